@@ -1,0 +1,110 @@
+// Package fault carries an error's meaning for the caller apart from its
+// cause.
+//
+// It owns the kinds of failure the product knows and the public text that goes
+// with each; it does not own HTTP status codes (handlers/problem.go maps kinds
+// to those) nor logging (the cause stays reachable through errors.Unwrap).
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind is what sort of failure it is; the edges translate it to a status code
+// or an exit code.
+type Kind int
+
+// The kinds, with the HTTP status that RFC 9110 or RFC 4918 gives the same meaning.
+const (
+	Internal        Kind = iota // 500: the caller can do nothing about it
+	Malformed                   // 400: not parseable at all
+	Unauthenticated             // 401: no or no valid credential
+	Forbidden                   // 403: known, but not allowed
+	NotFound                    // 404: absent, or not visible to the caller
+	Conflict                    // 409: the state does not allow it
+	Gone                        // 410: existed, and is over for good
+	Stale                       // 412: If-Match does not fit
+	TooLarge                    // 413
+	Unsupported                 // 415: not a media type we read
+	Invalid                     // 422: parsed, but a field is wrong
+	TooMany                     // 429
+	Unavailable                 // 503: try again later
+)
+
+// Field points at one wrong field of the caller's input.
+type Field struct {
+	Pointer string // JSON Pointer (RFC 6901) into the request body, "" for the whole
+	Detail  string // what is wrong and how to mend it, for the caller's eyes
+	Code    string // stable, snake_case; "" where the error's own code says it all
+}
+
+// Error is a failure with a public side. Its Error method includes the cause
+// and is for logs; Public and Fields are for the caller.
+type Error struct {
+	Kind   Kind
+	Code   string // stable, snake_case
+	Public string // one sentence that may be shown to the caller
+	Fields []Field
+	cause  error
+}
+
+// New makes an error of the kind with a stable code and a public sentence.
+func New(kind Kind, code, public string, args ...any) *Error {
+	return &Error{Kind: kind, Code: code, Public: fmt.Sprintf(public, args...)}
+}
+
+// InvalidField is the common case of one wrong field. It is of kind Invalid.
+func InvalidField(pointer, code, detail string, args ...any) *Error {
+	text := fmt.Sprintf(detail, args...)
+	return &Error{Kind: Invalid, Code: code, Public: text, Fields: []Field{{Pointer: pointer, Detail: text, Code: code}}}
+}
+
+// InvalidFields reports several wrong fields at once; nil when there are none.
+// A single field lends the error its own code and text.
+func InvalidFields(fields []Field) error {
+	switch len(fields) {
+	case 0:
+		return nil
+	case 1:
+		f := fields[0]
+		code := f.Code
+		if code == "" {
+			code = "invalid_field"
+		}
+		return &Error{Kind: Invalid, Code: code, Public: f.Detail, Fields: fields}
+	}
+	return &Error{Kind: Invalid, Code: "invalid_fields", Public: fmt.Sprintf("%d fields are not valid.", len(fields)), Fields: fields}
+}
+
+// Because attaches the cause, which logs see and callers do not.
+func (e *Error) Because(cause error) *Error {
+	out := *e
+	out.cause = cause
+	return &out
+}
+
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return e.Code + ": " + e.Public + ": " + e.cause.Error()
+	}
+	return e.Code + ": " + e.Public
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// KindOf is the kind of the first *Error in err's chain, Internal without one.
+func KindOf(err error) Kind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return Internal
+}
+
+// CodeOf is the code of the first *Error in err's chain, "" without one.
+func CodeOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}

@@ -1,0 +1,134 @@
+// Package snapshot is the immutable, gateway-neutral description of what is
+// served: projects, their versions, environments and access policies, and the
+// keys that open them.
+//
+// It owns the shapes that the gateway serves from and that every export target
+// reads, and the list of Features a project can use. It does not own where they
+// come from (projects and keys read rows) nor what they mean for a call (policy).
+package snapshot
+
+import "time"
+
+// Mode says whether a version asks its callers for credentials.
+type Mode string
+
+// The modes of requests_auth.mode.
+const (
+	Passthrough  Mode = "passthrough"  // a call needs no credential
+	Authenticate Mode = "authenticate" // a call needs one of the allowed methods
+)
+
+// Method is a way for a caller to authenticate.
+type Method string
+
+// The methods of requests_auth.methods.
+const (
+	APIKey Method = "api_key"
+	JWT    Method = "jwt"
+	Opaque Method = "opaque"
+)
+
+// Keyless says what happens to a call without an API key.
+type Keyless string
+
+// The values of requests_auth.keyless.
+const (
+	Reject        Keyless = "reject"
+	OwnerFallback Keyless = "owner_fallback" // let through in the name of the project's fallback owner
+)
+
+// Access is the authentication policy of one version.
+type Access struct {
+	Mode    Mode
+	Methods []Method // empty: credentials are not looked at and pass to the upstream as they came
+	Keyless Keyless
+}
+
+// Allows tells whether m is among the allowed methods.
+func (a Access) Allows(m Method) bool {
+	for _, have := range a.Methods {
+		if have == m {
+			return true
+		}
+	}
+	return false
+}
+
+// Project is one proxied API with everything that serves it except its keys,
+// which are too many to hold in one value and are streamed instead.
+type Project struct {
+	ID            string // prj_…
+	Name          string // host label and path segment
+	DisplayName   string
+	FallbackOwner string // whom Keyless OwnerFallback counts against
+	CreatedAt     time.Time
+	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
+	Revision      int64     // of the change feed; grows with every change of this project
+	RevisedAt     time.Time // when Revision was written, UTC
+	KeyTypes      []KeyType // sorted by name
+	Tenants       []Tenant  // sorted by name
+	Versions      []Version // sorted by name
+}
+
+// Version is one version of a project's API.
+type Version struct {
+	ID           string // ver_…
+	Name         string // path segment, such as 1.0.0
+	Access       Access
+	Environments []Environment // sorted by name
+}
+
+// Environment is one upstream of a version.
+type Environment struct {
+	ID     string // env_…
+	Name   string // path segment, such as prod
+	Target string // absolute http or https URL without userinfo, query and fragment
+}
+
+// KeyType names a set of scopes; keys refer to it, so that a change of its
+// scopes holds for every key of the type at once.
+type KeyType struct {
+	ID        string // kty_…
+	Name      string
+	Scopes    []string
+	ExpiresIn time.Duration // default lifetime of a new key, whole seconds; 0: none
+	BuiltIn   bool          // full and read-only, which every project has
+}
+
+// Tenant is one customer workspace.
+type Tenant struct {
+	ID   string // tnt_…
+	Name string
+}
+
+// KeyState is the stored state of a key. Expiry is not a state of its own: it
+// follows from ExpiresAt and the clock.
+type KeyState string
+
+// The stored states.
+const (
+	KeyActive  KeyState = "active"
+	KeyFrozen  KeyState = "frozen"
+	KeyRevoked KeyState = "revoked"
+)
+
+// Key is what is known of an API key; never its plaintext.
+type Key struct {
+	ID          string // key_…
+	ProjectID   string
+	Owner       string
+	KeyType     string // name of a KeyType of the project
+	Scopes      []string
+	TenantID    string
+	Tenant      string // name
+	Environment string // name of the environment it opens; "" opens all
+	Description string
+	State       KeyState
+	Hash        [32]byte  // SHA-256 of the whole key
+	OldHash     *[32]byte // the secret before the last rotation, valid until GraceEndsAt
+	GraceEndsAt time.Time // zero: no grace running
+	ExpiresAt   time.Time // zero: never
+	CreatedAt   time.Time
+	Prefix      string // what is shown of the key: everything before the secret
+	Last4       string
+}
