@@ -1,0 +1,172 @@
+// Package config turns flags and POSTERN_* variables into one validated value.
+//
+// It owns the names, defaults and help texts of all settings; it does not own
+// what they do. A flag wins over its variable, a variable over the default.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Config is every setting, parsed.
+type Config struct {
+	ControlAddr   string // host:port of the control plane
+	GatewayAddr   string // host:port of the gateway
+	DataDir       string // where SQLite, exports and the lock live
+	DatabaseURL   Secret // "" for SQLite in DataDir, postgres://… otherwise
+	PublicURL     string // how browsers reach the control plane, without a trailing slash
+	GatewayURL    string // how callers reach the gateway's bare domain, without a trailing slash
+	GatewayDomain string // the bare domain; <project>.<domain> addresses a project
+	EgressAllow   []netip.Prefix
+	Anonymous     Anonymous
+	KeyPrefix     string
+	UnclaimedTTL  time.Duration // how long an unclaimed workspace lives
+	ExportTTL     time.Duration // how long an export can be downloaded
+	LogLevel      slog.Level
+	LogFormat     string // text or json
+}
+
+// Anonymous says who may call POST /proxy without a credential.
+type Anonymous string
+
+// The values of --anonymous.
+const (
+	AnonymousOpen  Anonymous = "open"  // anybody
+	AnonymousToken Anonymous = "token" // only with a session, a token or a workspace key
+	AnonymousOff   Anonymous = "off"   // nobody; projects are made in the dashboard only
+)
+
+// Secret is a setting that never shows itself: it prints as *** wherever it
+// goes, and Reveal is the one way to its value.
+type Secret string
+
+// Reveal returns the value.
+func (s Secret) Reveal() string { return string(s) }
+
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return "***"
+}
+
+// GoString keeps %#v from showing the value.
+func (s Secret) GoString() string { return s.String() }
+
+// MarshalText keeps encoders from showing the value.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// LogValue keeps slog from showing the value.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// SQLitePath is the database file used when no database URL is set.
+func (c Config) SQLitePath() string { return filepath.Join(c.DataDir, "postern.db") }
+
+// ExportDir is where finished zips are kept.
+func (c Config) ExportDir() string { return filepath.Join(c.DataDir, "exports") }
+
+// LoopbackOnly tells whether both listeners can be reached from this machine
+// only. Then, and only then, loopback upstreams are allowed without asking:
+// whoever can reach the gateway can reach those upstreams anyway.
+func (c Config) LoopbackOnly() bool {
+	return isLoopback(c.ControlAddr) && isLoopback(c.GatewayAddr)
+}
+
+func isLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// finish derives what was left empty and checks the whole; the error names
+// every wrong setting, not the first.
+func (c *Config) finish() error {
+	var problems []error
+	report := func(setting, format string, args ...any) {
+		problems = append(problems, fmt.Errorf("%s: %s", setting, fmt.Sprintf(format, args...)))
+	}
+	for setting, addr := range map[string]string{"--control-addr": c.ControlAddr, "--gateway-addr": c.GatewayAddr} {
+		if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+			report(setting, "%q is not host:port, for example 127.0.0.1:8080", addr)
+		}
+	}
+	if u := c.DatabaseURL.Reveal(); u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
+		report("--database-url", "only postgres:// addresses are read; leave it empty for SQLite in the data directory")
+	}
+	if c.DataDir == "" {
+		report("--data-dir", "must name a directory")
+	}
+	if c.GatewayDomain == "" || strings.ContainsAny(c.GatewayDomain, "/:@ ") {
+		report("--gateway-domain", "%q is not a bare domain such as proxy.example.com", c.GatewayDomain)
+	}
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + reachable(c.ControlAddr)
+	}
+	if c.GatewayURL == "" {
+		c.GatewayURL = defaultGatewayURL(*c)
+	}
+	for setting, raw := range map[string]*string{"--public-url": &c.PublicURL, "--gateway-url": &c.GatewayURL} {
+		u, err := url.Parse(*raw)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+			report(setting, "%q is not an address such as https://postern.example.com", *raw)
+		}
+		*raw = strings.TrimRight(*raw, "/")
+	}
+	if !validKeyPrefix(c.KeyPrefix) {
+		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
+	}
+	if c.UnclaimedTTL < time.Hour {
+		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
+	}
+	if c.ExportTTL < time.Minute {
+		report("--export-ttl", "%s is less than a minute", c.ExportTTL)
+	}
+	return errors.Join(problems...)
+}
+
+// reachable replaces an unspecified host by the loopback name, for an address
+// that a person can open.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || (err == nil && ip.IsUnspecified()) {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// defaultGatewayURL keeps the listener's own address while the domain is the
+// default, so that what is shown works without any name resolution.
+func defaultGatewayURL(c Config) string {
+	_, port, err := net.SplitHostPort(c.GatewayAddr)
+	if err != nil {
+		return ""
+	}
+	if c.GatewayDomain == "localhost" {
+		return "http://" + reachable(c.GatewayAddr)
+	}
+	return "http://" + net.JoinHostPort(c.GatewayDomain, port)
+}
+
+func validKeyPrefix(s string) bool {
+	if len(s) < 2 || len(s) > 16 || s[0] < 'a' || s[0] > 'z' {
+		return false
+	}
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}

@@ -1,0 +1,92 @@
+package config_test
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"postern/config"
+)
+
+func load(t *testing.T, environ []string, args ...string) (config.Config, error) {
+	t.Helper()
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	config.AddFlags(flags)
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return config.Load(flags, environ)
+}
+
+func TestFlagWinsOverVariableWinsOverDefault(t *testing.T) {
+	c, err := load(t, []string{"POSTERN_CONTROL_ADDR=127.0.0.1:1", "POSTERN_GATEWAY_ADDR=127.0.0.1:2"}, "--control-addr", "127.0.0.1:3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.ControlAddr != "127.0.0.1:3" || c.GatewayAddr != "127.0.0.1:2" || c.KeyPrefix != "pst" {
+		t.Errorf("got %q, %q, %q", c.ControlAddr, c.GatewayAddr, c.KeyPrefix)
+	}
+}
+
+func TestEveryProblemIsNamedAtOnce(t *testing.T) {
+	_, err := load(t, []string{"POSTERN_ANONYMOUS=maybe", "POSTERN_EGRESS_ALLOW=10.0.0.0"}, "--unclaimed-ttl", "soon")
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{"POSTERN_ANONYMOUS", "POSTERN_EGRESS_ALLOW", "--unclaimed-ttl"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing in: %v", want, err)
+		}
+	}
+}
+
+func TestAddressesAndDerivedURLs(t *testing.T) {
+	tests := []struct {
+		args             []string
+		public, gateway  string
+		loopbackListener bool
+	}{
+		{nil, "http://127.0.0.1:8080", "http://127.0.0.1:8090", true},
+		{[]string{"--control-addr", "0.0.0.0:80"}, "http://localhost:80", "http://127.0.0.1:8090", false},
+		{[]string{"--gateway-domain", "proxy.example.com"}, "http://127.0.0.1:8080", "http://proxy.example.com:8090", true},
+		{[]string{"--public-url", "https://p.example.com/"}, "https://p.example.com", "http://127.0.0.1:8090", true},
+	}
+	for _, tt := range tests {
+		c, err := load(t, nil, tt.args...)
+		if err != nil {
+			t.Errorf("%v: %v", tt.args, err)
+			continue
+		}
+		if c.PublicURL != tt.public || c.GatewayURL != tt.gateway || c.LoopbackOnly() != tt.loopbackListener {
+			t.Errorf("%v: got %q, %q, %v", tt.args, c.PublicURL, c.GatewayURL, c.LoopbackOnly())
+		}
+	}
+}
+
+func TestWrongSettingsAreRefused(t *testing.T) {
+	for _, args := range [][]string{
+		{"--control-addr", "8080"}, {"--database-url", "mysql://x"}, {"--gateway-domain", "http://x"},
+		{"--public-url", "ftp://x"}, {"--public-url", "https://x/base"}, {"--key-prefix", "P_"}, {"--log-format", "xml"}, {"--export-ttl", "1s"},
+	} {
+		if _, err := load(t, nil, args...); err == nil || !strings.Contains(err.Error(), args[0]) {
+			t.Errorf("%v: got %v", args, err)
+		}
+	}
+}
+
+func TestDatabaseURLNeverShows(t *testing.T) {
+	c, err := load(t, []string{"POSTERN_DATABASE_URL=postgres://u:canary@db/x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("start", "config", c, "url", c.DatabaseURL)
+	for _, shown := range []string{log.String(), fmt.Sprintf("%v %+v %#v", c, c, c.DatabaseURL)} {
+		if strings.Contains(shown, "canary") {
+			t.Errorf("shows the password: %s", shown)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// setting is one row of the configuration table: where it can be set, what it
+// is without that, and how it is read.
+type setting struct {
+	flag   string
+	value  string // default, as a person would write it
+	help   string
+	assign func(c *Config, value string) error
+}
+
+func (s setting) variable() string {
+	return "POSTERN_" + strings.ToUpper(strings.ReplaceAll(s.flag, "-", "_"))
+}
+
+func text(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error { *field(c) = v; return nil }
+}
+
+func duration(field func(*Config) *time.Duration) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return fmt.Errorf("%q is not a duration such as 90m or 720h", v)
+		}
+		*field(c) = d
+		return nil
+	}
+}
+
+// settings is the complete list, in the order of the help and the README.
+func settings() []setting {
+	return []setting{
+		{"control-addr", "127.0.0.1:8080", "address of the control plane: dashboard, JSON API, POST /proxy", text(func(c *Config) *string { return &c.ControlAddr })},
+		{"gateway-addr", "127.0.0.1:8090", "address of the gateway that proxied calls reach", text(func(c *Config) *string { return &c.GatewayAddr })},
+		{"data-dir", "./data", "directory of the SQLite database and the finished exports", text(func(c *Config) *string { return &c.DataDir })},
+		{"database-url", "", "postgres:// address of the state; empty means SQLite in the data directory", func(c *Config, v string) error { c.DatabaseURL = Secret(v); return nil }},
+		{"public-url", "", "how browsers reach the control plane; empty means its address", text(func(c *Config) *string { return &c.PublicURL })},
+		{"gateway-url", "", "how callers reach the gateway's bare domain; empty means domain and port of the gateway", text(func(c *Config) *string { return &c.GatewayURL })},
+		{"gateway-domain", "localhost", "domain whose subdomains are projects: <project>.<domain>", text(func(c *Config) *string { return &c.GatewayDomain })},
+		{"egress-allow", "", "comma-separated CIDRs that upstreams may lie in although they are private", assignEgress},
+		{"anonymous", "open", "who may call POST /proxy without signing in: open, token or off", assignAnonymous},
+		{"key-prefix", "pst", "what new API keys start with", text(func(c *Config) *string { return &c.KeyPrefix })},
+		{"unclaimed-ttl", "720h", "how long a proxy lives that nobody claims", duration(func(c *Config) *time.Duration { return &c.UnclaimedTTL })},
+		{"export-ttl", "24h", "how long a finished export can be downloaded", duration(func(c *Config) *time.Duration { return &c.ExportTTL })},
+		{"log-level", "info", "debug, info, warn or error", func(c *Config, v string) error {
+			if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
+				return fmt.Errorf("%q is none of debug, info, warn, error", v)
+			}
+			return nil
+		}},
+		{"log-format", "text", "text or json", assignLogFormat},
+	}
+}
+
+func assignEgress(c *Config, v string) error {
+	c.EgressAllow = nil
+	for _, part := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+		prefix, err := netip.ParsePrefix(part)
+		if err != nil {
+			return fmt.Errorf("%q is not a CIDR such as 10.0.0.0/8", part)
+		}
+		c.EgressAllow = append(c.EgressAllow, prefix.Masked())
+	}
+	return nil
+}
+
+func assignAnonymous(c *Config, v string) error {
+	switch a := Anonymous(v); a {
+	case AnonymousOpen, AnonymousToken, AnonymousOff:
+		c.Anonymous = a
+		return nil
+	}
+	return fmt.Errorf("%q is none of open, token, off", v)
+}
+
+func assignLogFormat(c *Config, v string) error {
+	if v != "text" && v != "json" {
+		return fmt.Errorf("%q is neither text nor json", v)
+	}
+	c.LogFormat = v
+	return nil
+}
+
+// AddFlags declares a flag for every setting.
+func AddFlags(flags *pflag.FlagSet) {
+	for _, s := range settings() {
+		flags.String(s.flag, s.value, fmt.Sprintf("%s (%s)", s.help, s.variable()))
+	}
+}
+
+// Load reads the settings from flags (declared by AddFlags) and the
+// environment. Its error lists every problem, one a line, each naming the
+// setting and the mend.
+func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
+	env := map[string]string{}
+	for _, pair := range environ {
+		if name, value, ok := strings.Cut(pair, "="); ok && strings.HasPrefix(name, "POSTERN_") {
+			env[name] = value
+		}
+	}
+	var c Config
+	var problems []error
+	for _, s := range settings() {
+		value, from := s.value, "--"+s.flag
+		if v, ok := env[s.variable()]; ok && v != "" {
+			value, from = v, s.variable()
+		}
+		if f := flags.Lookup(s.flag); f != nil && f.Changed {
+			value, from = f.Value.String(), "--"+s.flag
+		}
+		if err := s.assign(&c, value); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", from, err))
+		}
+	}
+	if len(problems) == 0 {
+		problems = append(problems, c.finish())
+	}
+	return c, errors.Join(problems...)
+}
+
+// Default is the configuration without flags and variables.
+func Default() Config {
+	c, err := Load(pflag.NewFlagSet("default", pflag.ContinueOnError), nil)
+	if err != nil {
+		panic(fmt.Sprintf("config: the defaults do not validate: %v", err))
+	}
+	return c
+}
+
+// Logger writes to standard error in the configured format and level.
+func (c Config) Logger() *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
+}
+
+// Markdown is the configuration table of the README.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString("| Flag | Variable | Default | Meaning |\n|---|---|---|---|\n")
+	for _, s := range settings() {
+		value := "none"
+		if s.value != "" {
+			value = "`" + s.value + "`"
+		}
+		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s |\n", s.flag, s.variable(), value, strings.NewReplacer("<", "\\<", "|", "\\|").Replace(s.help))
+	}
+	return b.String()
+}
+
+var _ slog.LogValuer = Secret("")
