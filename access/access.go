@@ -1,0 +1,106 @@
+// Package access decides who may do what, and writes down that it was done.
+//
+// It owns principals, roles, actions and the one table that relates them; every
+// rule that changes something asks Can before anything else. It does not own how
+// a caller proves who they are (accounts) nor status codes (handlers).
+package access
+
+import (
+	"postern/fault"
+)
+
+// Role is what a principal may be in a team.
+type Role string
+
+// The roles. Workspace is that of a workspace key: it acts for one unclaimed
+// team and nothing else.
+const (
+	Owner     Role = "owner"
+	Member    Role = "member"
+	Viewer    Role = "viewer"
+	Workspace Role = "workspace"
+)
+
+// Action is something a principal can ask for.
+type Action string
+
+// Every action there is.
+const (
+	ProjectRead   Action = "project.read"
+	ProjectCreate Action = "project.create"
+	ProjectUpdate Action = "project.update"
+	KeyRead       Action = "key.read"
+	KeyCreate     Action = "key.create"
+	KeyChange     Action = "key.change" // freeze, unfreeze, rotate, revoke
+	ExportRead    Action = "export.read"
+	ExportCreate  Action = "export.create"
+	AuditRead     Action = "audit.read"
+)
+
+// Actions is the complete list.
+func Actions() []Action {
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead}
+}
+
+// granted is the whole matrix; what is absent is denied.
+var granted = map[Role]map[Action]bool{
+	Owner:     all(),
+	Member:    all(),
+	Workspace: all(),
+	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true},
+}
+
+func all() map[Action]bool {
+	set := map[Action]bool{}
+	for _, action := range Actions() {
+		set[action] = true
+	}
+	return set
+}
+
+// Can is the pure decision.
+func Can(role Role, action Action) bool { return granted[role][action] }
+
+// Principal is who is asking, once a credential has been verified. The zero
+// Principal is anonymous and may do nothing that names a team.
+type Principal struct {
+	Account    string          // acc_…, "" for anonymous callers and workspace keys
+	Roles      map[string]Role // team id -> role
+	HomeTeam   string          // where new projects go
+	RemoteAddr string
+	RequestID  string
+}
+
+// Anonymous tells whether no credential was given.
+func (p Principal) Anonymous() bool { return len(p.Roles) == 0 && p.Account == "" }
+
+// Teams lists the ids of the teams in which the principal has a role.
+func (p Principal) Teams() []string {
+	ids := make([]string, 0, len(p.Roles))
+	for id := range p.Roles {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Check refuses an action on a team's objects: as not found where the principal
+// has no role in the team, so that nobody learns what exists elsewhere; as
+// forbidden where the role does not allow it.
+func Check(p Principal, team string, action Action) error {
+	if p.Anonymous() {
+		return fault.New(fault.Unauthenticated, "credentials_required", "Sign in, or send a workspace key as a bearer token.")
+	}
+	role, ok := p.Roles[team]
+	if !ok {
+		return NotFound()
+	}
+	if !Can(role, action) {
+		return fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, does not allow %s.", role, action)
+	}
+	return nil
+}
+
+// NotFound is the one answer for what is absent and for what may not be seen.
+func NotFound() error {
+	return fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
+}

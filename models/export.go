@@ -1,0 +1,109 @@
+package models
+
+import "time"
+
+// Export is a row of exports. A worker holds it by a lease: LeaseID names the
+// attempt, and nobody else may write the row before LeaseUntil.
+type Export struct {
+	ID          string `gorm:"primaryKey"`
+	ProjectID   string
+	Format      string
+	Keys        string
+	Consumers   bool
+	State       string
+	Part        string
+	RowsDone    int64
+	RowsTotal   int64
+	SizeBytes   int64
+	SHA256      string `gorm:"column:sha256"`
+	Exact       int64
+	Approximate int64
+	Lossy       int64
+	Skipped     int64
+	Problem     string
+	LeaseID     string
+	LeaseUntil  *time.Time
+	CreatedAt   time.Time
+	FinishedAt  *time.Time
+	ExpiresAt   *time.Time
+}
+
+// ExportByID finds an export.
+func (t *Tx) ExportByID(id string) (Export, error) {
+	var e Export
+	return e, t.db.Where("id = ?", id).Take(&e).Error
+}
+
+// ExportsOf lists at most limit exports of a project, newest first, before the
+// id given ("" for the start).
+func (t *Tx) ExportsOf(projectID, before string, limit int) ([]Export, error) {
+	q := t.db.Where("project_id = ?", projectID)
+	if before != "" {
+		q = q.Where("id < ?", before)
+	}
+	var list []Export
+	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+}
+
+// LatestExports maps each project to its newest export.
+func (t *Tx) LatestExports(projectIDs []string) (map[string]Export, error) {
+	var list []Export
+	newest := t.db.Model(&Export{}).Select("max(id)").Where("project_id IN ?", projectIDs).Group("project_id")
+	err := t.db.Where("id IN (?)", newest).Find(&list).Error
+	byProject := make(map[string]Export, len(list))
+	for _, e := range list {
+		byProject[e.ProjectID] = e
+	}
+	return byProject, err
+}
+
+// LeaseExport takes an unfinished export that nobody holds; false when it is
+// finished or held.
+func (t *Tx) LeaseExport(id, leaseID string, now, until time.Time) (bool, error) {
+	res := t.db.Model(&Export{}).
+		Where("id = ? AND state IN ('queued', 'building') AND (lease_until IS NULL OR lease_until <= ?)", id, now).
+		UpdateColumns(map[string]any{"state": "building", "lease_id": leaseID, "lease_until": until})
+	return res.RowsAffected == 1, res.Error
+}
+
+// ProgressExport writes progress and renews the lease; false when the lease
+// was lost or the export ended meanwhile.
+func (t *Tx) ProgressExport(e Export) (bool, error) {
+	res := t.db.Model(&Export{}).Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
+		Select("Part", "RowsDone", "RowsTotal", "LeaseUntil").UpdateColumns(&e)
+	return res.RowsAffected == 1, res.Error
+}
+
+// FinishExport writes the outcome of the attempt that holds the lease; false
+// when another attempt took over or the export was cancelled.
+func (t *Tx) FinishExport(e Export) (bool, error) {
+	res := t.db.Model(&Export{}).Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
+		Select("State", "Part", "RowsDone", "RowsTotal", "SizeBytes", "SHA256", "Exact", "Approximate", "Lossy", "Skipped",
+			"Problem", "FinishedAt", "ExpiresAt", "LeaseUntil").UpdateColumns(&e)
+	return res.RowsAffected == 1, res.Error
+}
+
+// MoveExport changes the state of an export that is in one of the states from.
+func (t *Tx) MoveExport(id string, from []string, to string) (bool, error) {
+	res := t.db.Model(&Export{}).Where("id = ? AND state IN ?", id, from).UpdateColumns(map[string]any{"state": to})
+	return res.RowsAffected == 1, res.Error
+}
+
+// AbandonedExports lists exports whose worker stopped renewing its lease.
+func (t *Tx) AbandonedExports(now time.Time, limit int) ([]Export, error) {
+	var list []Export
+	return list, t.db.Where("state = 'building' AND lease_until <= ?", now).Order("id").Limit(limit).Find(&list).Error
+}
+
+// ReleaseLeases frees every held export. Only the sole owner of a database may
+// call it, before its workers start.
+func (t *Tx) ReleaseLeases(now time.Time) error {
+	return t.db.Model(&Export{}).Where("state = 'building'").UpdateColumns(map[string]any{"lease_until": now}).Error
+}
+
+// ExpiredExports lists exports that can no longer be downloaded but still have
+// their file.
+func (t *Tx) ExpiredExports(now time.Time, limit int) ([]Export, error) {
+	var list []Export
+	return list, t.db.Where("state = 'ready' AND expires_at <= ?", now).Order("id").Limit(limit).Find(&list).Error
+}

@@ -1,0 +1,140 @@
+// Package models is the one room that speaks SQL: the rows of every table, and
+// the named queries the rules ask for.
+//
+// It owns row shapes, transactions and the two database dialects; it does not
+// own rules, validation or HTTP. Times are UTC with microseconds, the finest
+// that both databases keep.
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"github.com/glebarez/sqlite"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"postern/migrations"
+)
+
+// DB is an open database of either dialect.
+type DB struct {
+	dialect migrations.Dialect
+	write   *gorm.DB
+	read    *gorm.DB // the same pool on PostgreSQL
+}
+
+// ErrNotFound is answered by queries for one row that is not there.
+var ErrNotFound = gorm.ErrRecordNotFound
+
+// Open connects to PostgreSQL when databaseURL is set, else to the SQLite file
+// at sqlitePath, which is created. The schema is not touched; see Migrate.
+func Open(ctx context.Context, databaseURL, sqlitePath string) (*DB, error) {
+	if databaseURL != "" {
+		return openPostgres(ctx, databaseURL)
+	}
+	return openSQLite(ctx, sqlitePath)
+}
+
+func openPostgres(ctx context.Context, databaseURL string) (*DB, error) {
+	db, err := gorm.Open(postgres.Open(databaseURL), gormConfig())
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", hideURL(err))
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	pool.SetMaxOpenConns(20)
+	pool.SetMaxIdleConns(10)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	if err := pool.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open PostgreSQL: %w", hideURL(err)), pool.Close())
+	}
+	return &DB{dialect: migrations.Postgres, write: db, read: db}, nil
+}
+
+// openSQLite opens the file twice. Writers begin IMMEDIATE, because a deferred
+// transaction that writes after reading fails with SQLITE_BUSY at once instead
+// of waiting; readers stay deferred, so that an export that reads for a minute
+// holds up nobody (WAL).
+func openSQLite(ctx context.Context, path string) (*DB, error) {
+	dsn := func(extra string) string {
+		return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() +
+			"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)&_time_format=sqlite" + extra
+	}
+	write, err := gorm.Open(sqlite.Open(dsn("&_pragma=journal_mode(WAL)&_txlock=immediate")), gormConfig())
+	if err != nil {
+		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
+	}
+	db := &DB{dialect: migrations.SQLite, write: write, read: write}
+	pool := db.SQL()
+	pool.SetMaxOpenConns(4)
+	if err := pool.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open SQLite file %s: %w", path, err), db.Close())
+	}
+	if db.read, err = gorm.Open(sqlite.Open(dsn("&_pragma=query_only(1)")), gormConfig()); err != nil {
+		return nil, errors.Join(fmt.Errorf("open SQLite file %s for reading: %w", path, err), db.Close())
+	}
+	return db, nil
+}
+
+func gormConfig() *gorm.Config {
+	return &gorm.Config{
+		Logger:                 logger.Discard, // errors are returned, and statements can carry secrets
+		NowFunc:                Now,
+		SkipDefaultTransaction: true,
+		TranslateError:         true,
+	}
+}
+
+// Now is the current time as both databases keep it.
+func Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// hideURL keeps the password of a connection string out of error texts; the
+// driver repeats the string when it cannot parse it.
+func hideURL(err error) error {
+	var parse *url.Error
+	if errors.As(err, &parse) {
+		return errors.New("the address is not a valid postgres:// URL")
+	}
+	return err
+}
+
+// Migrate brings the schema up to date and tells what was applied.
+func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, err error) {
+	return migrations.Up(ctx, d.SQL(), d.dialect, log)
+}
+
+// Dialect tells which database it is.
+func (d *DB) Dialect() migrations.Dialect { return d.dialect }
+
+// SQL is the writing pool, for parts that bring their own SQL: migrations and
+// the job queue.
+func (d *DB) SQL() *sql.DB { return pool(d.write) }
+
+func pool(db *gorm.DB) *sql.DB {
+	p, err := db.DB()
+	if err != nil {
+		panic(fmt.Sprintf("models: GORM without a pool: %v", err))
+	}
+	return p
+}
+
+// Ping tells whether the database answers.
+func (d *DB) Ping(ctx context.Context) error { return d.SQL().PingContext(ctx) }
+
+// Close ends all connections.
+func (d *DB) Close() error {
+	if d.read != d.write {
+		return errors.Join(pool(d.read).Close(), pool(d.write).Close())
+	}
+	return pool(d.write).Close()
+}

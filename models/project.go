@@ -1,0 +1,166 @@
+package models
+
+import "time"
+
+// Project is a row of projects.
+type Project struct {
+	ID            string `gorm:"primaryKey"`
+	TeamID        string
+	Name          string
+	DisplayName   string
+	FallbackOwner string
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+// Version is a row of versions.
+type Version struct {
+	ID          string `gorm:"primaryKey"`
+	ProjectID   string
+	Name        string
+	AuthMode    string
+	AuthMethods []string `gorm:"serializer:json"`
+	Keyless     string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// Environment is a row of environments.
+type Environment struct {
+	ID        string `gorm:"primaryKey"`
+	VersionID string
+	Name      string
+	Target    string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// KeyType is a row of key_types. ExpiresIn is in seconds, 0 for none.
+type KeyType struct {
+	ID        string `gorm:"primaryKey"`
+	ProjectID string
+	Name      string
+	Scopes    []string `gorm:"serializer:json"`
+	ExpiresIn int64
+	BuiltIn   bool
+}
+
+// Tenant is a row of tenants.
+type Tenant struct {
+	ID        string `gorm:"primaryKey"`
+	ProjectID string
+	Name      string
+	CreatedAt time.Time
+}
+
+// Insert writes new rows of any table.
+func (t *Tx) Insert(rows ...any) error {
+	for _, row := range rows {
+		if err := t.db.Create(row).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ProjectByName finds a project by its installation-wide name.
+func (t *Tx) ProjectByName(name string) (Project, error) {
+	var p Project
+	return p, t.db.Where("name = ?", name).Take(&p).Error
+}
+
+// ProjectByID finds a project by its id.
+func (t *Tx) ProjectByID(id string) (Project, error) {
+	var p Project
+	return p, t.db.Where("id = ?", id).Take(&p).Error
+}
+
+// ProjectNameTaken tells whether a project of that name exists.
+func (t *Tx) ProjectNameTaken(name string) (bool, error) {
+	var n int64
+	err := t.db.Model(&Project{}).Where("name = ?", name).Count(&n).Error
+	return n > 0, err
+}
+
+// ProjectsOfTeams lists at most limit projects of the teams by name, after the
+// name given.
+func (t *Tx) ProjectsOfTeams(teamIDs []string, after string, limit int) ([]Project, error) {
+	var list []Project
+	return list, t.db.Where("team_id IN ? AND name > ?", teamIDs, after).Order("name").Limit(limit).Find(&list).Error
+}
+
+// AllProjectIDs lists every project's id.
+func (t *Tx) AllProjectIDs() ([]string, error) {
+	var ids []string
+	return ids, t.db.Model(&Project{}).Order("id").Pluck("id", &ids).Error
+}
+
+// UpdateProject writes the changeable columns if the row still has the
+// UpdatedAt that the caller saw; false means somebody else was faster.
+func (t *Tx) UpdateProject(p Project, seen time.Time) (bool, error) {
+	res := t.db.Model(&Project{}).Where("id = ? AND updated_at = ?", p.ID, seen).
+		Select("DisplayName", "FallbackOwner", "UpdatedAt").UpdateColumns(&p)
+	return res.RowsAffected == 1, res.Error
+}
+
+// MoveProjects gives all projects of one team to another.
+func (t *Tx) MoveProjects(fromTeam, toTeam string) error {
+	return t.db.Model(&Project{}).Where("team_id = ?", fromTeam).UpdateColumn("team_id", toTeam).Error
+}
+
+// VersionsOf lists a project's versions by name.
+func (t *Tx) VersionsOf(projectID string) ([]Version, error) {
+	var list []Version
+	return list, t.db.Where("project_id = ?", projectID).Order("name").Find(&list).Error
+}
+
+// VersionByID finds a version.
+func (t *Tx) VersionByID(id string) (Version, error) {
+	var v Version
+	return v, t.db.Where("id = ?", id).Take(&v).Error
+}
+
+// UpdateVersion writes the access policy if the row still has the UpdatedAt
+// that the caller saw; false means somebody else was faster.
+func (t *Tx) UpdateVersion(v Version, seen time.Time) (bool, error) {
+	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
+		Select("AuthMode", "AuthMethods", "Keyless", "UpdatedAt").UpdateColumns(&v)
+	return res.RowsAffected == 1, res.Error
+}
+
+// EnvironmentsOf lists the environments of a project's versions by name.
+func (t *Tx) EnvironmentsOf(projectID string) ([]Environment, error) {
+	var list []Environment
+	return list, t.db.Joins("JOIN versions ON versions.id = environments.version_id").
+		Where("versions.project_id = ?", projectID).Order("environments.name").Find(&list).Error
+}
+
+// EnvironmentByID finds an environment and the version it belongs to.
+func (t *Tx) EnvironmentByID(id string) (Environment, Version, error) {
+	var e Environment
+	if err := t.db.Where("id = ?", id).Take(&e).Error; err != nil {
+		return e, Version{}, err
+	}
+	v, err := t.VersionByID(e.VersionID)
+	return e, v, err
+}
+
+// UpdateEnvironment writes the target if the row still has the UpdatedAt that
+// the caller saw; false means somebody else was faster.
+func (t *Tx) UpdateEnvironment(e Environment, seen time.Time) (bool, error) {
+	res := t.db.Model(&Environment{}).Where("id = ? AND updated_at = ?", e.ID, seen).
+		Select("Target", "UpdatedAt").UpdateColumns(&e)
+	return res.RowsAffected == 1, res.Error
+}
+
+// KeyTypesOf lists a project's key types by name.
+func (t *Tx) KeyTypesOf(projectID string) ([]KeyType, error) {
+	var list []KeyType
+	return list, t.db.Where("project_id = ?", projectID).Order("name").Find(&list).Error
+}
+
+// TenantsOf lists a project's tenants by name.
+func (t *Tx) TenantsOf(projectID string) ([]Tenant, error) {
+	var list []Tenant
+	return list, t.db.Where("project_id = ?", projectID).Order("name").Find(&list).Error
+}

@@ -1,0 +1,56 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"postern/migrations"
+)
+
+// Tx is where all queries live: a transaction, or for single reads the pool.
+type Tx struct {
+	db      *gorm.DB
+	dialect migrations.Dialect
+	sqlTx   *sql.Tx
+}
+
+// Write runs fn in one transaction: row, audit entry, revision and job are
+// committed together or not at all.
+func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
+	return d.write.WithContext(ctx).Transaction(func(g *gorm.DB) error {
+		return fn(d.tx(g))
+	})
+}
+
+// Read gives fn the pool, for queries that need no common point in time.
+func (d *DB) Read(ctx context.Context) *Tx {
+	return &Tx{db: d.read.WithContext(ctx), dialect: d.dialect}
+}
+
+// Consistent runs fn in a read-only transaction that sees one state of the
+// whole database however long it takes (REPEATABLE READ on PostgreSQL, a
+// deferred transaction over WAL on SQLite).
+func (d *DB) Consistent(ctx context.Context, fn func(*Tx) error) error {
+	options := &sql.TxOptions{}
+	if d.dialect == migrations.Postgres {
+		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	}
+	return d.read.WithContext(ctx).Transaction(func(g *gorm.DB) error {
+		return fn(d.tx(g))
+	}, options)
+}
+
+func (d *DB) tx(g *gorm.DB) *Tx {
+	sqlTx, ok := g.Statement.ConnPool.(*sql.Tx)
+	if !ok {
+		panic(fmt.Sprintf("models: transaction over %T", g.Statement.ConnPool))
+	}
+	return &Tx{db: g, dialect: d.dialect, sqlTx: sqlTx}
+}
+
+// SQL is the transaction as database/sql has it, for the job queue's insert.
+// It is nil outside Write and Consistent.
+func (t *Tx) SQL() *sql.Tx { return t.sqlTx }
