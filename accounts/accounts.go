@@ -1,0 +1,137 @@
+// Package accounts knows who signs in and which team they act for: dashboard
+// accounts with passwords, sessions, the one-time link of the first start, and
+// the unclaimed workspaces that an anonymous POST /proxy makes.
+//
+// It owns how a credential becomes an access.Principal; it does not own what a
+// principal may do (access) nor cookies and headers (handlers). Secrets are kept
+// as SHA-256 only; passwords as argon2id (RFC 9106).
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"postern/access"
+	"postern/fault"
+	"postern/models"
+)
+
+// How long a session and a sign-in link live.
+const (
+	SessionTTL = 30 * 24 * time.Hour
+	linkTTL    = 24 * time.Hour
+)
+
+// The kinds of token in the tokens table.
+const (
+	kindSession   = "session"
+	kindWorkspace = "workspace"
+	kindLink      = "link"
+)
+
+const workspaceKeyPrefix = "pstw_"
+
+// Service is the room's door.
+type Service struct {
+	DB       *models.DB
+	throttle throttle
+}
+
+// newSecret makes 256 random bits as text.
+func newSecret() string {
+	var b [32]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(fmt.Sprintf("accounts: no randomness: %v", err))
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func hash(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+// Workspace is a team that nobody has claimed yet, with its two secrets, which
+// are shown this once.
+type Workspace struct {
+	Team      string
+	Key       string // control credential, sent as a bearer token
+	ClaimCode string
+	ExpiresAt time.Time
+}
+
+// NewWorkspace makes an unclaimed team in the caller's transaction.
+func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
+	now := models.Now()
+	w := Workspace{Team: models.NewID("team"), Key: workspaceKeyPrefix + newSecret(), ClaimCode: newSecret(), ExpiresAt: now.Add(ttl)}
+	err := tx.Insert(
+		&models.Team{ID: w.Team, Name: "Unclaimed workspace", ClaimCodeHash: hash(w.ClaimCode), ExpiresAt: &w.ExpiresAt, CreatedAt: now},
+		&models.Token{ID: models.NewID("tok"), Kind: kindWorkspace, TeamID: &w.Team, Hash: hash(w.Key), CreatedAt: now, ExpiresAt: &w.ExpiresAt},
+	)
+	if err != nil {
+		return Workspace{}, fmt.Errorf("accounts: make a workspace: %w", err)
+	}
+	return w, nil
+}
+
+// ByWorkspaceKey is the principal a bearer token stands for.
+func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Principal, error) {
+	refused := fault.New(fault.Unauthenticated, "invalid_token", "This bearer token is not valid, or its workspace has expired or been claimed.")
+	if !strings.HasPrefix(key, workspaceKeyPrefix) {
+		return access.Principal{}, refused
+	}
+	token, err := s.DB.Read(ctx).TokenByHash(kindWorkspace, hash(key), models.Now())
+	if errors.Is(err, models.ErrNotFound) || (err == nil && token.TeamID == nil) {
+		return access.Principal{}, refused
+	}
+	if err != nil {
+		return access.Principal{}, fmt.Errorf("accounts: look up a workspace key: %w", err)
+	}
+	return access.Principal{Roles: map[string]access.Role{*token.TeamID: access.Workspace}, HomeTeam: *token.TeamID}, nil
+}
+
+// BySession is the principal a session stands for; the zero Principal when the
+// session is over.
+func (s *Service) BySession(ctx context.Context, session string) (access.Principal, error) {
+	tx := s.DB.Read(ctx)
+	token, err := tx.TokenByHash(kindSession, hash(session), models.Now())
+	if errors.Is(err, models.ErrNotFound) || (err == nil && token.AccountID == nil) {
+		return access.Principal{}, nil
+	}
+	if err != nil {
+		return access.Principal{}, fmt.Errorf("accounts: look up a session: %w", err)
+	}
+	memberships, err := tx.MembershipsOf(*token.AccountID)
+	if err != nil {
+		return access.Principal{}, fmt.Errorf("accounts: teams of %s: %w", *token.AccountID, err)
+	}
+	p := access.Principal{Account: *token.AccountID, Roles: map[string]access.Role{}}
+	for _, m := range memberships {
+		if p.HomeTeam == "" {
+			p.HomeTeam = m.TeamID
+		}
+		p.Roles[m.TeamID] = access.Role(m.Role)
+	}
+	return p, nil
+}
+
+// Profile is what the dashboard shows of the account that is signed in.
+type Profile struct {
+	Name  string
+	Email string
+}
+
+// ProfileOf finds an account's profile.
+func (s *Service) ProfileOf(ctx context.Context, account string) (Profile, error) {
+	a, err := s.DB.Read(ctx).AccountByID(account)
+	if err != nil {
+		return Profile{}, fmt.Errorf("accounts: profile of %s: %w", account, err)
+	}
+	return Profile{Name: a.Name, Email: a.Email}, nil
+}
