@@ -34,6 +34,9 @@ type DB struct {
 // ErrNotFound is answered by queries for one row that is not there.
 var ErrNotFound = gorm.ErrRecordNotFound
 
+// ErrDuplicate is answered by an insert that a unique index refuses.
+var ErrDuplicate = gorm.ErrDuplicatedKey
+
 // Open connects to PostgreSQL when databaseURL is set, else to the SQLite file
 // at sqlitePath, which is created. The schema is not touched; see Migrate.
 func Open(ctx context.Context, databaseURL, sqlitePath string) (*DB, error) {

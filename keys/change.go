@@ -1,0 +1,176 @@
+package keys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"postern/access"
+	"postern/fault"
+	"postern/models"
+	"postern/snapshot"
+)
+
+// Get finds one key.
+func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Key, error) {
+	tx := s.DB.Read(ctx)
+	row, _, err := findKey(tx, p, id, access.KeyRead)
+	if err != nil {
+		return Key{}, fmt.Errorf("keys: get %s: %w", id, err)
+	}
+	return view(tx, row)
+}
+
+// Page is one page of a list; Next is the cursor of the one after, "" at the end.
+type Page struct {
+	Keys []Key
+	Next string
+}
+
+// List returns a project's keys, newest first. The cursor is the Next of the
+// page before, limit at most MaxPage, 0 for DefaultPage.
+func (s *Service) List(ctx context.Context, p access.Principal, project, cursor string, limit int) (Page, error) {
+	if limit <= 0 {
+		limit = DefaultPage
+	}
+	limit = min(limit, MaxPage)
+	tx := s.DB.Read(ctx)
+	parent, err := findProject(tx, project)
+	if err == nil {
+		err = access.Check(p, parent.TeamID, access.KeyRead)
+	}
+	if err != nil {
+		return Page{}, fmt.Errorf("keys: list of %s: %w", project, err)
+	}
+	rows, err := tx.KeysOf(parent.ID, cursor, limit+1)
+	if err != nil {
+		return Page{}, fmt.Errorf("keys: list of %s: %w", project, err)
+	}
+	var page Page
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].ID
+	}
+	names, err := namesOf(tx, parent.ID)
+	if err != nil {
+		return Page{}, fmt.Errorf("keys: list of %s: %w", project, err)
+	}
+	for _, row := range rows {
+		page.Keys = append(page.Keys, names.view(row))
+	}
+	return page, nil
+}
+
+// Freeze makes calls with the key answer 403 until it is unfrozen.
+func (s *Service) Freeze(ctx context.Context, p access.Principal, id string) (Key, error) {
+	return s.change(ctx, p, id, "freeze", func(row *models.APIKey, _ time.Time) error {
+		if row.State == string(snapshot.KeyRevoked) {
+			return errRevoked
+		}
+		row.State = string(snapshot.KeyFrozen)
+		return nil
+	})
+}
+
+// Unfreeze undoes Freeze.
+func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (Key, error) {
+	return s.change(ctx, p, id, "unfreeze", func(row *models.APIKey, _ time.Time) error {
+		if row.State == string(snapshot.KeyRevoked) {
+			return errRevoked
+		}
+		row.State = string(snapshot.KeyActive)
+		return nil
+	})
+}
+
+// Revoke ends a key for good, with the old secret of a rotation.
+func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) (Key, error) {
+	return s.change(ctx, p, id, "revoke", func(row *models.APIKey, _ time.Time) error {
+		row.State = string(snapshot.KeyRevoked)
+		row.OldHash, row.GraceEndsAt = nil, nil
+		return nil
+	})
+}
+
+// Rotate gives an active key a new secret. The old one works for grace longer;
+// one that was still in its grace from an earlier rotation ends at once.
+func (s *Service) Rotate(ctx context.Context, p access.Principal, id string, grace time.Duration) (Minted, error) {
+	if grace < 0 || grace > MaxGrace {
+		return Minted{}, fault.InvalidField("/grace_seconds", "invalid_grace", "Give 0 to %d seconds.", int64(MaxGrace/time.Second))
+	}
+	var plaintext string
+	key, err := s.change(ctx, p, id, "rotate", func(row *models.APIKey, now time.Time) error {
+		if row.State != string(snapshot.KeyActive) || expired(row, now) {
+			return fault.New(fault.Conflict, "key_not_active", "Only an active key can be rotated; this one is %s.", stateOf(row, now))
+		}
+		row.OldHash, row.GraceEndsAt = nil, nil
+		if grace > 0 {
+			until := now.Add(grace)
+			row.OldHash, row.GraceEndsAt = row.Hash, &until
+		}
+		var err error
+		plaintext, err = setSecret(row, s.Prefix)
+		return err
+	})
+	return Minted{Key: key, Plaintext: plaintext}, err
+}
+
+var errRevoked = fault.New(fault.Conflict, "key_revoked", "This key is revoked, which is final. Create a new one.")
+
+// change applies fn to a key in one transaction with its audit entry and
+// revision. Asking for the state that a key is in already changes nothing.
+func (s *Service) change(ctx context.Context, p access.Principal, id, verb string, fn func(*models.APIKey, time.Time) error) (Key, error) {
+	var out Key
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, parent, err := findKey(tx, p, id, access.KeyChange)
+		if err != nil {
+			return err
+		}
+		before, now := row, models.Now()
+		if err := fn(&row, now); err != nil {
+			return err
+		}
+		if row.State == before.State && string(row.Hash) == string(before.Hash) {
+			out, err = view(tx, row)
+			return err
+		}
+		row.UpdatedAt = now
+		if won, err := tx.UpdateKey(row, before.UpdatedAt); err != nil || !won {
+			return errors.Join(err, fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this key at the same time. Look at it and try again."))
+		}
+		entry := access.Entry{Action: access.KeyChange, Object: id, Team: parent.TeamID,
+			Detail: map[string]string{"change": verb, "before": before.State, "after": row.State}}
+		if err := access.Record(tx, p, entry); err != nil {
+			return err
+		}
+		if err := tx.AddRevision(parent.ID, row.ID, now); err != nil {
+			return err
+		}
+		out, err = view(tx, row)
+		return err
+	})
+	if err != nil {
+		return Key{}, fmt.Errorf("keys: %s %s: %w", verb, id, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+func findKey(tx *models.Tx, p access.Principal, id string, action access.Action) (models.APIKey, models.Project, error) {
+	row, err := tx.KeyByID(id)
+	if errors.Is(err, models.ErrNotFound) {
+		if p.Anonymous() {
+			return row, models.Project{}, access.Check(p, "", action)
+		}
+		return row, models.Project{}, access.NotFound()
+	}
+	if err != nil {
+		return row, models.Project{}, err
+	}
+	parent, err := tx.ProjectByID(row.ProjectID)
+	if err != nil {
+		return row, parent, err
+	}
+	return row, parent, access.Check(p, parent.TeamID, action)
+}

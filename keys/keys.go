@@ -1,0 +1,249 @@
+// Package keys manages API keys: minting, listing, freezing, rotating, revoking,
+// and the table of all keys that the gateway looks calls up in.
+//
+// It owns the life of a key; it does not own a key's format or what a call with
+// it gets (policy), nor projects. Only the SHA-256 of a key is kept; its
+// plaintext is returned once, by Create and Rotate.
+package keys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"postern/access"
+	"postern/fault"
+	"postern/models"
+	"postern/policy"
+	"postern/snapshot"
+)
+
+// Bounds on what a caller may send.
+const (
+	maxOwner       = 128
+	maxDescription = 500
+	MaxPage        = 200
+	DefaultPage    = 50
+)
+
+// DefaultGrace is how long the old secret works after a rotation, unless said
+// otherwise; MaxGrace is the most that may be said.
+const (
+	DefaultGrace = 24 * time.Hour
+	MaxGrace     = 30 * 24 * time.Hour
+)
+
+// The key types that every project has.
+const (
+	TypeFull     = "full"
+	TypeReadOnly = "read-only"
+)
+
+// Service is the room's door. Changed is called after each commit and returns
+// when the change is in effect in this process.
+type Service struct {
+	DB      *models.DB
+	Prefix  string
+	Changed func(context.Context)
+}
+
+// Key is a key as its owner's team sees it.
+type Key struct {
+	ID          string
+	Project     string // id
+	Owner       string
+	KeyType     string
+	Scopes      []string
+	Tenant      string
+	Environment string // "" opens all
+	Description string
+	State       string // active, frozen, revoked or expired
+	Prefix      string
+	Last4       string
+	CreatedAt   time.Time
+	ExpiresAt   *time.Time
+	GraceEndsAt *time.Time
+}
+
+// Minted is a key together with its plaintext.
+type Minted struct {
+	Key
+	Plaintext string
+}
+
+// CreateInput is what Create takes. ExpiresAt nil means the key type's default
+// lifetime.
+type CreateInput struct {
+	Owner       string
+	KeyType     string // "" means full
+	Environment string
+	Description string
+	ExpiresAt   *time.Time
+}
+
+// Create mints a key of a project, named by name or id.
+func (s *Service) Create(ctx context.Context, p access.Principal, project string, in CreateInput) (Minted, error) {
+	var out Minted
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		parent, err := findProject(tx, project)
+		if err != nil {
+			return err
+		}
+		if err := access.Check(p, parent.TeamID, access.KeyCreate); err != nil {
+			return err
+		}
+		row, plaintext, err := s.newRow(tx, parent, in)
+		if err != nil {
+			return err
+		}
+		if err := s.save(tx, p, parent, &row, access.KeyCreate, map[string]string{"owner": row.Owner}); err != nil {
+			return err
+		}
+		out.Plaintext = plaintext
+		out.Key, err = view(tx, row)
+		return err
+	})
+	if err != nil {
+		return Minted{}, fmt.Errorf("keys: create in %s: %w", project, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// save inserts a new row with its audit entry and revision.
+func (s *Service) save(tx *models.Tx, p access.Principal, parent models.Project, row *models.APIKey, action access.Action, detail map[string]string) error {
+	if err := tx.Insert(row); err != nil {
+		return err
+	}
+	if err := access.Record(tx, p, access.Entry{Action: action, Object: row.ID, Team: parent.TeamID, Detail: detail}); err != nil {
+		return err
+	}
+	return tx.AddRevision(parent.ID, row.ID, row.UpdatedAt)
+}
+
+// newRow checks the input against the project and mints the secret.
+func (s *Service) newRow(tx *models.Tx, parent models.Project, in CreateInput) (models.APIKey, string, error) {
+	now := models.Now()
+	wrong := in.check(now)
+	keyType, err := findType(tx, parent.ID, in.KeyType)
+	if err != nil {
+		return models.APIKey{}, "", err
+	}
+	if keyType.ID == "" {
+		wrong = append(wrong, fault.Field{Pointer: "/key_type", Code: "unknown_key_type", Detail: fmt.Sprintf("This project has no key type %q.", in.KeyType)})
+	}
+	known, err := hasEnvironment(tx, parent.ID, in.Environment)
+	if err != nil {
+		return models.APIKey{}, "", err
+	}
+	if !known {
+		wrong = append(wrong, fault.Field{Pointer: "/environment", Code: "unknown_environment", Detail: fmt.Sprintf("No version of this project has an environment %q.", in.Environment)})
+	}
+	if err := fault.InvalidFields(wrong); err != nil {
+		return models.APIKey{}, "", err
+	}
+	tenants, err := tx.TenantsOf(parent.ID)
+	if err != nil || len(tenants) == 0 {
+		return models.APIKey{}, "", errors.Join(err, fmt.Errorf("project %s has no tenant", parent.ID))
+	}
+	return Mint(s.Prefix, parent.ID, tenants[0].ID, keyType, in, now)
+}
+
+// Mint makes the row and the plaintext of a new key from checked input.
+func Mint(prefix, projectID, tenantID string, keyType models.KeyType, in CreateInput, now time.Time) (models.APIKey, string, error) {
+	row := models.APIKey{
+		ID: models.NewID("key"), ProjectID: projectID, TenantID: tenantID, KeyTypeID: keyType.ID,
+		Owner: in.Owner, Environment: in.Environment, Description: in.Description,
+		State: string(snapshot.KeyActive), ExpiresAt: in.ExpiresAt, CreatedAt: now, UpdatedAt: now,
+	}
+	if row.ExpiresAt == nil && keyType.ExpiresIn > 0 {
+		until := now.Add(time.Duration(keyType.ExpiresIn) * time.Second)
+		row.ExpiresAt = &until
+	}
+	plaintext, err := setSecret(&row, prefix)
+	return row, plaintext, err
+}
+
+// setSecret gives the row a new secret and returns its plaintext.
+func setSecret(row *models.APIKey, prefix string) (string, error) {
+	environment := row.Environment
+	if environment == "" {
+		environment = "all"
+	}
+	plaintext, err := policy.NewKey(prefix, environment)
+	if err != nil {
+		return "", fmt.Errorf("mint a key: %w", err)
+	}
+	sum := policy.HashKey(plaintext)
+	row.Hash = sum[:]
+	row.Prefix = prefix + "_" + environment + "_"
+	row.Last4 = plaintext[len(plaintext)-4:]
+	return plaintext, nil
+}
+
+func (in CreateInput) check(now time.Time) []fault.Field {
+	var wrong []fault.Field
+	if !ValidOwner(in.Owner) {
+		wrong = append(wrong, fault.Field{Pointer: "/owner", Code: "invalid_owner",
+			Detail: fmt.Sprintf("Name whom the key belongs to, such as billing-service: 1 to %d printable ASCII characters without a space at either end.", maxOwner)})
+	}
+	if utf8.RuneCountInString(in.Description) > maxDescription || !utf8.ValidString(in.Description) {
+		wrong = append(wrong, fault.Field{Pointer: "/description", Code: "invalid_description", Detail: fmt.Sprintf("Use at most %d characters.", maxDescription)})
+	}
+	if in.ExpiresAt != nil && !in.ExpiresAt.After(now) {
+		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "invalid_expiry", Detail: "Give a time in the future, or leave it out for a key that does not expire."})
+	}
+	return wrong
+}
+
+// ValidOwner tells whether s can be sent as a header value that both gateways
+// and every upstream read the same way.
+func ValidOwner(s string) bool {
+	if s == "" || len(s) > maxOwner || strings.TrimSpace(s) != s {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+func findType(tx *models.Tx, projectID, name string) (models.KeyType, error) {
+	if name == "" {
+		name = TypeFull
+	}
+	all, err := tx.KeyTypesOf(projectID)
+	for _, t := range all {
+		if t.Name == name {
+			return t, err
+		}
+	}
+	return models.KeyType{}, err
+}
+
+func hasEnvironment(tx *models.Tx, projectID, name string) (bool, error) {
+	if name == "" {
+		return true, nil
+	}
+	all, err := tx.EnvironmentsOf(projectID)
+	for _, e := range all {
+		if e.Name == name {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// findProject resolves a name or an id; ids hold an underscore, which names
+// cannot.
+func findProject(tx *models.Tx, ref string) (models.Project, error) {
+	find := tx.ProjectByName
+	if strings.Contains(ref, "_") {
+		find = tx.ProjectByID
+	}
+	project, err := find(ref)
+	if errors.Is(err, models.ErrNotFound) {
+		return project, access.NotFound()
+	}
+	return project, err
+}

@@ -1,0 +1,76 @@
+package projects
+
+import (
+	"fmt"
+	"time"
+
+	"postern/models"
+	"postern/snapshot"
+)
+
+// Compile reads a project's rows into what gateways serve and exports carry.
+func Compile(tx *models.Tx, projectID string) (*snapshot.Project, error) {
+	row, err := tx.ProjectByID(projectID)
+	if err != nil {
+		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
+	}
+	out := &snapshot.Project{ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, FallbackOwner: row.FallbackOwner, CreatedAt: row.CreatedAt.UTC()}
+	for _, read := range []func(*models.Tx, models.Project, *snapshot.Project) error{readTeam, readRevision, readVersions, readKeyTypes, readTenants} {
+		if err := read(tx, row, out); err != nil {
+			return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
+		}
+	}
+	return out, nil
+}
+
+func readTeam(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	team, err := tx.TeamByID(row.TeamID)
+	if err == nil && team.ClaimedAt == nil && team.ExpiresAt != nil {
+		out.ExpiresAt = team.ExpiresAt.UTC()
+	}
+	return err
+}
+
+func readRevision(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	revision, err := tx.RevisionOf(row.ID)
+	out.Revision, out.RevisedAt = revision.ID, revision.CreatedAt.UTC()
+	return err
+}
+
+func readVersions(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	environments, err := tx.EnvironmentsOf(row.ID)
+	if err != nil {
+		return err
+	}
+	versions, err := tx.VersionsOf(row.ID)
+	for _, v := range versions {
+		version := snapshot.Version{ID: v.ID, Name: v.Name, Access: snapshot.Access{Mode: snapshot.Mode(v.AuthMode), Keyless: snapshot.Keyless(v.Keyless)}}
+		for _, method := range v.AuthMethods {
+			version.Access.Methods = append(version.Access.Methods, snapshot.Method(method))
+		}
+		for _, e := range environments {
+			if e.VersionID == v.ID {
+				version.Environments = append(version.Environments, snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target})
+			}
+		}
+		out.Versions = append(out.Versions, version)
+	}
+	return err
+}
+
+func readKeyTypes(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	types, err := tx.KeyTypesOf(row.ID)
+	for _, t := range types {
+		out.KeyTypes = append(out.KeyTypes, snapshot.KeyType{ID: t.ID, Name: t.Name, Scopes: t.Scopes,
+			ExpiresIn: time.Duration(t.ExpiresIn) * time.Second, BuiltIn: t.BuiltIn})
+	}
+	return err
+}
+
+func readTenants(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	tenants, err := tx.TenantsOf(row.ID)
+	for _, t := range tenants {
+		out.Tenants = append(out.Tenants, snapshot.Tenant{ID: t.ID, Name: t.Name})
+	}
+	return err
+}

@@ -1,0 +1,256 @@
+package projects
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"postern/access"
+	"postern/accounts"
+	"postern/fault"
+	"postern/keys"
+	"postern/models"
+	"postern/snapshot"
+)
+
+// CreateInput is what POST /proxy takes. Empty fields take their defaults.
+type CreateInput struct {
+	Target       string
+	Name         string
+	DisplayName  string
+	Version      string
+	Environments map[string]string // name -> target; empty: prod -> Target
+	Auth         AuthInput
+	KeyTypes     []KeyType
+}
+
+// AuthInput is requests_auth, without the key types.
+type AuthInput struct {
+	Mode    string
+	Methods []string
+	Keyless string
+}
+
+// Created is a new project with the secrets that are shown this once.
+type Created struct {
+	Project   Project
+	Keys      map[string]keys.Minted // environment -> bootstrap key; empty where keys are not asked for
+	Workspace *accounts.Workspace    // nil when the caller was signed in
+}
+
+// firstKeyOwner is whom the bootstrap keys belong to.
+const firstKeyOwner = "bootstrap"
+
+// Create makes a project in the principal's home team, or in a new workspace
+// for an anonymous caller.
+func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput) (Created, error) {
+	if !p.Anonymous() {
+		if err := access.Check(p, p.HomeTeam, access.ProjectCreate); err != nil {
+			return Created{}, fmt.Errorf("projects: create: %w", err)
+		}
+	}
+	plan, err := s.plan(ctx, in)
+	if err != nil {
+		return Created{}, fmt.Errorf("projects: create: %w", err)
+	}
+	var out Created
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		out = Created{}
+		if p.Anonymous() {
+			workspace, err := accounts.NewWorkspace(tx, s.UnclaimedTTL)
+			if err != nil {
+				return err
+			}
+			out.Workspace = &workspace
+			p.HomeTeam = workspace.Team
+		}
+		return s.insert(tx, p, plan, &out)
+	})
+	if errors.Is(err, models.ErrDuplicate) {
+		err = nameTaken(plan.Name)
+	}
+	if err != nil {
+		return Created{}, fmt.Errorf("projects: create: %w", err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// plan is a checked CreateInput with every default filled in.
+type plan struct {
+	CreateInput
+	nameGiven    bool
+	environments []models.Environment // without ids
+}
+
+func (s *Service) plan(ctx context.Context, in CreateInput) (plan, error) {
+	out := plan{CreateInput: in, nameGiven: in.Name != ""}
+	var wrong []fault.Field
+	if out.Version == "" {
+		out.Version = "1.0.0"
+	}
+	if !validVersion(out.Version) {
+		wrong = append(wrong, fault.Field{Pointer: "/version", Code: "invalid_version", Detail: "Use 1 to 32 letters, digits, dots, underscores and hyphens, such as 1.0.0; the first is a letter or a digit."})
+	}
+	if out.nameGiven && !ValidName(in.Name) {
+		wrong = append(wrong, nameFault("/name"))
+	}
+	wrong = append(wrong, checkDisplayName(in.DisplayName)...)
+	var authWrong, typesWrong, targetsWrong []fault.Field
+	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth")
+	out.KeyTypes, typesWrong = withBuiltIns(in.KeyTypes)
+	wrong = append(append(wrong, authWrong...), typesWrong...)
+	targetsWrong, err := s.planTargets(ctx, &out)
+	if err != nil {
+		return out, err
+	}
+	return out, fault.InvalidFields(append(wrong, targetsWrong...))
+}
+
+// maxEnvironments bounds what one call can make.
+const maxEnvironments = 20
+
+func (s *Service) planTargets(ctx context.Context, out *plan) (wrong []fault.Field, err error) {
+	targets := map[string]string{"/target": out.Target}
+	if len(out.Environments) == 0 {
+		out.Environments = map[string]string{"prod": out.Target}
+	} else {
+		for name, target := range out.Environments {
+			targets["/environments/"+pointerToken(name)+"/target"] = target
+		}
+	}
+	if len(out.Environments) > maxEnvironments {
+		return []fault.Field{{Pointer: "/environments", Code: "too_many_environments", Detail: fmt.Sprintf("Use at most %d environments.", maxEnvironments)}}, nil
+	}
+	cleaned := map[string]*url.URL{}
+	for _, pointer := range slices.Sorted(maps.Keys(targets)) {
+		u, field, err := s.checkTarget(ctx, pointer, targets[pointer])
+		if err != nil {
+			return nil, err
+		}
+		if field != nil {
+			wrong = append(wrong, *field)
+			continue
+		}
+		cleaned[targets[pointer]] = u
+	}
+	for _, name := range slices.Sorted(maps.Keys(out.Environments)) {
+		if !ValidName(name) {
+			wrong = append(wrong, nameFault("/environments/"+pointerToken(name)))
+		}
+		if u := cleaned[out.Environments[name]]; u != nil {
+			out.environments = append(out.environments, models.Environment{Name: name, Target: u.String()})
+		}
+	}
+	if u := cleaned[out.Target]; out.Name == "" && u != nil {
+		out.Name = nameFromHost(u.Hostname())
+	}
+	return wrong, nil
+}
+
+// checkTarget turns the guard's refusal into a fault of the field; an error
+// that is no refusal stays one.
+func (s *Service) checkTarget(ctx context.Context, pointer, raw string) (*url.URL, *fault.Field, error) {
+	if raw == "" {
+		return nil, &fault.Field{Pointer: pointer, Code: "required", Detail: "Give the address that calls are forwarded to, such as https://api.example.com."}, nil
+	}
+	u, err := s.Targets.CheckTarget(ctx, raw)
+	if err == nil {
+		return u, nil, nil
+	}
+	if refusal, ok := errors.AsType[*fault.Error](err); ok && refusal.Kind == fault.Invalid {
+		return nil, &fault.Field{Pointer: pointer, Code: refusal.Code, Detail: refusal.Public}, nil
+	}
+	return nil, nil, err
+}
+
+func (s *Service) insert(tx *models.Tx, p access.Principal, plan plan, out *Created) error {
+	name, err := freeName(tx, plan)
+	if err != nil {
+		return err
+	}
+	now := models.Now()
+	project := models.Project{ID: models.NewID("prj"), TeamID: p.HomeTeam, Name: name, DisplayName: plan.DisplayName,
+		FallbackOwner: name, CreatedAt: now, UpdatedAt: now}
+	if project.DisplayName == "" {
+		project.DisplayName = name
+	}
+	version := models.Version{ID: models.NewID("ver"), ProjectID: project.ID, Name: plan.Version, AuthMode: plan.Auth.Mode,
+		AuthMethods: plan.Auth.Methods, Keyless: plan.Auth.Keyless, CreatedAt: now, UpdatedAt: now}
+	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: project.ID, Name: "default", CreatedAt: now}
+	if err := tx.Insert(&project, &version, &tenant); err != nil {
+		return err
+	}
+	full, err := insertKeyTypes(tx, project.ID, plan.KeyTypes)
+	if err != nil {
+		return err
+	}
+	out.Keys = map[string]keys.Minted{}
+	for _, environment := range plan.environments {
+		environment.ID, environment.VersionID, environment.CreatedAt, environment.UpdatedAt = models.NewID("env"), version.ID, now, now
+		if err := tx.Insert(&environment); err != nil {
+			return err
+		}
+		if !slices.Contains(plan.Auth.Methods, string(snapshot.APIKey)) {
+			continue
+		}
+		row, plaintext, err := keys.Mint(s.KeyPrefix, project.ID, tenant.ID, full, keys.CreateInput{
+			Owner: firstKeyOwner, Environment: environment.Name, Description: "Made together with the project"}, now)
+		if err != nil {
+			return err
+		}
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		out.Keys[environment.Name] = keys.Minted{Key: keys.Key{ID: row.ID, Owner: row.Owner}, Plaintext: plaintext}
+	}
+	entry := access.Entry{Action: access.ProjectCreate, Object: project.ID, Team: project.TeamID, Detail: map[string]string{"name": name}}
+	if err := access.Record(tx, p, entry); err != nil {
+		return err
+	}
+	if out.Project, err = view(tx, project); err != nil {
+		return err
+	}
+	return tx.AddRevision(project.ID, "", now)
+}
+
+// insertKeyTypes writes the key types and returns the one named full.
+func insertKeyTypes(tx *models.Tx, projectID string, types []KeyType) (full models.KeyType, err error) {
+	for _, t := range types {
+		row := models.KeyType{ID: models.NewID("kty"), ProjectID: projectID, Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, BuiltIn: t.BuiltIn}
+		if err := tx.Insert(&row); err != nil {
+			return full, err
+		}
+		if t.Name == keys.TypeFull {
+			full = row
+		}
+	}
+	return full, nil
+}
+
+// freeName returns the wanted name, or for a derived one that is taken the name
+// with a random ending.
+func freeName(tx *models.Tx, plan plan) (string, error) {
+	name := plan.Name
+	for range 5 {
+		taken, err := tx.ProjectNameTaken(name)
+		if err != nil || !taken {
+			return name, err
+		}
+		if plan.nameGiven {
+			break
+		}
+		name = fmt.Sprintf("%.*s-%s", 32, plan.Name, strings.ToLower(rand.Text()[:6]))
+	}
+	return "", nameTaken(plan.Name)
+}
+
+func nameTaken(name string) error {
+	return &fault.Error{Kind: fault.Conflict, Code: "name_taken", Public: fmt.Sprintf("The name %q is taken.", name),
+		Fields: []fault.Field{{Pointer: "/name", Code: "name_taken", Detail: "Choose another name, or leave it out to have one made."}}}
+}

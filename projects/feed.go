@@ -1,0 +1,154 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"postern/keys"
+	"postern/models"
+	"postern/snapshot"
+)
+
+// PollEvery is how often a replica asks for changes made elsewhere; what this
+// process changes itself is in effect when the change returns.
+const PollEvery = 500 * time.Millisecond
+
+// Feed keeps a gateway and its table of keys up to date with the database.
+type Feed struct {
+	DB      *models.DB
+	Keys    *keys.Table
+	Publish func([]*snapshot.Project) error // refuses what does not compile and keeps serving what it had
+	Log     *slog.Logger
+
+	mu       sync.Mutex
+	last     int64
+	projects map[string]*snapshot.Project
+	unserved bool // the last Publish failed
+
+	freshAt atomic.Int64 // Unix milliseconds of the last successful look
+}
+
+// Load reads everything for the first time. Changes made meanwhile are found
+// again by the first Sync, because the position is read first.
+func (f *Feed) Load(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	tx := f.DB.Read(ctx)
+	last, err := tx.LastRevision()
+	if err != nil {
+		return fmt.Errorf("projects: read the change feed: %w", err)
+	}
+	ids, err := tx.AllProjectIDs()
+	if err != nil {
+		return fmt.Errorf("projects: load: %w", err)
+	}
+	f.projects = make(map[string]*snapshot.Project, len(ids))
+	for _, id := range ids {
+		if f.projects[id], err = Compile(tx, id); err != nil {
+			return err
+		}
+	}
+	if err := f.Keys.LoadAll(tx); err != nil {
+		return fmt.Errorf("projects: load keys: %w", err)
+	}
+	f.last = last
+	return f.publish()
+}
+
+// Sync brings in everything committed before the call.
+func (f *Feed) Sync(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	tx := f.DB.Read(ctx)
+	changed := false
+	for {
+		const batch = 500
+		revisions, err := tx.RevisionsAfter(f.last, batch)
+		if err != nil {
+			return fmt.Errorf("projects: read the change feed: %w", err)
+		}
+		for _, revision := range revisions {
+			whole, err := f.apply(tx, revision)
+			if err != nil {
+				return err
+			}
+			changed = changed || whole
+			f.last = revision.ID
+		}
+		if len(revisions) < batch {
+			break
+		}
+	}
+	if changed || f.unserved {
+		return f.publish()
+	}
+	f.freshAt.Store(time.Now().UnixMilli())
+	return nil
+}
+
+// apply brings in one revision and tells whether more than a key has changed.
+func (f *Feed) apply(tx *models.Tx, revision models.Revision) (whole bool, err error) {
+	if revision.KeyID != "" {
+		return false, f.Keys.LoadKey(tx, revision.KeyID)
+	}
+	project, err := Compile(tx, revision.ProjectID)
+	if errors.Is(err, models.ErrNotFound) {
+		delete(f.projects, revision.ProjectID)
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	f.projects[project.ID] = project
+	return true, f.Keys.LoadProject(tx, project.ID)
+}
+
+func (f *Feed) publish() error {
+	all := make([]*snapshot.Project, 0, len(f.projects))
+	for _, id := range slices.Sorted(maps.Keys(f.projects)) {
+		all = append(all, f.projects[id])
+	}
+	err := f.Publish(all)
+	f.unserved = err != nil
+	if err != nil {
+		return fmt.Errorf("projects: publish to the gateway: %w", err)
+	}
+	f.freshAt.Store(time.Now().UnixMilli())
+	return nil
+}
+
+// Changed is what services call after a commit. The caller may be gone by then,
+// so its cancellation does not stop the change from taking effect.
+func (f *Feed) Changed(ctx context.Context) {
+	if err := f.Sync(context.WithoutCancel(ctx)); err != nil {
+		f.Log.Error("a change is not served yet, it is tried again", "error", err)
+	}
+}
+
+// Run follows the feed until ctx ends.
+func (f *Feed) Run(ctx context.Context) {
+	ticker := time.NewTicker(PollEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if err := f.Sync(ctx); err != nil && ctx.Err() == nil {
+				f.Log.Error("the change feed cannot be followed, serving the last known state", "error", err)
+			}
+		}
+	}
+}
+
+// Age is how long ago the gateway was last known to be up to date.
+func (f *Feed) Age() time.Duration {
+	return time.Since(time.UnixMilli(f.freshAt.Load()))
+}

@@ -1,0 +1,196 @@
+// Package projects manages what is proxied: projects with their versions,
+// environments and access policies, and the feed that brings them to the
+// gateway.
+//
+// It owns validation and change of that configuration and its compilation from
+// rows to a snapshot; it does not own API keys beyond asking for the first ones,
+// nor what a policy means for a call (policy).
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/access"
+	"postern/fault"
+	"postern/models"
+)
+
+// TargetChecker judges an address that a customer wants calls forwarded to.
+// Its errors are faults of kind Invalid.
+type TargetChecker interface {
+	CheckTarget(ctx context.Context, raw string) (*url.URL, error)
+}
+
+// Service is the room's door. Changed is called after each commit and returns
+// when the change is in effect in this process.
+type Service struct {
+	DB           *models.DB
+	Targets      TargetChecker
+	Log          *slog.Logger
+	KeyPrefix    string
+	UnclaimedTTL time.Duration
+	Changed      func(context.Context)
+}
+
+// Project is a project as its team sees it.
+type Project struct {
+	ID            string
+	Team          string
+	Name          string
+	DisplayName   string
+	FallbackOwner string
+	ETag          string
+	CreatedAt     time.Time
+	ExpiresAt     *time.Time // when an unclaimed project ends
+	Versions      []Version
+	KeyTypes      []KeyType
+}
+
+// Version is one version of a project.
+type Version struct {
+	ID           string
+	Name         string
+	Mode         string
+	Methods      []string
+	Keyless      string
+	ETag         string
+	Environments []Environment
+}
+
+// Environment is one upstream of a version.
+type Environment struct {
+	ID     string
+	Name   string
+	Target string
+	ETag   string
+}
+
+// KeyType names a set of scopes. ExpiresIn is the default lifetime in seconds,
+// 0 for none.
+type KeyType struct {
+	Name      string
+	Scopes    []string
+	ExpiresIn int64
+	BuiltIn   bool
+}
+
+// etag names a state of a row, for lost-update detection (RFC 9110, 8.8.3).
+func etag(updated time.Time) string { return strconv.FormatInt(updated.UnixMicro(), 36) }
+
+// Get finds a project by name or id.
+func (s *Service) Get(ctx context.Context, p access.Principal, ref string) (Project, error) {
+	tx := s.DB.Read(ctx)
+	row, err := find(tx, p, ref, access.ProjectRead)
+	if err != nil {
+		return Project{}, fmt.Errorf("projects: get %s: %w", ref, err)
+	}
+	return view(tx, row)
+}
+
+// Page is one page of a list; Next is the cursor of the one after, "" at the end.
+type Page struct {
+	Projects []Project
+	Next     string
+}
+
+// MaxPage is the most projects one page holds.
+const MaxPage = 200
+
+// List returns the projects of the principal's teams by name. The cursor is the
+// Next of the page before, limit at most MaxPage, 0 for 50.
+func (s *Service) List(ctx context.Context, p access.Principal, cursor string, limit int) (Page, error) {
+	if p.Anonymous() {
+		return Page{}, access.Check(p, "", access.ProjectRead)
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	limit = min(limit, MaxPage)
+	tx := s.DB.Read(ctx)
+	rows, err := tx.ProjectsOfTeams(p.Teams(), cursor, limit+1)
+	if err != nil {
+		return Page{}, fmt.Errorf("projects: list: %w", err)
+	}
+	var page Page
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].Name
+	}
+	for _, row := range rows {
+		project, err := view(tx, row)
+		if err != nil {
+			return Page{}, fmt.Errorf("projects: list: %w", err)
+		}
+		page.Projects = append(page.Projects, project)
+	}
+	return page, nil
+}
+
+// find resolves a name or an id and asks whether the principal may do this.
+// Ids hold an underscore, which names cannot.
+func find(tx *models.Tx, p access.Principal, ref string, action access.Action) (models.Project, error) {
+	if p.Anonymous() {
+		return models.Project{}, access.Check(p, "", action)
+	}
+	byRef := tx.ProjectByName
+	if strings.Contains(ref, "_") {
+		byRef = tx.ProjectByID
+	}
+	row, err := byRef(ref)
+	if errors.Is(err, models.ErrNotFound) {
+		return row, access.NotFound()
+	}
+	if err != nil {
+		return row, err
+	}
+	return row, access.Check(p, row.TeamID, action)
+}
+
+func view(tx *models.Tx, row models.Project) (Project, error) {
+	out := Project{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName,
+		FallbackOwner: row.FallbackOwner, ETag: etag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	team, err := tx.TeamByID(row.TeamID)
+	if err != nil {
+		return out, err
+	}
+	if team.ClaimedAt == nil {
+		out.ExpiresAt = team.ExpiresAt
+	}
+	environments, err := tx.EnvironmentsOf(row.ID)
+	if err != nil {
+		return out, err
+	}
+	versions, err := tx.VersionsOf(row.ID)
+	if err != nil {
+		return out, err
+	}
+	for _, v := range versions {
+		out.Versions = append(out.Versions, viewVersion(v, environments))
+	}
+	types, err := tx.KeyTypesOf(row.ID)
+	for _, t := range types {
+		out.KeyTypes = append(out.KeyTypes, KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, BuiltIn: t.BuiltIn})
+	}
+	return out, err
+}
+
+func viewVersion(v models.Version, environments []models.Environment) Version {
+	out := Version{ID: v.ID, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless, ETag: etag(v.UpdatedAt)}
+	for _, e := range environments {
+		if e.VersionID == v.ID {
+			out.Environments = append(out.Environments, Environment{ID: e.ID, Name: e.Name, Target: e.Target, ETag: etag(e.UpdatedAt)})
+		}
+	}
+	return out
+}
+
+func stale() error {
+	return fault.New(fault.Stale, "changed_meanwhile", "Somebody changed this since you looked. Look at it again, then repeat your change.")
+}

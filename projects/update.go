@@ -1,0 +1,178 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"postern/access"
+	"postern/fault"
+	"postern/keys"
+	"postern/models"
+)
+
+// Settings is what UpdateSettings can change; nil leaves a field as it is.
+type Settings struct {
+	DisplayName   *string
+	FallbackOwner *string
+}
+
+// AccessChange is what UpdateAccess can change; nil leaves a field as it is.
+type AccessChange struct {
+	Mode    *string
+	Methods *[]string
+	Keyless *string
+}
+
+// UpdateSettings changes a project. With ifMatch not empty it is refused as
+// stale unless the project's ETag is still that.
+func (s *Service) UpdateSettings(ctx context.Context, p access.Principal, ref, ifMatch string, in Settings) (Project, error) {
+	var out Project
+	err := s.change(ctx, p, ref, "settings", func(tx *models.Tx, project models.Project, now time.Time) error {
+		if ifMatch != "" && ifMatch != etag(project.UpdatedAt) {
+			return stale()
+		}
+		seen := project.UpdatedAt
+		var wrong []fault.Field
+		if in.DisplayName != nil {
+			project.DisplayName = *in.DisplayName
+			wrong = append(wrong, checkDisplayName(project.DisplayName)...)
+			if project.DisplayName == "" {
+				project.DisplayName = project.Name
+			}
+		}
+		if in.FallbackOwner != nil {
+			project.FallbackOwner = *in.FallbackOwner
+			if !keys.ValidOwner(project.FallbackOwner) {
+				wrong = append(wrong, fault.Field{Pointer: "/fallback_owner", Code: "invalid_owner", Detail: "Use 1 to 128 printable ASCII characters without a space at either end."})
+			}
+		}
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		project.UpdatedAt = now
+		if err := written(tx.UpdateProject(project, seen)); err != nil {
+			return err
+		}
+		var err error
+		out, err = view(tx, project)
+		return err
+	})
+	return out, err
+}
+
+// UpdateAccess changes the access policy of one version, named by its id.
+func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, versionID, ifMatch string, in AccessChange) (Version, error) {
+	var out Version
+	err := s.change(ctx, p, ref, "access of "+versionID, func(tx *models.Tx, project models.Project, now time.Time) error {
+		version, err := tx.VersionByID(versionID)
+		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+			return access.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		if ifMatch != "" && ifMatch != etag(version.UpdatedAt) {
+			return stale()
+		}
+		seen := version.UpdatedAt
+		auth, wrong := normalizeAuth(in.over(version), "")
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		version.AuthMode, version.AuthMethods, version.Keyless, version.UpdatedAt = auth.Mode, auth.Methods, auth.Keyless, now
+		if err := written(tx.UpdateVersion(version, seen)); err != nil {
+			return err
+		}
+		environments, err := tx.EnvironmentsOf(project.ID)
+		out = viewVersion(version, environments)
+		return err
+	})
+	return out, err
+}
+
+// over lays the change over what a version has. A mode that changes without
+// methods being named takes the new mode's default methods.
+func (in AccessChange) over(version models.Version) AuthInput {
+	auth := AuthInput{Mode: version.AuthMode, Methods: slices.Clone(version.AuthMethods), Keyless: version.Keyless}
+	if in.Mode != nil && *in.Mode != auth.Mode {
+		auth.Mode = *in.Mode
+		if len(auth.Methods) == 0 {
+			auth.Methods = nil
+		}
+	}
+	if in.Methods != nil {
+		auth.Methods = *in.Methods
+	}
+	if in.Keyless != nil {
+		auth.Keyless = *in.Keyless
+	}
+	return auth
+}
+
+// UpdateTarget points an environment, named by its id, at another upstream.
+func (s *Service) UpdateTarget(ctx context.Context, p access.Principal, ref, environmentID, ifMatch, target string) (Environment, error) {
+	var out Environment
+	if p.Anonymous() {
+		return out, access.Check(p, "", access.ProjectUpdate)
+	}
+	u, field, err := s.checkTarget(ctx, "/target", target)
+	if err == nil && field != nil {
+		err = fault.InvalidFields([]fault.Field{*field})
+	}
+	if err != nil {
+		return out, fmt.Errorf("projects: change the target of %s: %w", environmentID, err)
+	}
+	err = s.change(ctx, p, ref, "target of "+environmentID, func(tx *models.Tx, project models.Project, now time.Time) error {
+		environment, version, err := tx.EnvironmentByID(environmentID)
+		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+			return access.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		if ifMatch != "" && ifMatch != etag(environment.UpdatedAt) {
+			return stale()
+		}
+		seen := environment.UpdatedAt
+		environment.Target, environment.UpdatedAt = u.String(), now
+		out = Environment{ID: environment.ID, Name: environment.Name, Target: environment.Target, ETag: etag(now)}
+		return written(tx.UpdateEnvironment(environment, seen))
+	})
+	return out, err
+}
+
+// change wraps a change of a project: permission first, then fn, the audit entry
+// and the revision, all in one transaction.
+func (s *Service) change(ctx context.Context, p access.Principal, ref, what string, fn func(*models.Tx, models.Project, time.Time) error) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		project, err := find(tx, p, ref, access.ProjectUpdate)
+		if err != nil {
+			return err
+		}
+		now := models.Now()
+		if err := fn(tx, project, now); err != nil {
+			return err
+		}
+		entry := access.Entry{Action: access.ProjectUpdate, Object: project.ID, Team: project.TeamID, Detail: map[string]string{"change": what}}
+		if err := access.Record(tx, p, entry); err != nil {
+			return err
+		}
+		return tx.AddRevision(project.ID, "", now)
+	})
+	if err != nil {
+		return fmt.Errorf("projects: change %s: %w", ref, err)
+	}
+	s.Changed(ctx)
+	return nil
+}
+
+// written turns a lost race into a stale fault.
+func written(won bool, err error) error {
+	if err == nil && !won {
+		return stale()
+	}
+	return err
+}

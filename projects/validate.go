@@ -1,0 +1,149 @@
+package projects
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"postern/fault"
+	"postern/keys"
+	"postern/snapshot"
+)
+
+var (
+	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
+	versionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
+	scopePattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9:._-]{0,62}(\*)?$`)
+)
+
+// ValidName tells whether s can name a project or an environment.
+func ValidName(s string) bool { return namePattern.MatchString(s) }
+
+func validVersion(s string) bool { return versionPattern.MatchString(s) }
+
+func nameFault(pointer string) fault.Field {
+	return fault.Field{Pointer: pointer, Code: "invalid_name",
+		Detail: "Use 2 to 40 lower-case letters, digits and hyphens; the first is a letter, the last no hyphen."}
+}
+
+const maxDisplayName = 80
+
+func checkDisplayName(s string) []fault.Field {
+	if utf8.RuneCountInString(s) <= maxDisplayName && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }) {
+		return nil
+	}
+	return []fault.Field{{Pointer: "/display_name", Code: "invalid_display_name", Detail: fmt.Sprintf("Use at most %d characters on one line.", maxDisplayName)}}
+}
+
+// normalizeAuth fills in the defaults of requests_auth and checks it; prefix is
+// where in the body it stands.
+func normalizeAuth(in AuthInput, prefix string) (AuthInput, []fault.Field) {
+	var wrong []fault.Field
+	if in.Mode == "" {
+		in.Mode = string(snapshot.Passthrough)
+	}
+	if in.Keyless == "" {
+		in.Keyless = string(snapshot.Reject)
+	}
+	authenticate := in.Mode == string(snapshot.Authenticate)
+	if !authenticate && in.Mode != string(snapshot.Passthrough) {
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/mode", Code: "invalid_mode", Detail: "Use passthrough or authenticate."})
+	}
+	if in.Methods == nil && authenticate {
+		in.Methods = []string{string(snapshot.APIKey)}
+	}
+	if in.Methods == nil {
+		in.Methods = []string{}
+	}
+	if authenticate && len(in.Methods) == 0 {
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/methods", Code: "required", Detail: "Name at least one method when mode is authenticate: api_key."})
+	}
+	seen := map[string]bool{}
+	for i, method := range in.Methods {
+		pointer := fmt.Sprintf("%s/methods/%d", prefix, i)
+		switch snapshot.Method(method) {
+		case snapshot.APIKey:
+			if seen[method] {
+				wrong = append(wrong, fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This method is named twice."})
+			}
+			seen[method] = true
+		case snapshot.JWT, snapshot.Opaque:
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "not_available_yet", Detail: fmt.Sprintf("The method %s is not available yet; use api_key.", method)})
+		default:
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_method", Detail: "Use api_key."})
+		}
+	}
+	switch snapshot.Keyless(in.Keyless) {
+	case snapshot.Reject:
+	case snapshot.OwnerFallback:
+		if len(in.Methods) == 0 {
+			wrong = append(wrong, fault.Field{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: "owner_fallback needs the method api_key: without it no call has an owner."})
+		}
+	default:
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: "Use reject or owner_fallback."})
+	}
+	return in, wrong
+}
+
+const maxKeyTypes = 50
+
+// withBuiltIns adds full and read-only to the caller's key types and checks
+// these; nobody may give a built-in another meaning.
+func withBuiltIns(custom []KeyType) ([]KeyType, []fault.Field) {
+	all := []KeyType{
+		{Name: keys.TypeFull, Scopes: []string{"*"}, BuiltIn: true},
+		{Name: keys.TypeReadOnly, Scopes: []string{"read"}, BuiltIn: true},
+	}
+	if len(custom) > maxKeyTypes {
+		return all, []fault.Field{{Pointer: "/requests_auth/key_types", Code: "too_many_key_types", Detail: fmt.Sprintf("Use at most %d key types.", maxKeyTypes)}}
+	}
+	var wrong []fault.Field
+	for i, t := range custom {
+		at := fmt.Sprintf("/requests_auth/key_types/%d", i)
+		if !ValidName(t.Name) {
+			wrong = append(wrong, nameFault(at+"/name"))
+		}
+		if slices.ContainsFunc(all, func(have KeyType) bool { return have.Name == t.Name }) {
+			wrong = append(wrong, fault.Field{Pointer: at + "/name", Code: "duplicate", Detail: "This key type exists already; full and read-only are built in."})
+		}
+		if len(t.Scopes) == 0 {
+			wrong = append(wrong, fault.Field{Pointer: at + "/scopes", Code: "required", Detail: "Name at least one scope, such as read or orders:*."})
+		}
+		for j, scope := range t.Scopes {
+			if scope != "*" && !scopePattern.MatchString(scope) {
+				wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s/scopes/%d", at, j), Code: "invalid_scope", Detail: "Use lower-case letters, digits and : . _ -, such as orders:read, or * for all."})
+			}
+		}
+		if t.ExpiresIn < 0 || t.ExpiresIn > 10*365*24*3600 {
+			wrong = append(wrong, fault.Field{Pointer: at + "/expires_in", Code: "invalid_expiry", Detail: "Give a number of seconds up to ten years, or leave it out."})
+		}
+		all = append(all, KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn})
+	}
+	return all, wrong
+}
+
+var notNameChars = regexp.MustCompile(`[^a-z0-9]+`)
+
+// nameFromHost derives a project name: api.example.com gives api-example-com.
+func nameFromHost(host string) string {
+	if _, err := netip.ParseAddr(host); err == nil {
+		host = "api-" + host
+	}
+	name := strings.Trim(notNameChars.ReplaceAllString(strings.ToLower(host), "-"), "-")
+	if name == "" || name[0] < 'a' || name[0] > 'z' {
+		name = "api-" + name
+	}
+	name = strings.TrimRight(fmt.Sprintf("%.*s", 40, name), "-")
+	if !ValidName(name) {
+		return "my-api"
+	}
+	return name
+}
+
+// pointerToken escapes a member name for a JSON Pointer (RFC 6901, 3).
+func pointerToken(s string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
+}
