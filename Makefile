@@ -1,0 +1,33 @@
+.DEFAULT_GOAL := help
+.PHONY: help run test bench generate lint conformance build clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+		while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+run: ## Start Postern on SQLite in ./data
+	go run ./cmd/postern serve
+
+test: ## Install what the tests need where it is missing, and run everything
+	tools/test
+
+bench: ## Measure the gateway side by side with nginx, and print the table
+	tools/setup bench
+	go run ./tools/bench
+
+generate: ## Make the committed Go of the templ pages and the assets anew
+	tools/setup generate
+	tools/generate
+
+lint: ## Run golangci-lint at its pinned version (its first build takes minutes)
+	go tool -modfile=tools/lint/go.mod golangci-lint run
+
+conformance: ## Compare the gateway with a real Kong 3.9: POSTERN_KONG=tools/kong-docker
+	@test -n "$$POSTERN_KONG" || { echo "conformance: set POSTERN_KONG to a launcher of Kong 3.9, such as tools/kong-docker" >&2; exit 1; }
+	go test -count=1 -v -tags conformance -run Conformance ./...
+
+build: ## Build bin/postern
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/postern ./cmd/postern
+
+clean: ## Remove what the targets above made; ./data stays
+	rm -rf bin node_modules

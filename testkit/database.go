@@ -1,0 +1,85 @@
+// Package testkit gives tests the real parts they run against: databases, and an
+// upstream that tells what it saw. testkit/state adds migrated databases,
+// testkit/browser a browser.
+//
+// It owns making and removing these parts. A part that is missing fails the test
+// and says what to do; nothing here skips or substitutes. It does not own
+// expectations: it knows nothing of what Postern should do.
+package testkit
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// PostgresURL is the address of the PostgreSQL server of this test run, with
+// the right to create databases. A test that gets none fails.
+func PostgresURL(t testing.TB) string {
+	t.Helper()
+	address := os.Getenv("POSTERN_TEST_POSTGRES_URL")
+	if address == "" {
+		t.Fatal("no PostgreSQL server for this test: run `make test`, or `go run ./tools/withpostgres go test ./…`")
+	}
+	return address
+}
+
+// Postgres makes an empty database and returns its postgres:// address. The
+// database is removed when the test ends.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	return PostgresFrom(t, "template0")
+}
+
+// PostgresFrom makes a database that starts as a copy of the one named template,
+// to which nobody may be connected meanwhile. It is removed when the test ends.
+func PostgresFrom(t testing.TB, template string) string {
+	t.Helper()
+	server := PostgresURL(t)
+	name := "test_" + strings.ToLower(rand.Text())
+	administer(t, server, "CREATE DATABASE "+name+" TEMPLATE "+template)
+	t.Cleanup(func() {
+		// A connection that a test forgot must not keep the database alive.
+		administer(t, server, "DROP DATABASE "+name+" WITH (FORCE)")
+	})
+	return withDatabase(t, server, name)
+}
+
+// EachDatabase runs a test on both databases, as the subtests sqlite and
+// postgres. The address is what POSTERN_DATABASE_URL would say: empty for
+// SQLite, whose file belongs in t.TempDir(); else an empty PostgreSQL database.
+func EachDatabase(t *testing.T, run func(t *testing.T, databaseURL string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { run(t, "") })
+	t.Run("postgres", func(t *testing.T) { run(t, Postgres(t)) })
+}
+
+// administer runs one statement outside of any transaction. It has a context of
+// its own: cleanups run when the test's is already over.
+func administer(t testing.TB, server, statement string) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		t.Fatalf("connect to the PostgreSQL server of this test run: %v", err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func withDatabase(t testing.TB, server, name string) string {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal("POSTERN_TEST_POSTGRES_URL is no URL") // not repeated: it holds a password
+	}
+	u.Path = "/" + name
+	return u.String()
+}

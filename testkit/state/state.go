@@ -1,0 +1,119 @@
+// Package state gives tests an open, migrated database of each kind.
+//
+// It owns the shortcut of migrating once in a test binary and copying after
+// that, which makes a database for every test affordable. It does not own the
+// migrations: tests of those start from an empty database of package testkit.
+package state
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"postern/models"
+	"postern/testkit"
+)
+
+// Each runs a test on both databases, as the subtests sqlite and postgres, each
+// time with a migrated database that has no rows of ours yet.
+func Each(t *testing.T, run func(t *testing.T, db *models.DB)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { run(t, open(t, "", SQLite(t))) })
+	t.Run("postgres", func(t *testing.T) { run(t, open(t, Postgres(t), "")) })
+}
+
+// SQLite makes a migrated SQLite file and returns its path.
+func SQLite(t testing.TB) string {
+	t.Helper()
+	image, err := sqliteImage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "postern.db")
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Postgres makes a migrated PostgreSQL database and returns its address.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	testkit.PostgresURL(t) // fails with advice where there is no server
+	template, err := postgresTemplate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return testkit.PostgresFrom(t, template)
+}
+
+func open(t testing.TB, databaseURL, file string) *models.DB {
+	t.Helper()
+	db, err := models.Open(t.Context(), databaseURL, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close the database: %v", err)
+		}
+	})
+	return db
+}
+
+// sqliteImage is the content of a migrated SQLite file.
+var sqliteImage = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "postern-template-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "postern.db")
+	// Closing the last connection moves everything from the log into the file.
+	if err := migrate("", path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// postgresTemplate is the name of a migrated database. It goes away with the
+// server, which lives no longer than the test run.
+var postgresTemplate = sync.OnceValues(func() (string, error) {
+	ctx := context.Background()
+	server, err := url.Parse(os.Getenv("POSTERN_TEST_POSTGRES_URL"))
+	if err != nil {
+		return "", fmt.Errorf("POSTERN_TEST_POSTGRES_URL is no URL")
+	}
+	conn, err := pgx.Connect(ctx, server.String())
+	if err != nil {
+		return "", fmt.Errorf("connect to the PostgreSQL server of this test run: %w", err)
+	}
+	defer conn.Close(ctx)
+	name := "template_" + strings.ToLower(rand.Text())
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+		return "", fmt.Errorf("create the template database: %w", err)
+	}
+	server.Path = "/" + name
+	return name, migrate(server.String(), "")
+})
+
+func migrate(databaseURL, file string) error {
+	ctx := context.Background()
+	db, err := models.Open(ctx, databaseURL, file)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, _, err = db.Migrate(ctx, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	return err
+}

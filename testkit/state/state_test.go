@@ -1,0 +1,27 @@
+package state_test
+
+import (
+	"testing"
+
+	"postern/migrations"
+	"postern/models"
+	"postern/testkit/state"
+)
+
+func TestEachIsMigratedAndItsOwn(t *testing.T) {
+	// Twice, so that the second round works on copies of what the first made.
+	for range 2 {
+		state.Each(t, func(t *testing.T, db *models.DB) {
+			pending, err := migrations.Pending(t.Context(), db.SQL(), db.Dialect())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pending {
+				t.Error("a migration is missing")
+			}
+			if _, err := db.SQL().ExecContext(t.Context(), "CREATE TABLE only_here (id integer)"); err != nil {
+				t.Errorf("a database that another test used: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+//go:build unix
+
+// Command withpostgres runs a command beside a PostgreSQL server of its own:
+//
+//	go run ./tools/withpostgres go test ./...
+//
+// The command finds the server's address in POSTERN_TEST_POSTGRES_URL, and the
+// exit code is the command's. The server is made for the run, listens on
+// loopback only, asks for a password made for the run, and is gone with its
+// data afterwards, also when the run is interrupted.
+//
+// It owns the server's life. It does not own databases in it (package testkit
+// makes one for each test) nor PostgreSQL itself (tools/setup installs it).
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+)
+
+func main() {
+	code, err := run(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "withpostgres:", err)
+	}
+	os.Exit(code)
+}
+
+func run(args []string) (code int, err error) {
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return 2, errors.New("which command? For example: withpostgres go test ./...")
+	}
+	// The kernel ends server and command when the thread that started them ends,
+	// so that thread has to live as long as this process.
+	runtime.LockOSThread()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+
+	server, err := start()
+	if err != nil {
+		return 1, err
+	}
+	code, err = runBeside(server, args, signals)
+	if stopErr := server.stop(); stopErr != nil {
+		return 1, errors.Join(err, stopErr)
+	}
+	return code, err
+}
+
+// runBeside runs the command in a process group of its own, hands signals on to
+// the whole group, and leaves nothing of the group behind.
+func runBeside(server *server, args []string, signals <-chan os.Signal) (int, error) {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), "POSTERN_TEST_POSTGRES_URL="+server.url())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithParent(cmd.SysProcAttr)
+	if err := cmd.Start(); err != nil {
+		return 1, fmt.Errorf("start %s: %w", args[0], err)
+	}
+	defer func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }()
+
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			_ = syscall.Kill(-cmd.Process.Pid, s.(syscall.Signal))
+		case err := <-server.died:
+			return 1, fmt.Errorf("the server ended while %s was running: %w", args[0], err)
+		case err := <-done:
+			return exitCode(err)
+		}
+	}
+}
+
+// exitCode is the command's own, or 128 plus the signal that ended it, as a
+// shell has it.
+func exitCode(err error) (int, error) {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return 0, err
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return exit.ExitCode(), nil
+}

@@ -1,0 +1,218 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// How long a server may take to come up and to stop. Both take well under a
+// second on an idle machine; a loaded one needs patience rather than an error.
+const (
+	startLimit = 2 * time.Minute
+	stopLimit  = 20 * time.Second
+)
+
+// server is a running PostgreSQL server with all it keeps in one directory.
+type server struct {
+	dir      string
+	port     int
+	password string
+	account  *syscall.Credential // nil: runs as we do
+	cmd      *exec.Cmd
+	died     chan error // receives once, when the process has ended
+}
+
+func (s *server) url() string {
+	u := url.URL{
+		Scheme:   "postgres",
+		User:     url.UserPassword("postern", s.password),
+		Host:     net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)),
+		Path:     "/postgres",
+		RawQuery: "sslmode=disable",
+	}
+	return u.String()
+}
+
+// start makes a database cluster in a new directory and waits until its server
+// accepts connections.
+func start() (*server, error) {
+	bin, err := findPostgres()
+	if err != nil {
+		return nil, err
+	}
+	account, err := unprivileged()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "postern-postgres-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the data: %w", err)
+	}
+	s := &server{dir: dir, password: rand.Text(), account: account}
+	if err := s.create(bin); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if err := s.launch(bin); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+// create runs initdb.
+func (s *server) create(bin string) error {
+	passwords := filepath.Join(s.dir, "password")
+	if err := os.WriteFile(passwords, []byte(s.password+"\n"), 0o600); err != nil {
+		return fmt.Errorf("write the password for initdb: %w", err)
+	}
+	if s.account != nil {
+		for _, path := range []string{s.dir, passwords} {
+			if err := os.Chown(path, int(s.account.Uid), int(s.account.Gid)); err != nil {
+				return fmt.Errorf("hand the data to the server's account: %w", err)
+			}
+		}
+	}
+	cmd := s.command(filepath.Join(bin, "initdb"), "--pgdata="+s.data(), "--username=postern",
+		"--pwfile="+passwords, "--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", cmd.Path, err, out)
+	}
+	return os.Remove(passwords)
+}
+
+// launch starts the server on a free port. Another process may take the port
+// between finding and using it, so a few are tried.
+func (s *server) launch(bin string) error {
+	var err error
+	for range 5 {
+		if s.port, err = freePort(); err != nil {
+			return err
+		}
+		if err = s.launchOn(bin, s.port); !errors.Is(err, errPortTaken) {
+			return err
+		}
+	}
+	return err
+}
+
+var errPortTaken = errors.New("port is taken")
+
+func (s *server) launchOn(bin string, port int) error {
+	s.cmd = s.command(filepath.Join(bin, "postgres"), "-D", s.data(), "-p", strconv.Itoa(port),
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
+		// Tests run in parallel, each with a pool for its own database.
+		"-c", "max_connections=400",
+		// The data does not outlive the run, so nothing has to survive a crash.
+		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
+		// Above "error", because tests provoke those; "log" carries the readiness.
+		"-c", "logging_collector=off", "-c", "log_destination=stderr", "-c", "log_min_messages=log")
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		return fmt.Errorf("read the server's log: %w", err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", s.cmd.Path, err)
+	}
+	ready, logged := make(chan struct{}), make(chan string, 1)
+	go func() { logged <- watch(stderr, ready) }()
+	s.died = make(chan error, 1)
+	go func() {
+		// The pipe has to be read to its end before Wait closes it.
+		text := <-logged
+		err := s.cmd.Wait()
+		if strings.Contains(text, "Address already in use") {
+			err = errPortTaken
+		}
+		s.died <- fmt.Errorf("PostgreSQL ended: %w\n%s", err, text)
+	}()
+	select {
+	case <-ready:
+		return nil
+	case err := <-s.died:
+		return err
+	case <-time.After(startLimit):
+		return errors.Join(fmt.Errorf("PostgreSQL was not ready after %s", startLimit), s.kill(syscall.SIGKILL))
+	}
+}
+
+// watch reads the server's log to its end, closes ready at the line that says
+// so, and returns the last lines.
+func watch(r io.Reader, ready chan<- struct{}) string {
+	const keep = 40
+	var last []string
+	open := false
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		if !open && strings.Contains(lines.Text(), "database system is ready to accept connections") {
+			close(ready)
+			open = true
+		}
+		last = append(last, lines.Text())
+		if len(last) > keep {
+			last = last[1:]
+		}
+	}
+	return strings.Join(last, "\n")
+}
+
+// stop ends the server and removes its data. It does not wait for clients.
+func (s *server) stop() error {
+	var err error
+	// SIGINT is PostgreSQL's "fast shutdown", SIGQUIT its "immediate" one.
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL} {
+		if err = s.kill(sig); err == nil {
+			break
+		}
+	}
+	return errors.Join(err, os.RemoveAll(s.dir))
+}
+
+func (s *server) kill(sig syscall.Signal) error {
+	if err := s.cmd.Process.Signal(sig); errors.Is(err, os.ErrProcessDone) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("stop PostgreSQL: %w", err)
+	}
+	select {
+	case <-s.died:
+		return nil
+	case <-time.After(stopLimit):
+		return fmt.Errorf("PostgreSQL (process %d) did not end on %s within %s", s.cmd.Process.Pid, sig, stopLimit)
+	}
+}
+
+func (s *server) data() string { return filepath.Join(s.dir, "data") }
+
+// command prepares one of PostgreSQL's programs to run as the account that owns
+// the data, in a process group of its own: an interrupt typed at the terminal
+// goes to a whole group, and would take the server away under running tests.
+func (s *server) command(path string, args ...string) *exec.Cmd {
+	cmd := exec.Command(path, args...)
+	cmd.Dir = s.dir
+	// What is read in the log is recognised in English.
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "LC_MESSAGES=C")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: s.account}
+	endWithParent(cmd.SysProcAttr)
+	return cmd
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
