@@ -1,0 +1,128 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postern/policy"
+	"postern/snapshot"
+)
+
+var (
+	now      = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	withKeys = snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject}
+	keyOwner = policy.Identity{
+		ConsumerID: policy.ConsumerID("prj_1", "billing"), Owner: "billing", CredentialID: "key_1",
+		Scopes: []string{"read", "write"}, TenantID: "tnt_1",
+	}
+)
+
+// call presents one good key to a version that asks for one; edits change it.
+func call(edits ...func(*policy.Call)) policy.Call {
+	c := policy.Call{
+		Access: withKeys, ProjectID: "prj_1", FallbackOwner: "house", Environment: "prod", KeyLines: 1, Now: now,
+		Key: &snapshot.Key{ID: "key_1", ProjectID: "prj_1", Owner: "billing", Scopes: []string{"read", "write"}, TenantID: "tnt_1", State: snapshot.KeyActive},
+	}
+	for _, edit := range edits {
+		edit(&c)
+	}
+	return c
+}
+
+func keyless(c *policy.Call)     { c.KeyLines, c.Key = 0, nil }
+func unknown(c *policy.Call)     { c.Key = nil }
+func twice(c *policy.Call)       { c.KeyLines = 2 }
+func passthrough(c *policy.Call) { c.Access.Mode = snapshot.Passthrough }
+func noMethods(c *policy.Call)   { c.Access.Methods = nil }
+func fallback(c *policy.Call)    { c.Access.Keyless = snapshot.OwnerFallback }
+func old(c *policy.Call)         { c.OldSecret = true }
+func state(s snapshot.KeyState) func(*policy.Call) {
+	return func(c *policy.Call) { c.Key.State = s }
+}
+func expires(in time.Duration) func(*policy.Call) {
+	return func(c *policy.Call) { c.Key.ExpiresAt = now.Add(in) }
+}
+func grace(in time.Duration) func(*policy.Call) {
+	return func(c *policy.Call) { c.Key.GraceEndsAt = now.Add(in) }
+}
+func environment(name string) func(*policy.Call) {
+	return func(c *policy.Call) { c.Key.Environment = name }
+}
+
+func TestDecide(t *testing.T) {
+	nobody := policy.Identity{}
+	house := policy.Identity{ConsumerID: policy.ConsumerID("prj_1", "house"), Owner: "house"}
+	for _, tc := range []struct {
+		name     string
+		call     policy.Call
+		denial   policy.Denial // zero: allowed
+		identity policy.Identity
+		passKey  bool
+	}{
+		{name: "a good key", call: call(), identity: keyOwner},
+		{name: "a good key, twice", call: call(twice), denial: policy.InvalidKey},
+		{name: "an unknown key", call: call(unknown), denial: policy.InvalidKey},
+		{name: "no key", call: call(keyless), denial: policy.CredentialsRequired},
+		{name: "a key of another project", call: call(func(c *policy.Call) { c.Key.ProjectID = "prj_2" }), denial: policy.InvalidKey},
+
+		{name: "a frozen key", call: call(state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
+		{name: "a revoked key", call: call(state(snapshot.KeyRevoked)), denial: policy.InvalidKey},
+		{name: "a key in no known state", call: call(state("")), denial: policy.InvalidKey},
+		{name: "a key that expires later", call: call(expires(time.Nanosecond)), identity: keyOwner},
+		{name: "a key that expires now", call: call(expires(0)), denial: policy.InvalidKey},
+		{name: "a key that expired, frozen", call: call(expires(-time.Hour), state(snapshot.KeyFrozen)), denial: policy.InvalidKey},
+		{name: "a key of this environment", call: call(environment("prod")), identity: keyOwner},
+		{name: "a key of another environment", call: call(environment("dev")), denial: policy.InvalidKey},
+		{name: "a key of another environment, frozen", call: call(environment("dev"), state(snapshot.KeyFrozen)), denial: policy.InvalidKey},
+
+		{name: "the old secret within its grace", call: call(old, grace(time.Second)), identity: keyOwner},
+		{name: "the old secret when its grace ends", call: call(old, grace(0)), denial: policy.InvalidKey},
+		{name: "the old secret without a grace", call: call(old), denial: policy.InvalidKey},
+		{name: "the new secret after the grace", call: call(grace(-time.Hour)), identity: keyOwner},
+		{name: "the old secret of a frozen key, grace over", call: call(old, grace(0), state(snapshot.KeyFrozen)), denial: policy.InvalidKey},
+		{name: "the old secret of a frozen key, within grace", call: call(old, grace(time.Hour), state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
+
+		{name: "passthrough without methods, no key", call: call(passthrough, noMethods, keyless), identity: nobody, passKey: true},
+		{name: "passthrough without methods, any key", call: call(passthrough, noMethods, unknown), identity: nobody, passKey: true},
+		{name: "passthrough with keys, no key", call: call(passthrough, keyless), identity: nobody},
+		{name: "passthrough with keys, a good key", call: call(passthrough), identity: keyOwner},
+		{name: "passthrough with keys, an unknown key", call: call(passthrough, unknown), denial: policy.InvalidKey},
+
+		{name: "fallback, no key", call: call(fallback, keyless), identity: house},
+		{name: "fallback, a good key", call: call(fallback), identity: keyOwner},
+		{name: "fallback, an unknown key", call: call(fallback, unknown), denial: policy.InvalidKey},
+		{name: "fallback in passthrough, no key", call: call(fallback, passthrough, keyless), identity: house},
+		{name: "fallback to nobody", call: call(fallback, keyless, func(c *policy.Call) { c.FallbackOwner = "" }), denial: policy.CredentialsRequired},
+
+		{name: "authenticate without methods fails closed", call: call(noMethods), denial: policy.CredentialsRequired},
+		{name: "an unknown mode fails closed", call: call(noMethods, func(c *policy.Call) { c.Access.Mode = "" }), denial: policy.CredentialsRequired},
+		{name: "an unknown mode with keys fails closed", call: call(keyless, func(c *policy.Call) { c.Access.Mode = "open" }), denial: policy.CredentialsRequired},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			want := policy.Decision{Allow: tc.denial == policy.Denial{}, Denial: tc.denial, Identity: tc.identity, StripKey: !tc.passKey}
+			if diff := cmp.Diff(want, policy.Decide(tc.call)); diff != "" {
+				t.Errorf("decision (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDenialBodiesAreTheirOwnJSON(t *testing.T) {
+	seen := map[string]bool{}
+	for _, d := range policy.Denials() {
+		var body map[string]string
+		if err := json.Unmarshal(d.Body(), &body); err != nil {
+			t.Fatalf("%s: body %s: %v", d.Code, d.Body(), err)
+		}
+		if diff := cmp.Diff(map[string]string{"message": d.Message, "code": d.Code}, body); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", d.Code, diff)
+		}
+		if seen[d.Code] || d.Status < 400 {
+			t.Errorf("%s: listed twice, or with status %d", d.Code, d.Status)
+		}
+		seen[d.Code] = true
+	}
+}

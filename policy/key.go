@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"hash/crc32"
+	"strings"
+)
+
+// The shape of an API key: <prefix>_<env>_<secret><check>.
+const (
+	DefaultKeyPrefix = "pst"
+	AllEnvironments  = "all" // stands for the environment in a key that opens every one
+	secretLen        = 32    // base62 characters, 190 bits
+	checkLen         = 6     // base62 characters of a CRC-32
+	keyScratch       = 128   // bytes; a key up to this long is hashed without an allocation
+	base62           = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// NewKey mints the plaintext of a key for the environment, AllEnvironments (or
+// "") for one that opens every environment. It fails on a prefix or environment
+// that would make a malformed key, and when the system has no randomness.
+func NewKey(prefix, env string) (string, error) {
+	if env == "" {
+		env = AllEnvironments
+	}
+	if !validKeyPrefix(prefix) || !validKeyEnv(env) {
+		return "", fmt.Errorf("mint a key: prefix %q and environment %q do not make a well-formed key", prefix, env)
+	}
+	secret, err := randomBase62(secretLen)
+	if err != nil {
+		return "", fmt.Errorf("mint a key: %w", err)
+	}
+	body := prefix + "_" + env + "_" + secret
+	return body + keyCheck(body), nil
+}
+
+// WellFormedKey tells whether s has the shape of a key and a check that fits.
+// It costs no lookup, so that guessing costs the guesser more than the gateway.
+// The prefix is not compared with the installation's: that may change, and the
+// keys minted before live on.
+func WellFormedKey(s string) bool {
+	prefix, rest, ok := strings.Cut(s, "_")
+	if !ok || !validKeyPrefix(prefix) {
+		return false
+	}
+	env, tail, ok := strings.Cut(rest, "_")
+	if !ok || !validKeyEnv(env) || len(tail) != secretLen+checkLen {
+		return false
+	}
+	for i := range len(tail) {
+		if !isBase62(tail[i]) {
+			return false
+		}
+	}
+	body, check := s[:len(s)-checkLen], s[len(s)-checkLen:]
+	return crcDigits(body) == [checkLen]byte([]byte(check))
+}
+
+// HashKey is what is kept of a key: the SHA-256 of all of it.
+func HashKey(s string) [32]byte {
+	var scratch [keyScratch]byte
+	return sha256.Sum256(append(scratch[:0], s...))
+}
+
+// DisplayPrefix is the part of a key that may be shown: everything before the
+// secret, with the underscore. "" for what is not a key.
+func DisplayPrefix(key string) string {
+	if i := strings.LastIndexByte(key, '_'); i >= 0 {
+		return key[:i+1]
+	}
+	return ""
+}
+
+// Last4 is the end of a key, shown so that people can tell keys apart.
+func Last4(key string) string { return key[max(0, len(key)-4):] }
+
+// keyCheck is the CRC-32 (IEEE 802.3) of body in base62, big-endian, padded
+// with zeros to six characters.
+func keyCheck(body string) string {
+	digits := crcDigits(body)
+	return string(digits[:])
+}
+
+func crcDigits(body string) [checkLen]byte {
+	sum := ^uint32(0)
+	for i := range len(body) { // crc32.ChecksumIEEE would move body to the heap
+		sum = crc32.IEEETable[byte(sum)^body[i]] ^ sum>>8
+	}
+	sum = ^sum
+	var digits [checkLen]byte
+	for i := checkLen - 1; i >= 0; i-- {
+		digits[i] = base62[sum%62]
+		sum /= 62
+	}
+	return digits
+}
+
+// randomBase62 draws n characters, each equally likely: bytes from 248 up are
+// thrown away, because 256 is no multiple of 62.
+func randomBase62(n int) (string, error) {
+	out := make([]byte, 0, n)
+	var pool [64]byte
+	for len(out) < n {
+		if _, err := rand.Read(pool[:]); err != nil {
+			return "", fmt.Errorf("read randomness: %w", err)
+		}
+		for _, b := range pool {
+			if b < 248 && len(out) < n {
+				out = append(out, base62[b%62])
+			}
+		}
+	}
+	return string(out), nil
+}
+
+func validKeyPrefix(s string) bool {
+	if len(s) < 2 || len(s) > 16 || !isLower(s[0]) {
+		return false
+	}
+	for i := range len(s) {
+		if !isLower(s[i]) && !isDigit(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func validKeyEnv(s string) bool {
+	if s == "" || !isLower(s[0]) {
+		return false
+	}
+	for i := range len(s) {
+		if !isLower(s[i]) && !isDigit(s[i]) && s[i] != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
+func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isBase62(c byte) bool { return isLower(c) || isUpper(c) || isDigit(c) }
