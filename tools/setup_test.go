@@ -1,0 +1,213 @@
+// Package tools_test runs tools/setup on machines made of stand-ins, because
+// what it is for, a machine that lacks everything, is the one the tests are
+// never on.
+package tools_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// machine is a directory with the commands and files a fabricated machine has.
+type machine struct {
+	t    *testing.T
+	root string
+}
+
+// newMachine has the shell, its usual commands and Go; user is what `id -u` says.
+func newMachine(t *testing.T, user string) *machine {
+	m := &machine{t: t, root: t.TempDir()}
+	for _, name := range []string{
+		"bash", "sh", "cat", "chmod", "cmp", "cp", "cut", "dirname", "env", "mkdir",
+		"mv", "rm", "sed", "sort", "tee", "touch", "tr",
+	} {
+		real, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.must(os.MkdirAll(filepath.Join(m.root, "bin"), 0o755))
+		m.must(os.Symlink(real, filepath.Join(m.root, "bin", name)))
+	}
+	m.command("go", "exit 0")
+	m.command("id", "echo "+user)
+	script, err := os.ReadFile("setup")
+	m.must(err)
+	m.write("project/tools/setup", string(script))
+	m.write("project/package-lock.json", "{}")
+	m.must(os.MkdirAll(filepath.Join(m.root, "sys/usr/sbin"), 0o755))
+	return m
+}
+
+func (m *machine) must(err error) {
+	m.t.Helper()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *machine) write(name, content string) {
+	m.t.Helper()
+	path := filepath.Join(m.root, name)
+	m.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	m.must(os.WriteFile(path, []byte(content), 0o755))
+}
+
+// command adds a stand-in for a command, written in shell. It finds the
+// machine's directory in $MACHINE.
+func (m *machine) command(name, script string) {
+	m.t.Helper()
+	m.write("bin/"+name, "#!/bin/sh\n"+script+"\n")
+}
+
+// aptGet adds a package manager that notes what it is asked and whether a
+// service could start meanwhile, and then installs what Debian's packages hold.
+func (m *machine) aptGet(end string) {
+	m.t.Helper()
+	m.command("npm", `echo "npm $*" >>"$MACHINE/log"; mkdir -p node_modules`)
+	npm := filepath.Join(m.root, "bin/npm")
+	m.must(os.Rename(npm, npm+".package"))
+	m.command("apt-get", `
+echo "apt-get $*" >>"$MACHINE/log"
+case "$*" in *update*) exit 0 ;; esac
+"$MACHINE/sys/usr/sbin/policy-rc.d"; echo "a service may start: $?" >>"$MACHINE/log"
+cd "$MACHINE/bin"
+for name in git node gcc luajit nginx shellcheck curl chromium wrk; do printf '#!/bin/sh\n' >$name; chmod 755 $name; done
+cp npm.package npm
+for file in lib/postgresql/15/bin/initdb lib/nginx/modules/ngx_http_lua_module.so share/fonts/truetype/dejavu/DejaVuSans.ttf; do
+  mkdir -p "$(dirname "$MACHINE/sys/usr/$file")"; touch "$MACHINE/sys/usr/$file"
+done
+`+end)
+}
+
+// setup runs tools/setup and returns what it wrote and its exit code.
+func (m *machine) setup(args ...string) (output string, code int) {
+	m.t.Helper()
+	cmd := exec.Command(filepath.Join(m.root, "project/tools/setup"), args...)
+	cmd.Env = []string{"PATH=" + filepath.Join(m.root, "bin"), "MACHINE=" + m.root, "POSTERN_SYSROOT=" + filepath.Join(m.root, "sys")}
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		m.t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+func (m *machine) log() string {
+	m.t.Helper()
+	content, err := os.ReadFile(filepath.Join(m.root, "log"))
+	if !errors.Is(err, os.ErrNotExist) {
+		m.must(err)
+	}
+	return string(content)
+}
+
+func (m *machine) policy() string { return filepath.Join(m.root, "sys/usr/sbin/policy-rc.d") }
+
+func TestSetupInstallsOnceOnDebian(t *testing.T) {
+	m := newMachine(t, "0")
+	m.aptGet("")
+	if out, code := m.setup(); code != 0 {
+		t.Fatalf("exit %d:\n%s", code, out)
+	}
+	log := m.log()
+	for _, want := range []string{
+		" update\n",
+		"install --no-install-recommends ca-certificates chromium curl fonts-dejavu-core gcc git libc6-dev " +
+			"libnginx-mod-http-lua luajit2 nginx-light nodejs npm postgresql shellcheck\n",
+		"a service may start: 101\n",
+		"npm ci ",
+	} {
+		if !strings.Contains(log, want) {
+			t.Errorf("%q was not done:\n%s", want, log)
+		}
+	}
+	if _, err := os.Lstat(m.policy()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("services still may not start afterwards: %v", err)
+	}
+
+	if out, code := m.setup(); code != 0 || out != "" {
+		t.Errorf("a second time: exit %d, %q; want nothing to do", code, out)
+	}
+	if m.log() != log {
+		t.Errorf("a second time, this was done:\n%s", strings.TrimPrefix(m.log(), log))
+	}
+	if out, code := m.setup("bench"); code != 0 || m.log() != log {
+		t.Errorf("bench on the same machine: exit %d, %q", code, out)
+	}
+}
+
+func TestSetupKeepsTheMachinesServicePolicy(t *testing.T) {
+	for end, wantCode := range map[string]int{"": 0, "exit 9": 9} {
+		m := newMachine(t, "0")
+		m.aptGet(end)
+		const own = "#!/bin/sh\nexit 0\n"
+		m.write("sys/usr/sbin/policy-rc.d", own)
+		if out, code := m.setup(); code != wantCode {
+			t.Errorf("apt-get ends with %q: exit %d:\n%s", end, code, out)
+		}
+		if log := m.log(); !strings.Contains(log, "a service may start: 101\n") {
+			t.Errorf("services could start during the installation:\n%s", log)
+		}
+		after, err := os.ReadFile(m.policy())
+		if err != nil || string(after) != own {
+			t.Errorf("apt-get ends with %q: the machine's policy is now %q, %v", end, after, err)
+		}
+	}
+}
+
+func TestSetupListsWhatIsMissingWhereItCannotInstall(t *testing.T) {
+	tests := map[string]struct {
+		user     string
+		aptGet   bool
+		aptFails bool
+		tells    string
+	}{
+		"no apt-get":              {user: "0", tells: "Install it and run this again"},
+		"neither root nor sudo":   {user: "1000", aptGet: true, tells: "apt-get install ca-certificates chromium curl"},
+		"packages without effect": {user: "0", aptFails: true, tells: "not where it is looked for"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t, tt.user)
+			if tt.aptGet {
+				m.aptGet("")
+			}
+			if tt.aptFails {
+				m.command("apt-get", "exit 0")
+			}
+			out, code := m.setup()
+			if code != 1 {
+				t.Errorf("exit %d, want 1", code)
+			}
+			for _, want := range []string{
+				"Node.js", "C compiler", "PostgreSQL server", "nginx with its Lua module", "LuaJIT",
+				"shellcheck", "curl", "Chromium", "TrueType", tt.tells,
+			} {
+				if !strings.Contains(out, want) {
+					t.Errorf("%q is not said:\n%s", want, out)
+				}
+			}
+			if log := m.log(); log != "" {
+				t.Errorf("something was installed:\n%s", log)
+			}
+		})
+	}
+}
+
+func TestSetupRefusesAnUnknownPurpose(t *testing.T) {
+	if out, code := newMachine(t, "0").setup("tset"); code != 2 || !strings.Contains(out, "tset") {
+		t.Errorf("exit %d, %q; want 2 and the word", code, out)
+	}
+}
+
+func TestScriptsPassShellcheck(t *testing.T) {
+	for _, script := range []string{"setup", "generate", "test", "../.ci/run"} {
+		if out, err := exec.Command("shellcheck", script).CombinedOutput(); err != nil {
+			t.Errorf("shellcheck %s: %v\n%s", script, err, out)
+		}
+	}
+}
