@@ -1,0 +1,85 @@
+// Enhancements of pages that work without them: copy buttons, dialogs for links
+// that are pages of their own, a theme choice without a reload, announcements.
+(() => {
+  "use strict";
+
+  const announce = (text) => {
+    const live = document.getElementById("announcer");
+    if (live) live.textContent = text;
+  };
+
+  // Copy buttons are hidden in the page, since without a script they do nothing.
+  const revealCopyButtons = (root) => {
+    if (!navigator.clipboard) return; // absent outside secure contexts
+    root.querySelectorAll("button[data-copy]").forEach((button) => (button.hidden = false));
+  };
+
+  const copy = async (button) => {
+    const source = document.getElementById(button.dataset.copy);
+    if (!source) return;
+    await navigator.clipboard.writeText(source.textContent.trim());
+    button.dataset.copied = "";
+    announce("Copied");
+    setTimeout(() => delete button.dataset.copied, 1600);
+  };
+
+  // A link with data-dialog names its dialog's title. htmx has put the panel of
+  // the linked page into the dialog; an answer without a panel (signed out, an
+  // error page) is better shown as the page it is.
+  const openDialog = (link) => {
+    const dialog = document.getElementById("dialog");
+    const body = document.getElementById("dialog-body");
+    if (!body.firstElementChild) {
+      window.location.assign(link.href);
+      return;
+    }
+    document.getElementById("dialog-title").textContent = link.dataset.dialog;
+    if (!dialog.open) dialog.showModal();
+  };
+
+  const chooseTheme = async (form, theme) => {
+    const body = new URLSearchParams(new FormData(form));
+    body.set("theme", theme);
+    const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
+    if (answer.type !== "opaqueredirect" && !answer.ok) return;
+    document.documentElement.dataset.theme = theme;
+    document.querySelectorAll("button[name=theme]").forEach((button) => {
+      button.setAttribute("aria-pressed", String(button.value === theme));
+    });
+  };
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-copy]");
+    if (button) copy(button).catch(() => announce("Copying failed; select the text instead"));
+    if (event.target.closest("[data-dialog-close]") || event.target.id === "dialog") {
+      document.getElementById("dialog").close();
+    }
+    event.target.closest("button[data-dismiss]")?.closest("[data-flash]")?.remove();
+  });
+
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("form[data-theme-form]") || !event.submitter) return;
+    event.preventDefault();
+    chooseTheme(event.target, event.submitter.value).catch(() => announce("The theme could not be saved"));
+  });
+
+  document.addEventListener("htmx:afterSwap", (event) => {
+    revealCopyButtons(event.detail.target);
+    const link = event.detail.requestConfig.elt;
+    if (link.matches("a[data-dialog]")) openDialog(link);
+  });
+
+  // An answer that is no success is not swapped in; the page itself explains it.
+  document.addEventListener("htmx:responseError", (event) => {
+    const link = event.detail.requestConfig.elt;
+    if (link.matches("a[data-dialog]")) window.location.assign(link.href);
+  });
+
+  document.addEventListener("htmx:afterSettle", () => {
+    const state = document.querySelector("[data-announce]");
+    const live = document.getElementById("announcer");
+    if (state && live && live.textContent !== state.dataset.announce) announce(state.dataset.announce);
+  });
+
+  revealCopyButtons(document);
+})();

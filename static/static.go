@@ -1,0 +1,104 @@
+// Package static holds the files a browser fetches beside the pages: the built
+// style sheet, the scripts and the icon.
+//
+// It owns embedding them, their content-hashed addresses and their caching
+// (RFC 9111, and the immutable directive of RFC 8246). It does not own what they
+// look like (static/src and tailwind.config.js; `npm run build` writes css and
+// vendor) nor which page uses which (views).
+package static
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Prefix is where Handler expects to be mounted.
+const Prefix = "/static/"
+
+const hashDigits = 12
+
+//go:embed css/app.css js/app.js vendor/htmx.js vendor/htmx.LICENSE.txt img/icon.svg
+var files embed.FS
+
+type asset struct {
+	hashed  string // name with the content hash before its ending
+	content []byte
+}
+
+// assets maps base names to contents; base names are unique across the folders.
+var assets = sync.OnceValue(func() map[string]asset {
+	found := map[string]asset{}
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		base := path.Base(name)
+		sum := sha256.Sum256(content)
+		ending := path.Ext(base)
+		hash := hex.EncodeToString(sum[:])[:hashDigits]
+		found[base] = asset{hashed: strings.TrimSuffix(base, ending) + "." + hash + ending, content: content}
+		return nil
+	})
+	if err != nil {
+		panic(fmt.Sprintf("static: read embedded files: %v", err)) // the files are part of the binary
+	}
+	return found
+})
+
+// Path is the address of the file with that base name, such as "app.css". It
+// changes whenever the file's content does. An unknown name is a mistake in a
+// template and panics.
+func Path(name string) string {
+	a, ok := assets()[name]
+	if !ok {
+		panic("static: no file " + name)
+	}
+	return Prefix + a.hashed
+}
+
+// Handler serves the files below Prefix. The current address of a file may be
+// cached for a year. The address of another build is answered with this build's
+// file, uncached: while replicas are being replaced, a page of one may ask the
+// other, and a page without style would be worse than a newer one.
+func Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := strings.TrimPrefix(r.URL.Path, Prefix)
+		a, ok := assets()[withoutHash(asked)]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		caching := "no-cache"
+		if asked == a.hashed {
+			caching = "public, max-age=31536000, immutable"
+		}
+		w.Header().Set("Cache-Control", caching)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		http.ServeContent(w, r, a.hashed, time.Time{}, bytes.NewReader(a.content))
+	})
+}
+
+// withoutHash turns app.0123456789ab.css into app.css, and leaves any other
+// name as it is.
+func withoutHash(name string) string {
+	ending := path.Ext(name)
+	stem := strings.TrimSuffix(name, ending)
+	hash := strings.TrimPrefix(path.Ext(stem), ".")
+	if raw, err := hex.DecodeString(hash); err != nil || len(raw) != hashDigits/2 {
+		return name
+	}
+	return strings.TrimSuffix(stem, "."+hash) + ending
+}

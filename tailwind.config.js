@@ -1,0 +1,33 @@
+/** @type {import('tailwindcss').Config} */
+module.exports = {
+  // Class names live in templates only, never in Go code: this list decides
+  // which of them exist in the built style sheet.
+  content: ["./views/**/*.templ"],
+  theme: {
+    extend: {
+      // Every colour is a token of static/src/app.css with a light and a dark
+      // value, so that no template has to say "dark:".
+      colors: {
+        canvas: "var(--canvas)",
+        surface: "var(--surface)",
+        sunken: "var(--sunken)",
+        line: "var(--line)",
+        edge: "var(--edge)",
+        ink: "var(--ink)",
+        muted: "var(--muted)",
+        faint: "var(--faint)",
+        accent: "var(--accent)",
+        good: "var(--good)",
+        warn: "var(--warn)",
+        bad: "var(--bad)",
+        cold: "var(--cold)",
+      },
+      fontFamily: {
+        // system-ui comes last: on many a Linux it is a face meant for terminals.
+        sans: ["-apple-system", "BlinkMacSystemFont", "Segoe UI", "Roboto", "Noto Sans", "Cantarell", "Ubuntu", "Liberation Sans", "system-ui", "sans-serif"],
+        mono: ["ui-monospace", "SF Mono", "Cascadia Mono", "Menlo", "Consolas", "Liberation Mono", "monospace"],
+      },
+      maxWidth: { page: "69rem" },
+    },
+  },
+};

@@ -1,0 +1,55 @@
+// Package errorpage holds the page for a request that could not be answered.
+//
+// It owns what a person is told per HTTP status (RFC 9110, section 15); it does
+// not own which status an error has (handlers/problem.go).
+package errorpage
+
+import (
+	"strconv"
+
+	"postern/views/ui"
+)
+
+// Problem is one failed request.
+type Problem struct {
+	Page      ui.Page
+	Status    int    // HTTP status
+	Text      string // the error's public sentence; "" takes one that fits the status
+	RequestID string // to find the request in the server's log
+}
+
+func (p Problem) status() string { return strconv.Itoa(p.Status) }
+
+// heading names the problem in the reader's terms.
+func (p Problem) heading() string {
+	switch p.Status {
+	case 403:
+		return "You may not do this"
+	case 404:
+		return "There is nothing here"
+	case 429:
+		return "Too many attempts"
+	case 503:
+		return "Not available right now"
+	}
+	if p.Status >= 500 {
+		return "Something went wrong on our side"
+	}
+	return "This request could not be answered"
+}
+
+func (p Problem) text() string {
+	if p.Text != "" {
+		return p.Text
+	}
+	switch p.Status {
+	case 403:
+		return "Your account is not allowed to do this, or the request came from another site."
+	case 404:
+		return "The address is wrong, or what it named was removed, or your account may not see it."
+	}
+	if p.Status >= 500 {
+		return "The cause is in the server's log, under the request id below. Trying again may help."
+	}
+	return "Go back and try again."
+}

@@ -1,0 +1,194 @@
+// Package exports holds the pages that take a project away: the choice of what
+// to export, and one export with its progress, its ledger and its download.
+//
+// It owns their models and markup; it does not own building an export (exports)
+// nor what the ledger's words mean for a target (bundle).
+package exports
+
+import (
+	"strconv"
+
+	"postern/views/ui"
+)
+
+// Ask is the choice. It posts format (gateway or data), keys (hashes, mint or
+// none) and consumers (true or absent) to Action.
+type Ask struct {
+	Page      ui.Page
+	Project   string // display name
+	Action    string // path of the project's export page
+	Format    string // gateway or data; "" is gateway
+	Keys      string // hashes, mint or none; "" is hashes
+	Consumers bool
+	Error     string // what is wrong with the choice as a whole
+	KeysError string
+	History   []Line
+}
+
+func (a Ask) formats() ui.Group {
+	return ui.Group{
+		ID: "export-format", Name: "format", Legend: "Format",
+		Options: []ui.Option{
+			{
+				Value: "gateway", Title: "Kong gateway", Chosen: a.Format != "data",
+				Text: "The zip boots on Kong 3.9: configuration, auth plugin and start script, with all the data.",
+			},
+			{
+				Value: "data", Title: "Data only", Chosen: a.Format == "data",
+				Text: "Settings, keys and the API description as plain JSON, to move anywhere.",
+			},
+		},
+	}
+}
+
+func (a Ask) keys() ui.Group {
+	return ui.Group{
+		ID: "export-keys", Name: "keys", Legend: "API keys", Error: a.KeysError,
+		Options: []ui.Option{
+			{Value: "hashes", Title: "Hashes", Chosen: a.Keys == "" || a.Keys == "hashes", Text: "Existing keys keep working; no key can be read from the zip."},
+			{Value: "mint", Title: "Mint new", Chosen: a.Keys == "mint", Text: "New keys in a file for you to hand out; old ones stop at the new gateway."},
+			{Value: "none", Title: "None", Chosen: a.Keys == "none", Text: "The zip holds no keys at all."},
+		},
+	}
+}
+
+// State is where an export stands.
+type State string
+
+// The states of spec section 9.
+const (
+	Queued    State = "queued"
+	Building  State = "building"
+	Ready     State = "ready"
+	Failed    State = "failed"
+	Expired   State = "expired"
+	Cancelled State = "cancelled"
+)
+
+// Show is one export.
+type Show struct {
+	Page     ui.Page // Refresh is set while the export runs
+	ID       string
+	Project  string // display name
+	URL      string // of this page, to ask again while it runs
+	AgainURL string // of the project's export page
+	State    State
+	Badge    ui.Badge
+	Options  []ui.Fact // format, keys, consumers, when and by whom
+	Part     string    // what is being written
+	Done     int64     // rows
+	Total    int64     // rows; 0: not known yet
+	Rows     string    // "1,200 of 48,000 rows"
+	File     *File     // set when ready
+	Ledger   *Ledger   // set when ready or expired
+	Error    string    // why it failed
+	History  []Line    // the project's exports, newest first, this one among them
+}
+
+// Running tells whether asking again can show something new.
+func (s Show) Running() bool { return s.State == Queued || s.State == Building }
+
+// heading says in a line where the export stands.
+func (s Show) heading() string {
+	switch s.State {
+	case Queued:
+		return "Waiting for a worker"
+	case Building:
+		return "Building the zip"
+	case Ready:
+		return "Ready to download"
+	case Failed:
+		return "The export failed"
+	case Expired:
+		return "The zip has expired"
+	}
+	return "The export was cancelled"
+}
+
+// File is the finished zip.
+type File struct {
+	Name        string
+	DownloadURL string
+	Size        string // such as "184 KB"
+	SHA256      string // hex
+	Expires     string // when the link stops working, such as "tomorrow, 14:05 UTC"
+}
+
+// Ledger counts the items of the export by what becomes of them.
+type Ledger struct {
+	Exact, Approximate, Lossy, Skipped int64
+}
+
+// Line is one export in the history.
+type Line struct {
+	URL     string
+	Format  string
+	Badge   ui.Badge
+	Created string
+	Size    string // "" while there is none
+	Current bool   // the export this page shows
+}
+
+// share is one status of the ledger.
+type share struct {
+	class string
+	name  string
+	text  string
+	count int64
+}
+
+func (l Ledger) shares() []share {
+	return []share{
+		{"share-exact", "Exact", "behaves the same", l.Exact},
+		{"share-approximate", "Approximate", "close, with the difference stated", l.Approximate},
+		{"share-lossy", "Lossy", "moves in part", l.Lossy},
+		{"share-skipped", "Skipped", "stays behind", l.Skipped},
+	}
+}
+
+func (l Ledger) total() int64 { return l.Exact + l.Approximate + l.Lossy + l.Skipped }
+
+// bar is one rectangle of the chart, in units of a drawing barUnits wide.
+type bar struct {
+	class    string
+	x, width string
+}
+
+const (
+	barUnits = 1000
+	barLeast = 12 // so that one item among a million is still seen
+	barGap   = 4
+)
+
+// bars lays the shares side by side. What the smallest are given beyond their
+// share is taken from the others in proportion.
+func (l Ledger) bars() []bar {
+	var present []share
+	for _, s := range l.shares() {
+		if s.count > 0 {
+			present = append(present, s)
+		}
+	}
+	room := float64(barUnits - barGap*(len(present)-1) - barLeast*len(present))
+	var out []bar
+	x := 0.0
+	for _, s := range present {
+		width := barLeast + room*float64(s.count)/float64(l.total())
+		out = append(out, bar{class: s.class, x: units(x), width: units(width)})
+		x += width + barGap
+	}
+	return out
+}
+
+func units(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+
+func (s share) number() string { return grouped(s.count) }
+
+// grouped writes a count with a comma between thousands.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

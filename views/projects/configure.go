@@ -1,0 +1,117 @@
+package projects
+
+import "postern/views/ui"
+
+// Head names the project above its pages.
+type Head struct {
+	Name         string
+	DisplayName  string
+	Access       ui.Badge
+	ConfigureURL string
+	ExportURL    string
+}
+
+// Configure is everything that can be set in a project.
+type Configure struct {
+	Page     ui.Page
+	Head     Head
+	General  General
+	Versions []Version
+	Keys     Keys
+}
+
+// General posts revision and display_name to Action.
+type General struct {
+	Action      string
+	Revision    string
+	DisplayName ui.Value
+	Error       string
+}
+
+// Version is one version with its access policy and environments.
+type Version struct {
+	ID           string // ver_…
+	Name         string
+	Access       Access
+	Environments []Environment
+}
+
+// Access posts revision, mode, methods (any of api_key), keyless and
+// fallback_owner to Action.
+type Access struct {
+	Action        string
+	Revision      string
+	Mode          string // passthrough or authenticate
+	APIKey        bool   // api_key is among the methods
+	Keyless       string // reject or owner_fallback
+	FallbackOwner ui.Value
+	ModeError     string
+	MethodsError  string
+	KeylessError  string
+	Error         string
+}
+
+func (a Access) modes(id string) ui.Group {
+	return ui.Group{
+		ID: id + "-mode", Name: "mode", Legend: "Who may call", Error: a.ModeError,
+		Options: []ui.Option{
+			{Value: "passthrough", Title: "Passthrough", Chosen: a.Mode != "authenticate", Text: "Calls without credentials are let through."},
+			{Value: "authenticate", Title: "Authenticate", Chosen: a.Mode == "authenticate", Text: "Every call needs a credential of an allowed method."},
+		},
+	}
+}
+
+func (a Access) methods(id string) ui.Group {
+	const notYet = "not available yet"
+	return ui.Group{
+		ID: id + "-methods", Name: "methods", Legend: "Allowed methods", Error: a.MethodsError,
+		Hint: "A credential of an allowed method is checked even where none is needed.",
+		Options: []ui.Option{
+			{Value: "api_key", Title: "API key", Chosen: a.APIKey, Text: "In the X-API-Key header."},
+			{Value: "jwt", Title: "JWT", Disabled: true, Note: notYet},
+			{Value: "opaque", Title: "Opaque token", Disabled: true, Note: notYet},
+		},
+	}
+}
+
+func (a Access) keyless(id string) ui.Group {
+	return ui.Group{
+		ID: id + "-keyless", Name: "keyless", Legend: "A call without an API key", Error: a.KeylessError,
+		Options: []ui.Option{
+			{Value: "reject", Title: "No fallback", Chosen: a.Keyless != "owner_fallback", Text: "Authenticate answers it with 401; passthrough forwards it anonymously."},
+			{Value: "owner_fallback", Title: "Falls back to an owner", Chosen: a.Keyless == "owner_fallback", Text: "Forwarded, and counted in that owner's name."},
+		},
+	}
+}
+
+// Environment posts revision and target to Action.
+type Environment struct {
+	ID       string // env_…
+	Name     string
+	URL      string // where it answers
+	Action   string
+	Revision string
+	Target   ui.Value
+	Error    string
+}
+
+// Conflict is a form whose values were changed by somebody else after it was
+// opened. Saving anyway posts Hidden, which holds the newer revision, to Action.
+type Conflict struct {
+	Page    ui.Page
+	What    string // such as "The access of version 1.0.0"
+	Action  string
+	BackURL string // shows the project as it is now
+	Rows    []Difference
+	Hidden  []Pair
+}
+
+// Difference is one setting in both states.
+type Difference struct {
+	Label  string
+	Yours  string
+	Theirs string
+}
+
+// Pair is a hidden form field.
+type Pair struct{ Name, Value string }

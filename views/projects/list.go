@@ -1,0 +1,58 @@
+package projects
+
+import "postern/views/ui"
+
+// List is every project the account may see.
+type List struct {
+	Page     ui.Page
+	Projects []Card
+	Curl     string // a call that creates a project, for the empty list
+}
+
+// Card is one project in the list.
+type Card struct {
+	ID           string
+	Name         string
+	DisplayName  string
+	Version      string // the version whose addresses are shown, or "3 versions"
+	Access       ui.Badge
+	ActiveKeys   string // such as "2 active keys"
+	LastExport   string // such as "Exported yesterday"
+	Addresses    []Address
+	ConfigureURL string
+	ExportURL    string
+}
+
+// Address is where one environment answers.
+type Address struct {
+	ID          string // unique on the page
+	Environment string
+	URL         string
+}
+
+// New asks for a project. It posts target, name and require_keys (true or
+// absent) to /projects/new.
+type New struct {
+	Page        ui.Page
+	Target      ui.Value
+	Name        ui.Value
+	RequireKeys bool
+	Error       string
+}
+
+// Created is a project just made, with what is never shown again.
+type Created struct {
+	Page         ui.Page
+	DisplayName  string
+	Addresses    []Address
+	Keys         []Minted
+	Curl         string // a call to try, with the first key where there is one
+	ConfigureURL string
+}
+
+// Minted is a key in plain text.
+type Minted struct {
+	ID          string // key_…
+	Environment string // "" is all
+	Key         string
+}

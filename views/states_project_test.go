@@ -1,0 +1,109 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func configure() projects.Configure {
+	return projects.Configure{
+		Page: in("Shop", "/projects/shop", "Storefront API"),
+		Head: projects.Head{
+			Name: "shop", DisplayName: "Storefront API", Access: ui.Badge{Tone: ui.Accent, Text: "API keys"},
+			ConfigureURL: "/projects/shop", ExportURL: "/projects/shop/export",
+		},
+		General: projects.General{Action: "/projects/shop/settings", Revision: "41", DisplayName: ui.Value{Text: "Storefront API"}},
+		Versions: []projects.Version{
+			{
+				ID: "ver_1", Name: "2.1.0",
+				Access: projects.Access{Action: "/projects/shop/versions/2.1.0/access", Revision: "41", Mode: "authenticate", APIKey: true, Keyless: "reject"},
+				Environments: []projects.Environment{
+					{ID: "env_1", Name: "dev", URL: "http://localhost:8090/shop/2.1.0/dev", Action: "/projects/shop/environments/env_1", Revision: "41", Target: ui.Value{Text: "https://dev.storefront.example/api"}},
+					{ID: "env_2", Name: "prod", URL: "http://localhost:8090/shop/2.1.0/prod", Action: "/projects/shop/environments/env_2", Revision: "41", Target: ui.Value{Text: "https://api.storefront.example"}},
+				},
+			},
+		},
+		Keys: projects.Keys{
+			Action: "/projects/shop/keys", Total: "4 keys", Create: keyForm(),
+			Rows: []projects.KeyRow{
+				{ID: "key_1", URL: "/projects/shop/keys/key_1", Owner: "billing-service", Type: "full", Environment: "prod", State: ui.Badge{Tone: ui.Good, Text: "Active"}, Created: "12 Nov 2026", Expires: "never", Display: "pst_prod_…9dQx"},
+				{ID: "key_2", URL: "/projects/shop/keys/key_2", Owner: "ana@example.com", Type: "read-only", Environment: "all", State: ui.Badge{Tone: ui.Cold, Text: "Frozen"}, Created: "3 Nov 2026", Expires: "1 Jan 2027", Display: "pst_all_…k2Lm"},
+				{ID: "key_3", URL: "/projects/shop/keys/key_3", Owner: "a partner with a very long name that goes on and on", Type: "full", Environment: "dev", State: ui.Badge{Tone: ui.Bad, Text: "Revoked"}, Created: "1 Oct 2026", Expires: "never", Display: "pst_dev_…00aB"},
+				{ID: "key_4", URL: "/projects/shop/keys/key_4", Owner: "nightly-import", Type: "read-only", Environment: "prod", State: ui.Badge{Tone: ui.Warn, Text: "Expired"}, Created: "1 Aug 2026", Expires: "1 Nov 2026", Display: "pst_prod_…Zz9c"},
+			},
+		},
+	}
+}
+
+func keyForm() projects.KeyForm {
+	return projects.KeyForm{
+		Types:        []ui.Option{{Value: "full", Title: "full (*)"}, {Value: "read-only", Title: "read-only (read)", Chosen: true}},
+		Environments: []ui.Option{{Value: "", Title: "All environments", Chosen: true}, {Value: "dev", Title: "dev"}, {Value: "prod", Title: "prod"}},
+	}
+}
+
+func configureWrong() projects.Configure {
+	m := configure()
+	m.General.DisplayName = ui.Value{Text: "", Error: "A display name is needed."}
+	access := &m.Versions[0].Access
+	access.Keyless, access.FallbackOwner = "owner_fallback", ui.Value{Text: " x", Error: "An owner has no space at its ends."}
+	access.MethodsError = "Authenticate needs at least one method."
+	access.Error = "The access of this version was not saved."
+	m.Versions[0].Environments[0].Target = ui.Value{Text: "ftp://x", Error: "Only http and https can be called."}
+	m.Keys.Create.Open = true
+	m.Keys.Create.Owner = ui.Value{Error: "An owner is needed."}
+	m.Keys.Create.Expires = ui.Value{Text: "2020-01-01", Error: "This day has passed."}
+	m.Keys.Rows = nil
+	return m
+}
+
+func conflict() projects.Conflict {
+	return projects.Conflict{
+		Page: in("Conflict", "/projects/shop", "Shop"), What: "The access of version 2.1.0",
+		Action: "/projects/shop/versions/2.1.0/access", BackURL: "/projects/shop",
+		Rows: []projects.Difference{
+			{Label: "Who may call", Theirs: "Passthrough", Yours: "Authenticate"},
+			{Label: "Allowed methods", Theirs: "API key", Yours: "API key"},
+			{Label: "Fallback owner", Theirs: "none", Yours: "none"},
+		},
+		Hidden: []projects.Pair{{Name: "revision", Value: "42"}, {Name: "mode", Value: "authenticate"}, {Name: "methods", Value: "api_key"}, {Name: "keyless", Value: "reject"}},
+	}
+}
+
+func key() projects.Key {
+	return projects.Key{
+		Page: in("Key", "/projects/shop/keys/key_1", "Shop", "Key"), Owner: "billing-service", Display: "pst_prod_…9dQx",
+		State: ui.Badge{Tone: ui.Good, Text: "Active"}, BackURL: "/projects/shop#keys",
+		Facts: []ui.Fact{
+			{Label: "Id", Value: "key_01JCZ8Q4M2N7", Mono: true}, {Label: "Type", Value: "full"}, {Label: "Scopes", Value: "*", Mono: true}, {Label: "Environment", Value: "prod"},
+			{Label: "Created", Value: "12 Nov 2026, 09:30 UTC"}, {Label: "Expires", Value: "never"}, {Label: "Last used", Value: "never"},
+		},
+		Rotate: &projects.Rotate{Action: "/projects/shop/keys/key_1/rotate", Grace: []ui.Option{
+			{Value: "0", Title: "not at all"}, {Value: "3600", Title: "1 hour"}, {Value: "86400", Title: "24 hours", Chosen: true}, {Value: "604800", Title: "7 days"}, {Value: "2592000", Title: "30 days"},
+		}},
+		FreezeAction: "/projects/shop/keys/key_1/freeze",
+		Revoke:       &projects.Revoke{Action: "/projects/shop/keys/key_1/revoke"},
+	}
+}
+
+func keyFrozen() projects.Key {
+	m := key()
+	m.State, m.Rotate, m.FreezeAction = ui.Badge{Tone: ui.Cold, Text: "Frozen"}, nil, ""
+	m.UnfreezeAction = "/projects/shop/keys/key_1/unfreeze"
+	m.Revoke.Error = "Tick the box to revoke the key."
+	return m
+}
+
+func keyRevoked() projects.Key {
+	m := key()
+	m.State, m.Rotate, m.FreezeAction, m.Revoke = ui.Badge{Tone: ui.Bad, Text: "Revoked"}, nil, "", nil
+	return m
+}
+
+func shown() projects.Shown {
+	return projects.Shown{
+		Page: in("Key created", "/projects/shop", "Shop", "Key"), Heading: "Key rotated", Text: "The old secret works until 21 Nov 2026, 13:41 UTC.", Key: sampleKey,
+		Facts: []ui.Fact{{Label: "Owner", Value: "billing-service"}, {Label: "Type", Value: "full"}, {Label: "Environment", Value: "prod"}},
+		Curl:  "curl -H 'X-API-Key: " + sampleKey + "' \\\n  http://localhost:8090/shop/2.1.0/prod/", BackURL: "/projects/shop#keys",
+	}
+}

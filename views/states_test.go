@@ -1,0 +1,176 @@
+package views_test
+
+import (
+	"github.com/a-h/templ"
+
+	"postern/views/claim"
+	"postern/views/errorpage"
+	"postern/views/exports"
+	"postern/views/projects"
+	"postern/views/signin"
+	"postern/views/ui"
+)
+
+// state is one page as a user can meet it.
+type state struct {
+	name string
+	page templ.Component
+}
+
+func states() []state {
+	return []state{
+		{"signin", signin.SignInPage(signin.SignIn{Page: out("Sign in", "/signin")})},
+		{"signin-wrong", signin.SignInPage(signin.SignIn{
+			Page: out("Sign in", "/signin"), Email: ui.Value{Text: "ana@example.com"}, Next: "/projects/shop",
+			Error: "E-mail or password is wrong.",
+		})},
+		{"welcome", signin.WelcomePage(signin.Welcome{Page: out("Welcome", "/welcome/abc"), Action: "/welcome/abc", MinPasswordLength: 12})},
+		{"welcome-wrong", signin.WelcomePage(signin.Welcome{
+			Page: out("Welcome", "/welcome/abc"), Action: "/welcome/abc", MinPasswordLength: 12,
+			Email: ui.Value{Text: "ana@", Error: "This is not an e-mail address."}, Name: ui.Value{Text: "Ana"},
+			Password: "The password has 5 characters; 12 are the least.",
+		})},
+		{"link-used", signin.LinkOverPage(signin.LinkOver{Page: out("Link used", "/welcome/abc"), Used: true})},
+		{"link-expired", signin.LinkOverPage(signin.LinkOver{Page: out("Link expired", "/welcome/abc")})},
+		{"projects", projects.ListPage(list())},
+		{"projects-empty", projects.ListPage(projects.List{Page: in("Projects", "/projects"), Curl: createCurl})},
+		{"project-new", projects.NewPage(projects.New{Page: in("New project", "/projects/new", "New"), RequireKeys: true})},
+		{"project-new-wrong", projects.NewPage(projects.New{
+			Page:   in("New project", "/projects/new", "New"),
+			Target: ui.Value{Text: "http://10.0.0.1", Error: "This address is in a private network, which the gateway does not call."},
+			Name:   ui.Value{Text: "shop", Error: "A project of this name exists."},
+		})},
+		{"project-created", projects.CreatedPage(created())},
+		{"project-created-open", projects.CreatedPage(projects.Created{
+			Page: in("Created", "/projects/blog", "Blog"), DisplayName: "Blog", Curl: "curl http://localhost:8090/blog/1.0.0/prod/",
+			Addresses: []projects.Address{{ID: "a1", Environment: "prod", URL: "http://localhost:8090/blog/1.0.0/prod"}}, ConfigureURL: "/projects/blog",
+		})},
+		{"configure", projects.ConfigurePage(configure())},
+		{"configure-wrong", projects.ConfigurePage(configureWrong())},
+		{"conflict", projects.ConflictPage(conflict())},
+		{"key", projects.KeyPage(key())},
+		{"key-frozen", projects.KeyPage(keyFrozen())},
+		{"key-revoked", projects.KeyPage(keyRevoked())},
+		{"key-shown", projects.ShownPage(shown())},
+		{"export", exports.AskPage(ask())},
+		{"export-wrong", exports.AskPage(exports.Ask{
+			Page: in("Export", "/projects/shop/export", "Shop", "Export"), Project: "Shop", Action: "/projects/shop/export",
+			Format: "data", Keys: "mint", Error: "An export of this project is running already.", KeysError: "Minting needs the consumers.",
+		})},
+		{"export-queued", exports.ShowPage(show(exports.Queued))},
+		{"export-building", exports.ShowPage(show(exports.Building))},
+		{"export-ready", exports.ShowPage(show(exports.Ready))},
+		{"export-failed", exports.ShowPage(show(exports.Failed))},
+		{"export-expired", exports.ShowPage(show(exports.Expired))},
+		{"export-cancelled", exports.ShowPage(show(exports.Cancelled))},
+		{"error-403", errorpage.ProblemPage(problem(403))},
+		{"error-404", errorpage.ProblemPage(problem(404))},
+		{"error-500", errorpage.ProblemPage(problem(500))},
+		{"claim", claim.ClaimPage(claim.Claim{Page: out("Claim", "/claim/code")})},
+	}
+}
+
+// out is a page for a visitor, in a page for someone signed in.
+func out(title, here string) ui.Page { return ui.Page{Title: title, Here: here} }
+
+func in(title, here string, crumbs ...string) ui.Page {
+	page := ui.Page{Title: title, Here: here, Account: &ui.Account{Name: "Ana Ferreira", Email: "ana@example.com"}}
+	if len(crumbs) == 0 {
+		return page
+	}
+	page.Crumbs = []ui.Crumb{{Text: "Projects", URL: "/projects"}}
+	for _, text := range crumbs {
+		page.Crumbs = append(page.Crumbs, ui.Crumb{Text: text, URL: "/projects/shop"})
+	}
+	return page
+}
+
+const createCurl = `curl -X POST http://127.0.0.1:8080/proxy \
+  -H 'content-type: application/json' \
+  -d '{"target": "https://api.example.com", "requests_auth": {"mode": "authenticate"}}'`
+
+const sampleKey = "pst_prod_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx"
+
+func list() projects.List {
+	page := in("Projects", "/projects")
+	page.Flash = &ui.Notice{Tone: ui.Good, Text: "Storefront API was saved."}
+	return projects.List{Page: page, Projects: []projects.Card{
+		{
+			ID: "prj_1", Name: "shop", DisplayName: "Storefront API", Version: "2.1.0", Access: ui.Badge{Tone: ui.Accent, Text: "API keys"},
+			ActiveKeys: "128 active keys", LastExport: "exported yesterday", ConfigureURL: "/projects/shop", ExportURL: "/projects/shop/export",
+			Addresses: []projects.Address{
+				{ID: "a1", Environment: "prod", URL: "http://localhost:8090/shop/2.1.0/prod"},
+				{ID: "a2", Environment: "dev", URL: "http://localhost:8090/shop/2.1.0/dev"},
+			},
+		},
+		{
+			ID: "prj_2", Name: "billing", DisplayName: "Billing", Version: "1.0.0", Access: ui.Badge{Text: "Passthrough"},
+			ActiveKeys: "no keys", LastExport: "never exported", ConfigureURL: "/projects/billing", ExportURL: "/projects/billing/export",
+			Addresses: []projects.Address{{ID: "b1", Environment: "prod", URL: "http://localhost:8090/billing/1.0.0/prod"}},
+		},
+		{
+			ID: "prj_3", Name: "weather-forecasts-and-history", DisplayName: "Weather forecasts and history for every place on earth", Version: "1.0.0",
+			Access: ui.Badge{Tone: ui.Accent, Text: "API keys"}, ActiveKeys: "2 active keys", LastExport: "export failed", ConfigureURL: "/projects/weather", ExportURL: "/projects/weather/export",
+			Addresses: []projects.Address{{ID: "c1", Environment: "prod", URL: "http://localhost:8090/weather-forecasts-and-history/1.0.0/prod"}},
+		},
+	}}
+}
+
+func created() projects.Created {
+	return projects.Created{
+		Page: in("Created", "/projects/shop", "Shop"), DisplayName: "Shop", ConfigureURL: "/projects/shop",
+		Addresses: []projects.Address{
+			{ID: "a1", Environment: "dev", URL: "http://localhost:8090/shop/1.0.0/dev"},
+			{ID: "a2", Environment: "prod", URL: "http://localhost:8090/shop/1.0.0/prod"},
+		},
+		Keys: []projects.Minted{{ID: "key_1", Environment: "dev", Key: "pst_dev_4hTq0aQw7Lr2Yc93TkVf5NhDsE6uPjR1k2Lm9"}, {ID: "key_2", Environment: "prod", Key: sampleKey}},
+		Curl: "curl -H 'X-API-Key: " + sampleKey + "' \\\n  http://localhost:8090/shop/1.0.0/prod/",
+	}
+}
+
+func show(s exports.State) exports.Show {
+	m := exports.Show{
+		Page: in("Export", "/exports/exp_1", "Shop", "Export"), ID: "exp_01JCZ8Q4M2N7", Project: "Shop", URL: "/exports/exp_1", AgainURL: "/projects/shop/export", State: s,
+		Options: []ui.Fact{{Label: "Format", Value: "Kong gateway"}, {Label: "API keys", Value: "Hashes"}, {Label: "Consumers", Value: "Included"}, {Label: "Started", Value: "20 Nov 2026, 13:41 UTC by Ana Ferreira"}},
+		History: lines(),
+	}
+	switch s {
+	case exports.Queued:
+		m.Badge, m.Part, m.Page.Refresh = ui.Badge{Text: "Queued"}, "Starts in a moment", 2
+	case exports.Building:
+		m.Badge, m.Page.Refresh = ui.Badge{Tone: ui.Accent, Text: "Building"}, 2
+		m.Part, m.Done, m.Total, m.Rows = "Writing API keys", 31_200, 48_000, "31,200 of 48,000 rows"
+	case exports.Ready:
+		m.Badge = ui.Badge{Tone: ui.Good, Text: "Ready"}
+		m.File = &exports.File{
+			Name: "shop-kong.zip", DownloadURL: "/exports/exp_1/download", Size: "184 KB", Expires: "21 Nov, 13:41 UTC",
+			SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		}
+		m.Ledger = &exports.Ledger{Exact: 1284, Approximate: 4, Lossy: 1, Skipped: 7}
+	case exports.Failed:
+		m.Badge, m.Error = ui.Badge{Tone: ui.Bad, Text: "Failed"}, "The zip could not be stored: no space is left in the data directory."
+	case exports.Expired:
+		m.Badge, m.Ledger = ui.Badge{Text: "Expired"}, &exports.Ledger{Exact: 12}
+	case exports.Cancelled:
+		m.Badge = ui.Badge{Text: "Cancelled"}
+	}
+	return m
+}
+
+func ask() exports.Ask {
+	return exports.Ask{
+		Page: in("Export", "/projects/shop/export", "Shop", "Export"), Project: "Shop", Action: "/projects/shop/export", Consumers: true, History: lines(),
+	}
+}
+
+func lines() []exports.Line {
+	return []exports.Line{
+		{URL: "/exports/exp_1", Format: "Kong gateway", Badge: ui.Badge{Tone: ui.Good, Text: "Ready"}, Created: "20 Nov 2026, 13:41", Size: "184 KB", Current: true},
+		{URL: "/exports/exp_0", Format: "Data only", Badge: ui.Badge{Text: "Expired"}, Created: "2 Nov 2026, 09:12", Size: "61 KB"},
+		{URL: "/exports/exp_x", Format: "Kong gateway", Badge: ui.Badge{Tone: ui.Bad, Text: "Failed"}, Created: "1 Nov 2026, 17:30"},
+	}
+}
+
+func problem(status int) errorpage.Problem {
+	return errorpage.Problem{Page: out("Problem", "/nowhere"), Status: status, RequestID: "req_01JCZ8Q4M2N7X5"}
+}

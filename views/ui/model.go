@@ -1,0 +1,133 @@
+package ui
+
+// Page is what the shell around every page needs.
+type Page struct {
+	Title   string   // of the document, without the product's name
+	Account *Account // nil while signed out
+	Crumbs  []Crumb  // the way from the projects list to here; the last one is this page
+	Flash   *Notice  // what the last action did, shown once
+	Theme   string   // "light", "dark", or "" for the system's
+	Here    string   // path to come back to after the theme form
+	Refresh int      // seconds until a browser without script loads the page again; 0: never
+}
+
+// Account is who is signed in.
+type Account struct {
+	Name  string
+	Email string
+}
+
+// Initial is the letter of the account's picture.
+func (a Account) Initial() string {
+	for _, r := range a.Name + a.Email {
+		return string(r)
+	}
+	return "?"
+}
+
+// Crumb is one step of the way to a page.
+type Crumb struct {
+	Text string
+	URL  string // ignored for the last one
+}
+
+// Tone is what a badge or notice means, apart from its text.
+type Tone string
+
+// The tones. Plain says nothing.
+const (
+	Plain  Tone = ""
+	Good   Tone = "good"
+	Warn   Tone = "warn"
+	Bad    Tone = "bad"
+	Cold   Tone = "cold"
+	Accent Tone = "accent"
+)
+
+// Notice is a sentence the user should see.
+type Notice struct {
+	Tone Tone
+	Text string
+}
+
+// Badge is a state in a word or two.
+type Badge struct {
+	Tone Tone
+	Text string
+}
+
+// Value is what a field holds and what is wrong with it.
+type Value struct {
+	Text  string
+	Error string // "" when nothing is wrong
+}
+
+// Option is one choice of a select, radio group or list of checkboxes.
+type Option struct {
+	Value    string
+	Title    string
+	Text     string // a sentence on what choosing it means
+	Chosen   bool
+	Disabled bool
+	Note     string // shown as a badge, such as why it is disabled
+}
+
+// Field is a text input with its label, hint and error.
+type Field struct {
+	ID           string // of the element; hint and error get ids made from it
+	Name         string // in the form
+	Label        string
+	Hint         string
+	Type         string // "" is text
+	Placeholder  string
+	Autocomplete string
+	Value        Value
+	MinLength    string // "" is none
+	Required     bool
+	Conditional  bool // whether it is needed depends on another field: called neither required nor optional
+	Mono         bool // for addresses, names and codes
+	Autofocus    bool
+}
+
+// inputType is the type attribute.
+func (f Field) inputType() string {
+	if f.Type == "" {
+		return "text"
+	}
+	return f.Type
+}
+
+// describedBy lists the ids of the field's hint and error, "" for neither.
+func (f Field) describedBy() string { return describedBy(f.ID, f.Hint, f.Value.Error) }
+
+func describedBy(id, hint, wrong string) string {
+	switch {
+	case hint != "" && wrong != "":
+		return id + "-error " + id + "-hint"
+	case wrong != "":
+		return id + "-error"
+	case hint != "":
+		return id + "-hint"
+	}
+	return ""
+}
+
+// Group is a set of options under one question.
+type Group struct {
+	ID      string
+	Name    string // of every input in the form
+	Legend  string
+	Hint    string
+	Error   string
+	Options []Option
+}
+
+// optionID is the id of the input of one option.
+func (g Group) optionID(o Option) string { return g.ID + "-" + o.Value }
+
+// Fact is one line of a list of properties.
+type Fact struct {
+	Label string
+	Value string
+	Mono  bool
+}
