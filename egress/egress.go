@@ -1,0 +1,246 @@
+// Package egress is the only way out to addresses that customers control:
+// upstreams, and later their key sets, discovery documents and webhooks.
+//
+// It owns which addresses may be reached, judged where it counts, on the
+// resolved address of every single connect; and the static reading of a target
+// that somebody asks for. It does not own what is sent over a connection, nor
+// which field of a request a bad target came from: the caller adds the pointer.
+//
+// The ranges are the special-purpose registries of IANA (RFC 6890) as
+// code.dny.dev/ssrf carries them: for IPv6 everything outside 2000::/3, which
+// takes in IPv4-mapped addresses and NAT64, and 6to4 and Teredo within it.
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"syscall"
+	"time"
+
+	"code.dny.dev/ssrf"
+)
+
+// ErrForbidden is in the chain of every error that comes from dialling an
+// address that may not be reached.
+var ErrForbidden = errors.New("address may not be reached")
+
+// Options says what may be reached beside public addresses, and what may not
+// although it is public: ourselves.
+type Options struct {
+	Allow           []netip.Prefix // ranges that may be reached although they are special
+	LoopbackAllowed bool           // this machine may be reached; for an installation only this machine can reach
+
+	Listeners []string // host:port of our own listeners; refused, also where Allow or LoopbackAllowed would permit them
+	Names     []string // our own host names, refused on every port
+	Domains   []string // our own domains, refused with everything below them
+
+	Resolver       *net.Resolver // nil: the system's
+	ConnectTimeout time.Duration // for one connect, name resolution included; 0: 10 s
+}
+
+// Guard judges targets and dials. It is safe for concurrent use.
+type Guard struct {
+	ranges   *ssrf.Guardian
+	own      own
+	resolver *net.Resolver
+	dialer   *net.Dialer
+}
+
+// New makes a guard. It fails on a listener that is not host:port. One that is
+// given by a name counts as listening on every interface.
+func New(o Options) (*Guard, error) {
+	ours, err := newOwn(o)
+	if err != nil {
+		return nil, err
+	}
+	g := &Guard{ranges: newRanges(o), own: ours, resolver: o.Resolver}
+	if g.resolver == nil {
+		g.resolver = net.DefaultResolver
+	}
+	timeout := o.ConnectTimeout
+	if timeout == 0 {
+		timeout = 10 * time.Second
+	}
+	g.dialer = &net.Dialer{Timeout: timeout, KeepAlive: 30 * time.Second, Resolver: g.resolver, Control: g.control}
+	return g, nil
+}
+
+func newRanges(o Options) *ssrf.Guardian {
+	var v4, v6 []netip.Prefix
+	for _, p := range o.Allow {
+		if p.Addr().Is4() {
+			v4 = append(v4, p)
+		} else {
+			v6 = append(v6, p)
+		}
+	}
+	if o.LoopbackAllowed {
+		v4 = append(v4, netip.MustParsePrefix("127.0.0.0/8"))
+		v6 = append(v6, netip.MustParsePrefix("::1/128"))
+	}
+	// Ports are open: an upstream may listen anywhere a public address does.
+	return ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+}
+
+// DialContext connects to a customer's address. The address that was judged is
+// the one that is dialled: the judgement is the socket's last step before
+// connect, so that a name which resolves to something else by then gains nothing.
+func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return g.dialer.DialContext(ctx, network, address)
+}
+
+// Transport is a fresh transport that dials through the guard, ignores proxy
+// variables of the environment, and adds no Accept-Encoding of its own.
+func (g *Guard) Transport() *http.Transport {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		DialContext:           g.DialContext,
+		Protocols:             &protocols,
+		DisableCompression:    true,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: 30 * time.Second,
+		IdleConnTimeout:       60 * time.Second,
+		MaxIdleConnsPerHost:   4,
+	}
+}
+
+// Client is for our own questions to customers' addresses. It never follows a
+// redirect: the answer that redirects is the answer. One call takes at most 30 s.
+func (g *Guard) Client() *http.Client {
+	return &http.Client{
+		Transport: g.Transport(),
+		Timeout:   30 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		},
+	}
+}
+
+// control is net.Dialer.Control: it sees every address about to be dialled.
+func (g *Guard) control(network, address string, _ syscall.RawConn) error {
+	if network != "tcp4" && network != "tcp6" {
+		return fmt.Errorf("dial %s %s: %w", network, address, ErrForbidden)
+	}
+	dest, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("dial %s: %w: %w", address, ErrForbidden, err)
+	}
+	if err := g.judge(dest); err != nil {
+		return fmt.Errorf("dial %s: %w", address, err)
+	}
+	return nil
+}
+
+// judge is the one verdict on an address. Its error wraps ErrForbidden.
+func (g *Guard) judge(dest netip.AddrPort) error {
+	addr := dest.Addr().Unmap() // net.Dial sends ::ffff:127.0.0.1 to 127.0.0.1
+	if addr.Zone() != "" {
+		return fmt.Errorf("%w: it has a zone", ErrForbidden)
+	}
+	if g.own.listens(netip.AddrPortFrom(addr, dest.Port())) {
+		return fmt.Errorf("%w: it is this installation", ErrForbidden)
+	}
+	if err := g.ranges.SafeAddr(addr); err != nil {
+		return fmt.Errorf("%w: %w", ErrForbidden, err)
+	}
+	return nil
+}
+
+// own is what belongs to this installation.
+type own struct {
+	listeners []netip.AddrPort
+	names     map[string]bool
+	domains   []string // each with its leading dot
+}
+
+func newOwn(o Options) (own, error) {
+	out := own{names: map[string]bool{}}
+	for _, address := range o.Listeners {
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return own{}, fmt.Errorf("egress: listener %q: %w", address, err)
+		}
+		if host == "localhost" {
+			host = "127.0.0.1"
+		} else if _, err := netip.ParseAddr(host); err != nil {
+			host = "0.0.0.0"
+		}
+		ap, err := netip.ParseAddrPort(net.JoinHostPort(host, port))
+		if err != nil {
+			return own{}, fmt.Errorf("egress: listener %q: %w", address, err)
+		}
+		out.listeners = append(out.listeners, netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()))
+	}
+	// Loopback is shared with every other service of the machine: there only
+	// the listeners are ours, not the name on all ports.
+	for _, name := range append(append([]string{}, o.Names...), o.Domains...) {
+		if name = strings.ToLower(strings.Trim(name, "[]")); !isLoopbackName(name) {
+			out.names[name] = true
+		}
+	}
+	for _, domain := range o.Domains {
+		if domain = strings.ToLower(domain); !isLoopbackName(domain) {
+			out.domains = append(out.domains, "."+domain)
+		}
+	}
+	return out, nil
+}
+
+func isLoopbackName(name string) bool {
+	addr, err := netip.ParseAddr(name)
+	return name == "" || name == "localhost" || (err == nil && (addr.IsLoopback() || addr.IsUnspecified()))
+}
+
+func (o own) isName(host string) bool {
+	if o.names[host] {
+		return true
+	}
+	for _, domain := range o.domains {
+		if strings.HasSuffix(host, domain) {
+			return true
+		}
+	}
+	return false
+}
+
+// listens tells whether one of our listeners is reached at the address. One
+// that listens on every interface is reached at any address of this machine,
+// and a loopback one at any loopback address, for want of a reason to tell
+// 127.0.0.1 from 127.0.0.2 or ::1.
+func (o own) listens(dest netip.AddrPort) bool {
+	for _, l := range o.listeners {
+		if l.Port() != dest.Port() {
+			continue
+		}
+		switch {
+		case l.Addr() == dest.Addr(), dest.Addr().IsUnspecified(),
+			dest.Addr().IsLoopback() && (l.Addr().IsLoopback() || l.Addr().IsUnspecified()),
+			l.Addr().IsUnspecified() && isLocalAddr(dest.Addr()):
+			return true
+		}
+	}
+	return false
+}
+
+// isLocalAddr tells whether an interface of this machine has the address. When
+// the interfaces cannot be listed it is taken for ours: refusing is safe.
+func isLocalAddr(addr netip.Addr) bool {
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		return true
+	}
+	for _, a := range addrs {
+		if ipnet, ok := a.(*net.IPNet); ok {
+			if local, ok := netip.AddrFromSlice(ipnet.IP); ok && local.Unmap() == addr {
+				return true
+			}
+		}
+	}
+	return false
+}
