@@ -5,7 +5,7 @@ module.exports = {
   content: ["./views/**/*.templ"],
   theme: {
     extend: {
-      // Every colour is a token of static/src/app.css with a light and a dark
+      // Every colour is a token of static/src/tokens.css with a light and a dark
       // value, so that no template has to say "dark:".
       colors: {
         canvas: "var(--canvas)",

@@ -65,7 +65,7 @@ func TestPathOfUnknownFilePanics(t *testing.T) {
 // TestContrast holds the colours that meet on a page to WCAG 2.2, 1.4.3 (text,
 // 4.5 to 1) and 1.4.11 (borders of controls, 3 to 1), light and dark.
 func TestContrast(t *testing.T) {
-	source, err := os.ReadFile("src/app.css")
+	source, err := os.ReadFile("src/tokens.css")
 	if err != nil {
 		t.Fatal(err)
 	}

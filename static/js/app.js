@@ -64,7 +64,7 @@
   });
 
   document.addEventListener("htmx:afterSwap", (event) => {
-    revealCopyButtons(event.detail.target);
+    revealCopyButtons(document); // the target itself may have been replaced
     const link = event.detail.requestConfig.elt;
     if (link.matches("a[data-dialog]")) openDialog(link);
   });

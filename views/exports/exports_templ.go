@@ -57,7 +57,7 @@ func AskPage(m Ask) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1\">Nothing here changes or is deleted by an export.</p><div class=\"card mt-6 p-5 sm:p-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1\">The project stays as it is: an export changes and deletes nothing.</p><div class=\"card mt-6 p-5 sm:p-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -845,7 +845,7 @@ func history(lines []Line) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(lines) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<section class=\"mt-10\" aria-labelledby=\"history\"><h2 id=\"history\" class=\"mb-3\">Exports of this project</h2><div class=\"card table-frame\" role=\"region\" aria-labelledby=\"history\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Started</th><th scope=\"col\">Format</th><th scope=\"col\">State</th><th scope=\"col\" class=\"text-right\">Size</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<section class=\"mt-10\" aria-labelledby=\"history\"><h2 id=\"history\" class=\"mb-3\">Exports of this project</h2><div class=\"card table-frame\" role=\"region\" aria-labelledby=\"history\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Started</th><th scope=\"col\">Format</th><th scope=\"col\">State</th><th scope=\"col\" class=\"text-right max-sm:hidden\">Size</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -925,14 +925,14 @@ func history(lines []Line) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "</td><td class=\"text-muted text-right whitespace-nowrap tabular-nums\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "</td><td class=\"text-muted text-right whitespace-nowrap tabular-nums max-sm:hidden\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var42 string
 				templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(line.Size)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `exports/exports.templ`, Line: 191, Col: 84}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `exports/exports.templ`, Line: 191, Col: 98}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 				if templ_7745c5c3_Err != nil {
