@@ -1,0 +1,160 @@
+package bundle
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// archive is a zip being streamed: it fixes times and modes, sums every file,
+// and lists the files sorted by name whatever order they were written in.
+type archive struct {
+	zip   *zip.Writer
+	out   *tee
+	when  time.Time
+	files []file
+}
+
+// file is an entry that was written.
+type file struct {
+	Name string
+	Size int64
+	sum  [32]byte
+}
+
+// tee counts and hashes what goes to w, and holds it back while holding is set.
+type tee struct {
+	w       io.Writer
+	hash    hash.Hash
+	size    int64
+	holding *bytes.Buffer
+}
+
+func (t *tee) Write(p []byte) (int, error) {
+	if t.holding != nil {
+		return t.holding.Write(p)
+	}
+	n, err := t.w.Write(p)
+	t.hash.Write(p[:n])
+	t.size += int64(n)
+	return n, err
+}
+
+func newArchive(w io.Writer, when time.Time) *archive {
+	out := &tee{w: w, hash: sha256.New()}
+	zw := zip.NewWriter(out)
+	// Level 1 is several times faster than the default and gives up a few
+	// percent. The output depends on the input alone, which identical exports need.
+	zw.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestSpeed)
+	})
+	return &archive{zip: zw, out: out, when: zipTime(when)}
+}
+
+// zipTime keeps to what every unzip program can show: 1980 to 2107, whole even
+// seconds, UTC.
+func zipTime(t time.Time) time.Time {
+	epoch := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+	t = t.UTC().Truncate(2 * time.Second)
+	if t.Before(epoch) || t.Year() > 2107 {
+		return epoch
+	}
+	return t
+}
+
+func (a *archive) add(ctx context.Context, part Part) error {
+	if err := checkName(part.Name); err != nil {
+		return fmt.Errorf("bundle: %w", err)
+	}
+	header := &zip.FileHeader{Name: part.Name, Method: zip.Deflate, Modified: a.when}
+	header.SetMode(0o644)
+	if strings.HasSuffix(part.Name, ".sh") {
+		header.SetMode(0o755)
+	}
+	entry, err := a.zip.CreateHeader(header)
+	if err != nil {
+		return fmt.Errorf("bundle: begin %s: %w", part.Name, err)
+	}
+	sum := &tee{w: entry, hash: sha256.New()}
+	if err := part.Write(ctx, sum); err != nil {
+		return fmt.Errorf("bundle: write %s: %w", part.Name, err)
+	}
+	a.files = append(a.files, file{Name: part.Name, Size: sum.size, sum: [32]byte(sum.hash.Sum(nil))})
+	return nil
+}
+
+// sorted is what was written so far, by name.
+func (a *archive) sorted() []file {
+	return slices.SortedFunc(slices.Values(a.files), func(x, y file) int { return strings.Compare(x.Name, y.Name) })
+}
+
+// close ends the archive and gives its size and sum. The list of files at its
+// end, which is what programs read, is sorted by name: the sums of the files
+// can only be written after them, but belong in their alphabetical place.
+func (a *archive) close() (int64, [32]byte, error) {
+	if err := a.zip.Flush(); err != nil {
+		return 0, [32]byte{}, fmt.Errorf("bundle: flush archive: %w", err)
+	}
+	a.out.holding = &bytes.Buffer{}
+	if err := a.zip.Close(); err != nil {
+		return 0, [32]byte{}, fmt.Errorf("bundle: close archive: %w", err)
+	}
+	tail := a.out.holding.Bytes()
+	a.out.holding = nil
+	if _, err := a.out.Write(sortDirectory(tail)); err != nil {
+		return 0, [32]byte{}, fmt.Errorf("bundle: end archive: %w", err)
+	}
+	return a.out.size, [32]byte(a.out.hash.Sum(nil)), nil
+}
+
+// sortDirectory orders the records of a zip's central directory by file name
+// (APPNOTE 4.3.12: signature, 42 fixed bytes, then name, extra and comment, the
+// lengths of which stand at 28, 30 and 32). What follows them, the end records,
+// depends on their number and size alone and stays.
+func sortDirectory(tail []byte) []byte {
+	type record struct {
+		name string
+		raw  []byte
+	}
+	const fixed = 46
+	var records []record
+	rest := tail
+	for len(rest) >= fixed && bytes.HasPrefix(rest, []byte("PK\x01\x02")) {
+		name := int(binary.LittleEndian.Uint16(rest[28:]))
+		size := fixed + name + int(binary.LittleEndian.Uint16(rest[30:])) + int(binary.LittleEndian.Uint16(rest[32:]))
+		records = append(records, record{string(rest[fixed : fixed+name]), rest[:size]})
+		rest = rest[size:]
+	}
+	slices.SortFunc(records, func(x, y record) int { return strings.Compare(x.name, y.name) })
+	out := make([]byte, 0, len(tail))
+	for _, r := range records {
+		out = append(out, r.raw...)
+	}
+	return append(out, rest...)
+}
+
+func sumsPart(a *archive) Part {
+	return Part{
+		Name: "SHA256SUMS",
+		Doc: "The SHA-256 of every other file, one `<sum>  <name>` a line. Check with `sha256sum -c SHA256SUMS` inside the\n" +
+			"unpacked folder, or with `postern verify` on the zip.",
+		Write: func(_ context.Context, w io.Writer) error {
+			for _, f := range a.sorted() {
+				if _, err := fmt.Fprintf(w, "%s  %s\n", hexSum(f.sum), f.Name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,226 @@
+// Package bundle writes and checks the zip that a project leaves with.
+//
+// It owns the archive (names, order, sums), the ledger that says item by item
+// what moved how, the neutral parts every export carries, and the offline
+// check of all that. It does not own what an export target adds: those are
+// packages of their own below this one, which hand in a Target, and the
+// explicit list of them is package bundle/targets. It reads rows through the
+// iterator it is given and does no I/O of its own.
+//
+// Standards: ZIP as of APPNOTE 6.3, JSON as of RFC 8259, JSON Pointer as of
+// RFC 6901, JSON Lines, CSV as of RFC 4180, OpenAPI 3.0.3.
+package bundle
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"postern/fault"
+	"postern/snapshot"
+)
+
+// Format says how much of a way out the zip is.
+type Format string
+
+// The formats.
+const (
+	FormatData    Format = "data"    // everything as documents and rows
+	FormatGateway Format = "gateway" // the same, and a gateway that runs on it
+)
+
+// KeysOption says what happens to the API keys.
+type KeysOption string
+
+// The values of the keys option.
+const (
+	KeysHashes KeysOption = "hashes" // metadata and SHA-256, so that the keys consumers hold keep working
+	KeysMint   KeysOption = "mint"   // the same, and a second new key for each active one, in plaintext
+	KeysNone   KeysOption = "none"   // left out
+)
+
+// Options is what the customer chose.
+type Options struct {
+	Format    Format
+	Keys      KeysOption // "" is hashes
+	Consumers bool       // false leaves out everything about consumers: their keys and their names
+}
+
+// Input is one project state on its way out.
+type Input struct {
+	Project *snapshot.Project
+	// Keys streams the project's keys of every state in ascending order of
+	// their ids. It is called several times and must give the same rows each
+	// time, so its caller reads at one consistent revision.
+	Keys     func(ctx context.Context) iter.Seq2[snapshot.Key, error]
+	KeyCount int64 // how many that will be; for progress only
+	Options  Options
+	Target   Target
+	// AddressOf is the hosted URL of an environment, without a trailing slash.
+	AddressOf func(version, environment string) string
+	Generator string                               // name and version of the writing program
+	Progress  func(part string, done, total int64) // keys done within a part; may be nil
+}
+
+// Result is what became of it.
+type Result struct {
+	Summary Summary
+	Size    int64    // bytes of the zip
+	SHA256  [32]byte // of the zip
+	Entries int
+}
+
+// Part is one file of the archive.
+type Part struct {
+	Name  string
+	Doc   string // its section of SCHEMA.md, Markdown without the heading
+	Write func(ctx context.Context, w io.Writer) error
+}
+
+// Build is an export under way, as parts see it.
+type Build struct {
+	Project   *snapshot.Project
+	Options   Options
+	AddressOf func(version, environment string) string
+	Generator string
+
+	target   Target
+	source   func(ctx context.Context) iter.Seq2[snapshot.Key, error]
+	total    int64
+	progress func(part string, done, total int64)
+	seed     []byte // of minted keys; nil unless asked for
+	counts   keyCounts
+	summary  Summary
+}
+
+// Write streams the archive of in to w. Two calls on one state write the same
+// bytes, except with KeysMint, whose new keys are random. The memory it needs
+// does not grow with the number of keys, but for 16 bytes for each distinct
+// owner where a target needs to know them apart.
+//
+// Errors are of kind Invalid for an impossible option or a project that breaks
+// the product's own naming rules, and wrap what Keys, w and ctx report.
+func Write(ctx context.Context, w io.Writer, in Input) (Result, error) {
+	b, err := newBuild(in)
+	if err != nil {
+		return Result{}, err
+	}
+	parts, err := b.parts()
+	if err != nil {
+		return Result{}, err
+	}
+	archive := newArchive(w, b.Project.RevisedAt)
+	for _, part := range parts {
+		if err := ctx.Err(); err != nil {
+			return Result{}, fmt.Errorf("bundle: before %s: %w", part.Name, err)
+		}
+		if err := archive.add(ctx, part); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := b.seal(ctx, archive, parts); err != nil {
+		return Result{}, err
+	}
+	size, sum, err := archive.close()
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Summary: b.summary, Size: size, SHA256: sum, Entries: len(archive.files)}, nil
+}
+
+func newBuild(in Input) (*Build, error) {
+	if in.Options.Keys == "" {
+		in.Options.Keys = KeysHashes
+	}
+	if !in.Options.Consumers {
+		in.Options.Keys = KeysNone
+	}
+	if err := checkInput(in); err != nil {
+		return nil, err
+	}
+	b := &Build{
+		Project: in.Project, Options: in.Options, AddressOf: in.AddressOf, Generator: in.Generator,
+		target: in.Target, source: in.Keys, total: in.KeyCount, progress: in.Progress,
+	}
+	if b.progress == nil {
+		b.progress = func(string, int64, int64) {}
+	}
+	if in.Options.Keys == KeysMint {
+		b.seed = make([]byte, 32)
+		rand.Read(b.seed) // never fails: it ends the process instead
+	}
+	return b, nil
+}
+
+func checkInput(in Input) error {
+	switch in.Options.Keys {
+	case KeysHashes, KeysMint, KeysNone:
+	default:
+		return fault.InvalidField("/keys", "unknown_keys_option", "keys is one of hashes, mint and none.")
+	}
+	if in.Options.Format != in.Target.Format {
+		return fault.InvalidField("/format", "unknown_format", "format is one of data and gateway.")
+	}
+	return checkProject(in.Project)
+}
+
+// parts lists the files in the order they are written. The order differs from
+// that of their names in two places: the key rows come before the report, whose
+// summary stands at its top and counts them, and the sums come last.
+func (b *Build) parts() ([]Part, error) {
+	var parts []Part
+	if b.HasKeys() {
+		for _, tenant := range b.Project.Tenants {
+			parts = append(parts, b.keyRows(tenant))
+			if b.seed != nil {
+				parts = append(parts, b.mintedRows(tenant), mintNotice(tenant))
+			}
+		}
+	}
+	parts = append(parts, b.projectConfig())
+	parts = append(parts, b.openAPI()...)
+	if b.target.Parts != nil {
+		own, err := b.target.Parts(b)
+		if err != nil {
+			return nil, fmt.Errorf("bundle: parts of %s: %w", b.target.Name, err)
+		}
+		parts = append(parts, own...)
+	}
+	return append(parts, b.report()), nil
+}
+
+// seal writes the three files that describe all others.
+func (b *Build) seal(ctx context.Context, archive *archive, parts []Part) error {
+	seals := []Part{b.manifest(archive), sumsPart(archive)}
+	guide := schemaPart(b, append(append([]Part{}, parts...), seals...))
+	for _, part := range []Part{guide, seals[0], seals[1]} {
+		if err := archive.add(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HasKeys tells whether key rows travel with this export.
+func (b *Build) HasKeys() bool { return b.Options.Keys != KeysNone }
+
+// ExportedAt is the moment an export shows: when the exported state came to
+// be, not when somebody asked for it. That keeps two exports of one state equal.
+func (b *Build) ExportedAt() string { return stamp(b.Project.RevisedAt) }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+func hexSum(sum [32]byte) string { return hex.EncodeToString(sum[:]) }
+
+// plural joins words for a sentence: "a, b and c".
+func plural(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}

@@ -1,0 +1,80 @@
+package bundle
+
+import "postern/snapshot"
+
+// Data is the target without a gateway: every fact as a document or a row, for
+// whoever moves to something of their own.
+var Data = Target{Name: "data", Title: "Data only", Format: FormatData, Table: dataTable}
+
+const inConfig = "`project-config.json`"
+
+var dataTable = Table{
+	snapshot.FeatureProject: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "All settings of the project stand in project-config.json."}},
+	snapshot.FeatureVersion: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The version stands in project-config.json."}},
+	snapshot.FeatureEnvironment: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The environment and its upstream stand in project-config.json."}},
+	snapshot.FeatureRoute: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The path prefix stands in project-config.json."}},
+	snapshot.FeatureAccess: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "Who may call stands in project-config.json."}},
+	snapshot.FeatureOwnerFallback: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The owner that calls without a key count against stands in project-config.json."}},
+	snapshot.FeatureKeyType: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The key type and its scopes stand in project-config.json."}},
+	snapshot.FeatureTenant: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The tenant stands in project-config.json."}},
+	snapshot.FeatureKey: {
+		{Reason: "metadata_and_hash", Status: Exact, How: "`keys.jsonl`: metadata and SHA-256",
+			Note: "Everything known of the key is exported; a gateway that compares SHA-256 sums can go on accepting it."},
+		{Reason: ReasonLeftOut, Status: Skipped, How: "left out when the options say so",
+			Note:   "The key was left out because the export was asked to leave keys out.",
+			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
+	},
+	snapshot.FeatureKeyGrace: {
+		{Reason: "previous_hash", Status: Exact, How: "`keys.jsonl`: previous SHA-256 and its end",
+			Note: "The secret before the last rotation is exported as a hash with the moment it ends."},
+		{Reason: ReasonLeftOut, Status: Skipped, How: "left out when the options say so",
+			Note:   "The previous secret was left out together with its key.",
+			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
+	},
+	snapshot.FeatureOpenAPI: {{Reason: "document", Status: Exact, How: "OpenAPI 3.0.3 document",
+		Note: "The API specification is exported as an OpenAPI document."}},
+	snapshot.FeatureRequestLimits: {{Reason: "gateway_bounds", Status: Skipped, How: "not part of the data",
+		Note:   "The hosted gateway's own bounds on time and size belong to the gateway, not to the project.",
+		Remedy: "Set timeouts and size limits on the gateway you move to, or export with format gateway."}},
+	snapshot.FeatureLoginSessions:   {Sessions},
+	snapshot.FeatureManagedGitHub:   {ManagedGitHub},
+	snapshot.FeatureObjectOwnership: {Ownership},
+	snapshot.FeatureUsage:           {Usage},
+	snapshot.FeatureAudit:           {Audit},
+	snapshot.FeatureSecrets:         {Secrets},
+	snapshot.FeatureCustomDomains: {{Reason: "dns", Status: Skipped, How: "DNS stays with its owner",
+		Note:   "Domain names that point at the hosted proxy are records in your own DNS and are not part of a zip.",
+		Remedy: "Point the names at the gateway you move to."}},
+}
+
+// Fates that do not depend on the target: what Postern holds beside a project's
+// configuration and no other system could take over.
+var (
+	// Sessions, ManagedGitHub and Ownership belong to logins and rules.
+	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",
+		Note: "Active login sessions end with the hosted service; they are never exported."}
+	ManagedGitHub = Fate{Reason: "belongs_to_installation", Status: Skipped, How: "not transferable",
+		Note:   "The shared managed GitHub login belongs to the Postern installation; this project's zip cannot carry it.",
+		Remedy: "Where sign-in with GitHub is wanted, register a GitHub OAuth app of your own."}
+	Ownership = Fate{Reason: "not_recorded", Status: Skipped, How: "nothing recorded",
+		Note: "Live ownership of objects is not part of this export; Postern recorded none for this project."}
+	// Usage covers the counters and a key's last use.
+	Usage = Fate{Reason: "left_out", Status: Skipped, How: "left out",
+		Note:   "Usage figures, the last use of each key among them, stay with the hosted service.",
+		Remedy: "Measure on the new gateway from the first day, for example with its metrics plugin."}
+	// Audit covers who changed what in the hosted service.
+	Audit = Fate{Reason: "left_out", Status: Skipped, How: "left out",
+		Note:   "The history of who changed what stays with the hosted service.",
+		Remedy: "Read it in the dashboard before you close the account, if you have to keep it."}
+	// Secrets covers everything that would open something by itself.
+	Secrets = Fate{Reason: "only_hashes", Status: Skipped, How: "left out",
+		Note: "No secret of the service leaves it: keys travel as hashes, and workspace keys, claim codes and passwords not at all."}
+)

@@ -1,0 +1,138 @@
+package bundle
+
+import (
+	"fmt"
+
+	"postern/snapshot"
+)
+
+// Status says how much of a thing arrives.
+type Status string
+
+// The statuses of a ledger item.
+const (
+	Exact       Status = "exact"       // the same call gets the same answer
+	Approximate Status = "approximate" // close; the note states the worst case
+	Lossy       Status = "lossy"       // part of it is gone
+	Skipped     Status = "skipped"     // not carried over at all
+)
+
+// Fate is what becomes of a feature on a target, for one reason.
+type Fate struct {
+	Reason string // last part of the ledger code, snake_case
+	Status Status
+	Note   string // one sentence that a customer understands
+	Remedy string // what to do about it; "" when there is nothing to do
+	How    string // how the target carries it, for the support matrix
+}
+
+// Table is the single place where a target declares the fate of every feature.
+// The first fate of a feature is the usual one; the others apply to the cases
+// that Target.Judge picks out. All fates of FeatureRequestLimits apply at once.
+type Table map[snapshot.Feature][]Fate
+
+// Target is something an export can be written for.
+type Target struct {
+	Name   string // first part of every ledger code
+	Title  string // for the support matrix
+	Format Format
+	Table  Table
+	// Judge places a subject on the target. nil: the usual fate, no place.
+	Judge func(b *Build, s Subject) Verdict
+	// Parts are the files the target adds; nil: none.
+	Parts func(b *Build) ([]Part, error)
+}
+
+// Subject is one thing that the ledger reports on. Which of the pointers are
+// set follows from Feature: a key has Key, a route has Version and Environment.
+type Subject struct {
+	Feature     snapshot.Feature
+	ID          string // stable, unique within the feature
+	Name        string
+	Source      *Pointer
+	Version     *snapshot.Version
+	Environment *snapshot.Environment
+	Form        AddressForm // of a route
+	Key         *snapshot.Key
+}
+
+// Verdict is where a subject went and why.
+type Verdict struct {
+	Reason string // of one of the feature's fates; "" is the first
+	Target *Pointer
+	Probes []string // ids of recorded probes that show it
+}
+
+// Pointer is a place in a file of the zip: a JSON Pointer (RFC 6901). Lines of
+// a .jsonl file count as elements of a list, from 0.
+type Pointer struct {
+	File    string `json:"file"`
+	Pointer string `json:"pointer"`
+}
+
+// At makes a Pointer.
+func At(file, format string, args ...any) *Pointer {
+	return &Pointer{File: file, Pointer: fmt.Sprintf(format, args...)}
+}
+
+// AddressForm is one of the two ways an environment is addressed.
+type AddressForm string
+
+// The forms, as paths: the host form names the project in the host.
+const (
+	HostForm AddressForm = "host_form" // /<version>/<environment>
+	PathForm AddressForm = "path_form" // /<project>/<version>/<environment>
+)
+
+// RoutePath is the path prefix of an environment in a form.
+func RoutePath(p *snapshot.Project, v *snapshot.Version, e *snapshot.Environment, form AddressForm) string {
+	path := "/" + v.Name + "/" + e.Name
+	if form == PathForm {
+		path = "/" + p.Name + path
+	}
+	return path
+}
+
+// fate finds the declared fate; asking for one that no table declares is a
+// fault of the target, and stops the export instead of inventing an item.
+func (t Target) fate(f snapshot.Feature, reason string) (Fate, error) {
+	fates := t.Table[f]
+	if reason == "" && len(fates) > 0 {
+		return fates[0], nil
+	}
+	for _, fate := range fates {
+		if fate.Reason == reason {
+			return fate, nil
+		}
+	}
+	return Fate{}, fmt.Errorf("bundle: target %s declares no fate %q for %s", t.Name, reason, f)
+}
+
+// Check reports every hole in the target's table: a feature without a fate, a
+// fate without its texts, a feature that does not exist.
+func (t Target) Check() []string {
+	var holes []string
+	known := map[snapshot.Feature]bool{}
+	for _, f := range snapshot.Features() {
+		known[f] = true
+		if len(t.Table[f]) == 0 {
+			holes = append(holes, fmt.Sprintf("%s: %s has no fate", t.Name, f))
+		}
+		seen := map[string]bool{}
+		for _, fate := range t.Table[f] {
+			if fate.Reason == "" || fate.Status == "" || fate.Note == "" || fate.How == "" {
+				holes = append(holes, fmt.Sprintf("%s: %s: fate %q is incomplete", t.Name, f, fate.Reason))
+			}
+			if seen[fate.Reason] {
+				holes = append(holes, fmt.Sprintf("%s: %s: fate %q twice", t.Name, f, fate.Reason))
+			}
+			seen[fate.Reason] = true
+		}
+	}
+	for f := range t.Table {
+		if !known[f] {
+			holes = append(holes, fmt.Sprintf("%s: %s is no feature", t.Name, f))
+		}
+	}
+	return holes
+}

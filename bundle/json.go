@@ -1,0 +1,129 @@
+package bundle
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// Encode gives v as JSON on one line that is also valid YAML 1.2 and shows a
+// reviewer what is there: raw UTF-8 instead of surrogate pairs (which YAML does
+// not join), and escapes for everything that a terminal would act on or an
+// editor would hide, such as DEL, C1 controls, a byte order mark and the
+// characters that turn the direction of writing.
+func Encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("bundle: encode %T: %w", v, err)
+	}
+	return escapeUnseen(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
+}
+
+// WriteDocument writes v as an indented document with a final newline.
+func WriteDocument(w io.Writer, v any) error {
+	line, err := Encode(v)
+	if err != nil {
+		return err
+	}
+	var buf bytes.Buffer
+	if err := json.Indent(&buf, line, "", "  "); err != nil {
+		return fmt.Errorf("bundle: indent %T: %w", v, err)
+	}
+	buf.WriteByte('\n')
+	_, err = w.Write(buf.Bytes())
+	return err
+}
+
+func escapeUnseen(in []byte) []byte {
+	if isPlain(in) {
+		return in
+	}
+	out := make([]byte, 0, len(in)+64)
+	for len(in) > 0 {
+		r, size := utf8.DecodeRune(in)
+		if unseen(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			out = append(out, in[:size]...)
+		}
+		in = in[size:]
+	}
+	return out
+}
+
+func isPlain(in []byte) bool {
+	for _, c := range in {
+		if c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+func unseen(r rune) bool {
+	switch {
+	case r >= 0x7f && r <= 0x9f, r == 0xad, r == 0x061c, r == 0xfeff, r == 0xfffe, r == 0xffff:
+		return true
+	case r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f:
+		return true
+	}
+	return false
+}
+
+// Stream writes large JSON documents piece by piece. The first error sticks
+// and is reported by Close.
+type Stream struct {
+	w     *bufio.Writer
+	first bool // no element written yet in the innermost open list
+	err   error
+}
+
+// NewStream buffers writes to w; call Close at the end.
+func NewStream(w io.Writer) *Stream { return &Stream{w: bufio.NewWriterSize(w, 64<<10)} }
+
+// Raw writes text as it is.
+func (s *Stream) Raw(text string) {
+	if s.err == nil {
+		_, s.err = s.w.WriteString(text)
+	}
+}
+
+// Value writes v as JSON on the current line.
+func (s *Stream) Value(v any) {
+	line, err := Encode(v)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	if s.err == nil {
+		_, s.err = s.w.Write(line)
+	}
+}
+
+// Open begins a list or object, with the bracket given, whose elements Next
+// separates.
+func (s *Stream) Open(bracket string) {
+	s.Raw(bracket)
+	s.first = true
+}
+
+// Next begins an element on a line of its own after indent.
+func (s *Stream) Next(indent string) {
+	if !s.first {
+		s.Raw(",")
+	}
+	s.first = false
+	s.Raw("\n" + indent)
+}
+
+// Close flushes and reports the first error. The writer below stays open.
+func (s *Stream) Close() error {
+	if s.err == nil {
+		s.err = s.w.Flush()
+	}
+	return s.err
+}

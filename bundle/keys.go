@@ -1,0 +1,138 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+
+	"postern/snapshot"
+)
+
+// progressEvery is how many keys pass between two progress reports.
+const progressEvery = 1000
+
+// keyCounts is what the first walk over the keys learns, for the summary and
+// the manifest.
+type keyCounts struct {
+	total  int64
+	states map[snapshot.KeyState]int64
+}
+
+// keyDoc is a line of keys.jsonl.
+type keyDoc struct {
+	ID             string            `json:"id"`
+	Owner          string            `json:"owner"`
+	KeyType        string            `json:"key_type"`
+	Scopes         []string          `json:"scopes"`
+	TenantID       string            `json:"tenant_id"`
+	Tenant         string            `json:"tenant"`
+	ProjectID      string            `json:"project_id"`
+	Environment    *string           `json:"environment"`
+	Description    string            `json:"description"`
+	State          snapshot.KeyState `json:"state"`
+	SHA256         string            `json:"sha256"`
+	PreviousSHA256 *string           `json:"previous_sha256"`
+	GraceEndsAt    *string           `json:"grace_ends_at"`
+	ExpiresAt      *string           `json:"expires_at"`
+	CreatedAt      string            `json:"created_at"`
+	Prefix         string            `json:"prefix"`
+	Last4          string            `json:"last4"`
+}
+
+const keysDoc = `One API key a line (JSON Lines), in ascending order of ids. No line holds a key, only its SHA-256; nobody can make
+a key of that.
+
+| Field | Meaning |
+|---|---|
+| ` + "`id`" + ` | what upstreams see as ` + "`X-Credential-Identifier`" + ` |
+| ` + "`owner`, `key_type`, `scopes`, `tenant_id`, `tenant`, `project_id`" + ` | whose it is and what it may do; the scopes are those of its type |
+| ` + "`environment`" + ` | the one environment it opens; null opens all |
+| ` + "`description`" + ` | free text, as its owner wrote it: treat it as untrusted |
+| ` + "`state`" + ` | ` + "`active`, `frozen` (answered 403) or `revoked` (answered 401)" + `; a key past ` + "`expires_at`" + ` is answered 401 in any state |
+| ` + "`sha256`" + ` | of the whole key, lower-case hexadecimal |
+| ` + "`previous_sha256`, `grace_ends_at`" + ` | the secret before the last rotation, which works until then; otherwise null |
+| ` + "`prefix`, `last4`" + ` | what may be shown of the key |
+`
+
+// KeysFile is the name of a tenant's key rows.
+func KeysFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/keys.jsonl" }
+
+func (b *Build) keyRows(tenant snapshot.Tenant) Part {
+	return Part{Name: KeysFile(tenant), Doc: keysDoc, Write: func(ctx context.Context, w io.Writer) error {
+		if b.counts.states == nil {
+			b.counts.states = map[snapshot.KeyState]int64{}
+		}
+		out := NewStream(w)
+		for k, err := range b.KeysOf(ctx, tenant, KeysFile(tenant)) {
+			if err != nil {
+				return err
+			}
+			b.counts.total++
+			b.counts.states[k.State]++
+			out.Value(keyRow(k))
+			out.Raw("\n")
+		}
+		return out.Close()
+	}}
+}
+
+func keyRow(k *snapshot.Key) keyDoc {
+	doc := keyDoc{
+		ID: k.ID, Owner: k.Owner, KeyType: k.KeyType, Scopes: list(k.Scopes),
+		TenantID: k.TenantID, Tenant: k.Tenant, ProjectID: k.ProjectID,
+		Environment: optional(k.Environment), Description: k.Description, State: k.State,
+		SHA256: hexSum(k.Hash), GraceEndsAt: optionalTime(k.GraceEndsAt), ExpiresAt: optionalTime(k.ExpiresAt),
+		CreatedAt: stamp(k.CreatedAt), Prefix: k.Prefix, Last4: k.Last4,
+	}
+	if k.OldHash != nil {
+		doc.PreviousSHA256 = optional(hexSum(*k.OldHash))
+	}
+	return doc
+}
+
+// Keys walks all keys in ascending order of ids, tenant by tenant, which is the
+// order every part and the ledger show them in. part names the work for the
+// progress report. It stops at the first row that does not belong here.
+func (b *Build) Keys(ctx context.Context, part string) iter.Seq2[*snapshot.Key, error] {
+	return func(yield func(*snapshot.Key, error) bool) {
+		for _, tenant := range b.Project.Tenants {
+			for k, err := range b.KeysOf(ctx, tenant, part) {
+				if !yield(k, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// KeysOf is Keys for one tenant. The key is valid until the next one only.
+func (b *Build) KeysOf(ctx context.Context, tenant snapshot.Tenant, part string) iter.Seq2[*snapshot.Key, error] {
+	return func(yield func(*snapshot.Key, error) bool) {
+		var seen int64
+		last := ""
+		for k, err := range b.source(ctx) {
+			if err == nil {
+				err = checkKey(b.Project, &k)
+			}
+			if err == nil && k.ID <= last {
+				err = fmt.Errorf("bundle: key %s came after %s: keys must be in ascending order", k.ID, last)
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("bundle: read keys: %w", err))
+				return
+			}
+			last = k.ID
+			if seen++; seen%progressEvery == 0 {
+				b.progress(part, seen, b.total)
+			}
+			if k.TenantID == tenant.ID && !yield(&k, nil) {
+				return
+			}
+		}
+		b.progress(part, seen, b.total)
+	}
+}

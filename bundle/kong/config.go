@@ -1,0 +1,295 @@
+package kong
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"postern/bundle"
+	"postern/policy"
+	"postern/snapshot"
+)
+
+// The entities of gateway.yaml. Every value is written as JSON, which is YAML
+// with all scalars quoted: Kong would take an unquoted yes or 12:30 for
+// something else, and loads JSON several times faster.
+type serviceDoc struct {
+	ID             string     `json:"id"`
+	Name           string     `json:"name"`
+	Protocol       string     `json:"protocol"`
+	Host           string     `json:"host"`
+	Port           int        `json:"port"`
+	Path           *string    `json:"path,omitempty"`
+	ConnectTimeout int        `json:"connect_timeout"`
+	ReadTimeout    int        `json:"read_timeout"`
+	WriteTimeout   int        `json:"write_timeout"`
+	Retries        int        `json:"retries"`
+	TLSVerify      *bool      `json:"tls_verify,omitempty"`
+	TLSVerifyDepth *int       `json:"tls_verify_depth,omitempty"`
+	Routes         []routeDoc `json:"routes"`
+}
+
+type routeDoc struct {
+	ID                string   `json:"id"`
+	Name              string   `json:"name"`
+	Protocols         []string `json:"protocols"`
+	Paths             []string `json:"paths"`
+	RegexPriority     int      `json:"regex_priority"`
+	StripPath         bool     `json:"strip_path"`
+	PreserveHost      bool     `json:"preserve_host"`
+	RequestBuffering  bool     `json:"request_buffering"`
+	ResponseBuffering bool     `json:"response_buffering"`
+}
+
+type consumerDoc struct {
+	ID       string `json:"id"`
+	Username string `json:"username"`
+	CustomID string `json:"custom_id"`
+}
+
+type routePolicyDoc struct {
+	Environment string            `json:"environment"`
+	Mode        snapshot.Mode     `json:"mode"`
+	Methods     []snapshot.Method `json:"methods"`
+	Keyless     snapshot.Keyless  `json:"keyless"`
+}
+
+type keyTypeDoc struct {
+	Scopes []string `json:"scopes"`
+}
+
+type ownerDoc struct {
+	Owner    string `json:"owner"`
+	Consumer string `json:"consumer"`
+}
+
+type keyDoc struct {
+	ID          string      `json:"id"`
+	Owner       string      `json:"owner"`
+	Consumer    string      `json:"consumer"`
+	Tenant      string      `json:"tenant"`
+	Type        string      `json:"type"`
+	Scopes      *[]string   `json:"scopes,omitempty"`
+	Environment string      `json:"environment,omitempty"`
+	ValidUntil  unixSeconds `json:"valid_until,omitempty"`
+	Frozen      bool        `json:"frozen,omitempty"`
+}
+
+// unixSeconds keeps milliseconds, which is as exact as Kong's clock.
+type unixSeconds float64
+
+func secondsOf(t time.Time) unixSeconds {
+	return unixSeconds(math.Max(float64(t.UnixMilli())/1000, 0.001)) // never 0, which would mean no end
+}
+
+// configWriter streams gateway.yaml.
+type configWriter struct {
+	b         *bundle.Build
+	out       *bundle.Stream
+	consumers int
+}
+
+func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
+	c := &configWriter{b: b, out: bundle.NewStream(w)}
+	c.out.Raw("{\n  \"_format_version\": \"3.0\",\n  \"services\": ")
+	if err := c.services(); err != nil {
+		return err
+	}
+	c.out.Raw(",\n  \"consumers\": ")
+	if err := c.owners(ctx); err != nil {
+		return err
+	}
+	// One instance for all routes: the key table would be multiplied otherwise.
+	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    \"config\": {\n      \"routes\": ")
+	c.policies()
+	if owner, ok := fallbackOwner(b.Project); ok {
+		c.out.Raw(",\n      \"fallback\": ")
+		c.out.Value(owner)
+	}
+	c.out.Raw(",\n      \"key_types\": ")
+	c.keyTypes()
+	c.out.Raw(",\n      \"keys\": ")
+	if err := c.keys(ctx); err != nil {
+		return err
+	}
+	c.out.Raw("\n    }\n  }]\n}\n")
+	return c.out.Close()
+}
+
+func (c *configWriter) services() error {
+	c.out.Open("[")
+	for _, pl := range places(c.b.Project) {
+		up, err := parseTarget(pl.environment.Target)
+		if err != nil {
+			return fmt.Errorf("kong: environment %s: %w", pl.environment.ID, err)
+		}
+		c.out.Next("    ")
+		c.out.Value(serviceOf(pl, up))
+	}
+	c.out.Raw("\n  ]")
+	return nil
+}
+
+func serviceOf(pl place, up upstream) serviceDoc {
+	doc := serviceDoc{
+		ID: pl.serviceID, Name: entityName("/" + pl.version.Name + "/" + pl.environment.Name),
+		Protocol: up.protocol, Host: up.host, Port: up.port, Path: up.path,
+		ConnectTimeout: connectTimeoutMS, ReadTimeout: readTimeoutMS, WriteTimeout: writeTimeoutMS,
+	}
+	if up.protocol == "https" {
+		verify, depth := true, 5 // without it Kong takes any certificate
+		doc.TLSVerify, doc.TLSVerifyDepth = &verify, &depth
+	}
+	for _, r := range pl.routes {
+		doc.Routes = append(doc.Routes, routeDoc{
+			ID: r.id, Name: r.name, Protocols: []string{"http", "https"}, Paths: []string{r.regex},
+			RegexPriority: r.priority, StripPath: true,
+		})
+	}
+	return doc
+}
+
+// owners writes one consumer for each distinct owner of a key that opens
+// something, and for the fallback owner.
+func (c *configWriter) owners(ctx context.Context) error {
+	seen := map[[16]byte]struct{}{} // a digest, so that long names cost no more
+	add := func(owner string) {
+		sum := sha256.Sum256([]byte(owner))
+		if _, have := seen[[16]byte(sum[:16])]; have {
+			return
+		}
+		seen[[16]byte(sum[:16])] = struct{}{}
+		c.out.Next("    ")
+		c.out.Value(consumerDoc{ID: policy.ConsumerID(c.b.Project.ID, owner), Username: owner, CustomID: owner})
+		c.consumers++
+	}
+	c.out.Open("[")
+	if owner, ok := fallbackOwner(c.b.Project); ok {
+		add(owner.Owner)
+	}
+	if c.b.HasKeys() {
+		for k, err := range c.b.Keys(ctx, gatewayFile) {
+			if err != nil {
+				return err
+			}
+			if opens(k) {
+				add(k.Owner)
+			}
+		}
+	}
+	c.out.Raw("\n  ]")
+	return nil
+}
+
+func (c *configWriter) policies() {
+	c.out.Open("{")
+	for _, pl := range places(c.b.Project) {
+		access := pl.version.Access
+		methods := access.Methods
+		if methods == nil {
+			methods = []snapshot.Method{}
+		}
+		for _, r := range pl.routes {
+			c.out.Next("        ")
+			c.out.Value(r.id)
+			c.out.Raw(": ")
+			c.out.Value(routePolicyDoc{Environment: pl.environment.Name, Mode: access.Mode, Methods: methods, Keyless: access.Keyless})
+		}
+	}
+	c.out.Raw("\n      }")
+}
+
+func (c *configWriter) keyTypes() {
+	c.out.Open("{")
+	for _, t := range c.b.Project.KeyTypes {
+		c.out.Next("        ")
+		c.out.Value(t.Name)
+		c.out.Raw(": ")
+		scopes := t.Scopes
+		if scopes == nil {
+			scopes = []string{}
+		}
+		c.out.Value(keyTypeDoc{scopes})
+	}
+	c.out.Raw("\n      }")
+}
+
+func (c *configWriter) keys(ctx context.Context) error {
+	c.out.Open("{")
+	if c.b.HasKeys() {
+		for k, err := range c.b.Keys(ctx, gatewayFile) {
+			if err != nil {
+				return err
+			}
+			if opens(k) {
+				c.key(k)
+			}
+		}
+	}
+	c.out.Raw("\n      }")
+	return nil
+}
+
+// key writes the hashes that k is known by: its own, the one before the last
+// rotation, and the one of a newly minted key.
+func (c *configWriter) key(k *snapshot.Key) {
+	doc := keyDoc{
+		ID: k.ID, Owner: k.Owner, Consumer: policy.ConsumerID(c.b.Project.ID, k.Owner), Tenant: k.TenantID,
+		Type: k.KeyType, Environment: k.Environment, Frozen: k.State == snapshot.KeyFrozen,
+	}
+	if !slices.Equal(k.Scopes, typeScopes(c.b.Project, k.KeyType)) {
+		scopes := append([]string{}, k.Scopes...)
+		doc.Scopes = &scopes
+	}
+	if !k.ExpiresAt.IsZero() {
+		doc.ValidUntil = secondsOf(k.ExpiresAt)
+	}
+	c.entry(k.Hash, doc)
+	if plaintext, ok := c.b.Minted(k); ok {
+		c.entry(policy.HashKey(plaintext), doc)
+	}
+	if k.OldHash != nil {
+		if end := secondsOf(k.GraceEndsAt); doc.ValidUntil == 0 || end < doc.ValidUntil {
+			doc.ValidUntil = end
+		}
+		c.entry(*k.OldHash, doc)
+	}
+}
+
+func (c *configWriter) entry(hash [32]byte, doc keyDoc) {
+	c.out.Next("        ")
+	c.out.Value(hex.EncodeToString(hash[:]))
+	c.out.Raw(": ")
+	c.out.Value(doc)
+}
+
+// opens tells whether the gateway has to know a key at all: an unknown one gets
+// the answer that a revoked one would.
+func opens(k *snapshot.Key) bool {
+	return k.State == snapshot.KeyActive || k.State == snapshot.KeyFrozen
+}
+
+func typeScopes(p *snapshot.Project, name string) []string {
+	for _, t := range p.KeyTypes {
+		if t.Name == name {
+			return t.Scopes
+		}
+	}
+	return nil
+}
+
+// fallbackOwner is whom calls without a key count against, when any version
+// lets them in.
+func fallbackOwner(p *snapshot.Project) (ownerDoc, bool) {
+	for _, v := range p.Versions {
+		if v.Access.Keyless == snapshot.OwnerFallback && p.FallbackOwner != "" {
+			return ownerDoc{Owner: p.FallbackOwner, Consumer: policy.ConsumerID(p.ID, p.FallbackOwner)}, true
+		}
+	}
+	return ownerDoc{}, false
+}

@@ -1,0 +1,123 @@
+#!/bin/sh
+# Replays the recorded requests of probes.jsonl against a gateway and prints
+# where the answers differ. Needs curl and nothing else.
+set -eu
+
+base=http://127.0.0.1:8000
+key=
+
+usage() {
+  cat <<'TEXT'
+usage: ./verify.sh [--key KEY] [BASE_URL]
+
+BASE_URL is where the gateway answers (http://127.0.0.1:8000). This export holds
+no keys, so that probes which need one are left out unless you lend yours:
+--key KEY.
+TEXT
+}
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --key)
+      if [ $# -lt 2 ]; then
+        usage >&2
+        exit 2
+      fi
+      key=$2
+      shift
+      ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    -*)
+      usage >&2
+      exit 2
+      ;;
+    *) base=${1%/} ;;
+  esac
+  shift
+done
+case $key in
+  *[!A-Za-z0-9_-]*)
+    printf 'verify.sh: a key has letters, digits, - and _ only\n' >&2
+    exit 2
+    ;;
+esac
+command -v curl >/dev/null 2>&1 || {
+  printf 'verify.sh: curl is missing: install it, and try again.\n' >&2
+  exit 1
+}
+
+# The value of a string field of the current line. Probes have no quotes or
+# backslashes inside their values.
+text_of() {
+  rest=${line#*"\"$1\":\""}
+  printf '%s' "${rest%%\"*}"
+}
+
+# A curl configuration with the probe's headers, one a line.
+headers() {
+  list=${line#*'"headers":['}
+  list=${list%%']'*}
+  while [ -n "$list" ]; do
+    item=${list#\"}
+    item=${item%%\"*}
+    printf 'header = "%s"\n' "$item"
+    list=${list#*\"}
+    list=${list#*\"}
+    list=${list#,}
+  done
+  if [ "$needs" = key ]; then
+    printf 'header = "X-API-Key: %s"\n' "$key"
+  fi
+}
+
+equal=0
+different=0
+left_out=0
+probes=$(dirname -- "$0")/probes.jsonl
+while IFS= read -r line; do
+  [ -n "$line" ] || continue
+  id=$(text_of id)
+  needs=$(text_of needs)
+  if [ "$needs" = key ] && [ -z "$key" ]; then
+    left_out=$((left_out + 1))
+    continue
+  fi
+  path=$(text_of path)
+  code=$(text_of code)
+  status=${line#*'"status":'}
+  status=${status%%,*}
+  answer=$(headers | curl -s --path-as-is --max-time 30 -K - -w '\n%{http_code}' "$base$path" || :)
+  got=${answer##*"
+"}
+  body=${answer%"
+"*}
+  got_code=
+  case $body in
+    *'"code":"'*)
+      got_code=${body#*'"code":"'}
+      got_code=${got_code%%\"*}
+      ;;
+  esac
+  wrong=no
+  if [ "$status" = 0 ]; then
+    # Any answer will do that is not the gateway's own refusal.
+    case "$got $got_code $body" in
+      000* | *' credentials_required '* | *' invalid_key '* | *' key_frozen '* | *'no Route matched'*) wrong=yes ;;
+    esac
+    status=upstream
+  else
+    [ "$got" = "$status" ] || wrong=yes
+    [ -z "$code" ] || [ "$got_code" = "$code" ] || wrong=yes
+  fi
+  if [ "$wrong" = yes ]; then
+    different=$((different + 1))
+    printf '%s\n- %s %s\n+ %s %s\n' "$id" "$status" "$code" "$got" "$got_code"
+  else
+    equal=$((equal + 1))
+  fi
+done <"$probes"
+printf '%d equal, %d different, %d left out for want of a key\n' "$equal" "$different" "$left_out"
+[ "$different" -eq 0 ]

@@ -1,0 +1,218 @@
+// Package kong writes the part of an export that runs on Kong Gateway 3.9
+// without a database: one configuration file, the plugin that checks keys by
+// their hashes, and what starts and probes both.
+//
+// It owns everything below gateway/ and verify/ in the zip and the table that
+// says what Kong keeps of each feature. It does not own the decisions on a call
+// (package policy; the plugin mirrors them) nor the neutral parts (bundle).
+//
+// Standard: Kong's declarative configuration, _format_version 3.0, as measured
+// on 3.9.3 (docs.konghq.com, "DB-less mode").
+package kong
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"postern/bundle"
+	"postern/policy"
+	"postern/snapshot"
+)
+
+// Target is Kong 3.9 in DB-less mode.
+var Target = bundle.Target{
+	Name: "kong", Title: "Kong 3.9", Format: bundle.FormatGateway,
+	Table: table(), Judge: judge, Parts: parts,
+}
+
+// gatewayFile is the configuration; other names below gateway/ stand beside it.
+const gatewayFile = "gateway/gateway.yaml"
+
+// Timeouts that the hosted gateway keeps for an upstream, in milliseconds.
+const (
+	connectTimeoutMS = 10_000
+	readTimeoutMS    = 60_000
+	writeTimeoutMS   = 60_000
+)
+
+// place is an environment with what Kong calls its parts.
+type place struct {
+	version     *snapshot.Version
+	environment *snapshot.Environment
+	serviceID   string
+	routes      []route
+}
+
+type route struct {
+	id       string
+	name     string
+	form     bundle.AddressForm
+	path     string // the prefix, as callers write it
+	regex    string
+	priority int
+}
+
+// places lists the environments in ledger order; their index is that of the
+// service in gateway.yaml.
+func places(p *snapshot.Project) []place {
+	var out []place
+	for i := range p.Versions {
+		v := &p.Versions[i]
+		for j := range v.Environments {
+			e := &v.Environments[j]
+			one := place{version: v, environment: e, serviceID: policy.EntityID(e.ID)}
+			for priority, form := range []bundle.AddressForm{bundle.HostForm, bundle.PathForm} {
+				path := bundle.RoutePath(p, v, e, form)
+				one.routes = append(one.routes, route{
+					id:   policy.EntityID(e.ID + ":" + string(form)),
+					name: entityName(path), form: form, path: path,
+					regex: "~" + escapeRegex(path) + "(?:/|$)", priority: priority,
+				})
+			}
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// entityName makes a readable Kong name of a path: "/1.0.0/prod" is
+// "1.0.0~prod". None of our names has a tilde, so no two paths share one.
+func entityName(path string) string { return strings.ReplaceAll(strings.Trim(path, "/"), "/", "~") }
+
+// escapeRegex keeps to what PCRE and Rust's regex crate, which both read the
+// pattern, understand alike. Our names have no other special character.
+func escapeRegex(path string) string { return regexp.QuoteMeta(path) }
+
+// shadowed tells whether the address of a route may also be read as another
+// environment's longer one, because a version has the project's name.
+func shadowed(p *snapshot.Project, s bundle.Subject) bool {
+	if s.Form != bundle.HostForm || s.Version.Name != p.Name {
+		return false
+	}
+	for _, v := range p.Versions {
+		if v.Name == s.Environment.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// judge says where on Kong a subject went, and which of its fates applies.
+func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	switch s.Feature {
+	case snapshot.FeatureProject:
+		if !b.Project.ExpiresAt.IsZero() {
+			return bundle.Verdict{Reason: "no_end"}
+		}
+	case snapshot.FeatureEnvironment, snapshot.FeatureRoute:
+		return judgePlace(b, s)
+	case snapshot.FeatureAccess:
+		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
+	case snapshot.FeatureOwnerFallback:
+		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/fallback")}
+	case snapshot.FeatureKeyType:
+		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/key_types/%s", escapePointer(s.Name))}
+	case snapshot.FeatureKey, snapshot.FeatureKeyGrace:
+		if b.HasKeys() {
+			return judgeKey(b, s)
+		}
+	}
+	return bundle.Verdict{}
+}
+
+func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	for i, pl := range places(b.Project) {
+		if pl.environment != s.Environment {
+			continue
+		}
+		if s.Feature == snapshot.FeatureEnvironment {
+			v := bundle.Verdict{Target: bundle.At(gatewayFile, "/services/%d", i), Probes: probesOf(b, s)}
+			if onLoopback(s.Environment.Target) {
+				v.Reason = "loopback"
+			}
+			return v
+		}
+		v := bundle.Verdict{Probes: probesOf(b, s)}
+		if shadowed(b.Project, s) {
+			v.Reason = "shadowed"
+		}
+		for n, r := range pl.routes {
+			if r.form == s.Form {
+				v.Target = bundle.At(gatewayFile, "/services/%d/routes/%d", i, n)
+			}
+		}
+		return v
+	}
+	return bundle.Verdict{}
+}
+
+func judgeKey(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	hash := s.Key.Hash
+	v := bundle.Verdict{}
+	if s.Feature == snapshot.FeatureKeyGrace {
+		hash = *s.Key.OldHash
+	}
+	switch {
+	case s.Key.State != snapshot.KeyActive && s.Key.State != snapshot.KeyFrozen:
+		return bundle.Verdict{Reason: "revoked"}
+	case s.Feature == snapshot.FeatureKey && s.Key.State == snapshot.KeyFrozen:
+		v.Reason = "frozen"
+	case s.Feature == snapshot.FeatureKey && b.Options.Keys == bundle.KeysMint && bundle.Mintable(s.Key):
+		v.Reason = "minted"
+	case s.Feature == snapshot.FeatureKey && !s.Key.ExpiresAt.IsZero():
+		v.Reason = "expires"
+	}
+	v.Target = bundle.At(gatewayFile, "/plugins/0/config/keys/%x", hash)
+	return v
+}
+
+// onLoopback tells whether an upstream is on the machine that calls it.
+func onLoopback(target string) bool {
+	u, err := url.Parse(target)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// escapePointer is the escaping of RFC 6901, section 3.
+func escapePointer(token string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+}
+
+// upstream is a service's address in the fields Kong wants it in; its url
+// shorthand would drop parts silently.
+type upstream struct {
+	protocol string
+	host     string
+	port     int
+	path     *string
+}
+
+func parseTarget(target string) (upstream, error) {
+	u, err := url.Parse(target)
+	if err != nil {
+		return upstream{}, fmt.Errorf("kong: parse target: %w", err)
+	}
+	up := upstream{protocol: u.Scheme, host: u.Hostname(), port: 80}
+	if u.Scheme == "https" {
+		up.port = 443
+	}
+	if port := u.Port(); port != "" {
+		if up.port, err = strconv.Atoi(port); err != nil {
+			return upstream{}, fmt.Errorf("kong: port of target: %w", err)
+		}
+	}
+	if ip := net.ParseIP(up.host); ip != nil && ip.To4() == nil {
+		up.host = "[" + up.host + "]" // nginx wants the brackets that url.Hostname takes off
+	}
+	if path := strings.TrimSuffix(u.EscapedPath(), "/"); path != "" {
+		up.path = &path
+	}
+	return up, nil
+}

@@ -1,0 +1,76 @@
+package kong
+
+import (
+	"context"
+	"embed"
+	"io"
+	"strings"
+
+	"postern/bundle"
+	"postern/policy"
+)
+
+//go:embed plugin/*.lua files/*
+var files embed.FS
+
+const pluginFolder = "gateway/plugins/kong/plugins/postern-auth/"
+
+const configDoc = `The gateway's whole configuration, for Kong 3.9 without a database: a service for each environment, two routes for each
+service, a consumer for each owner of a key, and one plugin. It is JSON, which is YAML with every value quoted.
+
+| Field | Meaning |
+|---|---|
+| ` + "`services[]`" + ` | an upstream; ` + "`tls_verify`" + ` where it is https; the timeouts are milliseconds |
+| ` + "`services[].routes[]`" + ` | its path without and with the project's name, on whole segments |
+| ` + "`consumers[]`" + ` | an owner of keys; the id is what upstreams see as ` + "`X-Consumer-ID`" + ` |
+| ` + "`plugins[0].config.routes`" + ` | by route id: the environment's name and who may call (` + "`mode`, `methods`, `keyless`" + `) |
+| ` + "`plugins[0].config.fallback`" + ` | the owner that calls without a key count against, where that is allowed |
+| ` + "`plugins[0].config.key_types`" + ` | by name: the scopes of keys of that type |
+| ` + "`plugins[0].config.keys`" + ` | by SHA-256 of the whole key: key id, owner, tenant, type; ` + "`environment`" + ` if it opens one only; ` + "`valid_until`" + ` in Unix seconds; ` + "`frozen`" + `. Delete a line to revoke a key |
+`
+
+// parts are the files a gateway runs on, and those that probe it.
+func parts(b *bundle.Build) ([]bundle.Part, error) {
+	fill := fillIn(b)
+	verbatim := func(name, source, doc string) bundle.Part {
+		return bundle.Part{Name: name, Doc: doc, Write: func(_ context.Context, w io.Writer) error {
+			text, err := files.ReadFile(source)
+			if err != nil {
+				return err
+			}
+			_, err = fill.WriteString(w, string(text))
+			return err
+		}}
+	}
+	return []bundle.Part{
+		{Name: gatewayFile, Doc: configDoc, Write: func(ctx context.Context, w io.Writer) error { return writeConfig(ctx, b, w) }},
+		verbatim(pluginFolder+"handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua: what happens on a call.\n"),
+		verbatim(pluginFolder+"schema.lua", "plugin/schema.lua", "The shape of the plugin's configuration.\n"),
+		verbatim("gateway/docker-compose.yaml", "files/docker-compose.yaml", "Runs Kong on the files beside it.\n"),
+		verbatim("gateway/start.sh", "files/start.sh",
+			"Starts the gateway, waits until it serves, and checks that it asks for keys. `./start.sh --help` lists its options.\n"),
+		verbatim("gateway/README.md", "files/README.md", "How to run the gateway.\n"),
+		{Name: probesFile, Doc: probesDoc, Write: func(ctx context.Context, w io.Writer) error { return writeProbes(ctx, b, w) }},
+		verbatim("verify/verify.sh", "files/verify.sh",
+			"Replays `probes.jsonl` against a gateway with curl and prints what differs. `./verify.sh --help` lists its options.\n"),
+	}, nil
+}
+
+// fillIn replaces the @NAME@ marks in the files. What goes in are paths, ids and
+// keys that bundle has checked to be plain, or that are made here: no user text.
+func fillIn(b *bundle.Build) *strings.Replacer {
+	guarded, open := guardedPaths(b)
+	example := "/"
+	if all := append(append([]string{}, guarded...), open...); len(all) > 0 {
+		example = all[0]
+	}
+	return strings.NewReplacer(
+		"@PROJECT@", b.Project.Name,
+		"@COMPOSE_PROJECT@", "postern-"+policy.EntityID(b.Project.ID)[:8],
+		"@GENERATOR@", b.Generator,
+		"@GUARDED@", strings.Join(guarded, " "),
+		"@OPEN@", strings.Join(open, " "),
+		"@EXAMPLE@", example,
+		"@UNKNOWN_KEY@", b.MadeUpKey(""),
+	)
+}

@@ -1,0 +1,71 @@
+local typedefs = require "kong.db.schema.typedefs"
+
+-- No field is referenceable: an owner named {vault://env/HOME} stays a name.
+local key = {
+  type = "record",
+  fields = {
+    { id = { type = "string", required = true } },
+    { owner = { type = "string", required = true } },
+    { consumer = { type = "string", uuid = true, required = true } },
+    { tenant = { type = "string", required = true } },
+    { type = { type = "string", required = true } }, -- one of key_types
+    { scopes = { type = "array", elements = { type = "string" } } }, -- absent: those of the type
+    { environment = { type = "string" } }, -- absent: every environment
+    { valid_until = { type = "number" } }, -- Unix seconds; absent: no end
+    { frozen = { type = "boolean" } },
+  },
+}
+
+local policy = {
+  type = "record",
+  fields = {
+    { environment = { type = "string", required = true } },
+    { mode = { type = "string", required = true, one_of = { "passthrough", "authenticate" } } },
+    { methods = { type = "array", required = true, elements = { type = "string", one_of = { "api_key" } } } },
+    { keyless = { type = "string", required = true, one_of = { "reject", "owner_fallback" } } },
+  },
+}
+
+local key_type = {
+  type = "record",
+  fields = {
+    { scopes = { type = "array", required = true, elements = { type = "string" } } },
+  },
+}
+
+local fallback = {
+  type = "record",
+  fields = {
+    { owner = { type = "string", required = true } },
+    { consumer = { type = "string", uuid = true, required = true } },
+  },
+}
+
+return {
+  name = "postern-auth",
+  fields = {
+    { consumer = typedefs.no_consumer },
+    { protocols = typedefs.protocols_http },
+    { config = {
+        type = "record",
+        fields = {
+          -- by SHA-256 of the whole key, lower-case hexadecimal
+          { keys = {
+              type = "map",
+              keys = { type = "string", match = "^[0-9a-f]+$", len_eq = 64 },
+              values = key,
+          } },
+          -- by name; what a key may do, for the upstream to read
+          { key_types = { type = "map", keys = { type = "string" }, values = key_type } },
+          -- by the id of the Kong route
+          { routes = {
+              type = "map",
+              keys = { type = "string", uuid = true },
+              values = policy,
+          } },
+          -- whom calls without a key count against, where a route lets them in
+          { fallback = fallback },
+        },
+    } },
+  },
+}

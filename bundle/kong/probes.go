@@ -1,0 +1,150 @@
+package kong
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"postern/bundle"
+	"postern/policy"
+	"postern/snapshot"
+)
+
+const probesFile = "verify/probes.jsonl"
+
+// probe is a recorded request and what the hosted gateway answers it. The
+// order of the fields and the characters in them are part of the format:
+// verify.sh takes the lines apart with nothing but a shell.
+type probe struct {
+	ID      string   `json:"id"`
+	Needs   string   `json:"needs"` // "nothing", or "key": a key that only its owner knows
+	Path    string   `json:"path"`
+	Headers []string `json:"headers"`
+	Status  int      `json:"status"` // 0: any that is not the gateway's own refusal
+	Code    string   `json:"code"`   // of the body; "" is not looked at
+}
+
+const probesDoc = `Recorded requests, one a line (JSON Lines), and how the hosted gateway answers them. ` + "`verify.sh`" + ` replays them.
+
+| Field | Meaning |
+|---|---|
+| ` + "`id`" + ` | what the ledger calls it |
+| ` + "`needs`" + ` | ` + "`nothing`, or `key`" + ` where ` + "`verify.sh --key KEY`" + ` has to lend one, because this zip holds no keys |
+| ` + "`path`, `headers`" + ` | of a GET request |
+| ` + "`status`, `code`" + ` | of the answer and its JSON body; status 0 is any answer of the upstream, an empty code is not compared |
+`
+
+// probesFor lists what is recorded of one route. hash is the SHA-256 of a key
+// that opens something, in hexadecimal; "" when there is none.
+func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
+	id := func(name string) string { return r.name + ":" + name }
+	guarded := policy.CredentialsRequired
+	base := r.path + "/"
+	out := []probe{{ID: id("boundary"), Needs: "nothing", Path: r.path + "x", Status: policy.NoRoute.Status}}
+	access := pl.version.Access
+	if access.Mode == snapshot.Authenticate && !keylessAllowed(b.Project, access) {
+		out = append(out,
+			probe{ID: id("no_credentials"), Needs: "nothing", Path: base, Status: guarded.Status, Code: guarded.Code},
+			probe{ID: id("key_in_query"), Needs: "nothing", Path: base + "?api_key=" + b.MadeUpKey(pl.environment.Name),
+				Status: guarded.Status, Code: guarded.Code},
+			probe{ID: id("key_in_authorization"), Needs: "nothing", Path: base,
+				Headers: []string{"Authorization: Bearer " + b.MadeUpKey(pl.environment.Name)}, Status: guarded.Status, Code: guarded.Code})
+	} else {
+		out = append(out, probe{ID: id("no_credentials"), Needs: "nothing", Path: base})
+	}
+	if !access.Allows(snapshot.APIKey) {
+		return out
+	}
+	invalid := policy.InvalidKey
+	made := "X-API-Key: " + b.MadeUpKey(pl.environment.Name)
+	refused := func(name string, headers ...string) {
+		out = append(out, probe{ID: id(name), Needs: "nothing", Path: base, Headers: headers, Status: invalid.Status, Code: invalid.Code})
+	}
+	refused("unknown_key", made)
+	refused("malformed_key", "X-API-Key: not-a-key")
+	refused("repeated_key", made, made)
+	if hash != "" {
+		refused("leaked_hash", "X-API-Key: "+hash)
+	}
+	return append(out, probe{ID: id("valid_key"), Needs: "key", Path: base})
+}
+
+func keylessAllowed(p *snapshot.Project, access snapshot.Access) bool {
+	return access.Allows(snapshot.APIKey) && access.Keyless == snapshot.OwnerFallback && p.FallbackOwner != ""
+}
+
+// probesOf lists the ids of the probes that show a subject. The leaked hash is
+// left out: whether there is one is known only once the keys were walked.
+func probesOf(b *bundle.Build, s bundle.Subject) []string {
+	var ids []string
+	for _, pl := range places(b.Project) {
+		if pl.version != s.Version || (s.Environment != nil && pl.environment != s.Environment) {
+			continue
+		}
+		for _, r := range pl.routes {
+			if s.Form != "" && r.form != s.Form {
+				continue
+			}
+			for _, p := range probesFor(b, pl, r, "") {
+				aboutPath := strings.HasSuffix(p.ID, ":boundary")
+				if s.Feature == snapshot.FeatureAccess != aboutPath {
+					ids = append(ids, p.ID)
+				}
+			}
+		}
+	}
+	return ids
+}
+
+func writeProbes(ctx context.Context, b *bundle.Build, w io.Writer) error {
+	hash, err := someHash(ctx, b)
+	if err != nil {
+		return err
+	}
+	out := bundle.NewStream(w)
+	for _, pl := range places(b.Project) {
+		for _, r := range pl.routes {
+			for _, p := range probesFor(b, pl, r, hash) {
+				if p.Headers == nil {
+					p.Headers = []string{}
+				}
+				out.Value(p)
+				out.Raw("\n")
+			}
+		}
+	}
+	return out.Close()
+}
+
+// someHash is the hash of the first key that opens something.
+func someHash(ctx context.Context, b *bundle.Build) (string, error) {
+	if !b.HasKeys() {
+		return "", nil
+	}
+	for k, err := range b.Keys(ctx, probesFile) {
+		if err != nil {
+			return "", err
+		}
+		if opens(k) {
+			return fmt.Sprintf("%x", k.Hash), nil
+		}
+	}
+	return "", nil
+}
+
+// guardedPaths and openPaths are the prefixes, in host form, that do and do not
+// ask for a key.
+func guardedPaths(b *bundle.Build) (guarded, open []string) {
+	for _, pl := range places(b.Project) {
+		path := pl.routes[0].path + "/"
+		access := pl.version.Access
+		if access.Mode == snapshot.Authenticate && !keylessAllowed(b.Project, access) {
+			guarded = append(guarded, path)
+		} else {
+			open = append(open, path)
+		}
+	}
+	return slices.Clip(guarded), slices.Clip(open)
+}

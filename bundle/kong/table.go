@@ -1,0 +1,115 @@
+package kong
+
+import (
+	"postern/bundle"
+	"postern/snapshot"
+)
+
+// table declares what Kong keeps of each feature. The suites that hold it to
+// its word are e2e/conformance (against a real Kong) and plugin_test.go.
+func table() bundle.Table {
+	return bundle.Table{
+		snapshot.FeatureProject: {
+			{Reason: "served_alone", Status: bundle.Exact, How: "one gateway for one project",
+				Note: "The gateway serves this project and nothing else, under the same paths."},
+			{Reason: "no_end", Status: bundle.Approximate, How: "the end of an unclaimed project is not carried",
+				Note:   "The hosted proxy answers 410 from the end of the unclaimed project on; the exported gateway goes on answering.",
+				Remedy: "Stop the gateway when it should end: ./start.sh --stop."},
+		},
+		snapshot.FeatureVersion: {{Reason: "path_segment", Status: bundle.Exact, How: "path segment of its routes",
+			Note: "The version answers under the same path segment."}},
+		snapshot.FeatureEnvironment: {
+			{Reason: "service", Status: bundle.Exact, How: "a service with the upstream's address",
+				Note: "The environment is a service; calls reach the same upstream under the same path, with the same headers."},
+			{Reason: "loopback", Status: bundle.Approximate, How: "a service; its loopback address is the container's own",
+				Note:   "The upstream has a loopback address, and inside a container that is the container itself: calls answer 502 until the address is changed.",
+				Remedy: "Write host.docker.internal, or the machine's own address, as the service's host in gateway/gateway.yaml."},
+		},
+		snapshot.FeatureRoute: {
+			{Reason: "regex_path", Status: bundle.Exact, How: "a route with an anchored regular expression",
+				Note: "The same paths reach the upstream, on whole segments, normalized alike."},
+			{Reason: "shadowed", Status: bundle.Approximate, How: "the longer address wins",
+				Note:   "A version has the project's own name, so that this address is also the beginning of another environment's longer one, which wins; at worst calls below that one path go to the other environment.",
+				Remedy: "Call the environment by the address that begins with the project's name."},
+		},
+		snapshot.FeatureAccess: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
+			Note: "The same calls are let through and refused, with the same status, code and message."}},
+		snapshot.FeatureOwnerFallback: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
+			Note: "A call without a key is let through in the name of the same owner."}},
+		snapshot.FeatureKeyType: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `key_types`",
+			Note: "The key type's scopes hold for all its keys at once and can be changed in one place."}},
+		snapshot.FeatureTenant: {{Reason: "header", Status: bundle.Exact, How: "X-Tenant-ID of its keys",
+			Note: "Upstreams see the same tenant with every call made with one of its keys."}},
+		snapshot.FeatureKey:      keyFates(),
+		snapshot.FeatureKeyGrace: graceFates(),
+		snapshot.FeatureOpenAPI: {{Reason: "document", Status: bundle.Exact, How: "OpenAPI 3.0.3 document beside the gateway",
+			Note: "The API specification is a document of this zip; neither gateway acts on it."}},
+		snapshot.FeatureRequestLimits: limitFates(),
+		snapshot.FeatureCustomDomains: {{Reason: "dns", Status: bundle.Skipped, How: "routes take any host name",
+			Note:   "Domain names that point at the hosted proxy are records in your own DNS; the exported gateway answers under any name.",
+			Remedy: "Point the names at the exported gateway and give it certificates for them."}},
+		snapshot.FeatureLoginSessions:   {bundle.Sessions},
+		snapshot.FeatureManagedGitHub:   {bundle.ManagedGitHub},
+		snapshot.FeatureObjectOwnership: {bundle.Ownership},
+		snapshot.FeatureUsage:           {bundle.Usage},
+		snapshot.FeatureAudit:           {bundle.Audit},
+		snapshot.FeatureSecrets:         {bundle.Secrets},
+	}
+}
+
+func keyFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "hash", Status: bundle.Exact, How: "plugin postern-auth, SHA-256 in `keys`; its owner a consumer",
+			Note: "The consumer's present key goes on working; the gateway knows its hash only."},
+		{Reason: "expires", Status: bundle.Exact, How: "the same with `valid_until`",
+			Note: "The consumer's present key goes on working until the same moment, by the gateway's clock."},
+		{Reason: "frozen", Status: bundle.Exact, How: "the same with `frozen`",
+			Note:   "The key is frozen here as there and answered 403 key_frozen.",
+			Remedy: "To unfreeze it, delete its \"frozen\": true in gateway/gateway.yaml and start the gateway again."},
+		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
+			Note: "The key is revoked: its record is exported, and the gateway answers 401 as before."},
+		{Reason: "minted", Status: bundle.Exact, How: "SHA-256 of the present and of a new key",
+			Note:   "The consumer's present key goes on working, and a new one stands in minted.csv.",
+			Remedy: "Send the new key to its owner; NOTICE.md says how."},
+		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out when the options say so",
+			Note:   "The key was left out because the export was asked to leave keys out; the gateway answers it with 401.",
+			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
+	}
+}
+
+func graceFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "by_the_clock", Status: bundle.Exact, How: "plugin postern-auth, a second hash with `valid_until`",
+			Note: "The secret before the last rotation works until the same moment, by the gateway's clock."},
+		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
+			Note: "The key is revoked, and so is the secret before its last rotation."},
+		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out when the options say so",
+			Note:   "The previous secret was left out together with its key.",
+			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
+	}
+}
+
+// limitFates lists what Kong does otherwise for every project, whatever its
+// settings. All of them stand in every ledger.
+func limitFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "timeouts", Status: bundle.Approximate, How: "connect_timeout, read_timeout and write_timeout of each service",
+			Note: "Kong counts its timeouts between two reads or writes; at worst a call that trickles ends later than on the hosted proxy."},
+		{Reason: "error_bodies", Status: bundle.Approximate, How: "Kong's own error pages",
+			Note: "Where no route fits or the upstream fails, the status is the same (404, 502, 504) but the body is Kong's own and has no code."},
+		{Reason: "refused_requests", Status: bundle.Approximate, How: "nginx's own checks",
+			Note: "Requests that are no proper HTTP, or too large, are refused by both, with a page of nginx's own and at other sizes: nginx takes 32 KB of headers, and bodies of any size."},
+		{Reason: "header_names", Status: bundle.Lossy, How: "nginx drops them",
+			Note: "Request headers whose names have other characters than letters, digits, - and _ do not reach the upstream."},
+		{Reason: "trailers", Status: bundle.Lossy, How: "nginx drops them",
+			Note: "Trailers after a chunked body are not forwarded, neither to the upstream nor back."},
+		{Reason: "via", Status: bundle.Approximate, How: "Via is Kong's",
+			Note: "Via names kong instead of postern."},
+		{Reason: "loop_guard", Status: bundle.Lossy, How: "not available",
+			Note:   "Kong does not notice a call that comes back to it: a gateway that has itself as upstream answers 502 or 504 after a while instead of 508 at once.",
+			Remedy: "Do not make the gateway's own address an upstream."},
+		{Reason: "private_addresses", Status: bundle.Lossy, How: "not available",
+			Note:   "Kong connects to whatever the upstream's name resolves to, private addresses included; the hosted proxy refuses those.",
+			Remedy: "Keep the gateway in a network from which it may reach its upstreams and nothing else."},
+	}
+}

@@ -1,0 +1,222 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"postern/snapshot"
+)
+
+// Summary counts the items of a ledger by status.
+type Summary struct {
+	Exact       int64 `json:"exact"`
+	Approximate int64 `json:"approximate"`
+	Lossy       int64 `json:"lossy"`
+	Skipped     int64 `json:"skipped"`
+}
+
+func (s *Summary) count(status Status) {
+	switch status {
+	case Exact:
+		s.Exact++
+	case Approximate:
+		s.Approximate++
+	case Lossy:
+		s.Lossy++
+	case Skipped:
+		s.Skipped++
+	}
+}
+
+// Item is one line of the ledger.
+type Item struct {
+	ID     string   `json:"id"`
+	Kind   string   `json:"kind"`
+	Name   string   `json:"name"`
+	Status Status   `json:"status"`
+	Code   string   `json:"code"`
+	Note   string   `json:"note"`
+	Remedy *string  `json:"remedy"`
+	Source *Pointer `json:"source"`
+	Target *Pointer `json:"target"`
+	Probes []string `json:"probes"`
+}
+
+const (
+	reportFile   = "MIGRATION-REPORT.json"
+	ledgerFormat = "postern-ledger/1"
+)
+
+const reportDoc = `The ledger: what moved, item by item.
+
+| Field | Meaning |
+|---|---|
+| ` + "`project`, `target`, `exported_at`" + ` | what was written for which target. ` + "`exported_at`" + ` is when the exported state came to be, not when the export ran: two exports of one state are identical files |
+| ` + "`summary`" + ` | how many items there are of each status |
+| ` + "`items[].id`, `kind`, `name`" + ` | the thing; the id stays the same in every export |
+| ` + "`items[].status`" + ` | ` + "`exact`: the same call gets the same answer. `approximate`: close, and the note states the worst case. `lossy`: part of it is gone. `skipped`: not carried over" + ` |
+| ` + "`items[].code`, `note`, `remedy`" + ` | why, for programs and for people, and what to do about it (or null) |
+| ` + "`items[].source`, `target`" + ` | where it stands in this zip and where the gateway has it: a file and a JSON Pointer (RFC 6901), or null. The lines of a ` + "`.jsonl`" + ` file count as a list, from 0 |
+| ` + "`items[].probes`" + ` | recorded requests that show it |
+`
+
+// report writes the ledger. Its summary stands before a list that may be long,
+// so the items are walked twice: once to count, once to write.
+func (b *Build) report() Part {
+	return Part{Name: reportFile, Doc: reportDoc, Write: func(ctx context.Context, w io.Writer) error {
+		b.summary = Summary{}
+		err := b.items(ctx, reportFile, func(item Item) { b.summary.count(item.Status) })
+		if err != nil {
+			return err
+		}
+		out := NewStream(w)
+		out.Raw("{\n  \"format\": \"" + ledgerFormat + "\",\n  \"generator\": ")
+		out.Value(b.Generator)
+		out.Raw(",\n  \"project\": ")
+		out.Value(map[string]string{"id": b.Project.ID, "name": b.Project.Name})
+		out.Raw(",\n  \"target\": ")
+		out.Value(b.target.Name)
+		out.Raw(",\n  \"exported_at\": ")
+		out.Value(b.ExportedAt())
+		out.Raw(",\n  \"summary\": ")
+		out.Value(b.summary)
+		out.Raw(",\n  \"items\": ")
+		out.Open("[")
+		err = b.items(ctx, reportFile, func(item Item) {
+			out.Next("    ")
+			out.Value(item)
+		})
+		if err != nil {
+			return err
+		}
+		out.Raw("\n  ]\n}\n")
+		return out.Close()
+	}}
+}
+
+// items judges every subject and hands the finished items to emit.
+func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
+	return b.subjects(ctx, part, func(s Subject) error {
+		verdict := Verdict{}
+		if b.target.Judge != nil {
+			verdict = b.target.Judge(b, s)
+		}
+		if s.Feature == snapshot.FeatureRequestLimits {
+			verdict.Reason = s.ID
+		}
+		if s.Key != nil && verdict.Reason == "" && !b.HasKeys() {
+			verdict.Reason = ReasonLeftOut
+		}
+		fate, err := b.target.fate(s.Feature, verdict.Reason)
+		if err != nil {
+			return err
+		}
+		emit(Item{
+			ID: string(s.Feature) + ":" + s.ID, Kind: string(s.Feature), Name: s.Name,
+			Status: fate.Status, Code: b.target.Name + "." + string(s.Feature) + "." + fate.Reason,
+			Note: fate.Note, Remedy: optional(fate.Remedy),
+			Source: s.Source, Target: verdict.Target, Probes: list(verdict.Probes),
+		})
+		return nil
+	})
+}
+
+// ReasonLeftOut is the reason every target declares for keys that the
+// customer's options left out.
+const ReasonLeftOut = "left_out"
+
+// subjects walks everything the ledger reports on, in the order of
+// snapshot.Features with a key's grace right after the key.
+func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) error) error {
+	p := b.Project
+	fixed := []Subject{{Feature: snapshot.FeatureProject, ID: p.ID, Name: p.Name, Source: At(configFile, "")}}
+	fixed = append(fixed, b.versionSubjects()...)
+	for i, t := range p.KeyTypes {
+		fixed = append(fixed, Subject{Feature: snapshot.FeatureKeyType, ID: t.ID, Name: t.Name, Source: At(configFile, "/key_types/%d", i)})
+	}
+	for i, t := range p.Tenants {
+		fixed = append(fixed, Subject{Feature: snapshot.FeatureTenant, ID: t.ID, Name: t.Name, Source: At(configFile, "/tenants/%d", i)})
+	}
+	for _, s := range fixed {
+		if err := visit(s); err != nil {
+			return err
+		}
+	}
+	if err := b.keySubjects(ctx, part, visit); err != nil {
+		return err
+	}
+	for _, fate := range b.target.Table[snapshot.FeatureRequestLimits] {
+		if err := visit(Subject{Feature: snapshot.FeatureRequestLimits, ID: fate.Reason, Name: fate.Reason}); err != nil {
+			return err
+		}
+	}
+	for _, f := range snapshot.AlwaysReported() {
+		if err := visit(Subject{Feature: f, ID: p.ID, Name: string(f)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// versionSubjects lists the versions and what hangs on them, feature by feature.
+func (b *Build) versionSubjects() []Subject {
+	byFeature := map[snapshot.Feature][]Subject{}
+	add := func(s Subject) { byFeature[s.Feature] = append(byFeature[s.Feature], s) }
+	for i := range b.Project.Versions {
+		v := &b.Project.Versions[i]
+		here := fmt.Sprintf("/versions/%d", i)
+		add(Subject{Feature: snapshot.FeatureVersion, ID: v.ID, Name: v.Name, Source: At(configFile, "%s", here), Version: v})
+		add(Subject{Feature: snapshot.FeatureAccess, ID: v.ID, Name: v.Name, Source: At(configFile, "%s/requests_auth", here), Version: v})
+		if v.Access.Keyless == snapshot.OwnerFallback {
+			add(Subject{Feature: snapshot.FeatureOwnerFallback, ID: v.ID, Name: v.Name,
+				Source: At(configFile, "%s/requests_auth/keyless", here), Version: v})
+		}
+		add(Subject{Feature: snapshot.FeatureOpenAPI, ID: v.ID, Name: v.Name, Source: At(b.openAPIFile(v), ""), Version: v})
+		for j := range v.Environments {
+			e := &v.Environments[j]
+			place := fmt.Sprintf("%s/environments/%d", here, j)
+			add(Subject{Feature: snapshot.FeatureEnvironment, ID: e.ID, Name: v.Name + "/" + e.Name,
+				Source: At(configFile, "%s", place), Version: v, Environment: e})
+			for n, form := range []AddressForm{HostForm, PathForm} {
+				add(Subject{Feature: snapshot.FeatureRoute, ID: e.ID + ":" + string(form), Name: RoutePath(b.Project, v, e, form),
+					Source: At(configFile, "%s/routes/%d", place, n), Version: v, Environment: e, Form: form})
+			}
+		}
+	}
+	var out []Subject
+	for _, f := range snapshot.Features() {
+		out = append(out, byFeature[f]...)
+	}
+	return out
+}
+
+func (b *Build) keySubjects(ctx context.Context, part string, visit func(Subject) error) error {
+	for _, tenant := range b.Project.Tenants {
+		line := 0
+		for k, err := range b.KeysOf(ctx, tenant, part) {
+			if err != nil {
+				return err
+			}
+			s := Subject{Feature: snapshot.FeatureKey, ID: k.ID, Name: k.Prefix + "…" + k.Last4, Key: k}
+			if b.HasKeys() {
+				s.Source = At(KeysFile(tenant), "/%d", line)
+			}
+			line++
+			if err := visit(s); err != nil {
+				return err
+			}
+			if k.OldHash == nil {
+				continue
+			}
+			s.Feature = snapshot.FeatureKeyGrace
+			if b.HasKeys() {
+				s.Source = At(KeysFile(tenant), "/%d/previous_sha256", line-1)
+			}
+			if err := visit(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

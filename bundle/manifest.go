@@ -1,0 +1,124 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"postern/snapshot"
+)
+
+const (
+	manifestFile   = "MANIFEST.json"
+	manifestFormat = "postern-bundle/1"
+)
+
+// Manifest is what the zip says about itself.
+type Manifest struct {
+	Format     string          `json:"format"`
+	Generator  string          `json:"generator"`
+	Project    ManifestProject `json:"project"`
+	Revision   int64           `json:"revision"`
+	ExportedAt string          `json:"exported_at"`
+	Options    ManifestOptions `json:"options"`
+	Counts     ManifestCounts  `json:"counts"`
+	Files      []ManifestFile  `json:"files"`
+}
+
+// ManifestProject names the exported project.
+type ManifestProject struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// ManifestOptions is what the customer chose.
+type ManifestOptions struct {
+	Format    Format     `json:"format"`
+	Keys      KeysOption `json:"keys"`
+	Consumers bool       `json:"consumers"`
+}
+
+// ManifestCounts is how many there are of each kind in the zip.
+type ManifestCounts struct {
+	Versions     int                         `json:"versions"`
+	Environments int                         `json:"environments"`
+	KeyTypes     int                         `json:"key_types"`
+	Tenants      int                         `json:"tenants"`
+	Keys         int64                       `json:"keys"`
+	KeysByState  map[snapshot.KeyState]int64 `json:"keys_by_state"`
+	LedgerItems  int64                       `json:"ledger_items"`
+}
+
+// ManifestFile is a file and its size in bytes.
+type ManifestFile struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+}
+
+const manifestDoc = `What this zip is: its format, the program that wrote it, the project and its revision, the options, how many there are of
+each kind, and every file with its size, but for this one and ` + "`SHA256SUMS`" + `. ` + "`exported_at`" + ` is when the exported state came to
+be: two exports of one state are identical files (unless new keys were minted, which are random).
+`
+
+func (b *Build) manifest(a *archive) Part {
+	return Part{Name: manifestFile, Doc: manifestDoc, Write: func(_ context.Context, w io.Writer) error {
+		p := b.Project
+		m := Manifest{
+			Format: manifestFormat, Generator: b.Generator, Project: ManifestProject{p.ID, p.Name},
+			Revision: p.Revision, ExportedAt: b.ExportedAt(),
+			Options: ManifestOptions(b.Options),
+			Counts: ManifestCounts{
+				Versions: len(p.Versions), KeyTypes: len(p.KeyTypes), Tenants: len(p.Tenants),
+				Keys: b.counts.total, KeysByState: b.counts.states,
+				LedgerItems: b.summary.Exact + b.summary.Approximate + b.summary.Lossy + b.summary.Skipped,
+			},
+		}
+		if m.Counts.KeysByState == nil {
+			m.Counts.KeysByState = map[snapshot.KeyState]int64{}
+		}
+		for _, v := range p.Versions {
+			m.Counts.Environments += len(v.Environments)
+		}
+		for _, f := range a.sorted() {
+			m.Files = append(m.Files, ManifestFile{f.Name, f.Size})
+		}
+		return WriteDocument(w, m)
+	}}
+}
+
+const guideFile = "SCHEMA.md"
+
+const guideHead = `# What is in this zip
+
+Everything of the project %s as of revision %d, written by %s.
+Nothing here needs Postern: the files are JSON, CSV, Markdown and, where there is a gateway, what it runs on.
+This page describes the files of this very zip and no others.
+
+Two exports of one state are the same file, byte for byte: names are sorted, times are those of the state
+(%s), ids never change.%s
+`
+
+const guideMint = ` The new keys in this one are random, so it has no twin.`
+
+// schemaPart describes exactly the given files and itself.
+func schemaPart(b *Build, parts []Part) Part {
+	self := Part{Name: guideFile, Doc: "This page.\n"}
+	all := append(slices.Clone(parts), self)
+	slices.SortFunc(all, func(x, y Part) int { return strings.Compare(x.Name, y.Name) })
+	self.Write = func(_ context.Context, w io.Writer) error {
+		mint := ""
+		if b.seed != nil {
+			mint = guideMint
+		}
+		_, err := fmt.Fprintf(w, guideHead, b.Project.Name, b.Project.Revision, b.Generator, b.ExportedAt(), mint)
+		for _, part := range all {
+			if err == nil {
+				_, err = fmt.Fprintf(w, "\n## `%s`\n\n%s\n", part.Name, strings.TrimRight(part.Doc, "\n"))
+			}
+		}
+		return err
+	}
+	return self
+}

@@ -1,0 +1,122 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"postern/fault"
+	"postern/snapshot"
+)
+
+// The naming rules of the product. They hold for every row already; they are
+// asked again here because the names go into regular expressions, file names
+// and shell scripts, where a broken rule would be an injection.
+var (
+	segmentName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
+	versionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
+	prefixedID  = regexp.MustCompile(`^[a-z]{3,4}_[0-9A-Za-z-]{1,64}$`)
+	ownerName   = regexp.MustCompile(`^[!-~]([ -~]{0,126}[!-~])?$`)
+)
+
+func checkProject(p *snapshot.Project) error {
+	if p == nil {
+		return errors.New("bundle: no project")
+	}
+	refuse := func(what, value string) error {
+		return fault.New(fault.Invalid, "project_not_exportable", "%s %q breaks the product's naming rules.", what, value)
+	}
+	switch {
+	case !prefixedID.MatchString(p.ID):
+		return refuse("The project id", p.ID)
+	case !segmentName.MatchString(p.Name):
+		return refuse("The project name", p.Name)
+	case p.FallbackOwner != "" && !ownerName.MatchString(p.FallbackOwner):
+		return refuse("The fallback owner", p.FallbackOwner)
+	}
+	for _, t := range p.Tenants {
+		if !prefixedID.MatchString(t.ID) || !segmentName.MatchString(t.Name) {
+			return refuse("The tenant", t.ID+" "+t.Name)
+		}
+	}
+	for _, v := range p.Versions {
+		if !prefixedID.MatchString(v.ID) || !versionName.MatchString(v.Name) {
+			return refuse("The version", v.ID+" "+v.Name)
+		}
+		for _, e := range v.Environments {
+			if !prefixedID.MatchString(e.ID) || !segmentName.MatchString(e.Name) {
+				return refuse("The environment", e.ID+" "+e.Name)
+			}
+			if err := checkTarget(e.Target); err != nil {
+				return fault.New(fault.Invalid, "project_not_exportable",
+					"The target of environment %s is no URL that can be called.", e.Name).Because(err)
+			}
+		}
+	}
+	return nil
+}
+
+func checkTarget(target string) error {
+	u, err := url.Parse(target)
+	if err != nil {
+		return err
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("not an absolute http or https URL without userinfo, query and fragment")
+	}
+	return nil
+}
+
+func checkKey(p *snapshot.Project, k *snapshot.Key) error {
+	if k.ProjectID != p.ID {
+		return fmt.Errorf("bundle: key %s belongs to project %s, not to %s", k.ID, k.ProjectID, p.ID)
+	}
+	if !prefixedID.MatchString(k.ID) || !ownerName.MatchString(k.Owner) {
+		return fault.New(fault.Invalid, "key_not_exportable", "The key %q breaks the product's naming rules.", k.ID)
+	}
+	for _, t := range p.Tenants {
+		if t.ID == k.TenantID {
+			return nil
+		}
+	}
+	return fmt.Errorf("bundle: key %s names tenant %s, which project %s does not have", k.ID, k.TenantID, p.ID)
+}
+
+// maxName bounds an entry name, in bytes. Ours are far shorter.
+const maxName = 200
+
+// checkName holds for every entry, written or read: a relative slash path of
+// plain characters that means the same on every file system.
+func checkName(name string) error {
+	switch {
+	case name == "" || len(name) > maxName:
+		return fmt.Errorf("entry name of %d bytes", len(name))
+	case strings.HasPrefix(name, "/"), strings.ContainsAny(name, `\:`), path.Clean(name) != name:
+		return fmt.Errorf("entry name %q is not a plain relative path", name)
+	}
+	for _, segment := range strings.Split(name, "/") {
+		if segment == ".." || strings.HasSuffix(segment, ".") || reservedName(segment) {
+			return fmt.Errorf("entry name %q is not safe on every system", name)
+		}
+	}
+	for _, c := range []byte(name) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`*?"<>|`, c) >= 0 {
+			return fmt.Errorf("entry name %q has an unsafe character", name)
+		}
+	}
+	return nil
+}
+
+// reservedName knows the device names that Windows keeps for itself, with any
+// extension.
+func reservedName(segment string) bool {
+	stem, _, _ := strings.Cut(strings.ToLower(segment), ".")
+	switch stem {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) && stem[3] >= '0' && stem[3] <= '9'
+}

@@ -1,0 +1,94 @@
+package bundle
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"postern/policy"
+	"postern/snapshot"
+)
+
+const openAPIDoc = `The API specification of a version as an OpenAPI 3.0.3 document, generated from its configuration: a server for each
+environment and one path that stands for every path below it. ` + "`{path}`" + ` may contain slashes, which OpenAPI has no way to say.
+`
+
+// openAPI gives one document per version, under openapi.json when there is one
+// version only.
+func (b *Build) openAPI() []Part {
+	var parts []Part
+	for i := range b.Project.Versions {
+		v := &b.Project.Versions[i]
+		parts = append(parts, Part{Name: b.openAPIFile(v), Doc: openAPIDoc, Write: func(_ context.Context, w io.Writer) error {
+			return WriteDocument(w, b.openAPIFor(v))
+		}})
+	}
+	return parts
+}
+
+// openAPIFile is named after the version unless that name would meet another
+// one on a file system that ignores case, or no file may have it.
+func (b *Build) openAPIFile(v *snapshot.Version) string {
+	if len(b.Project.Versions) == 1 {
+		return "openapi.json"
+	}
+	name := "openapi/" + v.Name + ".json"
+	alike := 0
+	for _, other := range b.Project.Versions {
+		if strings.EqualFold(other.Name, v.Name) {
+			alike++
+		}
+	}
+	if alike > 1 || checkName(name) != nil {
+		return "openapi/" + v.ID + ".json"
+	}
+	return name
+}
+
+type object = map[string]any
+
+func (b *Build) openAPIFor(v *snapshot.Version) object {
+	title := b.Project.DisplayName
+	if title == "" {
+		title = b.Project.Name
+	}
+	servers := []object{}
+	for _, e := range v.Environments {
+		servers = append(servers, object{"url": b.AddressOf(v.Name, e.Name), "description": e.Name})
+	}
+	path := object{"parameters": []object{{
+		"name": "path", "in": "path", "required": true, "schema": object{"type": "string"},
+		"description": "Any path of the upstream; it may contain slashes.",
+	}}}
+	for _, method := range []string{"get", "put", "post", "delete", "options", "head", "patch"} {
+		path[method] = operation(v, method)
+	}
+	doc := object{
+		"openapi": "3.0.3",
+		"info":    object{"title": title, "version": v.Name},
+		"servers": servers,
+		"paths":   object{"/{path}": path},
+	}
+	if v.Access.Allows(snapshot.APIKey) {
+		doc["components"] = object{"securitySchemes": object{
+			"api_key": object{"type": "apiKey", "in": "header", "name": "X-API-Key"},
+		}}
+	}
+	return doc
+}
+
+func operation(v *snapshot.Version, method string) object {
+	responses := object{"default": object{"description": "The answer of the upstream."}}
+	op := object{"operationId": method + "_any", "responses": responses}
+	if !v.Access.Allows(snapshot.APIKey) {
+		return op
+	}
+	security := []object{{"api_key": []string{}}}
+	if v.Access.Mode == snapshot.Passthrough || v.Access.Keyless == snapshot.OwnerFallback {
+		security = append(security, object{}) // the key is optional
+	}
+	op["security"] = security
+	responses["401"] = object{"description": policy.CredentialsRequired.Message + " " + policy.InvalidKey.Message}
+	responses["403"] = object{"description": policy.KeyFrozen.Message}
+	return op
+}

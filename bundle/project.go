@@ -1,0 +1,145 @@
+package bundle
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"postern/snapshot"
+)
+
+const configFile = "project-config.json"
+
+// The document shapes of project-config.json. They differ from the snapshot's
+// on purpose: this is a public format, that one may change with the gateway.
+type projectDoc struct {
+	ID            string       `json:"id"`
+	Name          string       `json:"name"`
+	DisplayName   string       `json:"display_name"`
+	FallbackOwner *string      `json:"fallback_owner"`
+	CreatedAt     string       `json:"created_at"`
+	ExpiresAt     *string      `json:"expires_at"`
+	Revision      int64        `json:"revision"`
+	RevisedAt     string       `json:"revised_at"`
+	KeyTypes      []keyTypeDoc `json:"key_types"`
+	Tenants       []tenantDoc  `json:"tenants"`
+	Versions      []versionDoc `json:"versions"`
+}
+
+type keyTypeDoc struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	ExpiresIn *int64   `json:"expires_in"`
+	BuiltIn   bool     `json:"built_in"`
+}
+
+type tenantDoc struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type versionDoc struct {
+	ID           string           `json:"id"`
+	Name         string           `json:"name"`
+	RequestsAuth accessDoc        `json:"requests_auth"`
+	Environments []environmentDoc `json:"environments"`
+}
+
+type accessDoc struct {
+	Mode    snapshot.Mode     `json:"mode"`
+	Methods []snapshot.Method `json:"methods"`
+	Keyless snapshot.Keyless  `json:"keyless"`
+}
+
+type environmentDoc struct {
+	ID     string   `json:"id"`
+	Name   string   `json:"name"`
+	Target string   `json:"target"`
+	URL    string   `json:"url"`
+	Routes []string `json:"routes"`
+}
+
+const configDoc = `The project's whole configuration. Times are RFC 3339 in UTC, durations whole seconds, absent values null.
+
+| Field | Meaning |
+|---|---|
+| ` + "`id`, `name`, `display_name`" + ` | the project; ids stay the same in every export |
+| ` + "`fallback_owner`" + ` | the owner that calls without a key count against where ` + "`keyless` is `owner_fallback`" + ` |
+| ` + "`created_at`, `expires_at`" + ` | when the project began; when an unclaimed one stops answering |
+| ` + "`revision`, `revised_at`" + ` | the state of the project that this zip holds |
+| ` + "`key_types[]`" + ` | ` + "`scopes` of the keys of that type, `expires_in` a new key's default lifetime, `built_in`" + ` for the two every project has |
+| ` + "`tenants[]`" + ` | customer workspaces |
+| ` + "`versions[].requests_auth`" + ` | ` + "`mode` (`passthrough` or `authenticate`), the `methods` callers may use, and `keyless` (`reject` or `owner_fallback`)" + ` |
+| ` + "`versions[].environments[]`" + ` | ` + "`target` is the upstream, `url` the hosted address, `routes`" + ` the two path prefixes it answers at: without and with the project's name |
+`
+
+func (b *Build) projectConfig() Part {
+	return Part{
+		Name:  configFile,
+		Doc:   configDoc,
+		Write: func(_ context.Context, w io.Writer) error { return WriteDocument(w, b.projectDoc()) },
+	}
+}
+
+func (b *Build) projectDoc() projectDoc {
+	p := b.Project
+	doc := projectDoc{
+		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName,
+		FallbackOwner: optional(p.FallbackOwner), CreatedAt: stamp(p.CreatedAt), ExpiresAt: optionalTime(p.ExpiresAt),
+		Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
+		KeyTypes: []keyTypeDoc{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
+	}
+	for _, t := range p.KeyTypes {
+		one := keyTypeDoc{ID: t.ID, Name: t.Name, Scopes: list(t.Scopes), BuiltIn: t.BuiltIn}
+		if seconds := int64(t.ExpiresIn / time.Second); seconds > 0 {
+			one.ExpiresIn = &seconds
+		}
+		doc.KeyTypes = append(doc.KeyTypes, one)
+	}
+	for _, t := range p.Tenants {
+		doc.Tenants = append(doc.Tenants, tenantDoc(t))
+	}
+	for i := range p.Versions {
+		doc.Versions = append(doc.Versions, b.versionDoc(&p.Versions[i]))
+	}
+	return doc
+}
+
+func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
+	doc := versionDoc{
+		ID: v.ID, Name: v.Name,
+		RequestsAuth: accessDoc{Mode: v.Access.Mode, Methods: list(v.Access.Methods), Keyless: v.Access.Keyless},
+		Environments: []environmentDoc{},
+	}
+	for i := range v.Environments {
+		e := &v.Environments[i]
+		doc.Environments = append(doc.Environments, environmentDoc{
+			ID: e.ID, Name: e.Name, Target: e.Target, URL: b.AddressOf(v.Name, e.Name),
+			Routes: []string{RoutePath(b.Project, v, e, HostForm), RoutePath(b.Project, v, e, PathForm)},
+		})
+	}
+	return doc
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func optionalTime(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return optional(stamp(t))
+}
+
+// list makes an absent list an empty one, so that no document says null for it.
+func list[T any](in []T) []T {
+	if in == nil {
+		return []T{}
+	}
+	return in
+}

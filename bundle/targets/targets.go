@@ -1,0 +1,77 @@
+// Package targets is the explicit list of everything that a project can be
+// exported to, and the support matrix that follows from it.
+//
+// It owns the list and the choice by format. It does not own any target:
+// bundle.Data is the one without a gateway, the others have a package each.
+package targets
+
+import (
+	"fmt"
+	"strings"
+
+	"postern/bundle"
+	"postern/bundle/kong"
+	"postern/fault"
+	"postern/snapshot"
+)
+
+// All lists every target, in the order the support matrix shows them.
+func All() []bundle.Target { return []bundle.Target{bundle.Data, kong.Target} }
+
+// For is the target that a format is written for. It fails with kind Invalid.
+func For(format bundle.Format) (bundle.Target, error) {
+	for _, t := range All() {
+		if t.Format == format {
+			return t, nil
+		}
+	}
+	return bundle.Target{}, fault.InvalidField("/format", "unknown_format", "format is one of data and gateway.")
+}
+
+const matrixHead = `# What moves, and how
+
+Generated from the tables that the exporter itself uses; every zip says the same item by item in
+` + "`MIGRATION-REPORT.json`" + `. **exact**: the same call gets the same answer. **approximate**: close, and the note
+states the worst case. **lossy**: part of it is gone. **skipped**: not carried over.
+`
+
+// Matrix is the support matrix as Markdown: a table of features and targets,
+// then every fate with its note.
+func Matrix() string {
+	var out strings.Builder
+	out.WriteString(matrixHead)
+	out.WriteString("\n| Feature |")
+	for _, t := range All() {
+		fmt.Fprintf(&out, " %s |", t.Title)
+	}
+	out.WriteString("\n|---|" + strings.Repeat("---|", len(All())) + "\n")
+	for _, f := range snapshot.Features() {
+		fmt.Fprintf(&out, "| `%s` |", f)
+		for _, t := range All() {
+			fmt.Fprintf(&out, " %s |", statuses(t.Table[f]))
+		}
+		out.WriteByte('\n')
+	}
+	for _, t := range All() {
+		fmt.Fprintf(&out, "\n## %s\n\n| Code | Status | How | What it means | What to do |\n|---|---|---|---|---|\n", t.Title)
+		for _, f := range snapshot.Features() {
+			for _, fate := range t.Table[f] {
+				fmt.Fprintf(&out, "| `%s.%s.%s` | %s | %s | %s | %s |\n", t.Name, f, fate.Reason, fate.Status, fate.How, fate.Note, fate.Remedy)
+			}
+		}
+	}
+	return out.String()
+}
+
+// statuses lists the distinct statuses of a feature's fates, the usual one first.
+func statuses(fates []bundle.Fate) string {
+	var out []string
+	seen := map[bundle.Status]bool{}
+	for _, fate := range fates {
+		if !seen[fate.Status] {
+			out = append(out, string(fate.Status))
+		}
+		seen[fate.Status] = true
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,74 @@
+package targets_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postern/bundle"
+	"postern/bundle/targets"
+	"postern/fault"
+	"postern/snapshot"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/portability.md")
+
+func TestEveryFeatureHasAFateOnEveryTarget(t *testing.T) {
+	for _, target := range targets.All() {
+		for _, hole := range target.Check() {
+			t.Error(hole)
+		}
+	}
+}
+
+func TestCheckNamesEveryKindOfHole(t *testing.T) {
+	broken := bundle.Target{Name: "x", Table: bundle.Table{}}
+	for f, fates := range bundle.Data.Table {
+		broken.Table[f] = fates
+	}
+	delete(broken.Table, snapshot.FeatureKey)
+	broken.Table["teleport"] = []bundle.Fate{{Reason: "never", Status: bundle.Skipped, Note: "No.", How: "not"}}
+	one := broken.Table[snapshot.FeatureTenant][0]
+	broken.Table[snapshot.FeatureTenant] = []bundle.Fate{one, one}
+	broken.Table[snapshot.FeatureVersion] = []bundle.Fate{{Reason: "r", Status: bundle.Exact}}
+	want := []string{
+		`x: version: fate "r" is incomplete`,
+		`x: tenant: fate "document" twice`,
+		`x: key has no fate`,
+		`x: teleport is no feature`,
+	}
+	if diff := cmp.Diff(want, broken.Check()); diff != "" {
+		t.Errorf("holes (-want +got):\n%s", diff)
+	}
+}
+
+func TestTargetsHaveDistinctNamesAndFormats(t *testing.T) {
+	for _, target := range targets.All() {
+		got, err := targets.For(target.Format)
+		if err != nil || got.Name != target.Name {
+			t.Errorf("For(%s) = %s, %v, want %s", target.Format, got.Name, err, target.Name)
+		}
+	}
+	if _, err := targets.For("tarball"); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("For(tarball): %v, want an error of kind Invalid", err)
+	}
+}
+
+// The committed page is what the website and the dashboard show.
+func TestPortabilityPageIsCurrent(t *testing.T) {
+	const page = "../../docs/portability.md"
+	if *update {
+		if err := os.WriteFile(page, []byte(targets.Matrix()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(targets.Matrix(), string(have)); diff != "" {
+		t.Errorf("docs/portability.md is not what the tables say; run go test ./bundle/targets -update (-want +got):\n%s", diff)
+	}
+}
