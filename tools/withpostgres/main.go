@@ -36,7 +36,7 @@ func run(args []string) (code int, err error) {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		return 2, errors.New("which command? For example: withpostgres go test ./...")
+		return 2, errors.New("no command is given; for example: withpostgres go test ./keys")
 	}
 	// The kernel ends server and command when the thread that started them ends,
 	// so that thread has to live as long as this process.
@@ -74,8 +74,8 @@ func runBeside(server *server, args []string, signals <-chan os.Signal) (int, er
 		select {
 		case s := <-signals:
 			_ = syscall.Kill(-cmd.Process.Pid, s.(syscall.Signal))
-		case err := <-server.died:
-			return 1, fmt.Errorf("the server ended while %s was running: %w", args[0], err)
+		case <-server.died:
+			return 1, fmt.Errorf("the server ended while %s was running: %w", args[0], server.failure)
 		case err := <-done:
 			return exitCode(err)
 		}

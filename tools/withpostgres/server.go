@@ -33,7 +33,8 @@ type server struct {
 	password string
 	account  *syscall.Credential // nil: runs as we do
 	cmd      *exec.Cmd
-	died     chan error // receives once, when the process has ended
+	died     chan struct{} // closed when the process has ended, after failure is set
+	failure  error
 }
 
 func (s *server) url() string {
@@ -128,7 +129,7 @@ func (s *server) launchOn(bin string, port int) error {
 	}
 	ready, logged := make(chan struct{}), make(chan string, 1)
 	go func() { logged <- watch(stderr, ready) }()
-	s.died = make(chan error, 1)
+	s.died = make(chan struct{})
 	go func() {
 		// The pipe has to be read to its end before Wait closes it.
 		text := <-logged
@@ -136,13 +137,14 @@ func (s *server) launchOn(bin string, port int) error {
 		if strings.Contains(text, "Address already in use") {
 			err = errPortTaken
 		}
-		s.died <- fmt.Errorf("PostgreSQL ended: %w\n%s", err, text)
+		s.failure = fmt.Errorf("PostgreSQL ended: %w\n%s", err, text)
+		close(s.died)
 	}()
 	select {
 	case <-ready:
 		return nil
-	case err := <-s.died:
-		return err
+	case <-s.died:
+		return s.failure
 	case <-time.After(startLimit):
 		return errors.Join(fmt.Errorf("PostgreSQL was not ready after %s", startLimit), s.kill(syscall.SIGKILL))
 	}

@@ -1,0 +1,166 @@
+package floors
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Tree is what the rules are about.
+type Tree struct {
+	Module string
+	Files  []File
+	// Reach has, for each of our packages by its directory, the import paths
+	// of everything it is built from, directly or not.
+	Reach map[string][]string
+}
+
+// File is one source file, in Go or another language that we write.
+type File struct {
+	Path      string // from the root of the module, with slashes
+	Lines     int
+	Generated bool
+
+	// The rest is of Go files only.
+	Test    bool // _test.go
+	HasDoc  bool // its package clause has a comment
+	Imports []Import
+	Inits   []int // lines of init functions
+	Skips   []int // lines where a test skips itself
+	Later   []int // lines of comments that put work off
+}
+
+// Import is one import of a file.
+type Import struct {
+	Path string
+	Line int
+}
+
+// written are the languages whose files are measured.
+var written = []string{".go", ".templ", ".lua", ".js", ".mjs"}
+
+// Load reads the module in dir. Its error is that of a file that cannot be read
+// or parsed, or of the go command.
+func Load(dir, module string) (Tree, error) {
+	tree := Tree{Module: module}
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			// Test data is not built, and vendored scripts are not ours.
+			if slices.Contains([]string{".git", "bin", "data", "node_modules", "testdata", "vendor"}, entry.Name()) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !slices.Contains(written, path.Ext(name)) {
+			return nil
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		file, err := read(filepath.ToSlash(rel), content)
+		tree.Files = append(tree.Files, file)
+		return err
+	})
+	if err != nil {
+		return Tree{}, fmt.Errorf("read the sources: %w", err)
+	}
+	tree.Reach, err = reach(dir, module)
+	return tree, err
+}
+
+func read(name string, content []byte) (File, error) {
+	file := File{Path: name, Lines: bytes.Count(content, []byte("\n"))}
+	if path.Ext(name) != ".go" {
+		return file, nil
+	}
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, name, content, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return file, err
+	}
+	line := func(pos token.Pos) int { return fset.Position(pos).Line }
+	file.Generated = ast.IsGenerated(parsed)
+	file.Test = strings.HasSuffix(name, "_test.go")
+	file.HasDoc = parsed.Doc != nil
+	for _, spec := range parsed.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return file, err
+		}
+		file.Imports = append(file.Imports, Import{imported, line(spec.Pos())})
+	}
+	for _, comment := range parsed.Comments {
+		if later.MatchString(comment.Text()) {
+			file.Later = append(file.Later, line(comment.Pos()))
+		}
+	}
+	ast.Inspect(parsed, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.FuncDecl:
+			if node.Recv == nil && node.Name.Name == "init" {
+				file.Inits = append(file.Inits, line(node.Pos()))
+			}
+		case *ast.CallExpr:
+			if skips(node) {
+				file.Skips = append(file.Skips, line(node.Pos()))
+			}
+		}
+		return true
+	})
+	return file, nil
+}
+
+// skips tells whether a call is one of testing.TB's skipping methods, going by
+// the names that receivers have everywhere.
+func skips(call *ast.CallExpr) bool {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, method.Sel.Name) {
+		return false
+	}
+	receiver, ok := method.X.(*ast.Ident)
+	return ok && slices.Contains([]string{"t", "b", "f", "tb"}, receiver.Name)
+}
+
+// reach asks the go command, which knows build constraints.
+func reach(dir, module string) (map[string][]string, error) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Deps", "./...")
+	cmd.Dir = dir
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	found := map[string][]string{}
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var pkg struct {
+			ImportPath string
+			Deps       []string
+		}
+		if err := decoder.Decode(&pkg); err == io.EOF {
+			return found, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		found[strings.TrimPrefix(strings.TrimPrefix(pkg.ImportPath, module), "/")] = pkg.Deps
+	}
+}
