@@ -73,6 +73,17 @@ func (c Config) SQLitePath() string { return filepath.Join(c.DataDir, "postern.d
 // ExportDir is where finished zips are kept.
 func (c Config) ExportDir() string { return filepath.Join(c.DataDir, "exports") }
 
+// Address is where callers reach an environment, without a trailing slash: by
+// host where the domain has subdomains, by path on localhost and addresses.
+func (c Config) Address(project, version, environment string) string {
+	rest := "/" + version + "/" + environment
+	scheme, host, ok := strings.Cut(c.GatewayURL, "://")
+	if _, err := netip.ParseAddr(c.GatewayDomain); !ok || err == nil || c.GatewayDomain == "localhost" {
+		return c.GatewayURL + "/" + project + rest
+	}
+	return scheme + "://" + project + "." + host + rest
+}
+
 // LoopbackOnly tells whether both listeners can be reached from this machine
 // only. Then, and only then, loopback upstreams are allowed without asking:
 // whoever can reach the gateway can reach those upstreams anyway.
@@ -92,9 +103,20 @@ func isLoopback(addr string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// finish derives what was left empty and checks the whole; the error names
-// every wrong setting, not the first.
-func (c *Config) finish() error {
+// Derived fills in the addresses that follow from others where they were left
+// empty. It is called once it is known which ports the listeners really have.
+func (c Config) Derived() Config {
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + reachable(c.ControlAddr)
+	}
+	if c.GatewayURL == "" {
+		c.GatewayURL = defaultGatewayURL(c)
+	}
+	return c
+}
+
+// validate checks the whole; the error names every wrong setting, not the first.
+func (c *Config) validate() error {
 	var problems []error
 	report := func(setting, format string, args ...any) {
 		problems = append(problems, fmt.Errorf("%s: %s", setting, fmt.Sprintf(format, args...)))
@@ -113,13 +135,10 @@ func (c *Config) finish() error {
 	if c.GatewayDomain == "" || strings.ContainsAny(c.GatewayDomain, "/:@ ") {
 		report("--gateway-domain", "%q is not a bare domain such as proxy.example.com", c.GatewayDomain)
 	}
-	if c.PublicURL == "" {
-		c.PublicURL = "http://" + reachable(c.ControlAddr)
-	}
-	if c.GatewayURL == "" {
-		c.GatewayURL = defaultGatewayURL(*c)
-	}
 	for setting, raw := range map[string]*string{"--public-url": &c.PublicURL, "--gateway-url": &c.GatewayURL} {
+		if *raw == "" {
+			continue
+		}
 		u, err := url.Parse(*raw)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
 			report(setting, "%q is not an address such as https://postern.example.com", *raw)

@@ -60,6 +60,7 @@ func TestAddressesAndDerivedURLs(t *testing.T) {
 			t.Errorf("%v: %v", tt.args, err)
 			continue
 		}
+		c = c.Derived()
 		if c.PublicURL != tt.public || c.GatewayURL != tt.gateway || c.LoopbackOnly() != tt.loopbackListener {
 			t.Errorf("%v: got %q, %q, %v", tt.args, c.PublicURL, c.GatewayURL, c.LoopbackOnly())
 		}
@@ -87,6 +88,24 @@ func TestDatabaseURLNeverShows(t *testing.T) {
 	for _, shown := range []string{log.String(), fmt.Sprintf("%v %+v %#v", c, c, c.DatabaseURL)} {
 		if strings.Contains(shown, "canary") {
 			t.Errorf("shows the password: %s", shown)
+		}
+	}
+}
+
+func TestAddressUsesTheHostWhereTheDomainHasSubdomains(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "http://127.0.0.1:8090/shop/1.0.0/prod"},
+		{[]string{"--gateway-domain", "proxy.example.com", "--gateway-url", "https://proxy.example.com"}, "https://shop.proxy.example.com/1.0.0/prod"},
+	} {
+		c, err := load(t, nil, tt.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Derived().Address("shop", "1.0.0", "prod"); got != tt.want {
+			t.Errorf("%v: got %q, want %q", tt.args, got, tt.want)
 		}
 	}
 }

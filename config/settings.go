@@ -126,7 +126,7 @@ func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
 		}
 	}
 	if len(problems) == 0 {
-		problems = append(problems, c.finish())
+		problems = append(problems, c.validate())
 	}
 	return c, errors.Join(problems...)
 }

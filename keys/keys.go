@@ -171,7 +171,7 @@ func Mint(prefix, projectID, tenantID string, keyType models.KeyType, in CreateI
 func setSecret(row *models.APIKey, prefix string) (string, error) {
 	environment := row.Environment
 	if environment == "" {
-		environment = "all"
+		environment = policy.AllEnvironments
 	}
 	plaintext, err := policy.NewKey(prefix, environment)
 	if err != nil {

@@ -78,7 +78,7 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 			return stale()
 		}
 		seen := version.UpdatedAt
-		auth, wrong := normalizeAuth(in.over(version), "")
+		auth, wrong := normalizeAuth(in.over(version), "/requests_auth")
 		if err := fault.InvalidFields(wrong); err != nil {
 			return err
 		}

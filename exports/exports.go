@@ -1,0 +1,274 @@
+// Package exports takes a project away as a zip: it accepts the wish, builds the
+// bundle in the background, keeps the file until it expires, and survives being
+// killed at any point.
+//
+// It owns the life of an export; it does not own what the zip holds (bundle) nor
+// the job queue (jobs). An export changes nothing in its project.
+package exports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"postern/access"
+	"postern/bundle"
+	"postern/fault"
+	"postern/models"
+)
+
+// The states of an export: queued, building, then ready or failed; a ready one
+// expires; either of the first two can be cancelled.
+const (
+	Queued    = "queued"
+	Building  = "building"
+	Ready     = "ready"
+	Failed    = "failed"
+	Expired   = "expired"
+	Cancelled = "cancelled"
+)
+
+// Enqueuer adds the job that builds an export to the caller's transaction.
+type Enqueuer interface {
+	EnqueueExport(ctx context.Context, tx *models.Tx, exportID string) error
+}
+
+// Service is the room's door.
+type Service struct {
+	DB        *models.DB
+	Jobs      Enqueuer
+	Store     Store
+	TTL       time.Duration // how long a finished export can be downloaded
+	AddressOf func(project, version, environment string) string
+	Generator string
+	Log       *slog.Logger
+}
+
+// Export is an export as its team sees it.
+type Export struct {
+	ID          string
+	Project     string // id
+	ProjectName string
+	Format      string
+	Keys        string
+	Consumers   bool
+	State       string
+	Part        string // being written
+	RowsDone    int64
+	RowsTotal   int64
+	SizeBytes   int64
+	SHA256      string // hexadecimal
+	Summary     bundle.Summary
+	Problem     string
+	CreatedAt   time.Time
+	FinishedAt  *time.Time
+	ExpiresAt   *time.Time
+}
+
+// Wish is what a customer asks for. Keys "" means hashes.
+type Wish struct {
+	Format    string
+	Keys      string
+	Consumers bool
+}
+
+func (w Wish) normalized() (Wish, error) {
+	var wrong []fault.Field
+	switch bundle.Format(w.Format) {
+	case bundle.FormatData, bundle.FormatGateway:
+	default:
+		wrong = append(wrong, fault.Field{Pointer: "/format", Code: "invalid_format", Detail: "Use data, or gateway for a zip that runs on Kong."})
+	}
+	switch bundle.KeysOption(w.Keys) {
+	case "":
+		w.Keys = string(bundle.KeysHashes)
+	case bundle.KeysHashes, bundle.KeysMint, bundle.KeysNone:
+	default:
+		wrong = append(wrong, fault.Field{Pointer: "/keys", Code: "invalid_keys", Detail: "Use hashes, mint or none."})
+	}
+	return w, fault.InvalidFields(wrong)
+}
+
+// Request queues an export: row, audit entry and job in one transaction.
+func (s *Service) Request(ctx context.Context, p access.Principal, project string, wish Wish) (Export, error) {
+	var out Export
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		parent, err := findProject(tx, p, project, access.ExportCreate)
+		if err != nil {
+			return err
+		}
+		wish, err := wish.normalized()
+		if err != nil {
+			return err
+		}
+		row := models.Export{ID: models.NewID("exp"), ProjectID: parent.ID, Format: wish.Format, Keys: wish.Keys,
+			Consumers: wish.Consumers, State: Queued, CreatedAt: models.Now()}
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		entry := access.Entry{Action: access.ExportCreate, Object: row.ID, Team: parent.TeamID,
+			Detail: map[string]string{"project": parent.ID, "format": wish.Format, "keys": wish.Keys}}
+		if err := access.Record(tx, p, entry); err != nil {
+			return err
+		}
+		out = view(row, parent.Name)
+		return s.Jobs.EnqueueExport(ctx, tx, row.ID)
+	})
+	if err != nil {
+		return Export{}, fmt.Errorf("exports: request for %s: %w", project, err)
+	}
+	return out, nil
+}
+
+// Get finds an export.
+func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Export, error) {
+	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportRead)
+	if err != nil {
+		return Export{}, fmt.Errorf("exports: get %s: %w", id, err)
+	}
+	return view(row, parent.Name), nil
+}
+
+// Page is one page of a list; Next is the cursor of the one after, "" at the end.
+type Page struct {
+	Exports []Export
+	Next    string
+}
+
+// MaxPage is the most exports one page holds.
+const MaxPage = 200
+
+// List returns a project's exports, newest first. The cursor is the Next of the
+// page before, limit at most MaxPage, 0 for 50.
+func (s *Service) List(ctx context.Context, p access.Principal, project, cursor string, limit int) (Page, error) {
+	if limit <= 0 {
+		limit = 50
+	}
+	limit = min(limit, MaxPage)
+	tx := s.DB.Read(ctx)
+	parent, err := findProject(tx, p, project, access.ExportRead)
+	if err != nil {
+		return Page{}, fmt.Errorf("exports: list of %s: %w", project, err)
+	}
+	rows, err := tx.ExportsOf(parent.ID, cursor, limit+1)
+	if err != nil {
+		return Page{}, fmt.Errorf("exports: list of %s: %w", project, err)
+	}
+	var page Page
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].ID
+	}
+	for _, row := range rows {
+		page.Exports = append(page.Exports, view(row, parent.Name))
+	}
+	return page, nil
+}
+
+// Cancel stops an export that is not finished; one that is, is a conflict.
+func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Export, error) {
+	var out Export
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, parent, err := s.find(tx, p, id, access.ExportCreate)
+		if err != nil {
+			return err
+		}
+		moved, err := tx.MoveExport(id, []string{Queued, Building}, Cancelled)
+		if err != nil {
+			return err
+		}
+		if !moved {
+			return fault.New(fault.Conflict, "export_finished", "This export is %s and can no longer be cancelled.", row.State)
+		}
+		row.State = Cancelled
+		out = view(row, parent.Name)
+		return access.Record(tx, p, access.Entry{Action: access.ExportCreate, Object: id, Team: parent.TeamID, Detail: map[string]string{"change": "cancel"}})
+	})
+	if err != nil {
+		return Export{}, fmt.Errorf("exports: cancel %s: %w", id, err)
+	}
+	return out, nil
+}
+
+// File is a finished zip on its way to its customer. The caller closes it.
+type File struct {
+	Name string
+	io.ReadSeekCloser
+}
+
+// Open opens the zip of a ready export.
+func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File, error) {
+	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportRead)
+	if err != nil {
+		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
+	}
+	if row.State == Expired || (row.State == Ready && !row.ExpiresAt.After(models.Now())) {
+		return File{}, fault.New(fault.Gone, "export_expired", "This export has expired. Make a new one.")
+	}
+	if row.State != Ready {
+		return File{}, fault.New(fault.Conflict, "export_not_ready", "This export is %s; it can be downloaded once it is ready.", row.State)
+	}
+	content, err := s.Store.Open(row.ID)
+	if err != nil {
+		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
+	}
+	return File{Name: fileName(parent.Name, row.Format), ReadSeekCloser: content}, nil
+}
+
+func fileName(project, format string) string {
+	if format == string(bundle.FormatGateway) {
+		format = "kong"
+	}
+	return project + "-" + format + ".zip"
+}
+
+func (s *Service) find(tx *models.Tx, p access.Principal, id string, action access.Action) (models.Export, models.Project, error) {
+	if p.Anonymous() {
+		return models.Export{}, models.Project{}, access.Check(p, "", action)
+	}
+	row, err := tx.ExportByID(id)
+	if errors.Is(err, models.ErrNotFound) {
+		return row, models.Project{}, access.NotFound()
+	}
+	if err != nil {
+		return row, models.Project{}, err
+	}
+	parent, err := tx.ProjectByID(row.ProjectID)
+	if err != nil {
+		return row, parent, err
+	}
+	return row, parent, access.Check(p, parent.TeamID, action)
+}
+
+func findProject(tx *models.Tx, p access.Principal, ref string, action access.Action) (models.Project, error) {
+	if p.Anonymous() {
+		return models.Project{}, access.Check(p, "", action)
+	}
+	byRef := tx.ProjectByName
+	if strings.Contains(ref, "_") {
+		byRef = tx.ProjectByID
+	}
+	row, err := byRef(ref)
+	if errors.Is(err, models.ErrNotFound) {
+		return row, access.NotFound()
+	}
+	if err != nil {
+		return row, err
+	}
+	return row, access.Check(p, row.TeamID, action)
+}
+
+func view(row models.Export, projectName string) Export {
+	out := Export{ID: row.ID, Project: row.ProjectID, ProjectName: projectName, Format: row.Format, Keys: row.Keys, Consumers: row.Consumers,
+		State: row.State, Part: row.Part, RowsDone: row.RowsDone, RowsTotal: row.RowsTotal, SizeBytes: row.SizeBytes, SHA256: row.SHA256,
+		Summary: bundle.Summary{Exact: row.Exact, Approximate: row.Approximate, Lossy: row.Lossy, Skipped: row.Skipped},
+		Problem: row.Problem, CreatedAt: row.CreatedAt, FinishedAt: row.FinishedAt, ExpiresAt: row.ExpiresAt}
+	if row.State == Ready && row.ExpiresAt != nil && !row.ExpiresAt.After(models.Now()) {
+		out.State = Expired
+	}
+	return out
+}

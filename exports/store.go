@@ -1,0 +1,84 @@
+package exports
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Store keeps finished zips by export id.
+type Store interface {
+	// Create begins a file that nobody sees before its Commit.
+	Create(id string) (Draft, error)
+	Open(id string) (io.ReadSeekCloser, error)
+	// Remove forgets a file; one that is not there is not an error.
+	Remove(id string) error
+}
+
+// Draft is a file being written. Commit makes it visible whole; Discard, which
+// does nothing after Commit, removes it.
+type Draft interface {
+	io.Writer
+	Commit() error
+	Discard()
+}
+
+// Dir is a Store in a directory. It is made when the first file is.
+type Dir string
+
+// Create implements Store.
+func (d Dir) Create(id string) (Draft, error) {
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of exports: %w", err)
+	}
+	file, err := os.CreateTemp(string(d), id+".*.part")
+	if err != nil {
+		return nil, fmt.Errorf("begin the file of export %s: %w", id, err)
+	}
+	return &dirDraft{File: file, target: d.path(id)}, nil
+}
+
+// Open implements Store.
+func (d Dir) Open(id string) (io.ReadSeekCloser, error) { return os.Open(d.path(id)) }
+
+// Remove implements Store.
+func (d Dir) Remove(id string) error {
+	if err := os.Remove(d.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// RemoveParts removes what a killed process left half-written. Only the sole
+// owner of the directory may call it, before its workers start.
+func (d Dir) RemoveParts() error {
+	parts, err := filepath.Glob(filepath.Join(string(d), "*.part"))
+	for _, part := range parts {
+		err = errors.Join(err, os.Remove(part))
+	}
+	return err
+}
+
+func (d Dir) path(id string) string { return filepath.Join(string(d), id+".zip") }
+
+type dirDraft struct {
+	*os.File
+	target string
+}
+
+// Commit syncs before it renames: a file that is visible after a power cut must
+// have its content.
+func (f *dirDraft) Commit() error {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("finish %s: %w", f.target, err)
+	}
+	return os.Rename(f.Name(), f.target)
+}
+
+func (f *dirDraft) Discard() {
+	_ = f.Close()           // closed already after Commit
+	_ = os.Remove(f.Name()) // renamed away after Commit
+}

@@ -1,0 +1,77 @@
+package exports
+
+import (
+	"context"
+	"fmt"
+
+	"postern/models"
+)
+
+// upkeepBatch bounds one round; the next round takes the rest.
+const upkeepBatch = 100
+
+// Upkeep queues exports again whose worker died, and removes the files of
+// expired ones. It is safe to run anywhere at any time.
+func (s *Service) Upkeep(ctx context.Context) error {
+	if err := s.requeue(ctx); err != nil {
+		return err
+	}
+	return s.expire(ctx)
+}
+
+// TakeOver frees every export that a worker still seems to hold and removes
+// half-written files. Only the sole owner of the state may call it, before its
+// workers start; then a killed export goes on at once, without waiting for its
+// lease to end.
+func (s *Service) TakeOver(ctx context.Context, files Dir) error {
+	if err := files.RemoveParts(); err != nil {
+		return fmt.Errorf("exports: clean up: %w", err)
+	}
+	err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.ReleaseLeases(models.Now()) })
+	if err != nil {
+		return fmt.Errorf("exports: take over: %w", err)
+	}
+	return s.requeue(ctx)
+}
+
+func (s *Service) requeue(ctx context.Context) error {
+	return s.DB.Write(ctx, func(tx *models.Tx) error {
+		abandoned, err := tx.AbandonedExports(models.Now(), upkeepBatch)
+		if err != nil {
+			return fmt.Errorf("exports: find abandoned ones: %w", err)
+		}
+		for _, row := range abandoned {
+			moved, err := tx.MoveExport(row.ID, []string{Building}, Queued)
+			if err != nil {
+				return fmt.Errorf("exports: queue %s again: %w", row.ID, err)
+			}
+			if !moved {
+				continue
+			}
+			if err := s.Jobs.EnqueueExport(ctx, tx, row.ID); err != nil {
+				return fmt.Errorf("exports: queue %s again: %w", row.ID, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Service) expire(ctx context.Context) error {
+	expired, err := s.DB.Read(ctx).ExpiredExports(models.Now(), upkeepBatch)
+	if err != nil {
+		return fmt.Errorf("exports: find expired ones: %w", err)
+	}
+	for _, row := range expired {
+		if err := s.Store.Remove(row.ID); err != nil {
+			return fmt.Errorf("exports: remove the file of %s: %w", row.ID, err)
+		}
+		err := s.DB.Write(ctx, func(tx *models.Tx) error {
+			_, err := tx.MoveExport(row.ID, []string{Ready}, Expired)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("exports: expire %s: %w", row.ID, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+// Package jobs runs background work on River, over the database that holds the
+// state.
+//
+// It owns the kinds of job, their retries and their timetable; it does not own
+// the work itself, which is a method of a rule package. A job is inserted in the
+// transaction that makes it necessary, so it exists exactly if that commits.
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+
+	"postern/migrations"
+	"postern/models"
+)
+
+// Queue adds jobs, and works on them between Start and Stop.
+type Queue struct {
+	client *river.Client[*sql.Tx]
+}
+
+// Exports is the work behind the export jobs.
+type Exports interface {
+	Build(ctx context.Context, id string, final bool) error
+	Upkeep(ctx context.Context) error
+}
+
+// New makes the queue on a migrated database.
+func New(db *models.DB, exports Exports, log *slog.Logger) (*Queue, error) {
+	workers := river.NewWorkers()
+	if err := errors.Join(
+		river.AddWorkerSafely(workers, &exportWorker{exports: exports}),
+		river.AddWorkerSafely(workers, &upkeepWorker{exports: exports, db: db}),
+	); err != nil {
+		return nil, fmt.Errorf("jobs: register the workers: %w", err)
+	}
+	client, err := river.NewClient(driver(db), &river.Config{
+		Logger:            log,
+		Workers:           workers,
+		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}},
+		FetchPollInterval: 250 * time.Millisecond,
+		PeriodicJobs:      timetable(),
+		ErrorHandler:      &logErrors{log: log},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("jobs: make the queue: %w", err)
+	}
+	return &Queue{client: client}, nil
+}
+
+func driver(db *models.DB) riverdriver.Driver[*sql.Tx] {
+	if db.Dialect() == migrations.Postgres {
+		return riverdatabasesql.New(db.SQL())
+	}
+	return riversqlite.New(db.SQL())
+}
+
+// Start begins to work; it returns when the first jobs can be taken.
+func (q *Queue) Start(ctx context.Context) error {
+	if err := q.client.Start(ctx); err != nil {
+		return fmt.Errorf("jobs: start: %w", err)
+	}
+	return nil
+}
+
+// Stop takes no more jobs and waits for the running ones, which are cancelled
+// when ctx ends; a cancelled job is tried again after the next start.
+func (q *Queue) Stop(ctx context.Context) error {
+	err := q.client.Stop(ctx)
+	if err == nil {
+		return nil
+	}
+	hard, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer stop()
+	if err := q.client.StopAndCancel(hard); err != nil {
+		return fmt.Errorf("jobs: stop: %w", err)
+	}
+	return nil
+}
+
+// logErrors writes the cause of a failed attempt, which River keeps in its table
+// only.
+type logErrors struct{ log *slog.Logger }
