@@ -1,0 +1,118 @@
+package handlers
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"postern/fault"
+)
+
+// route registers one typed operation. Errors of every handler become problems
+// here.
+func route[In, Out any](s *Server, api huma.API, id, method, path string, status int, summary string, handler func(context.Context, *In) (*Out, error)) {
+	operation := huma.Operation{OperationID: id, Method: method, Path: path, DefaultStatus: status, Summary: summary, MaxBodyBytes: maxBody,
+		Security: []map[string][]string{{"bearer": {}}}}
+	if path == "/proxy" {
+		operation.Security = nil
+	}
+	huma.Register(api, operation, func(ctx context.Context, in *In) (*Out, error) {
+		out, err := handler(ctx, in)
+		if err == nil {
+			return out, nil
+		}
+		s.logCause(ctx, err)
+		problem := problemOf(err, requestID(ctx))
+		if problem.Status == http.StatusUnauthorized {
+			return nil, huma.ErrorWithHeaders(problem, http.Header{"WWW-Authenticate": {bearerChallenge}})
+		}
+		return nil, problem
+	})
+}
+
+// unavailable is a part of a request body that is part of the contract but not
+// built yet: named when it is used, never accepted and ignored.
+type unavailable struct{ sent bool }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (u *unavailable) UnmarshalJSON(raw []byte) error {
+	u.sent = string(raw) != "null"
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler.
+func (u unavailable) MarshalJSON() ([]byte, error) { return json.Marshal(nil) }
+
+// Schema implements huma.SchemaProvider: anything may stand there, it is
+// answered not_available_yet.
+func (u unavailable) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Description: "Not available yet: a request that sets it is answered 422 not_available_yet."}
+}
+
+// refuseUnavailable names each field that was sent and is not built yet.
+func refuseUnavailable(fields map[string]unavailable) error {
+	var wrong []fault.Field
+	for pointer, field := range fields {
+		if field.sent {
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "not_available_yet", Detail: "This is not available yet. Leave the field out."})
+		}
+	}
+	return fault.InvalidFields(wrong)
+}
+
+// page is the query of every list.
+type page struct {
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most items to answer"`
+}
+
+// list is the body of every list.
+type list[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page, null on the last"`
+}
+
+func listOf[T any](items []T, next string) list[T] {
+	out := list[T]{Items: items}
+	if items == nil {
+		out.Items = []T{}
+	}
+	if next != "" {
+		out.NextCursor = &next
+	}
+	return out
+}
+
+// utc shows a time the way every answer does (RFC 3339, UTC); nil stays null.
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := t.UTC()
+	return &u
+}
+
+// body wraps an answer without headers of its own.
+type body[T any] struct{ Body T }
+
+// tagged wraps an answer with an ETag (RFC 9110, 8.8.3).
+type tagged[T any] struct {
+	ETag string `header:"ETag"`
+	Body T
+}
+
+func quoteTag(tag string) string { return `"` + tag + `"` }
+
+// unquoteTag reads If-Match; "*" and nothing mean any state will do.
+func unquoteTag(header string) string {
+	if header == "*" {
+		return ""
+	}
+	if len(header) >= 2 && header[0] == '"' && header[len(header)-1] == '"' {
+		return header[1 : len(header)-1]
+	}
+	return header
+}

@@ -1,0 +1,120 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/exports"
+)
+
+type exportRef struct {
+	Export string `path:"export" doc:"Id of the export"`
+}
+
+type exportOutput struct {
+	ID          string         `json:"id"`
+	Project     string         `json:"project" doc:"Id of the project"`
+	Format      string         `json:"format"`
+	Keys        string         `json:"keys"`
+	Consumers   bool           `json:"consumers"`
+	State       string         `json:"state" enum:"queued,building,ready,failed,expired,cancelled"`
+	Progress    exportProgress `json:"progress"`
+	SizeBytes   int64          `json:"size_bytes"`
+	SHA256      string         `json:"sha256"`
+	Ledger      ledgerOutput   `json:"ledger" doc:"How many items moved how"`
+	DownloadURL string         `json:"download_url,omitempty" doc:"Present when ready; takes the same credentials"`
+	CreatedAt   time.Time      `json:"created_at"`
+	FinishedAt  *time.Time     `json:"finished_at"`
+	ExpiresAt   *time.Time     `json:"expires_at" doc:"Until when it can be downloaded"`
+	Error       string         `json:"error,omitempty"`
+}
+
+type exportProgress struct {
+	Part      string `json:"part"`
+	RowsDone  int64  `json:"rows_done"`
+	RowsTotal int64  `json:"rows_total"`
+}
+
+type ledgerOutput struct {
+	Exact       int64 `json:"exact"`
+	Approximate int64 `json:"approximate"`
+	Lossy       int64 `json:"lossy"`
+	Skipped     int64 `json:"skipped"`
+}
+
+func (s *Server) showExport(e exports.Export) exportOutput {
+	out := exportOutput{ID: e.ID, Project: e.Project, Format: e.Format, Keys: e.Keys, Consumers: e.Consumers, State: e.State,
+		Progress: exportProgress{e.Part, e.RowsDone, e.RowsTotal}, SizeBytes: e.SizeBytes, SHA256: e.SHA256,
+		Ledger:    ledgerOutput{e.Summary.Exact, e.Summary.Approximate, e.Summary.Lossy, e.Summary.Skipped},
+		CreatedAt: e.CreatedAt.UTC(), FinishedAt: utc(e.FinishedAt), ExpiresAt: utc(e.ExpiresAt), Error: e.Problem}
+	if e.State == exports.Ready {
+		out.DownloadURL = s.Config.PublicURL + "/api/v1/exports/" + e.ID + "/download"
+	}
+	return out
+}
+
+func (s *Server) listExports(ctx context.Context, in *struct {
+	projectRef
+	page
+}) (*body[list[exportOutput]], error) {
+	found, err := s.Exports.List(ctx, principalOf(ctx), in.Project, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []exportOutput
+	for _, e := range found.Exports {
+		items = append(items, s.showExport(e))
+	}
+	return &body[list[exportOutput]]{listOf(items, found.Next)}, nil
+}
+
+func (s *Server) createExport(ctx context.Context, in *struct {
+	projectRef
+	Body struct {
+		Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
+		Keys      string `json:"keys,omitempty" doc:"hashes (default): consumers' keys keep working; mint: new keys beside them; none"`
+		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out users, groups and keys"`
+		Secrets   bool   `json:"secrets,omitempty" doc:"Not available yet: true is answered 422 not_available_yet"`
+	}
+}) (*body[exportOutput], error) {
+	if err := refuseUnavailable(map[string]unavailable{"/secrets": {sent: in.Body.Secrets}}); err != nil {
+		return nil, err
+	}
+	wish := exports.Wish{Format: in.Body.Format, Keys: in.Body.Keys, Consumers: in.Body.Consumers == nil || *in.Body.Consumers}
+	e, err := s.Exports.Request(ctx, principalOf(ctx), in.Project, wish)
+	if err != nil {
+		return nil, err
+	}
+	return &body[exportOutput]{s.showExport(e)}, nil
+}
+
+func (s *Server) getExport(ctx context.Context, in *exportRef) (*body[exportOutput], error) {
+	e, err := s.Exports.Get(ctx, principalOf(ctx), in.Export)
+	if err != nil {
+		return nil, err
+	}
+	return &body[exportOutput]{s.showExport(e)}, nil
+}
+
+func (s *Server) cancelExport(ctx context.Context, in *exportRef) (*body[exportOutput], error) {
+	e, err := s.Exports.Cancel(ctx, principalOf(ctx), in.Export)
+	if err != nil {
+		return nil, err
+	}
+	return &body[exportOutput]{s.showExport(e)}, nil
+}
+
+func (s *Server) downloadExport(c *gin.Context) {
+	file, err := s.Exports.Open(c.Request.Context(), principalOf(c.Request.Context()), c.Param("export"))
+	if err != nil {
+		s.refuse(c, err)
+		return
+	}
+	defer file.Close()
+	c.Header("Content-Type", "application/zip")
+	c.Header("Content-Disposition", `attachment; filename="`+file.Name+`"`)
+	http.ServeContent(c.Writer, c.Request, "", time.Time{}, file)
+}

@@ -1,0 +1,51 @@
+// Package handlers speaks HTTP for the control plane: the JSON API, POST /proxy
+// and the dashboard's pages, on Gin, the API typed by huma.
+//
+// It owns routes, request and response shapes, credentials on the wire and the
+// one translation of errors to status codes (problem.go, RFC 9457). It does not
+// own rules: each handler parses its input once, calls one rule and shapes the
+// answer.
+package handlers
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/accounts"
+	"postern/config"
+	"postern/exports"
+	"postern/keys"
+	"postern/projects"
+)
+
+// Server is what the routes work with.
+type Server struct {
+	Config   config.Config
+	Version  string
+	Accounts *accounts.Service
+	Projects *projects.Service
+	Keys     *keys.Service
+	Exports  *exports.Service
+	Ready    func(context.Context) error // nil means ready for calls
+	Log      *slog.Logger
+}
+
+// maxBody bounds what a request to the control plane may send, in bytes.
+const maxBody = 1 << 20
+
+// Handler builds the control plane's handler. It panics on a route that is
+// described wrongly, which a test that builds it finds.
+func (s *Server) Handler() http.Handler {
+	gin.SetMode(gin.ReleaseMode)
+	router := gin.New()
+	router.HandleMethodNotAllowed = true
+	router.RedirectTrailingSlash = false
+	router.ForwardedByClientIP = false
+	s.routes(router)
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(refuseCrossOrigin))
+	return s.observe(secureHeaders(protection.Handler(router)))
+}

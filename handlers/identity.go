@@ -1,0 +1,57 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/access"
+	"postern/fault"
+)
+
+func principalOf(ctx context.Context) access.Principal {
+	p, _ := ctx.Value(principalKey).(access.Principal)
+	return p
+}
+
+// identify finds out who is asking. A credential that is sent and wrong is
+// refused even where none is needed: going on as somebody else would surprise.
+func (s *Server) identify(c *gin.Context) {
+	p, err := s.principal(c.Writer, c.Request)
+	if err != nil {
+		s.refuse(c, err)
+		return
+	}
+	p.RemoteAddr, p.RequestID = c.Request.RemoteAddr, requestID(c.Request.Context())
+	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), principalKey, p))
+	c.Next()
+}
+
+func (s *Server) principal(w http.ResponseWriter, r *http.Request) (access.Principal, error) {
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, token, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return access.Principal{}, fault.New(fault.Unauthenticated, "invalid_token", "Send the workspace key as Authorization: Bearer …")
+		}
+		return s.Accounts.ByWorkspaceKey(r.Context(), strings.TrimSpace(token))
+	}
+	if session := s.sessions().read(r); session != "" {
+		return s.Accounts.BySession(r.Context(), session)
+	}
+	return access.Principal{}, nil
+}
+
+// refuse ends a request with a problem.
+func (s *Server) refuse(c *gin.Context, err error) {
+	s.logCause(c.Request.Context(), err)
+	c.Abort()
+	writeProblem(c.Writer, c.Request, err)
+}
+
+func (s *Server) logCause(ctx context.Context, err error) {
+	if fault.KindOf(err) == fault.Internal && ctx.Err() == nil {
+		s.Log.Error("a request failed", "request", requestID(ctx), "error", err)
+	}
+}

@@ -1,0 +1,104 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"postern/fault"
+	"postern/models"
+)
+
+type contextKey int
+
+const (
+	requestIDKey contextKey = iota
+	principalKey
+)
+
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey).(string)
+	return id
+}
+
+// observe gives each request an id, writes one log line for it and turns a panic
+// into a 500. Neither query nor headers are logged: both can carry secrets.
+func (s *Server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, began := models.NewID("req"), time.Now()
+		r = r.WithContext(context.WithValue(r.Context(), requestIDKey, id))
+		recorder := &statusRecorder{ResponseWriter: w}
+		w.Header().Set("X-Request-Id", id)
+		defer func() {
+			if failure := recover(); failure != nil {
+				if failure == http.ErrAbortHandler {
+					panic(failure)
+				}
+				s.Log.Error("a handler panicked", "request", id, "panic", failure, "trace", string(debug.Stack()))
+				writeProblem(recorder, r, fault.New(fault.Internal, "internal", "Something went wrong here."))
+			}
+			s.Log.Debug("request", "request", id, "method", r.Method, "path", logPath(r.URL.Path), "status", recorder.status, "took", time.Since(began))
+		}()
+		next.ServeHTTP(recorder, r)
+	})
+}
+
+// logPath cuts what follows the pages whose path holds a code.
+func logPath(path string) string {
+	for _, secret := range []string{"/claim/", "/welcome/"} {
+		if strings.HasPrefix(path, secret) {
+			return secret + "***"
+		}
+	}
+	return path
+}
+
+type statusRecorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *statusRecorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *statusRecorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (r *statusRecorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// secureHeaders goes with every answer. Nothing here is ever framed, and scripts
+// and styles come from our own files only.
+func secureHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		if !strings.HasPrefix(r.URL.Path, "/static/") {
+			h.Set("Cache-Control", "no-store")
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody+1)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func refuseCrossOrigin(w http.ResponseWriter, r *http.Request) {
+	writeProblem(w, r, fault.New(fault.Forbidden, "cross_origin", "This request comes from another site, and writes from there are refused."))
+}
+
+// wantsPage tells a browser that navigates from a client of the API.
+func wantsPage(r *http.Request) bool {
+	return !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/proxy" && strings.Contains(r.Header.Get("Accept"), "text/html")
+}

@@ -1,0 +1,5 @@
+package handlers
+
+import "github.com/gin-gonic/gin"
+
+func (s *Server) pages(*gin.Engine) {}

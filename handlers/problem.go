@@ -1,0 +1,156 @@
+package handlers
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"postern/fault"
+)
+
+// Problem is the body of every error of the API (RFC 9457).
+type Problem struct {
+	Type      string         `json:"type" doc:"Always about:blank; code tells problems apart"`
+	Title     string         `json:"title" doc:"The status code in words"`
+	Status    int            `json:"status"`
+	Detail    string         `json:"detail" doc:"What went wrong, for a person"`
+	Code      string         `json:"code" doc:"What went wrong, for a program; stable"`
+	RequestID string         `json:"request_id,omitempty" doc:"Names this request in the server's log"`
+	Errors    []ProblemField `json:"errors,omitempty"`
+}
+
+// ProblemField points at one wrong field of the request.
+type ProblemField struct {
+	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) into the body"`
+	Detail  string `json:"detail"`
+	Code    string `json:"code,omitempty"`
+}
+
+func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
+
+// GetStatus implements huma.StatusError.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType implements huma.ContentTypeFilter.
+func (p *Problem) ContentType(string) string { return "application/problem+json" }
+
+// statusOf is the one place where errors become status codes.
+func statusOf(kind fault.Kind) int {
+	switch kind {
+	case fault.Malformed:
+		return http.StatusBadRequest
+	case fault.Unauthenticated:
+		return http.StatusUnauthorized
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.Gone:
+		return http.StatusGone
+	case fault.Stale:
+		return http.StatusPreconditionFailed
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Unsupported:
+		return http.StatusUnsupportedMediaType
+	case fault.Invalid:
+		return http.StatusUnprocessableEntity
+	case fault.TooMany:
+		return http.StatusTooManyRequests
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// problemOf shapes any error for the caller. The text of an unknown one stays
+// inside; the request id leads from the answer to the log.
+func problemOf(err error, requestID string) *Problem {
+	known, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		known = fault.New(fault.Internal, "internal", "Something went wrong here. The server's log has the cause under this request's id.")
+	}
+	status := statusOf(known.Kind)
+	p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: known.Public, Code: known.Code, RequestID: requestID}
+	for _, f := range known.Fields {
+		p.Errors = append(p.Errors, ProblemField{Pointer: f.Pointer, Detail: f.Detail, Code: f.Code})
+	}
+	return p
+}
+
+func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err, requestID(r.Context()))
+	w.Header().Set("Content-Type", "application/problem+json")
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", bearerChallenge)
+	}
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // the caller is gone when this fails
+}
+
+const bearerChallenge = `Bearer realm="postern"`
+
+// frameworkProblem shapes what huma itself refuses: bodies that are no JSON, do
+// not fit the schema or are too large. The refused values are not repeated; they
+// may be secrets.
+func frameworkProblem(status int, message string, errs ...error) huma.StatusError {
+	p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: message, Code: frameworkCode(status)}
+	for _, err := range errs {
+		field := ProblemField{Detail: "is not valid"}
+		var detailer huma.ErrorDetailer
+		if errors.As(err, &detailer) {
+			d := detailer.ErrorDetail()
+			field = ProblemField{Pointer: pointerOf(d.Location), Detail: d.Message}
+		}
+		if strings.HasPrefix(field.Detail, "unexpected property") {
+			field.Code, field.Detail = "unknown_field", "This field is not known here. Check its spelling, or leave it out."
+		}
+		p.Errors = append(p.Errors, field)
+	}
+	switch {
+	case status == http.StatusBadRequest && len(p.Errors) > 0:
+		p.Detail = "The body is not valid JSON: " + p.Errors[0].Detail
+		p.Errors = nil
+	case status == http.StatusRequestEntityTooLarge:
+		p.Detail = "The body is larger than 1 MiB."
+	case status == http.StatusUnsupportedMediaType:
+		p.Detail, p.Errors = "Send the body as application/json.", nil
+	case len(p.Errors) == 1:
+		p.Detail = p.Errors[0].Detail
+		if p.Errors[0].Code != "" {
+			p.Code = p.Errors[0].Code
+		}
+	case len(p.Errors) > 1:
+		p.Detail = "Several fields are not valid."
+	}
+	return p
+}
+
+func frameworkCode(status int) string {
+	switch status {
+	case http.StatusBadRequest:
+		return "malformed"
+	case http.StatusRequestEntityTooLarge:
+		return "too_large"
+	case http.StatusUnsupportedMediaType:
+		return "unsupported_media_type"
+	case http.StatusUnprocessableEntity:
+		return "invalid_fields"
+	}
+	return strings.ToLower(strings.ReplaceAll(http.StatusText(status), " ", "_"))
+}
+
+// pointerOf turns huma's location (body.a.b[3]) into a JSON Pointer.
+func pointerOf(location string) string {
+	rest, ok := strings.CutPrefix(location, "body")
+	if !ok {
+		return location
+	}
+	rest = strings.NewReplacer("~", "~0", "/", "~1").Replace(rest)
+	return strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(rest)
+}

@@ -1,0 +1,148 @@
+package handlers
+
+import (
+	"context"
+	"time"
+
+	"postern/projects"
+)
+
+type projectRef struct {
+	Project string `path:"project" doc:"Name or id"`
+}
+
+type projectOutput struct {
+	ID            string          `json:"id"`
+	Name          string          `json:"name"`
+	DisplayName   string          `json:"display_name"`
+	FallbackOwner string          `json:"fallback_owner" doc:"Whom calls without a key count against where keyless is owner_fallback"`
+	Versions      []versionOutput `json:"versions"`
+	KeyTypes      []keyTypeOutput `json:"key_types"`
+	CreatedAt     time.Time       `json:"created_at"`
+	ExpiresAt     *time.Time      `json:"expires_at" doc:"When an unclaimed project ends; null once claimed"`
+}
+
+type versionOutput struct {
+	ID           string              `json:"id"`
+	Name         string              `json:"name"`
+	RequestsAuth requestsAuthOutput  `json:"requests_auth"`
+	Environments []environmentOutput `json:"environments"`
+}
+
+type requestsAuthOutput struct {
+	Mode    string   `json:"mode"`
+	Methods []string `json:"methods"`
+	Keyless string   `json:"keyless"`
+}
+
+type environmentOutput struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	URL    string `json:"url,omitempty"`
+}
+
+type keyTypeOutput struct {
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	ExpiresIn int64    `json:"expires_in,omitempty"`
+	BuiltIn   bool     `json:"built_in"`
+}
+
+func (s *Server) showProject(p projects.Project) projectOutput {
+	out := projectOutput{ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, FallbackOwner: p.FallbackOwner,
+		Versions: []versionOutput{}, KeyTypes: []keyTypeOutput{}, CreatedAt: p.CreatedAt.UTC(), ExpiresAt: utc(p.ExpiresAt)}
+	for _, v := range p.Versions {
+		out.Versions = append(out.Versions, s.showVersion(p.Name, v))
+	}
+	for _, t := range p.KeyTypes {
+		out.KeyTypes = append(out.KeyTypes, keyTypeOutput{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, BuiltIn: t.BuiltIn})
+	}
+	return out
+}
+
+func (s *Server) showVersion(project string, v projects.Version) versionOutput {
+	out := versionOutput{ID: v.ID, Name: v.Name, Environments: []environmentOutput{},
+		RequestsAuth: requestsAuthOutput{Mode: v.Mode, Methods: v.Methods, Keyless: v.Keyless}}
+	for _, e := range v.Environments {
+		out.Environments = append(out.Environments, environmentOutput{ID: e.ID, Name: e.Name, Target: e.Target, URL: s.Config.Address(project, v.Name, e.Name)})
+	}
+	return out
+}
+
+func (s *Server) listProjects(ctx context.Context, in *struct{ page }) (*body[list[projectOutput]], error) {
+	found, err := s.Projects.List(ctx, principalOf(ctx), in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []projectOutput
+	for _, p := range found.Projects {
+		items = append(items, s.showProject(p))
+	}
+	return &body[list[projectOutput]]{listOf(items, found.Next)}, nil
+}
+
+func (s *Server) getProject(ctx context.Context, in *projectRef) (*tagged[projectOutput], error) {
+	p, err := s.Projects.Get(ctx, principalOf(ctx), in.Project)
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[projectOutput]{quoteTag(p.ETag), s.showProject(p)}, nil
+}
+
+func (s *Server) updateProject(ctx context.Context, in *struct {
+	projectRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		DisplayName   *string `json:"display_name,omitempty"`
+		FallbackOwner *string `json:"fallback_owner,omitempty"`
+	}
+}) (*tagged[projectOutput], error) {
+	p, err := s.Projects.UpdateSettings(ctx, principalOf(ctx), in.Project, unquoteTag(in.IfMatch),
+		projects.Settings{DisplayName: in.Body.DisplayName, FallbackOwner: in.Body.FallbackOwner})
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[projectOutput]{quoteTag(p.ETag), s.showProject(p)}, nil
+}
+
+func (s *Server) updateVersion(ctx context.Context, in *struct {
+	projectRef
+	Version string `path:"version" doc:"Id of the version"`
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		RequestsAuth struct {
+			Mode    *string     `json:"mode,omitempty"`
+			Methods *[]string   `json:"methods,omitempty"`
+			Keyless *string     `json:"keyless,omitempty"`
+			JWT     unavailable `json:"jwt,omitempty"`
+			Opaque  unavailable `json:"opaque,omitempty"`
+		} `json:"requests_auth"`
+	}
+}) (*tagged[versionOutput], error) {
+	auth := in.Body.RequestsAuth
+	if err := refuseUnavailable(map[string]unavailable{"/requests_auth/jwt": auth.JWT, "/requests_auth/opaque": auth.Opaque}); err != nil {
+		return nil, err
+	}
+	v, err := s.Projects.UpdateAccess(ctx, principalOf(ctx), in.Project, in.Version, unquoteTag(in.IfMatch),
+		projects.AccessChange{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless})
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[versionOutput]{quoteTag(v.ETag), s.showVersion(in.Project, v)}, nil
+}
+
+func (s *Server) updateEnvironment(ctx context.Context, in *struct {
+	projectRef
+	Environment string `path:"environment" doc:"Id of the environment"`
+	IfMatch     string `header:"If-Match"`
+	Body        struct {
+		Target string `json:"target" doc:"http or https URL that calls are forwarded to"`
+	}
+}) (*tagged[environmentOutput], error) {
+	e, err := s.Projects.UpdateTarget(ctx, principalOf(ctx), in.Project, in.Environment, unquoteTag(in.IfMatch), in.Body.Target)
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[environmentOutput]{quoteTag(e.ETag), environmentOutput{ID: e.ID, Name: e.Name, Target: e.Target}}, nil
+}

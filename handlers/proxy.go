@@ -1,0 +1,150 @@
+package handlers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"postern/config"
+	"postern/fault"
+	"postern/projects"
+)
+
+type createProxyInput struct {
+	Body struct {
+		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to" example:"https://api.example.com"`
+		Name         string                      `json:"name,omitempty" doc:"Name in the proxy's address; made from the target's host when absent"`
+		DisplayName  string                      `json:"display_name,omitempty"`
+		Version      string                      `json:"version,omitempty" doc:"1.0.0 when absent"`
+		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Name to target; {prod: target} when absent"`
+		RequestsAuth *requestsAuthInput          `json:"requests_auth,omitempty"`
+		Product      unavailable                 `json:"product,omitempty"`
+		Tenant       unavailable                 `json:"tenant,omitempty"`
+		OpenAPI      unavailable                 `json:"openapi,omitempty"`
+		Login        unavailable                 `json:"login,omitempty"`
+	}
+}
+
+type environmentInput struct {
+	Target string `json:"target,omitempty"`
+}
+
+type requestsAuthInput struct {
+	Mode     string         `json:"mode,omitempty" doc:"passthrough (default) or authenticate"`
+	Methods  []string       `json:"methods,omitempty" doc:"[api_key] when absent and mode is authenticate"`
+	Keyless  string         `json:"keyless,omitempty" doc:"reject (default) or owner_fallback"`
+	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"Beside the built-in full and read-only"`
+	JWT      unavailable    `json:"jwt,omitempty"`
+	Opaque   unavailable    `json:"opaque,omitempty"`
+}
+
+type keyTypeInput struct {
+	Name      string      `json:"name,omitempty"`
+	Scopes    []string    `json:"scopes,omitempty"`
+	ExpiresIn int64       `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
+	Limits    unavailable `json:"limits,omitempty"`
+}
+
+type createdProxy struct {
+	Project      createdProject        `json:"project"`
+	APIKeys      map[string]createdKey `json:"api_keys,omitempty" doc:"Environment to its first key, in plaintext, shown this once"`
+	WorkspaceKey string                `json:"workspace_key,omitempty" doc:"Control credential of the unclaimed workspace, shown this once; send it as a bearer token"`
+	Claim        *claimOutput          `json:"claim,omitempty"`
+	ExpiresAt    *time.Time            `json:"expires_at,omitempty" doc:"When the proxy ends unless it is claimed"`
+}
+
+type createdProject struct {
+	ID           string           `json:"id"`
+	Name         string           `json:"name"`
+	Version      string           `json:"version"`
+	Environments []environmentURL `json:"environments"`
+}
+
+type environmentURL struct {
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	URL    string `json:"url" doc:"Where callers reach the environment"`
+}
+
+type createdKey struct {
+	ID  string `json:"id"`
+	Key string `json:"key"`
+}
+
+type claimOutput struct {
+	Code string `json:"code"`
+	URL  string `json:"url"`
+}
+
+func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*body[createdProxy], error) {
+	if err := s.mayCreate(ctx); err != nil {
+		return nil, err
+	}
+	if err := in.refuseUnavailable(); err != nil {
+		return nil, err
+	}
+	created, err := s.Projects.Create(ctx, principalOf(ctx), in.rule())
+	if err != nil {
+		return nil, err
+	}
+	return &body[createdProxy]{s.showCreated(created)}, nil
+}
+
+// mayCreate applies the installation's policy on anonymous callers.
+func (s *Server) mayCreate(ctx context.Context) error {
+	if !principalOf(ctx).Anonymous() || s.Config.Anonymous == config.AnonymousOpen {
+		return nil
+	}
+	return fault.New(fault.Unauthenticated, "credentials_required", "This installation makes proxies for signed-in callers only.")
+}
+
+func (in *createProxyInput) refuseUnavailable() error {
+	sent := map[string]unavailable{"/product": in.Body.Product, "/tenant": in.Body.Tenant, "/openapi": in.Body.OpenAPI, "/login": in.Body.Login}
+	if auth := in.Body.RequestsAuth; auth != nil {
+		sent["/requests_auth/jwt"], sent["/requests_auth/opaque"] = auth.JWT, auth.Opaque
+		for i, t := range auth.KeyTypes {
+			sent[fmt.Sprintf("/requests_auth/key_types/%d/limits", i)] = t.Limits
+		}
+	}
+	return refuseUnavailable(sent)
+}
+
+func (in *createProxyInput) rule() projects.CreateInput {
+	b := in.Body
+	out := projects.CreateInput{Target: b.Target, Name: b.Name, DisplayName: b.DisplayName, Version: b.Version, Environments: map[string]string{}}
+	for name, environment := range b.Environments {
+		out.Environments[name] = environment.Target
+	}
+	if auth := b.RequestsAuth; auth != nil {
+		out.Auth = projects.AuthInput{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless}
+		for _, t := range auth.KeyTypes {
+			out.KeyTypes = append(out.KeyTypes, projects.KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn})
+		}
+	}
+	return out
+}
+
+func (s *Server) showCreated(created projects.Created) createdProxy {
+	version := created.Project.Versions[0]
+	out := createdProxy{Project: createdProject{ID: created.Project.ID, Name: created.Project.Name, Version: version.Name,
+		Environments: s.environmentURLs(created.Project.Name, version)}}
+	if len(created.Keys) > 0 {
+		out.APIKeys = map[string]createdKey{}
+		for environment, key := range created.Keys {
+			out.APIKeys[environment] = createdKey{ID: key.ID, Key: key.Plaintext}
+		}
+	}
+	if w := created.Workspace; w != nil {
+		out.WorkspaceKey, out.ExpiresAt = w.Key, utc(&w.ExpiresAt)
+		out.Claim = &claimOutput{Code: w.ClaimCode, URL: s.Config.PublicURL + "/claim/" + w.ClaimCode}
+	}
+	return out
+}
+
+func (s *Server) environmentURLs(project string, version projects.Version) []environmentURL {
+	out := []environmentURL{}
+	for _, e := range version.Environments {
+		out = append(out, environmentURL{Name: e.Name, Target: e.Target, URL: s.Config.Address(project, version.Name, e.Name)})
+	}
+	return out
+}

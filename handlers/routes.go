@@ -1,0 +1,63 @@
+package handlers
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
+	"github.com/gin-gonic/gin"
+
+	"postern/fault"
+)
+
+// routes is every route of the control plane on one screen.
+func (s *Server) routes(r *gin.Engine) {
+	r.NoRoute(func(c *gin.Context) { s.refuse(c, notFound()) })
+	r.NoMethod(func(c *gin.Context) {
+		c.Writer.WriteHeader(http.StatusMethodNotAllowed)
+	})
+	r.GET("/healthz", s.health)
+	r.GET("/readyz", s.readiness)
+	s.pages(r)
+
+	api := s.newAPI(r)
+	route(s, api, "create-proxy", "POST", "/proxy", 201, "Put a proxy in front of an API", s.createProxy)
+
+	route(s, api, "list-projects", "GET", "/api/v1/projects", 200, "List projects", s.listProjects)
+	route(s, api, "get-project", "GET", "/api/v1/projects/{project}", 200, "Get a project", s.getProject)
+	route(s, api, "update-project", "PATCH", "/api/v1/projects/{project}", 200, "Change a project's settings", s.updateProject)
+	route(s, api, "update-version", "PATCH", "/api/v1/projects/{project}/versions/{version}", 200, "Change a version's access policy", s.updateVersion)
+	route(s, api, "update-environment", "PATCH", "/api/v1/projects/{project}/environments/{environment}", 200, "Change an environment's target", s.updateEnvironment)
+
+	route(s, api, "list-keys", "GET", "/api/v1/projects/{project}/keys", 200, "List API keys", s.listKeys)
+	route(s, api, "create-key", "POST", "/api/v1/projects/{project}/keys", 201, "Create an API key", s.createKey)
+	route(s, api, "get-key", "GET", "/api/v1/keys/{key}", 200, "Get an API key", s.getKey)
+	route(s, api, "rotate-key", "POST", "/api/v1/keys/{key}/rotate", 200, "Give an API key a new secret", s.rotateKey)
+	route(s, api, "freeze-key", "POST", "/api/v1/keys/{key}/freeze", 200, "Freeze an API key", s.freezeKey)
+	route(s, api, "unfreeze-key", "POST", "/api/v1/keys/{key}/unfreeze", 200, "Unfreeze an API key", s.unfreezeKey)
+	route(s, api, "revoke-key", "POST", "/api/v1/keys/{key}/revoke", 200, "Revoke an API key for good", s.revokeKey)
+
+	route(s, api, "list-exports", "GET", "/api/v1/projects/{project}/exports", 200, "List exports", s.listExports)
+	route(s, api, "create-export", "POST", "/api/v1/projects/{project}/exports", 202, "Take a project away as a zip", s.createExport)
+	route(s, api, "get-export", "GET", "/api/v1/exports/{export}", 200, "Get an export and its progress", s.getExport)
+	route(s, api, "cancel-export", "POST", "/api/v1/exports/{export}/cancel", 200, "Cancel an unfinished export", s.cancelExport)
+	r.GET("/api/v1/exports/:export/download", s.identify, s.downloadExport)
+}
+
+func notFound() error {
+	return fault.New(fault.NotFound, "not_found", "There is nothing at this address.")
+}
+
+func (s *Server) newAPI(r *gin.Engine) huma.API {
+	huma.NewError = frameworkProblem
+	huma.ValidateStrictCasing = true
+	c := huma.DefaultConfig("Postern", s.Version)
+	c.Info.Description = "An API gateway that its customers can always leave."
+	c.Servers = []*huma.Server{{URL: s.Config.PublicURL}}
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/openapi", "", ""
+	c.CreateHooks = nil // no $schema member in answers
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer": {Type: "http", Scheme: "bearer", Description: "A workspace key, as POST /proxy answers it."},
+	}
+	return humagin.NewWithGroup(r, r.Group("/", s.identify), c)
+}
