@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -117,30 +118,44 @@ func (a *archive) close() (int64, [32]byte, error) {
 	return a.out.size, [32]byte(a.out.hash.Sum(nil)), nil
 }
 
-// sortDirectory orders the records of a zip's central directory by file name
-// (APPNOTE 4.3.12: signature, 42 fixed bytes, then name, extra and comment, the
-// lengths of which stand at 28, 30 and 32). What follows them, the end records,
+// sortDirectory orders the records of the central directory in the end of a zip
+// by file name (APPNOTE 4.3.12: 46 fixed bytes, then name, extra and comment,
+// whose lengths stand at 28, 30 and 32). What stands before and behind them
 // depends on their number and size alone and stays.
 func sortDirectory(tail []byte) []byte {
+	from, to := directory(tail)
 	type record struct {
 		name string
 		raw  []byte
 	}
-	const fixed = 46
 	var records []record
-	rest := tail
-	for len(rest) >= fixed && bytes.HasPrefix(rest, []byte("PK\x01\x02")) {
+	for rest := tail[from:to]; len(rest) > 0; {
+		const fixed = 46
 		name := int(binary.LittleEndian.Uint16(rest[28:]))
 		size := fixed + name + int(binary.LittleEndian.Uint16(rest[30:])) + int(binary.LittleEndian.Uint16(rest[32:]))
 		records = append(records, record{string(rest[fixed : fixed+name]), rest[:size]})
 		rest = rest[size:]
 	}
 	slices.SortFunc(records, func(x, y record) int { return strings.Compare(x.name, y.name) })
-	out := make([]byte, 0, len(tail))
+	out := append(make([]byte, 0, len(tail)), tail[:from]...)
 	for _, r := range records {
 		out = append(out, r.raw...)
 	}
-	return append(out, rest...)
+	return append(out, tail[to:]...)
+}
+
+// directory finds the central directory in the end of a zip without a comment:
+// its size stands in the last record (APPNOTE 4.3.16), or, for a large archive,
+// in the ZIP64 one before that and its locator (4.3.14, 4.3.15).
+func directory(tail []byte) (from, to int) {
+	const end, end64 = 22, 56 + 20
+	to = len(tail) - end
+	size := int(binary.LittleEndian.Uint32(tail[to+12:]))
+	if uint32(size) == math.MaxUint32 {
+		to -= end64
+		size = int(binary.LittleEndian.Uint64(tail[to+40:]))
+	}
+	return to - size, to
 }
 
 func sumsPart(a *archive) Part {

@@ -1,0 +1,154 @@
+package bundle_test
+
+import (
+	"encoding/hex"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/bundle"
+	"postern/policy"
+	"postern/snapshot"
+	"postern/testkit/sample"
+)
+
+// shown says of a field which feature it belongs to and what of its value in
+// fullProject must be found in a data export.
+type shown struct {
+	feature snapshot.Feature
+	text    string
+}
+
+var fields = map[string]shown{
+	"Project.ID":            {snapshot.FeatureProject, sample.ProjectID},
+	"Project.Name":          {snapshot.FeatureProject, "pr-name"},
+	"Project.DisplayName":   {snapshot.FeatureProject, "Pr Display"},
+	"Project.FallbackOwner": {snapshot.FeatureOwnerFallback, "pr-fallback"},
+	"Project.CreatedAt":     {snapshot.FeatureProject, "2021-01-01T00:00:00Z"},
+	"Project.ExpiresAt":     {snapshot.FeatureProject, "2022-01-01T00:00:00Z"},
+	"Project.Revision":      {snapshot.FeatureProject, "987654"},
+	"Project.RevisedAt":     {snapshot.FeatureProject, "2023-01-01T00:00:00Z"},
+	"Project.KeyTypes":      {snapshot.FeatureKeyType, "kty_full"},
+	"Project.Tenants":       {snapshot.FeatureTenant, "tnt_full"},
+	"Project.Versions":      {snapshot.FeatureVersion, "ver_full"},
+
+	"Version.ID":           {snapshot.FeatureVersion, "ver_full"},
+	"Version.Name":         {snapshot.FeatureVersion, "7.8.9-vname"},
+	"Version.Access":       {snapshot.FeatureAccess, "owner_fallback"},
+	"Version.Environments": {snapshot.FeatureEnvironment, "env_full"},
+
+	"Access.Mode":    {snapshot.FeatureAccess, "authenticate"},
+	"Access.Methods": {snapshot.FeatureAccess, "api_key"},
+	"Access.Keyless": {snapshot.FeatureAccess, "owner_fallback"},
+
+	"Environment.ID":     {snapshot.FeatureEnvironment, "env_full"},
+	"Environment.Name":   {snapshot.FeatureRoute, "en-name"},
+	"Environment.Target": {snapshot.FeatureEnvironment, "http://en.example/target"},
+
+	"KeyType.ID":        {snapshot.FeatureKeyType, "kty_full"},
+	"KeyType.Name":      {snapshot.FeatureKeyType, "ktname"},
+	"KeyType.Scopes":    {snapshot.FeatureKeyType, "kt:scope"},
+	"KeyType.ExpiresIn": {snapshot.FeatureKeyType, "13579"},
+	"KeyType.BuiltIn":   {snapshot.FeatureKeyType, `"built_in": true`},
+
+	"Tenant.ID":   {snapshot.FeatureTenant, "tnt_full"},
+	"Tenant.Name": {snapshot.FeatureTenant, "te-name"},
+
+	"Key.ID":          {snapshot.FeatureKey, "key_full"},
+	"Key.ProjectID":   {snapshot.FeatureKey, sample.ProjectID},
+	"Key.Owner":       {snapshot.FeatureKey, "k-owner"},
+	"Key.KeyType":     {snapshot.FeatureKey, "ktname"},
+	"Key.Scopes":      {snapshot.FeatureKey, "k:scope"},
+	"Key.TenantID":    {snapshot.FeatureKey, "tnt_full"},
+	"Key.Tenant":      {snapshot.FeatureKey, "te-name"},
+	"Key.Environment": {snapshot.FeatureKey, "en-name"},
+	"Key.Description": {snapshot.FeatureKey, "k description"},
+	"Key.State":       {snapshot.FeatureKey, "frozen"},
+	"Key.Hash":        {snapshot.FeatureKey, hexOf("now")},
+	"Key.OldHash":     {snapshot.FeatureKeyGrace, hexOf("before")},
+	"Key.GraceEndsAt": {snapshot.FeatureKeyGrace, "2024-01-01T00:00:00Z"},
+	"Key.ExpiresAt":   {snapshot.FeatureKey, "2025-01-01T00:00:00Z"},
+	"Key.CreatedAt":   {snapshot.FeatureKey, "2020-01-01T00:00:00Z"},
+	"Key.Prefix":      {snapshot.FeatureKey, "kpre_en-name_"},
+	"Key.Last4":       {snapshot.FeatureKey, "La5t"},
+}
+
+func hexOf(s string) string {
+	sum := policy.HashKey(s)
+	return hex.EncodeToString(sum[:])
+}
+
+func year(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// fullProject sets every field to something that can be found again.
+func fullProject() (*snapshot.Project, snapshot.Key) {
+	old := policy.HashKey("before")
+	project := &snapshot.Project{
+		ID: sample.ProjectID, Name: "pr-name", DisplayName: "Pr Display", FallbackOwner: "pr-fallback",
+		CreatedAt: year(2021), ExpiresAt: year(2022), Revision: 987654, RevisedAt: year(2023),
+		KeyTypes: []snapshot.KeyType{{ID: "kty_full", Name: "ktname", Scopes: []string{"kt:scope"}, ExpiresIn: 13579 * time.Second, BuiltIn: true}},
+		Tenants:  []snapshot.Tenant{{ID: "tnt_full", Name: "te-name"}},
+		Versions: []snapshot.Version{{
+			ID: "ver_full", Name: "7.8.9-vname",
+			Access:       snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.OwnerFallback},
+			Environments: []snapshot.Environment{{ID: "env_full", Name: "en-name", Target: "http://en.example/target"}},
+		}},
+	}
+	key := snapshot.Key{
+		ID: "key_full", ProjectID: sample.ProjectID, Owner: "k-owner", KeyType: "ktname", Scopes: []string{"k:scope"},
+		TenantID: "tnt_full", Tenant: "te-name", Environment: "en-name", Description: "k description",
+		State: snapshot.KeyFrozen, Hash: policy.HashKey("now"), OldHash: &old, GraceEndsAt: year(2024),
+		ExpiresAt: year(2025), CreatedAt: year(2020), Prefix: "kpre_en-name_", Last4: "La5t",
+	}
+	return project, key
+}
+
+// A field that somebody adds to the snapshot fails here until it has a feature
+// and a place in the export.
+func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
+	project, key := fullProject()
+	in := sampleInput()
+	in.Project, in.KeyCount = project, 1
+	in.Keys = sample.Stream(map[string]sample.Plain{"full": {Key: key}})
+	data, _ := write(t, in)
+	_, files := unzip(t, data)
+	text := files["project-config.json"] + files["tenants/te-name/keys/keys.jsonl"]
+	seen := 0
+	for _, of := range []any{snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{}, snapshot.Key{}} {
+		kind := reflect.TypeOf(of)
+		for i := range kind.NumField() {
+			name := kind.Name() + "." + kind.Field(i).Name
+			want, ok := fields[name]
+			switch {
+			case !ok:
+				t.Errorf("%s belongs to no feature", name)
+			case !slices.Contains(snapshot.Features(), want.feature):
+				t.Errorf("%s belongs to %s, which is no feature", name, want.feature)
+			case !strings.Contains(text, want.text):
+				t.Errorf("%s: %q is nowhere in the export", name, want.text)
+			}
+			seen++
+		}
+	}
+	if seen != len(fields) {
+		t.Errorf("%d fields, but %d are listed here: one was removed", seen, len(fields))
+	}
+}
+
+// A target that judges by a reason its table does not have must not get an
+// item out of it.
+func TestLedgerRefusesAnUndeclaredFate(t *testing.T) {
+	for name, target := range map[string]bundle.Target{
+		"reason": {Name: "odd", Format: bundle.FormatData, Table: bundle.Data.Table,
+			Judge: func(*bundle.Build, bundle.Subject) bundle.Verdict { return bundle.Verdict{Reason: "made_up"} }},
+		"feature": {Name: "odd", Format: bundle.FormatData, Table: bundle.Table{}},
+	} {
+		in := sampleInput()
+		in.Target = target
+		if _, err := bundle.Write(t.Context(), failing{nil}, in); err == nil || !strings.Contains(err.Error(), "declares no fate") {
+			t.Errorf("undeclared %s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package bundle
+
+import (
+	"archive/zip"
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"postern/fault"
+)
+
+// Bounds on an archive that is read. What Write makes of a million keys stays
+// far below them.
+const (
+	maxEntries    = 10_000
+	maxEntrySize  = 8 << 30  // bytes, unpacked
+	maxTotalSize  = 16 << 30 // bytes, unpacked
+	maxRatio      = 250      // unpacked to packed, where it matters
+	ratioMatters  = 16 << 20 // bytes, unpacked; small files may be as repetitive as they like
+	maxSmallFile  = 64 << 20 // bytes, of files that are read whole
+	maxJSONLine   = 1 << 20  // bytes
+	sumsFile      = "SHA256SUMS"
+	codeNotAnZip  = "bundle_unreadable"
+	codeBadBundle = "bundle_invalid"
+)
+
+// Report is what a checked archive holds.
+type Report struct {
+	Manifest Manifest
+	Summary  Summary
+	Target   string
+	Entries  int
+	Items    int64
+	Keys     int64
+}
+
+// problem is a fault of one entry; every refusal names it.
+func problem(entry, format string, args ...any) error {
+	return fault.New(fault.Invalid, codeBadBundle, "%s: %s", entry, fmt.Sprintf(format, args...))
+}
+
+// Verify checks an archive offline: that it is safe to unpack, that every file
+// is the one that was summed and none is missing or added, that every document
+// has its shape, that the ledger has an item for everything in the other files,
+// and that all its pointers lead somewhere. It trusts nothing in the archive
+// but bounds what it reads; about 50 bytes of memory a ledger item stay in use.
+//
+// Errors are of kind Invalid, and their public text begins with the name of the
+// entry at fault.
+func Verify(ctx context.Context, r io.ReaderAt, size int64) (Report, error) {
+	zr, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return Report{}, fault.New(fault.Invalid, codeNotAnZip, "This file is no complete zip archive.").Because(err)
+	}
+	v := &verifier{ctx: ctx, files: map[string]*zip.File{}}
+	if err := v.admit(zr.File); err != nil {
+		return Report{}, err
+	}
+	if err := v.sums(); err != nil {
+		return Report{}, err
+	}
+	return v.contents()
+}
+
+type verifier struct {
+	ctx   context.Context
+	files map[string]*zip.File
+}
+
+// admit judges the list of entries before any of them is unpacked.
+func (v *verifier) admit(list []*zip.File) error {
+	if len(list) > maxEntries {
+		return problem("the archive", "it has %d entries, more than %d", len(list), maxEntries)
+	}
+	folded := map[string]string{}
+	var total uint64
+	for _, f := range list {
+		if err := admitEntry(f); err != nil {
+			return err
+		}
+		if other, have := folded[strings.ToLower(f.Name)]; have {
+			return problem(f.Name, "it collides with %s", other)
+		}
+		folded[strings.ToLower(f.Name)] = f.Name
+		if total += f.UncompressedSize64; total > maxTotalSize {
+			return problem(f.Name, "the archive unpacks to more than %d bytes", int64(maxTotalSize))
+		}
+		v.files[f.Name] = f
+	}
+	return apart(list)
+}
+
+func admitEntry(f *zip.File) error {
+	if err := checkName(f.Name); err != nil {
+		return problem(fmt.Sprintf("%q", f.Name), "%s", err)
+	}
+	switch {
+	case !f.Mode().IsRegular():
+		return problem(f.Name, "it is no regular file")
+	case f.Flags&1 != 0:
+		return problem(f.Name, "it is encrypted")
+	case f.Method != zip.Deflate && f.Method != zip.Store:
+		return problem(f.Name, "it is packed by a method (%d) that is not used here", f.Method)
+	case f.UncompressedSize64 > maxEntrySize:
+		return problem(f.Name, "it unpacks to %d bytes, more than %d", f.UncompressedSize64, int64(maxEntrySize))
+	case f.UncompressedSize64 > ratioMatters && f.UncompressedSize64/maxRatio > f.CompressedSize64:
+		return problem(f.Name, "it unpacks to more than %d times its size", maxRatio)
+	}
+	return nil
+}
+
+// apart refuses entries that share bytes, by which a small file can hold a huge
+// archive (Fifield, A better zip bomb, 2019).
+func apart(list []*zip.File) error {
+	type span struct {
+		name     string
+		from, to int64
+	}
+	var spans []span
+	for _, f := range list {
+		from, err := f.DataOffset()
+		if err != nil {
+			return problem(f.Name, "its place in the archive is wrong")
+		}
+		spans = append(spans, span{f.Name, from, from + int64(f.CompressedSize64)})
+	}
+	slices.SortFunc(spans, func(a, b span) int { return int(min(max(a.from-b.from, -1), 1)) })
+	for i := 1; i < len(spans); i++ {
+		if spans[i].from < spans[i-1].to {
+			return problem(spans[i].name, "it shares bytes with %s", spans[i-1].name)
+		}
+	}
+	return nil
+}
+
+// open reads an entry, whose declared size bounds what comes out.
+func (v *verifier) open(name string) (io.ReadCloser, error) {
+	f, ok := v.files[name]
+	if !ok {
+		return nil, problem(name, "it is missing")
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, problem(name, "it cannot be unpacked: %s", err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(r, int64(f.UncompressedSize64)+1), r}, nil
+}
+
+func (v *verifier) read(name string) ([]byte, error) {
+	r, err := v.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, maxSmallFile+1))
+	if err != nil {
+		return nil, problem(name, "it cannot be unpacked: %s", err)
+	}
+	if len(data) > maxSmallFile {
+		return nil, problem(name, "it is larger than %d bytes", maxSmallFile)
+	}
+	return data, nil
+}
+
+// sums compares every entry with SHA256SUMS, and that with the entries.
+func (v *verifier) sums() error {
+	text, err := v.read(sumsFile)
+	if err != nil {
+		return err
+	}
+	listed := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		if raw, err := hex.DecodeString(sum); !ok || err != nil || len(raw) != sha256.Size {
+			return problem(sumsFile, "line %d is no sum and name", len(listed)+1)
+		}
+		if _, twice := listed[name]; twice {
+			return problem(name, "it is listed twice in %s", sumsFile)
+		}
+		listed[name] = sum
+	}
+	for _, name := range v.names() {
+		if _, ok := listed[name]; !ok && name != sumsFile {
+			return problem(name, "it is not listed in %s", sumsFile)
+		}
+	}
+	for _, name := range sortedKeys(listed) {
+		if err := v.sum(name, listed[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) sum(name, want string) error {
+	if err := v.ctx.Err(); err != nil {
+		return fmt.Errorf("verify %s: %w", name, err)
+	}
+	r, err := v.open(name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, r)
+	if err != nil {
+		return problem(name, "it cannot be unpacked: %s", err)
+	}
+	if uint64(n) != v.files[name].UncompressedSize64 {
+		return problem(name, "it is not of the size it declares")
+	}
+	if hex.EncodeToString(h.Sum(nil)) != want {
+		return problem(name, "its SHA-256 is not the one in %s", sumsFile)
+	}
+	return nil
+}
+
+func (v *verifier) names() []string { return sortedKeys(v.files) }
+
+func sortedKeys[T any](m map[string]T) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// lines walks the lines of an entry, without their ends, from 0.
+func (v *verifier) lines(name string, visit func(n int, line []byte) error) error {
+	r, err := v.open(name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 0, 64<<10), maxJSONLine)
+	for n := 0; in.Scan(); n++ {
+		if err := v.ctx.Err(); err != nil {
+			return fmt.Errorf("verify %s: %w", name, err)
+		}
+		if err := visit(n, in.Bytes()); err != nil {
+			return err
+		}
+	}
+	if err := in.Err(); err != nil {
+		return problem(name, "it cannot be read as lines: %s", err)
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package bundle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"postern/snapshot"
+)
+
+// complete asks for an item of everything that the other files show, and of
+// what every ledger has to mention.
+func (l *ledgerCheck) complete(config projectDoc) error {
+	for _, ref := range l.keyRows {
+		return problem(reportFile, "line %d of %s has no item", ref.line+1, ref.file)
+	}
+	for _, id := range expectedItems(config) {
+		if _, have := l.seen[l.hash(id)]; !have {
+			return problem(reportFile, "item %s is missing", id)
+		}
+	}
+	return nil
+}
+
+func expectedItems(config projectDoc) []string {
+	var ids []string
+	add := func(f snapshot.Feature, id string) { ids = append(ids, string(f)+":"+id) }
+	add(snapshot.FeatureProject, config.ID)
+	for _, t := range config.KeyTypes {
+		add(snapshot.FeatureKeyType, t.ID)
+	}
+	for _, t := range config.Tenants {
+		add(snapshot.FeatureTenant, t.ID)
+	}
+	for _, v := range config.Versions {
+		add(snapshot.FeatureVersion, v.ID)
+		add(snapshot.FeatureAccess, v.ID)
+		add(snapshot.FeatureOpenAPI, v.ID)
+		if v.RequestsAuth.Keyless == snapshot.OwnerFallback {
+			add(snapshot.FeatureOwnerFallback, v.ID)
+		}
+		for _, e := range v.Environments {
+			add(snapshot.FeatureEnvironment, e.ID)
+			add(snapshot.FeatureRoute, e.ID+":"+string(HostForm))
+			add(snapshot.FeatureRoute, e.ID+":"+string(PathForm))
+		}
+	}
+	for _, f := range snapshot.AlwaysReported() {
+		add(f, config.ID)
+	}
+	return ids
+}
+
+// resolve walks every document that is pointed into, and every other one to see
+// that it is a document at all.
+func (l *ledgerCheck) resolve() error {
+	for _, name := range l.v.names() {
+		var err error
+		switch {
+		case strings.HasSuffix(name, ".jsonl"):
+			err = l.v.lines(name, func(n int, line []byte) error {
+				return l.walk(name, "/"+strconv.Itoa(n), json.NewDecoder(strings.NewReader(string(line))))
+			})
+		case strings.HasSuffix(name, ".json"), strings.HasSuffix(name, "/gateway.yaml"):
+			err = l.document(name)
+		}
+		if err != nil {
+			return err
+		}
+		for _, item := range l.pointers[name] {
+			return problem(reportFile, "item %d points at a place in %s that is not there", item, name)
+		}
+	}
+	return nil
+}
+
+func (l *ledgerCheck) document(name string) error {
+	r, err := l.v.open(name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return l.walk(name, "", json.NewDecoder(r))
+}
+
+// errDeep guards the stack against a document of nothing but brackets.
+var errDeep = errors.New("it is nested too deeply")
+
+const maxDepth = 64
+
+func (l *ledgerCheck) walk(name, at string, d *json.Decoder) error {
+	if err := l.value(name, at, d, 0); err != nil {
+		return problem(name, "it is no JSON document: %s", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return problem(name, "something follows the document")
+	}
+	return nil
+}
+
+// value consumes one value and strikes out the pointers to it and into it.
+func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
+	if depth > maxDepth {
+		return errDeep
+	}
+	delete(l.pointers[name], l.hash(at))
+	token, err := d.Token()
+	if err != nil {
+		return err
+	}
+	bracket, ok := token.(json.Delim)
+	if !ok {
+		return nil
+	}
+	for n := 0; d.More(); n++ {
+		step := strconv.Itoa(n)
+		if bracket == '{' {
+			field, err := d.Token()
+			if err != nil {
+				return err
+			}
+			step = strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprint(field))
+		}
+		if err := l.value(name, at+"/"+step, d, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}

@@ -1,0 +1,275 @@
+package bundle
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"strings"
+
+	"postern/snapshot"
+)
+
+// contents checks what the files say, alone and of one another.
+func (v *verifier) contents() (Report, error) {
+	report := Report{Entries: len(v.files)}
+	if err := v.manifest(&report); err != nil {
+		return Report{}, err
+	}
+	config, err := decodeWhole[projectDoc](v, configFile)
+	if err != nil {
+		return Report{}, err
+	}
+	l := &ledgerCheck{
+		v: v, report: &report, seed: maphash.MakeSeed(),
+		seen: map[uint64]struct{}{}, keyRows: map[uint64]rowRef{},
+		pointers: map[string]map[uint64]int64{}, probes: map[string]bool{},
+	}
+	if err := l.readKeyRows(config); err != nil {
+		return Report{}, err
+	}
+	if err := l.readProbes(); err != nil {
+		return Report{}, err
+	}
+	if err := l.readItems(config); err != nil {
+		return Report{}, err
+	}
+	if err := l.complete(config); err != nil {
+		return Report{}, err
+	}
+	return report, l.resolve()
+}
+
+func (v *verifier) manifest(report *Report) error {
+	m, err := decodeWhole[Manifest](v, manifestFile)
+	if err != nil {
+		return err
+	}
+	if m.Format != manifestFormat {
+		return problem(manifestFile, "format %q is not %s", m.Format, manifestFormat)
+	}
+	listed := map[string]bool{manifestFile: true, sumsFile: true}
+	for _, f := range m.Files {
+		entry, ok := v.files[f.Name]
+		if !ok {
+			return problem(f.Name, "%s lists it, but it is missing", manifestFile)
+		}
+		if entry.UncompressedSize64 != uint64(f.Size) {
+			return problem(f.Name, "%s gives it another size", manifestFile)
+		}
+		listed[f.Name] = true
+	}
+	for _, name := range v.names() {
+		if !listed[name] {
+			return problem(name, "it is not listed in %s", manifestFile)
+		}
+	}
+	report.Manifest = m
+	return nil
+}
+
+// decodeWhole reads a small document strictly: no unknown field, nothing behind.
+func decodeWhole[T any](v *verifier, name string) (T, error) {
+	var out T
+	data, err := v.read(name)
+	if err != nil {
+		return out, err
+	}
+	return out, strict(name, data, &out)
+}
+
+func strict(entry string, data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return problem(entry, "it does not have its shape: %s", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return problem(entry, "something follows the document")
+	}
+	return nil
+}
+
+// ledgerCheck compares the ledger with everything else. Long lists are kept as
+// hashes.
+type ledgerCheck struct {
+	v        *verifier
+	report   *Report
+	seed     maphash.Seed
+	seen     map[uint64]struct{}         // ids of items
+	keyRows  map[uint64]rowRef           // ids of items that key rows need
+	pointers map[string]map[uint64]int64 // by file: pointers to resolve, with the number of their item
+	probes   map[string]bool
+}
+
+type rowRef struct {
+	file string
+	line int
+}
+
+func (l *ledgerCheck) hash(s string) uint64 { return maphash.String(l.seed, s) }
+
+func (l *ledgerCheck) readKeyRows(config projectDoc) error {
+	for _, name := range l.v.names() {
+		if !strings.HasPrefix(name, "tenants/") || !strings.HasSuffix(name, "/keys/keys.jsonl") {
+			continue
+		}
+		err := l.v.lines(name, func(n int, line []byte) error {
+			var row keyDoc
+			if err := strict(fmt.Sprintf("%s: line %d", name, n+1), line, &row); err != nil {
+				return err
+			}
+			if row.ProjectID != config.ID {
+				return problem(name, "line %d belongs to another project", n+1)
+			}
+			if sum, err := hex.DecodeString(row.SHA256); err != nil || len(sum) != 32 {
+				return problem(name, "line %d has no SHA-256", n+1)
+			}
+			l.keyRows[l.hash(string(snapshot.FeatureKey)+":"+row.ID)] = rowRef{name, n}
+			if row.PreviousSHA256 != nil {
+				l.keyRows[l.hash(string(snapshot.FeatureKeyGrace)+":"+row.ID)] = rowRef{name, n}
+			}
+			l.report.Keys++
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if l.report.Keys != l.report.Manifest.Counts.Keys {
+		return problem(manifestFile, "it counts %d keys, and there are %d", l.report.Manifest.Counts.Keys, l.report.Keys)
+	}
+	return nil
+}
+
+func (l *ledgerCheck) readProbes() error {
+	const name = "verify/probes.jsonl"
+	if _, have := l.v.files[name]; !have {
+		return nil
+	}
+	return l.v.lines(name, func(n int, line []byte) error {
+		var row struct {
+			ID string `json:"id"`
+		}
+		if err := json.Unmarshal(line, &row); err != nil || row.ID == "" {
+			return problem(name, "line %d is no probe", n+1)
+		}
+		l.probes[row.ID] = true
+		return nil
+	})
+}
+
+// ledgerHead is a ledger without its items, which are streamed.
+type ledgerHead struct {
+	Format     string          `json:"format"`
+	Generator  string          `json:"generator"`
+	Project    ManifestProject `json:"project"`
+	Target     string          `json:"target"`
+	ExportedAt string          `json:"exported_at"`
+	Summary    Summary         `json:"summary"`
+}
+
+func (l *ledgerCheck) readItems(config projectDoc) error {
+	r, err := l.v.open(reportFile)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	head, err := readLedgerHead(d)
+	if err != nil {
+		return problem(reportFile, "it does not have its shape: %s", err)
+	}
+	if head.Format != ledgerFormat || head.Project != (ManifestProject{config.ID, config.Name}) {
+		return problem(reportFile, "it is the ledger of another format or project")
+	}
+	var counted Summary
+	for d.More() {
+		if err := l.v.ctx.Err(); err != nil {
+			return fmt.Errorf("verify %s: %w", reportFile, err)
+		}
+		var item Item
+		if err := d.Decode(&item); err != nil {
+			return problem(reportFile, "item %d does not have its shape: %s", l.report.Items, err)
+		}
+		if err := l.item(head.Target, item); err != nil {
+			return err
+		}
+		counted.count(item.Status)
+		l.report.Items++
+	}
+	if counted != head.Summary {
+		return problem(reportFile, "its summary does not count its items")
+	}
+	l.report.Summary, l.report.Target = counted, head.Target
+	return nil
+}
+
+// readLedgerHead reads up to the first item. The items come last in a ledger.
+func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
+	fields := map[string]json.RawMessage{}
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return ledgerHead{}, fmt.Errorf("it is no object")
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return ledgerHead{}, err
+		}
+		if name == "items" {
+			if t, err := d.Token(); err != nil || t != json.Delim('[') {
+				return ledgerHead{}, fmt.Errorf("items is no list")
+			}
+			whole, err := json.Marshal(fields)
+			if err != nil {
+				return ledgerHead{}, err
+			}
+			var head ledgerHead
+			return head, strict(reportFile, whole, &head)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return ledgerHead{}, err
+		}
+		fields[fmt.Sprint(name)] = value
+	}
+	return ledgerHead{}, fmt.Errorf("it has no items")
+}
+
+func (l *ledgerCheck) item(target string, item Item) error {
+	id := l.hash(item.ID)
+	if _, twice := l.seen[id]; twice {
+		return problem(reportFile, "item %s stands there twice", item.ID)
+	}
+	l.seen[id] = struct{}{}
+	delete(l.keyRows, id)
+	switch item.Status {
+	case Exact, Approximate, Lossy, Skipped:
+	default:
+		return problem(reportFile, "item %s has status %q", item.ID, item.Status)
+	}
+	if !strings.HasPrefix(item.Code, target+"."+item.Kind+".") || item.Note == "" || !strings.HasPrefix(item.ID, item.Kind+":") {
+		return problem(reportFile, "item %s has no proper code or note", item.ID)
+	}
+	for _, p := range []*Pointer{item.Source, item.Target} {
+		if p == nil {
+			continue
+		}
+		if _, have := l.v.files[p.File]; !have {
+			return problem(p.File, "item %s points there, but it is missing", item.ID)
+		}
+		if l.pointers[p.File] == nil {
+			l.pointers[p.File] = map[uint64]int64{}
+		}
+		l.pointers[p.File][l.hash(p.Pointer)] = l.report.Items
+	}
+	for _, probe := range item.Probes {
+		if !l.probes[probe] {
+			return problem(reportFile, "item %s names probe %s, which is not recorded", item.ID, probe)
+		}
+	}
+	return nil
+}

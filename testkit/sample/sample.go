@@ -1,0 +1,146 @@
+// Package sample is one project with a key of every kind, for the tests of
+// whatever reads a snapshot: export targets, gateways, and the comparison of
+// the two.
+//
+// It owns fixed data and no behaviour. Times are around Base, so that a test
+// with a clock of its own decides what has ended; keys that must be over or
+// running by the real clock are far away from it on either side.
+package sample
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/policy"
+	"postern/snapshot"
+)
+
+// Base is when the sample project was last changed.
+var Base = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+// Moments that are over, and that are not, for as long as this code lives.
+var (
+	Past   = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+	Future = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// ProjectID is the id of the sample project.
+const ProjectID = "prj_0000000000sample"
+
+// Project has versions of every access policy. Its upstreams are target and
+// paths below it.
+func Project(target string) *snapshot.Project {
+	env := func(id, name, path string) snapshot.Environment {
+		return snapshot.Environment{ID: "env_" + id, Name: name, Target: target + path}
+	}
+	version := func(id, name string, access snapshot.Access, envs ...snapshot.Environment) snapshot.Version {
+		return snapshot.Version{ID: "ver_" + id, Name: name, Access: access, Environments: envs}
+	}
+	keys := []snapshot.Method{snapshot.APIKey}
+	return &snapshot.Project{
+		ID: ProjectID, Name: "shop", DisplayName: "The Shop", FallbackOwner: "front-desk",
+		CreatedAt: Base.Add(-240 * time.Hour), Revision: 42, RevisedAt: Base,
+		KeyTypes: []snapshot.KeyType{
+			{ID: "kty_1", Name: "full", Scopes: []string{"*"}, BuiltIn: true},
+			{ID: "kty_2", Name: "none"},
+			{ID: "kty_3", Name: "read-only", Scopes: []string{"read"}, BuiltIn: true},
+			{ID: "kty_4", Name: "writer", Scopes: []string{"orders:read", "orders:write"}, ExpiresIn: 36 * time.Hour},
+		},
+		Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: "default"}},
+		Versions: []snapshot.Version{
+			version("1", "1.0.0", snapshot.Access{Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.Reject},
+				env("1", "dev", "/dev"), env("2", "prod", "/base")),
+			version("2", "2.0.0", snapshot.Access{Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.OwnerFallback},
+				env("3", "prod", "")),
+			version("3", "open", snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
+				env("4", "prod", "/open/")),
+			version("4", "v3-optional", snapshot.Access{Mode: snapshot.Passthrough, Methods: keys, Keyless: snapshot.Reject},
+				env("5", "prod", "/a%20b/~c")),
+		},
+	}
+}
+
+// Plain is a key with its plaintext, and with that of its former secret.
+type Plain struct {
+	snapshot.Key
+	Plaintext, Old string
+}
+
+// Keys is one key of every kind, in ascending order of ids, by these names:
+// active, allenvs, dev, expired, frozen, frozenexpired, future, graced,
+// graceover, noscopes, oddowner, readonly, revoked, unlike, writer.
+func Keys() map[string]Plain {
+	out := map[string]Plain{}
+	add := func(id, name, owner, keyType, env string, change func(*snapshot.Key)) {
+		p := Plain{Plaintext: plaintext(name, env)}
+		p.Key = snapshot.Key{
+			ID: "key_" + id, ProjectID: ProjectID, Owner: owner, KeyType: keyType, Scopes: scopes(keyType),
+			TenantID: "tnt_1", Tenant: "default", Environment: env, Description: "the " + name + " one",
+			State: snapshot.KeyActive, Hash: policy.HashKey(p.Plaintext), CreatedAt: Base.Add(-time.Hour),
+			Prefix: policy.DisplayPrefix(p.Plaintext), Last4: policy.Last4(p.Plaintext),
+		}
+		if change != nil {
+			change(&p.Key)
+		}
+		if p.OldHash != nil {
+			p.Old = plaintext(name+"old", env)
+			hash := policy.HashKey(p.Old)
+			p.OldHash = &hash
+		}
+		out[name] = p
+	}
+	grace := func(end time.Time) func(*snapshot.Key) {
+		return func(k *snapshot.Key) { k.OldHash, k.GraceEndsAt = &[32]byte{}, end }
+	}
+	add("01", "active", "billing-service", "full", "prod", nil)
+	add("02", "allenvs", "billing-service", "full", "", nil)
+	add("03", "dev", "billing-service", "full", "dev", nil)
+	add("04", "expired", "ana", "full", "prod", func(k *snapshot.Key) { k.ExpiresAt = Past })
+	add("05", "frozen", "ana", "full", "prod", func(k *snapshot.Key) { k.State = snapshot.KeyFrozen })
+	add("06", "frozenexpired", "ana", "full", "prod", func(k *snapshot.Key) { k.State, k.ExpiresAt = snapshot.KeyFrozen, Past })
+	add("07", "future", "ana", "full", "prod", func(k *snapshot.Key) { k.ExpiresAt = Future.Add(123 * time.Millisecond) })
+	add("08", "graced", "ben", "writer", "prod", grace(Future))
+	add("09", "graceover", "ben", "writer", "prod", grace(Past))
+	add("10", "noscopes", "carl", "none", "prod", nil)
+	add("11", "oddowner", `o'dd "own\er" {vault://env/HOME} ${HOME} $(id); a,b`, "full", "prod", nil)
+	add("12", "readonly", "dora", "read-only", "prod", nil)
+	add("13", "revoked", "eve", "full", "prod", func(k *snapshot.Key) { k.State = snapshot.KeyRevoked })
+	add("14", "unlike", "dora", "writer", "prod", func(k *snapshot.Key) { k.Scopes = []string{"orders:read"} })
+	add("15", "writer", "dora", "writer", "prod", nil)
+	return out
+}
+
+// Stream gives keys the way an export reads them.
+func Stream(keys map[string]Plain) func(context.Context) iter.Seq2[snapshot.Key, error] {
+	rows := make([]snapshot.Key, 0, len(keys))
+	for _, k := range keys {
+		rows = append(rows, k.Key)
+	}
+	slices.SortFunc(rows, func(a, b snapshot.Key) int { return strings.Compare(a.ID, b.ID) })
+	return func(context.Context) iter.Seq2[snapshot.Key, error] {
+		return func(yield func(snapshot.Key, error) bool) {
+			for _, k := range rows {
+				if !yield(k, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// AddressOf is where the sample project answers, as its owner sees it.
+func AddressOf(version, environment string) string {
+	return "http://shop.localhost:8090/" + version + "/" + environment
+}
+
+func scopes(keyType string) []string {
+	for _, t := range Project("").KeyTypes {
+		if t.Name == keyType {
+			return t.Scopes
+		}
+	}
+	return nil
+}
