@@ -84,6 +84,32 @@ func (c Config) Address(project, version, environment string) string {
 	return scheme + "://" + project + "." + host + rest
 }
 
+// OwnNames are the host names of this installation that no upstream may have.
+// The bare names of the machine itself are not among them: other services may
+// well run there, and our own ports are refused by address.
+func (c Config) OwnNames() []string {
+	var names []string
+	for _, raw := range []string{c.PublicURL, c.GatewayURL} {
+		if u, err := url.Parse(raw); err == nil && !machineName(u.Hostname()) {
+			names = append(names, u.Hostname())
+		}
+	}
+	return names
+}
+
+// OwnDomains are the domains whose every subdomain is ours.
+func (c Config) OwnDomains() []string {
+	if machineName(c.GatewayDomain) {
+		return nil
+	}
+	return []string{c.GatewayDomain}
+}
+
+func machineName(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil
+}
+
 // LoopbackOnly tells whether both listeners can be reached from this machine
 // only. Then, and only then, loopback upstreams are allowed without asking:
 // whoever can reach the gateway can reach those upstreams anyway.

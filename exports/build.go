@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -66,8 +67,15 @@ func ignoreIf(ignore bool, err error) error {
 	return err
 }
 
-// attempt writes the zip and marks the export ready.
-func (s *Service) attempt(ctx context.Context, row models.Export) error {
+// attempt writes the zip and marks the export ready. A panic on one project's
+// data is an error like another: it must end in a failed export, not in a job
+// that is taken up for ever.
+func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
+		}
+	}()
 	draft, err := s.Store.Create(row.ID)
 	if err != nil {
 		return err

@@ -1,0 +1,147 @@
+package accounts_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"postern/access"
+	"postern/accounts"
+	"postern/fault"
+	"postern/models"
+	"postern/testkit/state"
+)
+
+const password = "correct horse battery"
+
+func firstAccount(t *testing.T, s *accounts.Service) (session string) {
+	t.Helper()
+	code, err := s.FirstLink(t.Context())
+	if err != nil || code == "" {
+		t.Fatalf("no link: %q, %v", code, err)
+	}
+	session, err = s.UseLink(t.Context(), code, accounts.SignUp{Email: "Ana@Example.com", Name: "Ana", Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+func TestTheFirstLinkMakesAnOwnerAndWorksOnce(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := &accounts.Service{DB: db}
+		code, err := s.FirstLink(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		const people = 8
+		var winners atomic.Int32
+		var wg sync.WaitGroup
+		for i := range people {
+			wg.Go(func() {
+				session, err := s.UseLink(t.Context(), code, accounts.SignUp{Email: fmt.Sprintf("p%d@example.com", i), Name: "P", Password: password})
+				if err == nil && session != "" {
+					winners.Add(1)
+				} else if fault.KindOf(err) != fault.Gone {
+					t.Errorf("a loser got %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if winners.Load() != 1 {
+			t.Errorf("%d accounts were made by one link", winners.Load())
+		}
+		if again, err := s.FirstLink(t.Context()); err != nil || again != "" {
+			t.Errorf("there is an account and still a link: %q, %v", again, err)
+		}
+	})
+}
+
+func TestASessionLastsUntilSignOut(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := &accounts.Service{DB: db}
+		session := firstAccount(t, s)
+		p, err := s.BySession(t.Context(), session)
+		if err != nil || p.Roles[p.HomeTeam] != access.Owner {
+			t.Fatalf("the first account is %v, error %v", p, err)
+		}
+		if err := s.SignOut(t.Context(), session); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := s.BySession(t.Context(), session); err != nil || !p.Anonymous() {
+			t.Errorf("after sign-out: %v, %v", p, err)
+		}
+	})
+}
+
+func TestSignInTellsNothingAboutWhatIsWrong(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := &accounts.Service{DB: db}
+		firstAccount(t, s)
+		_, wrongPassword := s.SignIn(t.Context(), "ana@example.com", "not the password", "192.0.2.1:1")
+		_, wrongEmail := s.SignIn(t.Context(), "bob@example.com", password, "192.0.2.1:2")
+		if wrongPassword == nil || wrongEmail == nil || wrongPassword.Error() != wrongEmail.Error() {
+			t.Errorf("%v\n%v", wrongPassword, wrongEmail)
+		}
+		if _, err := s.SignIn(t.Context(), " ANA@example.com ", password, "192.0.2.1:3"); err != nil {
+			t.Errorf("the right password: %v", err)
+		}
+	})
+}
+
+func TestGuessingIsThrottled(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := &accounts.Service{DB: db}
+		firstAccount(t, s)
+		var err error
+		for i := range 11 {
+			_, err = s.SignIn(t.Context(), "ana@example.com", "guess", fmt.Sprintf("192.0.2.%d:1", i))
+		}
+		if fault.KindOf(err) != fault.TooMany {
+			t.Errorf("the eleventh guess got %v", err)
+		}
+	})
+}
+
+func TestSignUpNamesEveryWrongField(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := &accounts.Service{DB: db}
+		code, err := s.FirstLink(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.UseLink(t.Context(), code, accounts.SignUp{Email: "ana", Name: " ", Password: "short"})
+		if fault.KindOf(err) != fault.Invalid {
+			t.Fatalf("got %v", err)
+		}
+		if valid, err := s.LinkValid(t.Context(), code); err != nil || !valid {
+			t.Errorf("a refused form has used up the link: %v, %v", valid, err)
+		}
+	})
+}
+
+func TestAWorkspaceKeyOpensItsTeamOnly(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := &accounts.Service{DB: db}
+		var made accounts.Workspace
+		err := db.Write(t.Context(), func(tx *models.Tx) (err error) {
+			made, err = accounts.NewWorkspace(tx, time.Hour)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.ByWorkspaceKey(t.Context(), made.Key)
+		if err != nil || len(p.Roles) != 1 || p.Roles[made.Team] != access.Workspace {
+			t.Errorf("got %v, %v", p, err)
+		}
+		for _, wrong := range []string{"", made.ClaimCode, made.Key + "x", strings.ToUpper(made.Key)} {
+			if _, err := s.ByWorkspaceKey(t.Context(), wrong); fault.KindOf(err) != fault.Unauthenticated {
+				t.Errorf("a wrong key got %v", err)
+			}
+		}
+	})
+}
