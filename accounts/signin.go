@@ -56,6 +56,16 @@ func (s *Service) LinkValid(ctx context.Context, code string) (bool, error) {
 	return true, nil
 }
 
+// Begun tells whether the installation has an account, after which no one-time
+// link works any more.
+func (s *Service) Begun(ctx context.Context) (bool, error) {
+	n, err := s.DB.Read(ctx).CountAccounts()
+	if err != nil {
+		return false, fmt.Errorf("accounts: count: %w", err)
+	}
+	return n > 0, nil
+}
+
 // UseLink makes the installation's first account, the owner of a new team, and
 // signs it in. A link works once; of several at a time one wins.
 func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session string, err error) {
@@ -103,10 +113,10 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 	return session, nil
 }
 
-// minPassword counts characters. maxPassword counts bytes and bounds the work
+// MinPassword counts characters. maxPassword counts bytes and bounds the work
 // of hashing.
 const (
-	minPassword = 12
+	MinPassword = 12
 	maxPassword = 256
 )
 
@@ -120,9 +130,9 @@ func (in SignUp) normalized() (SignUp, error) {
 	if n := utf8.RuneCountInString(in.Name); n == 0 || n > 80 || strings.ContainsFunc(in.Name, func(r rune) bool { return r < ' ' }) {
 		wrong = append(wrong, fault.Field{Pointer: "/name", Code: "invalid_name", Detail: "Give a name of 1 to 80 characters."})
 	}
-	if n := utf8.RuneCountInString(in.Password); n < minPassword || len(in.Password) > maxPassword {
+	if n := utf8.RuneCountInString(in.Password); n < MinPassword || len(in.Password) > maxPassword {
 		wrong = append(wrong, fault.Field{Pointer: "/password", Code: "invalid_password",
-			Detail: fmt.Sprintf("Use at least %d characters (and at most %d bytes).", minPassword, maxPassword)})
+			Detail: fmt.Sprintf("Use at least %d characters (and at most %d bytes).", MinPassword, maxPassword)})
 	}
 	return in, fault.InvalidFields(wrong)
 }

@@ -82,6 +82,17 @@ func (t *Tx) ProjectNameTaken(name string) (bool, error) {
 	return n > 0, err
 }
 
+// TeamsOfProjects maps each project that exists to its team.
+func (t *Tx) TeamsOfProjects(ids []string) (map[string]string, error) {
+	var rows []Project
+	err := t.db.Select("id", "team_id").Where("id IN ?", ids).Find(&rows).Error
+	teams := make(map[string]string, len(rows))
+	for _, row := range rows {
+		teams[row.ID] = row.TeamID
+	}
+	return teams, err
+}
+
 // ProjectsOfTeams lists at most limit projects of the teams by name, after the
 // name given.
 func (t *Tx) ProjectsOfTeams(teamIDs []string, after string, limit int) ([]Project, error) {

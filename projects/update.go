@@ -20,10 +20,12 @@ type Settings struct {
 }
 
 // AccessChange is what UpdateAccess can change; nil leaves a field as it is.
+// FallbackOwner is the project's, for a caller who sets both in one step.
 type AccessChange struct {
-	Mode    *string
-	Methods *[]string
-	Keyless *string
+	Mode          *string
+	Methods       *[]string
+	Keyless       *string
+	FallbackOwner *string
 }
 
 // UpdateSettings changes a project. With ifMatch not empty it is refused as
@@ -45,9 +47,7 @@ func (s *Service) UpdateSettings(ctx context.Context, p access.Principal, ref, i
 		}
 		if in.FallbackOwner != nil {
 			project.FallbackOwner = *in.FallbackOwner
-			if !keys.ValidOwner(project.FallbackOwner) {
-				wrong = append(wrong, fault.Field{Pointer: "/fallback_owner", Code: "invalid_owner", Detail: "Use 1 to 128 printable ASCII characters without a space at either end."})
-			}
+			wrong = append(wrong, checkFallbackOwner(project.FallbackOwner)...)
 		}
 		if err := fault.InvalidFields(wrong); err != nil {
 			return err
@@ -61,6 +61,13 @@ func (s *Service) UpdateSettings(ctx context.Context, p access.Principal, ref, i
 		return err
 	})
 	return out, err
+}
+
+func checkFallbackOwner(owner string) []fault.Field {
+	if keys.ValidOwner(owner) {
+		return nil
+	}
+	return []fault.Field{{Pointer: "/fallback_owner", Code: "invalid_owner", Detail: "Use 1 to 128 printable ASCII characters without a space at either end."}}
 }
 
 // UpdateAccess changes the access policy of one version, named by its id.
@@ -79,7 +86,13 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 		}
 		seen := version.UpdatedAt
 		auth, wrong := normalizeAuth(in.over(version), "/requests_auth")
+		if in.FallbackOwner != nil {
+			wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
+		}
 		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		if err := in.moveFallback(tx, project, now); err != nil {
 			return err
 		}
 		version.AuthMode, version.AuthMethods, version.Keyless, version.UpdatedAt = auth.Mode, auth.Methods, auth.Keyless, now
@@ -91,6 +104,17 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 		return err
 	})
 	return out, err
+}
+
+// moveFallback gives the project the change's fallback owner, where it names
+// another.
+func (in AccessChange) moveFallback(tx *models.Tx, project models.Project, now time.Time) error {
+	if in.FallbackOwner == nil || *in.FallbackOwner == project.FallbackOwner {
+		return nil
+	}
+	seen := project.UpdatedAt
+	project.FallbackOwner, project.UpdatedAt = *in.FallbackOwner, now
+	return written(tx.UpdateProject(project, seen))
 }
 
 // over lays the change over what a version has. A mode that changes without

@@ -1,0 +1,36 @@
+package exports
+
+import (
+	"context"
+	"fmt"
+
+	"postern/access"
+)
+
+// Latest maps each project, named by its id, to its newest export; one without
+// exports is absent. It is refused as a whole when one may not be seen. The
+// exports come without ProjectName.
+func (s *Service) Latest(ctx context.Context, p access.Principal, projectIDs []string) (map[string]Export, error) {
+	tx := s.DB.Read(ctx)
+	teams, err := tx.TeamsOfProjects(projectIDs)
+	if err != nil {
+		return nil, fmt.Errorf("exports: find the latest: %w", err)
+	}
+	for _, id := range projectIDs {
+		if err := access.Check(p, teams[id], access.ExportRead); err != nil {
+			return nil, fmt.Errorf("exports: find the latest of %s: %w", id, err)
+		}
+	}
+	rows, err := tx.LatestExports(projectIDs)
+	if err != nil {
+		return nil, fmt.Errorf("exports: find the latest: %w", err)
+	}
+	out := make(map[string]Export, len(rows))
+	for id, row := range rows {
+		out[id] = view(row, "")
+	}
+	return out, nil
+}
+
+// FileName is what the export's zip is called where it is saved.
+func (e Export) FileName() string { return fileName(e.ProjectName, e.Format) }
