@@ -63,8 +63,8 @@ func refuseUnavailable(fields map[string]unavailable) error {
 	return fault.InvalidFields(wrong)
 }
 
-// page is the query of every list.
-type page struct {
+// Page is the query of every list.
+type Page struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most items to answer"`
 }

@@ -10,7 +10,8 @@ import (
 	"postern/exports"
 )
 
-type exportRef struct {
+// ExportRef is the path of one export.
+type ExportRef struct {
 	Export string `path:"export" doc:"Id of the export"`
 }
 
@@ -57,8 +58,8 @@ func (s *Server) showExport(e exports.Export) exportOutput {
 }
 
 func (s *Server) listExports(ctx context.Context, in *struct {
-	projectRef
-	page
+	ProjectRef
+	Page
 }) (*body[list[exportOutput]], error) {
 	found, err := s.Exports.List(ctx, principalOf(ctx), in.Project, in.Cursor, in.Limit)
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *Server) listExports(ctx context.Context, in *struct {
 }
 
 func (s *Server) createExport(ctx context.Context, in *struct {
-	projectRef
+	ProjectRef
 	Body struct {
 		Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
 		Keys      string `json:"keys,omitempty" doc:"hashes (default): consumers' keys keep working; mint: new keys beside them; none"`
@@ -91,7 +92,7 @@ func (s *Server) createExport(ctx context.Context, in *struct {
 	return &body[exportOutput]{s.showExport(e)}, nil
 }
 
-func (s *Server) getExport(ctx context.Context, in *exportRef) (*body[exportOutput], error) {
+func (s *Server) getExport(ctx context.Context, in *ExportRef) (*body[exportOutput], error) {
 	e, err := s.Exports.Get(ctx, principalOf(ctx), in.Export)
 	if err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func (s *Server) getExport(ctx context.Context, in *exportRef) (*body[exportOutp
 	return &body[exportOutput]{s.showExport(e)}, nil
 }
 
-func (s *Server) cancelExport(ctx context.Context, in *exportRef) (*body[exportOutput], error) {
+func (s *Server) cancelExport(ctx context.Context, in *ExportRef) (*body[exportOutput], error) {
 	e, err := s.Exports.Cancel(ctx, principalOf(ctx), in.Export)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 	"postern/keys"
 )
 
-type keyRef struct {
+// KeyRef is the path of one key.
+type KeyRef struct {
 	Key string `path:"key" doc:"Id of the key"`
 }
 
@@ -42,8 +43,8 @@ func showKey(k keys.Key, plaintext string) keyOutput {
 }
 
 func (s *Server) listKeys(ctx context.Context, in *struct {
-	projectRef
-	page
+	ProjectRef
+	Page
 }) (*body[list[keyOutput]], error) {
 	found, err := s.Keys.List(ctx, principalOf(ctx), in.Project, in.Cursor, in.Limit)
 	if err != nil {
@@ -57,7 +58,7 @@ func (s *Server) listKeys(ctx context.Context, in *struct {
 }
 
 func (s *Server) createKey(ctx context.Context, in *struct {
-	projectRef
+	ProjectRef
 	Body struct {
 		Owner        string      `json:"owner" doc:"Whom the key belongs to, such as billing-service"`
 		KeyType      string      `json:"key_type,omitempty" doc:"full when absent"`
@@ -89,23 +90,23 @@ func (s *Server) createKey(ctx context.Context, in *struct {
 	return &body[keyOutput]{showKey(minted.Key, minted.Plaintext)}, nil
 }
 
-func (s *Server) getKey(ctx context.Context, in *keyRef) (*body[keyOutput], error) {
+func (s *Server) getKey(ctx context.Context, in *KeyRef) (*body[keyOutput], error) {
 	return s.answerKey(ctx, in, s.Keys.Get)
 }
 
-func (s *Server) freezeKey(ctx context.Context, in *keyRef) (*body[keyOutput], error) {
+func (s *Server) freezeKey(ctx context.Context, in *KeyRef) (*body[keyOutput], error) {
 	return s.answerKey(ctx, in, s.Keys.Freeze)
 }
 
-func (s *Server) unfreezeKey(ctx context.Context, in *keyRef) (*body[keyOutput], error) {
+func (s *Server) unfreezeKey(ctx context.Context, in *KeyRef) (*body[keyOutput], error) {
 	return s.answerKey(ctx, in, s.Keys.Unfreeze)
 }
 
-func (s *Server) revokeKey(ctx context.Context, in *keyRef) (*body[keyOutput], error) {
+func (s *Server) revokeKey(ctx context.Context, in *KeyRef) (*body[keyOutput], error) {
 	return s.answerKey(ctx, in, s.Keys.Revoke)
 }
 
-func (s *Server) answerKey(ctx context.Context, in *keyRef, rule func(context.Context, access.Principal, string) (keys.Key, error)) (*body[keyOutput], error) {
+func (s *Server) answerKey(ctx context.Context, in *KeyRef, rule func(context.Context, access.Principal, string) (keys.Key, error)) (*body[keyOutput], error) {
 	k, err := rule(ctx, principalOf(ctx), in.Key)
 	if err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (s *Server) answerKey(ctx context.Context, in *keyRef, rule func(context.Co
 }
 
 func (s *Server) rotateKey(ctx context.Context, in *struct {
-	keyRef
+	KeyRef
 	Body *struct {
 		GraceSeconds *int64 `json:"grace_seconds,omitempty" doc:"How long the old secret goes on working; 86400 when absent, 0 ends it at once"`
 	} `required:"false"`

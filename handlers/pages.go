@@ -1,5 +1,72 @@
 package handlers
 
-import "github.com/gin-gonic/gin"
+import (
+	"net/http"
 
-func (s *Server) pages(*gin.Engine) {}
+	"github.com/gin-gonic/gin"
+
+	"postern/static"
+)
+
+// pages is every route of the dashboard on one screen. Those of open take
+// anybody; those of inside lead to the sign-in page where there is no session.
+func (s *Server) pages(r *gin.Engine) {
+	assets := gin.WrapH(static.Handler())
+	r.GET(static.Prefix+"*file", assets)
+	r.HEAD(static.Prefix+"*file", assets)
+
+	open := func(method, path string, page pageHandler) { r.Handle(method, path, s.open(page)) }
+	open("GET", "/", s.home)
+	open("GET", "/signin", s.askSignIn)
+	open("POST", "/signin", s.signIn)
+	open("POST", "/signout", s.signOut)
+	open("GET", "/welcome/:code", s.askWelcome)
+	open("POST", "/welcome/:code", s.welcome)
+	open("GET", "/claim/:code", s.claim)
+	open("POST", "/theme", s.chooseTheme)
+
+	inside := func(method, path string, page pageHandler) { r.Handle(method, path, s.inside(page)) }
+	inside("GET", "/projects", s.showProjects)
+	inside("GET", "/projects/new", s.askProject)
+	inside("POST", "/projects/new", s.makeProject)
+	inside("GET", "/projects/:project", s.configure)
+	inside("POST", "/projects/:project/settings", s.saveSettings)
+	inside("POST", "/projects/:project/versions/:version/access", s.saveAccess)
+	inside("POST", "/projects/:project/environments/:environment", s.saveTarget)
+
+	inside("POST", "/projects/:project/keys", s.makeKey)
+	inside("GET", "/projects/:project/keys/:key", s.showKeyPage)
+	inside("POST", "/projects/:project/keys/:key/freeze", s.freezeKeyPage)
+	inside("POST", "/projects/:project/keys/:key/unfreeze", s.unfreezeKeyPage)
+	inside("POST", "/projects/:project/keys/:key/revoke", s.revokeKeyPage)
+	inside("POST", "/projects/:project/keys/:key/rotate", s.rotateKeyPage)
+
+	inside("GET", "/projects/:project/export", s.askExport)
+	inside("POST", "/projects/:project/export", s.startExport)
+	inside("GET", "/exports/:export", s.showExportPage)
+	inside("GET", "/exports/:export/download", s.downloadPage)
+	inside("POST", "/exports/:export/cancel", s.cancelExportPage)
+}
+
+func (s *Server) home(*visit) (answer, error) { return goTo("/projects"), nil }
+
+// downloadPage answers with the file itself, or as a page why there is none.
+func (s *Server) downloadPage(v *visit) (answer, error) {
+	s.downloadExport(v.c)
+	return answer{}, nil
+}
+
+// chooseTheme keeps the choice in the browser: it belongs to a screen, not to an
+// account.
+func (s *Server) chooseTheme(v *visit) (answer, error) {
+	theme := v.posted("theme")
+	if theme != "light" && theme != "dark" {
+		theme = ""
+	}
+	s.setCookie(v.c.Writer, themeCookie, theme, themeTTL)
+	to := localPath(v.posted("return_to"))
+	if to == "" {
+		to = "/"
+	}
+	return answer{to: to, status: http.StatusSeeOther}, nil
+}

@@ -7,7 +7,9 @@ import (
 	"postern/projects"
 )
 
-type projectRef struct {
+// ProjectRef is the path of everything below a project. It is exported because
+// huma passes over embedded types that are not.
+type ProjectRef struct {
 	Project string `path:"project" doc:"Name or id"`
 }
 
@@ -70,7 +72,7 @@ func (s *Server) showVersion(project string, v projects.Version) versionOutput {
 	return out
 }
 
-func (s *Server) listProjects(ctx context.Context, in *struct{ page }) (*body[list[projectOutput]], error) {
+func (s *Server) listProjects(ctx context.Context, in *struct{ Page }) (*body[list[projectOutput]], error) {
 	found, err := s.Projects.List(ctx, principalOf(ctx), in.Cursor, in.Limit)
 	if err != nil {
 		return nil, err
@@ -82,7 +84,7 @@ func (s *Server) listProjects(ctx context.Context, in *struct{ page }) (*body[li
 	return &body[list[projectOutput]]{listOf(items, found.Next)}, nil
 }
 
-func (s *Server) getProject(ctx context.Context, in *projectRef) (*tagged[projectOutput], error) {
+func (s *Server) getProject(ctx context.Context, in *ProjectRef) (*tagged[projectOutput], error) {
 	p, err := s.Projects.Get(ctx, principalOf(ctx), in.Project)
 	if err != nil {
 		return nil, err
@@ -91,7 +93,7 @@ func (s *Server) getProject(ctx context.Context, in *projectRef) (*tagged[projec
 }
 
 func (s *Server) updateProject(ctx context.Context, in *struct {
-	projectRef
+	ProjectRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
 		DisplayName   *string `json:"display_name,omitempty"`
@@ -107,7 +109,7 @@ func (s *Server) updateProject(ctx context.Context, in *struct {
 }
 
 func (s *Server) updateVersion(ctx context.Context, in *struct {
-	projectRef
+	ProjectRef
 	Version string `path:"version" doc:"Id of the version"`
 	IfMatch string `header:"If-Match"`
 	Body    struct {
@@ -133,7 +135,7 @@ func (s *Server) updateVersion(ctx context.Context, in *struct {
 }
 
 func (s *Server) updateEnvironment(ctx context.Context, in *struct {
-	projectRef
+	ProjectRef
 	Environment string `path:"environment" doc:"Id of the environment"`
 	IfMatch     string `header:"If-Match"`
 	Body        struct {

@@ -194,9 +194,15 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 				_, err := w.UpdateTarget(t.Context(), p, ref, environment.ID, "", "https://b.example.com")
 				return err
 			},
-			"keys":       func(p access.Principal) error { _, err := w.keys.List(t.Context(), p, ref, "", 0); return err },
-			"create key": func(p access.Principal) error { _, err := w.keys.Create(t.Context(), p, ref, keys.CreateInput{Owner: "o"}); return err },
-			"revoke key": func(p access.Principal) error { _, err := w.keys.Revoke(t.Context(), p, created.Keys["prod"].ID); return err },
+			"keys": func(p access.Principal) error { _, err := w.keys.List(t.Context(), p, ref, "", 0); return err },
+			"create key": func(p access.Principal) error {
+				_, err := w.keys.Create(t.Context(), p, ref, keys.CreateInput{Owner: "o"})
+				return err
+			},
+			"revoke key": func(p access.Principal) error {
+				_, err := w.keys.Revoke(t.Context(), p, created.Keys["prod"].ID)
+				return err
+			},
 		} {
 			if err := call(stranger); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("%s: a stranger got %v", what, err)

@@ -1,0 +1,198 @@
+// Package app wires the rooms together into one running server, the same for
+// the command line and for the end-to-end tests.
+//
+// It owns construction, start and stop, and nothing else: no rule, no route.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"postern/accounts"
+	"postern/config"
+	"postern/egress"
+	"postern/exports"
+	"postern/gateway"
+	"postern/handlers"
+	"postern/jobs"
+	"postern/keys"
+	"postern/projects"
+)
+
+// How long a stop waits: for calls under way, then for jobs.
+const (
+	drainCalls = 10 * time.Second
+	drainJobs  = 5 * time.Second
+)
+
+// staleAfter is how old the gateway's state may be before /readyz says so.
+const staleAfter = 60 * time.Second
+
+// App is a server that listens already and serves between Run and the end of its
+// context.
+type App struct {
+	Config    config.Config // with the addresses that the listeners really have
+	FirstLink string        // one-time sign-in link while there is no account, else ""
+
+	log       *slog.Logger
+	listeners listeners
+	state     *state
+	control   *http.Server
+	plane     *gateway.Gateway
+	gateway   *gateway.Server
+	feed      *projects.Feed
+	queue     *jobs.Queue
+}
+
+// New opens the listeners, the database and everything above it. Its errors are
+// one line that says what to mend. An App that is not run is closed with Close.
+func New(ctx context.Context, c config.Config, version string, log *slog.Logger) (*App, error) {
+	doors, c, err := listen(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	state, err := openState(ctx, c, log)
+	if err != nil {
+		return nil, errors.Join(err, doors.close())
+	}
+	a := &App{Config: c, log: log, listeners: doors, state: state}
+	if err := a.wire(ctx, version); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *App) wire(ctx context.Context, version string) error {
+	guard, err := newGuard(a.Config)
+	if err != nil {
+		return err
+	}
+	table := keys.NewTable()
+	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Dial: guard.DialContext, Logger: a.log})
+	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
+	if err := a.feed.Load(ctx); err != nil {
+		return fmt.Errorf("cannot load what is served: %w", err)
+	}
+	people := &accounts.Service{DB: a.state.db}
+	builder, err := a.newExports(ctx, version)
+	if err != nil {
+		return err
+	}
+	control := &handlers.Server{
+		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Accounts: people, Exports: builder,
+		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed},
+		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
+			UnclaimedTTL: a.Config.UnclaimedTTL, Changed: a.feed.Changed},
+	}
+	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
+	a.gateway = a.plane.Server(a.Config.GatewayAddr)
+	code, err := people.FirstLink(ctx)
+	if err == nil && code != "" {
+		a.FirstLink = a.Config.PublicURL + "/welcome/" + code
+	}
+	return err
+}
+
+// newExports makes the export service and the queue, which know each other: the
+// one inserts jobs, the other works on them.
+func (a *App) newExports(ctx context.Context, version string) (*exports.Service, error) {
+	files := exports.Dir(a.Config.ExportDir())
+	builder := &exports.Service{DB: a.state.db, Store: files, TTL: a.Config.ExportTTL, AddressOf: a.Config.Address,
+		Generator: "postern " + version, Log: a.log}
+	var err error
+	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log)); err != nil {
+		return nil, err
+	}
+	builder.Jobs = a.queue
+	if a.state.sole {
+		err = builder.TakeOver(ctx, files)
+	}
+	return builder, err
+}
+
+func newGuard(c config.Config) (*egress.Guard, error) {
+	return egress.New(egress.Options{
+		Allow:           c.EgressAllow,
+		LoopbackAllowed: c.LoopbackOnly(),
+		Listeners:       []string{c.ControlAddr, c.GatewayAddr},
+		Names:           c.OwnNames(),
+		Domains:         c.OwnDomains(),
+	})
+}
+
+func (a *App) ready(ctx context.Context) error {
+	if err := a.state.db.Ping(ctx); err != nil {
+		return fmt.Errorf("the database does not answer: %w", err)
+	}
+	if age := a.feed.Age(); age > staleAfter {
+		return fmt.Errorf("the gateway's state is %s old", age.Round(time.Second))
+	}
+	return nil
+}
+
+// server is what http.Server and the gateway's have in common.
+type server interface {
+	Serve(net.Listener) error
+	Shutdown(context.Context) error
+	Close() error
+}
+
+// Run serves until ctx ends or a listener fails, then stops in order: no new
+// calls, calls under way finished, jobs given back, database closed.
+func (a *App) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	serve := func(name string, s server, door net.Listener) {
+		running.Go(func() {
+			if err := s.Serve(door); !errors.Is(err, http.ErrServerClosed) {
+				cancel(fmt.Errorf("the %s stopped: %w", name, err))
+			}
+		})
+	}
+	serve("gateway", a.gateway, a.listeners.gateway)
+	serve("control plane", a.control, a.listeners.control)
+	running.Go(func() { a.feed.Run(ctx) })
+	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
+		cancel(err)
+	}
+	<-ctx.Done()
+	failed := context.Cause(ctx)
+	if errors.Is(failed, context.Canceled) {
+		failed = nil
+	}
+	err := errors.Join(failed, a.stop())
+	running.Wait()
+	return errors.Join(err, a.state.close())
+}
+
+func (a *App) stop() error {
+	calls, stopCalls := context.WithTimeout(context.Background(), drainCalls)
+	defer stopCalls()
+	err := errors.Join(a.drain(calls, "control plane", a.control), a.drain(calls, "gateway", a.gateway))
+	a.plane.Close()
+	work, stopWork := context.WithTimeout(context.Background(), drainJobs)
+	defer stopWork()
+	return errors.Join(err, a.queue.Stop(work))
+}
+
+// drain waits for calls under way and cuts off those that take too long, which
+// is no error: a stream may be meant to last for ever.
+func (a *App) drain(ctx context.Context, name string, s server) error {
+	err := s.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		a.log.Warn("cut off what was still running", "server", name)
+		return s.Close()
+	}
+	return err
+}
+
+// Close gives back what New took, for an App that was not run.
+func (a *App) Close() error { return errors.Join(a.listeners.close(), a.state.close()) }

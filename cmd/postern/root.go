@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/fault"
+)
+
+// terminal is what a command reads and writes, so that tests can be one.
+type terminal struct {
+	in      io.Reader
+	out     io.Writer
+	err     io.Writer
+	environ []string
+}
+
+// The exit codes of every command.
+const (
+	exitDone       = 0
+	exitFailed     = 1
+	exitUsage      = 2
+	exitNotAllowed = 3
+)
+
+// usageError is a wrong use of a command that its arguments' checks cannot see.
+type usageError struct{ text string }
+
+func (e usageError) Error() string { return e.text }
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, t terminal) int {
+	started := false
+	root := newRoot(t)
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	root.SetArgs(args)
+	root.SetIn(t.in)
+	root.SetOut(t.out)
+	root.SetErr(t.err)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitDone
+	}
+	for line := range strings.Lines(strings.TrimSpace(err.Error())) {
+		fmt.Fprintf(t.err, "postern: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	wrongUse := errors.As(err, &usageError{})
+	if !started || wrongUse {
+		fmt.Fprintf(t.err, "See '%s --help'.\n", command.CommandPath())
+		return exitUsage
+	}
+	switch fault.KindOf(err) {
+	case fault.Unauthenticated, fault.Forbidden:
+		return exitNotAllowed
+	}
+	return exitFailed
+}
+
+func newRoot(t terminal) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "postern",
+		Short:         "An API gateway that its customers can always leave",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newServe(t), newMigrate(t), newVersion(t))
+	return root
+}
+
+// version is the module's version where the binary was built from one, else the
+// commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" && len(setting.Value) >= 12 {
+			return setting.Value[:12]
+		}
+	}
+	return "development"
+}
+
+func newVersion(t terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(t.out, "postern "+version())
+			return err
+		},
+	}
+}

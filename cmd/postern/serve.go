@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"postern/app"
+	"postern/config"
+)
+
+func newServe(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the control plane, the gateway and the background jobs",
+		Long: `Run the control plane, the gateway and the background jobs.
+
+Nothing has to be configured: state is kept in SQLite below ./data, and the
+first start prints a link that makes the first account.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			settings, err := config.Load(c.Flags(), t.environ)
+			if err != nil {
+				return err
+			}
+			server, err := app.New(c.Context(), settings, version(), settings.Logger())
+			if err != nil {
+				return err
+			}
+			announce(t, server)
+			return server.Run(c.Context())
+		},
+	}
+	config.AddFlags(command.Flags())
+	return command
+}
+
+func announce(t terminal, server *app.App) {
+	fmt.Fprintf(t.out, "Postern %s is ready.\n\n", version())
+	fmt.Fprintf(t.out, "  Dashboard   %s\n", server.Config.PublicURL)
+	fmt.Fprintf(t.out, "  Gateway     %s\n", server.Config.GatewayURL)
+	if server.FirstLink != "" {
+		fmt.Fprintf(t.out, "\n  Open this link to make the first account; it works once:\n  %s\n", server.FirstLink)
+	}
+	fmt.Fprintf(t.out, "\nStop with Ctrl-C.\n")
+}

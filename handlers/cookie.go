@@ -1,0 +1,73 @@
+package handlers
+
+import (
+	"net/http"
+	"time"
+
+	"postern/views/ui"
+)
+
+// The cookies beside the session's. They hold no secret and nothing that is
+// trusted.
+const (
+	themeCookie = "theme" // light or dark
+	flashCookie = "done"  // a key of flashes
+)
+
+const (
+	themeTTL = 365 * 24 * time.Hour
+	flashTTL = time.Minute
+)
+
+// flashes is what a page says about the action that led to it, by a name that
+// can stand in a cookie: whoever forges one gets one of these sentences.
+var flashes = map[string]ui.Notice{
+	"settings":  {Tone: ui.Good, Text: "The settings are saved."},
+	"access":    {Tone: ui.Good, Text: "The access policy is saved and holds from the next call on."},
+	"target":    {Tone: ui.Good, Text: "The target is saved and holds from the next call on."},
+	"frozen":    {Tone: ui.Good, Text: "The key is frozen: its calls get 403 until it is unfrozen."},
+	"unfrozen":  {Tone: ui.Good, Text: "The key works again."},
+	"revoked":   {Tone: ui.Good, Text: "The key is revoked for good."},
+	"cancelled": {Tone: ui.Good, Text: "The export is cancelled."},
+}
+
+// done leads on to a page that says once what was done.
+func (v *visit) done(flash, path string) (answer, error) {
+	v.server.setCookie(v.c.Writer, flashCookie, flash, flashTTL)
+	return goTo(path), nil
+}
+
+func (v *visit) takeFlash() *ui.Notice {
+	notice, ok := flashes[v.server.cookie(v.c.Request, flashCookie)]
+	if !ok {
+		return nil
+	}
+	v.server.setCookie(v.c.Writer, flashCookie, "", 0)
+	return &notice
+}
+
+// theme is the visitor's choice, "" for the system's.
+func (s *Server) theme(r *http.Request) string {
+	if theme := s.cookie(r, themeCookie); theme == "light" || theme == "dark" {
+		return theme
+	}
+	return ""
+}
+
+func (s *Server) cookie(r *http.Request, name string) string {
+	cookie, err := r.Cookie(s.sessions().cookieName() + "-" + name)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// setCookie keeps a value for ttl; an empty value forgets it.
+func (s *Server) setCookie(w http.ResponseWriter, name, value string, ttl time.Duration) {
+	maxAge := int(ttl.Seconds())
+	if value == "" {
+		maxAge = -1
+	}
+	http.SetCookie(w, &http.Cookie{Name: s.sessions().cookieName() + "-" + name, Value: value, Path: "/", MaxAge: maxAge,
+		Secure: s.sessions().secure, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+}

@@ -1,0 +1,199 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"postern/access"
+	"postern/fault"
+	"postern/views/ui"
+)
+
+// visit is one request for a page, with what its handler needs of it.
+type visit struct {
+	c       *gin.Context
+	who     access.Principal // anonymous on open pages
+	account *ui.Account      // nil on open pages
+	server  *Server
+}
+
+// pageHandler answers a visit. Its errors become error pages.
+type pageHandler func(*visit) (answer, error)
+
+// answer is a page, or a local path to go on to; the zero answer means that the
+// handler wrote the response itself.
+type answer struct {
+	status int
+	page   templ.Component
+	to     string
+}
+
+func show(page templ.Component) answer { return answer{status: http.StatusOK, page: page} }
+
+// goTo leads on with 303, which makes the browser ask with GET (RFC 9110, 15.4.4).
+func goTo(path string) answer { return answer{status: http.StatusSeeOther, to: path} }
+
+// open serves a page to anybody.
+func (s *Server) open(page pageHandler) gin.HandlerFunc {
+	return func(c *gin.Context) { s.answer(&visit{c: c, server: s}, page) }
+}
+
+// inside serves a page to whoever has a session. Bearer tokens count for the API
+// only, so that a page never acts on anything but a person's own sign-in.
+func (s *Server) inside(page pageHandler) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		v := &visit{c: c, server: s}
+		signedIn, err := v.identify()
+		switch {
+		case err != nil:
+			s.refuse(c, err)
+		case !signedIn:
+			v.leadToSignIn()
+		default:
+			s.answer(v, page)
+		}
+	}
+}
+
+// identify finds out who is visiting; it drops a cookie whose session is over.
+func (v *visit) identify() (signedIn bool, err error) {
+	s, r := v.server, v.c.Request
+	session := s.sessions().read(r)
+	if session == "" {
+		return false, nil
+	}
+	p, err := s.Accounts.BySession(r.Context(), session)
+	if err != nil {
+		return false, err
+	}
+	if p.Anonymous() {
+		return false, s.sessions().end(v.c.Writer, r)
+	}
+	profile, err := s.Accounts.ProfileOf(r.Context(), p.Account)
+	if err != nil {
+		return false, err
+	}
+	p.RemoteAddr, p.RequestID = r.RemoteAddr, requestID(r.Context())
+	v.who, v.account = p, &ui.Account{Name: profile.Name, Email: profile.Email}
+	v.c.Request = r.WithContext(context.WithValue(r.Context(), principalKey, p))
+	return true, nil
+}
+
+// leadToSignIn remembers where the visitor wanted to go: for a form the page it
+// was on, because its own address may take POST only. htmx would follow a plain
+// redirect itself and put the sign-in page into the middle of another.
+func (v *visit) leadToSignIn() {
+	r := v.c.Request
+	next := r.URL.RequestURI()
+	if from, err := url.Parse(r.Referer()); r.Method != http.MethodGet || r.Header.Get("HX-Request") != "" {
+		next = ""
+		if err == nil && from.Host == r.Host {
+			next = from.RequestURI()
+		}
+	}
+	to := "/signin"
+	if next = localPath(next); next != "" && next != "/projects" {
+		to += "?" + url.Values{"next": {next}}.Encode()
+	}
+	if r.Header.Get("HX-Request") != "" {
+		v.c.Header("HX-Redirect", to)
+		v.c.Status(http.StatusNoContent)
+		return
+	}
+	v.c.Redirect(http.StatusSeeOther, to)
+}
+
+func (s *Server) answer(v *visit, page pageHandler) {
+	err := parseVisit(v.c)
+	var a answer
+	if err == nil {
+		a, err = page(v)
+	}
+	switch {
+	case err != nil:
+		s.refuse(v.c, err)
+	case a.to != "":
+		v.c.Redirect(a.status, a.to)
+	case a.page != nil:
+		s.render(v.c.Writer, v.c.Request, a.status, a.page)
+	}
+}
+
+// parseVisit reads the form and refuses text that no database keeps the same way:
+// PostgreSQL takes neither NUL nor what is not UTF-8.
+func parseVisit(c *gin.Context) error {
+	for _, param := range c.Params {
+		if !storable(param.Value) {
+			return notFound()
+		}
+	}
+	if err := c.Request.ParseForm(); err != nil {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return fault.New(fault.TooLarge, "too_large", "The form is larger than 1 MiB.").Because(err)
+		}
+		return fault.New(fault.Malformed, "malformed", "The form could not be read.").Because(err)
+	}
+	for name, values := range c.Request.PostForm {
+		for _, value := range append(values, name) {
+			if !storable(value) {
+				return fault.New(fault.Malformed, "malformed", "The form holds characters that are no text.")
+			}
+		}
+	}
+	return nil
+}
+
+func storable(s string) bool { return strings.ToValidUTF8(s, "") == s && !strings.Contains(s, "\x00") }
+
+// render writes a page whole or not at all.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
+	var buffer bytes.Buffer
+	if err := page.Render(r.Context(), &buffer); err != nil {
+		s.logCause(r.Context(), fmt.Errorf("render %s: %w", logPath(r.URL.Path), err))
+		http.Error(w, "The page could not be made.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = buffer.WriteTo(w) // the caller is gone when this fails
+}
+
+func (v *visit) ctx() context.Context { return v.c.Request.Context() }
+
+func (v *visit) param(name string) string { return v.c.Param(name) }
+
+func (v *visit) posted(name string) string { return v.c.Request.PostForm.Get(name) }
+
+// shell is what every page of the dashboard needs. here is the address of the
+// page itself, which after a form is not the request's.
+func (v *visit) shell(title, here string, crumbs ...ui.Crumb) ui.Page {
+	page := ui.Page{Title: title, Account: v.account, Theme: v.server.theme(v.c.Request), Here: here, Crumbs: crumbs}
+	if v.account != nil {
+		page.Flash = v.takeFlash()
+	}
+	return page
+}
+
+// localPath returns a path of this server, "" for anything that leads elsewhere.
+// Browsers read \ as / and drop tabs and line ends, so //host hides in many
+// spellings.
+func localPath(to string) string {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
+		return ""
+	}
+	if strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }) {
+		return ""
+	}
+	if u, err := url.Parse(to); err != nil || u.Host != "" || u.Scheme != "" {
+		return ""
+	}
+	return to
+}
