@@ -28,7 +28,7 @@ func TestCheckTargetAccepts(t *testing.T) {
 		"http://api.example.com:8080":             "http://api.example.com:8080",
 		"http://my_api.example.com/a;v=1/@b,c":    "http://my_api.example.com/a;v=1/@b,c",
 		"http://api.example.com/%7Euser/a%2Fb":    "http://api.example.com/%7Euser/a%2Fb",
-		`http://api.example.com/{"x"}`:             "http://api.example.com/%7B%22x%22%7D",
+		`http://api.example.com/{"x"}`:            "http://api.example.com/%7B%22x%22%7D",
 		"http://xn--bcher-kva.example/":           "http://xn--bcher-kva.example/",
 		"http://8.8.8.8/":                         "http://8.8.8.8/",
 		"http://[2606:4700:4700:0:0:0:0:1111]:80": "http://[2606:4700:4700::1111]",

@@ -1,0 +1,197 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"postern/policy"
+)
+
+var (
+	errBodyTooLarge = errors.New("the request's body is over the limit")
+	errBodyOver     = errors.New("the call is over")
+	errCaller       = errors.New("the caller takes no more")
+)
+
+// requestBody is the caller's body as the transport reads it: each read has a
+// deadline, the whole has a limit, and at its end the trailers are ready.
+//
+// The transport reads it on a goroutine of its own, which can outlive the call
+// when the upstream answers early. stop keeps it from setting a deadline on a
+// connection that serves the next request by then.
+type requestBody struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	idle    time.Duration
+	left    int64       // bytes until the limit, -1 without one
+	trailer http.Header // for the upstream; filled when the body has ended
+
+	mu   sync.Mutex
+	over bool
+	err  error
+}
+
+func newRequestBody(w http.ResponseWriter, r *http.Request, l Limits) *requestBody {
+	b := &requestBody{w: w, r: r, idle: l.Idle, left: -1}
+	if l.Body > 0 {
+		b.left = l.Body
+	}
+	if r.ContentLength < 0 {
+		// Never nil for a chunked body: net/http sends trailers that were not
+		// announced only when there is a map to begin with.
+		b.trailer = http.Header{}
+		for name := range r.Trailer {
+			if mayForwardTrailer(name) {
+				b.trailer[name] = nil
+			}
+		}
+	}
+	return b
+}
+
+func (b *requestBody) Read(p []byte) (int, error) {
+	if !b.armed(b.idle) {
+		return 0, errBodyOver
+	}
+	n, err := b.r.Body.Read(p)
+	if b.left >= 0 {
+		if b.left -= int64(n); b.left < 0 {
+			err, n = errBodyTooLarge, 0
+		}
+	}
+	switch {
+	case err == nil:
+	case err == io.EOF:
+		// The connection is watched for the caller's leaving from here on, and a
+		// deadline left behind would look like that.
+		b.armed(0)
+		for name, lines := range b.r.Trailer {
+			if mayForwardTrailer(name) && b.trailer != nil {
+				b.trailer[name] = lines
+			}
+		}
+	default:
+		b.mu.Lock()
+		b.err = err
+		b.mu.Unlock()
+	}
+	return n, err
+}
+
+// armed sets the deadline of the next read, unless the call is over.
+func (b *requestBody) armed(in time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.over {
+		setReadDeadline(b.w, in)
+	}
+	return !b.over
+}
+
+// Close leaves the body to net/http's server, which closes it after the call.
+func (b *requestBody) Close() error { return nil }
+
+// failure is what went wrong with reading the body, nil when nothing did.
+func (b *requestBody) failure() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+func (b *requestBody) stop() {
+	if b.r.ContentLength == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = true
+	setReadDeadline(b.w, drainTimeout) // for what is left of it; the next request sets its own
+}
+
+// buffers are for bodies on their way to the caller. 32 KiB keep large answers
+// at nginx's rate; 8 KiB lose a third.
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// copyBody streams the answer. Its error wraps errCaller when it was the caller
+// who ended it.
+func copyBody(w http.ResponseWriter, from io.Reader, live bool, idle time.Duration) error {
+	buf := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buf)
+	for {
+		n, err := from.Read(buf[:])
+		if n > 0 {
+			setWriteDeadline(w, idle)
+			if _, err := w.Write(buf[:n]); err != nil {
+				if errors.Is(err, http.ErrBodyNotAllowed) {
+					return nil // an upstream that sends a body with 304: not ours to pass on
+				}
+				return fmt.Errorf("%w: %w", errCaller, err)
+			}
+			if live {
+				flush(w)
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func isEventStream(h http.Header) bool {
+	lines := h["Content-Type"]
+	if len(lines) == 0 || !strings.HasPrefix(lines[0], "text/event-stream") {
+		return false
+	}
+	media, _, _ := mime.ParseMediaType(lines[0])
+	return media == "text/event-stream"
+}
+
+// announceTrailers declares the answer's trailers to the caller and returns
+// their names.
+func announceTrailers(to, trailer http.Header) []string {
+	if len(trailer) == 0 {
+		return nil
+	}
+	var names []string
+	for name := range trailer {
+		if httpguts.ValidTrailerHeader(name) && !isHopByHop(name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		to["Trailer"] = []string{strings.Join(names, ", ")}
+	}
+	return names
+}
+
+// sendTrailers hands over the trailers when the body has ended: announced ones
+// under their names, others by net/http's prefix for late ones.
+func sendTrailers(to, trailer http.Header, announced []string) {
+	for _, name := range announced {
+		to[name] = trailer[name]
+		delete(trailer, name)
+	}
+	for name, lines := range trailer {
+		if httpguts.ValidTrailerHeader(name) && !isHopByHop(name) {
+			to[http.TrailerPrefix+name] = lines
+		}
+	}
+}
+
+// mayForwardTrailer keeps out of a request's trailers what an upstream could
+// take for ours, or for framing.
+func mayForwardTrailer(name string) bool {
+	return httpguts.ValidTrailerHeader(name) && !dropFromRequest(name) &&
+		!policy.IsIdentityHeader(name) && !policy.IsForwardedHeader(name) && !policy.IsKeyHeader(name)
+}

@@ -1,0 +1,371 @@
+package gateway_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"postern/egress"
+	"postern/gateway"
+	"postern/policy"
+	"postern/snapshot"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds every wait of a test; it is reached only when the test fails.
+const patience = 10 * time.Second
+
+// keyring is the Keys of a test: what a change feed would keep in memory.
+type keyring struct {
+	mu    sync.Mutex
+	byNew map[[32]byte]*snapshot.Key
+	byOld map[[32]byte]*snapshot.Key
+}
+
+func (k *keyring) Lookup(hash [32]byte) (*snapshot.Key, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if key := k.byNew[hash]; key != nil {
+		return key, false
+	}
+	key := k.byOld[hash]
+	return key, key != nil
+}
+
+func (k *keyring) put(plaintext string, key snapshot.Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.byNew[policy.HashKey(plaintext)] = &key
+}
+
+func (k *keyring) putOld(plaintext string, key snapshot.Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.byOld[policy.HashKey(plaintext)] = &key
+}
+
+// seen is one request as the upstream got it.
+type seen struct {
+	method, uri, host, body string
+	header, trailer         http.Header
+	length                  int64
+	encoding                []string
+}
+
+// rig is a gateway on its own listener in front of a real upstream.
+type rig struct {
+	t       *testing.T
+	gateway *gateway.Gateway
+	addr    string // of the gateway
+	project *snapshot.Project
+	keys    *keyring
+	key     string // plaintext of an active key
+	log     *logBuffer
+	now     func() time.Time
+
+	mu    sync.Mutex
+	calls []seen
+}
+
+type rigOption func(*rig, *gateway.Options)
+
+func withLimits(l gateway.Limits) rigOption {
+	return func(_ *rig, o *gateway.Options) { o.Limits = l }
+}
+
+func withProject(edit func(*snapshot.Project)) rigOption {
+	return func(r *rig, _ *gateway.Options) { edit(r.project) }
+}
+
+func withMode(mode snapshot.Mode, methods ...snapshot.Method) rigOption {
+	return withProject(func(p *snapshot.Project) {
+		p.Versions[0].Access.Mode, p.Versions[0].Access.Methods = mode, methods
+	})
+}
+
+func withTarget(target string) rigOption {
+	return withProject(func(p *snapshot.Project) {
+		for i := range p.Versions[0].Environments {
+			p.Versions[0].Environments[i].Target = target
+		}
+	})
+}
+
+// newRig puts a gateway before an upstream that records its requests and then
+// answers by handler (nil: 200 "up"). The project shop asks for keys.
+func newRig(t *testing.T, handler http.HandlerFunc, options ...rigOption) *rig {
+	t.Helper()
+	r := &rig{t: t, keys: &keyring{byNew: map[[32]byte]*snapshot.Key{}, byOld: map[[32]byte]*snapshot.Key{}}, log: &logBuffer{}}
+	upstream := httptest.NewServer(r.recording(handler))
+	t.Cleanup(upstream.Close)
+	r.project = &snapshot.Project{
+		ID: "prj_shop", Name: "shop", FallbackOwner: "house",
+		Versions: []snapshot.Version{{
+			ID: "ver_1", Name: "1.0.0",
+			Access: snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject},
+			Environments: []snapshot.Environment{
+				{ID: "env_dev", Name: "dev", Target: upstream.URL},
+				{ID: "env_prod", Name: "prod", Target: upstream.URL + "/base"},
+			},
+		}},
+	}
+	guard, err := egress.New(egress.Options{LoopbackAllowed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := gateway.Options{
+		Domain: "proxy.test", Keys: r.keys, Dial: guard.DialContext,
+		Logger: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, option := range options {
+		option(r, &o)
+	}
+	r.gateway = gateway.New(o)
+	t.Cleanup(r.gateway.Close)
+	if err := r.gateway.Publish([]*snapshot.Project{r.project}); err != nil {
+		t.Fatal(err)
+	}
+	r.key = r.mint("prod", snapshot.Key{ID: "key_1", Owner: "billing", Scopes: []string{"read", "write"}, TenantID: "tnt_1"})
+	r.serve()
+	return r
+}
+
+func (r *rig) serve() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.addr = l.Addr().String()
+	server := r.gateway.Server(r.addr)
+	done := make(chan struct{})
+	go func() { defer close(done); _ = server.Serve(l) }()
+	r.t.Cleanup(func() { _ = server.Close(); <-done })
+}
+
+func (r *rig) recording(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		if next == nil {
+			body, _ := io.ReadAll(req.Body)
+			r.record(req, string(body))
+			_, _ = io.WriteString(w, "up")
+			return
+		}
+		r.record(req, "")
+		next(w, req)
+	}
+}
+
+func (r *rig) record(req *http.Request, body string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, seen{
+		method: req.Method, uri: req.RequestURI, host: req.Host, body: body, header: req.Header.Clone(),
+		trailer: req.Trailer.Clone(), length: req.ContentLength, encoding: req.TransferEncoding,
+	})
+}
+
+// upstreamCalls is what the upstream has got so far.
+func (r *rig) upstreamCalls() []seen {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]seen(nil), r.calls...)
+}
+
+// lastCall is the only request the upstream has got.
+func (r *rig) lastCall() seen {
+	r.t.Helper()
+	calls := r.upstreamCalls()
+	if len(calls) != 1 {
+		r.t.Fatalf("the upstream got %d requests, want 1", len(calls))
+	}
+	return calls[0]
+}
+
+// mint puts a key of the project into the keyring and returns its plaintext.
+func (r *rig) mint(env string, key snapshot.Key) string {
+	r.t.Helper()
+	plaintext, err := policy.NewKey("pst", env)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if key.ProjectID == "" {
+		key.ProjectID = r.project.ID
+	}
+	if key.State == "" {
+		key.State = snapshot.KeyActive
+	}
+	r.keys.put(plaintext, key)
+	return plaintext
+}
+
+// reply is an answer, read to its end.
+type reply struct {
+	*http.Response
+	body string
+}
+
+func (a reply) code() string {
+	var body struct{ Code string }
+	_ = json.Unmarshal([]byte(a.body), &body)
+	return body.Code
+}
+
+// call sends one request by path form, with the good key unless the lines bring
+// one or say "no key", and reads the answer.
+func (r *rig) call(method, path string, lines ...string) reply {
+	r.t.Helper()
+	return r.raw(request(method, path, r.addr, r.withKey(lines)...))
+}
+
+func (r *rig) get(path string, lines ...string) reply { return r.call("GET", path, lines...) }
+
+const noKey = "no key"
+
+func (r *rig) withKey(lines []string) []string {
+	var out []string
+	key := r.key
+	for _, line := range lines {
+		if line == noKey || strings.HasPrefix(strings.ToLower(line), "x-api-key:") {
+			key = ""
+		}
+		if line != noKey {
+			out = append(out, line)
+		}
+	}
+	if key != "" {
+		out = append(out, "X-API-Key: "+key)
+	}
+	return out
+}
+
+func request(method, path, host string, lines ...string) string {
+	return method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + strings.Join(append(lines, "", ""), "\r\n")
+}
+
+// raw sends bytes on a connection of its own and reads one answer.
+func (r *rig) raw(bytes string) reply {
+	r.t.Helper()
+	conn := r.dial()
+	defer func() { _ = conn.Close() }()
+	if _, err := io.WriteString(conn, bytes); err != nil {
+		r.t.Fatal(err)
+	}
+	method, _, _ := strings.Cut(bytes, " ")
+	return r.readReply(bufio.NewReader(conn), method)
+}
+
+func (r *rig) readReply(from *bufio.Reader, method string) reply {
+	r.t.Helper()
+	resp, err := http.ReadResponse(from, &http.Request{Method: method})
+	if err != nil {
+		r.t.Fatalf("read the answer: %v", err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		r.t.Fatalf("read the answer's body: %v (got %q)", err, body)
+	}
+	return reply{resp, string(body)}
+}
+
+func (r *rig) dial() net.Conn {
+	r.t.Helper()
+	conn, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	return conn
+}
+
+func (r *rig) wantCode(name string, got reply, status int, code string) {
+	r.t.Helper()
+	if got.StatusCode != status || got.code() != code {
+		r.t.Errorf("%s: %d %s, want %d %s", name, got.StatusCode, got.body, status, code)
+	}
+}
+
+// within waits for a channel and fails the test when nothing comes.
+func within[T any](t *testing.T, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("%s did not happen", what)
+		panic("unreachable")
+	}
+}
+
+// logBuffer is a log that can be read while it is written.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// rawUpstream is an upstream that speaks bytes: serve gets each connection.
+func rawUpstream(t *testing.T, serve func(net.Conn, *bufio.Reader)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+				defer stop()
+				defer func() { _ = conn.Close() }()
+				serve(conn, bufio.NewReader(conn))
+			})
+		}
+	})
+	t.Cleanup(func() { cancel(); _ = l.Close(); wg.Wait() })
+	return "http://" + l.Addr().String()
+}
+
+// readHead reads a request up to its empty line.
+func readHead(from *bufio.Reader) (string, error) {
+	var head strings.Builder
+	for {
+		line, err := from.ReadString('\n')
+		head.WriteString(line)
+		if err != nil {
+			return head.String(), fmt.Errorf("read the head: %w", err)
+		}
+		if line == "\r\n" {
+			return head.String(), nil
+		}
+	}
+}

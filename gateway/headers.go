@@ -1,0 +1,210 @@
+package gateway
+
+import (
+	"net/http"
+	"net/textproto"
+	"strings"
+
+	"postern/policy"
+)
+
+// MaxHops is how often a call may pass through this gateway, counted by our
+// pseudonym in Via. Ten leaves room for upstreams that are proxied themselves;
+// a loop gets there in a moment.
+const MaxHops = 10
+
+// pseudonym stands for us in Via (RFC 9110 section 7.6.3).
+const pseudonym = "postern"
+
+// Values that are the same for every call; the transport reads them only.
+var (
+	keepAlive        = []string{"keep-alive"}
+	keepAliveUpgrade = []string{"keep-alive, Upgrade"}
+	websocket        = []string{"websocket"}
+	teTrailers       = []string{"trailers"}
+	upgradeOnly      = []string{"Upgrade"}
+)
+
+// rewriteRequest turns the caller's header into the one the upstream gets, in
+// place. The order matters: first everything that is not the caller's to say is
+// removed, then ours is set, so that no Connection line can remove it again.
+func (c *call) rewriteRequest(stripKey, upgrade bool) {
+	h := c.r.Header
+	forwardedFor, via := first(h["X-Forwarded-For"]), first(h["Via"])
+	trailersWanted := hasToken(h["Te"], "trailers")
+	removeNamed(h)
+	for name := range h {
+		if dropFromRequest(name) || policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) ||
+			(stripKey && policy.IsKeyHeader(name)) {
+			delete(h, name)
+		}
+	}
+	if _, sent := h["User-Agent"]; !sent {
+		h["User-Agent"] = nil // or net/http would add its own
+	}
+	h["Connection"] = keepAlive
+	if upgrade {
+		h["Connection"], h["Upgrade"] = keepAliveUpgrade, websocket
+	}
+	if trailersWanted {
+		h["Te"] = teTrailers
+	}
+	c.setForwarded(h, forwardedFor, via)
+	c.setIdentity(h)
+}
+
+// setForwarded sets what Kong sets for a client it does not trust
+// (kong/runloop/handler.lua, access.before): of the caller's own headers only
+// the first line of X-Forwarded-For and of Via counts, and is appended to.
+func (c *call) setForwarded(h http.Header, forwardedFor, via string) {
+	conn := connInfoOf(c.r)
+	values := make([]string, 8)
+	put := func(i int, name, value string) {
+		values[i] = value
+		h[name] = values[i : i+1 : i+1]
+	}
+	if forwardedFor != "" {
+		forwardedFor += ", "
+	}
+	if via != "" {
+		via += ", "
+	}
+	put(0, "X-Forwarded-For", forwardedFor+conn.peer)
+	put(1, "X-Forwarded-Proto", conn.scheme)
+	put(2, "X-Forwarded-Host", c.host)
+	put(3, "X-Forwarded-Port", conn.port)
+	put(4, "X-Forwarded-Path", c.target.raw)
+	put(5, "X-Forwarded-Prefix", c.route.prefix)
+	put(6, "X-Real-Ip", conn.peer)
+	put(7, "Via", via+viaEntry(c.r.ProtoMinor))
+}
+
+func (c *call) setIdentity(h http.Header) {
+	id := c.identity
+	if id.Owner == "" {
+		return
+	}
+	values := [...]string{id.ConsumerID, id.Owner, id.Owner, id.CredentialID, id.TenantID, ""}
+	names := [...]string{
+		policy.ConsumerIDHeader, policy.UsernameHeader, policy.CustomIDHeader,
+		policy.CredentialHeader, policy.TenantHeader, policy.ScopeHeader,
+	}
+	if id.CredentialID != "" {
+		values[5] = strings.Join(id.Scopes, " ")
+	}
+	lines := values[:]
+	for i, name := range names {
+		if lines[i] != "" {
+			h[name] = lines[i : i+1 : i+1]
+		}
+	}
+}
+
+// viaEntry names the protocol a request was received in.
+func viaEntry(minor int) string {
+	if minor == 0 {
+		return "1.0 " + pseudonym
+	}
+	return "1.1 " + pseudonym
+}
+
+// hops counts our pseudonym over all lines of Via.
+func hops(via []string) int {
+	n := 0
+	for _, line := range via {
+		for entry := range strings.SplitSeq(line, ",") {
+			if _, by, ok := strings.Cut(strings.TrimSpace(entry), " "); ok && firstWord(by) == pseudonym {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func firstWord(s string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+	return word
+}
+
+func first(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[0]
+}
+
+// removeNamed removes the fields that Connection names (RFC 9110 section 7.6.1).
+func removeNamed(h http.Header) {
+	for _, line := range h["Connection"] {
+		if strings.EqualFold(line, "keep-alive") || strings.EqualFold(line, "close") {
+			continue
+		}
+		for name := range strings.SplitSeq(line, ",") {
+			delete(h, textproto.CanonicalMIMEHeaderKey(textproto.TrimString(name)))
+		}
+	}
+}
+
+// isHopByHop tells the fields that are about one connection only.
+func isHopByHop(name string) bool {
+	switch name {
+	case "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade", "Trailer":
+		return true
+	}
+	return false
+}
+
+// dropFromRequest adds to those what nginx's proxy module never forwards
+// (ngx_http_proxy_headers: Expect, which is answered here, and TE, which is set
+// anew) and Proxy, which CGI would take for HTTP_PROXY (Kong clears it too).
+func dropFromRequest(name string) bool {
+	switch name {
+	case "Expect", "Te", "Proxy", "Http2-Settings":
+		return true
+	}
+	return isHopByHop(name)
+}
+
+// hasToken tells whether a comma-separated field names the token, whatever
+// parameters follow it.
+func hasToken(lines []string, token string) bool {
+	for _, line := range lines {
+		for entry := range strings.SplitSeq(line, ",") {
+			entry, _, _ = strings.Cut(entry, ";")
+			if strings.EqualFold(textproto.TrimString(entry), token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wantsWebSocket tells a WebSocket handshake (RFC 6455 section 4.2.1). It is
+// the one upgrade that is carried, as on Kong: h2c would hide requests from us.
+func wantsWebSocket(r *http.Request) bool {
+	upgrade := r.Header["Upgrade"]
+	return len(upgrade) == 1 && strings.EqualFold(upgrade[0], "websocket") &&
+		r.ProtoAtLeast(1, 1) && r.Method == http.MethodGet && hasToken(r.Header["Connection"], "upgrade")
+}
+
+// rewriteResponse moves the upstream's header into the caller's, without what
+// was about the connection to the upstream, and with our entry in Via
+// (kong/runloop/handler.lua, header_filter.after).
+func rewriteResponse(to, from http.Header) {
+	removeNamed(from)
+	for name, lines := range from {
+		if !isHopByHop(name) {
+			to[name] = lines
+		}
+	}
+	if _, sent := from["Content-Type"]; !sent {
+		to["Content-Type"] = nil // or net/http would guess one
+	}
+	if via := from["Via"]; len(via) > 0 {
+		to["Via"] = []string{strings.Join(via, ", ") + ", 1.1 " + pseudonym}
+	} else {
+		to["Via"] = responseVia
+	}
+}
+
+var responseVia = []string{"1.1 " + pseudonym}

@@ -1,0 +1,62 @@
+package gateway
+
+import (
+	"net/http"
+	"time"
+
+	"postern/policy"
+)
+
+// Values of headers that are the same for every answer. net/http reads them
+// only, so that all calls can share them.
+var (
+	jsonType        = []string{"application/json"}
+	wwwAuthenticate = []string{policy.WWWAuthenticateValue}
+)
+
+// drainTimeout bounds how long net/http may wait for the rest of a body that
+// nobody wants, when it makes the connection ready for the next request.
+const drainTimeout = 5 * time.Second
+
+// refuse answers for the gateway itself.
+func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) {
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	if d.Status == http.StatusUnauthorized {
+		h["Www-Authenticate"] = wwwAuthenticate
+	}
+	if r.ContentLength != 0 {
+		setReadDeadline(w, drainTimeout)
+	}
+	w.WriteHeader(d.Status)
+	_, _ = w.Write(d.Body()) // the caller is gone then: nobody to tell
+}
+
+// The optional interfaces of http.ResponseWriter are asked for directly: an
+// http.ResponseController would be an allocation for every call.
+
+func setReadDeadline(w http.ResponseWriter, in time.Duration) {
+	if d, ok := w.(interface{ SetReadDeadline(time.Time) error }); ok {
+		_ = d.SetReadDeadline(deadline(in))
+	}
+}
+
+func setWriteDeadline(w http.ResponseWriter, in time.Duration) {
+	if d, ok := w.(interface{ SetWriteDeadline(time.Time) error }); ok {
+		_ = d.SetWriteDeadline(deadline(in))
+	}
+}
+
+func flush(w http.ResponseWriter) {
+	if f, ok := w.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// deadline is the time that much from now; none for 0.
+func deadline(in time.Duration) time.Time {
+	if in == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(in)
+}

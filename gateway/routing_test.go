@@ -1,0 +1,225 @@
+package gateway_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/gateway"
+	"postern/snapshot"
+)
+
+func TestAddressing(t *testing.T) {
+	r := newRig(t, nil, withMode(snapshot.Passthrough))
+	for _, tc := range []struct{ name, host, path, want string }{ // want "": no route
+		{"host form", "shop.proxy.test", "/1.0.0/prod/a", "/base/a"},
+		{"host form with a port", "shop.proxy.test:8090", "/1.0.0/prod/a", "/base/a"},
+		{"host form, upper case", "SHOP.Proxy.Test", "/1.0.0/prod/a", "/base/a"},
+		{"host form, trailing dot", "shop.proxy.test.", "/1.0.0/prod/a", "/base/a"},
+		{"host form, other environment", "shop.proxy.test", "/1.0.0/dev/a", "/a"},
+		{"bare domain", "proxy.test", "/shop/1.0.0/prod/a", "/base/a"},
+		{"address", "127.0.0.1:8090", "/shop/1.0.0/prod/a", "/base/a"},
+		{"IPv6 address", "[::1]:8090", "/shop/1.0.0/prod/a", "/base/a"},
+		{"localhost", "localhost:8090", "/shop/1.0.0/prod/a", "/base/a"},
+		{"empty host", "", "/shop/1.0.0/prod/a", "/base/a"},
+
+		{"environment alone", "shop.proxy.test", "/1.0.0/prod", "/base"},
+		{"environment and slash", "shop.proxy.test", "/1.0.0/prod/", "/base/"},
+		{"target without a path", "shop.proxy.test", "/1.0.0/dev", "/"},
+		{"target without a path, slash", "shop.proxy.test", "/1.0.0/dev/", "/"},
+		{"normalized before matching", "shop.proxy.test", "//1.0.0/./x/../%70rod//a/%2e%2e/%41%2fb", "/base/A%2Fb"},
+		{"raw bytes are escaped", "shop.proxy.test", "/1.0.0/prod/é", "/base/%C3%A9"},
+		{"parameters stay", "shop.proxy.test", "/1.0.0/prod/a;b=c,d", "/base/a;b=c,d"},
+		{"query", "shop.proxy.test", "/1.0.0/prod/a?x=1", "/base/a?x=1"},
+		{"query right after the prefix", "shop.proxy.test", "/1.0.0/prod?x=1", "/base?x=1"},
+		{"empty query", "shop.proxy.test", "/1.0.0/prod/a?", "/base/a?"},
+		{"query byte for byte", "shop.proxy.test", "/1.0.0/prod/a?b=%zz;c=a/../b//c&%41=é?#", "/base/a?b=%zz;c=a/../b//c&%41=é?#"},
+		{"plus and spaces in a query", "shop.proxy.test", "/1.0.0/prod/a?q=a+b%20c&&=&", "/base/a?q=a+b%20c&&=&"},
+		{"absolute form", "shop.proxy.test", "http://shop.proxy.test/1.0.0/prod//a?x=1", "/base/a?x=1"},
+		{"absolute form, no path", "proxy.test", "http://proxy.test?x", ""},
+
+		{"version is a whole segment", "shop.proxy.test", "/1.0.00/prod", ""},
+		{"environment is a whole segment", "shop.proxy.test", "/1.0.0/prodx", ""},
+		{"dots are no wildcards", "shop.proxy.test", "/1x0x0/prod", ""},
+		{"escaped slash is no separator", "shop.proxy.test", "/1.0.0%2fprod/a", ""},
+		{"names have a case", "shop.proxy.test", "/1.0.0/PROD/a", ""},
+		{"only a version", "shop.proxy.test", "/1.0.0", ""},
+		{"root", "shop.proxy.test", "/", ""},
+		{"unknown project", "other.proxy.test", "/1.0.0/prod", ""},
+		{"unknown project by path", "proxy.test", "/other/1.0.0/prod", ""},
+		{"path form below a project's host", "shop.proxy.test", "/shop/1.0.0/prod", ""},
+		{"host form on the bare domain", "proxy.test", "/1.0.0/prod", ""},
+		{"two labels", "a.shop.proxy.test", "/1.0.0/prod", ""},
+		{"empty label", ".proxy.test", "/1.0.0/prod", ""},
+		{"foreign host", "example.com", "/shop/1.0.0/prod", ""},
+		{"domain as a suffix only", "shopproxy.test", "/1.0.0/prod", ""},
+		{"traversal out of the environment", "shop.proxy.test", "/1.0.0/prod/../x", ""},
+		{"traversal to the root", "shop.proxy.test", "/1.0.0/prod/%2e%2e/../etc", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			before := len(r.upstreamCalls())
+			got := r.raw(request("GET", tc.path, tc.host))
+			calls := r.upstreamCalls()[before:]
+			if tc.want == "" {
+				r.wantCode(tc.name, got, 404, "no_route")
+				if len(calls) != 0 {
+					t.Errorf("the upstream got %s", calls[0].uri)
+				}
+				return
+			}
+			if len(calls) != 1 || calls[0].uri != tc.want {
+				t.Errorf("%d %s; the upstream got %v, want %s", got.StatusCode, got.body, calls, tc.want)
+			}
+		})
+	}
+}
+
+func TestTargetsThatNoGatewayAccepts(t *testing.T) {
+	r := newRig(t, nil, withMode(snapshot.Passthrough))
+	for _, tc := range []struct {
+		method, target string
+		status         int
+	}{
+		{"GET", "/1.0.0/prod/%00", 400},
+		{"GET", "/1.0.0/prod/%zz", 400},
+		{"GET", "/1.0.0/prod/../../../etc", 400}, // above the root: nginx refuses it before Kong routes
+		{"GET", "/1.0.0/prod/..%2f..%2f..%2fetc", 400},
+		{"GET", "/1.0.0/prod/a#b", 400},
+		{"GET", "*", 400},
+		{"OPTIONS", "*", 400},
+		{"GET", "ftp://shop.proxy.test/1.0.0/prod", 400},
+		{"GET", "shop.proxy.test", 400},
+		{"TRACE", "/1.0.0/prod", 405},
+		{"CONNECT", "shop.proxy.test:80", 405},
+	} {
+		if got := r.raw(request(tc.method, tc.target, "shop.proxy.test")); got.StatusCode != tc.status {
+			t.Errorf("%s %s: %d %s, want %d", tc.method, tc.target, got.StatusCode, got.body, tc.status)
+		}
+	}
+	if calls := r.upstreamCalls(); len(calls) != 0 {
+		t.Errorf("the upstream got %v", calls)
+	}
+}
+
+func TestEveryOtherMethodIsForwarded(t *testing.T) {
+	r := newRig(t, nil)
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "QUERY"} {
+		before := len(r.upstreamCalls())
+		got := r.call(method, "/shop/1.0.0/prod/x")
+		if calls := r.upstreamCalls()[before:]; got.StatusCode != 200 || len(calls) != 1 || calls[0].method != method {
+			t.Errorf("%s: %d, the upstream got %v", method, got.StatusCode, calls)
+		}
+	}
+}
+
+func TestAnUnclaimedProxyEndsWhenItsTimeIsUp(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	r := newRig(t, nil, withProject(func(p *snapshot.Project) { p.ExpiresAt = now.Add(time.Minute) }),
+		func(_ *rig, o *gateway.Options) { o.Clock = func() time.Time { return now } })
+	if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
+		t.Fatalf("before: %d %s", got.StatusCode, got.body)
+	}
+	now = now.Add(time.Minute)
+	r.wantCode("after", r.get("/shop/1.0.0/prod", noKey), 410, "expired_proxy")
+	r.wantCode("no route wins", r.get("/shop/1.0.0/nowhere"), 404, "no_route")
+}
+
+func TestPublishReplacesEverything(t *testing.T) {
+	r := newRig(t, nil)
+	other := *r.project
+	other.ID, other.Name = "prj_other", "other"
+	if err := r.gateway.Publish([]*snapshot.Project{&other}); err != nil {
+		t.Fatal(err)
+	}
+	r.wantCode("the project that is gone", r.get("/shop/1.0.0/prod"), 404, "no_route")
+	r.wantCode("the new project, another one's key", r.get("/other/1.0.0/prod"), 401, "invalid_key")
+}
+
+func TestASnapshotThatDoesNotCompileKeepsTheOldTable(t *testing.T) {
+	for name, spoil := range map[string]func(*snapshot.Project){
+		"unknown mode":    func(p *snapshot.Project) { p.Versions[0].Access.Mode = "open" },
+		"no mode":         func(p *snapshot.Project) { p.Versions[0].Access.Mode = "" },
+		"unknown keyless": func(p *snapshot.Project) { p.Versions[0].Access.Keyless = "maybe" },
+		"a method not enforced here": func(p *snapshot.Project) {
+			p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey, snapshot.JWT}
+		},
+		"authenticate by nothing": func(p *snapshot.Project) { p.Versions[0].Access.Methods = nil },
+		"fallback to nobody": func(p *snapshot.Project) {
+			p.FallbackOwner, p.Versions[0].Access.Keyless = "", snapshot.OwnerFallback
+		},
+		"no target":              func(p *snapshot.Project) { p.Versions[0].Environments[0].Target = "" },
+		"target of no scheme":    func(p *snapshot.Project) { p.Versions[0].Environments[0].Target = "ftp://x/" },
+		"target with a query":    func(p *snapshot.Project) { p.Versions[0].Environments[0].Target = "http://x/?y" },
+		"target with a password": func(p *snapshot.Project) { p.Versions[0].Environments[0].Target = "http://a:b@x/" },
+		"no name":                func(p *snapshot.Project) { p.Name = "" },
+		"no id":                  func(p *snapshot.Project) { p.ID = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil)
+			spoilt := *r.project
+			spoilt.Versions = append([]snapshot.Version(nil), r.project.Versions...)
+			spoilt.Versions[0].Environments = append([]snapshot.Environment(nil), r.project.Versions[0].Environments...)
+			spoil(&spoilt)
+			if err := r.gateway.Publish([]*snapshot.Project{&spoilt}); err == nil {
+				t.Error("it was published")
+			}
+			if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
+				t.Errorf("afterwards: %d %s, want the old table to serve", got.StatusCode, got.body)
+			}
+		})
+	}
+}
+
+func TestTwoProjectsOfOneNameAreRefused(t *testing.T) {
+	r := newRig(t, nil)
+	twin := *r.project
+	twin.ID = "prj_twin"
+	if err := r.gateway.Publish([]*snapshot.Project{r.project, &twin}); err == nil || !strings.Contains(err.Error(), "prj_twin") {
+		t.Errorf("Publish: %v, want an error that names prj_twin", err)
+	}
+}
+
+// Republishing one changed project among thousands must not compile the others
+// again. A compiled entry is a copy, so an untouched pointer shows that it was
+// reused: a change made behind it stays unseen.
+func TestAnUnchangedProjectIsNotCompiledAgain(t *testing.T) {
+	r := newRig(t, nil)
+	r.project.Versions[0].Name = "2.0.0"
+	if err := r.gateway.Publish([]*snapshot.Project{r.project}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
+		t.Errorf("the same pointer was compiled again: %d %s", got.StatusCode, got.body)
+	}
+	changed := *r.project
+	if err := r.gateway.Publish([]*snapshot.Project{&changed}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.get("/shop/2.0.0/prod"); got.StatusCode != 200 {
+		t.Errorf("the new pointer was not compiled: %d %s", got.StatusCode, got.body)
+	}
+}
+
+func TestHostIsTheTargets(t *testing.T) {
+	r := newRig(t, nil)
+	r.get("/shop/1.0.0/prod")
+	target, err := url.Parse(r.project.Versions[0].Environments[0].Target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.lastCall().host; got != target.Host {
+		t.Errorf("Host = %q, want %q", got, target.Host)
+	}
+}
+
+func TestRedirectsArePassedOnAndNotFollowed(t *testing.T) {
+	r := newRig(t, func(w http.ResponseWriter, req *http.Request) {
+		http.Redirect(w, req, "http://127.0.0.1:1/elsewhere", 302)
+	})
+	got := r.get("/shop/1.0.0/prod")
+	if got.StatusCode != 302 || got.Header.Get("Location") != "http://127.0.0.1:1/elsewhere" || len(r.upstreamCalls()) != 1 {
+		t.Errorf("%d %v after %d calls, want the redirect itself after one", got.StatusCode, got.Header, len(r.upstreamCalls()))
+	}
+}

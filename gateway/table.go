@@ -1,0 +1,243 @@
+package gateway
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"postern/policy"
+	"postern/snapshot"
+)
+
+// table is everything that is served at one moment. It never changes once it is
+// published.
+type table struct {
+	projects  map[string]*project
+	compiled  map[*snapshot.Project]*project
+	upstreams map[string]*upstream
+}
+
+type project struct {
+	id, name      string
+	fallbackOwner string
+	expires       time.Time // zero: never
+	versions      []version
+}
+
+type version struct {
+	id, name     string
+	access       snapshot.Access
+	environments []environment
+}
+
+type environment struct {
+	id, name     string
+	scheme, host string // of the target; host with its port unless that is the scheme's
+	path         string // of the target, escaped
+	upstream     *upstream
+}
+
+// upstream counts what is under way to one scheme and host, over all projects
+// and through every table, so that a slow one takes no more than its share.
+type upstream struct {
+	underWay atomic.Int64
+}
+
+// route is where a call goes.
+type route struct {
+	project     *project
+	version     *version
+	environment *environment
+	prefix      string // what the route took of the path, as X-Forwarded-Prefix says it
+	rest        string // the remaining path
+}
+
+// find resolves host and normalized path: the project's name is the label
+// before the domain, or, on the bare domain, an address or localhost, the first
+// segment of the path.
+func (t *table) find(domain, host, path string) (route, bool) {
+	name, rest, ok := projectLabel(domain, host), path, true
+	if name == "" {
+		if !isBare(domain, host) {
+			return route{}, false
+		}
+		if name, rest, ok = policy.NextSegment(path); !ok {
+			return route{}, false
+		}
+	}
+	p := t.projects[name]
+	if p == nil {
+		return route{}, false
+	}
+	versionName, envName, rest, ok := policy.SplitPath(rest)
+	if !ok {
+		return route{}, false
+	}
+	for i := range p.versions {
+		v := &p.versions[i]
+		if v.name != versionName {
+			continue
+		}
+		for j := range v.environments {
+			if e := &v.environments[j]; e.name == envName {
+				return route{project: p, version: v, environment: e, prefix: matchedPrefix(path, rest), rest: rest}, true
+			}
+		}
+	}
+	return route{}, false
+}
+
+// matchedPrefix includes the slash after the environment where there is one:
+// Kong reports the whole match of the route's expression, which ends in (?:/|$)
+// (kong/router/atc.lua, get_result("http.path")).
+func matchedPrefix(path, rest string) string {
+	if rest == "" {
+		return path
+	}
+	return path[:len(path)-len(rest)+1]
+}
+
+// projectLabel is the one label before the domain, "" without one.
+func projectLabel(domain, host string) string {
+	label, ok := strings.CutSuffix(host, domain)
+	if !ok || len(label) < 2 || label[len(label)-1] != '.' {
+		return ""
+	}
+	if label = label[:len(label)-1]; strings.IndexByte(label, '.') >= 0 {
+		return ""
+	}
+	return label
+}
+
+func isBare(domain, host string) bool {
+	if host == domain || host == "" || host == "localhost" {
+		return true
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil
+}
+
+// bareHost is a Host line without port and trailing dot, in lower case: what
+// nginx calls $host.
+func bareHost(host string) string {
+	if strings.HasPrefix(host, "[") {
+		if end := strings.IndexByte(host, ']'); end >= 0 {
+			host = host[:end+1]
+		}
+	} else if colon := strings.IndexByte(host, ':'); colon >= 0 {
+		host = host[:colon]
+	}
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// compile makes a table. Entries of last are reused where the snapshot is the
+// same pointer, and its upstreams where the address is the same.
+func compile(projects []*snapshot.Project, last *table) (*table, error) {
+	next := &table{
+		projects:  make(map[string]*project, len(projects)),
+		compiled:  make(map[*snapshot.Project]*project, len(projects)),
+		upstreams: make(map[string]*upstream, len(last.upstreams)),
+	}
+	for _, s := range projects {
+		p := last.compiled[s]
+		if p == nil {
+			var err error
+			if p, err = compileProject(s, next.upstreams, last.upstreams); err != nil {
+				return nil, fmt.Errorf("compile project %s (%s): %w", s.Name, s.ID, err)
+			}
+		}
+		if other := next.projects[p.name]; other != nil {
+			return nil, fmt.Errorf("compile project %s (%s): its name is taken by %s", s.Name, s.ID, other.id)
+		}
+		next.projects[p.name], next.compiled[s] = p, p
+		for i := range p.versions {
+			for _, e := range p.versions[i].environments {
+				next.upstreams[e.scheme+"://"+e.host] = e.upstream
+			}
+		}
+	}
+	return next, nil
+}
+
+func compileProject(s *snapshot.Project, upstreams ...map[string]*upstream) (*project, error) {
+	if s.Name == "" || s.ID == "" {
+		return nil, fmt.Errorf("name or id is missing")
+	}
+	p := &project{id: s.ID, name: s.Name, fallbackOwner: s.FallbackOwner, expires: s.ExpiresAt}
+	for _, v := range s.Versions {
+		if err := checkAccess(v.Access, s.FallbackOwner); err != nil {
+			return nil, fmt.Errorf("version %s: %w", v.Name, err)
+		}
+		out := version{id: v.ID, name: v.Name, access: v.Access}
+		out.access.Methods = slices.Clone(v.Access.Methods)
+		for _, e := range v.Environments {
+			env, err := compileEnvironment(e, upstreams)
+			if err != nil {
+				return nil, fmt.Errorf("version %s, environment %s: %w", v.Name, e.Name, err)
+			}
+			out.environments = append(out.environments, env)
+		}
+		p.versions = append(p.versions, out)
+	}
+	return p, nil
+}
+
+// checkAccess refuses what this gateway does not enforce. An unknown policy is
+// never left out: that would open what it was meant to close.
+func checkAccess(a snapshot.Access, fallbackOwner string) error {
+	switch {
+	case a.Mode != snapshot.Passthrough && a.Mode != snapshot.Authenticate:
+		return fmt.Errorf("mode %q is not known", a.Mode)
+	case a.Keyless != snapshot.Reject && a.Keyless != snapshot.OwnerFallback:
+		return fmt.Errorf("keyless %q is not known", a.Keyless)
+	case a.Keyless == snapshot.OwnerFallback && fallbackOwner == "":
+		return fmt.Errorf("keyless %q without a fallback owner", a.Keyless)
+	case a.Mode == snapshot.Authenticate && len(a.Methods) == 0:
+		return fmt.Errorf("mode %q without a method", a.Mode)
+	}
+	for _, m := range a.Methods {
+		if m != snapshot.APIKey {
+			return fmt.Errorf("method %q is not enforced here", m)
+		}
+	}
+	return nil
+}
+
+func compileEnvironment(e snapshot.Environment, upstreams []map[string]*upstream) (environment, error) {
+	u, err := url.Parse(e.Target)
+	if err != nil {
+		return environment{}, fmt.Errorf("target: %w", err)
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return environment{}, fmt.Errorf("target is no http or https URL without user, query and fragment")
+	}
+	path := u.EscapedPath()
+	if strings.HasPrefix(path, "//") {
+		return environment{}, fmt.Errorf("the path of the target starts with an empty segment")
+	}
+	out := environment{id: e.ID, name: e.Name, scheme: u.Scheme, host: hostLine(u), path: path}
+	key := out.scheme + "://" + out.host
+	for _, known := range upstreams {
+		if out.upstream == nil {
+			out.upstream = known[key]
+		}
+	}
+	if out.upstream == nil {
+		out.upstream = &upstream{}
+	}
+	upstreams[0][key] = out.upstream
+	return out, nil
+}
+
+// hostLine is the Host that the upstream gets: without the scheme's own port,
+// as Kong sends it.
+func hostLine(u *url.URL) string {
+	if (u.Scheme == "http" && u.Port() == "80") || (u.Scheme == "https" && u.Port() == "443") {
+		return u.Host[:strings.LastIndexByte(u.Host, ':')]
+	}
+	return u.Host
+}

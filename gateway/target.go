@@ -1,0 +1,51 @@
+package gateway
+
+import (
+	"strings"
+
+	"postern/policy"
+)
+
+// target is a request target in its parts.
+type target struct {
+	raw   string // path as the caller sent it
+	path  string // the same, normalized
+	query string // as sent, with its question mark; "" when there is none
+}
+
+// readTarget takes origin-form and absolute-form (RFC 9112 sections 3.2.1 and
+// 3.2.2). net/http's parsed URL is of no use here: it has lost how the caller
+// wrote the path. That the authority of an absolute form is the Host line has
+// been checked where the bytes came in (framing.go).
+func readTarget(uri string) (target, bool) {
+	if !strings.HasPrefix(uri, "/") {
+		_, rest, ok := cutScheme(uri)
+		if !ok {
+			return target{}, false
+		}
+		slash := strings.IndexAny(rest, "/?")
+		switch {
+		case slash < 0:
+			uri = "/"
+		case rest[slash] == '?':
+			uri = "/" + rest[slash:]
+		default:
+			uri = rest[slash:]
+		}
+	}
+	t := target{raw: uri}
+	if q := strings.IndexByte(uri, '?'); q >= 0 {
+		t.raw, t.query = uri[:q], uri[q:]
+	}
+	var err error
+	t.path, err = policy.NormalizePath(t.raw)
+	return t, err == nil
+}
+
+func cutScheme(uri string) (scheme, rest string, ok bool) {
+	scheme, rest, ok = strings.Cut(uri, "://")
+	if !ok || (!strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https")) {
+		return "", "", false
+	}
+	return scheme, rest, true
+}

@@ -1,0 +1,106 @@
+package gateway
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"time"
+
+	"postern/egress"
+)
+
+// Limits bound what one call may take in time and size. A zero field takes its
+// default.
+type Limits struct {
+	Connect       time.Duration // to the upstream, name resolution and TLS included each; 10 s
+	Header        time.Duration // from the whole request sent to the upstream's header received; 60 s
+	Idle          time.Duration // between two pieces of a body or tunnel, on either side; 60 s, as in Kong's services
+	ClientHeader  time.Duration // for a caller to send his request's header; 10 s
+	ClientIdle    time.Duration // between two requests of a caller's connection; 75 s
+	HeaderBytes   int           // of a request; 32 KiB
+	ResponseBytes int64         // of an upstream's header; 64 KiB
+	Body          int64         // bytes of a request's body; 0: any size, bodies are streamed
+	UnderWay      int64         // calls to one upstream host at once; 1024
+}
+
+func (l Limits) withDefaults() Limits {
+	orDuration := func(d *time.Duration, fallback time.Duration) {
+		if *d == 0 {
+			*d = fallback
+		}
+	}
+	orDuration(&l.Connect, 10*time.Second)
+	orDuration(&l.Header, 60*time.Second)
+	orDuration(&l.Idle, 60*time.Second)
+	orDuration(&l.ClientHeader, 10*time.Second)
+	orDuration(&l.ClientIdle, 75*time.Second)
+	if l.HeaderBytes == 0 {
+		l.HeaderBytes = 32 << 10
+	}
+	if l.ResponseBytes == 0 {
+		l.ResponseBytes = 64 << 10
+	}
+	if l.UnderWay == 0 {
+		l.UnderWay = 1024
+	}
+	return l
+}
+
+// newTransport is the upstream side. It is the seam for a faster engine: the
+// rest of the package needs RoundTrip with bodies, trailers and 101 as
+// http.Transport gives them.
+func newTransport(dial func(context.Context, string, string) (net.Conn, error), l Limits) *http.Transport {
+	if dial == nil {
+		guard, err := egress.New(egress.Options{ConnectTimeout: l.Connect})
+		if err != nil { // only listeners can be wrong, and there are none
+			panic(err)
+		}
+		dial = guard.DialContext
+	}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Protocols:          &protocols,
+		Proxy:              nil,  // a proxy from the environment would dial for us, past the guard
+		DisableCompression: true, // or it would ask for gzip and unpack what the caller wanted packed
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			ctx, cancel := context.WithTimeout(ctx, l.Connect)
+			defer cancel()
+			conn, err := dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return &patientConn{Conn: conn, patience: max(l.Header, l.Idle)}, nil
+		},
+		TLSHandshakeTimeout:    l.Connect,
+		ResponseHeaderTimeout:  l.Header,
+		MaxResponseHeaderBytes: l.ResponseBytes,
+		// No bound over all hosts: idle connections to one upstream must not
+		// push out another's.
+		MaxIdleConns:        0,
+		MaxIdleConnsPerHost: 256,
+		IdleConnTimeout:     50 * time.Second, // below the 60 s after which servers commonly hang up
+	}
+}
+
+// patientConn gives up on an upstream that neither sends nor takes a byte for
+// the time of its patience. A write starts the wait for the answer anew: the
+// read that will get it was begun when the connection fell idle.
+type patientConn struct {
+	net.Conn
+	patience time.Duration
+}
+
+func (c *patientConn) Read(p []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.patience)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(p)
+}
+
+func (c *patientConn) Write(p []byte) (int, error) {
+	if err := c.SetDeadline(time.Now().Add(c.patience)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}

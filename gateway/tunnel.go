@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"postern/policy"
+)
+
+// tunnel joins caller and upstream after 101 until either side ends it. How
+// long it may be silent is up to the upstream's connection (patientConn): bytes
+// in either direction touch that one.
+func (c *call) tunnel(answer *http.Response, asked bool) {
+	backend, ok := answer.Body.(io.ReadWriteCloser)
+	if !ok || !asked || !strings.EqualFold(first(answer.Header["Upgrade"]), "websocket") {
+		// An upstream that switches to what nobody asked for would leave bytes
+		// behind that the next answer begins with.
+		c.refuse(policy.UpstreamUnreachable)
+		c.warn("the upstream switched protocols unasked", nil)
+		return
+	}
+	c.status = answer.StatusCode
+	client, buffered, err := http.NewResponseController(c.w).Hijack()
+	if err != nil {
+		c.warn("take over the caller's connection", err)
+		return
+	}
+	release(client)
+	caller := tunnelEnd{Conn: client, idle: c.gateway.limits.Idle, early: buffered.Reader}
+	_ = client.SetDeadline(time.Time{})
+	stop := context.AfterFunc(c.gateway.closing, func() { _ = client.Close(); _ = backend.Close() })
+	defer stop()
+	defer func() { _ = client.Close() }()
+	if err := writeSwitch(caller, answer); err != nil {
+		return
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		pump(backend, caller)
+		_ = backend.Close() // wakes the other direction
+	}()
+	pump(caller, backend)
+	_ = client.Close()
+	<-ended
+}
+
+// tunnelEnd is the caller's end: what he sent before the switch is read first,
+// and a caller who does not read is given up on.
+type tunnelEnd struct {
+	net.Conn
+	idle  time.Duration
+	early *bufio.Reader
+}
+
+func (t tunnelEnd) Read(p []byte) (int, error) {
+	if t.early.Buffered() > 0 {
+		return t.early.Read(p)
+	}
+	return t.Conn.Read(p)
+}
+
+func (t tunnelEnd) Write(p []byte) (int, error) {
+	if err := t.SetWriteDeadline(deadline(t.idle)); err != nil {
+		return 0, err
+	}
+	return t.Conn.Write(p)
+}
+
+// pump copies until one end fails or is done; either is the end of the tunnel,
+// and neither is worth a log line.
+func pump(to io.Writer, from io.Reader) {
+	buf := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buf)
+	for {
+		n, err := from.Read(buf[:])
+		if n > 0 {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// writeSwitch writes the upstream's 101: net/http does not write it on a
+// connection that was taken over.
+func writeSwitch(to io.Writer, answer *http.Response) error {
+	h := http.Header{}
+	rewriteResponse(h, answer.Header)
+	h["Connection"], h["Upgrade"] = upgradeOnly, answer.Header["Upgrade"]
+	out := bufio.NewWriter(to)
+	_, err := out.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
+	if err := errors.Join(err, h.Write(out)); err != nil {
+		return fmt.Errorf("write 101: %w", err)
+	}
+	_, err = out.WriteString("\r\n")
+	return errors.Join(err, out.Flush())
+}
