@@ -46,6 +46,6 @@ func (s *Server) Handler() http.Handler {
 	router.ForwardedByClientIP = false
 	s.routes(router)
 	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(refuseCrossOrigin))
+	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))
 	return s.observe(secureHeaders(protection.Handler(router)))
 }

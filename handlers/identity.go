@@ -43,11 +43,11 @@ func (s *Server) principal(w http.ResponseWriter, r *http.Request) (access.Princ
 	return access.Principal{}, nil
 }
 
-// refuse ends a request with a problem.
+// refuse ends a request with a problem, or a page about it.
 func (s *Server) refuse(c *gin.Context, err error) {
 	s.logCause(c.Request.Context(), err)
 	c.Abort()
-	writeProblem(c.Writer, c.Request, err)
+	s.respond(c.Writer, c.Request, err)
 }
 
 func (s *Server) logCause(ctx context.Context, err error) {

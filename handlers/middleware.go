@@ -37,7 +37,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 					panic(failure)
 				}
 				s.Log.Error("a handler panicked", "request", id, "panic", failure, "trace", string(debug.Stack()))
-				writeProblem(recorder, r, fault.New(fault.Internal, "internal", "Something went wrong here."))
+				s.respond(recorder, r, fault.New(fault.Internal, "internal", "Something went wrong here."))
 			}
 			s.Log.Debug("request", "request", id, "method", r.Method, "path", logPath(r.URL.Path), "status", recorder.status, "took", time.Since(began))
 		}()
@@ -94,8 +94,8 @@ func secureHeaders(next http.Handler) http.Handler {
 	})
 }
 
-func refuseCrossOrigin(w http.ResponseWriter, r *http.Request) {
-	writeProblem(w, r, fault.New(fault.Forbidden, "cross_origin", "This request comes from another site, and writes from there are refused."))
+func (s *Server) refuseCrossOrigin(w http.ResponseWriter, r *http.Request) {
+	s.respond(w, r, fault.New(fault.Forbidden, "cross_origin", "This request comes from another site, and writes from there are refused."))
 }
 
 // wantsPage tells a browser that navigates from a client of the API.

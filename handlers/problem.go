@@ -71,6 +71,11 @@ func statusOf(kind fault.Kind) int {
 // problemOf shapes any error for the caller. The text of an unknown one stays
 // inside; the request id leads from the answer to the log.
 func problemOf(err error, requestID string) *Problem {
+	if ready, ok := errors.AsType[*Problem](err); ok {
+		out := *ready
+		out.RequestID = requestID
+		return &out
+	}
 	known, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		known = fault.New(fault.Internal, "internal", "Something went wrong here. The server's log has the cause under this request's id.")

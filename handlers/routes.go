@@ -13,9 +13,7 @@ import (
 // routes is every route of the control plane on one screen.
 func (s *Server) routes(r *gin.Engine) {
 	r.NoRoute(func(c *gin.Context) { s.refuse(c, notFound()) })
-	r.NoMethod(func(c *gin.Context) {
-		c.Writer.WriteHeader(http.StatusMethodNotAllowed)
-	})
+	r.NoMethod(func(c *gin.Context) { s.respond(c.Writer, c.Request, wrongMethod(c.Request.Method)) })
 	r.GET("/healthz", s.health)
 	r.GET("/readyz", s.readiness)
 	s.pages(r)
@@ -46,6 +44,10 @@ func (s *Server) routes(r *gin.Engine) {
 
 func notFound() error {
 	return fault.New(fault.NotFound, "not_found", "There is nothing at this address.")
+}
+
+func wrongMethod(method string) error {
+	return frameworkProblem(http.StatusMethodNotAllowed, method+" is not among the methods of this address; Allow names them.")
 }
 
 func (s *Server) newAPI(r *gin.Engine) huma.API {

@@ -42,6 +42,10 @@ const (
 	TypeReadOnly = "read-only"
 )
 
+// Expired is the state that callers see once the clock has ended a key; the
+// stored ones are those of package snapshot.
+const Expired = "expired"
+
 // Service is the room's door. Changed is called after each commit and returns
 // when the change is in effect in this process.
 type Service struct {

@@ -56,7 +56,7 @@ func expired(row *models.APIKey, now time.Time) bool {
 // clock has ended an active or frozen key.
 func stateOf(row *models.APIKey, now time.Time) string {
 	if row.State != string(snapshot.KeyRevoked) && expired(row, now) {
-		return "expired"
+		return Expired
 	}
 	return row.State
 }

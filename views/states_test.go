@@ -33,7 +33,7 @@ func states() []state {
 		{"link-used", signin.LinkOverPage(signin.LinkOver{Page: out("Link used", "/welcome/abc"), Used: true})},
 		{"link-expired", signin.LinkOverPage(signin.LinkOver{Page: out("Link expired", "/welcome/abc")})},
 		{"projects", projects.ListPage(list())},
-		{"projects-empty", projects.ListPage(projects.List{Page: in("Projects", "/projects"), Curl: createCurl})},
+		{"projects-empty", projects.ListPage(projects.List{Page: in("Projects", "/projects")})},
 		{"project-new", projects.NewPage(projects.New{Page: in("New project", "/projects/new", "New"), RequireKeys: true})},
 		{"project-new-wrong", projects.NewPage(projects.New{
 			Page:   in("New project", "/projects/new", "New"),
@@ -85,16 +85,12 @@ func in(title, here string, crumbs ...string) ui.Page {
 	return page
 }
 
-const createCurl = `curl -X POST http://127.0.0.1:8080/proxy \
-  -H 'content-type: application/json' \
-  -d '{"target": "https://api.example.com", "requests_auth": {"mode": "authenticate"}}'`
-
 const sampleKey = "pst_prod_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx"
 
 func list() projects.List {
 	page := in("Projects", "/projects")
 	page.Flash = &ui.Notice{Tone: ui.Good, Text: "Storefront API was saved."}
-	return projects.List{Page: page, Projects: []projects.Card{
+	return projects.List{Page: page, MoreURL: "/projects?after=weather", Projects: []projects.Card{
 		{
 			ID: "prj_1", Name: "shop", DisplayName: "Storefront API", Version: "2.1.0", Access: ui.Badge{Tone: ui.Accent, Text: "API keys"},
 			ActiveKeys: "128 active keys", LastExport: "exported yesterday", ConfigureURL: "/projects/shop", ExportURL: "/projects/shop/export",
@@ -134,12 +130,15 @@ func show(s exports.State) exports.Show {
 		Options: []ui.Fact{{Label: "Format", Value: "Kong gateway"}, {Label: "API keys", Value: "Hashes"}, {Label: "Consumers", Value: "Included"}, {Label: "Started", Value: "20 Nov 2026, 13:41 UTC by Ana Ferreira"}},
 		History: lines(),
 	}
+	if m.Running() {
+		m.CancelAction = "/exports/exp_1/cancel"
+	}
 	switch s {
 	case exports.Queued:
 		m.Badge, m.Part, m.Page.Refresh = ui.Badge{Text: "Queued"}, "Starts in a moment", 2
 	case exports.Building:
 		m.Badge, m.Page.Refresh = ui.Badge{Tone: ui.Accent, Text: "Building"}, 2
-		m.Part, m.Done, m.Total, m.Rows = "Writing API keys", 31_200, 48_000, "31,200 of 48,000 rows"
+		m.Part, m.Done, m.Total, m.Rows = "Writing API keys", 31_200, 48_000, "31,200 of 48,000 keys"
 	case exports.Ready:
 		m.Badge = ui.Badge{Tone: ui.Good, Text: "Ready"}
 		m.File = &exports.File{

@@ -67,22 +67,23 @@ const (
 
 // Show is one export.
 type Show struct {
-	Page     ui.Page // Refresh is set while the export runs
-	ID       string
-	Project  string // display name
-	URL      string // of this page, to ask again while it runs
-	AgainURL string // of the project's export page
-	State    State
-	Badge    ui.Badge
-	Options  []ui.Fact // format, keys, consumers, when and by whom
-	Part     string    // what is being written
-	Done     int64     // rows
-	Total    int64     // rows; 0: not known yet
-	Rows     string    // "1,200 of 48,000 rows"
-	File     *File     // set when ready
-	Ledger   *Ledger   // set when ready or expired
-	Error    string    // why it failed
-	History  []Line    // the project's exports, newest first, this one among them
+	Page         ui.Page // Refresh is set while the export runs
+	ID           string
+	Project      string // display name
+	URL          string // of this page, to ask again while it runs
+	AgainURL     string // of the project's export page
+	State        State
+	Badge        ui.Badge
+	Options      []ui.Fact // format, keys, consumers, when and by whom
+	Part         string    // what is being written
+	Done         int64     // rows
+	Total        int64     // rows; 0: not known yet
+	Rows         string    // "1,200 of 48,000 keys"
+	CancelAction string    // path to post to; set while it runs
+	File         *File     // set when ready
+	Ledger       *Ledger   // set when ready or expired
+	Error        string    // why it failed
+	History      []Line    // the project's exports, newest first, this one among them
 }
 
 // Running tells whether asking again can show something new.

@@ -51,12 +51,35 @@ type Access struct {
 	Error         string
 }
 
+// The names of the choices, on the form and where two states are compared.
+var (
+	modeTitles    = map[string]string{"passthrough": "Passthrough", "authenticate": "Authenticate"}
+	methodTitles  = map[string]string{"api_key": "API key", "jwt": "JWT", "opaque": "Opaque token"}
+	keylessTitles = map[string]string{"reject": "No fallback", "owner_fallback": "Falls back to an owner"}
+)
+
+// ModeTitle is what the form calls a mode.
+func ModeTitle(mode string) string { return titleOf(modeTitles, mode) }
+
+// MethodTitle is what the form calls a method.
+func MethodTitle(method string) string { return titleOf(methodTitles, method) }
+
+// KeylessTitle is what the form calls what becomes of a call without a key.
+func KeylessTitle(keyless string) string { return titleOf(keylessTitles, keyless) }
+
+func titleOf(titles map[string]string, value string) string {
+	if title, ok := titles[value]; ok {
+		return title
+	}
+	return value
+}
+
 func (a Access) modes(id string) ui.Group {
 	return ui.Group{
 		ID: id + "-mode", Name: "mode", Legend: "Who may call", Error: a.ModeError,
 		Options: []ui.Option{
-			{Value: "passthrough", Title: "Passthrough", Chosen: a.Mode != "authenticate", Text: "Calls without credentials are let through."},
-			{Value: "authenticate", Title: "Authenticate", Chosen: a.Mode == "authenticate", Text: "Every call needs a credential of an allowed method."},
+			{Value: "passthrough", Title: ModeTitle("passthrough"), Chosen: a.Mode != "authenticate", Text: "Calls without credentials are let through."},
+			{Value: "authenticate", Title: ModeTitle("authenticate"), Chosen: a.Mode == "authenticate", Text: "Every call needs a credential of an allowed method."},
 		},
 	}
 }
@@ -67,9 +90,9 @@ func (a Access) methods(id string) ui.Group {
 		ID: id + "-methods", Name: "methods", Legend: "Allowed methods", Error: a.MethodsError,
 		Hint: "A credential of an allowed method is checked even where none is needed.",
 		Options: []ui.Option{
-			{Value: "api_key", Title: "API key", Chosen: a.APIKey, Text: "In the X-API-Key header."},
-			{Value: "jwt", Title: "JWT", Disabled: true, Note: notYet},
-			{Value: "opaque", Title: "Opaque token", Disabled: true, Note: notYet},
+			{Value: "api_key", Title: MethodTitle("api_key"), Chosen: a.APIKey, Text: "In the X-API-Key header."},
+			{Value: "jwt", Title: MethodTitle("jwt"), Disabled: true, Note: notYet},
+			{Value: "opaque", Title: MethodTitle("opaque"), Disabled: true, Note: notYet},
 		},
 	}
 }
@@ -78,8 +101,8 @@ func (a Access) keyless(id string) ui.Group {
 	return ui.Group{
 		ID: id + "-keyless", Name: "keyless", Legend: "A call without an API key", Error: a.KeylessError,
 		Options: []ui.Option{
-			{Value: "reject", Title: "No fallback", Chosen: a.Keyless != "owner_fallback", Text: "Authenticate answers it with 401; passthrough forwards it anonymously."},
-			{Value: "owner_fallback", Title: "Falls back to an owner", Chosen: a.Keyless == "owner_fallback", Text: "Forwarded, and counted in that owner's name."},
+			{Value: "reject", Title: KeylessTitle("reject"), Chosen: a.Keyless != "owner_fallback", Text: "Authenticate answers it with 401; passthrough forwards it anonymously."},
+			{Value: "owner_fallback", Title: KeylessTitle("owner_fallback"), Chosen: a.Keyless == "owner_fallback", Text: "Forwarded, and counted in that owner's name."},
 		},
 	}
 }

@@ -8,8 +8,10 @@ import "postern/views/ui"
 type Keys struct {
 	Action string
 	Rows   []KeyRow
-	Total  string // such as "3 keys", or "the newest 200 of 12,480 keys"
+	Total  string // such as "12,480 keys", "" while there are none
 	Create KeyForm
+
+	OlderURL string // the next page of the table, "" on the last
 }
 
 // KeyForm is what the form holds.

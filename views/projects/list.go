@@ -6,7 +6,7 @@ import "postern/views/ui"
 type List struct {
 	Page     ui.Page
 	Projects []Card
-	Curl     string // a call that creates a project, for the empty list
+	MoreURL  string // the next page of the list, "" on the last
 }
 
 // Card is one project in the list.

@@ -1,0 +1,103 @@
+package handlers
+
+import (
+	"net/http"
+	"slices"
+
+	"postern/fault"
+	rules "postern/projects"
+	"postern/snapshot"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// configure shows a project's settings.
+func (s *Server) configure(v *visit) (answer, error) {
+	m, err := s.configuration(v)
+	if err != nil {
+		return answer{}, err
+	}
+	return show(projects.ConfigurePage(m)), nil
+}
+
+// configuration is the page as the project stands.
+func (s *Server) configuration(v *visit) (projects.Configure, error) {
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return projects.Configure{}, err
+	}
+	path := projectPath(p.Name)
+	m := projects.Configure{
+		Page:    v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
+		Head:    projects.Head{Name: p.Name, DisplayName: p.DisplayName, Access: accessBadge(p.Versions), ConfigureURL: path, ExportURL: path + "/export"},
+		General: projects.General{Action: path + "/settings", Revision: p.ETag, DisplayName: ui.Value{Text: p.DisplayName}},
+	}
+	for _, version := range p.Versions {
+		m.Versions = append(m.Versions, s.versionSection(p, version))
+	}
+	m.Keys, err = s.keySection(v, p)
+	return m, err
+}
+
+func (s *Server) versionSection(p rules.Project, version rules.Version) projects.Version {
+	out := projects.Version{ID: version.ID, Name: version.Name, Access: projects.Access{
+		Action: accessAction(p, version), Revision: version.ETag, Mode: version.Mode,
+		APIKey: slices.Contains(version.Methods, string(snapshot.APIKey)), Keyless: version.Keyless,
+		FallbackOwner: ui.Value{Text: p.FallbackOwner},
+	}}
+	for _, e := range version.Environments {
+		out.Environments = append(out.Environments, projects.Environment{ID: e.ID, Name: e.Name, Action: targetAction(p, e),
+			URL: s.Config.Address(p.Name, version.Name, e.Name), Revision: e.ETag, Target: ui.Value{Text: e.Target}})
+	}
+	return out
+}
+
+func accessAction(p rules.Project, version rules.Version) string {
+	return projectPath(p.Name) + "/versions/" + version.ID + "/access"
+}
+
+func targetAction(p rules.Project, e rules.Environment) string {
+	return projectPath(p.Name) + "/environments/" + e.ID
+}
+
+// configurationForm is one of the forms on the page: how it looks when it is
+// refused, and how it compares with what somebody else saved meanwhile.
+type configurationForm interface {
+	mark(*projects.Configure, *mistakes)
+	compare(*projects.Conflict, rules.Project) error
+}
+
+// saved answers a form: on to the page after a success, back to it with
+// everything that was typed after a mistake, and to a choice after a lost race.
+func (s *Server) saved(v *visit, err error, flash string, form configurationForm) (answer, error) {
+	if err == nil {
+		return v.done(flash, projectPath(v.param("project")))
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return s.conflict(v, form)
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return answer{}, err
+	}
+	m, err := s.configuration(v)
+	if err != nil {
+		return answer{}, err
+	}
+	form.mark(&m, wrong)
+	return answer{status: wrong.status, page: projects.ConfigurePage(m)}, nil
+}
+
+func (s *Server) conflict(v *visit, form configurationForm) (answer, error) {
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return answer{}, err
+	}
+	path := projectPath(p.Name)
+	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p)), BackURL: path}
+	if err := form.compare(&m, p); err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusPreconditionFailed, page: projects.ConflictPage(m)}, nil
+}
+

@@ -1,0 +1,29 @@
+package handlers
+
+import (
+	"net/http"
+
+	"postern/views/errorpage"
+	"postern/views/ui"
+)
+
+// respond sends a problem in the form its reader takes: a person at a browser
+// gets a page, a program JSON.
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, err error) {
+	if !wantsPage(r) {
+		writeProblem(w, r, err)
+		return
+	}
+	problem := problemOf(err, requestID(r.Context()))
+	m := errorpage.Problem{Page: ui.Page{Title: problem.Title, Theme: s.theme(r), Here: "/"}, Status: problem.Status, Text: problem.Detail}
+	if r.Method == http.MethodGet {
+		m.Page.Here = r.URL.RequestURI()
+	}
+	switch {
+	case problem.Status == http.StatusNotFound:
+		m.Text = "" // the page's own says more
+	case problem.Status >= http.StatusInternalServerError:
+		m.RequestID = problem.RequestID
+	}
+	s.render(w, r, problem.Status, errorpage.ProblemPage(m))
+}

@@ -1,0 +1,184 @@
+package handlers
+
+import (
+	"github.com/dustin/go-humanize"
+
+	"postern/bundle"
+	rules "postern/exports"
+	"postern/projects"
+	"postern/views/exports"
+	"postern/views/ui"
+)
+
+// historyLength is how many exports a page lists.
+const historyLength = 10
+
+// refreshSeconds is how often a browser without script asks again.
+const refreshSeconds = 2
+
+func exportPath(id string) string { return "/exports/" + id }
+
+func (s *Server) askExport(v *visit) (answer, error) {
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return answer{}, err
+	}
+	m, err := s.exportForm(v, p)
+	return show(exports.AskPage(m)), err
+}
+
+func (s *Server) exportForm(v *visit, p projects.Project) (exports.Ask, error) {
+	path := projectPath(p.Name) + "/export"
+	lines, err := s.history(v, p.ID, "")
+	return exports.Ask{
+		Page:    v.shell("Export "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
+		Project: p.DisplayName, Action: path, Consumers: true, History: lines,
+	}, err
+}
+
+func (s *Server) startExport(v *visit) (answer, error) {
+	wish := rules.Wish{Format: v.posted("format"), Keys: v.posted("keys"), Consumers: v.posted("consumers") == "true"}
+	e, err := s.Exports.Request(v.ctx(), v.who, v.param("project"), wish)
+	if err == nil {
+		return goTo(exportPath(e.ID)), nil
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return answer{}, err
+	}
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return answer{}, err
+	}
+	m, err := s.exportForm(v, p)
+	m.Format, m.Keys, m.Consumers = wish.Format, wish.Keys, wish.Consumers
+	m.KeysError = wrong.take("/keys")
+	m.Error = wrong.rest()
+	return answer{status: wrong.status, page: exports.AskPage(m)}, err
+}
+
+func (s *Server) history(v *visit, project, current string) ([]exports.Line, error) {
+	found, err := s.Exports.List(v.ctx(), v.who, project, "", historyLength)
+	if err != nil {
+		return nil, err
+	}
+	var lines []exports.Line
+	for _, e := range found.Exports {
+		line := exports.Line{URL: exportPath(e.ID), Format: formatText(e.Format), Badge: exportBadge(e.State), Created: moment(e.CreatedAt), Current: e.ID == current}
+		if e.SizeBytes > 0 {
+			line.Size = humanize.Bytes(uint64(e.SizeBytes))
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+func (s *Server) showExportPage(v *visit) (answer, error) {
+	e, err := s.Exports.Get(v.ctx(), v.who, v.param("export"))
+	if err != nil {
+		return answer{}, err
+	}
+	m, err := s.exportModel(v, e)
+	return show(exports.ShowPage(m)), err
+}
+
+func (s *Server) cancelExportPage(v *visit) (answer, error) {
+	id := v.param("export")
+	_, err := s.Exports.Cancel(v.ctx(), v.who, id)
+	if _, finished := mistakesIn(err); finished {
+		return goTo(exportPath(id)), nil // which shows how it ended
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return v.done("cancelled", exportPath(id))
+}
+
+func (s *Server) exportModel(v *visit, e rules.Export) (exports.Show, error) {
+	p, err := s.Projects.Get(v.ctx(), v.who, e.Project)
+	if err != nil {
+		return exports.Show{}, err
+	}
+	path := exportPath(e.ID)
+	m := exports.Show{
+		Page: v.shell("Export of "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
+		ID:   e.ID, Project: p.DisplayName, URL: path, AgainURL: projectPath(p.Name) + "/export",
+		State: exports.State(e.State), Badge: exportBadge(e.State), Error: e.Problem, Options: exportFacts(e),
+	}
+	switch e.State {
+	case rules.Queued, rules.Building:
+		m.Page.Refresh, m.CancelAction = refreshSeconds, path+"/cancel"
+		m.Part, m.Done, m.Total, m.Rows = partText(e), e.RowsDone, e.RowsTotal, rowsText(e)
+	case rules.Ready:
+		m.File = &exports.File{Name: e.FileName(), DownloadURL: path + "/download", Size: humanize.Bytes(uint64(e.SizeBytes)),
+			SHA256: e.SHA256, Expires: momentOrNever(e.ExpiresAt)}
+	}
+	if e.State == rules.Ready || e.State == rules.Expired {
+		m.Ledger = &exports.Ledger{Exact: e.Summary.Exact, Approximate: e.Summary.Approximate, Lossy: e.Summary.Lossy, Skipped: e.Summary.Skipped}
+	}
+	m.History, err = s.history(v, e.Project, e.ID)
+	return m, err
+}
+
+func partText(e rules.Export) string {
+	switch {
+	case e.State == rules.Queued:
+		return "Starts in a moment"
+	case e.Part == "":
+		return "Reading the project"
+	}
+	return "Writing " + e.Part
+}
+
+func rowsText(e rules.Export) string {
+	if e.RowsTotal == 0 {
+		return ""
+	}
+	return humanize.Comma(e.RowsDone) + " of " + humanize.Comma(e.RowsTotal) + " keys"
+}
+
+func exportFacts(e rules.Export) []ui.Fact {
+	consumers := "included"
+	if !e.Consumers {
+		consumers = "left out"
+	}
+	return []ui.Fact{
+		{Label: "Format", Value: formatText(e.Format)},
+		{Label: "API keys", Value: keysText(e.Keys)},
+		{Label: "Consumers", Value: consumers},
+		{Label: "Started", Value: moment(e.CreatedAt)},
+	}
+}
+
+func formatText(format string) string {
+	if format == string(bundle.FormatGateway) {
+		return "Kong gateway"
+	}
+	return "Data only"
+}
+
+func keysText(option string) string {
+	switch bundle.KeysOption(option) {
+	case bundle.KeysMint:
+		return "new ones, minted"
+	case bundle.KeysNone:
+		return "none"
+	}
+	return "hashes: existing keys keep working"
+}
+
+func exportBadge(state string) ui.Badge {
+	switch state {
+	case rules.Building:
+		return ui.Badge{Tone: ui.Accent, Text: "Building"}
+	case rules.Ready:
+		return ui.Badge{Tone: ui.Good, Text: "Ready"}
+	case rules.Failed:
+		return ui.Badge{Tone: ui.Bad, Text: "Failed"}
+	case rules.Expired:
+		return ui.Badge{Text: "Expired"}
+	case rules.Cancelled:
+		return ui.Badge{Text: "Cancelled"}
+	}
+	return ui.Badge{Text: "Queued"}
+}

@@ -1,0 +1,270 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"postern/access"
+	"postern/fault"
+	"postern/keys"
+	rules "postern/projects"
+	"postern/snapshot"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func keysPath(p rules.Project) string { return projectPath(p.Name) + "/keys" }
+
+func keyPath(p rules.Project, id string) string { return keysPath(p) + "/" + id }
+
+// keySection is the project page's list of keys, from the newest on or from the
+// one that the address asks for.
+func (s *Server) keySection(v *visit, p rules.Project) (projects.Keys, error) {
+	m := projects.Keys{Action: keysPath(p), Create: keyFormOf(p)}
+	found, err := s.Keys.List(v.ctx(), v.who, p.ID, v.c.Query("keys_before"), keys.DefaultPage)
+	if err != nil {
+		return m, err
+	}
+	total, err := s.Keys.Count(v.ctx(), v.who, p.ID)
+	if err != nil {
+		return m, err
+	}
+	if total > 0 {
+		m.Total = humanize.Comma(total) + " " + english.PluralWord(int(total), "key", "")
+	}
+	if found.Next != "" {
+		m.OlderURL = projectPath(p.Name) + "?keys_before=" + found.Next + "#keys"
+	}
+	for _, k := range found.Keys {
+		m.Rows = append(m.Rows, projects.KeyRow{ID: k.ID, URL: keyPath(p, k.ID), Owner: k.Owner, Type: k.KeyType,
+			Environment: environmentText(k), State: keyBadge(k), Created: day(k.CreatedAt), Expires: dayOrNever(k.ExpiresAt), Display: displayKey(k)})
+	}
+	return m, nil
+}
+
+func keyFormOf(p rules.Project) projects.KeyForm {
+	form := projects.KeyForm{Environments: []ui.Option{{Value: "", Title: "All environments"}}}
+	for _, t := range p.KeyTypes {
+		form.Types = append(form.Types, ui.Option{Value: t.Name, Title: t.Name + " (" + strings.Join(t.Scopes, " ") + ")"})
+	}
+	for _, name := range environmentNames(p) {
+		form.Environments = append(form.Environments, ui.Option{Value: name, Title: name})
+	}
+	choose(form.Types, keys.TypeFull)
+	return form
+}
+
+func environmentNames(p rules.Project) []string {
+	var names []string
+	for _, version := range p.Versions {
+		for _, e := range version.Environments {
+			names = append(names, e.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// choose marks the option of that value and no other.
+func choose(options []ui.Option, value string) {
+	for i := range options {
+		options[i].Chosen = options[i].Value == value
+	}
+}
+
+func keyBadge(k keys.Key) ui.Badge {
+	switch k.State {
+	case string(snapshot.KeyFrozen):
+		return ui.Badge{Tone: ui.Cold, Text: "Frozen"}
+	case string(snapshot.KeyRevoked):
+		return ui.Badge{Tone: ui.Bad, Text: "Revoked"}
+	case keys.Expired:
+		return ui.Badge{Tone: ui.Warn, Text: "Expired"}
+	}
+	return ui.Badge{Tone: ui.Good, Text: "Active"}
+}
+
+func displayKey(k keys.Key) string { return k.Prefix + "…" + k.Last4 }
+
+func environmentText(k keys.Key) string {
+	if k.Environment == "" {
+		return "all"
+	}
+	return k.Environment
+}
+
+// makeKey answers with the page itself: the key on it must not pass through a
+// redirect.
+func (s *Server) makeKey(v *visit) (answer, error) {
+	in := keys.CreateInput{Owner: strings.TrimSpace(v.posted("owner")), KeyType: v.posted("key_type"),
+		Environment: v.posted("environment"), Description: strings.TrimSpace(v.posted("description"))}
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return answer{}, err
+	}
+	var minted keys.Minted
+	if in.ExpiresAt, err = endOfDay(v.posted("expires_on")); err == nil {
+		minted, err = s.Keys.Create(v.ctx(), v.who, p.ID, in)
+	}
+	if err == nil {
+		return answer{status: http.StatusCreated, page: projects.ShownPage(s.shown(v, p, minted, "Key created", ""))}, nil
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return answer{}, err
+	}
+	m, err := s.configuration(v)
+	if err != nil {
+		return answer{}, err
+	}
+	markKeyForm(&m.Keys.Create, in, v.posted("expires_on"), wrong)
+	return answer{status: wrong.status, page: projects.ConfigurePage(m)}, nil
+}
+
+func markKeyForm(form *projects.KeyForm, in keys.CreateInput, expiresOn string, wrong *mistakes) {
+	form.Open = true
+	form.Owner = wrong.value("/owner", in.Owner)
+	form.Description = wrong.value("/description", in.Description)
+	form.Expires = wrong.value("/expires_at", expiresOn)
+	choose(form.Types, in.KeyType)
+	choose(form.Environments, in.Environment)
+	form.TypeError, form.EnvError = wrong.take("/key_type"), wrong.take("/environment")
+	form.Error = wrong.rest()
+}
+
+// endOfDay reads a day (YYYY-MM-DD) as its last second in UTC; "" is nil.
+func endOfDay(s string) (*time.Time, error) {
+	if s == "" {
+		return nil, nil
+	}
+	begins, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return nil, fault.InvalidField("/expires_at", "invalid_expiry", "Give a day as year-month-day, such as 2030-12-31, or leave it empty.")
+	}
+	ends := begins.Add(24*time.Hour - time.Second)
+	return &ends, nil
+}
+
+func (s *Server) shown(v *visit, p rules.Project, k keys.Minted, heading, text string) projects.Shown {
+	m := projects.Shown{
+		Page:    v.shell(heading, keyPath(p, k.ID), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
+		Heading: heading, Text: text, Key: k.Plaintext, BackURL: projectPath(p.Name) + "#keys",
+		Facts: []ui.Fact{{Label: "Owner", Value: k.Owner}, {Label: "Type", Value: k.KeyType}, {Label: "Environment", Value: environmentText(k.Key)},
+			{Label: "Expires", Value: momentOrNever(k.ExpiresAt)}},
+	}
+	if address := s.addressFor(p, k.Environment); address != "" {
+		m.Curl = curl(address, k.Plaintext)
+	}
+	return m
+}
+
+// addressFor is an address that a key of the environment opens, "" for none.
+func (s *Server) addressFor(p rules.Project, environment string) string {
+	for _, version := range slices.Backward(p.Versions) {
+		for _, e := range version.Environments {
+			if environment == "" || environment == e.Name {
+				return s.Config.Address(p.Name, version.Name, e.Name)
+			}
+		}
+	}
+	return ""
+}
+
+// keyOf finds the key that the address names, in the project that it names.
+func (s *Server) keyOf(v *visit) (rules.Project, keys.Key, error) {
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return p, keys.Key{}, err
+	}
+	k, err := s.Keys.Get(v.ctx(), v.who, v.param("key"))
+	if err == nil && k.Project != p.ID {
+		err = notFound()
+	}
+	return p, k, err
+}
+
+func (s *Server) showKeyPage(v *visit) (answer, error) {
+	p, k, err := s.keyOf(v)
+	if err != nil {
+		return answer{}, err
+	}
+	return show(projects.KeyPage(keyModel(v, p, k))), nil
+}
+
+func (s *Server) freezeKeyPage(v *visit) (answer, error) {
+	return s.changeKey(v, "frozen", s.Keys.Freeze)
+}
+
+func (s *Server) unfreezeKeyPage(v *visit) (answer, error) {
+	return s.changeKey(v, "unfrozen", s.Keys.Unfreeze)
+}
+
+func (s *Server) revokeKeyPage(v *visit) (answer, error) {
+	return s.changeKey(v, "revoked", func(ctx context.Context, who access.Principal, id string) (keys.Key, error) {
+		if v.posted("confirm") != "true" {
+			return keys.Key{}, fault.InvalidField("/confirm", "required", "Tick the box to revoke the key.")
+		}
+		return s.Keys.Revoke(ctx, who, id)
+	})
+}
+
+func (s *Server) changeKey(v *visit, flash string, rule func(context.Context, access.Principal, string) (keys.Key, error)) (answer, error) {
+	p, k, err := s.keyOf(v)
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := rule(v.ctx(), v.who, k.ID); err != nil {
+		return refusedKey(v, p, k, err)
+	}
+	return v.done(flash, keyPath(p, k.ID))
+}
+
+func (s *Server) rotateKeyPage(v *visit) (answer, error) {
+	p, k, err := s.keyOf(v)
+	if err != nil {
+		return answer{}, err
+	}
+	minted, err := s.Keys.Rotate(v.ctx(), v.who, k.ID, graceOf(v.posted("grace_seconds")))
+	if err != nil {
+		return refusedKey(v, p, k, err)
+	}
+	text := "The old secret has stopped working."
+	if minted.GraceEndsAt != nil {
+		text = "The old secret works until " + moment(*minted.GraceEndsAt) + "."
+	}
+	return show(projects.ShownPage(s.shown(v, p, minted, "Key rotated", text))), nil
+}
+
+// graceOf reads a number of seconds; what is none becomes a grace that the rule
+// refuses.
+func graceOf(seconds string) time.Duration {
+	n, err := strconv.ParseUint(seconds, 10, 32) // so that it fits a Duration
+	if err != nil {
+		return -1
+	}
+	return time.Duration(n) * time.Second
+}
+
+// refusedKey shows the key's page with what is wrong.
+func refusedKey(v *visit, p rules.Project, k keys.Key, err error) (answer, error) {
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return answer{}, err
+	}
+	m := keyModel(v, p, k)
+	if m.Revoke != nil {
+		m.Revoke.Error = wrong.take("/confirm")
+	}
+	if m.Rotate != nil {
+		m.Rotate.Error = wrong.take("/grace_seconds")
+	}
+	m.Error = wrong.rest()
+	return answer{status: wrong.status, page: projects.KeyPage(m)}, nil
+}

@@ -1,0 +1,173 @@
+package handlers
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"postern/exports"
+	rules "postern/projects"
+	"postern/snapshot"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// cardsPerPage keeps the list quick to load and to read.
+const cardsPerPage = 50
+
+func projectPath(name string) string { return "/projects/" + name }
+
+func projectsCrumb() ui.Crumb { return ui.Crumb{Text: "Projects", URL: "/projects"} }
+
+func projectCrumb(p rules.Project) ui.Crumb {
+	return ui.Crumb{Text: p.DisplayName, URL: projectPath(p.Name)}
+}
+
+func (s *Server) showProjects(v *visit) (answer, error) {
+	found, err := s.Projects.List(v.ctx(), v.who, v.c.Query("after"), cardsPerPage)
+	if err != nil {
+		return answer{}, err
+	}
+	ids := make([]string, 0, len(found.Projects))
+	for _, p := range found.Projects {
+		ids = append(ids, p.ID)
+	}
+	active, err := s.Keys.ActiveCounts(v.ctx(), v.who, ids)
+	if err != nil {
+		return answer{}, err
+	}
+	latest, err := s.Exports.Latest(v.ctx(), v.who, ids)
+	if err != nil {
+		return answer{}, err
+	}
+	m := projects.List{Page: v.shell("Projects", "/projects")}
+	if found.Next != "" {
+		m.MoreURL = "/projects?after=" + found.Next
+	}
+	for _, p := range found.Projects {
+		m.Projects = append(m.Projects, s.card(p, active[p.ID], latest[p.ID]))
+	}
+	return show(projects.ListPage(m)), nil
+}
+
+func (s *Server) card(p rules.Project, activeKeys int64, latest exports.Export) projects.Card {
+	m := projects.Card{
+		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, Version: english.Plural(len(p.Versions), "version", ""),
+		Access: accessBadge(p.Versions), ActiveKeys: "no active keys", LastExport: lastExportText(latest),
+		ConfigureURL: projectPath(p.Name), ExportURL: projectPath(p.Name) + "/export",
+	}
+	if activeKeys > 0 {
+		m.ActiveKeys = humanize.Comma(activeKeys) + " active " + english.PluralWord(int(activeKeys), "key", "")
+	}
+	if len(p.Versions) == 1 {
+		m.Version = p.Versions[0].Name
+	}
+	if n := len(p.Versions); n > 0 {
+		m.Addresses = s.addresses(p.Name, p.Versions[n-1])
+	}
+	return m
+}
+
+func (s *Server) addresses(project string, version rules.Version) []projects.Address {
+	var out []projects.Address
+	for _, e := range version.Environments {
+		out = append(out, projects.Address{ID: e.ID, Environment: e.Name, URL: s.Config.Address(project, version.Name, e.Name)})
+	}
+	return out
+}
+
+// accessBadge says in a word or two who may call.
+func accessBadge(versions []rules.Version) ui.Badge {
+	var badge ui.Badge
+	for i, version := range versions {
+		this := ui.Badge{Text: "Passthrough"}
+		switch {
+		case version.Mode == string(snapshot.Authenticate):
+			this = ui.Badge{Tone: ui.Accent, Text: "API keys"}
+		case len(version.Methods) > 0:
+			this = ui.Badge{Tone: ui.Accent, Text: "Keys optional"}
+		}
+		if i > 0 && this != badge {
+			return ui.Badge{Text: "Differs by version"}
+		}
+		badge = this
+	}
+	return badge
+}
+
+func lastExportText(e exports.Export) string {
+	switch e.State {
+	case exports.Queued, exports.Building:
+		return "exporting now"
+	case exports.Failed:
+		return "last export failed"
+	case exports.Cancelled:
+		return "last export cancelled"
+	case exports.Ready, exports.Expired:
+		return "exported " + humanize.Time(e.CreatedAt)
+	}
+	return "never exported"
+}
+
+func (s *Server) askProject(v *visit) (answer, error) {
+	return show(projects.NewPage(projects.New{Page: newProjectShell(v), RequireKeys: true})), nil
+}
+
+func newProjectShell(v *visit) ui.Page {
+	return v.shell("New project", "/projects/new", projectsCrumb(), ui.Crumb{Text: "New"})
+}
+
+// makeProject answers with the page itself: the keys on it must not pass through
+// a redirect.
+func (s *Server) makeProject(v *visit) (answer, error) {
+	target, name := strings.TrimSpace(v.posted("target")), strings.TrimSpace(v.posted("name"))
+	requireKeys, _ := strconv.ParseBool(v.posted("require_keys"))
+	in := rules.CreateInput{Target: target, Name: name}
+	if requireKeys {
+		in.Auth.Mode = string(snapshot.Authenticate)
+	}
+	created, err := s.Projects.Create(v.ctx(), v.who, in)
+	if err == nil {
+		return answer{status: http.StatusCreated, page: projects.CreatedPage(s.created(v, created))}, nil
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return answer{}, err
+	}
+	m := projects.New{Page: newProjectShell(v), RequireKeys: requireKeys,
+		Target: wrong.value("/target", target), Name: wrong.value("/name", name)}
+	m.Error = wrong.rest()
+	return answer{status: wrong.status, page: projects.NewPage(m)}, nil
+}
+
+func (s *Server) created(v *visit, created rules.Created) projects.Created {
+	p := created.Project
+	m := projects.Created{
+		Page:        v.shell(p.DisplayName, projectPath(p.Name), projectsCrumb(), projectCrumb(p)),
+		DisplayName: p.DisplayName, ConfigureURL: projectPath(p.Name),
+	}
+	version := p.Versions[0]
+	m.Addresses = s.addresses(p.Name, version)
+	first := ""
+	for _, e := range version.Environments {
+		if key, ok := created.Keys[e.Name]; ok {
+			m.Keys = append(m.Keys, projects.Minted{ID: key.ID, Environment: e.Name, Key: key.Plaintext})
+		}
+	}
+	if len(m.Keys) > 0 {
+		first = m.Keys[0].Key
+	}
+	m.Curl = curl(m.Addresses[0].URL, first)
+	return m
+}
+
+// curl is a call to try, with the key where there is one.
+func curl(address, key string) string {
+	if key == "" {
+		return "curl " + address + "/"
+	}
+	return "curl -H 'X-API-Key: " + key + "' \\\n  " + address + "/"
+}

@@ -1,0 +1,143 @@
+package handlers
+
+import (
+	"slices"
+	"strings"
+
+	rules "postern/projects"
+	"postern/snapshot"
+	"postern/views/projects"
+)
+
+// A refused form keeps the revision that it was opened with: with a fresh one,
+// the next attempt would overwrite what somebody else saved meanwhile.
+
+type settingsForm struct{ revision, displayName string }
+
+func (s *Server) saveSettings(v *visit) (answer, error) {
+	form := settingsForm{revision: v.posted("revision"), displayName: strings.TrimSpace(v.posted("display_name"))}
+	_, err := s.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{DisplayName: &form.displayName})
+	return s.saved(v, err, "settings", form)
+}
+
+func (f settingsForm) mark(m *projects.Configure, wrong *mistakes) {
+	m.General.Revision = f.revision
+	m.General.DisplayName = wrong.value("/display_name", f.displayName)
+	m.General.Error = wrong.rest()
+}
+
+func (f settingsForm) compare(m *projects.Conflict, p rules.Project) error {
+	m.What, m.Action = "The general settings", projectPath(p.Name)+"/settings"
+	m.Rows = []projects.Difference{{Label: "Display name", Yours: f.displayName, Theirs: p.DisplayName}}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: p.ETag}, {Name: "display_name", Value: f.displayName}}
+	return nil
+}
+
+type accessForm struct {
+	version, revision, mode, keyless, fallbackOwner string
+	methods                                         []string
+}
+
+func (s *Server) saveAccess(v *visit) (answer, error) {
+	form := accessForm{version: v.param("version"), revision: v.posted("revision"), mode: v.posted("mode"), keyless: v.posted("keyless"),
+		fallbackOwner: strings.TrimSpace(v.posted("fallback_owner")), methods: v.c.Request.PostForm["methods"]}
+	_, err := s.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, form.change())
+	return s.saved(v, err, "access", form)
+}
+
+// change leaves the fallback owner alone where the form hides its field.
+func (f accessForm) change() rules.AccessChange {
+	methods := append([]string{}, f.methods...) // none chosen is an empty list, not an absent one
+	out := rules.AccessChange{Mode: &f.mode, Methods: &methods, Keyless: &f.keyless}
+	if f.falls() {
+		out.FallbackOwner = &f.fallbackOwner
+	}
+	return out
+}
+
+func (f accessForm) falls() bool { return f.keyless == string(snapshot.OwnerFallback) }
+
+func (f accessForm) mark(m *projects.Configure, wrong *mistakes) {
+	for i := range m.Versions {
+		if m.Versions[i].ID != f.version {
+			continue
+		}
+		access := &m.Versions[i].Access
+		access.Revision, access.Mode, access.Keyless = f.revision, f.mode, f.keyless
+		access.APIKey = slices.Contains(f.methods, string(snapshot.APIKey))
+		access.FallbackOwner = wrong.value("/fallback_owner", f.fallbackOwner)
+		access.ModeError = wrong.take("/requests_auth/mode")
+		access.MethodsError = wrong.take("/requests_auth/methods")
+		access.KeylessError = wrong.take("/requests_auth/keyless")
+		access.Error = wrong.rest()
+	}
+}
+
+func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
+	i := slices.IndexFunc(p.Versions, func(v rules.Version) bool { return v.ID == f.version })
+	if i < 0 {
+		return notFound()
+	}
+	now := p.Versions[i]
+	m.What, m.Action = "The access of version "+now.Name, accessAction(p, now)
+	m.Rows = []projects.Difference{
+		{Label: "Who may call", Yours: projects.ModeTitle(f.mode), Theirs: projects.ModeTitle(now.Mode)},
+		{Label: "Allowed methods", Yours: methodsText(f.methods), Theirs: methodsText(now.Methods)},
+		{Label: "A call without an API key", Yours: projects.KeylessTitle(f.keyless), Theirs: projects.KeylessTitle(now.Keyless)},
+	}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: now.ETag}, {Name: "mode", Value: f.mode}, {Name: "keyless", Value: f.keyless}}
+	for _, method := range f.methods {
+		m.Hidden = append(m.Hidden, projects.Pair{Name: "methods", Value: method})
+	}
+	if f.falls() {
+		m.Rows = append(m.Rows, projects.Difference{Label: "Fallback owner", Yours: f.fallbackOwner, Theirs: p.FallbackOwner})
+		m.Hidden = append(m.Hidden, projects.Pair{Name: "fallback_owner", Value: f.fallbackOwner})
+	}
+	return nil
+}
+
+func methodsText(methods []string) string {
+	if len(methods) == 0 {
+		return "none"
+	}
+	var titles []string
+	for _, method := range methods {
+		titles = append(titles, projects.MethodTitle(method))
+	}
+	return strings.Join(titles, ", ")
+}
+
+type targetForm struct{ environment, revision, target string }
+
+func (s *Server) saveTarget(v *visit) (answer, error) {
+	form := targetForm{environment: v.param("environment"), revision: v.posted("revision"), target: strings.TrimSpace(v.posted("target"))}
+	_, err := s.Projects.UpdateTarget(v.ctx(), v.who, v.param("project"), form.environment, form.revision, form.target)
+	return s.saved(v, err, "target", form)
+}
+
+func (f targetForm) mark(m *projects.Configure, wrong *mistakes) {
+	for i := range m.Versions {
+		for j := range m.Versions[i].Environments {
+			if e := &m.Versions[i].Environments[j]; e.ID == f.environment {
+				e.Revision, e.Target = f.revision, wrong.value("/target", f.target)
+				e.Error = wrong.rest()
+			}
+		}
+	}
+}
+
+func (f targetForm) compare(m *projects.Conflict, p rules.Project) error {
+	for _, version := range p.Versions {
+		for _, e := range version.Environments {
+			if e.ID != f.environment {
+				continue
+			}
+			m.What, m.Action = "The target of "+e.Name+" in version "+version.Name, targetAction(p, e)
+			m.Rows = []projects.Difference{{Label: "Target", Yours: f.target, Theirs: e.Target}}
+			m.Hidden = []projects.Pair{{Name: "revision", Value: e.ETag}, {Name: "target", Value: f.target}}
+			return nil
+		}
+	}
+	return notFound()
+}
+
