@@ -75,21 +75,47 @@ local function canonical(name)
 end
 
 
--- Kong removes, after every plugin has run, the headers that the caller's
--- Connection header names: "Connection: X-Consumer-ID" would make a call with a
--- valid key look like one without an identity.
-local function connection_names_identity(value)
-  if type(value) == "table" then
-    value = table.concat(value, ",")
-  elseif type(value) ~= "string" then
-    return false
-  end
-  for token in value:gmatch("[^%s,]+") do
+-- The tokens of a Connection line that name no identity header, and how many do.
+local function without_identity(line)
+  local kept, removed = {}, 0
+  for token in line:gmatch("[^%s,]+") do
     if IDENTITY_HEADERS[canonical(token)] then
-      return true
+      removed = removed + 1
+    else
+      kept[#kept + 1] = token
     end
   end
-  return false
+  return table.concat(kept, ", "), removed
+end
+
+
+-- Kong removes, after every plugin has run, the headers that the caller's
+-- Connection header names: "Connection: X-Consumer-ID" would take the identity
+-- away from a call with a valid key. It reads that header from a copy made
+-- before the plugins ran, so the copy is what has to be mended; the PDK has no
+-- way to it. Where there is none (another Kong), such a call is refused.
+local function protect_identity(headers)
+  local lines = headers["connection"]
+  if lines == nil then
+    return true
+  end
+  if type(lines) ~= "table" then
+    lines = { lines }
+  end
+  local mended, total = {}, 0
+  for i, line in ipairs(lines) do
+    local kept, removed = without_identity(line)
+    mended[i], total = kept, total + removed
+  end
+  if total == 0 then
+    return true
+  end
+  local copy = ngx.ctx.cached_request_headers
+  if type(copy) ~= "table" then
+    return false
+  end
+  copy["connection"] = mended
+  return true
 end
 
 
@@ -148,7 +174,12 @@ end
 
 -- The entry of a presented key, or nil and the code of the refusal.
 local function check_key(config, environment, presented)
-  if type(presented) ~= "string" or not well_formed(presented) then
+  if type(presented) ~= "string" then
+    return nil, "invalid_key" -- a table: the header came more than once
+  end
+  -- nginx takes off blanks around a value, but not tabs (RFC 9110, 5.6.3).
+  presented = presented:match("^[ \t]*(.-)[ \t]*$")
+  if not well_formed(presented) then
     return nil, "invalid_key"
   end
   local entry = config.keys and config.keys[digest(presented)]
@@ -218,7 +249,7 @@ function PosternAuth:access(config)
   if lines >= MOST_HEADERS then
     return refuse("too_many_headers")
   end
-  if connection_names_identity(headers["connection"]) then
+  if not protect_identity(headers) then
     return refuse("malformed_connection")
   end
 

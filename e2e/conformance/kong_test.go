@@ -1,0 +1,54 @@
+//go:build conformance
+
+package conformance
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// TestConformanceWithKong needs POSTERN_KONG: a program that is called with a
+// gateway folder, a proxy port and an admin port, and runs Kong 3.9 on them in
+// the foreground until it is sent SIGTERM. tools/kong-docker is one.
+func TestConformanceWithKong(t *testing.T) {
+	launcher := os.Getenv("POSTERN_KONG")
+	if launcher == "" {
+		t.Fatal("conformance: not run: POSTERN_KONG is not set to a launcher of Kong 3.9, such as tools/kong-docker")
+	}
+	up := newUpstream(t)
+	postern := startPostern(t, up)
+	kong := startKong(t, launcher, filepath.Join(export(t, up), "gateway"), up)
+	run(t, Corpus(), postern, kong)
+}
+
+func startKong(t *testing.T, launcher, folder string, up *upstream) *peer {
+	t.Helper()
+	proxy, admin := freePort(t), freePort(t)
+	log, err := os.Create(filepath.Join(t.TempDir(), "kong.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(launcher, folder, strconv.Itoa(proxy), strconv.Itoa(admin))
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("start %s: %v", launcher, err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		<-ended
+		if t.Failed() {
+			if text, err := os.ReadFile(log.Name()); err == nil {
+				t.Logf("Kong's log ends with:\n%s", text[max(0, len(text)-4000):])
+			}
+		}
+	})
+	p := &peer{name: "kong", addr: "127.0.0.1:" + strconv.Itoa(proxy), up: up}
+	waitFor(t, "Kong", p.guarded)
+	return p
+}

@@ -1,0 +1,108 @@
+package conformance
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"postern/bundle"
+	"postern/bundle/kong"
+	"postern/gateway"
+	"postern/snapshot"
+	"postern/testkit/sample"
+)
+
+// keyTable looks keys up as the running product does.
+type keyTable map[[32]byte]entry
+
+type entry struct {
+	key snapshot.Key
+	old bool
+}
+
+func (t keyTable) Lookup(hash [32]byte) (*snapshot.Key, bool) {
+	e, ok := t[hash]
+	if !ok {
+		return nil, false
+	}
+	return &e.key, e.old
+}
+
+// startPostern serves the sample project.
+func startPostern(t *testing.T, up *upstream) *peer {
+	t.Helper()
+	table := keyTable{}
+	for _, k := range sample.Keys() {
+		table[k.Hash] = entry{key: k.Key}
+		if k.OldHash != nil {
+			table[*k.OldHash] = entry{key: k.Key, old: true}
+		}
+	}
+	dialer := &net.Dialer{}
+	g := gateway.New(gateway.Options{
+		Domain: bareHost, Keys: table, Dial: dialer.DialContext,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err := g.Publish([]*snapshot.Project{Project(up.url)}); err != nil {
+		t.Fatalf("publish: %v", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := g.Server(l.Addr().String())
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		g.Close()
+	})
+	return &peer{name: "postern", addr: l.Addr().String(), up: up}
+}
+
+// export unpacks the sample project's bundle and gives its folder.
+func export(t *testing.T, up *upstream) string {
+	t.Helper()
+	keys := sample.Keys()
+	var out bytes.Buffer
+	_, err := bundle.Write(t.Context(), &out, bundle.Input{
+		Project: Project(up.url), Keys: sample.Stream(keys), KeyCount: int64(len(keys)),
+		Options: bundle.Options{Format: bundle.FormatGateway, Consumers: true},
+		Target:  kong.Target, AddressOf: sample.AddressOf, Generator: "postern test",
+	})
+	if err != nil {
+		t.Fatalf("export: %v", err)
+	}
+	zr, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for _, f := range zr.File {
+		unpack(t, f, filepath.Join(folder, filepath.FromSlash(f.Name)))
+	}
+	return folder
+}
+
+func unpack(t *testing.T, f *zip.File, to string) {
+	t.Helper()
+	r, err := f.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, text, f.Mode()); err != nil {
+		t.Fatal(err)
+	}
+}
