@@ -32,6 +32,7 @@ type strictConn struct {
 	net.Conn
 	framing framing
 	failed  bool
+	poison  int  // failed, and so many bytes that tell net/http so are still to be read
 	loose   bool // a tunnel: what is read is no longer HTTP
 }
 
@@ -44,8 +45,9 @@ func release(c net.Conn) {
 
 func (c *strictConn) Read(p []byte) (int, error) {
 	if c.failed {
-		return 0, errFraming
+		return c.refuse(p)
 	}
+	untouched := c.framing.betweenRequests()
 	n, err := c.Conn.Read(p)
 	if c.loose || n == 0 {
 		return n, err
@@ -57,10 +59,29 @@ func (c *strictConn) Read(p []byte) (int, error) {
 	// Requests before the bad one are whole and are served; of the bad one
 	// net/http never gets the end of the header.
 	c.failed = true
+	if untouched || good > 0 {
+		c.poison = 4
+	}
 	if good == 0 {
-		return 0, errFraming
+		return c.refuse(p)
 	}
 	return good, nil
+}
+
+// refuse ends the stream of requests. While a call is running net/http reads one
+// byte ahead to see whether the caller is still there, and an error then would
+// cancel that call, which is a good one: so when nothing of the bad request has
+// been read yet, bytes that begin no request go before the error. There are four
+// because net/http takes an error within the first four for a caller who left,
+// and hangs up without an answer.
+func (c *strictConn) refuse(p []byte) (int, error) {
+	if c.poison == 0 {
+		return 0, errFraming
+	}
+	n := min(c.poison, len(p))
+	clear(p[:n])
+	c.poison -= n
+	return n, nil
 }
 
 // CloseWrite lets net/http end its 400 in peace: closing with unread bytes
@@ -105,6 +126,9 @@ type head struct {
 // maxLine bounds what is kept of an unfinished line. net/http's own limit on
 // headers is lower than this in all; chunk extensions have no other.
 const maxLine = 64 << 10
+
+// betweenRequests tells whether nothing of the next request has been read.
+func (f *framing) betweenRequests() bool { return f.state == inRequestLine && len(f.line) == 0 }
 
 // follow advances over p. When a violation is found, ok is false and good is
 // the number of bytes that belong to requests before the bad one.

@@ -24,7 +24,11 @@ import (
 	"postern/snapshot"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// net/http sits half a second on a connection that it has refused, to let the
+// caller read why; no Close waits for that.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+}
 
 // patience bounds every wait of a test; it is reached only when the test fails.
 const patience = 10 * time.Second

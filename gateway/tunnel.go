@@ -95,9 +95,9 @@ func pump(to io.Writer, from io.Reader) {
 // writeSwitch writes the upstream's 101: net/http does not write it on a
 // connection that was taken over.
 func writeSwitch(to io.Writer, answer *http.Response) error {
-	h := http.Header{}
-	rewriteResponse(h, answer.Header)
-	h["Connection"], h["Upgrade"] = upgradeOnly, answer.Header["Upgrade"]
+	h, upgrade := http.Header{}, answer.Header["Upgrade"]
+	rewriteResponse(h, answer.Header) // takes Upgrade away on both sides
+	h["Connection"], h["Upgrade"] = upgradeOnly, upgrade
 	out := bufio.NewWriter(to)
 	_, err := out.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
 	if err := errors.Join(err, h.Write(out)); err != nil {

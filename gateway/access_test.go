@@ -1,0 +1,214 @@
+package gateway_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/gateway"
+	"postern/policy"
+	"postern/snapshot"
+)
+
+func identityOf(h http.Header) map[string]string {
+	out := map[string]string{}
+	for name, lines := range h {
+		if policy.IsIdentityHeader(name) {
+			out[name] = strings.Join(lines, " | ")
+		}
+	}
+	return out
+}
+
+func TestAKeyOpensAndNamesItsOwner(t *testing.T) {
+	r := newRig(t, nil)
+	got := r.get("/shop/1.0.0/prod/orders", "Authorization: Bearer of-the-upstream")
+	if got.StatusCode != 200 || got.body != "up" {
+		t.Fatalf("%d %s", got.StatusCode, got.body)
+	}
+	h := r.lastCall().header
+	want := fmt.Sprint(map[string]string{
+		"X-Consumer-Id": policy.ConsumerID("prj_shop", "billing"), "X-Consumer-Username": "billing", "X-Consumer-Custom-Id": "billing",
+		"X-Credential-Identifier": "key_1", "X-Authenticated-Scope": "read write", "X-Tenant-Id": "tnt_1",
+	})
+	if identity := fmt.Sprint(identityOf(h)); identity != want {
+		t.Errorf("identity headers %s, want %s", identity, want)
+	}
+	if h["X-Api-Key"] != nil {
+		t.Error("the key reached the upstream")
+	}
+	if h.Get("Authorization") != "Bearer of-the-upstream" {
+		t.Errorf("Authorization = %q, want it untouched", h.Get("Authorization"))
+	}
+}
+
+func TestKeysThatDoNotOpen(t *testing.T) {
+	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	r := newRig(t, nil)
+	good := r.key
+	hash := policy.HashKey(good)
+	old := r.mint("prod", snapshot.Key{ID: "key_old"})
+	r.keys.mu.Lock()
+	clear(r.keys.byNew)
+	r.keys.mu.Unlock()
+	r.keys.put(good, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive})
+	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive, GraceEndsAt: past})
+
+	for _, tc := range []struct {
+		name   string
+		lines  []string
+		status int
+		code   string
+	}{
+		{"no key", []string{noKey}, 401, "credentials_required"},
+		{"empty key", []string{"X-API-Key:"}, 401, "invalid_key"},
+		{"malformed key", []string{"X-API-Key: secret"}, 401, "invalid_key"},
+		{"unknown key", []string{"X-API-Key: " + mintUnknown(t)}, 401, "invalid_key"},
+		{"the hash of a good key", []string{"X-API-Key: " + hex.EncodeToString(hash[:])}, 401, "invalid_key"},
+		{"the good key twice", []string{"X-API-Key: " + good, "X-API-Key: " + good}, 401, "invalid_key"},
+		{"the good key and an empty one", []string{"X-API-Key: " + good, "x-api-key:"}, 401, "invalid_key"},
+		{"two keys in one line", []string{"X-API-Key: " + good + ", " + good}, 401, "invalid_key"},
+		{"in Authorization", []string{noKey, "Authorization: Bearer " + good}, 401, "credentials_required"},
+		{"under another spelling", []string{noKey, "X_API_Key: " + good}, 401, "credentials_required"},
+		{"a key of another project", []string{"X-API-Key: " + r.mint("prod", snapshot.Key{ProjectID: "prj_other"})}, 401, "invalid_key"},
+		{"a key of another environment", []string{"X-API-Key: " + r.mint("dev", snapshot.Key{Environment: "dev"})}, 401, "invalid_key"},
+		{"revoked", []string{"X-API-Key: " + r.mint("prod", snapshot.Key{State: snapshot.KeyRevoked})}, 401, "invalid_key"},
+		{"expired", []string{"X-API-Key: " + r.mint("prod", snapshot.Key{ExpiresAt: past})}, 401, "invalid_key"},
+		{"frozen", []string{"X-API-Key: " + r.mint("prod", snapshot.Key{State: snapshot.KeyFrozen})}, 403, "key_frozen"},
+		{"the old secret after its grace", []string{"X-API-Key: " + old}, 401, "invalid_key"},
+	} {
+		got := r.get("/shop/1.0.0/prod", tc.lines...)
+		r.wantCode(tc.name, got, tc.status, tc.code)
+		if got.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: Content-Type %q", tc.name, got.Header.Get("Content-Type"))
+		}
+		if challenge := got.Header.Get("WWW-Authenticate"); (challenge == `Key realm="postern"`) != (tc.status == 401) {
+			t.Errorf("%s: WWW-Authenticate %q with %d", tc.name, challenge, tc.status)
+		}
+	}
+	r.wantCode("in the query", r.get("/shop/1.0.0/prod?x-api-key="+good, noKey), 401, "credentials_required")
+	if calls := r.upstreamCalls(); len(calls) != 0 {
+		t.Errorf("the upstream got %v", calls)
+	}
+	for name, key := range map[string]string{
+		"every environment":            r.mint("", snapshot.Key{}),
+		"expires later":                r.mint("prod", snapshot.Key{ExpiresAt: future}),
+		"another installation's shape": r.mint("prod", snapshot.Key{}),
+	} {
+		if got := r.get("/shop/1.0.0/prod", "X-API-Key: "+key); got.StatusCode != 200 {
+			t.Errorf("%s: %d %s, want 200", name, got.StatusCode, got.body)
+		}
+	}
+}
+
+func mintUnknown(t *testing.T) string {
+	t.Helper()
+	key, err := policy.NewKey("pst", "prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func TestOldSecretWorksWithinItsGrace(t *testing.T) {
+	r := newRig(t, nil)
+	old := mintUnknown(t)
+	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive, GraceEndsAt: time.Now().Add(time.Hour)})
+	if got := r.get("/shop/1.0.0/prod", "X-API-Key: "+old); got.StatusCode != 200 {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	if id := r.lastCall().header.Get("X-Credential-Identifier"); id != "key_1" {
+		t.Errorf("credential %q, want the key's own id", id)
+	}
+}
+
+func TestARevokedKeyIsRefusedOnTheNextCall(t *testing.T) {
+	r := newRig(t, nil)
+	if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
+		t.Fatalf("before: %d %s", got.StatusCode, got.body)
+	}
+	r.keys.put(r.key, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyRevoked})
+	r.wantCode("after", r.get("/shop/1.0.0/prod"), 401, "invalid_key")
+}
+
+func TestModesAndWhatTheUpstreamLearns(t *testing.T) {
+	house := map[string]string{"X-Consumer-Id": policy.ConsumerID("prj_shop", "house"), "X-Consumer-Username": "house", "X-Consumer-Custom-Id": "house"}
+	none := map[string]string{}
+	fallback := withProject(func(p *snapshot.Project) { p.Versions[0].Access.Keyless = snapshot.OwnerFallback })
+	for _, tc := range []struct {
+		name     string
+		options  []rigOption
+		lines    []string
+		status   int
+		identity map[string]string
+		key      string // as the upstream got it
+	}{
+		{"passthrough, no key", []rigOption{withMode(snapshot.Passthrough)}, []string{noKey}, 200, none, ""},
+		{"passthrough, some key", []rigOption{withMode(snapshot.Passthrough)}, []string{"X-API-Key: mine"}, 200, none, "mine"},
+		{"passthrough with keys, no key", []rigOption{withMode(snapshot.Passthrough, snapshot.APIKey)}, []string{noKey}, 200, none, ""},
+		{"passthrough with keys, bad key", []rigOption{withMode(snapshot.Passthrough, snapshot.APIKey)}, []string{"X-API-Key: mine"}, 401, nil, ""},
+		{"fallback, no key", []rigOption{fallback}, []string{noKey}, 200, house, ""},
+		{"fallback, no key but another spelling", []rigOption{fallback}, []string{noKey, "x_api_key: mine"}, 200, house, ""},
+		{"fallback, bad key", []rigOption{fallback}, []string{"X-API-Key: mine"}, 401, nil, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newRig(t, nil, tc.options...)
+			got := r.get("/shop/1.0.0/prod", append(tc.lines, "X-Consumer-ID: forged", "x_tenant_id: forged")...)
+			if got.StatusCode != tc.status {
+				t.Fatalf("%d %s, want %d", got.StatusCode, got.body, tc.status)
+			}
+			if tc.status != 200 {
+				return
+			}
+			h := r.lastCall().header
+			if have := fmt.Sprint(identityOf(h)); have != fmt.Sprint(tc.identity) {
+				t.Errorf("identity headers %s, want %v", have, tc.identity)
+			}
+			if h.Get("X-Api-Key") != tc.key || h["X_api_key"] != nil {
+				t.Errorf("the upstream got key %q and %q, want %q alone", h.Get("X-Api-Key"), h["X_api_key"], tc.key)
+			}
+		})
+	}
+}
+
+func TestAKeyIsInNoLog(t *testing.T) {
+	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
+	for _, lines := range [][]string{{}, {noKey, "Authorization: " + r.key}, {"X-API-Key: " + r.key, "X-API-Key: x"}, {"Bad Header: " + r.key}, {"Content-Length: x" + r.key}} {
+		r.get("/shop/1.0.0/prod?key="+r.key, lines...)
+	}
+	if log := r.log.String(); strings.Contains(log, r.key) {
+		t.Errorf("the key is in the log:\n%s", log)
+	}
+	if log := r.log.String(); !strings.Contains(log, "could not be reached") {
+		t.Errorf("the failed upstream is not in the log:\n%s", log)
+	}
+}
+
+type outcomes struct{ got chan gateway.Outcome }
+
+func (o outcomes) Observe(out gateway.Outcome) { o.got <- out }
+
+func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
+	o := outcomes{make(chan gateway.Outcome, 4)}
+	r := newRig(t, nil, func(_ *rig, options *gateway.Options) { options.Observer = o })
+	r.call("POST", "/shop/1.0.0/prod", "Content-Length: 0")
+	out := within(t, "the outcome", o.got)
+	if out.Start.IsZero() || out.Duration < 0 {
+		t.Errorf("start %v, duration %v", out.Start, out.Duration)
+	}
+	out.Start, out.Duration = time.Time{}, 0
+	want := gateway.Outcome{
+		ProjectID: "prj_shop", VersionID: "ver_1", EnvironmentID: "env_prod",
+		Owner: "billing", CredentialID: "key_1", Method: "POST", Status: 200,
+	}
+	if out != want {
+		t.Errorf("outcome %+v, want %+v", out, want)
+	}
+	r.get("/shop/1.0.0/prod", noKey)
+	if out := within(t, "the outcome", o.got); out.Status != 401 || out.Code != "credentials_required" || out.Owner != "" {
+		t.Errorf("outcome %+v, want a refusal for nobody", out)
+	}
+}
