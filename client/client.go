@@ -1,0 +1,147 @@
+// Package client speaks the JSON API of a Postern server.
+//
+// It owns addresses, credentials on the wire and the translation of problems
+// (RFC 9457) into package fault; it does not own where credentials are kept, nor
+// what is printed. Its structs have the API's own JSON names, so that encoding
+// one gives what the server answered.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"postern/fault"
+)
+
+// maxAnswer bounds an answer that is read whole, in bytes.
+const maxAnswer = 32 << 20
+
+// Client calls one server with one credential. It may be used concurrently.
+type Client struct {
+	base  string
+	token string
+	http  *http.Client
+}
+
+// New makes a client of the server at an http or https address. The token is a
+// workspace key; it may be empty where none is needed.
+func New(server, token string) (*Client, error) {
+	base, err := Address(server)
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = time.Minute
+	return &Client{base: base, token: token, http: &http.Client{
+		Transport: transport,
+		// The API never redirects. Following would send the token to wherever the
+		// answer says, and turn a POST into a GET.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Address brings a server's address into the one spelling that credentials are
+// kept under: lower-case scheme and host, no slash at the end.
+func Address(server string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(server))
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		// Not repeated: an address that does not parse may hold a password.
+		return "", fault.New(fault.Invalid, "invalid_server", "The server's address is not one such as http://127.0.0.1:8080.")
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
+}
+
+// call sends in as JSON, nothing when it is nil, and decodes the answer. The
+// segments make the path, each escaped.
+func call[Out any](ctx context.Context, c *Client, method string, in any, segments ...string) (Out, error) {
+	return exchange[Out](ctx, c, method, in, "", segments)
+}
+
+func exchange[Out any](ctx context.Context, c *Client, method string, in any, query string, segments []string) (Out, error) {
+	var out Out
+	answer, err := c.send(ctx, method, in, query, segments)
+	if err != nil {
+		return out, err
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&out); err != nil {
+		return out, fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern does. Is this its address?", c.base).Because(err)
+	}
+	return out, nil
+}
+
+// send returns an answer of 2xx, whose body the caller closes, or an error.
+func (c *Client) send(ctx context.Context, method string, in any, query string, segments []string) (*http.Response, error) {
+	path, err := pathOf(segments)
+	if err != nil {
+		return nil, err
+	}
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return nil, fmt.Errorf("client: encode the request: %w", err)
+		}
+		body = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path+query, body)
+	if err != nil {
+		return nil, fmt.Errorf("client: make the request: %w", err)
+	}
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	request.Header.Set("Accept", "application/json, application/problem+json, application/zip")
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	if answer.StatusCode/100 == 2 {
+		return answer, nil
+	}
+	defer answer.Body.Close()
+	return nil, c.refusal(answer)
+}
+
+// pathOf refuses the segments that mean another place: none, and dots.
+func pathOf(segments []string) (string, error) {
+	var path strings.Builder
+	for _, s := range segments {
+		if s == "" || s == "." || s == ".." {
+			return "", fault.New(fault.NotFound, "not_found", "There is nothing called %q.", s)
+		}
+		path.WriteString("/" + url.PathEscape(s))
+	}
+	return path.String(), nil
+}
+
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fault.New(fault.Unavailable, "server_unreachable",
+			"no Postern answers at %s: start one with `postern serve`, or name another with --server or POSTERN_SERVER", c.base).Because(err)
+	}
+	why := err
+	if inner, ok := errors.AsType[*url.Error](err); ok {
+		why = inner.Err // without the address, which is named already
+	}
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
+		why = fmt.Errorf("the name %s is not known", lookup.Name)
+	}
+	return fault.New(fault.Unavailable, "server_unreachable", "%s cannot be reached (%s): check --server or POSTERN_SERVER", c.base, why).Because(err)
+}

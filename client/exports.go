@@ -1,0 +1,145 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"postern/fault"
+)
+
+// How often a waiting client asks: quickly at first, since most exports take no
+// time, then at leisure.
+const (
+	firstPoll = 200 * time.Millisecond
+	lastPoll  = time.Second
+)
+
+// Export is an export and its progress.
+type Export struct {
+	ID          string     `json:"id"`
+	Project     string     `json:"project"`
+	Format      string     `json:"format"`
+	Keys        string     `json:"keys"`
+	Consumers   bool       `json:"consumers"`
+	State       string     `json:"state"` // queued, building, ready, failed, expired or cancelled
+	Progress    Progress   `json:"progress"`
+	SizeBytes   int64      `json:"size_bytes"`
+	SHA256      string     `json:"sha256"`
+	Ledger      Ledger     `json:"ledger"`
+	DownloadURL string     `json:"download_url,omitempty"`
+	CreatedAt   time.Time  `json:"created_at"`
+	FinishedAt  *time.Time `json:"finished_at"`
+	ExpiresAt   *time.Time `json:"expires_at"`
+	Error       string     `json:"error,omitempty"`
+}
+
+// Progress is how far an export has come. RowsTotal is 0 before it is known.
+type Progress struct {
+	Part      string `json:"part"`
+	RowsDone  int64  `json:"rows_done"`
+	RowsTotal int64  `json:"rows_total"`
+}
+
+// Ledger is how many items of a project moved how.
+type Ledger struct {
+	Exact       int64 `json:"exact"`
+	Approximate int64 `json:"approximate"`
+	Lossy       int64 `json:"lossy"`
+	Skipped     int64 `json:"skipped"`
+}
+
+// NewExport asks for a zip.
+type NewExport struct {
+	Format    string `json:"format"` // data or gateway
+	Keys      string `json:"keys,omitempty"`
+	Consumers *bool  `json:"consumers,omitempty"`
+	Secrets   bool   `json:"secrets,omitempty"`
+}
+
+// CreateExport queues an export.
+func (c *Client) CreateExport(ctx context.Context, project string, in NewExport) (Export, error) {
+	return call[Export](ctx, c, http.MethodPost, in, "api", "v1", "projects", project, "exports")
+}
+
+// Export finds an export by its id.
+func (c *Client) Export(ctx context.Context, id string) (Export, error) {
+	return call[Export](ctx, c, http.MethodGet, nil, "api", "v1", "exports", id)
+}
+
+// WaitExport asks until the export is ready and tells progress, which may be
+// nil, of every answer. An export that ends otherwise is an error of kind
+// Conflict.
+func (c *Client) WaitExport(ctx context.Context, id string, progress func(Export)) (Export, error) {
+	for pause := firstPoll; ; pause = min(pause*3/2, lastPoll) {
+		e, err := c.Export(ctx, id)
+		if err != nil {
+			return e, err
+		}
+		if progress != nil {
+			progress(e)
+		}
+		switch e.State {
+		case "ready":
+			return e, nil
+		case "queued", "building":
+		case "failed":
+			return e, fault.New(fault.Conflict, "export_failed", "%s", e.Error)
+		default:
+			return e, fault.New(fault.Conflict, "export_"+e.State, "The export %s is %s.", id, e.State)
+		}
+		select {
+		case <-ctx.Done():
+			return e, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Download writes the zip of a ready export to w and compares its size and
+// SHA-256 with what the server had announced. After an error, what was written
+// is of no use.
+func (c *Client) Download(ctx context.Context, e Export, w io.Writer) error {
+	// By its id, not by download_url: the token goes to the server that it is for.
+	answer, err := c.send(ctx, http.MethodGet, nil, "", []string{"api", "v1", "exports", e.ID, "download"})
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	sum := sha256.New()
+	from := &source{Reader: answer.Body}
+	// One byte more than announced, so that a longer answer shows.
+	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(from, e.SizeBytes+1))
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case from.failed != nil:
+		return fault.New(fault.Unavailable, "download_cut_off", "The download broke off after %d of %d bytes. Try again.", n, e.SizeBytes).Because(from.failed)
+	case err != nil:
+		return fmt.Errorf("write the download: %w", err)
+	case n != e.SizeBytes:
+		return fault.New(fault.Internal, "download_damaged", "The download is not of the %d bytes that the server announced.", e.SizeBytes)
+	case hex.EncodeToString(sum.Sum(nil)) != e.SHA256:
+		return fault.New(fault.Internal, "download_damaged", "The download's SHA-256 is not the one that the server announced.")
+	}
+	return nil
+}
+
+// source remembers that it was the reading that failed, not the writing.
+type source struct {
+	io.Reader
+	failed error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.failed = err
+	}
+	return n, err
+}

@@ -1,0 +1,112 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Project is a project with its versions.
+type Project struct {
+	ID            string     `json:"id"`
+	Name          string     `json:"name"`
+	DisplayName   string     `json:"display_name"`
+	FallbackOwner string     `json:"fallback_owner"`
+	Versions      []Version  `json:"versions"`
+	KeyTypes      []KeyType  `json:"key_types"`
+	CreatedAt     time.Time  `json:"created_at"`
+	ExpiresAt     *time.Time `json:"expires_at"` // nil once claimed
+}
+
+// Version is a version of a project.
+type Version struct {
+	ID           string        `json:"id"`
+	Name         string        `json:"name"`
+	RequestsAuth Auth          `json:"requests_auth"`
+	Environments []Environment `json:"environments"`
+}
+
+// Auth is who may call a version.
+type Auth struct {
+	Mode    string   `json:"mode"`
+	Methods []string `json:"methods"`
+	Keyless string   `json:"keyless"`
+}
+
+// Environment is an environment of a version. URL is empty in the answer to a
+// change.
+type Environment struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	URL    string `json:"url,omitempty"`
+}
+
+// KeyType is a type of API key. ExpiresIn is in seconds, 0 for no default.
+type KeyType struct {
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	ExpiresIn int64    `json:"expires_in,omitempty"`
+	BuiltIn   bool     `json:"built_in"`
+}
+
+// AuthChange changes a version's access; nil leaves a field as it is.
+type AuthChange struct {
+	Mode    *string   `json:"mode,omitempty"`
+	Methods *[]string `json:"methods,omitempty"`
+	Keyless *string   `json:"keyless,omitempty"`
+}
+
+// Projects goes through all projects that the token may see, page by page. It
+// ends after the first error.
+func (c *Client) Projects(ctx context.Context) iter.Seq2[Project, error] {
+	return pages[Project](ctx, c, "api", "v1", "projects")
+}
+
+// Project finds a project by name or id.
+func (c *Client) Project(ctx context.Context, project string) (Project, error) {
+	return call[Project](ctx, c, http.MethodGet, nil, "api", "v1", "projects", project)
+}
+
+// UpdateVersion changes who may call a version, which is named by its id.
+func (c *Client) UpdateVersion(ctx context.Context, project, version string, change AuthChange) (Version, error) {
+	in := map[string]AuthChange{"requests_auth": change}
+	return call[Version](ctx, c, http.MethodPatch, in, "api", "v1", "projects", project, "versions", version)
+}
+
+// UpdateEnvironment changes where the calls of an environment go, which is named
+// by its id.
+func (c *Client) UpdateEnvironment(ctx context.Context, project, environment, target string) (Environment, error) {
+	in := map[string]string{"target": target}
+	return call[Environment](ctx, c, http.MethodPatch, in, "api", "v1", "projects", project, "environments", environment)
+}
+
+type page[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+func pages[T any](ctx context.Context, c *Client, segments ...string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		query := url.Values{"limit": {"200"}}
+		for {
+			p, err := exchange[page[T]](ctx, c, http.MethodGet, nil, "?"+query.Encode(), segments)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range p.Items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if p.NextCursor == nil {
+				return
+			}
+			query.Set("cursor", *p.NextCursor)
+		}
+	}
+}

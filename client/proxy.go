@@ -1,0 +1,78 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// NewProxy asks for a proxy. Empty fields are left to the server's defaults.
+type NewProxy struct {
+	Target       string                    `json:"target,omitempty"`
+	Name         string                    `json:"name,omitempty"`
+	DisplayName  string                    `json:"display_name,omitempty"`
+	Version      string                    `json:"version,omitempty"`
+	Environments map[string]NewEnvironment `json:"environments,omitempty"`
+	RequestsAuth *NewAuth                  `json:"requests_auth,omitempty"`
+}
+
+// NewEnvironment is where an environment's calls go.
+type NewEnvironment struct {
+	Target string `json:"target"`
+}
+
+// NewAuth is who may call the proxy.
+type NewAuth struct {
+	Mode     string       `json:"mode,omitempty"` // passthrough or authenticate
+	Methods  []string     `json:"methods,omitempty"`
+	Keyless  string       `json:"keyless,omitempty"` // reject or owner_fallback
+	KeyTypes []NewKeyType `json:"key_types,omitempty"`
+}
+
+// NewKeyType is a key type beside the built-in ones.
+type NewKeyType struct {
+	Name   string   `json:"name"`
+	Scopes []string `json:"scopes"`
+}
+
+// Proxy is a proxy at its creation, with what is shown only then.
+type Proxy struct {
+	Project      ProxyProject        `json:"project"`
+	APIKeys      map[string]ProxyKey `json:"api_keys,omitempty"` // by environment
+	WorkspaceKey string              `json:"workspace_key,omitempty"`
+	Claim        *Claim              `json:"claim,omitempty"`
+	ExpiresAt    *time.Time          `json:"expires_at,omitempty"`
+}
+
+// ProxyProject is the new project.
+type ProxyProject struct {
+	ID           string             `json:"id"`
+	Name         string             `json:"name"`
+	Version      string             `json:"version"`
+	Environments []ProxyEnvironment `json:"environments"`
+}
+
+// ProxyEnvironment is a new environment and its address.
+type ProxyEnvironment struct {
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	URL    string `json:"url"`
+}
+
+// ProxyKey is an environment's first API key in plaintext.
+type ProxyKey struct {
+	ID  string `json:"id"`
+	Key string `json:"key"`
+}
+
+// Claim is how an account takes the workspace over.
+type Claim struct {
+	Code string `json:"code"`
+	URL  string `json:"url"`
+}
+
+// CreateProxy puts a proxy in front of an API: in the workspace of the client's
+// token, or in a new one without a token.
+func (c *Client) CreateProxy(ctx context.Context, in NewProxy) (Proxy, error) {
+	return call[Proxy](ctx, c, http.MethodPost, in, "proxy")
+}
