@@ -19,6 +19,8 @@ type Case struct {
 	// Allowed is the one difference that this case may show. "" is none:
 	// everything must be equal.
 	Allowed string
+	// ByPlugin: the exported plugin alone decides it, whatever carries it.
+	ByPlugin bool
 }
 
 // Differences that a case may show, by the reason in the ledger that declares
@@ -44,9 +46,14 @@ const prod = "/1.0.0/prod"
 func Corpus() []Case {
 	keys := sample.Keys()
 	var all []Case
+	for _, family := range []func(map[string]sample.Plain) []Case{keyStates, keyPlaces, malformedKeys, accessPolicies, spoofedHeaders, identityNamedAway} {
+		for _, c := range family(keys) {
+			c.ByPlugin = true
+			all = append(all, c)
+		}
+	}
 	for _, family := range []func(map[string]sample.Plain) []Case{
-		keyStates, keyPlaces, malformedKeys, accessPolicies, spoofedHeaders, forwardingHeaders,
-		hopByHop, paths, queries, methodsAndBodies, upgrades, ordinaryHeaders,
+		forwardingHeaders, hopByHop, paths, queries, methodsAndBodies, upgrades, ordinaryHeaders,
 	} {
 		all = append(all, family(keys)...)
 	}
@@ -251,14 +258,22 @@ func forwardingHeaders(keys map[string]sample.Plain) []Case {
 	}
 }
 
+// identityNamedAway tries to have the gateway remove its own headers as
+// hop-by-hop ones (RFC 9110 section 7.6.1).
+func identityNamedAway(keys map[string]sample.Plain) []Case {
+	k := key(keys["writer"])
+	return []Case{
+		get("connection names the consumer", prod+"/x", k, "Connection: X-Consumer-ID"),
+		get("connection names every identity header", prod+"/x", k, "Connection: "+strings.ToLower(strings.Join(policy.IdentityHeaders(), ", "))),
+		get("connection names identity and another", prod+"/x", k, "Connection: keep-alive, X-Tenant-ID, X-Mine", "X-Mine: 1"),
+	}
+}
+
 func hopByHop(keys map[string]sample.Plain) []Case {
 	k := key(keys["writer"])
 	return []Case{
 		get("connection names a header", prod+"/x", k, "Connection: X-Mine", "X-Mine: 1", "X-Other: 2"),
 		get("connection names two headers", prod+"/x", k, "Connection: X-Mine, X-Other", "X-Mine: 1", "X-Other: 2"),
-		get("connection names the consumer", prod+"/x", k, "Connection: X-Consumer-ID"),
-		get("connection names every identity header", prod+"/x", k, "Connection: "+strings.ToLower(strings.Join(policy.IdentityHeaders(), ", "))),
-		get("connection names identity and another", prod+"/x", k, "Connection: keep-alive, X-Tenant-ID, X-Mine", "X-Mine: 1"),
 		get("connection names the key", prod+"/x", k, "Connection: X-API-Key"),
 		get("connection names the key header at open", "/open/prod/x", k, "Connection: X-API-Key"),
 		get("connection names forwarded for", prod+"/x", k, "Connection: X-Forwarded-For, X-Real-IP, Via"),

@@ -1,0 +1,56 @@
+package kong
+
+import (
+	"bufio"
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The plugin runs in LuaJIT against a stand-in for Kong's PDK that fails on
+// every call and field it does not know.
+func TestPluginUnits(t *testing.T) {
+	for _, spec := range []string{"handler_spec.lua", "schema_spec.lua"} {
+		t.Run(spec, func(t *testing.T) { runSpec(t, spec) })
+	}
+}
+
+func runSpec(t *testing.T, spec string) {
+	t.Helper()
+	luajit, err := exec.LookPath("luajit")
+	if err != nil {
+		t.Fatalf("LuaJIT is missing (Debian: apt-get install luajit2): %v", err)
+	}
+	folder, err := filepath.Abs("testdata/lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugin, err := filepath.Abs("plugin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(luajit, spec)
+	cmd.Dir = folder
+	cmd.Env = []string{"LUA_PATH=" + folder + "/?.lua;" + plugin + "/?.lua"}
+	var failures bytes.Buffer
+	cmd.Stderr = &failures
+	out, runErr := cmd.Output()
+	plan, checks := "", 0
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		switch line := lines.Text(); {
+		case strings.HasPrefix(line, "not ok"):
+			t.Error(line)
+			checks++
+		case strings.HasPrefix(line, "ok"):
+			checks++
+		case strings.HasPrefix(line, "1.."):
+			plan = line
+		}
+	}
+	if runErr != nil || plan == "" || checks == 0 {
+		t.Errorf("%s: %v, plan %q, %d checks\n%s", spec, runErr, plan, checks, failures.String())
+	}
+	t.Logf("%s: %d checks", spec, checks)
+}

@@ -1,0 +1,265 @@
+local strict = require "strict"
+local check, equal = strict.check, strict.equal
+local sha256, hex = require "resty.sha256", require("resty.string").to_hex
+
+strict.request({}) -- the module must load with nothing but the stand-in
+local handler = require "handler"
+
+local BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+local function key(prefix, environment, secret)
+  local body = prefix .. "_" .. environment .. "_" .. secret
+  local sum, check_digits = strict.crc32(body), ""
+  for _ = 1, 6 do
+    local digit = sum % 62
+    check_digits = BASE62:sub(digit + 1, digit + 1) .. check_digits
+    sum = (sum - digit) / 62
+  end
+  return body .. check_digits
+end
+
+local function digest(text)
+  local h = sha256:new()
+  h:update(text)
+  return hex(h:final())
+end
+
+local secret = ("s"):rep(32)
+local good = key("pst", "prod", secret)
+local ROUTES = {
+  guarded = { environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject" },
+  dev = { environment = "dev", mode = "authenticate", methods = { "api_key" }, keyless = "reject" },
+  fallback = { environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "owner_fallback" },
+  open = { environment = "prod", mode = "passthrough", methods = {}, keyless = "reject" },
+  optional = { environment = "prod", mode = "passthrough", methods = { "api_key" }, keyless = "reject" },
+  nobody = { environment = "prod", mode = "authenticate", methods = {}, keyless = "reject" },
+}
+
+local function config(change)
+  local entry = { id = "key_1", owner = "ana", consumer = "uuid-ana", tenant = "tnt_1", type = "full", environment = "prod" }
+  for name, value in pairs(change or {}) do
+    entry[name] = value ~= "absent" and value or nil
+  end
+  return {
+    routes = ROUTES, keys = { [digest(good)] = entry },
+    key_types = { full = { scopes = { "a", "b:c" } }, none = { scopes = {} } },
+    fallback = { owner = "desk", consumer = "uuid-desk" },
+  }
+end
+
+local function call(route, lines, with, options)
+  options = options or {}
+  options.route, options.lines = route, lines
+  local seen = strict.request(options)
+  handler:access(with or config())
+  return seen
+end
+
+local function value(seen, name)
+  local found
+  for _, line in ipairs(seen.lines) do
+    if line[1]:lower() == name:lower() then
+      if found then
+        error(name .. " stands there twice")
+      end
+      found = line[2]
+    end
+  end
+  return found
+end
+
+local function refused(seen, status, code)
+  equal(seen.status, status, "status")
+  equal(seen.exits, 1, "exits")
+  equal(seen.consumer, nil, "consumer")
+  equal(seen.body:match('"code":"([a-z_]+)"}$'), code, "code")
+  equal(seen.headers["Content-Type"], "application/json", "content type")
+  equal(seen.headers["WWW-Authenticate"], status == 401 and 'Key realm="postern"' or nil, "challenge")
+end
+
+local function passed(seen)
+  equal(seen.status, nil, "status")
+end
+
+check("priority and version", function()
+  equal(handler.PRIORITY, 1250)
+  equal(type(handler.VERSION), "string")
+end)
+
+check("an accepted key sets every identity header and goes no further", function()
+  local seen = call("guarded", { { "X-API-Key", good }, { "X-Other", "1" } })
+  passed(seen)
+  equal(value(seen, "X-Consumer-ID"), "uuid-ana")
+  equal(value(seen, "X-Consumer-Username"), "ana")
+  equal(value(seen, "X-Consumer-Custom-ID"), "ana")
+  equal(value(seen, "X-Credential-Identifier"), "key_1")
+  equal(value(seen, "X-Authenticated-Scope"), "a b:c")
+  equal(value(seen, "X-Tenant-ID"), "tnt_1")
+  equal(value(seen, "X-API-Key"), nil)
+  equal(value(seen, "X-Other"), "1")
+  equal(seen.consumer.id, "uuid-ana")
+  equal(seen.consumer.username, "ana")
+  equal(seen.credential.id, "key_1")
+end)
+
+check("scopes of the key's own come before those of its type", function()
+  equal(value(call("guarded", { { "X-API-Key", good } }, config({ scopes = { "x" } })), "X-Authenticated-Scope"), "x")
+end)
+
+check("no scopes, no header", function()
+  for _, change in ipairs({ { type = "none" }, { scopes = {} }, { type = "gone" } }) do
+    equal(value(call("guarded", { { "X-API-Key", good } }, config(change)), "X-Authenticated-Scope"), nil)
+  end
+end)
+
+check("no key is asked for one", function()
+  refused(call("guarded", {}), 401, "credentials_required")
+  refused(call("guarded", { { "Authorization", "Bearer " .. good } }), 401, "credentials_required")
+  refused(call("guarded", { { "x_api_key", good } }), 401, "credentials_required")
+end)
+
+check("a key that came twice is refused", function()
+  refused(call("guarded", { { "X-API-Key", good }, { "x-api-key", good } }), 401, "invalid_key")
+end)
+
+check("malformed keys are refused without a lookup", function()
+  local never = config()
+  never.keys = setmetatable({}, { __index = function() error("looked up") end })
+  local hash = digest(good)
+  for _, bad in ipairs({ "", "x", hash, good:sub(1, -2), good .. "0", good:upper(), "PST" .. good:sub(4), good:gsub("prod", "Prod"),
+    "p" .. good:sub(4), ("p"):rep(17) .. good:sub(4), good:sub(1, -7) .. "000000", good .. "\0", good .. "\n", "1st" .. good:sub(4) }) do
+    refused(call("guarded", { { "X-API-Key", bad } }, never), 401, "invalid_key")
+  end
+end)
+
+check("unknown keys are refused", function()
+  refused(call("guarded", { { "X-API-Key", key("pst", "prod", ("u"):rep(32)) } }), 401, "invalid_key")
+  local empty = config()
+  empty.keys = nil
+  refused(call("guarded", { { "X-API-Key", good } }, empty), 401, "invalid_key")
+end)
+
+check("blanks and tabs around a key do not count", function()
+  passed(call("guarded", { { "X-API-Key", "\t " .. good .. " \t" } }))
+end)
+
+check("a key for one environment opens no other", function()
+  refused(call("dev", { { "X-API-Key", good } }), 401, "invalid_key")
+  passed(call("dev", { { "X-API-Key", good } }, config({ environment = "absent" })))
+end)
+
+check("a key ends by the clock, to the moment", function()
+  local ends = config({ valid_until = 1000.5 })
+  passed(call("guarded", { { "X-API-Key", good } }, ends, { now = 1000.499 }))
+  refused(call("guarded", { { "X-API-Key", good } }, ends, { now = 1000.5 }), 401, "invalid_key")
+end)
+
+check("a frozen key is told so, unless it would be refused anyway", function()
+  refused(call("guarded", { { "X-API-Key", good } }, config({ frozen = true })), 403, "key_frozen")
+  refused(call("guarded", { { "X-API-Key", good } }, config({ frozen = true, valid_until = 999 })), 401, "invalid_key")
+  refused(call("dev", { { "X-API-Key", good } }, config({ frozen = true })), 401, "invalid_key")
+end)
+
+check("without a key the fallback owner lets in", function()
+  local seen = call("fallback", { { "x_api_key", "x" }, { "Authorization", "mine" } })
+  passed(seen)
+  equal(value(seen, "X-Consumer-ID"), "uuid-desk")
+  equal(value(seen, "X-Consumer-Username"), "desk")
+  equal(value(seen, "X-Credential-Identifier"), nil)
+  equal(value(seen, "X-Tenant-ID"), nil)
+  equal(value(seen, "x_api_key"), nil)
+  equal(value(seen, "Authorization"), "mine")
+  equal(seen.consumer.id, "uuid-desk")
+  refused(call("fallback", { { "X-API-Key", "bad" } }), 401, "invalid_key")
+end)
+
+check("a fallback without an owner lets nobody in", function()
+  local without = config()
+  without.fallback = nil
+  refused(call("fallback", {}, without), 401, "credentials_required")
+end)
+
+check("an open route leaves credentials alone", function()
+  local seen = call("open", { { "X-API-Key", "upstreams-own" }, { "Authorization", "mine" }, { "X-Consumer-ID", "spoofed" } })
+  passed(seen)
+  equal(value(seen, "X-API-Key"), "upstreams-own")
+  equal(value(seen, "Authorization"), "mine")
+  equal(value(seen, "X-Consumer-ID"), nil)
+  equal(seen.consumer, nil)
+end)
+
+check("an optional key counts when there is one", function()
+  local anonymous = call("optional", {})
+  passed(anonymous)
+  equal(value(anonymous, "X-Consumer-ID"), nil)
+  equal(value(call("optional", { { "X-API-Key", good } }), "X-Consumer-ID"), "uuid-ana")
+  refused(call("optional", { { "X-API-Key", "bad" } }), 401, "invalid_key")
+end)
+
+check("a route that asks for credentials and names none is closed", function()
+  refused(call("nobody", { { "X-API-Key", good } }), 401, "credentials_required")
+end)
+
+check("a route that was added by hand asks for a key of every environment", function()
+  for _, route in ipairs({ "added", nil }) do
+    refused(call(route, {}), 401, "credentials_required")
+  end
+  refused(call("added", { { "X-API-Key", good } }), 401, "invalid_key")
+  passed(call("added", { { "X-API-Key", good } }, config({ environment = "absent" })))
+end)
+
+local IDENTITY = {
+  "X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Consumer-Groups", "X-Credential-Identifier",
+  "X-Credential-Username", "X-Anonymous-Consumer", "X-Authenticated-Scope", "X-Authenticated-Userid", "X-Tenant-ID",
+}
+
+check("what a caller sends under our names is gone, in any spelling", function()
+  for _, route in ipairs({ "open", "optional" }) do
+    local lines = {}
+    for _, name in ipairs(IDENTITY) do
+      for _, spelling in ipairs({ name, name:lower(), name:upper(), (name:gsub("-", "_")), (name:gsub("-", "_", 1)), name }) do
+        lines[#lines + 1] = { spelling, "spoofed" }
+      end
+    end
+    lines[#lines + 1] = { "X-Consumer", "1" }
+    local seen = call(route, lines)
+    equal(#seen.lines, 1, "lines left at " .. route)
+    equal(seen.lines[1][1], "X-Consumer")
+  end
+end)
+
+check("forwarding headers are cleared only where Kong would not overwrite them", function()
+  local seen = call("open", { { "X_Real_IP", "1" }, { "X-Forwarded_For", "2" }, { "X-Forwarded-For", "3" }, { "X-Real-IP", "4" } })
+  equal(#seen.lines, 2)
+  equal(value(seen, "X-Forwarded-For"), "3")
+  equal(value(seen, "X-Real-IP"), "4")
+end)
+
+check("Connection cannot name identity headers away", function()
+  local seen = call("guarded", { { "X-API-Key", good }, { "Connection", "close, X-Consumer-ID, x_tenant_id, X-Mine" } })
+  passed(seen)
+  equal(seen.ctx.cached_request_headers["connection"][1], "close, X-Mine")
+  local several = call("guarded", { { "X-API-Key", good }, { "Connection", "close" }, { "Connection", "x-consumer-username" } })
+  equal(several.ctx.cached_request_headers["connection"][2], "")
+  local plain = call("guarded", { { "X-API-Key", good }, { "Connection", "X-Mine" } })
+  equal(plain.ctx.cached_request_headers["connection"], "X-Mine")
+end)
+
+check("where Kong keeps no such copy, such a call is refused", function()
+  refused(call("guarded", { { "X-API-Key", good }, { "Connection", "X-Consumer-ID" } }, nil, { ctx = {} }), 400, "malformed_connection")
+end)
+
+check("more headers than Kong can show are refused", function()
+  local lines = {}
+  for i = 1, 999 do
+    lines[i] = { "X-Many-" .. i, "1" }
+  end
+  passed(call("open", lines))
+  for i = 1000, 1200 do
+    lines[i] = { "X-Many", "1" }
+  end
+  lines[1201] = { "x_consumer_id", "spoofed" }
+  refused(call("open", lines), 431, "too_many_headers")
+end)
+
+strict.done()

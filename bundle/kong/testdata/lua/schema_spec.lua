@@ -1,0 +1,154 @@
+local strict = require "strict"
+local check, equal = strict.check, strict.equal
+local schema = require "schema"
+
+-- What the schema language has (kong/db/schema/init.lua), as far as we use it.
+-- An attribute that is not here is an error: Kong would refuse or ignore it.
+local KNOWN = {
+  string = { "match", "len_eq", "one_of", "uuid" }, number = {}, boolean = {},
+  array = { "elements" }, map = { "keys", "values" }, record = { "fields" },
+}
+
+local function has(list, wanted)
+  for _, one in ipairs(list) do
+    if one == wanted then
+      return true
+    end
+  end
+  return false
+end
+
+local function well_made(spec, at)
+  assert(KNOWN[spec.type], at .. ": no type " .. tostring(spec.type))
+  for attribute in pairs(spec) do
+    assert(attribute == "type" or attribute == "required" or has(KNOWN[spec.type], attribute), at .. ": attribute " .. attribute)
+  end
+  if spec.type == "record" then
+    for _, field in ipairs(spec.fields) do
+      local name, inner = next(field)
+      assert(next(field, name) == nil, at .. ": two fields in one")
+      well_made(inner, at .. "." .. name)
+    end
+  elseif spec.type == "map" then
+    well_made(spec.keys, at .. "<key>")
+    well_made(spec.values, at .. "<value>")
+  elseif spec.type == "array" then
+    well_made(spec.elements, at .. "[]")
+  end
+end
+
+local UUID = "^%x%x%x%x%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%x%x%x%x%x%x%x%x$"
+
+local validate
+local function validate_string(spec, value)
+  return type(value) == "string" and value ~= ""
+    and (not spec.match or value:match(spec.match) ~= nil) and (not spec.len_eq or #value == spec.len_eq)
+    and (not spec.one_of or has(spec.one_of, value)) and (not spec.uuid or value:match(UUID) ~= nil)
+end
+
+local function validate_record(spec, value)
+  if type(value) ~= "table" then
+    return false
+  end
+  local names = {}
+  for _, field in ipairs(spec.fields) do
+    local name, inner = next(field)
+    names[name] = true
+    if value[name] == nil then
+      if inner.required then
+        return false
+      end
+    elseif not validate(inner, value[name]) then
+      return false
+    end
+  end
+  for name in pairs(value) do
+    if not names[name] then
+      return false
+    end
+  end
+  return true
+end
+
+function validate(spec, value)
+  if spec.type == "string" then
+    return validate_string(spec, value)
+  elseif spec.type == "record" then
+    return validate_record(spec, value)
+  elseif spec.type == "map" then
+    for k, v in pairs(value) do
+      if not validate(spec.keys, k) or not validate(spec.values, v) then
+        return false
+      end
+    end
+    return true
+  elseif spec.type == "array" then
+    for _, v in ipairs(value) do
+      if not validate(spec.elements, v) then
+        return false
+      end
+    end
+    return true
+  end
+  return type(value) == spec.type
+end
+
+local config
+for _, field in ipairs(schema.fields) do
+  config = field.config or config
+end
+
+local uuid = "6f0e4b52-3a1d-5c7e-9b84-2d1f7a90c3e5"
+local function example()
+  return {
+    routes = { [uuid] = { environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject" } },
+    fallback = { owner = "desk", consumer = uuid },
+    key_types = { full = { scopes = { "*" } } },
+    keys = { [("ab"):rep(32)] = { id = "key_1", owner = "ana", consumer = uuid, tenant = "tnt_1", type = "full",
+      scopes = { "x" }, environment = "prod", valid_until = 1.5, frozen = true } },
+  }
+end
+
+check("it is made of what Kong's schemas know", function()
+  equal(schema.name, "postern-auth")
+  well_made(config, "config")
+end)
+
+check("nothing in it is looked up in a vault", function()
+  local function walk(spec)
+    assert(spec.referenceable == nil, "a field is referenceable")
+    for _, inner in pairs(spec) do
+      if type(inner) == "table" then
+        walk(inner)
+      end
+    end
+  end
+  walk(config)
+end)
+
+check("it takes what an export writes", function()
+  assert(validate(config, example()))
+  assert(validate(config, {}))
+end)
+
+local bad = {
+  ["a key that is no hash"] = function(c) c.keys = { secret = c.keys[("ab"):rep(32)] } end,
+  ["a hash in upper case"] = function(c) c.keys = { [("AB"):rep(32)] = c.keys[("ab"):rep(32)] } end,
+  ["a key without an owner"] = function(c) c.keys[("ab"):rep(32)].owner = nil end,
+  ["an unknown field of a key"] = function(c) c.keys[("ab"):rep(32)].admin = true end,
+  ["a consumer that is no UUID"] = function(c) c.fallback.consumer = "desk" end,
+  ["an unknown mode"] = function(c) c.routes[uuid].mode = "off" end,
+  ["an unknown method"] = function(c) c.routes[uuid].methods = { "jwt" } end,
+  ["an unknown way without a key"] = function(c) c.routes[uuid].keyless = "anyone" end,
+  ["a route that is no id"] = function(c) c.routes = { prod = c.routes[uuid] } end,
+  ["an unknown setting"] = function(c) c.off = true end,
+}
+for name, change in pairs(bad) do
+  check("it refuses " .. name, function()
+    local c = example()
+    change(c)
+    assert(not validate(config, c))
+  end)
+end
+
+strict.done()
