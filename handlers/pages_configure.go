@@ -100,4 +100,3 @@ func (s *Server) conflict(v *visit, form configurationForm) (answer, error) {
 	}
 	return answer{status: http.StatusPreconditionFailed, page: projects.ConflictPage(m)}, nil
 }
-

@@ -140,4 +140,3 @@ func (f targetForm) compare(m *projects.Conflict, p rules.Project) error {
 	}
 	return notFound()
 }
-

@@ -1,0 +1,96 @@
+package handlers_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/testkit/state"
+)
+
+// anonymous is what every route answers a caller without any credential, asked
+// with a body that fits (bodies) or none: "in" leads to the sign-in page, a number is a status. A
+// route that is not declared here fails the test.
+var anonymous = map[string]string{
+	"GET /healthz": "200", "GET /readyz": "200", "GET /static/*file": "404", "HEAD /static/*file": "404",
+	"GET /openapi.json": "200", "GET /openapi.yaml": "200", "GET /openapi-3.0.json": "200", "GET /openapi-3.0.yaml": "200",
+
+	"GET /": "/projects", "GET /signin": "200", "POST /signin": "401", "POST /signout": "/signin", "POST /theme": "/",
+	"GET /welcome/:code": "410", "POST /welcome/:code": "422", "GET /claim/:code": "200",
+
+	"GET /projects": "in", "GET /projects/new": "in", "POST /projects/new": "in", "GET /projects/:project": "in",
+	"POST /projects/:project/settings": "in", "POST /projects/:project/versions/:version/access": "in",
+	"POST /projects/:project/environments/:environment": "in", "POST /projects/:project/keys": "in",
+	"GET /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key/freeze": "in",
+	"POST /projects/:project/keys/:key/unfreeze": "in", "POST /projects/:project/keys/:key/revoke": "in",
+	"POST /projects/:project/keys/:key/rotate": "in", "GET /projects/:project/export": "in", "POST /projects/:project/export": "in",
+	"GET /exports/:export": "in", "GET /exports/:export/download": "in", "POST /exports/:export/cancel": "in",
+
+	"POST /proxy":          "422", // open to anybody; the empty body is what is wrong
+	"GET /api/v1/projects": "401", "GET /api/v1/projects/:project": "401", "PATCH /api/v1/projects/:project": "401",
+	"PATCH /api/v1/projects/:project/versions/:version": "401", "PATCH /api/v1/projects/:project/environments/:environment": "401",
+	"GET /api/v1/projects/:project/keys": "401", "POST /api/v1/projects/:project/keys": "401",
+	"GET /api/v1/keys/:key": "401", "POST /api/v1/keys/:key/rotate": "401", "POST /api/v1/keys/:key/freeze": "401",
+	"POST /api/v1/keys/:key/unfreeze": "401", "POST /api/v1/keys/:key/revoke": "401",
+	"GET /api/v1/projects/:project/exports": "401", "POST /api/v1/projects/:project/exports": "401",
+	"GET /api/v1/exports/:export": "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
+}
+
+// bodies fit the schema, so that the answer is about the credential.
+var bodies = map[string]string{
+	"POST /proxy":                                               "{}",
+	"PATCH /api/v1/projects/:project":                           "{}",
+	"PATCH /api/v1/projects/:project/versions/:version":         `{"requests_auth":{}}`,
+	"PATCH /api/v1/projects/:project/environments/:environment": `{"target":"http://127.0.0.1:9"}`,
+	"POST /api/v1/projects/:project/keys":                       `{"owner":"x"}`,
+	"POST /api/v1/projects/:project/exports":                    `{"format":"data"}`,
+}
+
+func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newOwner(t, db) // so that there is something to protect
+		s.post("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").is(201, "shop is up")
+		s.client.Jar = nil
+		declared := map[string]bool{}
+		for _, route := range s.server.Routes() {
+			name := route.Method + " " + route.Path
+			want, ok := anonymous[name]
+			declared[name] = true
+			if !ok {
+				t.Errorf("%s is not declared in this test: say what an anonymous caller gets", name)
+				continue
+			}
+			if got := answerTo(s, route.Method, route.Path); got != want {
+				t.Errorf("%s: %s, want %s", name, got, want)
+			}
+		}
+		for name := range anonymous {
+			if !declared[name] {
+				t.Errorf("%s is declared here and is no route", name)
+			}
+		}
+	})
+}
+
+// answerTo asks a route with the parameters of things that exist where it has
+// any, and sums the answer up.
+func answerTo(s *site, method, route string) string {
+	path := strings.NewReplacer(":project", "shop", ":key", "key_1", ":export", "exp_1", ":version", "ver_1",
+		":environment", "env_1", ":code", "nothing", "*file", "nothing").Replace(route)
+	header := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	body := ""
+	if strings.HasPrefix(path, "/api/") || path == "/proxy" {
+		header = []string{"Content-Type", "application/json", "Accept", "application/json"}
+		body = bodies[method+" "+route]
+	}
+	got := s.ask(method, path, body, header)
+	to := got.header.Get("Location")
+	switch {
+	case to == "":
+		return strconv.Itoa(got.status)
+	case strings.HasPrefix(to, "/signin") && route != "/signout":
+		return "in"
+	}
+	return to
+}
