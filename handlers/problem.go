@@ -112,6 +112,10 @@ func frameworkProblem(status int, message string, errs ...error) huma.StatusErro
 			d := detailer.ErrorDetail()
 			field = ProblemField{Pointer: pointerOf(d.Location), Detail: d.Message}
 		}
+		if name, ok := strings.CutPrefix(field.Detail, "expected required property "); ok {
+			name, _, _ = strings.Cut(name, " ")
+			field = ProblemField{Pointer: field.Pointer + "/" + name, Code: "required", Detail: "This field is required."}
+		}
 		if strings.HasPrefix(field.Detail, "unexpected property") {
 			field.Code, field.Detail = "unknown_field", "This field is not known here. Check its spelling, or leave it out."
 		}

@@ -1,0 +1,231 @@
+package handlers_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/testkit/state"
+)
+
+type answer struct {
+	status int
+	header http.Header
+	body   map[string]any
+	raw    string
+}
+
+func call(t *testing.T, h http.Handler, method, path, token, body string, header ...string) answer {
+	t.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	raw, err := io.ReadAll(w.Result().Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{status: w.Code, header: w.Header(), raw: string(raw)}
+	if strings.Contains(w.Header().Get("Content-Type"), "json") {
+		if err := json.Unmarshal(raw, &a.body); err != nil {
+			t.Fatalf("%s %s: %v in %s", method, path, err, raw)
+		}
+	}
+	return a
+}
+
+func (a answer) pointers() (list []string) {
+	errs, _ := a.body["errors"].([]any)
+	for _, e := range errs {
+		list = append(list, e.(map[string]any)["pointer"].(string))
+	}
+	return list
+}
+
+const shop = `{"target":"http://127.0.0.1:9","name":"shop","requests_auth":{"mode":"authenticate"}}`
+
+// made is what POST /proxy answered for the project shop.
+type made struct {
+	token, keyID, versionID, environmentID string
+}
+
+func makeShop(t *testing.T, h http.Handler) made {
+	t.Helper()
+	a := call(t, h, "POST", "/proxy", "", shop)
+	if a.status != 201 {
+		t.Fatalf("%d %s", a.status, a.raw)
+	}
+	m := made{token: a.body["workspace_key"].(string)}
+	m.keyID = a.body["api_keys"].(map[string]any)["prod"].(map[string]any)["id"].(string)
+	p := call(t, h, "GET", "/api/v1/projects/shop", m.token, "")
+	version := p.body["versions"].([]any)[0].(map[string]any)
+	m.versionID = version["id"].(string)
+	m.environmentID = version["environments"].([]any)[0].(map[string]any)["id"].(string)
+	return m
+}
+
+func TestCreateProxyAnswersWhatAClientNeeds(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newServer(t, db).Handler()
+		a := call(t, h, "POST", "/proxy", "", shop)
+		if a.status != 201 || a.body["expires_at"] == nil || a.body["claim"].(map[string]any)["code"] == "" {
+			t.Fatalf("%d %s", a.status, a.raw)
+		}
+		environment := a.body["project"].(map[string]any)["environments"].([]any)[0].(map[string]any)
+		if environment["name"] != "prod" || environment["target"] != "http://127.0.0.1:9" || !strings.HasSuffix(environment["url"].(string), "/shop/1.0.0/prod") {
+			t.Errorf("got %v", environment)
+		}
+	})
+}
+
+// Every row is a mistake that a caller can make, with the status and pointer
+// that tell what to mend.
+func TestBadInputNamesTheField(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newServer(t, db).Handler()
+		m := makeShop(t, h)
+		tests := []struct {
+			name, method, path, body string
+			status                   int
+			code, pointer            string
+		}{
+			{"no JSON", "POST", "/proxy", `{"target":`, 400, "malformed", ""},
+			{"two documents", "POST", "/proxy", `{"target":"http://127.0.0.1:9"}{}`, 400, "malformed", ""},
+			{"no body", "POST", "/proxy", "", 400, "malformed", ""},
+			{"an array", "POST", "/proxy", `[]`, 422, "invalid_fields", ""},
+			{"no target", "POST", "/proxy", `{}`, 422, "required", "/target"},
+			{"unknown field", "POST", "/proxy", `{"target":"http://127.0.0.1:9","taget":"x"}`, 422, "unknown_field", "/taget"},
+			{"unknown field within", "POST", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"mod":"x"}}`, 422, "unknown_field", "/requests_auth/mod"},
+			{"other case", "POST", "/proxy", `{"Target":"http://127.0.0.1:9"}`, 422, "unknown_field", "/Target"},
+			{"wrong type", "POST", "/proxy", `{"target":1}`, 422, "invalid_fields", "/target"},
+			{"no URL", "POST", "/proxy", `{"target":"nonsense"}`, 422, "invalid_url", "/target"},
+			{"userinfo", "POST", "/proxy", `{"target":"http://u:canary@127.0.0.1:9"}`, 422, "invalid_url", "/target"},
+			{"private address", "POST", "/proxy", `{"target":"http://10.0.0.1"}`, 422, "target_forbidden", "/target"},
+			{"metadata address", "POST", "/proxy", `{"target":"http://169.254.169.254/latest"}`, 422, "target_forbidden", "/target"},
+			{"target of an environment", "POST", "/proxy", `{"target":"http://127.0.0.1:9","environments":{"dev":{"target":"http://10.0.0.1"}}}`, 422, "target_forbidden", "/environments/dev/target"},
+			{"name taken", "POST", "/proxy", shop, 409, "name_taken", "/name"},
+			{"bad name", "POST", "/proxy", `{"target":"http://127.0.0.1:9","name":"Shop"}`, 422, "invalid_name", "/name"},
+			{"login", "POST", "/proxy", `{"target":"http://127.0.0.1:9","login":{"providers":[]}}`, 422, "not_available_yet", "/login"},
+			{"jwt", "POST", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["jwt"]}}`, 422, "not_available_yet", "/requests_auth/methods/0"},
+			{"limits of a key type", "POST", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"key_types":[{"name":"gold","scopes":["a"],"limits":{}}]}}`, 422, "not_available_yet", "/requests_auth/key_types/0/limits"},
+			{"too large", "POST", "/proxy", `{"target":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "too_large", ""},
+			{"key without owner", "POST", "/api/v1/projects/shop/keys", `{}`, 422, "", "/owner"},
+			{"key of an unknown type", "POST", "/api/v1/projects/shop/keys", `{"owner":"o","key_type":"gold"}`, 422, "unknown_key_type", "/key_type"},
+			{"key in an unknown environment", "POST", "/api/v1/projects/shop/keys", `{"owner":"o","environment":"dev"}`, 422, "unknown_environment", "/environment"},
+			{"key with limits", "POST", "/api/v1/projects/shop/keys", `{"owner":"o","limits":{"minute":1}}`, 422, "not_available_yet", "/limits"},
+			{"grace too long", "POST", "/api/v1/keys/" + m.keyID + "/rotate", `{"grace_seconds":2592001}`, 422, "invalid_grace", "/grace_seconds"},
+			{"grace that overflows", "POST", "/api/v1/keys/" + m.keyID + "/rotate", `{"grace_seconds":18446744074}`, 422, "invalid_grace", "/grace_seconds"},
+			{"export format", "POST", "/api/v1/projects/shop/exports", `{"format":"tar"}`, 422, "invalid_format", "/format"},
+			{"export with secrets", "POST", "/api/v1/projects/shop/exports", `{"format":"data","secrets":true}`, 422, "not_available_yet", "/secrets"},
+			{"mode of a version", "PATCH", "/api/v1/projects/shop/versions/" + m.versionID, `{"requests_auth":{"mode":"x"}}`, 422, "invalid_mode", "/requests_auth/mode"},
+			{"target of an update", "PATCH", "/api/v1/projects/shop/environments/" + m.environmentID, `{"target":"ftp://x"}`, 422, "invalid_url", "/target"},
+		}
+		for _, tt := range tests {
+			a := call(t, h, tt.method, tt.path, m.token, tt.body)
+			if a.status != tt.status || (tt.code != "" && a.body["code"] != tt.code) {
+				t.Errorf("%s: got %d %s", tt.name, a.status, a.raw)
+			}
+			if got := strings.Join(a.pointers(), " "); got != tt.pointer {
+				t.Errorf("%s: points at %q, want %q", tt.name, got, tt.pointer)
+			}
+			if ct := a.header.Get("Content-Type"); ct != "application/problem+json" {
+				t.Errorf("%s: content type %q", tt.name, ct)
+			}
+			if strings.Contains(a.raw, "canary") {
+				t.Errorf("%s: repeats what may be a secret: %s", tt.name, a.raw)
+			}
+		}
+	})
+}
+
+func TestAnotherMediaTypeIsRefused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		a := call(t, newServer(t, db).Handler(), "POST", "/proxy", "", "target=x", "Content-Type", "application/x-www-form-urlencoded")
+		if a.status != http.StatusUnsupportedMediaType || a.body["code"] != "unsupported_media_type" {
+			t.Errorf("%d %s", a.status, a.raw)
+		}
+	})
+}
+
+func TestStaleUpdatesAreRefused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newServer(t, db).Handler()
+		m := makeShop(t, h)
+		tag := call(t, h, "GET", "/api/v1/projects/shop", m.token, "").header.Get("ETag")
+		if tag == "" {
+			t.Fatal("no ETag")
+		}
+		for i, want := range []int{200, 412} {
+			a := call(t, h, "PATCH", "/api/v1/projects/shop", m.token, fmt.Sprintf(`{"display_name":"Shop %d"}`, i), "If-Match", tag)
+			if a.status != want {
+				t.Errorf("update %d: %d %s", i, a.status, a.raw)
+			}
+		}
+	})
+}
+
+func TestCredentialsAreAskedForAndChecked(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newServer(t, db).Handler()
+		m := makeShop(t, h)
+		for _, tt := range []struct {
+			token  string
+			path   string
+			status int
+			code   string
+		}{
+			{"", "/api/v1/projects", 401, "credentials_required"},
+			{"", "/api/v1/keys/" + m.keyID, 401, "credentials_required"},
+			{"pstw_wrong", "/api/v1/projects", 401, "invalid_token"},
+			{m.token, "/api/v1/projects/other", 404, "not_found"},
+			{m.token, "/api/v1/keys/key_other", 404, "not_found"},
+			{m.token, "/api/v1/nothing", 404, "not_found"},
+			{m.token, "/api/v1/projects", 200, ""},
+		} {
+			a := call(t, h, "GET", tt.path, tt.token, "")
+			if a.status != tt.status || (tt.code != "" && a.body["code"] != tt.code) {
+				t.Errorf("%s: %d %s", tt.path, a.status, a.raw)
+			}
+			if a.status == 401 && a.header.Get("WWW-Authenticate") == "" {
+				t.Errorf("%s: 401 without WWW-Authenticate", tt.path)
+			}
+		}
+	})
+}
+
+func TestAPIWritesFromOtherSitesAreRefused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newServer(t, db).Handler()
+		for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}} {
+			a := call(t, h, "POST", "/proxy", "", shop, header...)
+			if a.status != 403 || a.body["code"] != "cross_origin" {
+				t.Errorf("%v: %d %s", header, a.status, a.raw)
+			}
+		}
+	})
+}
+
+func TestTheOpenAPIDocumentDescribesEveryRoute(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		a := call(t, newServer(t, db).Handler(), "GET", "/openapi.json", "", "")
+		paths, _ := a.body["paths"].(map[string]any)
+		for _, path := range []string{"/proxy", "/api/v1/projects/{project}/keys", "/api/v1/keys/{key}/rotate", "/api/v1/projects/{project}/exports", "/api/v1/exports/{export}"} {
+			if paths[path] == nil {
+				t.Errorf("%s is not described", path)
+			}
+		}
+	})
+}
