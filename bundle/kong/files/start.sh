@@ -169,6 +169,20 @@ check() {
   fi
 }
 
+# The first address of the environment that the key is for: its name stands in
+# the key, between the underscores.
+path_for_key() {
+  of_key=${key#*_}
+  of_key=${of_key%%_*}
+  for prefix in $guarded $open; do
+    of_path=${prefix%/}
+    if [ "$of_key" = all ] || [ "$of_key" = "${of_path##*/}" ]; then
+      break
+    fi
+  done
+  printf '%s' "$prefix"
+}
+
 smoke_test() {
   for prefix in $guarded; do
     check "$prefix without a key" "$prefix" '' 401
@@ -178,9 +192,7 @@ smoke_test() {
     printf 'open  %s asks for no key\n' "$prefix"
   done
   [ -n "$key" ] || return 0
-  if [ -z "$path" ]; then
-    for path in $guarded $open; do break; done
-  fi
+  [ -n "$path" ] || path=$(path_for_key)
   check "$path with your key" "$path" "$key" 200
 }
 
