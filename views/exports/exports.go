@@ -46,7 +46,7 @@ func (a Ask) keys() ui.Group {
 		ID: "export-keys", Name: "keys", Legend: "API keys", Error: a.KeysError,
 		Options: []ui.Option{
 			{Value: "hashes", Title: "Hashes", Chosen: a.Keys == "" || a.Keys == "hashes", Text: "Existing keys keep working; no key can be read from the zip."},
-			{Value: "mint", Title: "Mint new", Chosen: a.Keys == "mint", Text: "New keys in a file for you to hand out; old ones stop at the new gateway."},
+			{Value: "mint", Title: "Mint new", Chosen: a.Keys == "mint", Text: "New keys in a file to hand out; existing ones keep working beside them."},
 			{Value: "none", Title: "None", Chosen: a.Keys == "none", Text: "The zip holds no keys at all."},
 		},
 	}
