@@ -14,6 +14,15 @@ var (
 	wwwAuthenticate = []string{policy.WWWAuthenticateValue}
 )
 
+// bodies is the JSON of every denial, by its code.
+var bodies = func() map[string][]byte {
+	out := map[string][]byte{}
+	for _, d := range policy.Denials() {
+		out[d.Code] = d.Body()
+	}
+	return out
+}()
+
 // drainTimeout bounds how long net/http may wait for the rest of a body that
 // nobody wants, when it makes the connection ready for the next request.
 const drainTimeout = 5 * time.Second
@@ -29,7 +38,7 @@ func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) {
 		setReadDeadline(w, drainTimeout)
 	}
 	w.WriteHeader(d.Status)
-	_, _ = w.Write(d.Body()) // the caller is gone then: nobody to tell
+	_, _ = w.Write(bodies[d.Code]) // the caller is gone then: nobody to tell
 }
 
 // The optional interfaces of http.ResponseWriter are asked for directly: an
