@@ -1,17 +1,13 @@
 package gateway
 
 import (
-	"context"
 	"errors"
-	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
 	"sync"
 
-	"postern/egress"
 	"postern/policy"
 )
 
@@ -19,17 +15,56 @@ import (
 // answer; nobody is sent it. The number is nginx's.
 const statusGone = 499
 
-// forward carries the call to its upstream and the answer back.
-func (c *call) forward(stripKey bool) {
-	up := c.route.environment.upstream
-	if up.underWay.Add(1) > c.gateway.limits.UnderWay {
-		up.underWay.Add(-1)
-		c.refuse(policy.UpstreamUnreachable)
-		c.warn("too many calls under way to one upstream", nil)
+// ServeHTTP serves a call on the path of net/http, which knows all of HTTP.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
+		// TRACE would show the caller the identity headers. nginx refuses both
+		// alike (ngx_http_process_request_header).
+		refuse(w, r, policy.MethodNotAllowed)
 		return
 	}
-	defer up.underWay.Add(-1)
+	target, ok := readTarget(r.RequestURI)
+	if !ok {
+		refuse(w, r, policy.BadRequest)
+		return
+	}
+	host, route, ok := g.find(r.Host, target)
+	if !ok {
+		refuse(w, r, policy.NoRoute)
+		return
+	}
+	c := &slowCall{w: w, r: r, call: call{gateway: g, host: host, method: r.Method, target: target, route: route, start: g.clock()}}
+	c.carrier = c
+	defer c.observe()
+	c.serve()
+}
 
+// slowCall is a call that net/http carries.
+type slowCall struct {
+	call
+	w http.ResponseWriter
+	r *http.Request
+}
+
+func (c *slowCall) keyLines() (int, string) {
+	lines := c.r.Header[policy.KeyHeader]
+	return len(lines), first(lines)
+}
+
+func (c *slowCall) hops() int {
+	n := 0
+	for _, line := range c.r.Header["Via"] {
+		n += hops(line)
+	}
+	return n
+}
+
+func (c *slowCall) length() int64 { return c.r.ContentLength }
+
+func (c *slowCall) deny(d policy.Denial) { refuse(c.w, c.r, d) }
+
+// forward carries the call to its upstream and the answer back.
+func (c *slowCall) forward(stripKey bool) {
 	upgrade := wantsWebSocket(c.r)
 	c.rewriteRequest(stripKey, upgrade)
 	body := newRequestBody(c.w, c.r, c.gateway.limits)
@@ -52,7 +87,7 @@ func (c *call) forward(stripKey bool) {
 
 // outgoing makes the upstream's request of the caller's. The header is shared,
 // not copied: the caller's is ours to change, and is read by nobody after this.
-func (c *call) outgoing(body *requestBody, early *earlyAnswers) *http.Request {
+func (c *slowCall) outgoing(body *requestBody, early *earlyAnswers) *http.Request {
 	env := c.route.environment
 	ctx := httptrace.WithClientTrace(c.r.Context(), &httptrace.ClientTrace{Got1xxResponse: early.forward})
 	out := c.r.WithContext(ctx)
@@ -74,7 +109,7 @@ func (c *call) outgoing(body *requestBody, early *earlyAnswers) *http.Request {
 }
 
 // answer sends the upstream's answer to the caller.
-func (c *call) answer(from *http.Response) {
+func (c *slowCall) answer(from *http.Response) {
 	c.status = from.StatusCode
 	to := c.w.Header()
 	rewriteResponse(to, from.Header)
@@ -99,7 +134,7 @@ func (c *call) answer(from *http.Response) {
 }
 
 // failed answers for an upstream that did not.
-func (c *call) failed(err error, body *requestBody) {
+func (c *slowCall) failed(err error, body *requestBody) {
 	switch bodyErr := body.failure(); {
 	case c.r.Context().Err() != nil:
 		c.status = statusGone
@@ -108,35 +143,9 @@ func (c *call) failed(err error, body *requestBody) {
 		c.refuse(policy.BodyTooLarge)
 	case bodyErr != nil:
 		c.refuse(policy.BadRequest)
-	case isTimeout(err):
-		c.refuse(policy.UpstreamTimeout)
-		c.warn("the upstream did not answer in time", err)
-	case errors.Is(err, egress.ErrForbidden):
-		c.refuse(policy.UpstreamUnreachable)
-		c.warn("the upstream's address may not be reached", err)
 	default:
-		c.refuse(policy.UpstreamUnreachable)
-		c.warn("the upstream could not be reached", err)
+		c.unanswered(err)
 	}
-}
-
-func isTimeout(err error) bool {
-	timeout, ok := errors.AsType[net.Error](err)
-	return (ok && timeout.Timeout()) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// warn logs what an operator may want to look into. Neither path, query nor
-// header goes to the log: any of them can hold a secret.
-func (c *call) warn(what string, err error) {
-	attrs := []slog.Attr{
-		slog.String("project", c.route.project.name),
-		slog.String("version", c.route.version.name),
-		slog.String("environment", c.route.environment.name),
-	}
-	if err != nil {
-		attrs = append(attrs, slog.String("error", err.Error()))
-	}
-	c.gateway.log.LogAttrs(c.r.Context(), slog.LevelWarn, what, attrs...)
 }
 
 // earlyAnswers passes 1xx answers on (RFC 9110 section 15.2), such as 103 Early

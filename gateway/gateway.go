@@ -15,6 +15,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"postern/egress"
 	"postern/policy"
 	"postern/snapshot"
 )
@@ -75,6 +77,7 @@ type Gateway struct {
 	clock     func() time.Time
 	log       *slog.Logger
 	limits    Limits
+	dial      func(context.Context, string, string) (net.Conn, error)
 	transport *http.Transport
 
 	table   atomic.Pointer[table]
@@ -103,7 +106,8 @@ func New(o Options) *Gateway {
 	if g.log == nil {
 		g.log = slog.Default()
 	}
-	g.transport = newTransport(o.Dial, g.limits)
+	g.dial = dialer(o.Dial, g.limits)
+	g.transport = newTransport(g.dial, g.limits)
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.table.Store(&table{})
 	return g
@@ -115,11 +119,17 @@ func New(o Options) *Gateway {
 func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	g.publish.Lock()
 	defer g.publish.Unlock()
-	next, err := compile(projects, g.table.Load())
+	last := g.table.Load()
+	next, err := compile(projects, last, g.newUpstream)
 	if err != nil {
 		return err
 	}
 	g.table.Store(next)
+	for key, up := range last.upstreams {
+		if next.upstreams[key] == nil {
+			up.Close()
+		}
+	}
 	return nil
 }
 
@@ -128,42 +138,17 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 func (g *Gateway) Close() {
 	g.close()
 	g.transport.CloseIdleConnections()
+	for _, up := range g.table.Load().upstreams {
+		up.Close()
+	}
 }
 
-// ServeHTTP takes one call through the steps of the contract: route, expiry,
-// authentication, loop guard, forward.
-func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
-		// TRACE would show the caller the identity headers. nginx refuses both
-		// alike (ngx_http_process_request_header).
-		refuse(w, r, policy.MethodNotAllowed)
-		return
-	}
-	target, ok := readTarget(r.RequestURI)
-	if !ok {
-		refuse(w, r, policy.BadRequest)
-		return
-	}
-	host := bareHost(r.Host)
-	route, ok := g.table.Load().find(g.domain, host, target.path)
-	if !ok {
-		refuse(w, r, policy.NoRoute)
-		return
-	}
-	if host == "" { // HTTP/1.0 needs no Host
-		host = g.domain
-	}
-	c := &call{gateway: g, w: w, r: r, host: host, target: target, route: route, start: g.clock()}
-	defer c.observe()
-	c.serve()
-}
-
-// call is one proxied call on its way.
+// call is one proxied call on its way, whichever path carries it.
 type call struct {
+	carrier  carrier
 	gateway  *Gateway
-	w        http.ResponseWriter
-	r        *http.Request
 	host     string // as the caller named us, lower case, without the port
+	method   string
 	target   target
 	route    route
 	identity policy.Identity
@@ -172,6 +157,32 @@ type call struct {
 	code     string
 }
 
+// carrier is the path that a call takes: net/http (forward.go) or the engine
+// (fast.go). What is decided about a call is decided here, for both.
+type carrier interface {
+	// keyLines counts the X-API-Key lines and returns the first.
+	keyLines() (n int, value string)
+	// hops counts how often the call came through here.
+	hops() int
+	// length is that of the body, -1 when it is not known.
+	length() int64
+	// deny answers in the upstream's stead.
+	deny(policy.Denial)
+	// forward carries the call to its upstream and the answer back.
+	forward(stripKey bool)
+}
+
+// find resolves where a call goes. host is what the caller named us by.
+func (g *Gateway) find(hostLine string, target target) (host string, r route, ok bool) {
+	host = bareHost(hostLine)
+	if r, ok = g.table.Load().find(g.domain, host, target.path); ok && host == "" {
+		host = g.domain // HTTP/1.0 needs no Host
+	}
+	return host, r, ok
+}
+
+// serve takes a call that found its project through the steps of the contract:
+// expiry, authentication, loop guard, forward.
 func (c *call) serve() {
 	if end := c.route.project.expires; !end.IsZero() && !end.After(c.start) {
 		c.refuse(policy.ExpiredProxy)
@@ -183,15 +194,23 @@ func (c *call) serve() {
 		return
 	}
 	c.identity = decision.Identity
-	if c.r.ContentLength > c.gateway.limits.Body && c.gateway.limits.Body > 0 {
+	if limit := c.gateway.limits.Body; limit > 0 && c.carrier.length() > limit {
 		c.refuse(policy.BodyTooLarge)
 		return
 	}
-	if hops(c.r.Header["Via"]) >= MaxHops {
+	if c.carrier.hops() >= MaxHops {
 		c.refuse(policy.LoopDetected)
 		return
 	}
-	c.forward(decision.StripKey)
+	up := c.route.environment.upstream
+	if up.underWay.Add(1) > c.gateway.limits.UnderWay {
+		up.underWay.Add(-1)
+		c.refuse(policy.UpstreamUnreachable)
+		c.warn("too many calls under way to one upstream", nil)
+		return
+	}
+	defer up.underWay.Add(-1)
+	c.carrier.forward(decision.StripKey)
 }
 
 func (c *call) decide() policy.Decision {
@@ -202,10 +221,11 @@ func (c *call) decide() policy.Decision {
 		Environment:   c.route.environment.name,
 		Now:           c.start,
 	}
-	if lines := c.r.Header[policy.KeyHeader]; in.Access.Allows(snapshot.APIKey) {
-		in.KeyLines = len(lines)
-		if len(lines) == 1 && policy.WellFormedKey(lines[0]) {
-			in.Key, in.OldSecret = c.gateway.keys.Lookup(policy.HashKey(lines[0]))
+	if in.Access.Allows(snapshot.APIKey) {
+		n, key := c.carrier.keyLines()
+		in.KeyLines = n
+		if n == 1 && policy.WellFormedKey(key) {
+			in.Key, in.OldSecret = c.gateway.keys.Lookup(policy.HashKey(key))
 		}
 	}
 	return policy.Decide(in)
@@ -213,7 +233,27 @@ func (c *call) decide() policy.Decision {
 
 func (c *call) refuse(d policy.Denial) {
 	c.status, c.code = d.Status, d.Code
-	refuse(c.w, c.r, d)
+	c.carrier.deny(d)
+}
+
+// unanswered refuses a call whose upstream did not answer.
+func (c *call) unanswered(err error) {
+	switch {
+	case isTimeout(err):
+		c.refuse(policy.UpstreamTimeout)
+		c.warn("the upstream did not answer in time", err)
+	case errors.Is(err, egress.ErrForbidden):
+		c.refuse(policy.UpstreamUnreachable)
+		c.warn("the upstream's address may not be reached", err)
+	default:
+		c.refuse(policy.UpstreamUnreachable)
+		c.warn("the upstream could not be reached", err)
+	}
+}
+
+func isTimeout(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return (ok && timeout.Timeout()) || errors.Is(err, context.DeadlineExceeded)
 }
 
 func (c *call) observe() {
@@ -223,7 +263,17 @@ func (c *call) observe() {
 	c.gateway.observer.Observe(Outcome{
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
 		Owner: c.identity.Owner, CredentialID: c.identity.CredentialID,
-		Method: c.r.Method, Status: c.status, Code: c.code,
+		Method: c.method, Status: c.status, Code: c.code,
 		Start: c.start, Duration: c.gateway.clock().Sub(c.start),
 	})
+}
+
+// warn logs what an operator may want to look into. Neither path, query nor
+// header goes to the log: any of them can hold a secret.
+func (c *call) warn(what string, err error) {
+	log := c.gateway.log.With("project", c.route.project.name, "version", c.route.version.name, "environment", c.route.environment.name)
+	if err != nil {
+		log = log.With("error", err.Error())
+	}
+	log.Warn(what)
 }

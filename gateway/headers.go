@@ -28,14 +28,13 @@ var (
 // rewriteRequest turns the caller's header into the one the upstream gets, in
 // place. The order matters: first everything that is not the caller's to say is
 // removed, then ours is set, so that no Connection line can remove it again.
-func (c *call) rewriteRequest(stripKey, upgrade bool) {
+func (c *slowCall) rewriteRequest(stripKey, upgrade bool) {
 	h := c.r.Header
 	forwardedFor, via := first(h["X-Forwarded-For"]), first(h["Via"])
 	trailersWanted := hasToken(h["Te"], "trailers")
 	removeNamed(h)
 	for name := range h {
-		if dropFromRequest(name) || policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) ||
-			(stripKey && policy.IsKeyHeader(name)) {
+		if keepsOut(name, stripKey) {
 			delete(h, name)
 		}
 	}
@@ -53,50 +52,63 @@ func (c *call) rewriteRequest(stripKey, upgrade bool) {
 	c.setIdentity(h)
 }
 
-// setForwarded sets what Kong sets for a client it does not trust
+func (c *slowCall) setForwarded(h http.Header, forwardedFor, via string) {
+	i, lines := 0, make([]string, forwardedHeaders)
+	c.forwarded(connInfoOf(c.r), forwardedFor, via, viaEntry(c.r.ProtoMinor), func(name, value string) {
+		lines[i] = value
+		h[name] = lines[i : i+1 : i+1]
+		i++
+	})
+}
+
+func (c *slowCall) setIdentity(h http.Header) {
+	lines := make([]string, 0, identityHeaders)
+	c.identityLines(func(name, value string) {
+		lines = append(lines, value)
+		h[name] = lines[len(lines)-1 : len(lines) : len(lines)]
+	})
+}
+
+// How many headers of ours a request can get.
+const forwardedHeaders, identityHeaders = 8, 6
+
+// forwarded sets what Kong sets for a client it does not trust
 // (kong/runloop/handler.lua, access.before): of the caller's own headers only
 // the first line of X-Forwarded-For and of Via counts, and is appended to.
-func (c *call) setForwarded(h http.Header, forwardedFor, via string) {
-	conn := connInfoOf(c.r)
-	values := make([]string, 8)
-	put := func(i int, name, value string) {
-		values[i] = value
-		h[name] = values[i : i+1 : i+1]
-	}
+func (c *call) forwarded(conn *connInfo, forwardedFor, via, entry string, set func(name, value string)) {
 	if forwardedFor != "" {
 		forwardedFor += ", "
 	}
 	if via != "" {
 		via += ", "
 	}
-	put(0, "X-Forwarded-For", forwardedFor+conn.peer)
-	put(1, "X-Forwarded-Proto", conn.scheme)
-	put(2, "X-Forwarded-Host", c.host)
-	put(3, "X-Forwarded-Port", conn.port)
-	put(4, "X-Forwarded-Path", c.target.raw)
-	put(5, "X-Forwarded-Prefix", c.route.prefix)
-	put(6, "X-Real-Ip", conn.peer)
-	put(7, "Via", via+viaEntry(c.r.ProtoMinor))
+	set("X-Forwarded-For", forwardedFor+conn.peer)
+	set("X-Forwarded-Proto", conn.scheme)
+	set("X-Forwarded-Host", c.host)
+	set("X-Forwarded-Port", conn.port)
+	set("X-Forwarded-Path", c.target.raw)
+	set("X-Forwarded-Prefix", c.route.prefix)
+	set("X-Real-Ip", conn.peer)
+	set("Via", via+entry)
 }
 
-func (c *call) setIdentity(h http.Header) {
-	id := c.identity
+// identityLines sets whom the call is made for.
+func (c *call) identityLines(set func(name, value string)) {
+	id := &c.identity
 	if id.Owner == "" {
 		return
 	}
-	values := [...]string{id.ConsumerID, id.Owner, id.Owner, id.CredentialID, id.TenantID, ""}
-	names := [...]string{
-		policy.ConsumerIDHeader, policy.UsernameHeader, policy.CustomIDHeader,
-		policy.CredentialHeader, policy.TenantHeader, policy.ScopeHeader,
-	}
+	set(policy.ConsumerIDHeader, id.ConsumerID)
+	set(policy.UsernameHeader, id.Owner)
+	set(policy.CustomIDHeader, id.Owner)
 	if id.CredentialID != "" {
-		values[5] = strings.Join(id.Scopes, " ")
-	}
-	lines := values[:]
-	for i, name := range names {
-		if lines[i] != "" {
-			h[name] = lines[i : i+1 : i+1]
+		set(policy.CredentialHeader, id.CredentialID)
+		if len(id.Scopes) > 0 {
+			set(policy.ScopeHeader, strings.Join(id.Scopes, " "))
 		}
+	}
+	if id.TenantID != "" {
+		set(policy.TenantHeader, id.TenantID)
 	}
 }
 
@@ -108,14 +120,12 @@ func viaEntry(minor int) string {
 	return "1.1 " + pseudonym
 }
 
-// hops counts our pseudonym over all lines of Via.
-func hops(via []string) int {
+// hops counts our pseudonym in one line of Via.
+func hops(via string) int {
 	n := 0
-	for _, line := range via {
-		for entry := range strings.SplitSeq(line, ",") {
-			if _, by, ok := strings.Cut(strings.TrimSpace(entry), " "); ok && firstWord(by) == pseudonym {
-				n++
-			}
+	for entry := range strings.SplitSeq(via, ",") {
+		if _, by, ok := strings.Cut(strings.TrimSpace(entry), " "); ok && firstWord(by) == pseudonym {
+			n++
 		}
 	}
 	return n
@@ -145,11 +155,17 @@ func removeNamed(h http.Header) {
 	}
 }
 
-// isHopByHop tells the fields that are about one connection only.
+// isHopByHop tells the fields that are about one connection only, in any case.
 func isHopByHop(name string) bool {
-	switch name {
-	case "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade", "Trailer":
-		return true
+	switch len(name) {
+	case len("Upgrade"):
+		return strings.EqualFold(name, "Upgrade") || strings.EqualFold(name, "Trailer")
+	case len("Connection"):
+		return strings.EqualFold(name, "Connection") || strings.EqualFold(name, "Keep-Alive")
+	case len("Proxy-Connection"):
+		return strings.EqualFold(name, "Proxy-Connection")
+	case len("Transfer-Encoding"):
+		return strings.EqualFold(name, "Transfer-Encoding")
 	}
 	return false
 }
@@ -158,11 +174,24 @@ func isHopByHop(name string) bool {
 // (ngx_http_proxy_headers: Expect, which is answered here, and TE, which is set
 // anew) and Proxy, which CGI would take for HTTP_PROXY (Kong clears it too).
 func dropFromRequest(name string) bool {
-	switch name {
-	case "Expect", "Te", "Proxy", "Http2-Settings":
-		return true
+	switch len(name) {
+	case len("Te"):
+		return strings.EqualFold(name, "Te")
+	case len("Proxy"):
+		return strings.EqualFold(name, "Proxy")
+	case len("Expect"):
+		return strings.EqualFold(name, "Expect")
+	case len("Http2-Settings"):
+		return strings.EqualFold(name, "Http2-Settings")
 	}
 	return isHopByHop(name)
+}
+
+// keepsOut tells the caller's fields that never reach an upstream: those of his
+// hop, and those that only we may set.
+func keepsOut(name string, stripKey bool) bool {
+	return dropFromRequest(name) || policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) ||
+		(stripKey && policy.IsKeyHeader(name))
 }
 
 // hasToken tells whether a comma-separated field names the token, whatever

@@ -2,18 +2,22 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+
+	"postern/gateway/engine"
 )
 
-// Server is the gateway's listener: net/http behind strict framing. Its methods
-// are those of http.Server.
+// Server is the gateway's listener: the engine for plain requests and, behind
+// strict framing, net/http for the rest. Its methods are those of http.Server.
 type Server struct {
-	http *http.Server
-	addr string
+	http   *http.Server
+	engine *engine.Server // nil: net/http serves everything
+	addr   string
 }
 
 // Server makes a server for the address, HTTP/1.1 only. The caller starts it
@@ -22,7 +26,11 @@ type Server struct {
 func (g *Gateway) Server(addr string) *Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
-	return &Server{addr: addr, http: &http.Server{
+	fast := &engine.Server{NewSession: g.newSession, Limits: engine.Limits{
+		FirstHeader: g.limits.ClientHeader, CallerIdle: g.limits.ClientIdle, Idle: g.limits.Idle,
+		Header: g.limits.Header, Connect: 2 * g.limits.Connect, ResponseBytes: int(g.limits.ResponseBytes),
+	}}
+	return &Server{addr: addr, engine: fast, http: &http.Server{
 		Handler:           g,
 		Protocols:         &protocols,
 		ReadHeaderTimeout: g.limits.ClientHeader,
@@ -40,7 +48,24 @@ func (g *Gateway) Server(addr string) *Server {
 
 // Serve accepts connections until Shutdown; its error then is
 // http.ErrServerClosed.
-func (s *Server) Serve(l net.Listener) error { return s.http.Serve(strictListener{l}) }
+func (s *Server) Serve(l net.Listener) error {
+	if s.engine == nil {
+		return s.http.Serve(strictListener{l})
+	}
+	rest := engine.NewHandover(l.Addr())
+	s.engine.Fallback = rest
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.http.Serve(strictListener{rest})
+	}()
+	err := s.engine.Serve(l)
+	if !errors.Is(err, http.ErrServerClosed) {
+		_ = rest.Close() // after Shutdown and Close that is for net/http's own, when the engine is done
+		<-ended
+	}
+	return err
+}
 
 // ListenAndServe listens on the server's address and serves.
 func (s *Server) ListenAndServe() error {
@@ -52,10 +77,21 @@ func (s *Server) ListenAndServe() error {
 }
 
 // Shutdown stops accepting and waits for running calls, but not for tunnels.
-func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ctx) }
+func (s *Server) Shutdown(ctx context.Context) error {
+	if s.engine == nil {
+		return s.http.Shutdown(ctx)
+	}
+	// The engine first: it may still hand connections over.
+	return errors.Join(s.engine.Shutdown(ctx), s.http.Shutdown(ctx))
+}
 
 // Close cuts every connection but tunnels.
-func (s *Server) Close() error { return s.http.Close() }
+func (s *Server) Close() error {
+	if s.engine == nil {
+		return s.http.Close()
+	}
+	return errors.Join(s.engine.Close(), s.http.Close())
+}
 
 // connInfo is what the upstream is told of the caller's connection. It is made
 // once for each, not for each call.
@@ -68,11 +104,12 @@ type connInfo struct {
 type connInfoKey struct{}
 
 func withConnInfo(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connInfoKey{}, &connInfo{
-		peer:   addrOnly(c.RemoteAddr().String()),
-		port:   portOnly(c.LocalAddr().String()),
-		scheme: "http",
-	})
+	info := connInfoFor(c)
+	return context.WithValue(ctx, connInfoKey{}, &info)
+}
+
+func connInfoFor(c net.Conn) connInfo {
+	return connInfo{peer: addrOnly(c.RemoteAddr().String()), port: portOnly(c.LocalAddr().String()), scheme: "http"}
 }
 
 // connInfoOf falls back to what net/http knows when the call did not come

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"postern/gateway/engine"
 	"postern/policy"
 	"postern/snapshot"
 )
@@ -44,7 +45,8 @@ type environment struct {
 // upstream counts what is under way to one scheme and host, over all projects
 // and through every table, so that a slow one takes no more than its share.
 type upstream struct {
-	underWay atomic.Int64
+	*engine.Upstream // what the engine calls it by
+	underWay         atomic.Int64
 }
 
 // route is where a call goes.
@@ -135,8 +137,9 @@ func bareHost(host string) string {
 }
 
 // compile makes a table. Entries of last are reused where the snapshot is the
-// same pointer, and its upstreams where the address is the same.
-func compile(projects []*snapshot.Project, last *table) (*table, error) {
+// same pointer, and its upstreams where the address is the same; connect makes
+// the others.
+func compile(projects []*snapshot.Project, last *table, connect func(*environment) *engine.Upstream) (*table, error) {
 	next := &table{
 		projects:  make(map[string]*project, len(projects)),
 		compiled:  make(map[*snapshot.Project]*project, len(projects)),
@@ -146,7 +149,7 @@ func compile(projects []*snapshot.Project, last *table) (*table, error) {
 		p := last.compiled[s]
 		if p == nil {
 			var err error
-			if p, err = compileProject(s, next.upstreams, last.upstreams); err != nil {
+			if p, err = compileProject(s, connect, next.upstreams, last.upstreams); err != nil {
 				return nil, fmt.Errorf("compile project %s (%s): %w", s.Name, s.ID, err)
 			}
 		}
@@ -163,7 +166,7 @@ func compile(projects []*snapshot.Project, last *table) (*table, error) {
 	return next, nil
 }
 
-func compileProject(s *snapshot.Project, upstreams ...map[string]*upstream) (*project, error) {
+func compileProject(s *snapshot.Project, connect func(*environment) *engine.Upstream, upstreams ...map[string]*upstream) (*project, error) {
 	if s.Name == "" || s.ID == "" {
 		return nil, fmt.Errorf("name or id is missing")
 	}
@@ -175,7 +178,7 @@ func compileProject(s *snapshot.Project, upstreams ...map[string]*upstream) (*pr
 		out := version{id: v.ID, name: v.Name, access: v.Access}
 		out.access.Methods = slices.Clone(v.Access.Methods)
 		for _, e := range v.Environments {
-			env, err := compileEnvironment(e, upstreams)
+			env, err := compileEnvironment(e, connect, upstreams)
 			if err != nil {
 				return nil, fmt.Errorf("version %s, environment %s: %w", v.Name, e.Name, err)
 			}
@@ -207,7 +210,7 @@ func checkAccess(a snapshot.Access, fallbackOwner string) error {
 	return nil
 }
 
-func compileEnvironment(e snapshot.Environment, upstreams []map[string]*upstream) (environment, error) {
+func compileEnvironment(e snapshot.Environment, connect func(*environment) *engine.Upstream, upstreams []map[string]*upstream) (environment, error) {
 	u, err := url.Parse(e.Target)
 	if err != nil {
 		return environment{}, fmt.Errorf("target: %w", err)
@@ -227,7 +230,7 @@ func compileEnvironment(e snapshot.Environment, upstreams []map[string]*upstream
 		}
 	}
 	if out.upstream == nil {
-		out.upstream = &upstream{}
+		out.upstream = &upstream{Upstream: connect(&out)}
 	}
 	upstreams[0][key] = out.upstream
 	return out, nil

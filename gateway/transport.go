@@ -2,11 +2,15 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
+	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"postern/egress"
+	"postern/gateway/engine"
 )
 
 // Limits bound what one call may take in time and size. A zero field takes its
@@ -46,10 +50,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// newTransport is the upstream side. It is the seam for a faster engine: the
-// rest of the package needs RoundTrip with bodies, trailers and 101 as
-// http.Transport gives them.
-func newTransport(dial func(context.Context, string, string) (net.Conn, error), l Limits) *http.Transport {
+// dialer bounds the time of a connect, and keeps all connects behind the guard.
+func dialer(dial func(context.Context, string, string) (net.Conn, error), l Limits) func(context.Context, string, string) (net.Conn, error) {
 	if dial == nil {
 		guard, err := egress.New(egress.Options{ConnectTimeout: l.Connect})
 		if err != nil { // only listeners can be wrong, and there are none
@@ -57,6 +59,49 @@ func newTransport(dial func(context.Context, string, string) (net.Conn, error), 
 		}
 		dial = guard.DialContext
 	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, l.Connect)
+		defer cancel()
+		return dial(ctx, network, address)
+	}
+}
+
+// newUpstream is the upstream of an environment as the engine calls it.
+func (g *Gateway) newUpstream(e *environment) *engine.Upstream {
+	secure := e.scheme == "https"
+	address, name := e.host, e.host
+	if host, _, err := net.SplitHostPort(e.host); err == nil {
+		name = host
+	} else {
+		port := "80"
+		if secure {
+			port = "443"
+		}
+		name = strings.Trim(e.host, "[]")
+		address = net.JoinHostPort(name, port)
+	}
+	if !secure {
+		return engine.NewUpstream(func(ctx context.Context) (net.Conn, error) { return g.dial(ctx, "tcp", address) })
+	}
+	config := &tls.Config{ServerName: name, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+	return engine.NewUpstream(func(ctx context.Context) (net.Conn, error) {
+		plain, err := g.dial(ctx, "tcp", address)
+		if err != nil {
+			return nil, err
+		}
+		secured := tls.Client(plain, config)
+		ctx, cancel := context.WithTimeout(ctx, g.limits.Connect)
+		defer cancel()
+		if err := secured.HandshakeContext(ctx); err != nil {
+			_ = plain.Close()
+			return nil, fmt.Errorf("TLS handshake with the upstream: %w", err)
+		}
+		return secured, nil
+	})
+}
+
+// newTransport is the upstream side of the calls that net/http carries.
+func newTransport(dial func(context.Context, string, string) (net.Conn, error), l Limits) *http.Transport {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	return &http.Transport{
@@ -64,8 +109,6 @@ func newTransport(dial func(context.Context, string, string) (net.Conn, error), 
 		Proxy:              nil,  // a proxy from the environment would dial for us, past the guard
 		DisableCompression: true, // or it would ask for gzip and unpack what the caller wanted packed
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			ctx, cancel := context.WithTimeout(ctx, l.Connect)
-			defer cancel()
 			conn, err := dial(ctx, network, address)
 			if err != nil {
 				return nil, err

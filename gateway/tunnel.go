@@ -17,7 +17,7 @@ import (
 // tunnel joins caller and upstream after 101 until either side ends it. How
 // long it may be silent is up to the upstream's connection (patientConn): bytes
 // in either direction touch that one.
-func (c *call) tunnel(answer *http.Response, asked bool) {
+func (c *slowCall) tunnel(answer *http.Response, asked bool) {
 	backend, ok := answer.Body.(io.ReadWriteCloser)
 	if !ok || !asked || !strings.EqualFold(first(answer.Header["Upgrade"]), "websocket") {
 		// An upstream that switches to what nobody asked for would leave bytes

@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Exchange is one request and what is done with it. Its methods are for the
+// goroutine that Serve was called on.
+type Exchange struct {
+	Request Request
+
+	conn     *conn
+	page     *page
+	answer   Response
+	headSize int   // bytes of the request's head that the connection still holds
+	bodyLeft int64 // of the request, not read from the connection yet
+
+	taken      bool // the head has been dropped: the fallback cannot serve it any more
+	lastAnswer bool // the connection ends after this one
+	broken     bool // the connection is of no use: an answer was begun and not ended
+}
+
+// page is memory for one call.
+type page struct {
+	out            []byte
+	fields, answer []Field
+}
+
+var pages = sync.Pool{New: func() any { return &page{out: make([]byte, 0, 4<<10)} }}
+
+// maxPage bounds the memory that a call leaves behind for the next one.
+const maxPage = 32 << 10
+
+func (x *Exchange) open() {
+	x.page = pages.Get().(*page)
+	x.Request.Fields, x.answer.Fields = x.page.fields, x.page.answer
+}
+
+func (x *Exchange) close() {
+	if x.page == nil {
+		return
+	}
+	clear(x.Request.Fields)
+	clear(x.answer.Fields)
+	x.page.fields, x.page.answer = x.Request.Fields[:0], x.answer.Fields[:0]
+	if cap(x.page.out) <= maxPage {
+		pages.Put(x.page)
+	}
+	*x = Exchange{conn: x.conn}
+}
+
+// take makes the request the engine's for good.
+func (x *Exchange) take() {
+	if x.taken {
+		return
+	}
+	x.taken = true
+	x.conn.in.use(x.headSize)
+	x.bodyLeft = x.Request.Length
+	x.lastAnswer = x.Request.Close || x.conn.server.closing.Load()
+}
+
+// Answer answers in the upstream's stead. It can follow a Forward that failed
+// with an error other than ErrCaller and ErrBrokenOff.
+func (x *Exchange) Answer(status int, header []Field, body []byte) {
+	x.take()
+	out := appendStatus(x.page.out[:0], status)
+	for _, f := range header {
+		out = AppendField(out, f.Name, f.Value)
+	}
+	out = appendDate(out)
+	out = appendLength(out, int64(len(body)))
+	out = x.endHead(out)
+	if x.Request.Method != http.MethodHead {
+		out = append(out, body...)
+	}
+	x.page.out = out
+	x.send(out)
+}
+
+// send writes to the caller and tells whether he took it.
+func (x *Exchange) send(p []byte) bool {
+	c := x.conn
+	c.writeWithin(time.Now(), c.server.Limits.Idle)
+	if c.write(p) != nil {
+		x.broken = true
+	}
+	return !x.broken
+}
+
+func (x *Exchange) endHead(out []byte) []byte {
+	if x.lastAnswer {
+		out = append(out, "Connection: close\r\n"...)
+	}
+	return append(out, '\r', '\n')
+}
+
+// drainTime is how long a caller may take to send the rest of a body that
+// nobody wants.
+const drainTime = 5 * time.Second
+
+// discardBody makes way for the next request.
+func (x *Exchange) discardBody() bool {
+	c := x.conn
+	c.readUntil(time.Now().Add(drainTime))
+	for {
+		n := min(x.bodyLeft, int64(len(c.in.held())))
+		c.in.use(int(n))
+		if x.bodyLeft -= n; x.bodyLeft == 0 {
+			return true
+		}
+		if c.fill() != nil {
+			return false
+		}
+	}
+}
+
+// Errors of Forward that leave nothing to answer.
+var (
+	ErrCaller    = errors.New("the caller has left")
+	ErrBrokenOff = errors.New("the upstream broke off its answer")
+)
+
+// ErrBody is an error of Forward: the caller did not send the whole of his body.
+var ErrBody = errors.New("the request's body broke off")
+
+// AppendField appends one line of a header.
+func AppendField(dst []byte, name, value string) []byte {
+	dst = append(dst, name...)
+	dst = append(dst, ':', ' ')
+	dst = append(dst, value...)
+	return append(dst, '\r', '\n')
+}
+
+func appendLength(dst []byte, n int64) []byte {
+	dst = append(dst, "Content-Length: "...)
+	dst = strconv.AppendInt(dst, n, 10)
+	return append(dst, '\r', '\n')
+}
+
+// statusLines has the status line of every status, written as net/http does.
+var statusLines = func() (lines [1000]string) {
+	for status := range lines {
+		text := http.StatusText(status)
+		if text == "" {
+			text = "status code " + strconv.Itoa(status)
+		}
+		lines[status] = "HTTP/1.1 " + strconv.Itoa(status) + " " + text + "\r\n"
+	}
+	return lines
+}()
+
+func appendStatus(dst []byte, status int) []byte { return append(dst, statusLines[status]...) }
+
+// date is the Date line of one second.
+type date struct {
+	second int64
+	line   string
+}
+
+var today atomic.Pointer[date]
+
+func appendDate(dst []byte) []byte {
+	now := time.Now()
+	d := today.Load()
+	if d == nil || d.second != now.Unix() {
+		d = &date{now.Unix(), "Date: " + now.UTC().Format(http.TimeFormat) + "\r\n"}
+		today.Store(d)
+	}
+	return append(dst, d.line...)
+}

@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Rewriter says what the two sides get to read. Framing is the engine's.
+type Rewriter interface {
+	// RequestHead appends the upstream's request line and header, Host
+	// included, without Content-Length and the empty line.
+	RequestHead(dst []byte) []byte
+	// AnswerHead appends the caller's header for an answer, interim ones (1xx)
+	// included, without Content-Length, Transfer-Encoding and the empty line.
+	AnswerHead(dst []byte, r *Response) []byte
+	// MayTrail tells whether a trailer of the answer is passed on.
+	MayTrail(name string) bool
+}
+
+// Forward carries the request to the upstream and the answer to the caller. It
+// returns the status of the answer as soon as one was received, 0 before.
+//
+// A call is sent a second time in one case: it has no body, its method is safe,
+// and a connection that had waited for it ended without a byte of an answer.
+func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
+	x.take()
+	x.page.out = x.appendRequest(x.page.out[:0], rw)
+	b := up.take()
+	again := b != nil && x.Request.Length == 0 && isSafe(x.Request.Method)
+	for {
+		if b == nil {
+			if b, err = x.connect(up); err != nil {
+				return 0, err
+			}
+		}
+		err = x.exchange(b, rw)
+		if err == nil {
+			break
+		}
+		silent := b.in.empty() && x.answer.Status == 0
+		x.drop(b)
+		switch {
+		case x.conn.hasLeft() || x.broken:
+			x.broken = true
+			return 0, ErrCaller
+		case !again || !silent || isTimeout(err):
+			return 0, err
+		}
+		b, again = nil, false
+	}
+	if err := x.relay(b, rw); err != nil {
+		x.drop(b)
+		x.broken = true
+		return x.answer.Status, err
+	}
+	x.conn.watchNothing()
+	if x.answer.closes || !b.in.empty() || x.bodyLeft > 0 || b.interrupted.Load() {
+		b.close()
+	} else {
+		up.put(b, time.Now())
+	}
+	return x.answer.Status, nil
+}
+
+// drop closes a connection that is not to be used again.
+func (x *Exchange) drop(b *backend) {
+	x.conn.watchNothing()
+	b.close()
+}
+
+func isSafe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+func (x *Exchange) connect(up *Upstream) (*backend, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), x.conn.server.Limits.Connect)
+	defer cancel()
+	x.conn.watchFor(cancel)
+	b, err := up.connect(ctx)
+	x.conn.watchNothing()
+	if x.conn.hasLeft() {
+		if b != nil {
+			b.close()
+		}
+		x.broken = true
+		return nil, ErrCaller
+	}
+	return b, err
+}
+
+func (x *Exchange) appendRequest(out []byte, rw Rewriter) []byte {
+	out = rw.RequestHead(out)
+	// Without a body the length is left out where the method expects none, as
+	// net/http does it.
+	switch x.Request.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		out = appendLength(out, x.Request.Length)
+	default:
+		if x.Request.Length > 0 {
+			out = appendLength(out, x.Request.Length)
+		}
+	}
+	return append(out, '\r', '\n')
+}
+
+// exchange sends the request and receives the head of the answer.
+func (x *Exchange) exchange(b *backend, rw Rewriter) error {
+	x.conn.watchFor(b.abort)
+	sent := x.sendRequest(b)
+	if errors.Is(sent, ErrBody) {
+		return sent
+	}
+	// An upstream that takes no more may have answered before it closed.
+	if err := x.receive(b, rw); err != nil {
+		if sent != nil {
+			return sent
+		}
+		return err
+	}
+	return nil
+}
+
+// sendRequest writes the head and streams the body behind it.
+func (x *Exchange) sendRequest(b *backend) error {
+	c, limits := x.conn, &x.conn.server.Limits
+	b.writeWithin(time.Now(), limits.Idle)
+	out := x.page.out
+	if x.bodyLeft > 0 {
+		out = x.appendBody(out)
+	}
+	for {
+		if err := b.write(out); err != nil {
+			return fmt.Errorf("send the request to the upstream: %w", err)
+		}
+		if x.bodyLeft == 0 {
+			if c.in.empty() {
+				c.in.release()
+			}
+			return nil
+		}
+		now := time.Now()
+		c.readWithin(now, limits.Idle)
+		if err := c.fill(); err != nil {
+			return errors.Join(ErrBody, err)
+		}
+		b.writeWithin(now, limits.Idle)
+		out = x.appendBody(out[:0])
+	}
+}
+
+// appendBody moves what is held of the body to out.
+func (x *Exchange) appendBody(out []byte) []byte {
+	in := &x.conn.in
+	n := int(min(x.bodyLeft, int64(len(in.held()))))
+	out = append(out, in.held()[:n]...)
+	in.use(n)
+	x.bodyLeft -= int64(n)
+	return out
+}
+
+// maxInterim bounds the 1xx answers before the final one.
+const maxInterim = 16
+
+// receive reads answers until the final one and passes interim ones on.
+func (x *Exchange) receive(b *backend, rw Rewriter) error {
+	for range maxInterim {
+		if err := x.receiveHead(b); err != nil {
+			return err
+		}
+		switch status := x.answer.Status; {
+		case status >= 200:
+			return nil
+		case status == http.StatusSwitchingProtocols:
+			return fmt.Errorf("%w: it switched protocols unasked", ErrAnswer)
+		case status != http.StatusContinue:
+			out := appendStatus(nil, status)
+			out = rw.AnswerHead(out, &x.answer)
+			if !x.send(append(out, '\r', '\n')) {
+				return ErrCaller
+			}
+		}
+	}
+	return fmt.Errorf("%w: too many interim answers", ErrAnswer)
+}
+
+func (x *Exchange) receiveHead(b *backend) error {
+	limits := &x.conn.server.Limits
+	b.readWithin(time.Now(), limits.Header)
+	for looked := 0; ; {
+		held := b.in.held()
+		if size := headEnd(held, looked); size > 0 {
+			err := x.answer.parse(string(held[:size]), x.Request.Method)
+			b.in.use(size)
+			return err
+		}
+		looked = len(held)
+		if looked >= limits.ResponseBytes || !strings.HasPrefix("HTTP/1.", string(held[:min(looked, 7)])) {
+			return ErrAnswer
+		}
+		if len(b.in.free()) == 0 && !b.in.enlarge() {
+			return ErrAnswer
+		}
+		if err := b.fill(); err != nil {
+			if errors.Is(err, io.EOF) && looked > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return fmt.Errorf("read the upstream's answer: %w", err)
+		}
+	}
+}
+
+// headEnd is the length of the head at the beginning of p, 0 when its end is not
+// there. Bytes before looked are known not to hold the end alone.
+func headEnd(p []byte, looked int) int {
+	for i := max(0, looked-2); ; i++ {
+		n := bytes.IndexByte(p[i:], '\n')
+		if n < 0 {
+			return 0
+		}
+		i += n
+		switch rest := p[i+1:]; {
+		case len(rest) > 0 && rest[0] == '\n':
+			return i + 2
+		case len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n':
+			return i + 3
+		}
+	}
+}

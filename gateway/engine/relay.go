@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// relay writes the answer whose head was received to the caller. Its error
+// wraps ErrCaller or ErrBrokenOff.
+func (x *Exchange) relay(b *backend, rw Rewriter) error {
+	out := x.appendAnswer(x.page.out[:0], rw)
+	x.page.out = out
+	switch x.answer.framing {
+	case lengthKnown:
+		return x.relayLength(b, out)
+	case chunked:
+		return x.relayChunks(b, out, rw)
+	case untilClose:
+		return x.relayUntilClose(b, out)
+	}
+	if !x.send(out) {
+		return ErrCaller
+	}
+	return nil
+}
+
+func (x *Exchange) appendAnswer(out []byte, rw Rewriter) []byte {
+	a := &x.answer
+	out = appendStatus(out, a.Status)
+	out = rw.AnswerHead(out, a)
+	if !a.has("Date") {
+		out = appendDate(out)
+	}
+	switch a.framing {
+	case noBody:
+		if a.declared && x.Request.Method == http.MethodHead && a.Status != http.StatusNoContent && a.Status != http.StatusNotModified {
+			out = appendLength(out, a.length)
+		}
+	case lengthKnown:
+		out = appendLength(out, a.length)
+	case chunked, untilClose:
+		out = append(out, "Transfer-Encoding: chunked\r\n"...)
+		if a.framing == chunked && a.trailers {
+			out = a.announce(out, rw)
+		}
+	}
+	return x.endHead(out)
+}
+
+func (r *Response) has(name string) bool {
+	for i := range r.Fields {
+		if len(r.Fields[i].Name) == len(name) && strings.EqualFold(r.Fields[i].Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// announce names the trailers that will be passed on.
+func (r *Response) announce(out []byte, rw Rewriter) []byte {
+	var names []string
+	for _, f := range r.Fields {
+		if !strings.EqualFold(f.Name, "Trailer") {
+			continue
+		}
+		for name := range strings.SplitSeq(f.Value, ",") {
+			if name = http.CanonicalHeaderKey(trimBlanks(name)); isToken(name) && rw.MayTrail(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return out
+	}
+	return AppendField(out, "Trailer", strings.Join(names, ", "))
+}
+
+// more waits for the next piece of the answer.
+func (x *Exchange) more(b *backend) error {
+	b.readWithin(time.Now(), x.conn.server.Limits.Idle)
+	if err := b.fill(); err != nil {
+		if x.conn.hasLeft() {
+			return ErrCaller
+		}
+		return fmt.Errorf("%w: %w", ErrBrokenOff, err)
+	}
+	return nil
+}
+
+// relayLength passes a body of known length on. What came with the head leaves
+// with the head; each later piece leaves when it has come.
+func (x *Exchange) relayLength(b *backend, out []byte) error {
+	left := x.answer.length
+	n := min(left, int64(len(b.in.held())))
+	out = append(out, b.in.held()[:n]...)
+	x.page.out = out
+	for piece := out; ; {
+		if !x.send(piece) {
+			return ErrCaller
+		}
+		b.in.use(int(n))
+		if left -= n; left == 0 {
+			return nil
+		}
+		if left > smallBox {
+			b.in.enlarge()
+		}
+		if err := x.more(b); err != nil {
+			return err
+		}
+		n = min(left, int64(len(b.in.held())))
+		piece = b.in.held()[:n]
+	}
+}
+
+// relayChunks passes a chunked body on in chunks of its own, one for each piece
+// that has come.
+func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
+	var body chunks
+	for first := true; ; first = false {
+		piece, over, err := x.nextPiece(b, &body, rw)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrBrokenOff, err)
+		}
+		if first {
+			piece = append(out, piece...)
+			x.page.out = piece
+		}
+		if len(piece) > 0 && !x.send(piece) {
+			return ErrCaller
+		}
+		if over {
+			return nil
+		}
+		if err := x.more(b); err != nil {
+			return err
+		}
+	}
+}
+
+// nextPiece decodes what is held and frames its data where it lies.
+func (x *Exchange) nextPiece(b *backend, body *chunks, rw Rewriter) (piece []byte, over bool, err error) {
+	held := b.in.held()
+	data, used, err := body.decode(held)
+	if err != nil {
+		return nil, false, err
+	}
+	over = body.at == atEnd
+	start, stop := b.in.r, b.in.r+data
+	surplus := len(held) - used
+	if data > 0 {
+		start = frameChunk(b.in.data, start, data)
+		stop += copy(b.in.data[stop:], "\r\n")
+	}
+	if over {
+		var trailer []byte
+		if trailer, err = x.appendTrailer(nil, body, rw); err != nil {
+			return nil, false, err
+		}
+		if len(trailer) == 0 {
+			stop += copy(b.in.data[stop:], "0\r\n\r\n")
+			piece = b.in.data[start:stop]
+		} else {
+			piece = append(append([]byte(nil), b.in.data[start:stop]...), "0\r\n"...)
+			piece = append(append(piece, trailer...), "\r\n"...)
+		}
+	} else {
+		piece = b.in.data[start:stop]
+	}
+	b.in.r, b.in.w = headroom, headroom+min(surplus, 1) // one byte left over is enough to see that there were some
+	return piece, over, nil
+}
+
+// frameChunk writes the size of a chunk before its data and returns where that
+// begins. The room is there: nothing is held before headroom.
+func frameChunk(buf []byte, start, size int) int {
+	var digits [8]byte
+	text := strconv.AppendInt(digits[:0], int64(size), 16)
+	start -= 2
+	copy(buf[start:], "\r\n")
+	start -= len(text)
+	copy(buf[start:], text)
+	return start
+}
+
+func (x *Exchange) appendTrailer(out []byte, body *chunks, rw Rewriter) ([]byte, error) {
+	fields, err := body.trailerFields()
+	for _, f := range fields {
+		if rw.MayTrail(http.CanonicalHeaderKey(f.Name)) {
+			out = AppendField(out, f.Name, f.Value)
+		}
+	}
+	return out, err
+}
+
+// relayUntilClose passes on what comes until the upstream closes, in chunks.
+func (x *Exchange) relayUntilClose(b *backend, out []byte) error {
+	for {
+		if n := len(b.in.held()); n > 0 {
+			out = strconv.AppendInt(out, int64(n), 16)
+			out = append(out, '\r', '\n')
+			out = append(out, b.in.held()...)
+			out = append(out, '\r', '\n')
+			b.in.use(n)
+		}
+		if !x.send(out) {
+			return ErrCaller
+		}
+		err := x.more(b)
+		if errors.Is(err, io.EOF) {
+			if !x.send([]byte("0\r\n\r\n")) {
+				return ErrCaller
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		out = x.page.out[:0]
+	}
+}

@@ -1,0 +1,203 @@
+package engine
+
+import "strings"
+
+// Field is one line of a header, its value without the blanks around it.
+type Field struct{ Name, Value string }
+
+// Request is the head of a plain request. Its strings are copies and may be
+// kept; the slice of fields may not.
+type Request struct {
+	Method string
+	Target string  // origin form, printable ASCII, no fragment
+	Host   string  // as sent
+	Fields []Field // in order, without Host, Content-Length and Connection
+	Length int64   // of the body
+	Close  bool    // the caller wants the connection closed after the answer
+
+	hosts, lengths int // lines seen
+}
+
+// MaxPlainBody is the longest body of a plain request, in bytes. It fits the
+// socket buffers of an upstream that answers without reading, so that writing
+// it and then reading the answer cannot lock up; longer ones need both at once.
+const MaxPlainBody = 64 << 10
+
+// maxFields bounds the lines of a plain head; as many as callers send.
+const maxFields = 100
+
+type verdict int
+
+const (
+	plain   verdict = iota // whole, and there is one way to read it
+	partial                // plain so far
+	unusual                // everything else, malformed ones included
+)
+
+// parse reads a head from the beginning of s. This is where it is decided which
+// requests are the engine's: what RFC 9112 leaves open, what needs more than
+// one message each way, and what is malformed is unusual, and the fallback's.
+func (r *Request) parse(s string) verdict {
+	*r = Request{Fields: r.Fields[:0]}
+	line, rest, v := cutLine(s)
+	if v != plain {
+		return v
+	}
+	if !r.requestLine(line) {
+		return unusual
+	}
+	for {
+		if line, rest, v = cutLine(rest); v != plain {
+			return v
+		}
+		if line == "" {
+			return r.whole()
+		}
+		if !r.line(line) {
+			return unusual
+		}
+	}
+}
+
+// cutLine cuts a line that ends in CRLF. A bare LF is an end of the line to
+// some parsers and none to others.
+func cutLine(s string) (line, rest string, v verdict) {
+	end := strings.IndexByte(s, '\n')
+	switch {
+	case end < 0:
+		return "", "", partial
+	case end == 0 || s[end-1] != '\r':
+		return "", "", unusual
+	}
+	return s[:end-1], s[end+1:], plain
+}
+
+func (r *Request) requestLine(line string) bool {
+	method, rest, ok := strings.Cut(line, " ")
+	target, ok2 := strings.CutSuffix(rest, " HTTP/1.1")
+	if !ok || !ok2 || !isToken(method) || len(target) == 0 || target[0] != '/' || !all(target, targetBytes) {
+		return false
+	}
+	r.Method, r.Target = method, target
+	return method != "CONNECT" && method != "TRACE"
+}
+
+func (r *Request) line(line string) bool {
+	f, ok := cutField(line)
+	if !ok {
+		return false
+	}
+	switch len(f.Name) {
+	case len("te"):
+		if strings.EqualFold(f.Name, "te") {
+			return false
+		}
+	case len("host"):
+		if strings.EqualFold(f.Name, "host") {
+			r.Host = f.Value
+			r.hosts++
+			return f.Value != "" && all(f.Value, hostBytes)
+		}
+	case len("expect"):
+		// To Pragma without Cache-Control net/http adds one. The same call must
+		// not reach the upstream in two ways.
+		if strings.EqualFold(f.Name, "expect") || strings.EqualFold(f.Name, "pragma") {
+			return false
+		}
+	case len("upgrade"):
+		if strings.EqualFold(f.Name, "upgrade") || strings.EqualFold(f.Name, "trailer") {
+			return false
+		}
+	case len("connection"):
+		if strings.EqualFold(f.Name, "connection") {
+			closes := strings.EqualFold(f.Value, "close")
+			r.Close = r.Close || closes
+			return closes || strings.EqualFold(f.Value, "keep-alive")
+		}
+	case len("content-length"):
+		if strings.EqualFold(f.Name, "content-length") {
+			var ok bool
+			r.Length, ok = digits(f.Value)
+			r.lengths++
+			return ok && r.Length <= MaxPlainBody
+		}
+	case len("transfer-encoding"):
+		if strings.EqualFold(f.Name, "transfer-encoding") {
+			return false
+		}
+	}
+	r.Fields = append(r.Fields, f)
+	return len(r.Fields) <= maxFields
+}
+
+func (r *Request) whole() verdict {
+	if r.hosts != 1 || r.lengths > 1 {
+		return unusual
+	}
+	return plain
+}
+
+// cutField takes a line apart: a token, a colon without a blank before it, and
+// a value without control characters.
+func cutField(line string) (Field, bool) {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok || !isToken(name) {
+		return Field{}, false
+	}
+	value = trimBlanks(value)
+	return Field{name, value}, all(value, valueBytes)
+}
+
+func trimBlanks(s string) string {
+	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for len(s) > 0 && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// digits reads a length: decimal digits alone, few enough not to overflow.
+func digits(s string) (int64, bool) {
+	if s == "" || len(s) > 18 {
+		return 0, false
+	}
+	n := int64(0)
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(s[i]-'0')
+	}
+	return n, true
+}
+
+func isToken(s string) bool { return s != "" && all(s, tokenBytes) }
+
+func all(s string, set *[256]bool) bool {
+	for i := range len(s) {
+		if !set[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// The sets of RFC 9110 sections 5.5 and 5.6.2, RFC 9112 section 3.2.1 and
+// RFC 3986 section 3.2.2; targets and hosts narrower than there.
+var (
+	letters     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	tokenBytes  = byteSet(func(c int) bool { return c < 0x80 && strings.IndexByte(letters+"!#$%&'*+-.^_`|~", byte(c)) >= 0 })
+	valueBytes  = byteSet(func(c int) bool { return c == '\t' || c >= 0x20 && c != 0x7f })
+	targetBytes = byteSet(func(c int) bool { return c > 0x20 && c < 0x7f && c != '#' })
+	hostBytes   = byteSet(func(c int) bool { return c < 0x80 && strings.IndexByte(letters+"-._:[]", byte(c)) >= 0 })
+)
+
+func byteSet(has func(int) bool) *[256]bool {
+	var set [256]bool
+	for c := range set {
+		set[c] = has(c)
+	}
+	return &set
+}

@@ -1,0 +1,37 @@
+//go:build linux && (amd64 || arm64)
+
+package engine
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// The sockets are non-blocking, so that these calls return at once and need
+// not tell the scheduler that they are made.
+
+func readSocket(fd uintptr, p []byte) (int, syscall.Errno) {
+	n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	return int(n), errno
+}
+
+func writeSocket(fd uintptr, p []byte) (int, syscall.Errno) {
+	n, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	return int(n), errno
+}
+
+func peekSocket(fd uintptr) peeked {
+	var b [1]byte
+	for {
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b)), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
+		switch {
+		case errno == syscall.EINTR:
+			continue
+		case errno == syscall.EAGAIN:
+			return nothing
+		case errno != 0 || n == 0:
+			return gone
+		}
+		return something
+	}
+}

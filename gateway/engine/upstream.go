@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// Upstream is where calls are forwarded to, with the connections to it that
+// wait for the next one. It is safe for concurrent use.
+type Upstream struct {
+	dial func(context.Context) (net.Conn, error)
+
+	mu     sync.Mutex
+	idle   []*backend // the last one used is the last
+	reaper *time.Timer
+	closed bool
+}
+
+const (
+	// maxIdle bounds the waiting connections of one upstream.
+	maxIdle = 256
+	// keepIdle is below the 60 s after which servers commonly hang up.
+	keepIdle = 50 * time.Second
+)
+
+// NewUpstream makes an upstream whose connections dial makes, TLS included. The
+// context given to it ends when the time for connecting is over or the caller
+// has left.
+func NewUpstream(dial func(context.Context) (net.Conn, error)) *Upstream {
+	return &Upstream{dial: dial}
+}
+
+// backend is a connection to an upstream.
+type backend struct {
+	wire
+	idleSince time.Time
+	abort     func() // interrupt, made once
+}
+
+func (u *Upstream) connect(ctx context.Context) (*backend, error) {
+	c, err := u.dial(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the upstream: %w", err)
+	}
+	b := &backend{}
+	b.open(c)
+	b.abort = b.interrupt
+	return b, nil
+}
+
+// take returns a connection that waits, nil when there is none. One on which
+// something has arrived is not used: it is the end of the connection, or an
+// answer that nobody asked for and the next caller would get.
+func (u *Upstream) take() *backend {
+	for {
+		u.mu.Lock()
+		n := len(u.idle)
+		if n == 0 {
+			u.mu.Unlock()
+			return nil
+		}
+		b := u.idle[n-1]
+		u.idle[n-1] = nil
+		u.idle = u.idle[:n-1]
+		u.mu.Unlock()
+		if b.peek() == nothing {
+			return b
+		}
+		b.close()
+	}
+}
+
+// put keeps a connection for the next call.
+func (u *Upstream) put(b *backend, now time.Time) {
+	b.in.release()
+	b.idleSince = now
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closed || len(u.idle) >= maxIdle {
+		b.close()
+		return
+	}
+	u.idle = append(u.idle, b)
+	if u.reaper == nil {
+		u.reaper = time.AfterFunc(keepIdle, u.reap)
+	}
+}
+
+// reap closes connections that have waited too long, and comes back while any
+// wait.
+func (u *Upstream) reap() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	late := 0
+	for late < len(u.idle) && time.Since(u.idle[late].idleSince) >= keepIdle {
+		u.idle[late].close()
+		late++
+	}
+	u.idle = append(u.idle[:0], u.idle[late:]...)
+	clear(u.idle[len(u.idle):cap(u.idle)])
+	u.reaper = nil
+	if len(u.idle) > 0 {
+		u.reaper = time.AfterFunc(keepIdle/4, u.reap)
+	}
+}
+
+// Close lets go of waiting connections, and of those under way when their calls
+// are over. Calls can still be forwarded.
+func (u *Upstream) Close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.closed = true
+	for _, b := range u.idle {
+		b.close()
+	}
+	u.idle = nil
+	if u.reaper != nil {
+		u.reaper.Stop()
+	}
+}
+
+func (b *backend) close() {
+	b.in.release()
+	_ = b.conn.Close()
+}

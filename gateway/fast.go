@@ -1,0 +1,207 @@
+package gateway
+
+import (
+	"errors"
+	"net"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"postern/gateway/engine"
+	"postern/policy"
+)
+
+// fastCall is a call that the engine carries. There is one for each connection,
+// used for its calls one after the other.
+type fastCall struct {
+	call
+	x        *engine.Exchange
+	conn     connInfo
+	stripKey bool
+}
+
+// newSession begins a connection of the engine.
+func (g *Gateway) newSession(c net.Conn) engine.Session {
+	f := &fastCall{conn: connInfoFor(c)}
+	f.gateway, f.carrier = g, f
+	return f
+}
+
+// Serve takes one request through the same steps as ServeHTTP. A target that is
+// not valid is left to net/http, which may have its own words for it.
+func (c *fastCall) Serve(x *engine.Exchange) bool {
+	target, ok := readTarget(x.Request.Target)
+	if !ok {
+		return false
+	}
+	c.x = x
+	host, route, ok := c.gateway.find(x.Request.Host, target)
+	if !ok {
+		c.deny(policy.NoRoute)
+		return true
+	}
+	c.call = call{
+		carrier: c, gateway: c.gateway, host: host, method: methodName(x.Request.Method),
+		target: target, route: route, start: c.gateway.clock(),
+	}
+	defer c.end()
+	c.serve()
+	return true
+}
+
+// end reports the call and forgets it: the connection may be idle for long.
+func (c *fastCall) end() {
+	c.observe()
+	c.x, c.call = nil, call{carrier: c, gateway: c.gateway}
+}
+
+func (c *fastCall) keyLines() (n int, value string) {
+	for i := range c.x.Request.Fields {
+		if f := &c.x.Request.Fields[i]; len(f.Name) == len(policy.KeyHeader) && strings.EqualFold(f.Name, policy.KeyHeader) {
+			if n++; n == 1 {
+				value = f.Value
+			}
+		}
+	}
+	return n, value
+}
+
+func (c *fastCall) hops() int {
+	n := 0
+	for i := range c.x.Request.Fields {
+		if f := &c.x.Request.Fields[i]; len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via") {
+			n += hops(f.Value)
+		}
+	}
+	return n
+}
+
+func (c *fastCall) length() int64 { return c.x.Request.Length }
+
+var (
+	jsonField          = []engine.Field{{Name: "Content-Type", Value: "application/json"}}
+	unauthorizedFields = append(jsonField[:1:1], engine.Field{Name: "Www-Authenticate", Value: policy.WWWAuthenticateValue})
+)
+
+func (c *fastCall) deny(d policy.Denial) {
+	header := jsonField
+	if d.Status == 401 {
+		header = unauthorizedFields
+	}
+	c.x.Answer(d.Status, header, bodies[d.Code])
+}
+
+func (c *fastCall) forward(stripKey bool) {
+	c.stripKey = stripKey
+	status, err := c.x.Forward(c.route.environment.upstream.Upstream, c)
+	c.status = status
+	switch {
+	case err == nil:
+	case errors.Is(err, engine.ErrBrokenOff):
+		c.warn("the upstream broke off its answer", err)
+	case errors.Is(err, engine.ErrCaller):
+		if status == 0 {
+			c.status = statusGone
+		}
+	case errors.Is(err, engine.ErrBody):
+		c.refuse(policy.BadRequest)
+	default:
+		c.unanswered(err)
+	}
+}
+
+// RequestHead writes what rewriteRequest makes of the caller's header.
+func (c *fastCall) RequestHead(dst []byte) []byte {
+	r, env := &c.x.Request, c.route.environment
+	dst = append(dst, r.Method...)
+	dst = append(dst, ' ')
+	dst = append(dst, policy.JoinTarget(env.path, c.route.rest)...)
+	dst = append(dst, c.target.query...)
+	dst = append(dst, " HTTP/1.1\r\nHost: "...)
+	dst = append(dst, env.host...)
+	dst = append(dst, "\r\nConnection: keep-alive\r\n"...)
+	var forwardedFor, via string
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		switch {
+		case !keepsOut(f.Name, c.stripKey):
+			dst = engine.AppendField(dst, f.Name, f.Value)
+		case forwardedFor == "" && strings.EqualFold(f.Name, "X-Forwarded-For"):
+			forwardedFor = f.Value
+		case via == "" && strings.EqualFold(f.Name, "Via"):
+			via = f.Value
+		}
+	}
+	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
+	c.forwarded(&c.conn, forwardedFor, via, viaEntry(1), set)
+	c.identityLines(set)
+	return dst
+}
+
+// AnswerHead writes what rewriteResponse makes of the upstream's header.
+func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
+	interim := r.Status < 200
+	var named []string
+	if !interim {
+		named = namedInConnection(r.Fields)
+	}
+	via := ""
+	for i := range r.Fields {
+		switch f := &r.Fields[i]; {
+		case isHopByHop(f.Name) || named != nil && isNamed(named, f.Name):
+		case !interim && len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via"):
+			via += f.Value + ", "
+		case r.Status == 304 && len(f.Name) == len("Content-Type") && strings.EqualFold(f.Name, "Content-Type"):
+			// It would describe a body that is not there; net/http leaves it out too.
+		default:
+			dst = engine.AppendField(dst, f.Name, f.Value)
+		}
+	}
+	if interim {
+		return dst
+	}
+	dst = append(dst, "Via: "...)
+	dst = append(dst, via...)
+	return append(dst, "1.1 "+pseudonym+"\r\n"...)
+}
+
+// MayTrail tells the trailers of an answer that are passed on.
+func (c *fastCall) MayTrail(name string) bool {
+	return httpguts.ValidTrailerHeader(name) && !isHopByHop(name)
+}
+
+// namedInConnection lists the fields that Connection makes hop-by-hop, nil in
+// the common case of none.
+func namedInConnection(fields []engine.Field) []string {
+	var out []string
+	for i := range fields {
+		f := &fields[i]
+		if len(f.Name) != len("Connection") || !strings.EqualFold(f.Name, "Connection") ||
+			strings.EqualFold(f.Value, "keep-alive") || strings.EqualFold(f.Value, "close") {
+			continue
+		}
+		for name := range strings.SplitSeq(f.Value, ",") {
+			out = append(out, strings.TrimSpace(name))
+		}
+	}
+	return out
+}
+
+func isNamed(names []string, name string) bool {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// methodName keeps an outcome from holding on to the head its method came in.
+func methodName(method string) string {
+	for _, known := range [...]string{"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"} {
+		if method == known {
+			return known
+		}
+	}
+	return strings.Clone(method)
+}
