@@ -137,7 +137,9 @@ check("malformed keys are refused without a lookup", function()
   never.keys = setmetatable({}, { __index = function() error("looked up") end })
   local hash = digest(good)
   for _, bad in ipairs({ "", "x", hash, good:sub(1, -2), good .. "0", good:upper(), "PST" .. good:sub(4), good:gsub("prod", "Prod"),
-    "p" .. good:sub(4), ("p"):rep(17) .. good:sub(4), good:sub(1, -7) .. "000000", good .. "\0", good .. "\n", "1st" .. good:sub(4) }) do
+    "p" .. good:sub(4), ("p"):rep(17) .. good:sub(4), good:sub(1, -7) .. "000000", good .. "\0", good .. "\n", "1st" .. good:sub(4),
+    key("pst", "prod", ("s"):rep(31)), key("pst", "prod", ("s"):rep(33)), key("p", "prod", secret), key(("p"):rep(17), "prod", secret),
+    key("pst", "Prod", secret), key("pst", "", secret), key("pst", "1", secret), key("pst_x", "prod", secret) }) do
     refused(call("guarded", { { "X-API-Key", bad } }, never), 401, "invalid_key")
   end
 end)
