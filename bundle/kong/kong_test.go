@@ -134,6 +134,57 @@ func TestKeyTableHoldsWhatOpensSomething(t *testing.T) {
 	}
 }
 
+// The default export opens nothing by itself: no key is in it, only sums of them.
+func TestNoKeyLeavesInPlaintext(t *testing.T) {
+	files := write(t, sampleInput())
+	for name, k := range sample.Keys() {
+		for _, secret := range []string{k.Plaintext, k.Old} {
+			for file, text := range files {
+				if secret != "" && strings.Contains(text, secret) {
+					t.Errorf("%s holds the key %q", file, name)
+				}
+			}
+		}
+	}
+}
+
+// compose replaces ${NAME} in its file, and YAML has opinions on bare words.
+func TestComposeFileSaysWhatItMeans(t *testing.T) {
+	var doc struct {
+		Services map[string]struct {
+			Image       string
+			Ports       []string
+			Environment map[string]any
+		}
+	}
+	if err := yaml.Unmarshal([]byte(write(t, sampleInput())["gateway/docker-compose.yaml"]), &doc); err != nil {
+		t.Fatal(err)
+	}
+	kong := doc.Services["kong"]
+	if !strings.HasPrefix(kong.Image, "kong:3.9") {
+		t.Errorf("image %q", kong.Image)
+	}
+	for name, value := range kong.Environment {
+		if _, text := value.(string); !text {
+			t.Errorf("%s is %T, not text", name, value)
+		}
+	}
+	for name, want := range map[string]string{
+		"KONG_DATABASE": "off", "KONG_ADMIN_GUI_LISTEN": "off", "KONG_STATUS_LISTEN": "0.0.0.0:8100",
+		"KONG_DECLARATIVE_CONFIG": "/postern/gateway.yaml", "KONG_PLUGINS": "bundled,postern-auth",
+	} {
+		if kong.Environment[name] != want {
+			t.Errorf("%s is %v, want %s", name, kong.Environment[name], want)
+		}
+	}
+	for _, port := range kong.Ports {
+		public := strings.HasSuffix(port, ":8000")
+		if local := strings.HasPrefix(port, "127.0.0.1:"); local == public {
+			t.Errorf("port %s: published on loopback only: %t", port, local)
+		}
+	}
+}
+
 func TestAFormerSecretEndsWithWhateverEndsFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		grace, expires time.Time
