@@ -159,30 +159,6 @@ func TestRevisionsCommitInTheOrderOfTheirIDs(t *testing.T) {
 	})
 }
 
-// A transaction that writes after it has read must wait for the others, not
-// fail.
-func TestConcurrentWritersWaitForEachOther(t *testing.T) {
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		project := seed(t, db)
-		var wg sync.WaitGroup
-		for range 16 {
-			wg.Go(func() {
-				err := db.Write(t.Context(), func(tx *models.Tx) error {
-					if _, err := tx.ProjectByID(project.ID); err != nil {
-						return err
-					}
-					now := models.Now()
-					return tx.Insert(&models.Tenant{ID: models.NewID("tnt"), ProjectID: project.ID, Name: models.NewID("t"), CreatedAt: now})
-				})
-				if err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-	})
-}
-
 func TestAConsistentReadSeesNoLaterChange(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project := seed(t, db)

@@ -72,7 +72,7 @@ func openPostgres(ctx context.Context, databaseURL string) (*DB, error) {
 func openSQLite(ctx context.Context, path string) (*DB, error) {
 	dsn := func(extra string) string {
 		return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() +
-			"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)" + extra
+			"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)&_time_format=sqlite" + extra
 	}
 	write, err := gorm.Open(sqlite.Open(dsn("&_pragma=journal_mode(WAL)")), gormConfig())
 	if err != nil {
