@@ -1,8 +1,11 @@
 package keys
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
-// index finds a record by 32 or 16 uniformly distributed bytes: open addressing
+// index finds a record by 64 bits of its key: open addressing
 // with linear probing over record numbers, 4 bytes a slot. It never compares
 // keys itself, so it needs no copy of them.
 type index struct {
@@ -16,9 +19,11 @@ const (
 	slotBase = 2
 )
 
-// position of a key's first slot. SHA-256 sums and the random part of ids are
-// uniform already; nobody can aim at a chain without finding preimages.
-func (x *index) position(key uint64) int { return int(key & uint64(len(x.slots)-1)) }
+// position of a key's first slot, by Fibonacci hashing: keys that differ only in
+// a few bits, such as ids that somebody counted up, must not share a chain.
+func (x *index) position(key uint64) int {
+	return int(key * 0x9e3779b97f4a7c15 >> (64 - bits.Len(uint(len(x.slots)-1))))
+}
 
 // find returns the record for which same answers true.
 func (x *index) find(key uint64, same func(record uint32) bool) (uint32, bool) {
@@ -87,5 +92,5 @@ func (x *index) grow(keyOf func(record uint32) uint64) {
 	}
 }
 
-// word is the part of a uniformly distributed key that the index goes by.
+// word is the part of a key that the index goes by.
 func word(key []byte) uint64 { return binary.LittleEndian.Uint64(key) }

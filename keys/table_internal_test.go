@@ -142,3 +142,24 @@ func BenchmarkLookup(b *testing.B) {
 		})
 	}
 }
+
+// Ids that somebody counted up must be found as fast as random ones.
+func TestCountedIDsShareNoChain(t *testing.T) {
+	var x index
+	const n = 100_000
+	keyOf := func(i uint32) uint64 { return uint64(i) << 48 }
+	for i := range uint32(n) {
+		x.add(keyOf(i), i, keyOf)
+	}
+	longest, chain := 0, 0
+	for _, slot := range x.slots {
+		chain++
+		if slot == slotFree {
+			chain = 0
+		}
+		longest = max(longest, chain)
+	}
+	if longest > 200 {
+		t.Errorf("a chain of %d slots", longest)
+	}
+}
