@@ -168,17 +168,18 @@ func (a *App) Run(ctx context.Context) error {
 	if errors.Is(failed, context.Canceled) {
 		failed = nil
 	}
-	err := errors.Join(failed, a.stop())
+	err := errors.Join(failed, a.stop(context.WithoutCancel(ctx)))
 	running.Wait()
 	return errors.Join(err, a.state.close())
 }
 
-func (a *App) stop() error {
-	calls, stopCalls := context.WithTimeout(context.Background(), drainCalls)
+// stop takes a context that is not over yet.
+func (a *App) stop(ctx context.Context) error {
+	calls, stopCalls := context.WithTimeout(ctx, drainCalls)
 	defer stopCalls()
 	err := errors.Join(a.drain(calls, "control plane", a.control), a.drain(calls, "gateway", a.gateway))
 	a.plane.Close()
-	work, stopWork := context.WithTimeout(context.Background(), drainJobs)
+	work, stopWork := context.WithTimeout(ctx, drainJobs)
 	defer stopWork()
 	return errors.Join(err, a.queue.Stop(work))
 }

@@ -226,6 +226,7 @@ func (p *person) takesAway(name string) {
 	p.presses("Start export")
 	p.sees("Export of shop")
 	p.does("wait for the zip", chromedp.WaitVisible(chromedp.Search(`//h2[normalize-space()="Ready to download"]`)))
+	p.does("see it in the history", chromedp.WaitVisible(chromedp.Search(`//section[@id="export-history"]//tr[1]//span[normalize-space()="Ready"]`)))
 	path := p.saves("Download zip", name)
 	zip, err := os.Open(path)
 	if err != nil {

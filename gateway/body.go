@@ -67,9 +67,9 @@ func (b *requestBody) Read(p []byte) (int, error) {
 			err, n = errBodyTooLarge, 0
 		}
 	}
-	switch {
-	case err == nil:
-	case err == io.EOF:
+	switch err {
+	case nil:
+	case io.EOF:
 		// The connection is watched for the caller's leaving from here on, and a
 		// deadline left behind would look like that.
 		b.armed(0)

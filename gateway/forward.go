@@ -36,7 +36,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &slowCall{w: w, r: r, call: call{gateway: g, host: host, method: r.Method, target: target, route: route, start: g.clock()}}
 	c.carrier = c
 	defer c.observe()
-	c.serve()
+	c.serve() //nolint:contextcheck // a call carries its request, and the context with it
 }
 
 // slowCall is a call that net/http carries.

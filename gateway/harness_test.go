@@ -79,7 +79,6 @@ type rig struct {
 	keys    *keyring
 	key     string // plaintext of an active key
 	log     *logBuffer
-	now     func() time.Time
 
 	mu    sync.Mutex
 	calls []seen

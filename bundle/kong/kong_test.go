@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
@@ -66,7 +67,7 @@ type gatewayDoc struct {
 	Consumers []consumerDoc
 	Plugins   []struct {
 		Config struct {
-			Keys     map[string]keyDoc
+			Keys     map[string]string
 			Routes   map[string]routePolicyDoc
 			Fallback *ownerDoc
 		}
@@ -106,37 +107,113 @@ func TestGatewayIsAsRecorded(t *testing.T) {
 }
 
 func TestKeyTableHoldsWhatOpensSomething(t *testing.T) {
-	keys := sample.Keys()
 	table := gatewayOf(t, write(t, sampleInput())).Plugins[0].Config.Keys
-	hex := func(s string) string { return hexOf(policy.HashKey(s)) }
-	for name, k := range keys {
-		got, have := table[hex(k.Plaintext)]
-		if want := k.State != snapshot.KeyRevoked; have != want {
-			t.Errorf("%s: in the table: %t, want %t", name, have, want)
+	keys := sample.Keys()
+	consumer := func(name string) string { return "consumer=" + policy.ConsumerID(sample.ProjectID, keys[name].Owner) }
+	for name, want := range map[string]string{
+		"active":   "key_01 tenant=tnt_1 type=kty_1 env=prod " + consumer("active") + " owner=billing-service",
+		"allenvs":  "key_02 tenant=tnt_1 type=kty_1 " + consumer("allenvs") + " owner=billing-service",
+		"frozen":   "key_05 tenant=tnt_1 type=kty_1 env=prod frozen " + consumer("frozen") + " owner=ana",
+		"future":   "key_07 tenant=tnt_1 type=kty_1 env=prod until=7258118400.123 " + consumer("future") + " owner=ana",
+		"graced":   "key_08 tenant=tnt_1 type=kty_4 env=prod " + consumer("graced") + " owner=ben",
+		"noscopes": "key_10 tenant=tnt_1 type=kty_2 env=prod " + consumer("noscopes") + " owner=carl",
+		"oddowner": "key_11 tenant=tnt_1 type=kty_1 env=prod " + consumer("oddowner") + " owner=" + keys["oddowner"].Owner,
+		"unlike":   "key_14 tenant=tnt_1 type=kty_4 scopes=orders:read env=prod " + consumer("unlike") + " owner=dora",
+		"revoked":  "",
+	} {
+		if diff := cmp.Diff(want, table[hexOf(keys[name].Hash)]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if have && (got.ID != k.ID || got.Owner != k.Owner || got.Environment != k.Environment || got.Frozen != (k.State == snapshot.KeyFrozen)) {
-			t.Errorf("%s: %+v", name, got)
-		}
 	}
-	if got := table[hex(keys["graced"].Old)].ValidUntil; got != secondsOf(sample.Future) {
-		t.Errorf("the old secret works until %v, want the end of its grace", got)
+	want := "key_08 tenant=tnt_1 type=kty_4 env=prod until=7258118400 " + consumer("graced") + " owner=ben"
+	if diff := cmp.Diff(want, table[hexOf(*keys["graced"].OldHash)]); diff != "" {
+		t.Errorf("secret before the rotation (-want +got):\n%s", diff)
 	}
-	if got := table[hex(keys["graced"].Plaintext)].ValidUntil; got != 0 {
-		t.Errorf("the new secret ends at %v with the grace of the old one", got)
-	}
-	if got := float64(table[hex(keys["future"].Plaintext)].ValidUntil); got != 7258118400.123 {
-		t.Errorf("a key's end is %f, want it to the millisecond", got)
+	if len(table) != len(keys)-1+2 {
+		t.Errorf("%d entries, want one for each key but the revoked one, and two for former secrets", len(table))
 	}
 }
 
-func TestAKeyEndsBeforeItsGrace(t *testing.T) {
-	in := sampleInput()
-	k := sample.Keys()["graced"]
-	k.ExpiresAt = sample.Base
-	in.Keys, in.KeyCount = sample.Stream(map[string]sample.Plain{"x": k}), 1
-	table := gatewayOf(t, write(t, in)).Plugins[0].Config.Keys
-	if got := table[hexOf(*k.OldHash)].ValidUntil; got != secondsOf(sample.Base) {
-		t.Errorf("the old secret works until %v, after its key has expired", got)
+// The default export opens nothing by itself: no key is in it, only sums of them.
+func TestNoKeyLeavesInPlaintext(t *testing.T) {
+	files := write(t, sampleInput())
+	for name, k := range sample.Keys() {
+		for _, secret := range []string{k.Plaintext, k.Old} {
+			for file, text := range files {
+				if secret != "" && strings.Contains(text, secret) {
+					t.Errorf("%s holds the key %q", file, name)
+				}
+			}
+		}
+	}
+}
+
+// compose replaces ${NAME} in its file, and YAML has opinions on bare words.
+func TestComposeFileSaysWhatItMeans(t *testing.T) {
+	var doc struct {
+		Services map[string]struct {
+			Image       string
+			Ports       []string
+			Environment map[string]any
+		}
+	}
+	if err := yaml.Unmarshal([]byte(write(t, sampleInput())["gateway/docker-compose.yaml"]), &doc); err != nil {
+		t.Fatal(err)
+	}
+	kong := doc.Services["kong"]
+	if !strings.HasPrefix(kong.Image, "kong:3.9") {
+		t.Errorf("image %q", kong.Image)
+	}
+	for name, value := range kong.Environment {
+		if _, text := value.(string); !text {
+			t.Errorf("%s is %T, not text", name, value)
+		}
+	}
+	for name, want := range map[string]string{
+		"KONG_DATABASE": "off", "KONG_ADMIN_GUI_LISTEN": "off", "KONG_STATUS_LISTEN": "0.0.0.0:8100",
+		"KONG_DECLARATIVE_CONFIG": "/postern/gateway.yaml", "KONG_PLUGINS": "bundled,postern-auth",
+	} {
+		if kong.Environment[name] != want {
+			t.Errorf("%s is %v, want %s", name, kong.Environment[name], want)
+		}
+	}
+	for _, port := range kong.Ports {
+		public := strings.HasSuffix(port, ":8000")
+		if local := strings.HasPrefix(port, "127.0.0.1:"); local == public {
+			t.Errorf("port %s: published on loopback only: %t", port, local)
+		}
+	}
+}
+
+func TestAFormerSecretEndsWithWhateverEndsFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		grace, expires time.Time
+		want           string
+	}{
+		"grace":       {sample.Base, sample.Future, " until=1772600767 "},
+		"key":         {sample.Future, sample.Base, " until=1772600767 "},
+		"no grace":    {time.Time{}, time.Time{}, " until=0 "},
+		"before 1970": {time.Time{}.Add(time.Hour), time.Time{}, " until=0 "},
+	} {
+		in := sampleInput()
+		k := sample.Keys()["graced"]
+		k.GraceEndsAt, k.ExpiresAt = c.grace, c.expires
+		in.Keys, in.KeyCount = sample.Stream(map[string]sample.Plain{"x": k}), 1
+		if got := gatewayOf(t, write(t, in)).Plugins[0].Config.Keys[hexOf(*k.OldHash)]; !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want%s", name, got, c.want)
+		}
+	}
+}
+
+func TestAKeysOwnScopesMustFitALine(t *testing.T) {
+	for scope, ok := range map[string]bool{"a:b*": true, "a b": false, "a,b": false, "": false, "é": false} {
+		in := sampleInput()
+		k := sample.Keys()["active"]
+		k.Scopes = []string{scope}
+		in.Keys, in.KeyCount = sample.Stream(map[string]sample.Plain{"x": k}), 1
+		if _, err := bundle.Write(t.Context(), io.Discard, in); (err == nil) != ok {
+			t.Errorf("scope %q: %v", scope, err)
+		}
 	}
 }
 
@@ -159,7 +236,7 @@ func TestMintAddsAKeyAndKeepsTheOld(t *testing.T) {
 		if !policy.WellFormedKey(m[2]) {
 			t.Errorf("%s is not well-formed", m[2])
 		}
-		if got := table[hexOf(policy.HashKey(m[2]))].ID; got != m[1] {
+		if got := table[hexOf(policy.HashKey(m[2]))]; !strings.HasPrefix(got, m[1]+" ") {
 			t.Errorf("the new key of %s opens as %q", m[1], got)
 		}
 	}

@@ -41,7 +41,7 @@ and prints how many items moved exactly, approximately, with loss, or not at
 all. MIGRATION-REPORT.json in the zip says so item by item.`,
 		Example: `  postern export shop --kong
   postern export shop --data -o backup.zip --force`,
-		Args: cobra.ExactArgs(1),
+		Args: exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			in, err := f.input()
 			if err != nil {

@@ -22,7 +22,7 @@ func newKeysList(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list PROJECT",
 		Short: "List the API keys of a project, newest first",
-		Args:  cobra.ExactArgs(1),
+		Args:  exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := openSession(t, c)
 			if err != nil {
@@ -71,7 +71,7 @@ func newKeysCreate(t terminal) *cobra.Command {
 		Use:     "create PROJECT --owner OWNER",
 		Short:   "Create an API key and show it, this once",
 		Example: `  postern keys create shop --owner billing-service --type read-only --env prod --expires 90d`,
-		Args:    cobra.ExactArgs(1),
+		Args:    exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if in.Owner == "" {
 				return usageError{"--owner is missing: whom the key belongs to, such as billing-service"}
@@ -128,7 +128,7 @@ func newKeysRotate(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "rotate KEY",
 		Short: "Give a key, named by its id, a new secret and show it, this once",
-		Args:  cobra.ExactArgs(1),
+		Args:  exactly("KEY"),
 		RunE: func(c *cobra.Command, args []string) error {
 			var period *time.Duration
 			if c.Flags().Changed("grace") {
@@ -161,7 +161,7 @@ func newKeysChange(t terminal, name, short, done string, change func(*client.Cli
 	command := &cobra.Command{
 		Use:   name + " KEY",
 		Short: short,
-		Args:  cobra.ExactArgs(1),
+		Args:  exactly("KEY"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := openSession(t, c)
 			if err != nil {

@@ -114,7 +114,7 @@ func newProjectsShow(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show PROJECT",
 		Short: "Show a project, by name or id",
-		Args:  cobra.ExactArgs(1),
+		Args:  exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := openSession(t, c)
 			if err != nil {

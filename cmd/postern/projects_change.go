@@ -16,7 +16,7 @@ func newProjectsSetTarget(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "set-target PROJECT ENVIRONMENT URL",
 		Short: "Change where the calls of an environment go",
-		Args:  cobra.ExactArgs(3),
+		Args:  exactly("PROJECT", "ENVIRONMENT", "URL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := openSession(t, c)
 			if err != nil {
@@ -51,7 +51,7 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "set-access PROJECT [--mode MODE] [--methods METHOD,...] [--keyless WHAT]",
 		Short: "Change who may call a project",
-		Args:  cobra.ExactArgs(1),
+		Args:  exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			var change client.AuthChange
 			if c.Flags().Changed("mode") {

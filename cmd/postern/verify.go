@@ -31,7 +31,7 @@ func newVerify(t terminal) *cobra.Command {
 		Long: `Check an exported zip, offline: that it is safe to unpack, that every file is the
 one that was summed, with none missing or added, and that the ledger accounts for
 everything in it. Nothing is unpacked.`,
-		Args: cobra.ExactArgs(1),
+		Args: exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			report, err := verifyFile(c.Context(), args[0])
 			if err != nil {

@@ -43,17 +43,17 @@ func main() {
 	flag.IntVar(&s.connections, "connections", 64, "connections of the load generator")
 	flag.Parse()
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
-	defer cancel()
-	if err := run(ctx, s); err != nil {
+	if err := run(s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, s settings) (err error) {
+func run(s settings) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
 	tools, err := findTools()
 	if err != nil {
 		return err

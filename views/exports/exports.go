@@ -125,7 +125,7 @@ type Line struct {
 	URL     string
 	Format  string
 	Badge   ui.Badge
-	Created string
+	Created string // such as "20 Nov 2026, 13:41", in UTC
 	Size    string // "" while there is none
 	Current bool   // the export this page shows
 }

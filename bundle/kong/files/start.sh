@@ -114,11 +114,12 @@ check_runtime() {
   esac
 }
 
-# The gateway's own words when it refused its configuration; nothing otherwise.
+# The gateway's own words when it refused its configuration, which take a few
+# lines; nothing otherwise.
 refusal() {
   compose logs --no-color kong 2>/dev/null |
-    grep -E 'init_by_lua error|error parsing declarative|failed (parsing|loading) declarative|\[emerg\]|\[alert\]|Error: ' |
-    head -n 1
+    grep -A 5 -E 'init_by_lua error|error parsing declarative|failed (parsing|loading) declarative|\[emerg\]|\[alert\]|Error: ' |
+    head -n 6
 }
 
 wait_until_ready() {
