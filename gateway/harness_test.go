@@ -80,6 +80,8 @@ type rig struct {
 	key     string // plaintext of an active key
 	log     *logBuffer
 
+	netHTTPOnly bool
+
 	mu    sync.Mutex
 	calls []seen
 }
@@ -154,6 +156,9 @@ func (r *rig) serve() {
 	}
 	r.addr = l.Addr().String()
 	server := r.gateway.Server(r.addr)
+	if r.netHTTPOnly {
+		gateway.NetHTTPOnly(server)
+	}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = server.Serve(l) }()
 	r.t.Cleanup(func() { _ = server.Close(); <-done })

@@ -151,13 +151,10 @@ func (c *conn) call() next {
 	if !c.session.Serve(x) {
 		return handOver
 	}
-	if x.broken {
+	switch {
+	case x.broken:
 		return end
-	}
-	if x.bodyLeft > 0 && !x.discardBody() {
-		return end
-	}
-	if x.lastAnswer {
+	case x.lastAnswer || x.bodyLeft > 0 && !x.discardBody():
 		c.linger()
 		return end
 	}
@@ -167,7 +164,8 @@ func (c *conn) call() next {
 // linger ends the connection so that the last answer arrives: closing with
 // bytes unread would reset the connection and may take the answer with it.
 func (c *conn) linger() {
-	if closeWrite(c.conn) != nil {
+	half, ok := c.conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
 		return
 	}
 	c.readUntil(time.Now().Add(lingerTime))

@@ -21,6 +21,7 @@ type Exchange struct {
 	bodyLeft int64 // of the request, not read from the connection yet
 
 	taken      bool // the head has been dropped: the fallback cannot serve it any more
+	bodyFailed bool // the caller did not send all of the body
 	lastAnswer bool // the connection ends after this one
 	broken     bool // the connection is of no use: an answer was begun and not ended
 }
@@ -69,6 +70,9 @@ func (x *Exchange) take() {
 // with an error other than ErrCaller and ErrBrokenOff.
 func (x *Exchange) Answer(status int, header []Field, body []byte) {
 	x.take()
+	if x.bodyLeft > 0 && (x.bodyFailed || !x.discardBody()) {
+		x.lastAnswer = true
+	}
 	out := appendStatus(x.page.out[:0], status)
 	for _, f := range header {
 		out = AppendField(out, f.Name, f.Value)
@@ -104,7 +108,8 @@ func (x *Exchange) endHead(out []byte) []byte {
 // nobody wants.
 const drainTime = 5 * time.Second
 
-// discardBody makes way for the next request.
+// discardBody makes way for the next request, before the answer is written: it
+// says whether there can be one.
 func (x *Exchange) discardBody() bool {
 	c := x.conn
 	c.readUntil(time.Now().Add(drainTime))

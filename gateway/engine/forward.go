@@ -147,6 +147,7 @@ func (x *Exchange) sendRequest(b *backend) error {
 		now := time.Now()
 		c.readWithin(now, limits.Idle)
 		if err := c.fill(); err != nil {
+			x.bodyFailed = true
 			return errors.Join(ErrBody, err)
 		}
 		b.writeWithin(now, limits.Idle)

@@ -64,10 +64,8 @@ func (r *replayed) Read(p []byte) (int, error) {
 }
 
 // CloseWrite half-closes, so that a last answer is not reset away.
-func (r *replayed) CloseWrite() error { return closeWrite(r.Conn) }
-
-func closeWrite(c net.Conn) error {
-	if half, ok := c.(interface{ CloseWrite() error }); ok {
+func (r *replayed) CloseWrite() error {
+	if half, ok := r.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil
