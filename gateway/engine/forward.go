@@ -129,22 +129,27 @@ func (x *Exchange) exchange(b *backend, rw Rewriter) error {
 // sendRequest writes the head and streams the body behind it.
 func (x *Exchange) sendRequest(b *backend) error {
 	c, limits := x.conn, &x.conn.server.Limits
-	b.writeWithin(time.Now(), limits.Idle)
+	now := time.Now()
+	b.writeWithin(now, limits.Idle)
 	out := x.page.out
 	if x.bodyLeft > 0 {
 		out = x.appendBody(out)
 	}
 	for {
-		if err := b.write(out); err != nil {
-			return fmt.Errorf("send the request to the upstream: %w", err)
-		}
 		if x.bodyLeft == 0 {
 			if c.in.empty() {
 				c.in.release()
 			}
+			b.readWithin(now, limits.Header)
+			if err := b.ask(out); err != nil {
+				return fmt.Errorf("send the request to the upstream: %w", err)
+			}
 			return nil
 		}
-		now := time.Now()
+		if err := b.write(out); err != nil {
+			return fmt.Errorf("send the request to the upstream: %w", err)
+		}
+		now = time.Now()
 		c.readWithin(now, limits.Idle)
 		if err := c.fill(); err != nil {
 			x.bodyFailed = true
@@ -170,7 +175,10 @@ const maxInterim = 16
 
 // receive reads answers until the final one and passes interim ones on.
 func (x *Exchange) receive(b *backend, rw Rewriter) error {
-	for range maxInterim {
+	for n := range maxInterim {
+		if n > 0 || b.in.empty() {
+			b.readWithin(time.Now(), x.conn.server.Limits.Header)
+		}
 		if err := x.receiveHead(b); err != nil {
 			return err
 		}
@@ -192,7 +200,6 @@ func (x *Exchange) receive(b *backend, rw Rewriter) error {
 
 func (x *Exchange) receiveHead(b *backend) error {
 	limits := &x.conn.server.Limits
-	b.readWithin(time.Now(), limits.Header)
 	for looked := 0; ; {
 		held := b.in.held()
 		if size := headEnd(held, looked); size > 0 {

@@ -38,6 +38,10 @@ type backend struct {
 	wire
 	idleSince time.Time
 	abort     func() // interrupt, made once
+
+	askReady func(fd uintptr) bool
+	asked    bool
+	askErr   error // of the read in ask, for the next fill
 }
 
 func (u *Upstream) connect(ctx context.Context) (*backend, error) {
@@ -47,7 +51,7 @@ func (u *Upstream) connect(ctx context.Context) (*backend, error) {
 	}
 	b := &backend{}
 	b.open(c)
-	b.abort = b.interrupt
+	b.abort, b.askReady = b.interrupt, b.tryAsk
 	return b, nil
 }
 
@@ -125,4 +129,49 @@ func (u *Upstream) Close() {
 func (b *backend) close() {
 	b.in.release()
 	_ = b.conn.Close()
+}
+
+// ask writes a whole request and waits for the first bytes of the answer. The
+// write is made inside of the read, when the poller has been told to report
+// anew: the answer cannot be missed, and the read that would come too early to
+// find one is saved. Errors of the read are for the next fill to return.
+func (b *backend) ask(p []byte) error {
+	if b.raw == nil {
+		return b.write(p)
+	}
+	b.out, b.asked, b.readErr, b.writeErr = p, false, nil, nil
+	err := b.raw.Read(b.askReady)
+	rest := b.out
+	b.out = nil
+	switch {
+	case !b.asked: // it was refused before it began
+		return fmt.Errorf("write: %w", err)
+	case b.writeErr != nil:
+		return b.writeErr
+	case len(rest) > 0:
+		return b.write(rest)
+	case err != nil:
+		b.askErr = fmt.Errorf("read: %w", err)
+	default:
+		b.askErr = b.readErr
+	}
+	return nil
+}
+
+func (b *backend) tryAsk(fd uintptr) bool {
+	if b.asked {
+		return b.tryRead(fd)
+	}
+	b.asked = true
+	done := b.tryWrite(fd)
+	return !done || b.writeErr != nil // then there is nothing to wait for yet
+}
+
+// fill is that of the wire, after what ask left behind.
+func (b *backend) fill() error {
+	if err := b.askErr; err != nil {
+		b.askErr = nil
+		return err
+	}
+	return b.wire.fill()
 }
