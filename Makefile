@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run test bench generate lint conformance build clean
+.PHONY: help run test fuzz bench generate lint conformance build clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -10,6 +10,10 @@ run: ## Start Postern on SQLite in ./data
 
 test: ## Install what the tests need where it is missing, and run everything
 	tools/test
+
+fuzz: ## Fuzz the parsers of the gateway's engine, 30 s each
+	go test -run '^$$' -fuzz '^FuzzRequest$$' -fuzztime 30s ./gateway/engine
+	go test -run '^$$' -fuzz '^FuzzResponse$$' -fuzztime 30s ./gateway/engine
 
 bench: ## Measure the gateway side by side with nginx, and print the table
 	tools/setup bench

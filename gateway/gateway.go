@@ -15,6 +15,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -67,6 +68,9 @@ type Options struct {
 	// Dial connects to upstreams: the egress guard's DialContext. nil is a guard
 	// that permits public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// UpstreamTLS is for https upstreams; nil trusts whom the system trusts.
+	UpstreamTLS *tls.Config
 }
 
 // Gateway serves proxied calls. Make one with New; it is safe for concurrent use.
@@ -78,6 +82,7 @@ type Gateway struct {
 	log       *slog.Logger
 	limits    Limits
 	dial      func(context.Context, string, string) (net.Conn, error)
+	secure    *tls.Config
 	transport *http.Transport
 
 	table   atomic.Pointer[table]
@@ -107,7 +112,10 @@ func New(o Options) *Gateway {
 		g.log = slog.Default()
 	}
 	g.dial = dialer(o.Dial, g.limits)
-	g.transport = newTransport(g.dial, g.limits)
+	if g.secure = o.UpstreamTLS; g.secure == nil {
+		g.secure = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	g.transport = newTransport(g.dial, g.secure, g.limits)
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.table.Store(&table{})
 	return g
@@ -205,8 +213,8 @@ func (c *call) serve() {
 	up := c.route.environment.upstream
 	if up.underWay.Add(1) > c.gateway.limits.UnderWay {
 		up.underWay.Add(-1)
-		c.refuse(policy.UpstreamUnreachable)
 		c.warn("too many calls under way to one upstream", nil)
+		c.refuse(policy.UpstreamUnreachable)
 		return
 	}
 	defer up.underWay.Add(-1)
@@ -236,18 +244,19 @@ func (c *call) refuse(d policy.Denial) {
 	c.carrier.deny(d)
 }
 
-// unanswered refuses a call whose upstream did not answer.
+// unanswered refuses a call whose upstream did not answer. The log comes first:
+// who has the answer can rely on its being there.
 func (c *call) unanswered(err error) {
 	switch {
 	case isTimeout(err):
-		c.refuse(policy.UpstreamTimeout)
 		c.warn("the upstream did not answer in time", err)
+		c.refuse(policy.UpstreamTimeout)
 	case errors.Is(err, egress.ErrForbidden):
-		c.refuse(policy.UpstreamUnreachable)
 		c.warn("the upstream's address may not be reached", err)
-	default:
 		c.refuse(policy.UpstreamUnreachable)
+	default:
 		c.warn("the upstream could not be reached", err)
+		c.refuse(policy.UpstreamUnreachable)
 	}
 }
 

@@ -81,6 +81,7 @@ type rig struct {
 	log     *logBuffer
 
 	netHTTPOnly bool
+	server      *gateway.Server
 
 	mu    sync.Mutex
 	calls []seen
@@ -156,6 +157,7 @@ func (r *rig) serve() {
 	}
 	r.addr = l.Addr().String()
 	server := r.gateway.Server(r.addr)
+	r.server = server
 	if r.netHTTPOnly {
 		gateway.NetHTTPOnly(server)
 	}

@@ -15,6 +15,7 @@ type exchangeCase struct {
 	bytes   string
 	methods []string // of its requests; GET where there are none left
 	cut     bool     // the caller stops writing behind these bytes
+	waits   bool     // but does not close his side
 }
 
 func get(target string, lines ...string) string {

@@ -74,7 +74,7 @@ func (r *rig) transcript(tc exchangeCase) string {
 	}
 	go func() {
 		_, _ = io.WriteString(conn, text) // may fail: the gateway hangs up on what is malformed
-		if half, ok := conn.(*net.TCPConn); ok && tc.cut {
+		if half, ok := conn.(*net.TCPConn); ok && tc.cut && !tc.waits {
 			_ = half.CloseWrite()
 		}
 	}()

@@ -83,7 +83,8 @@ func (g *Gateway) newUpstream(e *environment) *engine.Upstream {
 	if !secure {
 		return engine.NewUpstream(func(ctx context.Context) (net.Conn, error) { return g.dial(ctx, "tcp", address) })
 	}
-	config := &tls.Config{ServerName: name, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+	config := g.secure.Clone()
+	config.ServerName, config.NextProtos = name, []string{"http/1.1"}
 	return engine.NewUpstream(func(ctx context.Context) (net.Conn, error) {
 		plain, err := g.dial(ctx, "tcp", address)
 		if err != nil {
@@ -101,7 +102,7 @@ func (g *Gateway) newUpstream(e *environment) *engine.Upstream {
 }
 
 // newTransport is the upstream side of the calls that net/http carries.
-func newTransport(dial func(context.Context, string, string) (net.Conn, error), l Limits) *http.Transport {
+func newTransport(dial func(context.Context, string, string) (net.Conn, error), secure *tls.Config, l Limits) *http.Transport {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	return &http.Transport{
@@ -115,6 +116,7 @@ func newTransport(dial func(context.Context, string, string) (net.Conn, error), 
 			}
 			return &patientConn{Conn: conn, patience: max(l.Header, l.Idle)}, nil
 		},
+		TLSClientConfig:        secure.Clone(),
 		TLSHandshakeTimeout:    l.Connect,
 		ResponseHeaderTimeout:  l.Header,
 		MaxResponseHeaderBytes: l.ResponseBytes,

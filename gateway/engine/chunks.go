@@ -16,7 +16,8 @@ type chunks struct {
 type chunkState int
 
 const (
-	atSize chunkState = iota
+	atSize   chunkState = iota
+	inBlanks            // behind the size
 	inExtension
 	afterSize // its LF is to come
 	inData
@@ -58,6 +59,9 @@ func (c *chunks) step(b byte) bool {
 	switch c.at {
 	case atSize:
 		return c.size(b)
+	case inBlanks:
+		c.skipped++
+		return (b == ' ' || b == '\t') && c.skipped <= maxExtension || c.behindSize(b)
 	case inExtension:
 		if b == '\r' {
 			c.at = afterSize
@@ -95,15 +99,21 @@ func (c *chunks) size(b byte) bool {
 		c.digits++
 		return c.digits <= 15
 	}
+	return c.digits > 0 && c.behindSize(b)
+}
+
+func (c *chunks) behindSize(b byte) bool {
 	switch b {
 	case '\r':
 		c.at = afterSize
-	case ';', ' ', '\t':
+	case ';':
 		c.at = inExtension
+	case ' ', '\t':
+		c.at = inBlanks
 	default:
 		return false
 	}
-	return c.digits > 0
+	return true
 }
 
 func (c *chunks) trailerByte(b byte) bool {

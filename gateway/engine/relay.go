@@ -45,9 +45,9 @@ func (x *Exchange) appendAnswer(out []byte, rw Rewriter) []byte {
 		out = appendLength(out, a.length)
 	case chunked, untilClose:
 		out = append(out, "Transfer-Encoding: chunked\r\n"...)
-		if a.framing == chunked && a.trailers {
-			out = a.announce(out, rw)
-		}
+	}
+	if a.trailers {
+		out = a.announce(out, rw)
 	}
 	return x.endHead(out)
 }

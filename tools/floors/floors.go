@@ -36,7 +36,7 @@ var rooms = []room{
 	{name: "handlers", floor: edges, beside: []string{"views", "static"}},
 	{name: "views", floor: edges, only: []string{"views/ui", "static"}},
 	{name: "jobs", floor: edges},
-	{name: "gateway", floor: edges, only: []string{"snapshot", "policy", "egress", "fault"}},
+	{name: "gateway", floor: edges, only: []string{"gateway/engine", "snapshot", "policy", "egress", "fault"}},
 	{name: "client", floor: edges, only: []string{"fault"}},
 	{name: "static", floor: edges, only: []string{}},
 

@@ -1,0 +1,186 @@
+package gateway_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/gateway"
+	"postern/snapshot"
+)
+
+// answers are what upstreams send, byte for byte. END stands for the end of the
+// connection: without it the upstream waits for the next request.
+var answers = map[string]string{
+	"known length":                     "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
+	"known length, then the end":       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nupEND",
+	"the same length twice":            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nup",
+	"two lengths":                      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nup!END",
+	"a length with a sign":             "HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nupEND",
+	"no body":                          "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+	"chunked":                          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n3\r\n up\r\n0\r\n\r\n",
+	"chunked and empty":                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"chunk extensions":                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nup\r\n0;c\r\n\r\n",
+	"trailers":                         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nup\r\n0\r\nX-Sum: 1\r\n\r\n",
+	"chunked and a length":             "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n\r\n",
+	"chunked twice":                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nEND",
+	"an encoding nobody knows":         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\nEND",
+	"until the end":                    "HTTP/1.1 200 OK\r\n\r\nup and awayEND",
+	"until the end, in HTTP/1.0":       "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nup and awayEND",
+	"a length in HTTP/1.0":             "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nupEND",
+	"no reason":                        "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nup",
+	"a reason of its own":              "HTTP/1.1 200 All is well\r\nContent-Length: 2\r\n\r\nup",
+	"a status nobody knows":            "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\nup",
+	"lines that end in LF":             "HTTP/1.1 200 OK\nContent-Length: 2\nX-A: b\n\nup",
+	"204":                              "HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\n",
+	"204 with a length":                "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n",
+	"304":                              "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\nContent-Length: 10\r\nContent-Type: text/plain\r\n\r\n",
+	"100 first":                        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
+	"103 first":                        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nConnection: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
+	"101 unasked":                      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nEND",
+	"a field named by Connection":      "HTTP/1.1 200 OK\r\nConnection: X-Private\r\nX-Private: 1\r\nContent-Length: 2\r\n\r\nup",
+	"fields about the connection":      "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nProxy-Connection: x\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\nup",
+	"Via in two lines":                 "HTTP/1.1 200 OK\r\nVia: 1.1 a\r\nvia: 1.0 b\r\nContent-Length: 2\r\n\r\nup",
+	"cookies":                          "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nContent-Length: 2\r\n\r\nup",
+	"events":                           "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nb\r\ndata: one\n\n\r\n0\r\n\r\n",
+	"nothing":                          "END",
+	"not HTTP":                         "220 smtp\r\nEND",
+	"a head that breaks off":           "HTTP/1.1 200 OK\r\nContent-LenEND",
+	"a NUL in a value":                 "HTTP/1.1 200 OK\r\nX: a\x00b\r\nContent-Length: 2\r\n\r\nupEND",
+	"a line without a colon":           "HTTP/1.1 200 OK\r\nX\r\nContent-Length: 2\r\n\r\nupEND",
+	"a head over the limit":            "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 80<<10) + "\r\nContent-Length: 2\r\n\r\nupEND",
+	"a long head":                      "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 40<<10) + "\r\nContent-Length: 2\r\n\r\nup",
+	"a large body":                     "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + strings.Repeat("0123456789", 30000),
+	"a large chunk":                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n493e0\r\n" + strings.Repeat("0123456789", 30000) + "\r\n0\r\n\r\n",
+	"a large body until the end":       "HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("0123456789", 30000) + "END",
+	"many small chunks":                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1\r\nx\r\n", 20000) + "0\r\n\r\n",
+	"a second answer behind the first": "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nupHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison",
+}
+
+func TestBothPathsPassAnswersOnAlike(t *testing.T) {
+	for name, answer := range answers {
+		target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
+			text, ends := strings.CutSuffix(answer, "END")
+			for {
+				head, err := readHead(from)
+				if err != nil {
+					return
+				}
+				if end := strings.Index(text, "\r\n\r\n"); end >= 0 && strings.HasPrefix(head, "HEAD") {
+					text = text[:end+4]
+				}
+				if _, err := io.WriteString(conn, text); err != nil || ends {
+					return
+				}
+			}
+		})
+		for _, method := range []string{"GET", "HEAD"} {
+			if method == "HEAD" && strings.Contains(name, "first") {
+				continue
+			}
+			tc := exchangeCase{
+				bytes:   request(method, "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY") + request(method, "/1.0.0/prod/b", "shop.proxy.test", "X-API-Key: KEY", "Connection: close"),
+				methods: []string{method, method}, cut: true, waits: true,
+			}
+			if strings.Contains(name, "first") {
+				tc.methods = nil
+			}
+			got := newRig(t, nil, withTarget(target)).transcript(tc)
+			want := newRig(t, nil, withTarget(target), onNetHTTP).transcript(tc)
+			if got != want {
+				got, want = firstDifference(got, want)
+				t.Errorf("%s, %s\nwith the engine: %.900s\nnet/http alone:  %.900s", method, name, got, want)
+			}
+		}
+	}
+}
+
+// A connection that the upstream closed while it waited is no reason for an
+// error, as long as nothing was said on it.
+func TestASafeCallIsSentAgainWhenTheConnectionHadEnded(t *testing.T) {
+	served := make(chan struct{}, 4)
+	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
+		if _, err := readHead(from); err == nil {
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup")
+			served <- struct{}{}
+		}
+		_, _ = readHead(from) // takes one more request and hangs up on it
+	})
+	r := newRig(t, nil, withTarget(target))
+	for i := range 3 {
+		if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
+			t.Errorf("call %d: %d %s", i, got.StatusCode, got.body)
+		}
+		within(t, "the call at the upstream", served)
+	}
+}
+
+func TestUpstreamsBehindTLS(t *testing.T) {
+	upstream := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "up over TLS with %s", r.Proto)
+	}))
+	defer upstream.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(upstream.Certificate())
+	target := strings.Replace(upstream.URL, "127.0.0.1", "localhost", 1)
+
+	r := newRig(t, nil, withTarget(target))
+	r.wantCode("a certificate from nobody we know", r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
+
+	for _, options := range [][]rigOption{nil, {onNetHTTP}} {
+		trusting := newRig(t, nil, append(options, withTarget(strings.Replace(target, "localhost", "127.0.0.1", 1)), func(_ *rig, o *gateway.Options) {
+			o.UpstreamTLS = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+		})...)
+		for range 2 { // the second call finds a connection that waits
+			if got := trusting.get("/shop/1.0.0/prod"); got.body != "up over TLS with HTTP/1.1" {
+				t.Errorf("%d %s", got.StatusCode, got.body)
+			}
+		}
+	}
+}
+
+// Shutdown lets the calls that are under way end, and tells their callers that
+// the connection does.
+func TestShutdownWaitsForCallsAndEndsIdleConnections(t *testing.T) {
+	began, release := make(chan struct{}), make(chan struct{})
+	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
+		close(began)
+		<-release
+		_, _ = io.WriteString(w, "up")
+	}, withMode(snapshot.Passthrough))
+	idle := r.dial()
+	defer func() { _ = idle.Close() }()
+	_, _ = io.WriteString(idle, request("GET", "/nowhere", r.addr))
+	if got := r.readReply(bufio.NewReader(idle), "GET"); got.StatusCode != 404 {
+		t.Fatalf("%d %s", got.StatusCode, got.body)
+	}
+	busy := r.dial()
+	defer func() { _ = busy.Close() }()
+	_, _ = io.WriteString(busy, request("GET", "/shop/1.0.0/prod", r.addr))
+	within(t, "the call at the upstream", began)
+
+	down := make(chan error, 1)
+	go func() { down <- r.server.Shutdown(t.Context()) }()
+	_ = idle.SetReadDeadline(time.Now().Add(patience))
+	if _, err := idle.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the idle connection: %v, want its end", err)
+	}
+	close(release)
+	if got := r.readReply(bufio.NewReader(busy), "GET"); got.body != "up" {
+		t.Errorf("the call under way: %d %s", got.StatusCode, got.body)
+	}
+	if err := within(t, "the end of Shutdown", down); err != nil {
+		t.Errorf("Shutdown: %v", err)
+	}
+	if _, err := net.Dial("tcp", r.addr); err == nil {
+		t.Error("a connection was accepted after Shutdown")
+	}
+}
