@@ -30,6 +30,9 @@ func (g *Gateway) Server(addr string) *Server {
 		FirstHeader: g.limits.ClientHeader, CallerIdle: g.limits.ClientIdle, Idle: g.limits.Idle,
 		Header: g.limits.Header, Connect: 2 * g.limits.Connect, ResponseBytes: int(g.limits.ResponseBytes),
 	}}
+	fast.Recovered = func(fault any, stack []byte) {
+		g.log.Error("a call failed by a fault of ours", "fault", fmt.Sprint(fault), "stack", string(stack))
+	}
 	return &Server{addr: addr, engine: fast, http: &http.Server{
 		Handler:           g,
 		Protocols:         &protocols,

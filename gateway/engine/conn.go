@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -21,8 +22,11 @@ type conn struct {
 	mu      sync.Mutex
 	waiting bool   // for a request: nothing is lost by closing it
 	abort   func() // gives up what the call waits for; nil outside of one
-	looks   int    // sweeps that have passed since the call began
+	looks   int    // sweeps that have passed since the wait or the call began
 	left    bool   // the caller has
+
+	turnReady func(fd uintptr) bool // turn, made once
+	turned    next                  // what turn ended with
 }
 
 func newConn(s *Server, raw net.Conn) *conn {
@@ -30,6 +34,7 @@ func newConn(s *Server, raw net.Conn) *conn {
 	c.open(raw)
 	c.session = s.NewSession(raw)
 	c.exchange.conn = c
+	c.turnReady = c.turn
 	return c
 }
 
@@ -39,11 +44,13 @@ type next int
 const (
 	goOn next = iota
 	end
+	endGently // so that the last answer arrives
 	handOver
 )
 
 func (c *conn) serve() {
 	defer c.server.ended(c)
+	defer c.recover()
 	wait := c.server.Limits.FirstHeader
 	for {
 		n := c.readHead(wait)
@@ -52,6 +59,9 @@ func (c *conn) serve() {
 		}
 		c.exchange.close()
 		switch n {
+		case endGently:
+			c.linger()
+			fallthrough
 		case end:
 			c.in.release()
 			_ = c.conn.Close()
@@ -64,7 +74,15 @@ func (c *conn) serve() {
 	}
 }
 
-var endOfHead = []byte("\r\n\r\n")
+// recover keeps a fault in one call from ending all others.
+func (c *conn) recover() {
+	if fault := recover(); fault != nil {
+		_ = c.conn.Close()
+		if c.server.Recovered != nil {
+			c.server.Recovered(fault, debug.Stack())
+		}
+	}
+}
 
 // readHead reads until a plain head is there. wait bounds the time until its
 // first byte; from then on a slow caller has FirstHeader for all of it.
@@ -76,22 +94,10 @@ func (c *conn) readHead(wait time.Duration) next {
 	}
 	c.exchange.open()
 	for looked, slow := 0, false; ; {
-		held := c.in.held()
-		from := max(0, looked-len(endOfHead)+1)
-		if at := bytes.Index(held[from:], endOfHead); at >= 0 {
-			size := from + at + len(endOfHead)
-			if c.exchange.Request.parse(string(held[:size])) != plain {
-				return handOver
-			}
-			c.exchange.headSize = size
-			return goOn
+		if n, found := c.findHead(looked); found {
+			return n
 		}
-		// A line that is not plain is handed over at once, so that it is answered
-		// when it is seen and not when the patience is over.
-		if bytes.IndexByte(held[looked:], '\n') >= 0 && c.exchange.Request.parse(string(held)) != partial {
-			return handOver
-		}
-		looked = len(held)
+		looked = len(c.in.held())
 		if c.in.settle(); len(c.in.free()) == 0 {
 			return handOver
 		}
@@ -108,33 +114,128 @@ func (c *conn) readHead(wait time.Duration) next {
 	}
 }
 
-// await waits for the first bytes of a request, unless the server is closing.
+var endOfHead = []byte("\r\n\r\n")
+
+// findHead looks for a head in what is held, of which the first bytes have been
+// looked at before.
+func (c *conn) findHead(looked int) (n next, found bool) {
+	x, held := &c.exchange, c.in.held()
+	from := max(0, looked-len(endOfHead)+1)
+	if at := bytes.Index(held[from:], endOfHead); at >= 0 {
+		x.headSize = from + at + len(endOfHead)
+		if x.Request.parse(string(held[:x.headSize])) != plain {
+			return handOver, true
+		}
+		return goOn, true
+	}
+	// A line that is not plain is handed over at once, so that it is answered
+	// when it is seen and not when the patience is over.
+	if bytes.IndexByte(held[looked:], '\n') >= 0 && x.Request.parse(string(held)) != partial {
+		return handOver, true
+	}
+	return goOn, false
+}
+
+// await waits for the first bytes of a request. On a socket it also serves the
+// requests that come whole, and returns with what is not: see turn.
 func (c *conn) await(wait time.Duration) next {
-	c.readWithin(time.Now(), wait)
-	c.mu.Lock()
-	c.waiting = true
-	c.mu.Unlock()
-	if c.server.closing.Load() {
+	if !c.rest(time.Now(), wait) {
 		return end
 	}
-	err := c.fill()
-	c.mu.Lock()
-	c.waiting = false
-	c.mu.Unlock()
+	var err error
+	if c.raw == nil {
+		err = c.fill()
+	} else if err = c.raw.Read(c.turnReady); err == nil {
+		return c.turned
+	}
+	c.rested()
 	if err != nil {
 		return end
 	}
 	return goOn
 }
 
-// endIfIdle closes the connection when it waits for a request.
+// rest begins to wait for a request; false when the server is closing.
+func (c *conn) rest(now time.Time, wait time.Duration) bool {
+	c.in.release()
+	c.readWithin(now, wait)
+	c.mu.Lock()
+	c.waiting, c.looks = true, 0
+	c.mu.Unlock()
+	return !c.server.closing.Load()
+}
+
+func (c *conn) rested() {
+	c.mu.Lock()
+	c.waiting = false
+	c.mu.Unlock()
+}
+
+// turn is what the poller calls when there may be something to read. Whole
+// requests are served within, because going back to the poller by returning
+// false keeps what it has learnt meanwhile: the read that would come too early
+// for the next request is saved. A read that did not fill its room has emptied
+// the socket, and whatever comes later is reported. Only the end of the stream
+// can have come with the bytes and go unnoticed: watch looks for it.
+//
+// It must not read in any other way: the descriptor is locked for reading.
+func (c *conn) turn(fd uintptr) bool {
+	for {
+		room := len(c.in.free())
+		if !c.tryRead(fd) {
+			return false
+		}
+		c.rested()
+		if c.turned = end; c.readErr != nil {
+			return true
+		}
+		emptied := len(c.in.held()) < room
+		for !c.in.empty() {
+			if !c.callWhole() {
+				return true
+			}
+		}
+		if !c.rest(c.exchange.now, c.server.Limits.CallerIdle) {
+			c.turned = end
+			return true
+		}
+		if emptied {
+			return false
+		}
+	}
+}
+
+// callWhole serves the next request if all of it is held.
+func (c *conn) callWhole() bool {
+	x := &c.exchange
+	x.open()
+	defer x.close()
+	n, found := c.findHead(0)
+	switch {
+	case !found || n == goOn && int64(len(c.in.held())-x.headSize) < x.Request.Length:
+		c.turned = goOn
+		return false
+	case n == goOn:
+		n = c.call()
+	}
+	c.turned = n
+	return n == goOn
+}
+
+// endIfIdle ends the connection when it waits for a request. It is its own
+// goroutine that closes it, here as elsewhere: Close would wait for that one, as
+// long as it is in turn.
 func (c *conn) endIfIdle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waiting {
-		_ = c.conn.Close()
+		c.endRest()
 	}
 }
+
+// endRest wakes a connection that waits for a request. A request that comes in
+// this moment can still be answered.
+func (c *conn) endRest() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) }
 
 // handOver gives the connection to the fallback, from the request on that has
 // not been answered: its head is still held.
@@ -155,8 +256,7 @@ func (c *conn) call() next {
 	case x.broken:
 		return end
 	case x.lastAnswer || x.bodyLeft > 0 && !x.discardBody():
-		c.linger()
-		return end
+		return endGently
 	}
 	return goOn
 }
@@ -200,16 +300,22 @@ func (c *conn) hasLeft() bool {
 }
 
 // watch is called by the sweep. A call that has just begun is not looked at:
-// most are over before they are seen twice.
+// most are over before they are seen twice. A connection that waits is looked at
+// once, for an end that came together with its last request.
 func (c *conn) watch() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.abort == nil {
-		return
-	}
-	if c.looks++; c.looks > 1 && c.peek() == gone {
-		c.left = true
-		c.abort()
+	c.looks++
+	switch {
+	case c.waiting && c.looks == 1:
+		if c.peek() == gone {
+			c.endRest()
+		}
+	case c.abort != nil && c.looks > 1:
+		if c.peek() == gone {
+			c.left = true
+			c.abort()
+		}
 	}
 }
 
@@ -218,7 +324,7 @@ func (c *conn) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.left = true
-	_ = c.conn.Close()
+	c.interrupt()
 	if c.abort != nil {
 		c.abort()
 	}

@@ -46,6 +46,7 @@ type Server struct {
 	NewSession func(net.Conn) Session
 	Fallback   *Handover // gets the connections with a request that is not plain
 	Limits     Limits
+	Recovered  func(fault any, stack []byte) // told of panics in sessions; nil: nobody is
 
 	mu       sync.Mutex
 	listener net.Listener

@@ -20,7 +20,9 @@ type Exchange struct {
 	headSize int   // bytes of the request's head that the connection still holds
 	bodyLeft int64 // of the request, not read from the connection yet
 
-	taken      bool // the head has been dropped: the fallback cannot serve it any more
+	taken bool      // the head has been dropped: the fallback cannot serve it any more
+	now   time.Time // when the request was taken, or the last piece written
+
 	bodyFailed bool // the caller did not send all of the body
 	lastAnswer bool // the connection ends after this one
 	broken     bool // the connection is of no use: an answer was begun and not ended
@@ -52,7 +54,7 @@ func (x *Exchange) close() {
 	if cap(x.page.out) <= maxPage {
 		pages.Put(x.page)
 	}
-	*x = Exchange{conn: x.conn}
+	*x = Exchange{conn: x.conn, now: x.now}
 }
 
 // take makes the request the engine's for good.
@@ -60,7 +62,7 @@ func (x *Exchange) take() {
 	if x.taken {
 		return
 	}
-	x.taken = true
+	x.taken, x.now = true, time.Now()
 	x.conn.in.use(x.headSize)
 	x.bodyLeft = x.Request.Length
 	x.lastAnswer = x.Request.Close || x.conn.server.closing.Load()
@@ -90,7 +92,8 @@ func (x *Exchange) Answer(status int, header []Field, body []byte) {
 // send writes to the caller and tells whether he took it.
 func (x *Exchange) send(p []byte) bool {
 	c := x.conn
-	c.writeWithin(time.Now(), c.server.Limits.Idle)
+	x.now = time.Now()
+	c.writeWithin(x.now, c.server.Limits.Idle)
 	if c.write(p) != nil {
 		x.broken = true
 	}

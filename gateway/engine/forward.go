@@ -38,6 +38,7 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 			if b, err = x.connect(up); err != nil {
 				return 0, err
 			}
+			x.now = time.Now()
 		}
 		err = x.exchange(b, rw)
 		if err == nil {
@@ -63,7 +64,7 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 	if x.answer.closes || !b.in.empty() || x.bodyLeft > 0 || b.interrupted.Load() {
 		b.close()
 	} else {
-		up.put(b, time.Now())
+		up.put(b, x.now)
 	}
 	return x.answer.Status, nil
 }
@@ -129,8 +130,7 @@ func (x *Exchange) exchange(b *backend, rw Rewriter) error {
 // sendRequest writes the head and streams the body behind it.
 func (x *Exchange) sendRequest(b *backend) error {
 	c, limits := x.conn, &x.conn.server.Limits
-	now := time.Now()
-	b.writeWithin(now, limits.Idle)
+	b.writeWithin(x.now, limits.Idle)
 	out := x.page.out
 	if x.bodyLeft > 0 {
 		out = x.appendBody(out)
@@ -140,7 +140,7 @@ func (x *Exchange) sendRequest(b *backend) error {
 			if c.in.empty() {
 				c.in.release()
 			}
-			b.readWithin(now, limits.Header)
+			b.readWithin(x.now, limits.Header)
 			if err := b.ask(out); err != nil {
 				return fmt.Errorf("send the request to the upstream: %w", err)
 			}
@@ -149,13 +149,13 @@ func (x *Exchange) sendRequest(b *backend) error {
 		if err := b.write(out); err != nil {
 			return fmt.Errorf("send the request to the upstream: %w", err)
 		}
-		now = time.Now()
-		c.readWithin(now, limits.Idle)
+		x.now = time.Now()
+		c.readWithin(x.now, limits.Idle)
 		if err := c.fill(); err != nil {
 			x.bodyFailed = true
 			return errors.Join(ErrBody, err)
 		}
-		b.writeWithin(now, limits.Idle)
+		b.writeWithin(x.now, limits.Idle)
 		out = x.appendBody(out[:0])
 	}
 }

@@ -65,6 +65,7 @@ func (w *wire) readWithin(now time.Time, d time.Duration) {
 func (w *wire) readUntil(t time.Time) {
 	w.readBy = t
 	_ = w.conn.SetReadDeadline(t)
+	w.stayInterrupted()
 }
 
 // writeWithin is readWithin for writes.
@@ -72,6 +73,7 @@ func (w *wire) writeWithin(now time.Time, d time.Duration) {
 	if left := w.writeBy.Sub(now); left < d || left > d+d/8 {
 		w.writeBy = now.Add(d + d/8)
 		_ = w.conn.SetWriteDeadline(w.writeBy)
+		w.stayInterrupted()
 	}
 }
 
@@ -79,7 +81,15 @@ func (w *wire) writeWithin(now time.Time, d time.Duration) {
 // the connection from being used again.
 func (w *wire) interrupt() {
 	w.interrupted.Store(true)
-	_ = w.conn.SetDeadline(time.Unix(1, 0))
+	w.stayInterrupted()
+}
+
+// stayInterrupted follows every setting of a deadline: an interrupt may have
+// come just before, and would be forgotten.
+func (w *wire) stayInterrupted() {
+	if w.interrupted.Load() {
+		_ = w.conn.SetDeadline(time.Unix(1, 0))
+	}
 }
 
 // fill waits for bytes and adds them to in, which must not be full. Its error
