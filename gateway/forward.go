@@ -33,6 +33,7 @@ func (c *call) forward(stripKey bool) {
 	upgrade := wantsWebSocket(c.r)
 	c.rewriteRequest(stripKey, upgrade)
 	body := newRequestBody(c.w, c.r, c.gateway.limits)
+	c.body = body
 	defer body.stop()
 
 	early := &earlyAnswers{w: c.w}
@@ -87,7 +88,9 @@ func (c *call) answer(from *http.Response) {
 	if live || len(announced) > 0 {
 		flush(c.w)
 	}
-	if err := copyBody(c.w, from.Body, live, c.gateway.limits.Idle); err != nil {
+	sent, err := copyBody(c.w, from.Body, live, c.gateway.limits.Idle)
+	c.bytesOut += sent
+	if err != nil {
 		if !errors.Is(err, errCaller) {
 			c.warn("the upstream broke off its answer", err)
 		}

@@ -15,6 +15,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -40,18 +41,36 @@ type Observer interface {
 	Observe(Outcome)
 }
 
-// Outcome is what became of one call. It holds nothing secret.
+// Outcome is what became of one call. It holds nothing secret: no header, no
+// query. Method, Path and RemoteIP may lie in the call's buffers; an observer
+// that keeps one of them copies it.
 type Outcome struct {
 	ProjectID, VersionID, EnvironmentID string
 
 	Owner        string // whom the call counts for; "" for nobody
 	CredentialID string // the key's id; "" without one
+	RemoteIP     string // the caller's address, without port
 	Method       string
+	Path         string // normalized, as it was matched; without the query, which can hold secrets
+	Route        string // pattern of what decided on the path: CatchAll
 	Status       int    // what the caller got; 499 when he left before the answer
 	Code         string // of the gateway's own answer; "" when the upstream answered
+	Step         string // which step answered: one of the Step constants
+	BytesIn      int64  // of the request's body, as far as it was read for the upstream
+	BytesOut     int64  // of the answer's body, as far as the caller took it
 	Start        time.Time
 	Duration     time.Duration
 }
+
+// The steps that can answer a call, in their order.
+const (
+	StepRoute   = "route"   // where it goes, and whether that is still served
+	StepAccess  = "access"  // who may call
+	StepForward = "forward" // the upstream, or what stands between it and us
+)
+
+// CatchAll is the route of every call to an environment.
+const CatchAll = "/*"
 
 // Options configure a Gateway. Only Keys is required.
 type Options struct {
@@ -80,6 +99,7 @@ type Gateway struct {
 	table   atomic.Pointer[table]
 	publish sync.Mutex
 
+	running sync.WaitGroup  // calls that the observer has not been told of
 	closing context.Context // over when Close was called: tunnels end with it
 	close   context.CancelFunc
 }
@@ -130,9 +150,27 @@ func (g *Gateway) Close() {
 	g.transport.CloseIdleConnections()
 }
 
+// Wait returns when every call has ended and the observer knows of it, or with
+// the context's error. Stop the listener and Close the gateway first.
+func (g *Gateway) Wait(ctx context.Context) error {
+	over := make(chan struct{})
+	go func() {
+		g.running.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("gateway: wait for the last calls: %w", ctx.Err())
+	}
+}
+
 // ServeHTTP takes one call through the steps of the contract: route, expiry,
 // authentication, loop guard, forward.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.running.Add(1)
+	defer g.running.Done()
 	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
 		// TRACE would show the caller the identity headers. nginx refuses both
 		// alike (ngx_http_process_request_header).
@@ -170,19 +208,26 @@ type call struct {
 	start    time.Time
 	status   int
 	code     string
+	step     string
+	body     *requestBody // nil when the upstream was not called
+	bytesIn  int64        // of a tunnel; a body counts its own
+	bytesOut int64
 }
 
 func (c *call) serve() {
+	c.step = StepRoute
 	if end := c.route.project.expires; !end.IsZero() && !end.After(c.start) {
 		c.refuse(policy.ExpiredProxy)
 		return
 	}
+	c.step = StepAccess
 	decision := c.decide()
 	if !decision.Allow {
 		c.refuse(decision.Denial)
 		return
 	}
 	c.identity = decision.Identity
+	c.step = StepForward
 	if c.r.ContentLength > c.gateway.limits.Body && c.gateway.limits.Body > 0 {
 		c.refuse(policy.BodyTooLarge)
 		return
@@ -213,17 +258,21 @@ func (c *call) decide() policy.Decision {
 
 func (c *call) refuse(d policy.Denial) {
 	c.status, c.code = d.Status, d.Code
-	refuse(c.w, c.r, d)
+	c.bytesOut += refuse(c.w, c.r, d)
 }
 
 func (c *call) observe() {
 	if c.gateway.observer == nil {
 		return
 	}
+	if c.body != nil {
+		c.bytesIn += c.body.read.Load()
+	}
 	c.gateway.observer.Observe(Outcome{
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
-		Owner: c.identity.Owner, CredentialID: c.identity.CredentialID,
-		Method: c.r.Method, Status: c.status, Code: c.code,
+		Owner: c.identity.Owner, CredentialID: c.identity.CredentialID, RemoteIP: connInfoOf(c.r).peer,
+		Method: c.r.Method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
+		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
 		Start: c.start, Duration: c.gateway.clock().Sub(c.start),
 	})
 }
