@@ -23,6 +23,7 @@ type APIKey struct {
 	ExpiresAt   *time.Time
 	Prefix      string
 	Last4       string
+	LastUsedAt  *time.Time // to within a minute; written by TouchKeys alone
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
