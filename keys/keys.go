@@ -70,6 +70,7 @@ type Key struct {
 	CreatedAt   time.Time
 	ExpiresAt   *time.Time
 	GraceEndsAt *time.Time
+	LastUsedAt  *time.Time // to within a minute; nil for never
 }
 
 // Minted is a key together with its plaintext.
