@@ -85,9 +85,7 @@ func (c counters) take() tally {
 		s := &c[i]
 		s.mu.Lock()
 		taken := s.tally
-		if len(taken) > 0 {
-			s.tally = make(tally, len(taken)) // the next second is much like this one
-		}
+		s.tally = make(tally, len(taken)) // the next second is much like this one
 		s.mu.Unlock()
 		all.merge(taken)
 	}
