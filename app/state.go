@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 
 	"postern/config"
 	"postern/models"
@@ -18,11 +20,11 @@ type state struct {
 	release func() error
 }
 
-// openState opens the configured database. For SQLite the data directory is
-// made and locked, so that two servers never write one file.
+// openState opens the configured database and migrates it. A SQLite file's
+// directory is locked, so that two servers never write one file.
 func openState(ctx context.Context, c config.Config, log *slog.Logger) (*state, error) {
-	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the data directory %s (%w): choose another with --data-dir or POSTERN_DATA_DIR", c.DataDir, err)
+	if err := makeDataDir(c); err != nil {
+		return nil, err
 	}
 	s := &state{release: func() error { return nil }}
 	if c.DatabaseURL == "" {
@@ -31,14 +33,13 @@ func openState(ctx context.Context, c config.Config, log *slog.Logger) (*state, 
 			return nil, err
 		}
 	}
-	db, err := OpenDatabase(ctx, c)
-	if err != nil {
+	var err error
+	if s.db, err = openDatabase(ctx, c); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
-	s.db = db
-	ours, rivers, err := db.Migrate(ctx, quiet(log))
+	ours, rivers, err := migrate(ctx, c, s.db, log)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot bring the database's schema up to date: %w", err), s.close())
+		return nil, errors.Join(err, s.close())
 	}
 	if ours+rivers > 0 {
 		log.Info("schema brought up to date", "steps", ours, "job_steps", rivers)
@@ -46,16 +47,70 @@ func openState(ctx context.Context, c config.Config, log *slog.Logger) (*state, 
 	return s, nil
 }
 
-// OpenDatabase opens the configured database as it is, without migrating it.
-func OpenDatabase(ctx context.Context, c config.Config) (*models.DB, error) {
-	db, err := models.Open(ctx, c.DatabaseURL.Reveal(), c.SQLitePath())
-	if err != nil && c.DatabaseURL != "" {
-		return nil, fmt.Errorf("cannot open the database (%w): check --database-url or POSTERN_DATABASE_URL and that the server runs", err)
+// Migrate brings the configured database's schema up to date, without starting
+// anything, and tells how many steps of ours and of the job queue it took.
+func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (ours, rivers int, err error) {
+	if err := makeDataDir(c); err != nil {
+		return 0, 0, err
 	}
+	db, err := openDatabase(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the database (%w): check that the data directory can be written, or choose another with --data-dir or POSTERN_DATA_DIR", err)
+		return 0, 0, err
 	}
-	return db, nil
+	ours, rivers, err = migrate(ctx, c, db, log)
+	return ours, rivers, errors.Join(err, db.Close())
+}
+
+func makeDataDir(c config.Config) error {
+	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
+		return fmt.Errorf("cannot make the data directory %s (%w): choose another with --data-dir or POSTERN_DATA_DIR", c.DataDir, err)
+	}
+	return nil
+}
+
+func openDatabase(ctx context.Context, c config.Config) (*models.DB, error) {
+	db, err := models.Open(ctx, c.DatabaseURL.Reveal(), c.SQLitePath())
+	if err == nil {
+		return db, nil
+	}
+	return nil, explain(c, "cannot open the database", err)
+}
+
+func migrate(ctx context.Context, c config.Config, db *models.DB, log *slog.Logger) (ours, rivers int, err error) {
+	ours, rivers, err = db.Migrate(ctx, quiet(log))
+	if err != nil {
+		err = explain(c, "cannot bring the database's schema up to date", err)
+	}
+	return ours, rivers, err
+}
+
+// explain says on one line what failed, why, and what to do about it.
+func explain(c config.Config, what string, cause error) error {
+	mend := "check that the data directory can be written and has space, or choose another with --data-dir or POSTERN_DATA_DIR"
+	switch {
+	case c.DatabaseURL != "":
+		mend = "check --database-url or POSTERN_DATABASE_URL, and that the database server runs"
+	case models.Damaged(cause):
+		mend = "the file is damaged or no database: put a backup in its place, or choose another data directory with --data-dir or POSTERN_DATA_DIR"
+	}
+	return fmt.Errorf("%s (%w): %s", what, oneLineError{cause}, mend)
+}
+
+// oneLineError shows an error of several lines as one, each different line once:
+// PostgreSQL's driver has a line for every address that it tried, and tries each
+// with and without TLS.
+type oneLineError struct{ error }
+
+func (e oneLineError) Unwrap() error { return e.error }
+
+func (e oneLineError) Error() string {
+	var parts []string
+	for line := range strings.Lines(e.error.Error()) {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(parts, line) {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 func (s *state) close() error { return errors.Join(s.db.Close(), s.release()) }

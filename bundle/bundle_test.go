@@ -9,6 +9,7 @@ import (
 	"flag"
 	"io"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,21 +163,11 @@ func TestKeysLeftOutAreReportedAsSkipped(t *testing.T) {
 		if got := strings.Count(ledger, `"code":"data.key.left_out"`); got != len(sample.Keys()) {
 			t.Errorf("%s: %d keys reported as left out, want every one of %d", name, got, len(sample.Keys()))
 		}
-		if all := strings.Join(slices.Collect(mapsValues(files)), ""); strings.Contains(all, "billing-service") {
+		if all := strings.Join(slices.Collect(maps.Values(files)), ""); strings.Contains(all, "billing-service") {
 			t.Errorf("%s: the name of an owner is in the zip", name)
 		}
 		if _, err := verify(data); err != nil {
 			t.Errorf("%s: Verify: %v", name, err)
-		}
-	}
-}
-
-func mapsValues(m map[string]string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, v := range m {
-			if !yield(v) {
-				return
-			}
 		}
 	}
 }

@@ -102,8 +102,8 @@ This export comes with new API keys for the gateway in this zip. Each active key
 scopes, environment and end.
 
 1. Send every consumer the line of minted.csv with their owner name, over a channel you would send a password over.
-2. The keys they hold today go on working here, so nobody has to hurry. To end one, delete the lines with its
-   "id" and another hash than the new key's from gateway/gateway.yaml and start the gateway again.
+2. The keys they hold today go on working here, so nobody has to hurry. To end one, delete the lines that
+   begin with its id and have another hash than the new key's from gateway/gateway.yaml, and start the gateway again.
 3. Delete minted.csv when all are sent. The keys cannot be shown again: the gateway keeps their hashes only.
 
 The new keys do not work on the hosted proxy.

@@ -3,7 +3,6 @@ package bundle
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -101,6 +100,9 @@ func (l *ledgerCheck) walk(name, at string, d *json.Decoder) error {
 	return nil
 }
 
+// pointerEscapes is RFC 6901, section 3.
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // value consumes one value and strikes out the pointers to it and into it.
 func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
 	if depth > maxDepth {
@@ -122,7 +124,7 @@ func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
 			if err != nil {
 				return err
 			}
-			step = strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprint(field))
+			step = pointerEscapes.Replace(field.(string)) // in an object every other token is a name
 		}
 		if err := l.value(name, at+"/"+step, d, depth+1); err != nil {
 			return err

@@ -175,7 +175,7 @@ func TestModesAndWhatTheUpstreamLearns(t *testing.T) {
 }
 
 func TestAKeyIsInNoLog(t *testing.T) {
-	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
+	r := newRig(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	for _, lines := range [][]string{{}, {noKey, "Authorization: " + r.key}, {"X-API-Key: " + r.key, "X-API-Key: x"}, {"Bad Header: " + r.key}, {"Content-Length: x" + r.key}} {
 		r.get("/shop/1.0.0/prod?key="+r.key, lines...)
 	}

@@ -70,9 +70,9 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		}
 	}
 	b.read.Add(int64(n))
-	switch {
-	case err == nil:
-	case err == io.EOF:
+	switch err {
+	case nil:
+	case io.EOF:
 		// The connection is watched for the caller's leaving from here on, and a
 		// deadline left behind would look like that.
 		b.armed(0)

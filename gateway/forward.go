@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -131,15 +130,11 @@ func isTimeout(err error) bool {
 // warn logs what an operator may want to look into. Neither path, query nor
 // header goes to the log: any of them can hold a secret.
 func (c *call) warn(what string, err error) {
-	attrs := []slog.Attr{
-		slog.String("project", c.route.project.name),
-		slog.String("version", c.route.version.name),
-		slog.String("environment", c.route.environment.name),
-	}
+	log := c.gateway.log.With("project", c.route.project.name, "version", c.route.version.name, "environment", c.route.environment.name)
 	if err != nil {
-		attrs = append(attrs, slog.String("error", err.Error()))
+		log = log.With("error", err.Error())
 	}
-	c.gateway.log.LogAttrs(c.r.Context(), slog.LevelWarn, what, attrs...)
+	log.Warn(what)
 }
 
 // earlyAnswers passes 1xx answers on (RFC 9110 section 15.2), such as 103 Early

@@ -235,7 +235,7 @@ func (f *framing) requestLine(line []byte) bool {
 		return true
 	}
 	f.connectsTo = string(method) == "CONNECT"
-	if _, afterScheme, ok := cutScheme(string(target)); ok {
+	if afterScheme, ok := cutScheme(string(target)); ok {
 		if end := strings.IndexAny(afterScheme, "/?#"); end >= 0 {
 			afterScheme = afterScheme[:end]
 		}

@@ -193,7 +193,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c := &call{gateway: g, w: w, r: r, host: host, target: target, route: route, start: g.clock()}
 	defer c.observe()
-	c.serve()
+	c.serve() //nolint:contextcheck // a call carries its request, and the context with it
 }
 
 // call is one proxied call on its way.

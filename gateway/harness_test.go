@@ -72,14 +72,13 @@ type seen struct {
 
 // rig is a gateway on its own listener in front of a real upstream.
 type rig struct {
-	t       *testing.T
+	t       testing.TB
 	gateway *gateway.Gateway
 	addr    string // of the gateway
 	project *snapshot.Project
 	keys    *keyring
 	key     string // plaintext of an active key
 	log     *logBuffer
-	now     func() time.Time
 
 	mu    sync.Mutex
 	calls []seen
@@ -111,7 +110,7 @@ func withTarget(target string) rigOption {
 
 // newRig puts a gateway before an upstream that records its requests and then
 // answers by handler (nil: 200 "up"). The project shop asks for keys.
-func newRig(t *testing.T, handler http.HandlerFunc, options ...rigOption) *rig {
+func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 	t.Helper()
 	r := &rig{t: t, keys: &keyring{byNew: map[[32]byte]*snapshot.Key{}, byOld: map[[32]byte]*snapshot.Key{}}, log: &logBuffer{}}
 	upstream := httptest.NewServer(r.recording(handler))
@@ -303,7 +302,7 @@ func (r *rig) wantCode(name string, got reply, status int, code string) {
 }
 
 // within waits for a channel and fails the test when nothing comes.
-func within[T any](t *testing.T, what string, c <-chan T) T {
+func within[T any](t testing.TB, what string, c <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-c:

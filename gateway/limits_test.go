@@ -23,7 +23,7 @@ func TestAnUpstreamThatCannotBeReached(t *testing.T) {
 			_, _ = readHead(from)
 			_, _ = io.WriteString(conn, "220 smtp\r\n")
 		}),
-		"it hangs up":          rawUpstream(t, func(conn net.Conn, from *bufio.Reader) { _, _ = readHead(from) }),
+		"it hangs up":          rawUpstream(t, func(_ net.Conn, from *bufio.Reader) { _, _ = readHead(from) }),
 		"TLS where there none": "https" + strings.TrimPrefix(rawUpstream(t, func(conn net.Conn, _ *bufio.Reader) { _, _ = io.WriteString(conn, "HTTP/1.1 400 Bad\r\n\r\n") }), "http"),
 		"header without end": rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 			_, _ = readHead(from)
@@ -111,6 +111,23 @@ func TestACallerWhoStallsIsCutOff(t *testing.T) {
 	if _, err := io.ReadAll(slow); err != nil {
 		t.Errorf("the connection was not closed: %v", err)
 	}
+}
+
+func TestACallerWhoDoesNotReadIsCutOff(t *testing.T) {
+	ended := make(chan struct{})
+	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
+		defer close(ended)
+		piece := make([]byte, 1<<20)
+		for { // more than any socket buffer holds
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+		}
+	}, withLimits(gateway.Limits{Idle: 50 * time.Millisecond, Header: time.Minute}))
+	conn := r.dial()
+	defer func() { _ = conn.Close() }()
+	_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key))
+	within(t, "the end of the upstream's call", ended)
 }
 
 func TestHeadersAndBodiesOverTheLimit(t *testing.T) {

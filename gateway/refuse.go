@@ -14,6 +14,15 @@ var (
 	wwwAuthenticate = []string{policy.WWWAuthenticateValue}
 )
 
+// bodies is the JSON of every denial, by its code.
+var bodies = func() map[string][]byte {
+	out := map[string][]byte{}
+	for _, d := range policy.Denials() {
+		out[d.Code] = d.Body()
+	}
+	return out
+}()
+
 // drainTimeout bounds how long net/http may wait for the rest of a body that
 // nobody wants, when it makes the connection ready for the next request.
 const drainTimeout = 5 * time.Second
@@ -30,7 +39,7 @@ func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) int64 {
 		setReadDeadline(w, drainTimeout)
 	}
 	w.WriteHeader(d.Status)
-	n, _ := w.Write(d.Body()) // it fails when the caller is gone: nobody to tell
+	n, _ := w.Write(bodies[d.Code]) // it fails when the caller is gone: nobody to tell
 	if r.Method == http.MethodHead {
 		return 0 // net/http takes the body and keeps it to itself
 	}

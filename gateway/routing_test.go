@@ -216,7 +216,7 @@ func TestHostIsTheTargets(t *testing.T) {
 
 func TestRedirectsArePassedOnAndNotFollowed(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, req *http.Request) {
-		http.Redirect(w, req, "http://127.0.0.1:1/elsewhere", 302)
+		http.Redirect(w, req, "http://127.0.0.1:1/elsewhere", http.StatusFound)
 	})
 	got := r.get("/shop/1.0.0/prod")
 	if got.StatusCode != 302 || got.Header.Get("Location") != "http://127.0.0.1:1/elsewhere" || len(r.upstreamCalls()) != 1 {

@@ -44,7 +44,7 @@ func (s *Server) Serve(l net.Listener) error { return s.http.Serve(strictListene
 
 // ListenAndServe listens on the server's address and serves.
 func (s *Server) ListenAndServe() error {
-	l, err := net.Listen("tcp", s.addr)
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", s.addr)
 	if err != nil {
 		return fmt.Errorf("gateway: listen on %s: %w", s.addr, err)
 	}

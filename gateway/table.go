@@ -60,11 +60,12 @@ type route struct {
 // before the domain, or, on the bare domain, an address or localhost, the first
 // segment of the path.
 func (t *table) find(domain, host, path string) (route, bool) {
-	name, rest, ok := projectLabel(domain, host), path, true
+	name, rest := projectLabel(domain, host), path
 	if name == "" {
 		if !isBare(domain, host) {
 			return route{}, false
 		}
+		var ok bool
 		if name, rest, ok = policy.NextSegment(path); !ok {
 			return route{}, false
 		}

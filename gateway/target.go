@@ -19,7 +19,7 @@ type target struct {
 // been checked where the bytes came in (framing.go).
 func readTarget(uri string) (target, bool) {
 	if !strings.HasPrefix(uri, "/") {
-		_, rest, ok := cutScheme(uri)
+		rest, ok := cutScheme(uri)
 		if !ok {
 			return target{}, false
 		}
@@ -42,10 +42,8 @@ func readTarget(uri string) (target, bool) {
 	return t, err == nil
 }
 
-func cutScheme(uri string) (scheme, rest string, ok bool) {
-	scheme, rest, ok = strings.Cut(uri, "://")
-	if !ok || (!strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https")) {
-		return "", "", false
-	}
-	return scheme, rest, true
+// cutScheme cuts http:// or https:// off an absolute form.
+func cutScheme(uri string) (rest string, ok bool) {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	return rest, ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }

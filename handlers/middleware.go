@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"postern/fault"
 	"postern/models"
@@ -92,6 +94,28 @@ func secureHeaders(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody+1)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// textOnly refuses addresses that name something no database could keep:
+// PostgreSQL takes neither NUL nor what is not UTF-8.
+func (s *Server) textOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isText(r.URL.Path) {
+			s.respond(w, r, notFound())
+			return
+		}
+		for _, values := range r.URL.Query() {
+			if !isText(values...) {
+				s.respond(w, r, fault.New(fault.Malformed, "malformed", "The query holds characters that are no text."))
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isText(values ...string) bool {
+	return !slices.ContainsFunc(values, func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) })
 }
 
 func (s *Server) refuseCrossOrigin(w http.ResponseWriter, r *http.Request) {

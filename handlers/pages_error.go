@@ -20,7 +20,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, err error) {
 		m.Page.Here = r.URL.RequestURI()
 	}
 	switch {
-	case problem.Status == http.StatusNotFound:
+	case problem.Status == http.StatusNotFound || problem.Status == http.StatusMethodNotAllowed:
 		m.Text = "" // the page's own says more
 	case problem.Status >= http.StatusInternalServerError:
 		m.RequestID = problem.RequestID

@@ -64,7 +64,7 @@ func (s *Server) history(v *visit, project, current string) ([]exports.Line, err
 	}
 	var lines []exports.Line
 	for _, e := range found.Exports {
-		line := exports.Line{URL: exportPath(e.ID), Format: formatText(e.Format), Badge: exportBadge(e.State), Created: moment(e.CreatedAt), Current: e.ID == current}
+		line := exports.Line{URL: exportPath(e.ID), Format: formatText(e.Format), Badge: exportBadge(e.State), Created: minute(e.CreatedAt), Current: e.ID == current}
 		if e.SizeBytes > 0 {
 			line.Size = humanize.Bytes(uint64(e.SizeBytes))
 		}
@@ -138,9 +138,9 @@ func rowsText(e rules.Export) string {
 }
 
 func exportFacts(e rules.Export) []ui.Fact {
-	consumers := "included"
+	consumers := "Included"
 	if !e.Consumers {
-		consumers = "left out"
+		consumers = "Left out"
 	}
 	return []ui.Fact{
 		{Label: "Format", Value: formatText(e.Format)},
@@ -160,11 +160,11 @@ func formatText(format string) string {
 func keysText(option string) string {
 	switch bundle.KeysOption(option) {
 	case bundle.KeysMint:
-		return "new ones, minted"
+		return "New ones, minted"
 	case bundle.KeysNone:
-		return "none"
+		return "None"
 	}
-	return "hashes: existing keys keep working"
+	return "Hashes: existing keys keep working"
 }
 
 func exportBadge(state string) ui.Badge {

@@ -22,7 +22,7 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 		started := s.post("/projects/shop/export", "format", "gateway", "keys", "hashes", "consumers", "true")
 		path := started.header.Get("Location")
 		started.leadsTo(path)
-		waiting := s.get(path).is(200, "Export of shop").says("#export-status", "Waiting for a worker").says("tbody tr[class], tbody [aria-current]", "UTC")
+		waiting := s.get(path).is(200, "Export of shop").says("#export-status", "Waiting for a worker").says("tbody tr:has([aria-current=true])", "Queued")
 		if !strings.Contains(waiting.Find("noscript").Text(), `http-equiv="refresh"`) {
 			t.Error("a browser without script would not ask again")
 		}

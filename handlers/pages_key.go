@@ -68,7 +68,9 @@ func graceOptions() []ui.Option {
 
 func day(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
-func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
+func minute(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") }
+
+func moment(t time.Time) string { return minute(t) + " UTC" }
 
 func dayOrNever(t *time.Time) string {
 	if t == nil {

@@ -15,8 +15,11 @@ import (
 	"postern/views/ui"
 )
 
-// cardsPerPage keeps the list quick to load and to read.
-const cardsPerPage = 50
+// The list stays quick to load and to read.
+const (
+	cardsPerPage     = 50
+	addressesPerCard = 4
+)
 
 func projectPath(name string) string { return "/projects/" + name }
 
@@ -67,6 +70,9 @@ func (s *Server) card(p rules.Project, activeKeys int64, latest exports.Export) 
 	}
 	if n := len(p.Versions); n > 0 {
 		m.Addresses = s.addresses(p.Name, p.Versions[n-1])
+	}
+	if more := len(m.Addresses) - addressesPerCard; more > 0 {
+		m.Addresses, m.More = m.Addresses[:addressesPerCard], english.Plural(more, "more environment", "")
 	}
 	return m
 }

@@ -127,14 +127,8 @@ func (s *Server) answer(v *visit, page pageHandler) {
 	}
 }
 
-// parseVisit reads the form and refuses text that no database keeps the same way:
-// PostgreSQL takes neither NUL nor what is not UTF-8.
+// parseVisit reads the form, within the same bounds as addresses (textOnly).
 func parseVisit(c *gin.Context) error {
-	for _, param := range c.Params {
-		if !storable(param.Value) {
-			return notFound()
-		}
-	}
 	if err := c.Request.ParseForm(); err != nil {
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 			return fault.New(fault.TooLarge, "too_large", "The form is larger than 1 MiB.").Because(err)
@@ -142,16 +136,12 @@ func parseVisit(c *gin.Context) error {
 		return fault.New(fault.Malformed, "malformed", "The form could not be read.").Because(err)
 	}
 	for name, values := range c.Request.PostForm {
-		for _, value := range append(values, name) {
-			if !storable(value) {
-				return fault.New(fault.Malformed, "malformed", "The form holds characters that are no text.")
-			}
+		if !isText(name) || !isText(values...) {
+			return fault.New(fault.Malformed, "malformed", "The form holds characters that are no text.")
 		}
 	}
 	return nil
 }
-
-func storable(s string) bool { return strings.ToValidUTF8(s, "") == s && !strings.Contains(s, "\x00") }
 
 // render writes a page whole or not at all.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {

@@ -136,8 +136,12 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, verb strin
 			return err
 		}
 		row.UpdatedAt = now
-		if won, err := tx.UpdateKey(row, before.UpdatedAt); err != nil || !won {
-			return errors.Join(err, fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this key at the same time. Look at it and try again."))
+		won, err := tx.UpdateKey(row, before.UpdatedAt)
+		if err != nil {
+			return err
+		}
+		if !won {
+			return fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this key at the same time. Look at it and try again.")
 		}
 		entry := access.Entry{Action: access.KeyChange, Object: id, Team: parent.TeamID,
 			Detail: map[string]string{"change": verb, "before": before.State, "after": row.State}}

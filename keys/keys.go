@@ -195,8 +195,8 @@ func (in CreateInput) check(now time.Time) []fault.Field {
 		wrong = append(wrong, fault.Field{Pointer: "/owner", Code: "invalid_owner",
 			Detail: fmt.Sprintf("Name whom the key belongs to, such as billing-service: 1 to %d printable ASCII characters without a space at either end.", maxOwner)})
 	}
-	if utf8.RuneCountInString(in.Description) > maxDescription || !utf8.ValidString(in.Description) {
-		wrong = append(wrong, fault.Field{Pointer: "/description", Code: "invalid_description", Detail: fmt.Sprintf("Use at most %d characters.", maxDescription)})
+	if utf8.RuneCountInString(in.Description) > maxDescription || !utf8.ValidString(in.Description) || strings.ContainsRune(in.Description, 0) {
+		wrong = append(wrong, fault.Field{Pointer: "/description", Code: "invalid_description", Detail: fmt.Sprintf("Use at most %d characters of text.", maxDescription)})
 	}
 	if in.ExpiresAt != nil && !in.ExpiresAt.After(now) {
 		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "invalid_expiry", Detail: "Give a time in the future, or leave it out for a key that does not expire."})

@@ -43,6 +43,36 @@ func TestAFailedTransactionLeavesNothing(t *testing.T) {
 	})
 }
 
+// A transaction that reads before it writes fails at once, without waiting, where
+// it began without the right to write.
+func TestWritersThatReadFirstWaitForEachOther(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		project := seed(t, db)
+		const writers, each = 4, 50
+		var all sync.WaitGroup
+		for range writers {
+			all.Go(func() {
+				for range each {
+					err := db.Write(t.Context(), func(tx *models.Tx) error {
+						if _, err := tx.ProjectByID(project.ID); err != nil {
+							return err
+						}
+						return tx.AddRevision(project.ID, "", models.Now())
+					})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		if last, err := db.Read(t.Context()).LastRevision(); err != nil || last != writers*each {
+			t.Errorf("revision %d, error %v, want %d", last, err, writers*each)
+		}
+	})
+}
+
 func TestUpdateLosesAgainstAFasterOne(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project := seed(t, db)

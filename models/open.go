@@ -64,22 +64,23 @@ func openPostgres(ctx context.Context, databaseURL string) (*DB, error) {
 	return &DB{dialect: migrations.Postgres, write: db, read: db}, nil
 }
 
-// openSQLite opens the file twice. Writers begin IMMEDIATE, because a deferred
-// transaction that writes after reading fails with SQLITE_BUSY at once instead
-// of waiting; readers stay deferred, so that an export that reads for a minute
-// holds up nobody (WAL).
+// openSQLite opens the file twice. Writers share one connection and wait for
+// each other there: two that begin deferred and both write after reading fail
+// with SQLITE_BUSY at once, and this driver ignores _txlock beside _time_format.
+// Readers have connections of their own, so that an export that reads for a
+// minute holds up nobody (WAL).
 func openSQLite(ctx context.Context, path string) (*DB, error) {
 	dsn := func(extra string) string {
 		return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() +
 			"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)&_time_format=sqlite" + extra
 	}
-	write, err := gorm.Open(sqlite.Open(dsn("&_pragma=journal_mode(WAL)&_txlock=immediate")), gormConfig())
+	write, err := gorm.Open(sqlite.Open(dsn("&_pragma=journal_mode(WAL)")), gormConfig())
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}
 	db := &DB{dialect: migrations.SQLite, write: write, read: write}
 	pool := db.SQL()
-	pool.SetMaxOpenConns(4)
+	pool.SetMaxOpenConns(1)
 	if err := pool.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open SQLite file %s: %w", path, err), db.Close())
 	}

@@ -158,8 +158,8 @@ func removeDotSegments(path []byte) []byte {
 			end++
 		}
 		last := end == len(path)
-		switch segment := string(path[i+1 : end]); {
-		case segment == "..":
+		switch segment := string(path[i+1 : end]); segment {
+		case "..":
 			for len(out) > 0 {
 				c := out[len(out)-1]
 				out = out[:len(out)-1]
@@ -170,7 +170,7 @@ func removeDotSegments(path []byte) []byte {
 			if last {
 				out = append(out, '/')
 			}
-		case segment == "." || segment == "":
+		case ".", "":
 			if last {
 				out = append(out, '/')
 			}

@@ -101,7 +101,7 @@ func list() projects.List {
 		},
 		{
 			ID: "prj_2", Name: "billing", DisplayName: "Billing", Version: "1.0.0", Access: ui.Badge{Text: "Passthrough"},
-			ActiveKeys: "no keys", LastExport: "never exported", ConfigureURL: "/projects/billing", ExportURL: "/projects/billing/export",
+			ActiveKeys: "no active keys", LastExport: "never exported", More: "16 more environments", ConfigureURL: "/projects/billing", ExportURL: "/projects/billing/export",
 			Addresses: []projects.Address{{ID: "b1", Environment: "prod", URL: "http://localhost:8090/billing/1.0.0/prod"}},
 		},
 		{

@@ -115,7 +115,7 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	case snapshot.FeatureOwnerFallback:
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/fallback")}
 	case snapshot.FeatureKeyType:
-		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/key_types/%s", escapePointer(s.Name))}
+		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/key_types/%s", s.ID)}
 	case snapshot.FeatureKey, snapshot.FeatureKeyGrace:
 		if b.HasKeys() {
 			return judgeKey(b, s)
@@ -178,11 +178,6 @@ func onLoopback(target string) bool {
 	}
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
-}
-
-// escapePointer is the escaping of RFC 6901, section 3.
-func escapePointer(token string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }
 
 // upstream is a service's address in the fields Kong wants it in; its url

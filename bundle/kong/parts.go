@@ -25,8 +25,8 @@ service, a consumer for each owner of a key, and one plugin. It is JSON, which i
 | ` + "`consumers[]`" + ` | an owner of keys; the id is what upstreams see as ` + "`X-Consumer-ID`" + ` |
 | ` + "`plugins[0].config.routes`" + ` | by route id: the environment's name and who may call (` + "`mode`, `methods`, `keyless`" + `) |
 | ` + "`plugins[0].config.fallback`" + ` | the owner that calls without a key count against, where that is allowed |
-| ` + "`plugins[0].config.key_types`" + ` | by name: the scopes of keys of that type |
-| ` + "`plugins[0].config.keys`" + ` | by SHA-256 of the whole key: key id, owner, tenant, type; ` + "`environment`" + ` if it opens one only; ` + "`valid_until`" + ` in Unix seconds; ` + "`frozen`" + `. Delete a line to revoke a key |
+| ` + "`plugins[0].config.key_types`" + ` | by key type id: its name, and the scopes of keys of that type |
+| ` + "`plugins[0].config.keys`" + ` | by SHA-256 of the whole key, on one line: the key's id, then ` + "`tenant=`, `type=`, `scopes=` if they are not the type's, `env=` if it opens one environment only, `until=` in Unix seconds if it ends, `frozen` if it is, `consumer=` and, last, `owner=`" + `. Delete a line to revoke a key |
 `
 
 // parts are the files a gateway runs on, and those that probe it.

@@ -61,11 +61,11 @@ func keyFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "hash", Status: bundle.Exact, How: "plugin postern-auth, SHA-256 in `keys`; its owner a consumer",
 			Note: "The consumer's present key goes on working; the gateway knows its hash only."},
-		{Reason: "expires", Status: bundle.Exact, How: "the same with `valid_until`",
+		{Reason: "expires", Status: bundle.Exact, How: "the same with `until`",
 			Note: "The consumer's present key goes on working until the same moment, by the gateway's clock."},
 		{Reason: "frozen", Status: bundle.Exact, How: "the same with `frozen`",
 			Note:   "The key is frozen here as there and answered 403 key_frozen.",
-			Remedy: "To unfreeze it, delete its \"frozen\": true in gateway/gateway.yaml and start the gateway again."},
+			Remedy: "To unfreeze it, delete the word frozen from its line in gateway/gateway.yaml and start the gateway again."},
 		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
 			Note: "The key is revoked: its record is exported, and the gateway answers 401 as before."},
 		{Reason: "minted", Status: bundle.Exact, How: "SHA-256 of the present and of a new key",
@@ -79,7 +79,7 @@ func keyFates() []bundle.Fate {
 
 func graceFates() []bundle.Fate {
 	return []bundle.Fate{
-		{Reason: "by_the_clock", Status: bundle.Exact, How: "plugin postern-auth, a second hash with `valid_until`",
+		{Reason: "by_the_clock", Status: bundle.Exact, How: "plugin postern-auth, a second hash with `until`",
 			Note: "The secret before the last rotation works until the same moment, by the gateway's clock."},
 		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
 			Note: "The key is revoked, and so is the secret before its last rotation."},
@@ -96,7 +96,7 @@ func limitFates() []bundle.Fate {
 		{Reason: "timeouts", Status: bundle.Approximate, How: "connect_timeout, read_timeout and write_timeout of each service",
 			Note: "Kong counts its timeouts between two reads or writes; at worst a call that trickles ends later than on the hosted proxy."},
 		{Reason: "error_bodies", Status: bundle.Approximate, How: "Kong's own error pages",
-			Note: "Where no route fits or the upstream fails, the status is the same (404, 502, 504) but the body is Kong's own and has no code."},
+			Note: "Where no route fits or the upstream fails, the body is Kong's own and has no code; the status is the same (404, 502, 504), but for an upstream whose name is unknown, which Kong answers with 503 instead of 502."},
 		{Reason: "refused_requests", Status: bundle.Approximate, How: "nginx's own checks",
 			Note: "Requests that are no proper HTTP, or too large, are refused by both, but Kong does it with a page of its own and at other sizes: header lines of more than 8 KB each are answered 400 or 414, more than 999 of them 431; and it takes a raw # in a path for a part of it."},
 		{Reason: "invalid_utf8", Status: bundle.Lossy, How: "not routed",

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -24,15 +22,8 @@ starts; migrate is for deployments that want it as a step of its own.`,
 			if err != nil {
 				return err
 			}
-			if err := os.MkdirAll(settings.DataDir, 0o700); err != nil {
-				return fmt.Errorf("cannot make the data directory: %w", err)
-			}
-			db, err := app.OpenDatabase(c.Context(), settings)
+			ours, rivers, err := app.Migrate(c.Context(), settings, slog.New(slog.DiscardHandler))
 			if err != nil {
-				return err
-			}
-			ours, rivers, err := db.Migrate(c.Context(), slog.New(slog.DiscardHandler))
-			if err := errors.Join(err, db.Close()); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(t.out, "Applied %d steps, and %d of the job queue. The schema is up to date.\n", ours, rivers)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,9 +46,11 @@ func run(ctx context.Context, args []string, t terminal) int {
 	if err == nil {
 		return exitDone
 	}
-	for line := range strings.Lines(strings.TrimSpace(err.Error())) {
-		fmt.Fprintf(t.err, "postern: %s\n", strings.TrimSuffix(line, "\n"))
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(t.err, "postern: stopped")
+		return exitFailed
 	}
+	complain(t.err, err)
 	wrongUse := errors.As(err, &usageError{})
 	if !started || wrongUse {
 		fmt.Fprintf(t.err, "See '%s --help'.\n", command.CommandPath())
@@ -72,7 +73,8 @@ func newRoot(t terminal) *cobra.Command {
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServe(t), newMigrate(t), newVersion(t))
+	root.AddCommand(newServe(t), newMigrate(t), newDemo(t), newCreate(t), newProjects(t), newKeys(t), newExport(t), newVerify(t), newVersion(t))
+	root.AddCommand(newUnavailable()...)
 	return root
 }
 

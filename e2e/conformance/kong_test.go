@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	"postern/snapshot"
+	"postern/testkit/sample"
 )
 
 // TestConformanceWithKong needs POSTERN_KONG: a program that is called with a
@@ -23,6 +26,31 @@ func TestConformanceWithKong(t *testing.T) {
 	postern := startPostern(t, up)
 	kong := startKong(t, launcher, filepath.Join(export(t, up), "gateway"), up)
 	run(t, Corpus(), postern, kong)
+}
+
+// A project with attacks in every free text boots, lets its keys in, and shows
+// the upstream the text as it is: no vault, template or shell has touched it.
+func TestConformanceHostileProjectBoots(t *testing.T) {
+	launcher := os.Getenv("POSTERN_KONG")
+	if launcher == "" {
+		t.Fatal("conformance: not run: POSTERN_KONG is not set to a launcher of Kong 3.9, such as tools/kong-docker")
+	}
+	up := newUpstream(t)
+	project, keys := sample.Hostile(up.url)
+	kong := startKong(t, launcher, filepath.Join(exportOf(t, project, keys), "gateway"), up)
+	for name, k := range keys {
+		if k.Environment == "dev" || k.State != snapshot.KeyActive || k.ExpiresAt.Equal(sample.Past) {
+			continue
+		}
+		out := kong.send(get(name, prod+"/x", key(k)))
+		if len(out.Seen) != 1 || out.Seen[0].Headers.Get("X-Consumer-Username") != k.Owner {
+			t.Errorf("%s: owner %q: status %d, upstream saw %v", name, k.Owner, out.Status, out.Seen)
+		}
+	}
+	out := kong.send(get("fallback", "/2.0.0/prod/x"))
+	if len(out.Seen) != 1 || out.Seen[0].Headers.Get("X-Consumer-Username") != project.FallbackOwner {
+		t.Errorf("fallback: status %d, upstream saw %v", out.Status, out.Seen)
+	}
 }
 
 func startKong(t *testing.T, launcher, folder string, up *upstream) *peer {

@@ -67,10 +67,14 @@ func startPostern(t *testing.T, up *upstream) *peer {
 // export unpacks the sample project's bundle and gives its folder.
 func export(t *testing.T, up *upstream) string {
 	t.Helper()
-	keys := sample.Keys()
+	return exportOf(t, Project(up.url), sample.Keys())
+}
+
+func exportOf(t *testing.T, project *snapshot.Project, keys map[string]sample.Plain) string {
+	t.Helper()
 	var out bytes.Buffer
 	_, err := bundle.Write(t.Context(), &out, bundle.Input{
-		Project: Project(up.url), Keys: sample.Stream(keys), KeyCount: int64(len(keys)),
+		Project: project, Keys: sample.Stream(keys), KeyCount: int64(len(keys)),
 		Options: bundle.Options{Format: bundle.FormatGateway, Consumers: true},
 		Target:  kong.Target, AddressOf: sample.AddressOf, Generator: "postern test",
 	})

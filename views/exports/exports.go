@@ -46,7 +46,7 @@ func (a Ask) keys() ui.Group {
 		ID: "export-keys", Name: "keys", Legend: "API keys", Error: a.KeysError,
 		Options: []ui.Option{
 			{Value: "hashes", Title: "Hashes", Chosen: a.Keys == "" || a.Keys == "hashes", Text: "Existing keys keep working; no key can be read from the zip."},
-			{Value: "mint", Title: "Mint new", Chosen: a.Keys == "mint", Text: "New keys in a file for you to hand out; old ones stop at the new gateway."},
+			{Value: "mint", Title: "Mint new", Chosen: a.Keys == "mint", Text: "New keys in a file to hand out; existing ones keep working beside them."},
 			{Value: "none", Title: "None", Chosen: a.Keys == "none", Text: "The zip holds no keys at all."},
 		},
 	}
@@ -125,7 +125,7 @@ type Line struct {
 	URL     string
 	Format  string
 	Badge   ui.Badge
-	Created string
+	Created string // such as "20 Nov 2026, 13:41", in UTC
 	Size    string // "" while there is none
 	Current bool   // the export this page shows
 }

@@ -16,9 +16,10 @@ type Card struct {
 	DisplayName  string
 	Version      string // the version whose addresses are shown, or "3 versions"
 	Access       ui.Badge
-	ActiveKeys   string // such as "2 active keys"
-	LastExport   string // such as "Exported yesterday"
-	Addresses    []Address
+	ActiveKeys   string    // such as "2 active keys"
+	LastExport   string    // such as "Exported yesterday"
+	Addresses    []Address // the first few
+	More         string    // such as "17 more environments", "" where all are shown
 	ConfigureURL string
 	ExportURL    string
 }

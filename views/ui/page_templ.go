@@ -411,7 +411,7 @@ func crumbs(steps []Crumb) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for i, step := range steps {
-				var templ_7745c5c3_Var17 = []any{"flex min-w-0 items-center gap-2", templ.KV("max-sm:hidden", i < len(steps)-2)}
+				var templ_7745c5c3_Var17 = []any{"flex items-center gap-2", templ.KV("max-sm:hidden", i < len(steps)-2), templ.KV("min-w-0", i == len(steps)-1), templ.KV("min-w-12 shrink-[99]", i < len(steps)-1)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var17...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -114,11 +114,12 @@ check_runtime() {
   esac
 }
 
-# The gateway's own words when it refused its configuration; nothing otherwise.
+# The gateway's own words when it refused its configuration, which take a few
+# lines; nothing otherwise.
 refusal() {
   compose logs --no-color kong 2>/dev/null |
-    grep -E 'init_by_lua error|error parsing declarative|failed (parsing|loading) declarative|\[emerg\]|\[alert\]|Error: ' |
-    head -n 1
+    grep -A 5 -E 'init_by_lua error|error parsing declarative|failed (parsing|loading) declarative|\[emerg\]|\[alert\]|Error: ' |
+    head -n 6
 }
 
 wait_until_ready() {
@@ -169,6 +170,20 @@ check() {
   fi
 }
 
+# The first address of the environment that the key is for: its name stands in
+# the key, between the underscores.
+path_for_key() {
+  of_key=${key#*_}
+  of_key=${of_key%%_*}
+  for prefix in $guarded $open; do
+    of_path=${prefix%/}
+    if [ "$of_key" = all ] || [ "$of_key" = "${of_path##*/}" ]; then
+      break
+    fi
+  done
+  printf '%s' "$prefix"
+}
+
 smoke_test() {
   for prefix in $guarded; do
     check "$prefix without a key" "$prefix" '' 401
@@ -178,9 +193,7 @@ smoke_test() {
     printf 'open  %s asks for no key\n' "$prefix"
   done
   [ -n "$key" ] || return 0
-  if [ -z "$path" ]; then
-    for path in $guarded $open; do break; done
-  fi
+  [ -n "$path" ] || path=$(path_for_key)
   check "$path with your key" "$path" "$key" 200
 }
 

@@ -56,6 +56,16 @@ text_of() {
   printf '%s' "${rest%%\"*}"
 }
 
+# Whether the lent key is for the environment that a path ends with: its name
+# stands in the key, between the underscores.
+key_opens() {
+  [ -n "$key" ] || return 1
+  of_key=${key#*_}
+  of_key=${of_key%%_*}
+  of_path=${1%/}
+  [ "$of_key" = all ] || [ "$of_key" = "${of_path##*/}" ]
+}
+
 # A curl configuration with the probe's headers, one a line.
 headers() {
   list=${line#*'"headers":['}
@@ -81,11 +91,11 @@ while IFS= read -r line; do
   [ -n "$line" ] || continue
   id=$(text_of id)
   needs=$(text_of needs)
-  if [ "$needs" = key ] && [ -z "$key" ]; then
+  path=$(text_of path)
+  if [ "$needs" = key ] && ! key_opens "$path"; then
     left_out=$((left_out + 1))
     continue
   fi
-  path=$(text_of path)
   code=$(text_of code)
   status=${line#*'"status":'}
   status=${status%%,*}

@@ -172,6 +172,27 @@ local function digest(key)
 end
 
 
+-- The fields of an entry, which is one line:
+--   key_01 tenant=tnt_1 type=kty_1 env=prod until=1767225600 frozen consumer=<uuid> owner=billing service
+-- Only the id, tenant, consumer and owner are always there; the owner is last
+-- and may hold blanks. nil for a line that was spoilt by hand.
+local function parse_entry(line)
+  local head, owner = line:match("^(.-) owner=(.+)$")
+  if not head then
+    return nil
+  end
+  local entry = { id = head:match("^(%S+)"), owner = owner }
+  for field in head:gmatch(" (%S+)") do
+    local name, value = field:match("^(%l+)=(.*)$")
+    entry[name or field] = value or true
+  end
+  if entry["until"] then
+    entry.valid_until = tonumber(entry["until"]) or 0
+  end
+  return entry.id and entry.tenant and entry.consumer and entry or nil
+end
+
+
 -- The entry of a presented key, or nil and the code of the refusal.
 local function check_key(config, environment, presented)
   if type(presented) ~= "string" then
@@ -182,20 +203,31 @@ local function check_key(config, environment, presented)
   if not well_formed(presented) then
     return nil, "invalid_key"
   end
-  local entry = config.keys and config.keys[digest(presented)]
+  local line = config.keys and config.keys[digest(presented)]
+  local entry = line and parse_entry(line)
   if not entry then
     return nil, "invalid_key"
   end
   if entry.valid_until and entry.valid_until <= ngx.now() then
     return nil, "invalid_key"
   end
-  if entry.environment and entry.environment ~= environment then
+  if entry.env and entry.env ~= environment then
     return nil, "invalid_key"
   end
   if entry.frozen then
     return nil, "key_frozen"
   end
   return entry
+end
+
+
+-- What the key may do, joined by blanks; "" for nothing.
+local function scopes_of(config, entry)
+  if entry.scopes then
+    return (entry.scopes:gsub(",", " "))
+  end
+  local key_type = config.key_types and config.key_types[entry.type]
+  return key_type and table.concat(key_type.scopes, " ") or ""
 end
 
 
@@ -213,12 +245,11 @@ local function let_through_as_key(config, entry)
     { id = entry.consumer, username = entry.owner, custom_id = entry.owner },
     { id = entry.id, consumer = { id = entry.consumer } }
   )
-  local key_type = config.key_types and config.key_types[entry.type]
-  local scopes = entry.scopes or (key_type and key_type.scopes)
+  local scopes = scopes_of(config, entry)
   set_consumer(entry.consumer, entry.owner)
   kong.service.request.set_header("X-Credential-Identifier", entry.id)
-  if scopes and #scopes > 0 then
-    kong.service.request.set_header("X-Authenticated-Scope", table.concat(scopes, " "))
+  if scopes ~= "" then
+    kong.service.request.set_header("X-Authenticated-Scope", scopes)
   end
   kong.service.request.set_header("X-Tenant-ID", entry.tenant)
 end

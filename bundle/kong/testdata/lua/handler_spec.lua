@@ -35,14 +35,24 @@ local ROUTES = {
   nobody = { environment = "prod", mode = "authenticate", methods = {}, keyless = "reject" },
 }
 
+local ORDER = { "type", "scopes", "env", "until" }
+
 local function config(change)
-  local entry = { id = "key_1", owner = "ana", consumer = "uuid-ana", tenant = "tnt_1", type = "full", environment = "prod" }
-  for name, value in pairs(change or {}) do
-    entry[name] = value ~= "absent" and value or nil
+  change = change or {}
+  local fields = { type = "kty_1", env = "prod" }
+  for name, value in pairs(change) do
+    fields[name] = value
   end
+  local line = "key_1 tenant=tnt_1"
+  for _, name in ipairs(ORDER) do
+    if fields[name] and fields[name] ~= "absent" then
+      line = line .. " " .. name .. "=" .. fields[name]
+    end
+  end
+  line = change.line or (line .. (change.frozen and " frozen" or "") .. " consumer=uuid-ana owner=ana & co")
   return {
-    routes = ROUTES, keys = { [digest(good)] = entry },
-    key_types = { full = { scopes = { "a", "b:c" } }, none = { scopes = {} } },
+    routes = ROUTES, keys = { [digest(good)] = line },
+    key_types = { kty_1 = { name = "full", scopes = { "a", "b:c" } }, kty_2 = { name = "none", scopes = {} } },
     fallback = { owner = "desk", consumer = "uuid-desk" },
   }
 end
@@ -90,24 +100,24 @@ check("an accepted key sets every identity header and goes no further", function
   local seen = call("guarded", { { "X-API-Key", good }, { "X-Other", "1" } })
   passed(seen)
   equal(value(seen, "X-Consumer-ID"), "uuid-ana")
-  equal(value(seen, "X-Consumer-Username"), "ana")
-  equal(value(seen, "X-Consumer-Custom-ID"), "ana")
+  equal(value(seen, "X-Consumer-Username"), "ana & co")
+  equal(value(seen, "X-Consumer-Custom-ID"), "ana & co")
   equal(value(seen, "X-Credential-Identifier"), "key_1")
   equal(value(seen, "X-Authenticated-Scope"), "a b:c")
   equal(value(seen, "X-Tenant-ID"), "tnt_1")
   equal(value(seen, "X-API-Key"), nil)
   equal(value(seen, "X-Other"), "1")
   equal(seen.consumer.id, "uuid-ana")
-  equal(seen.consumer.username, "ana")
+  equal(seen.consumer.username, "ana & co")
   equal(seen.credential.id, "key_1")
 end)
 
 check("scopes of the key's own come before those of its type", function()
-  equal(value(call("guarded", { { "X-API-Key", good } }, config({ scopes = { "x" } })), "X-Authenticated-Scope"), "x")
+  equal(value(call("guarded", { { "X-API-Key", good } }, config({ scopes = "x,y:z" })), "X-Authenticated-Scope"), "x y:z")
 end)
 
 check("no scopes, no header", function()
-  for _, change in ipairs({ { type = "none" }, { scopes = {} }, { type = "gone" } }) do
+  for _, change in ipairs({ { type = "kty_2" }, { scopes = "" }, { type = "kty_9" }, { type = "absent" } }) do
     equal(value(call("guarded", { { "X-API-Key", good } }, config(change)), "X-Authenticated-Scope"), nil)
   end
 end)
@@ -127,7 +137,9 @@ check("malformed keys are refused without a lookup", function()
   never.keys = setmetatable({}, { __index = function() error("looked up") end })
   local hash = digest(good)
   for _, bad in ipairs({ "", "x", hash, good:sub(1, -2), good .. "0", good:upper(), "PST" .. good:sub(4), good:gsub("prod", "Prod"),
-    "p" .. good:sub(4), ("p"):rep(17) .. good:sub(4), good:sub(1, -7) .. "000000", good .. "\0", good .. "\n", "1st" .. good:sub(4) }) do
+    "p" .. good:sub(4), ("p"):rep(17) .. good:sub(4), good:sub(1, -7) .. "000000", good .. "\0", good .. "\n", "1st" .. good:sub(4),
+    key("pst", "prod", ("s"):rep(31)), key("pst", "prod", ("s"):rep(33)), key("p", "prod", secret), key(("p"):rep(17), "prod", secret),
+    key("pst", "Prod", secret), key("pst", "", secret), key("pst", "1", secret), key("pst_x", "prod", secret) }) do
     refused(call("guarded", { { "X-API-Key", bad } }, never), 401, "invalid_key")
   end
 end)
@@ -145,18 +157,32 @@ end)
 
 check("a key for one environment opens no other", function()
   refused(call("dev", { { "X-API-Key", good } }), 401, "invalid_key")
-  passed(call("dev", { { "X-API-Key", good } }, config({ environment = "absent" })))
+  passed(call("dev", { { "X-API-Key", good } }, config({ env = "absent" })))
 end)
 
 check("a key ends by the clock, to the moment", function()
-  local ends = config({ valid_until = 1000.5 })
+  local ends = config({ ["until"] = "1000.5" })
   passed(call("guarded", { { "X-API-Key", good } }, ends, { now = 1000.499 }))
   refused(call("guarded", { { "X-API-Key", good } }, ends, { now = 1000.5 }), 401, "invalid_key")
 end)
 
+check("an owner may look like a field", function()
+  local line = "key_1 tenant=tnt_1 env=prod consumer=u owner=x env=dev frozen owner=y"
+  local seen = call("guarded", { { "X-API-Key", good } }, config({ line = line }))
+  passed(seen)
+  equal(value(seen, "X-Consumer-Username"), "x env=dev frozen owner=y")
+end)
+
+check("a line that was spoilt by hand opens nothing", function()
+  for _, line in ipairs({ "", "key_1", "key_1 tenant=tnt_1 consumer=u", "key_1 tenant=tnt_1 owner=x", "key_1 consumer=u owner=x",
+    " owner=x", "key_1 tenant=tnt_1 consumer=u owner=", "key_1 tenant=tnt_1 until=soon consumer=u owner=x" }) do
+    refused(call("guarded", { { "X-API-Key", good } }, config({ line = line })), 401, "invalid_key")
+  end
+end)
+
 check("a frozen key is told so, unless it would be refused anyway", function()
   refused(call("guarded", { { "X-API-Key", good } }, config({ frozen = true })), 403, "key_frozen")
-  refused(call("guarded", { { "X-API-Key", good } }, config({ frozen = true, valid_until = 999 })), 401, "invalid_key")
+  refused(call("guarded", { { "X-API-Key", good } }, config({ frozen = true, ["until"] = "999" })), 401, "invalid_key")
   refused(call("dev", { { "X-API-Key", good } }, config({ frozen = true })), 401, "invalid_key")
 end)
 
@@ -205,7 +231,7 @@ check("a route that was added by hand asks for a key of every environment", func
     refused(call(route, {}), 401, "credentials_required")
   end
   refused(call("added", { { "X-API-Key", good } }), 401, "invalid_key")
-  passed(call("added", { { "X-API-Key", good } }, config({ environment = "absent" })))
+  passed(call("added", { { "X-API-Key", good } }, config({ env = "absent" })))
 end)
 
 local IDENTITY = {

@@ -103,9 +103,8 @@ local function example()
   return {
     routes = { [uuid] = { environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject" } },
     fallback = { owner = "desk", consumer = uuid },
-    key_types = { full = { scopes = { "*" } } },
-    keys = { [("ab"):rep(32)] = { id = "key_1", owner = "ana", consumer = uuid, tenant = "tnt_1", type = "full",
-      scopes = { "x" }, environment = "prod", valid_until = 1.5, frozen = true } },
+    key_types = { kty_1 = { name = "full", scopes = { "*" } } },
+    keys = { [("ab"):rep(32)] = "key_1 tenant=tnt_1 type=kty_1 scopes=x env=prod until=1.5 frozen consumer=" .. uuid .. " owner=a b" },
   }
 end
 
@@ -134,8 +133,9 @@ end)
 local bad = {
   ["a key that is no hash"] = function(c) c.keys = { secret = c.keys[("ab"):rep(32)] } end,
   ["a hash in upper case"] = function(c) c.keys = { [("AB"):rep(32)] = c.keys[("ab"):rep(32)] } end,
-  ["a key without an owner"] = function(c) c.keys[("ab"):rep(32)].owner = nil end,
-  ["an unknown field of a key"] = function(c) c.keys[("ab"):rep(32)].admin = true end,
+  ["a key without an owner"] = function(c) c.keys[("ab"):rep(32)] = "key_1 tenant=tnt_1 consumer=" .. uuid end,
+  ["a key without a consumer"] = function(c) c.keys[("ab"):rep(32)] = "key_1 tenant=tnt_1 owner=a" end,
+  ["a key that is a record"] = function(c) c.keys[("ab"):rep(32)] = { id = "key_1" } end,
   ["a consumer that is no UUID"] = function(c) c.fallback.consumer = "desk" end,
   ["an unknown mode"] = function(c) c.routes[uuid].mode = "off" end,
   ["an unknown method"] = function(c) c.routes[uuid].methods = { "jwt" } end,

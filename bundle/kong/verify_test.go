@@ -1,0 +1,136 @@
+package kong
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"postern/policy"
+	"postern/testkit/sample"
+)
+
+// replay runs verify.sh of the sample export against a gateway that is played
+// by answer: status, or 0 for 200, and code for a method and request.
+func replay(t *testing.T, answer http.HandlerFunc, args ...string) (int, string) {
+	t.Helper()
+	r := newRig(t)
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", append(append([]string{filepath.Join(r.folder, "..", "verify", "verify.sh")}, args...), server.URL+"/")...)
+	cmd.Env = []string{"PATH=" + r.bin}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatalf("run verify.sh: %v", err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String()
+}
+
+// faithful answers every recorded probe as recorded, and lets a key in.
+func faithful(t *testing.T, key string) http.HandlerFunc {
+	t.Helper()
+	recorded := map[string]probe{}
+	for lines := bufio.NewScanner(strings.NewReader(write(t, sampleInput())[probesFile])); lines.Scan(); {
+		var p probe
+		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
+			t.Fatal(err)
+		}
+		if p.Needs == "nothing" {
+			recorded[p.Path+"\n"+strings.Join(p.Headers, "\n")] = p
+		}
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		var headers []string
+		for _, line := range r.Header["X-Api-Key"] {
+			headers = append(headers, "X-API-Key: "+line)
+		}
+		for _, line := range r.Header["Authorization"] {
+			headers = append(headers, "Authorization: "+line)
+		}
+		if len(headers) == 1 && headers[0] == "X-API-Key: "+key {
+			fmt.Fprint(w, `{"of":"upstream"}`)
+			return
+		}
+		p, ok := recorded[r.RequestURI+"\n"+strings.Join(headers, "\n")]
+		if !ok {
+			t.Errorf("asked for what was not recorded: %s %q", r.RequestURI, headers)
+		}
+		if p.Status != 0 {
+			w.WriteHeader(p.Status)
+		}
+		_, _ = w.Write(policy.Denial{Code: p.Code, Message: "…"}.Body())
+	}
+}
+
+func TestVerifyScriptReplaysEveryProbe(t *testing.T) {
+	code, out := replay(t, faithful(t, ""))
+	expect(t, code, 0, out, "0 different, 8 left out for want of a key")
+	if equal := strings.Fields(out)[0]; equal < "50" || len(equal) != 2 {
+		t.Errorf("%s probes replayed, want more than 50", equal)
+	}
+	key := sample.Keys()["allenvs"].Plaintext
+	code, out = replay(t, faithful(t, key), "--key", key)
+	expect(t, code, 0, out, "0 different, 0 left out")
+	key = sample.Keys()["dev"].Plaintext
+	code, out = replay(t, faithful(t, key), "--key", key)
+	expect(t, code, 0, out, "0 different, 6 left out")
+}
+
+func TestVerifyScriptShowsTheDifference(t *testing.T) {
+	good := faithful(t, "")
+	code, out := replay(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key") == "not-a-key" && strings.HasPrefix(r.URL.Path, "/1.0.0/prod") {
+			return // lets it through
+		}
+		good(w, r)
+	})
+	expect(t, code, 1, out, "1.0.0~prod:malformed_key\n- 401 invalid_key\n+ 200 \n", "1 different")
+	code, out = replay(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write(policy.CredentialsRequired.Body())
+	})
+	expect(t, code, 1, out, "open~prod:no_credentials\n- upstream \n+ 401 credentials_required")
+}
+
+func TestVerifyScriptRefusesWrongUsage(t *testing.T) {
+	for _, args := range [][]string{{"--nope"}, {"--key", "a b"}} {
+		if code, out := replay(t, func(http.ResponseWriter, *http.Request) {}, args...); code != 2 {
+			t.Errorf("%q: exit status %d, output:\n%s", args, code, out)
+		}
+	}
+}
+
+func TestScriptsPassShellcheck(t *testing.T) {
+	shellcheck, err := exec.LookPath("shellcheck")
+	if err != nil {
+		t.Fatalf("shellcheck is missing (Debian: apt-get install shellcheck): %v", err)
+	}
+	files := write(t, sampleInput())
+	scripts := 0
+	for name, text := range files {
+		if !strings.HasSuffix(name, ".sh") {
+			continue
+		}
+		scripts++
+		cmd := exec.Command(shellcheck, "-s", "sh", "-")
+		cmd.Stdin = strings.NewReader(text)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	if scripts != 2 {
+		t.Errorf("%d scripts in the export, want start.sh and verify.sh", scripts)
+	}
+	for _, path := range []string{"testdata/runtime/standin", "../../tools/kong-docker"} {
+		if out, err := exec.Command(shellcheck, path).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", path, err, out)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package bundle
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"postern/policy"
+	"postern/snapshot"
+	"postern/testkit/sample"
+)
+
+func TestEncodeIsJSONAndYAMLAndHidesNothing(t *testing.T) {
+	all := sample.Nasty + "\u200b\u2066\u00ad\u061c\U0001f600é/<>&"
+	line, err := Encode(map[string]string{all: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asJSON, asYAML map[string]string
+	if err := json.Unmarshal(line, &asJSON); err != nil {
+		t.Fatalf("as JSON: %v", err)
+	}
+	if err := yaml.Unmarshal(line, &asYAML); err != nil {
+		t.Fatalf("as YAML: %v", err)
+	}
+	want := map[string]string{strings.ToValidUTF8(all, "\ufffd"): strings.ToValidUTF8(all, "\ufffd")}
+	if diff := cmp.Diff(want, asJSON); diff != "" {
+		t.Errorf("JSON (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, asYAML); diff != "" {
+		t.Errorf("YAML (-want +got):\n%s", diff)
+	}
+	for _, r := range string(line) {
+		if r < ' ' || unseen(r) {
+			t.Errorf("%U stands there unescaped", r)
+		}
+	}
+	if !utf8.Valid(line) || strings.Contains(string(line), `\ud83d`) {
+		t.Errorf("%s: not UTF-8, or a surrogate pair", line)
+	}
+}
+
+func TestCellsAreNoFormulas(t *testing.T) {
+	for value, want := range map[string]string{
+		"plain": `"plain"`, "": `""`, `a "b", c`: `"a ""b"", c"`, "two\nlines": "\"two\nlines\"",
+		"=1+1": `"'=1+1"`, "+1": `"'+1"`, "-1": `"'-1"`, "@SUM(A1)": `"'@SUM(A1)"`, "  =1": `"'  =1"`,
+		"\t=1": "\"'\t=1\"", "\rx": "\"'\rx\"", "＝1": `"'＝1"`, "a=1": `"a=1"`, `="a"`: `"'=""a"""`,
+	} {
+		if got := cell(value); got != want {
+			t.Errorf("cell(%q) = %s, want %s", value, got, want)
+		}
+		read, err := csv.NewReader(strings.NewReader(cell(value) + ",x\r\n")).Read()
+		if err != nil || len(read) != 2 {
+			t.Errorf("cell(%q) reads as %q, %v", value, read, err)
+		}
+	}
+}
+
+func TestDerivedKeysAreWellFormedAndApart(t *testing.T) {
+	seen := map[string]bool{}
+	counts := map[rune]int{}
+	for _, id := range []string{"key_1", "key_2", "key_3"} {
+		for _, env := range []string{"", "prod"} {
+			k := deriveKey([]byte("seed"), "pst", env, id+env)
+			if !policy.WellFormedKey(k) || seen[k] {
+				t.Errorf("%s: malformed, or there before", k)
+			}
+			seen[k] = true
+			for _, r := range k {
+				counts[r]++
+			}
+		}
+	}
+	if deriveKey([]byte("seed"), "pst", "", "key_1") != deriveKey([]byte("seed"), "pst", "", "key_1") {
+		t.Error("one export would mint two keys for one")
+	}
+	if deriveKey([]byte("seed"), "pst", "", "key_1") == deriveKey([]byte("other"), "pst", "", "key_1") {
+		t.Error("two exports would mint the same key")
+	}
+	if len(counts) < 40 {
+		t.Errorf("only %d different characters in six keys", len(counts))
+	}
+}
+
+func TestOpenAPIDocumentsAreValid(t *testing.T) {
+	b := &Build{Project: sample.Project("http://up.example"), AddressOf: sample.AddressOf}
+	for i := range b.Project.Versions {
+		v := &b.Project.Versions[i]
+		text, err := json.Marshal(b.openAPIFor(v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := openapi3.NewLoader().LoadFromData(text)
+		if err != nil {
+			t.Fatalf("%s: %v", v.Name, err)
+		}
+		if err := doc.Validate(t.Context()); err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+		}
+		if got := len(doc.Servers); got != len(v.Environments) {
+			t.Errorf("%s: %d servers, want one for each of %d environments", v.Name, got, len(v.Environments))
+		}
+		asks := doc.Paths.Find("/{path}").Get.Security
+		if (asks != nil) != v.Access.Allows(snapshot.APIKey) {
+			t.Errorf("%s: security %v", v.Name, asks)
+		}
+		if asks != nil {
+			optional := slices.ContainsFunc(*asks, func(r openapi3.SecurityRequirement) bool { return len(r) == 0 })
+			if want := v.Name != "1.0.0"; optional != want {
+				t.Errorf("%s: key optional: %t, want %t", v.Name, optional, want)
+			}
+		}
+	}
+}
+
+func TestOpenAPIFilesNeverMeet(t *testing.T) {
+	b := &Build{Project: &snapshot.Project{Versions: []snapshot.Version{
+		{ID: "ver_a", Name: "V1"}, {ID: "ver_b", Name: "v1"}, {ID: "ver_c", Name: "nul"}, {ID: "ver_d", Name: "com1.x"}, {ID: "ver_e", Name: "v2"},
+	}}}
+	var got []string
+	for i := range b.Project.Versions {
+		got = append(got, b.openAPIFile(&b.Project.Versions[i]))
+	}
+	want := []string{"openapi/ver_a.json", "openapi/ver_b.json", "openapi/ver_c.json", "openapi/ver_d.json", "openapi/v2.json"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestZipTimesStayWhereZipCanSayThem(t *testing.T) {
+	epoch := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+	berlin := time.FixedZone("", 2*3600)
+	for in, want := range map[time.Time]time.Time{
+		{}: epoch, sample.Past: sample.Past, time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC): epoch,
+		time.Date(2026, 3, 4, 5, 6, 7, 8, berlin): time.Date(2026, 3, 4, 3, 6, 6, 0, time.UTC),
+	} {
+		if got := zipTime(in); !got.Equal(want) || got.Location() != time.UTC {
+			t.Errorf("zipTime(%s) = %s, want %s", in, got, want)
+		}
+	}
+}

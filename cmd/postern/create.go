@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+)
+
+type createFlags struct {
+	proxy        client.NewProxy
+	environments []string
+	keyTypes     []string
+	auth         client.NewAuth
+	requireKey   bool
+	json         bool
+}
+
+func newCreate(t terminal) *cobra.Command {
+	var f createFlags
+	command := &cobra.Command{
+		Use:   "create --target URL",
+		Short: "Put a proxy in front of an API",
+		Long: `Put a proxy in front of an API. No account is needed: the proxy gets a workspace
+of its own, whose key is kept in this user's configuration directory
+(POSTERN_CONFIG_DIR names another), where the other commands find it.
+
+With POSTERN_TOKEN set, the proxy is made in that workspace instead.`,
+		Example: `  postern create --target https://api.example.com --require-key
+  postern create --name shop --env prod=https://api.example.com --env dev=https://dev.example.com`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			in, err := f.input()
+			if err != nil {
+				return err
+			}
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			return create(c.Context(), t, s, in, f.json)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to")
+	flags.StringVar(&f.proxy.Name, "name", "", "name in the proxy's address (made from the target's host when absent)")
+	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
+	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
+	flags.StringArrayVar(&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)")
+	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through; short for --auth authenticate")
+	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough (default) or authenticate")
+	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key")
+	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject (default) or owner_fallback")
+	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, once for each")
+	flags.BoolVar(&f.json, "json", false, "print what the API answers, as JSON, with the workspace key")
+	addServerFlag(command)
+	return command
+}
+
+// input is the request that the flags describe. What needs the server's
+// knowledge, the server judges.
+func (f createFlags) input() (client.NewProxy, error) {
+	in := f.proxy
+	if in.Target == "" && len(f.environments) == 0 {
+		return in, usageError{"--target is missing: the URL that calls are forwarded to"}
+	}
+	for _, pair := range f.environments {
+		name, target, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || target == "" {
+			return in, usageError{fmt.Sprintf("--env %q is not NAME=URL", pair)}
+		}
+		if in.Environments == nil {
+			in.Environments = map[string]client.NewEnvironment{}
+		}
+		if _, twice := in.Environments[name]; twice {
+			return in, usageError{fmt.Sprintf("--env names %s twice", name)}
+		}
+		in.Environments[name] = client.NewEnvironment{Target: target}
+		if in.Target == "" {
+			in.Target = target
+		}
+	}
+	auth := f.auth
+	if f.requireKey {
+		if auth.Mode != "" && auth.Mode != "authenticate" {
+			return in, usageError{"--require-key and --auth " + auth.Mode + " contradict each other"}
+		}
+		auth.Mode = "authenticate"
+	}
+	for _, pair := range f.keyTypes {
+		name, scopes, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || scopes == "" {
+			return in, usageError{fmt.Sprintf("--key-type %q is not NAME=SCOPE,SCOPE", pair)}
+		}
+		auth.KeyTypes = append(auth.KeyTypes, client.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
+	}
+	if auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" || auth.KeyTypes != nil {
+		in.RequestsAuth = &auth
+	}
+	return in, nil
+}
+
+func create(ctx context.Context, t terminal, s session, in client.NewProxy, asJSON bool) error {
+	api, err := client.New(s.server, s.token)
+	if err != nil {
+		return err
+	}
+	var made client.Proxy
+	if s.token != "" {
+		if made, err = api.CreateProxy(ctx, in); err != nil {
+			return err
+		}
+		return printCreated(t.out, made, "", asJSON)
+	}
+	created := false
+	err = s.kept.keeping(s.server, func() (*workspace, error) {
+		if made, err = api.CreateProxy(ctx, in); err != nil {
+			return nil, err
+		}
+		created = true
+		return &workspace{Project: made.Project.Name, ProjectID: made.Project.ID, Key: made.WorkspaceKey, ExpiresAt: made.ExpiresAt}, nil
+	})
+	if err != nil && !created {
+		return err
+	}
+	if err != nil {
+		// The disk filled up meanwhile. The key is shown, or it would be lost.
+		fmt.Fprintf(t.err, "postern: the workspace key could not be kept; set POSTERN_TOKEN to it yourself: %s\n", made.WorkspaceKey)
+		return fmt.Errorf("%w (the proxy %s exists)", err, made.Project.Name)
+	}
+	return printCreated(t.out, made, s.kept.path, asJSON)
+}
+
+func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) error {
+	if asJSON {
+		return printJSON(w, made)
+	}
+	fmt.Fprintf(w, "%s %s is ready.\n\n", made.Project.Name, made.Project.Version)
+	err := table(w, func(row func(...string)) {
+		for _, e := range made.Project.Environments {
+			row("  "+e.Name, e.URL)
+			row("", "forwards to "+e.Target)
+			if key, ok := made.APIKeys[e.Name]; ok {
+				row("", "API key "+key.Key)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if len(made.APIKeys) > 0 {
+		fmt.Fprintf(w, "\nWrite the API key down: it is not shown again.\n")
+	}
+	fmt.Fprintf(w, "\nTry it:\n  %s\n", curl(made))
+	if made.Claim != nil {
+		fmt.Fprintf(w, "\nThe proxy ends on %s unless an account claims it:\n  %s\n", when(made.ExpiresAt), made.Claim.URL)
+	}
+	if keptIn != "" {
+		fmt.Fprintf(w, "\nIts workspace key is kept in %s.\n", keptIn)
+	}
+	return nil
+}
+
+// curl is a call of the first environment that can be pasted into a shell. Keys
+// and addresses have no character that would need more quoting.
+func curl(made client.Proxy) string {
+	first := made.Project.Environments[0]
+	if key, ok := made.APIKeys[first.Name]; ok {
+		return fmt.Sprintf("curl -H 'X-API-Key: %s' '%s/'", key.Key, first.URL)
+	}
+	return fmt.Sprintf("curl '%s/'", first.URL)
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"postern/fault"
+)
+
+// workspace is a project whose workspace key is kept. Unclaimed workspaces have
+// no other key: what is lost here is lost.
+type workspace struct {
+	Project   string     `json:"project"`
+	ProjectID string     `json:"project_id"`
+	Key       string     `json:"key"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+}
+
+// credentials is a file of workspace keys by server address. Nothing here
+// removes one: a server that refuses a key today may be the wrong server.
+type credentials struct{ path string }
+
+// credentialsFile is where this user's keys are kept: in POSTERN_CONFIG_DIR, or
+// in a folder of the user's configuration directory.
+func credentialsFile(t terminal) (credentials, error) {
+	dir := t.variable("POSTERN_CONFIG_DIR")
+	if dir == "" {
+		base, err := os.UserConfigDir()
+		if err != nil {
+			return credentials{}, fmt.Errorf("there is no place for credentials (%w): name one with POSTERN_CONFIG_DIR", err)
+		}
+		dir = filepath.Join(base, "postern")
+	}
+	return credentials{path: filepath.Join(dir, "credentials.json")}, nil
+}
+
+type credentialsContent struct {
+	Servers map[string][]workspace `json:"servers"`
+}
+
+// of lists the workspaces of a server, in the order of their creation.
+func (c credentials) of(server string) ([]workspace, error) {
+	content, err := c.read()
+	return content.Servers[server], err
+}
+
+func (c credentials) read() (credentialsContent, error) {
+	content := credentialsContent{Servers: map[string][]workspace{}}
+	text, err := os.ReadFile(c.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return content, nil
+	}
+	if err != nil {
+		return content, fmt.Errorf("cannot read the credentials: %w", err)
+	}
+	if err := json.Unmarshal(text, &content); err != nil {
+		// The parser's text is left out: it may quote from the file.
+		return content, fmt.Errorf("%s is damaged: mend it, or move it away", c.path)
+	}
+	if content.Servers == nil {
+		content.Servers = map[string][]workspace{}
+	}
+	return content, nil
+}
+
+// keeping locks the file, runs create, and keeps what it returns. It fails before
+// create runs where nothing could be kept, since a key that is shown once must
+// not come to nowhere to put it.
+func (c credentials) keeping(server string, create func() (*workspace, error)) error {
+	if err := c.prepare(); err != nil {
+		return fmt.Errorf("cannot keep credentials (%w): name another place with POSTERN_CONFIG_DIR", err)
+	}
+	unlock, err := lockedfile.MutexAt(c.path + ".lock").Lock()
+	if err != nil {
+		return fmt.Errorf("cannot keep credentials: %w", err)
+	}
+	defer unlock()
+	content, err := c.read()
+	if err != nil {
+		return err
+	}
+	made, err := create()
+	if err != nil || made == nil {
+		return err
+	}
+	// A project of the same name whose workspace is over makes room for this one.
+	kept := slices.DeleteFunc(content.Servers[server], func(w workspace) bool { return w.ProjectID == made.ProjectID })
+	content.Servers[server] = append(kept, *made)
+	return c.write(content)
+}
+
+// prepare finds out whether the file can be written.
+func (c credentials) prepare() error {
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(filepath.Dir(c.path), "credentials.*.part")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+func (c credentials) write(content credentialsContent) error {
+	text, err := json.MarshalIndent(content, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(c.path, func(f *os.File) error {
+		_, err := f.Write(append(text, '\n'))
+		return err
+	})
+}
+
+// writeFile makes a file, mode 0600, that is either there whole or not at all.
+func writeFile(path string, fill func(*os.File) error) (err error) {
+	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = part.Close()           // closed already where that is what failed
+			_ = os.Remove(part.Name()) // renamed away where all went well
+		}
+	}()
+	if err := fill(part); err != nil {
+		return err
+	}
+	if err := errors.Join(part.Sync(), part.Close()); err != nil {
+		return err
+	}
+	return os.Rename(part.Name(), path)
+}
+
+func noCredential(server string) error {
+	return fault.New(fault.Unauthenticated, "credentials_required",
+		"no credential for %s is kept here: make a proxy with `postern create`, or set POSTERN_TOKEN to a workspace key", server)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"postern/app"
+	"postern/client"
+	"postern/config"
+)
+
+func newDemo(t terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Show the whole way, from a proxy to its export, on a temporary database",
+		Long: `Show the whole way on a temporary database and free ports of this machine: start
+an API, put a proxy in front of it, call it without and with a key, take the
+project away as a zip, and check the zip. Nothing is left behind.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, err := os.MkdirTemp("", "postern-demo-")
+			if err != nil {
+				return fmt.Errorf("cannot make a temporary directory: %w", err)
+			}
+			return errors.Join(demonstrate(c.Context(), t, dir), os.RemoveAll(dir))
+		},
+	}
+}
+
+// demonstrate runs a server and an API for as long as the tour takes.
+func demonstrate(ctx context.Context, t terminal, dir string) (err error) {
+	upstream, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("cannot start the demo's API: %w", err)
+	}
+	api := &http.Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan struct{})
+	go func() { defer close(served); _ = api.Serve(upstream) }() // ends by Close
+	defer func() { err = errors.Join(err, api.Close()); <-served }()
+
+	server, err := newDemoServer(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("start a server: %w", err)
+	}
+	running, stop := context.WithCancel(ctx)
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Run(running) }()
+	defer func() { stop(); err = errors.Join(err, <-stopped) }()
+
+	d := &demo{out: t.out, server: server.Config.PublicURL, upstream: "http://" + upstream.Addr().String(), zip: filepath.Join(dir, "shop-kong.zip")}
+	return d.tour(ctx)
+}
+
+func newDemoServer(ctx context.Context, dir string) (*app.App, error) {
+	flags := pflag.NewFlagSet("demo", pflag.ContinueOnError)
+	config.AddFlags(flags)
+	err := flags.Parse([]string{"--data-dir", filepath.Join(dir, "data"), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0"})
+	if err != nil {
+		return nil, err
+	}
+	// No variables: the demo is the same whatever this machine's server is set to.
+	settings, err := config.Load(flags, nil)
+	if err != nil {
+		return nil, err
+	}
+	return app.New(ctx, settings, version(), slog.New(slog.DiscardHandler))
+}
+
+// echo is the API that the demo puts a proxy in front of.
+func echo(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintf(w, "%s %s for %s", r.Method, r.URL.Path, r.Header.Get("X-Consumer-Username"))
+}
+
+// demo is the tour and what its steps hand on.
+type demo struct {
+	out      io.Writer
+	server   string
+	upstream string
+	zip      string
+
+	proxy client.Proxy
+	api   *client.Client
+	step  int
+}
+
+// environment is the proxy's first and only one.
+func (d *demo) environment() client.ProxyEnvironment { return d.proxy.Project.Environments[0] }
+
+func (d *demo) key() client.ProxyKey { return d.proxy.APIKeys[d.environment().Name] }
+
+func (d *demo) tell(format string, args ...any) { fmt.Fprintf(d.out, "   "+format+"\n", args...) }

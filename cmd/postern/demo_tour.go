@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"postern/client"
+)
+
+// callTimeout bounds one call through the demo's gateway.
+const callTimeout = 10 * time.Second
+
+// tour takes every step; the first that goes otherwise than told is the error.
+func (d *demo) tour(ctx context.Context) error {
+	for _, step := range []struct {
+		title string
+		take  func(context.Context) error
+	}{
+		{"Put a proxy in front of an API", d.create},
+		{"Call it without a key", d.callWithoutKey},
+		{"Call it with its key", d.callWithKey},
+		{"Freeze the key, and call again", d.freeze},
+		{"Unfreeze it", d.unfreeze},
+		{"Take the project away, to run on Kong", d.export},
+		{"Check the zip, offline", d.verify},
+	} {
+		d.step++
+		fmt.Fprintf(d.out, "%d. %s\n", d.step, step.title)
+		if err := step.take(ctx); err != nil {
+			return fmt.Errorf("demo, step %d (%s): %w", d.step, strings.ToLower(step.title[:1])+step.title[1:], err)
+		}
+		fmt.Fprintln(d.out)
+	}
+	fmt.Fprintln(d.out, "All of it went as told. Your own: `postern serve`, then `postern create --target URL --require-key`.")
+	return nil
+}
+
+func (d *demo) create(ctx context.Context) (err error) {
+	anonymous, err := client.New(d.server, "")
+	if err != nil {
+		return err
+	}
+	d.proxy, err = anonymous.CreateProxy(ctx, client.NewProxy{Target: d.upstream, Name: "shop", RequestsAuth: &client.NewAuth{Mode: "authenticate"}})
+	if err != nil {
+		return err
+	}
+	if len(d.proxy.Project.Environments) != 1 || d.key().Key == "" {
+		return fmt.Errorf("expected one environment with its key, got %d and %d", len(d.proxy.Project.Environments), len(d.proxy.APIKeys))
+	}
+	d.tell("POST %s/proxy", d.server)
+	d.tell("%s now guards %s", d.environment().URL, d.upstream)
+	d.tell("its first key is %s", d.key().Key)
+	d.api, err = client.New(d.server, d.proxy.WorkspaceKey)
+	return err
+}
+
+func (d *demo) callWithoutKey(ctx context.Context) error {
+	return d.call(ctx, "", http.StatusUnauthorized, "credentials_required")
+}
+
+func (d *demo) callWithKey(ctx context.Context) error {
+	return d.call(ctx, d.key().Key, http.StatusOK, "GET /orders for ")
+}
+
+func (d *demo) freeze(ctx context.Context) error {
+	if _, err := d.api.FreezeKey(ctx, d.key().ID); err != nil {
+		return err
+	}
+	return d.call(ctx, d.key().Key, http.StatusForbidden, "key_frozen")
+}
+
+func (d *demo) unfreeze(ctx context.Context) error {
+	if _, err := d.api.UnfreezeKey(ctx, d.key().ID); err != nil {
+		return err
+	}
+	return d.call(ctx, d.key().Key, http.StatusOK, "GET /orders for ")
+}
+
+// call tells of a call through the gateway, and fails unless the answer has the
+// status and holds the text.
+func (d *demo) call(ctx context.Context, key string, status int, text string) error {
+	ctx, stop := context.WithTimeout(ctx, callTimeout)
+	defer stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.environment().URL+"/orders", nil)
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		request.Header.Set("X-API-Key", key)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	if err != nil {
+		return err
+	}
+	shown := strings.TrimSpace(string(body))
+	d.tell("GET %s", request.URL)
+	d.tell("%s: %s", answer.Status, shown)
+	if answer.StatusCode != status || !strings.Contains(shown, text) {
+		return fmt.Errorf("expected %d with %q, got %s: %s", status, text, answer.Status, shown)
+	}
+	return nil
+}
+
+func (d *demo) export(ctx context.Context) error {
+	e, err := d.api.CreateExport(ctx, d.proxy.Project.ID, client.NewExport{Format: "gateway"})
+	if err != nil {
+		return err
+	}
+	if e, err = d.api.WaitExport(ctx, e.ID, nil); err != nil {
+		return err
+	}
+	if err := writeFile(d.zip, func(f *os.File) error { return d.api.Download(ctx, e, f) }); err != nil {
+		return err
+	}
+	d.tell("a zip of %s: %d items moved exactly, %d approximately, %d with loss, %d not at all",
+		size(e.SizeBytes), e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)
+	if e.Ledger.Exact == 0 {
+		return fmt.Errorf("expected items that moved exactly, got none")
+	}
+	return nil
+}
+
+func (d *demo) verify(ctx context.Context) error {
+	report, err := verifyFile(ctx, d.zip)
+	if err != nil {
+		return err
+	}
+	d.tell("%d files are the ones that were summed, %d API key and %d ledger items are accounted for", report.Entries, report.Keys, report.Items)
+	if report.Keys != 1 || report.Target == "" {
+		return fmt.Errorf("expected one key and a gateway in the zip, got %d and %q", report.Keys, report.Target)
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxDays keeps a number of days from overflowing a duration.
+const maxDays = 36500
+
+// readDuration reads a duration as time.ParseDuration does, and days, which
+// people mean by "90d": always 24 hours.
+func readDuration(s string) (time.Duration, error) {
+	days, ok := strings.CutSuffix(s, "d")
+	if !ok {
+		return time.ParseDuration(s)
+	}
+	n, err := strconv.Atoi(days)
+	if err != nil || n < 0 || n > maxDays {
+		return 0, errors.New("not a number of days")
+	}
+	return time.Duration(n) * 24 * time.Hour, nil
+}
+
+// readExpiry reads a point in time or a time from now, nil for "".
+func readExpiry(s string, now time.Time) (*time.Time, error) {
+	if s == "" {
+		return nil, nil
+	}
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return &at, nil
+	}
+	if d, err := readDuration(s); err == nil && d > 0 {
+		at := now.Add(d).UTC().Truncate(time.Second)
+		return &at, nil
+	}
+	return nil, usageError{fmt.Sprintf("--expires %q is neither a time such as 2030-01-31T12:00:00Z nor one from now such as 90d", s)}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+)
+
+type exportFlags struct {
+	kong, data  bool
+	file        string
+	force       bool
+	keys        string
+	secrets     bool
+	noConsumers bool
+}
+
+// keysOptions are the values of --keys. The server knows them too; a wrong one
+// is wrong usage before anything is asked of it.
+var keysOptions = []string{"hashes", "mint", "none"}
+
+func newExport(t terminal) *cobra.Command {
+	var f exportFlags
+	command := &cobra.Command{
+		Use:   "export PROJECT [--kong | --data] [-o FILE]",
+		Short: "Take a project away as a zip",
+		Long: `Take a project away as a zip: as data, or as a folder that runs on Kong 3.9 where
+existing API keys keep working. The project itself is not changed.
+
+The export is made by the server; this waits for it, checks the zip's SHA-256,
+and prints how many items moved exactly, approximately, with loss, or not at
+all. MIGRATION-REPORT.json in the zip says so item by item.`,
+		Example: `  postern export shop --kong
+  postern export shop --data -o backup.zip --force`,
+		Args: exactly("PROJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			in, err := f.input()
+			if err != nil {
+				return err
+			}
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			return export(c.Context(), t, s, args[0], in, f, wantsJSON(c))
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&f.data, "data", false, "as data (default)")
+	flags.BoolVar(&f.kong, "kong", false, "as data and a gateway that runs on Kong 3.9")
+	flags.StringVarP(&f.file, "output", "o", "", "file to write (PROJECT-data.zip or PROJECT-kong.zip when absent)")
+	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
+	flags.StringVar(&f.keys, "keys", "hashes", "hashes: existing API keys keep working; mint: new keys beside them; none")
+	flags.BoolVar(&f.secrets, "secrets", false, "with secrets (not available yet)")
+	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users, groups and keys")
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func (f exportFlags) input() (client.NewExport, error) {
+	if f.kong && f.data {
+		return client.NewExport{}, usageError{"--kong and --data exclude each other: give one"}
+	}
+	if !slices.Contains(keysOptions, f.keys) {
+		return client.NewExport{}, usageError{fmt.Sprintf("--keys %q is none of %s", f.keys, strings.Join(keysOptions, ", "))}
+	}
+	in := client.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets}
+	if f.kong {
+		in.Format = "gateway"
+	}
+	if f.noConsumers {
+		consumers := false
+		in.Consumers = &consumers
+	}
+	return in, nil
+}
+
+// exporting is a project and the credential that sees it.
+type exporting struct {
+	client.Project
+	by caller
+}
+
+func export(ctx context.Context, t terminal, s session, project string, in client.NewExport, f exportFlags, asJSON bool) error {
+	if f.file != "" {
+		// Before anything is queued: nobody should wait for what cannot be saved.
+		if err := canSave(f.file, f.force); err != nil {
+			return err
+		}
+	}
+	p, err := onProject(ctx, s, project, func(ctx context.Context, api caller) (exporting, error) {
+		p, err := api.Project(ctx, project)
+		return exporting{p, api}, err
+	})
+	if err != nil {
+		return err
+	}
+	if f.file == "" {
+		f.file = p.Name + "-" + map[string]string{"gateway": "kong", "data": "data"}[in.Format] + ".zip"
+		if err := canSave(f.file, f.force); err != nil {
+			return err
+		}
+	}
+	e, err := p.by.CreateExport(ctx, p.ID, in)
+	if err != nil {
+		return err
+	}
+	shown := newProgress(t.err)
+	e, err = p.by.WaitExport(ctx, e.ID, shown.show)
+	shown.end()
+	if err != nil {
+		return err
+	}
+	if err := save(ctx, p.by, e, f.file); err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(t.out, e)
+	}
+	return printExported(t, f.file, e)
+}
+
+// canSave finds out whether the zip could be written where it is wanted.
+func canSave(file string, force bool) error {
+	info, err := os.Stat(file)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a directory: name a file with -o", file)
+	case err == nil && !force:
+		return fmt.Errorf("%s exists: overwrite it with --force, or name another file with -o", file)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot write there: %w", err)
+	}
+	probe, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.part")
+	if err != nil {
+		return fmt.Errorf("cannot write %s (%w): name another file with -o", file, errors.Unwrap(err))
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+func save(ctx context.Context, by caller, e client.Export, file string) error {
+	return writeFile(file, func(part *os.File) error { return by.Download(ctx, e, part) })
+}
+
+func printExported(t terminal, file string, e client.Export) error {
+	fmt.Fprintf(t.out, "Saved %s, %s, SHA-256 %s.\n\n", file, size(e.SizeBytes), e.SHA256)
+	err := table(t.out, func(row func(...string)) {
+		printLedger(row, e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)
+	})
+	if err != nil {
+		return err
+	}
+	next := "MIGRATION-REPORT.json in the zip says it item by item."
+	if e.Format == "gateway" {
+		next += " To run it: unpack the zip and read gateway/README.md."
+	}
+	_, err = fmt.Fprintf(t.out, "\n%s\n", next)
+	return err
+}
+
+func printLedger(row func(...string), exact, approximate, lossy, skipped int64) {
+	row("  exact", fmt.Sprint(exact), "moved as they are")
+	row("  approximate", fmt.Sprint(approximate), "moved, and behave slightly differently")
+	row("  lossy", fmt.Sprint(lossy), "moved in part")
+	row("  skipped", fmt.Sprint(skipped), "not moved")
+}
+
+// size is a number of bytes as people say it.
+func size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+)
+
+func newKeys(t terminal) *cobra.Command {
+	return family("keys", "List and change API keys",
+		newKeysList(t), newKeysCreate(t), newKeysRotate(t),
+		newKeysChange(t, "freeze", "Refuse calls with a key until it is unfrozen", "is frozen: calls with it get 403", (*client.Client).FreezeKey),
+		newKeysChange(t, "unfreeze", "Make a frozen key work again", "works again", (*client.Client).UnfreezeKey),
+		newKeysChange(t, "revoke", "End a key for good", "is revoked for good: calls with it get 401", (*client.Client).RevokeKey))
+}
+
+func newKeysList(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "list PROJECT",
+		Short: "List the API keys of a project, newest first",
+		Args:  exactly("PROJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			list, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]client.Key, error) {
+				return collect(api.Keys(ctx, args[0]))
+			})
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSONList(t.out, list)
+			}
+			return table(t.out, func(row func(...string)) {
+				row("ID", "KEY", "STATE", "TYPE", "ENVIRONMENT", "OWNER", "EXPIRES", "DESCRIPTION")
+				for _, k := range list {
+					row(k.ID, k.Prefix+"…"+k.Last4, k.State, k.KeyType, environmentOf(k), k.Owner, orNever(k.ExpiresAt), k.Description)
+				}
+			})
+		},
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func environmentOf(k client.Key) string {
+	if k.Environment == nil {
+		return "all"
+	}
+	return *k.Environment
+}
+
+func orNever(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return when(t)
+}
+
+func newKeysCreate(t terminal) *cobra.Command {
+	var in client.NewKey
+	var expires string
+	command := &cobra.Command{
+		Use:     "create PROJECT --owner OWNER",
+		Short:   "Create an API key and show it, this once",
+		Example: `  postern keys create shop --owner billing-service --type read-only --env prod --expires 90d`,
+		Args:    exactly("PROJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if in.Owner == "" {
+				return usageError{"--owner is missing: whom the key belongs to, such as billing-service"}
+			}
+			var err error
+			if in.ExpiresAt, err = readExpiry(expires, time.Now()); err != nil {
+				return err
+			}
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			k, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Key, error) {
+				return api.CreateKey(ctx, args[0], in)
+			})
+			if err != nil {
+				return err
+			}
+			return printMinted(t, c, k)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&in.Owner, "owner", "", "whom the key belongs to, such as billing-service")
+	flags.StringVar(&in.KeyType, "type", "", "key type (full when absent)")
+	flags.StringVar(&in.Environment, "env", "", "the one environment that the key opens (all when absent)")
+	flags.StringVar(&expires, "expires", "", "when the key ends: a time such as 2030-01-31T12:00:00Z, or a time from now such as 90d or 12h")
+	flags.StringVar(&in.Description, "description", "", "what the key is for")
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+// printMinted shows a key's plaintext, which nothing can show again.
+func printMinted(t terminal, c *cobra.Command, k client.Key) error {
+	if wantsJSON(c) {
+		return printJSON(t.out, k)
+	}
+	return table(t.out, func(row func(...string)) {
+		row("Key", k.Key)
+		row("", "Write it down: it is not shown again.")
+		row("Id", k.ID)
+		row("Owner", k.Owner)
+		row("Type", k.KeyType)
+		row("Environment", environmentOf(k))
+		row("Expires", orNever(k.ExpiresAt))
+		if k.GraceEndsAt != nil {
+			row("Old secret", "works until "+when(k.GraceEndsAt))
+		}
+	})
+}
+
+func newKeysRotate(t terminal) *cobra.Command {
+	var grace string
+	command := &cobra.Command{
+		Use:   "rotate KEY",
+		Short: "Give a key, named by its id, a new secret and show it, this once",
+		Args:  exactly("KEY"),
+		RunE: func(c *cobra.Command, args []string) error {
+			var period *time.Duration
+			if c.Flags().Changed("grace") {
+				d, err := readDuration(grace)
+				if err != nil {
+					return usageError{fmt.Sprintf("--grace %q is not a duration such as 24h, 7d or 0", grace)}
+				}
+				period = &d
+			}
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			k, err := onKey(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Key, error) {
+				return api.RotateKey(ctx, args[0], period)
+			})
+			if err != nil {
+				return err
+			}
+			return printMinted(t, c, k)
+		},
+	}
+	command.Flags().StringVar(&grace, "grace", "", "how long the old secret goes on working: 0, or up to 30d (24h when absent)")
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func newKeysChange(t terminal, name, short, done string, change func(*client.Client, context.Context, string) (client.Key, error)) *cobra.Command {
+	command := &cobra.Command{
+		Use:   name + " KEY",
+		Short: short,
+		Args:  exactly("KEY"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			k, err := onKey(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Key, error) {
+				return change(api.Client, ctx, args[0])
+			})
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSON(t.out, k)
+			}
+			_, err = fmt.Fprintf(t.out, "%s of %s %s.\n", k.ID, printable(k.Owner), done)
+			return err
+		},
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"postern/client"
+)
+
+// progress shows how far an export has come: on one line that is written over
+// and over where somebody watches, and not at all in a log.
+type progress struct {
+	w       io.Writer
+	watched bool
+	shown   bool
+}
+
+func newProgress(w io.Writer) *progress { return &progress{w: w, watched: isTerminal(w)} }
+
+// The control sequences of ECMA-48 that go to the start of a line and clear it.
+const startOver = "\r\x1b[K"
+
+func (p *progress) show(e client.Export) {
+	if !p.watched {
+		return
+	}
+	text := e.State
+	if e.Progress.Part != "" {
+		text += ": " + printable(e.Progress.Part)
+	}
+	if e.Progress.RowsTotal > 0 {
+		text += fmt.Sprintf(", %d of %d rows", e.Progress.RowsDone, e.Progress.RowsTotal)
+	}
+	fmt.Fprint(p.w, startOver+text)
+	p.shown = true
+}
+
+func (p *progress) end() {
+	if p.shown {
+		fmt.Fprint(p.w, startOver)
+	}
+}

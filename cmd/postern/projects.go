@@ -1,0 +1,176 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/fault"
+)
+
+// family is a command that only holds others.
+func family(use, short string, commands ...*cobra.Command) *cobra.Command {
+	command := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	command.AddCommand(commands...)
+	return command
+}
+
+func newProjects(t terminal) *cobra.Command {
+	return family("projects", "List and change projects",
+		newProjectsList(t), newProjectsShow(t), newProjectsSetTarget(t), newProjectsSetAccess(t))
+}
+
+func newProjectsList(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "list",
+		Short: "List the projects of all workspaces whose keys are kept here",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			list, err := allProjects(c.Context(), t, s)
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSONList(t.out, list)
+			}
+			return table(t.out, func(row func(...string)) {
+				row("NAME", "VERSION", "ACCESS", "ENVIRONMENTS", "ENDS UNLESS CLAIMED")
+				for _, p := range list {
+					for _, v := range p.Versions {
+						row(p.Name, v.Name, v.RequestsAuth.Mode, environmentNames(v), when(p.ExpiresAt))
+					}
+				}
+			})
+		},
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func wantsJSON(c *cobra.Command) bool { return c.Flag("json").Value.String() == "true" }
+
+func environmentNames(v client.Version) string {
+	var names []string
+	for _, e := range v.Environments {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// allProjects merges what every credential sees. One that is no longer valid,
+// because its workspace was claimed or has ended, is mentioned and passed over
+// while another works.
+func allProjects(ctx context.Context, t terminal, s session) ([]client.Project, error) {
+	callers, err := s.callers()
+	if err != nil {
+		return nil, err
+	}
+	var list []client.Project
+	var refused error
+	answered := false
+	for _, c := range callers {
+		found, err := collect(c.Projects(ctx))
+		if fault.KindOf(err) == fault.Unauthenticated && c.project != "" {
+			fmt.Fprintf(t.err, "The workspace key of %s is no longer valid.\n", c.project)
+			refused = err
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		answered = true
+		list = append(list, found...)
+	}
+	if !answered {
+		return nil, refused
+	}
+	slices.SortFunc(list, func(a, b client.Project) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	return slices.CompactFunc(list, func(a, b client.Project) bool { return a.ID == b.ID }), nil
+}
+
+// collect gathers what an iteration yields before its first error.
+func collect[T any](items func(func(T, error) bool)) ([]T, error) {
+	var list []T
+	for item, err := range items {
+		if err != nil {
+			return list, err
+		}
+		list = append(list, item)
+	}
+	return list, nil
+}
+
+func newProjectsShow(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "show PROJECT",
+		Short: "Show a project, by name or id",
+		Args:  exactly("PROJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			p, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Project, error) {
+				return api.Project(ctx, args[0])
+			})
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSON(t.out, p)
+			}
+			return printProject(t, p)
+		},
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func printProject(t terminal, p client.Project) error {
+	return table(t.out, func(row func(...string)) {
+		row("Name", p.Name)
+		if p.DisplayName != "" && p.DisplayName != p.Name {
+			row("Display name", p.DisplayName)
+		}
+		row("Id", p.ID)
+		row("Created", when(&p.CreatedAt))
+		if p.ExpiresAt != nil {
+			row("Ends unless claimed", when(p.ExpiresAt))
+		}
+		for _, v := range p.Versions {
+			row("")
+			row("Version", v.Name)
+			row("Access", accessOf(v.RequestsAuth))
+			for _, e := range v.Environments {
+				row("Environment "+e.Name, e.URL)
+				row("", "forwards to "+e.Target)
+			}
+		}
+		row("")
+		for _, k := range p.KeyTypes {
+			row("Key type "+k.Name, strings.Join(k.Scopes, " "))
+		}
+	})
+}
+
+func accessOf(a client.Auth) string {
+	text := a.Mode
+	if len(a.Methods) > 0 {
+		text += " by " + strings.Join(a.Methods, ", ")
+	}
+	if a.Keyless != "" {
+		text += "; calls without a key: " + a.Keyless
+	}
+	return text
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/fault"
+)
+
+func newProjectsSetTarget(t terminal) *cobra.Command {
+	var version string
+	command := &cobra.Command{
+		Use:   "set-target PROJECT ENVIRONMENT URL",
+		Short: "Change where the calls of an environment go",
+		Args:  exactly("PROJECT", "ENVIRONMENT", "URL"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			e, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Environment, error) {
+				v, err := findVersion(ctx, api, args[0], version)
+				if err != nil {
+					return client.Environment{}, err
+				}
+				e, err := findEnvironment(v, args[1])
+				if err != nil {
+					return e, err
+				}
+				return api.UpdateEnvironment(ctx, args[0], e.ID, args[2])
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(t.out, "%s %s now forwards to %s.\n", args[0], e.Name, e.Target)
+			return err
+		},
+	}
+	command.Flags().StringVar(&version, "version", "", "version of the project, where it has several")
+	addServerFlag(command)
+	return command
+}
+
+func newProjectsSetAccess(t terminal) *cobra.Command {
+	var version, mode, keyless string
+	var methods []string
+	command := &cobra.Command{
+		Use:   "set-access PROJECT [--mode MODE] [--methods METHOD,...] [--keyless WHAT]",
+		Short: "Change who may call a project",
+		Args:  exactly("PROJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			var change client.AuthChange
+			if c.Flags().Changed("mode") {
+				change.Mode = &mode
+			}
+			if c.Flags().Changed("methods") {
+				change.Methods = &methods
+			}
+			if c.Flags().Changed("keyless") {
+				change.Keyless = &keyless
+			}
+			if change == (client.AuthChange{}) {
+				return usageError{"nothing to change: give --mode, --methods or --keyless"}
+			}
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			v, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Version, error) {
+				v, err := findVersion(ctx, api, args[0], version)
+				if err != nil {
+					return v, err
+				}
+				return api.UpdateVersion(ctx, args[0], v.ID, change)
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(t.out, "Access to %s %s is now %s.\n", args[0], v.Name, accessOf(v.RequestsAuth))
+			return err
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&mode, "mode", "", "passthrough or authenticate")
+	flags.StringSliceVar(&methods, "methods", nil, "how calls authenticate: api_key")
+	flags.StringVar(&keyless, "keyless", "", "calls without a key: reject or owner_fallback")
+	flags.StringVar(&version, "version", "", "version of the project, where it has several")
+	addServerFlag(command)
+	return command
+}
+
+// findVersion finds the version by name; without one, the project's only one.
+func findVersion(ctx context.Context, api caller, project, name string) (client.Version, error) {
+	p, err := api.Project(ctx, project)
+	if err != nil {
+		return client.Version{}, err
+	}
+	var names []string
+	for _, v := range p.Versions {
+		if v.Name == name || (name == "" && len(p.Versions) == 1) {
+			return v, nil
+		}
+		names = append(names, v.Name)
+	}
+	if name == "" {
+		return client.Version{}, usageError{fmt.Sprintf("%s has several versions: name one of %s with --version", project, strings.Join(names, ", "))}
+	}
+	return client.Version{}, fault.New(fault.NotFound, "no_version", "%s has no version %q; it has %s", project, name, strings.Join(names, ", "))
+}
+
+func findEnvironment(v client.Version, name string) (client.Environment, error) {
+	for _, e := range v.Environments {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	return client.Environment{}, fault.New(fault.NotFound, "no_environment", "version %s has no environment %q; it has %s", v.Name, name, environmentNames(v))
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/pflag"
+
+	"postern/app"
+	"postern/config"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"postern": main})
+}
+
+// TestScripts runs testdata/script, each script against a server and an upstream
+// of its own, with credentials of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup:               setUp,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":    exits,
+			"lines":    lines,
+			"capture":  capture,
+			"calls":    calls,
+			"tamper":   tamper,
+			"notempty": notEmpty,
+		},
+	})
+}
+
+func setUp(env *testscript.Env) error {
+	upstream := httptest.NewServer(http.HandlerFunc(echo))
+	env.Defer(upstream.Close)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = taken.Close() })
+	server, err := startServer(env)
+	if err != nil {
+		return err
+	}
+	for name, value := range map[string]string{
+		"POSTERN_SERVER":     server,
+		"POSTERN_CONFIG_DIR": filepath.Join(env.WorkDir, "config"),
+		"UPSTREAM":           upstream.URL,
+		"TAKEN":              taken.Addr().String(),
+		"DATA":               filepath.Join(env.WorkDir, "server-data"),
+	} {
+		env.Setenv(name, value)
+	}
+	return nil
+}
+
+func startServer(env *testscript.Env) (string, error) {
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	config.AddFlags(flags)
+	if err := flags.Parse([]string{"--data-dir", filepath.Join(env.WorkDir, "server-data"), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0"}); err != nil {
+		return "", err
+	}
+	settings, err := config.Load(flags, nil)
+	if err != nil {
+		return "", err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	server, err := app.New(ctx, settings, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		stop()
+		return "", err
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Run(ctx) }()
+	env.Defer(func() {
+		stop()
+		if err := <-stopped; err != nil {
+			env.T().Log("the server stopped with: ", err)
+			env.T().FailNow()
+		}
+	})
+	return server.Config.PublicURL, nil
+}
+
+// exits CODE COMMAND...: the command ends with exactly this code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%s: %v", args[1], err)
+		}
+		code = exit.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// lines FILE N: the file, or stdout or stderr, has exactly so many lines.
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: lines FILE N")
+	}
+	text := ts.ReadFile(args[0])
+	if got := strings.Count(text, "\n"); strconv.Itoa(got) != args[1] {
+		ts.Fatalf("%s has %d lines, want %s:\n%s", args[0], got, args[1], text)
+	}
+}
+
+// capture NAME PATTERN: sets a variable to what the pattern's group matches in
+// stdout.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME PATTERN")
+	}
+	found := regexp.MustCompile("(?m)" + args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) != 2 {
+		ts.Fatalf("nothing in stdout matches %s with one group", args[1])
+	}
+	ts.Setenv(args[0], found[1])
+}
+
+// calls STATUS URL [KEY]: what the gateway answers.
+func calls(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: calls STATUS URL [KEY]")
+	}
+	request, err := http.NewRequest(http.MethodGet, args[1], nil)
+	ts.Check(err)
+	if len(args) == 3 {
+		request.Header.Set("X-API-Key", args[2])
+	}
+	answer, err := http.DefaultClient.Do(request)
+	ts.Check(err)
+	defer answer.Body.Close()
+	if strconv.Itoa(answer.StatusCode) != args[0] {
+		ts.Fatalf("%s answered %s, want %s", args[1], answer.Status, args[0])
+	}
+}
+
+// tamper FROM TO ENTRY: copies a zip with a byte more in the entry.
+func tamper(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: tamper FROM TO ENTRY")
+	}
+	from, err := zip.OpenReader(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer from.Close()
+	file, err := os.Create(ts.MkAbs(args[1]))
+	ts.Check(err)
+	to := zip.NewWriter(file)
+	touched := false
+	for _, entry := range from.File {
+		in, err := entry.Open()
+		ts.Check(err)
+		out, err := to.Create(entry.Name)
+		ts.Check(err)
+		_, err = io.Copy(out, in)
+		ts.Check(err)
+		if entry.Name == args[2] {
+			_, err = io.WriteString(out, "\n")
+			ts.Check(err)
+			touched = true
+		}
+	}
+	ts.Check(errors.Join(to.Close(), file.Close()))
+	if !touched {
+		ts.Fatalf("%s has no entry %s", args[0], args[2])
+	}
+}
+
+// notempty DIRECTORY: it has entries; with !, it has none or is not there.
+func notEmpty(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] notempty DIRECTORY")
+	}
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		ts.Check(err)
+	}
+	if (len(entries) > 0) == neg {
+		ts.Fatalf("%s has %d entries", args[0], len(entries))
+	}
+}

@@ -1,0 +1,161 @@
+// Command bench measures the gateway as it ships, side by side with nginx doing
+// the same job, and prints one table. Run it from the repository:
+//
+//	go run ./tools/bench
+//
+// It owns the measurement: it builds ./cmd/postern, runs `postern serve` on a
+// temporary directory with 10,000 keys minted through the API, an nginx with the
+// same keys in a map, one upstream for both (another nginx with a fixed body of
+// 1 KiB), and wrk as the load. It does not own what is good enough: it prints
+// figures and fails only when something cannot be measured.
+//
+// Absolute figures hold for one machine on one day; the ratios are what to
+// compare. The peers take turns within each round, so that whatever else the
+// machine does hits both, and each figure is the median of all rounds.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// settings are the flags.
+type settings struct {
+	keys        int
+	rounds      int
+	seconds     int
+	connections int
+}
+
+func main() {
+	var s settings
+	flag.IntVar(&s.keys, "keys", 10000, "keys that both peers know")
+	flag.IntVar(&s.rounds, "rounds", 5, "rounds; figures are medians over them")
+	flag.IntVar(&s.seconds, "seconds", 2, "length of one measurement")
+	flag.IntVar(&s.connections, "connections", 64, "connections of the load generator")
+	flag.Parse()
+
+	if err := run(s); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(s settings) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	tools, err := findTools()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "postern-bench-")
+	if err != nil {
+		return fmt.Errorf("make a working directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	progress("building ./cmd/postern")
+	binary, size, err := build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	upstream, err := startUpstream(dir, tools.nginx)
+	if err != nil {
+		return err
+	}
+	defer upstream.stop()
+	postern, err := startPostern(ctx, binary, filepath.Join(dir, "data"))
+	if err != nil {
+		return err
+	}
+	defer func() { postern.stop() }()
+
+	progress("minting %d keys through the API", s.keys)
+	project, err := postern.createProject(ctx, "bench", upstream.url)
+	if err != nil {
+		return err
+	}
+	keys, err := project.mint(ctx, s.keys)
+	if err != nil {
+		return err
+	}
+	reference, err := startReference(dir, tools.nginx, upstream.addr, keys)
+	if err != nil {
+		return err
+	}
+	defer reference.stop()
+
+	load := load{wrk: tools.wrk, settings: s, script: filepath.Join(dir, "report.lua")}
+	if err := load.writeScript(); err != nil {
+		return err
+	}
+	peers := []peer{
+		{name: "postern", url: project.url, pids: postern.pids},
+		{name: "nginx", url: "http://" + reference.addr + prefix, pids: reference.pids},
+	}
+	for _, sc := range scenarios(s, keys[len(keys)/2]) {
+		progress("%s: %d rounds of %d s for each peer", sc.name, s.rounds, s.seconds)
+		results, err := load.compare(ctx, sc, peers)
+		if err != nil {
+			return err
+		}
+		printTable(sc, peers, results)
+	}
+	return measureControl(ctx, binary, size, upstream.url, &postern)
+}
+
+// progress goes to stderr, so that stdout is the tables alone.
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }
+
+type tools struct{ nginx, wrk string }
+
+func findTools() (tools, error) {
+	var t tools
+	var missing []string
+	for _, need := range []struct {
+		path         *string
+		name, debian string
+		elsewhere    string
+	}{
+		{&t.nginx, "nginx", "nginx-light", "/usr/sbin/nginx"}, // sbin is not in everyone's PATH
+		{&t.wrk, "wrk", "wrk", ""},
+	} {
+		found, err := exec.LookPath(need.name)
+		if err != nil && need.elsewhere != "" {
+			found, err = exec.LookPath(need.elsewhere)
+		}
+		if err != nil {
+			missing = append(missing, fmt.Sprintf("%s (Debian package %s)", need.name, need.debian))
+		}
+		*need.path = found
+	}
+	if len(missing) > 0 {
+		return t, fmt.Errorf("not installed: %s", strings.Join(missing, ", "))
+	}
+	return t, nil
+}
+
+// build makes the binary as it ships and returns its path and size in bytes.
+func build(ctx context.Context, dir string) (string, int64, error) {
+	binary := filepath.Join(dir, "postern")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./cmd/postern")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", 0, fmt.Errorf("build ./cmd/postern: %w\n%s", err, out)
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		return "", 0, fmt.Errorf("build ./cmd/postern: %w", err)
+	}
+	return binary, info.Size(), nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// prefix is what both peers take off the path: the version and environment that
+// POST /proxy makes, below the project's name.
+const prefix = "/bench/1.0.0/prod"
+
+// server is an nginx that runs.
+type server struct {
+	*process
+	addr, url string
+}
+
+// startUpstream answers every path with 1 KiB.
+func startUpstream(dir, nginx string) (*server, error) {
+	return startNginx(filepath.Join(dir, "upstream"), nginx, func(addr string) string {
+		return fmt.Sprintf(`server {
+    listen %s backlog=1024;
+    keepalive_requests 1000000000;
+    location / { default_type text/plain; return 200 "%s"; }
+  }`, addr, strings.Repeat("0123456789abcdef", 64))
+	})
+}
+
+// startReference does in nginx what the gateway does: it takes the key from its
+// header, looks it up among the others, refuses what it does not know, takes the
+// prefix off and forwards on kept-alive connections.
+func startReference(dir, nginx, upstream string, keys []string) (*server, error) {
+	return startNginx(filepath.Join(dir, "reference"), nginx, func(addr string) string {
+		var known strings.Builder
+		for _, key := range keys {
+			fmt.Fprintf(&known, "    \"%s\" 1;\n", key)
+		}
+		return fmt.Sprintf(`map_hash_max_size %d;
+  map_hash_bucket_size 128;
+  map $http_x_api_key $known {
+    default 0;
+%s  }
+  upstream up { server %s; keepalive 128; keepalive_requests 1000000000; }
+  server {
+    listen %s backlog=1024;
+    keepalive_requests 1000000000;
+    location %s/ {
+      if ($known = 0) {
+        add_header WWW-Authenticate 'Key realm="postern"' always;
+        return 401 '{"message":"This API key is not valid here.","code":"invalid_key"}';
+      }
+      default_type application/json;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header X-API-Key "";
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_pass http://up/;
+    }
+  }`, 4*len(keys), known.String(), upstream, addr, prefix)
+	})
+}
+
+func startNginx(dir, nginx string, site func(addr string) string) (*server, error) {
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("start nginx: %w", err)
+	}
+	user := ""
+	if os.Getuid() == 0 {
+		user = "user root;\n" // its workers must reach the directory
+	}
+	config := fmt.Sprintf(`%sdaemon off;
+worker_processes auto;
+pid %[2]s/pid;
+error_log stderr warn;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  client_body_temp_path %[2]s/body;
+  proxy_temp_path %[2]s/proxy;
+  fastcgi_temp_path %[2]s/fastcgi;
+  uwsgi_temp_path %[2]s/uwsgi;
+  scgi_temp_path %[2]s/scgi;
+  %s
+}
+`, user, dir, site(addr))
+	file := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		return nil, fmt.Errorf("start nginx: %w", err)
+	}
+	p, err := start(nginx, "-e", "stderr", "-p", dir, "-c", file)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.waitFor(func() bool { return listens(addr) }); err != nil {
+		return nil, err
+	}
+	return &server{process: p, addr: addr, url: "http://" + addr}, nil
+}
+
+// freeAddr is a loopback address whose port nobody has at this moment.
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), nil
+}
+
+func listens(addr string) bool {
+	conn, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// postern is the product, running.
+type postern struct {
+	*process
+	control string // base URL of the control plane
+	ready   time.Duration
+}
+
+// startPostern runs `postern serve` on the data directory and waits until
+// /readyz says so.
+func startPostern(ctx context.Context, binary, data string) (*postern, error) {
+	control, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	gateway, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	p, err := start(binary, "serve", "--data-dir", data, "--control-addr", control, "--gateway-addr", gateway)
+	if err != nil {
+		return nil, err
+	}
+	out := &postern{process: p, control: "http://" + control}
+	if err := p.waitFor(func() bool { return isReady(ctx, out.control) }); err != nil {
+		return nil, err
+	}
+	out.ready = time.Since(began)
+	return out, nil
+}
+
+func isReady(ctx context.Context, control string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, control+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// project is what POST /proxy gave.
+type project struct {
+	control, name, workspaceKey string
+	url                         string // of its environment at the gateway
+}
+
+func (p *postern) createProject(ctx context.Context, name, target string) (*project, error) {
+	var answer struct {
+		Project struct {
+			Environments []struct {
+				URL string `json:"url"`
+			} `json:"environments"`
+		} `json:"project"`
+		WorkspaceKey string `json:"workspace_key"`
+	}
+	err := post(ctx, p.control+"/proxy", "", map[string]any{
+		"name": name, "target": target, "requests_auth": map[string]any{"mode": "authenticate", "methods": []string{"api_key"}},
+	}, &answer)
+	if err != nil {
+		return nil, err
+	}
+	if len(answer.Project.Environments) != 1 || answer.WorkspaceKey == "" {
+		return nil, fmt.Errorf("POST /proxy: the answer names no environment or no workspace key")
+	}
+	return &project{control: p.control, name: name, workspaceKey: answer.WorkspaceKey, url: answer.Project.Environments[0].URL}, nil
+}
+
+// mint makes keys through the API and returns them as the one answer that shows
+// them does.
+func (p *project) mint(ctx context.Context, n int) ([]string, error) {
+	keys := make([]string, n)
+	for i := range keys {
+		var answer struct {
+			Key string `json:"key"`
+		}
+		err := post(ctx, p.control+"/api/v1/projects/"+p.name+"/keys", p.workspaceKey,
+			map[string]any{"owner": fmt.Sprintf("app-%d", i), "key_type": "full"}, &answer)
+		if err != nil {
+			return nil, err
+		}
+		keys[i] = answer.Key
+	}
+	return keys, nil
+}
+
+// post sends JSON and reads the 201 into answer.
+func post(ctx context.Context, url, bearer string, body, answer any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("POST %s: %w", url, err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("POST %s: %w", url, err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("POST %s: %w", url, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err = io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("POST %s: %w", url, err)
+	}
+	if resp.StatusCode != http.StatusCreated {
+		return fmt.Errorf("POST %s: %s: %s", url, resp.Status, text)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return fmt.Errorf("POST %s: %w", url, err)
+	}
+	return nil
+}
+
+// measureControl takes the figures that no proxy has: POST /proxy on SQLite, the
+// start on the database that this run has filled, and the binary's size.
+func measureControl(ctx context.Context, binary string, size int64, target string, p **postern) error {
+	const creations, starts = 200, 7
+	progress("POST /proxy, %d times, and %d starts", creations, starts)
+	var took []time.Duration
+	for i := range creations {
+		began := time.Now()
+		if _, err := (*p).createProject(ctx, fmt.Sprintf("created-%d", i), target); err != nil {
+			return err
+		}
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+
+	data := (*p).cmd.Args[slices.Index((*p).cmd.Args, "--data-dir")+1]
+	var ready []float64
+	for range starts {
+		(*p).stop()
+		again, err := startPostern(ctx, binary, data)
+		if err != nil {
+			return err
+		}
+		*p = again
+		ready = append(ready, again.ready.Seconds()*1000)
+	}
+	fmt.Printf("\n%-44s %8.1f ms\n%-44s %8.1f ms\n%-44s %8.1f MB\n",
+		"POST /proxy on SQLite, p95", took[len(took)*95/100].Seconds()*1000,
+		"start to ready on this database, median", median(ready, func(ms float64) float64 { return ms }),
+		"binary", float64(size)/1e6)
+	return nil
+}
