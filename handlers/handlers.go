@@ -19,6 +19,7 @@ import (
 	"postern/exports"
 	"postern/keys"
 	"postern/projects"
+	"postern/usage"
 )
 
 // Server is what the routes work with.
@@ -29,6 +30,7 @@ type Server struct {
 	Projects *projects.Service
 	Keys     *keys.Service
 	Exports  *exports.Service
+	Usage    *usage.Service
 	Ready    func(context.Context) error // nil means ready for calls
 	Log      *slog.Logger
 }

@@ -40,6 +40,10 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "get-export", "GET", "/api/v1/exports/{export}", 200, "Get an export and its progress", s.getExport)
 	route(s, api, "cancel-export", "POST", "/api/v1/exports/{export}/cancel", 200, "Cancel an unfinished export", s.cancelExport)
 	r.GET("/api/v1/exports/:export/download", s.identify, s.downloadExport)
+
+	route(s, api, "get-usage", "GET", "/api/v1/projects/{project}/usage", 200, "Sum up calls", s.getUsage)
+	route(s, api, "list-requests", "GET", requestsRoute, 200, "List the latest requests, or follow them", s.listRequests)
+	describeEvents(api.OpenAPI())
 }
 
 func notFound() error {
@@ -61,5 +65,5 @@ func (s *Server) newAPI(r *gin.Engine) huma.API {
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "A workspace key, as POST /proxy answers it."},
 	}
-	return humagin.NewWithGroup(r, r.Group("/", s.identify), c)
+	return humagin.NewWithGroup(r, r.Group("/", s.identify, s.orEvents), c)
 }

@@ -36,7 +36,6 @@ type Request struct {
 type Requests struct {
 	Items   []Request
 	Next    string // cursor of the next page, "" on the last
-	Newest  string // id to follow after; "" before the first request
 	Dropped int64
 }
 
@@ -66,12 +65,6 @@ func (s *Service) Requests(ctx context.Context, p access.Principal, project, cur
 	if len(found) > limit {
 		found = found[:limit]
 		out.Next = r.id(found[limit-1].number)
-	}
-	if newest := r.newest(); newest > 0 {
-		out.Newest = r.id(newest)
-	}
-	if before == math.MaxUint64 && len(found) > 0 {
-		out.Newest = r.id(found[0].number) // not what came since it was looked at
 	}
 	out.Items, err = s.named(tx, parent.ID, r, found)
 	return out, err

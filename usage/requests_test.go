@@ -25,7 +25,7 @@ func (w *world) observe(n int) {
 func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		if got, err := w.Requests(t.Context(), w.owner, "shop", "", 0); err != nil || len(got.Items) != 0 || got.Newest != "" {
+		if got, err := w.Requests(t.Context(), w.owner, "shop", "", 0); err != nil || len(got.Items) != 0 {
 			t.Errorf("before the first call: %+v, %v", got, err)
 		}
 		w.observe(7)
@@ -44,9 +44,6 @@ func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
 			}
 			if cursor = got.Next; (cursor == "") != (page == 2) {
 				t.Errorf("page %d ends with cursor %q", page, cursor)
-			}
-			if page == 0 && got.Newest != got.Items[0].ID {
-				t.Errorf("newest %s, first %s", got.Newest, got.Items[0].ID)
 			}
 		}
 		if seen != "/6/5/4/3/2/1/0" {
