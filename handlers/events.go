@@ -75,8 +75,6 @@ func (e *eventStream) begin() {
 	h := e.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // nginx would keep events back
-	// The server's deadline for reading a request would end the stream.
-	_ = e.connection.SetReadDeadline(time.Time{})
 	e.w.WriteHeader(http.StatusOK)
 	e.buffer.WriteString("retry: 2000\n\n")
 }
