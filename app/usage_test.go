@@ -201,6 +201,7 @@ func TestUsageReconciles(t *testing.T) {
 			calling.Go(func() { r.call(c, &counted, "/shop/1.0.0/prod/hold", r.key, "held") })
 			<-r.underWay
 		}
+		c.CloseIdleConnections() // a server waits for those that were opened and not used
 		stopped := make(chan struct{})
 		go func() { defer close(stopped); r.stop() }()
 		r.stopsListening()

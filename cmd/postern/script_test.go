@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 			"calls":    calls,
 			"tamper":   tamper,
 			"notempty": notEmpty,
+			"follows":  follows,
 		},
 	})
 }
