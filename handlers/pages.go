@@ -41,6 +41,9 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/projects/:project/keys/:key/revoke", s.revokeKeyPage)
 	inside("POST", "/projects/:project/keys/:key/rotate", s.rotateKeyPage)
 
+	inside("GET", "/projects/:project/usage", s.showUsagePage)
+	inside("GET", "/projects/:project/requests", s.showRequestsPage)
+
 	inside("GET", "/projects/:project/export", s.askExport)
 	inside("POST", "/projects/:project/export", s.startExport)
 	inside("GET", "/exports/:export", s.showExportPage)

@@ -100,7 +100,8 @@ func (t *Tx) lockUsage() error {
 }
 
 // UsageOf sums a project's rows of the hours from (inclusive) to (exclusive) by
-// the columns given, at most limit groups. Without a column there is one.
+// the columns given: at most limit groups, those with the most calls. Without a
+// column there is one.
 func (t *Tx) UsageOf(projectID string, from, to int64, by []string, limit int) ([]UsageSum, error) {
 	columns := ""
 	for _, column := range by {
@@ -114,5 +115,5 @@ func (t *Tx) UsageOf(projectID string, from, to int64, by []string, limit int) (
 		q = q.Group(column)
 	}
 	var list []UsageSum
-	return list, q.Limit(limit).Scan(&list).Error
+	return list, q.Order("sum(calls) DESC").Limit(limit).Scan(&list).Error
 }

@@ -18,7 +18,7 @@ const MaxRequests = 200
 // credential when followFor is over.
 const (
 	pollEvery = 200 * time.Millisecond // calls are not burdened with waking readers
-	batch     = 100
+	batch     = 200
 	Heartbeat = 15 * time.Second
 	followFor = 10 * time.Minute
 )

@@ -42,6 +42,7 @@ const DefaultRange = 24 * time.Hour
 type Query struct {
 	From, To time.Time
 	GroupBy  []string
+	Top      int // answer just this many groups, those with the most calls; 0: all, or an error when they are too many
 }
 
 // Sums are what is counted. The bytes are those of bodies.
@@ -67,7 +68,8 @@ type Usage struct {
 	From, To time.Time // of whole hours
 	GroupBy  []string
 	Groups   []Group
-	Total    Sums
+	More     bool // there are more than Top
+	Total    Sums // of the groups
 }
 
 // Usage sums up a project's calls. It includes all that this process has
@@ -90,11 +92,15 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, project string,
 	for _, name := range q.GroupBy {
 		by = append(by, columns[name])
 	}
-	rows, err := tx.UsageOf(parent.ID, q.From.Unix()/3600, q.To.Unix()/3600, by, MaxItems+1)
+	limit := cmp.Or(q.Top, MaxItems)
+	rows, err := tx.UsageOf(parent.ID, q.From.Unix()/3600, q.To.Unix()/3600, by, limit+1)
 	if err != nil {
 		return Usage{}, fmt.Errorf("usage: of %s: %w", project, err)
 	}
-	if len(rows) > MaxItems {
+	more := len(rows) > limit
+	if more && q.Top > 0 {
+		rows = rows[:q.Top]
+	} else if more {
 		return Usage{}, fault.InvalidField("query.group_by", "too_many_groups",
 			"The answer would have more than %d groups. Ask for a shorter time, or group by less.", MaxItems)
 	}
@@ -102,7 +108,9 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, project string,
 	if err != nil {
 		return Usage{}, fmt.Errorf("usage: of %s: %w", project, err)
 	}
-	return q.answer(rows, places), nil
+	out := q.answer(rows, places)
+	out.More = more
+	return out, nil
 }
 
 func (q Query) normalized(now time.Time) (Query, error) {

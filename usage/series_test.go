@@ -88,6 +88,10 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 				t.Errorf("%s: got %v", code, err)
 			}
 		}
+		top, err := w.Usage(t.Context(), w.owner, "shop", usage.Query{GroupBy: []string{"owner"}, Top: 3})
+		if err != nil || len(top.Groups) != 3 || !top.More {
+			t.Errorf("the first three: %+v, %v", top, err)
+		}
 		for _, by := range [][]string{{"hour", "day"}, {"owner", "owner"}, {"hour; DROP TABLE usage_hours"}} {
 			if _, err := w.Usage(t.Context(), w.owner, "shop", usage.Query{GroupBy: by}); fault.CodeOf(err) != "invalid_group_by" {
 				t.Errorf("%v: got %v", by, err)

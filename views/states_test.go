@@ -52,6 +52,10 @@ func states() []state {
 		{"key-frozen", projects.KeyPage(keyFrozen())},
 		{"key-revoked", projects.KeyPage(keyRevoked())},
 		{"key-shown", projects.ShownPage(shown())},
+		{"usage", projects.UsagePage(usage())},
+		{"usage-empty", projects.UsagePage(usageEmpty())},
+		{"requests", projects.RequestsPage(requests())},
+		{"requests-empty", projects.RequestsPage(requestsEmpty())},
 		{"export", exports.AskPage(ask())},
 		{"export-wrong", exports.AskPage(exports.Ask{
 			Page: in("Export", "/projects/shop/export", "Shop", "Export"), Project: "Shop", Action: "/projects/shop/export",
