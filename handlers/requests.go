@@ -80,8 +80,11 @@ func (s *Server) orEvents(c *gin.Context) {
 	s.follow(c, c.GetHeader("Last-Event-ID"), func(r usage.Request) ([]byte, error) { return json.Marshal(showRequest(r)) })
 }
 
-// describeEvents adds to the document what orEvents answers.
-func describeEvents(document *huma.OpenAPI) {
+// describeUsage adds to the document what types do not say: how late counts are,
+// and what orEvents answers.
+func describeUsage(document *huma.OpenAPI) {
+	document.Paths[usageRoute].Get.Description = "Includes every call that has ended at the process that answers; those of other processes come up to a second later. " +
+		"A call is counted in the hour in which it began."
 	operation := document.Paths[requestsRoute].Get
 	operation.Description = "With Accept: text/event-stream, requests as they come: an event for each, whose data is an item of the list and whose id " +
 		"resumes as Last-Event-ID within the log (about the last 1000 requests of the process that answers); an event missed with their count " +

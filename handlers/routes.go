@@ -41,9 +41,9 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "cancel-export", "POST", "/api/v1/exports/{export}/cancel", 200, "Cancel an unfinished export", s.cancelExport)
 	r.GET("/api/v1/exports/:export/download", s.identify, s.downloadExport)
 
-	route(s, api, "get-usage", "GET", "/api/v1/projects/{project}/usage", 200, "Sum up calls", s.getUsage)
+	route(s, api, "get-usage", "GET", usageRoute, 200, "Sum up calls", s.getUsage)
 	route(s, api, "list-requests", "GET", requestsRoute, 200, "List the latest requests, or follow them", s.listRequests)
-	describeEvents(api.OpenAPI())
+	describeUsage(api.OpenAPI())
 }
 
 func notFound() error {

@@ -40,6 +40,8 @@ type UsageSums struct {
 	BytesOut int64 `json:"bytes_out" doc:"Of answer bodies"`
 }
 
+const usageRoute = "/api/v1/projects/{project}/usage"
+
 func (s *Server) getUsage(ctx context.Context, in *struct {
 	ProjectRef
 	From    time.Time `query:"from" doc:"RFC 3339, rounded down to the hour; 24 hours before to when absent"`

@@ -206,7 +206,7 @@ func TestRequestsAreFollowed(t *testing.T) {
 			t.Errorf("of no project: %d %s", got.status, got.raw)
 		}
 		document := call(t, listener.Config.Handler, "GET", "/openapi.json", "", "")
-		for _, said := range []string{"text/event-stream", "Last-Event-ID", `"last_used_at"`, `"bytes_out"`, `"remote_ip"`, `"next_cursor"`} {
+		for _, said := range []string{"text/event-stream", "Last-Event-ID", "up to a second later", `"last_used_at"`, `"bytes_out"`, `"remote_ip"`, `"next_cursor"`} {
 			if !strings.Contains(document.raw, said) {
 				t.Errorf("the OpenAPI document does not say %s", said)
 			}
