@@ -35,6 +35,10 @@ const (
 	ExportRead    Action = "export.read"
 	ExportCreate  Action = "export.create"
 	AuditRead     Action = "audit.read"
+
+	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
+	// account may.
+	WorkspaceClaim Action = "workspace.claim"
 )
 
 // Actions is the complete list.

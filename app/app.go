@@ -79,7 +79,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)
 	}
-	people := &accounts.Service{DB: a.state.db}
+	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed}
 	builder, err := a.newExports(ctx, version)
 	if err != nil {
 		return err
