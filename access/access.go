@@ -36,6 +36,10 @@ const (
 	ExportCreate  Action = "export.create"
 	AuditRead     Action = "audit.read"
 	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
+
+	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
+	// account may.
+	WorkspaceClaim Action = "workspace.claim"
 )
 
 // Actions is the complete list.

@@ -37,9 +37,11 @@ const (
 
 const workspaceKeyPrefix = "pstw_"
 
-// Service is the room's door.
+// Service is the room's door. Changed is called after a claim and returns when
+// the change is in effect in this process.
 type Service struct {
 	DB       *models.DB
+	Changed  func(context.Context)
 	throttle throttle
 }
 

@@ -86,7 +86,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)
 	}
-	people := &accounts.Service{DB: a.state.db}
+	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed}
 	builder, err := a.newExports(ctx, version)
 	if err != nil {
 		return err
@@ -179,23 +179,24 @@ func (a *App) Run(ctx context.Context) error {
 	if errors.Is(failed, context.Canceled) {
 		failed = nil
 	}
-	err := errors.Join(failed, a.stop())
+	err := errors.Join(failed, a.stop(context.WithoutCancel(ctx)))
 	running.Wait()
 	return errors.Join(err, a.state.close())
 }
 
-func (a *App) stop() error {
-	calls, stopCalls := context.WithTimeout(context.Background(), drainCalls)
+// stop takes a context that is not over yet.
+func (a *App) stop(ctx context.Context) error {
+	calls, stopCalls := context.WithTimeout(ctx, drainCalls)
 	defer stopCalls()
 	err := errors.Join(a.drain(calls, "control plane", a.control), a.drain(calls, "gateway", a.gateway))
 	a.plane.Close()
-	count, stopCount := context.WithTimeout(context.Background(), countCalls)
+	count, stopCount := context.WithTimeout(ctx, countCalls)
 	defer stopCount()
 	err = errors.Join(err, a.plane.Wait(count))
-	work, stopWork := context.WithTimeout(context.Background(), drainJobs)
+	work, stopWork := context.WithTimeout(ctx, drainJobs)
 	defer stopWork()
 	err = errors.Join(err, a.queue.Stop(work))
-	write, stopWrite := context.WithTimeout(context.Background(), writeUsage)
+	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
 	return errors.Join(err, a.usage.Close(write))
 }

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 	"time"
 
 	"postern/fault"
@@ -216,11 +215,3 @@ func (b *Build) ExportedAt() string { return stamp(b.Project.RevisedAt) }
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 func hexSum(sum [32]byte) string { return hex.EncodeToString(sum[:]) }
-
-// plural joins words for a sentence: "a, b and c".
-func plural(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
-}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -228,9 +229,7 @@ func refusedAs(t *testing.T, name string, data []byte, entry, says string) {
 }
 
 func asFault(err error, into **fault.Error) bool {
-	f, ok := err.(*fault.Error)
-	*into = f
-	return ok
+	return errors.As(err, into)
 }
 
 func TestVerifyRefusesOverlappingEntries(t *testing.T) {

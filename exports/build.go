@@ -96,7 +96,21 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 	if err := draft.Commit(); err != nil {
 		return err
 	}
-	return s.finish(ctx, row, report.latest(), result)
+	err = s.finish(ctx, row, report.latest(), result)
+	if errors.Is(err, errLeaseLost) {
+		return errors.Join(err, s.removeCancelled(ctx, row.ID))
+	}
+	return err
+}
+
+// removeCancelled removes the file of an export that was cancelled while its
+// last bytes were written. One that another worker took over keeps its file.
+func (s *Service) removeCancelled(ctx context.Context, id string) error {
+	row, err := s.DB.Read(ctx).ExportByID(id)
+	if err != nil || row.State != Cancelled {
+		return err
+	}
+	return s.Store.Remove(id)
 }
 
 func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, draft Draft, progress func(string, int64, int64)) (bundle.Result, error) {

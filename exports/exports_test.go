@@ -311,6 +311,25 @@ func TestCancelledIsNeverBuilt(t *testing.T) {
 	})
 }
 
+// Cancelled in the last moment, an export leaves no file that nobody can reach.
+func TestCancelledAtTheEndLeavesNoFile(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		e := w.request(t, gateway)
+		w.Store = &changingStore{Store: w.dir, change: func() {
+			if _, err := w.Cancel(t.Context(), w.owner, e.ID); err != nil {
+				t.Error(err)
+			}
+		}}
+		if err := w.Build(t.Context(), e.ID, true); err == nil {
+			t.Error("a cancelled export was finished")
+		}
+		if left, _ := os.ReadDir(string(w.dir)); len(left) != 0 || w.get(t, e.ID).State != exports.Cancelled {
+			t.Errorf("left %v, state %s", left, w.get(t, e.ID).State)
+		}
+	})
+}
+
 func TestWishesAreChecked(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -29,10 +29,14 @@ type Draft interface {
 // Dir is a Store in a directory. It is made when the first file is.
 type Dir string
 
-// Create implements Store.
+// Create implements Store. Whoever begins a file holds the export's lease, so
+// what earlier attempts left half-written is nobody's any more.
 func (d Dir) Create(id string) (Draft, error) {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory of exports: %w", err)
+	}
+	if err := d.removeParts(id + "."); err != nil {
+		return nil, fmt.Errorf("clear away earlier attempts at export %s: %w", id, err)
 	}
 	file, err := os.CreateTemp(string(d), id+".*.part")
 	if err != nil {
@@ -54,10 +58,14 @@ func (d Dir) Remove(id string) error {
 
 // RemoveParts removes what a killed process left half-written. Only the sole
 // owner of the directory may call it, before its workers start.
-func (d Dir) RemoveParts() error {
-	parts, err := filepath.Glob(filepath.Join(string(d), "*.part"))
+func (d Dir) RemoveParts() error { return d.removeParts("") }
+
+func (d Dir) removeParts(prefix string) error {
+	parts, err := filepath.Glob(filepath.Join(string(d), prefix+"*.part"))
 	for _, part := range parts {
-		err = errors.Join(err, os.Remove(part))
+		if gone := os.Remove(part); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
 	}
 	return err
 }

@@ -19,7 +19,7 @@ func principalOf(ctx context.Context) access.Principal {
 // identify finds out who is asking. A credential that is sent and wrong is
 // refused even where none is needed: going on as somebody else would surprise.
 func (s *Server) identify(c *gin.Context) {
-	p, err := s.principal(c.Writer, c.Request)
+	p, err := s.principal(c.Request)
 	if err != nil {
 		s.refuse(c, err)
 		return
@@ -29,7 +29,7 @@ func (s *Server) identify(c *gin.Context) {
 	c.Next()
 }
 
-func (s *Server) principal(w http.ResponseWriter, r *http.Request) (access.Principal, error) {
+func (s *Server) principal(r *http.Request) (access.Principal, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -35,7 +36,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		defer func() {
 			if failure := recover(); failure != nil {
-				if failure == http.ErrAbortHandler {
+				if cause, ok := failure.(error); ok && errors.Is(cause, http.ErrAbortHandler) {
 					panic(failure)
 				}
 				s.Log.Error("a handler panicked", "request", id, "panic", failure, "trace", string(debug.Stack()))

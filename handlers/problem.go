@@ -12,7 +12,7 @@ import (
 )
 
 // Problem is the body of every error of the API (RFC 9457).
-type Problem struct {
+type Problem struct { //nolint:errname // its JSON is what RFC 9457 calls a problem
 	Type      string         `json:"type" doc:"Always about:blank; code tells problems apart"`
 	Title     string         `json:"title" doc:"The status code in words"`
 	Status    int            `json:"status"`

@@ -21,6 +21,8 @@ func (s *Server) routes(r *gin.Engine) {
 	api := s.newAPI(r)
 	route(s, api, "create-proxy", "POST", "/proxy", 201, "Put a proxy in front of an API", s.createProxy)
 
+	route(s, api, "claim", "POST", "/api/v1/claim", 200, "Take over an unclaimed workspace", s.claimWorkspace)
+
 	route(s, api, "list-projects", "GET", "/api/v1/projects", 200, "List projects", s.listProjects)
 	route(s, api, "get-project", "GET", "/api/v1/projects/{project}", 200, "Get a project", s.getProject)
 	route(s, api, "update-project", "PATCH", "/api/v1/projects/{project}", 200, "Change a project's settings", s.updateProject)

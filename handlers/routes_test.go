@@ -17,7 +17,7 @@ var anonymous = map[string]string{
 	"GET /openapi.json": "200", "GET /openapi.yaml": "200", "GET /openapi-3.0.json": "200", "GET /openapi-3.0.yaml": "200",
 
 	"GET /": "/projects", "GET /signin": "200", "POST /signin": "401", "POST /signout": "/signin", "POST /theme": "/",
-	"GET /welcome/:code": "410", "POST /welcome/:code": "422", "GET /claim/:code": "200",
+	"GET /welcome/:code": "410", "POST /welcome/:code": "422", "GET /claim/:code": "in", "POST /claim/:code": "in",
 
 	"GET /projects": "in", "GET /projects/new": "in", "POST /projects/new": "in", "GET /projects/:project": "in",
 	"POST /projects/:project/settings": "in", "POST /projects/:project/versions/:version/access": "in",
@@ -28,6 +28,7 @@ var anonymous = map[string]string{
 	"GET /projects/:project/usage": "in", "GET /projects/:project/requests": "in",
 	"GET /exports/:export": "in", "GET /exports/:export/download": "in", "POST /exports/:export/cancel": "in",
 
+	"POST /api/v1/claim":   "401",
 	"POST /proxy":          "422", // open to anybody; the empty body is what is wrong
 	"GET /api/v1/projects": "401", "GET /api/v1/projects/:project": "401", "PATCH /api/v1/projects/:project": "401",
 	"PATCH /api/v1/projects/:project/versions/:version": "401", "PATCH /api/v1/projects/:project/environments/:environment": "401",
@@ -42,6 +43,7 @@ var anonymous = map[string]string{
 // bodies fit the schema, so that the answer is about the credential.
 var bodies = map[string]string{
 	"POST /proxy":                                               "{}",
+	"POST /api/v1/claim":                                        `{"code":"x"}`,
 	"PATCH /api/v1/projects/:project":                           "{}",
 	"PATCH /api/v1/projects/:project/versions/:version":         `{"requests_auth":{}}`,
 	"PATCH /api/v1/projects/:project/environments/:environment": `{"target":"http://127.0.0.1:9"}`,

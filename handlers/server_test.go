@@ -36,7 +36,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
 		Ready:    func(context.Context) error { return nil },
-		Accounts: &accounts.Service{DB: db},
+		Accounts: &accounts.Service{DB: db, Changed: unserved},
 		Usage:    &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
 		Keys:     &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
 		Projects: &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},

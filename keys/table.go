@@ -3,39 +3,118 @@ package keys
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"postern/models"
 	"postern/snapshot"
 )
 
-// Table holds all keys in memory by the hash of each secret that may be
-// presented. It is safe for concurrent use; lookups do not wait for each other.
+// Table holds all keys of the installation in memory, found by the hash of each
+// secret that may be presented. A key takes about 130 bytes: what many keys have
+// in common is kept once. It is safe for concurrent use; lookups do not wait for
+// each other.
 type Table struct {
-	mu     sync.RWMutex
-	byHash map[[32]byte]*snapshot.Key
-	byID   map[string]*snapshot.Key
+	mu      sync.RWMutex
+	records []record
+	byHash  index
+	byID    index
+	common  []common
+	commons map[commonID]uint32
+	graces  map[[32]byte]grace // by the hash of the old secret
+	olds    map[uint32][32]byte
+}
+
+// record is one key.
+type record struct {
+	hash    [32]byte
+	id      models.RawID
+	owner   string
+	expires int64 // Unix microseconds; 0: never
+	common  uint32
+	state   keyState
+}
+
+// keyState is a snapshot.KeyState in one byte.
+type keyState uint8
+
+const (
+	removed keyState = iota
+	active
+	frozen
+	revoked
+)
+
+var stateNames = [...]snapshot.KeyState{removed: "", active: snapshot.KeyActive, frozen: snapshot.KeyFrozen, revoked: snapshot.KeyRevoked}
+
+// common is what keys of one project, tenant, environment and type share.
+type common struct {
+	commonID
+	keyType string
+	tenant  string
+	scopes  []string
+}
+
+type commonID struct{ project, tenantID, environment, typeID string }
+
+// grace is the old secret of a rotated key.
+type grace struct {
+	record uint32
+	ends   int64 // Unix microseconds
 }
 
 // NewTable makes an empty table.
 func NewTable() *Table {
-	return &Table{byHash: map[[32]byte]*snapshot.Key{}, byID: map[string]*snapshot.Key{}}
+	return &Table{commons: map[commonID]uint32{}, graces: map[[32]byte]grace{}, olds: map[uint32][32]byte{}}
 }
 
 // Lookup finds the key whose secret has the hash; old tells that it is the
-// secret before the last rotation. It returns nil where there is none. The key
-// must not be changed.
+// secret before the last rotation. It returns nil where there is none.
 func (t *Table) Lookup(hash [32]byte) (key *snapshot.Key, old bool) {
 	t.mu.RLock()
-	key = t.byHash[hash]
-	t.mu.RUnlock()
-	if key == nil {
-		return nil, false
+	defer t.mu.RUnlock()
+	if n, ok := t.find(hash); ok {
+		return t.expand(n), false
 	}
-	return key, key.Hash != hash
+	if g, ok := t.graces[hash]; ok {
+		return t.expand(g.record), true
+	}
+	return nil, false
+}
+
+func (t *Table) find(hash [32]byte) (uint32, bool) {
+	return t.byHash.find(word(hash[:]), func(n uint32) bool { return t.records[n].hash == hash })
+}
+
+func (t *Table) findID(id models.RawID) (uint32, bool) {
+	return t.byID.find(idWord(id), func(n uint32) bool { return t.records[n].id == id })
+}
+
+// idWord takes the random half of an id; the other half is a clock.
+func idWord(id models.RawID) uint64 { return word(id[8:]) }
+
+// expand makes the snapshot's form of a record. Description, prefix and the like
+// are not kept here: no call asks for them.
+func (t *Table) expand(n uint32) *snapshot.Key {
+	r := &t.records[n]
+	c := &t.common[r.common]
+	key := &snapshot.Key{ID: r.id.String("key"), ProjectID: c.project, Owner: r.owner, KeyType: c.keyType, Scopes: c.scopes,
+		TenantID: c.tenantID, Tenant: c.tenant, Environment: c.environment, State: stateNames[r.state], Hash: r.hash}
+	if r.expires != 0 {
+		key.ExpiresAt = time.UnixMicro(r.expires).UTC()
+	}
+	if old, ok := t.olds[n]; ok {
+		key.OldHash, key.GraceEndsAt = &old, time.UnixMicro(t.graces[old].ends).UTC()
+	}
+	return key
 }
 
 // LoadAll adds every key in the database.
 func (t *Table) LoadAll(tx *models.Tx) error {
+	total, err := tx.CountAllKeys()
+	if err != nil {
+		return err
+	}
+	t.reserve(int(total))
 	projects, err := tx.AllProjectIDs()
 	if err != nil {
 		return err
@@ -48,21 +127,31 @@ func (t *Table) LoadAll(tx *models.Tx) error {
 	return nil
 }
 
+// reserve makes room at once for what is about to be loaded; growing by
+// doubling would hold the table twice for a moment.
+func (t *Table) reserve(total int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.records) == 0 {
+		t.records = make([]record, 0, total+total/16)
+	}
+}
+
 // LoadProject reads a project's keys again, for when something that all of them
 // refer to has changed.
 func (t *Table) LoadProject(tx *models.Tx, projectID string) error {
-	return Scan(tx, projectID, func(k snapshot.Key) error {
-		t.put(k)
-		return nil
-	})
+	n, err := namesOf(tx, projectID)
+	if err != nil {
+		return err
+	}
+	return tx.ScanKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
 }
 
 // LoadKey reads one key again.
 func (t *Table) LoadKey(tx *models.Tx, id string) error {
 	row, err := tx.KeyByID(id)
 	if errors.Is(err, models.ErrNotFound) {
-		t.remove(id)
-		return nil
+		return t.remove(id)
 	}
 	if err != nil {
 		return err
@@ -71,35 +160,84 @@ func (t *Table) LoadKey(tx *models.Tx, id string) error {
 	if err != nil {
 		return err
 	}
-	t.put(n.snapshotOf(&row))
+	return t.put(n, &row)
+}
+
+func (t *Table) put(n names, row *models.APIKey) error {
+	id, err := models.ParseID("key", row.ID)
+	if err != nil {
+		return err
+	}
+	r := record{hash: [32]byte(row.Hash), id: id, owner: row.Owner, state: stateByte(row.State)}
+	if row.ExpiresAt != nil {
+		r.expires = row.ExpiresAt.UnixMicro()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.common = t.intern(n, row)
+	at, known := t.findID(id)
+	if known {
+		t.forgetSecrets(at)
+		t.records[at] = r
+	} else {
+		at = uint32(len(t.records))
+		t.records = append(t.records, r)
+		t.byID.add(idWord(id), at, func(n uint32) uint64 { return idWord(t.records[n].id) })
+	}
+	t.byHash.add(word(r.hash[:]), at, func(n uint32) uint64 { return word(t.records[n].hash[:]) })
+	if row.OldHash != nil && row.GraceEndsAt != nil && row.GraceEndsAt.After(models.Now()) {
+		old := [32]byte(row.OldHash)
+		t.graces[old], t.olds[at] = grace{at, row.GraceEndsAt.UnixMicro()}, old
+	}
 	return nil
 }
 
-func (t *Table) put(k snapshot.Key) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.drop(k.ID)
-	t.byID[k.ID] = &k
-	t.byHash[k.Hash] = &k
-	if k.OldHash != nil {
-		t.byHash[*k.OldHash] = &k
+// intern finds or adds what the row has in common with others, as it is now.
+func (t *Table) intern(n names, row *models.APIKey) uint32 {
+	id := commonID{row.ProjectID, row.TenantID, row.Environment, row.KeyTypeID}
+	keyType := n.types[row.KeyTypeID]
+	c := common{commonID: id, keyType: keyType.Name, tenant: n.tenants[row.TenantID], scopes: keyType.Scopes}
+	at, known := t.commons[id]
+	if known {
+		t.common[at] = c
+		return at
 	}
+	at = uint32(len(t.common))
+	t.common = append(t.common, c)
+	t.commons[id] = at
+	return at
 }
 
-func (t *Table) remove(id string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.drop(id)
+func stateByte(state string) keyState {
+	for i, name := range stateNames {
+		if string(name) == state {
+			return keyState(i)
+		}
+	}
+	return revoked // a state nobody knows opens nothing
 }
 
-func (t *Table) drop(id string) {
-	was := t.byID[id]
-	if was == nil {
-		return
+func (t *Table) remove(id string) error {
+	raw, err := models.ParseID("key", id)
+	if err != nil {
+		return err
 	}
-	delete(t.byID, id)
-	delete(t.byHash, was.Hash)
-	if was.OldHash != nil {
-		delete(t.byHash, *was.OldHash)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at, known := t.findID(raw)
+	if !known {
+		return nil
+	}
+	t.forgetSecrets(at)
+	t.byID.remove(idWord(raw), at)
+	t.records[at] = record{}
+	return nil
+}
+
+func (t *Table) forgetSecrets(at uint32) {
+	t.byHash.remove(word(t.records[at].hash[:]), at)
+	if old, ok := t.olds[at]; ok {
+		delete(t.olds, at)
+		delete(t.graces, old)
 	}
 }

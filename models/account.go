@@ -77,6 +77,19 @@ func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
 	return team, t.db.Where("claim_code_hash = ?", hash).Take(&team).Error
 }
 
+// ClaimTeam gives an unclaimed workspace its owner's name and an endless life;
+// false when somebody was faster.
+func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
+	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL", id).
+		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteTokensOfTeam removes a team's tokens of one kind.
+func (t *Tx) DeleteTokensOfTeam(kind, teamID string) error {
+	return t.db.Where("kind = ? AND team_id = ?", kind, teamID).Delete(&Token{}).Error
+}
+
 // MembershipsOf lists the teams an account belongs to, oldest first.
 func (t *Tx) MembershipsOf(accountID string) ([]Membership, error) {
 	var list []Membership

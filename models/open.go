@@ -64,17 +64,18 @@ func openPostgres(ctx context.Context, databaseURL string) (*DB, error) {
 	return &DB{dialect: migrations.Postgres, write: db, read: db}, nil
 }
 
-// openSQLite opens the file twice. Writers share one connection and wait for
-// each other there: two that begin deferred and both write after reading fail
-// with SQLITE_BUSY at once, and this driver ignores _txlock beside _time_format.
-// Readers have connections of their own, so that an export that reads for a
-// minute holds up nobody (WAL).
+// openSQLite opens the file twice. Writers share one connection and begin
+// IMMEDIATE: of two transactions that begin deferred and write after reading, one
+// fails with SQLITE_BUSY at once instead of waiting. Readers have connections of
+// their own, so that an export that reads for a minute holds up nobody (WAL).
+// The driver passes over _txlock where _time_format is set; its default is the
+// format we would ask for.
 func openSQLite(ctx context.Context, path string) (*DB, error) {
 	dsn := func(extra string) string {
 		return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() +
-			"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)&_time_format=sqlite" + extra
+			"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)" + extra
 	}
-	write, err := gorm.Open(sqlite.Open(dsn("&_pragma=journal_mode(WAL)")), gormConfig())
+	write, err := gorm.Open(sqlite.Open(dsn("&_pragma=journal_mode(WAL)&_txlock=immediate")), gormConfig())
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}

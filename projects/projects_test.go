@@ -2,6 +2,7 @@ package projects_test
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -120,20 +121,13 @@ func TestEveryWrongFieldIsNamed(t *testing.T) {
 }
 
 func pointers(err error) (list []string) {
-	for e := err; e != nil; {
-		if f, ok := e.(*fault.Error); ok {
-			for _, field := range f.Fields {
-				list = append(list, field.Pointer)
-			}
-			return list
+	var refused *fault.Error
+	if errors.As(err, &refused) {
+		for _, field := range refused.Fields {
+			list = append(list, field.Pointer)
 		}
-		u, ok := e.(interface{ Unwrap() error })
-		if !ok {
-			return nil
-		}
-		e = u.Unwrap()
 	}
-	return nil
+	return list
 }
 
 func TestAGivenNameIsTakenOnce(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -111,7 +112,7 @@ func admin(w http.ResponseWriter, req *http.Request) {
 func (r *rig) start(t *testing.T, mode string, args ...string) (int, string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{filepath.Join(r.folder, "start.sh")}, args...)...)
-	cmd.Env = append(r.env, "STANDIN_MODE="+mode)
+	cmd.Env = append(slices.Clone(r.env), "STANDIN_MODE="+mode)
 	cmd.Dir = t.TempDir()
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

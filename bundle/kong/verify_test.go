@@ -92,7 +92,7 @@ func TestVerifyScriptShowsTheDifference(t *testing.T) {
 		good(w, r)
 	})
 	expect(t, code, 1, out, "1.0.0~prod:malformed_key\n- 401 invalid_key\n+ 200 \n", "1 different")
-	code, out = replay(t, func(w http.ResponseWriter, r *http.Request) {
+	code, out = replay(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = w.Write(policy.CredentialsRequired.Body())
 	})

@@ -44,7 +44,7 @@ func demonstrate(ctx context.Context, t terminal, dir string) (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot start the demo's API: %w", err)
 	}
-	api := &http.Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: 10 * time.Second}
+	api := &http.Server{Handler: http.HandlerFunc(echoLine), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
 	go func() { defer close(served); _ = api.Serve(upstream) }() // ends by Close
 	defer func() { err = errors.Join(err, api.Close()); <-served }()
@@ -75,11 +75,6 @@ func newDemoServer(ctx context.Context, dir string) (*app.App, error) {
 		return nil, err
 	}
 	return app.New(ctx, settings, version(), slog.New(slog.DiscardHandler))
-}
-
-// echo is the API that the demo puts a proxy in front of.
-func echo(w http.ResponseWriter, r *http.Request) {
-	fmt.Fprintf(w, "%s %s for %s", r.Method, r.URL.Path, r.Header.Get("X-Consumer-Username"))
 }
 
 // demo is the tour and what its steps hand on.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,12 @@ first start prints a link that makes the first account.`,
 			if err != nil {
 				return err
 			}
-			server, err := app.New(c.Context(), settings, version(), settings.Logger())
+			log := settings.Logger()
+			// The standard library's HTTP client prints what odd upstreams send to
+			// the standard logger and has no other way to say it.
+			slog.SetLogLoggerLevel(slog.LevelDebug)
+			slog.SetDefault(log)
+			server, err := app.New(c.Context(), settings, version(), log)
 			if err != nil {
 				return err
 			}

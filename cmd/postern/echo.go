@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func newEcho(t terminal) *cobra.Command {
+	var addr string
+	command := &cobra.Command{
+		Use:   "echo",
+		Short: "Run an upstream to try things on: it answers with what it saw",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			listener, err := new(net.ListenConfig).Listen(c.Context(), "tcp", addr)
+			if err != nil {
+				return fmt.Errorf("cannot listen on %s (%w): choose another address with --addr", addr, err)
+			}
+			fmt.Fprintf(t.out, "Answering at http://%s. Stop with Ctrl-C.\n", listener.Addr())
+			return serveUntilDone(c.Context(), &http.Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: 10 * time.Second}, listener)
+		},
+	}
+	command.Flags().StringVar(&addr, "addr", "127.0.0.1:9000", "address to listen on")
+	return command
+}
+
+func serveUntilDone(ctx context.Context, server *http.Server, listener net.Listener) error {
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// echo answers with the request line and the header, the way an upstream sees
+// them.
+func echo(w http.ResponseWriter, r *http.Request) {
+	var seen strings.Builder
+	fmt.Fprintf(&seen, "%s %s\nHost: %s\n", r.Method, r.RequestURI, r.Host)
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		for _, value := range r.Header[name] {
+			fmt.Fprintf(&seen, "%s: %s\n", name, value)
+		}
+	}
+	answerText(w, seen.String())
+}
+
+// echoLine answers with one line: what was asked for, and by whom.
+func echoLine(w http.ResponseWriter, r *http.Request) {
+	answerText(w, fmt.Sprintf("%s %s for %s", r.Method, r.URL.Path, r.Header.Get("X-Consumer-Username")))
+}
+
+func answerText(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write([]byte(text)) // the caller is gone when this fails
+}

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startWithin is generous: it is where the test gives up, not what is expected.
+const startWithin = time.Minute
+
+// built is the program, built once.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "postern-e2e-")
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(dir, "postern")
+	out, err := exec.Command("go", "build", "-o", program, "postern/cmd/postern").CombinedOutput()
+	if err != nil {
+		return "", errors.Join(errors.New(string(out)), err)
+	}
+	return program, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if program, err := built(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(program))
+	}
+	os.Exit(code)
+}
+
+// process is a running `postern serve`.
+type process struct {
+	URL     string // of the control plane
+	command *exec.Cmd
+	errors  *strings.Builder
+	gone    chan struct{} // closed when it has ended
+}
+
+var dashboard = regexp.MustCompile(`Dashboard\s+(http://\S+)`)
+
+// serve starts the program and returns when it says that it is ready. What of it
+// is still there when the test ends is killed.
+func serve(t *testing.T, dataDir, databaseURL string) *process {
+	t.Helper()
+	program, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{errors: &strings.Builder{}, gone: make(chan struct{})}
+	p.command = exec.Command(program, "serve", "--data-dir", dataDir, "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0")
+	p.command.Env = append(os.Environ(), "POSTERN_DATABASE_URL="+databaseURL)
+	p.command.Stderr = p.errors
+	out, err := p.command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	found := make(chan string, 1)
+	go func() {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if m := dashboard.FindStringSubmatch(lines.Text()); m != nil {
+				found <- m[1]
+			}
+		}
+		_ = p.command.Wait() // how it ended is in command.ProcessState
+		close(p.gone)
+	}()
+	t.Cleanup(func() { p.end(t, syscall.SIGKILL) })
+	select {
+	case p.URL = <-found:
+	case <-p.gone:
+		t.Fatalf("postern serve ended:\n%s", p.errors)
+	case <-time.After(startWithin):
+		t.Fatalf("postern serve is not ready after %s", startWithin)
+	}
+	return p
+}
+
+// end sends a signal and returns when the process is no more.
+func (p *process) end(t *testing.T, signal os.Signal) {
+	t.Helper()
+	if err := p.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("signal postern serve: %v", err)
+	}
+	<-p.gone
+}
