@@ -239,8 +239,9 @@ func TestUsageReconciles(t *testing.T) {
 // stopsListening waits until the server that is being stopped takes no calls.
 func (r *running) stopsListening() {
 	r.t.Helper()
+	c := &http.Client{Timeout: time.Second}
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		answer, err := http.Get(r.settings.GatewayURL + "/nowhere")
+		answer, err := c.Get(r.settings.GatewayURL + "/nowhere")
 		if err != nil {
 			return
 		}

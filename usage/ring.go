@@ -29,7 +29,8 @@ type slot struct {
 }
 
 func (s *slot) set(c *Call) {
-	text := append(s.text[:0], c.Method[:min(len(c.Method), maxMethod)]...)
+	text := s.text[:0]
+	text = append(text, c.Method[:min(len(c.Method), maxMethod)]...)
 	path := len(text)
 	if len(c.Path) <= maxPath {
 		text = append(text, c.Path...)
