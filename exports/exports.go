@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"time"
 
 	"postern/access"
@@ -97,7 +96,7 @@ func (w Wish) normalized() (Wish, error) {
 func (s *Service) Request(ctx context.Context, p access.Principal, project string, wish Wish) (Export, error) {
 	var out Export
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		parent, err := findProject(tx, p, project, access.ExportCreate)
+		parent, err := access.Project(tx, p, project, access.ExportCreate)
 		if err != nil {
 			return err
 		}
@@ -150,7 +149,7 @@ func (s *Service) List(ctx context.Context, p access.Principal, project, cursor 
 	}
 	limit = min(limit, MaxPage)
 	tx := s.DB.Read(ctx)
-	parent, err := findProject(tx, p, project, access.ExportRead)
+	parent, err := access.Project(tx, p, project, access.ExportRead)
 	if err != nil {
 		return Page{}, fmt.Errorf("exports: list of %s: %w", project, err)
 	}
@@ -242,24 +241,6 @@ func (s *Service) find(tx *models.Tx, p access.Principal, id string, action acce
 		return row, parent, err
 	}
 	return row, parent, access.Check(p, parent.TeamID, action)
-}
-
-func findProject(tx *models.Tx, p access.Principal, ref string, action access.Action) (models.Project, error) {
-	if p.Anonymous() {
-		return models.Project{}, access.Check(p, "", action)
-	}
-	byRef := tx.ProjectByName
-	if strings.Contains(ref, "_") {
-		byRef = tx.ProjectByID
-	}
-	row, err := byRef(ref)
-	if errors.Is(err, models.ErrNotFound) {
-		return row, access.NotFound()
-	}
-	if err != nil {
-		return row, err
-	}
-	return row, access.Check(p, row.TeamID, action)
 }
 
 func view(row models.Export, projectName string) Export {

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"gorm.io/gorm/clause"
+
+	"postern/migrations"
 )
 
 // Account is a row of accounts.
@@ -71,6 +73,17 @@ func (t *Tx) TeamByID(id string) (Team, error) {
 	return team, t.db.Where("id = ?", id).Take(&team).Error
 }
 
+// LockTeam finds a team and keeps it from being changed until the transaction
+// ends. On SQLite every write transaction excludes all others anyway.
+func (t *Tx) LockTeam(id string) (Team, error) {
+	q := t.db
+	if t.dialect == migrations.Postgres {
+		q = q.Clauses(clause.Locking{Strength: clause.LockingStrengthShare})
+	}
+	var team Team
+	return team, q.Where("id = ?", id).Take(&team).Error
+}
+
 // TeamByClaimCode finds the workspace a claim code was given out for.
 func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
 	var team Team
@@ -132,7 +145,7 @@ func (t *Tx) LockAccounts() error {
 }
 
 func (t *Tx) lockTable(name string) error {
-	if t.sqlTx == nil || t.dialect != "postgres" {
+	if t.sqlTx == nil || t.dialect != migrations.Postgres {
 		return nil
 	}
 	return t.db.Exec("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", clause.Table{Name: name}).Error

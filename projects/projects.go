@@ -9,12 +9,10 @@ package projects
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"postern/access"
@@ -87,7 +85,7 @@ func etag(updated time.Time) string { return strconv.FormatInt(updated.UnixMicro
 // Get finds a project by name or id.
 func (s *Service) Get(ctx context.Context, p access.Principal, ref string) (Project, error) {
 	tx := s.DB.Read(ctx)
-	row, err := find(tx, p, ref, access.ProjectRead)
+	row, err := access.Project(tx, p, ref, access.ProjectRead)
 	if err != nil {
 		return Project{}, fmt.Errorf("projects: get %s: %w", ref, err)
 	}
@@ -131,26 +129,6 @@ func (s *Service) List(ctx context.Context, p access.Principal, cursor string, l
 		page.Projects = append(page.Projects, project)
 	}
 	return page, nil
-}
-
-// find resolves a name or an id and asks whether the principal may do this.
-// Ids hold an underscore, which names cannot.
-func find(tx *models.Tx, p access.Principal, ref string, action access.Action) (models.Project, error) {
-	if p.Anonymous() {
-		return models.Project{}, access.Check(p, "", action)
-	}
-	byRef := tx.ProjectByName
-	if strings.Contains(ref, "_") {
-		byRef = tx.ProjectByID
-	}
-	row, err := byRef(ref)
-	if errors.Is(err, models.ErrNotFound) {
-		return row, access.NotFound()
-	}
-	if err != nil {
-		return row, err
-	}
-	return row, access.Check(p, row.TeamID, action)
 }
 
 func view(tx *models.Tx, row models.Project) (Project, error) {

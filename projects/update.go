@@ -172,7 +172,7 @@ func (s *Service) UpdateTarget(ctx context.Context, p access.Principal, ref, env
 // and the revision, all in one transaction.
 func (s *Service) change(ctx context.Context, p access.Principal, ref, what string, fn func(*models.Tx, models.Project, time.Time) error) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		project, err := find(tx, p, ref, access.ProjectUpdate)
+		project, err := access.Project(tx, p, ref, access.ProjectUpdate)
 		if err != nil {
 			return err
 		}

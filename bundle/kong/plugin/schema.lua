@@ -27,8 +27,11 @@ local key_type = {
   },
 }
 
+-- Kong fills in a record that is absent unless it is told not to, and then
+-- misses its required fields.
 local fallback = {
   type = "record",
+  required = false,
   fields = {
     { owner = { type = "string", required = true } },
     { consumer = { type = "string", uuid = true, required = true } },
