@@ -23,7 +23,7 @@ type Team struct {
 	ID            string `gorm:"primaryKey"`
 	Name          string
 	ClaimedAt     *time.Time
-	ClaimCodeHash []byte
+	ClaimCodeHash Digest
 	ExpiresAt     *time.Time
 	CreatedAt     time.Time
 }
