@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 local typedefs = require "kong.db.schema.typedefs"
 
 -- No field is referenceable: an owner named {vault://env/HOME} stays a name.
