@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -212,6 +213,9 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 		return File{}, fault.New(fault.Conflict, "export_not_ready", "This export is %s; it can be downloaded once it is ready.", row.State)
 	}
 	content, err := s.Store.Open(row.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this server keeps exports. Replicas must share one data directory.").Because(err)
+	}
 	if err != nil {
 		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
 	}
