@@ -30,7 +30,7 @@ func (s *Server) configuration(v *visit) (projects.Configure, error) {
 	m := projects.Configure{
 		Page:    v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
 		Head:    headOf(p, projects.TabConfigure),
-		General: projects.General{Action: path + "/settings", Revision: p.ETag, DisplayName: ui.Value{Text: p.DisplayName}},
+		General: projects.General{Action: path + "/settings", Revision: p.SettingsETag, DisplayName: ui.Value{Text: p.DisplayName}},
 	}
 	for _, version := range p.Versions {
 		m.Versions = append(m.Versions, s.versionSection(p, version))

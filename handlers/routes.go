@@ -14,8 +14,10 @@ import (
 func (s *Server) routes(r *gin.Engine) {
 	r.NoRoute(func(c *gin.Context) { s.refuse(c, notFound()) })
 	r.NoMethod(func(c *gin.Context) { s.respond(c.Writer, c.Request, wrongMethod(c.Request.Method)) })
-	r.GET("/healthz", s.health)
-	r.GET("/readyz", s.readiness)
+	for _, method := range []string{http.MethodGet, http.MethodHead} { // load balancers ask with either
+		r.Handle(method, "/healthz", s.health)
+		r.Handle(method, "/readyz", s.readiness)
+	}
 	s.pages(r)
 
 	api := s.newAPI(r)
@@ -64,8 +66,10 @@ func (s *Server) newAPI(r *gin.Engine) huma.API {
 	c.Servers = []*huma.Server{{URL: s.Config.PublicURL}}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/openapi", "", ""
 	c.CreateHooks = nil // no $schema member in answers
+	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshalStrict}
+	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict} // the second for …+json
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "A workspace key, as POST /proxy answers it."},
 	}
-	return humagin.NewWithGroup(r, r.Group("/", s.identify, s.orEvents), c)
+	return humagin.NewWithGroup(r, r.Group("/", s.identify, s.refuseIdempotencyKey, s.orEvents), c)
 }

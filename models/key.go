@@ -13,7 +13,7 @@ type APIKey struct {
 	Description string
 	State       string
 	Hash        []byte
-	OldHash     []byte
+	OldHash     Digest
 	GraceEndsAt *time.Time
 	ExpiresAt   *time.Time
 	Prefix      string
