@@ -2,12 +2,12 @@
 -- Projects and keys are not referenced: writing what was counted must not fail
 -- because of what has become of them since.
 CREATE TABLE usage_hours (
-    project_id     TEXT NOT NULL,
+    project_id     TEXT COLLATE "C" NOT NULL,
     hour           BIGINT NOT NULL, -- whole hours since 1970-01-01T00:00Z
-    environment_id TEXT NOT NULL,
-    owner          TEXT NOT NULL,
-    key_id         TEXT NOT NULL,
-    route          TEXT NOT NULL,
+    environment_id TEXT COLLATE "C" NOT NULL,
+    owner          TEXT COLLATE "C" NOT NULL,
+    key_id         TEXT COLLATE "C" NOT NULL,
+    route          TEXT COLLATE "C" NOT NULL,
     status_class   BIGINT NOT NULL, -- first digit of the status code
     calls          BIGINT NOT NULL,
     bytes_in       BIGINT NOT NULL,
