@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"postern/access"
 	"postern/exports"
 	"postern/fault"
@@ -25,6 +27,8 @@ import (
 	"postern/projects"
 	"postern/testkit/state"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // queue remembers what was queued, so that a test decides when it is worked on.
 type queue struct {

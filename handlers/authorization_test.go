@@ -32,7 +32,7 @@ type guard struct {
 
 // guards declares every route there is.
 var guards = map[string]guard{
-	"GET /healthz": {open: true}, "GET /readyz": {open: true}, "GET /static/*file": {open: true}, "HEAD /static/*file": {open: true},
+	"GET /healthz": {open: true}, "HEAD /healthz": {open: true}, "GET /readyz": {open: true}, "HEAD /readyz": {open: true}, "GET /static/*file": {open: true}, "HEAD /static/*file": {open: true},
 	"GET /openapi.json": {open: true}, "GET /openapi.yaml": {open: true}, "GET /openapi-3.0.json": {open: true}, "GET /openapi-3.0.yaml": {open: true},
 	"GET /": {open: true}, "GET /signin": {open: true}, "POST /signin": {open: true}, "POST /signout": {open: true}, "POST /theme": {open: true},
 	"GET /welcome/:code": {open: true}, "POST /welcome/:code": {open: true},
@@ -155,14 +155,14 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 	for _, r := range rows {
 		got := o.ask(t, method, r.path, has.fill(want.body, o.team), r.caller)
 		if got.status != r.status {
-			t.Errorf("%s got %d, want %d: %s", r.who, got.status, r.status, got.raw)
+			t.Errorf("%s got %d, want %d: %.200q", r.who, got.status, r.status, got.raw)
 		}
 		if r.status == http.StatusSeeOther && !strings.HasPrefix(got.header.Get("Location"), "/signin") {
 			t.Errorf("%s is led to %s, not to the sign-in page", r.who, got.header.Get("Location"))
 		}
 		known := strings.Contains(r.path, has.project) || strings.Contains(r.path, has.projectName) // answers repeat the address
 		if r.who != "a viewer" && !known && (strings.Contains(got.raw, has.project) || strings.Contains(got.raw, has.projectName)) {
-			t.Errorf("%s learns of the project: %s", r.who, got.raw)
+			t.Errorf("%s learns of the project: %.200q", r.who, got.raw)
 		}
 	}
 	if entries := o.audit(t); len(entries) != len(before) {
@@ -171,7 +171,7 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 
 	got := o.ask(t, method, path, has.fill(want.body, o.team), o.owner)
 	if got.status != want.owner || strings.HasPrefix(got.header.Get("Location"), "/signin") {
-		t.Fatalf("the owner got %d, want %d: %s", got.status, want.owner, got.raw)
+		t.Fatalf("the owner got %d, want %d: %.200q", got.status, want.owner, got.raw)
 	}
 	entries := o.audit(t)
 	switch added := len(entries) - len(before); {

@@ -34,13 +34,14 @@ type rig struct {
 
 func newRig(t *testing.T, runtimes ...string) *rig {
 	t.Helper()
-	return newRigFor(t, sampleInput(), runtimes...)
+	return newRigFor(t, sampleInput(), sample.Keys()["active"].Plaintext, runtimes...)
 }
 
-func newRigFor(t *testing.T, in bundle.Input, runtimes ...string) *rig {
+// newRigFor unpacks the export of in; its proxy lets key in.
+func newRigFor(t *testing.T, in bundle.Input, key string, runtimes ...string) *rig {
 	t.Helper()
 	base := filepath.Join(t.TempDir(), `a folder with 'odd' $(name)`)
-	r := &rig{folder: filepath.Join(base, "gateway"), bin: t.TempDir(), key: sample.Keys()["active"].Plaintext}
+	r := &rig{folder: filepath.Join(base, "gateway"), bin: t.TempDir(), key: key}
 	r.log = filepath.Join(r.bin, "calls")
 	r.ready.Store(true)
 	for name, text := range write(t, in) {
@@ -257,13 +258,12 @@ func TestStartTriesAKeyWhereItBelongs(t *testing.T) {
 func TestStartTriesAKeyOfAnEnvironmentCalledAll(t *testing.T) {
 	in := sampleInput()
 	in.Project.Versions[0].Environments[1].Name = "all"
-	r := newRigFor(t, in, "docker")
-	r.key = sample.Keys()["allenvs"].Plaintext
+	key := sample.Keys()["allenvs"].Plaintext
+	r := newRigFor(t, in, key, "docker")
 	code, out := r.start(t, "ok", "--key", r.key)
 	expect(t, code, 0, out, "ok    /1.0.0/all/ with your key: 200")
 
-	r = newRig(t, "docker")
-	r.key = sample.Keys()["allenvs"].Plaintext
+	r = newRigFor(t, sampleInput(), key, "docker")
 	code, out = r.start(t, "ok", "--key", r.key)
 	expect(t, code, 0, out, "ok    /1.0.0/dev/ with your key: 200")
 }

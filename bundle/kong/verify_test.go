@@ -28,7 +28,7 @@ func replay(t *testing.T, answer http.HandlerFunc, args ...string) (int, string)
 
 func replayOf(t *testing.T, in bundle.Input, answer http.HandlerFunc, args ...string) (int, string) {
 	t.Helper()
-	r := newRigFor(t, in)
+	r := newRigFor(t, in, "")
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", append(append([]string{filepath.Join(r.folder, "..", "verify", "verify.sh")}, args...), server.URL+"/")...)

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 // server and an upstream of its own, with credentials of its own.
 func TestScripts(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		run(t, "testdata/script", func() string { return "" })
+		runScripts(t, "testdata/script", func() string { return "" })
 	})
 	t.Run("postgres", func(t *testing.T) {
 		scripts, err := filepath.Glob("testdata/script/*.txtar")
@@ -44,19 +44,19 @@ func TestScripts(t *testing.T) {
 		for range scripts {
 			databases <- state.Postgres(t)
 		}
-		run(t, "testdata/script", func() string { return <-databases })
+		runScripts(t, "testdata/script", func() string { return <-databases })
 	})
 }
 
 // TestStartScripts runs testdata/start: programs that bring a database of their
 // own, or must not start beside the SQLite file of the server that runs.
 func TestStartScripts(t *testing.T) {
-	run(t, "testdata/start", func() string { return "" })
+	runScripts(t, "testdata/start", func() string { return "" })
 }
 
-// run gives each script's server the database that database names, as
+// runScripts gives each script's server the database that database names, as
 // POSTERN_DATABASE_URL would.
-func run(t *testing.T, dir string, database func() string) {
+func runScripts(t *testing.T, dir string, database func() string) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
