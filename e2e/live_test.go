@@ -15,7 +15,7 @@ import (
 // and at both pages without any script.
 func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
 	upstream := testkit.NewUpstream(t)
-	server := start(t)
+	server := start(t, "")
 	p := sit(t)
 	p.open(server.FirstLink)
 	p.types("email", "ana@example.com")
