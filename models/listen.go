@@ -44,7 +44,7 @@ func (d *DB) listen(ctx context.Context, heard func()) error {
 	if err != nil {
 		return fmt.Errorf("models: listen: %w", err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // the connection beneath it is closed already
 	return conn.Raw(func(driver any) error {
 		c, ok := driver.(*stdlib.Conn)
 		if !ok {
