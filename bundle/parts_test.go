@@ -79,10 +79,11 @@ func TestDerivedKeysAreWellFormedAndApart(t *testing.T) {
 			}
 		}
 	}
-	if derived(t, "seed", "", "key_1") != derived(t, "seed", "", "key_1") {
+	first, again := derived(t, "seed", "", "key_1"), derived(t, "seed", "", "key_1")
+	if first != again {
 		t.Error("one export would mint two keys for one")
 	}
-	if derived(t, "seed", "", "key_1") == derived(t, "other", "", "key_1") {
+	if first == derived(t, "other", "", "key_1") {
 		t.Error("two exports would mint the same key")
 	}
 	if len(counts) < 40 {
