@@ -133,6 +133,20 @@ func TestTwoExportsOfOneStateAreEqual(t *testing.T) {
 	})
 }
 
+// The context goes on here, as that of a worker does, so that nothing but the end
+// of the build itself can end what it began.
+func TestABuildEndsWhatItBegan(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		e := w.request(t, gateway)
+		before := goleak.IgnoreCurrent()
+		if err := w.Build(context.Background(), e.ID, true); err != nil {
+			t.Fatal(err)
+		}
+		goleak.VerifyNone(t, before)
+	})
+}
+
 func TestManyWorkersBuildAnExportOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -297,9 +297,9 @@ func TestStopHandsARunningExportBack(t *testing.T) {
 		over, end := context.WithCancel(t.Context())
 		end() // no time to finish
 		stop(over, t, first)
-		e, err := w.exports.Get(t.Context(), owner, id)
-		if err != nil || e.State != exports.Building || e.FinishedAt != nil {
-			t.Fatalf("after the stop: %+v, %v", e, err)
+		row, err := db.Read(t.Context()).ExportByID(id)
+		if err != nil || row.State != exports.Building || row.LeaseUntil == nil || row.LeaseUntil.After(models.Now()) {
+			t.Fatalf("after the stop somebody still holds %+v, %v", row, err)
 		}
 
 		start(t, w.queue)
