@@ -35,11 +35,16 @@ const (
 	ExportRead    Action = "export.read"
 	ExportCreate  Action = "export.create"
 	AuditRead     Action = "audit.read"
+	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
+
+	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
+	// account may.
+	WorkspaceClaim Action = "workspace.claim"
 )
 
 // Actions is the complete list.
 func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead}
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead}
 }
 
 // granted is the whole matrix; what is absent is denied.
@@ -47,7 +52,7 @@ var granted = map[Role]map[Action]bool{
 	Owner:     all(),
 	Member:    all(),
 	Workspace: all(),
-	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true},
+	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true},
 }
 
 func all() map[Action]bool {

@@ -10,12 +10,12 @@ import (
 // The matrix is written out so that a change of the table has to be made twice.
 func TestMatrix(t *testing.T) {
 	golden := map[access.Role]string{
-		access.Owner:     "yyyyyyyyy",
-		access.Member:    "yyyyyyyyy",
-		access.Workspace: "yyyyyyyyy",
-		access.Viewer:    "ynnynnynn",
-		"":               "nnnnnnnnn",
-		"stranger":       "nnnnnnnnn",
+		access.Owner:     "yyyyyyyyyy",
+		access.Member:    "yyyyyyyyyy",
+		access.Workspace: "yyyyyyyyyy",
+		access.Viewer:    "ynnynnynny",
+		"":               "nnnnnnnnnn",
+		"stranger":       "nnnnnnnnnn",
 	}
 	for role, want := range golden {
 		got := ""

@@ -15,6 +15,9 @@ type Entry struct {
 // Record writes the entry in the caller's transaction, so that nothing is done
 // without its entry and no entry tells of what was rolled back.
 func Record(tx *models.Tx, p Principal, e Entry) error {
+	if e.Detail == nil {
+		e.Detail = map[string]string{}
+	}
 	return tx.Insert(&models.AuditEntry{
 		ID: models.NewID("aud"), Actor: p.actor(), Action: string(e.Action), Object: e.Object, TeamID: e.Team,
 		Outcome: "done", Detail: e.Detail, RemoteAddr: p.RemoteAddr, RequestID: p.RequestID, CreatedAt: models.Now(),

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"postern/access"
 	"postern/fault"
@@ -37,9 +38,11 @@ const (
 
 const workspaceKeyPrefix = "pstw_"
 
-// Service is the room's door.
+// Service is the room's door. Changed is called after a claim and returns when
+// the change is in effect in this process.
 type Service struct {
 	DB       *models.DB
+	Changed  func(context.Context)
 	throttle throttle
 }
 
@@ -80,15 +83,34 @@ func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 	return w, nil
 }
 
+// StillUnclaimed refuses a workspace that was claimed after its key was looked
+// up, and holds off a claim until the caller's transaction ends: what is made
+// with a workspace key must not be left in a team without members.
+func StillUnclaimed(tx *models.Tx, team string) error {
+	workspace, err := tx.LockTeam(team)
+	if err != nil {
+		return fmt.Errorf("accounts: hold the workspace %s: %w", team, err)
+	}
+	if workspace.ClaimedAt != nil {
+		return errBearer
+	}
+	return nil
+}
+
+var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "This bearer token is not valid, or its workspace has expired or been claimed.")
+
+// Unprintable tells characters that a name must not hold because they change how
+// what is around it is shown: controls, and marks that turn the direction of text.
+func Unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+
 // ByWorkspaceKey is the principal a bearer token stands for.
 func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Principal, error) {
-	refused := fault.New(fault.Unauthenticated, "invalid_token", "This bearer token is not valid, or its workspace has expired or been claimed.")
 	if !strings.HasPrefix(key, workspaceKeyPrefix) {
-		return access.Principal{}, refused
+		return access.Principal{}, errBearer
 	}
 	token, err := s.DB.Read(ctx).TokenByHash(kindWorkspace, hash(key), models.Now())
 	if errors.Is(err, models.ErrNotFound) || (err == nil && token.TeamID == nil) {
-		return access.Principal{}, refused
+		return access.Principal{}, errBearer
 	}
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: look up a workspace key: %w", err)

@@ -7,8 +7,11 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/crypto/argon2"
+
+	"postern/fault"
 )
 
 // The parameters are RFC 9106's second recommended option (64 MiB), one lane.
@@ -23,6 +26,12 @@ const (
 // hashing bounds how many passwords are hashed at once, and with it the memory
 // an attacker can make us use: 64 MiB each.
 var hashing = make(chan struct{}, 2)
+
+// waiting counts those that hash or wait for it. A longer queue would make the
+// last in it wait for minutes.
+var waiting atomic.Int64
+
+const maxWaiting = 20
 
 // decoyHash is verified for unknown addresses, so that they take as long as
 // known ones. No password is known for it.
@@ -41,6 +50,11 @@ func hashPassword(ctx context.Context, password string) (string, error) {
 }
 
 func derive(ctx context.Context, password string, salt []byte) ([]byte, error) {
+	if waiting.Add(1) > maxWaiting {
+		waiting.Add(-1)
+		return nil, fault.New(fault.TooMany, "too_many_attempts", "Too many people are signing in at this moment. Try again in a few seconds.")
+	}
+	defer waiting.Add(-1)
 	select {
 	case hashing <- struct{}{}:
 		defer func() { <-hashing }()

@@ -26,6 +26,9 @@ type SignUp struct {
 // once there is one. Links of earlier starts stop working.
 func (s *Service) FirstLink(ctx context.Context) (code string, err error) {
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		if err := tx.LockAccounts(); err != nil { // replicas that start together must not leave two links
+			return err
+		}
 		n, err := tx.CountAccounts()
 		if err != nil || n > 0 {
 			return err
@@ -73,6 +76,11 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 	if err != nil {
 		return "", err
 	}
+	// Before the password is hashed, which costs so much that nobody without a
+	// link may ask for it; it is looked at again below.
+	if valid, err := s.LinkValid(ctx, code); err != nil || !valid {
+		return "", errors.Join(err, errLinkUsed)
+	}
 	encoded, err := hashPassword(ctx, in.Password)
 	if err != nil {
 		return "", err
@@ -81,6 +89,9 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 		now := models.Now()
 		if err := tx.LockAccounts(); err != nil {
 			return err
+		}
+		if n, err := tx.CountAccounts(); err != nil || n > 0 {
+			return errors.Join(err, errLinkUsed)
 		}
 		link, err := tx.TokenByHash(kindLink, hash(code), now)
 		if errors.Is(err, models.ErrNotFound) {
@@ -118,16 +129,17 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 const (
 	MinPassword = 12
 	maxPassword = 256
+	maxEmail    = 254 // RFC 5321, 4.5.3.1.3, without the angle brackets
 )
 
 func (in SignUp) normalized() (SignUp, error) {
 	var wrong []fault.Field
 	in.Email = strings.ToLower(strings.TrimSpace(in.Email))
-	if a, err := mail.ParseAddress(in.Email); err != nil || a.Address != in.Email || len(in.Email) > 254 {
+	if a, err := mail.ParseAddress(in.Email); err != nil || a.Address != in.Email || len(in.Email) > maxEmail {
 		wrong = append(wrong, fault.Field{Pointer: "/email", Code: "invalid_email", Detail: "This is not an e-mail address."})
 	}
 	in.Name = strings.TrimSpace(in.Name)
-	if n := utf8.RuneCountInString(in.Name); n == 0 || n > 80 || strings.ContainsFunc(in.Name, func(r rune) bool { return r < ' ' }) {
+	if n := utf8.RuneCountInString(in.Name); n == 0 || n > 80 || strings.ContainsFunc(in.Name, Unprintable) {
 		wrong = append(wrong, fault.Field{Pointer: "/name", Code: "invalid_name", Detail: "Give a name of 1 to 80 characters."})
 	}
 	if n := utf8.RuneCountInString(in.Password); n < MinPassword || len(in.Password) > maxPassword {
@@ -141,6 +153,9 @@ func (in SignUp) normalized() (SignUp, error) {
 // password are told apart neither by the answer nor by its time.
 func (s *Service) SignIn(ctx context.Context, email, password, remoteAddr string) (session string, err error) {
 	email = strings.ToLower(strings.TrimSpace(email))
+	if len(email) > maxEmail {
+		email = email[:maxEmail+1] // still nobody's, and cheap to count
+	}
 	if !s.throttle.allow(email, remoteAddr, models.Now()) {
 		return "", fault.New(fault.TooMany, "too_many_attempts", "Too many attempts to sign in. Wait a quarter of an hour and try again.")
 	}

@@ -23,12 +23,16 @@ import (
 	"postern/jobs"
 	"postern/keys"
 	"postern/projects"
+	"postern/usage"
 )
 
-// How long a stop waits: for calls under way, then for jobs.
+// How long a stop waits: for calls under way, for those that were cut off to be
+// counted, for jobs, for what was counted to be written.
 const (
 	drainCalls = 10 * time.Second
+	countCalls = 5 * time.Second
 	drainJobs  = 5 * time.Second
+	writeUsage = 10 * time.Second
 )
 
 // staleAfter is how old the gateway's state may be before /readyz says so.
@@ -48,6 +52,7 @@ type App struct {
 	gateway   *gateway.Server
 	feed      *projects.Feed
 	queue     *jobs.Queue
+	usage     *usage.Recorder
 }
 
 // New opens the listeners, the database and everything above it. Its errors are
@@ -74,12 +79,14 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	table := keys.NewTable()
-	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Dial: guard.DialContext, Logger: a.log})
+	a.usage = usage.NewRecorder(a.state.db, a.log)
+	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
+		Dial: guard.DialContext, Logger: a.log})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)
 	}
-	people := &accounts.Service{DB: a.state.db}
+	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed}
 	builder, err := a.newExports(ctx, version)
 	if err != nil {
 		return err
@@ -89,9 +96,11 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, Changed: a.feed.Changed},
+		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage},
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
+	a.control.RegisterOnShutdown(a.usage.EndFollowers) // who would else be waited for
 	a.gateway = a.plane.Server(a.Config.GatewayAddr)
 	code, err := people.FirstLink(ctx)
 	if err == nil && code != "" {
@@ -145,7 +154,8 @@ type server interface {
 }
 
 // Run serves until ctx ends or a listener fails, then stops in order: no new
-// calls, calls under way finished, jobs given back, database closed.
+// calls, calls under way finished, jobs given back, everything counted written,
+// database closed.
 func (a *App) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -160,6 +170,7 @@ func (a *App) Run(ctx context.Context) error {
 	serve("gateway", a.gateway, a.listeners.gateway)
 	serve("control plane", a.control, a.listeners.control)
 	running.Go(func() { a.feed.Run(ctx) })
+	running.Go(func() { a.usage.Run(ctx) })
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
 		cancel(err)
 	}
@@ -179,9 +190,15 @@ func (a *App) stop(ctx context.Context) error {
 	defer stopCalls()
 	err := errors.Join(a.drain(calls, "control plane", a.control), a.drain(calls, "gateway", a.gateway))
 	a.plane.Close()
+	count, stopCount := context.WithTimeout(ctx, countCalls)
+	defer stopCount()
+	err = errors.Join(err, a.plane.Wait(count))
 	work, stopWork := context.WithTimeout(ctx, drainJobs)
 	defer stopWork()
-	return errors.Join(err, a.queue.Stop(work))
+	err = errors.Join(err, a.queue.Stop(work))
+	write, stopWrite := context.WithTimeout(ctx, writeUsage)
+	defer stopWrite()
+	return errors.Join(err, a.usage.Close(write))
 }
 
 // drain waits for calls under way and cuts off those that take too long, which

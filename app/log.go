@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"strings"
 )
 
 // warnings lets nothing below a warning through: the job queue tells of its
@@ -14,6 +15,19 @@ func quiet(log *slog.Logger) *slog.Logger { return slog.New(warnings{log.Handler
 // Enabled implements slog.Handler.
 func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+// Handle implements slog.Handler. What a stop has cancelled is no error.
+func (w warnings) Handle(ctx context.Context, record slog.Record) error {
+	cancelled := strings.Contains(record.Message, context.Canceled.Error())
+	record.Attrs(func(a slog.Attr) bool {
+		cancelled = cancelled || strings.Contains(a.Value.String(), context.Canceled.Error())
+		return !cancelled
+	})
+	if cancelled {
+		return nil
+	}
+	return w.Handler.Handle(ctx, record)
 }
 
 // WithAttrs implements slog.Handler.

@@ -177,7 +177,7 @@ func (b *Build) parts() ([]Part, error) {
 		for _, tenant := range b.Project.Tenants {
 			parts = append(parts, b.keyRows(tenant))
 			if b.seed != nil {
-				parts = append(parts, b.mintedRows(tenant), mintNotice(tenant))
+				parts = append(parts, b.mintedRows(tenant), b.mintNotice(tenant))
 			}
 		}
 	}

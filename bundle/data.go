@@ -4,7 +4,28 @@ import "postern/snapshot"
 
 // Data is the target without a gateway: every fact as a document or a row, for
 // whoever moves to something of their own.
-var Data = Target{Name: "data", Title: "Data only", Format: FormatData, Table: dataTable}
+var Data = Target{
+	Name: "data", Title: "Data only", Format: FormatData,
+	Table: dataTable, NewKeys: dataNewKeys, Judge: judgeData,
+}
+
+const dataNewKeys = `There is no gateway in this zip. A new key works once the gateway that you move to knows it.
+
+1. Teach that gateway both sums of each row of keys.jsonl: sha256 is that of the key its consumer holds today, and
+   minted_sha256 that of the new one. A gateway that takes keys only in plaintext takes the new ones from minted.csv.
+2. Send every consumer the line of minted.csv with their owner name, over a channel you would send a password over.
+3. Where the gateway knows sha256, the keys of today go on working, so nobody has to hurry. To end one, take its sum off
+   the gateway and leave minted_sha256.
+4. Delete minted.csv when all are sent. The keys cannot be shown again: keys.jsonl holds their sums only.
+`
+
+// judgeData gives keys the usual fate, unless they got a new one.
+func judgeData(b *Build, s Subject) Verdict {
+	if s.Feature == snapshot.FeatureKey && b.Options.Keys == KeysMint && Mintable(s.Key) {
+		return Verdict{Reason: "minted"}
+	}
+	return Verdict{}
+}
 
 const inConfig = "`project-config.json`"
 
@@ -28,6 +49,9 @@ var dataTable = Table{
 	snapshot.FeatureKey: {
 		{Reason: "metadata_and_hash", Status: Exact, How: "`keys.jsonl`: metadata and SHA-256",
 			Note: "Everything known of the key is exported; a gateway that compares SHA-256 sums can go on accepting it."},
+		{Reason: "minted", Status: Exact, How: "`keys.jsonl`: metadata, SHA-256 of the present and of a new key",
+			Note:   "Everything known of the key is exported, with the SHA-256 of a new key that stands in minted.csv.",
+			Remedy: "Teach your gateway the new key and send it to its owner; NOTICE.md says how."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out when the options say so",
 			Note:   "The key was left out because the export was asked to leave keys out.",
 			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},

@@ -37,6 +37,9 @@ type Target struct {
 	Title  string // for the support matrix
 	Format Format
 	Table  Table
+	// NewKeys says to the customer what to do with minted keys: Markdown, the
+	// end of NOTICE.md.
+	NewKeys string
 	// Judge places a subject on the target. nil: the usual fate, no place.
 	Judge func(b *Build, s Subject) Verdict
 	// Parts are the files the target adds; nil: none.
@@ -128,6 +131,9 @@ func (t Target) Check() []string {
 			}
 			seen[fate.Reason] = true
 		}
+	}
+	if t.NewKeys == "" {
+		holes = append(holes, fmt.Sprintf("%s: it does not say what to do with new keys", t.Name))
 	}
 	for f := range t.Table {
 		if !known[f] {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 
+	"postern/policy"
 	"postern/snapshot"
 )
 
@@ -33,6 +34,7 @@ type keyDoc struct {
 	State          snapshot.KeyState `json:"state"`
 	SHA256         string            `json:"sha256"`
 	PreviousSHA256 *string           `json:"previous_sha256"`
+	MintedSHA256   *string           `json:"minted_sha256,omitempty"`
 	GraceEndsAt    *string           `json:"grace_ends_at"`
 	ExpiresAt      *string           `json:"expires_at"`
 	CreatedAt      string            `json:"created_at"`
@@ -55,11 +57,18 @@ a key of that.
 | ` + "`prefix`, `last4`" + ` | what may be shown of the key |
 `
 
+// keysMintDoc goes on with the table of keysDoc where the rows have the field.
+const keysMintDoc = "| `minted_sha256` | of the new key in `minted.csv`; only rows of active keys have it |\n"
+
 // KeysFile is the name of a tenant's key rows.
 func KeysFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/keys.jsonl" }
 
 func (b *Build) keyRows(tenant snapshot.Tenant) Part {
-	return Part{Name: KeysFile(tenant), Doc: keysDoc, Write: func(ctx context.Context, w io.Writer) error {
+	doc := keysDoc
+	if b.seed != nil {
+		doc += keysMintDoc
+	}
+	return Part{Name: KeysFile(tenant), Doc: doc, Write: func(ctx context.Context, w io.Writer) error {
 		if b.counts.states == nil {
 			b.counts.states = map[snapshot.KeyState]int64{}
 		}
@@ -70,14 +79,18 @@ func (b *Build) keyRows(tenant snapshot.Tenant) Part {
 			}
 			b.counts.total++
 			b.counts.states[k.State]++
-			out.Value(keyRow(k))
+			row, err := b.keyRow(k)
+			if err != nil {
+				return err
+			}
+			out.Value(row)
 			out.Raw("\n")
 		}
 		return out.Close()
 	}}
 }
 
-func keyRow(k *snapshot.Key) keyDoc {
+func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 	doc := keyDoc{
 		ID: k.ID, Owner: k.Owner, KeyType: k.KeyType, Scopes: list(k.Scopes),
 		TenantID: k.TenantID, Tenant: k.Tenant, ProjectID: k.ProjectID,
@@ -88,7 +101,11 @@ func keyRow(k *snapshot.Key) keyDoc {
 	if k.OldHash != nil {
 		doc.PreviousSHA256 = optional(hexSum(*k.OldHash))
 	}
-	return doc
+	plaintext, err := b.Minted(k)
+	if plaintext != "" {
+		doc.MintedSHA256 = optional(hexSum(policy.HashKey(plaintext)))
+	}
+	return doc, err
 }
 
 // Keys walks all keys in ascending order of ids, tenant by tenant, which is the

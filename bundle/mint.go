@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"hash/crc32"
+	"fmt"
 	"io"
 	"strings"
 
@@ -16,69 +16,87 @@ import (
 // nobody needs one for a key that opens nothing.
 func Mintable(k *snapshot.Key) bool { return k.State == snapshot.KeyActive }
 
-// Minted is the new key beside k, or false when this export mints none. It is
+// Minted is the new key beside k, or "" when this export mints none. It is
 // derived from a random seed that exists during this export only, so that every
-// part sees the same key without a million of them being kept.
-func (b *Build) Minted(k *snapshot.Key) (plaintext string, ok bool) {
+// part sees the same key without a million of them being kept. It fails for a
+// key whose prefix or environment breaks the product's naming rules.
+func (b *Build) Minted(k *snapshot.Key) (plaintext string, err error) {
 	if b.seed == nil || !Mintable(k) {
-		return "", false
+		return "", nil
 	}
 	prefix, _, _ := strings.Cut(k.Prefix, "_")
 	if prefix == "" {
 		prefix = policy.DefaultKeyPrefix
 	}
-	return deriveKey(b.seed, prefix, k.Environment, k.ID), true
+	plaintext, err = deriveKey(b.seed, prefix, k.Environment, k.ID)
+	if err != nil {
+		return "", fmt.Errorf("bundle: new key beside %s: %w", k.ID, err)
+	}
+	return plaintext, nil
 }
 
 // MadeUpKey is a well-formed key that nobody holds, the same in every export of
-// the project: what a smoke test presents to be refused.
+// the project: what a smoke test presents to be refused. environment is one of
+// the project's, or "" for a key that names them all.
 func (b *Build) MadeUpKey(environment string) string {
-	return deriveKey([]byte("postern: a key nobody holds"), policy.DefaultKeyPrefix, environment, b.Project.ID)
+	key, err := deriveKey([]byte("postern: a key nobody holds"), policy.DefaultKeyPrefix, environment, b.Project.ID)
+	if err != nil {
+		panic(err) // checkProject let a name pass that no key can carry
+	}
+	return key
 }
 
-// deriveKey makes a key (see policy.NewKey for its shape) from HMAC-SHA256
-// blocks of the seed over the label, 190 bits of them.
-func deriveKey(seed []byte, prefix, environment, label string) string {
-	if environment == "" {
-		environment = policy.AllEnvironments
-	}
-	const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	secret := make([]byte, 0, 32)
-	for block := byte(0); len(secret) < 32; block++ {
-		mac := hmac.New(sha256.New, seed)
-		mac.Write([]byte{block})
-		mac.Write([]byte(label))
-		for _, c := range mac.Sum(nil) {
-			// 248 is the largest multiple of 62 that fits; more would favour some characters.
-			if c < 248 && len(secret) < 32 {
-				secret = append(secret, base62[c%62])
-			}
-		}
-	}
-	body := prefix + "_" + environment + "_" + string(secret)
-	sum := crc32.ChecksumIEEE([]byte(body))
-	check := make([]byte, 6)
-	for i := 5; i >= 0; i-- {
-		check[i] = base62[sum%62]
-		sum /= 62
-	}
-	return body + string(check)
+// deriveKey makes the one key that belongs to the seed and the label.
+func deriveKey(seed []byte, prefix, environment, label string) (string, error) {
+	return policy.NewKeyFrom(&keystream{seed: seed, label: label}, prefix, environment)
 }
 
-const mintedDoc = `The new keys in plaintext, as CSV (RFC 4180): ` + "`key_id,owner,environment,description,key`" + `. An empty environment opens
-all. A cell that a spreadsheet would take for a formula begins with an apostrophe. This file is as secret as the keys.
+// keystream is an endless reader of bytes that nobody without the seed can
+// tell: HMAC-SHA256 of a counter and the label (NIST SP 800-108, section 4.1).
+type keystream struct {
+	seed    []byte
+	label   string
+	counter byte // a key takes two blocks or three
+	rest    []byte
+}
+
+func (s *keystream) Read(p []byte) (int, error) {
+	if len(s.rest) == 0 {
+		mac := hmac.New(sha256.New, s.seed)
+		mac.Write([]byte{s.counter})
+		mac.Write([]byte(s.label))
+		s.rest = mac.Sum(nil)
+		s.counter++
+	}
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+const (
+	mintedHead = "key_id,owner,environment,description,key"
+	mintedDoc  = `The new keys in plaintext, as CSV (RFC 4180): ` + "`" + mintedHead + "`" + `. An empty environment opens
+all. The SHA-256 of each is ` + "`minted_sha256`" + ` of its row in ` + "`keys.jsonl`" + `. A cell that a spreadsheet would take for a formula begins with an apostrophe. This file is as secret as the keys.
 `
+)
+
+// mintedFile is the name of a tenant's new keys.
+func mintedFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/minted.csv" }
 
 func (b *Build) mintedRows(tenant snapshot.Tenant) Part {
-	name := "tenants/" + tenant.Name + "/keys/minted.csv"
+	name := mintedFile(tenant)
 	return Part{Name: name, Doc: mintedDoc, Write: func(ctx context.Context, w io.Writer) error {
 		out := NewStream(w)
-		out.Raw("key_id,owner,environment,description,key\r\n")
+		out.Raw(mintedHead + "\r\n")
 		for k, err := range b.KeysOf(ctx, tenant, name) {
 			if err != nil {
 				return err
 			}
-			if key, ok := b.Minted(k); ok {
+			key, err := b.Minted(k)
+			if err != nil {
+				return err
+			}
+			if key != "" {
 				out.Raw(strings.Join([]string{cell(k.ID), cell(k.Owner), cell(k.Environment), cell(k.Description), cell(key)}, ",") + "\r\n")
 			}
 		}
@@ -96,25 +114,21 @@ func cell(value string) string {
 	return `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
 }
 
-const noticeText = `# New API keys
+const noticeHead = `# New API keys
 
-This export comes with new API keys for the gateway in this zip. Each active key got one, under the same key id, owner,
-scopes, environment and end.
-
-1. Send every consumer the line of minted.csv with their owner name, over a channel you would send a password over.
-2. The keys they hold today go on working here, so nobody has to hurry. To end one, delete the lines that
-   begin with its id and have another hash than the new key's from gateway/gateway.yaml, and start the gateway again.
-3. Delete minted.csv when all are sent. The keys cannot be shown again: the gateway keeps their hashes only.
+This export comes with new API keys. Each active key got one, under the same key id, owner, scopes, environment and end.
+They stand in minted.csv, and their SHA-256 sums in keys.jsonl.
 
 The new keys do not work on the hosted proxy.
+
 `
 
-func mintNotice(tenant snapshot.Tenant) Part {
+func (b *Build) mintNotice(tenant snapshot.Tenant) Part {
 	return Part{
 		Name: "tenants/" + tenant.Name + "/keys/NOTICE.md",
 		Doc:  "What to do with `minted.csv`.\n",
 		Write: func(_ context.Context, w io.Writer) error {
-			_, err := io.WriteString(w, noticeText)
+			_, err := io.WriteString(w, noticeHead+b.target.NewKeys)
 			return err
 		},
 	}

@@ -69,7 +69,7 @@ func TestDerivedKeysAreWellFormedAndApart(t *testing.T) {
 	counts := map[rune]int{}
 	for _, id := range []string{"key_1", "key_2", "key_3"} {
 		for _, env := range []string{"", "prod"} {
-			k := deriveKey([]byte("seed"), "pst", env, id+env)
+			k := derived(t, "seed", env, id+env)
 			if !policy.WellFormedKey(k) || seen[k] {
 				t.Errorf("%s: malformed, or there before", k)
 			}
@@ -79,15 +79,37 @@ func TestDerivedKeysAreWellFormedAndApart(t *testing.T) {
 			}
 		}
 	}
-	first, again := deriveKey([]byte("seed"), "pst", "", "key_1"), deriveKey([]byte("seed"), "pst", "", "key_1")
+	first, again := derived(t, "seed", "", "key_1"), derived(t, "seed", "", "key_1")
 	if first != again {
 		t.Error("one export would mint two keys for one")
 	}
-	if deriveKey([]byte("seed"), "pst", "", "key_1") == deriveKey([]byte("other"), "pst", "", "key_1") {
+	if first == derived(t, "other", "", "key_1") {
 		t.Error("two exports would mint the same key")
 	}
 	if len(counts) < 40 {
 		t.Errorf("only %d different characters in six keys", len(counts))
+	}
+}
+
+func derived(t *testing.T, seed, environment, label string) string {
+	t.Helper()
+	key, err := deriveKey([]byte(seed), "pst", environment, label)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// Smoke tests of exports that customers keep present this key.
+func TestMadeUpKeyStaysTheSame(t *testing.T) {
+	b := &Build{Project: &snapshot.Project{ID: "prj_1"}}
+	for environment, want := range map[string]string{
+		"":     "pst_all_mpN71ITsEon5zqRnwN8pTJGvjnXmW3Zw4HDuqE",
+		"prod": "pst_prod_mpN71ITsEon5zqRnwN8pTJGvjnXmW3Zw3U1Uen",
+	} {
+		if got := b.MadeUpKey(environment); got != want || !policy.WellFormedKey(got) {
+			t.Errorf("MadeUpKey(%q) = %s, want %s", environment, got, want)
+		}
 	}
 }
 

@@ -48,8 +48,9 @@ func problem(entry, format string, args ...any) error {
 // Verify checks an archive offline: that it is safe to unpack, that every file
 // is the one that was summed and none is missing or added, that every document
 // has its shape, that the ledger has an item for everything in the other files,
-// and that all its pointers lead somewhere. It trusts nothing in the archive
-// but bounds what it reads; about 50 bytes of memory a ledger item stay in use.
+// that all its pointers lead somewhere, and that new keys are those of the sums
+// in their rows. It trusts nothing in the archive but bounds what it reads;
+// about 50 bytes of memory a ledger item stay in use.
 //
 // Errors are of kind Invalid, and their public text begins with the name of the
 // entry at fault.

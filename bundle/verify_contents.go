@@ -116,30 +116,56 @@ func (l *ledgerCheck) readKeyRows(config projectDoc) error {
 		if !strings.HasPrefix(name, "tenants/") || !strings.HasSuffix(name, "/keys/keys.jsonl") {
 			continue
 		}
-		err := l.v.lines(name, func(n int, line []byte) error {
-			var row keyDoc
-			if err := strict(fmt.Sprintf("%s: line %d", name, n+1), line, &row); err != nil {
-				return err
-			}
-			if row.ProjectID != config.ID {
-				return problem(name, "line %d belongs to another project", n+1)
-			}
-			if sum, err := hex.DecodeString(row.SHA256); err != nil || len(sum) != 32 {
-				return problem(name, "line %d has no SHA-256", n+1)
-			}
-			l.keyRows[l.hash(string(snapshot.FeatureKey)+":"+row.ID)] = rowRef{name, n}
-			if row.PreviousSHA256 != nil {
-				l.keyRows[l.hash(string(snapshot.FeatureKeyGrace)+":"+row.ID)] = rowRef{name, n}
-			}
-			l.report.Keys++
-			return nil
-		})
-		if err != nil {
+		if err := l.readKeysFile(name, config); err != nil {
 			return err
 		}
 	}
 	if l.report.Keys != l.report.Manifest.Counts.Keys {
 		return problem(manifestFile, "it counts %d keys, and there are %d", l.report.Manifest.Counts.Keys, l.report.Keys)
+	}
+	return nil
+}
+
+func (l *ledgerCheck) readKeysFile(name string, config projectDoc) error {
+	minted, err := l.v.openMinted(name)
+	if err != nil {
+		return err
+	}
+	defer minted.close()
+	err = l.v.lines(name, func(n int, line []byte) error {
+		var row keyDoc
+		if err := strict(fmt.Sprintf("%s: line %d", name, n+1), line, &row); err != nil {
+			return err
+		}
+		if row.ProjectID != config.ID {
+			return problem(name, "line %d belongs to another project", n+1)
+		}
+		if sum, err := hex.DecodeString(row.SHA256); err != nil || len(sum) != 32 {
+			return problem(name, "line %d has no SHA-256", n+1)
+		}
+		l.keyRows[l.hash(string(snapshot.FeatureKey)+":"+row.ID)] = rowRef{name, n}
+		if row.PreviousSHA256 != nil {
+			l.keyRows[l.hash(string(snapshot.FeatureKeyGrace)+":"+row.ID)] = rowRef{name, n}
+		}
+		l.report.Keys++
+		return l.newKey(minted, name, n, row)
+	})
+	if err != nil {
+		return err
+	}
+	return minted.end()
+}
+
+// newKey holds a row to the options: with mint every active key has a new one.
+func (l *ledgerCheck) newKey(minted *mintedCheck, name string, n int, row keyDoc) error {
+	due := l.report.Manifest.Options.Keys == KeysMint && Mintable(&snapshot.Key{State: row.State})
+	switch {
+	case due && row.MintedSHA256 == nil:
+		return problem(name, "line %d has no SHA-256 of a new key", n+1)
+	case !due && row.MintedSHA256 != nil:
+		return problem(name, "line %d has the SHA-256 of a new key that it should not have", n+1)
+	case due:
+		return minted.next(name, row)
 	}
 	return nil
 }

@@ -82,6 +82,10 @@ func exchange[Out any](ctx context.Context, c *Client, method string, in any, qu
 
 // send returns an answer of 2xx, whose body the caller closes, or an error.
 func (c *Client) send(ctx context.Context, method string, in any, query string, segments []string) (*http.Response, error) {
+	return c.sendWith(ctx, method, in, query, segments, http.Header{"Accept": {"application/json, application/problem+json, application/zip"}})
+}
+
+func (c *Client) sendWith(ctx context.Context, method string, in any, query string, segments []string, header http.Header) (*http.Response, error) {
 	path, err := pathOf(segments)
 	if err != nil {
 		return nil, err
@@ -98,10 +102,10 @@ func (c *Client) send(ctx context.Context, method string, in any, query string, 
 	if err != nil {
 		return nil, fmt.Errorf("client: make the request: %w", err)
 	}
+	request.Header = header
 	if in != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	request.Header.Set("Accept", "application/json, application/problem+json, application/zip")
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)
 	}

@@ -24,6 +24,7 @@ type Key struct {
 	CreatedAt   time.Time  `json:"created_at"`
 	ExpiresAt   *time.Time `json:"expires_at"`
 	GraceEndsAt *time.Time `json:"grace_ends_at"`
+	LastUsedAt  *time.Time `json:"last_used_at"` // to within a minute; nil for never
 	Key         string     `json:"key,omitempty"`
 }
 

@@ -25,6 +25,7 @@ type Version struct {
 	ID           string        `json:"id"`
 	Name         string        `json:"name"`
 	RequestsAuth Auth          `json:"requests_auth"`
+	ETag         string        `json:"etag"` // for If-Match
 	Environments []Environment `json:"environments"`
 }
 
@@ -41,7 +42,8 @@ type Environment struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Target string `json:"target"`
-	URL    string `json:"url,omitempty"`
+	URL    string `json:"url"`
+	ETag   string `json:"etag"` // for If-Match
 }
 
 // KeyType is a type of API key. ExpiresIn is in seconds, 0 for no default.

@@ -41,7 +41,7 @@ type Anonymous string
 const (
 	AnonymousOpen  Anonymous = "open"  // anybody
 	AnonymousToken Anonymous = "token" // only with a session, a token or a workspace key
-	AnonymousOff   Anonymous = "off"   // nobody; projects are made in the dashboard only
+	AnonymousOff   Anonymous = "off"   // only who is signed in with an account
 )
 
 // Secret is a setting that never shows itself: it prints as *** wherever it
@@ -142,16 +142,22 @@ func (c Config) Derived() Config {
 }
 
 // validate checks the whole; the error names every wrong setting, not the first.
-func (c *Config) validate() error {
+// failed are those that could not be read and have been named already.
+func (c *Config) validate(failed map[string]bool) error {
 	var problems []error
 	report := func(setting, format string, args ...any) {
+		if failed[setting] {
+			return
+		}
 		problems = append(problems, fmt.Errorf("%s: %s", setting, fmt.Sprintf(format, args...)))
 	}
-	for setting, addr := range map[string]string{"--control-addr": c.ControlAddr, "--gateway-addr": c.GatewayAddr} {
+	checkAddr := func(setting, addr string) {
 		if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
 			report(setting, "%q is not host:port, for example 127.0.0.1:8080", addr)
 		}
 	}
+	checkAddr("--control-addr", c.ControlAddr)
+	checkAddr("--gateway-addr", c.GatewayAddr)
 	if u := c.DatabaseURL.Reveal(); u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
 		report("--database-url", "only postgres:// addresses are read; leave it empty for SQLite in the data directory")
 	}
@@ -161,9 +167,9 @@ func (c *Config) validate() error {
 	if c.GatewayDomain == "" || strings.ContainsAny(c.GatewayDomain, "/:@ ") {
 		report("--gateway-domain", "%q is not a bare domain such as proxy.example.com", c.GatewayDomain)
 	}
-	for setting, raw := range map[string]*string{"--public-url": &c.PublicURL, "--gateway-url": &c.GatewayURL} {
+	checkURL := func(setting string, raw *string) {
 		if *raw == "" {
-			continue
+			return
 		}
 		u, err := url.Parse(*raw)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
@@ -171,6 +177,8 @@ func (c *Config) validate() error {
 		}
 		*raw = strings.TrimRight(*raw, "/")
 	}
+	checkURL("--public-url", &c.PublicURL)
+	checkURL("--gateway-url", &c.GatewayURL)
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
 	}

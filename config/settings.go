@@ -45,7 +45,7 @@ func settings() []setting {
 	return []setting{
 		{"control-addr", "127.0.0.1:8080", "address of the control plane: dashboard, JSON API, POST /proxy", text(func(c *Config) *string { return &c.ControlAddr })},
 		{"gateway-addr", "127.0.0.1:8090", "address of the gateway that proxied calls reach", text(func(c *Config) *string { return &c.GatewayAddr })},
-		{"data-dir", "./data", "directory of the SQLite database and the finished exports", text(func(c *Config) *string { return &c.DataDir })},
+		{"data-dir", "./data", "directory of the SQLite database and the finished exports; replicas share it", text(func(c *Config) *string { return &c.DataDir })},
 		{"database-url", "", "postgres:// address of the state; empty means SQLite in the data directory", func(c *Config, v string) error { c.DatabaseURL = Secret(v); return nil }},
 		{"public-url", "", "how browsers reach the control plane; empty means its address", text(func(c *Config) *string { return &c.PublicURL })},
 		{"gateway-url", "", "how callers reach the gateway's bare domain; empty means domain and port of the gateway", text(func(c *Config) *string { return &c.GatewayURL })},
@@ -113,6 +113,7 @@ func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
 	}
 	var c Config
 	var problems []error
+	failed := map[string]bool{} // by flag: not to be complained of twice
 	for _, s := range settings() {
 		value, from := s.value, "--"+s.flag
 		if v, ok := env[s.variable()]; ok && v != "" {
@@ -123,12 +124,10 @@ func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
 		}
 		if err := s.assign(&c, value); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", from, err))
+			failed["--"+s.flag] = true
 		}
 	}
-	if len(problems) == 0 {
-		problems = append(problems, c.validate())
-	}
-	return c, errors.Join(problems...)
+	return c, errors.Join(append(problems, c.validate(failed))...)
 }
 
 // Default is the configuration without flags and variables.

@@ -32,8 +32,12 @@ import (
 // account, a project, its key in use, frozen, and the project taken away; the
 // last part once more without any script.
 func TestDashboardFromFirstStartToExport(t *testing.T) {
+	testkit.EachDatabase(t, fromFirstStartToExport)
+}
+
+func fromFirstStartToExport(t *testing.T, databaseURL string) {
 	upstream := testkit.NewUpstream(t)
-	server := start(t)
+	server := start(t, databaseURL)
 	p := sit(t)
 
 	p.open(server.FirstLink)
@@ -85,10 +89,11 @@ func TestDashboardFromFirstStartToExport(t *testing.T) {
 	p.takesAway("shop-kong.zip")
 }
 
-func start(t *testing.T) *app.App {
+func start(t *testing.T, databaseURL string) *app.App {
 	t.Helper()
 	settings := config.Default()
 	settings.ControlAddr, settings.GatewayAddr, settings.DataDir = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
+	settings.DatabaseURL = config.Secret(databaseURL)
 	a, err := app.New(t.Context(), settings, "test", slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if err != nil {
 		t.Fatal(err)

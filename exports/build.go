@@ -55,7 +55,7 @@ func (s *Service) Build(ctx context.Context, id string, final bool) error {
 	invalid := fault.KindOf(err) == fault.Invalid
 	if ctx.Err() == nil && (final || invalid) {
 		s.Log.Error("an export failed", "export", id, "error", err)
-		return errors.Join(s.fail(after, row, err), ignoreIf(invalid, err))
+		return errors.Join(s.fail(after, row, err), s.Store.Remove(id), ignoreIf(invalid, err))
 	}
 	return errors.Join(err, s.release(after, row))
 }

@@ -11,8 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
-	"strings"
 	"time"
 
 	"postern/access"
@@ -97,7 +97,7 @@ func (w Wish) normalized() (Wish, error) {
 func (s *Service) Request(ctx context.Context, p access.Principal, project string, wish Wish) (Export, error) {
 	var out Export
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		parent, err := findProject(tx, p, project, access.ExportCreate)
+		parent, err := access.Project(tx, p, project, access.ExportCreate)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (s *Service) List(ctx context.Context, p access.Principal, project, cursor 
 	}
 	limit = min(limit, MaxPage)
 	tx := s.DB.Read(ctx)
-	parent, err := findProject(tx, p, project, access.ExportRead)
+	parent, err := access.Project(tx, p, project, access.ExportRead)
 	if err != nil {
 		return Page{}, fmt.Errorf("exports: list of %s: %w", project, err)
 	}
@@ -213,6 +213,9 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 		return File{}, fault.New(fault.Conflict, "export_not_ready", "This export is %s; it can be downloaded once it is ready.", row.State)
 	}
 	content, err := s.Store.Open(row.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this server keeps exports. Replicas must share one data directory.").Because(err)
+	}
 	if err != nil {
 		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
 	}
@@ -242,24 +245,6 @@ func (s *Service) find(tx *models.Tx, p access.Principal, id string, action acce
 		return row, parent, err
 	}
 	return row, parent, access.Check(p, parent.TeamID, action)
-}
-
-func findProject(tx *models.Tx, p access.Principal, ref string, action access.Action) (models.Project, error) {
-	if p.Anonymous() {
-		return models.Project{}, access.Check(p, "", action)
-	}
-	byRef := tx.ProjectByName
-	if strings.Contains(ref, "_") {
-		byRef = tx.ProjectByID
-	}
-	row, err := byRef(ref)
-	if errors.Is(err, models.ErrNotFound) {
-		return row, access.NotFound()
-	}
-	if err != nil {
-		return row, err
-	}
-	return row, access.Check(p, row.TeamID, action)
 }
 
 func view(row models.Export, projectName string) Export {

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"postern/access"
 	"postern/exports"
 	"postern/fault"
@@ -25,6 +27,8 @@ import (
 	"postern/projects"
 	"postern/testkit/state"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // queue remembers what was queued, so that a test decides when it is worked on.
 type queue struct {
@@ -126,6 +130,20 @@ func TestTwoExportsOfOneStateAreEqual(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	})
+}
+
+// The context goes on here, as that of a worker does, so that nothing but the end
+// of the build itself can end what it began.
+func TestABuildEndsWhatItBegan(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		e := w.request(t, gateway)
+		before := goleak.IgnoreCurrent()
+		if err := w.Build(context.Background(), e.ID, true); err != nil {
+			t.Fatal(err)
+		}
+		goleak.VerifyNone(t, before)
 	})
 }
 

@@ -12,14 +12,8 @@ import (
 // exports come without ProjectName.
 func (s *Service) Latest(ctx context.Context, p access.Principal, projectIDs []string) (map[string]Export, error) {
 	tx := s.DB.Read(ctx)
-	teams, err := tx.TeamsOfProjects(projectIDs)
-	if err != nil {
+	if err := access.Projects(tx, p, projectIDs, access.ExportRead); err != nil {
 		return nil, fmt.Errorf("exports: find the latest: %w", err)
-	}
-	for _, id := range projectIDs {
-		if err := access.Check(p, teams[id], access.ExportRead); err != nil {
-			return nil, fmt.Errorf("exports: find the latest of %s: %w", id, err)
-		}
 	}
 	rows, err := tx.LatestExports(projectIDs)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Store keeps finished zips by export id.
@@ -61,9 +62,15 @@ func (d Dir) Remove(id string) error {
 func (d Dir) RemoveParts() error { return d.removeParts("") }
 
 func (d Dir) removeParts(prefix string) error {
-	parts, err := filepath.Glob(filepath.Join(string(d), prefix+"*.part"))
-	for _, part := range parts {
-		if gone := os.Remove(part); !errors.Is(gone, fs.ErrNotExist) {
+	files, err := os.ReadDir(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, file := range files {
+		if !strings.HasPrefix(file.Name(), prefix) || !strings.HasSuffix(file.Name(), ".part") {
+			continue
+		}
+		if gone := os.Remove(filepath.Join(string(d), file.Name())); !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
 	}
@@ -83,7 +90,19 @@ func (f *dirDraft) Commit() error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("finish %s: %w", f.target, err)
 	}
-	return os.Rename(f.Name(), f.target)
+	if err := os.Rename(f.Name(), f.target); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(f.target))
+}
+
+// syncDir makes a rename last: the name is kept by the directory, not the file.
+func syncDir(name string) error {
+	dir, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 func (f *dirDraft) Discard() {

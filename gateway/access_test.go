@@ -194,7 +194,7 @@ func (o outcomes) Observe(out gateway.Outcome) { o.got <- out }
 func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
 	o := outcomes{make(chan gateway.Outcome, 4)}
 	r := newRig(t, nil, func(_ *rig, options *gateway.Options) { options.Observer = o })
-	r.call("POST", "/shop/1.0.0/prod", "Content-Length: 0")
+	r.call("POST", "/shop/1.0.0/prod//orders?token=secret", "Content-Length: 0")
 	out := within(t, "the outcome", o.got)
 	if out.Start.IsZero() || out.Duration < 0 {
 		t.Errorf("start %v, duration %v", out.Start, out.Duration)
@@ -202,13 +202,15 @@ func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
 	out.Start, out.Duration = time.Time{}, 0
 	want := gateway.Outcome{
 		ProjectID: "prj_shop", VersionID: "ver_1", EnvironmentID: "env_prod",
-		Owner: "billing", CredentialID: "key_1", Method: "POST", Status: 200,
+		Owner: "billing", CredentialID: "key_1", RemoteIP: "127.0.0.1", Method: "POST", Path: "/shop/1.0.0/prod/orders",
+		Route: gateway.CatchAll, Status: 200, Step: gateway.StepForward, BytesOut: int64(len("up")),
 	}
 	if out != want {
 		t.Errorf("outcome %+v, want %+v", out, want)
 	}
 	r.get("/shop/1.0.0/prod", noKey)
-	if out := within(t, "the outcome", o.got); out.Status != 401 || out.Code != "credentials_required" || out.Owner != "" {
+	if out := within(t, "the outcome", o.got); out.Status != 401 || out.Code != "credentials_required" || out.Owner != "" ||
+		out.Step != gateway.StepAccess || out.BytesOut != int64(len(policy.CredentialsRequired.Body())) {
 		t.Errorf("outcome %+v, want a refusal for nobody", out)
 	}
 }

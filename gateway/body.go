@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
@@ -33,6 +34,7 @@ type requestBody struct {
 	idle    time.Duration
 	left    int64       // bytes until the limit, -1 without one
 	trailer http.Header // for the upstream; filled when the body has ended
+	read    atomic.Int64
 
 	mu   sync.Mutex
 	over bool
@@ -67,6 +69,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 			err, n = errBodyTooLarge, 0
 		}
 	}
+	b.read.Add(int64(n))
 	switch err {
 	case nil:
 	case io.EOF:
@@ -120,30 +123,32 @@ func (b *requestBody) stop() {
 // at nginx's rate; 8 KiB lose a third.
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// copyBody streams the answer. Its error wraps errCaller when it was the caller
-// who ended it.
-func copyBody(w http.ResponseWriter, from io.Reader, live bool, idle time.Duration) error {
+// copyBody streams the answer and returns how much of it the caller took. Its
+// error wraps errCaller when it was the caller who ended it.
+func copyBody(w http.ResponseWriter, from io.Reader, live bool, idle time.Duration) (total int64, err error) {
 	buf := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buf)
 	for {
 		n, err := from.Read(buf[:])
 		if n > 0 {
 			setWriteDeadline(w, idle)
-			if _, err := w.Write(buf[:n]); err != nil {
-				if errors.Is(err, http.ErrBodyNotAllowed) {
-					return nil // an upstream that sends a body with 304: not ours to pass on
-				}
-				return fmt.Errorf("%w: %w", errCaller, err)
+			written, err := w.Write(buf[:n])
+			total += int64(written)
+			if errors.Is(err, http.ErrBodyNotAllowed) {
+				return total, nil // an upstream that sends a body with 304: not ours to pass on
+			}
+			if err != nil {
+				return total, fmt.Errorf("%w: %w", errCaller, err)
 			}
 			if live {
 				flush(w)
 			}
 		}
 		if err == io.EOF {
-			return nil
+			return total, nil
 		}
 		if err != nil {
-			return err
+			return total, err
 		}
 	}
 }

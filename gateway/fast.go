@@ -16,13 +16,13 @@ import (
 type fastCall struct {
 	call
 	x        *engine.Exchange
-	conn     connInfo
+	info     connInfo
 	stripKey bool
 }
 
 // newSession begins a connection of the engine.
 func (g *Gateway) newSession(c net.Conn) engine.Session {
-	f := &fastCall{conn: connInfoFor(c)}
+	f := &fastCall{info: connInfoFor(c)}
 	f.gateway, f.carrier = g, f
 	return f
 }
@@ -34,6 +34,8 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 	if !ok {
 		return false
 	}
+	c.gateway.running.Add(1)
+	defer c.gateway.running.Done()
 	c.x = x
 	host, route, ok := c.gateway.find(x.Request.Host, target)
 	if !ok {
@@ -41,8 +43,8 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 		return true
 	}
 	c.call = call{
-		carrier: c, gateway: c.gateway, host: host, method: methodName(x.Request.Method),
-		target: target, route: route, start: c.gateway.clock(),
+		carrier: c, gateway: c.gateway, conn: &c.info, host: host, method: x.Request.Method, target: target,
+		route: route, start: c.gateway.clock(),
 	}
 	defer c.end()
 	c.serve()
@@ -83,18 +85,18 @@ var (
 	unauthorizedFields = append(jsonField[:1:1], engine.Field{Name: "Www-Authenticate", Value: policy.WWWAuthenticateValue})
 )
 
-func (c *fastCall) deny(d policy.Denial) {
+func (c *fastCall) deny(d policy.Denial) int64 {
 	header := jsonField
 	if d.Status == 401 {
 		header = unauthorizedFields
 	}
-	c.x.Answer(d.Status, header, bodies[d.Code])
+	return c.x.Answer(d.Status, header, bodies[d.Code])
 }
 
 func (c *fastCall) forward(stripKey bool) {
 	c.stripKey = stripKey
 	status, err := c.x.Forward(c.route.environment.upstream.Upstream, c)
-	c.status = status
+	c.status, c.bytesIn, c.bytesOut = status, c.x.BytesIn, c.x.BytesOut
 	switch {
 	case err == nil:
 	case errors.Is(err, engine.ErrBrokenOff):
@@ -133,7 +135,7 @@ func (c *fastCall) RequestHead(dst []byte) []byte {
 		}
 	}
 	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
-	c.forwarded(&c.conn, forwardedFor, via, viaEntry(1), set)
+	c.forwarded(forwardedFor, via, viaEntry(1), set)
 	c.identityLines(set)
 	return dst
 }
@@ -194,14 +196,4 @@ func isNamed(names []string, name string) bool {
 		}
 	}
 	return false
-}
-
-// methodName keeps an outcome from holding on to the head its method came in.
-func methodName(method string) string {
-	for _, known := range [...]string{"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"} {
-		if method == known {
-			return known
-		}
-	}
-	return strings.Clone(method)
 }

@@ -17,6 +17,8 @@ const statusGone = 499
 
 // ServeHTTP serves a call on the path of net/http, which knows all of HTTP.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.running.Add(1)
+	defer g.running.Done()
 	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
 		// TRACE would show the caller the identity headers. nginx refuses both
 		// alike (ngx_http_process_request_header).
@@ -33,7 +35,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, policy.NoRoute)
 		return
 	}
-	c := &slowCall{w: w, r: r, call: call{gateway: g, host: host, method: r.Method, target: target, route: route, start: g.clock()}}
+	c := &slowCall{w: w, r: r, call: call{
+		gateway: g, conn: connInfoOf(r), host: host, method: r.Method, target: target, route: route, start: g.clock(),
+	}}
 	c.carrier = c
 	defer c.observe()
 	c.serve() //nolint:contextcheck // a call carries its request, and the context with it
@@ -61,14 +65,17 @@ func (c *slowCall) hops() int {
 
 func (c *slowCall) length() int64 { return c.r.ContentLength }
 
-func (c *slowCall) deny(d policy.Denial) { refuse(c.w, c.r, d) }
+func (c *slowCall) deny(d policy.Denial) int64 { return refuse(c.w, c.r, d) }
 
 // forward carries the call to its upstream and the answer back.
 func (c *slowCall) forward(stripKey bool) {
 	upgrade := wantsWebSocket(c.r)
 	c.rewriteRequest(stripKey, upgrade)
 	body := newRequestBody(c.w, c.r, c.gateway.limits)
-	defer body.stop()
+	defer func() {
+		body.stop()
+		c.bytesIn += body.read.Load()
+	}()
 
 	early := &earlyAnswers{w: c.w}
 	answer, err := c.gateway.transport.RoundTrip(c.outgoing(body, early))
@@ -122,7 +129,9 @@ func (c *slowCall) answer(from *http.Response) {
 	if live || len(announced) > 0 {
 		flush(c.w)
 	}
-	if err := copyBody(c.w, from.Body, live, c.gateway.limits.Idle); err != nil {
+	sent, err := copyBody(c.w, from.Body, live, c.gateway.limits.Idle)
+	c.bytesOut += sent
+	if err != nil {
 		if !errors.Is(err, errCaller) {
 			c.warn("the upstream broke off its answer", err)
 		}

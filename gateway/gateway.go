@@ -17,6 +17,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -43,18 +44,36 @@ type Observer interface {
 	Observe(Outcome)
 }
 
-// Outcome is what became of one call. It holds nothing secret.
+// Outcome is what became of one call. It holds nothing secret: no header, no
+// query. Method, Path and RemoteIP may lie in the call's buffers; an observer
+// that keeps one of them copies it.
 type Outcome struct {
 	ProjectID, VersionID, EnvironmentID string
 
 	Owner        string // whom the call counts for; "" for nobody
 	CredentialID string // the key's id; "" without one
+	RemoteIP     string // the caller's address, without port
 	Method       string
+	Path         string // normalized, as it was matched; without the query, which can hold secrets
+	Route        string // pattern of what decided on the path: CatchAll
 	Status       int    // what the caller got; 499 when he left before the answer
 	Code         string // of the gateway's own answer; "" when the upstream answered
+	Step         string // which step answered: one of the Step constants
+	BytesIn      int64  // of the request's body, as far as it was read for the upstream
+	BytesOut     int64  // of the answer's body, as far as the caller took it
 	Start        time.Time
 	Duration     time.Duration
 }
+
+// The steps that can answer a call, in their order.
+const (
+	StepRoute   = "route"   // where it goes, and whether that is still served
+	StepAccess  = "access"  // who may call
+	StepForward = "forward" // the upstream, or what stands between it and us
+)
+
+// CatchAll is the route of every call to an environment.
+const CatchAll = "/*"
 
 // Options configure a Gateway. Only Keys is required.
 type Options struct {
@@ -88,6 +107,7 @@ type Gateway struct {
 	table   atomic.Pointer[table]
 	publish sync.Mutex
 
+	running sync.WaitGroup  // calls that the observer has not been told of
 	closing context.Context // over when Close was called: tunnels end with it
 	close   context.CancelFunc
 }
@@ -151,10 +171,27 @@ func (g *Gateway) Close() {
 	}
 }
 
+// Wait returns when every call has ended and the observer knows of it, or with
+// the context's error. Stop the listener and Close the gateway first.
+func (g *Gateway) Wait(ctx context.Context) error {
+	over := make(chan struct{})
+	go func() {
+		g.running.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("gateway: wait for the last calls: %w", ctx.Err())
+	}
+}
+
 // call is one proxied call on its way, whichever path carries it.
 type call struct {
 	carrier  carrier
 	gateway  *Gateway
+	conn     *connInfo
 	host     string // as the caller named us, lower case, without the port
 	method   string
 	target   target
@@ -163,6 +200,9 @@ type call struct {
 	start    time.Time
 	status   int
 	code     string
+	step     string
+	bytesIn  int64
+	bytesOut int64
 }
 
 // carrier is the path that a call takes: net/http (forward.go) or the engine
@@ -174,8 +214,9 @@ type carrier interface {
 	hops() int
 	// length is that of the body, -1 when it is not known.
 	length() int64
-	// deny answers in the upstream's stead.
-	deny(policy.Denial)
+	// deny answers in the upstream's stead and returns how many bytes of a body
+	// the caller was sent.
+	deny(policy.Denial) int64
 	// forward carries the call to its upstream and the answer back.
 	forward(stripKey bool)
 }
@@ -192,16 +233,19 @@ func (g *Gateway) find(hostLine string, target target) (host string, r route, ok
 // serve takes a call that found its project through the steps of the contract:
 // expiry, authentication, loop guard, forward.
 func (c *call) serve() {
+	c.step = StepRoute
 	if end := c.route.project.expires; !end.IsZero() && !end.After(c.start) {
 		c.refuse(policy.ExpiredProxy)
 		return
 	}
+	c.step = StepAccess
 	decision := c.decide()
 	if !decision.Allow {
 		c.refuse(decision.Denial)
 		return
 	}
 	c.identity = decision.Identity
+	c.step = StepForward
 	if limit := c.gateway.limits.Body; limit > 0 && c.carrier.length() > limit {
 		c.refuse(policy.BodyTooLarge)
 		return
@@ -241,7 +285,7 @@ func (c *call) decide() policy.Decision {
 
 func (c *call) refuse(d policy.Denial) {
 	c.status, c.code = d.Status, d.Code
-	c.carrier.deny(d)
+	c.bytesOut += c.carrier.deny(d)
 }
 
 // unanswered refuses a call whose upstream did not answer. The log comes first:
@@ -271,8 +315,9 @@ func (c *call) observe() {
 	}
 	c.gateway.observer.Observe(Outcome{
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
-		Owner: c.identity.Owner, CredentialID: c.identity.CredentialID,
-		Method: c.method, Status: c.status, Code: c.code,
+		Owner: c.identity.Owner, CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
+		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
+		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
 		Start: c.start, Duration: c.gateway.clock().Sub(c.start),
 	})
 }

@@ -54,7 +54,7 @@ func (c *slowCall) rewriteRequest(stripKey, upgrade bool) {
 
 func (c *slowCall) setForwarded(h http.Header, forwardedFor, via string) {
 	i, lines := 0, make([]string, forwardedHeaders)
-	c.forwarded(connInfoOf(c.r), forwardedFor, via, viaEntry(c.r.ProtoMinor), func(name, value string) {
+	c.forwarded(forwardedFor, via, viaEntry(c.r.ProtoMinor), func(name, value string) {
 		lines[i] = value
 		h[name] = lines[i : i+1 : i+1]
 		i++
@@ -75,20 +75,20 @@ const forwardedHeaders, identityHeaders = 8, 6
 // forwarded sets what Kong sets for a client it does not trust
 // (kong/runloop/handler.lua, access.before): of the caller's own headers only
 // the first line of X-Forwarded-For and of Via counts, and is appended to.
-func (c *call) forwarded(conn *connInfo, forwardedFor, via, entry string, set func(name, value string)) {
+func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value string)) {
 	if forwardedFor != "" {
 		forwardedFor += ", "
 	}
 	if via != "" {
 		via += ", "
 	}
-	set("X-Forwarded-For", forwardedFor+conn.peer)
-	set("X-Forwarded-Proto", conn.scheme)
+	set("X-Forwarded-For", forwardedFor+c.conn.peer)
+	set("X-Forwarded-Proto", c.conn.scheme)
 	set("X-Forwarded-Host", c.host)
-	set("X-Forwarded-Port", conn.port)
+	set("X-Forwarded-Port", c.conn.port)
 	set("X-Forwarded-Path", c.target.raw)
 	set("X-Forwarded-Prefix", c.route.prefix)
-	set("X-Real-Ip", conn.peer)
+	set("X-Real-Ip", c.conn.peer)
 	set("Via", via+entry)
 }
 

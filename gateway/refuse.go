@@ -27,8 +27,9 @@ var bodies = func() map[string][]byte {
 // nobody wants, when it makes the connection ready for the next request.
 const drainTimeout = 5 * time.Second
 
-// refuse answers for the gateway itself.
-func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) {
+// refuse answers for the gateway itself, and returns how many bytes of a body
+// the caller was sent.
+func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) int64 {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	if d.Status == http.StatusUnauthorized {
@@ -38,7 +39,11 @@ func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) {
 		setReadDeadline(w, drainTimeout)
 	}
 	w.WriteHeader(d.Status)
-	_, _ = w.Write(bodies[d.Code]) // the caller is gone then: nobody to tell
+	n, _ := w.Write(bodies[d.Code]) // it fails when the caller is gone: nobody to tell
+	if r.Method == http.MethodHead {
+		return 0 // net/http takes the body and keeps it to itself
+	}
+	return int64(n)
 }
 
 // The optional interfaces of http.ResponseWriter are asked for directly: an

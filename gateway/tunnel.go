@@ -44,10 +44,10 @@ func (c *slowCall) tunnel(answer *http.Response, asked bool) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		pump(backend, caller)
+		c.bytesIn += pump(backend, caller)
 		_ = backend.Close() // wakes the other direction
 	}()
-	pump(caller, backend)
+	c.bytesOut += pump(caller, backend)
 	_ = client.Close()
 	<-ended
 }
@@ -74,20 +74,22 @@ func (t tunnelEnd) Write(p []byte) (int, error) {
 	return t.Conn.Write(p)
 }
 
-// pump copies until one end fails or is done; either is the end of the tunnel,
-// and neither is worth a log line.
-func pump(to io.Writer, from io.Reader) {
+// pump copies until one end fails or is done, and returns how many bytes went
+// over; either is the end of the tunnel, and neither is worth a log line.
+func pump(to io.Writer, from io.Reader) (total int64) {
 	buf := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buf)
 	for {
 		n, err := from.Read(buf[:])
 		if n > 0 {
-			if _, err := to.Write(buf[:n]); err != nil {
-				return
+			written, err := to.Write(buf[:n])
+			total += int64(written)
+			if err != nil {
+				return total
 			}
 		}
 		if err != nil {
-			return
+			return total
 		}
 	}
 }

@@ -28,6 +28,7 @@ var flashes = map[string]ui.Notice{
 	"frozen":    {Tone: ui.Good, Text: "The key is frozen: its calls get 403 until it is unfrozen."},
 	"unfrozen":  {Tone: ui.Good, Text: "The key works again."},
 	"revoked":   {Tone: ui.Good, Text: "The key is revoked for good."},
+	"claimed":   {Tone: ui.Good, Text: "It is yours now. Addresses and API keys stay as they are; the workspace key no longer works."},
 	"cancelled": {Tone: ui.Good, Text: "The export is cancelled."},
 }
 

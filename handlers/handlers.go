@@ -19,6 +19,7 @@ import (
 	"postern/exports"
 	"postern/keys"
 	"postern/projects"
+	"postern/usage"
 )
 
 // Server is what the routes work with.
@@ -29,6 +30,7 @@ type Server struct {
 	Projects *projects.Service
 	Keys     *keys.Service
 	Exports  *exports.Service
+	Usage    *usage.Service
 	Ready    func(context.Context) error // nil means ready for calls
 	Log      *slog.Logger
 }
@@ -47,5 +49,5 @@ func (s *Server) Handler() http.Handler {
 	s.routes(router)
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))
-	return s.observe(secureHeaders(protection.Handler(s.textOnly(router))))
+	return s.observe(secureHeaders(s.answersFor(protection.Handler(s.textOnly(router)))))
 }

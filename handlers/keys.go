@@ -29,13 +29,14 @@ type keyOutput struct {
 	CreatedAt   time.Time  `json:"created_at"`
 	ExpiresAt   *time.Time `json:"expires_at"`
 	GraceEndsAt *time.Time `json:"grace_ends_at" doc:"Until when the secret before the last rotation works; null when none does"`
+	LastUsedAt  *time.Time `json:"last_used_at" doc:"When a call was last let through with it, to within a minute; null for never"`
 	Key         string     `json:"key,omitempty" doc:"The plaintext, shown this once"`
 }
 
 func showKey(k keys.Key, plaintext string) keyOutput {
 	out := keyOutput{ID: k.ID, Project: k.Project, Owner: k.Owner, KeyType: k.KeyType, Scopes: k.Scopes, Tenant: k.Tenant,
 		Description: k.Description, State: k.State, Prefix: k.Prefix, Last4: k.Last4, CreatedAt: k.CreatedAt.UTC(),
-		ExpiresAt: utc(k.ExpiresAt), GraceEndsAt: utc(k.GraceEndsAt), Key: plaintext}
+		ExpiresAt: utc(k.ExpiresAt), GraceEndsAt: utc(k.GraceEndsAt), LastUsedAt: utc(k.LastUsedAt), Key: plaintext}
 	if k.Environment != "" {
 		out.Environment = &k.Environment
 	}

@@ -40,6 +40,9 @@ func (s *Server) observe(next http.Handler) http.Handler {
 					panic(failure)
 				}
 				s.Log.Error("a handler panicked", "request", id, "panic", failure, "trace", string(debug.Stack()))
+				if recorder.status != 0 {
+					panic(http.ErrAbortHandler) // an answer has begun; nothing may be added to it
+				}
 				s.respond(recorder, r, fault.New(fault.Internal, "internal", "Something went wrong here."))
 			}
 			s.Log.Debug("request", "request", id, "method", r.Method, "path", logPath(r.URL.Path), "status", recorder.status, "took", time.Since(began))
@@ -48,15 +51,21 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// logPath cuts what follows the pages whose path holds a code.
+// logPath is the path with every segment hidden that could be a secret: claim
+// and sign-in codes stand in paths, and people paste keys where ids belong.
 func logPath(path string) string {
-	for _, secret := range []string{"/claim/", "/welcome/"} {
-		if strings.HasPrefix(path, secret) {
-			return secret + "***"
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if len(segment) > longestID {
+			segments[i] = "***"
 		}
 	}
-	return path
+	return strings.Join(segments, "/")
 }
+
+// longestID is the length of a team's id. Codes, keys and tokens are longer;
+// names may be as well, and are hidden with them.
+const longestID = len("team_") + 26
 
 type statusRecorder struct {
 	http.ResponseWriter
@@ -76,6 +85,9 @@ func (r *statusRecorder) Write(b []byte) (int, error) {
 	}
 	return r.ResponseWriter.Write(b)
 }
+
+// Flush implements http.Flusher, which Gin asks for by name.
+func (r *statusRecorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
 // Unwrap lets http.ResponseController reach the connection.
 func (r *statusRecorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

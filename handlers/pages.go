@@ -22,10 +22,12 @@ func (s *Server) pages(r *gin.Engine) {
 	open("POST", "/signout", s.signOut)
 	open("GET", "/welcome/:code", s.askWelcome)
 	open("POST", "/welcome/:code", s.welcome)
-	open("GET", "/claim/:code", s.claim)
 	open("POST", "/theme", s.chooseTheme)
 
 	inside := func(method, path string, page pageHandler) { r.Handle(method, path, s.inside(page)) }
+	inside("GET", "/claim/:code", s.askClaim)
+	inside("POST", "/claim/:code", s.claim)
+
 	inside("GET", "/projects", s.showProjects)
 	inside("GET", "/projects/new", s.askProject)
 	inside("POST", "/projects/new", s.makeProject)
@@ -40,6 +42,9 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/projects/:project/keys/:key/unfreeze", s.unfreezeKeyPage)
 	inside("POST", "/projects/:project/keys/:key/revoke", s.revokeKeyPage)
 	inside("POST", "/projects/:project/keys/:key/rotate", s.rotateKeyPage)
+
+	inside("GET", "/projects/:project/usage", s.showUsagePage)
+	inside("GET", "/projects/:project/requests", s.showRequestsPage)
 
 	inside("GET", "/projects/:project/export", s.askExport)
 	inside("POST", "/projects/:project/export", s.startExport)

@@ -29,14 +29,20 @@ func (s *Server) configuration(v *visit) (projects.Configure, error) {
 	path := projectPath(p.Name)
 	m := projects.Configure{
 		Page:    v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
-		Head:    projects.Head{Name: p.Name, DisplayName: p.DisplayName, Access: accessBadge(p.Versions), ConfigureURL: path, ExportURL: path + "/export"},
-		General: projects.General{Action: path + "/settings", Revision: p.ETag, DisplayName: ui.Value{Text: p.DisplayName}},
+		Head:    headOf(p, projects.TabConfigure),
+		General: projects.General{Action: path + "/settings", Revision: p.SettingsETag, DisplayName: ui.Value{Text: p.DisplayName}},
 	}
 	for _, version := range p.Versions {
 		m.Versions = append(m.Versions, s.versionSection(p, version))
 	}
 	m.Keys, err = s.keySection(v, p)
 	return m, err
+}
+
+func headOf(p rules.Project, current projects.Tab) projects.Head {
+	path := projectPath(p.Name)
+	return projects.Head{Name: p.Name, DisplayName: p.DisplayName, Access: accessBadge(p.Versions), Current: current,
+		ConfigureURL: path, UsageURL: usagePath(p), RequestsURL: requestsPath(p), ExportURL: path + "/export"}
 }
 
 func (s *Server) versionSection(p rules.Project, version rules.Version) projects.Version {

@@ -40,6 +40,7 @@ func keyFacts(k keys.Key) []ui.Fact {
 		{Label: "Environment", Value: environmentText(k)},
 		{Label: "Created", Value: moment(k.CreatedAt)},
 		{Label: "Expires", Value: momentOrNever(k.ExpiresAt)},
+		{Label: "Last used", Value: momentOrNever(k.LastUsedAt)},
 	}
 	if k.Description != "" {
 		facts = append([]ui.Fact{{Label: "Description", Value: k.Description}}, facts...)

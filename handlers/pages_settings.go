@@ -29,7 +29,7 @@ func (f settingsForm) mark(m *projects.Configure, wrong *mistakes) {
 func (f settingsForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.What, m.Action = "The display name", projectPath(p.Name)+"/settings"
 	m.Rows = []projects.Difference{{Label: "Display name", Yours: f.displayName, Theirs: p.DisplayName}}
-	m.Hidden = []projects.Pair{{Name: "revision", Value: p.ETag}, {Name: "display_name", Value: f.displayName}}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}, {Name: "display_name", Value: f.displayName}}
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"postern/accounts"
 	"postern/fault"
-	"postern/views/claim"
 	"postern/views/signin"
 	"postern/views/ui"
 )
@@ -111,9 +110,4 @@ func (s *Server) linkOver(v *visit) (answer, error) {
 	used, err := s.Accounts.Begun(v.ctx())
 	m := signin.LinkOver{Page: v.shell("This link is over", "/signin"), Used: used}
 	return answer{status: http.StatusGone, page: signin.LinkOverPage(m)}, err
-}
-
-func (s *Server) claim(v *visit) (answer, error) {
-	m := claim.Claim{Page: v.shell("Claim", "/claim/"+url.PathEscape(v.param("code")))}
-	return show(claim.ClaimPage(m)), nil
 }

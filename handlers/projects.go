@@ -28,6 +28,7 @@ type versionOutput struct {
 	ID           string              `json:"id"`
 	Name         string              `json:"name"`
 	RequestsAuth requestsAuthOutput  `json:"requests_auth"`
+	ETag         string              `json:"etag" doc:"For If-Match when this version is changed"`
 	Environments []environmentOutput `json:"environments"`
 }
 
@@ -41,7 +42,8 @@ type environmentOutput struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Target string `json:"target"`
-	URL    string `json:"url,omitempty"`
+	URL    string `json:"url" doc:"Where callers reach it"`
+	ETag   string `json:"etag" doc:"For If-Match when this environment is changed"`
 }
 
 type keyTypeOutput struct {
@@ -55,7 +57,7 @@ func (s *Server) showProject(p projects.Project) projectOutput {
 	out := projectOutput{ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, FallbackOwner: p.FallbackOwner,
 		Versions: []versionOutput{}, KeyTypes: []keyTypeOutput{}, CreatedAt: p.CreatedAt.UTC(), ExpiresAt: utc(p.ExpiresAt)}
 	for _, v := range p.Versions {
-		out.Versions = append(out.Versions, s.showVersion(p.Name, v))
+		out.Versions = append(out.Versions, s.showVersion(v))
 	}
 	for _, t := range p.KeyTypes {
 		out.KeyTypes = append(out.KeyTypes, keyTypeOutput{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, BuiltIn: t.BuiltIn})
@@ -63,13 +65,17 @@ func (s *Server) showProject(p projects.Project) projectOutput {
 	return out
 }
 
-func (s *Server) showVersion(project string, v projects.Version) versionOutput {
-	out := versionOutput{ID: v.ID, Name: v.Name, Environments: []environmentOutput{},
+func (s *Server) showVersion(v projects.Version) versionOutput {
+	out := versionOutput{ID: v.ID, Name: v.Name, ETag: quoteTag(v.ETag), Environments: []environmentOutput{},
 		RequestsAuth: requestsAuthOutput{Mode: v.Mode, Methods: v.Methods, Keyless: v.Keyless}}
 	for _, e := range v.Environments {
-		out.Environments = append(out.Environments, environmentOutput{ID: e.ID, Name: e.Name, Target: e.Target, URL: s.Config.Address(project, v.Name, e.Name)})
+		out.Environments = append(out.Environments, s.showEnvironment(e))
 	}
 	return out
+}
+
+func (s *Server) showEnvironment(e projects.Environment) environmentOutput {
+	return environmentOutput{ID: e.ID, Name: e.Name, Target: e.Target, URL: s.Config.Address(e.Project, e.Version, e.Name), ETag: quoteTag(e.ETag)}
 }
 
 func (s *Server) listProjects(ctx context.Context, in *struct{ Page }) (*body[list[projectOutput]], error) {
@@ -131,7 +137,7 @@ func (s *Server) updateVersion(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[versionOutput]{quoteTag(v.ETag), s.showVersion(in.Project, v)}, nil
+	return &tagged[versionOutput]{quoteTag(v.ETag), s.showVersion(v)}, nil
 }
 
 func (s *Server) updateEnvironment(ctx context.Context, in *struct {
@@ -146,5 +152,5 @@ func (s *Server) updateEnvironment(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[environmentOutput]{quoteTag(e.ETag), environmentOutput{ID: e.ID, Name: e.Name, Target: e.Target}}, nil
+	return &tagged[environmentOutput]{quoteTag(e.ETag), s.showEnvironment(e)}, nil
 }

@@ -92,8 +92,15 @@ func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*body[c
 
 // mayCreate applies the installation's policy on anonymous callers.
 func (s *Server) mayCreate(ctx context.Context) error {
-	if !principalOf(ctx).Anonymous() || s.Config.Anonymous == config.AnonymousOpen {
+	p := principalOf(ctx)
+	switch {
+	case s.Config.Anonymous == config.AnonymousOpen, p.Account != "":
 		return nil
+	case p.Anonymous():
+	case s.Config.Anonymous == config.AnonymousToken:
+		return nil
+	default:
+		return fault.New(fault.Forbidden, "not_allowed", "This installation makes proxies for signed-in accounts only, not for workspace keys.")
 	}
 	return fault.New(fault.Unauthenticated, "credentials_required", "This installation makes proxies for signed-in callers only.")
 }

@@ -14,12 +14,16 @@ import (
 func (s *Server) routes(r *gin.Engine) {
 	r.NoRoute(func(c *gin.Context) { s.refuse(c, notFound()) })
 	r.NoMethod(func(c *gin.Context) { s.respond(c.Writer, c.Request, wrongMethod(c.Request.Method)) })
-	r.GET("/healthz", s.health)
-	r.GET("/readyz", s.readiness)
+	for _, method := range []string{http.MethodGet, http.MethodHead} { // load balancers ask with either
+		r.Handle(method, "/healthz", s.health)
+		r.Handle(method, "/readyz", s.readiness)
+	}
 	s.pages(r)
 
 	api := s.newAPI(r)
 	route(s, api, "create-proxy", "POST", "/proxy", 201, "Put a proxy in front of an API", s.createProxy)
+
+	route(s, api, "claim", "POST", "/api/v1/claim", 200, "Take over an unclaimed workspace", s.claimWorkspace)
 
 	route(s, api, "list-projects", "GET", "/api/v1/projects", 200, "List projects", s.listProjects)
 	route(s, api, "get-project", "GET", "/api/v1/projects/{project}", 200, "Get a project", s.getProject)
@@ -40,6 +44,10 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "get-export", "GET", "/api/v1/exports/{export}", 200, "Get an export and its progress", s.getExport)
 	route(s, api, "cancel-export", "POST", "/api/v1/exports/{export}/cancel", 200, "Cancel an unfinished export", s.cancelExport)
 	r.GET("/api/v1/exports/:export/download", s.identify, s.downloadExport)
+
+	route(s, api, "get-usage", "GET", usageRoute, 200, "Sum up calls", s.getUsage)
+	route(s, api, "list-requests", "GET", requestsRoute, 200, "List the latest requests, or follow them", s.listRequests)
+	describeUsage(api.OpenAPI())
 }
 
 func notFound() error {
@@ -58,8 +66,10 @@ func (s *Server) newAPI(r *gin.Engine) huma.API {
 	c.Servers = []*huma.Server{{URL: s.Config.PublicURL}}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/openapi", "", ""
 	c.CreateHooks = nil // no $schema member in answers
+	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshalStrict}
+	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict} // the second for …+json
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "A workspace key, as POST /proxy answers it."},
 	}
-	return humagin.NewWithGroup(r, r.Group("/", s.identify), c)
+	return humagin.NewWithGroup(r, r.Group("/", s.identify, s.refuseIdempotencyKey, s.orEvents), c)
 }

@@ -13,11 +13,11 @@ import (
 // with a body that fits (bodies) or none: "in" leads to the sign-in page, a number is a status. A
 // route that is not declared here fails the test.
 var anonymous = map[string]string{
-	"GET /healthz": "200", "GET /readyz": "200", "GET /static/*file": "404", "HEAD /static/*file": "404",
+	"GET /healthz": "200", "HEAD /healthz": "200", "GET /readyz": "200", "HEAD /readyz": "200", "GET /static/*file": "404", "HEAD /static/*file": "404",
 	"GET /openapi.json": "200", "GET /openapi.yaml": "200", "GET /openapi-3.0.json": "200", "GET /openapi-3.0.yaml": "200",
 
 	"GET /": "/projects", "GET /signin": "200", "POST /signin": "401", "POST /signout": "/signin", "POST /theme": "/",
-	"GET /welcome/:code": "410", "POST /welcome/:code": "422", "GET /claim/:code": "200",
+	"GET /welcome/:code": "410", "POST /welcome/:code": "422", "GET /claim/:code": "in", "POST /claim/:code": "in",
 
 	"GET /projects": "in", "GET /projects/new": "in", "POST /projects/new": "in", "GET /projects/:project": "in",
 	"POST /projects/:project/settings": "in", "POST /projects/:project/versions/:version/access": "in",
@@ -25,8 +25,10 @@ var anonymous = map[string]string{
 	"GET /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key/freeze": "in",
 	"POST /projects/:project/keys/:key/unfreeze": "in", "POST /projects/:project/keys/:key/revoke": "in",
 	"POST /projects/:project/keys/:key/rotate": "in", "GET /projects/:project/export": "in", "POST /projects/:project/export": "in",
+	"GET /projects/:project/usage": "in", "GET /projects/:project/requests": "in",
 	"GET /exports/:export": "in", "GET /exports/:export/download": "in", "POST /exports/:export/cancel": "in",
 
+	"POST /api/v1/claim":   "401",
 	"POST /proxy":          "422", // open to anybody; the empty body is what is wrong
 	"GET /api/v1/projects": "401", "GET /api/v1/projects/:project": "401", "PATCH /api/v1/projects/:project": "401",
 	"PATCH /api/v1/projects/:project/versions/:version": "401", "PATCH /api/v1/projects/:project/environments/:environment": "401",
@@ -34,12 +36,14 @@ var anonymous = map[string]string{
 	"GET /api/v1/keys/:key": "401", "POST /api/v1/keys/:key/rotate": "401", "POST /api/v1/keys/:key/freeze": "401",
 	"POST /api/v1/keys/:key/unfreeze": "401", "POST /api/v1/keys/:key/revoke": "401",
 	"GET /api/v1/projects/:project/exports": "401", "POST /api/v1/projects/:project/exports": "401",
+	"GET /api/v1/projects/:project/usage": "401", "GET /api/v1/projects/:project/requests": "401",
 	"GET /api/v1/exports/:export": "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
 }
 
 // bodies fit the schema, so that the answer is about the credential.
 var bodies = map[string]string{
 	"POST /proxy":                                               "{}",
+	"POST /api/v1/claim":                                        `{"code":"x"}`,
 	"PATCH /api/v1/projects/:project":                           "{}",
 	"PATCH /api/v1/projects/:project/versions/:version":         `{"requests_auth":{}}`,
 	"PATCH /api/v1/projects/:project/environments/:environment": `{"target":"http://127.0.0.1:9"}`,

@@ -15,6 +15,7 @@ import (
 	"postern/keys"
 	"postern/models"
 	"postern/projects"
+	"postern/usage"
 )
 
 // newServer is the control plane over real rooms, without listeners and with
@@ -35,7 +36,8 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
 		Ready:    func(context.Context) error { return nil },
-		Accounts: &accounts.Service{DB: db},
+		Accounts: &accounts.Service{DB: db, Changed: unserved},
+		Usage:    &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
 		Keys:     &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
 		Projects: &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
 	}

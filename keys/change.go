@@ -36,10 +36,7 @@ func (s *Service) List(ctx context.Context, p access.Principal, project, cursor 
 	}
 	limit = min(limit, MaxPage)
 	tx := s.DB.Read(ctx)
-	parent, err := findProject(tx, project)
-	if err == nil {
-		err = access.Check(p, parent.TeamID, access.KeyRead)
-	}
+	parent, err := access.Project(tx, p, project, access.KeyRead)
 	if err != nil {
 		return Page{}, fmt.Errorf("keys: list of %s: %w", project, err)
 	}
@@ -148,11 +145,10 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, verb strin
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
-		if err := tx.AddRevision(parent.ID, row.ID, now); err != nil {
+		if out, err = view(tx, row); err != nil {
 			return err
 		}
-		out, err = view(tx, row)
-		return err
+		return tx.AddRevision(parent.ID, row.ID, now)
 	})
 	if err != nil {
 		return Key{}, fmt.Errorf("keys: %s %s: %w", verb, id, err)
@@ -162,11 +158,11 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, verb strin
 }
 
 func findKey(tx *models.Tx, p access.Principal, id string, action access.Action) (models.APIKey, models.Project, error) {
+	if p.Anonymous() {
+		return models.APIKey{}, models.Project{}, access.Check(p, "", action)
+	}
 	row, err := tx.KeyByID(id)
 	if errors.Is(err, models.ErrNotFound) {
-		if p.Anonymous() {
-			return row, models.Project{}, access.Check(p, "", action)
-		}
 		return row, models.Project{}, access.NotFound()
 	}
 	if err != nil {

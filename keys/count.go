@@ -11,10 +11,7 @@ import (
 // Count counts a project's keys of any state.
 func (s *Service) Count(ctx context.Context, p access.Principal, project string) (int64, error) {
 	tx := s.DB.Read(ctx)
-	parent, err := findProject(tx, project)
-	if err == nil {
-		err = access.Check(p, parent.TeamID, access.KeyRead)
-	}
+	parent, err := access.Project(tx, p, project, access.KeyRead)
 	if err != nil {
 		return 0, fmt.Errorf("keys: count those of %s: %w", project, err)
 	}
@@ -29,14 +26,8 @@ func (s *Service) Count(ctx context.Context, p access.Principal, project string)
 // refused as a whole when one of them may not be seen.
 func (s *Service) ActiveCounts(ctx context.Context, p access.Principal, projectIDs []string) (map[string]int64, error) {
 	tx := s.DB.Read(ctx)
-	teams, err := tx.TeamsOfProjects(projectIDs)
-	if err != nil {
+	if err := access.Projects(tx, p, projectIDs, access.KeyRead); err != nil {
 		return nil, fmt.Errorf("keys: count active ones: %w", err)
-	}
-	for _, id := range projectIDs {
-		if err := access.Check(p, teams[id], access.KeyRead); err != nil {
-			return nil, fmt.Errorf("keys: count active ones of %s: %w", id, err)
-		}
 	}
 	counts, err := tx.CountActiveKeys(projectIDs, models.Now())
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 const (
 	maxOwner       = 128
 	maxDescription = 500
+	maxYears       = 100 // of a key's life; RFC 3339 ends with the year 9999
 	MaxPage        = 200
 	DefaultPage    = 50
 )
@@ -70,6 +71,7 @@ type Key struct {
 	CreatedAt   time.Time
 	ExpiresAt   *time.Time
 	GraceEndsAt *time.Time
+	LastUsedAt  *time.Time // to within a minute; nil for never
 }
 
 // Minted is a key together with its plaintext.
@@ -92,23 +94,19 @@ type CreateInput struct {
 func (s *Service) Create(ctx context.Context, p access.Principal, project string, in CreateInput) (Minted, error) {
 	var out Minted
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		parent, err := findProject(tx, project)
+		parent, err := access.Project(tx, p, project, access.KeyCreate)
 		if err != nil {
-			return err
-		}
-		if err := access.Check(p, parent.TeamID, access.KeyCreate); err != nil {
 			return err
 		}
 		row, plaintext, err := s.newRow(tx, parent, in)
 		if err != nil {
 			return err
 		}
-		if err := s.save(tx, p, parent, &row, access.KeyCreate, map[string]string{"owner": row.Owner}); err != nil {
+		out.Plaintext = plaintext
+		if out.Key, err = view(tx, row); err != nil {
 			return err
 		}
-		out.Plaintext = plaintext
-		out.Key, err = view(tx, row)
-		return err
+		return s.save(tx, p, parent, &row, access.KeyCreate, map[string]string{"owner": row.Owner})
 	})
 	if err != nil {
 		return Minted{}, fmt.Errorf("keys: create in %s: %w", project, err)
@@ -161,7 +159,11 @@ func Mint(prefix, projectID, tenantID string, keyType models.KeyType, in CreateI
 	row := models.APIKey{
 		ID: models.NewID("key"), ProjectID: projectID, TenantID: tenantID, KeyTypeID: keyType.ID,
 		Owner: in.Owner, Environment: in.Environment, Description: in.Description,
-		State: string(snapshot.KeyActive), ExpiresAt: in.ExpiresAt, CreatedAt: now, UpdatedAt: now,
+		State: string(snapshot.KeyActive), CreatedAt: now, UpdatedAt: now,
+	}
+	if in.ExpiresAt != nil {
+		until := in.ExpiresAt.UTC().Truncate(time.Microsecond) // as the database will give it back
+		row.ExpiresAt = &until
 	}
 	if row.ExpiresAt == nil && keyType.ExpiresIn > 0 {
 		until := now.Add(time.Duration(keyType.ExpiresIn) * time.Second)
@@ -197,8 +199,8 @@ func (in CreateInput) check(now time.Time) []fault.Field {
 	if utf8.RuneCountInString(in.Description) > maxDescription || !utf8.ValidString(in.Description) || strings.ContainsRune(in.Description, 0) {
 		wrong = append(wrong, fault.Field{Pointer: "/description", Code: "invalid_description", Detail: fmt.Sprintf("Use at most %d characters of text.", maxDescription)})
 	}
-	if in.ExpiresAt != nil && !in.ExpiresAt.After(now) {
-		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "invalid_expiry", Detail: "Give a time in the future, or leave it out for a key that does not expire."})
+	if in.ExpiresAt != nil && (!in.ExpiresAt.After(now) || in.ExpiresAt.After(now.AddDate(maxYears, 0, 0))) {
+		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "invalid_expiry", Detail: fmt.Sprintf("Give a time within the next %d years, or leave it out for a key that does not expire.", maxYears)})
 	}
 	return wrong
 }
@@ -236,18 +238,4 @@ func hasEnvironment(tx *models.Tx, projectID, name string) (bool, error) {
 		}
 	}
 	return false, err
-}
-
-// findProject resolves a name or an id; ids hold an underscore, which names
-// cannot.
-func findProject(tx *models.Tx, ref string) (models.Project, error) {
-	find := tx.ProjectByName
-	if strings.Contains(ref, "_") {
-		find = tx.ProjectByID
-	}
-	project, err := find(ref)
-	if errors.Is(err, models.ErrNotFound) {
-		return project, access.NotFound()
-	}
-	return project, err
 }

@@ -41,6 +41,7 @@ func (n names) view(row models.APIKey) Key {
 		ID: row.ID, Project: row.ProjectID, Owner: row.Owner, KeyType: keyType.Name, Scopes: keyType.Scopes,
 		Tenant: n.tenants[row.TenantID], Environment: row.Environment, Description: row.Description,
 		State: stateOf(&row, now), Prefix: row.Prefix, Last4: row.Last4, CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt,
+		LastUsedAt: row.LastUsedAt,
 	}
 	if row.GraceEndsAt != nil && row.GraceEndsAt.After(now) {
 		k.GraceEndsAt = row.GraceEndsAt

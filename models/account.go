@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"gorm.io/gorm/clause"
+
+	"postern/migrations"
 )
 
 // Account is a row of accounts.
@@ -21,7 +23,7 @@ type Team struct {
 	ID            string `gorm:"primaryKey"`
 	Name          string
 	ClaimedAt     *time.Time
-	ClaimCodeHash []byte
+	ClaimCodeHash Digest
 	ExpiresAt     *time.Time
 	CreatedAt     time.Time
 }
@@ -71,10 +73,34 @@ func (t *Tx) TeamByID(id string) (Team, error) {
 	return team, t.db.Where("id = ?", id).Take(&team).Error
 }
 
+// LockTeam finds a team and keeps it from being changed until the transaction
+// ends. On SQLite every write transaction excludes all others anyway.
+func (t *Tx) LockTeam(id string) (Team, error) {
+	q := t.db
+	if t.dialect == migrations.Postgres {
+		q = q.Clauses(clause.Locking{Strength: clause.LockingStrengthShare})
+	}
+	var team Team
+	return team, q.Where("id = ?", id).Take(&team).Error
+}
+
 // TeamByClaimCode finds the workspace a claim code was given out for.
 func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
 	var team Team
 	return team, t.db.Where("claim_code_hash = ?", hash).Take(&team).Error
+}
+
+// ClaimTeam gives an unclaimed workspace its owner's name and an endless life;
+// false when somebody was faster.
+func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
+	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL", id).
+		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteTokensOfTeam removes a team's tokens of one kind.
+func (t *Tx) DeleteTokensOfTeam(kind, teamID string) error {
+	return t.db.Where("kind = ? AND team_id = ?", kind, teamID).Delete(&Token{}).Error
 }
 
 // MembershipsOf lists the teams an account belongs to, oldest first.
@@ -119,7 +145,7 @@ func (t *Tx) LockAccounts() error {
 }
 
 func (t *Tx) lockTable(name string) error {
-	if t.sqlTx == nil || t.dialect != "postgres" {
+	if t.sqlTx == nil || t.dialect != migrations.Postgres {
 		return nil
 	}
 	return t.db.Exec("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", clause.Table{Name: name}).Error

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"gorm.io/gorm/schema"
 
 	"postern/migrations"
@@ -20,6 +21,7 @@ import (
 var rows = []any{
 	&models.Account{}, &models.Team{}, &models.Membership{}, &models.Token{}, &models.Project{}, &models.Version{},
 	&models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{}, &models.Revision{}, &models.Export{}, &models.AuditEntry{},
+	&models.UsageHour{},
 }
 
 type column struct {
@@ -40,7 +42,7 @@ func TestModelsFitTheMigratedSchema(t *testing.T) {
 			got, want := tables[s.Table], map[string]column{}
 			delete(tables, s.Table)
 			for _, field := range s.Fields {
-				want[field.DBName] = column{kindOf(field), field.FieldType.Kind() == reflect.Pointer || isOptionalBytes(field)}
+				want[field.DBName] = column{kindOf(field), field.FieldType.Kind() == reflect.Pointer || field.FieldType == reflect.TypeFor[models.Digest]()}
 			}
 			if !maps.Equal(got, want) {
 				t.Errorf("table %s\n  migrated: %v\n  model:    %v", s.Table, got, want)
@@ -52,11 +54,6 @@ func TestModelsFitTheMigratedSchema(t *testing.T) {
 	})
 }
 
-// A []byte is its own nil, so these say which of them may be absent.
-func isOptionalBytes(f *schema.Field) bool {
-	return slices.Contains([]string{"claim_code_hash", "old_hash"}, f.DBName)
-}
-
 func kindOf(f *schema.Field) string {
 	if f.Serializer != nil {
 		return "text"
@@ -64,7 +61,7 @@ func kindOf(f *schema.Field) string {
 	switch f.IndirectFieldType {
 	case reflect.TypeFor[time.Time]():
 		return "time"
-	case reflect.TypeFor[[]byte]():
+	case reflect.TypeFor[[]byte](), reflect.TypeFor[models.Digest]():
 		return "bytes"
 	}
 	switch f.IndirectFieldType.Kind() {
@@ -111,7 +108,7 @@ func scanColumn(t *testing.T, found *sql.Rows) (table, name string, c column) {
 	if err := found.Scan(&table, &name, &declared, &c.nullable); err != nil {
 		t.Fatal(err)
 	}
-	if strings.HasPrefix(table, "river_") || strings.HasPrefix(table, "goose_") || strings.HasPrefix(table, "sqlite_") {
+	if !isOurs(table) {
 		return "", "", c
 	}
 	kinds := map[string]string{
@@ -123,4 +120,113 @@ func scanColumn(t *testing.T, found *sql.Rows) (table, name string, c column) {
 		t.Fatalf("column %s.%s has the type %q, which no model uses", table, name, declared)
 	}
 	return table, name, c
+}
+
+func isOurs(table string) bool {
+	return !strings.HasPrefix(table, "river_") && !strings.HasPrefix(table, "goose_") && !strings.HasPrefix(table, "sqlite_")
+}
+
+// A page's cursor is an id of the page before: both databases must agree on which
+// of two texts comes first, in whatever locale the server was set up.
+func TestTextSortsByItsBytesOnPostgreSQL(t *testing.T) {
+	db, err := models.Open(t.Context(), state.Postgres(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	texts := 0
+	for table, collations := range grouped(t, db, `SELECT table_name, column_name || ' ' || coalesce(collation_name, 'of the database')
+		FROM information_schema.columns WHERE table_schema = 'public' AND data_type IN ('text', 'character varying', 'character')`) {
+		for _, found := range collations {
+			texts++
+			if !strings.HasSuffix(found, " C") {
+				t.Errorf("column %s.%s: declare it COLLATE \"C\"", table, found)
+			}
+		}
+	}
+	if texts == 0 {
+		t.Error("found no text column")
+	}
+}
+
+// indexes lists for each table of ours its primary key and its indexes, with
+// their columns in order, as lines.
+var indexes = map[migrations.Dialect]string{
+	migrations.SQLite: `
+		SELECT name, 'primary key' || ' (' || columns || ')' FROM (
+			SELECT name, group_concat(column) AS columns FROM (
+				SELECT m.name, p.name AS column FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table' AND p.pk > 0 ORDER BY m.name, p.pk)
+			GROUP BY name)
+		UNION ALL
+		SELECT "table", CASE WHEN "unique" THEN 'unique ' ELSE '' END || name || ' (' || columns || ')' FROM (
+			SELECT "table", name, "unique", group_concat(column) AS columns FROM (
+				SELECT m.name AS "table", l.name, l."unique", i.name AS column
+				FROM sqlite_master m, pragma_index_list(m.name) l, pragma_index_info(l.name) i
+				WHERE m.type = 'table' AND l.origin <> 'pk' ORDER BY m.name, l.name, i.seqno)
+			GROUP BY "table", name, "unique")`,
+	migrations.Postgres: `
+		SELECT t.relname, CASE WHEN x.indisprimary THEN 'primary key' WHEN x.indisunique THEN 'unique ' || i.relname ELSE i.relname END
+			|| ' (' || string_agg(a.attname, ',' ORDER BY k.position) || ')'
+		FROM pg_index x
+		JOIN pg_class i ON i.oid = x.indexrelid
+		JOIN pg_class t ON t.oid = x.indrelid
+		JOIN pg_namespace n ON n.oid = t.relnamespace AND n.nspname = 'public'
+		CROSS JOIN LATERAL unnest(x.indkey::int[]) WITH ORDINALITY AS k (number, position)
+		JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
+		GROUP BY t.relname, i.relname, x.indisprimary, x.indisunique`,
+}
+
+// What one database refuses as a duplicate, the other has to refuse too.
+func TestBothDatabasesHaveTheSameIndexes(t *testing.T) {
+	found := map[migrations.Dialect]map[string][]string{}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		found[db.Dialect()] = grouped(t, db, indexes[db.Dialect()])
+	})
+	sqlite, postgres := found[migrations.SQLite], found[migrations.Postgres]
+	if len(sqlite) != len(rows) {
+		t.Errorf("%d tables have a primary key or an index, of %d", len(sqlite), len(rows))
+	}
+	if diff := cmp.Diff(sqlite, postgres); diff != "" {
+		t.Errorf("indexes (-SQLite +PostgreSQL):\n%s", diff)
+	}
+}
+
+// grouped reads rows of two texts, the first of which is a table, and sorts those
+// of each table of ours.
+func grouped(t *testing.T, db *models.DB, query string) map[string][]string {
+	t.Helper()
+	found, err := db.SQL().QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	groups := map[string][]string{}
+	for found.Next() {
+		var table, line string
+		if err := found.Scan(&table, &line); err != nil {
+			t.Fatal(err)
+		}
+		if isOurs(table) {
+			groups[table] = append(groups[table], line)
+		}
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, lines := range groups {
+		slices.Sort(lines)
+	}
+	return groups
+}
+
+// Several teams without a claim code are no duplicates of each other.
+func TestAnAbsentDigestIsNoValue(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			return tx.Insert(&models.Team{ID: "team_1", CreatedAt: models.Now()}, &models.Team{ID: "team_2", CreatedAt: models.Now()})
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -13,11 +13,12 @@ type APIKey struct {
 	Description string
 	State       string
 	Hash        []byte
-	OldHash     []byte
+	OldHash     Digest
 	GraceEndsAt *time.Time
 	ExpiresAt   *time.Time
 	Prefix      string
 	Last4       string
+	LastUsedAt  *time.Time // to within a minute; written by TouchKeys alone
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }

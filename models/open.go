@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -73,7 +74,10 @@ func openPostgres(ctx context.Context, databaseURL string) (*DB, error) {
 func openSQLite(ctx context.Context, path string) (*DB, error) {
 	dsn := func(extra string) string {
 		return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() +
-			"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)" + extra
+			"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)" + extra
+	}
+	if err := keepPrivate(path); err != nil {
+		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}
 	write, err := gorm.Open(sqlite.Open(dsn("&_pragma=journal_mode(WAL)&_txlock=immediate")), gormConfig())
 	if err != nil {
@@ -89,6 +93,16 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 		return nil, errors.Join(fmt.Errorf("open SQLite file %s for reading: %w", path, err), db.Close())
 	}
 	return db, nil
+}
+
+// keepPrivate makes the file for its owner alone before SQLite makes it for
+// everybody; SQLite gives its other files the same mode.
+func keepPrivate(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 func gormConfig() *gorm.Config {

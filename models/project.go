@@ -100,6 +100,12 @@ func (t *Tx) ProjectsOfTeams(teamIDs []string, after string, limit int) ([]Proje
 	return list, t.db.Where("team_id IN ? AND name > ?", teamIDs, after).Order("name").Limit(limit).Find(&list).Error
 }
 
+// ProjectsOfTeam lists every project of one team by name.
+func (t *Tx) ProjectsOfTeam(teamID string) ([]Project, error) {
+	var list []Project
+	return list, t.db.Where("team_id = ?", teamID).Order("name").Find(&list).Error
+}
+
 // AllProjectIDs lists every project's id.
 func (t *Tx) AllProjectIDs() ([]string, error) {
 	var ids []string

@@ -28,7 +28,13 @@ func (t *Tx) AddRevision(projectID, keyID string, at time.Time) error {
 			return err
 		}
 	}
-	return t.db.Create(&Revision{ProjectID: projectID, KeyID: keyID, CreatedAt: at}).Error
+	if err := t.db.Create(&Revision{ProjectID: projectID, KeyID: keyID, CreatedAt: at}).Error; err != nil {
+		return err
+	}
+	if t.dialect == migrations.Postgres {
+		return t.db.Exec("SELECT pg_notify(?, '')", revisionChannel).Error // sent when the transaction commits
+	}
+	return nil
 }
 
 // RevisionsAfter lists at most limit revisions with a greater id, in order.

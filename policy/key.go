@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"strings"
 )
 
@@ -21,14 +22,20 @@ const (
 // NewKey mints the plaintext of a key for the environment, AllEnvironments (or
 // "") for one that opens every environment. It fails on a prefix or environment
 // that would make a malformed key, and when the system has no randomness.
-func NewKey(prefix, env string) (string, error) {
+func NewKey(prefix, env string) (string, error) { return NewKeyFrom(rand.Reader, prefix, env) }
+
+// NewKeyFrom is NewKey with the randomness of r, which alone decides the secret:
+// the same bytes make the same key, however many a Read gives at a time. It
+// takes r's bytes 64 at a time and leaves unused ones behind, so r serves one
+// key only where keys must be repeatable. It fails also when r does.
+func NewKeyFrom(r io.Reader, prefix, env string) (string, error) {
 	if env == "" {
 		env = AllEnvironments
 	}
 	if !validKeyPrefix(prefix) || !validKeyEnv(env) {
 		return "", fmt.Errorf("mint a key: prefix %q and environment %q do not make a well-formed key", prefix, env)
 	}
-	secret, err := randomBase62(secretLen)
+	secret, err := randomBase62(r, secretLen)
 	if err != nil {
 		return "", fmt.Errorf("mint a key: %w", err)
 	}
@@ -99,11 +106,11 @@ func crcDigits(body string) [checkLen]byte {
 
 // randomBase62 draws n characters, each equally likely: bytes from 248 up are
 // thrown away, because 256 is no multiple of 62.
-func randomBase62(n int) (string, error) {
+func randomBase62(r io.Reader, n int) (string, error) {
 	out := make([]byte, 0, n)
 	var pool [64]byte
 	for len(out) < n {
-		if _, err := rand.Read(pool[:]); err != nil {
+		if _, err := io.ReadFull(r, pool[:]); err != nil {
 			return "", fmt.Errorf("read randomness: %w", err)
 		}
 		for _, b := range pool {

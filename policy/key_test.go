@@ -2,8 +2,11 @@ package policy_test
 
 import (
 	"crypto/sha256"
+	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/uuid"
 
@@ -61,6 +64,20 @@ func TestNewKeyNeverRepeatsAndUsesTheWholeAlphabet(t *testing.T) {
 	}
 	if len(letters) != 62 {
 		t.Errorf("6,400 secret characters use %d of 62 letters", len(letters))
+	}
+}
+
+func TestNewKeyFromFollowsItsReader(t *testing.T) {
+	bytes := strings.Repeat("\xff\x00\x3e\xf8", 16) // 255 and 248 are thrown away
+	want := "pst_prod_" + strings.Repeat("0", 32)
+	for name, r := range map[string]io.Reader{"whole": strings.NewReader(bytes), "byte by byte": iotest.OneByteReader(strings.NewReader(bytes))} {
+		key, err := policy.NewKeyFrom(r, "pst", "prod")
+		if err != nil || !policy.WellFormedKey(key) || key[:len(key)-6] != want {
+			t.Errorf("%s: %q, %v, want the secret of %s", name, key, err, want)
+		}
+	}
+	if key, err := policy.NewKeyFrom(strings.NewReader("short"), "pst", "prod"); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a reader that ends: %q, %v", key, err)
 	}
 }
 

@@ -9,12 +9,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"postern/access"
 	"postern/accounts"
 	"postern/fault"
 	"postern/keys"
 	"postern/models"
+	"postern/policy"
 	"postern/snapshot"
 )
 
@@ -59,18 +61,14 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 		return Created{}, fmt.Errorf("projects: create: %w", err)
 	}
 	var out Created
-	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		out = Created{}
-		if p.Anonymous() {
-			workspace, err := accounts.NewWorkspace(tx, s.UnclaimedTTL)
-			if err != nil {
-				return err
-			}
-			out.Workspace = &workspace
-			p.HomeTeam = workspace.Team
+	for range nameAttempts {
+		out, err = s.create(ctx, p, plan)
+		// Somebody took the name between our look and our insert. Another derived
+		// name will do; a given one will not.
+		if !errors.Is(err, models.ErrDuplicate) || plan.nameGiven {
+			break
 		}
-		return s.insert(tx, p, plan, &out)
-	})
+	}
 	if errors.Is(err, models.ErrDuplicate) {
 		err = nameTaken(plan.Name)
 	}
@@ -79,6 +77,30 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 	}
 	s.Changed(ctx)
 	return out, nil
+}
+
+// nameAttempts is how many names are tried before giving up.
+const nameAttempts = 5
+
+func (s *Service) create(ctx context.Context, p access.Principal, plan plan) (out Created, err error) {
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		team := p.HomeTeam
+		switch {
+		case p.Anonymous():
+			workspace, err := accounts.NewWorkspace(tx, s.UnclaimedTTL)
+			if err != nil {
+				return err
+			}
+			out.Workspace = &workspace
+			team = workspace.Team
+		case p.Roles[team] == access.Workspace:
+			if err := accounts.StillUnclaimed(tx, team); err != nil {
+				return err
+			}
+		}
+		return s.insert(tx, p, team, plan, &out)
+	})
+	return out, err
 }
 
 // plan is a checked CreateInput with every default filled in.
@@ -112,8 +134,12 @@ func (s *Service) plan(ctx context.Context, in CreateInput) (plan, error) {
 	return out, fault.InvalidFields(append(wrong, targetsWrong...))
 }
 
-// maxEnvironments bounds what one call can make.
-const maxEnvironments = 20
+// maxEnvironments bounds what one call can make, resolveWithin how long it may
+// take to look up where their targets are.
+const (
+	maxEnvironments = 20
+	resolveWithin   = 15 * time.Second
+)
 
 func (s *Service) planTargets(ctx context.Context, out *plan) (wrong []fault.Field, err error) {
 	targets := map[string]string{"/target": out.Target}
@@ -127,6 +153,9 @@ func (s *Service) planTargets(ctx context.Context, out *plan) (wrong []fault.Fie
 	if len(out.Environments) > maxEnvironments {
 		return []fault.Field{{Pointer: "/environments", Code: "too_many_environments", Detail: fmt.Sprintf("Use at most %d environments.", maxEnvironments)}}, nil
 	}
+	// One bound for all names together: a caller may send many that do not answer.
+	ctx, stop := context.WithTimeout(ctx, resolveWithin)
+	defer stop()
 	cleaned := map[string]*url.URL{}
 	for _, pointer := range slices.Sorted(maps.Keys(targets)) {
 		u, field, err := s.checkTarget(ctx, pointer, targets[pointer])
@@ -143,6 +172,10 @@ func (s *Service) planTargets(ctx context.Context, out *plan) (wrong []fault.Fie
 		if !ValidName(name) {
 			wrong = append(wrong, nameFault("/environments/"+pointerToken(name)))
 		}
+		if name == policy.AllEnvironments {
+			wrong = append(wrong, fault.Field{Pointer: "/environments/" + name, Code: "invalid_name",
+				Detail: "The name all is taken: it stands for every environment in an API key. Choose another."})
+		}
 		if u := cleaned[out.Environments[name]]; u != nil {
 			out.environments = append(out.environments, models.Environment{Name: name, Target: u.String()})
 		}
@@ -153,11 +186,17 @@ func (s *Service) planTargets(ctx context.Context, out *plan) (wrong []fault.Fie
 	return wrong, nil
 }
 
+// maxTarget bounds a target's length in bytes.
+const maxTarget = 2048
+
 // checkTarget turns the guard's refusal into a fault of the field; an error
 // that is no refusal stays one.
 func (s *Service) checkTarget(ctx context.Context, pointer, raw string) (*url.URL, *fault.Field, error) {
 	if raw == "" {
 		return nil, &fault.Field{Pointer: pointer, Code: "required", Detail: "Give the address that calls are forwarded to, such as https://api.example.com."}, nil
+	}
+	if len(raw) > maxTarget {
+		return nil, &fault.Field{Pointer: pointer, Code: "invalid_url", Detail: fmt.Sprintf("Use at most %d bytes.", maxTarget)}, nil
 	}
 	u, err := s.Targets.CheckTarget(ctx, raw)
 	if err == nil {
@@ -169,13 +208,13 @@ func (s *Service) checkTarget(ctx context.Context, pointer, raw string) (*url.UR
 	return nil, nil, err
 }
 
-func (s *Service) insert(tx *models.Tx, p access.Principal, plan plan, out *Created) error {
+func (s *Service) insert(tx *models.Tx, p access.Principal, team string, plan plan, out *Created) error {
 	name, err := freeName(tx, plan)
 	if err != nil {
 		return err
 	}
 	now := models.Now()
-	project := models.Project{ID: models.NewID("prj"), TeamID: p.HomeTeam, Name: name, DisplayName: plan.DisplayName,
+	project := models.Project{ID: models.NewID("prj"), TeamID: team, Name: name, DisplayName: plan.DisplayName,
 		FallbackOwner: name, CreatedAt: now, UpdatedAt: now}
 	if project.DisplayName == "" {
 		project.DisplayName = name
@@ -237,7 +276,7 @@ func insertKeyTypes(tx *models.Tx, projectID string, types []KeyType) (full mode
 // with a random ending.
 func freeName(tx *models.Tx, plan plan) (string, error) {
 	name := plan.Name
-	for range 5 {
+	for range nameAttempts {
 		taken, err := tx.ProjectNameTaken(name)
 		if err != nil || !taken {
 			return name, err

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,9 @@ import (
 	"postern/snapshot"
 )
 
-// PollEvery is how often a replica asks for changes made elsewhere; what this
-// process changes itself is in effect when the change returns.
+// PollEvery is how often a replica asks for changes made elsewhere, unless it is
+// told of them sooner; what this process changes itself is in effect when the
+// change returns.
 const PollEvery = 500 * time.Millisecond
 
 // Feed keeps a gateway and its table of keys up to date with the database.
@@ -26,6 +28,7 @@ type Feed struct {
 	Keys    *keys.Table
 	Publish func([]*snapshot.Project) error // refuses what does not compile and keeps serving what it had
 	Log     *slog.Logger
+	Poll    time.Duration // 0 means PollEvery
 
 	mu       sync.Mutex
 	last     int64
@@ -132,20 +135,43 @@ func (f *Feed) Changed(ctx context.Context) {
 	}
 }
 
-// Run follows the feed until ctx ends.
+// Run follows the feed until ctx ends: by notice where the database gives one,
+// and by polling, which also finds what a broken connection has missed.
 func (f *Feed) Run(ctx context.Context) {
-	ticker := time.NewTicker(PollEvery)
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	noticed := make(chan struct{}, 1)
+	listening.Go(func() { f.listen(ctx, noticed) })
+	ticker := time.NewTicker(cmp.Or(f.Poll, PollEvery))
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if err := f.Sync(ctx); err != nil && ctx.Err() == nil {
-				f.Log.Error("the change feed cannot be followed, serving the last known state", "error", err)
-			}
+			f.follow(ctx)
+		case <-noticed:
+			f.follow(ctx)
 		}
 	}
+}
+
+func (f *Feed) follow(ctx context.Context) {
+	if err := f.Sync(ctx); err != nil && ctx.Err() == nil {
+		f.Log.Error("the change feed cannot be followed, serving the last known state", "error", err)
+	}
+}
+
+// listen wakes Run at each notice; several that come together wake it once.
+func (f *Feed) listen(ctx context.Context, noticed chan<- struct{}) {
+	f.DB.Listen(ctx, func() {
+		select {
+		case noticed <- struct{}{}:
+		default:
+		}
+	}, func(err error) {
+		f.Log.Warn("changes elsewhere are not announced, polling for them", "error", err)
+	})
 }
 
 // Age is how long ago the gateway was last known to be up to date.

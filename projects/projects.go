@@ -9,12 +9,10 @@ package projects
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"postern/access"
@@ -46,7 +44,8 @@ type Project struct {
 	Name          string
 	DisplayName   string
 	FallbackOwner string
-	ETag          string
+	ETag          string // of all that is here
+	SettingsETag  string // of the project's own settings, whatever its versions do
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time // when an unclaimed project ends
 	Versions      []Version
@@ -56,6 +55,7 @@ type Project struct {
 // Version is one version of a project.
 type Version struct {
 	ID           string
+	Project      string // name
 	Name         string
 	Mode         string
 	Methods      []string
@@ -66,10 +66,12 @@ type Version struct {
 
 // Environment is one upstream of a version.
 type Environment struct {
-	ID     string
-	Name   string
-	Target string
-	ETag   string
+	ID      string
+	Project string // name
+	Version string // name
+	Name    string
+	Target  string
+	ETag    string
 }
 
 // KeyType names a set of scopes. ExpiresIn is the default lifetime in seconds,
@@ -87,7 +89,7 @@ func etag(updated time.Time) string { return strconv.FormatInt(updated.UnixMicro
 // Get finds a project by name or id.
 func (s *Service) Get(ctx context.Context, p access.Principal, ref string) (Project, error) {
 	tx := s.DB.Read(ctx)
-	row, err := find(tx, p, ref, access.ProjectRead)
+	row, err := access.Project(tx, p, ref, access.ProjectRead)
 	if err != nil {
 		return Project{}, fmt.Errorf("projects: get %s: %w", ref, err)
 	}
@@ -133,29 +135,10 @@ func (s *Service) List(ctx context.Context, p access.Principal, cursor string, l
 	return page, nil
 }
 
-// find resolves a name or an id and asks whether the principal may do this.
-// Ids hold an underscore, which names cannot.
-func find(tx *models.Tx, p access.Principal, ref string, action access.Action) (models.Project, error) {
-	if p.Anonymous() {
-		return models.Project{}, access.Check(p, "", action)
-	}
-	byRef := tx.ProjectByName
-	if strings.Contains(ref, "_") {
-		byRef = tx.ProjectByID
-	}
-	row, err := byRef(ref)
-	if errors.Is(err, models.ErrNotFound) {
-		return row, access.NotFound()
-	}
-	if err != nil {
-		return row, err
-	}
-	return row, access.Check(p, row.TeamID, action)
-}
-
 func view(tx *models.Tx, row models.Project) (Project, error) {
 	out := Project{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName,
-		FallbackOwner: row.FallbackOwner, ETag: etag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+		FallbackOwner: row.FallbackOwner, SettingsETag: etag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	changed := row.UpdatedAt
 	team, err := tx.TeamByID(row.TeamID)
 	if err != nil {
 		return out, err
@@ -172,8 +155,13 @@ func view(tx *models.Tx, row models.Project) (Project, error) {
 		return out, err
 	}
 	for _, v := range versions {
-		out.Versions = append(out.Versions, viewVersion(v, environments))
+		out.Versions = append(out.Versions, viewVersion(row.Name, v, environments))
+		changed = later(changed, v.UpdatedAt)
 	}
+	for _, e := range environments {
+		changed = later(changed, e.UpdatedAt)
+	}
+	out.ETag = etag(changed)
 	types, err := tx.KeyTypesOf(row.ID)
 	for _, t := range types {
 		out.KeyTypes = append(out.KeyTypes, KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, BuiltIn: t.BuiltIn})
@@ -181,14 +169,25 @@ func view(tx *models.Tx, row models.Project) (Project, error) {
 	return out, err
 }
 
-func viewVersion(v models.Version, environments []models.Environment) Version {
-	out := Version{ID: v.ID, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless, ETag: etag(v.UpdatedAt)}
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func viewVersion(project string, v models.Version, environments []models.Environment) Version {
+	out := Version{ID: v.ID, Project: project, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless, ETag: etag(v.UpdatedAt)}
 	for _, e := range environments {
 		if e.VersionID == v.ID {
-			out.Environments = append(out.Environments, Environment{ID: e.ID, Name: e.Name, Target: e.Target, ETag: etag(e.UpdatedAt)})
+			out.Environments = append(out.Environments, viewEnvironment(project, v.Name, e))
 		}
 	}
 	return out
+}
+
+func viewEnvironment(project, version string, e models.Environment) Environment {
+	return Environment{ID: e.ID, Project: project, Version: version, Name: e.Name, Target: e.Target, ETag: etag(e.UpdatedAt)}
 }
 
 func stale() error {

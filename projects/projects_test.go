@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"postern/access"
 	"postern/fault"
 	"postern/keys"
@@ -20,6 +22,8 @@ import (
 	"postern/snapshot"
 	"postern/testkit/state"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // anyTarget accepts what parses, so that these tests need no name server; the
 // guard itself is tested where it lives.

@@ -29,11 +29,15 @@ type AccessChange struct {
 }
 
 // UpdateSettings changes a project. With ifMatch not empty it is refused as
-// stale unless the project's ETag is still that.
+// stale unless that is still the project's ETag, or the one of its settings.
 func (s *Service) UpdateSettings(ctx context.Context, p access.Principal, ref, ifMatch string, in Settings) (Project, error) {
 	var out Project
 	err := s.change(ctx, p, ref, "settings", func(tx *models.Tx, project models.Project, now time.Time) error {
-		if ifMatch != "" && ifMatch != etag(project.UpdatedAt) {
+		before, err := view(tx, project)
+		if err != nil {
+			return err
+		}
+		if ifMatch != "" && ifMatch != before.ETag && ifMatch != before.SettingsETag {
 			return stale()
 		}
 		seen := project.UpdatedAt
@@ -56,7 +60,6 @@ func (s *Service) UpdateSettings(ctx context.Context, p access.Principal, ref, i
 		if err := written(tx.UpdateProject(project, seen)); err != nil {
 			return err
 		}
-		var err error
 		out, err = view(tx, project)
 		return err
 	})
@@ -100,7 +103,7 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 			return err
 		}
 		environments, err := tx.EnvironmentsOf(project.ID)
-		out = viewVersion(version, environments)
+		out = viewVersion(project.Name, version, environments)
 		return err
 	})
 	return out, err
@@ -162,7 +165,7 @@ func (s *Service) UpdateTarget(ctx context.Context, p access.Principal, ref, env
 		}
 		seen := environment.UpdatedAt
 		environment.Target, environment.UpdatedAt = u.String(), now
-		out = Environment{ID: environment.ID, Name: environment.Name, Target: environment.Target, ETag: etag(now)}
+		out = viewEnvironment(project.Name, version.Name, environment)
 		return written(tx.UpdateEnvironment(environment, seen))
 	})
 	return out, err
@@ -172,7 +175,7 @@ func (s *Service) UpdateTarget(ctx context.Context, p access.Principal, ref, env
 // and the revision, all in one transaction.
 func (s *Service) change(ctx context.Context, p access.Principal, ref, what string, fn func(*models.Tx, models.Project, time.Time) error) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		project, err := find(tx, p, ref, access.ProjectUpdate)
+		project, err := access.Project(tx, p, ref, access.ProjectUpdate)
 		if err != nil {
 			return err
 		}

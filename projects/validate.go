@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"postern/accounts"
 	"postern/fault"
 	"postern/keys"
 	"postern/snapshot"
@@ -32,7 +33,7 @@ func nameFault(pointer string) fault.Field {
 const maxDisplayName = 80
 
 func checkDisplayName(s string) []fault.Field {
-	if utf8.RuneCountInString(s) <= maxDisplayName && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }) {
+	if utf8.RuneCountInString(s) <= maxDisplayName && utf8.ValidString(s) && !strings.ContainsFunc(s, accounts.Unprintable) {
 		return nil
 	}
 	return []fault.Field{{Pointer: "/display_name", Code: "invalid_display_name", Detail: fmt.Sprintf("Use at most %d characters on one line.", maxDisplayName)}}
@@ -88,7 +89,10 @@ func normalizeAuth(in AuthInput, prefix string) (AuthInput, []fault.Field) {
 	return in, wrong
 }
 
-const maxKeyTypes = 50
+const (
+	maxKeyTypes = 50
+	maxScopes   = 100 // of one key type; all of them travel in one header
+)
 
 // withBuiltIns adds full and read-only to the caller's key types and checks
 // these; nobody may give a built-in another meaning.
@@ -108,6 +112,10 @@ func withBuiltIns(custom []KeyType) ([]KeyType, []fault.Field) {
 		}
 		if slices.ContainsFunc(all, func(have KeyType) bool { return have.Name == t.Name }) {
 			wrong = append(wrong, fault.Field{Pointer: at + "/name", Code: "duplicate", Detail: "This key type exists already; full and read-only are built in."})
+		}
+		if len(t.Scopes) > maxScopes {
+			wrong = append(wrong, fault.Field{Pointer: at + "/scopes", Code: "too_many_scopes", Detail: fmt.Sprintf("Use at most %d scopes.", maxScopes)})
+			continue
 		}
 		if len(t.Scopes) == 0 {
 			wrong = append(wrong, fault.Field{Pointer: at + "/scopes", Code: "required", Detail: "Name at least one scope, such as read or orders:*."})

@@ -1,10 +1,10 @@
 // Package static holds the files a browser fetches beside the pages: the built
-// style sheet, the scripts and the icon.
+// style sheet, the scripts, the icon and the licences of what others made.
 //
 // It owns embedding them, their content-hashed addresses and their caching
 // (RFC 9111, and the immutable directive of RFC 8246). It does not own what they
-// look like (static/src and tailwind.config.js; `npm run build` writes css and
-// vendor) nor which page uses which (views).
+// look like (static/src and tailwind.config.js; `npm run build` writes css,
+// and htmx in vendor) nor which page uses which (views).
 package static
 
 import (
@@ -26,7 +26,7 @@ const Prefix = "/static/"
 
 const hashDigits = 12
 
-//go:embed css/app.css js/app.js vendor/htmx.js vendor/htmx.LICENSE.txt img/icon.svg
+//go:embed css/app.css js/app.js vendor/htmx.js vendor/htmx.LICENSE.txt vendor/lucide.LICENSE.txt img/icon.svg
 var files embed.FS
 
 type asset struct {

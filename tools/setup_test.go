@@ -76,6 +76,7 @@ case "$*" in *update*) exit 0 ;; esac
 "$MACHINE/sys/usr/sbin/policy-rc.d"; echo "a service may start: $?" >>"$MACHINE/log"
 cd "$MACHINE/bin"
 for name in git node gcc luajit nginx shellcheck curl chromium wrk; do printf '#!/bin/sh\n' >$name; chmod 755 $name; done
+printf 'echo v18.20.4\n' >>node
 cp npm.package npm
 for file in lib/postgresql/15/bin/initdb lib/nginx/modules/ngx_http_lua_module.so share/fonts/truetype/dejavu/DejaVuSans.ttf; do
   mkdir -p "$(dirname "$MACHINE/sys/usr/$file")"; touch "$MACHINE/sys/usr/$file"
@@ -137,6 +138,25 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 	}
 	if out, code := m.setup("bench"); code != 0 || m.log() != log {
 		t.Errorf("bench on the same machine: exit %d, %q", code, out)
+	}
+}
+
+func TestSetupWantsANodeThatBuildsTheStyles(t *testing.T) {
+	for script, ok := range map[string]bool{
+		"echo v18.0.0": true, "echo v20.20.2": true, "echo v100.0.0": true,
+		"echo v16.20.2": false, "echo v8.17.0": false, "exit 1": false, "echo node": false,
+	} {
+		m := newMachine(t, "0")
+		m.aptGet("")
+		if out, code := m.setup(); code != 0 {
+			t.Fatalf("exit %d:\n%s", code, out)
+		}
+		m.command("node", script)
+		m.command("apt-get", "exit 0")
+		out, code := m.setup()
+		if (code == 0) != ok || strings.Contains(out, "Node.js 18 or newer") == ok || strings.Contains(out, "too old") == ok {
+			t.Errorf("node is %q: exit %d:\n%s", script, code, out)
+		}
 	}
 }
 

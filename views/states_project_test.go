@@ -10,7 +10,7 @@ func configure() projects.Configure {
 		Page: in("Shop", "/projects/shop", "Storefront API"),
 		Head: projects.Head{
 			Name: "shop", DisplayName: "Storefront API", Access: ui.Badge{Tone: ui.Accent, Text: "API keys"},
-			ConfigureURL: "/projects/shop", ExportURL: "/projects/shop/export",
+			ConfigureURL: "/projects/shop", UsageURL: "/projects/shop/usage", RequestsURL: "/projects/shop/requests", ExportURL: "/projects/shop/export",
 		},
 		General: projects.General{Action: "/projects/shop/settings", Revision: "41", DisplayName: ui.Value{Text: "Storefront API"}},
 		Versions: []projects.Version{

@@ -52,6 +52,10 @@ func states() []state {
 		{"key-frozen", projects.KeyPage(keyFrozen())},
 		{"key-revoked", projects.KeyPage(keyRevoked())},
 		{"key-shown", projects.ShownPage(shown())},
+		{"usage", projects.UsagePage(usage())},
+		{"usage-empty", projects.UsagePage(usageEmpty())},
+		{"requests", projects.RequestsPage(requests())},
+		{"requests-empty", projects.RequestsPage(requestsEmpty())},
 		{"export", exports.AskPage(ask())},
 		{"export-wrong", exports.AskPage(exports.Ask{
 			Page: in("Export", "/projects/shop/export", "Shop", "Export"), Project: "Shop", Action: "/projects/shop/export",
@@ -66,7 +70,9 @@ func states() []state {
 		{"error-403", errorpage.ProblemPage(problem(403))},
 		{"error-404", errorpage.ProblemPage(problem(404))},
 		{"error-500", errorpage.ProblemPage(problem(500))},
-		{"claim", claim.ClaimPage(claim.Claim{Page: out("Claim", "/claim/code")})},
+		{"claim", claim.ClaimPage(claim.Claim{Page: in("Claim", "/claim/code"), Action: "/claim/code", Projects: []string{"shop", "books"}, Ends: "20 December 2026",
+			Teams: []ui.Option{{Value: "team_1", Title: "Ana Lopez", Text: "Beside what this team has already.", Chosen: true}, {Value: "new", Title: "A new team", Text: "Kept apart."}}})},
+		{"claim refused", claim.ClaimPage(claim.Claim{Page: in("Claim", "/claim/code"), Refusal: "This workspace has been claimed already."})},
 	}
 }
 

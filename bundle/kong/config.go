@@ -277,7 +277,11 @@ func (c *configWriter) key(k *snapshot.Key) error {
 		}
 	}
 	c.entry(k.Hash, e)
-	if plaintext, ok := c.b.Minted(k); ok {
+	plaintext, err := c.b.Minted(k)
+	if err != nil {
+		return err
+	}
+	if plaintext != "" {
 		c.entry(policy.HashKey(plaintext), e)
 	}
 	if k.OldHash != nil {

@@ -26,8 +26,17 @@ import (
 // Target is Kong 3.9 in DB-less mode.
 var Target = bundle.Target{
 	Name: "kong", Title: "Kong 3.9", Format: bundle.FormatGateway,
-	Table: table(), Judge: judge, Parts: parts,
+	Table: table(), NewKeys: newKeys, Judge: judge, Parts: parts,
 }
+
+const newKeys = `The gateway in this zip lets them in already.
+
+1. Send every consumer the line of minted.csv with their owner name, over a channel you would send a password over.
+2. The keys they hold today go on working on this gateway too, so nobody has to hurry. To end one, look up its sha256 in
+   keys.jsonl, delete the line that begins with it from gateway/gateway.yaml, and start the gateway again. The line of
+   the new key begins with minted_sha256.
+3. Delete minted.csv when all are sent. The keys cannot be shown again: the gateway knows their sums only.
+`
 
 // gatewayFile is the configuration; other names below gateway/ stand beside it.
 const gatewayFile = "gateway/gateway.yaml"

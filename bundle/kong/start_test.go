@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"postern/bundle"
 	"postern/testkit/sample"
 )
 
@@ -33,11 +34,17 @@ type rig struct {
 
 func newRig(t *testing.T, runtimes ...string) *rig {
 	t.Helper()
+	return newRigFor(t, sampleInput(), sample.Keys()["active"].Plaintext, runtimes...)
+}
+
+// newRigFor unpacks the export of in; its proxy lets key in.
+func newRigFor(t *testing.T, in bundle.Input, key string, runtimes ...string) *rig {
+	t.Helper()
 	base := filepath.Join(t.TempDir(), `a folder with 'odd' $(name)`)
-	r := &rig{folder: filepath.Join(base, "gateway"), bin: t.TempDir(), key: sample.Keys()["active"].Plaintext}
+	r := &rig{folder: filepath.Join(base, "gateway"), bin: t.TempDir(), key: key}
 	r.log = filepath.Join(r.bin, "calls")
 	r.ready.Store(true)
-	for name, text := range write(t, sampleInput()) {
+	for name, text := range write(t, in) {
 		path := filepath.Join(base, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -245,6 +252,20 @@ func TestStartTriesAKeyWhereItBelongs(t *testing.T) {
 	if n := r.lentTo.Load(); n != 2 {
 		t.Errorf("the key was presented %d times, want 2", n)
 	}
+}
+
+// A key of an environment called all looks like one for every environment.
+func TestStartTriesAKeyOfAnEnvironmentCalledAll(t *testing.T) {
+	in := sampleInput()
+	in.Project.Versions[0].Environments[1].Name = "all"
+	key := sample.Keys()["allenvs"].Plaintext
+	r := newRigFor(t, in, key, "docker")
+	code, out := r.start(t, "ok", "--key", r.key)
+	expect(t, code, 0, out, "ok    /1.0.0/all/ with your key: 200")
+
+	r = newRigFor(t, sampleInput(), key, "docker")
+	code, out = r.start(t, "ok", "--key", r.key)
+	expect(t, code, 0, out, "ok    /1.0.0/dev/ with your key: 200")
 }
 
 func TestStopTakesTheGatewayDown(t *testing.T) {

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"postern/bundle"
 	"postern/policy"
 	"postern/testkit/sample"
 )
@@ -20,7 +23,12 @@ import (
 // by answer: status, or 0 for 200, and code for a method and request.
 func replay(t *testing.T, answer http.HandlerFunc, args ...string) (int, string) {
 	t.Helper()
-	r := newRig(t)
+	return replayOf(t, sampleInput(), answer, args...)
+}
+
+func replayOf(t *testing.T, in bundle.Input, answer http.HandlerFunc, args ...string) (int, string) {
+	t.Helper()
+	r := newRigFor(t, in, "")
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", append(append([]string{filepath.Join(r.folder, "..", "verify", "verify.sh")}, args...), server.URL+"/")...)
@@ -81,6 +89,23 @@ func TestVerifyScriptReplaysEveryProbe(t *testing.T) {
 	key = sample.Keys()["dev"].Plaintext
 	code, out = replay(t, faithful(t, key), "--key", key)
 	expect(t, code, 0, out, "0 different, 6 left out")
+}
+
+// A key of an environment called all looks like one for every environment, and
+// must not be tried on the others.
+func TestVerifyScriptLendsAKeyOfAnEnvironmentCalledAll(t *testing.T) {
+	in := sampleInput()
+	in.Project.Versions[0].Environments[1].Name = "all"
+	key := sample.Keys()["allenvs"].Plaintext
+	tried := map[string]bool{}
+	_, _ = replayOf(t, in, func(_ http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key") == key {
+			tried[r.URL.Path] = true
+		}
+	}, "--key", key)
+	if diff := cmp.Diff(map[string]bool{"/1.0.0/all/": true, "/shop/1.0.0/all/": true}, tried); diff != "" {
+		t.Errorf("the key was tried at (-want +got):\n%s", diff)
+	}
 }
 
 func TestVerifyScriptShowsTheDifference(t *testing.T) {

@@ -107,6 +107,10 @@ func export(ctx context.Context, t terminal, s session, project string, in clien
 		return err
 	}
 	if f.file == "" {
+		// The name is the server's word; it must not lead out of this folder.
+		if filepath.Base(p.Name) != p.Name || printable(p.Name) != p.Name || p.Name == "" || p.Name[0] == '.' {
+			return errors.New("the server's name for this project cannot name a file: choose one with --output")
+		}
 		f.file = p.Name + "-" + map[string]string{"gateway": "kong", "data": "data"}[in.Format] + ".zip"
 		if err := canSave(f.file, f.force); err != nil {
 			return err
@@ -154,7 +158,7 @@ func save(ctx context.Context, by caller, e client.Export, file string) error {
 }
 
 func printExported(t terminal, file string, e client.Export) error {
-	fmt.Fprintf(t.out, "Saved %s, %s, SHA-256 %s.\n\n", file, size(e.SizeBytes), e.SHA256)
+	fmt.Fprintf(t.out, "Saved %s, %s, SHA-256 %s.\n\n", printable(file), size(e.SizeBytes), e.SHA256)
 	err := table(t.out, func(row func(...string)) {
 		printLedger(row, e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)
 	})

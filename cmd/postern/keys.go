@@ -38,9 +38,9 @@ func newKeysList(t terminal) *cobra.Command {
 				return printJSONList(t.out, list)
 			}
 			return table(t.out, func(row func(...string)) {
-				row("ID", "KEY", "STATE", "TYPE", "ENVIRONMENT", "OWNER", "EXPIRES", "DESCRIPTION")
+				row("ID", "KEY", "STATE", "TYPE", "ENVIRONMENT", "OWNER", "EXPIRES", "LAST USED", "DESCRIPTION")
 				for _, k := range list {
-					row(k.ID, k.Prefix+"…"+k.Last4, k.State, k.KeyType, environmentOf(k), k.Owner, orNever(k.ExpiresAt), k.Description)
+					row(k.ID, k.Prefix+"…"+k.Last4, k.State, k.KeyType, environmentOf(k), k.Owner, orNever(k.ExpiresAt), orNever(k.LastUsedAt), k.Description)
 				}
 			})
 		},

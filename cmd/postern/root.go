@@ -73,7 +73,8 @@ func newRoot(t terminal) *cobra.Command {
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServe(t), newMigrate(t), newDemo(t), newEcho(t), newCreate(t), newProjects(t), newKeys(t), newExport(t), newVerify(t), newVersion(t))
+	root.AddCommand(newServe(t), newMigrate(t), newDemo(t), newEcho(t), newCreate(t), newProjects(t), newKeys(t),
+		newUsage(t), newRequests(t), newExport(t), newVerify(t), newVersion(t))
 	root.AddCommand(newUnavailable()...)
 	return root
 }

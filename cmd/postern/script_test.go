@@ -22,19 +22,45 @@ import (
 
 	"postern/app"
 	"postern/config"
+	"postern/testkit/state"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"postern": main})
 }
 
-// TestScripts runs testdata/script, each script against a server and an upstream
-// of its own, with credentials of its own.
+// TestScripts runs testdata/script on both databases, each script against a
+// server and an upstream of its own, with credentials of its own.
 func TestScripts(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
+		runScripts(t, "testdata/script", func() string { return "" })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		scripts, err := filepath.Glob("testdata/script/*.txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		databases := make(chan string, len(scripts)) // made here: a script cannot make its own
+		for range scripts {
+			databases <- state.Postgres(t)
+		}
+		runScripts(t, "testdata/script", func() string { return <-databases })
+	})
+}
+
+// TestStartScripts runs testdata/start: programs that bring a database of their
+// own, or must not start beside the SQLite file of the server that runs.
+func TestStartScripts(t *testing.T) {
+	runScripts(t, "testdata/start", func() string { return "" })
+}
+
+// runScripts gives each script's server the database that database names, as
+// POSTERN_DATABASE_URL would.
+func runScripts(t *testing.T, dir string, database func() string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
 		RequireExplicitExec: true,
-		Setup:               setUp,
+		Setup:               func(env *testscript.Env) error { return setUp(env, database()) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
 			"lines":    lines,
@@ -42,11 +68,12 @@ func TestScripts(t *testing.T) {
 			"calls":    calls,
 			"tamper":   tamper,
 			"notempty": notEmpty,
+			"follows":  follows,
 		},
 	})
 }
 
-func setUp(env *testscript.Env) error {
+func setUp(env *testscript.Env, databaseURL string) error {
 	upstream := httptest.NewServer(http.HandlerFunc(echo))
 	env.Defer(upstream.Close)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,7 +81,7 @@ func setUp(env *testscript.Env) error {
 		return err
 	}
 	env.Defer(func() { _ = taken.Close() })
-	server, err := startServer(env)
+	server, err := startServer(env, databaseURL)
 	if err != nil {
 		return err
 	}
@@ -70,13 +97,13 @@ func setUp(env *testscript.Env) error {
 	return nil
 }
 
-func startServer(env *testscript.Env) (string, error) {
+func startServer(env *testscript.Env, databaseURL string) (string, error) {
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
 	if err := flags.Parse([]string{"--data-dir", filepath.Join(env.WorkDir, "server-data"), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0"}); err != nil {
 		return "", err
 	}
-	settings, err := config.Load(flags, nil)
+	settings, err := config.Load(flags, []string{"POSTERN_DATABASE_URL=" + databaseURL})
 	if err != nil {
 		return "", err
 	}

@@ -12,7 +12,9 @@ import (
 // Exchange is one request and what is done with it. Its methods are for the
 // goroutine that Serve was called on.
 type Exchange struct {
-	Request Request
+	Request  Request
+	BytesIn  int64 // of the request's body, as far as Forward read it
+	BytesOut int64 // of the upstream's body, as far as the caller took it
 
 	conn     *conn
 	page     *page
@@ -69,8 +71,9 @@ func (x *Exchange) take() {
 }
 
 // Answer answers in the upstream's stead. It can follow a Forward that failed
-// with an error other than ErrCaller and ErrBrokenOff.
-func (x *Exchange) Answer(status int, header []Field, body []byte) {
+// with an error other than ErrCaller and ErrBrokenOff. It returns how many bytes
+// of the body the caller took.
+func (x *Exchange) Answer(status int, header []Field, body []byte) int64 {
 	x.take()
 	if x.bodyLeft > 0 && (x.bodyFailed || !x.discardBody()) {
 		x.lastAnswer = true
@@ -82,11 +85,15 @@ func (x *Exchange) Answer(status int, header []Field, body []byte) {
 	out = appendDate(out)
 	out = appendLength(out, int64(len(body)))
 	out = x.endHead(out)
-	if x.Request.Method != http.MethodHead {
-		out = append(out, body...)
+	if x.Request.Method == http.MethodHead {
+		body = nil
 	}
+	out = append(out, body...)
 	x.page.out = out
-	x.send(out)
+	if !x.send(out) {
+		return 0
+	}
+	return int64(len(body))
 }
 
 // send writes to the caller and tells whether he took it.

@@ -167,6 +167,7 @@ func (x *Exchange) appendBody(out []byte) []byte {
 	out = append(out, in.held()[:n]...)
 	in.use(n)
 	x.bodyLeft -= int64(n)
+	x.BytesIn += int64(n)
 	return out
 }
 

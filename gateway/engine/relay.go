@@ -104,6 +104,7 @@ func (x *Exchange) relayLength(b *backend, out []byte) error {
 			return ErrCaller
 		}
 		b.in.use(int(n))
+		x.BytesOut += n
 		if left -= n; left == 0 {
 			return nil
 		}
@@ -123,7 +124,7 @@ func (x *Exchange) relayLength(b *backend, out []byte) error {
 func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 	var body chunks
 	for first := true; ; first = false {
-		piece, over, err := x.nextPiece(b, &body, rw)
+		piece, size, over, err := x.nextPiece(b, &body, rw)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrBrokenOff, err)
 		}
@@ -134,6 +135,7 @@ func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 		if len(piece) > 0 && !x.send(piece) {
 			return ErrCaller
 		}
+		x.BytesOut += int64(size)
 		if over {
 			return nil
 		}
@@ -143,12 +145,12 @@ func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 	}
 }
 
-// nextPiece decodes what is held and frames its data where it lies.
-func (x *Exchange) nextPiece(b *backend, body *chunks, rw Rewriter) (piece []byte, over bool, err error) {
+// nextPiece decodes what is held and frames its data, of that size, where it lies.
+func (x *Exchange) nextPiece(b *backend, body *chunks, rw Rewriter) (piece []byte, size int, over bool, err error) {
 	held := b.in.held()
 	data, used, err := body.decode(held)
 	if err != nil {
-		return nil, false, err
+		return nil, 0, false, err
 	}
 	over = body.at == atEnd
 	start, stop := b.in.r, b.in.r+data
@@ -160,7 +162,7 @@ func (x *Exchange) nextPiece(b *backend, body *chunks, rw Rewriter) (piece []byt
 	if over {
 		var trailer []byte
 		if trailer, err = x.appendTrailer(nil, body, rw); err != nil {
-			return nil, false, err
+			return nil, 0, false, err
 		}
 		if len(trailer) == 0 {
 			stop += copy(b.in.data[stop:], "0\r\n\r\n")
@@ -173,7 +175,7 @@ func (x *Exchange) nextPiece(b *backend, body *chunks, rw Rewriter) (piece []byt
 		piece = b.in.data[start:stop]
 	}
 	b.in.r, b.in.w = headroom, headroom+min(surplus, 1) // one byte left over is enough to see that there were some
-	return piece, over, nil
+	return piece, data, over, nil
 }
 
 // frameChunk writes the size of a chunk before its data and returns where that
@@ -201,7 +203,8 @@ func (x *Exchange) appendTrailer(out []byte, body *chunks, rw Rewriter) ([]byte,
 // relayUntilClose passes on what comes until the upstream closes, in chunks.
 func (x *Exchange) relayUntilClose(b *backend, out []byte) error {
 	for {
-		if n := len(b.in.held()); n > 0 {
+		n := len(b.in.held())
+		if n > 0 {
 			out = strconv.AppendInt(out, int64(n), 16)
 			out = append(out, '\r', '\n')
 			out = append(out, b.in.held()...)
@@ -211,6 +214,7 @@ func (x *Exchange) relayUntilClose(b *backend, out []byte) error {
 		if !x.send(out) {
 			return ErrCaller
 		}
+		x.BytesOut += int64(n)
 		err := x.more(b)
 		if errors.Is(err, io.EOF) {
 			if !x.send([]byte("0\r\n\r\n")) {

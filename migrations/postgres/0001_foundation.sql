@@ -1,16 +1,18 @@
+-- Text sorts by its bytes, as on SQLite, whatever locale the database has.
+
 -- +goose Up
 CREATE TABLE accounts (
-    id            TEXT NOT NULL PRIMARY KEY,
-    email         TEXT NOT NULL,
-    name          TEXT NOT NULL,
-    password_hash TEXT NOT NULL,
+    id            TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    email         TEXT COLLATE "C" NOT NULL,
+    name          TEXT COLLATE "C" NOT NULL,
+    password_hash TEXT COLLATE "C" NOT NULL,
     created_at    TIMESTAMPTZ NOT NULL
 );
 CREATE UNIQUE INDEX accounts_email ON accounts (email);
 
 CREATE TABLE teams (
-    id              TEXT NOT NULL PRIMARY KEY,
-    name            TEXT NOT NULL,
+    id              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    name            TEXT COLLATE "C" NOT NULL,
     claimed_at      TIMESTAMPTZ,
     claim_code_hash BYTEA,
     expires_at      TIMESTAMPTZ,
@@ -19,19 +21,19 @@ CREATE TABLE teams (
 CREATE UNIQUE INDEX teams_claim_code_hash ON teams (claim_code_hash);
 
 CREATE TABLE memberships (
-    team_id    TEXT NOT NULL REFERENCES teams (id),
-    account_id TEXT NOT NULL REFERENCES accounts (id),
-    role       TEXT NOT NULL,
+    team_id    TEXT COLLATE "C" NOT NULL REFERENCES teams (id),
+    account_id TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+    role       TEXT COLLATE "C" NOT NULL,
     created_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (team_id, account_id)
 );
 CREATE INDEX memberships_account_id ON memberships (account_id);
 
 CREATE TABLE tokens (
-    id         TEXT NOT NULL PRIMARY KEY,
-    kind       TEXT NOT NULL,
-    team_id    TEXT REFERENCES teams (id),
-    account_id TEXT REFERENCES accounts (id),
+    id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    kind       TEXT COLLATE "C" NOT NULL,
+    team_id    TEXT COLLATE "C" REFERENCES teams (id),
+    account_id TEXT COLLATE "C" REFERENCES accounts (id),
     hash       BYTEA NOT NULL,
     created_at TIMESTAMPTZ NOT NULL,
     expires_at TIMESTAMPTZ,
@@ -40,11 +42,11 @@ CREATE TABLE tokens (
 CREATE UNIQUE INDEX tokens_hash ON tokens (hash);
 
 CREATE TABLE projects (
-    id             TEXT NOT NULL PRIMARY KEY,
-    team_id        TEXT NOT NULL REFERENCES teams (id),
-    name           TEXT NOT NULL,
-    display_name   TEXT NOT NULL,
-    fallback_owner TEXT NOT NULL,
+    id             TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    team_id        TEXT COLLATE "C" NOT NULL REFERENCES teams (id),
+    name           TEXT COLLATE "C" NOT NULL,
+    display_name   TEXT COLLATE "C" NOT NULL,
+    fallback_owner TEXT COLLATE "C" NOT NULL,
     created_at     TIMESTAMPTZ NOT NULL,
     updated_at     TIMESTAMPTZ NOT NULL
 );
@@ -52,31 +54,31 @@ CREATE UNIQUE INDEX projects_name ON projects (name);
 CREATE INDEX projects_team_id ON projects (team_id);
 
 CREATE TABLE versions (
-    id           TEXT NOT NULL PRIMARY KEY,
-    project_id   TEXT NOT NULL REFERENCES projects (id),
-    name         TEXT NOT NULL,
-    auth_mode    TEXT NOT NULL,
+    id           TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    project_id   TEXT COLLATE "C" NOT NULL REFERENCES projects (id),
+    name         TEXT COLLATE "C" NOT NULL,
+    auth_mode    TEXT COLLATE "C" NOT NULL,
     auth_methods JSONB NOT NULL,
-    keyless      TEXT NOT NULL,
+    keyless      TEXT COLLATE "C" NOT NULL,
     created_at   TIMESTAMPTZ NOT NULL,
     updated_at   TIMESTAMPTZ NOT NULL
 );
 CREATE UNIQUE INDEX versions_project_id_name ON versions (project_id, name);
 
 CREATE TABLE environments (
-    id         TEXT NOT NULL PRIMARY KEY,
-    version_id TEXT NOT NULL REFERENCES versions (id),
-    name       TEXT NOT NULL,
-    target     TEXT NOT NULL,
+    id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    version_id TEXT COLLATE "C" NOT NULL REFERENCES versions (id),
+    name       TEXT COLLATE "C" NOT NULL,
+    target     TEXT COLLATE "C" NOT NULL,
     created_at TIMESTAMPTZ NOT NULL,
     updated_at TIMESTAMPTZ NOT NULL
 );
 CREATE UNIQUE INDEX environments_version_id_name ON environments (version_id, name);
 
 CREATE TABLE key_types (
-    id         TEXT NOT NULL PRIMARY KEY,
-    project_id TEXT NOT NULL REFERENCES projects (id),
-    name       TEXT NOT NULL,
+    id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    project_id TEXT COLLATE "C" NOT NULL REFERENCES projects (id),
+    name       TEXT COLLATE "C" NOT NULL,
     scopes     JSONB NOT NULL,
     expires_in BIGINT NOT NULL,
     built_in   BOOLEAN NOT NULL
@@ -84,28 +86,28 @@ CREATE TABLE key_types (
 CREATE UNIQUE INDEX key_types_project_id_name ON key_types (project_id, name);
 
 CREATE TABLE tenants (
-    id         TEXT NOT NULL PRIMARY KEY,
-    project_id TEXT NOT NULL REFERENCES projects (id),
-    name       TEXT NOT NULL,
+    id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    project_id TEXT COLLATE "C" NOT NULL REFERENCES projects (id),
+    name       TEXT COLLATE "C" NOT NULL,
     created_at TIMESTAMPTZ NOT NULL
 );
 CREATE UNIQUE INDEX tenants_project_id_name ON tenants (project_id, name);
 
 CREATE TABLE api_keys (
-    id            TEXT NOT NULL PRIMARY KEY,
-    project_id    TEXT NOT NULL REFERENCES projects (id),
-    tenant_id     TEXT NOT NULL REFERENCES tenants (id),
-    key_type_id   TEXT NOT NULL REFERENCES key_types (id),
-    owner         TEXT NOT NULL,
-    environment   TEXT NOT NULL,
-    description   TEXT NOT NULL,
-    state         TEXT NOT NULL,
+    id            TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    project_id    TEXT COLLATE "C" NOT NULL REFERENCES projects (id),
+    tenant_id     TEXT COLLATE "C" NOT NULL REFERENCES tenants (id),
+    key_type_id   TEXT COLLATE "C" NOT NULL REFERENCES key_types (id),
+    owner         TEXT COLLATE "C" NOT NULL,
+    environment   TEXT COLLATE "C" NOT NULL,
+    description   TEXT COLLATE "C" NOT NULL,
+    state         TEXT COLLATE "C" NOT NULL,
     hash          BYTEA NOT NULL,
     old_hash      BYTEA,
     grace_ends_at TIMESTAMPTZ,
     expires_at    TIMESTAMPTZ,
-    prefix        TEXT NOT NULL,
-    last4         TEXT NOT NULL,
+    prefix        TEXT COLLATE "C" NOT NULL,
+    last4         TEXT COLLATE "C" NOT NULL,
     created_at    TIMESTAMPTZ NOT NULL,
     updated_at    TIMESTAMPTZ NOT NULL
 );
@@ -114,30 +116,30 @@ CREATE INDEX api_keys_project_id_id ON api_keys (project_id, id);
 
 CREATE TABLE revisions (
     id         BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-    project_id TEXT NOT NULL,
-    key_id     TEXT NOT NULL,
+    project_id TEXT COLLATE "C" NOT NULL,
+    key_id     TEXT COLLATE "C" NOT NULL,
     created_at TIMESTAMPTZ NOT NULL
 );
 CREATE INDEX revisions_project_id_id ON revisions (project_id, id);
 
 CREATE TABLE exports (
-    id              TEXT NOT NULL PRIMARY KEY,
-    project_id      TEXT NOT NULL REFERENCES projects (id),
-    format          TEXT NOT NULL,
-    keys            TEXT NOT NULL,
+    id              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    project_id      TEXT COLLATE "C" NOT NULL REFERENCES projects (id),
+    format          TEXT COLLATE "C" NOT NULL,
+    keys            TEXT COLLATE "C" NOT NULL,
     consumers       BOOLEAN NOT NULL,
-    state           TEXT NOT NULL,
-    part            TEXT NOT NULL,
+    state           TEXT COLLATE "C" NOT NULL,
+    part            TEXT COLLATE "C" NOT NULL,
     rows_done       BIGINT NOT NULL,
     rows_total      BIGINT NOT NULL,
     size_bytes      BIGINT NOT NULL,
-    sha256          TEXT NOT NULL,
+    sha256          TEXT COLLATE "C" NOT NULL,
     exact           BIGINT NOT NULL,
     approximate     BIGINT NOT NULL,
     lossy           BIGINT NOT NULL,
     skipped         BIGINT NOT NULL,
-    problem         TEXT NOT NULL,
-    lease_id        TEXT NOT NULL,
+    problem         TEXT COLLATE "C" NOT NULL,
+    lease_id        TEXT COLLATE "C" NOT NULL,
     lease_until     TIMESTAMPTZ,
     created_at      TIMESTAMPTZ NOT NULL,
     finished_at     TIMESTAMPTZ,
@@ -147,15 +149,15 @@ CREATE INDEX exports_project_id_id ON exports (project_id, id);
 CREATE INDEX exports_state ON exports (state);
 
 CREATE TABLE audit_entries (
-    id          TEXT NOT NULL PRIMARY KEY,
-    actor       TEXT NOT NULL,
-    action      TEXT NOT NULL,
-    object      TEXT NOT NULL,
-    team_id     TEXT NOT NULL,
-    outcome     TEXT NOT NULL,
+    id          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    actor       TEXT COLLATE "C" NOT NULL,
+    action      TEXT COLLATE "C" NOT NULL,
+    object      TEXT COLLATE "C" NOT NULL,
+    team_id     TEXT COLLATE "C" NOT NULL,
+    outcome     TEXT COLLATE "C" NOT NULL,
     detail      JSONB NOT NULL,
-    remote_addr TEXT NOT NULL,
-    request_id  TEXT NOT NULL,
+    remote_addr TEXT COLLATE "C" NOT NULL,
+    request_id  TEXT COLLATE "C" NOT NULL,
     created_at  TIMESTAMPTZ NOT NULL
 );
 CREATE INDEX audit_entries_team_id_id ON audit_entries (team_id, id);

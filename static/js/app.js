@@ -1,5 +1,5 @@
 // Enhancements of pages that work without them: copy buttons, dialogs for links
-// that are pages of their own, a theme choice without a reload, announcements.
+// that are pages of their own, a theme choice without a reload, tables that grow, announcements.
 (() => {
   "use strict";
 
@@ -48,6 +48,46 @@
     });
   };
 
+  // A table body with data-live grows at its top with the rows that come. What
+  // changes by itself can be stopped (WCAG 2.2, 2.2.2), and goes on where it was.
+  const follow = (rows, toggle) => {
+    const most = 200;
+    const state = document.getElementById("live-state");
+    let last = rows.dataset.liveFrom;
+    let missed = 0;
+    let source = null;
+    const say = (text) => (state.textContent = missed ? `${text}, ${missed} too fast to show` : text);
+    const stop = (text) => {
+      source.close();
+      source = null;
+      toggle.textContent = "Go on";
+      say(text);
+    };
+    const go = () => {
+      source = new EventSource(`${rows.dataset.live}?after=${encodeURIComponent(last)}`);
+      toggle.textContent = "Pause";
+      source.addEventListener("open", () => say("Live"));
+      source.addEventListener("error", () => {
+        if (!source) return;
+        if (source.readyState === EventSource.CLOSED) stop("Stopped"); // such as signed out
+        else say("Connecting again");
+      });
+      source.addEventListener("missed", (event) => {
+        missed += Number(event.data);
+        say("Live");
+      });
+      source.addEventListener("message", (event) => {
+        last = event.lastEventId;
+        rows.querySelector("[data-live-none]")?.remove();
+        rows.insertAdjacentHTML("afterbegin", event.data);
+        while (rows.rows.length > most) rows.deleteRow(-1);
+      });
+    };
+    toggle.hidden = false;
+    toggle.addEventListener("click", () => (source ? stop("Paused") : go()));
+    go();
+  };
+
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-copy]");
     if (button) copy(button).catch(() => announce("Copying failed; select the text instead"));
@@ -82,4 +122,6 @@
   });
 
   revealCopyButtons(document);
+  const live = document.querySelector("tbody[data-live]");
+  if (live) follow(live, document.querySelector("button[data-live-toggle]"));
 })();

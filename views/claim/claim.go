@@ -1,13 +1,21 @@
 // Package claim holds the page a claim link leads to.
 //
-// It owns telling the visitor what claiming is and that it cannot be done yet;
-// it does not own claim codes (accounts).
+// It owns showing what would be claimed and asking into which team; it does not
+// own claim codes (accounts).
 package claim
 
 import "postern/views/ui"
 
-// Claim is the page behind /claim/{code}. It looks nothing up and shows no code:
-// whether a code is real is for the claim itself to tell.
+// Claim is the page behind /claim/{code}.
 type Claim struct {
-	Page ui.Page
+	Page     ui.Page
+	Refusal  string // why nothing can be claimed; the rest is empty then
+	Action   string
+	Projects []string // names
+	Ends     string   // day on which it would end unclaimed
+	Teams    []ui.Option
+}
+
+func (c Claim) teams() ui.Group {
+	return ui.Group{ID: "team", Name: "team", Legend: "Claim into", Options: c.Teams}
 }

@@ -7,9 +7,22 @@ type Head struct {
 	Name         string
 	DisplayName  string
 	Access       ui.Badge
+	Current      Tab
 	ConfigureURL string
+	UsageURL     string
+	RequestsURL  string
 	ExportURL    string
 }
+
+// Tab is one of a project's pages.
+type Tab int
+
+// The tabs under a head.
+const (
+	TabConfigure Tab = iota
+	TabUsage
+	TabRequests
+)
 
 // Configure is everything that can be set in a project.
 type Configure struct {

@@ -8,5 +8,5 @@
 // no element carries an inline style or script, since the pages' content
 // security policy forbids both.
 //
-// The icons are Lucide's (LICENSE-lucide.txt), except for the mark.
+// The icons are Lucide's (static/vendor/lucide.LICENSE.txt), except for the mark.
 package ui

@@ -1,4 +1,6 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
 # Starts the exported gateway, waits until it serves, and checks that it asks
 # for keys. Needs Docker or Podman with compose, and curl.
 set -eu
@@ -170,18 +172,22 @@ check() {
   fi
 }
 
-# The first address of the environment that the key is for: its name stands in
-# the key, between the underscores.
+# The first address of the environment whose name stands in the key, between the
+# underscores. A key for all of them says so there, and any address will do.
 path_for_key() {
   of_key=${key#*_}
   of_key=${of_key%%_*}
   for prefix in $guarded $open; do
     of_path=${prefix%/}
-    if [ "$of_key" = all ] || [ "$of_key" = "${of_path##*/}" ]; then
-      break
+    if [ "$of_key" = "${of_path##*/}" ]; then
+      printf '%s' "$prefix"
+      return
     fi
   done
-  printf '%s' "$prefix"
+  for prefix in $guarded $open; do
+    printf '%s' "$prefix"
+    return
+  done
 }
 
 smoke_test() {

@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
 -- Postern's access control, carried by the exported gateway.
 --
 -- Decides every call as the hosted gateway does: the same keys open the same

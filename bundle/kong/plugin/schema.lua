@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+
 local typedefs = require "kong.db.schema.typedefs"
 
 -- No field is referenceable: an owner named {vault://env/HOME} stays a name.
@@ -27,8 +29,11 @@ local key_type = {
   },
 }
 
+-- Kong fills in a record that is absent unless it is told not to, and then
+-- misses its required fields.
 local fallback = {
   type = "record",
+  required = false,
   fields = {
     { owner = { type = "string", required = true } },
     { consumer = { type = "string", uuid = true, required = true } },

@@ -1,0 +1,146 @@
+package bundle_test
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"testing"
+
+	"postern/bundle"
+	"postern/policy"
+	"postern/snapshot"
+	"postern/testkit/sample"
+)
+
+const (
+	minted = "tenants/default/keys/minted.csv"
+	notice = "tenants/default/keys/NOTICE.md"
+)
+
+func mintInput() bundle.Input {
+	in := sampleInput()
+	in.Options.Keys = bundle.KeysMint
+	return in
+}
+
+// Without a gateway in the zip, the sums in the rows are what makes the new
+// keys good for anything.
+func TestMintedKeysAreKnownByTheirRows(t *testing.T) {
+	data, _ := write(t, mintInput())
+	_, files := unzip(t, data)
+	records, err := csv.NewReader(strings.NewReader(files[minted])).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]string{}
+	for _, record := range records[1:] {
+		sums[record[0]] = fmt.Sprintf("%x", policy.HashKey(record[4]))
+	}
+	active := 0
+	for line := range strings.Lines(files[rows]) {
+		var row struct {
+			ID     string
+			State  snapshot.KeyState
+			SHA256 string
+			Minted string `json:"minted_sha256"`
+		}
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		if row.State == snapshot.KeyActive {
+			active++
+		}
+		if row.Minted != sums[row.ID] || row.Minted == row.SHA256 || (row.Minted != "") != (row.State == snapshot.KeyActive) {
+			t.Errorf("%s, %s: minted_sha256 %q, want that of the new key, %q", row.ID, row.State, row.Minted, sums[row.ID])
+		}
+	}
+	if active == 0 || len(sums) != active {
+		t.Errorf("%d new keys, want one for each of %d active ones", len(sums), active)
+	}
+	if got := strings.Count(files[report], `"code":"data.key.minted"`); got != active {
+		t.Errorf("the ledger has %d new keys, want %d", got, active)
+	}
+	if _, err := verify(data); err != nil {
+		t.Errorf("Verify: %v", err)
+	}
+	if !strings.Contains(files["SCHEMA.md"], "| `minted_sha256` |") {
+		t.Error("SCHEMA.md does not describe minted_sha256")
+	}
+	data, _ = write(t, sampleInput())
+	if _, files = unzip(t, data); strings.Contains(files["SCHEMA.md"]+files[rows], "minted_sha256") {
+		t.Error("an export without new keys speaks of them")
+	}
+}
+
+// The notice of an export without a gateway speaks of files that are there.
+func TestNoticeOfADataExportNamesNoGatewayFile(t *testing.T) {
+	data, _ := write(t, mintInput())
+	_, files := unzip(t, data)
+	for _, wrong := range []string{"gateway/", ".yaml", "gateway in this zip lets", "gateway knows their"} {
+		if strings.Contains(files[notice], wrong) {
+			t.Errorf("the notice says %q:\n%s", wrong, files[notice])
+		}
+	}
+	for _, right := range []string{"keys.jsonl", "minted_sha256", "minted.csv", "no gateway in this zip"} {
+		if !strings.Contains(files[notice], right) {
+			t.Errorf("the notice does not say %q:\n%s", right, files[notice])
+		}
+	}
+}
+
+func TestNoKeyIsMintedThatNoGatewayWouldTake(t *testing.T) {
+	in := mintInput()
+	k := sample.Keys()["active"].Key
+	k.Prefix = "Über_prod_"
+	in.Keys = func(context.Context) iter.Seq2[snapshot.Key, error] {
+		return func(yield func(snapshot.Key, error) bool) { yield(k, nil) }
+	}
+	if _, err := bundle.Write(t.Context(), io.Discard, in); err == nil || !strings.Contains(err.Error(), k.ID) {
+		t.Errorf("a key with prefix %q: %v, want an error that names %s", k.Prefix, err, k.ID)
+	}
+}
+
+func TestVerifyHoldsNewKeysToTheirSums(t *testing.T) {
+	data, _ := write(t, mintInput())
+	names, original := unzip(t, data)
+	lines := strings.SplitAfter(original[minted], "\n")
+	key := lines[1][strings.LastIndex(lines[1], `,"`)+2 : strings.LastIndex(lines[1], `"`)]
+	sum := fmt.Sprintf(`,"minted_sha256":"%x"`, policy.HashKey(key))
+	for name, c := range map[string]struct{ entry, says, file, old, new string }{
+		"another key":        {minted, "another SHA-256", minted, key, key[:len(key)-1]},
+		"key of another":     {minted, `"key_99" stands where key_01 is due`, minted, `"key_01"`, `"key_99"`},
+		"key gone":           {minted, "stands where key_01 is due", minted, lines[1], ""},
+		"last key gone":      {minted, "it has no key for", minted, lines[len(lines)-2], ""},
+		"key too many":       {minted, "something follows", minted, lines[len(lines)-2], lines[len(lines)-2] + lines[1]},
+		"no head":            {minted, "does not begin with", minted, lines[0], ""},
+		"no shape":           {minted, "shape", minted, lines[1], "\"key_01\"\r\n"},
+		"endless cell":       {minted, "too long", minted, `"key_01"`, `"` + strings.Repeat("abcdefgh ijklmnop\n", 1<<17) + `"`},
+		"row without its":    {rows, "line 1 has no SHA-256 of a new key", rows, sum, ""},
+		"row of a frozen":    {rows, "that it should not have", rows, `"state":"frozen",`, `"state":"frozen"` + sum + ","},
+		"row of no new keys": {rows, "that it should not have", "MANIFEST.json", `"keys":"mint"`, `"keys":"hashes"`},
+	} {
+		e := &editable{names: names, files: map[string]string{}}
+		for file, text := range original {
+			e.files[file] = text
+		}
+		e.reseal(t)
+		before := e.files[c.file]
+		e.swap(c.file, c.old, c.new)
+		if e.files[c.file] == before {
+			t.Errorf("%s: the case changes nothing", name)
+		}
+		if c.file != "MANIFEST.json" {
+			e.reseal(t)
+		}
+		e.resum()
+		refusedAs(t, name, e.pack(t), c.entry, c.says)
+	}
+	e := &editable{names: names, files: original}
+	e.drop(minted)
+	e.reseal(t)
+	refusedAs(t, "no file", e.pack(t), minted, "missing")
+}

@@ -1,0 +1,100 @@
+package bundle
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"strings"
+
+	"postern/policy"
+)
+
+// mintedCheck walks a tenant's minted.csv beside its key rows, which are in the
+// same order, and holds each new key to the sum in its row. A nil one stands for
+// a file that is not there.
+type mintedCheck struct {
+	name   string
+	file   io.Closer
+	ration *ration
+	rows   *csv.Reader
+}
+
+// openMinted opens the new keys beside keysFile; nil when there are none.
+func (v *verifier) openMinted(keysFile string) (*mintedCheck, error) {
+	name := mintedBeside(keysFile)
+	if _, have := v.files[name]; !have {
+		return nil, nil
+	}
+	file, err := v.open(name)
+	if err != nil {
+		return nil, err
+	}
+	m := &mintedCheck{name: name, file: file, ration: &ration{from: file}}
+	m.rows = csv.NewReader(m.ration)
+	m.rows.ReuseRecord = true
+	if head, err := m.read(); err != nil || strings.Join(head, ",") != mintedHead {
+		file.Close()
+		return nil, problem(name, "it does not begin with %s", mintedHead)
+	}
+	return m, nil
+}
+
+func mintedBeside(keysFile string) string {
+	return strings.TrimSuffix(keysFile, "keys.jsonl") + "minted.csv"
+}
+
+func (m *mintedCheck) read() ([]string, error) {
+	m.ration.left = maxJSONLine
+	return m.rows.Read()
+}
+
+// next compares the next new key with the row that it belongs to.
+func (m *mintedCheck) next(keysFile string, row keyDoc) error {
+	if m == nil {
+		return problem(mintedBeside(keysFile), "it is missing, but %s has a new key", row.ID)
+	}
+	record, err := m.read()
+	switch {
+	case errors.Is(err, io.EOF):
+		return problem(m.name, "it has no key for %s", row.ID)
+	case err != nil:
+		return problem(m.name, "it does not have its shape: %s", err)
+	case record[0] != row.ID:
+		return problem(m.name, "%q stands where %s is due", record[0], row.ID)
+	case hexSum(policy.HashKey(record[len(record)-1])) != *row.MintedSHA256:
+		return problem(m.name, "the key of %s has another SHA-256 than in %s", row.ID, keysFile)
+	}
+	return nil
+}
+
+// end asks that nothing is left.
+func (m *mintedCheck) end() error {
+	if m == nil {
+		return nil
+	}
+	if _, err := m.read(); !errors.Is(err, io.EOF) {
+		return problem(m.name, "something follows the keys that rows name")
+	}
+	return nil
+}
+
+func (m *mintedCheck) close() {
+	if m != nil {
+		m.file.Close()
+	}
+}
+
+// ration bounds what one record makes the CSV reader hold in memory.
+type ration struct {
+	from io.Reader
+	left int // bytes
+}
+
+func (r *ration) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, errors.New("a record is too long")
+	}
+	n, err := r.from.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
+}

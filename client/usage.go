@@ -1,0 +1,200 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/fault"
+)
+
+// Usage sums up the calls of a project.
+type Usage struct {
+	From    time.Time    `json:"from"`
+	To      time.Time    `json:"to"`
+	GroupBy []string     `json:"group_by"`
+	Items   []UsageGroup `json:"items"`
+	Total   UsageSums    `json:"total"`
+}
+
+// UsageGroup is the sums of one group, with a field for each thing that was
+// grouped by.
+type UsageGroup struct {
+	Hour        *time.Time        `json:"hour,omitempty"`
+	Day         *string           `json:"day,omitempty"` // YYYY-MM-DD, UTC
+	Environment *UsageEnvironment `json:"environment,omitempty"`
+	Owner       *string           `json:"owner,omitempty"`
+	Key         *string           `json:"key,omitempty"`
+	Route       *string           `json:"route,omitempty"`
+	StatusClass *string           `json:"status_class,omitempty"`
+	UsageSums
+}
+
+// UsageEnvironment names an environment.
+type UsageEnvironment struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// UsageSums are what is counted. The bytes are those of bodies.
+type UsageSums struct {
+	Calls    int64 `json:"calls"`
+	BytesIn  int64 `json:"bytes_in"`
+	BytesOut int64 `json:"bytes_out"`
+}
+
+// UsageQuery asks for sums. Zero times leave the range to the server.
+type UsageQuery struct {
+	From, To time.Time
+	GroupBy  []string // any of hour or day, environment, owner, key, route, status_class
+}
+
+// Usage sums up the calls of a project.
+func (c *Client) Usage(ctx context.Context, project string, q UsageQuery) (Usage, error) {
+	query := url.Values{"group_by": q.GroupBy}
+	for name, at := range map[string]time.Time{"from": q.From, "to": q.To} {
+		if !at.IsZero() {
+			query.Set(name, at.UTC().Format(time.RFC3339))
+		}
+	}
+	return exchange[Usage](ctx, c, http.MethodGet, nil, "?"+query.Encode(), []string{"api", "v1", "projects", project, "usage"})
+}
+
+// Request is a call in the live log.
+type Request struct {
+	ID          string    `json:"id"`
+	Time        time.Time `json:"time"`
+	DurationMS  float64   `json:"duration_ms"`
+	Method      string    `json:"method"`
+	Path        string    `json:"path"`
+	Status      int       `json:"status"`
+	Code        *string   `json:"code"` // of the gateway's own answer
+	Step        string    `json:"step"` // which one answered
+	Version     string    `json:"version"`
+	Environment string    `json:"environment"`
+	Owner       *string   `json:"owner"`
+	Key         *string   `json:"key"` // id
+	RemoteIP    string    `json:"remote_ip"`
+	BytesIn     int64     `json:"bytes_in"`
+	BytesOut    int64     `json:"bytes_out"`
+}
+
+// Requests is a part of the live log, newest first.
+type Requests struct {
+	Items      []Request `json:"items"`
+	NextCursor *string   `json:"next_cursor"`
+	Dropped    int64     `json:"dropped"` // calls that the log was too busy to take
+}
+
+// RecentRequests lists the latest calls of a project, at most limit, from the
+// cursor on.
+func (c *Client) RecentRequests(ctx context.Context, project, cursor string, limit int) (Requests, error) {
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	if cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	return exchange[Requests](ctx, c, http.MethodGet, nil, "?"+query.Encode(), []string{"api", "v1", "projects", project, "requests"})
+}
+
+// Followed is what comes while following: a request, or how many were missed.
+type Followed struct {
+	Request *Request
+	Missed  int64
+}
+
+// FollowRequests goes through the calls of a project as they come, from the one
+// after the id given, from now on when that is "", from the oldest in the log
+// when the log does not know it. It asks again where the server ends a stream,
+// and ends after the first error, or when the context does.
+func (c *Client) FollowRequests(ctx context.Context, project, after string) iter.Seq2[Followed, error] {
+	return func(yield func(Followed, error) bool) {
+		for ctx.Err() == nil {
+			goOn, err := c.followOnce(ctx, project, &after, yield)
+			if err != nil && ctx.Err() == nil {
+				yield(Followed{}, err)
+				return
+			}
+			if !goOn {
+				return
+			}
+			select { // a server that ends every stream at once is not to be overrun
+			case <-ctx.Done():
+			case <-time.After(askAgain):
+			}
+		}
+	}
+}
+
+// askAgain is how long a client waits before it asks for the next stream.
+const askAgain = time.Second
+
+// errNoStream is an answer that is no stream of events.
+var errNoStream = errors.New("the answer is no stream of events")
+
+// followOnce reads one stream to its end, and keeps the last id in after.
+func (c *Client) followOnce(ctx context.Context, project string, after *string, yield func(Followed, error) bool) (goOn bool, err error) {
+	header := http.Header{"Accept": {"text/event-stream, application/problem+json"}}
+	if *after != "" {
+		header.Set("Last-Event-ID", *after)
+	}
+	answer, err := c.sendWith(ctx, http.MethodGet, nil, "", []string{"api", "v1", "projects", project, "requests"}, header)
+	if err != nil {
+		return false, err
+	}
+	defer answer.Body.Close()
+	if !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
+		return false, fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern does. Is this its address?", c.base).Because(errNoStream)
+	}
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<20)
+	var event, id, data string
+	for lines.Scan() {
+		field, value, _ := strings.Cut(lines.Text(), ": ")
+		switch field {
+		case "event":
+			event = value
+		case "id":
+			id = value
+		case "data":
+			data += value
+		case "":
+			if data != "" {
+				f, err := readEvent(event, data)
+				if err != nil {
+					return false, err
+				}
+				if id != "" {
+					*after = id
+				}
+				if !yield(f, nil) {
+					return false, nil
+				}
+			}
+			event, id, data = "", "", ""
+		}
+	}
+	return true, nil // the connection was cut, or the stream has ended: ask again
+}
+
+func readEvent(event, data string) (Followed, error) {
+	var f Followed
+	var err error
+	if event == "missed" {
+		f.Missed, err = strconv.ParseInt(data, 10, 64)
+	} else {
+		err = json.Unmarshal([]byte(data), &f.Request)
+	}
+	if err != nil {
+		return f, fmt.Errorf("client: read an event: %w", err)
+	}
+	return f, nil
+}

@@ -1,0 +1,78 @@
+package client_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"postern/client"
+	"postern/fault"
+)
+
+// through makes a call through the gateway with the bootstrap key.
+func through(t *testing.T, proxy client.Proxy, path string) {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodGet, proxy.Project.Environments[0].URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-API-Key", proxy.APIKeys["prod"].Key)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", path, answer.Status)
+	}
+}
+
+func TestUsageAndRequestsAreKeptWhole(t *testing.T) {
+	server := start(t)
+	api, proxy := workspace(t, server)
+	through(t, proxy, "/one")
+	usage, err := api.Usage(t.Context(), "shop", client.UsageQuery{From: time.Now().Add(-time.Hour), GroupBy: []string{"hour", "owner"}})
+	if err != nil || usage.Total.Calls != 1 || len(usage.Items) != 1 || usage.Items[0].Hour == nil || usage.Items[0].Owner == nil || usage.Items[0].Key != nil {
+		t.Errorf("%+v, %v", usage, err)
+	}
+	path := server + "/api/v1/projects/shop/"
+	same[client.Usage](t, path+"usage?group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class", proxy.WorkspaceKey)
+	same[client.Usage](t, path+"usage?group_by=day", proxy.WorkspaceKey)
+	same[client.Requests](t, path+"requests", proxy.WorkspaceKey)
+	if _, err := api.Usage(t.Context(), "shop", client.UsageQuery{GroupBy: []string{"hour", "day"}}); fault.CodeOf(err) != "invalid_group_by" {
+		t.Errorf("by hour and by day: %v", err)
+	}
+}
+
+func TestRequestsAreFollowedUntilTheCallerHasEnough(t *testing.T) {
+	api, proxy := workspace(t, start(t))
+	through(t, proxy, "/early")
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	last := ""
+	for next, err := range api.FollowRequests(ctx, "shop", "none") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = next.Request.ID
+		break
+	}
+	through(t, proxy, "/late")
+	for next, err := range api.FollowRequests(ctx, "shop", last) {
+		if err != nil || next.Request.Path != "/shop/1.0.0/prod/late" {
+			t.Errorf("after the first: %+v, %v", next.Request, err)
+		}
+		break
+	}
+	for _, err := range api.FollowRequests(ctx, "nope", "") {
+		if fault.KindOf(err) != fault.NotFound {
+			t.Errorf("of no project: %v", err)
+		}
+	}
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	for next, err := range api.FollowRequests(over, "shop", "") {
+		t.Errorf("with an ended context: %+v, %v", next, err)
+	}
+}

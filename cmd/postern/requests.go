@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+)
+
+// maxRequests is the most that one page of the live log has.
+const maxRequests = 200
+
+func newRequests(t terminal) *cobra.Command {
+	var limit int
+	var follow bool
+	command := &cobra.Command{
+		Use:   "requests PROJECT",
+		Short: "Show the latest calls of a project, and follow them",
+		Long: `Show the latest calls of a project, the newest last. Queries, headers and bodies
+are not kept. The log holds about the last 1000 calls through the server process
+that answers.
+
+With --follow, calls are shown as they come, until this is interrupted; with
+--json as well, one JSON object in each line.`,
+		Example: `  postern requests shop --follow`,
+		Args:    exactly("PROJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if limit < 1 || limit > maxRequests {
+				return usageError{fmt.Sprintf("--limit is 1 to %d", maxRequests)}
+			}
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			found, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (seen, error) {
+				list, err := api.RecentRequests(ctx, args[0], "", limit)
+				return seen{list, api}, err
+			})
+			switch {
+			case err != nil:
+				return err
+			case follow:
+				return followRequests(c.Context(), t, found, args[0], wantsJSON(c))
+			case wantsJSON(c):
+				return printJSON(t.out, found.Requests)
+			}
+			return table(t.out, func(row func(...string)) {
+				row("TIME", "STATUS", "STEP", "CODE", "METHOD", "PATH", "MS", "ENVIRONMENT", "OWNER", "ADDRESS")
+				for _, r := range slices.Backward(found.Items) {
+					row(requestCells(r)...)
+				}
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.BoolVarP(&follow, "follow", "f", false, "go on with the calls that come")
+	flags.IntVar(&limit, "limit", 50, "how many of the latest to show")
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+// seen is the live log and the credential that sees it.
+type seen struct {
+	client.Requests
+	by caller
+}
+
+func requestCells(r client.Request) []string {
+	return []string{r.Time.Local().Format("15:04:05.000"), strconv.Itoa(r.Status), r.Step, orDash(r.Code), r.Method, r.Path,
+		strconv.FormatFloat(r.DurationMS, 'f', 1, 64), r.Version + "/" + r.Environment, orDash(r.Owner), r.RemoteIP}
+}
+
+func followRequests(ctx context.Context, t terminal, from seen, project string, asJSON bool) error {
+	show := func(r client.Request) error {
+		if asJSON {
+			out := json.NewEncoder(t.out)
+			out.SetEscapeHTML(false)
+			return out.Encode(r)
+		}
+		return printRequestLine(t, r)
+	}
+	// No id that the server gives out: it starts with the oldest there is by then.
+	after := "none"
+	for _, r := range slices.Backward(from.Items) {
+		if err := show(r); err != nil {
+			return err
+		}
+		after = r.ID
+	}
+	for next, err := range from.by.FollowRequests(ctx, project, after) {
+		if err != nil {
+			return err
+		}
+		if next.Missed > 0 {
+			fmt.Fprintf(t.err, "%d calls came too fast to be shown.\n", next.Missed)
+		}
+		if next.Request == nil {
+			continue
+		}
+		if err := show(*next.Request); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printRequestLine has fixed widths for what is short, as the lines to come are
+// not known.
+func printRequestLine(t terminal, r client.Request) error {
+	_, err := fmt.Fprintf(t.out, "%s  %d  %-7s  %-20s  %8.1f ms  %s %s  %s\n", r.Time.Local().Format("15:04:05.000"), r.Status, r.Step, orDash(r.Code),
+		r.DurationMS, printable(r.Method), printable(r.Path), printable(orDash(r.Owner)))
+	return err
+}

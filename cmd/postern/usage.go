@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+)
+
+// groupings are the values of --by. The server knows them too; a wrong one is
+// wrong usage before anything is asked of it.
+var groupings = []string{"hour", "day", "environment", "owner", "key", "route", "status_class"}
+
+func newUsage(t terminal) *cobra.Command {
+	var q client.UsageQuery
+	var from, to string
+	command := &cobra.Command{
+		Use:   "usage PROJECT",
+		Short: "Sum up the calls of a project",
+		Long: `Sum up the calls of a project, of the last 24 hours unless told otherwise. Times
+are widened to whole hours. Bytes are those of bodies.`,
+		Example: `  postern usage shop --by owner --by status_class
+  postern usage shop --by day --from 30d`,
+		Args: exactly("PROJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			for _, by := range q.GroupBy {
+				if !slices.Contains(groupings, by) {
+					return usageError{fmt.Sprintf("--by %q is none of %s", by, strings.Join(groupings, ", "))}
+				}
+			}
+			var err error
+			if q.From, err = readPast("from", from, time.Now()); err != nil {
+				return err
+			}
+			if q.To, err = readPast("to", to, time.Now()); err != nil {
+				return err
+			}
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			u, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Usage, error) {
+				return api.Usage(ctx, args[0], q)
+			})
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSON(t.out, u)
+			}
+			return printUsage(t, u)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&q.GroupBy, "by", nil, "sum up by each "+strings.Join(groupings, ", ")+"; may be repeated")
+	flags.StringVar(&from, "from", "", "begin: a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d (24 hours before --to when absent)")
+	flags.StringVar(&to, "to", "", "end, in the same ways (now when absent)")
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+// readPast reads a point in time or how long ago it was, the zero time for "".
+func readPast(flag, s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return at, nil
+	}
+	if d, err := readDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, usageError{fmt.Sprintf("--%s %q is neither a time such as 2030-01-31T12:00:00Z nor how long ago, such as 7d", flag, s)}
+}
+
+func printUsage(t terminal, u client.Usage) error {
+	fmt.Fprintf(t.out, "From %s to %s\n\n", when(&u.From), when(&u.To))
+	return table(t.out, func(row func(...string)) {
+		var head []string
+		for _, by := range u.GroupBy {
+			head = append(head, strings.ToUpper(strings.ReplaceAll(by, "_", " ")))
+		}
+		row(append(head, "CALLS", "BYTES IN", "BYTES OUT")...)
+		for _, g := range u.Items {
+			var cells []string
+			for _, by := range u.GroupBy {
+				cells = append(cells, groupCell(by, g))
+			}
+			row(append(cells, sumCells(g.UsageSums)...)...)
+		}
+		if len(u.GroupBy) > 0 {
+			row(append(append([]string{"total"}, make([]string, len(u.GroupBy)-1)...), sumCells(u.Total)...)...)
+		}
+	})
+}
+
+func sumCells(s client.UsageSums) []string {
+	return []string{fmt.Sprint(s.Calls), fmt.Sprint(s.BytesIn), fmt.Sprint(s.BytesOut)}
+}
+
+// groupCell says what a group has in common, "-" for nobody and nothing.
+func groupCell(by string, g client.UsageGroup) string {
+	switch by {
+	case "hour":
+		return when(g.Hour)
+	case "day":
+		return orDash(g.Day)
+	case "environment":
+		return strings.TrimSpace(g.Environment.Version + " " + g.Environment.Name)
+	case "owner":
+		return orDash(g.Owner)
+	case "key":
+		return orDash(g.Key)
+	case "route":
+		return orDash(g.Route)
+	}
+	return orDash(g.StatusClass)
+}
+
+func orDash(s *string) string {
+	if s == nil || *s == "" {
+		return "-"
+	}
+	return *s
+}

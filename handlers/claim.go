@@ -1,0 +1,82 @@
+package handlers
+
+import (
+	"context"
+	"net/url"
+
+	"postern/accounts"
+	"postern/fault"
+	"postern/views/claim"
+	"postern/views/ui"
+)
+
+type claimedOutput struct {
+	Team     teamOutput `json:"team"`
+	Projects []string   `json:"projects" doc:"Names of what the team has now"`
+}
+
+type teamOutput struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+func (s *Server) claimWorkspace(ctx context.Context, in *struct {
+	Body struct {
+		Code string `json:"code" doc:"As POST /proxy answered it"`
+		Team string `json:"team,omitempty" doc:"Id of a team to merge it into; a new team when absent"`
+	}
+}) (*body[claimedOutput], error) {
+	claimed, err := s.Accounts.Claim(ctx, principalOf(ctx), in.Body.Code, in.Body.Team)
+	if err != nil {
+		return nil, err
+	}
+	return &body[claimedOutput]{claimedOutput{Team: teamOutput(claimed.Team), Projects: claimed.Projects}}, nil
+}
+
+func (s *Server) askClaim(v *visit) (answer, error) {
+	found, err := s.Accounts.Look(v.ctx(), v.who, v.param("code"))
+	if err != nil {
+		return s.unclaimable(v, err)
+	}
+	return show(claim.ClaimPage(claimForm(v, found))), nil
+}
+
+func claimForm(v *visit, found accounts.Claimable) claim.Claim {
+	path := "/claim/" + url.PathEscape(v.param("code"))
+	m := claim.Claim{Page: v.shell("Claim", path), Action: path, Projects: found.Projects, Ends: found.ExpiresAt.UTC().Format("2 January 2006")}
+	for i, team := range found.Teams {
+		m.Teams = append(m.Teams, ui.Option{Value: team.ID, Title: team.Name, Text: "Beside what this team has already.", Chosen: i == 0})
+	}
+	m.Teams = append(m.Teams, ui.Option{Value: newTeam, Title: "A new team", Text: "Kept apart from your other projects.", Chosen: len(found.Teams) == 0})
+	return m
+}
+
+// newTeam stands in the form for no team; an empty value could be a form that
+// was cut short.
+const newTeam = "new"
+
+func (s *Server) claim(v *visit) (answer, error) {
+	team := v.posted("team")
+	if team == "" {
+		return answer{}, fault.InvalidField("/team", "required", "Choose a team, or a new one.")
+	}
+	if team == newTeam {
+		team = ""
+	}
+	if _, err := s.Accounts.Claim(v.ctx(), v.who, v.param("code"), team); err != nil {
+		return s.unclaimable(v, err)
+	}
+	return v.done("claimed", "/projects")
+}
+
+// unclaimable says on the page itself why a code claims nothing.
+func (s *Server) unclaimable(v *visit, err error) (answer, error) {
+	switch fault.KindOf(err) {
+	case fault.NotFound, fault.Conflict, fault.Gone:
+	default:
+		return answer{}, err
+	}
+	problem := problemOf(err, "")
+	m := claim.Claim{Page: v.shell("Claim", "/projects"), Refusal: problem.Detail}
+	return answer{status: problem.Status, page: claim.ClaimPage(m)}, nil
+}

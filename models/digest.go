@@ -1,0 +1,33 @@
+package models
+
+import (
+	"bytes"
+	"database/sql/driver"
+	"fmt"
+)
+
+// Digest is a SHA-256 that may be absent, which nil says. A plain []byte will not
+// do for that: the SQLite driver keeps a nil one as an empty value, of which a
+// unique index allows one only.
+type Digest []byte
+
+// Value implements driver.Valuer.
+func (d Digest) Value() (driver.Value, error) {
+	if d == nil {
+		return nil, nil
+	}
+	return []byte(d), nil
+}
+
+// Scan implements sql.Scanner.
+func (d *Digest) Scan(value any) error {
+	switch v := value.(type) {
+	case nil:
+		*d = nil
+	case []byte:
+		*d = bytes.Clone(v) // the driver goes on to use its own
+	default:
+		return fmt.Errorf("models: a digest is kept as %T", value)
+	}
+	return nil
+}

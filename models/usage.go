@@ -1,0 +1,119 @@
+package models
+
+import (
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"postern/migrations"
+)
+
+// UsageHour is a row of usage_hours: what was counted in one hour, in whole
+// hours since 1970-01-01T00:00Z. StatusClass is the first digit of the status.
+type UsageHour struct {
+	ProjectID     string `gorm:"primaryKey"`
+	Hour          int64  `gorm:"primaryKey;autoIncrement:false"`
+	EnvironmentID string `gorm:"primaryKey"`
+	Owner         string `gorm:"primaryKey"`
+	KeyID         string `gorm:"primaryKey"`
+	Route         string `gorm:"primaryKey"`
+	StatusClass   int64  `gorm:"primaryKey;autoIncrement:false"`
+	Calls         int64
+	BytesIn       int64
+	BytesOut      int64
+}
+
+// What usage can be grouped by. A day is whole days since 1970-01-01, in UTC.
+const (
+	UsageByHour        = "hour"
+	UsageByDay         = "day"
+	UsageByEnvironment = "environment_id"
+	UsageByOwner       = "owner"
+	UsageByKey         = "key_id"
+	UsageByRoute       = "route"
+	UsageByStatusClass = "status_class"
+)
+
+// usageColumns are the expressions of what can be grouped by; nothing else
+// reaches the statement.
+var usageColumns = map[string]string{
+	UsageByHour: "hour", UsageByDay: "hour / 24 AS day", UsageByEnvironment: "environment_id", UsageByOwner: "owner",
+	UsageByKey: "key_id", UsageByRoute: "route", UsageByStatusClass: "status_class",
+}
+
+// UsageSum is the sum over the rows of one group; fields that are not grouped by
+// are zero.
+type UsageSum struct {
+	UsageHour
+	Day int64
+}
+
+// usageLock is the PostgreSQL advisory lock that lets replicas add to the same
+// rows one after another: in turns of their own they would meet in a deadlock.
+const usageLock = 7620817935
+
+// batchSize keeps one statement below the number of parameters that both
+// databases take.
+const batchSize = 500
+
+// AddUsage adds to the hourly rows, which are made where they are missing.
+func (t *Tx) AddUsage(rows []UsageHour) error {
+	if err := t.lockUsage(); err != nil {
+		return err
+	}
+	add := func(column string) clause.Assignment {
+		return clause.Assignment{Column: clause.Column{Name: column}, Value: gorm.Expr("usage_hours." + column + " + excluded." + column)}
+	}
+	upsert := clause.OnConflict{
+		Columns: []clause.Column{{Name: "project_id"}, {Name: "hour"}, {Name: "environment_id"}, {Name: "owner"},
+			{Name: "key_id"}, {Name: "route"}, {Name: "status_class"}},
+		DoUpdates: clause.Set{add("calls"), add("bytes_in"), add("bytes_out")},
+	}
+	return t.db.Clauses(upsert).CreateInBatches(rows, batchSize).Error
+}
+
+// TouchKeys writes when keys were last used. A later time that is there already
+// stays. Neither UpdatedAt nor the change feed is touched: a key that is used
+// has not been changed.
+func (t *Tx) TouchKeys(ids []string, at time.Time) error {
+	if err := t.lockUsage(); err != nil {
+		return err
+	}
+	for len(ids) > 0 {
+		batch := ids[:min(len(ids), batchSize)]
+		ids = ids[len(batch):]
+		err := t.db.Model(&APIKey{}).Where("id IN ? AND (last_used_at IS NULL OR last_used_at < ?)", batch, at).
+			UpdateColumn("last_used_at", at).Error
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tx) lockUsage() error {
+	if t.dialect != migrations.Postgres {
+		return nil
+	}
+	return t.db.Exec("SELECT pg_advisory_xact_lock(?)", usageLock).Error
+}
+
+// UsageOf sums a project's rows of the hours from (inclusive) to (exclusive) by
+// the columns given: at most limit groups, those with the most calls. Without a
+// column there is one.
+func (t *Tx) UsageOf(projectID string, from, to int64, by []string, limit int) ([]UsageSum, error) {
+	columns := ""
+	for _, column := range by {
+		columns += usageColumns[column] + ", "
+	}
+	// PostgreSQL's sum of BIGINT is NUMERIC.
+	const sums = "CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls, CAST(coalesce(sum(bytes_in), 0) AS BIGINT) AS bytes_in, " +
+		"CAST(coalesce(sum(bytes_out), 0) AS BIGINT) AS bytes_out"
+	q := t.db.Model(&UsageHour{}).Select(columns+sums).Where("project_id = ? AND hour >= ? AND hour < ?", projectID, from, to)
+	for _, column := range by {
+		q = q.Group(column)
+	}
+	var list []UsageSum
+	return list, q.Order("sum(calls) DESC").Limit(limit).Scan(&list).Error
+}

@@ -1,0 +1,196 @@
+package usage
+
+import (
+	"crypto/rand"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Bounds of what an entry keeps of a caller's own text, in bytes.
+const (
+	maxMethod = 16
+	maxPath   = 256
+)
+
+// chunk is by how many entries a ring grows, and how many a reader copies while
+// a call may not write.
+const chunk = 16
+
+// slot is an entry of the log, with the caller's text in a buffer of its own
+// that the next entry in its place uses again.
+type slot struct {
+	call Call   // without Method, Path and RemoteIP
+	text []byte // these three, one after the other
+	path int    // where Path begins
+	ip   int    // where RemoteIP begins
+}
+
+func (s *slot) set(c *Call) {
+	text := s.text[:0]
+	text = append(text, c.Method[:min(len(c.Method), maxMethod)]...)
+	path := len(text)
+	if len(c.Path) <= maxPath {
+		text = append(text, c.Path...)
+	} else {
+		text = append(append(text, c.Path[:maxPath]...), "…"...)
+	}
+	ip := len(text)
+	*s = slot{call: *c, text: append(text, c.RemoteIP...), path: path, ip: ip}
+	s.call.Method, s.call.Path, s.call.RemoteIP = "", "", ""
+}
+
+func (s *slot) read() Call {
+	c := s.call
+	text := string(s.text)
+	c.Method, c.Path, c.RemoteIP = text[:s.path], text[s.path:s.ip], text[s.ip:]
+	return c
+}
+
+// entry is a call in the log with its number. Numbers of a ring start at 1 and
+// have no gaps.
+type entry struct {
+	number uint64
+	call   Call
+}
+
+// ring holds a project's latest calls. A call never waits for it: it is not
+// written down, and counted as dropped, when the ring is busy.
+type ring struct {
+	name    string       // tells a ring from those before it and in other processes
+	usedAt  atomic.Int64 // Unix milliseconds of the latest call
+	dropped atomic.Int64
+
+	mu    sync.Mutex
+	slots []slot
+	count int    // of the slots in use
+	first int    // the oldest one's place; not 0 only when all are in use
+	last  uint64 // number of the newest entry, 0 before the first
+	gone  bool   // its room was given to another
+}
+
+func newRing() *ring { return &ring{name: strings.ToLower(rand.Text()[:10])} }
+
+// tryLock gives up after a moment: long enough for another call to write its
+// entry, no matter what for a reader that the scheduler has put aside.
+func (r *ring) tryLock() bool {
+	for range 64 {
+		if r.mu.TryLock() {
+			return true
+		}
+	}
+	return false
+}
+
+// write keeps the call, in place of the oldest one when the ring is full.
+// mayGrow is asked for room for one more chunk.
+func (r *ring) write(c *Call, mayGrow func(have int) bool) {
+	r.usedAt.Store(c.Start.UnixMilli())
+	if !r.tryLock() {
+		r.dropped.Add(1)
+		return
+	}
+	defer r.mu.Unlock()
+	if r.gone {
+		r.dropped.Add(1)
+		return
+	}
+	// Only while the oldest is in the first place does the end of the slots come
+	// after the newest.
+	if r.count == len(r.slots) && r.first == 0 && mayGrow(len(r.slots)) {
+		r.slots = append(r.slots, make([]slot, chunk)...)
+	}
+	switch {
+	case r.count < len(r.slots):
+		r.slots[r.count].set(c)
+		r.count++
+	case r.count == 0:
+		r.dropped.Add(1)
+		return
+	default:
+		r.slots[r.first].set(c)
+		r.first = (r.first + 1) % len(r.slots)
+	}
+	r.last++
+}
+
+// newest is the number of the newest entry.
+func (r *ring) newest() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
+}
+
+// before lists at most limit entries with a lesser number, newest first.
+func (r *ring) before(number uint64, limit int) (list []entry) {
+	for len(list) < limit {
+		part := r.copy(func(oldest, newest uint64) (from, to uint64) {
+			to = min(newest, number-1)
+			from = max(oldest, to-min(to, chunk)+1)
+			return from, to
+		})
+		if len(part) == 0 {
+			break
+		}
+		for i := len(part) - 1; i >= 0 && len(list) < limit; i-- {
+			list = append(list, part[i])
+		}
+		number = part[0].number
+	}
+	return list
+}
+
+// after lists at most limit entries with a greater number, oldest first, and
+// how many between have gone already.
+func (r *ring) after(number uint64, limit int) (list []entry, missed uint64) {
+	for len(list) < limit {
+		part := r.copy(func(oldest, newest uint64) (from, to uint64) {
+			from = max(oldest, number+1)
+			return from, min(newest, from+chunk-1)
+		})
+		if len(part) == 0 {
+			break
+		}
+		missed += part[0].number - number - 1
+		list = append(list, part...)
+		number = part[len(part)-1].number
+	}
+	return list, missed
+}
+
+// copy takes out the entries that choose names: from its first to its last
+// number, none when the first is greater.
+func (r *ring) copy(choose func(oldest, newest uint64) (from, to uint64)) (list []entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.count == 0 {
+		return nil
+	}
+	oldest := r.last - uint64(r.count) + 1
+	from, to := choose(oldest, r.last)
+	for number := from; number <= to; number++ {
+		place := (r.first + int(number-oldest)) % r.count
+		list = append(list, entry{number, r.slots[place].read()})
+	}
+	return list
+}
+
+// id names an entry to readers.
+func (r *ring) id(number uint64) string { return r.name + "-" + strconv.FormatUint(number, 10) }
+
+// number is the number in an id of this ring; ok is false for any other text.
+func (r *ring) number(id string) (number uint64, ok bool) {
+	text, ok := strings.CutPrefix(id, r.name+"-")
+	if !ok {
+		return 0, false
+	}
+	number, err := strconv.ParseUint(text, 10, 64)
+	return number, err == nil
+}
+
+// idleSince tells whether no call has come for that long.
+func (r *ring) idleSince(d time.Duration, now time.Time) bool {
+	return now.UnixMilli()-r.usedAt.Load() > d.Milliseconds()
+}
