@@ -170,7 +170,7 @@ func announceTrailers(to, trailer http.Header) []string {
 	}
 	var names []string
 	for name := range trailer {
-		if httpguts.ValidTrailerHeader(name) && !isHopByHop(name) {
+		if mayTrail(name) {
 			names = append(names, name)
 		}
 	}
@@ -178,6 +178,12 @@ func announceTrailers(to, trailer http.Header) []string {
 		to["Trailer"] = []string{strings.Join(names, ", ")}
 	}
 	return names
+}
+
+// mayTrail tells the trailers of an answer that are passed on. A cookie among
+// them is none to browsers, but may be to a proxy that folds trailers in.
+func mayTrail(name string) bool {
+	return httpguts.ValidTrailerHeader(name) && !isHopByHop(name) && !strings.EqualFold(name, "Set-Cookie")
 }
 
 // sendTrailers hands over the trailers when the body has ended: announced ones
@@ -198,5 +204,5 @@ func sendTrailers(to, trailer http.Header, announced []string) {
 // take for ours, or for framing.
 func mayForwardTrailer(name string) bool {
 	return httpguts.ValidTrailerHeader(name) && !dropFromRequest(name) &&
-		!policy.IsIdentityHeader(name) && !policy.IsForwardedHeader(name) && !policy.IsKeyHeader(name)
+		!policy.IsIdentityHeader(name) && !policy.IsForwardedHeader(name) && !policy.IsKeyHeader(name) && isPlainName(name)
 }

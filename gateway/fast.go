@@ -5,8 +5,6 @@ import (
 	"net"
 	"strings"
 
-	"golang.org/x/net/http/httpguts"
-
 	"postern/gateway/engine"
 	"postern/policy"
 )
@@ -95,7 +93,7 @@ func (c *fastCall) deny(d policy.Denial) int64 {
 
 func (c *fastCall) forward(stripKey bool) {
 	c.stripKey = stripKey
-	status, err := c.x.Forward(c.route.environment.upstream.Upstream, c)
+	status, err := c.x.Forward(c.route.environment.upstream, c)
 	c.status, c.bytesIn, c.bytesOut = status, c.x.BytesIn, c.x.BytesOut
 	switch {
 	case err == nil:
@@ -126,6 +124,10 @@ func (c *fastCall) RequestHead(dst []byte) []byte {
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		switch {
+		case len(f.Name) == len("Cookie") && strings.EqualFold(f.Name, "Cookie"):
+			if own := policy.WithoutControlCookies(f.Value); own != "" {
+				dst = engine.AppendField(dst, f.Name, own)
+			}
 		case !keepsOut(f.Name, c.stripKey):
 			dst = engine.AppendField(dst, f.Name, f.Value)
 		case forwardedFor == "" && strings.EqualFold(f.Name, "X-Forwarded-For"):
@@ -150,7 +152,7 @@ func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	via := ""
 	for i := range r.Fields {
 		switch f := &r.Fields[i]; {
-		case isHopByHop(f.Name) || named != nil && isNamed(named, f.Name):
+		case isHopByHop(f.Name) || named != nil && isNamed(named, f.Name) || refusesCookie(f.Name, f.Value):
 		case !interim && len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via"):
 			via += f.Value + ", "
 		case r.Status == 304 && len(f.Name) == len("Content-Type") && strings.EqualFold(f.Name, "Content-Type"):
@@ -169,7 +171,7 @@ func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 
 // MayTrail tells the trailers of an answer that are passed on.
 func (c *fastCall) MayTrail(name string) bool {
-	return httpguts.ValidTrailerHeader(name) && !isHopByHop(name)
+	return mayTrail(name)
 }
 
 // namedInConnection lists the fields that Connection makes hop-by-hop, nil in

@@ -132,7 +132,7 @@ func (c *slowCall) answer(from *http.Response) {
 	sent, err := copyBody(c.w, from.Body, live, c.gateway.limits.Idle)
 	c.bytesOut += sent
 	if err != nil {
-		if !errors.Is(err, errCaller) {
+		if !errors.Is(err, errCaller) && c.r.Context().Err() == nil {
 			c.warn("the upstream broke off its answer", err)
 		}
 		// The caller must not take a part for the whole: end the connection
@@ -174,7 +174,7 @@ func (e *earlyAnswers) forward(code int, header textproto.MIMEHeader) error {
 	}
 	h := e.w.Header()
 	for name, lines := range header {
-		if !isHopByHop(name) {
+		if lines = withoutPlanted(name, lines); !isHopByHop(name) && len(lines) > 0 {
 			h[name] = lines
 		}
 	}

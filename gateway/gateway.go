@@ -254,14 +254,14 @@ func (c *call) serve() {
 		c.refuse(policy.LoopDetected)
 		return
 	}
-	up := c.route.environment.upstream
-	if up.underWay.Add(1) > c.gateway.limits.UnderWay {
-		up.underWay.Add(-1)
-		c.warn("too many calls under way to one upstream", nil)
+	underWay := c.route.environment.underWay
+	if underWay.Add(1) > c.gateway.limits.UnderWay {
+		underWay.Add(-1)
+		c.warn("too many calls under way to one environment", nil)
 		c.refuse(policy.UpstreamUnreachable)
 		return
 	}
-	defer up.underWay.Add(-1)
+	defer underWay.Add(-1)
 	c.carrier.forward(decision.StripKey)
 }
 

@@ -3,6 +3,7 @@ package gateway
 import (
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strings"
 
 	"postern/policy"
@@ -38,6 +39,7 @@ func (c *slowCall) rewriteRequest(stripKey, upgrade bool) {
 			delete(h, name)
 		}
 	}
+	keepOwnCookies(h)
 	if _, sent := h["User-Agent"]; !sent {
 		h["User-Agent"] = nil // or net/http would add its own
 	}
@@ -191,7 +193,48 @@ func dropFromRequest(name string) bool {
 // hop, and those that only we may set.
 func keepsOut(name string, stripKey bool) bool {
 	return dropFromRequest(name) || policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) ||
-		(stripKey && policy.IsKeyHeader(name))
+		(stripKey && policy.IsKeyHeader(name)) || !isPlainName(name)
+}
+
+// isPlainName tells names of letters, digits, hyphens and underscores. nginx
+// drops all others (ignore_invalid_headers), and upstreams that turn every other
+// character into an underscore would read X.Consumer.ID as an identity header.
+func isPlainName(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// keepOwnCookies takes the dashboard's cookies out of what the upstream gets.
+func keepOwnCookies(h http.Header) {
+	lines := h["Cookie"]
+	kept := lines[:0]
+	for _, line := range lines {
+		if line = policy.WithoutControlCookies(line); line != "" {
+			kept = append(kept, line)
+		}
+	}
+	if len(lines) > 0 {
+		h["Cookie"] = kept
+	}
+}
+
+// refusesCookie tells a line of an answer that would plant one of them.
+func refusesCookie(name, value string) bool {
+	return len(name) == len("Set-Cookie") && strings.EqualFold(name, "Set-Cookie") && policy.SetsControlCookie(value)
+}
+
+// withoutPlanted is the lines of one field of an answer that may be passed on.
+func withoutPlanted(name string, lines []string) []string {
+	if name != "Set-Cookie" {
+		return lines
+	}
+	return slices.DeleteFunc(lines, policy.SetsControlCookie)
 }
 
 // hasToken tells whether a comma-separated field names the token, whatever
@@ -222,7 +265,7 @@ func wantsWebSocket(r *http.Request) bool {
 func rewriteResponse(to, from http.Header) {
 	removeNamed(from)
 	for name, lines := range from {
-		if !isHopByHop(name) {
+		if lines = withoutPlanted(name, lines); !isHopByHop(name) && len(lines) > 0 {
 			to[name] = lines
 		}
 	}

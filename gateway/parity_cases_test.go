@@ -51,6 +51,8 @@ func plainCases() []exchangeCase {
 		{name: "header names in odd case", bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nhOST: shop.proxy.test\r\nx-aPI-kEY: KEY\r\nACCEPT: x\r\n\r\n"},
 		{name: "blanks around values", bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: \t shop.proxy.test \t\r\nX-API-Key:KEY\r\nAccept:\r\nX-A: \t b c\t \r\n\r\n"},
 		{name: "the same name twice", bytes: get("/1.0.0/prod/a", "Cookie: a=1", "Cookie: b=2", "X-A: 1", "x-a: 2")},
+		{name: "cookies of the dashboard", bytes: get("/1.0.0/prod/a", "Cookie: a=1; postern=s; __Host-postern-done=x; b=2", "Cookie: postern=s")},
+		{name: "names that nginx drops", bytes: get("/1.0.0/prod/a", "X.Consumer.ID: evil", "X-Consumer-ID': evil", "X!A: 1")},
 		{name: "letters beyond ASCII in a value", bytes: get("/1.0.0/prod/a", "X-A: gr\xfc\xdf", "X-B: \xe2\x82\xac")},
 		{name: "many headers", bytes: get("/1.0.0/prod/a", manyLines(90)...)},
 		{name: "more headers than are plain", bytes: get("/1.0.0/prod/a", manyLines(150)...)},

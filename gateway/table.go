@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -19,7 +20,8 @@ import (
 type table struct {
 	projects  map[string]*project
 	compiled  map[*snapshot.Project]*project
-	upstreams map[string]*upstream
+	upstreams map[string]*engine.Upstream // by scheme and host
+	underWay  map[string]*atomic.Int64    // by environment id
 }
 
 type project struct {
@@ -39,14 +41,8 @@ type environment struct {
 	id, name     string
 	scheme, host string // of the target; host with its port unless that is the scheme's
 	path         string // of the target, escaped
-	upstream     *upstream
-}
-
-// upstream counts what is under way to one scheme and host, over all projects
-// and through every table, so that a slow one takes no more than its share.
-type upstream struct {
-	*engine.Upstream // what the engine calls it by
-	underWay         atomic.Int64
+	upstream     *engine.Upstream
+	underWay     *atomic.Int64 // calls of this environment, through every table
 }
 
 // route is where a call goes.
@@ -120,8 +116,8 @@ func isBare(domain, host string) bool {
 	if host == domain || host == "" || host == "localhost" {
 		return true
 	}
-	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && addr.Zone() == ""
 }
 
 // bareHost is a Host line without port and trailing dot, in lower case: what
@@ -144,13 +140,14 @@ func compile(projects []*snapshot.Project, last *table, connect func(*environmen
 	next := &table{
 		projects:  make(map[string]*project, len(projects)),
 		compiled:  make(map[*snapshot.Project]*project, len(projects)),
-		upstreams: make(map[string]*upstream, len(last.upstreams)),
+		upstreams: make(map[string]*engine.Upstream, len(last.upstreams)),
+		underWay:  make(map[string]*atomic.Int64, len(last.underWay)),
 	}
 	for _, s := range projects {
 		p := last.compiled[s]
 		if p == nil {
 			var err error
-			if p, err = compileProject(s, connect, next.upstreams, last.upstreams); err != nil {
+			if p, err = compileProject(s, connect, next, last); err != nil {
 				return nil, fmt.Errorf("compile project %s (%s): %w", s.Name, s.ID, err)
 			}
 		}
@@ -160,14 +157,14 @@ func compile(projects []*snapshot.Project, last *table, connect func(*environmen
 		next.projects[p.name], next.compiled[s] = p, p
 		for i := range p.versions {
 			for _, e := range p.versions[i].environments {
-				next.upstreams[e.scheme+"://"+e.host] = e.upstream
+				next.upstreams[e.scheme+"://"+e.host], next.underWay[e.id] = e.upstream, e.underWay
 			}
 		}
 	}
 	return next, nil
 }
 
-func compileProject(s *snapshot.Project, connect func(*environment) *engine.Upstream, upstreams ...map[string]*upstream) (*project, error) {
+func compileProject(s *snapshot.Project, connect func(*environment) *engine.Upstream, next, last *table) (*project, error) {
 	if s.Name == "" || s.ID == "" {
 		return nil, fmt.Errorf("name or id is missing")
 	}
@@ -179,7 +176,7 @@ func compileProject(s *snapshot.Project, connect func(*environment) *engine.Upst
 		out := version{id: v.ID, name: v.Name, access: v.Access}
 		out.access.Methods = slices.Clone(v.Access.Methods)
 		for _, e := range v.Environments {
-			env, err := compileEnvironment(e, connect, upstreams)
+			env, err := compileEnvironment(e, connect, next, last)
 			if err != nil {
 				return nil, fmt.Errorf("version %s, environment %s: %w", v.Name, e.Name, err)
 			}
@@ -211,7 +208,7 @@ func checkAccess(a snapshot.Access, fallbackOwner string) error {
 	return nil
 }
 
-func compileEnvironment(e snapshot.Environment, connect func(*environment) *engine.Upstream, upstreams []map[string]*upstream) (environment, error) {
+func compileEnvironment(e snapshot.Environment, connect func(*environment) *engine.Upstream, next, last *table) (environment, error) {
 	u, err := url.Parse(e.Target)
 	if err != nil {
 		return environment{}, fmt.Errorf("target: %w", err)
@@ -225,15 +222,15 @@ func compileEnvironment(e snapshot.Environment, connect func(*environment) *engi
 	}
 	out := environment{id: e.ID, name: e.Name, scheme: u.Scheme, host: hostLine(u), path: path}
 	key := out.scheme + "://" + out.host
-	for _, known := range upstreams {
-		if out.upstream == nil {
-			out.upstream = known[key]
-		}
+	if out.upstream = cmp.Or(next.upstreams[key], last.upstreams[key]); out.upstream == nil {
+		out.upstream = connect(&out)
 	}
-	if out.upstream == nil {
-		out.upstream = &upstream{Upstream: connect(&out)}
+	next.upstreams[key] = out.upstream
+	// Counted for each environment: with one count for a host, whoever makes a
+	// proxy to it could use up the calls of everybody else who has one.
+	if out.underWay = last.underWay[e.ID]; out.underWay == nil {
+		out.underWay = new(atomic.Int64)
 	}
-	upstreams[0][key] = out.upstream
 	return out, nil
 }
 

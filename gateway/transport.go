@@ -24,7 +24,7 @@ type Limits struct {
 	HeaderBytes   int           // of a request; 32 KiB
 	ResponseBytes int64         // of an upstream's header; 64 KiB
 	Body          int64         // bytes of a request's body; 0: any size, bodies are streamed
-	UnderWay      int64         // calls to one upstream host at once; 1024
+	UnderWay      int64         // calls of one environment at once; 1024
 }
 
 func (l Limits) withDefaults() Limits {

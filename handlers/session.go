@@ -7,6 +7,7 @@ import (
 	"github.com/gorilla/sessions"
 
 	"postern/accounts"
+	"postern/policy"
 )
 
 // sessionStore is gorilla's Store over a cookie that carries nothing but the
@@ -25,9 +26,9 @@ func (s *Server) sessions() sessionStore {
 // which the default start on loopback uses, some browsers refuse Secure cookies.
 func (st sessionStore) cookieName() string {
 	if st.secure {
-		return "__Host-postern"
+		return "__Host-" + policy.ControlCookie
 	}
-	return "postern"
+	return policy.ControlCookie
 }
 
 // Get implements sessions.Store.
