@@ -77,12 +77,7 @@ func (a *archive) add(ctx context.Context, part Part) error {
 	if err := checkName(part.Name); err != nil {
 		return fmt.Errorf("bundle: %w", err)
 	}
-	header := &zip.FileHeader{Name: part.Name, Method: zip.Deflate, Modified: a.when}
-	header.SetMode(0o644)
-	if strings.HasSuffix(part.Name, ".sh") {
-		header.SetMode(0o755)
-	}
-	entry, err := a.zip.CreateHeader(header)
+	entry, err := a.zip.CreateHeader(entryHeader(part.Name, a.when))
 	if err != nil {
 		return fmt.Errorf("bundle: begin %s: %w", part.Name, err)
 	}
@@ -92,6 +87,16 @@ func (a *archive) add(ctx context.Context, part Part) error {
 	}
 	a.files = append(a.files, file{Name: part.Name, Size: sum.size, sum: [32]byte(sum.hash.Sum(nil))})
 	return nil
+}
+
+// entryHeader says everything of an entry that does not follow from its bytes.
+func entryHeader(name string, when time.Time) *zip.FileHeader {
+	header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: when}
+	header.SetMode(0o644)
+	if strings.HasSuffix(name, ".sh") {
+		header.SetMode(0o755)
+	}
+	return header
 }
 
 // sorted is what was written so far, by name.
@@ -118,24 +123,32 @@ func (a *archive) close() (int64, [32]byte, error) {
 	return a.out.size, [32]byte(a.out.hash.Sum(nil)), nil
 }
 
-// sortDirectory orders the records of the central directory in the end of a zip
-// by file name (APPNOTE 4.3.12: 46 fixed bytes, then name, extra and comment,
-// whose lengths stand at 28, 30 and 32). What stands before and behind them
-// depends on their number and size alone and stays.
-func sortDirectory(tail []byte) []byte {
-	from, to := directory(tail)
-	type record struct {
-		name string
-		raw  []byte
-	}
-	var records []record
-	for rest := tail[from:to]; len(rest) > 0; {
+// record is an entry of the central directory.
+type record struct {
+	name string
+	raw  []byte
+}
+
+// records takes a central directory apart (APPNOTE 4.3.12: 46 fixed bytes, then
+// name, extra and comment, whose lengths stand at 28, 30 and 32).
+func records(directory []byte) []record {
+	var out []record
+	for rest := directory; len(rest) > 0; {
 		const fixed = 46
 		name := int(binary.LittleEndian.Uint16(rest[28:]))
 		size := fixed + name + int(binary.LittleEndian.Uint16(rest[30:])) + int(binary.LittleEndian.Uint16(rest[32:]))
-		records = append(records, record{string(rest[fixed : fixed+name]), rest[:size]})
+		out = append(out, record{string(rest[fixed : fixed+name]), rest[:size]})
 		rest = rest[size:]
 	}
+	return out
+}
+
+// sortDirectory orders the records of the central directory in the end of a zip
+// by file name. What stands before and behind them depends on their number and
+// size alone and stays.
+func sortDirectory(tail []byte) []byte {
+	from, to := directory(tail)
+	records := records(tail[from:to])
 	slices.SortFunc(records, func(x, y record) int { return strings.Compare(x.name, y.name) })
 	out := append(make([]byte, 0, len(tail)), tail[:from]...)
 	for _, r := range records {

@@ -3,6 +3,7 @@ package bundle
 import (
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -45,7 +46,9 @@ func problem(entry, format string, args ...any) error {
 	return fault.New(fault.Invalid, codeBadBundle, "%s: %s", entry, fmt.Sprintf(format, args...))
 }
 
-// Verify checks an archive offline: that it is safe to unpack, that every file
+// Verify checks an archive offline: that it is safe to unpack, that its bytes are
+// those that Write puts around its files, so that every reader sees the same
+// ones (an archive that was packed anew is refused), that every file
 // is the one that was summed and none is missing or added, that every document
 // has its shape, that the ledger has an item for everything in the other files,
 // that all its pointers lead somewhere, and that new keys are those of the sums
@@ -59,8 +62,13 @@ func Verify(ctx context.Context, r io.ReaderAt, size int64) (Report, error) {
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return Report{}, fault.New(fault.Invalid, codeNotAnZip, "This file is no complete zip archive.").Because(err)
 	}
+	zr.RegisterDecompressor(zip.Deflate, inflate)
 	v := &verifier{ctx: ctx, files: map[string]*zip.File{}}
-	if err := v.admit(zr.File); err != nil {
+	order, err := v.admit(zr.File)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := v.layout(r, size, order); err != nil {
 		return Report{}, err
 	}
 	if err := v.sums(); err != nil {
@@ -74,23 +82,24 @@ type verifier struct {
 	files map[string]*zip.File
 }
 
-// admit judges the list of entries before any of them is unpacked.
-func (v *verifier) admit(list []*zip.File) error {
+// admit judges the list of entries before any of them is unpacked, and gives
+// them in the order in which they stand.
+func (v *verifier) admit(list []*zip.File) ([]*zip.File, error) {
 	if len(list) > maxEntries {
-		return problem("the archive", "it has %d entries, more than %d", len(list), maxEntries)
+		return nil, problem("the archive", "it has %d entries, more than %d", len(list), maxEntries)
 	}
 	folded := map[string]string{}
 	var total uint64
 	for _, f := range list {
 		if err := admitEntry(f); err != nil {
-			return err
+			return nil, err
 		}
 		if other, have := folded[strings.ToLower(f.Name)]; have {
-			return problem(f.Name, "it collides with %s", other)
+			return nil, problem(f.Name, "it collides with %s", other)
 		}
 		folded[strings.ToLower(f.Name)] = f.Name
 		if total += f.UncompressedSize64; total > maxTotalSize {
-			return problem(f.Name, "the archive unpacks to more than %d bytes", int64(maxTotalSize))
+			return nil, problem(f.Name, "the archive unpacks to more than %d bytes", int64(maxTotalSize))
 		}
 		v.files[f.Name] = f
 	}
@@ -117,27 +126,25 @@ func admitEntry(f *zip.File) error {
 }
 
 // apart refuses entries that share bytes, by which a small file can hold a huge
-// archive (Fifield, A better zip bomb, 2019).
-func apart(list []*zip.File) error {
-	type span struct {
-		name     string
-		from, to int64
-	}
-	var spans []span
+// archive (Fifield, A better zip bomb, 2019), and gives the entries in the order
+// of their bytes.
+func apart(list []*zip.File) ([]*zip.File, error) {
+	begins := map[*zip.File]int64{}
 	for _, f := range list {
 		from, err := f.DataOffset()
 		if err != nil {
-			return problem(f.Name, "its place in the archive is wrong")
+			return nil, problem(f.Name, "its place in the archive is wrong")
 		}
-		spans = append(spans, span{f.Name, from, from + int64(f.CompressedSize64)})
+		begins[f] = from
 	}
-	slices.SortFunc(spans, func(a, b span) int { return int(min(max(a.from-b.from, -1), 1)) })
-	for i := 1; i < len(spans); i++ {
-		if spans[i].from < spans[i-1].to {
-			return problem(spans[i].name, "it shares bytes with %s", spans[i-1].name)
+	order := slices.Clone(list)
+	slices.SortStableFunc(order, func(a, b *zip.File) int { return cmp.Compare(begins[a], begins[b]) })
+	for i := 1; i < len(order); i++ {
+		if before := order[i-1]; begins[order[i]] < begins[before]+int64(before.CompressedSize64) {
+			return nil, problem(order[i].Name, "it shares bytes with %s", before.Name)
 		}
 	}
-	return nil
+	return order, nil
 }
 
 // open reads an entry, whose declared size bounds what comes out.

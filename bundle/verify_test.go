@@ -10,14 +10,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"postern/bundle"
 	"postern/fault"
+	"postern/testkit/sample"
 )
 
 // editable is an archive as a list, to be changed and packed again.
@@ -74,8 +74,13 @@ func (e *editable) pack(t *testing.T) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	zw := zip.NewWriter(&out)
+	slices.Sort(e.names)
 	for _, name := range e.names {
-		header := &zip.FileHeader{Name: name, Method: zip.Deflate}
+		header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: sample.Base.Truncate(2 * time.Second)}
+		header.SetMode(0o644)
+		if strings.HasSuffix(name, ".sh") {
+			header.SetMode(0o755)
+		}
 		if mode, ok := e.mode[name]; ok {
 			header.SetMode(mode)
 		}
@@ -261,26 +266,6 @@ func TestVerifyRefusesWhatIsNoZip(t *testing.T) {
 	for name, broken := range map[string][]byte{"empty": nil, "text": []byte("hello"), "cut short": data[:len(data)-30], "second half": data[len(data)/2 : len(data)-1]} {
 		if _, err := verify(broken); fault.CodeOf(err) != "bundle_unreadable" {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// Whatever bits are flipped, Verify answers, and what it accepts holds the same
-// files: zip headers have fields, such as times, that mean nothing here.
-func TestVerifySurvivesFlippedBits(t *testing.T) {
-	data, _ := write(t, sampleInput())
-	_, want := unzip(t, data)
-	dice := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		flipped := bytes.Clone(data)
-		for range 1 + dice.IntN(3) {
-			flipped[dice.IntN(len(flipped))] ^= 1 << dice.IntN(8)
-		}
-		if _, err := verify(flipped); err != nil {
-			continue
-		}
-		if _, got := unzip(t, flipped); !maps.Equal(want, got) {
-			t.Fatal("an archive with other contents was accepted")
 		}
 	}
 }

@@ -1,0 +1,178 @@
+package bundle
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// layout asks that the archive is, byte for byte, what Write makes of its
+// packed entries. A zip says most things twice, or leaves gaps that mean
+// nothing to one reader: those that go by the local headers, those that go by
+// the directory and those that look for it elsewhere would unpack other files
+// than the ones that are checked here.
+func (v *verifier) layout(r io.ReaderAt, size int64, order []*zip.File) error {
+	manifest, err := decodeWhole[Manifest](v, manifestFile)
+	if err != nil {
+		return err
+	}
+	exported, err := time.Parse(time.RFC3339Nano, manifest.ExportedAt)
+	if err != nil {
+		return problem(manifestFile, "exported_at is no moment")
+	}
+	at := &matcher{r: r, size: size}
+	again := newArchive(at, exported)
+	name, described := manifestFile, int64(0) // the entry before, and where its descriptor ends
+	for _, f := range order {
+		if err := v.ctx.Err(); err != nil {
+			return fmt.Errorf("verify %s: %w", f.Name, err)
+		}
+		err := again.copyOf(f)
+		if err != nil && at.at >= described {
+			name = f.Name
+		}
+		if err != nil {
+			return at.refusal(name, err)
+		}
+		name, described = f.Name, at.at+descriptorSize(f)
+	}
+	return again.ends(at, name)
+}
+
+// descriptorSize is what stands behind the bytes of an entry (APPNOTE 4.3.9,
+// with the signature).
+func descriptorSize(f *zip.File) int64 {
+	if large(f) {
+		return 24
+	}
+	return 16
+}
+
+func large(f *zip.File) bool { return max(f.CompressedSize64, f.UncompressedSize64) >= math.MaxUint32 }
+
+// copyOf writes an entry as add would, without packing it anew.
+func (a *archive) copyOf(f *zip.File) error {
+	header := entryHeader(f.Name, a.when)
+	// What CreateHeader makes of a header is the same for CreateRaw, which
+	// takes it as it is.
+	shaper := zip.NewWriter(io.Discard)
+	shaper.RegisterCompressor(zip.Deflate, unpacked)
+	if _, err := shaper.CreateHeader(header); err != nil {
+		return err
+	}
+	header.CRC32, header.CompressedSize64, header.UncompressedSize64 = f.CRC32, f.CompressedSize64, f.UncompressedSize64
+	entry, err := a.zip.CreateRaw(header)
+	if err != nil {
+		return err
+	}
+	if large(f) {
+		// Known only after the entry, so in the directory but not before it.
+		header.ReaderVersion = 45
+		header.CompressedSize, header.UncompressedSize = math.MaxUint32, math.MaxUint32
+	}
+	packed, err := f.OpenRaw()
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(entry, packed); err != nil {
+		return err
+	}
+	return a.zip.Flush()
+}
+
+// unpacked is a compressor that does nothing: a real one takes a while to make.
+func unpacked(w io.Writer) (io.WriteCloser, error) {
+	return struct {
+		io.Writer
+		io.Closer
+	}{w, io.NopCloser(nil)}, nil
+}
+
+// ends compares what follows the bytes of the last entry.
+func (a *archive) ends(at *matcher, last string) error {
+	a.out.holding = &bytes.Buffer{}
+	if err := a.zip.Close(); err != nil {
+		return at.refusal("the end of the archive", err)
+	}
+	tail := sortDirectory(a.out.holding.Bytes())
+	from, to := directory(tail)
+	if _, err := at.Write(tail[:from]); err != nil { // its descriptor
+		return at.refusal(last, err)
+	}
+	for _, r := range records(tail[from:to]) {
+		if _, err := at.Write(r.raw); err != nil {
+			return at.refusal(r.name, err)
+		}
+	}
+	if _, err := at.Write(tail[to:]); err != nil {
+		return at.refusal("the end of the archive", err)
+	}
+	if at.at != at.size {
+		return problem("the end of the archive", "%d bytes follow it", at.size-at.at)
+	}
+	return nil
+}
+
+// matcher is written what r should hold, from its beginning on.
+type matcher struct {
+	r        io.ReaderAt
+	at, size int64 // at: up to where it does
+	buffer   []byte
+}
+
+var errDiffers = errors.New("differs")
+
+func (m *matcher) Write(p []byte) (int, error) {
+	if int64(len(p)) > m.size-m.at {
+		return 0, errDiffers
+	}
+	m.buffer = append(m.buffer[:0], p...) // for its room only
+	if _, err := m.r.ReadAt(m.buffer, m.at); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	n := 0
+	for n < len(p) && m.buffer[n] == p[n] {
+		n++
+	}
+	m.at += int64(n)
+	if n < len(p) {
+		return n, errDiffers
+	}
+	return n, nil
+}
+
+func (m *matcher) refusal(entry string, err error) error {
+	if errors.Is(err, errDiffers) {
+		return problem(entry, "the archive is not packed around it as an export packs it, so that programs could unpack it differently")
+	}
+	return problem(entry, "it cannot be read: %s", err)
+}
+
+// inflate unpacks an entry and asks that its packed bytes end where it does:
+// readers that go on behind the last block would find there what others skip.
+func inflate(r io.Reader) io.ReadCloser {
+	in := bufio.NewReader(r) // a ByteReader, of which flate takes no byte too many
+	return &exactly{ReadCloser: flate.NewReader(in), in: in}
+}
+
+type exactly struct {
+	io.ReadCloser
+	in *bufio.Reader
+}
+
+func (e *exactly) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		if _, more := e.in.ReadByte(); !errors.Is(more, io.EOF) {
+			return n, errors.New("something follows its packed bytes")
+		}
+	}
+	return n, err
+}

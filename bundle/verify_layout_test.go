@@ -1,0 +1,214 @@
+package bundle_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"postern/fault"
+)
+
+// small is an export without keys, and tells where the packed
+// bytes of its entries are; all others are headers.
+func small(t *testing.T) (data []byte, packed func(int) bool) {
+	t.Helper()
+	in := sampleInput()
+	in.Project.Versions, in.Options.Consumers = in.Project.Versions[:1], false
+	data, _ = write(t, in)
+	zr, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data, func(at int) bool {
+		return slices.ContainsFunc(zr.File, func(f *zip.File) bool {
+			from, err := f.DataOffset()
+			return err == nil && int64(at) >= from && int64(at) < from+int64(f.CompressedSize64)
+		})
+	}
+}
+
+func TestVerifyRefusesEveryFlippedBitOfAHeader(t *testing.T) {
+	data, packed := small(t)
+	if _, err := verify(data); err != nil {
+		t.Fatal(err)
+	}
+	flips := 0
+	for at := range data {
+		if packed(at) {
+			continue
+		}
+		for bit := range 8 {
+			data[at] ^= 1 << bit
+			if _, err := verify(data); err == nil || fault.KindOf(err) != fault.Invalid {
+				t.Errorf("bit %d of byte %d flipped: %v", bit, at, err)
+			}
+			data[at] ^= 1 << bit
+			flips++
+		}
+	}
+	if flips < 5000 {
+		t.Errorf("%d bits flipped: that shows too little", flips)
+	}
+}
+
+// Whatever bits of packed files are flipped, what is accepted holds the same
+// files: a few bits behind a packed file's last block mean nothing.
+func TestVerifySurvivesFlippedBits(t *testing.T) {
+	data, _ := write(t, sampleInput())
+	_, want := unzip(t, data)
+	dice := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		flipped := bytes.Clone(data)
+		for range 1 + dice.IntN(3) {
+			flipped[dice.IntN(len(flipped))] ^= 1 << dice.IntN(8)
+		}
+		if _, err := verify(flipped); err != nil {
+			continue
+		}
+		if _, got := unzip(t, flipped); !maps.Equal(want, got) {
+			t.Fatal("an archive with other contents was accepted")
+		}
+	}
+}
+
+// A reader that goes by local headers, or that looks for the end from the
+// beginning, would see the other one of two archives.
+func TestVerifyRefusesTwoArchivesInOne(t *testing.T) {
+	data, _ := write(t, sampleInput())
+	var other bytes.Buffer
+	zw := zip.NewWriter(&other)
+	if w, err := zw.Create("../evil.sh"); err != nil {
+		t.Fatal(err)
+	} else if _, err := io.WriteString(w, "touch evil"); err != nil {
+		t.Fatal(err)
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	foreign := other.Bytes()
+	for name, both := range map[string][]byte{
+		"in front": slices.Concat(foreign, data), "in front, moved": moved(slices.Concat(foreign, data), len(foreign)),
+		"behind": slices.Concat(data, foreign), "script in front": slices.Concat([]byte("#!/bin/sh\n"), data),
+		"bytes behind": append(slices.Clone(data), "junk"...), "comment": commented(data),
+		"its entries only": slices.Concat(foreign[:bytes.Index(foreign, []byte("PK\x01\x02"))], data),
+	} {
+		if _, err := verify(both); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v, want a refusal", name, err)
+		}
+	}
+}
+
+// moved corrects the offsets in the directory of an archive that got by bytes in
+// front of it (APPNOTE 4.3.12 and 4.3.16).
+func moved(data []byte, by int) []byte {
+	add := func(at int) {
+		binary.LittleEndian.PutUint32(data[at:], binary.LittleEndian.Uint32(data[at:])+uint32(by))
+	}
+	end := len(data) - 22
+	add(end + 16)
+	for at := int(binary.LittleEndian.Uint32(data[end+16:])); at < end; {
+		add(at + 42)
+		at += 46 + int(binary.LittleEndian.Uint16(data[at+28:])) + int(binary.LittleEndian.Uint16(data[at+30:]))
+	}
+	return data
+}
+
+func commented(data []byte) []byte {
+	out := append(slices.Clone(data), "hello"...)
+	out[len(data)-2] = 5
+	return out
+}
+
+func TestVerifyNamesTheEntryWhoseHeadersDisagree(t *testing.T) {
+	data, _ := write(t, sampleInput())
+	central := bytes.Index(data, []byte("PK\x01\x02"))
+	for what, at := range map[string]int{
+		"local name":   bytes.Index(data, []byte(report)),
+		"descriptor":   bytes.LastIndex(data[:bytes.Index(data, []byte(report))], []byte("PK\x07\x08")) + 4,
+		"central mode": central + 40,
+	} {
+		spoilt := bytes.Clone(data)
+		spoilt[at] ^= 1
+		want := map[string]string{"local name": report, "central mode": "MANIFEST.json"}[what]
+		if want == "" { // the entry before the ledger
+			zr, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range zr.File {
+				if from, err := f.DataOffset(); err == nil && from+int64(f.CompressedSize64)+4 == int64(at) {
+					want = f.Name
+				}
+			}
+		}
+		refusedAs(t, what, spoilt, want, "could unpack it differently")
+	}
+}
+
+// A streaming reader stops at the last block of an entry and reads on there.
+func TestVerifyRefusesBytesBehindThePackedOnes(t *testing.T) {
+	e := unpacked(t)
+	var out bytes.Buffer
+	zw := zip.NewWriter(&out)
+	slices.Sort(e.names)
+	for _, name := range e.names {
+		var body bytes.Buffer
+		fw, err := flate.NewWriter(&body, flate.BestSpeed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(fw, e.files[name]); err != nil {
+			t.Fatal(err)
+		}
+		if err := fw.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if name == project {
+			body.WriteString("PK\x03\x04 and so on")
+		}
+		header := canonical(t, name)
+		header.CRC32 = crc32.ChecksumIEEE([]byte(e.files[name]))
+		header.CompressedSize64, header.UncompressedSize64 = uint64(body.Len()), uint64(len(e.files[name]))
+		w, err := zw.CreateRaw(header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(body.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refusedAs(t, "bytes behind", out.Bytes(), project, "something follows its packed bytes")
+}
+
+// canonical is the header that Write gives an entry, as CreateRaw wants it.
+func canonical(t *testing.T, name string) *zip.FileHeader {
+	t.Helper()
+	data, _ := write(t, sampleInput())
+	zr, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range zr.File {
+		if f.Name == name {
+			return &f.FileHeader
+		}
+	}
+	t.Fatalf("no entry %s", name)
+	return nil
+}
+
+func TestVerifyRefusesAnArchivePackedAnewInAnotherWay(t *testing.T) {
+	e := unpacked(t)
+	e.mode["SCHEMA.md"] = 0o755
+	refusedAs(t, "mode", e.pack(t), "SCHEMA.md", "could unpack it differently")
+}
