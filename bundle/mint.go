@@ -74,9 +74,9 @@ func (s *keystream) Read(p []byte) (int, error) {
 }
 
 const (
-	mintedHead = "key_id,owner,environment,description,key"
+	mintedHead = "key_id,owner,environment,description,expires_at,key"
 	mintedDoc  = `The new keys in plaintext, as CSV (RFC 4180): ` + "`" + mintedHead + "`" + `. An empty environment opens
-all. The SHA-256 of each is ` + "`minted_sha256`" + ` of its row in ` + "`keys.jsonl`" + `. A cell that a spreadsheet would take for a formula begins with an apostrophe. This file is as secret as the keys.
+all. A new key ends when the old one does, at ` + "`expires_at`" + `, or never if that is empty. The SHA-256 of each is ` + "`minted_sha256`" + ` of its row in ` + "`keys.jsonl`" + `. A cell that a spreadsheet would take for a formula begins with an apostrophe. This file is as secret as the keys.
 `
 )
 
@@ -97,11 +97,19 @@ func (b *Build) mintedRows(tenant snapshot.Tenant) Part {
 				return err
 			}
 			if key != "" {
-				out.Raw(strings.Join([]string{cell(k.ID), cell(k.Owner), cell(k.Environment), cell(k.Description), cell(key)}, ",") + "\r\n")
+				out.Raw(strings.Join([]string{cell(k.ID), cell(k.Owner), cell(k.Environment), cell(k.Description), cell(ending(k)), cell(key)}, ",") + "\r\n")
 			}
 		}
 		return out.Close()
 	}}
+}
+
+// ending is when a key ends, old or new: "" for never.
+func ending(k *snapshot.Key) string {
+	if end := optionalTime(k.ExpiresAt); end != nil {
+		return *end
+	}
+	return ""
 }
 
 // cell quotes every value, and disarms those that spreadsheets run: the first
@@ -118,6 +126,9 @@ const noticeHead = `# New API keys
 
 This export comes with new API keys. Each active key got one, under the same key id, owner, scopes, environment and end.
 They stand in minted.csv, and their SHA-256 sums in keys.jsonl.
+
+A new key ends when the old one does: see expires_at in minted.csv. One whose end has passed since is answered 401, the
+new one as the old one.
 
 The new keys do not work on the hosted proxy.
 

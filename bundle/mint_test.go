@@ -38,7 +38,17 @@ func TestMintedKeysAreKnownByTheirRows(t *testing.T) {
 	}
 	sums := map[string]string{}
 	for _, record := range records[1:] {
-		sums[record[0]] = fmt.Sprintf("%x", policy.HashKey(record[4]))
+		sums[record[0]] = fmt.Sprintf("%x", policy.HashKey(record[5]))
+	}
+	ends := map[string]string{}
+	for _, record := range records[1:] {
+		ends[record[0]] = record[4]
+	}
+	if ends["key_01"] != "" || ends["key_04"] != "2001-01-01T00:00:00Z" || ends["key_07"] != "2200-01-01T00:00:00.123Z" {
+		t.Errorf("the new keys end at %v", ends)
+	}
+	if !strings.Contains(files[notice], "ends when the old one does: see expires_at") {
+		t.Errorf("the notice does not say when new keys end:\n%s", files[notice])
 	}
 	active := 0
 	for line := range strings.Lines(files[rows]) {
@@ -116,6 +126,7 @@ func TestVerifyHoldsNewKeysToTheirSums(t *testing.T) {
 		"key gone":           {minted, "stands where key_01 is due", minted, lines[1], ""},
 		"last key gone":      {minted, "it has no key for", minted, lines[len(lines)-2], ""},
 		"key too many":       {minted, "something follows", minted, lines[len(lines)-2], lines[len(lines)-2] + lines[1]},
+		"another end":        {minted, "another end", minted, `"2200-`, `"2201-`},
 		"no head":            {minted, "does not begin with", minted, lines[0], ""},
 		"no shape":           {minted, "shape", minted, lines[1], "\"key_01\"\r\n"},
 		"endless cell":       {minted, "too long", minted, `"key_01"`, `"` + strings.Repeat("abcdefgh ijklmnop\n", 1<<17) + `"`},

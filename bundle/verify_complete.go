@@ -3,10 +3,12 @@ package bundle
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
+	"postern/fault"
 	"postern/snapshot"
 )
 
@@ -91,7 +93,11 @@ var errDeep = errors.New("it is nested too deeply")
 const maxDepth = 64
 
 func (l *ledgerCheck) walk(name, at string, d *json.Decoder) error {
-	if err := l.value(name, at, d, 0); err != nil {
+	err := l.value(name, at, d, 0)
+	if fault.CodeOf(err) == codeBadBundle {
+		return err
+	}
+	if err != nil {
 		return problem(name, "it is no JSON document: %s", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
@@ -115,7 +121,11 @@ func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
 	}
 	bracket, ok := token.(json.Delim)
 	if !ok {
-		return nil
+		return l.gatewayKey(name, at, token)
+	}
+	var fields map[string]bool // of gateway.yaml, but of its table of keys, which names none twice
+	if name == gatewayFile && bracket == '{' && at+"/" != gatewayKeys {
+		fields = map[string]bool{}
 	}
 	for n := 0; d.More(); n++ {
 		step := strconv.Itoa(n)
@@ -123,6 +133,12 @@ func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
 			field, err := d.Token()
 			if err != nil {
 				return err
+			}
+			if fields[field.(string)] {
+				return fmt.Errorf("%s has two fields of one name", at)
+			}
+			if fields != nil {
+				fields[field.(string)] = true
 			}
 			step = pointerEscapes.Replace(field.(string)) // in an object every other token is a name
 		}

@@ -25,7 +25,10 @@ func (v *verifier) contents() (Report, error) {
 	l := &ledgerCheck{
 		v: v, report: &report, seed: maphash.MakeSeed(),
 		seen: map[uint64]struct{}{}, keyRows: map[uint64]rowRef{},
-		pointers: map[string]map[uint64]int64{}, probes: map[string]bool{},
+		pointers: map[string]map[uint64]int64{}, probes: map[string]bool{}, opens: map[uint64]rowRef{},
+	}
+	if err := v.required(report.Manifest.Options, config); err != nil {
+		return Report{}, err
 	}
 	if err := l.readKeyRows(config); err != nil {
 		return Report{}, err
@@ -39,7 +42,10 @@ func (v *verifier) contents() (Report, error) {
 	if err := l.complete(config); err != nil {
 		return Report{}, err
 	}
-	return report, l.resolve()
+	if err := l.resolve(); err != nil {
+		return Report{}, err
+	}
+	return report, l.gatewayHasAll()
 }
 
 func (v *verifier) manifest(report *Report) error {
@@ -102,6 +108,7 @@ type ledgerCheck struct {
 	keyRows  map[uint64]rowRef           // ids of items that key rows need
 	pointers map[string]map[uint64]int64 // by file: pointers to resolve, with the number of their item
 	probes   map[string]bool
+	opens    map[uint64]rowRef // entries that the gateway's table has to have
 }
 
 type rowRef struct {
@@ -147,6 +154,7 @@ func (l *ledgerCheck) readKeysFile(name string, config projectDoc) error {
 		if row.PreviousSHA256 != nil {
 			l.keyRows[l.hash(string(snapshot.FeatureKeyGrace)+":"+row.ID)] = rowRef{name, n}
 		}
+		l.gatewayNeeds(row, rowRef{name, n})
 		l.report.Keys++
 		return l.newKey(minted, name, n, row)
 	})
@@ -211,6 +219,9 @@ func (l *ledgerCheck) readItems(config projectDoc) error {
 	}
 	if head.Format != ledgerFormat || head.Project != (ManifestProject{config.ID, config.Name}) {
 		return problem(reportFile, "it is the ledger of another format or project")
+	}
+	if (head.Target == Data.Name) != (l.report.Manifest.Options.Format == FormatData) {
+		return problem(reportFile, "target %q is not of format %s", head.Target, l.report.Manifest.Options.Format)
 	}
 	var counted Summary
 	for d.More() {

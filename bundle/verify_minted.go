@@ -61,10 +61,19 @@ func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 		return problem(m.name, "it does not have its shape: %s", err)
 	case record[0] != row.ID:
 		return problem(m.name, "%q stands where %s is due", record[0], row.ID)
+	case record[len(record)-2] != valueOf(row.ExpiresAt):
+		return problem(m.name, "the key of %s has another end than in %s", row.ID, keysFile)
 	case hexSum(policy.HashKey(record[len(record)-1])) != *row.MintedSHA256:
 		return problem(m.name, "the key of %s has another SHA-256 than in %s", row.ID, keysFile)
 	}
 	return nil
+}
+
+func valueOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 // end asks that nothing is left.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -169,7 +170,7 @@ func TestShutdownWaitsForCallsAndEndsIdleConnections(t *testing.T) {
 	down := make(chan error, 1)
 	go func() { down <- r.server.Shutdown(t.Context()) }()
 	_ = idle.SetReadDeadline(time.Now().Add(patience))
-	if _, err := idle.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := idle.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("the idle connection: %v, want its end", err)
 	}
 	close(release)

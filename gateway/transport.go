@@ -69,10 +69,9 @@ func dialer(dial func(context.Context, string, string) (net.Conn, error), l Limi
 // newUpstream is the upstream of an environment as the engine calls it.
 func (g *Gateway) newUpstream(e *environment) *engine.Upstream {
 	secure := e.scheme == "https"
-	address, name := e.host, e.host
-	if host, _, err := net.SplitHostPort(e.host); err == nil {
-		name = host
-	} else {
+	address := e.host
+	name, _, err := net.SplitHostPort(e.host)
+	if err != nil { // the port is the scheme's
 		port := "80"
 		if secure {
 			port = "443"

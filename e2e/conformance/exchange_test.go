@@ -183,6 +183,15 @@ func waitFor(t *testing.T, what string, ready func() error) {
 	}
 }
 
+// routed is ready when the environment answers at all, whoever may call it.
+func (p *peer) routed() error {
+	out := p.send(get("probe", prod+"/"))
+	if out.Status != http.StatusUnauthorized && out.Status != http.StatusOK {
+		return fmt.Errorf("status %d %s", out.Status, out.ConnectionErr)
+	}
+	return nil
+}
+
 // guarded is ready when the environment that asks for keys does.
 func (p *peer) guarded() error {
 	if out := p.send(get("probe", prod+"/")); out.Status != http.StatusUnauthorized {

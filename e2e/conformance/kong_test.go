@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"syscall"
 	"testing"
 
+	"postern/bundle"
 	"postern/snapshot"
 	"postern/testkit/sample"
 )
@@ -18,26 +20,18 @@ import (
 // gateway folder, a proxy port and an admin port, and runs Kong 3.9 on them in
 // the foreground until it is sent SIGTERM. tools/kong-docker is one.
 func TestConformanceWithKong(t *testing.T) {
-	launcher := os.Getenv("POSTERN_KONG")
-	if launcher == "" {
-		t.Fatal("conformance: not run: POSTERN_KONG is not set to a launcher of Kong 3.9, such as tools/kong-docker")
-	}
 	up := newUpstream(t)
 	postern := startPostern(t, up)
-	kong := startKong(t, launcher, filepath.Join(export(t, up), "gateway"), up)
+	kong, _ := startKong(t, export(t, up), up)
 	run(t, Corpus(), postern, kong)
 }
 
 // A project with attacks in every free text boots, lets its keys in, and shows
 // the upstream the text as it is: no vault, template or shell has touched it.
 func TestConformanceHostileProjectBoots(t *testing.T) {
-	launcher := os.Getenv("POSTERN_KONG")
-	if launcher == "" {
-		t.Fatal("conformance: not run: POSTERN_KONG is not set to a launcher of Kong 3.9, such as tools/kong-docker")
-	}
 	up := newUpstream(t)
 	project, keys := sample.Hostile(up.url)
-	kong := startKong(t, launcher, filepath.Join(exportOf(t, project, keys), "gateway"), up)
+	kong, _ := startKong(t, exportOf(t, project, keys, bundle.Options{Consumers: true}), up)
 	for name, k := range keys {
 		if k.Environment == "dev" || k.State != snapshot.KeyActive || k.ExpiresAt.Equal(sample.Past) {
 			continue
@@ -53,14 +47,22 @@ func TestConformanceHostileProjectBoots(t *testing.T) {
 	}
 }
 
-func startKong(t *testing.T, launcher, folder string, up *upstream) *peer {
+// startKong runs the gateway of an unpacked export and gives the file that has
+// everything it printed.
+func startKong(t *testing.T, export string, up *upstream) (*peer, string) {
 	t.Helper()
+	launcher := os.Getenv("POSTERN_KONG")
+	if launcher == "" {
+		t.Fatal("conformance: not run: POSTERN_KONG is not set to a launcher of Kong 3.9, such as tools/kong-docker")
+	}
+	folder := filepath.Join(export, "gateway")
 	proxy, admin := freePort(t), freePort(t)
 	log, err := os.Create(filepath.Join(t.TempDir(), "kong.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(launcher, folder, strconv.Itoa(proxy), strconv.Itoa(admin))
+	cmd.Env = append(os.Environ(), shippedLogging(t, folder)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", launcher, err)
@@ -77,6 +79,26 @@ func startKong(t *testing.T, launcher, folder string, up *upstream) *peer {
 		}
 	})
 	p := &peer{name: "kong", addr: "127.0.0.1:" + strconv.Itoa(proxy), up: up}
-	waitFor(t, "Kong", p.guarded)
-	return p
+	waitFor(t, "Kong", p.routed)
+	return p, log.Name()
+}
+
+// shippedLogging is what the exported compose file says of logs, which decides
+// on what of a call is kept. A launcher of Docker's Kong reads the whole file.
+func shippedLogging(t *testing.T, folder string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, "docker-compose.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings []string
+	for _, m := range regexp.MustCompile(`(?m)^ +(KONG_[A-Z_]*LOG[A-Z_]*): "(.*)"$`).FindAllStringSubmatch(string(text), -1) {
+		if m[2] != "/dev/stdout" { // a launcher's own output may be no file that nginx can open
+			settings = append(settings, m[1]+"="+m[2])
+		}
+	}
+	if len(settings) == 0 {
+		t.Fatal("docker-compose.yaml says nothing of logs")
+	}
+	return settings
 }

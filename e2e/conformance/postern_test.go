@@ -36,8 +36,13 @@ func (t keyTable) Lookup(hash [32]byte) (*snapshot.Key, bool) {
 // startPostern serves the sample project.
 func startPostern(t *testing.T, up *upstream) *peer {
 	t.Helper()
+	return startPosternOf(t, up, Project(up.url), sample.Keys())
+}
+
+func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys map[string]sample.Plain) *peer {
+	t.Helper()
 	table := keyTable{}
-	for _, k := range sample.Keys() {
+	for _, k := range keys {
 		table[k.Hash] = entry{key: k.Key}
 		if k.OldHash != nil {
 			table[*k.OldHash] = entry{key: k.Key, old: true}
@@ -48,7 +53,7 @@ func startPostern(t *testing.T, up *upstream) *peer {
 		Domain: bareHost, Keys: table, Dial: dialer.DialContext,
 		Logger: slog.New(slog.DiscardHandler),
 	})
-	if err := g.Publish([]*snapshot.Project{Project(up.url)}); err != nil {
+	if err := g.Publish([]*snapshot.Project{project}); err != nil {
 		t.Fatalf("publish: %v", err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -67,15 +72,17 @@ func startPostern(t *testing.T, up *upstream) *peer {
 // export unpacks the sample project's bundle and gives its folder.
 func export(t *testing.T, up *upstream) string {
 	t.Helper()
-	return exportOf(t, Project(up.url), sample.Keys())
+	return exportOf(t, Project(up.url), sample.Keys(), bundle.Options{Consumers: true})
 }
 
-func exportOf(t *testing.T, project *snapshot.Project, keys map[string]sample.Plain) string {
+// exportOf unpacks the bundle for a gateway that options ask for.
+func exportOf(t *testing.T, project *snapshot.Project, keys map[string]sample.Plain, options bundle.Options) string {
 	t.Helper()
+	options.Format = bundle.FormatGateway
 	var out bytes.Buffer
 	_, err := bundle.Write(t.Context(), &out, bundle.Input{
 		Project: project, Keys: sample.Stream(keys), KeyCount: int64(len(keys)),
-		Options: bundle.Options{Format: bundle.FormatGateway, Consumers: true},
+		Options: options,
 		Target:  kong.Target, AddressOf: sample.AddressOf, Generator: "postern test",
 	})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -209,7 +208,7 @@ func (x *Exchange) receiveHead(b *backend) error {
 			return err
 		}
 		looked = len(held)
-		if looked >= limits.ResponseBytes || !strings.HasPrefix("HTTP/1.", string(held[:min(looked, 7)])) {
+		if looked >= limits.ResponseBytes || !mayBeHTTP(held) {
 			return ErrAnswer
 		}
 		if len(b.in.free()) == 0 && !b.in.enlarge() {
@@ -222,6 +221,13 @@ func (x *Exchange) receiveHead(b *backend) error {
 			return fmt.Errorf("read the upstream's answer: %w", err)
 		}
 	}
+}
+
+// mayBeHTTP tells whether an answer of which only a part is there can become one.
+func mayBeHTTP(part []byte) bool {
+	const begin = "HTTP/1."
+	n := min(len(part), len(begin))
+	return string(part[:n]) == begin[:n]
 }
 
 // headEnd is the length of the head at the beginning of p, 0 when its end is not

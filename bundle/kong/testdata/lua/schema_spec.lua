@@ -54,11 +54,18 @@ local function validate_record(spec, value)
   for _, field in ipairs(spec.fields) do
     local name, inner = next(field)
     names[name] = true
-    if value[name] == nil then
+    local given = value[name]
+    if given == nil and inner.type == "record" and inner.required ~= false then
+      -- Every record in a plugin's configuration is required unless it says
+      -- otherwise (kong/db/schema/entity.lua), and one that is required and
+      -- absent is put in as {} before it is checked (kong/db/schema/init.lua).
+      given = {}
+    end
+    if given == nil then
       if inner.required then
         return false
       end
-    elseif not validate(inner, value[name]) then
+    elseif not validate(inner, given) then
       return false
     end
   end
@@ -128,6 +135,12 @@ end)
 check("it takes what an export writes", function()
   assert(validate(config, example()))
   assert(validate(config, {}))
+end)
+
+check("it takes a project in which no call goes without a key", function()
+  local c = example()
+  c.fallback = nil
+  assert(validate(config, c))
 end)
 
 local bad = {

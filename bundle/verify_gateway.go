@@ -1,0 +1,106 @@
+package bundle
+
+import (
+	"strings"
+
+	"postern/policy"
+	"postern/snapshot"
+)
+
+const gatewayFile = "gateway/gateway.yaml"
+
+// gatewayKeys is where gateway.yaml has its table of keys, as a JSON Pointer.
+const gatewayKeys = "/plugins/0/config/keys/"
+
+// gatewayFiles are what an export of format gateway runs on and is probed by.
+var gatewayFiles = []string{
+	gatewayFile, "gateway/plugins/kong/plugins/postern-auth/handler.lua", "gateway/plugins/kong/plugins/postern-auth/schema.lua",
+	"gateway/docker-compose.yaml", "gateway/start.sh", "gateway/README.md", "verify/probes.jsonl", "verify/verify.sh",
+}
+
+// required asks for the files that an export with these options has.
+func (v *verifier) required(options ManifestOptions, config projectDoc) error {
+	names := []string{guideFile}
+	switch options.Format {
+	case FormatData:
+	case FormatGateway:
+		names = append(names, gatewayFiles...)
+	default:
+		return problem(manifestFile, "format %q is neither %s nor %s", options.Format, FormatData, FormatGateway)
+	}
+	for _, t := range config.Tenants {
+		folder := "tenants/" + t.Name + "/keys/"
+		switch options.Keys {
+		case KeysNone:
+		case KeysHashes:
+			names = append(names, folder+"keys.jsonl")
+		case KeysMint:
+			names = append(names, folder+"keys.jsonl", folder+"minted.csv", folder+"NOTICE.md")
+		default:
+			return problem(manifestFile, "keys %q is none of %s, %s and %s", options.Keys, KeysHashes, KeysMint, KeysNone)
+		}
+	}
+	for _, name := range names {
+		if _, have := v.files[name]; !have {
+			return problem(name, "it is missing")
+		}
+	}
+	return nil
+}
+
+// gatewayNeeds notes what the gateway's table says of a key that opens something,
+// by each of its sums.
+func (l *ledgerCheck) gatewayNeeds(row keyDoc, ref rowRef) {
+	if l.report.Manifest.Options.Format != FormatGateway || (row.State != snapshot.KeyActive && row.State != snapshot.KeyFrozen) {
+		return
+	}
+	line := row.ID + " tenant=" + row.TenantID
+	if row.Environment != nil {
+		line += " env=" + *row.Environment
+	}
+	if row.State == snapshot.KeyFrozen {
+		line += " frozen"
+	}
+	line += " consumer=" + policy.ConsumerID(row.ProjectID, row.Owner) + " owner=" + row.Owner
+	for _, sum := range []*string{&row.SHA256, row.PreviousSHA256, row.MintedSHA256} {
+		if sum != nil {
+			l.opens[l.hash(*sum+" "+line)] = ref
+		}
+	}
+}
+
+// gatewayKey strikes out an entry of the gateway's table.
+func (l *ledgerCheck) gatewayKey(name, at string, value any) error {
+	sum, ok := strings.CutPrefix(at, gatewayKeys)
+	if name != gatewayFile || !ok {
+		return nil
+	}
+	line, ok := value.(string)
+	id := l.hash(sum + " " + essence(line))
+	if _, have := l.opens[id]; !ok || !have {
+		return problem(name, "no key row is, in its owner and what it opens, what the entry %s says", sum)
+	}
+	delete(l.opens, id)
+	return nil
+}
+
+// essence leaves out of an entry what its row says in other words. The owner
+// comes last and may hold blanks; no other value does.
+func essence(line string) string {
+	head, owner, _ := strings.Cut(line, " owner=")
+	var kept []string
+	for _, word := range strings.Split(head, " ") {
+		if !strings.HasPrefix(word, "type=") && !strings.HasPrefix(word, "scopes=") && !strings.HasPrefix(word, "until=") {
+			kept = append(kept, word)
+		}
+	}
+	return strings.Join(kept, " ") + " owner=" + owner
+}
+
+// gatewayHasAll asks that no entry is left that the gateway should have.
+func (l *ledgerCheck) gatewayHasAll() error {
+	for _, ref := range l.opens {
+		return problem(gatewayFile, "it lacks an entry for line %d of %s, or says something else there", ref.line+1, ref.file)
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+//go:build conformance
+
+package conformance
+
+import (
+	"encoding/csv"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"postern/bundle"
+	"postern/policy"
+	"postern/snapshot"
+	"postern/testkit/sample"
+)
+
+// The projects that most people export have little in them. Each boots, and
+// answers a few calls as Postern does.
+func TestConformanceFreshProjectsBoot(t *testing.T) {
+	all := bundle.Options{Consumers: true}
+	open := snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject}
+	for name, c := range map[string]struct {
+		access  snapshot.Access
+		options bundle.Options
+		keyless bool // the project has no key
+		let     int  // how many of the calls are let through
+	}{
+		"as made":            {sample.AsksForKeys(), all, false, 2},
+		"as made, no key":    {sample.AsksForKeys(), all, true, 0},
+		"passthrough":        {open, all, true, 6},
+		"without keys":       {sample.AsksForKeys(), bundle.Options{Keys: bundle.KeysNone, Consumers: true}, false, 0},
+		"without consumers":  {sample.AsksForKeys(), bundle.Options{}, false, 0},
+		"open, no consumers": {open, bundle.Options{}, false, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := newUpstream(t)
+			project, keys := sample.Fresh(up.url, c.access)
+			if c.keyless {
+				keys = nil
+			}
+			kong, _ := startKong(t, exportOf(t, project, keys, c.options), up)
+			if !c.options.Consumers || c.options.Keys == bundle.KeysNone {
+				keys = nil // what the ledger says is left out
+			}
+			postern := startPosternOf(t, up, project, keys)
+			let := 0
+			for _, call := range freshCalls() {
+				want := postern.send(call)
+				compare(t, call, postern, kong, want, kong.send(call))
+				let += len(want.Seen)
+			}
+			if let != c.let {
+				t.Errorf("%d calls reached the upstream, want %d", let, c.let)
+			}
+		})
+	}
+}
+
+func freshCalls() []Case {
+	keys := sample.Keys()
+	return []Case{
+		get("no key", prod+"/x"),
+		get("its key", prod+"/x?q=1", key(keys["active"])),
+		get("a key of another project", prod+"/x", key(keys["allenvs"])),
+		get("no proper key", prod+"/x", "X-API-Key: bad"),
+		one("path form", "GET", bareHost, "/shop"+prod+"/x", key(keys["active"])),
+		get("spoofed", prod+"/x", "X-Consumer-ID: me", "X-Consumer-Username: me"),
+		get("no such version", "/9.9.9/prod/x", key(keys["active"])),
+	}
+}
+
+// Old and new key are let in as the same caller.
+func TestConformanceMintedKeysOpen(t *testing.T) {
+	up := newUpstream(t)
+	project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+	folder := exportOf(t, project, keys, bundle.Options{Keys: bundle.KeysMint, Consumers: true})
+	kong, _ := startKong(t, folder, up)
+	postern := startPosternOf(t, up, project, keys)
+
+	text, err := os.ReadFile(filepath.Join(folder, "tenants", "default", "keys", "minted.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("minted.csv: %d rows, %v", len(rows), err)
+	}
+	minted := rows[1][len(rows[1])-1]
+	if !policy.WellFormedKey(minted) || minted == keys["active"].Plaintext {
+		t.Fatal("minted.csv holds no new key")
+	}
+	old := get("old key", prod+"/x", key(keys["active"]))
+	want := postern.send(old)
+	if want.Status != http.StatusOK {
+		t.Fatalf("postern answers the key %d", want.Status)
+	}
+	compare(t, old, postern, kong, want, kong.send(old))
+	compare(t, old, postern, kong, postern.send(old), kong.send(get("new key", prod+"/x", "X-API-Key: "+minted)))
+}
+
+// A key that a caller puts into the query by mistake stays out of the logs, also
+// when the upstream fails and when the request is refused.
+func TestConformanceKeysStayOutOfLogs(t *testing.T) {
+	const canary = "pst_prod_CanaryCanaryCanaryCanaryCanary12"
+	up := newUpstream(t)
+	kong, log := startKong(t, export(t, up), up)
+	for _, c := range []struct {
+		call   Case
+		status int
+	}{
+		{get("refused", prod+"/x?X-API-Key="+canary), 401},
+		{get("let through", "/open/prod/x?X-API-Key="+canary), 200},
+		{get("upstream is not there", "/zdead/prod/x?X-API-Key="+canary, key(sample.Keys()["active"])), 502},
+		{get("no route", "/none/prod/x?X-API-Key="+canary), 404},
+		{one("no proper request", "GET", "two words", prod+"/x?X-API-Key="+canary), 400},
+		{get("key in a header", prod+"/x", "X-API-Key: "+canary), 401},
+		{get("header too long", prod+"/x?X-API-Key="+canary, "X-Long: "+strings.Repeat("a", 40_000)), 400},
+	} {
+		if out := kong.send(c.call); out.Status != c.status {
+			t.Errorf("%s: status %d, want %d", c.call.Name, out.Status, c.status)
+		}
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := strings.Index(string(text), "Canary"); at >= 0 {
+		t.Errorf("Kong printed the key:\n%s", text[max(0, at-300):min(len(text), at+300)])
+	}
+}

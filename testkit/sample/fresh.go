@@ -1,0 +1,20 @@
+package sample
+
+import "postern/snapshot"
+
+// Fresh is a project as one call makes it: one version, one environment, no
+// owner for calls without a key; and its one key, "active". Its upstream is
+// target.
+func Fresh(target string, access snapshot.Access) (*snapshot.Project, map[string]Plain) {
+	p := Project(target)
+	p.Versions = []snapshot.Version{{
+		ID: "ver_1", Name: "1.0.0", Access: access,
+		Environments: []snapshot.Environment{{ID: "env_2", Name: "prod", Target: target}},
+	}}
+	return p, map[string]Plain{"active": Keys()["active"]}
+}
+
+// AsksForKeys is the access policy that a project has from the start.
+func AsksForKeys() snapshot.Access {
+	return snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject}
+}
