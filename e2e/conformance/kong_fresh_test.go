@@ -105,7 +105,12 @@ func TestConformanceMintedKeysOpen(t *testing.T) {
 func TestConformanceKeysStayOutOfLogs(t *testing.T) {
 	const canary = "pst_prod_CanaryCanaryCanaryCanaryCanary12"
 	up := newUpstream(t)
-	kong, log := startKong(t, export(t, up), up)
+	project := Project(up.url)
+	project.Versions = append(project.Versions, snapshot.Version{
+		ID: "ver_8", Name: "zlost", Access: project.Versions[0].Access,
+		Environments: []snapshot.Environment{{ID: "env_8", Name: "prod", Target: "http://nobody.invalid"}},
+	})
+	kong, log := startKong(t, exportOf(t, project, sample.Keys(), bundle.Options{Consumers: true}), up)
 	for _, c := range []struct {
 		call   Case
 		status int
@@ -113,6 +118,7 @@ func TestConformanceKeysStayOutOfLogs(t *testing.T) {
 		{get("refused", prod+"/x?X-API-Key="+canary), 401},
 		{get("let through", "/open/prod/x?X-API-Key="+canary), 200},
 		{get("upstream is not there", "/zdead/prod/x?X-API-Key="+canary, key(sample.Keys()["active"])), 502},
+		{get("upstream has no address", "/zlost/prod/x?X-API-Key="+canary, key(sample.Keys()["active"])), 503},
 		{get("no route", "/none/prod/x?X-API-Key="+canary), 404},
 		{one("no proper request", "GET", "two words", prod+"/x?X-API-Key="+canary), 400},
 		{get("key in a header", prod+"/x", "X-API-Key: "+canary), 401},
@@ -126,7 +132,29 @@ func TestConformanceKeysStayOutOfLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !strings.Contains(string(text), "start worker process") {
+		t.Error("Kong's log is not there to be looked at")
+	}
 	if at := strings.Index(string(text), "Canary"); at >= 0 {
 		t.Errorf("Kong printed the key:\n%s", text[max(0, at-300):min(len(text), at+300)])
+	}
+}
+
+// What the ledger calls approximate: the exported gateway takes any host name.
+func TestConformanceAddressesAnswerUnderAnyHost(t *testing.T) {
+	up := newUpstream(t)
+	project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+	postern := startPosternOf(t, up, project, keys)
+	kong, _ := startKong(t, exportOf(t, project, keys, bundle.Options{Consumers: true}), up)
+	for _, c := range []Case{
+		one("host form under another name", "GET", "other.example", prod+"/x", key(keys["active"])),
+		one("path form under the project's name", "GET", projectHost, "/shop"+prod+"/x", key(keys["active"])),
+	} {
+		if out := postern.send(c); out.Status != http.StatusNotFound {
+			t.Errorf("%s: postern answers %d, want 404", c.Name, out.Status)
+		}
+		if out := kong.send(c); out.Status != http.StatusOK {
+			t.Errorf("%s: Kong answers %d, want 200", c.Name, out.Status)
+		}
 	}
 }
