@@ -78,7 +78,7 @@ func (l *ledgerCheck) gatewayKey(name, at string, value any) error {
 	line, ok := value.(string)
 	id := l.hash(sum + " " + essence(line))
 	if _, have := l.opens[id]; !ok || !have {
-		return problem(name, "no key row is, in its owner and what it opens, what the entry %s says", sum)
+		return problem(name, "no key row has the id, owner, environment and state of the entry %s, or it stands there twice", sum)
 	}
 	delete(l.opens, id)
 	return nil
@@ -100,7 +100,7 @@ func essence(line string) string {
 // gatewayHasAll asks that no entry is left that the gateway should have.
 func (l *ledgerCheck) gatewayHasAll() error {
 	for _, ref := range l.opens {
-		return problem(gatewayFile, "it lacks an entry for line %d of %s, or says something else there", ref.line+1, ref.file)
+		return problem(gatewayFile, "it lacks an entry for line %d of %s", ref.line+1, ref.file)
 	}
 	return nil
 }

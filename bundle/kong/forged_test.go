@@ -1,0 +1,147 @@
+package kong
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/bundle"
+	"postern/fault"
+	"postern/testkit/sample"
+)
+
+// forge packs files as an export does, with a manifest and sums that fit them.
+func forge(t *testing.T, files map[string]string) []byte {
+	t.Helper()
+	const manifest, sums = "MANIFEST.json", "SHA256SUMS"
+	var m bundle.Manifest
+	if err := json.Unmarshal([]byte(files[manifest]), &m); err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Sorted(maps.Keys(files))
+	m.Files = nil
+	for _, name := range names {
+		if name != manifest && name != sums {
+			m.Files = append(m.Files, bundle.ManifestFile{Name: name, Size: int64(len(files[name]))})
+		}
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[manifest], files[sums] = string(text), ""
+	for _, name := range names {
+		if name != sums {
+			files[sums] += fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(files[name])), name)
+		}
+	}
+	var out bytes.Buffer
+	zw := zip.NewWriter(&out)
+	for _, name := range names {
+		header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: sample.Base.Truncate(2e9)}
+		header.SetMode(0o644)
+		if strings.HasSuffix(name, ".sh") {
+			header.SetMode(0o755)
+		}
+		w, err := zw.CreateHeader(header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, files[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestVerifyAsksForEveryFileOfTheGateway(t *testing.T) {
+	original := write(t, sampleInput())
+	needed := 0
+	for name := range original {
+		if !strings.HasPrefix(name, "gateway/") && !strings.HasPrefix(name, "verify/") {
+			continue
+		}
+		needed++
+		files := maps.Clone(original)
+		delete(files, name)
+		refused(t, forge(t, files), name, "missing")
+	}
+	if needed != 8 {
+		t.Errorf("%d files of the gateway, want 8", needed)
+	}
+}
+
+// An archive whose sums fit still has to have the same keys in both places.
+func TestVerifyHoldsTheGatewayToTheKeyRows(t *testing.T) {
+	const rows = "tenants/default/keys/keys.jsonl"
+	original := write(t, sampleInput())
+	data := forge(t, maps.Clone(original))
+	if _, err := bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data))); err != nil {
+		t.Fatalf("forged without a change: %v", err)
+	}
+	keys := sample.Keys()
+	active, graced := hexOf(keys["active"].Hash), hexOf(*keys["graced"].OldHash)
+	table := original[gatewayFile]
+	entryOf := func(sum string) string {
+		from := strings.Index(table, `"`+sum+`"`)
+		return table[from : from+strings.Index(table[from:], "\n")]
+	}
+	other := strings.Repeat("ab", 32)
+	for name, c := range map[string]struct{ file, old, new, says string }{
+		"another owner":       {gatewayFile, "owner=billing-service", "owner=mallory", "of the entry " + active},
+		"another id":          {gatewayFile, `"key_01 `, `"key_02 `, "of the entry " + active},
+		"another consumer":    {gatewayFile, "consumer=", "consumer=0", "of the entry " + active},
+		"another environment": {gatewayFile, "env=prod ", "", "of the entry " + active},
+		"frozen no more":      {gatewayFile, " frozen ", " ", "of the entry " + hexOf(keys["frozen"].Hash)},
+		"an entry more":       {gatewayFile, entryOf(active), strings.Replace(entryOf(active), active, other, 1) + "\n" + entryOf(active), "of the entry " + other},
+		"an entry twice":      {gatewayFile, entryOf(active), entryOf(active) + "\n" + entryOf(active), "of the entry " + active},
+		"an entry less":       {gatewayFile, entryOf(graced), `"_": "_",`, "of the entry _"},
+		"no number of a key":  {gatewayFile, entryOf(active), `"` + active + `": 1,`, "of the entry " + active},
+		"a second table":      {gatewayFile, `"keys": {`, `"keys": {}, "keys": {`, "two fields of one name"},
+		"another row":         {rows, active, other, "of the entry " + active},
+		"a row of another":    {rows, `"owner":"billing-service"`, `"owner":"mallory"`, "of the entry " + active},
+	} {
+		files := maps.Clone(original)
+		files[c.file] = strings.Replace(files[c.file], c.old, c.new, 1)
+		if files[c.file] == original[c.file] {
+			t.Errorf("%s: the case changes nothing", name)
+		}
+		t.Run(name, func(t *testing.T) { refused(t, forge(t, files), gatewayFile, c.says) })
+	}
+}
+
+// The ledger does not point at the entry of a new key: only its row asks for it.
+func TestVerifyMissesTheEntryOfANewKey(t *testing.T) {
+	in := sampleInput()
+	in.Options.Keys = bundle.KeysMint
+	files := write(t, in)
+	_, sum, _ := strings.Cut(files["tenants/default/keys/keys.jsonl"], `"minted_sha256":"`)
+	at := strings.Index(files[gatewayFile], `"`+sum[:64]+`"`)
+	if at < 0 {
+		t.Fatal("the gateway does not know the new key")
+	}
+	end := at + strings.Index(files[gatewayFile][at:], "\n")
+	files[gatewayFile] = files[gatewayFile][:at] + files[gatewayFile][end:]
+	refused(t, forge(t, files), gatewayFile, "it lacks an entry for line 1 of tenants/default/keys/keys.jsonl")
+}
+
+// refused asks for a refusal that names entry.
+func refused(t *testing.T, data []byte, entry, says string) {
+	t.Helper()
+	_, err := bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data)))
+	var refusal *fault.Error
+	if !errors.As(err, &refusal) || refusal.Kind != fault.Invalid || !strings.HasPrefix(refusal.Public, entry+": ") || !strings.Contains(refusal.Public, says) {
+		t.Errorf("%v, want a refusal that names %s and says %q", err, entry, says)
+	}
+}
