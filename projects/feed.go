@@ -109,8 +109,18 @@ func (f *Feed) apply(tx *models.Tx, revision models.Revision) (whole bool, err e
 	if err != nil {
 		return false, err
 	}
+	was := f.projects[project.ID]
 	f.projects[project.ID] = project
+	if was != nil && sharedByKeys(was, project) {
+		return true, nil // a million keys are not read again for a new display name
+	}
 	return true, f.Keys.LoadProject(tx, project.ID)
+}
+
+// sharedByKeys tells whether all that a project's keys refer to is as it was.
+func sharedByKeys(a, b *snapshot.Project) bool {
+	sameType := func(x, y snapshot.KeyType) bool { return x.ID == y.ID && x.Name == y.Name && slices.Equal(x.Scopes, y.Scopes) }
+	return slices.EqualFunc(a.KeyTypes, b.KeyTypes, sameType) && slices.Equal(a.Tenants, b.Tenants)
 }
 
 func (f *Feed) publish() error {
