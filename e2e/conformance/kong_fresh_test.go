@@ -101,24 +101,42 @@ func TestConformanceMintedKeysOpen(t *testing.T) {
 }
 
 // A key that a caller puts into the query by mistake stays out of the logs, also
-// when the upstream fails and when the request is refused.
+// when the upstream fails and when the request is refused; and also when somebody
+// turns buffering on, which makes nginx's lines on errors longer.
 func TestConformanceKeysStayOutOfLogs(t *testing.T) {
+	for name, buffering := range map[string]string{"as exported": "false", "with buffering": "true"} {
+		t.Run(name, func(t *testing.T) {
+			up := newUpstream(t)
+			project := Project(up.url)
+			project.Versions = append(project.Versions, snapshot.Version{
+				ID: "ver_8", Name: "zlost", Access: project.Versions[0].Access,
+				Environments: []snapshot.Environment{{ID: "env_8", Name: "prod", Target: "http://nobody.invalid"}},
+			})
+			folder := exportOf(t, project, sample.Keys(), bundle.Options{Consumers: true})
+			config := filepath.Join(folder, "gateway", "gateway.yaml")
+			text, err := os.ReadFile(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, config, strings.ReplaceAll(string(text), `_buffering":false`, `_buffering":`+buffering))
+			kong, log := startKong(t, folder, up)
+			leak(t, kong, log)
+		})
+	}
+}
+
+func leak(t *testing.T, kong *peer, log string) {
+	t.Helper()
 	const canary = "pst_prod_CanaryCanaryCanaryCanaryCanary12"
-	up := newUpstream(t)
-	project := Project(up.url)
-	project.Versions = append(project.Versions, snapshot.Version{
-		ID: "ver_8", Name: "zlost", Access: project.Versions[0].Access,
-		Environments: []snapshot.Environment{{ID: "env_8", Name: "prod", Target: "http://nobody.invalid"}},
-	})
-	kong, log := startKong(t, exportOf(t, project, sample.Keys(), bundle.Options{Consumers: true}), up)
+	k := key(sample.Keys()["active"])
 	for _, c := range []struct {
 		call   Case
 		status int
 	}{
 		{get("refused", prod+"/x?X-API-Key="+canary), 401},
 		{get("let through", "/open/prod/x?X-API-Key="+canary), 200},
-		{get("upstream is not there", "/zdead/prod/x?X-API-Key="+canary, key(sample.Keys()["active"])), 502},
-		{get("upstream has no address", "/zlost/prod/x?X-API-Key="+canary, key(sample.Keys()["active"])), 503},
+		{get("upstream is not there", "/zdead/prod/x?X-API-Key="+canary, k), 502},
+		{get("upstream has no address", "/zlost/prod/x?X-API-Key="+canary, k), 503},
 		{get("no route", "/none/prod/x?X-API-Key="+canary), 404},
 		{one("no proper request", "GET", "two words", prod+"/x?X-API-Key="+canary), 400},
 		{get("key in a header", prod+"/x", "X-API-Key: "+canary), 401},
