@@ -68,10 +68,10 @@ func Verify(ctx context.Context, r io.ReaderAt, size int64) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	if err := v.layout(r, size, order); err != nil {
+	if err := v.sums(); err != nil { // first, because it names the file that was changed
 		return Report{}, err
 	}
-	if err := v.sums(); err != nil {
+	if err := v.layout(r, size, order); err != nil {
 		return Report{}, err
 	}
 	return v.contents()

@@ -131,7 +131,7 @@ func TestVerifyNamesTheEntryWhoseHeadersDisagree(t *testing.T) {
 	central := bytes.Index(data, []byte("PK\x01\x02"))
 	for what, at := range map[string]int{
 		"local name":   bytes.Index(data, []byte(report)),
-		"descriptor":   bytes.LastIndex(data[:bytes.Index(data, []byte(report))], []byte("PK\x07\x08")) + 4,
+		"descriptor":   bytes.LastIndex(data[:bytes.Index(data, []byte(report))], []byte("PK\x07\x08")) + 8,
 		"central mode": central + 40,
 	} {
 		spoilt := bytes.Clone(data)
@@ -143,7 +143,7 @@ func TestVerifyNamesTheEntryWhoseHeadersDisagree(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range zr.File {
-				if from, err := f.DataOffset(); err == nil && from+int64(f.CompressedSize64)+4 == int64(at) {
+				if from, err := f.DataOffset(); err == nil && from+int64(f.CompressedSize64)+8 == int64(at) {
 					want = f.Name
 				}
 			}
