@@ -119,7 +119,9 @@ func (f *Feed) apply(tx *models.Tx, revision models.Revision) (whole bool, err e
 
 // sharedByKeys tells whether all that a project's keys refer to is as it was.
 func sharedByKeys(a, b *snapshot.Project) bool {
-	sameType := func(x, y snapshot.KeyType) bool { return x.ID == y.ID && x.Name == y.Name && slices.Equal(x.Scopes, y.Scopes) }
+	sameType := func(x, y snapshot.KeyType) bool {
+		return x.ID == y.ID && x.Name == y.Name && slices.Equal(x.Scopes, y.Scopes)
+	}
 	return slices.EqualFunc(a.KeyTypes, b.KeyTypes, sameType) && slices.Equal(a.Tenants, b.Tenants)
 }
 
