@@ -188,15 +188,8 @@ func TestUsageReconciles(t *testing.T) {
 			})
 		}
 		calling.Wait()
-		log, err := r.api.RecentRequests(t.Context(), "shop", "", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
 		const shopCalls = callers * each * 4 / 6
-		// Entries are numbered without gaps.
-		if want := fmt.Sprintf("-%d", shopCalls-log.Dropped); !strings.HasSuffix(log.Items[0].ID, want) {
-			t.Errorf("the newest request is %s with %d dropped, want number %s", log.Items[0].ID, log.Dropped, want)
-		}
+		r.awaitLog(t, shopCalls)
 		for range 10 {
 			calling.Go(func() { r.call(c, &counted, "/shop/1.0.0/prod/hold", r.key, "held") })
 			<-r.underWay
@@ -270,4 +263,26 @@ func (r *running) rows(project string, by ...string) []models.UsageSum {
 		r.t.Fatal(err)
 	}
 	return sums
+}
+
+// awaitLog waits until the live log has numbered that many requests, those
+// included that it dropped. A caller may have its answer before the log has the
+// call.
+func (r *running) awaitLog(t *testing.T, calls int64) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		log, err := r.api.RecentRequests(t.Context(), "shop", "", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("-%d", calls-log.Dropped) // entries are numbered without gaps
+		if strings.HasSuffix(log.Items[0].ID, want) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the newest request is %s with %d dropped, want number %s", log.Items[0].ID, log.Dropped, want)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
