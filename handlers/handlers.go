@@ -41,7 +41,7 @@ const maxBody = 1 << 20
 // Handler builds the control plane's handler. It panics on a route that is
 // described wrongly, which a test that builds it finds.
 func (s *Server) Handler() http.Handler {
-	gin.SetMode(gin.ReleaseMode)
+	setFrameworks()
 	router := gin.New()
 	router.HandleMethodNotAllowed = true
 	router.RedirectTrailingSlash = false

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
@@ -58,9 +59,15 @@ func wrongMethod(method string) error {
 	return frameworkProblem(http.StatusMethodNotAllowed, method+" is not among the methods of this address; Allow names them.")
 }
 
-func (s *Server) newAPI(r *gin.Engine) huma.API {
+// setFrameworks sets what huma and Gin keep for the whole process, once: a
+// process may build several servers at the same time.
+var setFrameworks = sync.OnceFunc(func() {
 	huma.NewError = frameworkProblem
 	huma.ValidateStrictCasing = true
+	gin.SetMode(gin.ReleaseMode)
+})
+
+func (s *Server) newAPI(r *gin.Engine) huma.API {
 	c := huma.DefaultConfig("Postern", s.Version)
 	c.Info.Description = "An API gateway that its customers can always leave."
 	c.Servers = []*huma.Server{{URL: s.Config.PublicURL}}
