@@ -75,7 +75,7 @@ func (a *archive) copyOf(f *zip.File) error {
 	if large(f) {
 		// Known only after the entry, so in the directory but not before it.
 		header.ReaderVersion = 45
-		header.CompressedSize, header.UncompressedSize = math.MaxUint32, math.MaxUint32
+		header.CompressedSize, header.UncompressedSize = math.MaxUint32, math.MaxUint32 //nolint:staticcheck // SA1019: the fields are what the header of a large entry holds
 	}
 	packed, err := f.OpenRaw()
 	if err != nil {

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"postern/snapshot"
@@ -33,11 +34,11 @@ func TestNamesThatNginxDropsDoNotPass(t *testing.T) {
 	r.get("/shop/1.0.0/prod/a", "X.Consumer.ID: evil", "X-Consumer-ID': evil", "X_Custom: kept")
 	seen := r.lastCall().header
 	for name := range seen {
-		if name == "X.consumer.id" || name == "X.Consumer.ID" || name == "X-Consumer-Id'" || name == "X-Consumer-ID'" {
+		if strings.EqualFold(name, "X.Consumer.ID") || strings.EqualFold(name, "X-Consumer-ID'") {
 			t.Errorf("%s reached the upstream", name)
 		}
 	}
-	if len(seen["X_custom"])+len(seen["X_Custom"]) != 1 {
+	if seen.Get("X_Custom") != "kept" {
 		t.Errorf("the upstream saw %v", seen)
 	}
 }
