@@ -48,11 +48,6 @@ func (c *Client) CreateKey(ctx context.Context, project string, in NewKey) (Key,
 	return call[Key](ctx, c, http.MethodPost, in, "api", "v1", "projects", project, "keys")
 }
 
-// Key finds an API key by its id.
-func (c *Client) Key(ctx context.Context, id string) (Key, error) {
-	return call[Key](ctx, c, http.MethodGet, nil, "api", "v1", "keys", id)
-}
-
 // RotateKey gives a key a new secret. The old one works for the grace period
 // more, in whole seconds; nil leaves its length to the server.
 func (c *Client) RotateKey(ctx context.Context, id string, grace *time.Duration) (Key, error) {

@@ -185,8 +185,7 @@ func setSecret(row *models.APIKey, prefix string) (string, error) {
 	}
 	sum := policy.HashKey(plaintext)
 	row.Hash = sum[:]
-	row.Prefix = prefix + "_" + environment + "_"
-	row.Last4 = plaintext[len(plaintext)-4:]
+	row.Prefix, row.Last4 = policy.DisplayPrefix(plaintext), policy.Last4(plaintext)
 	return plaintext, nil
 }
 

@@ -10,7 +10,7 @@ type AuditEntry struct {
 	Action     string
 	Object     string
 	TeamID     string
-	Outcome    string            // done or refused
+	Outcome    string            // done; what was refused is not recorded
 	Detail     map[string]string `gorm:"serializer:json"`
 	RemoteAddr string
 	RequestID  string

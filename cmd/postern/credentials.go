@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -91,9 +90,7 @@ func (c credentials) keeping(server string, create func() (*workspace, error)) e
 	if err != nil || made == nil {
 		return err
 	}
-	// A project of the same name whose workspace is over makes room for this one.
-	kept := slices.DeleteFunc(content.Servers[server], func(w workspace) bool { return w.ProjectID == made.ProjectID })
-	content.Servers[server] = append(kept, *made)
+	content.Servers[server] = append(content.Servers[server], *made)
 	return c.write(content)
 }
 
