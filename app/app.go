@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"postern/accounts"
+	"postern/audit"
 	"postern/config"
 	"postern/egress"
 	"postern/exports"
@@ -53,6 +54,7 @@ type App struct {
 	feed      *projects.Feed
 	queue     *jobs.Queue
 	usage     *usage.Recorder
+	refusals  *audit.Refusals
 }
 
 // New opens the listeners, the database and everything above it. Its errors are
@@ -79,6 +81,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	table := keys.NewTable()
+	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
 	a.usage = usage.NewRecorder(a.state.db, a.log)
 	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
 		Dial: guard.DialContext, Logger: a.log})
@@ -97,6 +100,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, Changed: a.feed.Changed},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage},
+		Audit: &audit.Service{DB: a.state.db}, Refusals: a.refusals,
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -196,6 +200,7 @@ func (a *App) stop(ctx context.Context) error {
 	work, stopWork := context.WithTimeout(ctx, drainJobs)
 	defer stopWork()
 	err = errors.Join(err, a.queue.Stop(work))
+	a.refusals.Flush(ctx)
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
 	return errors.Join(err, a.usage.Close(write))

@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/accounts"
+	"postern/audit"
 	"postern/config"
 	"postern/exports"
 	"postern/keys"
@@ -31,6 +32,8 @@ type Server struct {
 	Keys     *keys.Service
 	Exports  *exports.Service
 	Usage    *usage.Service
+	Audit    *audit.Service
+	Refusals *audit.Refusals
 	Ready    func(context.Context) error // nil means ready for calls
 	Log      *slog.Logger
 }
@@ -46,6 +49,7 @@ func (s *Server) Handler() http.Handler {
 	router.HandleMethodNotAllowed = true
 	router.RedirectTrailingSlash = false
 	router.ForwardedByClientIP = false
+	router.Use(s.noteRoute)
 	s.routes(router)
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"postern/accounts"
+	"postern/audit"
 	"postern/config"
 	"postern/egress"
 	"postern/exports"
@@ -38,6 +39,8 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Ready:    func(context.Context) error { return nil },
 		Accounts: &accounts.Service{DB: db, Changed: unserved},
 		Usage:    &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
+		Audit:    &audit.Service{DB: db},
+		Refusals: &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 		Keys:     &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
 		Projects: &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
 	}

@@ -15,13 +15,18 @@ type Tx struct {
 	db      *gorm.DB
 	dialect migrations.Dialect
 	sqlTx   *sql.Tx
+	audit   []AuditEntry // to be chained at the end
 }
 
 // Write runs fn in one transaction: row, audit entry, revision and job are
 // committed together or not at all.
 func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	return d.write.WithContext(ctx).Transaction(func(g *gorm.DB) error {
-		return fn(d.tx(g))
+		tx := d.tx(g)
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return tx.chainAudit()
 	})
 }
 

@@ -44,6 +44,7 @@ var rooms = []room{
 	{name: "projects", floor: rules, beside: []string{"accounts", "keys"}},
 	{name: "keys", floor: rules},
 	{name: "usage", floor: rules},
+	{name: "audit", floor: rules},
 	{name: "accounts", floor: rules},
 
 	{name: "bundle", floor: pure, only: []string{"bundle", "snapshot", "policy", "fault"}},
