@@ -81,7 +81,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 	table := keys.NewTable()
 	a.usage = usage.NewRecorder(a.state.db, a.log)
 	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
-		Dial: guard.DialContext, Logger: a.log})
+		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)
@@ -95,7 +95,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Accounts: people, Exports: builder,
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
-			UnclaimedTTL: a.Config.UnclaimedTTL, Changed: a.feed.Changed},
+			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage},
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
@@ -124,6 +124,13 @@ func (a *App) newExports(ctx context.Context, version string) (*exports.Service,
 		err = builder.TakeOver(ctx, files)
 	}
 	return builder, err
+}
+
+func caps(c config.Config) *gateway.Caps {
+	if !c.CapsHold() {
+		return nil
+	}
+	return &gateway.Caps{}
 }
 
 func newGuard(c config.Config) (*egress.Guard, error) {

@@ -18,20 +18,23 @@ import (
 
 // Config is every setting, parsed.
 type Config struct {
-	ControlAddr   string // host:port of the control plane
-	GatewayAddr   string // host:port of the gateway
-	DataDir       string // where SQLite, exports and the lock live
-	DatabaseURL   Secret // "" for SQLite in DataDir, postgres://… otherwise
-	PublicURL     string // how browsers reach the control plane, without a trailing slash
-	GatewayURL    string // how callers reach the gateway's bare domain, without a trailing slash
-	GatewayDomain string // the bare domain; <project>.<domain> addresses a project
-	EgressAllow   []netip.Prefix
-	Anonymous     Anonymous
-	KeyPrefix     string
-	UnclaimedTTL  time.Duration // how long an unclaimed workspace lives
-	ExportTTL     time.Duration // how long an export can be downloaded
-	LogLevel      slog.Level
-	LogFormat     string // text or json
+	ControlAddr    string // host:port of the control plane
+	GatewayAddr    string // host:port of the gateway
+	DataDir        string // where SQLite, exports and the lock live
+	DatabaseURL    Secret // "" for SQLite in DataDir, postgres://… otherwise
+	PublicURL      string // how browsers reach the control plane, without a trailing slash
+	GatewayURL     string // how callers reach the gateway's bare domain, without a trailing slash
+	GatewayDomain  string // the bare domain; <project>.<domain> addresses a project
+	EgressAllow    []netip.Prefix
+	Anonymous      Anonymous
+	KeyPrefix      string
+	AnonymousToken Secret        // with AnonymousToken: what an anonymous caller has to know
+	UnclaimedTTL   time.Duration // how long an unclaimed workspace lives
+	UnclaimedGrace time.Duration // how long one that has ended is kept
+	UnclaimedCaps  UnclaimedCaps
+	ExportTTL      time.Duration // how long an export can be downloaded
+	LogLevel       slog.Level
+	LogFormat      string // text or json
 }
 
 // Anonymous says who may call POST /proxy without a credential.
@@ -40,8 +43,19 @@ type Anonymous string
 // The values of --anonymous.
 const (
 	AnonymousOpen  Anonymous = "open"  // anybody
-	AnonymousToken Anonymous = "token" // only with a session, a token or a workspace key
+	AnonymousToken Anonymous = "token" // whoever knows the installation's token
 	AnonymousOff   Anonymous = "off"   // only who is signed in with an account
+)
+
+// UnclaimedCaps says whether proxies that nobody has claimed are held to what is
+// harmless in anybody's hands.
+type UnclaimedCaps string
+
+// The values of --unclaimed-caps.
+const (
+	CapsAuto UnclaimedCaps = "auto" // unless this machine alone can reach the listeners
+	CapsOn   UnclaimedCaps = "on"
+	CapsOff  UnclaimedCaps = "off"
 )
 
 // Secret is a setting that never shows itself: it prints as *** wherever it
@@ -112,9 +126,31 @@ func machineName(host string) bool {
 
 // LoopbackOnly tells whether both listeners can be reached from this machine
 // only. Then, and only then, loopback upstreams are allowed without asking:
-// whoever can reach the gateway can reach those upstreams anyway.
+// whoever can reach the gateway can reach those upstreams anyway. A public
+// address says that something stands in front which lets others in.
 func (c Config) LoopbackOnly() bool {
-	return isLoopback(c.ControlAddr) && isLoopback(c.GatewayAddr)
+	return isLoopback(c.ControlAddr) && isLoopback(c.GatewayAddr) && isLocalURL(c.PublicURL) && isLocalURL(c.GatewayURL)
+}
+
+// CapsHold tells whether the caps hold: without them, anybody who reaches the
+// control plane could put anything behind our name. On a machine of one's own
+// they would only be in the way: the first thing one tries is a server on a port
+// like 9000.
+func (c Config) CapsHold() bool {
+	if c.UnclaimedCaps == CapsAuto {
+		return !c.LoopbackOnly()
+	}
+	return c.UnclaimedCaps == CapsOn
+}
+
+// isLocalURL tells an address that leads to this machine, or none.
+func isLocalURL(raw string) bool {
+	u, err := url.Parse(raw)
+	if raw == "" || err != nil {
+		return err == nil
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
 func isLoopback(addr string) bool {
@@ -182,6 +218,12 @@ func (c *Config) validate(failed map[string]bool) error {
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
 	}
+	if c.Anonymous == AnonymousToken && len(c.AnonymousToken) < minToken {
+		report("--anonymous-token", "with --anonymous token it must hold at least %d characters, such as those of openssl rand -hex 16", minToken)
+	}
+	if c.UnclaimedGrace < 0 {
+		report("--unclaimed-grace", "%s is less than nothing", c.UnclaimedGrace)
+	}
 	if c.UnclaimedTTL < time.Hour {
 		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
 	}
@@ -190,6 +232,9 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	return errors.Join(problems...)
 }
+
+// minToken keeps the token of anonymous callers from being guessed.
+const minToken = 16
 
 // reachable replaces an unspecified host by the loopback name, for an address
 // that a person can open.
