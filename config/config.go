@@ -14,27 +14,29 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"postern/secrets"
 )
 
 // Config is every setting, parsed.
 type Config struct {
-	ControlAddr    string // host:port of the control plane
-	GatewayAddr    string // host:port of the gateway
-	DataDir        string // where SQLite, exports and the lock live
-	DatabaseURL    Secret // "" for SQLite in DataDir, postgres://… otherwise
-	PublicURL      string // how browsers reach the control plane, without a trailing slash
-	GatewayURL     string // how callers reach the gateway's bare domain, without a trailing slash
-	GatewayDomain  string // the bare domain; <project>.<domain> addresses a project
-	EgressAllow    []netip.Prefix
-	Anonymous      Anonymous
-	KeyPrefix      string
-	AnonymousToken Secret        // with AnonymousToken: what an anonymous caller has to know
-	UnclaimedTTL   time.Duration // how long an unclaimed workspace lives
-	UnclaimedGrace time.Duration // how long one that has ended is kept
-	UnclaimedCaps  UnclaimedCaps
-	ExportTTL      time.Duration // how long an export can be downloaded
-	LogLevel       slog.Level
-	LogFormat      string // text or json
+	ControlAddr   string // host:port of the control plane
+	GatewayAddr   string // host:port of the gateway
+	DataDir       string // where SQLite, exports and the lock live
+	DatabaseURL   Secret // "" for SQLite in DataDir, postgres://… otherwise
+	SecretsKey    Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
+	PublicURL     string // how browsers reach the control plane, without a trailing slash
+	GatewayURL    string // how callers reach the gateway's bare domain, without a trailing slash
+	GatewayDomain string // the bare domain; <project>.<domain> addresses a project
+	EgressAllow   []netip.Prefix
+	Anonymous     Anonymous
+	KeyPrefix     string
+	UnclaimedTTL  time.Duration // how long an unclaimed workspace lives
+	ExportTTL     time.Duration // how long an export can be downloaded
+	LogLevel      slog.Level
+	LogFormat     string // text or json
+
+	Unclaimed
 }
 
 // Anonymous says who may call POST /proxy without a credential.
@@ -47,42 +49,14 @@ const (
 	AnonymousOff   Anonymous = "off"   // only who is signed in with an account
 )
 
-// UnclaimedCaps says whether proxies that nobody has claimed are held to what is
-// harmless in anybody's hands.
-type UnclaimedCaps string
-
-// The values of --unclaimed-caps.
-const (
-	CapsAuto UnclaimedCaps = "auto" // unless this machine alone can reach the listeners
-	CapsOn   UnclaimedCaps = "on"
-	CapsOff  UnclaimedCaps = "off"
-)
-
-// Secret is a setting that never shows itself: it prints as *** wherever it
-// goes, and Reveal is the one way to its value.
-type Secret string
-
-// Reveal returns the value.
-func (s Secret) Reveal() string { return string(s) }
-
-func (s Secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return "***"
-}
-
-// GoString keeps %#v from showing the value.
-func (s Secret) GoString() string { return s.String() }
-
-// MarshalText keeps encoders from showing the value.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// LogValue keeps slog from showing the value.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+// Secret is a setting that never shows itself.
+type Secret = secrets.Secret
 
 // SQLitePath is the database file used when no database URL is set.
 func (c Config) SQLitePath() string { return filepath.Join(c.DataDir, "postern.db") }
+
+// SecretsKeyFile holds the key-encryption keys where SecretsKey is empty.
+func (c Config) SecretsKeyFile() string { return filepath.Join(c.DataDir, "secrets.key") }
 
 // ExportDir is where finished zips are kept.
 func (c Config) ExportDir() string { return filepath.Join(c.DataDir, "exports") }
@@ -130,27 +104,6 @@ func machineName(host string) bool {
 // address says that something stands in front which lets others in.
 func (c Config) LoopbackOnly() bool {
 	return isLoopback(c.ControlAddr) && isLoopback(c.GatewayAddr) && isLocalURL(c.PublicURL) && isLocalURL(c.GatewayURL)
-}
-
-// CapsHold tells whether the caps hold: without them, anybody who reaches the
-// control plane could put anything behind our name. On a machine of one's own
-// they would only be in the way: the first thing one tries is a server on a port
-// like 9000.
-func (c Config) CapsHold() bool {
-	if c.UnclaimedCaps == CapsAuto {
-		return !c.LoopbackOnly()
-	}
-	return c.UnclaimedCaps == CapsOn
-}
-
-// isLocalURL tells an address that leads to this machine, or none.
-func isLocalURL(raw string) bool {
-	u, err := url.Parse(raw)
-	if raw == "" || err != nil {
-		return err == nil
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
 func isLoopback(addr string) bool {
@@ -218,12 +171,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
 	}
-	if c.Anonymous == AnonymousToken && len(c.AnonymousToken) < minToken {
-		report("--anonymous-token", "with --anonymous token it must hold at least %d characters, such as those of openssl rand -hex 16", minToken)
-	}
-	if c.UnclaimedGrace < 0 {
-		report("--unclaimed-grace", "%s is less than nothing", c.UnclaimedGrace)
-	}
+	c.Unclaimed.validate(c.Anonymous, report)
 	if c.UnclaimedTTL < time.Hour {
 		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
 	}
@@ -232,9 +180,6 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	return errors.Join(problems...)
 }
-
-// minToken keeps the token of anonymous callers from being guessed.
-const minToken = 16
 
 // reachable replaces an unspecified host by the loopback name, for an address
 // that a person can open.
