@@ -54,6 +54,7 @@ var rooms = []room{
 	{name: "models", floor: ground, beside: []string{"migrations", "fault"}},
 	{name: "migrations", floor: ground},
 	{name: "config", floor: ground, beside: []string{"fault"}},
+	{name: "certs", floor: ground},
 	{name: "egress", floor: ground, beside: []string{"fault"}},
 	{name: "fault", floor: ground},
 
