@@ -24,6 +24,7 @@ import (
 	"postern/jobs"
 	"postern/keys"
 	"postern/projects"
+	"postern/secrets"
 	"postern/usage"
 )
 
@@ -48,6 +49,7 @@ type App struct {
 	log       *slog.Logger
 	listeners listeners
 	state     *state
+	vault     *secrets.Vault
 	control   *http.Server
 	plane     *gateway.Gateway
 	gateway   *gateway.Server
@@ -77,6 +79,9 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 func (a *App) wire(ctx context.Context, version string) error {
 	guard, err := newGuard(a.Config)
 	if err != nil {
+		return err
+	}
+	if a.vault, err = openVault(ctx, a.Config, a.state.db); err != nil {
 		return err
 	}
 	table := keys.NewTable()

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"postern/secrets"
 )
 
 // Config is every setting, parsed.
@@ -22,6 +24,7 @@ type Config struct {
 	GatewayAddr   string // host:port of the gateway
 	DataDir       string // where SQLite, exports and the lock live
 	DatabaseURL   Secret // "" for SQLite in DataDir, postgres://… otherwise
+	SecretsKey    Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
 	PublicURL     string // how browsers reach the control plane, without a trailing slash
 	GatewayURL    string // how callers reach the gateway's bare domain, without a trailing slash
 	GatewayDomain string // the bare domain; <project>.<domain> addresses a project
@@ -44,31 +47,14 @@ const (
 	AnonymousOff   Anonymous = "off"   // only who is signed in with an account
 )
 
-// Secret is a setting that never shows itself: it prints as *** wherever it
-// goes, and Reveal is the one way to its value.
-type Secret string
-
-// Reveal returns the value.
-func (s Secret) Reveal() string { return string(s) }
-
-func (s Secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return "***"
-}
-
-// GoString keeps %#v from showing the value.
-func (s Secret) GoString() string { return s.String() }
-
-// MarshalText keeps encoders from showing the value.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// LogValue keeps slog from showing the value.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+// Secret is a setting that never shows itself.
+type Secret = secrets.Secret
 
 // SQLitePath is the database file used when no database URL is set.
 func (c Config) SQLitePath() string { return filepath.Join(c.DataDir, "postern.db") }
+
+// SecretsKeyFile holds the key-encryption keys where SecretsKey is empty.
+func (c Config) SecretsKeyFile() string { return filepath.Join(c.DataDir, "secrets.key") }
 
 // ExportDir is where finished zips are kept.
 func (c Config) ExportDir() string { return filepath.Join(c.DataDir, "exports") }

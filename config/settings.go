@@ -47,6 +47,7 @@ func settings() []setting {
 		{"gateway-addr", "127.0.0.1:8090", "address of the gateway that proxied calls reach", text(func(c *Config) *string { return &c.GatewayAddr })},
 		{"data-dir", "./data", "directory of the SQLite database and the finished exports; replicas share it", text(func(c *Config) *string { return &c.DataDir })},
 		{"database-url", "", "postgres:// address of the state; empty means SQLite in the data directory", func(c *Config, v string) error { c.DatabaseURL = Secret(v); return nil }},
+		{"secrets-key", "", "comma-separated keys, each 32 bytes in base64, that wrap the data keys of secrets at rest: the first in use, then older ones; empty means the file secrets.key in the data directory, made at the first start", func(c *Config, v string) error { c.SecretsKey = Secret(v); return nil }},
 		{"public-url", "", "how browsers reach the control plane; empty means its address", text(func(c *Config) *string { return &c.PublicURL })},
 		{"gateway-url", "", "how callers reach the gateway's bare domain; empty means domain and port of the gateway", text(func(c *Config) *string { return &c.GatewayURL })},
 		{"gateway-domain", "localhost", "domain whose subdomains are projects: <project>.<domain>", text(func(c *Config) *string { return &c.GatewayDomain })},
@@ -161,5 +162,3 @@ func Markdown() string {
 	}
 	return b.String()
 }
-
-var _ slog.LogValuer = Secret("")
