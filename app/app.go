@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"postern/accounts"
+	"postern/certs"
 	"postern/config"
 	"postern/egress"
 	"postern/exports"
@@ -56,6 +57,7 @@ type App struct {
 	feed      *projects.Feed
 	queue     *jobs.Queue
 	usage     *usage.Recorder
+	pairs     []*certs.Pair
 }
 
 // New opens the listeners, the database and everything above it. Its errors are
@@ -86,8 +88,12 @@ func (a *App) wire(ctx context.Context, version string) error {
 	}
 	table := keys.NewTable()
 	a.usage = usage.NewRecorder(a.state.db, a.log)
+	secure, err := a.secure()
+	if err != nil {
+		return err
+	}
 	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
-		Dial: guard.DialContext, Logger: a.log})
+		Dial: guard.DialContext, Logger: a.log, CallerTLS: secure})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)
@@ -175,6 +181,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	serve("gateway", a.gateway, a.listeners.gateway)
 	serve("control plane", a.control, a.listeners.control)
+	for _, pair := range a.pairs {
+		running.Go(func() { pair.Follow(ctx) })
+	}
 	running.Go(func() { a.feed.Run(ctx) })
 	running.Go(func() { a.usage.Run(ctx) })
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {

@@ -28,6 +28,8 @@ type Config struct {
 	PublicURL     string // how browsers reach the control plane, without a trailing slash
 	GatewayURL    string // how callers reach the gateway's bare domain, without a trailing slash
 	GatewayDomain string // the bare domain; <project>.<domain> addresses a project
+	GatewayTLS    KeyPair
+	ControlTLS    KeyPair
 	EgressAllow   []netip.Prefix
 	Anonymous     Anonymous
 	KeyPrefix     string
@@ -35,6 +37,20 @@ type Config struct {
 	ExportTTL     time.Duration // how long an export can be downloaded
 	LogLevel      slog.Level
 	LogFormat     string // text or json
+}
+
+// KeyPair names the files of a certificate and its key, in PEM. Without them a
+// listener does not speak TLS.
+type KeyPair struct{ CertFile, KeyFile string }
+
+// IsSet tells whether there is a pair.
+func (p KeyPair) IsSet() bool { return p.CertFile != "" && p.KeyFile != "" }
+
+func (p KeyPair) scheme() string {
+	if p.IsSet() {
+		return "https://"
+	}
+	return "http://"
 }
 
 // Anonymous says who may call POST /proxy without a credential.
@@ -119,7 +135,7 @@ func isLoopback(addr string) bool {
 // empty. It is called once it is known which ports the listeners really have.
 func (c Config) Derived() Config {
 	if c.PublicURL == "" {
-		c.PublicURL = "http://" + reachable(c.ControlAddr)
+		c.PublicURL = c.ControlTLS.scheme() + reachable(c.ControlAddr)
 	}
 	if c.GatewayURL == "" {
 		c.GatewayURL = defaultGatewayURL(c)
@@ -165,6 +181,13 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	checkURL("--public-url", &c.PublicURL)
 	checkURL("--gateway-url", &c.GatewayURL)
+	checkPair := func(setting string, p KeyPair) {
+		if (p.CertFile == "") != (p.KeyFile == "") {
+			report(setting+"-cert", "it and %s-key go together: set both, or neither", setting)
+		}
+	}
+	checkPair("--gateway-tls", c.GatewayTLS)
+	checkPair("--control-tls", c.ControlTLS)
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
 	}
@@ -198,9 +221,9 @@ func defaultGatewayURL(c Config) string {
 		return ""
 	}
 	if c.GatewayDomain == "localhost" {
-		return "http://" + reachable(c.GatewayAddr)
+		return c.GatewayTLS.scheme() + reachable(c.GatewayAddr)
 	}
-	return "http://" + net.JoinHostPort(c.GatewayDomain, port)
+	return c.GatewayTLS.scheme() + net.JoinHostPort(c.GatewayDomain, port)
 }
 
 func validKeyPrefix(s string) bool {

@@ -52,6 +52,9 @@ func TestAddressesAndDerivedURLs(t *testing.T) {
 		{nil, "http://127.0.0.1:8080", "http://127.0.0.1:8090", true},
 		{[]string{"--control-addr", "0.0.0.0:80"}, "http://localhost:80", "http://127.0.0.1:8090", false},
 		{[]string{"--gateway-domain", "proxy.example.com"}, "http://127.0.0.1:8080", "http://proxy.example.com:8090", true},
+		{[]string{"--gateway-tls-cert", "c", "--gateway-tls-key", "k"}, "http://127.0.0.1:8080", "https://127.0.0.1:8090", true},
+		{[]string{"--gateway-tls-cert", "c", "--gateway-tls-key", "k", "--gateway-domain", "p.test"}, "http://127.0.0.1:8080", "https://p.test:8090", true},
+		{[]string{"--control-tls-cert", "c", "--control-tls-key", "k"}, "https://127.0.0.1:8080", "http://127.0.0.1:8090", true},
 		{[]string{"--public-url", "https://p.example.com/"}, "https://p.example.com", "http://127.0.0.1:8090", true},
 	}
 	for _, tt := range tests {
@@ -70,7 +73,7 @@ func TestAddressesAndDerivedURLs(t *testing.T) {
 func TestWrongSettingsAreRefused(t *testing.T) {
 	for _, args := range [][]string{
 		{"--control-addr", "8080"}, {"--database-url", "mysql://x"}, {"--gateway-domain", "http://x"},
-		{"--public-url", "ftp://x"}, {"--public-url", "https://x/base"}, {"--key-prefix", "P_"}, {"--log-format", "xml"}, {"--export-ttl", "1s"},
+		{"--public-url", "ftp://x"}, {"--public-url", "https://x/base"}, {"--key-prefix", "P_"}, {"--log-format", "xml"}, {"--gateway-tls-cert", "c"}, {"--control-tls-key", "k"}, {"--export-ttl", "1s"},
 	} {
 		if _, err := load(t, nil, args...); err == nil || !strings.Contains(err.Error(), args[0]) {
 			t.Errorf("%v: got %v", args, err)

@@ -137,7 +137,7 @@ func (c *fastCall) RequestHead(dst []byte) []byte {
 		}
 	}
 	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
-	c.forwarded(forwardedFor, via, viaEntry(1), set)
+	c.forwarded(forwardedFor, via, viaEntry(1, 1), set)
 	c.identityLines(set)
 	return dst
 }

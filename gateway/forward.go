@@ -26,7 +26,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	target, ok := readTarget(r.RequestURI)
-	if !ok {
+	if !ok || r.ProtoMajor == 2 && !isStrictHTTP2(r) {
 		refuse(w, r, policy.BadRequest)
 		return
 	}

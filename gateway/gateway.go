@@ -7,7 +7,7 @@
 // where projects and keys come from (it declares small interfaces for those),
 // which addresses may be reached (egress), nor the decisions themselves.
 //
-// Standards: RFC 9110, RFC 9112 (HTTP/1.1), RFC 6455 (WebSocket handshake).
+// Standards: RFC 9110, RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2), RFC 6455 (WebSocket handshake).
 // Where a proxy has a choice it does what Kong 3.9 does for an untrusted client,
 // so that an upstream cannot tell which of the two called it; the places in
 // Kong's and nginx's sources are cited where that shows.
@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"postern/egress"
+	"postern/gateway/engine"
 	"postern/policy"
 	"postern/snapshot"
 )
@@ -88,6 +89,10 @@ type Options struct {
 	// that permits public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
+	// CallerTLS is for the listener; nil: callers do not speak TLS. Its protocols
+	// of ALPN are set by the gateway.
+	CallerTLS *tls.Config
+
 	// UpstreamTLS is for https upstreams; nil trusts whom the system trusts.
 	UpstreamTLS *tls.Config
 }
@@ -101,7 +106,8 @@ type Gateway struct {
 	log       *slog.Logger
 	limits    Limits
 	dial      func(context.Context, string, string) (net.Conn, error)
-	secure    *tls.Config
+	secure    *tls.Config // to upstreams
+	callerTLS *tls.Config // nil: none
 	transport *http.Transport
 
 	table   atomic.Pointer[table]
@@ -134,6 +140,10 @@ func New(o Options) *Gateway {
 	g.dial = dialer(o.Dial, g.limits)
 	if g.secure = o.UpstreamTLS; g.secure == nil {
 		g.secure = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if o.CallerTLS != nil {
+		g.callerTLS = o.CallerTLS.Clone()
+		g.callerTLS.NextProtos = []string{engine.HTTP2, "http/1.1"}
 	}
 	g.transport = newTransport(g.dial, g.secure, g.limits)
 	g.closing, g.close = context.WithCancel(context.Background())

@@ -3,7 +3,7 @@
 // Prints its issuer on one line and ends with its standard input, so that it
 // does not outlive the test that started it.
 import { createServer } from 'node:http';
-import { Provider } from 'oidc-provider';
+import Provider from 'oidc-provider';
 
 process.stdin.resume();
 process.stdin.on('end', () => process.exit(0));

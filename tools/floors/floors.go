@@ -56,6 +56,7 @@ var rooms = []room{
 	{name: "migrations", floor: ground},
 	{name: "config", floor: ground, beside: []string{"secrets", "fault"}},
 	{name: "secrets", floor: ground},
+	{name: "certs", floor: ground},
 	{name: "egress", floor: ground, beside: []string{"fault"}},
 	{name: "fault", floor: ground},
 
