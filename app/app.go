@@ -21,6 +21,7 @@ import (
 	"postern/exports"
 	"postern/gateway"
 	"postern/handlers"
+	"postern/idempotency"
 	"postern/jobs"
 	"postern/keys"
 	"postern/projects"
@@ -107,7 +108,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed},
-		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage},
+		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}

@@ -43,6 +43,7 @@ var rooms = []room{
 	{name: "exports", floor: rules, beside: []string{"projects", "keys"}},
 	{name: "projects", floor: rules, beside: []string{"accounts", "keys"}},
 	{name: "keys", floor: rules},
+	{name: "idempotency", floor: rules},
 	{name: "usage", floor: rules},
 	{name: "accounts", floor: rules},
 
