@@ -35,6 +35,14 @@ func withPrincipal(r *http.Request, p access.Principal) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), principalKey, p))
 }
 
+// credentialOf is the secret that the caller is known by, "" for nobody's.
+func (s *Server) credentialOf(r *http.Request) string {
+	if _, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok {
+		return strings.TrimSpace(token)
+	}
+	return s.sessions().read(r)
+}
+
 func (s *Server) principal(r *http.Request) (access.Principal, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
