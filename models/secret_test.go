@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,8 +67,9 @@ func TestDataKeyThatIsNotKeptWithItsRowOpensNothing(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			keys[1].Wrapped = keys[0].Wrapped
-			if err := tx.UpdateDataKey(keys[1]); err != nil {
+			of := slices.IndexFunc(keys, func(k secrets.DataKey) bool { return k.Team == "team_2" })
+			keys[of].Wrapped = keys[1-of].Wrapped
+			if err := tx.UpdateDataKey(keys[of]); err != nil {
 				return err
 			}
 			if got, err := vault.Open(tx, place, two); err == nil {
