@@ -40,6 +40,10 @@ const (
 	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
 	// account may.
 	WorkspaceClaim Action = "workspace.claim"
+
+	// These are recorded of what Postern does by itself.
+	ProjectPurge   Action = "project.purge"
+	WorkspacePurge Action = "workspace.purge"
 )
 
 // Actions is the complete list.
@@ -74,7 +78,13 @@ type Principal struct {
 	HomeTeam   string          // where new projects go
 	RemoteAddr string
 	RequestID  string
+
+	system bool // Postern itself
 }
+
+// System is Postern itself, where it acts by the clock. It is nobody's principal
+// and may do nothing that has to be allowed.
+func System() Principal { return Principal{system: true} }
 
 // Anonymous tells whether no credential was given.
 func (p Principal) Anonymous() bool { return len(p.Roles) == 0 && p.Account == "" }

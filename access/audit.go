@@ -25,6 +25,9 @@ func Record(tx *models.Tx, p Principal, e Entry) error {
 }
 
 func (p Principal) actor() string {
+	if p.system {
+		return "system"
+	}
 	if p.Account != "" {
 		return p.Account
 	}
