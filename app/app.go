@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"postern/accounts"
+	"postern/audit"
 	"postern/certs"
 	"postern/config"
 	"postern/egress"
@@ -58,6 +59,7 @@ type App struct {
 	feed      *projects.Feed
 	queue     *jobs.Queue
 	usage     *usage.Recorder
+	refusals  *audit.Refusals
 	pairs     []*certs.Pair
 }
 
@@ -88,6 +90,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	table := keys.NewTable()
+	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
 	a.usage = usage.NewRecorder(a.state.db, a.log)
 	secure, err := a.secure()
 	if err != nil {
@@ -110,6 +113,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
+		Audit: &audit.Service{DB: a.state.db}, Refusals: a.refusals,
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -220,6 +224,7 @@ func (a *App) stop(ctx context.Context) error {
 	work, stopWork := context.WithTimeout(ctx, drainJobs)
 	defer stopWork()
 	err = errors.Join(err, a.queue.Stop(work))
+	a.refusals.Flush(ctx)
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
 	return errors.Join(err, a.usage.Close(write))
