@@ -115,7 +115,7 @@ func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Princi
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: look up a workspace key: %w", err)
 	}
-	return access.Principal{Roles: map[string]access.Role{*token.TeamID: access.Workspace}, HomeTeam: *token.TeamID}, nil
+	return access.Principal{Roles: map[string]access.Role{*token.TeamID: access.Workspace}, Token: token.ID, HomeTeam: *token.TeamID}, nil
 }
 
 // BySession is the principal a session stands for; the zero Principal when the
@@ -133,7 +133,11 @@ func (s *Service) BySession(ctx context.Context, session string) (access.Princip
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: teams of %s: %w", *token.AccountID, err)
 	}
-	p := access.Principal{Account: *token.AccountID, Roles: map[string]access.Role{}}
+	account, err := tx.AccountByID(*token.AccountID)
+	if err != nil {
+		return access.Principal{}, fmt.Errorf("accounts: the account %s of a session: %w", *token.AccountID, err)
+	}
+	p := access.Principal{Account: account.ID, Operator: account.Operator, Token: token.ID, Roles: map[string]access.Role{}}
 	for _, m := range memberships {
 		if p.HomeTeam == "" {
 			p.HomeTeam = m.TeamID

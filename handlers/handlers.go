@@ -15,8 +15,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/accounts"
+	"postern/audit"
 	"postern/config"
 	"postern/exports"
+	"postern/idempotency"
 	"postern/keys"
 	"postern/projects"
 	"postern/usage"
@@ -24,15 +26,18 @@ import (
 
 // Server is what the routes work with.
 type Server struct {
-	Config   config.Config
-	Version  string
-	Accounts *accounts.Service
-	Projects *projects.Service
-	Keys     *keys.Service
-	Exports  *exports.Service
-	Usage    *usage.Service
-	Ready    func(context.Context) error // nil means ready for calls
-	Log      *slog.Logger
+	Config      config.Config
+	Version     string
+	Accounts    *accounts.Service
+	Projects    *projects.Service
+	Keys        *keys.Service
+	Exports     *exports.Service
+	Usage       *usage.Service
+	Idempotency *idempotency.Service
+	Audit       *audit.Service
+	Refusals    *audit.Refusals
+	Ready       func(context.Context) error // nil means ready for calls
+	Log         *slog.Logger
 }
 
 // maxBody bounds what a request to the control plane may send, in bytes.
@@ -46,6 +51,7 @@ func (s *Server) Handler() http.Handler {
 	router.HandleMethodNotAllowed = true
 	router.RedirectTrailingSlash = false
 	router.ForwardedByClientIP = false
+	router.Use(s.noteRoute)
 	s.routes(router)
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))

@@ -43,7 +43,9 @@ var rooms = []room{
 	{name: "exports", floor: rules, beside: []string{"projects", "keys"}},
 	{name: "projects", floor: rules, beside: []string{"accounts", "keys"}},
 	{name: "keys", floor: rules},
+	{name: "idempotency", floor: rules},
 	{name: "usage", floor: rules},
+	{name: "audit", floor: rules},
 	{name: "accounts", floor: rules},
 
 	{name: "bundle", floor: pure, only: []string{"bundle", "snapshot", "policy", "fault"}},
