@@ -41,6 +41,10 @@ const (
 	// account may.
 	WorkspaceClaim Action = "workspace.claim"
 
+	// These are recorded of what Postern does by itself.
+	ProjectPurge   Action = "project.purge"
+	WorkspacePurge Action = "workspace.purge"
+
 	// CredentialUse is recorded where a credential is refused, RequestMake where a
 	// request is refused for where it comes from, AuditGap where refusals came too
 	// fast to be recorded one by one.
@@ -84,7 +88,13 @@ type Principal struct {
 	CommandLine bool            // whoever works on the database itself
 	RemoteAddr  string
 	RequestID   string
+
+	system bool // Postern itself
 }
+
+// System is Postern itself, where it acts by the clock. It is nobody's principal
+// and may do nothing that has to be allowed.
+func System() Principal { return Principal{system: true} }
 
 // Anonymous tells whether no credential was given.
 func (p Principal) Anonymous() bool { return len(p.Roles) == 0 && p.Account == "" }

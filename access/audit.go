@@ -60,12 +60,15 @@ func (p Principal) entry(e Entry) models.AuditEntry {
 // The actors that are no account.
 const (
 	ActorAnonymous    = "anonymous"
+	ActorSystem       = "system"        // Postern by itself
 	ActorCommandLine  = "command_line"  // on the machine of the database
 	ActorWorkspaceKey = "workspace_key" // followed by : and the team's id
 )
 
 func (p Principal) actor() string {
 	switch {
+	case p.system:
+		return ActorSystem
 	case p.Account != "":
 		return p.Account
 	case p.CommandLine:

@@ -88,10 +88,13 @@ func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 // with a workspace key must not be left in a team without members.
 func StillUnclaimed(tx *models.Tx, team string) error {
 	workspace, err := tx.LockTeam(team)
+	if errors.Is(err, models.ErrNotFound) {
+		return errBearer
+	}
 	if err != nil {
 		return fmt.Errorf("accounts: hold the workspace %s: %w", team, err)
 	}
-	if workspace.ClaimedAt != nil {
+	if workspace.ClaimedAt != nil || workspace.ClaimCodeHash == nil {
 		return errBearer
 	}
 	return nil

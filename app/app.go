@@ -26,6 +26,7 @@ import (
 	"postern/jobs"
 	"postern/keys"
 	"postern/projects"
+	"postern/retention"
 	"postern/secrets"
 	"postern/usage"
 )
@@ -133,7 +134,8 @@ func (a *App) newExports(ctx context.Context, version string) (*exports.Service,
 	builder := &exports.Service{DB: a.state.db, Store: files, TTL: a.Config.ExportTTL, AddressOf: a.Config.Address,
 		Generator: "postern " + version, Log: a.log}
 	var err error
-	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log)); err != nil {
+	ends := &retention.Service{DB: a.state.db, Files: files, Grace: a.Config.UnclaimedGrace, Changed: a.feed.Changed, Log: a.log}
+	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log), jobs.Purges(ends)); err != nil {
 		return nil, err
 	}
 	builder.Jobs = a.queue

@@ -46,6 +46,7 @@ var rooms = []room{
 	{name: "idempotency", floor: rules},
 	{name: "usage", floor: rules},
 	{name: "audit", floor: rules},
+	{name: "retention", floor: rules},
 	{name: "accounts", floor: rules},
 
 	{name: "bundle", floor: pure, only: []string{"bundle", "snapshot", "policy", "fault"}},
