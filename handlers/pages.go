@@ -28,6 +28,8 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("GET", "/claim/:code", s.askClaim)
 	inside("POST", "/claim/:code", s.claim)
 
+	inside("GET", auditPath, s.showAuditPage)
+
 	inside("GET", "/projects", s.showProjects)
 	inside("GET", "/projects/new", s.askProject)
 	inside("POST", "/projects/new", s.makeProject)
