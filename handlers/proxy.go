@@ -110,11 +110,17 @@ func (s *Server) mayCreate(ctx context.Context, token string) error {
 		return fault.New(fault.Unauthenticated, "anonymous_token_required",
 			"This installation asks for its token to create a proxy without an account. Send it as Postern-Anonymous-Token, or %s", signIn)
 	}
+	if !p.Anonymous() {
+		return fault.New(fault.Forbidden, "not_allowed", "This installation creates proxies for accounts only, not for workspace keys: %s", signIn)
+	}
 	return fault.New(fault.Unauthenticated, "credentials_required", "This installation creates proxies for accounts only: %s", signIn)
 }
 
-// sameSecret takes the same time for every guess of one length.
-func sameSecret(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+// sameSecret takes the same time for every guess of one length. No secret is like
+// none.
+func sameSecret(guess, secret string) bool {
+	return secret != "" && subtle.ConstantTimeCompare([]byte(guess), []byte(secret)) == 1
+}
 
 func (in *createProxyInput) refuseUnavailable() error {
 	sent := map[string]unavailable{"/product": in.Body.Product, "/tenant": in.Body.Tenant, "/openapi": in.Body.OpenAPI, "/login": in.Body.Login}

@@ -129,7 +129,7 @@ func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
 			{config.AnonymousToken, "an account", "", owner, 201},
 			{config.AnonymousOff, "nobody", "", nil, 401},
 			{config.AnonymousOff, "who knows the token", "", []string{"Postern-Anonymous-Token", token}, 401},
-			{config.AnonymousOff, "a workspace", key, nil, 401},
+			{config.AnonymousOff, "a workspace", key, nil, 403},
 			{config.AnonymousOff, "an account", "", owner, 201},
 		} {
 			s.Config.Anonymous = tt.mode
