@@ -13,7 +13,7 @@ import (
 
 type createProxyInput struct {
 	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"The installation's token, where it asks callers without an account for one"`
-	Body struct {
+	Body           struct {
 		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to" example:"https://api.example.com"`
 		Name         string                      `json:"name,omitempty" doc:"Name in the proxy's address; made from the target's host when absent"`
 		DisplayName  string                      `json:"display_name,omitempty"`
