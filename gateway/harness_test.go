@@ -40,14 +40,18 @@ type keyring struct {
 	byOld map[[32]byte]*snapshot.Key
 }
 
-func (k *keyring) Lookup(hash [32]byte) (*snapshot.Key, bool) {
+func (k *keyring) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if key := k.byNew[hash]; key != nil {
-		return key, false
+	key := k.byNew[hash]
+	if key == nil {
+		key, old = k.byOld[hash], true
 	}
-	key := k.byOld[hash]
-	return key, key != nil
+	if key == nil {
+		return false, false
+	}
+	*into = *key
+	return true, old
 }
 
 func (k *keyring) put(plaintext string, key snapshot.Key) {

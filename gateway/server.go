@@ -100,6 +100,7 @@ func (s *Server) Close() error {
 // once for each, not for each call.
 type connInfo struct {
 	peer   string // address without port
+	addr   netip.Addr
 	port   string // of our listener
 	scheme string
 }
@@ -112,7 +113,9 @@ func withConnInfo(ctx context.Context, c net.Conn) context.Context {
 }
 
 func connInfoFor(c net.Conn) connInfo {
-	return connInfo{peer: addrOnly(c.RemoteAddr().String()), port: portOnly(c.LocalAddr().String()), scheme: "http"}
+	info := connInfo{port: portOnly(c.LocalAddr().String()), scheme: "http"}
+	info.calledFrom(c.RemoteAddr().String())
+	return info
 }
 
 // connInfoOf falls back to what net/http knows when the call did not come
@@ -121,7 +124,8 @@ func connInfoOf(r *http.Request) *connInfo {
 	if info, ok := r.Context().Value(connInfoKey{}).(*connInfo); ok {
 		return info
 	}
-	info := &connInfo{peer: addrOnly(r.RemoteAddr), scheme: "http"}
+	info := &connInfo{scheme: "http"}
+	info.calledFrom(r.RemoteAddr)
 	if r.TLS != nil {
 		info.scheme = "https"
 	}
@@ -131,12 +135,12 @@ func connInfoOf(r *http.Request) *connInfo {
 	return info
 }
 
-func addrOnly(hostport string) string {
-	ap, err := netip.ParseAddrPort(hostport)
-	if err != nil {
-		return ""
+// calledFrom notes the caller's address, and nothing where it is none.
+func (i *connInfo) calledFrom(hostport string) {
+	if ap, err := netip.ParseAddrPort(hostport); err == nil {
+		i.addr = ap.Addr().Unmap().WithZone("")
+		i.peer = i.addr.String()
 	}
-	return ap.Addr().Unmap().WithZone("").String()
 }
 
 func portOnly(hostport string) string {
