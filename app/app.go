@@ -15,14 +15,17 @@ import (
 	"time"
 
 	"postern/accounts"
+	"postern/certs"
 	"postern/config"
 	"postern/egress"
 	"postern/exports"
 	"postern/gateway"
 	"postern/handlers"
+	"postern/idempotency"
 	"postern/jobs"
 	"postern/keys"
 	"postern/projects"
+	"postern/secrets"
 	"postern/usage"
 )
 
@@ -47,12 +50,14 @@ type App struct {
 	log       *slog.Logger
 	listeners listeners
 	state     *state
+	vault     *secrets.Vault
 	control   *http.Server
 	plane     *gateway.Gateway
 	gateway   *gateway.Server
 	feed      *projects.Feed
 	queue     *jobs.Queue
 	usage     *usage.Recorder
+	pairs     []*certs.Pair
 }
 
 // New opens the listeners, the database and everything above it. Its errors are
@@ -78,10 +83,17 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
+	if a.vault, err = openVault(ctx, a.Config, a.state.db); err != nil {
+		return err
+	}
 	table := keys.NewTable()
 	a.usage = usage.NewRecorder(a.state.db, a.log)
+	secure, err := a.secure()
+	if err != nil {
+		return err
+	}
 	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
-		Dial: guard.DialContext, Logger: a.log})
+		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)
@@ -95,8 +107,8 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Accounts: people, Exports: builder,
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
-			UnclaimedTTL: a.Config.UnclaimedTTL, Changed: a.feed.Changed},
-		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage},
+			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed},
+		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -124,6 +136,13 @@ func (a *App) newExports(ctx context.Context, version string) (*exports.Service,
 		err = builder.TakeOver(ctx, files)
 	}
 	return builder, err
+}
+
+func caps(c config.Config) *gateway.Caps {
+	if !c.CapsHold() {
+		return nil
+	}
+	return &gateway.Caps{}
 }
 
 func newGuard(c config.Config) (*egress.Guard, error) {
@@ -169,6 +188,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	serve("gateway", a.gateway, a.listeners.gateway)
 	serve("control plane", a.control, a.listeners.control)
+	for _, pair := range a.pairs {
+		running.Go(func() { pair.Follow(ctx) })
+	}
 	running.Go(func() { a.feed.Run(ctx) })
 	running.Go(func() { a.usage.Run(ctx) })
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {

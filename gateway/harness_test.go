@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -84,6 +85,7 @@ type rig struct {
 	key     string // plaintext of an active key
 	log     *logBuffer
 
+	secure      *tls.Config // of callers; nil: without TLS
 	netHTTPOnly bool
 	server      *gateway.Server
 
@@ -123,7 +125,7 @@ func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 	upstream := httptest.NewServer(r.recording(handler))
 	t.Cleanup(upstream.Close)
 	r.project = &snapshot.Project{
-		ID: "prj_shop", Name: "shop", FallbackOwner: "house",
+		ID: "prj_shop", Name: "shop", FallbackOwner: "house", Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}},
 		Versions: []snapshot.Version{{
 			ID: "ver_1", Name: "1.0.0",
 			Access: snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject},
@@ -222,6 +224,9 @@ func (r *rig) mint(env string, key snapshot.Key) string {
 	if key.State == "" {
 		key.State = snapshot.KeyActive
 	}
+	if key.TenantID == "" {
+		key.TenantID = "tnt_1"
+	}
 	r.keys.put(plaintext, key)
 	return plaintext
 }
@@ -302,6 +307,9 @@ func (r *rig) dial() net.Conn {
 		r.t.Fatal(err)
 	}
 	_ = conn.SetDeadline(time.Now().Add(patience))
+	if r.secure != nil {
+		return tls.Client(conn, r.secure)
+	}
 	return conn
 }
 

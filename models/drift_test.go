@@ -21,7 +21,8 @@ import (
 var rows = []any{
 	&models.Account{}, &models.Team{}, &models.Membership{}, &models.Token{}, &models.Project{}, &models.Version{},
 	&models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{}, &models.Revision{}, &models.Export{}, &models.AuditEntry{},
-	&models.UsageHour{}, &models.Product{}, &models.ProjectTenant{},
+	&models.UsageHour{}, &models.IdempotentRequest{}, &models.AccessToken{}, &models.DeviceGrant{},
+	&models.DataKey{}, &models.Product{}, &models.ProjectTenant{},
 }
 
 type column struct {

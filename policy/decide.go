@@ -27,6 +27,7 @@ var (
 	QuotaExceeded       = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in Retry-After."}
 	LimitsUnavailable   = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
 	ExpiredProxy        = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
+	ClaimRequired       = Denial{403, "claim_required", "Nobody has claimed this proxy yet. Until somebody does it carries no WebSockets, no targets on ports other than 80 and 443, and no large answers."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
 	UpstreamTimeout     = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
 	LoopDetected        = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
@@ -38,7 +39,7 @@ var (
 // Denials is the complete table, ordered by status.
 func Denials() []Denial {
 	return []Denial{
-		BadRequest, CredentialsRequired, InvalidKey, KeyFrozen, WrongTenant, IPDenied, NoRoute, MethodNotAllowed,
+		BadRequest, CredentialsRequired, InvalidKey, KeyFrozen, WrongTenant, IPDenied, ClaimRequired, NoRoute, MethodNotAllowed,
 		ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, LimitsUnavailable, UpstreamTimeout, LoopDetected,
 	}
 }
