@@ -28,12 +28,12 @@ func route[In, Out any](s *Server, api huma.API, id, method, path string, status
 		if err == nil {
 			return out, nil
 		}
+		note(ctx, err)
 		s.logCause(ctx, err)
 		problem := problemOf(err, requestID(ctx))
-		if problem.Status == http.StatusUnauthorized {
-			return nil, huma.ErrorWithHeaders(problem, http.Header{"WWW-Authenticate": {bearerChallenge}})
-		}
-		return nil, problem
+		header := http.Header{}
+		describe(header, problem.Status, err)
+		return nil, huma.ErrorWithHeaders(problem, header)
 	})
 }
 

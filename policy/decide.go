@@ -130,7 +130,7 @@ func decideKey(c *Call) Decision {
 		return deny(KeyFrozen)
 	case !c.Realm.Serves(k.TenantID):
 		return deny(WrongTenant)
-	case len(k.AllowedIPs) > 0 && !contains(k.AllowedIPs, c.RemoteIP):
+	case len(k.AllowedIPs) > 0 && !Contains(k.AllowedIPs, c.RemoteIP):
 		return deny(IPDenied)
 	}
 	return Decision{Allow: true, StripKey: true, Identity: Identity{
