@@ -40,7 +40,20 @@ const (
 	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
 	// account may.
 	WorkspaceClaim Action = "workspace.claim"
+
+	// An account's own, whatever its roles.
+	TokenRead     Action = "token.read"
+	TokenCreate   Action = "token.create"
+	TokenRevoke   Action = "token.revoke"
+	DeviceApprove Action = "device.approve"
+	DeviceDeny    Action = "device.deny"
 )
+
+// Personal lists the actions that no role grants: an account does them for
+// itself.
+func Personal() []Action {
+	return []Action{WorkspaceClaim, TokenRead, TokenCreate, TokenRevoke, DeviceApprove, DeviceDeny}
+}
 
 // Actions is the complete list.
 func Actions() []Action {
@@ -72,6 +85,9 @@ type Principal struct {
 	Account    string          // acc_…, "" for anonymous callers and workspace keys
 	Roles      map[string]Role // team id -> role
 	HomeTeam   string          // where new projects go
+	Token      string          // id of the credential, where it is a token or a workspace key
+	Scoped     bool            // a token speaks, for what Scopes cover and nothing else
+	Scopes     []Scope
 	RemoteAddr string
 	RequestID  string
 }
@@ -88,6 +104,9 @@ func (p Principal) Teams() []string {
 	return ids
 }
 
+// May tells whether Check lets the principal do this in the team.
+func (p Principal) May(team string, action Action) bool { return Check(p, team, action) == nil }
+
 // Check refuses an action on a team's objects: as not found where the principal
 // has no role in the team, so that nobody learns what exists elsewhere; as
 // forbidden where the role does not allow it.
@@ -98,6 +117,9 @@ func Check(p Principal, team string, action Action) error {
 	role, ok := p.Roles[team]
 	if !ok {
 		return NotFound()
+	}
+	if err := Within(p, action); err != nil {
+		return err
 	}
 	if !Can(role, action) {
 		return fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, does not allow %s.", role, action)

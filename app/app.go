@@ -26,6 +26,7 @@ import (
 	"postern/keys"
 	"postern/projects"
 	"postern/secrets"
+	"postern/tokens"
 	"postern/usage"
 )
 
@@ -109,6 +110,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, Changed: a.feed.Changed},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
+		Tokens: &tokens.Service{DB: a.state.db},
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}

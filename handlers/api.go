@@ -30,8 +30,8 @@ func route[In, Out any](s *Server, api huma.API, id, method, path string, status
 		}
 		s.logCause(ctx, err)
 		problem := problemOf(err, requestID(ctx))
-		if problem.Status == http.StatusUnauthorized {
-			return nil, huma.ErrorWithHeaders(problem, http.Header{"WWW-Authenticate": {bearerChallenge}})
+		if challenges(problem) {
+			return nil, huma.ErrorWithHeaders(problem, http.Header{"WWW-Authenticate": {challenge(problem.Code)}})
 		}
 		return nil, problem
 	})

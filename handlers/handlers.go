@@ -20,6 +20,7 @@ import (
 	"postern/idempotency"
 	"postern/keys"
 	"postern/projects"
+	"postern/tokens"
 	"postern/usage"
 )
 
@@ -33,6 +34,7 @@ type Server struct {
 	Exports     *exports.Service
 	Usage       *usage.Service
 	Idempotency *idempotency.Service
+	Tokens      *tokens.Service
 	Ready       func(context.Context) error // nil means ready for calls
 	Log         *slog.Logger
 }

@@ -91,14 +91,30 @@ func problemOf(err error, requestID string) *Problem {
 func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err, requestID(r.Context()))
 	w.Header().Set("Content-Type", "application/problem+json")
-	if p.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", bearerChallenge)
+	if challenges(p) {
+		w.Header().Set("WWW-Authenticate", challenge(p.Code))
 	}
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the caller is gone when this fails
 }
 
+// bearerChallenge is what a caller without a credential is told (RFC 6750, 3).
 const bearerChallenge = `Bearer realm="postern"`
+
+// challenges tells whether an answer says how to authenticate: it must with 401
+// (RFC 9110, 15.5.2), and does where a token has too little (RFC 6750, 3.1).
+func challenges(p *Problem) bool {
+	return p.Status == http.StatusUnauthorized || p.Code == "insufficient_scope"
+}
+
+// challenge names the error only where a credential was sent, as RFC 6750 (3.1)
+// asks.
+func challenge(code string) string {
+	if code == "invalid_token" || code == "insufficient_scope" {
+		return bearerChallenge + `, error="` + code + `"`
+	}
+	return bearerChallenge
+}
 
 // frameworkProblem shapes what huma itself refuses: bodies that are no JSON, do
 // not fit the schema or are too large. The refused values are not repeated; they
