@@ -41,15 +41,17 @@ func Covers(scopes []Scope, action Action) bool {
 
 // Within refuses what the principal's token was not given. It asks for no role:
 // that is for lists over all teams, which hold what each role may see.
-func Within(p Principal, action Action) error {
+func Within(p Principal, action Action) error { return within(p, "", action) }
+
+func within(p Principal, team string, action Action) error {
 	if !p.Scoped || Covers(p.Scopes, action) {
 		return nil
 	}
 	scope, ok := needed[action]
 	if !ok {
-		return fault.New(fault.Forbidden, "insufficient_scope", "No token can be used for %s. Sign in to the dashboard for it.", action)
+		return Refused(fault.New(fault.Forbidden, "insufficient_scope", "No token can be used for %s. Sign in to the dashboard for it.", action), team, action)
 	}
-	return fault.New(fault.Forbidden, "insufficient_scope", "This token lacks the scope %s, which %s needs. It has: %s.", scope, action, joined(p.Scopes))
+	return Refused(fault.New(fault.Forbidden, "insufficient_scope", "This token lacks the scope %s, which %s needs. It has: %s.", scope, action, joined(p.Scopes)), team, action)
 }
 
 func joined(scopes []Scope) string {

@@ -88,10 +88,13 @@ func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 // with a workspace key must not be left in a team without members.
 func StillUnclaimed(tx *models.Tx, team string) error {
 	workspace, err := tx.LockTeam(team)
+	if errors.Is(err, models.ErrNotFound) {
+		return errBearer
+	}
 	if err != nil {
 		return fmt.Errorf("accounts: hold the workspace %s: %w", team, err)
 	}
-	if workspace.ClaimedAt != nil {
+	if workspace.ClaimedAt != nil || workspace.ClaimCodeHash == nil {
 		return errBearer
 	}
 	return nil
@@ -115,7 +118,7 @@ func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Princi
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: look up a workspace key: %w", err)
 	}
-	return access.Principal{Roles: map[string]access.Role{*token.TeamID: access.Workspace}, HomeTeam: *token.TeamID, Token: token.ID}, nil
+	return access.Principal{Roles: map[string]access.Role{*token.TeamID: access.Workspace}, Token: token.ID, HomeTeam: *token.TeamID}, nil
 }
 
 // BySession is the principal a session stands for; the zero Principal when the
@@ -129,7 +132,9 @@ func (s *Service) BySession(ctx context.Context, session string) (access.Princip
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: look up a session: %w", err)
 	}
-	return PrincipalOf(tx, *token.AccountID)
+	p, err := PrincipalOf(tx, *token.AccountID)
+	p.Token = token.ID
+	return p, err
 }
 
 // Profile is what the dashboard shows of the account that is signed in.

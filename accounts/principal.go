@@ -13,7 +13,11 @@ func PrincipalOf(tx *models.Tx, account string) (access.Principal, error) {
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: teams of %s: %w", account, err)
 	}
-	p := access.Principal{Account: account, Roles: map[string]access.Role{}}
+	row, err := tx.AccountByID(account)
+	if err != nil {
+		return access.Principal{}, fmt.Errorf("accounts: find %s: %w", account, err)
+	}
+	p := access.Principal{Account: account, Operator: row.Operator, Roles: map[string]access.Role{}}
 	for _, m := range memberships {
 		if p.HomeTeam == "" {
 			p.HomeTeam = m.TeamID

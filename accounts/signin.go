@@ -107,7 +107,7 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 		if !won {
 			return errLinkUsed
 		}
-		account := models.Account{ID: models.NewID("acc"), Email: in.Email, Name: in.Name, PasswordHash: encoded, CreatedAt: now}
+		account := models.Account{ID: models.NewID("acc"), Email: in.Email, Name: in.Name, PasswordHash: encoded, Operator: true, CreatedAt: now}
 		claimed := now
 		team := models.Team{ID: models.NewID("team"), Name: in.Name, ClaimedAt: &claimed, CreatedAt: now}
 		err = tx.Insert(&account, &team,

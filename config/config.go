@@ -37,6 +37,8 @@ type Config struct {
 	ExportTTL     time.Duration // how long an export can be downloaded
 	LogLevel      slog.Level
 	LogFormat     string // text or json
+
+	Unclaimed
 }
 
 // KeyPair names the files of a certificate and its key, in PEM. Without them a
@@ -59,7 +61,7 @@ type Anonymous string
 // The values of --anonymous.
 const (
 	AnonymousOpen  Anonymous = "open"  // anybody
-	AnonymousToken Anonymous = "token" // only with a session, a token or a workspace key
+	AnonymousToken Anonymous = "token" // whoever knows the installation's token
 	AnonymousOff   Anonymous = "off"   // only who is signed in with an account
 )
 
@@ -114,9 +116,10 @@ func machineName(host string) bool {
 
 // LoopbackOnly tells whether both listeners can be reached from this machine
 // only. Then, and only then, loopback upstreams are allowed without asking:
-// whoever can reach the gateway can reach those upstreams anyway.
+// whoever can reach the gateway can reach those upstreams anyway. A public
+// address says that something stands in front which lets others in.
 func (c Config) LoopbackOnly() bool {
-	return isLoopback(c.ControlAddr) && isLoopback(c.GatewayAddr)
+	return isLoopback(c.ControlAddr) && isLoopback(c.GatewayAddr) && isLocalURL(c.PublicURL) && isLocalURL(c.GatewayURL)
 }
 
 func isLoopback(addr string) bool {
@@ -191,6 +194,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
 	}
+	c.Unclaimed.validate(c.Anonymous, report)
 	if c.UnclaimedTTL < time.Hour {
 		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
 	}

@@ -56,9 +56,12 @@ func settings() []setting {
 		{"control-tls-cert", "", "the same for the control plane", text(func(c *Config) *string { return &c.ControlTLS.CertFile })},
 		{"control-tls-key", "", "PEM file of its private key", text(func(c *Config) *string { return &c.ControlTLS.KeyFile })},
 		{"egress-allow", "", "comma-separated CIDRs that upstreams may lie in although they are private", assignEgress},
-		{"anonymous", "open", "who may call POST /proxy without signing in: open, token or off", assignAnonymous},
+		{"anonymous", "open", "who may call POST /proxy without signing in: open (anybody), token (whoever knows --anonymous-token) or off", assignAnonymous},
+		{"anonymous-token", "", "what callers send as Postern-Anonymous-Token to create a proxy when --anonymous is token", func(c *Config, v string) error { c.AnonymousToken = Secret(v); return nil }},
 		{"key-prefix", "pst", "what new API keys start with", text(func(c *Config) *string { return &c.KeyPrefix })},
 		{"unclaimed-ttl", "720h", "how long a proxy lives that nobody claims", duration(func(c *Config) *time.Duration { return &c.UnclaimedTTL })},
+		{"unclaimed-grace", "168h", "how long one that has ended answers 410 before it is deleted and its name is free again", duration(func(c *Config) *time.Duration { return &c.UnclaimedGrace })},
+		{"unclaimed-caps", "auto", "limits on what nobody has claimed: on, off, or auto, which is on unless this machine alone can reach the listeners", assignCaps},
 		{"export-ttl", "24h", "how long a finished export can be downloaded", duration(func(c *Config) *time.Duration { return &c.ExportTTL })},
 		{"log-level", "info", "debug, info, warn or error", func(c *Config, v string) error {
 			if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {

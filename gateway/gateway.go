@@ -84,6 +84,7 @@ type Options struct {
 	Clock    func() time.Time
 	Logger   *slog.Logger // nil: slog.Default()
 	Limits   Limits
+	Caps     *Caps // on projects that nobody has claimed; nil: they are served as any other
 
 	// Dial connects to upstreams: the egress guard's DialContext. nil is a guard
 	// that permits public addresses only.
@@ -105,6 +106,7 @@ type Gateway struct {
 	clock     func() time.Time
 	log       *slog.Logger
 	limits    Limits
+	caps      *Caps
 	dial      func(context.Context, string, string) (net.Conn, error)
 	secure    *tls.Config // to upstreams
 	callerTLS *tls.Config // nil: none
@@ -136,6 +138,10 @@ func New(o Options) *Gateway {
 	}
 	if g.log == nil {
 		g.log = slog.Default()
+	}
+	if o.Caps != nil {
+		caps := o.Caps.withDefaults()
+		g.caps = &caps
 	}
 	g.dial = dialer(o.Dial, g.limits)
 	if g.secure = o.UpstreamTLS; g.secure == nil {
@@ -213,6 +219,7 @@ type call struct {
 	step     string
 	bytesIn  int64
 	bytesOut int64
+	browsing bool // under the caps: a browser would show the answer
 }
 
 // carrier is the path that a call takes: net/http (forward.go) or the engine
@@ -220,6 +227,8 @@ type call struct {
 type carrier interface {
 	// keyLines counts the X-API-Key lines and returns the first.
 	keyLines() (n int, value string)
+	// field is the first line of a field of the request, "" without one.
+	field(name string) string
 	// hops counts how often the call came through here.
 	hops() int
 	// length is that of the body, -1 when it is not known.
@@ -249,6 +258,12 @@ func (c *call) serve() {
 		return
 	}
 	c.step = StepAccess
+	if c.capped() {
+		if denial, ok := c.underCaps(); !ok {
+			c.refuse(denial)
+			return
+		}
+	}
 	decision := c.decide()
 	if !decision.Allow {
 		c.refuse(decision.Denial)
@@ -256,7 +271,7 @@ func (c *call) serve() {
 	}
 	c.identity = decision.Identity
 	c.step = StepForward
-	if limit := c.gateway.limits.Body; limit > 0 && c.carrier.length() > limit {
+	if limit := c.bodyLimit(); limit > 0 && c.carrier.length() > limit {
 		c.refuse(policy.BodyTooLarge)
 		return
 	}

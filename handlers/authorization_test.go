@@ -80,14 +80,16 @@ var guards = map[string]guard{
 	"GET /api/v1/projects/:project/exports":                     {},
 	"GET /api/v1/projects/:project/usage":                       {},
 	"GET /api/v1/projects/:project/requests":                    {},
+	"GET /api/v1/audit":                                         {stranger: 200, viewer: 403},
+	"GET /api/v1/audit/verify":                                  {stranger: 200, viewer: 403},
 	"POST /api/v1/projects/:project/exports":                    {body: `{"format":"data"}`, owner: 202},
 	"GET /api/v1/exports/:export":                               {},
 	"POST /api/v1/exports/:export/cancel":                       {},
 	"GET /api/v1/exports/:export/download":                      {needs: "ready"},
 }
 
-// Whoever may not do it is refused and nothing is written down; who may, leaves
-// one audit entry with each change.
+// Whoever may not do it is refused, which leaves one audit entry that says so; who
+// may, leaves one with each change, which says what changed.
 func TestEveryRouteGuardsWhatExists(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
@@ -155,8 +157,8 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 		below.project, below.projectName = o.strangers.project, o.strangers.projectName
 		rows = append(rows, row{"a stranger below a project of theirs", below.path(route), o.stranger, http.StatusNotFound})
 	}
-	before := o.audit(t)
 	for _, r := range rows {
+		before := len(o.audit(t))
 		got := o.ask(t, method, r.path, has.fill(want.body, o.team), r.caller)
 		if got.status != r.status {
 			t.Errorf("%s got %d, want %d: %.200q", r.who, got.status, r.status, got.raw)
@@ -168,11 +170,10 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 		if r.who != "a viewer" && !known && (strings.Contains(got.raw, has.project) || strings.Contains(got.raw, has.projectName)) {
 			t.Errorf("%s learns of the project: %.200q", r.who, got.raw)
 		}
-	}
-	if entries := o.audit(t); len(entries) != len(before) {
-		t.Errorf("what was refused is in the audit log: %+v", entries[0])
+		o.checkRefusal(t, r.who, r.status, o.audit(t)[:len(o.audit(t))-before])
 	}
 
+	before := o.audit(t)
 	got := o.ask(t, method, path, has.fill(want.body, o.team), o.owner)
 	if got.status != want.owner || strings.HasPrefix(got.header.Get("Location"), "/signin") {
 		t.Fatalf("the owner got %d, want %d: %.200q", got.status, want.owner, got.raw)
@@ -185,6 +186,26 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 		t.Errorf("the owner's change left %d audit entries, want 1", added)
 	case method != http.MethodGet && (entries[0].Actor != o.principal.Account || entries[0].RequestID == ""):
 		t.Errorf("the audit entry does not say who asked in which request: %+v", entries[0])
+	case method != http.MethodGet && entries[0].Action != string(access.WorkspaceClaim) && len(entries[0].Changes) == 0:
+		t.Errorf("the audit entry does not say what changed: %+v", entries[0])
+	}
+}
+
+// checkRefusal looks at what the answer to one caller has added to the log of the
+// team whose things were asked for.
+func (o *office) checkRefusal(t *testing.T, who string, status int, added []models.AuditEntry) {
+	t.Helper()
+	trespass := who != "nobody" && (status == http.StatusForbidden || status == http.StatusNotFound)
+	if who == "another workspace's key" && status == http.StatusForbidden {
+		trespass = false // in a workspace of its own
+	}
+	switch below := who == "a stranger below a project of theirs"; {
+	case below && len(added) == 0: // found nothing where they looked
+	case !trespass && len(added) != 0:
+		t.Errorf("%s was answered %d, and the log of the team says %+v", who, status, added)
+	case trespass && (len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Actor == o.principal.Account ||
+		added[0].RequestID == "" || added[0].Detail["code"] == "" || added[0].Detail["route"] == ""):
+		t.Errorf("%s was refused, and the log of the team says %+v", who, added)
 	}
 }
 

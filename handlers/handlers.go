@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/accounts"
+	"postern/audit"
 	"postern/config"
 	"postern/exports"
 	"postern/idempotency"
@@ -35,6 +36,8 @@ type Server struct {
 	Usage       *usage.Service
 	Idempotency *idempotency.Service
 	Tokens      *tokens.Service
+	Audit       *audit.Service
+	Refusals    *audit.Refusals
 	Ready       func(context.Context) error // nil means ready for calls
 	Log         *slog.Logger
 }
@@ -50,6 +53,7 @@ func (s *Server) Handler() http.Handler {
 	router.HandleMethodNotAllowed = true
 	router.RedirectTrailingSlash = false
 	router.ForwardedByClientIP = false
+	router.Use(s.noteRoute)
 	s.routes(router)
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))

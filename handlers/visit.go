@@ -81,9 +81,8 @@ func (v *visit) identify() (signedIn bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	p.RemoteAddr, p.RequestID = r.RemoteAddr, requestID(r.Context())
-	v.who, v.account = p, &ui.Account{Name: profile.Name, Email: profile.Email}
-	v.c.Request = r.WithContext(context.WithValue(r.Context(), principalKey, p))
+	v.c.Request = withPrincipal(r, p)
+	v.who, v.account = principalOf(v.ctx()), &ui.Account{Name: profile.Name, Email: profile.Email}
 	return true, nil
 }
 

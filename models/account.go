@@ -14,6 +14,7 @@ type Account struct {
 	Email        string
 	Name         string
 	PasswordHash string
+	Operator     bool // of the installation, beside what they are in teams
 	CreatedAt    time.Time
 }
 
@@ -91,9 +92,9 @@ func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
 }
 
 // ClaimTeam gives an unclaimed workspace its owner's name and an endless life;
-// false when somebody was faster.
+// false when somebody was faster, or has begun to delete it (CondemnTeam).
 func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
-	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL", id).
+	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND claim_code_hash IS NOT NULL", id).
 		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})
 	return res.RowsAffected == 1, res.Error
 }
@@ -149,4 +150,16 @@ func (t *Tx) lockTable(name string) error {
 		return nil
 	}
 	return t.db.Exec("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", clause.Table{Name: name}).Error
+}
+
+// EmailsOfTeam maps the accounts of a team to their e-mail addresses.
+func (t *Tx) EmailsOfTeam(teamID string) (map[string]string, error) {
+	var list []Account
+	err := t.db.Select("accounts.id", "accounts.email").Joins("JOIN memberships ON memberships.account_id = accounts.id").
+		Where("memberships.team_id = ?", teamID).Find(&list).Error
+	out := make(map[string]string, len(list))
+	for _, a := range list {
+		out[a.ID] = a.Email
+	}
+	return out, err
 }

@@ -104,6 +104,7 @@ func (s *Service) ByToken(ctx context.Context, bearer string) (access.Principal,
 		return access.Principal{}, fmt.Errorf("tokens: %w", err)
 	}
 	p.Token, p.Scoped, p.Scopes = row.ID, true, scopesOf(row.Scopes)
+	p.Operator = p.Operator && slices.Contains(p.Scopes, access.ScopeAdmin)
 	return p, s.touch(ctx, row, now.Truncate(time.Minute))
 }
 

@@ -46,6 +46,8 @@ var rooms = []room{
 	{name: "idempotency", floor: rules},
 	{name: "tokens", floor: rules, beside: []string{"accounts"}},
 	{name: "usage", floor: rules},
+	{name: "audit", floor: rules},
+	{name: "retention", floor: rules},
 	{name: "accounts", floor: rules},
 
 	{name: "bundle", floor: pure, only: []string{"bundle", "snapshot", "policy", "fault"}},
