@@ -62,8 +62,7 @@ func mint(tx *models.Tx, p access.Principal, row models.AccessToken) (Minted, er
 	if err := tx.Insert(&row); err != nil {
 		return Minted{}, err
 	}
-	detail := map[string]string{"name": row.Name, "kind": row.Kind, "scopes": strings.Join(row.Scopes, " "), "expires_at": row.ExpiresAt.Format(time.RFC3339)}
-	if err := record(tx, p, access.TokenCreate, row.ID, detail); err != nil {
+	if err := record(tx, p, access.Entry{Action: access.TokenCreate, Object: row.ID, Detail: map[string]string{"name": row.Name}, After: row}); err != nil {
 		return Minted{}, err
 	}
 	return Minted{Token: view(row, p), Plaintext: plaintext}, nil

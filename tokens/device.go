@@ -191,7 +191,9 @@ func (s *Service) Decide(ctx context.Context, p access.Principal, code string, a
 		if err != nil || !won {
 			return errors.Join(err, errNoCode)
 		}
-		return record(tx, p, action, row.ID, map[string]string{"machine": row.Machine, "scopes": strings.Join(row.Scopes, " ")})
+		after := row
+		after.State, after.AccountID = state, &p.Account
+		return record(tx, p, access.Entry{Action: action, Object: row.ID, Detail: map[string]string{"machine": row.Machine}, Before: row, After: after})
 	})
 	if err != nil {
 		return fmt.Errorf("tokens: decide on a device code: %w", err)

@@ -229,7 +229,7 @@ func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) err
 		if err != nil || !gone {
 			return errors.Join(err, access.NotFound())
 		}
-		return record(tx, p, access.TokenRevoke, id, map[string]string{"name": row.Name, "kind": row.Kind})
+		return record(tx, p, access.Entry{Action: access.TokenRevoke, Object: id, Detail: map[string]string{"name": row.Name}, Before: row})
 	})
 	if err != nil {
 		return fmt.Errorf("tokens: revoke %s: %w", id, err)
@@ -242,24 +242,26 @@ func revokeKey(tx *models.Tx, p access.Principal, id string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(rows, func(row models.Token) bool { return row.ID == id }) {
+	i := slices.IndexFunc(rows, func(row models.Token) bool { return row.ID == id })
+	if i < 0 {
 		return access.NotFound()
 	}
 	if err := tx.DeleteToken(id); err != nil {
 		return err
 	}
-	return record(tx, p, access.TokenRevoke, id, map[string]string{"kind": Workspace})
+	return record(tx, p, access.Entry{Action: access.TokenRevoke, Object: id, Before: rows[i]})
 }
 
 // record tells every team of the account: the token opens each of them.
-func record(tx *models.Tx, p access.Principal, action access.Action, object string, detail map[string]string) error {
+func record(tx *models.Tx, p access.Principal, e access.Entry) error {
 	teams := p.Teams()
 	slices.Sort(teams)
 	if len(teams) == 0 {
 		teams = []string{""}
 	}
 	for _, team := range teams {
-		if err := access.Record(tx, p, access.Entry{Action: action, Object: object, Team: team, Detail: detail}); err != nil {
+		e.Team = team
+		if err := access.Record(tx, p, e); err != nil {
 			return err
 		}
 	}
