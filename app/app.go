@@ -98,7 +98,8 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
-		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure})
+		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
+		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)

@@ -31,10 +31,9 @@ func route[In, Out any](s *Server, api huma.API, id, method, path string, status
 		note(ctx, err)
 		s.logCause(ctx, err)
 		problem := problemOf(err, requestID(ctx))
-		if challenges(problem) {
-			return nil, huma.ErrorWithHeaders(problem, http.Header{"WWW-Authenticate": {challenge(problem.Code)}})
-		}
-		return nil, problem
+		header := http.Header{}
+		describe(header, problem, err)
+		return nil, huma.ErrorWithHeaders(problem, header)
 	})
 }
 

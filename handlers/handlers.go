@@ -57,5 +57,5 @@ func (s *Server) Handler() http.Handler {
 	s.routes(router)
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))
-	return s.observe(secureHeaders(s.answersFor(protection.Handler(s.textOnly(router)))))
+	return patiently(patience, s.calledFor(s.observe(secureHeaders(s.answersFor(protection.Handler(s.textOnly(router)))))))
 }
