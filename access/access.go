@@ -71,6 +71,11 @@ func Actions() []Action {
 	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead}
 }
 
+// Recorded lists the actions that the audit log can hold.
+func Recorded() []Action {
+	return append(Actions(), WorkspaceClaim, CredentialUse, RequestMake, AuditGap)
+}
+
 // granted is the whole matrix; what is absent is denied.
 var granted = map[Role]map[Action]bool{
 	Owner:     all(),

@@ -67,6 +67,7 @@ var guards = map[string]guard{
 	"POST /projects/:project/keys/:key/revoke":          {body: "confirm=true"},
 	"POST /projects/:project/keys/:key/rotate":          {body: "grace_seconds=0", owner: 200},
 	"GET /projects/:project/export":                     {},
+	"GET /audit":                                        {stranger: 200, viewer: 403},
 	"GET /projects/:project/usage":                      {},
 	"GET /projects/:project/requests":                   {},
 	"POST /projects/:project/export":                    {body: "format=data"},

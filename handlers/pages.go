@@ -33,6 +33,7 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/settings/tokens/:token/revoke", s.revokeTokenPage)
 	inside("GET", "/device", s.askDevice)
 	inside("POST", "/device", s.decideDevice)
+	inside("GET", auditPath, s.showAuditPage)
 
 	inside("GET", "/projects", s.showProjects)
 	inside("GET", "/projects/new", s.askProject)
