@@ -97,7 +97,8 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
-	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
+	measured := a.newMetrics()
+	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage, measured},
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
@@ -116,7 +117,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
 		Tokens: &tokens.Service{DB: a.state.db},
-		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals,
+		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Metrics: measured.Handler(),
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}

@@ -38,6 +38,7 @@ type Server struct {
 	Tokens      *tokens.Service
 	Audit       *audit.Service
 	Refusals    *audit.Refusals
+	Metrics     http.Handler                // for whoever may read them
 	Ready       func(context.Context) error // nil means ready for calls
 	Log         *slog.Logger
 }

@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"testing"
 	"time"
 
@@ -46,6 +47,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
 		Projects:    &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
 		Audit:       &audit.Service{DB: db},
+		Metrics:     http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		Refusals:    &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 	}
 }

@@ -26,6 +26,7 @@ import (
 // Queue adds jobs, and works on them between Start and Stop.
 type Queue struct {
 	client *river.Client[*sql.Tx]
+	db     *models.DB
 }
 
 // Exports is the work behind the export jobs.
@@ -67,7 +68,7 @@ func New(db *models.DB, exports Exports, log *slog.Logger, others ...Kind) (*Que
 	if err != nil {
 		return nil, fmt.Errorf("jobs: make the queue: %w", err)
 	}
-	return &Queue{client: client}, nil
+	return &Queue{client: client, db: db}, nil
 }
 
 func driver(db *models.DB) riverdriver.Driver[*sql.Tx] {
