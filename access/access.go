@@ -43,6 +43,7 @@ const (
 
 	// These are recorded of what Postern does by itself.
 	ProjectPurge   Action = "project.purge"
+	WebhookDisable Action = "webhook.disable"
 	WorkspacePurge Action = "workspace.purge"
 
 	// CredentialUse is recorded where a credential is refused, RequestMake where a
