@@ -1,10 +1,13 @@
 package gateway_test
 
 import (
+	"bufio"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,6 +125,43 @@ func TestOldSecretWorksWithinItsGrace(t *testing.T) {
 	}
 	if id := r.lastCall().header.Get("X-Credential-Identifier"); id != "key_1" {
 		t.Errorf("credential %q, want the key's own id", id)
+	}
+}
+
+// The end of a grace, and of a key, is a moment and belongs to what comes after.
+func TestASecretDiesOnTheTick(t *testing.T) {
+	end := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	for path, lines := range map[string][]string{"the engine": nil, "net/http": {"TE: trailers"}} {
+		var now atomic.Int64 // nanoseconds since the end
+		r := newRig(t, nil, func(_ *rig, o *gateway.Options) {
+			o.Clock = func() time.Time { return end.Add(time.Duration(now.Load())) }
+		})
+		rotated, old, ending := mintUnknown(t), mintUnknown(t), mintUnknown(t)
+		key := snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive}
+		r.keys.put(rotated, key)
+		key.GraceEndsAt = end
+		r.keys.putOld(old, key)
+		r.keys.put(ending, snapshot.Key{ID: "key_2", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive, ExpiresAt: end})
+		conn := r.dial()
+		defer conn.Close()
+		from := bufio.NewReader(conn)
+		for _, tick := range []struct {
+			at   time.Duration
+			want int
+		}{{-time.Hour, 200}, {-1, 200}, {0, 401}, {1, 401}, {-1, 200}, {time.Hour, 401}} {
+			now.Store(int64(tick.at))
+			for what, secret := range map[string]string{"the secret before": old, "a key that ends": ending, "the new secret": rotated} {
+				want := tick.want
+				if secret == rotated {
+					want = 200
+				}
+				// One connection all along: nothing about a caller is remembered with it.
+				_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, append(lines, "X-API-Key: "+secret)...))
+				if got := r.readReply(from, "GET"); got.StatusCode != want {
+					t.Errorf("%s, %s, %d ns from the end: %d, want %d", path, what, tick.at, got.StatusCode, want)
+				}
+			}
+		}
 	}
 }
 
