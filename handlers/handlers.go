@@ -22,6 +22,7 @@ import (
 	"postern/keys"
 	"postern/projects"
 	"postern/usage"
+	"postern/webhooks"
 )
 
 // Server is what the routes work with.
@@ -33,6 +34,7 @@ type Server struct {
 	Keys        *keys.Service
 	Exports     *exports.Service
 	Usage       *usage.Service
+	Webhooks    *webhooks.Service
 	Idempotency *idempotency.Service
 	Audit       *audit.Service
 	Refusals    *audit.Refusals

@@ -79,7 +79,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 			return err
 		}
 		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: row.ID, Team: row.TeamID,
-			Detail: map[string]string{"change": "create", "host": hostOf(row.URL)}})
+			Detail: map[string]string{"change": "create"}, After: settingsOf(view(row))})
 	})
 	if err != nil {
 		return Webhook{}, "", fmt.Errorf("webhooks: create: %w", err)
@@ -175,7 +175,8 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, ifMatch, w
 			return err
 		}
 		out = view(row)
-		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: id, Team: row.TeamID, Detail: map[string]string{"change": what}})
+		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: id, Team: row.TeamID, Detail: map[string]string{"change": what},
+			Before: settingsOf(before), After: settingsOf(out)})
 	})
 	if err != nil {
 		return Webhook{}, fmt.Errorf("webhooks: %s of %s: %w", what, id, err)
@@ -198,7 +199,7 @@ func (s *Service) Delete(ctx context.Context, p access.Principal, id string) err
 			return err
 		}
 		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: id, Team: row.TeamID,
-			Detail: map[string]string{"change": "delete", "host": hostOf(row.URL)}})
+			Detail: map[string]string{"change": "delete"}, Before: settingsOf(view(row))})
 	})
 	if err != nil {
 		return fmt.Errorf("webhooks: delete %s: %w", id, err)
@@ -248,14 +249,21 @@ func (s *Service) checkURL(ctx context.Context, raw string) (*url.URL, *fault.Fi
 	return u, nil, err
 }
 
-// hostOf is what the audit log says of an address, whose path may be what its
-// owner keeps to himself.
-func hostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return ""
+// settings is what the audit log keeps of a webhook: of its address the host, since
+// the path may be what its owner keeps to himself.
+type settings struct {
+	Host        string
+	Description string
+	Events      []string
+	Enabled     bool
+}
+
+func settingsOf(w Webhook) settings {
+	out := settings{Description: w.Description, Events: w.Events, Enabled: w.Enabled}
+	if u, err := url.Parse(w.URL); err == nil {
+		out.Host = u.Host
 	}
-	return u.Host
+	return out
 }
 
 // Where a webhook's secrets stand.
