@@ -21,6 +21,7 @@ import (
 	"postern/idempotency"
 	"postern/keys"
 	"postern/projects"
+	"postern/tokens"
 	"postern/usage"
 	"postern/webhooks"
 )
@@ -36,6 +37,7 @@ type Server struct {
 	Usage       *usage.Service
 	Webhooks    *webhooks.Service
 	Idempotency *idempotency.Service
+	Tokens      *tokens.Service
 	Audit       *audit.Service
 	Refusals    *audit.Refusals
 	Ready       func(context.Context) error // nil means ready for calls

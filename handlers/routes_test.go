@@ -25,8 +25,13 @@ var anonymous = map[string]string{
 	"GET /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key/freeze": "in",
 	"POST /projects/:project/keys/:key/unfreeze": "in", "POST /projects/:project/keys/:key/revoke": "in",
 	"POST /projects/:project/keys/:key/rotate": "in", "GET /projects/:project/export": "in", "POST /projects/:project/export": "in",
+	"GET /audit":                   "in",
 	"GET /projects/:project/usage": "in", "GET /projects/:project/requests": "in",
 	"GET /exports/:export": "in", "GET /exports/:export/download": "in", "POST /exports/:export/cancel": "in",
+
+	"GET /settings/tokens": "in", "POST /settings/tokens": "in", "POST /settings/tokens/:token/revoke": "in",
+	"GET /device": "in", "POST /device": "in", "POST /oauth/device_authorization": "400", "POST /oauth/token": "400",
+	"GET /api/v1/whoami": "401", "GET /api/v1/tokens": "401", "POST /api/v1/tokens": "401", "DELETE /api/v1/tokens/:token": "401",
 
 	"POST /api/v1/claim":   "401",
 	"POST /proxy":          "422", // open to anybody; the empty body is what is wrong
@@ -38,18 +43,24 @@ var anonymous = map[string]string{
 	"GET /api/v1/projects/:project/exports": "401", "POST /api/v1/projects/:project/exports": "401",
 	"GET /api/v1/audit": "401", "GET /api/v1/audit/verify": "401",
 	"GET /api/v1/projects/:project/usage": "401", "GET /api/v1/projects/:project/requests": "401",
-	"GET /api/v1/exports/:export": "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
+	"GET /api/v1/webhooks": "401", "POST /api/v1/webhooks": "401", "GET /api/v1/webhooks/:webhook": "401", "PATCH /api/v1/webhooks/:webhook": "401",
+	"POST /api/v1/webhooks/:webhook/rotate": "401", "DELETE /api/v1/webhooks/:webhook": "401", "GET /api/v1/webhooks/:webhook/deliveries": "401",
+	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": "401",
+	"GET /api/v1/exports/:export":                                   "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
 }
 
 // bodies fit the schema, so that the answer is about the credential.
 var bodies = map[string]string{
 	"POST /proxy":                                               "{}",
+	"POST /api/v1/tokens":                                       `{"name":"ci","scopes":["read"]}`,
 	"POST /api/v1/claim":                                        `{"code":"x"}`,
 	"PATCH /api/v1/projects/:project":                           "{}",
 	"PATCH /api/v1/projects/:project/versions/:version":         `{"requests_auth":{}}`,
 	"PATCH /api/v1/projects/:project/environments/:environment": `{"target":"http://127.0.0.1:9"}`,
 	"POST /api/v1/projects/:project/keys":                       `{"owner":"x"}`,
 	"POST /api/v1/projects/:project/exports":                    `{"format":"data"}`,
+	"POST /api/v1/webhooks":                                     `{"url":"http://8.8.8.8"}`,
+	"PATCH /api/v1/webhooks/:webhook":                           `{}`,
 }
 
 func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {

@@ -79,7 +79,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 			return err
 		}
 		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: row.ID, Team: row.TeamID,
-			Detail: map[string]string{"change": "create"}, After: settingsOf(view(row))})
+			Detail: map[string]string{"change": "create"}, After: settingsOf(row)})
 	})
 	if err != nil {
 		return Webhook{}, "", fmt.Errorf("webhooks: create: %w", err)
@@ -158,8 +158,8 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, ifMatch, w
 		if err != nil {
 			return err
 		}
-		before := view(row)
-		if ifMatch != "" && ifMatch != before.ETag {
+		before := row
+		if ifMatch != "" && ifMatch != view(row).ETag {
 			return stale()
 		}
 		seen := row.UpdatedAt
@@ -176,7 +176,7 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, ifMatch, w
 		}
 		out = view(row)
 		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: id, Team: row.TeamID, Detail: map[string]string{"change": what},
-			Before: settingsOf(before), After: settingsOf(out)})
+			Before: settingsOf(before), After: settingsOf(row)})
 	})
 	if err != nil {
 		return Webhook{}, fmt.Errorf("webhooks: %s of %s: %w", what, id, err)
@@ -199,7 +199,7 @@ func (s *Service) Delete(ctx context.Context, p access.Principal, id string) err
 			return err
 		}
 		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: id, Team: row.TeamID,
-			Detail: map[string]string{"change": "delete"}, Before: settingsOf(view(row))})
+			Detail: map[string]string{"change": "delete"}, Before: settingsOf(row)})
 	})
 	if err != nil {
 		return fmt.Errorf("webhooks: delete %s: %w", id, err)
@@ -250,17 +250,18 @@ func (s *Service) checkURL(ctx context.Context, raw string) (*url.URL, *fault.Fi
 }
 
 // settings is what the audit log keeps of a webhook: of its address the host, since
-// the path may be what its owner keeps to himself.
+// the path may be what its owner keeps to himself, and of its secret that it changed.
 type settings struct {
 	Host        string
 	Description string
 	Events      []string
 	Enabled     bool
+	Secret      []byte
 }
 
-func settingsOf(w Webhook) settings {
-	out := settings{Description: w.Description, Events: w.Events, Enabled: w.Enabled}
-	if u, err := url.Parse(w.URL); err == nil {
+func settingsOf(row models.Webhook) settings {
+	out := settings{Description: row.Description, Events: row.Events, Enabled: row.Enabled, Secret: row.Secret}
+	if u, err := url.Parse(row.URL); err == nil {
 		out.Host = u.Host
 	}
 	return out

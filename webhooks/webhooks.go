@@ -238,9 +238,12 @@ func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, deliver
 		if !reopened {
 			return fault.New(fault.Conflict, "delivery_pending", "This delivery is on its way already.")
 		}
+		type outcome struct{ State string }
+		was := outcome{row.State}
 		row.State, row.FinishedAt = Pending, nil
 		out = viewDelivery(row)
-		entry := access.Entry{Action: access.WebhookChange, Object: id, Team: webhook.TeamID, Detail: map[string]string{"change": "redeliver", "delivery": delivery}}
+		entry := access.Entry{Action: access.WebhookChange, Object: id, Team: webhook.TeamID, Detail: map[string]string{"change": "redeliver", "delivery": delivery},
+			Before: was, After: outcome{row.State}}
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
