@@ -41,6 +41,13 @@ const (
 	// account may.
 	WorkspaceClaim Action = "workspace.claim"
 
+	// An account's own, whatever its roles.
+	TokenRead     Action = "token.read"
+	TokenCreate   Action = "token.create"
+	TokenRevoke   Action = "token.revoke"
+	DeviceApprove Action = "device.approve"
+	DeviceDeny    Action = "device.deny"
+
 	// These are recorded of what Postern does by itself.
 	ProjectPurge   Action = "project.purge"
 	WorkspacePurge Action = "workspace.purge"
@@ -53,9 +60,20 @@ const (
 	AuditGap      Action = "audit.gap"
 )
 
+// Personal lists the actions that no role grants: an account does them for
+// itself.
+func Personal() []Action {
+	return []Action{WorkspaceClaim, TokenRead, TokenCreate, TokenRevoke, DeviceApprove, DeviceDeny}
+}
+
 // Actions is the complete list.
 func Actions() []Action {
 	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead}
+}
+
+// Recorded lists the actions that the audit log can hold.
+func Recorded() []Action {
+	return append(Actions(), WorkspaceClaim, CredentialUse, RequestMake, AuditGap)
 }
 
 // granted is the whole matrix; what is absent is denied.
@@ -83,9 +101,11 @@ type Principal struct {
 	Account     string          // acc_…, "" for anonymous callers and workspace keys
 	Roles       map[string]Role // team id -> role
 	Token       string          // id of the credential: of a session, a workspace key, …
-	HomeTeam    string          // where new projects go
-	Operator    bool            // of the installation
-	CommandLine bool            // whoever works on the database itself
+	Scoped      bool            // a token speaks, for what Scopes cover and nothing else
+	Scopes      []Scope
+	HomeTeam    string // where new projects go
+	Operator    bool   // of the installation
+	CommandLine bool   // whoever works on the database itself
 	RemoteAddr  string
 	RequestID   string
 
@@ -108,6 +128,9 @@ func (p Principal) Teams() []string {
 	return ids
 }
 
+// May tells whether Check lets the principal do this in the team.
+func (p Principal) May(team string, action Action) bool { return Check(p, team, action) == nil }
+
 // Check refuses an action on a team's objects: as not found where the principal
 // has no role in the team, so that nobody learns what exists elsewhere; as
 // forbidden where the role does not allow it.
@@ -118,6 +141,9 @@ func Check(p Principal, team string, action Action) error {
 	role, ok := p.Roles[team]
 	if !ok {
 		return Refused(notFound, team, action)
+	}
+	if err := within(p, team, action); err != nil {
+		return err
 	}
 	if !Can(role, action) {
 		return Refused(fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, does not allow %s.", role, action), team, action)

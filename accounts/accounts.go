@@ -32,7 +32,7 @@ const (
 // The kinds of token in the tokens table.
 const (
 	kindSession   = "session"
-	kindWorkspace = "workspace"
+	KindWorkspace = "workspace"
 	kindLink      = "link"
 )
 
@@ -75,7 +75,7 @@ func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 	w := Workspace{Team: models.NewID("team"), Key: workspaceKeyPrefix + newSecret(), ClaimCode: newSecret(), ExpiresAt: now.Add(ttl)}
 	err := tx.Insert(
 		&models.Team{ID: w.Team, Name: "Unclaimed workspace", ClaimCodeHash: hash(w.ClaimCode), ExpiresAt: &w.ExpiresAt, CreatedAt: now},
-		&models.Token{ID: models.NewID("tok"), Kind: kindWorkspace, TeamID: &w.Team, Hash: hash(w.Key), CreatedAt: now, ExpiresAt: &w.ExpiresAt},
+		&models.Token{ID: models.NewID("tok"), Kind: KindWorkspace, TeamID: &w.Team, Hash: hash(w.Key), CreatedAt: now, ExpiresAt: &w.ExpiresAt},
 	)
 	if err != nil {
 		return Workspace{}, fmt.Errorf("accounts: make a workspace: %w", err)
@@ -111,7 +111,7 @@ func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Princi
 	if !strings.HasPrefix(key, workspaceKeyPrefix) {
 		return access.Principal{}, errBearer
 	}
-	token, err := s.DB.Read(ctx).TokenByHash(kindWorkspace, hash(key), models.Now())
+	token, err := s.DB.Read(ctx).TokenByHash(KindWorkspace, hash(key), models.Now())
 	if errors.Is(err, models.ErrNotFound) || (err == nil && token.TeamID == nil) {
 		return access.Principal{}, errBearer
 	}
@@ -132,22 +132,9 @@ func (s *Service) BySession(ctx context.Context, session string) (access.Princip
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: look up a session: %w", err)
 	}
-	memberships, err := tx.MembershipsOf(*token.AccountID)
-	if err != nil {
-		return access.Principal{}, fmt.Errorf("accounts: teams of %s: %w", *token.AccountID, err)
-	}
-	account, err := tx.AccountByID(*token.AccountID)
-	if err != nil {
-		return access.Principal{}, fmt.Errorf("accounts: the account %s of a session: %w", *token.AccountID, err)
-	}
-	p := access.Principal{Account: account.ID, Operator: account.Operator, Token: token.ID, Roles: map[string]access.Role{}}
-	for _, m := range memberships {
-		if p.HomeTeam == "" {
-			p.HomeTeam = m.TeamID
-		}
-		p.Roles[m.TeamID] = access.Role(m.Role)
-	}
-	return p, nil
+	p, err := PrincipalOf(tx, *token.AccountID)
+	p.Token = token.ID
+	return p, err
 }
 
 // Profile is what the dashboard shows of the account that is signed in.

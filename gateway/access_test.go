@@ -57,8 +57,8 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 	r.keys.mu.Lock()
 	clear(r.keys.byNew)
 	r.keys.mu.Unlock()
-	r.keys.put(good, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive})
-	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive, GraceEndsAt: past})
+	r.keys.put(good, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive})
+	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive, GraceEndsAt: past})
 
 	for _, tc := range []struct {
 		name   string
@@ -119,7 +119,7 @@ func mintUnknown(t *testing.T) string {
 func TestOldSecretWorksWithinItsGrace(t *testing.T) {
 	r := newRig(t, nil)
 	old := mintUnknown(t)
-	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive, GraceEndsAt: time.Now().Add(time.Hour)})
+	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive, GraceEndsAt: time.Now().Add(time.Hour)})
 	if got := r.get("/shop/1.0.0/prod", "X-API-Key: "+old); got.StatusCode != 200 {
 		t.Errorf("%d %s", got.StatusCode, got.body)
 	}
@@ -137,11 +137,11 @@ func TestASecretDiesOnTheTick(t *testing.T) {
 			o.Clock = func() time.Time { return end.Add(time.Duration(now.Load())) }
 		})
 		rotated, old, ending := mintUnknown(t), mintUnknown(t), mintUnknown(t)
-		key := snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive}
+		key := snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive}
 		r.keys.put(rotated, key)
 		key.GraceEndsAt = end
 		r.keys.putOld(old, key)
-		r.keys.put(ending, snapshot.Key{ID: "key_2", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive, ExpiresAt: end})
+		r.keys.put(ending, snapshot.Key{ID: "key_2", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive, ExpiresAt: end})
 		conn := r.dial()
 		defer conn.Close()
 		from := bufio.NewReader(conn)
@@ -170,7 +170,7 @@ func TestARevokedKeyIsRefusedOnTheNextCall(t *testing.T) {
 	if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
 		t.Fatalf("before: %d %s", got.StatusCode, got.body)
 	}
-	r.keys.put(r.key, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyRevoked})
+	r.keys.put(r.key, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyRevoked})
 	r.wantCode("after", r.get("/shop/1.0.0/prod"), 401, "invalid_key")
 }
 

@@ -14,6 +14,7 @@ import (
 	"postern/models"
 	"postern/projects"
 	"postern/testkit/state"
+	"postern/tokens"
 )
 
 // guard is what a route asks of its caller. Zero statuses mean the usual: not
@@ -21,8 +22,9 @@ import (
 // for the owner OK, or for a changing form a redirect.
 type guard struct {
 	open     bool   // to anybody: TestEveryRouteAnswersTheAnonymousAsDeclared says with what
-	body     string // JSON on the API, a form on pages, with {code} and {team}
-	needs    string // frozen: of the key; ready: of the export
+	body     string // JSON on the API, a form on pages, with {code}, {team} and {device}
+	own      bool   // about the caller's own account: none of the team's things is asked for
+	needs    string // frozen: of the key; ready: of the export; token: one of the owner's
 	nobody   int    // without a credential
 	stranger int    // another account, with a team of its own
 	key      int    // another workspace's key, where it differs from stranger
@@ -41,6 +43,14 @@ var guards = map[string]guard{
 	"GET /claim/:code":  {stranger: 200},
 	"POST /claim/:code": {body: "team={team}"},
 
+	"GET /settings/tokens":                {own: true, stranger: 200},
+	"POST /settings/tokens":               {own: true, body: "name=ci&scopes=read", stranger: 201, viewer: 201, owner: 201},
+	"POST /settings/tokens/:token/revoke": {own: true, needs: "token", viewer: 404},
+	"GET /device":                         {own: true, stranger: 200},
+	"POST /device":                        {own: true, body: "user_code={device}&decision=approve", stranger: 200, viewer: 200, owner: 200},
+	"POST /oauth/device_authorization":    {open: true},
+	"POST /oauth/token":                   {open: true},
+
 	"GET /projects":     {stranger: 200},
 	"GET /projects/new": {stranger: 200},
 	// In the caller's own team, where a stranger is the owner.
@@ -57,6 +67,7 @@ var guards = map[string]guard{
 	"POST /projects/:project/keys/:key/revoke":          {body: "confirm=true"},
 	"POST /projects/:project/keys/:key/rotate":          {body: "grace_seconds=0", owner: 200},
 	"GET /projects/:project/export":                     {},
+	"GET /audit":                                        {stranger: 200, viewer: 403},
 	"GET /projects/:project/usage":                      {},
 	"GET /projects/:project/requests":                   {},
 	"POST /projects/:project/export":                    {body: "format=data"},
@@ -65,6 +76,10 @@ var guards = map[string]guard{
 
 	"POST /api/v1/claim":                                        {body: `{"code":"{code}","team":"{team}"}`, key: 403},
 	"POST /proxy":                                               {body: `{"target":"http://127.0.0.1:9/moved"}`, nobody: 201, stranger: 201, owner: 201},
+	"GET /api/v1/whoami":                                        {own: true, stranger: 200},
+	"GET /api/v1/tokens":                                        {own: true, stranger: 200},
+	"POST /api/v1/tokens":                                       {own: true, body: `{"name":"ci","scopes":["read"]}`, stranger: 201, key: 403, viewer: 201, owner: 201},
+	"DELETE /api/v1/tokens/:token":                              {own: true, needs: "token", viewer: 404, owner: 204},
 	"GET /api/v1/projects":                                      {stranger: 200},
 	"GET /api/v1/projects/:project":                             {},
 	"PATCH /api/v1/projects/:project":                           {body: `{"display_name":"Renamed"}`},
@@ -159,7 +174,7 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 	}
 	for _, r := range rows {
 		before := len(o.audit(t))
-		got := o.ask(t, method, r.path, has.fill(want.body, o.team), r.caller)
+		got := o.ask(t, method, r.path, o.fill(t, has, want.body), r.caller)
 		if got.status != r.status {
 			t.Errorf("%s got %d, want %d: %.200q", r.who, got.status, r.status, got.raw)
 		}
@@ -170,11 +185,14 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 		if r.who != "a viewer" && !known && (strings.Contains(got.raw, has.project) || strings.Contains(got.raw, has.projectName)) {
 			t.Errorf("%s learns of the project: %.200q", r.who, got.raw)
 		}
+		if want.own {
+			continue
+		}
 		o.checkRefusal(t, r.who, r.status, o.audit(t)[:len(o.audit(t))-before])
 	}
 
 	before := o.audit(t)
-	got := o.ask(t, method, path, has.fill(want.body, o.team), o.owner)
+	got := o.ask(t, method, path, o.fill(t, has, want.body), o.owner)
 	if got.status != want.owner || strings.HasPrefix(got.header.Get("Location"), "/signin") {
 		t.Fatalf("the owner got %d, want %d: %.200q", got.status, want.owner, got.raw)
 	}
@@ -301,7 +319,7 @@ func (o *office) audit(t *testing.T) []models.AuditEntry {
 
 // things are what the parameters of a route can name. Each route gets its own,
 // so that none finds what another has changed.
-type things struct{ project, projectName, version, environment, key, export, code string }
+type things struct{ project, projectName, version, environment, key, export, code, token string }
 
 func (o *office) furnish(t *testing.T, needs string) things {
 	t.Helper()
@@ -315,6 +333,10 @@ func (o *office) furnish(t *testing.T, needs string) things {
 	has := things{project: created.Project.ID, projectName: created.Project.Name, version: version.ID, environment: version.Environments[0].ID,
 		key: created.Keys["prod"].ID, export: export.ID, code: o.create(t, access.Principal{}, "").Workspace.ClaimCode}
 	switch needs {
+	case "token":
+		var minted tokens.Minted
+		minted, err = o.server.Tokens.Create(t.Context(), o.principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
+		has.token = minted.ID
 	case "frozen":
 		_, err = o.server.Keys.Freeze(t.Context(), o.principal, has.key)
 	case "ready":
@@ -333,11 +355,19 @@ func (h things) path(route string) string {
 		project = h.project
 	}
 	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
-		":key", h.key, ":export", h.export, ":code", h.code).Replace(route)
+		":key", h.key, ":export", h.export, ":code", h.code, ":token", h.token).Replace(route)
 }
 
-func (h things) fill(body, team string) string {
-	return strings.NewReplacer("{code}", h.code, "{team}", team).Replace(body)
+func (o *office) fill(t *testing.T, has things, body string) string {
+	t.Helper()
+	if strings.Contains(body, "{device}") { // each code is for one decision
+		asked, err := o.server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
+	}
+	return strings.NewReplacer("{code}", has.code, "{team}", o.team).Replace(body)
 }
 
 func (o *office) ask(t *testing.T, method, path, body string, caller []string) answer {

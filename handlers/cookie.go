@@ -22,14 +22,15 @@ const (
 // flashes is what a page says about the action that led to it, by a name that
 // can stand in a cookie: whoever forges one gets one of these sentences.
 var flashes = map[string]ui.Notice{
-	"settings":  {Tone: ui.Good, Text: "The settings are saved."},
-	"access":    {Tone: ui.Good, Text: "The access policy is saved and holds from the next call on."},
-	"target":    {Tone: ui.Good, Text: "The target is saved and holds from the next call on."},
-	"frozen":    {Tone: ui.Good, Text: "The key is frozen: its calls get 403 until it is unfrozen."},
-	"unfrozen":  {Tone: ui.Good, Text: "The key works again."},
-	"revoked":   {Tone: ui.Good, Text: "The key is revoked for good."},
-	"claimed":   {Tone: ui.Good, Text: "It is yours now. Addresses and API keys stay as they are; the workspace key no longer works."},
-	"cancelled": {Tone: ui.Good, Text: "The export is cancelled."},
+	"settings":      {Tone: ui.Good, Text: "The settings are saved."},
+	"access":        {Tone: ui.Good, Text: "The access policy is saved and holds from the next call on."},
+	"target":        {Tone: ui.Good, Text: "The target is saved and holds from the next call on."},
+	"frozen":        {Tone: ui.Good, Text: "The key is frozen: its calls get 403 until it is unfrozen."},
+	"unfrozen":      {Tone: ui.Good, Text: "The key works again."},
+	"revoked":       {Tone: ui.Good, Text: "The key is revoked for good."},
+	"claimed":       {Tone: ui.Good, Text: "It is yours now. Addresses and API keys stay as they are; the workspace key no longer works."},
+	"token_revoked": {Tone: ui.Good, Text: "The token is revoked: nothing can be done with it any more."},
+	"cancelled":     {Tone: ui.Good, Text: "The export is cancelled."},
 }
 
 // done leads on to a page that says once what was done.

@@ -21,6 +21,7 @@ import (
 	"postern/idempotency"
 	"postern/keys"
 	"postern/projects"
+	"postern/tokens"
 	"postern/usage"
 )
 
@@ -34,6 +35,7 @@ type Server struct {
 	Exports     *exports.Service
 	Usage       *usage.Service
 	Idempotency *idempotency.Service
+	Tokens      *tokens.Service
 	Audit       *audit.Service
 	Refusals    *audit.Refusals
 	Ready       func(context.Context) error // nil means ready for calls

@@ -28,6 +28,13 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("GET", "/claim/:code", s.askClaim)
 	inside("POST", "/claim/:code", s.claim)
 
+	inside("GET", "/settings/tokens", s.showTokens)
+	inside("POST", "/settings/tokens", s.makeToken)
+	inside("POST", "/settings/tokens/:token/revoke", s.revokeTokenPage)
+	inside("GET", "/device", s.askDevice)
+	inside("POST", "/device", s.decideDevice)
+	inside("GET", auditPath, s.showAuditPage)
+
 	inside("GET", "/projects", s.showProjects)
 	inside("GET", "/projects/new", s.askProject)
 	inside("POST", "/projects/new", s.makeProject)

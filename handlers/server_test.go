@@ -17,6 +17,7 @@ import (
 	"postern/keys"
 	"postern/models"
 	"postern/projects"
+	"postern/tokens"
 	"postern/usage"
 )
 
@@ -39,6 +40,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Config: settings, Version: "test", Log: log, Exports: builder,
 		Ready:       func(context.Context) error { return nil },
 		Accounts:    &accounts.Service{DB: db, Changed: unserved},
+		Tokens:      &tokens.Service{DB: db},
 		Idempotency: &idempotency.Service{DB: db},
 		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},

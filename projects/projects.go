@@ -113,6 +113,9 @@ func (s *Service) List(ctx context.Context, p access.Principal, cursor string, l
 	if p.Anonymous() {
 		return Page{}, access.Check(p, "", access.ProjectRead)
 	}
+	if err := access.Within(p, access.ProjectRead); err != nil {
+		return Page{}, err
+	}
 	if limit <= 0 {
 		limit = 50
 	}
