@@ -39,6 +39,7 @@ type Server struct {
 	Audit       *audit.Service
 	Refusals    *audit.Refusals
 	Ready       func(context.Context) error // nil means ready for calls
+	Alarm       func() string               // what an operator has to look into although calls are served; "" for nothing
 	Log         *slog.Logger
 }
 
