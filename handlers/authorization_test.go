@@ -95,6 +95,8 @@ var guards = map[string]guard{
 	"GET /api/v1/projects/:project/exports":                     {},
 	"GET /api/v1/projects/:project/usage":                       {},
 	"GET /api/v1/projects/:project/requests":                    {},
+	"PUT /api/v1/projects/:project/takedown":                    {body: `{"reason":"Phishing"}`, viewer: 404},
+	"DELETE /api/v1/projects/:project/takedown":                 {needs: "taken", viewer: 404},
 	"GET /api/v1/audit":                                         {stranger: 200, viewer: 403},
 	"GET /api/v1/audit/verify":                                  {stranger: 200, viewer: 403},
 	"POST /api/v1/projects/:project/exports":                    {body: `{"format":"data"}`, owner: 202},
@@ -339,6 +341,8 @@ func (o *office) furnish(t *testing.T, needs string) things {
 		has.token = minted.ID
 	case "frozen":
 		_, err = o.server.Keys.Freeze(t.Context(), o.principal, has.key)
+	case "taken":
+		_, err = o.server.Projects.TakeDown(t.Context(), o.principal, has.project, "Phishing")
 	case "ready":
 		err = o.server.Exports.Build(t.Context(), has.export, true)
 	}
