@@ -37,6 +37,8 @@ const (
 	ExportCreate  Action = "export.create"
 	AuditRead     Action = "audit.read"
 	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
+	WebhookRead   Action = "webhook.read"
+	WebhookChange Action = "webhook.change"
 
 	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
 	// account may.
@@ -51,6 +53,7 @@ const (
 
 	// These are recorded of what Postern does by itself.
 	ProjectPurge   Action = "project.purge"
+	WebhookDisable Action = "webhook.disable"
 	WorkspacePurge Action = "workspace.purge"
 
 	// ProjectTakedown is what operators may, whatever their role; OperatorChange
@@ -74,26 +77,34 @@ func Personal() []Action {
 
 // Actions is the complete list.
 func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead}
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange}
 }
 
 // Recorded lists the actions that the audit log can hold.
 func Recorded() []Action {
-	return append(Actions(), WorkspaceClaim, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
+	return append(Actions(), WorkspaceClaim, ProjectPurge, WorkspacePurge, WebhookDisable, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
 }
 
 // granted is the whole matrix; what is absent is denied.
 var granted = map[Role]map[Action]bool{
 	Owner:     all(),
 	Member:    all(),
-	Workspace: all(),
-	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true},
+	Workspace: without(WebhookRead, WebhookChange), // anybody can make one: it must not send calls anywhere
+	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true},
 }
 
 func all() map[Action]bool {
 	set := map[Action]bool{}
 	for _, action := range Actions() {
 		set[action] = true
+	}
+	return set
+}
+
+func without(actions ...Action) map[Action]bool {
+	set := all()
+	for _, action := range actions {
+		delete(set, action)
 	}
 	return set
 }
