@@ -113,7 +113,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	control := &handlers.Server{
-		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Accounts: people, Exports: builder,
+		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Alarm: a.alarm, Accounts: people, Exports: builder,
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},
@@ -175,6 +175,13 @@ func (a *App) ready(ctx context.Context) error {
 		return fmt.Errorf("the gateway's state is %s old", age.Round(time.Second))
 	}
 	return nil
+}
+
+func (a *App) alarm() string {
+	if n := a.feed.Behind(); n > 0 {
+		return fmt.Sprintf("projects that cannot be brought up to date: %d; the log names them", n)
+	}
+	return ""
 }
 
 // server is what http.Server and the gateway's have in common.

@@ -42,6 +42,7 @@ type Server struct {
 	Refusals    *audit.Refusals
 	Metrics     http.Handler                // for whoever may read them
 	Ready       func(context.Context) error // nil means ready for calls
+	Alarm       func() string               // what an operator has to look into although calls are served; "" for nothing
 	Log         *slog.Logger
 }
 

@@ -50,6 +50,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
 		Ready:       func(context.Context) error { return nil },
+		Alarm:       func() string { return "" },
 		Accounts:    &accounts.Service{DB: db, Changed: unserved},
 		Tokens:      &tokens.Service{DB: db},
 		Idempotency: &idempotency.Service{DB: db},
