@@ -46,6 +46,7 @@ var rooms = []room{
 	{name: "idempotency", floor: rules},
 	{name: "tokens", floor: rules, beside: []string{"accounts"}},
 	{name: "usage", floor: rules},
+	{name: "ratelimit", floor: rules},
 	{name: "audit", floor: rules},
 	{name: "retention", floor: rules},
 	{name: "accounts", floor: rules},
