@@ -16,7 +16,7 @@ const (
 	ScopeWrite  Scope = "write"  // make, change and claim projects
 	ScopeKeys   Scope = "keys"   // make, change and end API keys
 	ScopeExport Scope = "export" // take projects away
-	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens
+	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens, webhooks
 )
 
 // Scopes is the complete list.
@@ -29,6 +29,7 @@ var needed = map[Action]Scope{
 	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite,
 	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
 	ExportRead: ScopeExport, ExportCreate: ScopeExport,
+	WebhookRead: ScopeAdmin, WebhookChange: ScopeAdmin,
 	AuditRead: ScopeAdmin, TokenRead: ScopeAdmin, TokenCreate: ScopeAdmin, TokenRevoke: ScopeAdmin,
 }
 

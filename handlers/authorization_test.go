@@ -95,12 +95,23 @@ var guards = map[string]guard{
 	"GET /api/v1/projects/:project/exports":                     {},
 	"GET /api/v1/projects/:project/usage":                       {},
 	"GET /api/v1/projects/:project/requests":                    {},
+	"PUT /api/v1/projects/:project/takedown":                    {body: `{"reason":"Phishing"}`, viewer: 404},
+	"DELETE /api/v1/projects/:project/takedown":                 {needs: "taken", viewer: 404},
 	"GET /api/v1/audit":                                         {stranger: 200, viewer: 403},
 	"GET /api/v1/audit/verify":                                  {stranger: 200, viewer: 403},
 	"POST /api/v1/projects/:project/exports":                    {body: `{"format":"data"}`, owner: 202},
 	"GET /api/v1/exports/:export":                               {},
 	"POST /api/v1/exports/:export/cancel":                       {},
 	"GET /api/v1/exports/:export/download":                      {needs: "ready"},
+
+	"GET /api/v1/webhooks":                                          {stranger: 200, key: 403},
+	"POST /api/v1/webhooks":                                         {body: `{"url":"http://8.8.8.8/hook","team":"{team}"}`, owner: 201},
+	"GET /api/v1/webhooks/:webhook":                                 {needs: "webhook"},
+	"PATCH /api/v1/webhooks/:webhook":                               {needs: "webhook", body: `{"enabled":false}`},
+	"POST /api/v1/webhooks/:webhook/rotate":                         {needs: "webhook"},
+	"DELETE /api/v1/webhooks/:webhook":                              {needs: "webhook", owner: 204},
+	"GET /api/v1/webhooks/:webhook/deliveries":                      {needs: "webhook"},
+	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": {needs: "webhook"},
 }
 
 // Whoever may not do it is refused, which leaves one audit entry that says so; who
@@ -319,7 +330,7 @@ func (o *office) audit(t *testing.T) []models.AuditEntry {
 
 // things are what the parameters of a route can name. Each route gets its own,
 // so that none finds what another has changed.
-type things struct{ project, projectName, version, environment, key, export, code, token string }
+type things struct{ project, projectName, version, environment, key, export, code, token, webhook, delivery string }
 
 func (o *office) furnish(t *testing.T, needs string) things {
 	t.Helper()
@@ -337,8 +348,12 @@ func (o *office) furnish(t *testing.T, needs string) things {
 		var minted tokens.Minted
 		minted, err = o.server.Tokens.Create(t.Context(), o.principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
 		has.token = minted.ID
+	case "webhook":
+		has.webhook, has.delivery, err = o.webhook(t)
 	case "frozen":
 		_, err = o.server.Keys.Freeze(t.Context(), o.principal, has.key)
+	case "taken":
+		_, err = o.server.Projects.TakeDown(t.Context(), o.principal, has.project, "Phishing")
 	case "ready":
 		err = o.server.Exports.Build(t.Context(), has.export, true)
 	}
@@ -355,7 +370,7 @@ func (h things) path(route string) string {
 		project = h.project
 	}
 	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
-		":key", h.key, ":export", h.export, ":code", h.code, ":token", h.token).Replace(route)
+		":key", h.key, ":export", h.export, ":code", h.code, ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(route)
 }
 
 func (o *office) fill(t *testing.T, has things, body string) string {

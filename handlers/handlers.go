@@ -23,6 +23,7 @@ import (
 	"postern/projects"
 	"postern/tokens"
 	"postern/usage"
+	"postern/webhooks"
 )
 
 // Server is what the routes work with.
@@ -34,6 +35,7 @@ type Server struct {
 	Keys        *keys.Service
 	Exports     *exports.Service
 	Usage       *usage.Service
+	Webhooks    *webhooks.Service
 	Idempotency *idempotency.Service
 	Tokens      *tokens.Service
 	Audit       *audit.Service
