@@ -25,6 +25,7 @@ type Config struct {
 	DataDir        string // where SQLite, exports and the lock live
 	DatabaseURL    Secret // "" for SQLite in DataDir, postgres://… otherwise
 	SecretsKey     Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
+	MetricsToken   Secret // who sends it reads /metrics; "": callers on this machine
 	RedisURL       Secret // "" for counters in memory
 	RedisFailsOpen bool   // while Redis is down each replica counts by itself
 	PublicURL      string // how browsers reach the control plane, without a trailing slash
