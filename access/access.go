@@ -6,6 +6,8 @@
 package access
 
 import (
+	"slices"
+
 	"postern/fault"
 )
 
@@ -37,28 +39,53 @@ const (
 	AuditRead     Action = "audit.read"
 	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
 
-	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
-	// account may.
-	WorkspaceClaim Action = "workspace.claim"
+	TeamRead         Action = "team.read"
+	TeamUpdate       Action = "team.update"
+	MemberRead       Action = "member.read"
+	MemberChange     Action = "member.change" // another's role, or that they leave
+	MemberLeave      Action = "member.leave"
+	InvitationRead   Action = "invitation.read"
+	InvitationCreate Action = "invitation.create"
+	InvitationRevoke Action = "invitation.revoke"
+
+	// The rest is recorded, not granted to a role: it needs an account that acts
+	// for itself, with a code where it takes something over.
+	WorkspaceClaim   Action = "workspace.claim"
+	TeamCreate       Action = "team.create"
+	InvitationAccept Action = "invitation.accept"
+	AccountCreate    Action = "account.create"
+	AccountRead      Action = "account.read"
+	AccountSignIn    Action = "account.signin"
+	AccountUpdate    Action = "account.update" // its password, the ways it signs in, the sessions that end
 )
 
-// Actions is the complete list.
+// Actions lists what a role can grant.
 func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead}
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead,
+		TeamRead, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke}
+}
+
+// Personal lists the actions that no role grants: an account does them for
+// itself.
+func Personal() []Action {
+	return []Action{WorkspaceClaim, TeamCreate, InvitationAccept, AccountCreate, AccountRead, AccountSignIn, AccountUpdate}
 }
 
 // granted is the whole matrix; what is absent is denied.
 var granted = map[Role]map[Action]bool{
-	Owner:     all(),
-	Member:    all(),
-	Workspace: all(),
-	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true},
+	Owner: except(),
+	// Who is in a team is for its owners to say.
+	Member: except(TeamUpdate, MemberChange, InvitationRead, InvitationCreate, InvitationRevoke),
+	// An unclaimed workspace has no members; who wants it claims it.
+	Workspace: except(TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke),
+	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, TeamRead: true, MemberRead: true, MemberLeave: true},
 }
 
-func all() map[Action]bool {
+// except grants every action but these.
+func except(denied ...Action) map[Action]bool {
 	set := map[Action]bool{}
 	for _, action := range Actions() {
-		set[action] = true
+		set[action] = !slices.Contains(denied, action)
 	}
 	return set
 }
@@ -71,7 +98,8 @@ func Can(role Role, action Action) bool { return granted[role][action] }
 type Principal struct {
 	Account    string          // acc_…, "" for anonymous callers and workspace keys
 	Roles      map[string]Role // team id -> role
-	HomeTeam   string          // where new projects go
+	HomeTeam   string          // where new projects go, "" without any team
+	Session    string          // ses_…, "" where it is not a session that speaks
 	RemoteAddr string
 	RequestID  string
 }
@@ -101,6 +129,18 @@ func Check(p Principal, team string, action Action) error {
 	}
 	if !Can(role, action) {
 		return fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, does not allow %s.", role, action)
+	}
+	return nil
+}
+
+// CheckSelf refuses whoever is no account that acts for itself: nobody, and the
+// key of a workspace.
+func CheckSelf(p Principal) error {
+	switch {
+	case p.Anonymous():
+		return fault.New(fault.Unauthenticated, "credentials_required", "Sign in first.")
+	case p.Account == "":
+		return fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account.")
 	}
 	return nil
 }

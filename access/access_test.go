@@ -10,12 +10,12 @@ import (
 // The matrix is written out so that a change of the table has to be made twice.
 func TestMatrix(t *testing.T) {
 	golden := map[access.Role]string{
-		access.Owner:     "yyyyyyyyyy",
-		access.Member:    "yyyyyyyyyy",
-		access.Workspace: "yyyyyyyyyy",
-		access.Viewer:    "ynnynnynny",
-		"":               "nnnnnnnnnn",
-		"stranger":       "nnnnnnnnnn",
+		access.Owner:     "yyyyyyyyyy" + "yyyyyyyy",
+		access.Member:    "yyyyyyyyyy" + "ynynynnn",
+		access.Workspace: "yyyyyyyyyy" + "ynnnnnnn",
+		access.Viewer:    "ynnynnynny" + "ynynynnn",
+		"":               "nnnnnnnnnn" + "nnnnnnnn",
+		"stranger":       "nnnnnnnnnn" + "nnnnnnnn",
 	}
 	for role, want := range golden {
 		got := ""

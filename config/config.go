@@ -27,6 +27,8 @@ type Config struct {
 	GatewayDomain string // the bare domain; <project>.<domain> addresses a project
 	EgressAllow   []netip.Prefix
 	Anonymous     Anonymous
+	SignUp        SignUpPolicy
+	SignIn        SignIn
 	KeyPrefix     string
 	UnclaimedTTL  time.Duration // how long an unclaimed workspace lives
 	ExportTTL     time.Duration // how long an export can be downloaded
@@ -179,6 +181,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	checkURL("--public-url", &c.PublicURL)
 	checkURL("--gateway-url", &c.GatewayURL)
+	c.checkSignIn(report)
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
 	}

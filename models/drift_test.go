@@ -21,7 +21,7 @@ import (
 var rows = []any{
 	&models.Account{}, &models.Team{}, &models.Membership{}, &models.Token{}, &models.Project{}, &models.Version{},
 	&models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{}, &models.Revision{}, &models.Export{}, &models.AuditEntry{},
-	&models.UsageHour{},
+	&models.UsageHour{}, &models.Identity{}, &models.Invitation{},
 }
 
 type column struct {
