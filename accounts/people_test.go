@@ -254,4 +254,3 @@ func TestStaleChangesOfATeamAreRefused(t *testing.T) {
 		wants(t, "change of a role", err, "changed_meanwhile")
 	})
 }
-

@@ -11,11 +11,11 @@ import (
 )
 
 type claimedOutput struct {
-	Team     teamOutput `json:"team"`
-	Projects []string   `json:"projects" doc:"Names of what the team has now"`
+	Team     claimedTeam `json:"team"`
+	Projects []string    `json:"projects" doc:"Names of what was claimed"`
 }
 
-type teamOutput struct {
+type claimedTeam struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
@@ -30,7 +30,7 @@ func (s *Server) claimWorkspace(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[claimedOutput]{claimedOutput{Team: teamOutput(claimed.Team), Projects: claimed.Projects}}, nil
+	return &body[claimedOutput]{claimedOutput{Team: claimedTeam{ID: claimed.Team.ID, Name: claimed.Team.Name}, Projects: claimed.Projects}}, nil
 }
 
 func (s *Server) askClaim(v *visit) (answer, error) {
