@@ -34,4 +34,4 @@ build: ## Build bin/postern
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/postern ./cmd/postern
 
 clean: ## Remove what the targets above made; ./data stays
-	rm -rf bin node_modules
+	rm -rf bin node_modules testkit/oidcprovider/node_modules

@@ -15,14 +15,18 @@ import (
 	"time"
 
 	"postern/accounts"
+	"postern/accounts/provider"
+	"postern/certs"
 	"postern/config"
 	"postern/egress"
 	"postern/exports"
 	"postern/gateway"
 	"postern/handlers"
+	"postern/idempotency"
 	"postern/jobs"
 	"postern/keys"
 	"postern/projects"
+	"postern/secrets"
 	"postern/usage"
 )
 
@@ -47,12 +51,14 @@ type App struct {
 	log       *slog.Logger
 	listeners listeners
 	state     *state
+	vault     *secrets.Vault
 	control   *http.Server
 	plane     *gateway.Gateway
 	gateway   *gateway.Server
 	feed      *projects.Feed
 	queue     *jobs.Queue
 	usage     *usage.Recorder
+	pairs     []*certs.Pair
 }
 
 // New opens the listeners, the database and everything above it. Its errors are
@@ -78,25 +84,32 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
+	if a.vault, err = openVault(ctx, a.Config, a.state.db); err != nil {
+		return err
+	}
 	table := keys.NewTable()
 	a.usage = usage.NewRecorder(a.state.db, a.log)
+	secure, err := a.secure()
+	if err != nil {
+		return err
+	}
 	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
-		Dial: guard.DialContext, Logger: a.log})
+		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)
 	}
-	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed}
+	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed, Policy: a.Config.SignUp}
 	builder, err := a.newExports(ctx, version)
 	if err != nil {
 		return err
 	}
 	control := &handlers.Server{
-		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Accounts: people, Exports: builder,
+		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Accounts: people, Providers: provider.FromConfig(a.Config.SignIn), Exports: builder,
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
-			UnclaimedTTL: a.Config.UnclaimedTTL, Changed: a.feed.Changed},
-		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage},
+			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed},
+		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -124,6 +137,13 @@ func (a *App) newExports(ctx context.Context, version string) (*exports.Service,
 		err = builder.TakeOver(ctx, files)
 	}
 	return builder, err
+}
+
+func caps(c config.Config) *gateway.Caps {
+	if !c.CapsHold() {
+		return nil
+	}
+	return &gateway.Caps{}
 }
 
 func newGuard(c config.Config) (*egress.Guard, error) {
@@ -169,6 +189,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	serve("gateway", a.gateway, a.listeners.gateway)
 	serve("control plane", a.control, a.listeners.control)
+	for _, pair := range a.pairs {
+		running.Go(func() { pair.Follow(ctx) })
+	}
 	running.Go(func() { a.feed.Run(ctx) })
 	running.Go(func() { a.usage.Run(ctx) })
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {

@@ -109,7 +109,7 @@ func (c *Client) sendWith(ctx context.Context, method string, in any, query stri
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	answer, err := c.http.Do(request)
+	answer, err := c.persist(request)
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
 	}

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"postern/secrets"
 )
 
 // Config is every setting, parsed.
@@ -22,9 +24,12 @@ type Config struct {
 	GatewayAddr   string // host:port of the gateway
 	DataDir       string // where SQLite, exports and the lock live
 	DatabaseURL   Secret // "" for SQLite in DataDir, postgres://… otherwise
+	SecretsKey    Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
 	PublicURL     string // how browsers reach the control plane, without a trailing slash
 	GatewayURL    string // how callers reach the gateway's bare domain, without a trailing slash
 	GatewayDomain string // the bare domain; <project>.<domain> addresses a project
+	GatewayTLS    KeyPair
+	ControlTLS    KeyPair
 	EgressAllow   []netip.Prefix
 	Anonymous     Anonymous
 	SignUp        SignUpPolicy
@@ -34,6 +39,22 @@ type Config struct {
 	ExportTTL     time.Duration // how long an export can be downloaded
 	LogLevel      slog.Level
 	LogFormat     string // text or json
+
+	Unclaimed
+}
+
+// KeyPair names the files of a certificate and its key, in PEM. Without them a
+// listener does not speak TLS.
+type KeyPair struct{ CertFile, KeyFile string }
+
+// IsSet tells whether there is a pair.
+func (p KeyPair) IsSet() bool { return p.CertFile != "" && p.KeyFile != "" }
+
+func (p KeyPair) scheme() string {
+	if p.IsSet() {
+		return "https://"
+	}
+	return "http://"
 }
 
 // Anonymous says who may call POST /proxy without a credential.
@@ -42,35 +63,18 @@ type Anonymous string
 // The values of --anonymous.
 const (
 	AnonymousOpen  Anonymous = "open"  // anybody
-	AnonymousToken Anonymous = "token" // only with a session, a token or a workspace key
+	AnonymousToken Anonymous = "token" // whoever knows the installation's token
 	AnonymousOff   Anonymous = "off"   // only who is signed in with an account
 )
 
-// Secret is a setting that never shows itself: it prints as *** wherever it
-// goes, and Reveal is the one way to its value.
-type Secret string
-
-// Reveal returns the value.
-func (s Secret) Reveal() string { return string(s) }
-
-func (s Secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return "***"
-}
-
-// GoString keeps %#v from showing the value.
-func (s Secret) GoString() string { return s.String() }
-
-// MarshalText keeps encoders from showing the value.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// LogValue keeps slog from showing the value.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+// Secret is a setting that never shows itself.
+type Secret = secrets.Secret
 
 // SQLitePath is the database file used when no database URL is set.
 func (c Config) SQLitePath() string { return filepath.Join(c.DataDir, "postern.db") }
+
+// SecretsKeyFile holds the key-encryption keys where SecretsKey is empty.
+func (c Config) SecretsKeyFile() string { return filepath.Join(c.DataDir, "secrets.key") }
 
 // ExportDir is where finished zips are kept.
 func (c Config) ExportDir() string { return filepath.Join(c.DataDir, "exports") }
@@ -114,9 +118,10 @@ func machineName(host string) bool {
 
 // LoopbackOnly tells whether both listeners can be reached from this machine
 // only. Then, and only then, loopback upstreams are allowed without asking:
-// whoever can reach the gateway can reach those upstreams anyway.
+// whoever can reach the gateway can reach those upstreams anyway. A public
+// address says that something stands in front which lets others in.
 func (c Config) LoopbackOnly() bool {
-	return isLoopback(c.ControlAddr) && isLoopback(c.GatewayAddr)
+	return isLoopback(c.ControlAddr) && isLoopback(c.GatewayAddr) && isLocalURL(c.PublicURL) && isLocalURL(c.GatewayURL)
 }
 
 func isLoopback(addr string) bool {
@@ -135,7 +140,7 @@ func isLoopback(addr string) bool {
 // empty. It is called once it is known which ports the listeners really have.
 func (c Config) Derived() Config {
 	if c.PublicURL == "" {
-		c.PublicURL = "http://" + reachable(c.ControlAddr)
+		c.PublicURL = c.ControlTLS.scheme() + reachable(c.ControlAddr)
 	}
 	if c.GatewayURL == "" {
 		c.GatewayURL = defaultGatewayURL(c)
@@ -182,9 +187,17 @@ func (c *Config) validate(failed map[string]bool) error {
 	checkURL("--public-url", &c.PublicURL)
 	checkURL("--gateway-url", &c.GatewayURL)
 	c.checkSignIn(report)
+	checkPair := func(setting string, p KeyPair) {
+		if (p.CertFile == "") != (p.KeyFile == "") {
+			report(setting+"-cert", "it and %s-key go together: set both, or neither", setting)
+		}
+	}
+	checkPair("--gateway-tls", c.GatewayTLS)
+	checkPair("--control-tls", c.ControlTLS)
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
 	}
+	c.Unclaimed.validate(c.Anonymous, report)
 	if c.UnclaimedTTL < time.Hour {
 		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
 	}
@@ -215,9 +228,9 @@ func defaultGatewayURL(c Config) string {
 		return ""
 	}
 	if c.GatewayDomain == "localhost" {
-		return "http://" + reachable(c.GatewayAddr)
+		return c.GatewayTLS.scheme() + reachable(c.GatewayAddr)
 	}
-	return "http://" + net.JoinHostPort(c.GatewayDomain, port)
+	return c.GatewayTLS.scheme() + net.JoinHostPort(c.GatewayDomain, port)
 }
 
 func validKeyPrefix(s string) bool {

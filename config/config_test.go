@@ -51,8 +51,11 @@ func TestAddressesAndDerivedURLs(t *testing.T) {
 	}{
 		{nil, "http://127.0.0.1:8080", "http://127.0.0.1:8090", true},
 		{[]string{"--control-addr", "0.0.0.0:80"}, "http://localhost:80", "http://127.0.0.1:8090", false},
-		{[]string{"--gateway-domain", "proxy.example.com"}, "http://127.0.0.1:8080", "http://proxy.example.com:8090", true},
-		{[]string{"--public-url", "https://p.example.com/"}, "https://p.example.com", "http://127.0.0.1:8090", true},
+		{[]string{"--gateway-domain", "proxy.example.com"}, "http://127.0.0.1:8080", "http://proxy.example.com:8090", false},
+		{[]string{"--gateway-tls-cert", "c", "--gateway-tls-key", "k"}, "http://127.0.0.1:8080", "https://127.0.0.1:8090", true},
+		{[]string{"--gateway-tls-cert", "c", "--gateway-tls-key", "k", "--gateway-domain", "p.test"}, "http://127.0.0.1:8080", "https://p.test:8090", false},
+		{[]string{"--control-tls-cert", "c", "--control-tls-key", "k"}, "https://127.0.0.1:8080", "http://127.0.0.1:8090", true},
+		{[]string{"--public-url", "https://p.example.com/"}, "https://p.example.com", "http://127.0.0.1:8090", false},
 	}
 	for _, tt := range tests {
 		c, err := load(t, nil, tt.args...)
@@ -70,7 +73,8 @@ func TestAddressesAndDerivedURLs(t *testing.T) {
 func TestWrongSettingsAreRefused(t *testing.T) {
 	for _, args := range [][]string{
 		{"--control-addr", "8080"}, {"--database-url", "mysql://x"}, {"--gateway-domain", "http://x"},
-		{"--public-url", "ftp://x"}, {"--public-url", "https://x/base"}, {"--key-prefix", "P_"}, {"--log-format", "xml"}, {"--export-ttl", "1s"},
+		{"--public-url", "ftp://x"}, {"--public-url", "https://x/base"}, {"--key-prefix", "P_"}, {"--log-format", "xml"}, {"--gateway-tls-cert", "c"}, {"--control-tls-key", "k"}, {"--export-ttl", "1s"},
+		{"--unclaimed-caps", "some"}, {"--unclaimed-grace", "-1h"}, {"--anonymous-token", "short", "--anonymous", "token"},
 	} {
 		if _, err := load(t, nil, args...); err == nil || !strings.Contains(err.Error(), args[0]) {
 			t.Errorf("%v: got %v", args, err)
@@ -78,8 +82,33 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 	}
 }
 
-func TestDatabaseURLNeverShows(t *testing.T) {
-	c, err := load(t, []string{"POSTERN_DATABASE_URL=postgres://u:canary@db/x"})
+// Caps hold wherever anybody but this machine can come in, unless said otherwise.
+func TestCapsHoldWhereTheWorldComesIn(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want bool
+	}{
+		{nil, false},
+		{[]string{"--control-addr", "localhost:1", "--gateway-addr", "[::1]:2"}, false},
+		{[]string{"--gateway-addr", ":8090"}, true},
+		{[]string{"--control-addr", "192.0.2.1:80"}, true},
+		{[]string{"--public-url", "https://p.example.com"}, true},
+		{[]string{"--gateway-url", "https://g.example.com"}, true},
+		{[]string{"--unclaimed-caps", "on"}, true},
+		{[]string{"--gateway-addr", ":8090", "--unclaimed-caps", "off"}, false},
+	} {
+		c, err := load(t, nil, tt.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Derived().CapsHold(); got != tt.want {
+			t.Errorf("%v: caps hold: %v, want %v", tt.args, got, tt.want)
+		}
+	}
+}
+
+func TestSecretSettingsNeverShow(t *testing.T) {
+	c, err := load(t, []string{"POSTERN_DATABASE_URL=postgres://u:canary@db/x", "POSTERN_ANONYMOUS_TOKEN=canary-canary-canary"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +116,7 @@ func TestDatabaseURLNeverShows(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("start", "config", c, "url", c.DatabaseURL)
 	for _, shown := range []string{log.String(), fmt.Sprintf("%v %+v %#v", c, c, c.DatabaseURL)} {
 		if strings.Contains(shown, "canary") {
-			t.Errorf("shows the password: %s", shown)
+			t.Errorf("shows a secret: %s", shown)
 		}
 	}
 }

@@ -52,13 +52,21 @@ func basicSettings() []setting {
 		{"gateway-addr", "127.0.0.1:8090", "address of the gateway that proxied calls reach", text(func(c *Config) *string { return &c.GatewayAddr })},
 		{"data-dir", "./data", "directory of the SQLite database and the finished exports; replicas share it", text(func(c *Config) *string { return &c.DataDir })},
 		{"database-url", "", "postgres:// address of the state; empty means SQLite in the data directory", func(c *Config, v string) error { c.DatabaseURL = Secret(v); return nil }},
+		{"secrets-key", "", "comma-separated keys, each 32 bytes in base64, that wrap the data keys of secrets at rest: the first in use, then older ones; empty means the file secrets.key in the data directory, made at the first start", func(c *Config, v string) error { c.SecretsKey = Secret(v); return nil }},
 		{"public-url", "", "how browsers reach the control plane; empty means its address", text(func(c *Config) *string { return &c.PublicURL })},
 		{"gateway-url", "", "how callers reach the gateway's bare domain; empty means domain and port of the gateway", text(func(c *Config) *string { return &c.GatewayURL })},
 		{"gateway-domain", "localhost", "domain whose subdomains are projects: <project>.<domain>", text(func(c *Config) *string { return &c.GatewayDomain })},
+		{"gateway-tls-cert", "", "PEM file of the gateway's certificate, which is read again when it changes; empty means no TLS", text(func(c *Config) *string { return &c.GatewayTLS.CertFile })},
+		{"gateway-tls-key", "", "PEM file of its private key", text(func(c *Config) *string { return &c.GatewayTLS.KeyFile })},
+		{"control-tls-cert", "", "the same for the control plane", text(func(c *Config) *string { return &c.ControlTLS.CertFile })},
+		{"control-tls-key", "", "PEM file of its private key", text(func(c *Config) *string { return &c.ControlTLS.KeyFile })},
 		{"egress-allow", "", "comma-separated CIDRs that upstreams may lie in although they are private", assignEgress},
-		{"anonymous", "open", "who may call POST /proxy without signing in: open, token or off", assignAnonymous},
+		{"anonymous", "open", "who may call POST /proxy without signing in: open (anybody), token (whoever knows --anonymous-token) or off", assignAnonymous},
+		{"anonymous-token", "", "what callers send as Postern-Anonymous-Token to create a proxy when --anonymous is token", func(c *Config, v string) error { c.AnonymousToken = Secret(v); return nil }},
 		{"key-prefix", "pst", "what new API keys start with", text(func(c *Config) *string { return &c.KeyPrefix })},
 		{"unclaimed-ttl", "720h", "how long a proxy lives that nobody claims", duration(func(c *Config) *time.Duration { return &c.UnclaimedTTL })},
+		{"unclaimed-grace", "168h", "how long one that has ended answers 410 before it is deleted and its name is free again", duration(func(c *Config) *time.Duration { return &c.UnclaimedGrace })},
+		{"unclaimed-caps", "auto", "limits on what nobody has claimed: on, off, or auto, which is on unless this machine alone can reach the listeners", assignCaps},
 		{"export-ttl", "24h", "how long a finished export can be downloaded", duration(func(c *Config) *time.Duration { return &c.ExportTTL })},
 		{"log-level", "info", "debug, info, warn or error", func(c *Config, v string) error {
 			if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
@@ -166,5 +174,3 @@ func Markdown() string {
 	}
 	return b.String()
 }
-
-var _ slog.LogValuer = Secret("")

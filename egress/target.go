@@ -119,6 +119,13 @@ func portOf(u *url.URL) string {
 	return defaultPort(u.Scheme)
 }
 
+// IsWebPort tells whether a target is reached at one of the ports that the web
+// has for everybody, 80 and 443.
+func IsWebPort(u *url.URL) bool {
+	p := portOf(u)
+	return p == "80" || p == "443"
+}
+
 func defaultPort(scheme string) string {
 	if scheme == "https" {
 		return "443"

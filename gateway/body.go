@@ -41,10 +41,10 @@ type requestBody struct {
 	err  error
 }
 
-func newRequestBody(w http.ResponseWriter, r *http.Request, l Limits) *requestBody {
-	b := &requestBody{w: w, r: r, idle: l.Idle, left: -1}
-	if l.Body > 0 {
-		b.left = l.Body
+func newRequestBody(w http.ResponseWriter, r *http.Request, idle time.Duration, limit int64) *requestBody {
+	b := &requestBody{w: w, r: r, idle: idle, left: -1}
+	if limit > 0 {
+		b.left = limit
 	}
 	if r.ContentLength < 0 {
 		// Never nil for a chunked body: net/http sends trailers that were not
@@ -194,7 +194,7 @@ func sendTrailers(to, trailer http.Header, announced []string) {
 		delete(trailer, name)
 	}
 	for name, lines := range trailer {
-		if httpguts.ValidTrailerHeader(name) && !isHopByHop(name) {
+		if mayTrail(name) {
 			to[http.TrailerPrefix+name] = lines
 		}
 	}
@@ -205,4 +205,25 @@ func sendTrailers(to, trailer http.Header, announced []string) {
 func mayForwardTrailer(name string) bool {
 	return httpguts.ValidTrailerHeader(name) && !dropFromRequest(name) &&
 		!policy.IsIdentityHeader(name) && !policy.IsForwardedHeader(name) && !policy.IsKeyHeader(name) && isPlainName(name)
+}
+
+// atMost is the body up to a limit, 0 for none; one that goes on is an error.
+func atMost(from io.Reader, limit int64) io.Reader {
+	if limit == 0 {
+		return from
+	}
+	return &limited{from, limit}
+}
+
+type limited struct {
+	io.Reader
+	left int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, errAnswerTooLarge
+	}
+	return n, err
 }

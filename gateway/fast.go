@@ -66,6 +66,15 @@ func (c *fastCall) keyLines() (n int, value string) {
 	return n, value
 }
 
+func (c *fastCall) field(name string) string {
+	for i := range c.x.Request.Fields {
+		if f := &c.x.Request.Fields[i]; len(f.Name) == len(name) && strings.EqualFold(f.Name, name) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
 func (c *fastCall) hops() int {
 	n := 0
 	for i := range c.x.Request.Fields {
@@ -92,7 +101,7 @@ func (c *fastCall) deny(d policy.Denial) int64 {
 }
 
 func (c *fastCall) forward(stripKey bool) {
-	c.stripKey = stripKey
+	c.stripKey, c.x.MaxAnswer = stripKey, c.answerLimit()
 	status, err := c.x.Forward(c.route.environment.upstream, c)
 	c.status, c.bytesIn, c.bytesOut = status, c.x.BytesIn, c.x.BytesOut
 	switch {
@@ -103,6 +112,8 @@ func (c *fastCall) forward(stripKey bool) {
 		if status == 0 {
 			c.status = statusGone
 		}
+	case errors.Is(err, engine.ErrAnswerTooLarge):
+		c.refuse(policy.ClaimRequired)
 	case errors.Is(err, engine.ErrBody):
 		c.refuse(policy.BadRequest)
 	default:
@@ -137,7 +148,7 @@ func (c *fastCall) RequestHead(dst []byte) []byte {
 		}
 	}
 	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
-	c.forwarded(forwardedFor, via, viaEntry(1), set)
+	c.forwarded(forwardedFor, via, viaEntry(1, 1), set)
 	c.identityLines(set)
 	return dst
 }
@@ -149,10 +160,11 @@ func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	if !interim {
 		named = namedInConnection(r.Fields)
 	}
-	via := ""
+	via, unclaimed := "", c.route.project.term != nil
 	for i := range r.Fields {
 		switch f := &r.Fields[i]; {
 		case isHopByHop(f.Name) || named != nil && isNamed(named, f.Name) || refusesCookie(f.Name, f.Value):
+		case unclaimed && c.withheld(f.Name):
 		case !interim && len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via"):
 			via += f.Value + ", "
 		case r.Status == 304 && len(f.Name) == len("Content-Type") && strings.EqualFold(f.Name, "Content-Type"):
@@ -163,6 +175,9 @@ func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	}
 	if interim {
 		return dst
+	}
+	if unclaimed {
+		c.termLines(r.Status, func(name, value string) { dst = engine.AppendField(dst, name, value) })
 	}
 	dst = append(dst, "Via: "...)
 	dst = append(dst, via...)

@@ -26,7 +26,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	target, ok := readTarget(r.RequestURI)
-	if !ok {
+	if !ok || r.ProtoMajor == 2 && !isStrictHTTP2(r) {
 		refuse(w, r, policy.BadRequest)
 		return
 	}
@@ -55,6 +55,8 @@ func (c *slowCall) keyLines() (int, string) {
 	return len(lines), first(lines)
 }
 
+func (c *slowCall) field(name string) string { return first(c.r.Header[http.CanonicalHeaderKey(name)]) }
+
 func (c *slowCall) hops() int {
 	n := 0
 	for _, line := range c.r.Header["Via"] {
@@ -71,13 +73,13 @@ func (c *slowCall) deny(d policy.Denial) int64 { return refuse(c.w, c.r, d) }
 func (c *slowCall) forward(stripKey bool) {
 	upgrade := wantsWebSocket(c.r)
 	c.rewriteRequest(stripKey, upgrade)
-	body := newRequestBody(c.w, c.r, c.gateway.limits)
+	body := newRequestBody(c.w, c.r, c.gateway.limits.Idle, c.bodyLimit())
 	defer func() {
 		body.stop()
 		c.bytesIn += body.read.Load()
 	}()
 
-	early := &earlyAnswers{w: c.w}
+	early := &earlyAnswers{w: c.w, withheld: c.withheldFields()}
 	answer, err := c.gateway.transport.RoundTrip(c.outgoing(body, early))
 	early.stop()
 	if err != nil {
@@ -117,9 +119,16 @@ func (c *slowCall) outgoing(body *requestBody, early *earlyAnswers) *http.Reques
 
 // answer sends the upstream's answer to the caller.
 func (c *slowCall) answer(from *http.Response) {
+	limit := c.answerLimit()
+	if limit > 0 && from.ContentLength > limit && c.method != http.MethodHead {
+		c.refuse(policy.ClaimRequired)
+		return
+	}
 	c.status = from.StatusCode
 	to := c.w.Header()
+	c.withhold(from.Header)
 	rewriteResponse(to, from.Header)
+	c.setTerm(to, from.StatusCode)
 	announced := announceTrailers(to, from.Trailer)
 	// What comes piece by piece is passed on piece by piece. An answer of known
 	// length is not: its end will come, and buffering saves a packet each time.
@@ -129,7 +138,7 @@ func (c *slowCall) answer(from *http.Response) {
 	if live || len(announced) > 0 {
 		flush(c.w)
 	}
-	sent, err := copyBody(c.w, from.Body, live, c.gateway.limits.Idle)
+	sent, err := copyBody(c.w, atMost(from.Body, limit), live, c.gateway.limits.Idle)
 	c.bytesOut += sent
 	if err != nil {
 		if !errors.Is(err, errCaller) && c.r.Context().Err() == nil {
@@ -161,9 +170,10 @@ func (c *slowCall) failed(err error, body *requestBody) {
 // Hints. The transport may still report one while RoundTrip returns: then it is
 // dropped, because the final header is being written.
 type earlyAnswers struct {
-	mu   sync.Mutex
-	w    http.ResponseWriter
-	over bool
+	mu       sync.Mutex
+	w        http.ResponseWriter
+	withheld func(name string) bool
+	over     bool
 }
 
 func (e *earlyAnswers) forward(code int, header textproto.MIMEHeader) error {
@@ -174,7 +184,7 @@ func (e *earlyAnswers) forward(code int, header textproto.MIMEHeader) error {
 	}
 	h := e.w.Header()
 	for name, lines := range header {
-		if lines = withoutPlanted(name, lines); !isHopByHop(name) && len(lines) > 0 {
+		if lines = withoutPlanted(name, lines); !isHopByHop(name) && len(lines) > 0 && !e.withheld(name) {
 			h[name] = lines
 		}
 	}

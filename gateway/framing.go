@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"net"
 	"strings"
@@ -23,6 +24,9 @@ func (l strictListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, ok := conn.(*tls.Conn); ok {
+		return conn, nil // HTTP/2, which net/http knows by this type; see http2.go
+	}
 	return &strictConn{Conn: conn}, nil
 }
 
@@ -35,6 +39,9 @@ type strictConn struct {
 	poison  int  // failed, and so many bytes that tell net/http so are still to be read
 	loose   bool // a tunnel: what is read is no longer HTTP
 }
+
+// NetConn is the connection below.
+func (c *strictConn) NetConn() net.Conn { return c.Conn }
 
 // release lets go of the framing of a connection that was taken over.
 func release(c net.Conn) {

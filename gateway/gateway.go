@@ -7,7 +7,7 @@
 // where projects and keys come from (it declares small interfaces for those),
 // which addresses may be reached (egress), nor the decisions themselves.
 //
-// Standards: RFC 9110, RFC 9112 (HTTP/1.1), RFC 6455 (WebSocket handshake).
+// Standards: RFC 9110, RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2), RFC 6455 (WebSocket handshake).
 // Where a proxy has a choice it does what Kong 3.9 does for an untrusted client,
 // so that an upstream cannot tell which of the two called it; the places in
 // Kong's and nginx's sources are cited where that shows.
@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"postern/egress"
+	"postern/gateway/engine"
 	"postern/policy"
 	"postern/snapshot"
 )
@@ -83,10 +84,15 @@ type Options struct {
 	Clock    func() time.Time
 	Logger   *slog.Logger // nil: slog.Default()
 	Limits   Limits
+	Caps     *Caps // on projects that nobody has claimed; nil: they are served as any other
 
 	// Dial connects to upstreams: the egress guard's DialContext. nil is a guard
 	// that permits public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// CallerTLS is for the listener; nil: callers do not speak TLS. Its protocols
+	// of ALPN are set by the gateway.
+	CallerTLS *tls.Config
 
 	// UpstreamTLS is for https upstreams; nil trusts whom the system trusts.
 	UpstreamTLS *tls.Config
@@ -100,8 +106,10 @@ type Gateway struct {
 	clock     func() time.Time
 	log       *slog.Logger
 	limits    Limits
+	caps      *Caps
 	dial      func(context.Context, string, string) (net.Conn, error)
-	secure    *tls.Config
+	secure    *tls.Config // to upstreams
+	callerTLS *tls.Config // nil: none
 	transport *http.Transport
 
 	table   atomic.Pointer[table]
@@ -131,9 +139,17 @@ func New(o Options) *Gateway {
 	if g.log == nil {
 		g.log = slog.Default()
 	}
+	if o.Caps != nil {
+		caps := o.Caps.withDefaults()
+		g.caps = &caps
+	}
 	g.dial = dialer(o.Dial, g.limits)
 	if g.secure = o.UpstreamTLS; g.secure == nil {
 		g.secure = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if o.CallerTLS != nil {
+		g.callerTLS = o.CallerTLS.Clone()
+		g.callerTLS.NextProtos = []string{engine.HTTP2, "http/1.1"}
 	}
 	g.transport = newTransport(g.dial, g.secure, g.limits)
 	g.closing, g.close = context.WithCancel(context.Background())
@@ -203,6 +219,7 @@ type call struct {
 	step     string
 	bytesIn  int64
 	bytesOut int64
+	browsing bool // under the caps: a browser would show the answer
 }
 
 // carrier is the path that a call takes: net/http (forward.go) or the engine
@@ -210,6 +227,8 @@ type call struct {
 type carrier interface {
 	// keyLines counts the X-API-Key lines and returns the first.
 	keyLines() (n int, value string)
+	// field is the first line of a field of the request, "" without one.
+	field(name string) string
 	// hops counts how often the call came through here.
 	hops() int
 	// length is that of the body, -1 when it is not known.
@@ -239,6 +258,12 @@ func (c *call) serve() {
 		return
 	}
 	c.step = StepAccess
+	if c.capped() {
+		if denial, ok := c.underCaps(); !ok {
+			c.refuse(denial)
+			return
+		}
+	}
 	decision := c.decide()
 	if !decision.Allow {
 		c.refuse(decision.Denial)
@@ -246,7 +271,7 @@ func (c *call) serve() {
 	}
 	c.identity = decision.Identity
 	c.step = StepForward
-	if limit := c.gateway.limits.Body; limit > 0 && c.carrier.length() > limit {
+	if limit := c.bodyLimit(); limit > 0 && c.carrier.length() > limit {
 		c.refuse(policy.BodyTooLarge)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -80,6 +81,7 @@ type rig struct {
 	key     string // plaintext of an active key
 	log     *logBuffer
 
+	secure      *tls.Config // of callers; nil: without TLS
 	netHTTPOnly bool
 	server      *gateway.Server
 
@@ -298,6 +300,9 @@ func (r *rig) dial() net.Conn {
 		r.t.Fatal(err)
 	}
 	_ = conn.SetDeadline(time.Now().Add(patience))
+	if r.secure != nil {
+		return tls.Client(conn, r.secure)
+	}
 	return conn
 }
 

@@ -56,7 +56,7 @@ func (c *slowCall) rewriteRequest(stripKey, upgrade bool) {
 
 func (c *slowCall) setForwarded(h http.Header, forwardedFor, via string) {
 	i, lines := 0, make([]string, forwardedHeaders)
-	c.forwarded(forwardedFor, via, viaEntry(c.r.ProtoMinor), func(name, value string) {
+	c.forwarded(forwardedFor, via, viaEntry(c.r.ProtoMajor, c.r.ProtoMinor), func(name, value string) {
 		lines[i] = value
 		h[name] = lines[i : i+1 : i+1]
 		i++
@@ -114,9 +114,12 @@ func (c *call) identityLines(set func(name, value string)) {
 	}
 }
 
-// viaEntry names the protocol a request was received in.
-func viaEntry(minor int) string {
-	if minor == 0 {
+// viaEntry names the protocol a request was received in, as Kong writes it.
+func viaEntry(major, minor int) string {
+	switch {
+	case major == 2:
+		return "2 " + pseudonym
+	case minor == 0:
 		return "1.0 " + pseudonym
 	}
 	return "1.1 " + pseudonym

@@ -27,7 +27,16 @@ func TestBothPathsGiveTheSameAnswers(t *testing.T) {
 	if len(cases) < 150 {
 		t.Fatalf("%d cases, want at least 150", len(cases))
 	}
-	fast, slow := newRig(t, parityUpstream), newRig(t, parityUpstream, onNetHTTP)
+	compare(t, cases, newRig(t, parityUpstream), newRig(t, parityUpstream, onNetHTTP))
+}
+
+func TestBothPathsGiveTheSameAnswersOverTLS(t *testing.T) {
+	pair := newPair(t)
+	compare(t, parityCases(), newRig(t, parityUpstream, overTLS(pair)), newRig(t, parityUpstream, onNetHTTP, overTLS(pair)))
+}
+
+func compare(t *testing.T, cases []exchangeCase, fast, slow *rig) {
+	t.Helper()
 	carried := 0
 	for _, tc := range cases {
 		got, want := fast.transcript(tc), slow.transcript(tc)
@@ -74,7 +83,7 @@ func (r *rig) transcript(tc exchangeCase) string {
 	}
 	go func() {
 		_, _ = io.WriteString(conn, text) // may fail: the gateway hangs up on what is malformed
-		if half, ok := conn.(*net.TCPConn); ok && tc.cut && !tc.waits {
+		if half, ok := conn.(interface{ CloseWrite() error }); ok && tc.cut && !tc.waits {
 			_ = half.CloseWrite()
 		}
 	}()

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,13 +21,14 @@ type Server struct {
 	addr   string
 }
 
-// Server makes a server for the address, HTTP/1.1 only. The caller starts it
-// with Serve or ListenAndServe and stops it with Shutdown, then Close of the
-// gateway.
+// Server makes a server for the address: HTTP/1.1, and over TLS HTTP/2 too. The
+// caller starts it with Serve or ListenAndServe and stops it with Shutdown, then
+// Close of the gateway.
 func (g *Gateway) Server(addr string) *Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
-	fast := &engine.Server{NewSession: g.newSession, Limits: engine.Limits{
+	protocols.SetHTTP2(g.callerTLS != nil)
+	fast := &engine.Server{NewSession: g.newSession, Secure: g.callerTLS, Limits: engine.Limits{
 		FirstHeader: g.limits.ClientHeader, CallerIdle: g.limits.ClientIdle, Idle: g.limits.Idle,
 		Header: g.limits.Header, Connect: 2 * g.limits.Connect, ResponseBytes: int(g.limits.ResponseBytes),
 	}}
@@ -36,6 +38,7 @@ func (g *Gateway) Server(addr string) *Server {
 	return &Server{addr: addr, engine: fast, http: &http.Server{
 		Handler:           g,
 		Protocols:         &protocols,
+		HTTP2:             g.limits.http2(),
 		ReadHeaderTimeout: g.limits.ClientHeader,
 		IdleTimeout:       g.limits.ClientIdle,
 		MaxHeaderBytes:    g.limits.HeaderBytes,
@@ -112,7 +115,25 @@ func withConnInfo(ctx context.Context, c net.Conn) context.Context {
 }
 
 func connInfoFor(c net.Conn) connInfo {
-	return connInfo{peer: addrOnly(c.RemoteAddr().String()), port: portOnly(c.LocalAddr().String()), scheme: "http"}
+	info := connInfo{peer: addrOnly(c.RemoteAddr().String()), port: portOnly(c.LocalAddr().String()), scheme: "http"}
+	if isSecure(c) {
+		info.scheme = "https"
+	}
+	return info
+}
+
+// isSecure looks below what the connection is wrapped in.
+func isSecure(c net.Conn) bool {
+	for {
+		if _, ok := c.(*tls.Conn); ok {
+			return true
+		}
+		over, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return false
+		}
+		c = over.NetConn()
+	}
 }
 
 // connInfoOf falls back to what net/http knows when the call did not come

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"postern/egress"
 	"postern/gateway/engine"
 	"postern/policy"
 	"postern/snapshot"
@@ -28,6 +29,7 @@ type project struct {
 	id, name      string
 	fallbackOwner string
 	expires       time.Time // zero: never
+	term          *term     // nil: claimed
 	versions      []version
 }
 
@@ -41,6 +43,7 @@ type environment struct {
 	id, name     string
 	scheme, host string // of the target; host with its port unless that is the scheme's
 	path         string // of the target, escaped
+	oddPort      bool   // neither 80 nor 443
 	upstream     *engine.Upstream
 	underWay     *atomic.Int64 // calls of this environment, through every table
 }
@@ -168,7 +171,7 @@ func compileProject(s *snapshot.Project, connect func(*environment) *engine.Upst
 	if s.Name == "" || s.ID == "" {
 		return nil, fmt.Errorf("name or id is missing")
 	}
-	p := &project{id: s.ID, name: s.Name, fallbackOwner: s.FallbackOwner, expires: s.ExpiresAt}
+	p := &project{id: s.ID, name: s.Name, fallbackOwner: s.FallbackOwner, expires: s.ExpiresAt, term: newTerm(s.ExpiresAt)}
 	for _, v := range s.Versions {
 		if err := checkAccess(v.Access, s.FallbackOwner); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
@@ -220,7 +223,7 @@ func compileEnvironment(e snapshot.Environment, connect func(*environment) *engi
 	if strings.HasPrefix(path, "//") {
 		return environment{}, fmt.Errorf("the path of the target starts with an empty segment")
 	}
-	out := environment{id: e.ID, name: e.Name, scheme: u.Scheme, host: hostLine(u), path: path}
+	out := environment{id: e.ID, name: e.Name, scheme: u.Scheme, host: hostLine(u), path: path, oddPort: !egress.IsWebPort(u)}
 	key := out.scheme + "://" + out.host
 	if out.upstream = cmp.Or(next.upstreams[key], last.upstreams[key]); out.upstream == nil {
 		out.upstream = connect(&out)

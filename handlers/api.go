@@ -19,6 +19,10 @@ func route[In, Out any](s *Server, api huma.API, id, method, path string, status
 	if path == "/proxy" {
 		operation.Security = nil
 	}
+	if method == http.MethodPost || method == http.MethodPatch {
+		operation.Parameters = []*huma.Param{{Name: idempotencyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+			Description: "A random text, the same when the request is sent again: it is carried out once, and for 24 hours answered as the first time."}}
+	}
 	huma.Register(api, operation, func(ctx context.Context, in *In) (*Out, error) {
 		out, err := handler(ctx, in)
 		if err == nil {

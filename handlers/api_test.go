@@ -36,8 +36,11 @@ func call(t *testing.T, h http.Handler, method, path, token, body string, header
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
+	for i := 0; i < len(header); i += 2 { // which may replace ours, and name one twice
+		r.Header.Del(header[i])
+	}
 	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
+		r.Header.Add(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -258,15 +261,6 @@ func TestWhoMayMakeProxies(t *testing.T) {
 			if a := call(t, s.Handler(), "POST", "/proxy", m.token, shop); a.status != want[1] {
 				t.Errorf("%s: a workspace key got %d %s", policy, a.status, a.raw)
 			}
-		}
-	})
-}
-
-func TestAnIdempotencyKeyIsNotIgnored(t *testing.T) {
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		a := call(t, newServer(t, db).Handler(), "POST", "/proxy", "", shop, "Idempotency-Key", "1")
-		if a.status != 422 || a.body["code"] != "not_available_yet" {
-			t.Errorf("%d %s", a.status, a.raw)
 		}
 	})
 }

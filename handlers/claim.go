@@ -63,8 +63,13 @@ func (s *Server) claim(v *visit) (answer, error) {
 	if team == newTeam {
 		team = ""
 	}
-	if _, err := s.Accounts.Claim(v.ctx(), v.who, v.param("code"), team); err != nil {
+	claimed, err := s.Accounts.Claim(v.ctx(), v.who, v.param("code"), team)
+	if err != nil {
 		return s.unclaimable(v, err)
+	}
+	v.choose(claimed.Team.ID)
+	if err := s.rotateSession(v); err != nil {
+		return answer{}, err
 	}
 	return v.done("claimed", "/projects")
 }

@@ -15,8 +15,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/accounts"
+	"postern/accounts/provider"
 	"postern/config"
 	"postern/exports"
+	"postern/idempotency"
 	"postern/keys"
 	"postern/projects"
 	"postern/usage"
@@ -24,15 +26,17 @@ import (
 
 // Server is what the routes work with.
 type Server struct {
-	Config   config.Config
-	Version  string
-	Accounts *accounts.Service
-	Projects *projects.Service
-	Keys     *keys.Service
-	Exports  *exports.Service
-	Usage    *usage.Service
-	Ready    func(context.Context) error // nil means ready for calls
-	Log      *slog.Logger
+	Config      config.Config
+	Version     string
+	Accounts    *accounts.Service
+	Providers   []provider.Provider // whom else people can sign in with
+	Projects    *projects.Service
+	Keys        *keys.Service
+	Exports     *exports.Service
+	Usage       *usage.Service
+	Idempotency *idempotency.Service
+	Ready       func(context.Context) error // nil means ready for calls
+	Log         *slog.Logger
 }
 
 // maxBody bounds what a request to the control plane may send, in bytes.

@@ -29,6 +29,14 @@ func (s *Server) identify(c *gin.Context) {
 	c.Next()
 }
 
+// credentialOf is the secret that the caller is known by, "" for nobody's.
+func (s *Server) credentialOf(r *http.Request) string {
+	if _, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok {
+		return strings.TrimSpace(token)
+	}
+	return s.sessions().read(r)
+}
+
 func (s *Server) principal(r *http.Request) (access.Principal, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")

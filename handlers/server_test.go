@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"postern/accounts"
+	"postern/accounts/provider"
 	"postern/config"
 	"postern/egress"
 	"postern/exports"
 	"postern/handlers"
+	"postern/idempotency"
 	"postern/jobs"
 	"postern/keys"
 	"postern/models"
@@ -35,10 +37,12 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	unserved := func(context.Context) {}
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
-		Ready:    func(context.Context) error { return nil },
-		Accounts: &accounts.Service{DB: db, Changed: unserved},
-		Usage:    &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
-		Keys:     &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
-		Projects: &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
+		Providers:   provider.FromConfig(config.SignIn{GitHub: config.GitHub{ClientID: "app", ClientSecret: "secret", URL: "http://127.0.0.1:9", APIURL: "http://127.0.0.1:9"}}),
+		Ready:       func(context.Context) error { return nil },
+		Accounts:    &accounts.Service{DB: db, Changed: unserved},
+		Idempotency: &idempotency.Service{DB: db},
+		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
+		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
+		Projects:    &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
 	}
 }

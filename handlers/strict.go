@@ -10,10 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/gin-gonic/gin"
-
-	"postern/fault"
 )
 
 // answersFor lets through requests that name this server: by its public address,
@@ -35,15 +31,6 @@ func (s *Server) answersFor(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// refuseIdempotencyKey says of the header what would otherwise be ignored.
-func (s *Server) refuseIdempotencyKey(c *gin.Context) {
-	if c.GetHeader("Idempotency-Key") != "" {
-		s.refuse(c, fault.New(fault.Invalid, "not_available_yet", "The header Idempotency-Key is not available yet. Leave it out."))
-		return
-	}
-	c.Next()
 }
 
 // unmarshalStrict refuses JSON that two parsers could read differently: with

@@ -13,6 +13,10 @@ import (
 // upkeepEvery bounds how long a dead worker's export waits beyond its lease.
 const upkeepEvery = 15 * time.Second
 
+// deviceMemory is how long a program that waits for approval is told that its
+// time has run out.
+const deviceMemory = time.Hour
+
 // timetable lists what runs by the clock, on one replica at a time.
 func timetable() []*river.PeriodicJob {
 	return []*river.PeriodicJob{
@@ -36,6 +40,9 @@ type upkeepWorker struct {
 
 // Work implements river.Worker.
 func (w *upkeepWorker) Work(ctx context.Context, _ *river.Job[upkeepArgs]) error {
-	forget := w.db.Write(ctx, func(tx *models.Tx) error { return tx.DeleteExpiredTokens(models.Now()) })
+	forget := w.db.Write(ctx, func(tx *models.Tx) error {
+		now := models.Now()
+		return errors.Join(tx.DeleteExpiredTokens(now), tx.DeleteExpiredAccess(now, now.Add(-deviceMemory)), tx.DeleteExpiredIdempotent(now))
+	})
 	return errors.Join(forget, w.exports.Upkeep(ctx))
 }

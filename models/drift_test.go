@@ -21,7 +21,8 @@ import (
 var rows = []any{
 	&models.Account{}, &models.Team{}, &models.Membership{}, &models.Token{}, &models.Project{}, &models.Version{},
 	&models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{}, &models.Revision{}, &models.Export{}, &models.AuditEntry{},
-	&models.UsageHour{}, &models.Identity{}, &models.Invitation{},
+	&models.UsageHour{}, &models.Identity{}, &models.Invitation{}, &models.IdempotentRequest{}, &models.AccessToken{}, &models.DeviceGrant{},
+	&models.DataKey{},
 }
 
 type column struct {

@@ -18,11 +18,26 @@ type Tx struct {
 }
 
 // Write runs fn in one transaction: row, audit entry, revision and job are
-// committed together or not at all.
+// committed together or not at all. What Alongside put into ctx comes last.
 func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	return d.write.WithContext(ctx).Transaction(func(g *gorm.DB) error {
-		return fn(d.tx(g))
+		tx := d.tx(g)
+		if err := fn(tx); err != nil {
+			return err
+		}
+		if last, ok := ctx.Value(alongsideKey{}).(func(*Tx) error); ok {
+			return last(tx)
+		}
+		return nil
 	})
+}
+
+type alongsideKey struct{}
+
+// Alongside makes last the end of every transaction that is written with the
+// returned context: where last fails, the transaction does.
+func Alongside(ctx context.Context, last func(*Tx) error) context.Context {
+	return context.WithValue(ctx, alongsideKey{}, last)
 }
 
 // Read gives fn the pool, for queries that need no common point in time.

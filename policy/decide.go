@@ -21,6 +21,7 @@ var (
 	InvalidKey          = Denial{401, "invalid_key", "This API key is not valid here."}
 	KeyFrozen           = Denial{403, "key_frozen", "This API key is frozen."}
 	ExpiredProxy        = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
+	ClaimRequired       = Denial{403, "claim_required", "Nobody has claimed this proxy yet. Until somebody does it carries no WebSockets, no targets on ports other than 80 and 443, and no large answers."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
 	UpstreamTimeout     = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
 	LoopDetected        = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
@@ -32,7 +33,7 @@ var (
 // Denials is the complete table, ordered by status.
 func Denials() []Denial {
 	return []Denial{
-		BadRequest, CredentialsRequired, InvalidKey, KeyFrozen, NoRoute, MethodNotAllowed,
+		BadRequest, CredentialsRequired, InvalidKey, KeyFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
 		ExpiredProxy, BodyTooLarge, UpstreamUnreachable, UpstreamTimeout, LoopDetected,
 	}
 }

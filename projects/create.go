@@ -13,6 +13,7 @@ import (
 
 	"postern/access"
 	"postern/accounts"
+	"postern/egress"
 	"postern/fault"
 	"postern/keys"
 	"postern/models"
@@ -63,7 +64,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 			return Created{}, fmt.Errorf("projects: create: %w", err)
 		}
 	}
-	plan, err := s.plan(ctx, in)
+	plan, err := s.plan(ctx, p, in)
 	if err != nil {
 		return Created{}, fmt.Errorf("projects: create: %w", err)
 	}
@@ -117,7 +118,7 @@ type plan struct {
 	environments []models.Environment // without ids
 }
 
-func (s *Service) plan(ctx context.Context, in CreateInput) (plan, error) {
+func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) (plan, error) {
 	out := plan{CreateInput: in, nameGiven: in.Name != ""}
 	var wrong []fault.Field
 	if out.Version == "" {
@@ -134,7 +135,7 @@ func (s *Service) plan(ctx context.Context, in CreateInput) (plan, error) {
 	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth")
 	out.KeyTypes, typesWrong = withBuiltIns(in.KeyTypes)
 	wrong = append(append(wrong, authWrong...), typesWrong...)
-	targetsWrong, err := s.planTargets(ctx, &out)
+	targetsWrong, err := s.planTargets(ctx, p, &out)
 	if err != nil {
 		return out, err
 	}
@@ -148,7 +149,7 @@ const (
 	resolveWithin   = 15 * time.Second
 )
 
-func (s *Service) planTargets(ctx context.Context, out *plan) (wrong []fault.Field, err error) {
+func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan) (wrong []fault.Field, err error) {
 	targets := map[string]string{"/target": out.Target}
 	if len(out.Environments) == 0 {
 		out.Environments = map[string]string{"prod": out.Target}
@@ -165,7 +166,7 @@ func (s *Service) planTargets(ctx context.Context, out *plan) (wrong []fault.Fie
 	defer stop()
 	cleaned := map[string]*url.URL{}
 	for _, pointer := range slices.Sorted(maps.Keys(targets)) {
-		u, field, err := s.checkTarget(ctx, pointer, targets[pointer])
+		u, field, err := s.checkTarget(ctx, p, pointer, targets[pointer])
 		if err != nil {
 			return nil, err
 		}
@@ -198,7 +199,7 @@ const maxTarget = 2048
 
 // checkTarget turns the guard's refusal into a fault of the field; an error
 // that is no refusal stays one.
-func (s *Service) checkTarget(ctx context.Context, pointer, raw string) (*url.URL, *fault.Field, error) {
+func (s *Service) checkTarget(ctx context.Context, p access.Principal, pointer, raw string) (*url.URL, *fault.Field, error) {
 	if raw == "" {
 		return nil, &fault.Field{Pointer: pointer, Code: "required", Detail: "Give the address that calls are forwarded to, such as https://api.example.com."}, nil
 	}
@@ -206,6 +207,10 @@ func (s *Service) checkTarget(ctx context.Context, pointer, raw string) (*url.UR
 		return nil, &fault.Field{Pointer: pointer, Code: "invalid_url", Detail: fmt.Sprintf("Use at most %d bytes.", maxTarget)}, nil
 	}
 	u, err := s.Targets.CheckTarget(ctx, raw)
+	if err == nil && s.CapUnclaimed && unclaimed(p) && !egress.IsWebPort(u) {
+		return nil, &fault.Field{Pointer: pointer, Code: "port_needs_claim",
+			Detail: "Until somebody claims it, a proxy forwards to ports 80 and 443 only. Sign in to use another port."}, nil
+	}
 	if err == nil {
 		return u, nil, nil
 	}
@@ -213,6 +218,11 @@ func (s *Service) checkTarget(ctx context.Context, pointer, raw string) (*url.UR
 		return nil, &fault.Field{Pointer: pointer, Code: refusal.Code, Detail: refusal.Public}, nil
 	}
 	return nil, nil, err
+}
+
+// unclaimed tells whether what the principal makes or changes belongs to nobody.
+func unclaimed(p access.Principal) bool {
+	return p.Anonymous() || p.Roles[p.HomeTeam] == access.Workspace
 }
 
 func (s *Service) insert(tx *models.Tx, p access.Principal, team string, plan plan, out *Created) error {

@@ -34,6 +34,7 @@ type Service struct {
 	Log          *slog.Logger
 	KeyPrefix    string
 	UnclaimedTTL time.Duration
+	CapUnclaimed bool // targets of unclaimed projects are on ports 80 and 443
 	Changed      func(context.Context)
 }
 

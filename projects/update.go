@@ -145,7 +145,7 @@ func (s *Service) UpdateTarget(ctx context.Context, p access.Principal, ref, env
 	if p.Anonymous() {
 		return out, access.Check(p, "", access.ProjectUpdate)
 	}
-	u, field, err := s.checkTarget(ctx, "/target", target)
+	u, field, err := s.checkTarget(ctx, p, "/target", target)
 	if err == nil && field != nil {
 		err = fault.InvalidFields([]fault.Field{*field})
 	}

@@ -38,6 +38,7 @@ func newMachine(t *testing.T, user string) *machine {
 	m.must(err)
 	m.write("project/tools/setup", string(script))
 	m.write("project/package-lock.json", "{}")
+	m.write("project/testkit/oidcprovider/package-lock.json", `{"name":"issuers"}`)
 	m.must(os.MkdirAll(filepath.Join(m.root, "sys/usr/sbin"), 0o755))
 	return m
 }
@@ -67,7 +68,7 @@ func (m *machine) command(name, script string) {
 // service could start meanwhile, and then installs what Debian's packages hold.
 func (m *machine) aptGet(end string) {
 	m.t.Helper()
-	m.command("npm", `echo "npm $*" >>"$MACHINE/log"; mkdir -p node_modules`)
+	m.command("npm", `echo "npm $* in ${PWD##*/}" >>"$MACHINE/log"; mkdir -p node_modules`)
 	npm := filepath.Join(m.root, "bin/npm")
 	m.must(os.Rename(npm, npm+".package"))
 	m.command("apt-get", `
@@ -120,7 +121,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 		"install --no-install-recommends ca-certificates chromium curl fonts-dejavu-core gcc git libc6-dev " +
 			"libnginx-mod-http-lua luajit2 nginx-light nodejs npm postgresql shellcheck\n",
 		"a service may start: 101\n",
-		"npm ci ",
+		"--no-fund in project\n", "--no-fund in oidcprovider\n",
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q was not done:\n%s", want, log)

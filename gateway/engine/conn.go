@@ -25,6 +25,8 @@ type conn struct {
 	looks   int    // sweeps that have passed since the wait or the call began
 	left    bool   // the caller has
 
+	first [1]byte // of a request, read before there is memory for it
+
 	turnReady func(fd uintptr) bool // turn, made once
 	turned    next                  // what turn ended with
 }
@@ -51,26 +53,22 @@ const (
 func (c *conn) serve() {
 	defer c.server.ended(c)
 	defer c.recover()
-	wait := c.server.Limits.FirstHeader
-	for {
-		n := c.readHead(wait)
-		if n == goOn {
+	n := c.secure()
+	for wait := c.server.Limits.FirstHeader; n == goOn; wait = c.server.Limits.CallerIdle {
+		if n = c.readHead(wait); n == goOn {
 			n = c.call()
 		}
 		c.exchange.close()
-		switch n {
-		case endGently:
-			c.linger()
-			fallthrough
-		case end:
-			c.in.release()
-			_ = c.conn.Close()
-			return
-		case handOver:
-			c.handOver()
-			return
-		}
-		wait = c.server.Limits.CallerIdle
+	}
+	switch n {
+	case endGently:
+		c.linger()
+		fallthrough
+	case end:
+		c.in.release()
+		_ = c.conn.Close()
+	case handOver:
+		c.handOver()
 	}
 }
 
@@ -144,7 +142,7 @@ func (c *conn) await(wait time.Duration) next {
 	}
 	var err error
 	if c.raw == nil {
-		err = c.fill()
+		err = c.begin()
 	} else if err = c.raw.Read(c.turnReady); err == nil {
 		return c.turned
 	}
@@ -240,9 +238,13 @@ func (c *conn) endRest() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) }
 // handOver gives the connection to the fallback, from the request on that has
 // not been answered: its head is still held.
 func (c *conn) handOver() {
+	_ = c.conn.SetDeadline(time.Time{})
+	if c.speaksHTTP2() {
+		c.server.Fallback.give(c.conn)
+		return
+	}
 	early := bytes.Clone(c.in.held())
 	c.in.release()
-	_ = c.conn.SetDeadline(time.Time{})
 	c.server.Fallback.give(&replayed{Conn: c.conn, early: early})
 }
 

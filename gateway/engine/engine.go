@@ -15,6 +15,7 @@ package engine
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -22,6 +23,10 @@ import (
 	"sync/atomic"
 	"time"
 )
+
+// HTTP2 is the protocol of ALPN that the engine leaves to the fallback, which then
+// accepts a *tls.Conn (RFC 9113 section 3.2).
+const HTTP2 = "h2"
 
 // Session decides for the requests of one connection, one after the other.
 type Session interface {
@@ -44,7 +49,8 @@ type Limits struct {
 // Server serves callers' connections. Its fields are set before Serve.
 type Server struct {
 	NewSession func(net.Conn) Session
-	Fallback   *Handover // gets the connections with a request that is not plain
+	Secure     *tls.Config // callers speak TLS; nil: they do not
+	Fallback   *Handover   // gets the connections with a request that is not plain, and those of HTTP/2
 	Limits     Limits
 	Recovered  func(fault any, stack []byte) // told of panics in sessions; nil: nobody is
 
@@ -95,6 +101,9 @@ func (s *Server) begin(l net.Listener) bool {
 }
 
 func (s *Server) start(raw net.Conn) {
+	if s.Secure != nil {
+		raw = tls.Server(raw, s.Secure)
+	}
 	c := newConn(s, raw)
 	s.mu.Lock()
 	if s.closing.Load() {

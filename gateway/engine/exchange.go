@@ -16,6 +16,8 @@ type Exchange struct {
 	BytesIn  int64 // of the request's body, as far as Forward read it
 	BytesOut int64 // of the upstream's body, as far as the caller took it
 
+	MaxAnswer int64 // bytes of the answer's body; 0: any number
+
 	conn     *conn
 	page     *page
 	answer   Response
@@ -140,6 +142,10 @@ var (
 	ErrCaller    = errors.New("the caller has left")
 	ErrBrokenOff = errors.New("the upstream broke off its answer")
 )
+
+// ErrAnswerTooLarge is an error of Forward: the answer says of itself that it is
+// over MaxAnswer. One that only turns out to be is broken off.
+var ErrAnswerTooLarge = errors.New("the answer's body is too large")
 
 // ErrBody is an error of Forward: the caller did not send the whole of his body.
 var ErrBody = errors.New("the request's body broke off")

@@ -54,6 +54,10 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 		}
 		b, again = nil, false
 	}
+	if x.MaxAnswer > 0 && x.answer.framing == lengthKnown && x.answer.length > x.MaxAnswer {
+		x.drop(b)
+		return 0, ErrAnswerTooLarge
+	}
 	if err := x.relay(b, rw); err != nil {
 		x.drop(b)
 		x.broken = true

@@ -63,6 +63,9 @@ func (r *replayed) Read(p []byte) (int, error) {
 	return r.Conn.Read(p)
 }
 
+// NetConn is the connection itself.
+func (r *replayed) NetConn() net.Conn { return r.Conn }
+
 // CloseWrite half-closes, so that a last answer is not reset away.
 func (r *replayed) CloseWrite() error {
 	if half, ok := r.Conn.(interface{ CloseWrite() error }); ok {

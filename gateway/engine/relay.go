@@ -119,6 +119,11 @@ func (x *Exchange) relayLength(b *backend, out []byte) error {
 	}
 }
 
+// overLimit tells whether so many bytes more are too many.
+func (x *Exchange) overLimit(more int) bool {
+	return x.MaxAnswer > 0 && x.BytesOut+int64(more) > x.MaxAnswer
+}
+
 // relayChunks passes a chunked body on in chunks of its own, one for each piece
 // that has come.
 func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
@@ -127,6 +132,9 @@ func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 		piece, size, over, err := x.nextPiece(b, &body, rw)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrBrokenOff, err)
+		}
+		if x.overLimit(size) {
+			return fmt.Errorf("%w: %w", ErrBrokenOff, ErrAnswerTooLarge)
 		}
 		if first {
 			piece = append(out, piece...)
@@ -204,6 +212,9 @@ func (x *Exchange) appendTrailer(out []byte, body *chunks, rw Rewriter) ([]byte,
 func (x *Exchange) relayUntilClose(b *backend, out []byte) error {
 	for {
 		n := len(b.in.held())
+		if x.overLimit(n) {
+			return fmt.Errorf("%w: %w", ErrBrokenOff, ErrAnswerTooLarge)
+		}
 		if n > 0 {
 			out = strconv.AppendInt(out, int64(n), 16)
 			out = append(out, '\r', '\n')

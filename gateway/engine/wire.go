@@ -19,6 +19,7 @@ type wire struct {
 	in   inbox
 
 	socket syscall.RawConn // to look at: of TLS the one below
+	framed bool            // a goodbye comes before the end of the stream, as in TLS
 	seen   peeked
 
 	// What the function given to raw works on. The functions are made once:
@@ -40,7 +41,7 @@ func (w *wire) open(c net.Conn) {
 		w.socket = w.raw
 		w.readReady, w.writeReady = w.tryRead, w.tryWrite
 	} else if over, ok := c.(interface{ NetConn() net.Conn }); ok {
-		w.socket = rawOf(over.NetConn())
+		w.socket, w.framed = rawOf(over.NetConn()), true
 	}
 	w.look = w.peekNow
 }
@@ -187,4 +188,8 @@ func (w *wire) peek() peeked {
 	return w.seen
 }
 
-func (w *wire) peekNow(fd uintptr) { w.seen = peekSocket(fd) }
+func (w *wire) peekNow(fd uintptr) {
+	if w.seen = peekSocket(fd); w.seen == something && w.framed && hasHungUp(fd) {
+		w.seen = gone
+	}
+}

@@ -43,6 +43,7 @@ var rooms = []room{
 	{name: "exports", floor: rules, beside: []string{"projects", "keys"}},
 	{name: "projects", floor: rules, beside: []string{"accounts", "keys"}},
 	{name: "keys", floor: rules},
+	{name: "idempotency", floor: rules},
 	{name: "usage", floor: rules},
 	{name: "accounts", floor: rules},
 
@@ -51,9 +52,11 @@ var rooms = []room{
 	{name: "snapshot", floor: pure, only: []string{}},
 
 	{name: "access", floor: ground, beside: []string{"models", "fault"}},
-	{name: "models", floor: ground, beside: []string{"migrations", "fault"}},
+	{name: "models", floor: ground, beside: []string{"migrations", "secrets", "fault"}},
 	{name: "migrations", floor: ground},
-	{name: "config", floor: ground, beside: []string{"fault"}},
+	{name: "config", floor: ground, beside: []string{"secrets", "fault"}},
+	{name: "secrets", floor: ground},
+	{name: "certs", floor: ground},
 	{name: "egress", floor: ground, beside: []string{"fault"}},
 	{name: "fault", floor: ground},
 
@@ -78,10 +81,12 @@ var libraries = []library{
 	{"gorm.io", []string{"models"}},
 	{"github.com/glebarez", []string{"models"}},
 	{"github.com/pressly/goose", []string{"migrations"}},
-	{"database/sql", []string{"models", "migrations", "jobs", "app"}}, // jobs and app: a job in the caller's transaction
+	// jobs and app: a job in the caller's transaction; secrets: how a column keeps a value
+	{"database/sql", []string{"models", "migrations", "jobs", "app", "secrets"}},
 	{"github.com/a-h/templ", []string{"views", "handlers"}},
 	{"github.com/spf13/cobra", []string{"cmd"}},
 	{"code.dny.dev/ssrf", []string{"egress"}},
+	{"github.com/tink-crypto", []string{"secrets"}},
 	{"github.com/chromedp", []string{}},
 }
 

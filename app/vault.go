@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"postern/config"
+	"postern/models"
+	"postern/secrets"
+)
+
+// dataKeyPage is how many data keys are rewrapped in one transaction.
+const dataKeyPage = 100
+
+// openVault reads the key-encryption keys and makes sure that they are those of
+// this database. Where older ones are given beside the first, everything they
+// wrapped is rewrapped, so that they can be left out from the next start on.
+func openVault(ctx context.Context, c config.Config, db *models.DB) (*secrets.Vault, error) {
+	keys, from := c.SecretsKey, "--secrets-key or POSTERN_SECRETS_KEY"
+	if keys == "" {
+		from = c.SecretsKeyFile()
+		var err error
+		if keys, err = secrets.KeyFile(from); err != nil {
+			return nil, fmt.Errorf("cannot read or make the key of secrets at rest (%w): check the data directory, or give a key in POSTERN_SECRETS_KEY", err)
+		}
+	}
+	vault, err := secrets.NewVault(keys)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	if err := rewrap(ctx, vault, db); err != nil {
+		return nil, fmt.Errorf("the secrets in the database cannot be opened with the key of %s (%w): put the key back with which they were sealed", from, err)
+	}
+	return vault, nil
+}
+
+func rewrap(ctx context.Context, vault *secrets.Vault, db *models.DB) error {
+	after := ""
+	for {
+		list, err := db.Read(ctx).DataKeys(after, dataKeyPage)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		if !vault.Replacing() {
+			return vault.Check(list[0]) // all were wrapped with the one key, or none
+		}
+		err = db.Write(ctx, func(tx *models.Tx) error {
+			for _, key := range list {
+				key, err := vault.Rewrap(key)
+				if err != nil {
+					return err
+				}
+				if err := tx.UpdateDataKey(key); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		after = list[len(list)-1].ID
+	}
+}

@@ -1,0 +1,80 @@
+package client_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"postern/client"
+)
+
+// lossy stands before a server and loses its first answers to changes, after the
+// server has carried them out: by cutting the connection, or by answering 502.
+func lossy(t *testing.T, server string, lose func(http.ResponseWriter)) (address string, lost *atomic.Int64) {
+	t.Helper()
+	lost = &atomic.Int64{}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		onward, err := http.NewRequestWithContext(r.Context(), r.Method, server+r.URL.RequestURI(), r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		onward.Header = r.Header.Clone()
+		answer, err := http.DefaultTransport.RoundTrip(onward)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer answer.Body.Close()
+		if r.Method == http.MethodPost && lost.Add(1) <= 2 {
+			lose(w)
+			return
+		}
+		w.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
+		w.WriteHeader(answer.StatusCode)
+		_, _ = io.Copy(w, answer.Body)
+	}))
+	t.Cleanup(front.Close)
+	return front.URL, lost
+}
+
+func TestALostAnswerIsAskedForAgain(t *testing.T) {
+	server := start(t)
+	api, proxy := workspace(t, server)
+	for name, lose := range map[string]func(http.ResponseWriter){
+		"cut": func(w http.ResponseWriter) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			conn.Close()
+		},
+		"bad gateway": func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := count(t, api)
+			front, sent := lossy(t, server, lose)
+			key, err := connect(t, front, proxy.WorkspaceKey).CreateKey(t.Context(), "shop", client.NewKey{Owner: "billing"})
+			if err != nil || key.Key == "" {
+				t.Fatalf("%+v, %v", key, err)
+			}
+			if made := count(t, api) - before; made != 1 || sent.Load() != 3 {
+				t.Errorf("%d keys were made by one request that was sent %d times", made, sent.Load())
+			}
+		})
+	}
+}
+
+func count(t *testing.T, api *client.Client) (n int) {
+	t.Helper()
+	for _, err := range api.Keys(t.Context(), "shop") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}

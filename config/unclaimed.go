@@ -1,0 +1,69 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"time"
+)
+
+// Unclaimed is what is set about callers without an account and about what they
+// make.
+type Unclaimed struct {
+	AnonymousToken Secret        // with AnonymousToken: what such a caller has to know
+	UnclaimedGrace time.Duration // how long a workspace that has ended is kept
+	UnclaimedCaps  UnclaimedCaps
+}
+
+// minToken keeps the token of anonymous callers from being guessed.
+const minToken = 16
+
+// UnclaimedCaps says whether proxies that nobody has claimed are held to what is
+// harmless in anybody's hands.
+type UnclaimedCaps string
+
+// The values of --unclaimed-caps.
+const (
+	CapsAuto UnclaimedCaps = "auto" // unless this machine alone can reach the listeners
+	CapsOn   UnclaimedCaps = "on"
+	CapsOff  UnclaimedCaps = "off"
+)
+
+// CapsHold tells whether the caps hold: without them, anybody who reaches the
+// control plane could put anything behind our name. On a machine of one's own
+// they would only be in the way: the first thing one tries is a server on a port
+// like 9000.
+func (c Config) CapsHold() bool {
+	if c.UnclaimedCaps == CapsAuto {
+		return !c.LoopbackOnly()
+	}
+	return c.UnclaimedCaps == CapsOn
+}
+
+// isLocalURL tells an address that leads to this machine, or none.
+func isLocalURL(raw string) bool {
+	u, err := url.Parse(raw)
+	if raw == "" || err != nil {
+		return err == nil
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}
+
+func assignCaps(c *Config, v string) error {
+	switch caps := UnclaimedCaps(v); caps {
+	case CapsAuto, CapsOn, CapsOff:
+		c.UnclaimedCaps = caps
+		return nil
+	}
+	return fmt.Errorf("%q is none of auto, on, off", v)
+}
+
+func (u Unclaimed) validate(anonymous Anonymous, report func(setting, format string, args ...any)) {
+	if anonymous == AnonymousToken && len(u.AnonymousToken) < minToken {
+		report("--anonymous-token", "with --anonymous token it must hold at least %d characters, such as those of openssl rand -hex 16", minToken)
+	}
+	if u.UnclaimedGrace < 0 {
+		report("--unclaimed-grace", "%s is less than nothing", u.UnclaimedGrace)
+	}
+}

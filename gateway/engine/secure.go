@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"time"
+)
+
+// secure brings the TLS handshake to its end, where there is one. A caller has as
+// long for it as for a head.
+func (c *conn) secure() next {
+	over, ok := c.conn.(*tls.Conn)
+	if !ok {
+		return goOn
+	}
+	now, limit := time.Now(), c.server.Limits.FirstHeader
+	c.writeWithin(now, limit)
+	if !c.rest(now, limit) {
+		return end
+	}
+	err := over.Handshake()
+	c.rested()
+	switch {
+	case err != nil:
+		explain(err)
+		return end
+	case c.speaksHTTP2():
+		return handOver
+	}
+	return goOn
+}
+
+// speaksHTTP2 tells whether the handshake has agreed on it.
+func (c *conn) speaksHTTP2() bool {
+	over, ok := c.conn.(*tls.Conn)
+	return ok && over.ConnectionState().NegotiatedProtocol == HTTP2
+}
+
+const notTLS = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" +
+	"This address speaks HTTPS: the request came without TLS.\n"
+
+// explain answers whoever spoke HTTP to a listener of TLS, in the clear, so that
+// he can read it.
+func explain(err error) {
+	header, ok := errors.AsType[tls.RecordHeaderError](err)
+	if ok && header.Conn != nil && header.RecordHeader[0] >= 'A' && header.RecordHeader[0] <= 'Z' {
+		_, _ = io.WriteString(header.Conn, notTLS)
+	}
+}
+
+// begin waits for the first byte of a request without holding memory for more of
+// it. The bytes that came with it are in the TLS connection already, and are the
+// next to be read.
+func (c *conn) begin() error {
+	n, err := c.conn.Read(c.first[:])
+	if n == 0 {
+		return err
+	}
+	room := c.in.free()
+	c.in.w += copy(room, c.first[:n])
+	return nil
+}

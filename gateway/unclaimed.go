@@ -1,0 +1,158 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"postern/policy"
+)
+
+// Caps bound what a proxy can be used for before anybody has claimed it: one
+// that costs nobody a name must be of no use as a relay, a download site or a
+// page that asks for passwords. A zero field takes its default.
+type Caps struct {
+	Body   int64 // bytes of a request's body; 1 MiB
+	Answer int64 // bytes of an answer's body; 10 MiB
+}
+
+func (c Caps) withDefaults() Caps {
+	if c.Body == 0 {
+		c.Body = 1 << 20
+	}
+	if c.Answer == 0 {
+		c.Answer = 10 << 20
+	}
+	return c
+}
+
+// errAnswerTooLarge ends an answer that turns out to be over its cap on the way.
+var errAnswerTooLarge = errors.New("the answer is over what an unclaimed proxy may carry")
+
+// term says when an unclaimed project ends, as its callers are told.
+type term struct {
+	sunset  string // HTTP date (RFC 8594)
+	expires string // RFC 3339, UTC
+}
+
+func newTerm(end time.Time) *term {
+	if end.IsZero() {
+		return nil
+	}
+	return &term{sunset: end.UTC().Format(http.TimeFormat), expires: end.UTC().Format(time.RFC3339)}
+}
+
+// capped tells whether the caps hold for the call: once the project is claimed,
+// none does.
+func (c *call) capped() bool { return c.route.project.term != nil && c.gateway.caps != nil }
+
+// underCaps is the denial of a call that an unclaimed project does not carry.
+func (c *call) underCaps() (policy.Denial, bool) {
+	if c.route.environment.oddPort || strings.EqualFold(c.carrier.field("Upgrade"), "websocket") {
+		return policy.ClaimRequired, false
+	}
+	if c.carrier.length() > c.gateway.caps.Body {
+		return policy.BodyTooLarge, false
+	}
+	c.browsing = showsAnswers(c.carrier.field("Sec-Fetch-Dest"), c.carrier.field("Accept"))
+	return policy.Denial{}, true
+}
+
+// bodyLimit is the most bytes of a request's body, 0 for any number.
+func (c *call) bodyLimit() int64 {
+	limit := c.gateway.limits.Body
+	if c.capped() && (limit == 0 || limit > c.gateway.caps.Body) {
+		limit = c.gateway.caps.Body
+	}
+	return limit
+}
+
+// answerLimit is the most bytes of an answer's body, 0 for any number.
+func (c *call) answerLimit() int64 {
+	if c.capped() {
+		return c.gateway.caps.Answer
+	}
+	return 0
+}
+
+// showsAnswers tells a request whose answer a browser would show or run. Browsers
+// say what an answer is for, and no page can say it for them (Fetch Metadata,
+// Sec-Fetch-Dest); one that is too old to say it accepts HTML where it navigates.
+// An unknown purpose counts as one of these.
+func showsAnswers(destination, accept string) bool {
+	switch strings.ToLower(destination) {
+	case "":
+		accept = strings.ToLower(accept)
+		return strings.Contains(accept, "text/html") || strings.Contains(accept, "application/xhtml+xml")
+	case "empty", "image", "audio", "video", "track", "font", "json", "manifest", "report":
+		return false
+	}
+	return true
+}
+
+// withheld tells the fields of an unclaimed project's answer that its caller
+// does not get: what would leave something behind in a browser under our name,
+// and, for an answer that is shown, what would lead it elsewhere, save it as a
+// file, or ask for a password.
+func (c *call) withheld(name string) bool {
+	if len(name) == len("Sunset") && strings.EqualFold(name, "Sunset") {
+		return true
+	}
+	if !c.capped() {
+		return false
+	}
+	switch strings.ToLower(name) {
+	case "set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc", "refresh",
+		"service-worker-allowed", "nel", "report-to", "reporting-endpoints", "x-content-type-options":
+		return true
+	case "content-type", "content-disposition", "location", "link", "www-authenticate":
+		return c.browsing
+	}
+	return false
+}
+
+// Of the caps, what an answer says. The policy adds to one that the upstream
+// sends: a browser obeys both (CSP3, 8.1).
+const inert = "default-src 'none'; sandbox; frame-ancestors 'none'"
+
+// termLines sets what the caller is told of the proxy's end and, under the caps,
+// what keeps a browser from showing or running the answer.
+func (c *call) termLines(status int, set func(name, value string)) {
+	set("Sunset", c.route.project.term.sunset)
+	set("Postern-Expires", c.route.project.term.expires)
+	if !c.capped() {
+		return
+	}
+	set("Content-Security-Policy", inert)
+	set("X-Content-Type-Options", "nosniff")
+	set("Vary", "Accept, Sec-Fetch-Dest") // or a cache could give a browser what was meant for a client
+	if c.browsing && status != http.StatusNotModified {
+		set("Content-Type", "text/plain; charset=utf-8")
+	}
+}
+
+// withheldFields is withheld as the path of net/http asks for it.
+func (c *slowCall) withheldFields() func(name string) bool {
+	if c.route.project.term == nil {
+		return func(string) bool { return false }
+	}
+	return c.withheld
+}
+
+func (c *slowCall) withhold(h http.Header) {
+	if c.route.project.term == nil {
+		return
+	}
+	for name := range h {
+		if c.withheld(name) {
+			delete(h, name)
+		}
+	}
+}
+
+func (c *slowCall) setTerm(h http.Header, status int) {
+	if c.route.project.term != nil {
+		c.termLines(status, func(name, value string) { h[name] = append(h[name], value) })
+	}
+}

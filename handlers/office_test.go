@@ -1,0 +1,227 @@
+package handlers_test
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"postern/access"
+	"postern/accounts"
+	"postern/exports"
+	"postern/handlers"
+	"postern/models"
+	"postern/projects"
+)
+
+// office is a team with its people, and people outside of it, each as the headers
+// that they send.
+type office struct {
+	db        *models.DB
+	server    *handlers.Server
+	handler   http.Handler
+	team      string
+	principal access.Principal // the owner's
+	furnished int
+
+	owner, stranger, otherKey []string
+	others                    map[access.Role][]string // in the team
+	accounts                  map[access.Role]string   // ids of the others
+	strangers                 things
+}
+
+func newOffice(t *testing.T, db *models.DB) *office {
+	t.Helper()
+	o := &office{db: db, server: newServer(t, db), others: map[access.Role][]string{}, accounts: map[access.Role]string{}}
+	o.handler = o.server.Handler()
+	code, err := o.server.Accounts.FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := o.server.Accounts.UseLink(t.Context(), code, accounts.SignUp{Email: "ana@example.com", Name: "Ana", Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ana := o.principalOf(t, session)
+	o.owner, o.team, o.principal = cookie(session), ana.HomeTeam, ana
+	for name, role := range map[string]access.Role{"mia": access.Member, "vic": access.Viewer} {
+		session := o.account(t, name, o.team, role)
+		o.others[role], o.accounts[role] = cookie(session), o.principalOf(t, session).Account
+	}
+
+	own := models.Team{ID: models.NewID("team"), Name: "Others", CreatedAt: models.Now()}
+	claimed := own.CreatedAt
+	own.ClaimedAt = &claimed
+	o.insert(t, &own)
+	stranger := o.account(t, "sam", own.ID, access.Owner)
+	o.stranger = cookie(stranger)
+	theirs := o.create(t, o.principalOf(t, stranger), "theirs")
+	o.strangers = things{project: theirs.Project.ID, projectName: theirs.Project.Name, team: own.ID}
+	o.otherKey = []string{"Authorization", "Bearer " + o.create(t, access.Principal{}, "").Workspace.Key}
+	return o
+}
+
+func cookie(session string) []string { return []string{"Cookie", "postern=" + session} }
+
+func (o *office) principalOf(t *testing.T, session string) access.Principal {
+	t.Helper()
+	p, err := o.server.Accounts.BySession(t.Context(), session)
+	if err != nil || p.Anonymous() {
+		t.Fatalf("no principal: %v", err)
+	}
+	return p
+}
+
+// account makes an account with a role in a team, and signs it in.
+func (o *office) account(t *testing.T, name, team string, role access.Role) (session string) {
+	t.Helper()
+	now, session := models.Now(), "session-of-"+name
+	until, sum := now.Add(accounts.SessionTTL), sha256.Sum256([]byte(session))
+	account := models.Account{ID: models.NewID("acc"), Email: name + "@example.com", Name: name, PasswordHash: "none", CreatedAt: now}
+	o.insert(t, &account, &models.Membership{TeamID: team, AccountID: account.ID, Role: string(role), CreatedAt: now},
+		&models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &account.ID, Hash: sum[:], CreatedAt: now, ExpiresAt: &until})
+	return session
+}
+
+func (o *office) insert(t *testing.T, rows ...any) {
+	t.Helper()
+	if err := o.db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(rows...) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o *office) create(t *testing.T, p access.Principal, name string) projects.Created {
+	t.Helper()
+	created, err := o.server.Projects.Create(t.Context(), p, projects.CreateInput{
+		Target: "http://127.0.0.1:9", Name: name, Auth: projects.AuthInput{Mode: "authenticate"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// audit is what the log has of the team, of the one that a route is about, and of
+// what accounts did for themselves.
+func (o *office) audit(t *testing.T, has things) map[string]models.AuditEntry {
+	t.Helper()
+	found := map[string]models.AuditEntry{}
+	for _, team := range []string{o.team, has.team, ""} {
+		entries, err := o.db.Read(t.Context()).AuditOf(team, 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			found[entry.ID] = entry
+		}
+	}
+	return found
+}
+
+func (o *office) added(t *testing.T, has things, before map[string]models.AuditEntry) (list []models.AuditEntry) {
+	t.Helper()
+	for id, entry := range o.audit(t, has) {
+		if _, known := before[id]; !known {
+			list = append(list, entry)
+		}
+	}
+	return list
+}
+
+// things are what the parameters of a route can name. Each route gets its own,
+// so that none finds what another has changed.
+type things struct {
+	project, projectName, version, environment, key, export, code string
+	team, account, invitation, invite, session, identity          string
+}
+
+func (o *office) furnish(t *testing.T, needs, route string) things {
+	t.Helper()
+	o.furnished++
+	created := o.create(t, o.principal, fmt.Sprintf("shop-%d", o.furnished))
+	version := created.Project.Versions[0]
+	export, err := o.server.Exports.Request(t.Context(), o.principal, created.Project.ID, exports.Wish{Format: "data"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := things{project: created.Project.ID, projectName: created.Project.Name, version: version.ID, environment: version.Environments[0].ID,
+		key: created.Keys["prod"].ID, export: export.ID, code: o.create(t, access.Principal{}, "").Workspace.ClaimCode}
+	switch needs {
+	case "frozen":
+		_, err = o.server.Keys.Freeze(t.Context(), o.principal, has.key)
+	case "ready":
+		err = o.server.Exports.Build(t.Context(), has.export, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.people(t, &has)
+	if strings.HasPrefix(route, "/invite/") {
+		has.code = has.invite
+	}
+	return has
+}
+
+// people furnishes a team of its own with an owner to spare, somebody to act on
+// and an open invitation; and an invitation, a session and a linked sign-in for
+// the owner.
+func (o *office) people(t *testing.T, has *things) {
+	t.Helper()
+	now := models.Now()
+	until, soon := now.Add(accounts.SessionTTL), now.Add(accounts.InvitationTTL)
+	team := func() string {
+		row := models.Team{ID: models.NewID("team"), Name: "Team", ClaimedAt: &now, CreatedAt: now}
+		o.insert(t, &row)
+		return row.ID
+	}
+	person := func() string {
+		row := models.Account{ID: models.NewID("acc"), Name: "Tom", CreatedAt: now}
+		row.Email = row.ID + "@example.com"
+		o.insert(t, &row)
+		return row.ID
+	}
+	invitation := func(team string) (id, code string) {
+		code = rand.Text()
+		sum := sha256.Sum256([]byte(code))
+		row := models.Invitation{ID: models.NewID("inv"), TeamID: team, Role: "member", CodeHash: sum[:], CreatedBy: o.principal.Account, CreatedAt: now, ExpiresAt: soon}
+		o.insert(t, &row)
+		return row.ID, code
+	}
+	has.team, has.account = team(), person()
+	for account, role := range map[string]access.Role{o.principal.Account: access.Owner, person(): access.Owner, has.account: access.Member,
+		o.accounts[access.Member]: access.Member, o.accounts[access.Viewer]: access.Viewer} {
+		o.insert(t, &models.Membership{TeamID: has.team, AccountID: account, Role: string(role), CreatedAt: now})
+	}
+	has.invitation, _ = invitation(has.team)
+	_, has.invite = invitation(team())
+	sum := sha256.Sum256([]byte(has.team))
+	session := models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &o.principal.Account, Hash: sum[:], CreatedAt: now, ExpiresAt: &until}
+	identity := models.Identity{ID: models.NewID("idn"), AccountID: o.principal.Account, Issuer: "https://id.example", Subject: has.team, CreatedAt: now, SeenAt: now}
+	o.insert(t, &session, &identity)
+	has.session, has.identity = session.ID, identity.ID
+}
+
+// path names the project by its id on the API, and by its name on pages.
+func (h things) path(route string) string {
+	project := h.projectName
+	if isAPI(route) {
+		project = h.project
+	}
+	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
+		":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
+		":session", h.session, ":identity", h.identity, ":provider", "github").Replace(route)
+}
+
+func (h things) fill(body, team string) string {
+	return strings.NewReplacer("{code}", h.code, "{team}", team, "{invite}", h.invite).Replace(body)
+}
+
+func (o *office) ask(t *testing.T, method, path, body string, caller []string) answer {
+	t.Helper()
+	header := caller
+	if !isAPI(path) {
+		header = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}, caller...)
+	}
+	return call(t, o.handler, method, path, "", body, header...)
+}

@@ -1,0 +1,67 @@
+package models
+
+import (
+	"time"
+
+	"gorm.io/gorm/clause"
+)
+
+// IdempotentRequest is a row of idempotent_requests. Lookup, Fingerprint and
+// Answer are made with secrets of the caller and tell nothing without them.
+type IdempotentRequest struct {
+	Lookup      []byte `gorm:"primaryKey"`
+	Fingerprint []byte
+	LeaseID     string // of the attempt that is under way, or was the last one
+	LeaseUntil  time.Time
+	CarriedOut  bool   // an attempt has committed something
+	Answer      []byte // sealed; empty while there is none
+	ExpiresAt   time.Time
+}
+
+// BeginIdempotent inserts the row; false where one of its lookup is there.
+func (t *Tx) BeginIdempotent(row IdempotentRequest) (bool, error) {
+	res := t.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "lookup"}}, DoNothing: true}).Create(&row)
+	return res.RowsAffected == 1, res.Error
+}
+
+// IdempotentByLookup finds a row.
+func (t *Tx) IdempotentByLookup(lookup []byte) (IdempotentRequest, error) {
+	var row IdempotentRequest
+	return row, t.db.Where("lookup = ?", lookup).Take(&row).Error
+}
+
+// TakeOverIdempotent replaces a row whose attempt, seen, is over; false when
+// somebody was faster.
+func (t *Tx) TakeOverIdempotent(row IdempotentRequest, seen string) (bool, error) {
+	res := t.db.Model(&IdempotentRequest{}).Where("lookup = ? AND lease_id = ?", row.Lookup, seen).UpdateColumns(map[string]any{
+		"fingerprint": row.Fingerprint, "lease_id": row.LeaseID, "lease_until": row.LeaseUntil,
+		"carried_out": row.CarriedOut, "answer": row.Answer, "expires_at": row.ExpiresAt})
+	return res.RowsAffected == 1, res.Error
+}
+
+// MarkCarriedOut notes that the attempt commits something; false when it has
+// lost its lease, and must not.
+func (t *Tx) MarkCarriedOut(lookup []byte, lease string) (bool, error) {
+	res := t.db.Model(&IdempotentRequest{}).Where("lookup = ? AND lease_id = ?", lookup, lease).UpdateColumn("carried_out", true)
+	return res.RowsAffected == 1, res.Error
+}
+
+// AnswerIdempotent keeps the sealed answer of the attempt.
+func (t *Tx) AnswerIdempotent(lookup []byte, lease string, answer []byte) error {
+	return t.db.Model(&IdempotentRequest{}).Where("lookup = ? AND lease_id = ?", lookup, lease).UpdateColumn("answer", answer).Error
+}
+
+// AbandonIdempotent ends the lease of an attempt that came to nothing, and
+// forgets the request where nothing was committed.
+func (t *Tx) AbandonIdempotent(lookup []byte, lease string, now time.Time) error {
+	mine := "lookup = ? AND lease_id = ?"
+	if err := t.db.Where(mine+" AND NOT carried_out", lookup, lease).Delete(&IdempotentRequest{}).Error; err != nil {
+		return err
+	}
+	return t.db.Model(&IdempotentRequest{}).Where(mine, lookup, lease).UpdateColumn("lease_until", now).Error
+}
+
+// DeleteExpiredIdempotent removes answers that are no longer repeated.
+func (t *Tx) DeleteExpiredIdempotent(now time.Time) error {
+	return t.db.Where("expires_at <= ?", now).Delete(&IdempotentRequest{}).Error
+}

@@ -1,0 +1,68 @@
+package models
+
+import (
+	"time"
+
+	"postern/secrets"
+)
+
+// DataKey is a row of data_keys: what a team's sealed columns are encrypted with,
+// wrapped by a key that is not in the database. Team is no reference: a workspace
+// that is merged into a team leaves its sealed columns with that team, and its
+// data key where it was.
+type DataKey struct {
+	ID        string `gorm:"primaryKey"`
+	TeamID    string
+	Wrapped   []byte
+	CreatedAt time.Time
+}
+
+func (k DataKey) key() secrets.DataKey {
+	return secrets.DataKey{ID: k.ID, Team: k.TeamID, Wrapped: k.Wrapped}
+}
+
+var _ secrets.Store = (*Tx)(nil)
+
+// DataKeyOfTeam finds a team's oldest data key, false where it has none. Two that
+// are made at once are both kept: each sealed value names its own.
+func (t *Tx) DataKeyOfTeam(team string) (secrets.DataKey, bool, error) {
+	var list []DataKey
+	err := t.db.Where("team_id = ?", team).Order("id").Limit(1).Find(&list).Error
+	if err != nil || len(list) == 0 {
+		return secrets.DataKey{}, false, err
+	}
+	return list[0].key(), true, nil
+}
+
+// DataKeyByID finds a data key.
+func (t *Tx) DataKeyByID(id string) (secrets.DataKey, error) {
+	var row DataKey
+	err := t.db.Where("id = ?", id).Take(&row).Error
+	return row.key(), err
+}
+
+// AddDataKey keeps a new data key for a team.
+func (t *Tx) AddDataKey(team string, wrap func(id string) ([]byte, error)) (secrets.DataKey, error) {
+	row := DataKey{ID: NewID("dek"), TeamID: team, CreatedAt: Now()}
+	var err error
+	if row.Wrapped, err = wrap(row.ID); err != nil {
+		return secrets.DataKey{}, err
+	}
+	return row.key(), t.Insert(&row)
+}
+
+// DataKeys lists at most limit data keys of all teams by id, after the id given.
+func (t *Tx) DataKeys(after string, limit int) ([]secrets.DataKey, error) {
+	var rows []DataKey
+	err := t.db.Where("id > ?", after).Order("id").Limit(limit).Find(&rows).Error
+	list := make([]secrets.DataKey, 0, len(rows))
+	for _, row := range rows {
+		list = append(list, row.key())
+	}
+	return list, err
+}
+
+// UpdateDataKey writes how a data key is wrapped.
+func (t *Tx) UpdateDataKey(key secrets.DataKey) error {
+	return t.db.Model(&DataKey{}).Where("id = ?", key.ID).UpdateColumn("wrapped", key.Wrapped).Error
+}

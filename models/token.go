@@ -1,0 +1,132 @@
+package models
+
+import "time"
+
+// AccessToken is a row of access_tokens: what an account gave a program. Hash is
+// the SHA-256 of the whole token.
+type AccessToken struct {
+	ID         string `gorm:"primaryKey"`
+	AccountID  string
+	Kind       string // personal or cli
+	Name       string
+	Scopes     []string `gorm:"serializer:json"`
+	Hash       []byte
+	Last4      string
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	LastUsedAt *time.Time // to the minute
+}
+
+// DeviceGrant is a row of device_grants: a program that asks for a token and
+// waits for somebody to approve it (RFC 8628). The hashes are SHA-256.
+type DeviceGrant struct {
+	ID           string `gorm:"primaryKey"`
+	DeviceHash   []byte
+	UserHash     []byte
+	Machine      string // as the program calls it
+	RemoteAddr   string
+	Scopes       []string `gorm:"serializer:json"`
+	State        string   // pending, approved or denied
+	AccountID    *string  // whose it is once approved
+	PollEvery    int64    // seconds
+	LastPolledAt *time.Time
+	CreatedAt    time.Time
+	ExpiresAt    time.Time
+}
+
+// AccessTokenByHash finds a token that has not expired at now.
+func (t *Tx) AccessTokenByHash(hash []byte, now time.Time) (AccessToken, error) {
+	var token AccessToken
+	return token, t.db.Where("hash = ? AND expires_at > ?", hash, now).Take(&token).Error
+}
+
+// AccessTokenByID finds a token of any account.
+func (t *Tx) AccessTokenByID(id string) (AccessToken, error) {
+	var token AccessToken
+	return token, t.db.Where("id = ?", id).Take(&token).Error
+}
+
+// AccessTokensOf lists at most limit tokens of an account that have not expired
+// at now, newest first, from the one after the cursor on.
+func (t *Tx) AccessTokensOf(accountID, cursor string, limit int, now time.Time) ([]AccessToken, error) {
+	q := t.db.Where("account_id = ? AND expires_at > ?", accountID, now)
+	if cursor != "" {
+		q = q.Where("id < ?", cursor)
+	}
+	var list []AccessToken
+	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+}
+
+// CountAccessTokensOf counts an account's tokens that have not expired at now.
+func (t *Tx) CountAccessTokensOf(accountID string, now time.Time) (int64, error) {
+	var n int64
+	return n, t.db.Model(&AccessToken{}).Where("account_id = ? AND expires_at > ?", accountID, now).Count(&n).Error
+}
+
+// TouchAccessToken notes that a token was used at a later time than known.
+func (t *Tx) TouchAccessToken(id string, at time.Time) error {
+	return t.db.Model(&AccessToken{}).Where("id = ? AND (last_used_at IS NULL OR last_used_at < ?)", id, at).
+		UpdateColumn("last_used_at", at).Error
+}
+
+// DeleteAccessToken removes a token; false when it was gone.
+func (t *Tx) DeleteAccessToken(id string) (bool, error) {
+	res := t.db.Where("id = ?", id).Delete(&AccessToken{})
+	return res.RowsAffected == 1, res.Error
+}
+
+// TokensOfTeam lists a team's tokens of one kind that have not expired at now.
+func (t *Tx) TokensOfTeam(kind, teamID string, now time.Time) ([]Token, error) {
+	var list []Token
+	return list, t.db.Where("kind = ? AND team_id = ? AND (expires_at IS NULL OR expires_at > ?)", kind, teamID, now).
+		Order("id DESC").Find(&list).Error
+}
+
+// DeviceGrantByDevice finds the grant that a device code was given out for.
+func (t *Tx) DeviceGrantByDevice(hash []byte) (DeviceGrant, error) {
+	var grant DeviceGrant
+	return grant, t.db.Where("device_hash = ?", hash).Take(&grant).Error
+}
+
+// PendingDeviceGrant finds the grant of a user code that nobody has decided on,
+// and that has not expired at now.
+func (t *Tx) PendingDeviceGrant(hash []byte, now time.Time) (DeviceGrant, error) {
+	var grant DeviceGrant
+	return grant, t.db.Where("user_hash = ? AND state = 'pending' AND expires_at > ?", hash, now).Take(&grant).Error
+}
+
+// DecideDeviceGrant moves a pending grant on; false when it was decided already.
+func (t *Tx) DecideDeviceGrant(id, state, accountID string) (bool, error) {
+	res := t.db.Model(&DeviceGrant{}).Where("id = ? AND state = 'pending'", id).
+		UpdateColumns(map[string]any{"state": state, "account_id": accountID})
+	return res.RowsAffected == 1, res.Error
+}
+
+// PollDeviceGrant notes that the program asked, and how long it has to wait
+// before it asks again, in seconds.
+func (t *Tx) PollDeviceGrant(id string, at time.Time, every int64) error {
+	return t.db.Model(&DeviceGrant{}).Where("id = ?", id).
+		UpdateColumns(map[string]any{"last_polled_at": at, "poll_every": every}).Error
+}
+
+// DeleteDeviceGrant removes a grant; false when somebody was faster.
+func (t *Tx) DeleteDeviceGrant(id string) (bool, error) {
+	res := t.db.Where("id = ?", id).Delete(&DeviceGrant{})
+	return res.RowsAffected == 1, res.Error
+}
+
+// CountDeviceGrants counts the grants that are pending at now for programs at an
+// address.
+func (t *Tx) CountDeviceGrants(remoteAddr string, now time.Time) (int64, error) {
+	var n int64
+	return n, t.db.Model(&DeviceGrant{}).Where("remote_addr = ? AND state = 'pending' AND expires_at > ?", remoteAddr, now).Count(&n).Error
+}
+
+// DeleteExpiredAccess removes tokens that expired before now, and grants that
+// expired before long ago: until then, a program that still asks is told so.
+func (t *Tx) DeleteExpiredAccess(now, longAgo time.Time) error {
+	if err := t.db.Where("expires_at <= ?", now).Delete(&AccessToken{}).Error; err != nil {
+		return err
+	}
+	return t.db.Where("expires_at <= ?", longAgo).Delete(&DeviceGrant{}).Error
+}

@@ -1,0 +1,160 @@
+// Package oidcprovider gives tests an OpenID Connect provider that nobody here
+// wrote: the certified npm package oidc-provider, in a process of its own.
+//
+// It owns starting it, registering clients (RFC 7591) and passing its sign-in
+// pages; it does not own what it answers. The packages come from `npm ci` in this
+// directory, which tools/setup does.
+package oidcprovider
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+)
+
+// Provider is a running one.
+type Provider struct {
+	Issuer string // http://127.0.0.1:port
+}
+
+// Client is what registering one gave.
+type Client struct {
+	ID     string
+	Secret string
+}
+
+// Start runs a provider until the test ends. A test without Node.js or without
+// the packages fails.
+func Start(t testing.TB) *Provider {
+	t.Helper()
+	command := exec.Command("node", "provider.mjs")
+	command.Dir = Dir()
+	var complaints bytes.Buffer
+	command.Stderr = &complaints
+	input, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatalf("start oidc-provider: %v (run tools/setup)", err)
+	}
+	line, err := bufio.NewReader(output).ReadString('\n')
+	t.Cleanup(func() {
+		_ = input.Close() // which ends it
+		_ = command.Wait()
+	})
+	if err != nil {
+		_ = input.Close()
+		_ = command.Wait()
+		t.Fatalf("oidc-provider did not start (run tools/setup): %v\n%s", err, complaints.String())
+	}
+	return &Provider{Issuer: strings.TrimSpace(line)}
+}
+
+// Dir is this directory, where the npm packages are; a test that runs a script
+// of its own with them starts Node.js here.
+func Dir() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(file)
+}
+
+// Register makes a confidential client with the redirect URIs.
+func (p *Provider) Register(t testing.TB, redirectURIs ...string) Client {
+	t.Helper()
+	asked := map[string]any{"redirect_uris": redirectURIs, "token_endpoint_auth_method": "client_secret_basic",
+		"grant_types": []string{"authorization_code", "refresh_token"}}
+	// A web client may redirect to https only (OpenID Connect registration, 2).
+	if slices.ContainsFunc(redirectURIs, func(uri string) bool { return strings.HasPrefix(uri, "http://") }) {
+		asked["application_type"] = "native"
+	}
+	body, err := json.Marshal(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.Post(p.Issuer+"/reg", "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	var got struct {
+		ID     string `json:"client_id"`
+		Secret string `json:"client_secret"`
+	}
+	if err != nil || answer.StatusCode != http.StatusCreated || json.Unmarshal(raw, &got) != nil {
+		t.Fatalf("register a client: %d %s, %v", answer.StatusCode, raw, err)
+	}
+	return Client{ID: got.ID, Secret: got.Secret}
+}
+
+// maxSteps bounds how many pages and redirects a sign-in may take.
+const maxSteps = 20
+
+// SignIn passes the provider's pages as the person of that name, from the
+// authorization request to the redirect that leads away from the provider, whose
+// address it returns.
+func (p *Provider) SignIn(t testing.TB, authorizeURL, name string) *url.URL {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer browser.CloseIdleConnections()
+	answer, err := browser.Get(authorizeURL)
+	for range maxSteps {
+		if err != nil {
+			t.Fatalf("sign in at the provider: %v", err)
+		}
+		next, form := step(t, answer, name)
+		switch {
+		case form != nil:
+			answer, err = browser.PostForm(next.String(), form)
+		case !strings.HasPrefix(next.String(), p.Issuer+"/"):
+			return next
+		default:
+			answer, err = browser.Get(next.String())
+		}
+	}
+	t.Fatal("sign in at the provider: no end of pages")
+	return nil
+}
+
+// step reads where an answer leads: a redirect, or a form to fill in.
+func step(t testing.TB, answer *http.Response, name string) (next *url.URL, form url.Values) {
+	t.Helper()
+	defer answer.Body.Close()
+	if next, err := answer.Location(); err == nil {
+		return next, nil
+	}
+	page, err := goquery.NewDocumentFromReader(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := page.Find("form").First()
+	next, err = answer.Request.URL.Parse(found.AttrOr("action", ""))
+	if found.Length() == 0 || err != nil {
+		t.Fatalf("sign in at the provider: %s answers %d without a form: %s", answer.Request.URL.Path, answer.StatusCode, page.Find("body").Text())
+	}
+	form = url.Values{"login": {name}, "password": {"any"}}
+	found.Find("input[type=hidden]").Each(func(_ int, input *goquery.Selection) {
+		form.Set(input.AttrOr("name", ""), input.AttrOr("value", ""))
+	})
+	return next, form
+}
