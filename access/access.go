@@ -57,6 +57,17 @@ const (
 	AccountRead      Action = "account.read"
 	AccountSignIn    Action = "account.signin"
 	AccountUpdate    Action = "account.update" // its password, the ways it signs in, the sessions that end
+
+	// These are recorded of what Postern does by itself.
+	ProjectPurge   Action = "project.purge"
+	WorkspacePurge Action = "workspace.purge"
+
+	// CredentialUse is recorded where a credential is refused, RequestMake where a
+	// request is refused for where it comes from, AuditGap where refusals came too
+	// fast to be recorded one by one.
+	CredentialUse Action = "credential.use"
+	RequestMake   Action = "request.make"
+	AuditGap      Action = "audit.gap"
 )
 
 // Actions lists what a role can grant.
@@ -96,13 +107,21 @@ func Can(role Role, action Action) bool { return granted[role][action] }
 // Principal is who is asking, once a credential has been verified. The zero
 // Principal is anonymous and may do nothing that names a team.
 type Principal struct {
-	Account    string          // acc_…, "" for anonymous callers and workspace keys
-	Roles      map[string]Role // team id -> role
-	HomeTeam   string          // where new projects go, "" without any team
-	Session    string          // ses_…, "" where it is not a session that speaks
-	RemoteAddr string
-	RequestID  string
+	Account     string          // acc_…, "" for anonymous callers and workspace keys
+	Roles       map[string]Role // team id -> role
+	Token       string          // id of the credential: of a session, a workspace key, …
+	HomeTeam    string          // where new projects go, "" without any team
+	Operator    bool            // of the installation
+	CommandLine bool            // whoever works on the database itself
+	RemoteAddr  string
+	RequestID   string
+
+	system bool // Postern itself
 }
+
+// System is Postern itself, where it acts by the clock. It is nobody's principal
+// and may do nothing that has to be allowed.
+func System() Principal { return Principal{system: true} }
 
 // Anonymous tells whether no credential was given.
 func (p Principal) Anonymous() bool { return len(p.Roles) == 0 && p.Account == "" }
@@ -125,27 +144,39 @@ func Check(p Principal, team string, action Action) error {
 	}
 	role, ok := p.Roles[team]
 	if !ok {
-		return NotFound()
+		return Refused(notFound, team, action)
 	}
 	if !Can(role, action) {
-		return fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, does not allow %s.", role, action)
+		return Refused(fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, does not allow %s.", role, action), team, action)
 	}
 	return nil
 }
 
-// CheckSelf refuses whoever is no account that acts for itself: nobody, and the
-// key of a workspace.
-func CheckSelf(p Principal) error {
+// CheckSelf refuses a personal action to whoever is no account that acts for
+// itself: to nobody, and to the key of a workspace.
+func CheckSelf(p Principal, action Action) error {
 	switch {
 	case p.Anonymous():
 		return fault.New(fault.Unauthenticated, "credentials_required", "Sign in first.")
 	case p.Account == "":
-		return fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account.")
+		return Refused(fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account."), p.HomeTeam, action)
 	}
 	return nil
 }
 
 // NotFound is the one answer for what is absent and for what may not be seen.
-func NotFound() error {
-	return fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
+func NotFound() error { return notFound }
+
+var notFound = fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
+
+// CheckOperator refuses whoever does not run the installation. To others its
+// affairs do not exist.
+func CheckOperator(p Principal) error {
+	switch {
+	case p.Operator || p.CommandLine:
+		return nil
+	case p.Anonymous():
+		return Check(p, "", AuditRead)
+	}
+	return NotFound()
 }

@@ -27,7 +27,16 @@ func Project(tx *models.Tx, p Principal, ref string, action Action) (models.Proj
 	if err != nil {
 		return project, fmt.Errorf("access: find the project %s: %w", ref, err)
 	}
-	return project, Check(p, project.TeamID, action)
+	return project, CheckProject(p, project, action)
+}
+
+// CheckProject is Check for what belongs to a project.
+func CheckProject(p Principal, project models.Project, action Action) error {
+	err := Check(p, project.TeamID, action)
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		refusal.Project = project.ID
+	}
+	return err
 }
 
 // Projects asks whether the principal may do this with each of the projects,

@@ -92,10 +92,13 @@ func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 // with a workspace key must not be left in a team without members.
 func StillUnclaimed(tx *models.Tx, team string) error {
 	workspace, err := tx.LockTeam(team)
+	if errors.Is(err, models.ErrNotFound) {
+		return errBearer
+	}
 	if err != nil {
 		return fmt.Errorf("accounts: hold the workspace %s: %w", team, err)
 	}
-	if workspace.ClaimedAt != nil {
+	if workspace.ClaimedAt != nil || workspace.ClaimCodeHash == nil {
 		return errBearer
 	}
 	return nil
@@ -119,7 +122,7 @@ func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Princi
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: look up a workspace key: %w", err)
 	}
-	return access.Principal{Roles: map[string]access.Role{*token.TeamID: access.Workspace}, HomeTeam: *token.TeamID}, nil
+	return access.Principal{Roles: map[string]access.Role{*token.TeamID: access.Workspace}, Token: token.ID, HomeTeam: *token.TeamID}, nil
 }
 
 // Profile is what the dashboard shows of the account that is signed in.

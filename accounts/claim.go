@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"postern/access"
@@ -97,7 +98,8 @@ func claimable(tx *models.Tx, p access.Principal, code string) (models.Team, err
 		return models.Team{}, fault.New(fault.Unauthenticated, "credentials_required", "Sign in to claim this.")
 	}
 	if p.Account == "" {
-		return models.Team{}, fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot claim; sign in with an account.")
+		return models.Team{}, access.Refused(fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot claim; sign in with an account."),
+			p.HomeTeam, access.WorkspaceClaim)
 	}
 	return unclaimed(tx, code)
 }
@@ -149,7 +151,7 @@ func claim(tx *models.Tx, p access.Principal, workspace models.Team, intoTeam st
 	if err := tx.DeleteTokensOfTeam(kindWorkspace, workspace.ID); err != nil {
 		return Claimed{}, err
 	}
-	entry := access.Entry{Action: access.WorkspaceClaim, Object: workspace.ID, Team: team.ID, Detail: map[string]string{"team": team.ID}}
+	entry := access.Entry{Action: access.WorkspaceClaim, Object: workspace.ID, Team: team.ID, Detail: map[string]string{"team": team.ID, "projects": strings.Join(namesOf(projects), ", ")}}
 	if err := access.Record(tx, p, entry); err != nil {
 		return Claimed{}, err
 	}

@@ -147,12 +147,12 @@ func (s *Service) welcome(tx *models.Tx, person provider.Person, ticket Ticket, 
 	if err != nil {
 		return "", err
 	}
-	return made.ID, insertIdentity(tx, made.ID, person, now)
+	identity := newIdentity(made.ID, person, now)
+	return made.ID, tx.Insert(&identity)
 }
 
-func insertIdentity(tx *models.Tx, account string, person provider.Person, now time.Time) error {
-	return tx.Insert(&models.Identity{ID: models.NewID("idn"), AccountID: account, Issuer: person.Issuer, Subject: person.Subject, Email: person.Email,
-		CreatedAt: now, SeenAt: now})
+func newIdentity(account string, person provider.Person, now time.Time) models.Identity {
+	return models.Identity{ID: models.NewID("idn"), AccountID: account, Issuer: person.Issuer, Subject: person.Subject, Email: person.Email, CreatedAt: now, SeenAt: now}
 }
 
 // Identity is another way into an account.
@@ -171,7 +171,7 @@ type Ways struct {
 
 // Ways lists how the account can be signed in to.
 func (s *Service) Ways(ctx context.Context, p access.Principal) (Ways, error) {
-	if err := access.CheckSelf(p); err != nil {
+	if err := access.CheckSelf(p, access.AccountRead); err != nil {
 		return Ways{}, err
 	}
 	tx := s.DB.Read(ctx)
@@ -193,7 +193,7 @@ func (s *Service) Ways(ctx context.Context, p access.Principal) (Ways, error) {
 // Link makes whom a provider vouches for another way into the account. Conflict
 // linked_elsewhere where they have one already.
 func (s *Service) Link(ctx context.Context, p access.Principal, person provider.Person) error {
-	if err := access.CheckSelf(p); err != nil {
+	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return err
 	}
 	taken := fault.New(fault.Conflict, "linked_elsewhere", "This sign-in is linked with an account already. Unlink it there first.")
@@ -206,12 +206,13 @@ func (s *Service) Link(ctx context.Context, p access.Principal, person provider.
 		if !errors.Is(err, models.ErrNotFound) {
 			return err
 		}
-		if err := insertIdentity(tx, p.Account, person, now); errors.Is(err, models.ErrDuplicate) {
+		identity := newIdentity(p.Account, person, now)
+		if err := tx.Insert(&identity); errors.Is(err, models.ErrDuplicate) {
 			return taken
 		} else if err != nil {
 			return err
 		}
-		return recordSelf(tx, p, map[string]string{"linked": person.Issuer})
+		return recordSelf(tx, p, identity.ID, nil, identity)
 	})
 	if err != nil {
 		return fmt.Errorf("accounts: link %s with %s: %w", p.Account, person.Issuer, err)
@@ -222,7 +223,7 @@ func (s *Service) Link(ctx context.Context, p access.Principal, person provider.
 // Unlink takes a way into the account away, but never the last: Conflict
 // last_sign_in. The account is held, so that two ways cannot go at once.
 func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) error {
-	if err := access.CheckSelf(p); err != nil {
+	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return err
 	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -241,7 +242,7 @@ func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) err
 			if account.PasswordHash == "" && len(rows) == 1 {
 				return fault.New(fault.Conflict, "last_sign_in", "This is the only way you can sign in. Set a password or link another one first.")
 			}
-			return errors.Join(tx.DeleteIdentity(id), recordSelf(tx, p, map[string]string{"unlinked": row.Issuer}))
+			return errors.Join(tx.DeleteIdentity(id), recordSelf(tx, p, id, row, nil))
 		}
 		return access.NotFound()
 	})

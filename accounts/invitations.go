@@ -62,7 +62,7 @@ func (s *Service) Invite(ctx context.Context, p access.Principal, team string, r
 		if err := tx.Insert(&row); err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: access.InvitationCreate, Object: row.ID, Team: team, Detail: map[string]string{"role": row.Role, "email": email}})
+		return access.Record(tx, p, access.Entry{Action: access.InvitationCreate, Object: row.ID, Team: team, After: row})
 	})
 	return out, err
 }
@@ -106,7 +106,7 @@ func (s *Service) RevokeInvitation(ctx context.Context, p access.Principal, team
 		if !gone {
 			return access.NotFound()
 		}
-		return access.Record(tx, p, access.Entry{Action: access.InvitationRevoke, Object: id, Team: team, Detail: map[string]string{"role": row.Role, "email": row.Email}})
+		return access.Record(tx, p, access.Entry{Action: access.InvitationRevoke, Object: id, Team: team, Before: row})
 	})
 }
 
@@ -142,7 +142,7 @@ func (s *Service) LookInvitation(ctx context.Context, code string) (Invitation, 
 // a time one wins. Errors: Gone invitation_over, Conflict already_member,
 // Forbidden other_email.
 func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (Team, error) {
-	if err := access.CheckSelf(p); err != nil {
+	if err := access.CheckSelf(p, access.InvitationAccept); err != nil {
 		return Team{}, err
 	}
 	var out Team
@@ -194,9 +194,9 @@ func join(tx *models.Tx, p access.Principal, account models.Account, invitation 
 	if !won {
 		return errInvitationOver
 	}
-	err = tx.Insert(&models.Membership{TeamID: invitation.TeamID, AccountID: account.ID, Role: invitation.Role, CreatedAt: now})
-	if err != nil {
+	membership := models.Membership{TeamID: invitation.TeamID, AccountID: account.ID, Role: invitation.Role, CreatedAt: now}
+	if err := tx.Insert(&membership); err != nil {
 		return err
 	}
-	return access.Record(tx, p, access.Entry{Action: access.InvitationAccept, Object: invitation.ID, Team: invitation.TeamID, Detail: map[string]string{"account": account.ID, "role": invitation.Role}})
+	return access.Record(tx, p, access.Entry{Action: access.InvitationAccept, Object: invitation.ID, Team: invitation.TeamID, Detail: map[string]string{"account": account.ID}, After: membership})
 }

@@ -75,7 +75,7 @@ func (s *Service) ChangeRole(ctx context.Context, p access.Principal, team, acco
 		if err := checkMatch(ifMatch, etag(row.Role)); err != nil {
 			return err
 		}
-		before := row.Role
+		before := row
 		if role != access.Owner {
 			if err := anotherOwner(tx, row); err != nil {
 				return err
@@ -90,7 +90,7 @@ func (s *Service) ChangeRole(ctx context.Context, p access.Principal, team, acco
 			return err
 		}
 		out = viewMember(models.Member{Membership: row, Name: person.Name, Email: person.Email})
-		return access.Record(tx, p, access.Entry{Action: access.MemberChange, Object: account, Team: team, Detail: map[string]string{"from": before, "to": row.Role}})
+		return access.Record(tx, p, access.Entry{Action: access.MemberChange, Object: account, Team: team, Before: before, After: row})
 	})
 	return out, err
 }
@@ -121,7 +121,7 @@ func (s *Service) depart(ctx context.Context, p access.Principal, team, account 
 		if err := tx.DeleteMembership(team, account); err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: action, Object: account, Team: team, Detail: map[string]string{"from": row.Role, "to": "none"}})
+		return access.Record(tx, p, access.Entry{Action: action, Object: account, Team: team, Before: row})
 	})
 }
 

@@ -74,7 +74,7 @@ func (s *Service) BySession(ctx context.Context, session string) (access.Princip
 	if err != nil {
 		return access.Principal{}, err
 	}
-	p.Session = token.ID
+	p.Token = token.ID
 	if token.SeenAt == nil || now.Sub(*token.SeenAt) >= seenEvery {
 		if err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.TouchToken(token.ID, now) }); err != nil {
 			return access.Principal{}, fmt.Errorf("accounts: note that a session was used: %w", err)
@@ -86,11 +86,15 @@ func (s *Service) BySession(ctx context.Context, session string) (access.Princip
 // principalOf is an account in all its teams. Its home is the oldest in which it
 // may make projects.
 func principalOf(tx *models.Tx, account string) (access.Principal, error) {
+	row, err := tx.AccountByID(account)
+	if err != nil {
+		return access.Principal{}, fmt.Errorf("accounts: the account %s: %w", account, err)
+	}
 	memberships, err := tx.MembershipsOf(account)
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: teams of %s: %w", account, err)
 	}
-	p := access.Principal{Account: account, Roles: map[string]access.Role{}}
+	p := access.Principal{Account: account, Operator: row.Operator, Roles: map[string]access.Role{}}
 	for _, m := range memberships {
 		role := access.Role(m.Role)
 		p.Roles[m.TeamID] = role
@@ -113,7 +117,7 @@ type Session struct {
 
 // Sessions lists where the account is signed in, newest first.
 func (s *Service) Sessions(ctx context.Context, p access.Principal) ([]Session, error) {
-	if err := access.CheckSelf(p); err != nil {
+	if err := access.CheckSelf(p, access.AccountRead); err != nil {
 		return nil, err
 	}
 	rows, err := s.DB.Read(ctx).TokensOf(kindSession, p.Account, models.Now())
@@ -122,7 +126,7 @@ func (s *Service) Sessions(ctx context.Context, p access.Principal) ([]Session, 
 	}
 	var list []Session
 	for _, row := range rows {
-		session := Session{ID: row.ID, UserAgent: row.UserAgent, RemoteAddr: row.RemoteAddr, CreatedAt: row.CreatedAt, SeenAt: row.CreatedAt, Current: row.ID == p.Session}
+		session := Session{ID: row.ID, UserAgent: row.UserAgent, RemoteAddr: row.RemoteAddr, CreatedAt: row.CreatedAt, SeenAt: row.CreatedAt, Current: row.ID == p.Token}
 		if row.SeenAt != nil {
 			session.SeenAt = *row.SeenAt
 		}
@@ -134,7 +138,7 @@ func (s *Service) Sessions(ctx context.Context, p access.Principal) ([]Session, 
 // EndSession signs the account out in one place. Another account's session is
 // not found.
 func (s *Service) EndSession(ctx context.Context, p access.Principal, id string) error {
-	if err := access.CheckSelf(p); err != nil {
+	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return err
 	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -144,7 +148,7 @@ func (s *Service) EndSession(ctx context.Context, p access.Principal, id string)
 		}
 		for _, row := range rows {
 			if row.ID == id {
-				return errors.Join(tx.DeleteToken(id), recordSelf(tx, p, map[string]string{"ended_session": id}))
+				return errors.Join(tx.DeleteToken(id), recordSelf(tx, p, id, row, nil))
 			}
 		}
 		return access.NotFound()
@@ -158,15 +162,15 @@ func (s *Service) EndSession(ctx context.Context, p access.Principal, id string)
 // EndOtherSessions signs the account out everywhere but where it asks from, and
 // tells how many places that were.
 func (s *Service) EndOtherSessions(ctx context.Context, p access.Principal) (int64, error) {
-	if err := access.CheckSelf(p); err != nil {
+	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return 0, err
 	}
 	var ended int64
 	err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
-		if ended, err = tx.DeleteTokensExcept(kindSession, p.Account, p.Session); err != nil {
+		if ended, err = tx.DeleteTokensExcept(kindSession, p.Account, p.Token); err != nil {
 			return err
 		}
-		return recordSelf(tx, p, map[string]string{"ended_sessions": fmt.Sprint(ended)})
+		return recordSelf(tx, p, p.Account, signedIn{Places: ended + 1}, signedIn{Places: 1})
 	})
 	if err != nil {
 		return 0, fmt.Errorf("accounts: end the other sessions of %s: %w", p.Account, err)
@@ -174,27 +178,30 @@ func (s *Service) EndOtherSessions(ctx context.Context, p access.Principal) (int
 	return ended, nil
 }
 
-// recordSelf writes down what an account did to itself.
-func recordSelf(tx *models.Tx, p access.Principal, detail map[string]string) error {
-	return access.Record(tx, p, access.Entry{Action: access.AccountUpdate, Object: p.Account, Detail: detail})
+// signedIn is what signing out everywhere else changes.
+type signedIn struct{ Places int64 }
+
+// recordSelf writes down what an account changed about itself.
+func recordSelf(tx *models.Tx, p access.Principal, object string, before, after any) error {
+	return access.Record(tx, p, access.Entry{Action: access.AccountUpdate, Object: object, Before: before, After: after})
 }
 
 // Rotate gives the session that asks a new secret, because it may do more from
 // now on than before: who knew the old one must not come along.
 func (s *Service) Rotate(ctx context.Context, p access.Principal) (secret string, err error) {
-	if err := access.CheckSelf(p); err != nil {
+	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return "", err
 	}
 	secret = newSecret()
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		found, err := tx.SetTokenHash(p.Session, hash(secret))
+		found, err := tx.SetTokenHash(p.Token, hash(secret))
 		if err == nil && !found {
 			err = access.NotFound()
 		}
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("accounts: rotate the session %s: %w", p.Session, err)
+		return "", fmt.Errorf("accounts: rotate the session %s: %w", p.Token, err)
 	}
 	return secret, nil
 }

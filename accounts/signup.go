@@ -87,6 +87,10 @@ func (s *Service) admit(tx *models.Tx, ticket Ticket) (*models.Invitation, error
 	if s.Policy == config.SignUpClosed {
 		return nil, fault.New(fault.Forbidden, "signup_closed", "This installation takes no new accounts. Sign in with the one you have.")
 	}
+	if n, err := tx.CountAccounts(); err != nil || n == 0 {
+		// The first account runs the installation; whoever started it has the link.
+		return nil, errors.Join(err, fault.New(fault.Forbidden, "signup_closed", "The first account is made with the link that the server printed when it started."))
+	}
 	if ticket.Invitation != "" {
 		invitation, err := openInvitation(tx, ticket.Invitation)
 		return &invitation, err
@@ -162,7 +166,7 @@ func newAccount(tx *models.Tx, account models.Account, invitation *models.Invita
 		return account, err
 	}
 	p := from.as(account.ID)
-	if err := access.Record(tx, p, access.Entry{Action: access.AccountCreate, Object: account.ID}); err != nil {
+	if err := access.Record(tx, p, access.Entry{Action: access.AccountCreate, Object: account.ID, After: account}); err != nil {
 		return account, err
 	}
 	if invitation != nil {
@@ -175,7 +179,7 @@ func newAccount(tx *models.Tx, account models.Account, invitation *models.Invita
 // ChangePassword sets the account's password and signs it out everywhere else.
 // The old one is asked for where there is one.
 func (s *Service) ChangePassword(ctx context.Context, p access.Principal, old, password string) error {
-	if err := access.CheckSelf(p); err != nil {
+	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return err
 	}
 	if err := fault.InvalidFields(checkPassword("/password", password)); err != nil {
@@ -216,10 +220,12 @@ func (s *Service) ChangePassword(ctx context.Context, p access.Principal, old, p
 		if err := tx.SetPassword(p.Account, encoded); err != nil {
 			return err
 		}
-		if _, err := tx.DeleteTokensExcept(kindSession, p.Account, p.Session); err != nil {
+		if _, err := tx.DeleteTokensExcept(kindSession, p.Account, p.Token); err != nil {
 			return err
 		}
-		return recordSelf(tx, p, map[string]string{"changed": "password"})
+		before := now
+		now.PasswordHash = encoded
+		return recordSelf(tx, p, p.Account, before, now)
 	})
 	if err != nil {
 		return fmt.Errorf("accounts: change the password of %s: %w", p.Account, err)

@@ -107,7 +107,7 @@ func TestSessionsAreListedAndEnd(t *testing.T) {
 			t.Fatalf("%d sessions, %v", len(list), err)
 		}
 		for _, session := range list {
-			if session.Current != (session.ID == here.Session) {
+			if session.Current != (session.ID == here.Token) {
 				t.Errorf("current: %+v", session)
 			}
 		}
@@ -115,8 +115,8 @@ func TestSessionsAreListedAndEnd(t *testing.T) {
 			t.Errorf("kept as %+v", list[0])
 		}
 		bob := o.joins("bob", access.Member)
-		wants(t, "another's session", o.s.EndSession(t.Context(), here, bob.Session), "not_found")
-		if err := o.s.EndSession(t.Context(), here, o.who(sessions[1]).Session); err != nil {
+		wants(t, "another's session", o.s.EndSession(t.Context(), here, bob.Token), "not_found")
+		if err := o.s.EndSession(t.Context(), here, o.who(sessions[1]).Token); err != nil {
 			t.Fatal(err)
 		}
 		if p, err := o.s.BySession(t.Context(), sessions[1]); err != nil || !p.Anonymous() {
@@ -135,7 +135,7 @@ func TestSessionsAreListedAndEnd(t *testing.T) {
 		if p, err := o.s.BySession(t.Context(), sessions[0]); err != nil || !p.Anonymous() {
 			t.Errorf("the secret before the rotation works: %v, %v", p, err)
 		}
-		if o.who(fresh).Session != here.Session {
+		if o.who(fresh).Token != here.Token {
 			t.Error("rotating made another session")
 		}
 		o.who(mustSignIn(t, o.s, "bob@example.com")) // untouched by all that

@@ -92,7 +92,7 @@ const maxTeams = 100
 
 // CreateTeam makes a team that the account owns.
 func (s *Service) CreateTeam(ctx context.Context, p access.Principal, name string) (Team, error) {
-	if err := access.CheckSelf(p); err != nil {
+	if err := access.CheckSelf(p, access.TeamCreate); err != nil {
 		return Team{}, err
 	}
 	name, wrong := normalizeName(name)
@@ -109,7 +109,7 @@ func (s *Service) CreateTeam(ctx context.Context, p access.Principal, name strin
 		if err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: access.TeamCreate, Object: row.ID, Team: row.ID, Detail: map[string]string{"name": name}})
+		return access.Record(tx, p, access.Entry{Action: access.TeamCreate, Object: row.ID, Team: row.ID, After: row})
 	})
 	if err != nil {
 		return Team{}, fmt.Errorf("accounts: create a team: %w", err)
@@ -134,13 +134,13 @@ func (s *Service) RenameTeam(ctx context.Context, p access.Principal, id, ifMatc
 		if err := checkMatch(ifMatch, etag(row.Name)); err != nil {
 			return err
 		}
-		before := row.Name
+		before := row
 		row.Name = name
 		if err := tx.RenameTeam(id, name); err != nil {
 			return err
 		}
 		out = viewTeam(row, p)
-		return access.Record(tx, p, access.Entry{Action: access.TeamUpdate, Object: id, Team: id, Detail: map[string]string{"from": before, "to": name}})
+		return access.Record(tx, p, access.Entry{Action: access.TeamUpdate, Object: id, Team: id, Before: before, After: row})
 	})
 	return out, err
 }
@@ -157,15 +157,16 @@ func (s *Service) holding(ctx context.Context, p access.Principal, team string, 
 		if err != nil {
 			return err
 		}
-		now, err := tx.MembershipOf(team, p.Account)
-		if errors.Is(err, models.ErrNotFound) {
-			return access.NotFound()
-		}
-		if err != nil {
+		membership, err := tx.MembershipOf(team, p.Account)
+		if err != nil && !errors.Is(err, models.ErrNotFound) {
 			return err
 		}
-		if !access.Can(access.Role(now.Role), action) {
-			return access.Check(access.Principal{Account: p.Account, Roles: map[string]access.Role{team: access.Role(now.Role)}}, team, action)
+		now := access.Principal{Account: p.Account, Roles: map[string]access.Role{}}
+		if err == nil {
+			now.Roles[team] = access.Role(membership.Role)
+		}
+		if err := access.Check(now, team, action); err != nil {
+			return err
 		}
 		return change(tx, row)
 	})

@@ -16,6 +16,7 @@ import (
 
 	"postern/accounts"
 	"postern/accounts/provider"
+	"postern/audit"
 	"postern/certs"
 	"postern/config"
 	"postern/egress"
@@ -26,6 +27,7 @@ import (
 	"postern/jobs"
 	"postern/keys"
 	"postern/projects"
+	"postern/retention"
 	"postern/secrets"
 	"postern/usage"
 )
@@ -58,6 +60,7 @@ type App struct {
 	feed      *projects.Feed
 	queue     *jobs.Queue
 	usage     *usage.Recorder
+	refusals  *audit.Refusals
 	pairs     []*certs.Pair
 }
 
@@ -88,13 +91,15 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	table := keys.NewTable()
+	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
 	a.usage = usage.NewRecorder(a.state.db, a.log)
 	secure, err := a.secure()
 	if err != nil {
 		return err
 	}
 	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
-		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure})
+		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
+		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)
@@ -110,6 +115,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
+		Audit: &audit.Service{DB: a.state.db}, Refusals: a.refusals,
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -129,7 +135,8 @@ func (a *App) newExports(ctx context.Context, version string) (*exports.Service,
 	builder := &exports.Service{DB: a.state.db, Store: files, TTL: a.Config.ExportTTL, AddressOf: a.Config.Address,
 		Generator: "postern " + version, Log: a.log}
 	var err error
-	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log)); err != nil {
+	ends := &retention.Service{DB: a.state.db, Files: files, Grace: a.Config.UnclaimedGrace, Changed: a.feed.Changed, Log: a.log}
+	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log), jobs.Purges(ends)); err != nil {
 		return nil, err
 	}
 	builder.Jobs = a.queue
@@ -219,6 +226,7 @@ func (a *App) stop(ctx context.Context) error {
 	work, stopWork := context.WithTimeout(ctx, drainJobs)
 	defer stopWork()
 	err = errors.Join(err, a.queue.Stop(work))
+	a.refusals.Flush(ctx)
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
 	return errors.Join(err, a.usage.Close(write))

@@ -30,6 +30,9 @@ type Config struct {
 	GatewayDomain string // the bare domain; <project>.<domain> addresses a project
 	GatewayTLS    KeyPair
 	ControlTLS    KeyPair
+	MaxConns      int            // of callers to the gateway
+	MaxConnsFrom  int            // of them from one address; 0 for half
+	Trusted       []netip.Prefix // proxies whose X-Forwarded headers are believed
 	EgressAllow   []netip.Prefix
 	Anonymous     Anonymous
 	SignUp        SignUpPolicy
@@ -194,6 +197,12 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	checkPair("--gateway-tls", c.GatewayTLS)
 	checkPair("--control-tls", c.ControlTLS)
+	if c.MaxConns < 16 {
+		report("--gateway-max-connections", "%d is less than 16", c.MaxConns)
+	}
+	if c.MaxConnsFrom < 0 {
+		report("--gateway-max-connections-per-address", "%d is less than 0", c.MaxConnsFrom)
+	}
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,6 +42,17 @@ func duration(field func(*Config) *time.Duration) func(*Config, string) error {
 	}
 }
 
+func number(field func(*Config) *int) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", v)
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
 // settings is the complete list, in the order of the help and the README.
 func settings() []setting {
 	return slices.Concat(basicSettings(), signInSettings())
@@ -60,7 +72,10 @@ func basicSettings() []setting {
 		{"gateway-tls-key", "", "PEM file of its private key", text(func(c *Config) *string { return &c.GatewayTLS.KeyFile })},
 		{"control-tls-cert", "", "the same for the control plane", text(func(c *Config) *string { return &c.ControlTLS.CertFile })},
 		{"control-tls-key", "", "PEM file of its private key", text(func(c *Config) *string { return &c.ControlTLS.KeyFile })},
-		{"egress-allow", "", "comma-separated CIDRs that upstreams may lie in although they are private", assignEgress},
+		{"gateway-max-connections", "16384", "most connections of callers at once; never more than three quarters of the file descriptors", number(func(c *Config) *int { return &c.MaxConns })},
+		{"gateway-max-connections-per-address", "0", "most of them from one address, for IPv6 from one /64; 0 means half, and trusted proxies may take all", number(func(c *Config) *int { return &c.MaxConnsFrom })},
+		{"trusted-proxies", "", "comma-separated CIDRs of proxies before Postern, whose X-Forwarded headers are believed", networks(func(c *Config) *[]netip.Prefix { return &c.Trusted })},
+		{"egress-allow", "", "comma-separated CIDRs that upstreams may lie in although they are private", networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow })},
 		{"anonymous", "open", "who may call POST /proxy without signing in: open (anybody), token (whoever knows --anonymous-token) or off", assignAnonymous},
 		{"anonymous-token", "", "what callers send as Postern-Anonymous-Token to create a proxy when --anonymous is token", func(c *Config, v string) error { c.AnonymousToken = Secret(v); return nil }},
 		{"key-prefix", "pst", "what new API keys start with", text(func(c *Config) *string { return &c.KeyPrefix })},
@@ -78,16 +93,18 @@ func basicSettings() []setting {
 	}
 }
 
-func assignEgress(c *Config, v string) error {
-	c.EgressAllow = nil
-	for _, part := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }) {
-		prefix, err := netip.ParsePrefix(part)
-		if err != nil {
-			return fmt.Errorf("%q is not a CIDR such as 10.0.0.0/8", part)
+func networks(field func(*Config) *[]netip.Prefix) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		*field(c) = nil
+		for _, part := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+			prefix, err := netip.ParsePrefix(part)
+			if err != nil {
+				return fmt.Errorf("%q is not a CIDR such as 10.0.0.0/8", part)
+			}
+			*field(c) = append(*field(c), prefix.Masked())
 		}
-		c.EgressAllow = append(c.EgressAllow, prefix.Masked())
+		return nil
 	}
-	return nil
 }
 
 func assignAnonymous(c *Config, v string) error {

@@ -103,11 +103,12 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 	return err
 }
 
-// removeCancelled removes the file of an export that was cancelled while its
-// last bytes were written. One that another worker took over keeps its file.
+// removeCancelled removes the file of an export that was cancelled, or deleted
+// with its project, while its last bytes were written. One that another worker took over keeps its file.
 func (s *Service) removeCancelled(ctx context.Context, id string) error {
 	row, err := s.DB.Read(ctx).ExportByID(id)
-	if err != nil || row.State != Cancelled {
+	gone := errors.Is(err, models.ErrNotFound) // with its project
+	if err != nil && !gone || err == nil && row.State != Cancelled {
 		return err
 	}
 	return s.Store.Remove(id)

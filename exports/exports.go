@@ -110,8 +110,7 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 		if err := tx.Insert(&row); err != nil {
 			return err
 		}
-		entry := access.Entry{Action: access.ExportCreate, Object: row.ID, Team: parent.TeamID,
-			Detail: map[string]string{"project": parent.ID, "format": wish.Format, "keys": wish.Keys}}
+		entry := access.Entry{Action: access.ExportCreate, Object: row.ID, Project: parent.ID, Team: parent.TeamID, After: row}
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
@@ -184,9 +183,11 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Ex
 		if !moved {
 			return fault.New(fault.Conflict, "export_finished", "This export is %s and can no longer be cancelled.", row.State)
 		}
+		before := row
 		row.State = Cancelled
 		out = view(row, parent.Name)
-		return access.Record(tx, p, access.Entry{Action: access.ExportCreate, Object: id, Team: parent.TeamID, Detail: map[string]string{"change": "cancel"}})
+		return access.Record(tx, p, access.Entry{Action: access.ExportCreate, Object: id, Project: parent.ID, Team: parent.TeamID,
+			Detail: map[string]string{"change": "cancel"}, Before: before, After: row})
 	})
 	if err != nil {
 		return Export{}, fmt.Errorf("exports: cancel %s: %w", id, err)
@@ -244,7 +245,7 @@ func (s *Service) find(tx *models.Tx, p access.Principal, id string, action acce
 	if err != nil {
 		return row, parent, err
 	}
-	return row, parent, access.Check(p, parent.TeamID, action)
+	return row, parent, access.CheckProject(p, parent, action)
 }
 
 func view(row models.Export, projectName string) Export {

@@ -20,7 +20,7 @@ type fastCall struct {
 
 // newSession begins a connection of the engine.
 func (g *Gateway) newSession(c net.Conn) engine.Session {
-	f := &fastCall{info: connInfoFor(c)}
+	f := &fastCall{info: g.connInfoFor(c)}
 	f.gateway, f.carrier = g, f
 	return f
 }
@@ -40,8 +40,12 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 		c.deny(policy.NoRoute)
 		return true
 	}
+	conn := &c.info
+	if conn.trusted {
+		conn = c.gateway.onBehalf(conn, c.lines)
+	}
 	c.call = call{
-		carrier: c, gateway: c.gateway, conn: &c.info, host: host, method: x.Request.Method, target: target,
+		carrier: c, gateway: c.gateway, conn: conn, host: host, method: x.Request.Method, target: target,
 		route: route, start: c.gateway.clock(),
 	}
 	defer c.end()
@@ -64,6 +68,17 @@ func (c *fastCall) keyLines() (n int, value string) {
 		}
 	}
 	return n, value
+}
+
+// lines are the values of one header.
+func (c *fastCall) lines(name string) []string {
+	var out []string
+	for i := range c.x.Request.Fields {
+		if f := &c.x.Request.Fields[i]; len(f.Name) == len(name) && strings.EqualFold(f.Name, name) {
+			out = append(out, f.Value)
+		}
+	}
+	return out
 }
 
 func (c *fastCall) field(name string) string {

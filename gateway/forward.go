@@ -35,8 +35,12 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, policy.NoRoute)
 		return
 	}
+	conn := g.connInfoOf(r)
+	if conn.trusted {
+		conn = g.onBehalf(conn, func(name string) []string { return r.Header[name] })
+	}
 	c := &slowCall{w: w, r: r, call: call{
-		gateway: g, conn: connInfoOf(r), host: host, method: r.Method, target: target, route: route, start: g.clock(),
+		gateway: g, conn: conn, host: host, method: r.Method, target: target, route: route, start: g.clock(),
 	}}
 	c.carrier = c
 	defer c.observe()

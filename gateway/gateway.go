@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,6 +91,9 @@ type Options struct {
 	// that permits public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
+	// Trusted are the proxies whose X-Forwarded headers are believed.
+	Trusted []netip.Prefix
+
 	// CallerTLS is for the listener; nil: callers do not speak TLS. Its protocols
 	// of ALPN are set by the gateway.
 	CallerTLS *tls.Config
@@ -110,6 +114,7 @@ type Gateway struct {
 	dial      func(context.Context, string, string) (net.Conn, error)
 	secure    *tls.Config // to upstreams
 	callerTLS *tls.Config // nil: none
+	trusted   []netip.Prefix
 	transport *http.Transport
 
 	table   atomic.Pointer[table]
@@ -129,6 +134,7 @@ func New(o Options) *Gateway {
 		clock:    o.Clock,
 		log:      o.Logger,
 		limits:   o.Limits.withDefaults(),
+		trusted:  o.Trusted,
 	}
 	if g.domain == "" {
 		g.domain = "localhost"

@@ -74,9 +74,9 @@ func (c *slowCall) setIdentity(h http.Header) {
 // How many headers of ours a request can get.
 const forwardedHeaders, identityHeaders = 8, 6
 
-// forwarded sets what Kong sets for a client it does not trust
-// (kong/runloop/handler.lua, access.before): of the caller's own headers only
-// the first line of X-Forwarded-For and of Via counts, and is appended to.
+// forwarded sets what Kong sets (kong/runloop/handler.lua, access.before): of the
+// caller's own headers only the first line of X-Forwarded-For and of Via counts,
+// and is appended to. What a trusted proxy says of its caller's way is passed on.
 func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value string)) {
 	if forwardedFor != "" {
 		forwardedFor += ", "
@@ -84,12 +84,12 @@ func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value s
 	if via != "" {
 		via += ", "
 	}
-	set("X-Forwarded-For", forwardedFor+c.conn.peer)
-	set("X-Forwarded-Proto", c.conn.scheme)
-	set("X-Forwarded-Host", c.host)
-	set("X-Forwarded-Port", c.conn.port)
-	set("X-Forwarded-Path", c.target.raw)
-	set("X-Forwarded-Prefix", c.route.prefix)
+	set("X-Forwarded-For", forwardedFor+c.conn.hop)
+	set("X-Forwarded-Proto", c.said("X-Forwarded-Proto", c.conn.scheme))
+	set("X-Forwarded-Host", c.said("X-Forwarded-Host", c.host))
+	set("X-Forwarded-Port", c.said("X-Forwarded-Port", c.conn.port))
+	set("X-Forwarded-Path", c.said("X-Forwarded-Path", c.target.raw))
+	set("X-Forwarded-Prefix", c.said("X-Forwarded-Prefix", c.route.prefix))
 	set("X-Real-Ip", c.conn.peer)
 	set("Via", via+entry)
 }

@@ -16,9 +16,10 @@ import (
 // Server is the gateway's listener: the engine for plain requests and, behind
 // strict framing, net/http for the rest. Its methods are those of http.Server.
 type Server struct {
-	http   *http.Server
-	engine *engine.Server // nil: net/http serves everything
-	addr   string
+	http    *http.Server
+	engine  *engine.Server // nil: net/http serves everything
+	gateway *Gateway
+	addr    string
 }
 
 // Server makes a server for the address: HTTP/1.1, and over TLS HTTP/2 too. The
@@ -35,7 +36,7 @@ func (g *Gateway) Server(addr string) *Server {
 	fast.Recovered = func(fault any, stack []byte) {
 		g.log.Error("a call failed by a fault of ours", "fault", fmt.Sprint(fault), "stack", string(stack))
 	}
-	return &Server{addr: addr, engine: fast, http: &http.Server{
+	return &Server{addr: addr, gateway: g, engine: fast, http: &http.Server{
 		Handler:           g,
 		Protocols:         &protocols,
 		HTTP2:             g.limits.http2(),
@@ -48,13 +49,14 @@ func (g *Gateway) Server(addr string) *Server {
 		WriteTimeout:                 0,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is the table's to refuse
 		ErrorLog:                     slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
-		ConnContext:                  withConnInfo,
+		ConnContext:                  g.withConnInfo,
 	}}
 }
 
 // Serve accepts connections until Shutdown; its error then is
 // http.ErrServerClosed.
 func (s *Server) Serve(l net.Listener) error {
+	l = s.admit(l)
 	if s.engine == nil {
 		return s.http.Serve(strictListener{l})
 	}
@@ -71,6 +73,17 @@ func (s *Server) Serve(l net.Listener) error {
 		<-ended
 	}
 	return err
+}
+
+// admit puts the bounds on connections before the listener.
+func (s *Server) admit(l net.Listener) net.Listener {
+	g := s.gateway
+	a := &admission{Listener: l, max: g.limits.Conns, perAddress: g.limits.ConnsFromOne, exempt: g.isTrusted, makeRoom: func() {}}
+	a.full = func(what string) { g.log.Warn("turned callers away: " + what) }
+	if s.engine != nil {
+		a.makeRoom = s.engine.EndIdle
+	}
+	return a
 }
 
 // ListenAndServe listens on the server's address and serves.
@@ -102,23 +115,38 @@ func (s *Server) Close() error {
 // connInfo is what the upstream is told of the caller's connection. It is made
 // once for each, not for each call.
 type connInfo struct {
-	peer   string // address without port
-	port   string // of our listener
-	scheme string
+	peer    string // the caller's address without port; of a trusted proxy's calls that of whom it called for
+	hop     string // who connected: peer, but for trusted proxies
+	trusted bool   // hop is a proxy of the operator's own
+	port    string // of our listener
+	scheme  string
+	said    map[string]string // by a trusted proxy, of how its caller came; see trusted.go
 }
 
 type connInfoKey struct{}
 
-func withConnInfo(ctx context.Context, c net.Conn) context.Context {
-	info := connInfoFor(c)
+func (g *Gateway) withConnInfo(ctx context.Context, c net.Conn) context.Context {
+	info := g.connInfoFor(c)
 	return context.WithValue(ctx, connInfoKey{}, &info)
 }
 
-func connInfoFor(c net.Conn) connInfo {
-	info := connInfo{peer: addrOnly(c.RemoteAddr().String()), port: portOnly(c.LocalAddr().String()), scheme: "http"}
+func (g *Gateway) connInfoFor(c net.Conn) connInfo {
+	info := g.connInfo(c.RemoteAddr().String())
+	info.port = portOnly(c.LocalAddr().String())
 	if isSecure(c) {
 		info.scheme = "https"
 	}
+	return info
+}
+
+// connInfo is for who connected from there.
+func (g *Gateway) connInfo(remote string) connInfo {
+	info := connInfo{scheme: "http"}
+	if ap, err := netip.ParseAddrPort(remote); err == nil {
+		addr := ap.Addr().Unmap().WithZone("")
+		info.peer, info.trusted = addr.String(), g.isTrusted(addr)
+	}
+	info.hop = info.peer
 	return info
 }
 
@@ -138,26 +166,18 @@ func isSecure(c net.Conn) bool {
 
 // connInfoOf falls back to what net/http knows when the call did not come
 // through a Server of ours.
-func connInfoOf(r *http.Request) *connInfo {
+func (g *Gateway) connInfoOf(r *http.Request) *connInfo {
 	if info, ok := r.Context().Value(connInfoKey{}).(*connInfo); ok {
 		return info
 	}
-	info := &connInfo{peer: addrOnly(r.RemoteAddr), scheme: "http"}
+	info := g.connInfo(r.RemoteAddr)
 	if r.TLS != nil {
 		info.scheme = "https"
 	}
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
 		info.port = portOnly(local.String())
 	}
-	return info
-}
-
-func addrOnly(hostport string) string {
-	ap, err := netip.ParseAddrPort(hostport)
-	if err != nil {
-		return ""
-	}
-	return ap.Addr().Unmap().WithZone("").String()
+	return &info
 }
 
 func portOnly(hostport string) string {

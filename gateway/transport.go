@@ -25,6 +25,8 @@ type Limits struct {
 	ResponseBytes int64         // of an upstream's header; 64 KiB
 	Body          int64         // bytes of a request's body; 0: any size, bodies are streamed
 	UnderWay      int64         // calls of one environment at once; 1024
+	Conns         int           // of callers, open at once; 16384
+	ConnsFromOne  int           // of them from one address, or one /64 of IPv6; half of Conns
 }
 
 func (l Limits) withDefaults() Limits {
@@ -46,6 +48,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.UnderWay == 0 {
 		l.UnderWay = 1024
+	}
+	if l.Conns == 0 {
+		l.Conns = 16384
+	}
+	if l.ConnsFromOne == 0 {
+		l.ConnsFromOne = max(1, l.Conns/2)
 	}
 	return l
 }

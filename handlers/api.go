@@ -28,6 +28,7 @@ func route[In, Out any](s *Server, api huma.API, id, method, path string, status
 		if err == nil {
 			return out, nil
 		}
+		note(ctx, err)
 		s.logCause(ctx, err)
 		problem := problemOf(err, requestID(ctx))
 		if problem.Status == http.StatusUnauthorized {

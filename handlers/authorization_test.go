@@ -11,8 +11,8 @@ import (
 	"postern/testkit/state"
 )
 
-// Whoever may not do it is refused and nothing is written down; who may, leaves
-// one audit entry with each change.
+// Whoever may not do it is refused, which leaves one audit entry that says so; who
+// may, leaves one with each change, which says what changed.
 func TestEveryRouteGuardsWhatExists(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
@@ -66,8 +66,8 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 		below.project, below.projectName, below.team = o.strangers.project, o.strangers.projectName, o.strangers.team
 		rows = append(rows, row{"a stranger below what is theirs", below.path(route), o.stranger, http.StatusNotFound})
 	}
-	before := o.audit(t, has)
 	for _, r := range rows {
+		before := o.audit(t)
 		got := o.ask(t, method, r.path, has.fill(want.body, o.team), r.caller)
 		if got.status != r.status {
 			t.Errorf("%s got %d, want %d: %.200q", r.who, got.status, r.status, got.raw)
@@ -76,12 +76,11 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 			t.Errorf("%s is led to %s, not to the sign-in page", r.who, got.header.Get("Location"))
 		}
 		known := strings.Contains(r.path, has.project) || strings.Contains(r.path, has.projectName) // answers repeat the address
-		if !strings.HasPrefix(r.who, "a ") && !known && (strings.Contains(got.raw, has.project) || strings.Contains(got.raw, has.projectName)) {
+		inside := o.others[access.Role(strings.TrimPrefix(r.who, "a "))] != nil
+		if !inside && !known && (strings.Contains(got.raw, has.project) || strings.Contains(got.raw, has.projectName)) {
 			t.Errorf("%s learns of the project: %.200q", r.who, got.raw)
 		}
-	}
-	if added := o.added(t, has, before); len(added) != 0 {
-		t.Errorf("what was refused is in the audit log: %+v", added[0])
+		o.checkRefusal(t, want, r.who, r.status, o.added(t, before, o.team, has.team))
 	}
 	o.checkAllowed(t, want, method, route, has, o.owner, o.principal.Account)
 	for role, caller := range o.others {
@@ -94,13 +93,13 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 // checkAllowed asks as somebody who may, and looks for the one audit entry.
 func (o *office) checkAllowed(t *testing.T, want guard, method, route string, has things, caller []string, account string) {
 	t.Helper()
-	before := o.audit(t, has)
+	before := o.audit(t)
 	got := o.ask(t, method, has.path(route), has.fill(want.body, o.team), caller)
 	if got.status != want.owner || strings.HasPrefix(got.header.Get("Location"), "/signin") {
 		t.Fatalf("%s got %d, want %d: %.200q", account, got.status, want.owner, got.raw)
 	}
 	o.follow(got)
-	added, changes := o.added(t, has, before), method != http.MethodGet && !want.silent
+	added, changes := o.added(t, before), method != http.MethodGet && !want.silent
 	switch {
 	case !changes && len(added) != 0:
 		t.Errorf("%d audit entries although nothing changed", len(added))
@@ -108,6 +107,29 @@ func (o *office) checkAllowed(t *testing.T, want guard, method, route string, ha
 		t.Errorf("the change of %s left %d audit entries, want 1", account, len(added))
 	case changes && (added[0].Actor != account || added[0].RequestID == "" || added[0].Action != string(want.action)):
 		t.Errorf("the audit entry does not say who did %s in which request: %+v", want.action, added[0])
+	case changes && want.action != access.WorkspaceClaim && len(added[0].Changes) == 0:
+		t.Errorf("the audit entry does not say what changed: %+v", added[0])
+	}
+}
+
+// checkRefusal looks at what the answer to one caller has added to the log of the
+// team whose things were asked for.
+func (o *office) checkRefusal(t *testing.T, want guard, who string, status int, added []models.AuditEntry) {
+	t.Helper()
+	trespass := who != "nobody" && !want.personal() && (status == http.StatusForbidden || status == http.StatusNotFound)
+	if who == "another workspace's key" && status == http.StatusForbidden {
+		trespass = false // in a workspace of its own
+	}
+	if want.personal() && status == http.StatusNotFound && want.action == access.WorkspaceClaim {
+		trespass = true // into the team
+	}
+	switch below := who == "a stranger below what is theirs"; {
+	case below && len(added) == 0: // found nothing where they looked
+	case !trespass && len(added) != 0:
+		t.Errorf("%s was answered %d, and the log of the team says %+v", who, status, added)
+	case trespass && (len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Actor == o.principal.Account ||
+		added[0].RequestID == "" || added[0].Detail["code"] == "" || added[0].Detail["route"] == ""):
+		t.Errorf("%s was refused, and the log of the team says %+v", who, added)
 	}
 }
 

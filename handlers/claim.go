@@ -81,6 +81,7 @@ func (s *Server) unclaimable(v *visit, err error) (answer, error) {
 	default:
 		return answer{}, err
 	}
+	note(v.ctx(), err)
 	problem := problemOf(err, "")
 	m := claim.Claim{Page: v.shell("Claim", "/projects"), Refusal: problem.Detail}
 	return answer{status: problem.Status, page: claim.ClaimPage(m)}, nil

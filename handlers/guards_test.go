@@ -35,7 +35,7 @@ var guards = map[string]guard{
 
 	// Who holds a code may look at what it claims; only into a team of one's own.
 	"GET /claim/:code":  {action: access.WorkspaceClaim, stranger: 200},
-	"POST /claim/:code": {action: access.WorkspaceClaim, body: "team={team}"},
+	"POST /claim/:code": {action: access.WorkspaceClaim, stranger: 404, body: "team={team}"},
 
 	"POST /invite/:code": {action: access.InvitationAccept},
 
@@ -96,7 +96,7 @@ var guards = map[string]guard{
 	"GET /exports/:export/download":                     {action: access.ExportRead, needs: "ready"},
 	"POST /exports/:export/cancel":                      {action: access.ExportCreate},
 
-	"POST /api/v1/claim":                                        {action: access.WorkspaceClaim, body: `{"code":"{code}","team":"{team}"}`, key: 403},
+	"POST /api/v1/claim":                                        {action: access.WorkspaceClaim, stranger: 404, body: `{"code":"{code}","team":"{team}"}`, key: 403},
 	"POST /proxy":                                               {action: access.ProjectCreate, body: `{"target":"http://127.0.0.1:9/moved"}`, nobody: 201, stranger: 201, owner: 201},
 	"GET /api/v1/projects":                                      {action: access.ProjectRead, stranger: 200},
 	"GET /api/v1/projects/:project":                             {action: access.ProjectRead},
@@ -112,6 +112,8 @@ var guards = map[string]guard{
 	"POST /api/v1/keys/:key/revoke":                             {action: access.KeyChange},
 	"GET /api/v1/projects/:project/exports":                     {action: access.ExportRead},
 	"GET /api/v1/projects/:project/usage":                       {action: access.UsageRead},
+	"GET /api/v1/audit":                                         {action: access.AuditRead, stranger: 200},
+	"GET /api/v1/audit/verify":                                  {action: access.AuditRead, stranger: 200},
 	"GET /api/v1/projects/:project/requests":                    {action: access.UsageRead},
 	"POST /api/v1/projects/:project/exports":                    {action: access.ExportCreate, body: `{"format":"data"}`, owner: 202},
 	"GET /api/v1/exports/:export":                               {action: access.ExportRead},

@@ -16,6 +16,7 @@ import (
 
 	"postern/accounts"
 	"postern/accounts/provider"
+	"postern/audit"
 	"postern/config"
 	"postern/exports"
 	"postern/idempotency"
@@ -35,6 +36,8 @@ type Server struct {
 	Exports     *exports.Service
 	Usage       *usage.Service
 	Idempotency *idempotency.Service
+	Audit       *audit.Service
+	Refusals    *audit.Refusals
 	Ready       func(context.Context) error // nil means ready for calls
 	Log         *slog.Logger
 }
@@ -50,8 +53,9 @@ func (s *Server) Handler() http.Handler {
 	router.HandleMethodNotAllowed = true
 	router.RedirectTrailingSlash = false
 	router.ForwardedByClientIP = false
+	router.Use(s.noteRoute)
 	s.routes(router)
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))
-	return s.observe(secureHeaders(s.answersFor(protection.Handler(s.textOnly(router)))))
+	return patiently(patience, s.calledFor(s.observe(secureHeaders(s.answersFor(protection.Handler(s.textOnly(router)))))))
 }

@@ -24,9 +24,15 @@ func (s *Server) identify(c *gin.Context) {
 		s.refuse(c, err)
 		return
 	}
-	p.RemoteAddr, p.RequestID = c.Request.RemoteAddr, requestID(c.Request.Context())
-	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), principalKey, p))
+	c.Request = withPrincipal(c.Request, p)
 	c.Next()
+}
+
+// withPrincipal says on whose behalf a request is made.
+func withPrincipal(r *http.Request, p access.Principal) *http.Request {
+	p.RemoteAddr, p.RequestID = r.RemoteAddr, requestID(r.Context())
+	trailOf(r.Context()).who = p
+	return r.WithContext(context.WithValue(r.Context(), principalKey, p))
 }
 
 // credentialOf is the secret that the caller is known by, "" for nobody's.

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"postern/access"
 	"postern/fault"
 	"postern/models"
 )
@@ -19,6 +20,7 @@ type contextKey int
 const (
 	requestIDKey contextKey = iota
 	principalKey
+	trailKey
 )
 
 func requestID(ctx context.Context) string {
@@ -31,7 +33,8 @@ func requestID(ctx context.Context) string {
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, began := models.NewID("req"), time.Now()
-		r = r.WithContext(context.WithValue(r.Context(), requestIDKey, id))
+		seen := &trail{who: access.Principal{RemoteAddr: r.RemoteAddr, RequestID: id}, route: r.Method, credential: s.presents(r)}
+		r = r.WithContext(context.WithValue(context.WithValue(r.Context(), requestIDKey, id), trailKey, seen))
 		recorder := &statusRecorder{ResponseWriter: w}
 		w.Header().Set("X-Request-Id", id)
 		defer func() {
@@ -48,6 +51,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			s.Log.Debug("request", "request", id, "method", r.Method, "path", logPath(r.URL.Path), "status", recorder.status, "took", time.Since(began))
 		}()
 		next.ServeHTTP(recorder, r)
+		s.recordRefusal(r.Context(), seen)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 // respond sends a problem in the form its reader takes: a person at a browser
 // gets a page, a program JSON.
 func (s *Server) respond(w http.ResponseWriter, r *http.Request, err error) {
+	note(r.Context(), err)
 	if !wantsPage(r) {
 		writeProblem(w, r, err)
 		return

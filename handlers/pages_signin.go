@@ -49,6 +49,8 @@ func (s *Server) signIn(v *visit) (answer, error) {
 	if kind := fault.KindOf(err); kind != fault.Unauthenticated && kind != fault.TooMany {
 		return answer{}, err
 	}
+	note(v.ctx(), err)
+	trailOf(v.ctx()).credential = true
 	problem := problemOf(err, "")
 	if problem.Status == http.StatusUnauthorized {
 		v.c.Header("WWW-Authenticate", bearerChallenge) // RFC 9110, 15.5.2: no 401 without one

@@ -66,6 +66,9 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "get-usage", "GET", usageRoute, 200, "Sum up calls", s.getUsage)
 	route(s, api, "list-requests", "GET", requestsRoute, 200, "List the latest requests, or follow them", s.listRequests)
 	describeUsage(api.OpenAPI())
+
+	route(s, api, "list-audit", "GET", "/api/v1/audit", 200, "List what was done and refused", s.listAudit)
+	route(s, api, "verify-audit", "GET", "/api/v1/audit/verify", 200, "Tell whether the audit log is whole", s.verifyAudit)
 }
 
 func notFound() error {

@@ -50,6 +50,7 @@ var anonymous = map[string]string{
 	"GET /api/v1/keys/:key": "401", "POST /api/v1/keys/:key/rotate": "401", "POST /api/v1/keys/:key/freeze": "401",
 	"POST /api/v1/keys/:key/unfreeze": "401", "POST /api/v1/keys/:key/revoke": "401",
 	"GET /api/v1/projects/:project/exports": "401", "POST /api/v1/projects/:project/exports": "401",
+	"GET /api/v1/audit": "401", "GET /api/v1/audit/verify": "401",
 	"GET /api/v1/projects/:project/usage": "401", "GET /api/v1/projects/:project/requests": "401",
 	"GET /api/v1/exports/:export": "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
 }

@@ -8,6 +8,7 @@ import (
 
 	"postern/accounts"
 	"postern/accounts/provider"
+	"postern/audit"
 	"postern/config"
 	"postern/egress"
 	"postern/exports"
@@ -44,5 +45,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
 		Projects:    &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
+		Audit:       &audit.Service{DB: db},
+		Refusals:    &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 	}
 }

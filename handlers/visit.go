@@ -82,7 +82,6 @@ func (v *visit) identify() (signedIn bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	p.RemoteAddr, p.RequestID = r.RemoteAddr, requestID(r.Context())
 	teams, _, err := s.Accounts.Teams(r.Context(), p, "", accounts.MaxPage)
 	if err != nil {
 		return false, err
@@ -90,8 +89,8 @@ func (v *visit) identify() (signedIn bool, err error) {
 	if chosen := s.cookie(r, teamCookie); p.Roles[chosen] != "" {
 		p.HomeTeam = chosen
 	}
-	v.who, v.account = p, showAccount(profile, teams, p.HomeTeam)
-	v.c.Request = r.WithContext(context.WithValue(r.Context(), principalKey, p))
+	v.c.Request = withPrincipal(r, p)
+	v.who, v.account = principalOf(v.ctx()), showAccount(profile, teams, p.HomeTeam)
 	return true, nil
 }
 

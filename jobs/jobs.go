@@ -34,8 +34,14 @@ type Exports interface {
 	Upkeep(ctx context.Context) error
 }
 
+// Kind is a kind of job beside exports, with the work behind it.
+type Kind struct {
+	register func(*river.Workers) error
+	periodic []*river.PeriodicJob
+}
+
 // New makes the queue on a migrated database.
-func New(db *models.DB, exports Exports, log *slog.Logger) (*Queue, error) {
+func New(db *models.DB, exports Exports, log *slog.Logger, others ...Kind) (*Queue, error) {
 	workers := river.NewWorkers()
 	if err := errors.Join(
 		river.AddWorkerSafely(workers, &exportWorker{exports: exports}),
@@ -43,12 +49,19 @@ func New(db *models.DB, exports Exports, log *slog.Logger) (*Queue, error) {
 	); err != nil {
 		return nil, fmt.Errorf("jobs: register the workers: %w", err)
 	}
+	schedule := timetable()
+	for _, kind := range others {
+		if err := kind.register(workers); err != nil {
+			return nil, fmt.Errorf("jobs: register the workers: %w", err)
+		}
+		schedule = append(schedule, kind.periodic...)
+	}
 	client, err := river.NewClient(driver(db), &river.Config{
 		Logger:            log,
 		Workers:           workers,
 		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}},
 		FetchPollInterval: 250 * time.Millisecond,
-		PeriodicJobs:      timetable(),
+		PeriodicJobs:      schedule,
 		ErrorHandler:      &logErrors{log: log},
 	})
 	if err != nil {

@@ -140,8 +140,8 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, verb strin
 		if !won {
 			return fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this key at the same time. Look at it and try again.")
 		}
-		entry := access.Entry{Action: access.KeyChange, Object: id, Team: parent.TeamID,
-			Detail: map[string]string{"change": verb, "before": before.State, "after": row.State}}
+		entry := access.Entry{Action: access.KeyChange, Object: id, Project: parent.ID, Team: parent.TeamID, Detail: detailOf(row), Before: before, After: row}
+		entry.Detail["change"] = verb
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
@@ -172,5 +172,5 @@ func findKey(tx *models.Tx, p access.Principal, id string, action access.Action)
 	if err != nil {
 		return row, parent, err
 	}
-	return row, parent, access.Check(p, parent.TeamID, action)
+	return row, parent, access.CheckProject(p, parent, action)
 }

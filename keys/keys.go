@@ -106,7 +106,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 		if out.Key, err = view(tx, row); err != nil {
 			return err
 		}
-		return s.save(tx, p, parent, &row, access.KeyCreate, map[string]string{"owner": row.Owner})
+		return s.save(tx, p, parent, &row)
 	})
 	if err != nil {
 		return Minted{}, fmt.Errorf("keys: create in %s: %w", project, err)
@@ -116,14 +116,20 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 }
 
 // save inserts a new row with its audit entry and revision.
-func (s *Service) save(tx *models.Tx, p access.Principal, parent models.Project, row *models.APIKey, action access.Action, detail map[string]string) error {
+func (s *Service) save(tx *models.Tx, p access.Principal, parent models.Project, row *models.APIKey) error {
 	if err := tx.Insert(row); err != nil {
 		return err
 	}
-	if err := access.Record(tx, p, access.Entry{Action: action, Object: row.ID, Team: parent.TeamID, Detail: detail}); err != nil {
+	entry := access.Entry{Action: access.KeyCreate, Object: row.ID, Project: parent.ID, Team: parent.TeamID, Detail: detailOf(*row), After: *row}
+	if err := access.Record(tx, p, entry); err != nil {
 		return err
 	}
 	return tx.AddRevision(parent.ID, row.ID, row.UpdatedAt)
+}
+
+// detailOf is how an audit entry names a key to people.
+func detailOf(row models.APIKey) map[string]string {
+	return map[string]string{"key": row.Prefix + "…" + row.Last4, "owner": row.Owner}
 }
 
 // newRow checks the input against the project and mints the secret.

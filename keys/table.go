@@ -234,6 +234,21 @@ func (t *Table) remove(id string) error {
 	return nil
 }
 
+// RemoveProject forgets the keys of a project that is no more.
+func (t *Table) RemoveProject(projectID string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for at := range t.records {
+		r := &t.records[at]
+		if r.id == (models.RawID{}) || t.common[r.common].project != projectID {
+			continue
+		}
+		t.forgetSecrets(uint32(at))
+		t.byID.remove(idWord(r.id), uint32(at))
+		*r = record{}
+	}
+}
+
 func (t *Table) forgetSecrets(at uint32) {
 	t.byHash.remove(word(t.records[at].hash[:]), at)
 	if old, ok := t.olds[at]; ok {

@@ -16,6 +16,7 @@ type Account struct {
 	Email        string
 	Name         string
 	PasswordHash string
+	Operator     bool // of the installation, beside what they are in teams
 	CreatedAt    time.Time
 }
 
@@ -144,4 +145,16 @@ func (t *Tx) lockTable(name string) error {
 		return nil
 	}
 	return t.db.Exec("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", clause.Table{Name: name}).Error
+}
+
+// EmailsOfTeam maps the accounts of a team to their e-mail addresses.
+func (t *Tx) EmailsOfTeam(teamID string) (map[string]string, error) {
+	var list []Account
+	err := t.db.Select("accounts.id", "accounts.email").Joins("JOIN memberships ON memberships.account_id = accounts.id").
+		Where("memberships.team_id = ?", teamID).Find(&list).Error
+	out := make(map[string]string, len(list))
+	for _, a := range list {
+		out[a.ID] = a.Email
+	}
+	return out, err
 }

@@ -1,24 +1,184 @@
 package models
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
 
-// AuditEntry is a row of audit_entries. Actor, Object and Detail hold ids and
-// names, never secrets.
+	"gorm.io/gorm/clause"
+
+	"postern/migrations"
+)
+
+// The outcomes of what was asked for.
+const (
+	OutcomeDone    = "done"
+	OutcomeRefused = "refused"
+)
+
+// AuditEntry is a row of audit_entries. It holds ids, names and settings, never
+// secrets. The entries of a team make a chain, and so do those of no team, whose
+// TeamID is "".
 type AuditEntry struct {
 	ID         string `gorm:"primaryKey"`
-	Actor      string
-	Action     string
-	Object     string
 	TeamID     string
-	Outcome    string            // done; what was refused is not recorded
-	Detail     map[string]string `gorm:"serializer:json"`
+	Number     int64  // place in the chain, from 1; 0 for one that is in no chain
+	Hash       string // hexadecimal SHA-256; see ChainHash
+	Actor      string
+	TokenID    string // of the credential, "" for a visitor without one
+	Action     string
+	Object     string // id of what was acted on
+	ProjectID  string // of the project that Object belongs to, "" for none
+	Outcome    string
+	Detail     map[string]string      `gorm:"serializer:json"`
+	Changes    map[string]AuditChange `gorm:"serializer:json"`
 	RemoteAddr string
 	RequestID  string
 	CreatedAt  time.Time
 }
 
-// AuditOf lists at most limit entries of a team, newest first.
-func (t *Tx) AuditOf(teamID string, limit int) ([]AuditEntry, error) {
-	var list []AuditEntry
-	return list, t.db.Where("team_id = ?", teamID).Order("id DESC").Limit(limit).Find(&list).Error
+// AuditChange is one field before and after a change; nil where there was none.
+type AuditChange struct {
+	Before any `json:"before"`
+	After  any `json:"after"`
 }
+
+// AuditChain is a row of audit_chains: where a chain ends, which tells one whose
+// last entries are missing from a whole one.
+type AuditChain struct {
+	TeamID string `gorm:"primaryKey"`
+	Number int64
+	Hash   string
+}
+
+// ChainHash is the entry's hash in its place in the chain: of the JSON object of
+// the hash before it and all that the entry says, members of maps in the order of
+// their names. It is the same before the entry is stored and after it is read.
+func (e AuditEntry) ChainHash(previous string) (string, error) {
+	detail, err := asRead(e.Detail)
+	if err != nil {
+		return "", err
+	}
+	changes, err := asRead(e.Changes)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(struct {
+		Previous, ID, Team                 string
+		Number                             int64
+		Actor, Token, Action, Object       string
+		Project, Outcome, Address, Request string
+		Time                               string
+		Detail                             map[string]string
+		Changes                            map[string]AuditChange
+	}{previous, e.ID, e.TeamID, e.Number, e.Actor, e.TokenID, e.Action, e.Object, e.ProjectID, e.Outcome, e.RemoteAddr, e.RequestID,
+		e.CreatedAt.UTC().Format(time.RFC3339Nano), detail, changes})
+	if err != nil {
+		return "", fmt.Errorf("models: the audit entry %s as JSON: %w", e.ID, err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// asRead gives values the form that they have when they come back as JSON.
+func asRead[T any](facts map[string]T) (map[string]T, error) {
+	text, err := json.Marshal(facts)
+	if err != nil {
+		return nil, fmt.Errorf("models: the facts of an audit entry as JSON: %w", err)
+	}
+	out := map[string]T{}
+	if err := json.Unmarshal(text, &out); err != nil {
+		return nil, fmt.Errorf("models: read the facts of an audit entry: %w", err)
+	}
+	if out == nil { // JSON's null
+		out = map[string]T{}
+	}
+	return out, nil
+}
+
+// Audit adds an entry to the transaction. It takes its place in its chain last,
+// when everything else has gone well: a chain is held for a moment only, and
+// transactions with entries of several teams take the chains in one order.
+func (t *Tx) Audit(e AuditEntry) { t.audit = append(t.audit, e) }
+
+// chainAudit writes the entries of the transaction.
+func (t *Tx) chainAudit() error {
+	byTeam := map[string][]AuditEntry{}
+	for _, e := range t.audit {
+		byTeam[e.TeamID] = append(byTeam[e.TeamID], e)
+	}
+	for _, team := range slices.Sorted(maps.Keys(byTeam)) {
+		chain, err := t.lockChain(team)
+		if err != nil {
+			return fmt.Errorf("models: hold the audit chain of %q: %w", team, err)
+		}
+		for _, e := range byTeam[team] {
+			if err := chain.take(&e); err != nil {
+				return err
+			}
+			if err := t.db.Create(&e).Error; err != nil {
+				return fmt.Errorf("models: write an audit entry: %w", err)
+			}
+		}
+		if err := t.moveChain(chain); err != nil {
+			return fmt.Errorf("models: move the audit chain of %q: %w", team, err)
+		}
+	}
+	return nil
+}
+
+// take gives the entry the next place.
+func (c *AuditChain) take(e *AuditEntry) error {
+	c.Number++
+	e.Number = c.Number
+	hash, err := e.ChainHash(c.Hash)
+	e.Hash, c.Hash = hash, hash
+	return err
+}
+
+// lockChain keeps other transactions from the chain until this one ends.
+func (t *Tx) lockChain(team string) (AuditChain, error) {
+	chain := AuditChain{TeamID: team}
+	if err := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&chain).Error; err != nil {
+		return chain, err
+	}
+	q := t.db
+	if t.dialect == migrations.Postgres {
+		q = q.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
+	}
+	return chain, q.Where("team_id = ?", team).Take(&chain).Error
+}
+
+func (t *Tx) moveChain(c AuditChain) error {
+	return t.db.Model(&AuditChain{}).Where("team_id = ?", c.TeamID).UpdateColumns(map[string]any{"number": c.Number, "hash": c.Hash}).Error
+}
+
+// AuditChains lists the ends of all chains.
+func (t *Tx) AuditChains() ([]AuditChain, error) {
+	var list []AuditChain
+	return list, t.db.Order("team_id").Find(&list).Error
+}
+
+// AuditChainOf is the end of a team's chain, which is zero before its first
+// entry.
+func (t *Tx) AuditChainOf(teamID string) (AuditChain, error) {
+	var list []AuditChain
+	err := t.db.Where("team_id = ?", teamID).Limit(1).Find(&list).Error
+	if len(list) == 0 {
+		return AuditChain{TeamID: teamID}, err
+	}
+	return list[0], err
+}
+
+// AuditTeams lists the teams that have entries, with "" for those of no team.
+func (t *Tx) AuditTeams() ([]string, error) {
+	var ids []string
+	return ids, t.db.Model(&AuditEntry{}).Distinct("team_id").Order("team_id").Pluck("team_id", &ids).Error
+}
+
+// ChainHashLength is how many characters a ChainHash has.
+const ChainHashLength = 2 * sha256.Size

@@ -15,6 +15,7 @@ import (
 
 	"postern/migrations"
 	"postern/models"
+	"postern/secrets"
 	"postern/testkit/state"
 )
 
@@ -22,7 +23,7 @@ var rows = []any{
 	&models.Account{}, &models.Team{}, &models.Membership{}, &models.Token{}, &models.Project{}, &models.Version{},
 	&models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{}, &models.Revision{}, &models.Export{}, &models.AuditEntry{},
 	&models.UsageHour{}, &models.Identity{}, &models.Invitation{}, &models.IdempotentRequest{}, &models.AccessToken{}, &models.DeviceGrant{},
-	&models.DataKey{},
+	&models.DataKey{}, &models.Webhook{}, &models.WebhookDelivery{}, &models.AuditChain{},
 }
 
 type column struct {
@@ -43,7 +44,7 @@ func TestModelsFitTheMigratedSchema(t *testing.T) {
 			got, want := tables[s.Table], map[string]column{}
 			delete(tables, s.Table)
 			for _, field := range s.Fields {
-				want[field.DBName] = column{kindOf(field), field.FieldType.Kind() == reflect.Pointer || field.FieldType == reflect.TypeFor[models.Digest]()}
+				want[field.DBName] = column{kindOf(field), field.FieldType.Kind() == reflect.Pointer || isNilable(field.FieldType)}
 			}
 			if !maps.Equal(got, want) {
 				t.Errorf("table %s\n  migrated: %v\n  model:    %v", s.Table, got, want)
@@ -55,6 +56,11 @@ func TestModelsFitTheMigratedSchema(t *testing.T) {
 	})
 }
 
+// isNilable tells types whose nil is kept as NULL.
+func isNilable(t reflect.Type) bool {
+	return t == reflect.TypeFor[models.Digest]() || t == reflect.TypeFor[secrets.Sealed]()
+}
+
 func kindOf(f *schema.Field) string {
 	if f.Serializer != nil {
 		return "text"
@@ -62,7 +68,7 @@ func kindOf(f *schema.Field) string {
 	switch f.IndirectFieldType {
 	case reflect.TypeFor[time.Time]():
 		return "time"
-	case reflect.TypeFor[[]byte](), reflect.TypeFor[models.Digest]():
+	case reflect.TypeFor[[]byte](), reflect.TypeFor[models.Digest](), reflect.TypeFor[secrets.Sealed]():
 		return "bytes"
 	}
 	switch f.IndirectFieldType.Kind() {

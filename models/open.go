@@ -129,7 +129,11 @@ func hideURL(err error) error {
 
 // Migrate brings the schema up to date and tells what was applied.
 func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, err error) {
-	return migrations.Up(ctx, d.SQL(), d.dialect, log)
+	ours, rivers, err = migrations.Up(ctx, d.SQL(), d.dialect, log)
+	if err != nil {
+		return ours, rivers, err
+	}
+	return ours, rivers, d.adoptAudit(ctx)
 }
 
 // Dialect tells which database it is.

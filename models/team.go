@@ -72,9 +72,9 @@ func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
 }
 
 // ClaimTeam gives an unclaimed workspace its owner's name and an endless life;
-// false when somebody was faster.
+// false when somebody was faster, or has begun to delete it (CondemnTeam).
 func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
-	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL", id).
+	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND claim_code_hash IS NOT NULL", id).
 		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})
 	return res.RowsAffected == 1, res.Error
 }

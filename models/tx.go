@@ -15,6 +15,7 @@ type Tx struct {
 	db      *gorm.DB
 	dialect migrations.Dialect
 	sqlTx   *sql.Tx
+	audit   []AuditEntry // to be chained at the end
 }
 
 // Write runs fn in one transaction: row, audit entry, revision and job are
@@ -26,9 +27,11 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 			return err
 		}
 		if last, ok := ctx.Value(alongsideKey{}).(func(*Tx) error); ok {
-			return last(tx)
+			if err := last(tx); err != nil {
+				return err
+			}
 		}
-		return nil
+		return tx.chainAudit()
 	})
 }
 

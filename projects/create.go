@@ -265,11 +265,11 @@ func (s *Service) insert(tx *models.Tx, p access.Principal, team string, plan pl
 		}
 		out.Keys[environment.Name] = keys.Minted{Key: keys.Key{ID: row.ID, Owner: row.Owner}, Plaintext: plaintext}
 	}
-	entry := access.Entry{Action: access.ProjectCreate, Object: project.ID, Team: project.TeamID, Detail: map[string]string{"name": name}}
-	if err := access.Record(tx, p, entry); err != nil {
+	if out.Project, err = view(tx, project); err != nil {
 		return err
 	}
-	if out.Project, err = view(tx, project); err != nil {
+	entry := access.Entry{Action: access.ProjectCreate, Object: project.ID, Team: project.TeamID, Detail: map[string]string{"name": name}, After: out.Project}
+	if err := access.Record(tx, p, entry); err != nil {
 		return err
 	}
 	return tx.AddRevision(project.ID, "", now)

@@ -54,9 +54,14 @@ func (f *Feed) Load(ctx context.Context) error {
 	}
 	f.projects = make(map[string]*snapshot.Project, len(ids))
 	for _, id := range ids {
-		if f.projects[id], err = Compile(tx, id); err != nil {
+		project, err := Compile(tx, id)
+		if errors.Is(err, models.ErrNotFound) {
+			continue // deleted meanwhile
+		}
+		if err != nil {
 			return err
 		}
+		f.projects[id] = project
 	}
 	if err := f.Keys.LoadAll(tx); err != nil {
 		return fmt.Errorf("projects: load keys: %w", err)
@@ -104,6 +109,7 @@ func (f *Feed) apply(tx *models.Tx, revision models.Revision) (whole bool, err e
 	project, err := Compile(tx, revision.ProjectID)
 	if errors.Is(err, models.ErrNotFound) {
 		delete(f.projects, revision.ProjectID)
+		f.Keys.RemoveProject(revision.ProjectID)
 		return true, nil
 	}
 	if err != nil {

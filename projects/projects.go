@@ -41,14 +41,14 @@ type Service struct {
 // Project is a project as its team sees it.
 type Project struct {
 	ID            string
-	Team          string
+	Team          string `audit:"-"`
 	Name          string
 	DisplayName   string
 	FallbackOwner string
-	ETag          string // of all that is here
-	SettingsETag  string // of the project's own settings, whatever its versions do
+	ETag          string `audit:"-"` // of all that is here
+	SettingsETag  string `audit:"-"` // of the project's own settings, whatever its versions do
 	CreatedAt     time.Time
-	ExpiresAt     *time.Time // when an unclaimed project ends
+	ExpiresAt     *time.Time `audit:"-"` // when an unclaimed project ends
 	Versions      []Version
 	KeyTypes      []KeyType
 }
@@ -56,29 +56,29 @@ type Project struct {
 // Version is one version of a project.
 type Version struct {
 	ID           string
-	Project      string // name
-	Name         string
+	Project      string `audit:"-"` // name
+	Name         string `audit:"-"`
 	Mode         string
 	Methods      []string
 	Keyless      string
-	ETag         string
+	ETag         string `audit:"-"`
 	Environments []Environment
 }
 
 // Environment is one upstream of a version.
 type Environment struct {
 	ID      string
-	Project string // name
-	Version string // name
-	Name    string
+	Project string `audit:"-"` // name
+	Version string `audit:"-"` // name
+	Name    string `audit:"-"`
 	Target  string
-	ETag    string
+	ETag    string `audit:"-"`
 }
 
 // KeyType names a set of scopes. ExpiresIn is the default lifetime in seconds,
 // 0 for none.
 type KeyType struct {
-	Name      string
+	Name      string `audit:"-"`
 	Scopes    []string
 	ExpiresIn int64
 	BuiltIn   bool

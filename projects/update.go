@@ -179,11 +179,20 @@ func (s *Service) change(ctx context.Context, p access.Principal, ref, what stri
 		if err != nil {
 			return err
 		}
+		before, err := view(tx, project)
+		if err != nil {
+			return err
+		}
 		now := models.Now()
 		if err := fn(tx, project, now); err != nil {
 			return err
 		}
-		entry := access.Entry{Action: access.ProjectUpdate, Object: project.ID, Team: project.TeamID, Detail: map[string]string{"change": what}}
+		after, err := viewOf(tx, project.ID)
+		if err != nil {
+			return err
+		}
+		entry := access.Entry{Action: access.ProjectUpdate, Object: project.ID, Team: project.TeamID,
+			Detail: map[string]string{"change": what, "name": project.Name}, Before: before, After: after}
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
@@ -194,6 +203,14 @@ func (s *Service) change(ctx context.Context, p access.Principal, ref, what stri
 	}
 	s.Changed(ctx)
 	return nil
+}
+
+func viewOf(tx *models.Tx, id string) (Project, error) {
+	row, err := tx.ProjectByID(id)
+	if err != nil {
+		return Project{}, err
+	}
+	return view(tx, row)
 }
 
 // written turns a lost race into a stale fault.

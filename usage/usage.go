@@ -183,5 +183,5 @@ func (s *Service) project(tx *models.Tx, p access.Principal, ref string) (models
 	if err != nil {
 		return row, err
 	}
-	return row, access.Check(p, row.TeamID, access.UsageRead)
+	return row, access.CheckProject(p, row, access.UsageRead)
 }

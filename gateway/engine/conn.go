@@ -231,6 +231,14 @@ func (c *conn) endIfIdle() {
 	}
 }
 
+// hasWaited tells whether the connection waits for a request, and for how many
+// sweeps.
+func (c *conn) hasWaited() (looks int, waits bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.looks, c.waiting
+}
+
 // endRest wakes a connection that waits for a request. A request that comes in
 // this moment can still be answered.
 func (c *conn) endRest() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) }

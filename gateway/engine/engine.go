@@ -172,6 +172,29 @@ func (s *Server) Close() error {
 	return nil
 }
 
+// candidates is how many connections EndIdle chooses among.
+const candidates = 16
+
+// EndIdle ends a connection that waits for a request, where it finds one: of a few
+// taken at random, the one that has waited longest.
+func (s *Server) EndIdle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var oldest *conn
+	most, seen := -1, 0
+	for c := range s.conns {
+		if looks, waits := c.hasWaited(); waits && looks > most {
+			oldest, most = c, looks
+		}
+		if seen++; seen == candidates {
+			break
+		}
+	}
+	if oldest != nil {
+		oldest.endIfIdle()
+	}
+}
+
 // sweepEvery is how long a caller's leaving may go unnoticed, about. A reader
 // in the background of every call would notice at once and cost a fifth of the
 // throughput.

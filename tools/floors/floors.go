@@ -45,6 +45,8 @@ var rooms = []room{
 	{name: "keys", floor: rules},
 	{name: "idempotency", floor: rules},
 	{name: "usage", floor: rules},
+	{name: "audit", floor: rules},
+	{name: "retention", floor: rules},
 	{name: "accounts", floor: rules},
 
 	{name: "bundle", floor: pure, only: []string{"bundle", "snapshot", "policy", "fault"}},

@@ -1,0 +1,206 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode"
+
+	"postern/models"
+)
+
+// hidden stands for the value of a secret. That it changed is no secret.
+const hidden = "***"
+
+// Compare lists the exported fields in which two structs of one type differ,
+// under their names in snake_case. Lists of structs that have a Name are gone
+// into: versions/1.0.0/mode. Of nil, every field is absent. Bytes, what has a
+// Reveal method, and what is called a secret, password or hash show as ***. Left
+// out are identifiers and the times at which a row was written, which the entry
+// itself tells, and fields tagged audit:"-".
+func Compare(before, after any) (map[string]models.AuditChange, error) {
+	changes := changeSet{}
+	b, a := structOf(before), structOf(after)
+	if a.IsValid() && b.IsValid() && a.Type() != b.Type() {
+		return nil, fmt.Errorf("access: a change from %s to %s is none of one thing", b.Type(), a.Type())
+	}
+	return changes, changes.compare("", b, a)
+}
+
+type changeSet map[string]models.AuditChange
+
+func (c changeSet) compare(path string, b, a reflect.Value) error {
+	shape := a
+	if !a.IsValid() {
+		shape = b
+	}
+	if !shape.IsValid() {
+		return nil
+	}
+	for i := range shape.NumField() {
+		field := shape.Type().Field(i)
+		if !field.IsExported() || told(field) {
+			continue
+		}
+		name, was, is := path+snake(field.Name), fieldOf(b, i), fieldOf(a, i)
+		if named(field.Type) {
+			if err := c.compareLists(name, was, is); err != nil {
+				return err
+			}
+			continue
+		}
+		if reflect.DeepEqual(plain(was), plain(is)) {
+			continue
+		}
+		change, err := show(was, is, isSecret(field))
+		if err != nil {
+			return fmt.Errorf("access: the change of %s: %w", name, err)
+		}
+		c[name] = change
+	}
+	return nil
+}
+
+// named tells a list of structs that have a Name.
+func named(t reflect.Type) bool {
+	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	name, has := t.Elem().FieldByName("Name")
+	return has && name.Type.Kind() == reflect.String
+}
+
+func (c changeSet) compareLists(path string, b, a reflect.Value) error {
+	was, is := byName(b), byName(a)
+	for name := range was {
+		if _, stays := is[name]; !stays {
+			is[name] = reflect.Value{}
+		}
+	}
+	for name := range is {
+		if err := c.compare(path+"/"+name+"/", was[name], is[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func byName(list reflect.Value) map[string]reflect.Value {
+	out := map[string]reflect.Value{}
+	if list.IsValid() {
+		for i := range list.Len() {
+			out[list.Index(i).FieldByName("Name").String()] = list.Index(i)
+		}
+	}
+	return out
+}
+
+func structOf(v any) reflect.Value {
+	value := reflect.ValueOf(v)
+	for value.Kind() == reflect.Pointer {
+		value = value.Elem()
+	}
+	if value.IsValid() && value.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("access: %s is no struct", value.Type()))
+	}
+	return value
+}
+
+// told tells what the entry says already.
+func told(field reflect.StructField) bool {
+	switch field.Name {
+	case "ID", "CreatedAt", "UpdatedAt":
+		return true
+	}
+	return field.Tag.Get("audit") == "-"
+}
+
+func fieldOf(of reflect.Value, i int) reflect.Value {
+	if !of.IsValid() {
+		return of
+	}
+	return of.Field(i)
+}
+
+// plain is nil for what is absent or empty, so that nothing and an empty text
+// are no difference.
+func plain(v reflect.Value) any {
+	for v.IsValid() && v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	empty := !v.IsValid() || v.IsZero() || ((v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0)
+	if empty {
+		return nil
+	}
+	return v.Interface()
+}
+
+// isSecret goes by the type, and by names for what is kept as text.
+func isSecret(field reflect.StructField) bool {
+	for _, word := range []string{"Secret", "Password", "Hash"} {
+		if strings.Contains(field.Name, word) {
+			return true
+		}
+	}
+	t := field.Type
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+		return true
+	}
+	_, reveals := t.MethodByName("Reveal")
+	return reveals
+}
+
+func show(was, is reflect.Value, secret bool) (models.AuditChange, error) {
+	before, err := shown(was, secret)
+	if err != nil {
+		return models.AuditChange{}, err
+	}
+	after, err := shown(is, secret)
+	return models.AuditChange{Before: before, After: after}, err
+}
+
+// shown is a value as JSON has it, for the entry is kept as such.
+func shown(v reflect.Value, secret bool) (any, error) {
+	value := plain(v)
+	if value == nil && v.IsValid() && (v.Kind() == reflect.Bool || v.CanInt()) {
+		value = v.Interface() // false and 0 say something
+	}
+	if value == nil {
+		return nil, nil
+	}
+	if secret {
+		return hidden, nil
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var out any
+	return out, json.Unmarshal(text, &out)
+}
+
+// storable drops what PostgreSQL takes in no text.
+func storable(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
+}
+
+// snake turns AllowedCIDRs into allowed_cidrs.
+func snake(name string) string {
+	var out strings.Builder
+	letters := []rune(name)
+	for i, r := range letters {
+		if unicode.IsUpper(r) && i > 0 {
+			word := unicode.IsLower(letters[i-1]) || unicode.IsDigit(letters[i-1])
+			ends := i+1 < len(letters) && unicode.IsLower(letters[i+1]) && !(letters[i+1] == 's' && i+2 == len(letters))
+			if word || ends {
+				out.WriteByte('_')
+			}
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
+}

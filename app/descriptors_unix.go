@@ -1,0 +1,15 @@
+//go:build unix
+
+package app
+
+import "syscall"
+
+// descriptors is how many files and sockets this process may have open; 0 when
+// that is not known.
+func descriptors() uint64 {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return uint64(limit.Cur) // some systems have it signed
+}

@@ -1,0 +1,168 @@
+// Package audit reads the audit log, tells whether it is whole, and adds what was
+// refused.
+//
+// It owns the questions that can be asked of the log, the verification of its
+// chains and the bounds on what refusals may write; it does not own the entries
+// of what was done, which each rule records in its own transaction (access), nor
+// how entries are chained (models).
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/access"
+	"postern/fault"
+	"postern/models"
+)
+
+// Service is the room's door.
+type Service struct {
+	DB *models.DB
+}
+
+// Query chooses entries of one team, newest first; what is empty chooses all.
+type Query struct {
+	Team     string // id; "" is the principal's home team
+	Project  string // name or id
+	Actor    string // an account's id or e-mail address, or another actor
+	Action   string
+	Object   string
+	Outcome  string    // done or refused
+	From, To time.Time // To is not included
+	Cursor   string
+	Limit    int // at most MaxPage, 0 for DefaultPage
+}
+
+// Bounds of a page.
+const (
+	DefaultPage = 50
+	MaxPage     = 200
+)
+
+// Entry is a line of the log as its team sees it.
+type Entry struct {
+	models.AuditEntry
+	ActorName   string // of an account of the team: its e-mail address; else ""
+	ProjectName string // as it is called now; "" when it is gone
+}
+
+// Page is one page of a list; Next is the cursor of the one after, "" at the end.
+type Page struct {
+	Team    string
+	Entries []Entry
+	Next    string
+}
+
+// List answers a query.
+func (s *Service) List(ctx context.Context, p access.Principal, q Query) (Page, error) {
+	tx := s.DB.Read(ctx)
+	filter, err := q.filter(tx, p)
+	if err != nil {
+		return Page{}, fmt.Errorf("audit: list: %w", err)
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = DefaultPage
+	}
+	limit = min(limit, MaxPage)
+	rows, err := tx.AuditEntries(filter, limit+1)
+	if err != nil {
+		return Page{}, fmt.Errorf("audit: list: %w", err)
+	}
+	page := Page{Team: filter.TeamID}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = strconv.FormatInt(rows[limit-1].Number, 10)
+	}
+	page.Entries, err = withNames(tx, filter.TeamID, rows)
+	if err != nil {
+		return Page{}, fmt.Errorf("audit: list: %w", err)
+	}
+	return page, nil
+}
+
+// teamOf is the team that a principal asks about. The entries of no team are for
+// operators.
+func teamOf(p access.Principal, team string) (string, error) {
+	if team == Installation {
+		return "", access.CheckOperator(p)
+	}
+	if team == "" {
+		team = p.HomeTeam
+	}
+	return team, access.Check(p, team, access.AuditRead)
+}
+
+// Installation stands for the chain of what belongs to no team.
+const Installation = "installation"
+
+func (q Query) filter(tx *models.Tx, p access.Principal) (models.AuditFilter, error) {
+	f := models.AuditFilter{Actor: q.Actor, Action: q.Action, Object: q.Object, Outcome: q.Outcome, From: q.From, To: q.To}
+	var err error
+	if q.Project != "" && q.Team == "" {
+		project, err := access.Project(tx, p, q.Project, access.AuditRead)
+		if err != nil {
+			return f, err
+		}
+		q.Team = project.TeamID
+	}
+	if f.TeamID, err = teamOf(p, q.Team); err != nil {
+		return f, err
+	}
+	if q.Project != "" {
+		project, err := access.Project(tx, p, q.Project, access.AuditRead)
+		if err != nil {
+			return f, err
+		}
+		f.Project = project.ID
+	}
+	if q.Cursor != "" {
+		if f.Before, err = strconv.ParseInt(q.Cursor, 10, 64); err != nil || f.Before < 1 {
+			return f, fault.InvalidField("/cursor", "invalid_cursor", "This is no cursor of an earlier page. Leave it out to begin with the newest.")
+		}
+	}
+	if !f.From.IsZero() && !f.To.IsZero() && !f.From.Before(f.To) {
+		return f, fault.InvalidField("/to", "invalid_range", "to has to be later than from.")
+	}
+	if strings.Contains(q.Actor, "@") {
+		f.Actor, err = accountID(tx, q.Actor)
+	}
+	return f, err
+}
+
+// accountID is an id that nobody has where there is no such account: whether
+// there is one elsewhere is not the asker's business.
+func accountID(tx *models.Tx, email string) (string, error) {
+	account, err := tx.AccountByEmail(strings.ToLower(strings.TrimSpace(email)))
+	if errors.Is(err, models.ErrNotFound) {
+		return "nobody", nil
+	}
+	return account.ID, err
+}
+
+// withNames names accounts and projects. An account that has no role in the team
+// stays an id: a refused stranger's address is theirs.
+func withNames(tx *models.Tx, team string, rows []models.AuditEntry) ([]Entry, error) {
+	members, err := tx.EmailsOfTeam(team)
+	if err != nil {
+		return nil, err
+	}
+	projects, err := tx.ProjectsOfTeam(team)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, project := range projects {
+		names[project.ID] = project.Name
+	}
+	out := make([]Entry, len(rows))
+	for i, row := range rows {
+		out[i] = Entry{AuditEntry: row, ActorName: members[row.Actor], ProjectName: names[row.ProjectID]}
+	}
+	return out, nil
+}

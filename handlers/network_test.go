@@ -1,0 +1,144 @@
+package handlers_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/handlers"
+	"postern/models"
+	"postern/testkit/state"
+)
+
+// loggedAddress makes a project on behalf of somebody and returns where the audit
+// log says that he called from.
+func loggedAddress(t *testing.T, server *handlers.Server, forwardedFor string) string {
+	t.Helper()
+	listener := httptest.NewServer(server.Handler())
+	defer listener.Close()
+	ask := func(method, path, body, token string, answer any) {
+		r, err := http.NewRequestWithContext(t.Context(), method, listener.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Forwarded-For", forwardedFor)
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		resp, err := listener.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err = errors.Join(err, json.Unmarshal(text, answer)); err != nil || resp.StatusCode >= 300 {
+			t.Fatalf("%s %s: %d %s, %v", method, path, resp.StatusCode, text, err)
+		}
+	}
+	var made struct {
+		WorkspaceKey string `json:"workspace_key"`
+	}
+	ask("POST", "/proxy", `{"target": "http://127.0.0.1:1", "name": "shop"}`, "", &made)
+	var log struct {
+		Entries []struct{ Address string } `json:"items"`
+	}
+	ask("GET", "/api/v1/audit", "", made.WorkspaceKey, &log)
+	if len(log.Entries) == 0 {
+		t.Fatal("nothing is in the audit log")
+	}
+	host, _, err := net.SplitHostPort(log.Entries[0].Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return host
+}
+
+func TestTheAuditLogHasWhomATrustedProxyCalledFor(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		server := newServer(t, db)
+		server.Config.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")}
+		if got := loggedAddress(t, server, "198.51.100.66, 203.0.113.7, 10.0.0.1"); got != "203.0.113.7" {
+			t.Errorf("behind a trusted proxy: %s", got)
+		}
+	})
+}
+
+func TestNobodyElseIsBelievedWhomHeCalledFor(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		server := newServer(t, db)
+		server.Config.Trusted = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+		if got := loggedAddress(t, server, "203.0.113.7"); got != "127.0.0.1" {
+			t.Errorf("from an address that is not trusted: %s", got)
+		}
+	})
+}
+
+// endless writes until it cannot, and tells why.
+func endless(ended chan<- error) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		piece := make([]byte, 1<<20)
+		for { // more than any socket buffer holds
+			if _, err := w.Write(piece); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}
+}
+
+func TestADownloadThatStallsIsGivenUp(t *testing.T) {
+	ended := make(chan error, 1)
+	listener := httptest.NewServer(handlers.Patiently(50*time.Millisecond, endless(ended)))
+	defer listener.Close()
+	conn, err := net.Dial("tcp", listener.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the download ended with %v", err)
+	}
+}
+
+// The patience of one answer does not run out in the next, nor while a handler
+// thinks.
+func TestPatienceBeginsAnewWithEachPiece(t *testing.T) {
+	const patience = 100 * time.Millisecond
+	listener := httptest.NewServer(handlers.Patiently(patience, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		late := time.NewTimer(3 * patience)
+		<-late.C
+		_, _ = io.WriteString(w, "a")
+		http.NewResponseController(w).Flush()
+		late.Reset(3 * patience)
+		<-late.C
+		_, _ = io.WriteString(w, "b")
+	})))
+	defer listener.Close()
+	conn, err := net.Dial("tcp", listener.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	from := bufio.NewReader(conn)
+	for range 2 {
+		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+		resp, err := http.ReadResponse(from, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(resp.Body); string(body) != "ab" || err != nil {
+			t.Errorf("%q, %v", body, err)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package handlers_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/testkit/state"
+)
+
+// A credential that is refused leaves an entry that does not repeat it, wherever
+// it stood; a request without one leaves nothing.
+func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
+	const wrong = "pstw_CanaryCanaryCanaryCanaryCanaryCanaryCanaryCan"
+	tests := map[string]struct {
+		method, path, body string
+		header             []string
+		status             int
+		code               string // of the entry, "" for none
+	}{
+		"a wrong token":              {"GET", "/api/v1/projects", "", []string{"Authorization", "Bearer " + wrong}, 401, "invalid_token"},
+		"another scheme":             {"GET", "/api/v1/projects", "", []string{"Authorization", "Basic " + wrong}, 401, "invalid_token"},
+		"a wrong session":            {"GET", "/api/v1/projects", "", []string{"Cookie", "postern=" + wrong}, 401, "credentials_required"},
+		"beside one in the path":     {"GET", "/api/v1/keys/" + wrong, "", []string{"Authorization", "Bearer " + wrong}, 401, "invalid_token"},
+		"a wrong password":           {"POST", "/signin", "email=ana@example.com&password=" + wrong, []string{"Content-Type", "application/x-www-form-urlencoded"}, 401, "wrong_password"},
+		"a write from another site":  {"POST", "/api/v1/projects/shop/keys?key=" + wrong, "{}", []string{"Sec-Fetch-Site", "cross-site"}, 403, "cross_origin"},
+		"no credential":              {"GET", "/api/v1/projects", "", nil, 401, ""},
+		"a credential in the path":   {"GET", "/api/v1/keys/" + wrong, "", nil, 401, ""},
+		"something that is not here": {"GET", "/nowhere/" + wrong, "", nil, 404, ""},
+	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		for name, tt := range tests {
+			before := o.installation(t)
+			got := call(t, o.handler, tt.method, tt.path, "", tt.body, tt.header...)
+			added := o.installation(t)[:len(o.installation(t))-len(before)]
+			if got.status != tt.status {
+				t.Errorf("%s: %d %.200q", name, got.status, got.raw)
+			}
+			if tt.code == "" {
+				if len(added) != 0 {
+					t.Errorf("%s: recorded %+v", name, added)
+				}
+				continue
+			}
+			if len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Detail["code"] != tt.code || added[0].RemoteAddr == "" ||
+				added[0].RequestID != got.header.Get("X-Request-Id") || !strings.HasPrefix(added[0].Detail["route"], tt.method) {
+				t.Errorf("%s: recorded %+v", name, added)
+			}
+			if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") {
+				t.Errorf("%s: repeats the credential: %s", name, text)
+			}
+		}
+	})
+}
+
+// installation is the log of what belongs to no team.
+func (o *office) installation(t *testing.T) []models.AuditEntry {
+	t.Helper()
+	entries, err := o.db.Read(t.Context()).AuditOf("", 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+// What was refused is in the log of the team whose thing it was, with the thing
+// and the stranger's account, and not by the stranger's name.
+func TestATeamSeesWhoWasRefused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		has := o.furnish(t, "", "")
+		call(t, o.handler, "POST", "/api/v1/keys/"+has.key+"/revoke", "", "", o.stranger...)
+		var list struct {
+			Items []struct {
+				Action, Outcome, Object, Project, Address string
+				Detail                                    map[string]string
+				Actor                                     struct{ ID, Email, Token string }
+			}
+		}
+		got := call(t, o.handler, http.MethodGet, "/api/v1/audit?outcome=refused&project="+has.projectName, "", "", o.owner...)
+		if err := json.Unmarshal([]byte(got.raw), &list); err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Items) != 1 {
+			t.Fatalf("%d %s", got.status, got.raw)
+		}
+		e := list.Items[0]
+		if e.Action != "key.change" || e.Object != has.key || e.Project != has.project || e.Detail["code"] != "not_found" ||
+			e.Detail["route"] != "POST /api/v1/keys/:key/revoke" || !strings.HasPrefix(e.Actor.ID, "acc_") || e.Actor.Email != "" || !strings.HasPrefix(e.Actor.Token, "ses_") {
+			t.Errorf("got %s", got.raw)
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package models
+
+import (
+	"fmt"
+	"time"
+)
+
+// holding is a table with rows of one project or team. key is what its rows are
+// counted by; where says which are meant, with the owner's id for its question
+// mark.
+type holding struct{ table, key, where string }
+
+// ofProject lists what belongs to a project, what refers to other rows before
+// those. Its exports are not here: they have files, which go first.
+var ofProject = []holding{
+	{"usage_hours", "hour", "project_id = ?"},
+	{"api_keys", "id", "project_id = ?"},
+	{"environments", "id", "version_id IN (SELECT id FROM versions WHERE project_id = ?)"},
+	{"versions", "id", "project_id = ?"},
+	{"key_types", "id", "project_id = ?"},
+	{"tenants", "id", "project_id = ?"},
+	{"revisions", "id", "project_id = ?"},
+}
+
+// ofTeam lists what belongs to a team beside its projects.
+var ofTeam = []holding{
+	{"tokens", "id", "team_id = ?"},
+	{"webhook_deliveries", "id", "webhook_id IN (SELECT id FROM webhooks WHERE team_id = ?)"},
+	{"webhooks", "id", "team_id = ?"},
+	{"data_keys", "id", "team_id = ?"},
+}
+
+// EndedWorkspaces lists at most limit workspaces that nobody has claimed and that
+// had ended by the time given, in the order they ended, after the cursor: the
+// row before, the zero Team for the start.
+func (t *Tx) EndedWorkspaces(by time.Time, after Team, limit int) ([]Team, error) {
+	q := t.db.Where("claimed_at IS NULL AND expires_at <= ?", by)
+	if after.ExpiresAt != nil {
+		q = q.Where("expires_at > ? OR (expires_at = ? AND id > ?)", *after.ExpiresAt, *after.ExpiresAt, after.ID)
+	}
+	var list []Team
+	return list, q.Order("expires_at, id").Limit(limit).Find(&list).Error
+}
+
+// CondemnTeam makes sure that nobody can claim a workspace that had ended by the
+// time given, and holds its row until the transaction ends; false when somebody
+// has claimed it, or it is gone.
+func (t *Tx) CondemnTeam(id string, by time.Time) (bool, error) {
+	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND expires_at <= ?", id, by).UpdateColumn("claim_code_hash", nil)
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteSomeOfProject deletes about limit rows of what a project has, its exports
+// apart; false when nothing was left but the project itself.
+func (t *Tx) DeleteSomeOfProject(id string, limit int) (more bool, err error) {
+	return t.deleteSome(ofProject, id, limit)
+}
+
+// DeleteSomeOfTeam does the same for a team and what is not a project's.
+func (t *Tx) DeleteSomeOfTeam(id string, limit int) (more bool, err error) {
+	return t.deleteSome(ofTeam, id, limit)
+}
+
+func (t *Tx) deleteSome(from []holding, id string, limit int) (bool, error) {
+	for _, h := range from {
+		statement := fmt.Sprintf("DELETE FROM %[1]s WHERE %[3]s AND %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[2]s LIMIT ?)",
+			h.table, h.key, h.where)
+		res := t.db.Exec(statement, id, id, limit)
+		if res.Error != nil {
+			return false, fmt.Errorf("delete from %s: %w", h.table, res.Error)
+		}
+		if res.RowsAffected > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// DeleteExport removes an export's row.
+func (t *Tx) DeleteExport(id string) error { return t.db.Where("id = ?", id).Delete(&Export{}).Error }
+
+// DeleteProject removes a project's row.
+func (t *Tx) DeleteProject(id string) error { return t.db.Where("id = ?", id).Delete(&Project{}).Error }
+
+// DeleteTeam removes a team's row.
+func (t *Tx) DeleteTeam(id string) error { return t.db.Where("id = ?", id).Delete(&Team{}).Error }
+
+// Purged lists the tables that a purge empties.
+func Purged() []string {
+	names := []string{"exports", "projects", "teams"}
+	for _, h := range append(append([]holding{}, ofProject...), ofTeam...) {
+		names = append(names, h.table)
+	}
+	return names
+}

@@ -1,0 +1,144 @@
+package models
+
+import (
+	"time"
+
+	"postern/secrets"
+)
+
+// Webhook is a row of webhooks: an address of a team that is told of events.
+// Secret signs what it is sent; OldSecret does so too until OldSecretEndsAt.
+type Webhook struct {
+	ID              string `gorm:"primaryKey"`
+	TeamID          string
+	URL             string `gorm:"column:url"`
+	Description     string
+	Events          []string `gorm:"serializer:json"`
+	Enabled         bool
+	DisabledReason  string     // why Postern turned it off; "" when it did not
+	FailingSince    *time.Time // since when no delivery has arrived; nil while they do
+	Secret          secrets.Sealed
+	OldSecret       secrets.Sealed
+	OldSecretEndsAt *time.Time
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+// WebhookDelivery is a row of webhook_deliveries: one event on its way to one
+// webhook, and what became of it. Payload is the JSON that is sent, byte for byte.
+type WebhookDelivery struct {
+	ID          string `gorm:"primaryKey"`
+	WebhookID   string
+	Event       string
+	Payload     string
+	State       string
+	Attempts    int64
+	LastStatus  int64
+	LastError   string
+	CreatedAt   time.Time
+	AttemptedAt *time.Time
+	FinishedAt  *time.Time
+}
+
+// WebhookByID finds a webhook.
+func (t *Tx) WebhookByID(id string) (Webhook, error) {
+	var w Webhook
+	return w, t.db.Where("id = ?", id).Take(&w).Error
+}
+
+// WebhooksOf lists a team's webhooks, oldest first.
+func (t *Tx) WebhooksOf(teamID string) ([]Webhook, error) {
+	var list []Webhook
+	return list, t.db.Where("team_id = ?", teamID).Order("id").Find(&list).Error
+}
+
+// WebhooksOfTeams lists at most limit webhooks of the teams, newest first, before
+// the id given ("" for the start).
+func (t *Tx) WebhooksOfTeams(teamIDs []string, before string, limit int) ([]Webhook, error) {
+	q := t.db.Where("team_id IN ?", teamIDs)
+	if before != "" {
+		q = q.Where("id < ?", before)
+	}
+	var list []Webhook
+	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+}
+
+// CountWebhooks counts a team's webhooks.
+func (t *Tx) CountWebhooks(teamID string) (int64, error) {
+	var n int64
+	return n, t.db.Model(&Webhook{}).Where("team_id = ?", teamID).Count(&n).Error
+}
+
+// UpdateWebhook writes the changeable columns if the row still has the UpdatedAt
+// that the caller saw; false means somebody else was faster.
+func (t *Tx) UpdateWebhook(w Webhook, seen time.Time) (bool, error) {
+	res := t.db.Model(&Webhook{}).Where("id = ? AND updated_at = ?", w.ID, seen).
+		Select("URL", "Description", "Events", "Enabled", "DisabledReason", "FailingSince", "Secret", "OldSecret", "OldSecretEndsAt", "UpdatedAt").
+		UpdateColumns(&w)
+	return res.RowsAffected == 1, res.Error
+}
+
+// WebhookArrived forgets since when a webhook has been failing.
+func (t *Tx) WebhookArrived(id string) error {
+	return t.db.Model(&Webhook{}).Where("id = ? AND failing_since IS NOT NULL", id).UpdateColumn("failing_since", nil).Error
+}
+
+// WebhookFailed notes since when a webhook has been failing, unless it is noted
+// already.
+func (t *Tx) WebhookFailed(id string, at time.Time) error {
+	return t.db.Model(&Webhook{}).Where("id = ? AND failing_since IS NULL", id).UpdateColumn("failing_since", at).Error
+}
+
+// DisableWebhook turns a webhook off that has been failing since before the time
+// given; false when it has not, or is off already.
+func (t *Tx) DisableWebhook(id, reason string, failingBefore, now time.Time) (bool, error) {
+	res := t.db.Model(&Webhook{}).Where("id = ? AND enabled AND failing_since <= ?", id, failingBefore).
+		UpdateColumns(map[string]any{"enabled": false, "disabled_reason": reason, "updated_at": now})
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteWebhook removes a webhook and what it was sent.
+func (t *Tx) DeleteWebhook(id string) error {
+	if err := t.db.Where("webhook_id = ?", id).Delete(&WebhookDelivery{}).Error; err != nil {
+		return err
+	}
+	return t.db.Where("id = ?", id).Delete(&Webhook{}).Error
+}
+
+// DeliveryByID finds a delivery.
+func (t *Tx) DeliveryByID(id string) (WebhookDelivery, error) {
+	var d WebhookDelivery
+	return d, t.db.Where("id = ?", id).Take(&d).Error
+}
+
+// DeliveriesOf lists at most limit deliveries of a webhook, newest first, before
+// the id given ("" for the start).
+func (t *Tx) DeliveriesOf(webhookID, before string, limit int) ([]WebhookDelivery, error) {
+	q := t.db.Where("webhook_id = ?", webhookID)
+	if before != "" {
+		q = q.Where("id < ?", before)
+	}
+	var list []WebhookDelivery
+	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+}
+
+// RecordDelivery writes the outcome of an attempt, unless the delivery is over
+// already.
+func (t *Tx) RecordDelivery(d WebhookDelivery) (bool, error) {
+	res := t.db.Model(&WebhookDelivery{}).Where("id = ? AND state = 'pending'", d.ID).
+		Select("State", "Attempts", "LastStatus", "LastError", "AttemptedAt", "FinishedAt").UpdateColumns(&d)
+	return res.RowsAffected == 1, res.Error
+}
+
+// ReopenDelivery makes a delivery that is over pending again; false when it is
+// pending.
+func (t *Tx) ReopenDelivery(id string) (bool, error) {
+	res := t.db.Model(&WebhookDelivery{}).Where("id = ? AND state <> 'pending'", id).
+		UpdateColumns(map[string]any{"state": "pending", "finished_at": nil})
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteDeliveriesBefore removes what was over before the time given.
+func (t *Tx) DeleteDeliveriesBefore(at time.Time) error {
+	return t.db.Where("finished_at < ?", at).Delete(&WebhookDelivery{}).Error
+}
