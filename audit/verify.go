@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"postern/access"
 	"postern/models"
@@ -15,6 +16,9 @@ type Head struct {
 	Number int64
 	Hash   string
 }
+
+// String is the spelling in which heads are kept: the number, a colon, the hash.
+func (h Head) String() string { return strconv.FormatInt(h.Number, 10) + ":" + h.Hash }
 
 // Verdict is what verification of one chain found.
 type Verdict struct {

@@ -31,6 +31,8 @@ type Client struct {
 	base  string
 	token string
 	http  *http.Client
+
+	anonymous string // see WithAnonymousToken
 }
 
 // New makes a client of the server at an http or https address. The token is a
@@ -48,6 +50,14 @@ func New(server, token string) (*Client, error) {
 		// answer says, and turn a POST into a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
+}
+
+// WithAnonymousToken is the same client, which also sends the token that some
+// installations ask callers without an account for.
+func (c *Client) WithAnonymousToken(token string) *Client {
+	out := *c
+	out.anonymous = token
+	return &out
 }
 
 // Address brings a server's address into the one spelling that credentials are
@@ -108,6 +118,9 @@ func (c *Client) sendWith(ctx context.Context, method string, in any, query stri
 	}
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if c.anonymous != "" {
+		request.Header.Set("Postern-Anonymous-Token", c.anonymous)
 	}
 	answer, err := c.persist(request)
 	if err != nil {

@@ -93,6 +93,41 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	same[client.Project](t, server+"/api/v1/projects/shop", proxy.WorkspaceKey)
 	same[client.Key](t, server+"/api/v1/keys/"+key.ID, proxy.WorkspaceKey)
 	same[client.Export](t, server+"/api/v1/exports/"+queued.ID, proxy.WorkspaceKey)
+	same[client.AuditPage](t, server+"/api/v1/audit", proxy.WorkspaceKey)
+	same[client.AuditVerdict](t, server+"/api/v1/audit/verify", proxy.WorkspaceKey)
+}
+
+func TestTheAuditLogIsFilteredAndVerified(t *testing.T) {
+	api, _ := workspace(t, start(t))
+	key, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: "billing"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.FreezeKey(t.Context(), key.ID); err != nil {
+		t.Fatal(err)
+	}
+	for want, q := range map[string]client.AuditQuery{
+		"[key.change key.create]":                {Object: key.ID},
+		"[key.change]":                           {Project: "shop", Action: "key.change", Outcome: "done", From: time.Now().Add(-time.Hour)},
+		"[]":                                     {Outcome: "refused", To: time.Now().Add(time.Hour)},
+		"[key.change key.create project.create]": {},
+	} {
+		page, err := api.Audit(t.Context(), q, "", 50)
+		actions := []string{}
+		for _, e := range page.Items {
+			actions = append(actions, e.Action)
+		}
+		if err != nil || fmt.Sprint(actions) != want {
+			t.Errorf("%+v: %v, %v; want %s", q, actions, err, want)
+		}
+	}
+	verdict, err := api.VerifyAudit(t.Context(), "", "")
+	if err != nil || !verdict.Intact || verdict.Entries != 3 {
+		t.Errorf("%+v, %v", verdict, err)
+	}
+	if verdict, err = api.VerifyAudit(t.Context(), *verdict.Team, "2:"+strings.Repeat("0", 64)); err != nil || verdict.Intact || verdict.Broken.Number != 2 {
+		t.Errorf("against another head: %+v, %v", verdict, err)
+	}
 }
 
 // same compares what the server answers with what decoding and encoding make of

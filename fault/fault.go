@@ -9,6 +9,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Kind is what sort of failure it is; the edges translate it to a status code
@@ -46,6 +47,7 @@ type Error struct {
 	Code   string // stable, snake_case
 	Public string // one sentence that may be shown to the caller
 	Fields []Field
+	Wait   time.Duration // until it is worth trying again; 0 where that is not known
 	cause  error
 }
 
@@ -84,6 +86,13 @@ func (e *Error) Because(cause error) *Error {
 	return &out
 }
 
+// After adds when it is worth trying again.
+func (e *Error) After(wait time.Duration) *Error {
+	out := *e
+	out.Wait = wait
+	return &out
+}
+
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return e.Code + ": " + e.Public + ": " + e.cause.Error()
@@ -99,6 +108,14 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return Internal
+}
+
+// RetryAfter is the wait of the first *Error in err's chain, 0 without one.
+func RetryAfter(err error) time.Duration {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Wait
+	}
+	return 0
 }
 
 // CodeOf is the code of the first *Error in err's chain, "" without one.

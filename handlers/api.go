@@ -31,10 +31,9 @@ func route[In, Out any](s *Server, api huma.API, id, method, path string, status
 		note(ctx, err)
 		s.logCause(ctx, err)
 		problem := problemOf(err, requestID(ctx))
-		if problem.Status == http.StatusUnauthorized {
-			return nil, huma.ErrorWithHeaders(problem, http.Header{"WWW-Authenticate": {bearerChallenge}})
-		}
-		return nil, problem
+		header := http.Header{}
+		describe(header, problem.Status, err)
+		return nil, huma.ErrorWithHeaders(problem, header)
 	})
 }
 

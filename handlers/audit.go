@@ -105,14 +105,12 @@ func (s *Server) verifyAudit(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := verdictOutput{Team: orNull(verdict.Team), Intact: verdict.Broken == nil, Entries: verdict.Entries, Head: showHead(verdict.Head)}
+	out := verdictOutput{Team: orNull(verdict.Team), Intact: verdict.Broken == nil, Entries: verdict.Entries, Head: verdict.Head.String()}
 	if broken := verdict.Broken; broken != nil {
 		out.Broken = &breakOutput{Number: broken.Number, Entry: orNull(broken.Entry), Reason: broken.Reason}
 	}
 	return &body[verdictOutput]{out}, nil
 }
-
-func showHead(h audit.Head) string { return strconv.FormatInt(h.Number, 10) + ":" + h.Hash }
 
 func parseHead(s string) (audit.Head, error) {
 	if s == "" {

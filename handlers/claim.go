@@ -2,7 +2,9 @@ package handlers
 
 import (
 	"context"
+	"fmt"
 	"net/url"
+	"time"
 
 	"postern/accounts"
 	"postern/fault"
@@ -43,12 +45,24 @@ func (s *Server) askClaim(v *visit) (answer, error) {
 
 func claimForm(v *visit, found accounts.Claimable) claim.Claim {
 	path := "/claim/" + url.PathEscape(v.param("code"))
-	m := claim.Claim{Page: v.shell("Claim", path), Action: path, Projects: found.Projects, Ends: found.ExpiresAt.UTC().Format("2 January 2006")}
+	m := claim.Claim{Page: v.shell("Claim", path), Action: path, Projects: found.Projects, Ends: found.ExpiresAt.UTC().Format("2 January 2006") + ", " + daysUntil(found.ExpiresAt, time.Now())}
 	for i, team := range found.Teams {
 		m.Teams = append(m.Teams, ui.Option{Value: team.ID, Title: team.Name, Text: "Beside what this team has already.", Chosen: i == 0})
 	}
 	m.Teams = append(m.Teams, ui.Option{Value: newTeam, Title: "A new team", Text: "Kept apart from your other projects.", Chosen: len(found.Teams) == 0})
 	return m
+}
+
+// daysUntil says how long something still has, for people.
+func daysUntil(end, now time.Time) string {
+	switch days := int(end.Sub(now) / (24 * time.Hour)); days {
+	case 0:
+		return "in less than a day"
+	case 1:
+		return "in 1 day"
+	default:
+		return fmt.Sprintf("in %d days", days)
+	}
 }
 
 // newTeam stands in the form for no team; an empty value could be a form that

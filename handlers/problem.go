@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -91,11 +93,20 @@ func problemOf(err error, requestID string) *Problem {
 func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err, requestID(r.Context()))
 	w.Header().Set("Content-Type", "application/problem+json")
-	if p.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", bearerChallenge)
-	}
+	describe(w.Header(), p.Status, err)
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the caller is gone when this fails
+}
+
+// describe sets what a refusal's header says beside its body: how to sign in, and
+// in how many seconds to come back (RFC 9110, 11.6.1 and 10.2.3).
+func describe(h http.Header, status int, err error) {
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", bearerChallenge)
+	}
+	if wait := fault.RetryAfter(err); wait > 0 {
+		h.Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
+	}
 }
 
 const bearerChallenge = `Bearer realm="postern"`

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"crypto/subtle"
 	"fmt"
 	"time"
 
@@ -11,7 +12,8 @@ import (
 )
 
 type createProxyInput struct {
-	Body struct {
+	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"The installation's token, where it asks callers without an account for one"`
+	Body           struct {
 		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to" example:"https://api.example.com"`
 		Name         string                      `json:"name,omitempty" doc:"Name in the proxy's address; made from the target's host when absent"`
 		DisplayName  string                      `json:"display_name,omitempty"`
@@ -78,7 +80,7 @@ type claimOutput struct {
 }
 
 func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*body[createdProxy], error) {
-	if err := s.mayCreate(ctx); err != nil {
+	if err := s.mayCreate(ctx, in.AnonymousToken); err != nil {
 		return nil, err
 	}
 	if err := in.refuseUnavailable(); err != nil {
@@ -91,19 +93,34 @@ func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*body[c
 	return &body[createdProxy]{s.showCreated(created)}, nil
 }
 
-// mayCreate applies the installation's policy on anonymous callers.
-func (s *Server) mayCreate(ctx context.Context) error {
+// mayCreate applies the installation's policy on callers without an account. A
+// workspace key is good where a token is: whoever made the workspace knew it.
+func (s *Server) mayCreate(ctx context.Context, token string) error {
 	p := principalOf(ctx)
-	switch {
-	case s.Config.Anonymous == config.AnonymousOpen, p.Account != "":
+	if p.Account != "" {
 		return nil
-	case p.Anonymous():
-	case s.Config.Anonymous == config.AnonymousToken:
-		return nil
-	default:
-		return fault.New(fault.Forbidden, "not_allowed", "This installation makes proxies for signed-in accounts only, not for workspace keys.")
 	}
-	return fault.New(fault.Unauthenticated, "credentials_required", "This installation makes proxies for signed-in callers only.")
+	signIn := "sign in at " + s.Config.PublicURL + "/signin and create it there."
+	switch s.Config.Anonymous {
+	case config.AnonymousOpen:
+		return nil
+	case config.AnonymousToken:
+		if !p.Anonymous() || sameSecret(token, s.Config.AnonymousToken.Reveal()) {
+			return nil
+		}
+		return fault.New(fault.Unauthenticated, "anonymous_token_required",
+			"This installation asks for its token to create a proxy without an account. Send it as Postern-Anonymous-Token, or %s", signIn)
+	}
+	if !p.Anonymous() {
+		return fault.New(fault.Forbidden, "not_allowed", "This installation creates proxies for accounts only, not for workspace keys: %s", signIn)
+	}
+	return fault.New(fault.Unauthenticated, "credentials_required", "This installation creates proxies for accounts only: %s", signIn)
+}
+
+// sameSecret takes the same time for every guess of one length. No secret is like
+// none.
+func sameSecret(guess, secret string) bool {
+	return secret != "" && subtle.ConstantTimeCompare([]byte(guess), []byte(secret)) == 1
 }
 
 func (in *createProxyInput) refuseUnavailable() error {

@@ -64,6 +64,11 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 			return Created{}, fmt.Errorf("projects: create: %w", err)
 		}
 	}
+	if s.CapUnclaimed && unclaimed(p) { // before names are looked up for a caller who asks for a thousand
+		if err := s.Newcomers.Allow(p.RemoteAddr, models.Now()); err != nil {
+			return Created{}, fmt.Errorf("projects: create: %w", err)
+		}
+	}
 	plan, err := s.plan(ctx, p, in)
 	if err != nil {
 		return Created{}, fmt.Errorf("projects: create: %w", err)

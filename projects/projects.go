@@ -34,7 +34,8 @@ type Service struct {
 	Log          *slog.Logger
 	KeyPrefix    string
 	UnclaimedTTL time.Duration
-	CapUnclaimed bool // targets of unclaimed projects are on ports 80 and 443
+	CapUnclaimed bool // targets of unclaimed projects are on ports 80 and 443, and few are made from one network
+	Newcomers    Newcomers
 	Changed      func(context.Context)
 }
 

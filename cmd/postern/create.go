@@ -29,7 +29,9 @@ func newCreate(t terminal) *cobra.Command {
 of its own, whose key is kept in this user's configuration directory
 (POSTERN_CONFIG_DIR names another), where the other commands find it.
 
-With POSTERN_TOKEN set, the proxy is made in that workspace instead.`,
+With POSTERN_TOKEN set, the proxy is made in that workspace instead. Where the
+server asks for a token of callers without an account, set it as
+POSTERN_ANONYMOUS_TOKEN.`,
 		Example: `  postern create --target https://api.example.com --require-key
   postern create --name shop --env prod=https://api.example.com --env dev=https://dev.example.com`,
 		Args: cobra.NoArgs,
@@ -110,6 +112,7 @@ func create(ctx context.Context, t terminal, s session, in client.NewProxy, asJS
 	if err != nil {
 		return err
 	}
+	api = api.WithAnonymousToken(t.variable("POSTERN_ANONYMOUS_TOKEN"))
 	var made client.Proxy
 	if s.token != "" {
 		if made, err = api.CreateProxy(ctx, in); err != nil {
@@ -158,7 +161,7 @@ func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) er
 	}
 	fmt.Fprintf(w, "\nTry it:\n  %s\n", curl(made))
 	if made.Claim != nil {
-		fmt.Fprintf(w, "\nThe proxy ends on %s unless an account claims it:\n  %s\n", when(made.ExpiresAt), made.Claim.URL)
+		fmt.Fprintf(w, "\nThe proxy ends on %s%s unless an account claims it:\n  %s\n", when(made.ExpiresAt), daysLeft(made.ExpiresAt), made.Claim.URL)
 	}
 	if keptIn != "" {
 		fmt.Fprintf(w, "\nIts workspace key is kept in %s.\n", keptIn)

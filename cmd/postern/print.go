@@ -99,3 +99,18 @@ func isTerminal(w io.Writer) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
+
+// daysLeft says in brackets how long something still has, "" without an end.
+func daysLeft(end *time.Time) string {
+	switch {
+	case end == nil:
+		return ""
+	case !end.After(time.Now()):
+		return " (over)"
+	case time.Until(*end) < 24*time.Hour:
+		return " (less than a day left)"
+	case time.Until(*end) < 48*time.Hour:
+		return " (1 day left)"
+	}
+	return fmt.Sprintf(" (%d days left)", int(time.Until(*end)/(24*time.Hour)))
+}

@@ -46,7 +46,7 @@ func newProjectsList(t terminal) *cobra.Command {
 				row("NAME", "VERSION", "ACCESS", "ENVIRONMENTS", "ENDS UNLESS CLAIMED")
 				for _, p := range list {
 					for _, v := range p.Versions {
-						row(p.Name, v.Name, v.RequestsAuth.Mode, environmentNames(v), when(p.ExpiresAt))
+						row(p.Name, v.Name, v.RequestsAuth.Mode, environmentNames(v), when(p.ExpiresAt)+daysLeft(p.ExpiresAt))
 					}
 				}
 			})
@@ -146,7 +146,7 @@ func printProject(t terminal, p client.Project) error {
 		row("Id", p.ID)
 		row("Created", when(&p.CreatedAt))
 		if p.ExpiresAt != nil {
-			row("Ends unless claimed", when(p.ExpiresAt))
+			row("Ends unless claimed", when(p.ExpiresAt)+daysLeft(p.ExpiresAt))
 		}
 		for _, v := range p.Versions {
 			row("")

@@ -22,6 +22,7 @@ import (
 
 	"postern/app"
 	"postern/config"
+	"postern/models"
 	"postern/testkit/state"
 )
 
@@ -69,6 +70,7 @@ func runScripts(t *testing.T, dir string, database func() string) {
 			"tamper":   tamper,
 			"notempty": notEmpty,
 			"follows":  follows,
+			"sql":      runSQL,
 		},
 	})
 }
@@ -215,6 +217,20 @@ func tamper(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(to.Close(), file.Close()))
 	if !touched {
 		ts.Fatalf("%s has no entry %s", args[0], args[2])
+	}
+}
+
+// sql DIRECTORY STATEMENT: changes something in the SQLite database there.
+func runSQL(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sql DIRECTORY STATEMENT")
+	}
+	db, err := models.Open(context.Background(), "", filepath.Join(ts.MkAbs(args[0]), "postern.db"))
+	ts.Check(err)
+	result, err := db.SQL().Exec(args[1])
+	ts.Check(errors.Join(err, db.Close()))
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		ts.Fatalf("changed %d rows, error %v", n, err)
 	}
 }
 

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+)
+
+// maxAudit is the most that one page of the audit log has.
+const maxAudit = 200
+
+func newAudit(t terminal) *cobra.Command {
+	command := newAuditList(t)
+	command.Use = "audit"
+	command.Short = "Show what was done and what was refused, and verify that the log is whole"
+	list := newAuditList(t)
+	command.AddCommand(list, newAuditVerify(t))
+	return command
+}
+
+func newAuditList(t terminal) *cobra.Command {
+	var q client.AuditQuery
+	var from, to string
+	var limit int
+	command := &cobra.Command{
+		Use:   "list",
+		Short: "Show what was done and what was refused, newest first",
+		Long: `Show what was done and what was refused in a team, the newest first. Values of
+secrets are not kept.`,
+		Example: `  postern audit --project shop
+  postern audit --outcome refused --from 7d
+  postern audit --object key_01… --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if limit < 1 || limit > maxAudit {
+				return usageError{fmt.Sprintf("--limit is 1 to %d", maxAudit)}
+			}
+			if q.Outcome != "" && q.Outcome != "done" && q.Outcome != "refused" {
+				return usageError{fmt.Sprintf("--outcome %q is neither done nor refused", q.Outcome)}
+			}
+			var err error
+			if q.From, err = readPast("from", from, time.Now()); err != nil {
+				return err
+			}
+			if q.To, err = readPast("to", to, time.Now()); err != nil {
+				return err
+			}
+			cursor := c.Flag("cursor").Value.String()
+			found, err := onTeam(c, t, q.Project, func(ctx context.Context, api caller) (client.AuditPage, error) {
+				return api.Audit(ctx, q, cursor, limit)
+			})
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSON(t.out, found)
+			}
+			return printAudit(t, found)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&q.Project, "project", "", "only of this project, by name or id")
+	flags.StringVar(&q.Team, "team", "", "of this team, by id; installation, for operators, is what belongs to no team")
+	flags.StringVar(&q.Actor, "actor", "", "only by this account, by e-mail address or id, or by another actor")
+	flags.StringVar(&q.Action, "action", "", "only of this kind, such as key.change")
+	flags.StringVar(&q.Object, "object", "", "only about what has this id")
+	flags.StringVar(&q.Outcome, "outcome", "", "only what was done, or only what was refused")
+	flags.StringVar(&from, "from", "", "begin: a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d")
+	flags.StringVar(&to, "to", "", "end, in the same ways")
+	flags.IntVar(&limit, "limit", 50, "how many of the newest to show")
+	flags.String("cursor", "", "go on after an earlier page: its next_cursor")
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+// onTeam makes a call with the credentials that may be good for a project, or,
+// where none is named, with the one there is.
+func onTeam[T any](c *cobra.Command, t terminal, project string, call func(context.Context, caller) (T, error)) (T, error) {
+	var none T
+	s, err := openSession(t, c)
+	if err != nil {
+		return none, err
+	}
+	if project != "" {
+		return onProject(c.Context(), s, project, call)
+	}
+	callers, err := s.callers()
+	if err != nil {
+		return none, err
+	}
+	if len(callers) > 1 && c.Flag("team").Value.String() == "" {
+		return none, usageError{"several workspaces are kept here: say which with --team"}
+	}
+	return first(c.Context(), callers, call)
+}
+
+func printAudit(t terminal, page client.AuditPage) error {
+	err := table(t.out, func(row func(...string)) {
+		row("TIME", "OUTCOME", "ACTION", "OBJECT", "BY", "ADDRESS", "WHAT")
+		for _, e := range page.Items {
+			by := e.Actor.ID
+			if e.Actor.Email != nil {
+				by = *e.Actor.Email
+			}
+			row(when(&e.Time), e.Outcome, e.Action, e.Object, by, e.Address, strings.Join(factsOf(e), ", "))
+		}
+	})
+	if err == nil && page.NextCursor != nil {
+		_, err = fmt.Fprintf(t.err, "There are more: --cursor %s\n", *page.NextCursor)
+	}
+	return err
+}
+
+func factsOf(e client.AuditEntry) []string {
+	var facts []string
+	for _, name := range slices.Sorted(maps.Keys(e.Detail)) {
+		facts = append(facts, name+"="+e.Detail[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Changes)) {
+		change := e.Changes[name]
+		facts = append(facts, fmt.Sprintf("%s: %s → %s", name, factOf(change.Before), factOf(change.After)))
+	}
+	return facts
+}
+
+func factOf(value any) string {
+	if value == nil {
+		return "-"
+	}
+	return fmt.Sprint(value)
+}

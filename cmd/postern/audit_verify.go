@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"postern/app"
+	"postern/audit"
+	"postern/client"
+	"postern/config"
+)
+
+// errBroken ends a verification whose findings are printed.
+var errBroken = errors.New("the audit log is not what was recorded")
+
+func newAuditVerify(t terminal) *cobra.Command {
+	var head, dataDir, databaseURL string
+	command := &cobra.Command{
+		Use:   "verify",
+		Short: "Verify that the audit log is what was recorded",
+		Long: `Verify that nothing in a team's audit log was changed, removed, put in or
+exchanged. Each entry holds a hash over itself and the hash before it; the last
+one is the head of the log. Keep the head: with --head, a later verification also
+finds a log that was rewritten as a whole.
+
+With --data-dir or --database-url, the database itself is opened and the logs of
+all teams are verified, which is for whoever runs the server.`,
+		Example: `  postern audit verify
+  postern audit verify --head 42:9f86d0…
+  postern audit verify --data-dir ./data`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("data-dir") || c.Flags().Changed("database-url") {
+				if head != "" || c.Flags().Changed("team") {
+					return usageError{"--head and --team are for a server's answer; the database has the logs of all teams"}
+				}
+				return verifyDatabase(c, t, dataDir, databaseURL)
+			}
+			verdict, err := onTeam(c, t, "", func(ctx context.Context, api caller) (client.AuditVerdict, error) {
+				return api.VerifyAudit(ctx, c.Flag("team").Value.String(), head)
+			})
+			if err != nil {
+				return err
+			}
+			return showVerdicts(c, t, []client.AuditVerdict{verdict}, verdict)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.String("team", "", "of this team, by id; installation, for operators, is what belongs to no team")
+	flags.StringVar(&head, "head", "", "head of an earlier verification, through which the log has to lead")
+	flags.StringVar(&dataDir, "data-dir", "", "verify the SQLite database in this directory")
+	flags.StringVar(&databaseURL, "database-url", "", "verify the PostgreSQL database at this postgres:// address")
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+// databaseSettings are the server's for the one database that the flags name,
+// whatever the environment says.
+func databaseSettings(t terminal, dataDir, databaseURL string) (config.Config, error) {
+	flags := pflag.NewFlagSet("database", pflag.ContinueOnError)
+	config.AddFlags(flags)
+	if dataDir != "" {
+		if err := flags.Set("data-dir", dataDir); err != nil {
+			return config.Config{}, err
+		}
+	}
+	if err := flags.Set("database-url", databaseURL); err != nil {
+		return config.Config{}, err
+	}
+	return config.Load(flags, t.environ)
+}
+
+func verifyDatabase(c *cobra.Command, t terminal, dataDir, databaseURL string) error {
+	settings, err := databaseSettings(t, dataDir, databaseURL)
+	if err != nil {
+		return err
+	}
+	found, err := app.VerifyAudit(c.Context(), settings)
+	if err != nil {
+		return err
+	}
+	verdicts := []client.AuditVerdict{}
+	for _, v := range found {
+		verdicts = append(verdicts, verdictOf(v))
+	}
+	return showVerdicts(c, t, verdicts, struct {
+		Items []client.AuditVerdict `json:"items"`
+	}{verdicts})
+}
+
+func verdictOf(v audit.Verdict) client.AuditVerdict {
+	out := client.AuditVerdict{Intact: v.Broken == nil, Entries: v.Entries, Head: v.Head.String()}
+	if v.Team != "" {
+		out.Team = &v.Team
+	}
+	if v.Broken != nil {
+		out.Broken = &client.AuditBreak{Number: v.Broken.Number, Reason: v.Broken.Reason}
+		if v.Broken.Entry != "" {
+			out.Broken.Entry = &v.Broken.Entry
+		}
+	}
+	return out
+}
+
+// showVerdicts prints what was found and fails when something is broken.
+func showVerdicts(c *cobra.Command, t terminal, verdicts []client.AuditVerdict, asJSON any) error {
+	if wantsJSON(c) {
+		if err := printJSON(t.out, asJSON); err != nil {
+			return err
+		}
+	}
+	whole := true
+	for _, v := range verdicts {
+		whole = whole && v.Intact
+		if wantsJSON(c) {
+			continue
+		}
+		of := "of what belongs to no team"
+		if v.Team != nil {
+			of = "of " + *v.Team
+		}
+		if v.Broken == nil {
+			fmt.Fprintf(t.out, "The audit log %s is whole: %d entries.\n  Head %s\n", printable(of), v.Entries, v.Head)
+			continue
+		}
+		fmt.Fprintf(t.out, "The audit log %s is broken after %d entries.\n  At number %d", printable(of), v.Entries, v.Broken.Number)
+		if v.Broken.Entry != nil {
+			fmt.Fprintf(t.out, " (%s)", printable(*v.Broken.Entry))
+		}
+		fmt.Fprintf(t.out, ": %s.\n", printable(v.Broken.Reason))
+	}
+	if !whole {
+		return errBroken
+	}
+	return nil
+}

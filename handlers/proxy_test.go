@@ -1,0 +1,159 @@
+package handlers_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"postern/accounts"
+	"postern/config"
+	"postern/handlers"
+	"postern/models"
+	"postern/testkit/state"
+)
+
+func pointers(a answer) []string {
+	var list []string
+	errors, _ := a.body["errors"].([]any)
+	for _, e := range errors {
+		if field, ok := e.(map[string]any); ok {
+			list = append(list, fmt.Sprint(field["pointer"], " ", field["code"]))
+		}
+	}
+	return list
+}
+
+func asTarget(target string) string {
+	text, err := json.Marshal(map[string]string{"target": target})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func TestOddSpellingsOfATargetNameTheField(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newServer(t, db).Handler()
+		for target, code := range map[string]string{
+			"http://0x7f.1/": "invalid_url", "http://2130706433/": "invalid_url", "http://0177.0.0.1/": "invalid_url", "http://127.1/": "invalid_url",
+			"http://localhost./": "invalid_url", "http://127.0.0.1./": "invalid_url", "http://u:p@8.8.8.8/": "invalid_url", `http://8.8.8.8\@127.0.0.1/`: "invalid_url",
+			"ftp://8.8.8.8/": "invalid_url", "file:///etc/passwd": "invalid_url", "javascript:alert(1)": "invalid_url", "http://[::ffff:127.0.0.1]/": "invalid_url",
+			"http://①②⑦.0.0.1/": "invalid_url", "http://8.8.8.8/#x": "invalid_url", "http://[fe80::1%25lo]/": "invalid_url",
+			"http://169.254.169.254/latest": "target_forbidden", "http://[64:ff9b::7f00:1]/": "target_forbidden", "http://[2002:7f00:1::]/": "target_forbidden",
+			"http://[2001::1]/": "target_forbidden", "http://[fd00:ec2::254]/": "target_forbidden", "http://100.64.0.1/": "target_forbidden", "http://0.0.0.0/": "target_forbidden",
+			"http://127.0.0.1:8080/": "target_forbidden", "http://127.0.0.1:8090/shop/1.0.0/prod": "target_forbidden", // ourselves
+		} {
+			got := call(t, h, "POST", "/proxy", "", asTarget(target))
+			if list := pointers(got); got.status != 422 || len(list) != 1 || list[0] != "/target "+code {
+				t.Errorf("%s: %d %v, want 422 /target %s", target, got.status, list, code)
+			}
+		}
+	})
+}
+
+func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newServer(t, db)
+		s.Projects.CapUnclaimed = true
+		h := s.Handler()
+		var key string
+		for target, status := range map[string]int{"http://8.8.8.8": 201, "http://8.8.8.8:443": 201, "https://8.8.8.8/x": 201, "https://8.8.8.8:80": 201,
+			"http://8.8.8.8:8080": 422, "https://8.8.8.8:25": 422, "http://8.8.8.8:6379": 422} {
+			got := call(t, h, "POST", "/proxy", "", asTarget(target))
+			if got.status != status || status == 422 && strings.Join(pointers(got), ",") != "/target port_needs_claim" {
+				t.Errorf("%s: %d %s, want %d", target, got.status, got.raw, status)
+			}
+			if made, ok := got.body["workspace_key"].(string); ok {
+				key = made
+			}
+		}
+		if got := call(t, h, "POST", "/proxy", key, asTarget("http://8.8.8.8:8080")); got.status != 422 {
+			t.Errorf("with a workspace key: %d %s, want 422", got.status, got.raw)
+		}
+		two := `{"target":"http://8.8.8.8","environments":{"dev":{"target":"http://8.8.8.8:9000"}}}`
+		if got := call(t, h, "POST", "/proxy", "", two); strings.Join(pointers(got), ",") != "/environments/dev/target port_needs_claim" {
+			t.Errorf("an environment: %d %s", got.status, got.raw)
+		}
+		o := newOwnerOf(t, s)
+		if got := call(t, h, "POST", "/proxy", "", asTarget("http://8.8.8.8:8080"), o...); got.status != 201 {
+			t.Errorf("with an account: %d %s, want 201", got.status, got.raw)
+		}
+	})
+}
+
+func TestAnonymousCreationIsLimited(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newServer(t, db)
+		s.Projects.CapUnclaimed = true
+		h := s.Handler()
+		var got answer
+		made := 0
+		for range 30 {
+			if got = call(t, h, "POST", "/proxy", "", asTarget("http://8.8.8.8")); got.status == 201 {
+				made++
+			}
+		}
+		seconds, err := strconv.Atoi(got.header.Get("Retry-After"))
+		if made != 20 || got.status != 429 || got.body["code"] != "too_many_proxies" || err != nil || seconds < 1 || seconds > 3600 {
+			t.Errorf("%d made, then %d %s, Retry-After %q", made, got.status, got.raw, got.header.Get("Retry-After"))
+		}
+		if got := call(t, h, "POST", "/proxy", "", asTarget("http://8.8.8.8"), newOwnerOf(t, s)...); got.status != 201 {
+			t.Errorf("with an account: %d %s, want 201", got.status, got.raw)
+		}
+	})
+}
+
+// Who may create a proxy without an account, in each mode of the setting.
+func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
+	const token = "the-installations-own-token"
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newServer(t, db)
+		s.Config.AnonymousToken = token
+		h := s.Handler()
+		key, _ := call(t, h, "POST", "/proxy", "", asTarget("http://127.0.0.1:9")).body["workspace_key"].(string)
+		owner := newOwnerOf(t, s)
+		for _, tt := range []struct {
+			mode   config.Anonymous
+			who    string
+			key    string
+			header []string
+			status int
+		}{
+			{config.AnonymousOpen, "nobody", "", nil, 201},
+			{config.AnonymousToken, "nobody", "", nil, 401},
+			{config.AnonymousToken, "a guesser", "", []string{"Postern-Anonymous-Token", token + "x"}, 401},
+			{config.AnonymousToken, "who knows the token", "", []string{"Postern-Anonymous-Token", token}, 201},
+			{config.AnonymousToken, "a workspace", key, nil, 201},
+			{config.AnonymousToken, "an account", "", owner, 201},
+			{config.AnonymousOff, "nobody", "", nil, 401},
+			{config.AnonymousOff, "who knows the token", "", []string{"Postern-Anonymous-Token", token}, 401},
+			{config.AnonymousOff, "a workspace", key, nil, 403},
+			{config.AnonymousOff, "an account", "", owner, 201},
+		} {
+			s.Config.Anonymous = tt.mode
+			got := call(t, h, "POST", "/proxy", tt.key, asTarget("http://127.0.0.1:9"), tt.header...)
+			if got.status != tt.status || tt.status == 401 && !strings.Contains(got.raw, "/signin") {
+				t.Errorf("%s, %s: %d %s, want %d", tt.mode, tt.who, got.status, got.raw, tt.status)
+			}
+			if strings.Contains(got.raw, token) {
+				t.Errorf("%s, %s: the answer holds the token", tt.mode, tt.who)
+			}
+		}
+	})
+}
+
+// newOwnerOf makes an account and returns the header that it sends.
+func newOwnerOf(t *testing.T, s *handlers.Server) []string {
+	t.Helper()
+	code, err := s.Accounts.FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := s.Accounts.UseLink(t.Context(), code, accounts.SignUp{Email: "ana@example.com", Name: "Ana", Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cookie(session)
+}
