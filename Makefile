@@ -11,9 +11,8 @@ run: ## Start Postern on SQLite in ./data
 test: ## Install what the tests need where it is missing, and run everything
 	tools/test
 
-fuzz: ## Fuzz the parsers of the gateway's engine, 30 s each
-	go test -run '^$$' -fuzz '^FuzzRequest$$' -fuzztime 30s ./gateway/engine
-	go test -run '^$$' -fuzz '^FuzzResponse$$' -fuzztime 30s ./gateway/engine
+fuzz: ## Fuzz every parser, 30 s each
+	tools/fuzz
 
 bench: ## Measure the gateway side by side with nginx, and print the table
 	tools/setup bench

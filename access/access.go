@@ -82,6 +82,11 @@ func Personal() []Action {
 	return []Action{WorkspaceClaim, TeamCreate, InvitationAccept, AccountCreate, AccountRead, AccountSignIn, AccountUpdate}
 }
 
+// Recorded lists the actions that the audit log can hold.
+func Recorded() []Action {
+	return append(Actions(), WorkspaceClaim, CredentialUse, RequestMake, AuditGap)
+}
+
 // granted is the whole matrix; what is absent is denied.
 var granted = map[Role]map[Action]bool{
 	Owner: except(),

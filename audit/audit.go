@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -163,6 +164,43 @@ func withNames(tx *models.Tx, team string, rows []models.AuditEntry) ([]Entry, e
 	out := make([]Entry, len(rows))
 	for i, row := range rows {
 		out[i] = Entry{AuditEntry: row, ActorName: members[row.Actor], ProjectName: names[row.ProjectID]}
+	}
+	return out, nil
+}
+
+// Choice is something that entries can be filtered by.
+type Choice struct{ Value, Title string }
+
+// Choices are what a principal can choose from.
+type Choices struct {
+	Teams    []Choice // whose log they may read
+	Projects []Choice // of the team
+}
+
+// Choices lists them for one team's log.
+func (s *Service) Choices(ctx context.Context, p access.Principal, team string) (Choices, error) {
+	var out Choices
+	tx := s.DB.Read(ctx)
+	for _, id := range p.Teams() {
+		if !access.Can(p.Roles[id], access.AuditRead) {
+			continue
+		}
+		row, err := tx.TeamByID(id)
+		if err != nil {
+			return out, fmt.Errorf("audit: the team %s: %w", id, err)
+		}
+		out.Teams = append(out.Teams, Choice{id, row.Name})
+	}
+	if p.Operator {
+		out.Teams = append(out.Teams, Choice{Installation, "The installation"})
+	}
+	slices.SortFunc(out.Teams, func(a, b Choice) int { return strings.Compare(a.Value, b.Value) })
+	projects, err := tx.ProjectsOfTeam(team)
+	if err != nil {
+		return out, fmt.Errorf("audit: the projects of %s: %w", team, err)
+	}
+	for _, project := range projects {
+		out.Projects = append(out.Projects, Choice{project.Name, project.DisplayName})
 	}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package bundle_test
 
 import (
 	"encoding/hex"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -34,6 +35,18 @@ var fields = map[string]shown{
 	"Project.Tenants":       {snapshot.FeatureTenant, "tnt_full"},
 	"Project.Versions":      {snapshot.FeatureVersion, "ver_full"},
 
+	"Project.ProductID": {snapshot.FeatureProduct, "prd_full"},
+	"Project.Product":   {snapshot.FeatureProduct, "pd-name"},
+	"Project.Limits":    {snapshot.FeatureLimits, `"hour": 71001`},
+
+	"ProjectLimits.Key":     {snapshot.FeatureLimits, `"second": 71000`},
+	"ProjectLimits.Owner":   {snapshot.FeatureLimits, `"hour": 71001`},
+	"ProjectLimits.IP":      {snapshot.FeatureLimits, `"day": 71002`},
+	"ProjectLimits.Project": {snapshot.FeatureLimits, `"year": 71003`},
+
+	"IPRules.Allow": {snapshot.FeatureIPRules, "192.0.2.0/24"},
+	"IPRules.Deny":  {snapshot.FeatureIPRules, "2001:db8::/32"},
+
 	"Version.ID":           {snapshot.FeatureVersion, "ver_full"},
 	"Version.Name":         {snapshot.FeatureVersion, "7.8.9-vname"},
 	"Version.Access":       {snapshot.FeatureAccess, "owner_fallback"},
@@ -43,6 +56,8 @@ var fields = map[string]shown{
 	"Access.Methods": {snapshot.FeatureAccess, "api_key"},
 	"Access.Keyless": {snapshot.FeatureAccess, "owner_fallback"},
 
+	"Access.IP": {snapshot.FeatureIPRules, "192.0.2.0/24"},
+
 	"Environment.ID":     {snapshot.FeatureEnvironment, "env_full"},
 	"Environment.Name":   {snapshot.FeatureRoute, "en-name"},
 	"Environment.Target": {snapshot.FeatureEnvironment, "http://en.example/target"},
@@ -51,10 +66,12 @@ var fields = map[string]shown{
 	"KeyType.Name":      {snapshot.FeatureKeyType, "ktname"},
 	"KeyType.Scopes":    {snapshot.FeatureKeyType, "kt:scope"},
 	"KeyType.ExpiresIn": {snapshot.FeatureKeyType, "13579"},
+	"KeyType.Limits":    {snapshot.FeatureLimits, `"minute": 71004`},
 	"KeyType.BuiltIn":   {snapshot.FeatureKeyType, `"built_in": true`},
 
-	"Tenant.ID":   {snapshot.FeatureTenant, "tnt_full"},
-	"Tenant.Name": {snapshot.FeatureTenant, "te-name"},
+	"Tenant.ID":            {snapshot.FeatureTenant, "tnt_full"},
+	"Tenant.Name":          {snapshot.FeatureTenant, "te-name"},
+	"Tenant.FallbackOwner": {snapshot.FeatureOwnerFallback, "te-fallback"},
 
 	"Key.ID":          {snapshot.FeatureKey, "key_full"},
 	"Key.ProjectID":   {snapshot.FeatureKey, sample.ProjectID},
@@ -63,6 +80,9 @@ var fields = map[string]shown{
 	"Key.Scopes":      {snapshot.FeatureKey, "k:scope"},
 	"Key.TenantID":    {snapshot.FeatureKey, "tnt_full"},
 	"Key.Tenant":      {snapshot.FeatureKey, "te-name"},
+	"Key.ProductID":   {snapshot.FeatureProduct, `"product_id":"prd_full"`},
+	"Key.Limits":      {snapshot.FeatureLimits, `"month":71005`},
+	"Key.AllowedIPs":  {snapshot.FeatureKeyIPs, "198.51.100.0/25"},
 	"Key.Environment": {snapshot.FeatureKey, "en-name"},
 	"Key.Description": {snapshot.FeatureKey, "k description"},
 	"Key.State":       {snapshot.FeatureKey, "frozen"},
@@ -80,6 +100,8 @@ func hexOf(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+func ranges(one string) []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(one)} }
+
 func year(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // fullProject sets every field to something that can be found again.
@@ -88,17 +110,23 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 	project := &snapshot.Project{
 		ID: sample.ProjectID, Name: "pr-name", DisplayName: "Pr Display", FallbackOwner: "pr-fallback",
 		CreatedAt: year(2021), ExpiresAt: year(2022), Revision: 987654, RevisedAt: year(2023),
-		KeyTypes: []snapshot.KeyType{{ID: "kty_full", Name: "ktname", Scopes: []string{"kt:scope"}, ExpiresIn: 13579 * time.Second, BuiltIn: true}},
-		Tenants:  []snapshot.Tenant{{ID: "tnt_full", Name: "te-name"}},
+		ProductID: "prd_full", Product: "pd-name",
+		Limits: snapshot.ProjectLimits{Key: snapshot.Limits{snapshot.Second: 71000}, Owner: snapshot.Limits{snapshot.Hour: 71001},
+			IP: snapshot.Limits{snapshot.Day: 71002}, Project: snapshot.Limits{snapshot.Year: 71003}},
+		KeyTypes: []snapshot.KeyType{{ID: "kty_full", Name: "ktname", Scopes: []string{"kt:scope"}, ExpiresIn: 13579 * time.Second,
+			Limits: snapshot.Limits{snapshot.Minute: 71004}, BuiltIn: true}},
+		Tenants: []snapshot.Tenant{{ID: "tnt_full", Name: "te-name", FallbackOwner: "te-fallback"}},
 		Versions: []snapshot.Version{{
 			ID: "ver_full", Name: "7.8.9-vname",
-			Access:       snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.OwnerFallback},
+			Access: snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.OwnerFallback,
+				IP: snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")}},
 			Environments: []snapshot.Environment{{ID: "env_full", Name: "en-name", Target: "http://en.example/target"}},
 		}},
 	}
 	key := snapshot.Key{
 		ID: "key_full", ProjectID: sample.ProjectID, Owner: "k-owner", KeyType: "ktname", Scopes: []string{"k:scope"},
 		TenantID: "tnt_full", Tenant: "te-name", Environment: "en-name", Description: "k description",
+		ProductID: "prd_full", Limits: &snapshot.Limits{snapshot.Month: 71005}, AllowedIPs: ranges("198.51.100.0/25"),
 		State: snapshot.KeyFrozen, Hash: policy.HashKey("now"), OldHash: &old, GraceEndsAt: year(2024),
 		ExpiresAt: year(2025), CreatedAt: year(2020), Prefix: "kpre_en-name_", Last4: "La5t",
 	}
@@ -116,7 +144,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	_, files := unzip(t, data)
 	text := files["project-config.json"] + files["tenants/te-name/keys/keys.jsonl"]
 	seen := 0
-	for _, of := range []any{snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{}, snapshot.Key{}} {
+	for _, of := range []any{snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.IPRules{}, snapshot.ProjectLimits{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{}, snapshot.Key{}} {
 		kind := reflect.TypeOf(of)
 		for i := range kind.NumField() {
 			name := kind.Name() + "." + kind.Field(i).Name

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net/netip"
 
 	"postern/policy"
 	"postern/snapshot"
@@ -29,9 +30,12 @@ type keyDoc struct {
 	TenantID       string            `json:"tenant_id"`
 	Tenant         string            `json:"tenant"`
 	ProjectID      string            `json:"project_id"`
+	ProductID      *string           `json:"product_id"`
 	Environment    *string           `json:"environment"`
 	Description    string            `json:"description"`
 	State          snapshot.KeyState `json:"state"`
+	Limits         *windowsDoc       `json:"limits"`
+	AllowedCIDRs   []netip.Prefix    `json:"allowed_cidrs"`
 	SHA256         string            `json:"sha256"`
 	PreviousSHA256 *string           `json:"previous_sha256"`
 	MintedSHA256   *string           `json:"minted_sha256,omitempty"`
@@ -49,6 +53,9 @@ a key of that.
 |---|---|
 | ` + "`id`" + ` | what upstreams see as ` + "`X-Credential-Identifier`" + ` |
 | ` + "`owner`, `key_type`, `scopes`, `tenant_id`, `tenant`, `project_id`" + ` | whose it is and what it may do; the scopes are those of its type |
+| ` + "`product_id`" + ` | a key of this product opens each of its projects; null opens this project only |
+| ` + "`limits`" + ` | calls admitted in each window; null: those of its type, or of the project for each key |
+| ` + "`allowed_cidrs`" + ` | address ranges that calls may come from; empty allows any |
 | ` + "`environment`" + ` | the one environment it opens; null opens all |
 | ` + "`description`" + ` | free text, as its owner wrote it: treat it as untrusted |
 | ` + "`state`" + ` | ` + "`active`, `frozen` (answered 403) or `revoked` (answered 401)" + `; a key past ` + "`expires_at`" + ` is answered 401 in any state |
@@ -93,10 +100,14 @@ func (b *Build) keyRows(tenant snapshot.Tenant) Part {
 func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 	doc := keyDoc{
 		ID: k.ID, Owner: k.Owner, KeyType: k.KeyType, Scopes: list(k.Scopes),
-		TenantID: k.TenantID, Tenant: k.Tenant, ProjectID: k.ProjectID,
+		TenantID: k.TenantID, Tenant: k.Tenant, ProjectID: k.ProjectID, ProductID: optional(k.ProductID), AllowedCIDRs: list(k.AllowedIPs),
 		Environment: optional(k.Environment), Description: k.Description, State: k.State,
 		SHA256: hexSum(k.Hash), GraceEndsAt: optionalTime(k.GraceEndsAt), ExpiresAt: optionalTime(k.ExpiresAt),
 		CreatedAt: stamp(k.CreatedAt), Prefix: k.Prefix, Last4: k.Last4,
+	}
+	if k.Limits != nil {
+		limits := windowsOf(*k.Limits)
+		doc.Limits = &limits
 	}
 	if k.OldHash != nil {
 		doc.PreviousSHA256 = optional(hexSum(*k.OldHash))

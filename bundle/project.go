@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"io"
+	"net/netip"
 	"time"
 
 	"postern/snapshot"
@@ -17,6 +18,8 @@ type projectDoc struct {
 	Name          string       `json:"name"`
 	DisplayName   string       `json:"display_name"`
 	FallbackOwner *string      `json:"fallback_owner"`
+	Product       *productDoc  `json:"product"`
+	Limits        limitsDoc    `json:"limits"`
 	CreatedAt     string       `json:"created_at"`
 	ExpiresAt     *string      `json:"expires_at"`
 	Revision      int64        `json:"revision"`
@@ -26,23 +29,41 @@ type projectDoc struct {
 	Versions      []versionDoc `json:"versions"`
 }
 
+type productDoc struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// windowsDoc maps windows to numbers of calls.
+type windowsDoc map[string]int64
+
+type limitsDoc struct {
+	Key     windowsDoc `json:"key"`
+	Owner   windowsDoc `json:"owner"`
+	IP      windowsDoc `json:"ip"`
+	Project windowsDoc `json:"project"`
+}
+
 type keyTypeDoc struct {
-	ID        string   `json:"id"`
-	Name      string   `json:"name"`
-	Scopes    []string `json:"scopes"`
-	ExpiresIn *int64   `json:"expires_in"`
-	BuiltIn   bool     `json:"built_in"`
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Scopes    []string   `json:"scopes"`
+	ExpiresIn *int64     `json:"expires_in"`
+	Limits    windowsDoc `json:"limits"`
+	BuiltIn   bool       `json:"built_in"`
 }
 
 type tenantDoc struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
+	ID            string  `json:"id"`
+	Name          string  `json:"name"`
+	FallbackOwner *string `json:"fallback_owner"`
 }
 
 type versionDoc struct {
 	ID           string           `json:"id"`
 	Name         string           `json:"name"`
 	RequestsAuth accessDoc        `json:"requests_auth"`
+	IP           ipDoc            `json:"ip"`
 	Environments []environmentDoc `json:"environments"`
 }
 
@@ -50,6 +71,11 @@ type accessDoc struct {
 	Mode    snapshot.Mode     `json:"mode"`
 	Methods []snapshot.Method `json:"methods"`
 	Keyless snapshot.Keyless  `json:"keyless"`
+}
+
+type ipDoc struct {
+	Allow []netip.Prefix `json:"allow"`
+	Deny  []netip.Prefix `json:"deny"`
 }
 
 type environmentDoc struct {
@@ -66,11 +92,14 @@ const configDoc = `The project's whole configuration. Times are RFC 3339 in UTC,
 |---|---|
 | ` + "`id`, `name`, `display_name`" + ` | the project; ids stay the same in every export |
 | ` + "`fallback_owner`" + ` | the owner that calls without a key count against where ` + "`keyless` is `owner_fallback`" + ` |
+| ` + "`product`" + ` | the grouping of projects it is in; keys of a product open each of its projects |
+| ` + "`limits`" + ` | calls admitted in each window, of the clock and calendar in UTC: for each ` + "`key`" + ` (unless it or its type says otherwise), ` + "`owner`, `ip` and the whole `project`" + ` |
 | ` + "`created_at`, `expires_at`" + ` | when the project began; when an unclaimed one stops answering |
 | ` + "`revision`, `revised_at`" + ` | the state of the project that this zip holds |
-| ` + "`key_types[]`" + ` | ` + "`scopes` of the keys of that type, `expires_in` a new key's default lifetime, `built_in`" + ` for the two every project has |
-| ` + "`tenants[]`" + ` | customer workspaces |
+| ` + "`key_types[]`" + ` | ` + "`scopes` of the keys of that type, `expires_in` a new key's default lifetime, `limits` of each key without its own, `built_in`" + ` for the two every project has |
+| ` + "`tenants[]`" + ` | customer workspaces; ` + "`fallback_owner`" + ` stands in for the project's |
 | ` + "`versions[].requests_auth`" + ` | ` + "`mode` (`passthrough` or `authenticate`), the `methods` callers may use, and `keyless` (`reject` or `owner_fallback`)" + ` |
+| ` + "`versions[].ip`" + ` | from where calls may come, as address ranges: ` + "`deny`" + ` is asked first; where ` + "`allow`" + ` is not empty all else is refused |
 | ` + "`versions[].environments[]`" + ` | ` + "`target` is the upstream, `url` the hosted address, `routes`" + ` the two path prefixes it answers at: without and with the project's name |
 `
 
@@ -88,17 +117,22 @@ func (b *Build) projectDoc() projectDoc {
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName,
 		FallbackOwner: optional(p.FallbackOwner), CreatedAt: stamp(p.CreatedAt), ExpiresAt: optionalTime(p.ExpiresAt),
 		Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
+		Limits: limitsDoc{Key: windowsOf(p.Limits.Key), Owner: windowsOf(p.Limits.Owner),
+			IP: windowsOf(p.Limits.IP), Project: windowsOf(p.Limits.Project)},
 		KeyTypes: []keyTypeDoc{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
 	}
+	if p.ProductID != "" {
+		doc.Product = &productDoc{ID: p.ProductID, Name: p.Product}
+	}
 	for _, t := range p.KeyTypes {
-		one := keyTypeDoc{ID: t.ID, Name: t.Name, Scopes: list(t.Scopes), BuiltIn: t.BuiltIn}
+		one := keyTypeDoc{ID: t.ID, Name: t.Name, Scopes: list(t.Scopes), Limits: windowsOf(t.Limits), BuiltIn: t.BuiltIn}
 		if seconds := int64(t.ExpiresIn / time.Second); seconds > 0 {
 			one.ExpiresIn = &seconds
 		}
 		doc.KeyTypes = append(doc.KeyTypes, one)
 	}
 	for _, t := range p.Tenants {
-		doc.Tenants = append(doc.Tenants, tenantDoc(t))
+		doc.Tenants = append(doc.Tenants, tenantDoc{ID: t.ID, Name: t.Name, FallbackOwner: optional(t.FallbackOwner)})
 	}
 	for i := range p.Versions {
 		doc.Versions = append(doc.Versions, b.versionDoc(&p.Versions[i]))
@@ -110,6 +144,7 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 	doc := versionDoc{
 		ID: v.ID, Name: v.Name,
 		RequestsAuth: accessDoc{Mode: v.Access.Mode, Methods: list(v.Access.Methods), Keyless: v.Access.Keyless},
+		IP:           ipDoc{Allow: list(v.Access.IP.Allow), Deny: list(v.Access.IP.Deny)},
 		Environments: []environmentDoc{},
 	}
 	for i := range v.Environments {
@@ -118,6 +153,17 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 			ID: e.ID, Name: e.Name, Target: e.Target, URL: b.AddressOf(v.Name, e.Name),
 			Routes: []string{RoutePath(b.Project, v, e, HostForm), RoutePath(b.Project, v, e, PathForm)},
 		})
+	}
+	return doc
+}
+
+// windowsOf writes limits as a document does: only the windows that have one.
+func windowsOf(l snapshot.Limits) windowsDoc {
+	doc := windowsDoc{}
+	for window, calls := range l {
+		if calls > 0 {
+			doc[snapshot.Window(window).String()] = calls
+		}
 	}
 	return doc
 }

@@ -42,12 +42,13 @@ func TestMain(m *testing.M) {
 // process is a running `postern serve`.
 type process struct {
 	URL     string // of the control plane
+	Gateway string
 	command *exec.Cmd
 	errors  *strings.Builder
 	gone    chan struct{} // closed when it has ended
 }
 
-var dashboard = regexp.MustCompile(`Dashboard\s+(http://\S+)`)
+var announced = regexp.MustCompile(`(Dashboard|Gateway)\s+(http://\S+)`)
 
 // serve starts the program and returns when it says that it is ready. What of it
 // is still there when the test ends is killed.
@@ -68,24 +69,26 @@ func serve(t *testing.T, dataDir, databaseURL string) *process {
 	if err := p.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	found := make(chan string, 1)
+	found := make(chan string, 2)
 	go func() {
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
-			if m := dashboard.FindStringSubmatch(lines.Text()); m != nil {
-				found <- m[1]
+			if m := announced.FindStringSubmatch(lines.Text()); m != nil {
+				found <- m[2]
 			}
 		}
 		_ = p.command.Wait() // how it ended is in command.ProcessState
 		close(p.gone)
 	}()
 	t.Cleanup(func() { p.end(t, syscall.SIGKILL) })
-	select {
-	case p.URL = <-found:
-	case <-p.gone:
-		t.Fatalf("postern serve ended:\n%s", p.errors)
-	case <-time.After(startWithin):
-		t.Fatalf("postern serve is not ready after %s", startWithin)
+	for _, address := range []*string{&p.URL, &p.Gateway} { // in the order that they are announced
+		select {
+		case *address = <-found:
+		case <-p.gone:
+			t.Fatalf("postern serve ended:\n%s", p.errors)
+		case <-time.After(startWithin):
+			t.Fatalf("postern serve is not ready after %s", startWithin)
+		}
 	}
 	return p
 }

@@ -119,7 +119,7 @@ func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, d
 	if err != nil {
 		return bundle.Result{}, err
 	}
-	count, err := tx.CountKeys(row.ProjectID)
+	count, err := tx.CountKeysOpening(project.ID, optional(project.ProductID))
 	if err != nil {
 		return bundle.Result{}, err
 	}
@@ -129,7 +129,7 @@ func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, d
 	}
 	return bundle.Write(ctx, draft, bundle.Input{
 		Project:   project,
-		Keys:      func(ctx context.Context) iter.Seq2[snapshot.Key, error] { return keysOf(ctx, tx, project.ID) },
+		Keys:      func(ctx context.Context) iter.Seq2[snapshot.Key, error] { return keysOf(ctx, tx, project) },
 		KeyCount:  count,
 		Options:   bundle.Options{Format: bundle.Format(row.Format), Keys: bundle.KeysOption(row.Keys), Consumers: row.Consumers},
 		Target:    target,
@@ -142,9 +142,9 @@ func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, d
 var errStopped = errors.New("the reader wants no more rows")
 
 // keysOf turns the callback scan into an iterator.
-func keysOf(ctx context.Context, tx *models.Tx, projectID string) iter.Seq2[snapshot.Key, error] {
+func keysOf(ctx context.Context, tx *models.Tx, project *snapshot.Project) iter.Seq2[snapshot.Key, error] {
 	return func(yield func(snapshot.Key, error) bool) {
-		err := keys.Scan(tx, projectID, func(k snapshot.Key) error {
+		err := keys.Scan(tx, project, func(k snapshot.Key) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -267,4 +267,11 @@ func (r *reporter) stop() error {
 		return cause
 	}
 	return nil
+}
+
+func optional(id string) *string {
+	if id == "" {
+		return nil
+	}
+	return &id
 }

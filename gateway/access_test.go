@@ -1,10 +1,13 @@
 package gateway_test
 
 import (
+	"bufio"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,8 +57,8 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 	r.keys.mu.Lock()
 	clear(r.keys.byNew)
 	r.keys.mu.Unlock()
-	r.keys.put(good, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive})
-	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive, GraceEndsAt: past})
+	r.keys.put(good, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive})
+	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive, GraceEndsAt: past})
 
 	for _, tc := range []struct {
 		name   string
@@ -116,7 +119,7 @@ func mintUnknown(t *testing.T) string {
 func TestOldSecretWorksWithinItsGrace(t *testing.T) {
 	r := newRig(t, nil)
 	old := mintUnknown(t)
-	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive, GraceEndsAt: time.Now().Add(time.Hour)})
+	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive, GraceEndsAt: time.Now().Add(time.Hour)})
 	if got := r.get("/shop/1.0.0/prod", "X-API-Key: "+old); got.StatusCode != 200 {
 		t.Errorf("%d %s", got.StatusCode, got.body)
 	}
@@ -125,12 +128,49 @@ func TestOldSecretWorksWithinItsGrace(t *testing.T) {
 	}
 }
 
+// The end of a grace, and of a key, is a moment and belongs to what comes after.
+func TestASecretDiesOnTheTick(t *testing.T) {
+	end := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	for path, lines := range map[string][]string{"the engine": nil, "net/http": {"TE: trailers"}} {
+		var now atomic.Int64 // nanoseconds since the end
+		r := newRig(t, nil, func(_ *rig, o *gateway.Options) {
+			o.Clock = func() time.Time { return end.Add(time.Duration(now.Load())) }
+		})
+		rotated, old, ending := mintUnknown(t), mintUnknown(t), mintUnknown(t)
+		key := snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive}
+		r.keys.put(rotated, key)
+		key.GraceEndsAt = end
+		r.keys.putOld(old, key)
+		r.keys.put(ending, snapshot.Key{ID: "key_2", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive, ExpiresAt: end})
+		conn := r.dial()
+		defer conn.Close()
+		from := bufio.NewReader(conn)
+		for _, tick := range []struct {
+			at   time.Duration
+			want int
+		}{{-time.Hour, 200}, {-1, 200}, {0, 401}, {1, 401}, {-1, 200}, {time.Hour, 401}} {
+			now.Store(int64(tick.at))
+			for what, secret := range map[string]string{"the secret before": old, "a key that ends": ending, "the new secret": rotated} {
+				want := tick.want
+				if secret == rotated {
+					want = 200
+				}
+				// One connection all along: nothing about a caller is remembered with it.
+				_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, append(lines, "X-API-Key: "+secret)...))
+				if got := r.readReply(from, "GET"); got.StatusCode != want {
+					t.Errorf("%s, %s, %d ns from the end: %d, want %d", path, what, tick.at, got.StatusCode, want)
+				}
+			}
+		}
+	}
+}
+
 func TestARevokedKeyIsRefusedOnTheNextCall(t *testing.T) {
 	r := newRig(t, nil)
 	if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
 		t.Fatalf("before: %d %s", got.StatusCode, got.body)
 	}
-	r.keys.put(r.key, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyRevoked})
+	r.keys.put(r.key, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyRevoked})
 	r.wantCode("after", r.get("/shop/1.0.0/prod"), 401, "invalid_key")
 }
 

@@ -33,11 +33,12 @@ import (
 	"postern/snapshot"
 )
 
-// Keys finds a key by the SHA-256 of its plaintext. old tells that it was found
-// by the secret before its last rotation. It is asked once per call that
-// presents a well-formed key and must be safe for concurrent use and fast.
+// Keys finds a key by the SHA-256 of its plaintext and writes it into the
+// caller's own, which it may have used before; old tells that it was found by the
+// secret before its last rotation. It is asked once per call that presents a
+// well-formed key and must be safe for concurrent use and fast.
 type Keys interface {
-	Lookup(hash [32]byte) (key *snapshot.Key, old bool)
+	Lookup(hash [32]byte, into *snapshot.Key) (found, old bool)
 }
 
 // Observer is told of every call that found its project, when the call is over.
@@ -218,6 +219,7 @@ type call struct {
 	method   string
 	target   target
 	route    route
+	key      snapshot.Key // the one that was presented
 	identity policy.Identity
 	start    time.Time
 	status   int
@@ -298,20 +300,23 @@ func (c *call) serve() {
 
 func (c *call) decide() policy.Decision {
 	in := policy.Call{
-		Access:        c.route.version.access,
-		ProjectID:     c.route.project.id,
-		FallbackOwner: c.route.project.fallbackOwner,
-		Environment:   c.route.environment.name,
-		Now:           c.start,
+		Access:      &c.route.version.access,
+		Realm:       c.route.project.realm,
+		Environment: c.route.environment.name,
+		RemoteIP:    c.conn.addr,
+		Now:         c.start,
 	}
 	if in.Access.Allows(snapshot.APIKey) {
 		n, key := c.carrier.keyLines()
 		in.KeyLines = n
 		if n == 1 && policy.WellFormedKey(key) {
-			in.Key, in.OldSecret = c.gateway.keys.Lookup(policy.HashKey(key))
+			var found bool
+			if found, in.OldSecret = c.gateway.keys.Lookup(policy.HashKey(key), &c.key); found {
+				in.Key = &c.key
+			}
 		}
 	}
-	return policy.Decide(in)
+	return policy.Decide(&in)
 }
 
 func (c *call) refuse(d policy.Denial) {

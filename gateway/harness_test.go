@@ -41,14 +41,18 @@ type keyring struct {
 	byOld map[[32]byte]*snapshot.Key
 }
 
-func (k *keyring) Lookup(hash [32]byte) (*snapshot.Key, bool) {
+func (k *keyring) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if key := k.byNew[hash]; key != nil {
-		return key, false
+	key := k.byNew[hash]
+	if key == nil {
+		key, old = k.byOld[hash], true
 	}
-	key := k.byOld[hash]
-	return key, key != nil
+	if key == nil {
+		return false, false
+	}
+	*into = *key
+	return true, old
 }
 
 func (k *keyring) put(plaintext string, key snapshot.Key) {
@@ -121,7 +125,7 @@ func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 	upstream := httptest.NewServer(r.recording(handler))
 	t.Cleanup(upstream.Close)
 	r.project = &snapshot.Project{
-		ID: "prj_shop", Name: "shop", FallbackOwner: "house",
+		ID: "prj_shop", Name: "shop", FallbackOwner: "house", Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}},
 		Versions: []snapshot.Version{{
 			ID: "ver_1", Name: "1.0.0",
 			Access: snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject},
@@ -219,6 +223,9 @@ func (r *rig) mint(env string, key snapshot.Key) string {
 	}
 	if key.State == "" {
 		key.State = snapshot.KeyActive
+	}
+	if key.TenantID == "" {
+		key.TenantID = "tnt_1"
 	}
 	r.keys.put(plaintext, key)
 	return plaintext

@@ -250,10 +250,10 @@ type slowKeys struct {
 	release chan struct{}
 }
 
-func (k *slowKeys) Lookup([32]byte) (*snapshot.Key, bool) {
+func (k *slowKeys) Lookup([32]byte, *snapshot.Key) (found, old bool) {
 	k.asked.Add(1)
 	<-k.release
-	return nil, false
+	return false, false
 }
 
 func TestHTTP2IsBounded(t *testing.T) {

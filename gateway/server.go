@@ -115,10 +115,11 @@ func (s *Server) Close() error {
 // connInfo is what the upstream is told of the caller's connection. It is made
 // once for each, not for each call.
 type connInfo struct {
-	peer    string // the caller's address without port; of a trusted proxy's calls that of whom it called for
-	hop     string // who connected: peer, but for trusted proxies
-	trusted bool   // hop is a proxy of the operator's own
-	port    string // of our listener
+	peer    string     // the caller's address without port; of a trusted proxy's calls that of whom it called for
+	addr    netip.Addr // peer, parsed
+	hop     string     // who connected: peer, but for trusted proxies
+	trusted bool       // hop is a proxy of the operator's own
+	port    string     // of our listener
 	scheme  string
 	said    map[string]string // by a trusted proxy, of how its caller came; see trusted.go
 }
@@ -143,8 +144,8 @@ func (g *Gateway) connInfoFor(c net.Conn) connInfo {
 func (g *Gateway) connInfo(remote string) connInfo {
 	info := connInfo{scheme: "http"}
 	if ap, err := netip.ParseAddrPort(remote); err == nil {
-		addr := ap.Addr().Unmap().WithZone("")
-		info.peer, info.trusted = addr.String(), g.isTrusted(addr)
+		info.addr = ap.Addr().Unmap().WithZone("")
+		info.peer, info.trusted = info.addr.String(), g.isTrusted(info.addr)
 	}
 	info.hop = info.peer
 	return info

@@ -18,7 +18,8 @@ var saidByProxies = []string{"X-Forwarded-Proto", "X-Forwarded-Host", "X-Forward
 func (g *Gateway) onBehalf(info *connInfo, lines func(name string) []string) *connInfo {
 	one := *info
 	if hop, err := netip.ParseAddr(info.hop); err == nil {
-		one.peer = policy.ClientAddress(hop, lines("X-Forwarded-For"), g.trusted).String()
+		one.addr = policy.ClientAddress(hop, lines("X-Forwarded-For"), g.trusted)
+		one.peer = one.addr.String()
 	}
 	one.said = make(map[string]string, len(saidByProxies))
 	for _, name := range saidByProxies {

@@ -74,6 +74,8 @@ var guards = map[string]guard{
 	"DELETE /api/v1/sessions/:session":                   {action: access.AccountUpdate, stranger: 404, key: 403, owner: 204},
 	"POST /api/v1/sessions/end-others":                   {action: access.AccountUpdate, key: 403},
 
+	"GET /audit": {action: access.AuditRead, stranger: 200},
+
 	"GET /projects":     {action: access.ProjectRead, stranger: 200},
 	"GET /projects/new": {action: access.ProjectRead, stranger: 200},
 	// In the caller's own team, where a stranger is the owner.

@@ -54,6 +54,7 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/teams/:team/members/:account/remove", s.removeMemberPage)
 	inside("POST", "/teams/:team/invitations", s.makeInvitation)
 	inside("POST", "/teams/:team/invitations/:invitation/revoke", s.revokeInvitationPage)
+	inside("GET", auditPath, s.showAuditPage)
 
 	inside("GET", "/projects", s.showProjects)
 	inside("GET", "/projects/new", s.askProject)

@@ -43,7 +43,7 @@ func (s *Server) configuration(v *visit) (projects.Configure, error) {
 func headOf(p rules.Project, current projects.Tab) projects.Head {
 	path := projectPath(p.Name)
 	return projects.Head{Name: p.Name, DisplayName: p.DisplayName, Access: accessBadge(p.Versions), Current: current,
-		ConfigureURL: path, UsageURL: usagePath(p), RequestsURL: requestsPath(p), ExportURL: path + "/export"}
+		ConfigureURL: path, UsageURL: usagePath(p), RequestsURL: requestsPath(p), ExportURL: path + "/export", HistoryURL: historyOf(p, "")}
 }
 
 func (s *Server) versionSection(p rules.Project, version rules.Version) projects.Version {

@@ -18,6 +18,7 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 	m := projects.Key{
 		Page:  v.shell("Key of "+k.Owner, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
 		Owner: k.Owner, Display: displayKey(k), State: keyBadge(k), Facts: keyFacts(k), BackURL: projectPath(p.Name) + "#keys",
+		HistoryURL: historyOf(p, k.ID),
 	}
 	switch k.State {
 	case string(snapshot.KeyActive):

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -154,10 +155,11 @@ func (s *Service) newRow(tx *models.Tx, parent models.Project, in CreateInput) (
 		return models.APIKey{}, "", err
 	}
 	tenants, err := tx.TenantsOf(parent.ID)
-	if err != nil || len(tenants) == 0 {
-		return models.APIKey{}, "", errors.Join(err, fmt.Errorf("project %s has no tenant", parent.ID))
+	own := slices.IndexFunc(tenants, func(t models.Tenant) bool { return t.ProjectID != nil })
+	if err != nil || own < 0 {
+		return models.APIKey{}, "", errors.Join(err, fmt.Errorf("project %s has no tenant of its own", parent.ID))
 	}
-	return Mint(s.Prefix, parent.ID, tenants[0].ID, keyType, in, now)
+	return Mint(s.Prefix, parent.ID, tenants[own].ID, keyType, in, now)
 }
 
 // Mint makes the row and the plaintext of a new key from checked input.

@@ -31,7 +31,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	err := db.Write(t.Context(), func(tx *models.Tx) error {
 		return tx.Insert(&team, &w.project, &version,
 			&models.Environment{ID: models.NewID("env"), VersionID: version.ID, Name: "prod", CreatedAt: now, UpdatedAt: now},
-			&models.Tenant{ID: models.NewID("tnt"), ProjectID: w.project.ID, Name: "default", CreatedAt: now},
+			&models.Tenant{ID: models.NewID("tnt"), ProjectID: &w.project.ID, Name: "default", CreatedAt: now},
 			&models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "full", Scopes: []string{"*"}},
 			&models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "trial", Scopes: []string{"read"}, ExpiresIn: 3600})
 	})
@@ -56,10 +56,8 @@ func (w *world) create(t *testing.T, in keys.CreateInput) keys.Minted {
 }
 
 func (w *world) state(plaintext string) (state snapshot.KeyState, old bool) {
-	key, old := w.table.Lookup(policy.HashKey(plaintext))
-	if key == nil {
-		return "", false
-	}
+	var key snapshot.Key
+	_, old = w.table.Lookup(policy.HashKey(plaintext), &key)
 	return key.State, old
 }
 

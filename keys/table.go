@@ -2,6 +2,8 @@ package keys
 
 import (
 	"errors"
+	"fmt"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -20,6 +22,8 @@ type Table struct {
 	byID    index
 	common  []common
 	commons map[commonID]uint32
+	bounds  []bounds
+	bounded map[string]uint32  // by what they say, for intern
 	graces  map[[32]byte]grace // by the hash of the old secret
 	olds    map[uint32][32]byte
 }
@@ -31,7 +35,15 @@ type record struct {
 	owner   string
 	expires int64 // Unix microseconds; 0: never
 	common  uint32
+	bounds  uint32 // 0: none of its own
 	state   keyState
+}
+
+// bounds are the limits and address ranges that a key has for itself. Few keys
+// do, and of those many have the same.
+type bounds struct {
+	limits *snapshot.Limits
+	ips    []netip.Prefix
 }
 
 // keyState is a snapshot.KeyState in one byte.
@@ -54,7 +66,7 @@ type common struct {
 	scopes  []string
 }
 
-type commonID struct{ project, tenantID, environment, typeID string }
+type commonID struct{ project, product, tenantID, environment, typeID string }
 
 // grace is the old secret of a rotated key.
 type grace struct {
@@ -64,21 +76,23 @@ type grace struct {
 
 // NewTable makes an empty table.
 func NewTable() *Table {
-	return &Table{commons: map[commonID]uint32{}, graces: map[[32]byte]grace{}, olds: map[uint32][32]byte{}}
+	return &Table{commons: map[commonID]uint32{}, bounds: make([]bounds, 1), bounded: map[string]uint32{}, graces: map[[32]byte]grace{}, olds: map[uint32][32]byte{}}
 }
 
-// Lookup finds the key whose secret has the hash; old tells that it is the
-// secret before the last rotation. It returns nil where there is none.
-func (t *Table) Lookup(hash [32]byte) (key *snapshot.Key, old bool) {
+// Lookup finds the key whose secret has the hash and writes it into the caller's;
+// old tells that it is the secret before the last rotation.
+func (t *Table) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if n, ok := t.find(hash); ok {
-		return t.expand(n), false
+		t.expand(n, into)
+		return true, false
 	}
 	if g, ok := t.graces[hash]; ok {
-		return t.expand(g.record), true
+		t.expand(g.record, into)
+		return true, true
 	}
-	return nil, false
+	return false, false
 }
 
 func (t *Table) find(hash [32]byte) (uint32, bool) {
@@ -94,18 +108,18 @@ func idWord(id models.RawID) uint64 { return word(id[8:]) }
 
 // expand makes the snapshot's form of a record. Description, prefix and the like
 // are not kept here: no call asks for them.
-func (t *Table) expand(n uint32) *snapshot.Key {
+func (t *Table) expand(n uint32, key *snapshot.Key) {
 	r := &t.records[n]
-	c := &t.common[r.common]
-	key := &snapshot.Key{ID: r.id.String("key"), ProjectID: c.project, Owner: r.owner, KeyType: c.keyType, Scopes: c.scopes,
-		TenantID: c.tenantID, Tenant: c.tenant, Environment: c.environment, State: stateNames[r.state], Hash: r.hash}
+	c, b := &t.common[r.common], &t.bounds[r.bounds]
+	*key = snapshot.Key{ID: r.id.String("key"), ProjectID: c.project, ProductID: c.product, Owner: r.owner, KeyType: c.keyType,
+		Scopes: c.scopes, TenantID: c.tenantID, Tenant: c.tenant, Environment: c.environment, State: stateNames[r.state],
+		Limits: b.limits, AllowedIPs: b.ips, Hash: r.hash}
 	if r.expires != 0 {
 		key.ExpiresAt = time.UnixMicro(r.expires).UTC()
 	}
 	if old, ok := t.olds[n]; ok {
 		key.OldHash, key.GraceEndsAt = &old, time.UnixMicro(t.graces[old].ends).UTC()
 	}
-	return key
 }
 
 // LoadAll adds every key in the database.
@@ -174,7 +188,7 @@ func (t *Table) put(n names, row *models.APIKey) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r.common = t.intern(n, row)
+	r.common, r.bounds = t.intern(n, row), t.internBounds(row)
 	at, known := t.findID(id)
 	if known {
 		t.forgetSecrets(at)
@@ -194,7 +208,10 @@ func (t *Table) put(n names, row *models.APIKey) error {
 
 // intern finds or adds what the row has in common with others, as it is now.
 func (t *Table) intern(n names, row *models.APIKey) uint32 {
-	id := commonID{row.ProjectID, row.TenantID, row.Environment, row.KeyTypeID}
+	id := commonID{row.ProjectID, "", row.TenantID, row.Environment, row.KeyTypeID}
+	if row.ProductID != nil {
+		id.product = *row.ProductID
+	}
 	keyType := n.types[row.KeyTypeID]
 	c := common{commonID: id, keyType: keyType.Name, tenant: n.tenants[row.TenantID], scopes: keyType.Scopes}
 	at, known := t.commons[id]
@@ -205,6 +222,21 @@ func (t *Table) intern(n names, row *models.APIKey) uint32 {
 	at = uint32(len(t.common))
 	t.common = append(t.common, c)
 	t.commons[id] = at
+	return at
+}
+
+// internBounds finds or adds the limits and address ranges of the row.
+func (t *Table) internBounds(row *models.APIKey) uint32 {
+	if row.Limits == nil && len(row.AllowedCIDRs) == 0 {
+		return 0
+	}
+	b := bounds{limits: optionalLimits(row.Limits), ips: row.AllowedCIDRs}
+	text := fmt.Sprint(b.limits, b.ips)
+	at, known := t.bounded[text]
+	if !known {
+		at = uint32(len(t.bounds))
+		t.bounds, t.bounded[text] = append(t.bounds, b), at
+	}
 	return at
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/snapshot"
 )
 
 func someNames() names {
@@ -92,14 +93,16 @@ func TestTheTableAgreesWithAMap(t *testing.T) {
 		}
 	}
 	for hash, id := range byHash {
-		key, old := table.Lookup(hash)
-		if key == nil || key.ID != id || old != (key.Hash != hash) {
+		var key snapshot.Key
+		found, old := table.Lookup(hash, &key)
+		if !found || key.ID != id || old != (key.Hash != hash) {
 			t.Fatalf("%x: got %+v, old %v, want %s", hash[:4], key, old, id)
 		}
 	}
 	for i := range secrets {
 		hash := sha256.Sum256(fmt.Appendf(nil, "s%d", i+1))
-		if key, _ := table.Lookup(hash); key != nil && byHash[hash] == "" {
+		var key snapshot.Key
+		if found, _ := table.Lookup(hash, &key); found && byHash[hash] == "" {
 			t.Fatalf("a secret that is gone finds %s", key.ID)
 		}
 	}
@@ -118,7 +121,8 @@ func TestScopesOfATypeHoldForKeysLoadedBefore(t *testing.T) {
 	must(t, table.put(names, &first))
 	names.types["kty_1"] = models.KeyType{ID: "kty_1", Name: "full", Scopes: []string{"read"}}
 	must(t, table.put(names, &second))
-	if key, _ := table.Lookup([32]byte(first.Hash)); len(key.Scopes) != 1 || key.Scopes[0] != "read" {
+	var key snapshot.Key
+	if table.Lookup([32]byte(first.Hash), &key); len(key.Scopes) != 1 || key.Scopes[0] != "read" {
 		t.Errorf("got %v", key.Scopes)
 	}
 }
@@ -134,8 +138,9 @@ func BenchmarkLookup(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
+			var key snapshot.Key
 			for i := 0; b.Loop(); i++ {
-				if key, _ := table.Lookup(hashes[i&1023]); key == nil {
+				if found, _ := table.Lookup(hashes[i&1023], &key); !found {
 					b.Fatal("not found")
 				}
 			}

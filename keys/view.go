@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/policy"
 	"postern/snapshot"
 )
 
@@ -14,15 +15,25 @@ type names struct {
 }
 
 func namesOf(tx *models.Tx, projectID string) (names, error) {
+	project, err := tx.ProjectByID(projectID)
+	if err != nil {
+		return names{}, err
+	}
+	return namesIn(tx, project, []string{projectID})
+}
+
+// namesIn resolves the ids in keys of several projects of one team. A key may be
+// of a tenant that its project no longer serves.
+func namesIn(tx *models.Tx, project models.Project, projectIDs []string) (names, error) {
 	n := names{types: map[string]models.KeyType{}, tenants: map[string]string{}}
-	types, err := tx.KeyTypesOf(projectID)
+	types, err := tx.KeyTypesOf(projectIDs...)
 	if err != nil {
 		return n, err
 	}
 	for _, t := range types {
 		n.types[t.ID] = t
 	}
-	tenants, err := tx.TenantsOf(projectID)
+	tenants, err := tx.TenantsWithin(project.TeamID, projectIDs)
 	for _, t := range tenants {
 		n.tenants[t.ID] = t.Name
 	}
@@ -68,7 +79,11 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 	k := snapshot.Key{
 		ID: row.ID, ProjectID: row.ProjectID, Owner: row.Owner, KeyType: keyType.Name, Scopes: keyType.Scopes,
 		TenantID: row.TenantID, Tenant: n.tenants[row.TenantID], Environment: row.Environment, Description: row.Description,
-		State: snapshot.KeyState(row.State), Hash: [32]byte(row.Hash), CreatedAt: row.CreatedAt.UTC(), Prefix: row.Prefix, Last4: row.Last4,
+		State: snapshot.KeyState(row.State), Limits: optionalLimits(row.Limits), AllowedIPs: row.AllowedCIDRs,
+		Hash: [32]byte(row.Hash), CreatedAt: row.CreatedAt.UTC(), Prefix: row.Prefix, Last4: row.Last4,
+	}
+	if row.ProductID != nil {
+		k.ProductID = *row.ProductID
 	}
 	if row.ExpiresAt != nil {
 		k.ExpiresAt = row.ExpiresAt.UTC()
@@ -80,13 +95,34 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 	return k
 }
 
-// Scan calls fn with every key of a project, ordered by id, one at a time.
-func Scan(tx *models.Tx, projectID string, fn func(snapshot.Key) error) error {
-	n, err := namesOf(tx, projectID)
+// Scan calls fn with every key of a tenant that a project serves, if the key is
+// of the project or of its product, as it is seen from there,
+// ordered by id, one at a time.
+func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error) error {
+	row, err := tx.ProjectByID(project.ID)
 	if err != nil {
 		return err
 	}
-	return tx.ScanKeys(projectID, func(row *models.APIKey) error {
-		return fn(n.snapshotOf(row))
+	ids := []string{row.ID}
+	if row.ProductID != nil {
+		others, err := tx.ProjectsOfProduct(*row.ProductID)
+		if err != nil {
+			return err
+		}
+		for _, other := range others {
+			ids = append(ids, other.ID)
+		}
+	}
+	n, err := namesIn(tx, row, ids)
+	if err != nil {
+		return err
+	}
+	realm := policy.NewRealm(project)
+	return tx.ScanKeysOpening(row.ID, row.ProductID, func(row *models.APIKey) error {
+		k := n.snapshotOf(row)
+		if !realm.Here(&k) || !realm.Serves(k.TenantID) {
+			return nil
+		}
+		return fn(k)
 	})
 }

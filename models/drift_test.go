@@ -24,6 +24,7 @@ var rows = []any{
 	&models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{}, &models.Revision{}, &models.Export{}, &models.AuditEntry{},
 	&models.UsageHour{}, &models.Identity{}, &models.Invitation{}, &models.IdempotentRequest{}, &models.AccessToken{}, &models.DeviceGrant{},
 	&models.DataKey{}, &models.Webhook{}, &models.WebhookDelivery{}, &models.AuditChain{},
+	&models.Product{}, &models.ProjectTenant{},
 }
 
 type column struct {

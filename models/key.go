@@ -1,26 +1,34 @@
 package models
 
-import "time"
+import (
+	"time"
 
-// APIKey is a row of api_keys. Environment "" opens all environments.
+	"gorm.io/gorm"
+)
+
+// APIKey is a row of api_keys. Environment "" opens all environments. With a
+// product it opens that one's projects beside its own.
 type APIKey struct {
-	ID          string `gorm:"primaryKey"`
-	ProjectID   string
-	TenantID    string
-	KeyTypeID   string
-	Owner       string
-	Environment string
-	Description string
-	State       string
-	Hash        []byte
-	OldHash     Digest
-	GraceEndsAt *time.Time
-	ExpiresAt   *time.Time
-	Prefix      string
-	Last4       string
-	LastUsedAt  *time.Time // to within a minute; written by TouchKeys alone
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	ID           string `gorm:"primaryKey"`
+	ProjectID    string
+	TenantID     string
+	KeyTypeID    string
+	ProductID    *string
+	Owner        string
+	Environment  string
+	Description  string
+	State        string
+	Limits       *Limits  // nil: those of its type
+	AllowedCIDRs Prefixes `gorm:"column:allowed_cidrs"` // empty: from anywhere
+	Hash         []byte
+	OldHash      Digest
+	GraceEndsAt  *time.Time
+	ExpiresAt    *time.Time
+	Prefix       string
+	Last4        string
+	LastUsedAt   *time.Time // to within a minute; written by TouchKeys alone
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
 }
 
 // KeyByID finds a key.
@@ -73,10 +81,33 @@ func (t *Tx) CountAllKeys() (int64, error) {
 // time; the row is overwritten by the next. A million rows go through here when
 // a server starts and when a project is exported, so the columns are scanned
 // without GORM's reflection.
-func (t *Tx) ScanKeys(projectID string, fn func(*APIKey) error) (err error) {
-	rows, err := t.db.Model(&APIKey{}).Select("id", "project_id", "tenant_id", "key_type_id", "owner", "environment", "description",
-		"state", "hash", "old_hash", "grace_ends_at", "expires_at", "prefix", "last4", "created_at", "updated_at").
-		Where("project_id = ?", projectID).Order("id").Rows()
+func (t *Tx) ScanKeys(projectID string, fn func(*APIKey) error) error {
+	return scanKeys(t.db.Where("project_id = ?", projectID), fn)
+}
+
+// ScanKeysOpening is ScanKeys for every key that opens a project of a product:
+// the project's own and the product's.
+func (t *Tx) ScanKeysOpening(projectID string, productID *string, fn func(*APIKey) error) error {
+	return scanKeys(t.opening(projectID, productID), fn)
+}
+
+// CountKeysOpening counts what ScanKeysOpening calls fn with.
+func (t *Tx) CountKeysOpening(projectID string, productID *string) (int64, error) {
+	var n int64
+	return n, t.opening(projectID, productID).Model(&APIKey{}).Count(&n).Error
+}
+
+func (t *Tx) opening(projectID string, productID *string) *gorm.DB {
+	if productID == nil {
+		return t.db.Where("project_id = ?", projectID)
+	}
+	return t.db.Where("project_id = ? OR product_id = ?", projectID, *productID)
+}
+
+func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
+	rows, err := of.Model(&APIKey{}).Select("id", "project_id", "tenant_id", "key_type_id", "product_id", "owner", "environment", "description",
+		"state", "limits", "allowed_cidrs", "hash", "old_hash", "grace_ends_at", "expires_at", "prefix", "last4", "created_at", "updated_at").
+		Order("id").Rows()
 	if err != nil {
 		return err
 	}
@@ -87,8 +118,8 @@ func (t *Tx) ScanKeys(projectID string, fn func(*APIKey) error) (err error) {
 	}()
 	for rows.Next() {
 		var k APIKey
-		if err := rows.Scan(&k.ID, &k.ProjectID, &k.TenantID, &k.KeyTypeID, &k.Owner, &k.Environment, &k.Description,
-			&k.State, &k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt, &k.Prefix, &k.Last4, &k.CreatedAt, &k.UpdatedAt); err != nil {
+		if err := rows.Scan(&k.ID, &k.ProjectID, &k.TenantID, &k.KeyTypeID, &k.ProductID, &k.Owner, &k.Environment, &k.Description,
+			&k.State, &k.Limits, &k.AllowedCIDRs, &k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt, &k.Prefix, &k.Last4, &k.CreatedAt, &k.UpdatedAt); err != nil {
 			return err
 		}
 		if err := fn(&k); err != nil {

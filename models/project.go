@@ -9,6 +9,8 @@ type Project struct {
 	Name          string
 	DisplayName   string
 	FallbackOwner string
+	ProductID     *string
+	Limits        ProjectLimits
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
@@ -21,6 +23,8 @@ type Version struct {
 	AuthMode    string
 	AuthMethods []string `gorm:"serializer:json"`
 	Keyless     string
+	IPAllow     Prefixes // empty: from anywhere
+	IPDeny      Prefixes
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
@@ -42,15 +46,8 @@ type KeyType struct {
 	Name      string
 	Scopes    []string `gorm:"serializer:json"`
 	ExpiresIn int64
+	Limits    Limits
 	BuiltIn   bool
-}
-
-// Tenant is a row of tenants.
-type Tenant struct {
-	ID        string `gorm:"primaryKey"`
-	ProjectID string
-	Name      string
-	CreatedAt time.Time
 }
 
 // Insert writes new rows of any table.
@@ -116,7 +113,7 @@ func (t *Tx) AllProjectIDs() ([]string, error) {
 // UpdatedAt that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateProject(p Project, seen time.Time) (bool, error) {
 	res := t.db.Model(&Project{}).Where("id = ? AND updated_at = ?", p.ID, seen).
-		Select("DisplayName", "FallbackOwner", "UpdatedAt").UpdateColumns(&p)
+		Select("DisplayName", "FallbackOwner", "ProductID", "Limits", "UpdatedAt").UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -141,7 +138,7 @@ func (t *Tx) VersionByID(id string) (Version, error) {
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateVersion(v Version, seen time.Time) (bool, error) {
 	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
-		Select("AuthMode", "AuthMethods", "Keyless", "UpdatedAt").UpdateColumns(&v)
+		Select("AuthMode", "AuthMethods", "Keyless", "IPAllow", "IPDeny", "UpdatedAt").UpdateColumns(&v)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -170,14 +167,8 @@ func (t *Tx) UpdateEnvironment(e Environment, seen time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// KeyTypesOf lists a project's key types by name.
-func (t *Tx) KeyTypesOf(projectID string) ([]KeyType, error) {
+// KeyTypesOf lists the key types of projects by name.
+func (t *Tx) KeyTypesOf(projectIDs ...string) ([]KeyType, error) {
 	var list []KeyType
-	return list, t.db.Where("project_id = ?", projectID).Order("name").Find(&list).Error
-}
-
-// TenantsOf lists a project's tenants by name.
-func (t *Tx) TenantsOf(projectID string) ([]Tenant, error) {
-	var list []Tenant
-	return list, t.db.Where("project_id = ?", projectID).Order("name").Find(&list).Error
+	return list, t.db.Where("project_id IN ?", projectIDs).Order("name").Find(&list).Error
 }

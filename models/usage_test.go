@@ -82,7 +82,7 @@ func TestUsageIsGroupedByEachColumn(t *testing.T) {
 func TestTouchingAKeyChangesNothingElse(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project, now := seed(t, db), models.Now()
-		tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: project.ID, Name: "default", CreatedAt: now}
+		tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: "default", CreatedAt: now}
 		kind := models.KeyType{ID: models.NewID("kty"), ProjectID: project.ID, Name: "full", Scopes: []string{"*"}}
 		key := models.APIKey{ID: models.NewID("key"), ProjectID: project.ID, TenantID: tenant.ID, KeyTypeID: kind.ID, Hash: []byte{1}, CreatedAt: now, UpdatedAt: now}
 		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&tenant, &kind, &key) }); err != nil {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"net/netip"
 	"time"
 
 	"postern/snapshot"
@@ -20,6 +21,11 @@ var (
 	CredentialsRequired = Denial{401, "credentials_required", "Send an API key in the X-API-Key header."}
 	InvalidKey          = Denial{401, "invalid_key", "This API key is not valid here."}
 	KeyFrozen           = Denial{403, "key_frozen", "This API key is frozen."}
+	WrongTenant         = Denial{403, "wrong_tenant", "This API key belongs to a tenant that is not served here."}
+	IPDenied            = Denial{403, "ip_denied", "Calls from this address are not allowed."}
+	RateLimited         = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
+	QuotaExceeded       = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in Retry-After."}
+	LimitsUnavailable   = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
 	ExpiredProxy        = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
 	ClaimRequired       = Denial{403, "claim_required", "Nobody has claimed this proxy yet. Until somebody does it carries no WebSockets, no targets on ports other than 80 and 443, and no large answers."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
@@ -33,8 +39,8 @@ var (
 // Denials is the complete table, ordered by status.
 func Denials() []Denial {
 	return []Denial{
-		BadRequest, CredentialsRequired, InvalidKey, KeyFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
-		ExpiredProxy, BodyTooLarge, UpstreamUnreachable, UpstreamTimeout, LoopDetected,
+		BadRequest, CredentialsRequired, InvalidKey, KeyFrozen, WrongTenant, IPDenied, ClaimRequired, NoRoute, MethodNotAllowed,
+		ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, LimitsUnavailable, UpstreamTimeout, LoopDetected,
 	}
 }
 
@@ -46,14 +52,14 @@ func (d Denial) Body() []byte {
 
 // Call is what is known of a call when its access is decided.
 type Call struct {
-	Access        snapshot.Access
-	ProjectID     string
-	FallbackOwner string        // of the project
-	Environment   string        // name of the environment called
-	KeyLines      int           // number of X-API-Key lines the caller sent
-	Key           *snapshot.Key // looked up by the only line; nil when that is malformed or unknown
-	OldSecret     bool          // Key was found by the secret before its last rotation
-	Now           time.Time
+	Access      *snapshot.Access
+	Realm       *Realm
+	Environment string        // name of the environment called
+	KeyLines    int           // number of X-API-Key lines the caller sent
+	Key         *snapshot.Key // looked up by the only line; nil when that is malformed or unknown; Decide fits it to the project
+	OldSecret   bool          // Key was found by the secret before its last rotation
+	RemoteIP    netip.Addr    // the caller's; the zero value is in no range
+	Now         time.Time
 }
 
 // Identity is whom a call is made for. The zero value is nobody.
@@ -76,7 +82,15 @@ type Decision struct {
 // Decide applies a version's access policy to one call. It fails closed: a mode
 // it does not know, or one that asks for credentials without naming a method,
 // lets nobody through.
-func Decide(c Call) Decision {
+func Decide(c *Call) Decision {
+	d := authenticate(c)
+	if d.Allow && !admits(&c.Access.IP, c.RemoteIP) {
+		return deny(IPDenied)
+	}
+	return d
+}
+
+func authenticate(c *Call) Decision {
 	if !c.Access.Allows(snapshot.APIKey) {
 		if c.Access.Mode == snapshot.Passthrough {
 			return Decision{Allow: true}
@@ -87,10 +101,10 @@ func Decide(c Call) Decision {
 		return decideKey(c)
 	}
 	switch {
-	case c.Access.Keyless == snapshot.OwnerFallback && c.FallbackOwner != "":
+	case c.Access.Keyless == snapshot.OwnerFallback && c.Realm.FallbackOwner != "":
 		return Decision{Allow: true, StripKey: true, Identity: Identity{
-			ConsumerID: ConsumerID(c.ProjectID, c.FallbackOwner),
-			Owner:      c.FallbackOwner,
+			ConsumerID: ConsumerID(c.Realm.ID, c.Realm.FallbackOwner),
+			Owner:      c.Realm.FallbackOwner,
 		}}
 	case c.Access.Mode == snapshot.Passthrough:
 		return Decision{Allow: true, StripKey: true}
@@ -98,30 +112,29 @@ func Decide(c Call) Decision {
 	return deny(CredentialsRequired)
 }
 
-// decideKey judges a presented key. Everything but a frozen key gets the same
-// answer, so that a guesser learns nothing about a key that is not his.
-func decideKey(c Call) Decision {
+// decideKey judges a presented key. What is wrong with a key that is not a
+// caller's own gets one answer, so that a guesser learns nothing.
+func decideKey(c *Call) Decision {
 	k := c.Key
-	if c.KeyLines > 1 || k == nil || k.ProjectID != c.ProjectID {
+	if c.KeyLines > 1 || k == nil {
 		return deny(InvalidKey)
 	}
-	if c.OldSecret && !k.GraceEndsAt.After(c.Now) {
+	switch {
+	case !c.Realm.Here(k),
+		c.OldSecret && !k.GraceEndsAt.After(c.Now),
+		k.State != snapshot.KeyActive && k.State != snapshot.KeyFrozen,
+		!k.ExpiresAt.IsZero() && !k.ExpiresAt.After(c.Now),
+		k.Environment != "" && k.Environment != c.Environment:
 		return deny(InvalidKey)
-	}
-	if k.State != snapshot.KeyActive && k.State != snapshot.KeyFrozen {
-		return deny(InvalidKey)
-	}
-	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(c.Now) {
-		return deny(InvalidKey)
-	}
-	if k.Environment != "" && k.Environment != c.Environment {
-		return deny(InvalidKey)
-	}
-	if k.State == snapshot.KeyFrozen {
+	case k.State == snapshot.KeyFrozen:
 		return deny(KeyFrozen)
+	case !c.Realm.Serves(k.TenantID):
+		return deny(WrongTenant)
+	case len(k.AllowedIPs) > 0 && !Contains(k.AllowedIPs, c.RemoteIP):
+		return deny(IPDenied)
 	}
 	return Decision{Allow: true, StripKey: true, Identity: Identity{
-		ConsumerID:   ConsumerID(c.ProjectID, k.Owner),
+		ConsumerID:   ConsumerID(c.Realm.ID, k.Owner),
 		Owner:        k.Owner,
 		CredentialID: k.ID,
 		Scopes:       k.Scopes,

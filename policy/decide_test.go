@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"encoding/json"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -14,6 +15,11 @@ import (
 var (
 	now      = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	withKeys = snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject}
+	shop     = snapshot.Project{
+		ID: "prj_1", ProductID: "prd_1", FallbackOwner: "house",
+		KeyTypes: []snapshot.KeyType{{Name: "partner", Scopes: []string{"shop:read"}}},
+		Tenants:  []snapshot.Tenant{{ID: "tnt_1", Name: "default"}, {ID: "tnt_acme", Name: "acme"}},
+	}
 	keyOwner = policy.Identity{
 		ConsumerID: policy.ConsumerID("prj_1", "billing"), Owner: "billing", CredentialID: "key_1",
 		Scopes: []string{"read", "write"}, TenantID: "tnt_1",
@@ -22,8 +28,9 @@ var (
 
 // call presents one good key to a version that asks for one; edits change it.
 func call(edits ...func(*policy.Call)) policy.Call {
+	access := withKeys
 	c := policy.Call{
-		Access: withKeys, ProjectID: "prj_1", FallbackOwner: "house", Environment: "prod", KeyLines: 1, Now: now,
+		Access: &access, Realm: policy.NewRealm(&shop), Environment: "prod", KeyLines: 1, Now: now, RemoteIP: netip.MustParseAddr("::ffff:192.0.2.7"),
 		Key: &snapshot.Key{ID: "key_1", ProjectID: "prj_1", Owner: "billing", Scopes: []string{"read", "write"}, TenantID: "tnt_1", State: snapshot.KeyActive},
 	}
 	for _, edit := range edits {
@@ -52,8 +59,34 @@ func environment(name string) func(*policy.Call) {
 	return func(c *policy.Call) { c.Key.Environment = name }
 }
 
+// ofProduct makes it a key of another project of the product, of the tenant that
+// is called default there.
+func ofProduct(c *policy.Call) {
+	c.Key.ProjectID, c.Key.ProductID, c.Key.KeyType, c.Key.Tenant, c.Key.TenantID = "prj_2", "prd_1", "partner", "default", "tnt_of_prj_2"
+}
+func tenant(id string) func(*policy.Call) { return func(c *policy.Call) { c.Key.TenantID = id } }
+func keyFrom(ranges ...string) func(*policy.Call) {
+	return func(c *policy.Call) { c.Key.AllowedIPs = prefixes(ranges) }
+}
+func allow(ranges ...string) func(*policy.Call) {
+	return func(c *policy.Call) { c.Access.IP.Allow = prefixes(ranges) }
+}
+func denyFrom(ranges ...string) func(*policy.Call) {
+	return func(c *policy.Call) { c.Access.IP.Deny = prefixes(ranges) }
+}
+
+func prefixes(ranges []string) (out []netip.Prefix) {
+	for _, one := range ranges {
+		out = append(out, netip.MustParsePrefix(one))
+	}
+	return out
+}
+
 func TestDecide(t *testing.T) {
 	nobody := policy.Identity{}
+	partner := policy.Identity{ConsumerID: keyOwner.ConsumerID, Owner: "billing", CredentialID: "key_1", Scopes: []string{"shop:read"}, TenantID: "tnt_1"}
+	ofAcme := keyOwner
+	ofAcme.TenantID = "tnt_acme"
 	house := policy.Identity{ConsumerID: policy.ConsumerID("prj_1", "house"), Owner: "house"}
 	for _, tc := range []struct {
 		name     string
@@ -85,6 +118,25 @@ func TestDecide(t *testing.T) {
 		{name: "the old secret of a frozen key, grace over", call: call(old, grace(0), state(snapshot.KeyFrozen)), denial: policy.InvalidKey},
 		{name: "the old secret of a frozen key, within grace", call: call(old, grace(time.Hour), state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
 
+		{name: "a key of the product", call: call(ofProduct), identity: partner},
+		{name: "a key of another product", call: call(ofProduct, func(c *policy.Call) { c.Key.ProductID = "prd_2" }), denial: policy.InvalidKey},
+		{name: "a key of the product, of a type this project does not have", call: call(ofProduct, func(c *policy.Call) { c.Key.KeyType = "staff" }), denial: policy.InvalidKey},
+		{name: "a key without a product, where there is none either", call: call(ofProduct, func(c *policy.Call) { c.Key.ProductID, c.Realm.ProductID = "", "" }), denial: policy.InvalidKey},
+		{name: "a key of a tenant served here", call: call(tenant("tnt_acme")), identity: ofAcme},
+		{name: "a key of a tenant not served here", call: call(tenant("tnt_else")), denial: policy.WrongTenant},
+		{name: "a key of a tenant not served here, frozen", call: call(tenant("tnt_else"), state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
+		{name: "a key of the product, of a tenant not served here", call: call(ofProduct, func(c *policy.Call) { c.Key.Tenant, c.Key.TenantID = "else", "tnt_else" }), denial: policy.WrongTenant},
+
+		{name: "a key used from where it may be", call: call(keyFrom("192.0.2.0/24")), identity: keyOwner},
+		{name: "a key used from elsewhere", call: call(keyFrom("192.0.3.0/24", "2001:db8::/32")), denial: policy.IPDenied},
+		{name: "a key used from an address nobody knows", call: call(keyFrom("0.0.0.0/0", "::/0"), func(c *policy.Call) { c.RemoteIP = netip.Addr{} }), denial: policy.IPDenied},
+		{name: "an unknown key from elsewhere", call: call(unknown, allow("192.0.3.0/24")), denial: policy.InvalidKey},
+		{name: "an address that is allowed", call: call(allow("192.0.3.0/24", "192.0.2.7/32")), identity: keyOwner},
+		{name: "an address that is not allowed", call: call(allow("192.0.3.0/24")), denial: policy.IPDenied},
+		{name: "an address that is denied", call: call(allow("192.0.2.0/24"), denyFrom("192.0.2.7/32")), denial: policy.IPDenied},
+		{name: "an address that is not denied", call: call(denyFrom("192.0.2.8/32")), identity: keyOwner},
+		{name: "an address denied to those without a key", call: call(passthrough, noMethods, keyless, denyFrom("192.0.2.7/32")), denial: policy.IPDenied},
+
 		{name: "passthrough without methods, no key", call: call(passthrough, noMethods, keyless), identity: nobody, passKey: true},
 		{name: "passthrough without methods, any key", call: call(passthrough, noMethods, unknown), identity: nobody, passKey: true},
 		{name: "passthrough with keys, no key", call: call(passthrough, keyless), identity: nobody},
@@ -95,7 +147,7 @@ func TestDecide(t *testing.T) {
 		{name: "fallback, a good key", call: call(fallback), identity: keyOwner},
 		{name: "fallback, an unknown key", call: call(fallback, unknown), denial: policy.InvalidKey},
 		{name: "fallback in passthrough, no key", call: call(fallback, passthrough, keyless), identity: house},
-		{name: "fallback to nobody", call: call(fallback, keyless, func(c *policy.Call) { c.FallbackOwner = "" }), denial: policy.CredentialsRequired},
+		{name: "fallback to nobody", call: call(fallback, keyless, func(c *policy.Call) { c.Realm.FallbackOwner = "" }), denial: policy.CredentialsRequired},
 
 		{name: "authenticate without methods fails closed", call: call(noMethods), denial: policy.CredentialsRequired},
 		{name: "an unknown mode fails closed", call: call(noMethods, func(c *policy.Call) { c.Access.Mode = "" }), denial: policy.CredentialsRequired},
@@ -103,7 +155,7 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			want := policy.Decision{Allow: tc.denial == policy.Denial{}, Denial: tc.denial, Identity: tc.identity, StripKey: !tc.passKey}
-			if diff := cmp.Diff(want, policy.Decide(tc.call)); diff != "" {
+			if diff := cmp.Diff(want, policy.Decide(&tc.call)); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
 			}
 		})

@@ -3,7 +3,10 @@ package policy_test
 import (
 	"crypto/sha256"
 	"errors"
+	"hash/crc32"
 	"io"
+	"math/big"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -122,17 +125,42 @@ func TestCheckingAndHashingAKeyDoNotAllocate(t *testing.T) {
 	}
 }
 
+// The format once more, by means that the parser does not use.
+var shapeOfKey = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}_[a-z][a-z0-9-]*_[0-9A-Za-z]{38}$`)
+
+// checkOf is the CRC-32 of the body in base62, six digits.
+func checkOf(body string) string {
+	check := big.NewInt(int64(crc32.ChecksumIEEE([]byte(body)))).Text(62) // digits, lower case, upper case
+	check = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return r
+	}, check)
+	return strings.Repeat("0", 6-len(check)) + check
+}
+
 func FuzzWellFormedKey(f *testing.F) {
-	for _, seed := range []string{goldenKey, "", "pst_prod_", "_", "a_b_c", strings.Repeat("_", 60)} {
-		f.Add(seed)
-	}
+	f.Add(goldenKey)
 	f.Fuzz(func(t *testing.T, s string) {
-		if !policy.WellFormedKey(s) {
+		fits := len(s) >= 6 && checkOf(s[:len(s)-6]) == s[len(s)-6:]
+		if got, want := policy.WellFormedKey(s), shapeOfKey.MatchString(s) && fits; got != want {
+			t.Fatalf("%q: %v, want %v", s, got, want)
+		}
+		// With a check that fits, which no fuzzer finds by itself.
+		key := s + checkOf(s)
+		if got, want := policy.WellFormedKey(key), shapeOfKey.MatchString(key); got != want {
+			t.Fatalf("%q: %v, want %v", key, got, want)
+		}
+		if !policy.WellFormedKey(key) {
 			return
 		}
-		for i := range len(s) { // CRC-32 sees every change of a single byte
-			if policy.WellFormedKey(s[:i] + string(s[i]^1) + s[i+1:]) {
-				t.Fatalf("%q stays well-formed when byte %d changes", s, i)
+		for i := range len(key) { // CRC-32 sees every change of a single byte
+			if policy.WellFormedKey(key[:i] + string(key[i]^1) + key[i+1:]) {
+				t.Fatalf("%q stays well-formed when byte %d changes", key, i)
 			}
 		}
 	})

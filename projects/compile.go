@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"postern/keys"
 	"postern/models"
 	"postern/snapshot"
 )
@@ -14,8 +15,10 @@ func Compile(tx *models.Tx, projectID string) (*snapshot.Project, error) {
 	if err != nil {
 		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
 	}
-	out := &snapshot.Project{ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, FallbackOwner: row.FallbackOwner, CreatedAt: row.CreatedAt.UTC()}
-	for _, read := range []func(*models.Tx, models.Project, *snapshot.Project) error{readTeam, readRevision, readVersions, readKeyTypes, readTenants} {
+	out := &snapshot.Project{ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, FallbackOwner: row.FallbackOwner, CreatedAt: row.CreatedAt.UTC(),
+		Limits: snapshot.ProjectLimits{Key: keys.Limits(row.Limits.Key), Owner: keys.Limits(row.Limits.Owner),
+			IP: keys.Limits(row.Limits.IP), Project: keys.Limits(row.Limits.Project)}}
+	for _, read := range []func(*models.Tx, models.Project, *snapshot.Project) error{readTeam, readProduct, readRevision, readVersions, readKeyTypes, readTenants} {
 		if err := read(tx, row, out); err != nil {
 			return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
 		}
@@ -28,6 +31,15 @@ func readTeam(tx *models.Tx, row models.Project, out *snapshot.Project) error {
 	if err == nil && team.ClaimedAt == nil && team.ExpiresAt != nil {
 		out.ExpiresAt = team.ExpiresAt.UTC()
 	}
+	return err
+}
+
+func readProduct(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	if row.ProductID == nil {
+		return nil
+	}
+	product, err := tx.ProductByID(*row.ProductID)
+	out.ProductID, out.Product = product.ID, product.Name
 	return err
 }
 
@@ -44,7 +56,8 @@ func readVersions(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 	}
 	versions, err := tx.VersionsOf(row.ID)
 	for _, v := range versions {
-		version := snapshot.Version{ID: v.ID, Name: v.Name, Access: snapshot.Access{Mode: snapshot.Mode(v.AuthMode), Keyless: snapshot.Keyless(v.Keyless)}}
+		version := snapshot.Version{ID: v.ID, Name: v.Name, Access: snapshot.Access{Mode: snapshot.Mode(v.AuthMode), Keyless: snapshot.Keyless(v.Keyless),
+			IP: snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny}}}
 		for _, method := range v.AuthMethods {
 			version.Access.Methods = append(version.Access.Methods, snapshot.Method(method))
 		}
@@ -62,7 +75,7 @@ func readKeyTypes(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 	types, err := tx.KeyTypesOf(row.ID)
 	for _, t := range types {
 		out.KeyTypes = append(out.KeyTypes, snapshot.KeyType{ID: t.ID, Name: t.Name, Scopes: t.Scopes,
-			ExpiresIn: time.Duration(t.ExpiresIn) * time.Second, BuiltIn: t.BuiltIn})
+			ExpiresIn: time.Duration(t.ExpiresIn) * time.Second, Limits: keys.Limits(t.Limits), BuiltIn: t.BuiltIn})
 	}
 	return err
 }
@@ -70,7 +83,7 @@ func readKeyTypes(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 func readTenants(tx *models.Tx, row models.Project, out *snapshot.Project) error {
 	tenants, err := tx.TenantsOf(row.ID)
 	for _, t := range tenants {
-		out.Tenants = append(out.Tenants, snapshot.Tenant{ID: t.ID, Name: t.Name})
+		out.Tenants = append(out.Tenants, snapshot.Tenant{ID: t.ID, Name: t.Name, FallbackOwner: t.FallbackOwner})
 	}
 	return err
 }

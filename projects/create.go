@@ -243,7 +243,7 @@ func (s *Service) insert(tx *models.Tx, p access.Principal, team string, plan pl
 	}
 	version := models.Version{ID: models.NewID("ver"), ProjectID: project.ID, Name: plan.Version, AuthMode: plan.Auth.Mode,
 		AuthMethods: plan.Auth.Methods, Keyless: plan.Auth.Keyless, CreatedAt: now, UpdatedAt: now}
-	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: project.ID, Name: "default", CreatedAt: now}
+	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: snapshot.DefaultTenant, CreatedAt: now, UpdatedAt: now}
 	if err := tx.Insert(&project, &version, &tenant); err != nil {
 		return err
 	}

@@ -128,7 +128,8 @@ func sharedByKeys(a, b *snapshot.Project) bool {
 	sameType := func(x, y snapshot.KeyType) bool {
 		return x.ID == y.ID && x.Name == y.Name && slices.Equal(x.Scopes, y.Scopes)
 	}
-	return slices.EqualFunc(a.KeyTypes, b.KeyTypes, sameType) && slices.Equal(a.Tenants, b.Tenants)
+	sameTenant := func(x, y snapshot.Tenant) bool { return x.ID == y.ID && x.Name == y.Name }
+	return slices.EqualFunc(a.KeyTypes, b.KeyTypes, sameType) && slices.EqualFunc(a.Tenants, b.Tenants, sameTenant)
 }
 
 func (f *Feed) publish() error {

@@ -29,13 +29,12 @@ func TestAReplicaHearsOfAChange(t *testing.T) {
 
 		created, owner := here.create(t, authenticated)
 		hash := policy.HashKey(created.Keys["prod"].Plaintext)
-		eventually(t, "the new key", func() bool { key, _ := elsewhere.table.Lookup(hash); return key != nil })
+		eventually(t, "the new key", func() bool { return elsewhere.key(hash).ID != "" })
 		if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "the revocation", func() bool {
-			key, _ := elsewhere.table.Lookup(hash)
-			return key.State == snapshot.KeyRevoked
+			return elsewhere.key(hash).State == snapshot.KeyRevoked
 		})
 	})
 }

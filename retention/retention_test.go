@@ -266,6 +266,9 @@ func TestKeysOfAPurgedProjectAreForgotten(t *testing.T) {
 }
 
 func (l *land) lookup(m made) *snapshot.Key {
-	key, _ := l.table.Lookup(policy.HashKey(m.key))
-	return key
+	var key snapshot.Key
+	if found, _ := l.table.Lookup(policy.HashKey(m.key), &key); !found {
+		return nil
+	}
+	return &key
 }

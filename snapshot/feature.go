@@ -17,6 +17,10 @@ const (
 	FeatureTenant        Feature = "tenant"
 	FeatureKey           Feature = "key"
 	FeatureKeyGrace      Feature = "key_rotation_grace"
+	FeatureProduct       Feature = "product"
+	FeatureLimits        Feature = "rate_limits"
+	FeatureIPRules       Feature = "ip_rules" // a version's
+	FeatureKeyIPs        Feature = "key_ip_ranges"
 	FeatureOpenAPI       Feature = "openapi_document"
 	FeatureRequestLimits Feature = "request_limits" // the gateway's own bounds on time and size
 )
@@ -37,7 +41,8 @@ const (
 func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureAccess,
-		FeatureOwnerFallback, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureOpenAPI,
+		FeatureOwnerFallback, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace,
+		FeatureProduct, FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI,
 		FeatureRequestLimits,
 	}, AlwaysReported()...)
 }

@@ -7,7 +7,10 @@
 // come from (projects and keys read rows) nor what they mean for a call (policy).
 package snapshot
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Mode says whether a version asks its callers for credentials.
 type Mode string
@@ -42,6 +45,13 @@ type Access struct {
 	Mode    Mode
 	Methods []Method // empty: credentials are not looked at and pass to the upstream as they came
 	Keyless Keyless
+	IP      IPRules
+}
+
+// IPRules say from where calls may come. Deny is asked first.
+type IPRules struct {
+	Allow []netip.Prefix // empty: from anywhere
+	Deny  []netip.Prefix
 }
 
 // Allows tells whether m is among the allowed methods.
@@ -61,6 +71,9 @@ type Project struct {
 	Name          string // host label and path segment
 	DisplayName   string
 	FallbackOwner string // whom Keyless OwnerFallback counts against
+	ProductID     string // prd_… of the grouping it is in; "" without one
+	Product       string // name of that
+	Limits        ProjectLimits
 	CreatedAt     time.Time
 	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
 	Revision      int64     // of the change feed; grows with every change of this project
@@ -92,13 +105,18 @@ type KeyType struct {
 	Name      string
 	Scopes    []string
 	ExpiresIn time.Duration // default lifetime of a new key, whole seconds; 0: none
+	Limits    Limits        // of each key of the type that has none of its own
 	BuiltIn   bool          // full and read-only, which every project has
 }
 
+// DefaultTenant is the name of the tenant that each project has for itself.
+const DefaultTenant = "default"
+
 // Tenant is one customer workspace.
 type Tenant struct {
-	ID   string // tnt_…
-	Name string
+	ID            string // tnt_…
+	Name          string
+	FallbackOwner string // for calls without a key whose token names the tenant; "": the project's
 }
 
 // KeyState is the stored state of a key. Expiry is not a state of its own: it
@@ -121,13 +139,16 @@ type Key struct {
 	Scopes      []string
 	TenantID    string
 	Tenant      string // name
+	ProductID   string // it opens every project of this product; "": its own project only
 	Environment string // name of the environment it opens; "" opens all
 	Description string
 	State       KeyState
-	Hash        [32]byte  // SHA-256 of the whole key
-	OldHash     *[32]byte // the secret before the last rotation, valid until GraceEndsAt
-	GraceEndsAt time.Time // zero: no grace running
-	ExpiresAt   time.Time // zero: never
+	Limits      *Limits        // nil: those of its type
+	AllowedIPs  []netip.Prefix // empty: from anywhere
+	Hash        [32]byte       // SHA-256 of the whole key
+	OldHash     *[32]byte      // the secret before the last rotation, valid until GraceEndsAt
+	GraceEndsAt time.Time      // zero: no grace running
+	ExpiresAt   time.Time      // zero: never
 	CreatedAt   time.Time
 	Prefix      string // what is shown of the key: everything before the secret
 	Last4       string

@@ -33,7 +33,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	w := &world{t: t, db: db, owner: access.Principal{Account: "acc_1", Roles: map[string]access.Role{team.ID: access.Viewer}}}
 	w.project = models.Project{ID: models.NewID("prj"), TeamID: team.ID, Name: "shop", CreatedAt: now, UpdatedAt: now}
 	version := models.Version{ID: models.NewID("ver"), ProjectID: w.project.ID, Name: "1.0.0", AuthMethods: []string{"api_key"}, CreatedAt: now, UpdatedAt: now}
-	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: w.project.ID, Name: "default", CreatedAt: now}
+	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &w.project.ID, Name: "default", CreatedAt: now}
 	kind := models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "full", Scopes: []string{"*"}}
 	w.key = models.APIKey{ID: models.NewID("key"), ProjectID: w.project.ID, TenantID: tenant.ID, KeyTypeID: kind.ID, Hash: []byte{1}, CreatedAt: now, UpdatedAt: now}
 	err := db.Write(t.Context(), func(tx *models.Tx) error {

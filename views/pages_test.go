@@ -53,6 +53,7 @@ func TestComplaintsAreMade(t *testing.T) {
 		"no label":           `<input name="a">`,
 		"no name":            `<label for="a">A</label><input id="a">`,
 		"form":               `<form method="get"></form>`,
+		"no search":          `<form method="get" action="/x"></form>`,
 		"no accessible name": `<button type="button"><svg aria-hidden="true"></svg></button>`,
 		"duplicate id":       `<p id="a"></p><p id="a"></p>`,
 		"does not exist":     `<p aria-describedby="nowhere">x</p>`,
@@ -114,8 +115,9 @@ func complaints(doc *goquery.Document) []string {
 	each("*", "event attribute or hx-on", hasHandler)
 	each("svg", "svg is not aria-hidden", func(s *goquery.Selection) bool { return s.AttrOr("aria-hidden", "") != "true" })
 	each("th", "th without scope", func(s *goquery.Selection) bool { return s.AttrOr("scope", "") == "" })
-	each("form", "form without method post and an action of ours", func(s *goquery.Selection) bool {
-		return s.AttrOr("method", "") != "post" || !strings.HasPrefix(s.AttrOr("action", ""), "/")
+	each("form", "form without an action of ours, or that is no search and not sent with post", func(s *goquery.Selection) bool {
+		search := s.AttrOr("method", "") == "get" && s.AttrOr("role", "") == "search"
+		return (s.AttrOr("method", "") != "post" && !search) || !strings.HasPrefix(s.AttrOr("action", ""), "/")
 	})
 	each("form", "form without submit button", func(s *goquery.Selection) bool {
 		return s.Find("button:not([type=button])").Length() == 0

@@ -10,7 +10,7 @@ func configure() projects.Configure {
 		Page: in("Shop", "/projects/shop", "Storefront API"),
 		Head: projects.Head{
 			Name: "shop", DisplayName: "Storefront API", Access: ui.Badge{Tone: ui.Accent, Text: "API keys"},
-			ConfigureURL: "/projects/shop", UsageURL: "/projects/shop/usage", RequestsURL: "/projects/shop/requests", ExportURL: "/projects/shop/export",
+			ConfigureURL: "/projects/shop", UsageURL: "/projects/shop/usage", RequestsURL: "/projects/shop/requests", ExportURL: "/projects/shop/export", HistoryURL: "/audit?project=shop",
 		},
 		General: projects.General{Action: "/projects/shop/settings", Revision: "41", DisplayName: ui.Value{Text: "Storefront API"}},
 		Versions: []projects.Version{
@@ -73,7 +73,7 @@ func conflict() projects.Conflict {
 func key() projects.Key {
 	return projects.Key{
 		Page: in("Key", "/projects/shop/keys/key_1", "Shop", "Key"), Owner: "billing-service", Display: "pst_prod_…9dQx",
-		State: ui.Badge{Tone: ui.Good, Text: "Active"}, BackURL: "/projects/shop#keys",
+		State: ui.Badge{Tone: ui.Good, Text: "Active"}, BackURL: "/projects/shop#keys", HistoryURL: "/audit?object=key_1",
 		Facts: []ui.Fact{
 			{Label: "Id", Value: "key_01JCZ8Q4M2N7", Mono: true}, {Label: "Type", Value: "full"}, {Label: "Scopes", Value: "*", Mono: true}, {Label: "Environment", Value: "prod"},
 			{Label: "Created", Value: "12 Nov 2026, 09:30 UTC"}, {Label: "Expires", Value: "never"}, {Label: "Last used", Value: "never"},

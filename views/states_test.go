@@ -3,6 +3,7 @@ package views_test
 import (
 	"github.com/a-h/templ"
 
+	"postern/views/audit"
 	"postern/views/claim"
 	"postern/views/errorpage"
 	"postern/views/exports"
@@ -56,6 +57,9 @@ func states() []state {
 		{"usage-empty", projects.UsagePage(usageEmpty())},
 		{"requests", projects.RequestsPage(requests())},
 		{"requests-empty", projects.RequestsPage(requestsEmpty())},
+		{"audit", audit.LogPage(auditLog())},
+		{"audit-empty", audit.LogPage(audit.Log{Page: in("Audit log", "/audit", "Audit log"), Here: "/audit"})},
+		{"audit-nothing", audit.LogPage(auditNothing())},
 		{"export", exports.AskPage(ask())},
 		{"export-wrong", exports.AskPage(exports.Ask{
 			Page: in("Export", "/projects/shop/export", "Shop", "Export"), Project: "Shop", Action: "/projects/shop/export",

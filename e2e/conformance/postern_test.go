@@ -25,12 +25,10 @@ type entry struct {
 	old bool
 }
 
-func (t keyTable) Lookup(hash [32]byte) (*snapshot.Key, bool) {
-	e, ok := t[hash]
-	if !ok {
-		return nil, false
-	}
-	return &e.key, e.old
+func (t keyTable) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
+	e, found := t[hash]
+	*into = e.key
+	return found, e.old
 }
 
 // startPostern serves the sample project.

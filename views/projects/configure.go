@@ -12,6 +12,7 @@ type Head struct {
 	UsageURL     string
 	RequestsURL  string
 	ExportURL    string
+	HistoryURL   string // of the audit log
 }
 
 // Tab is one of a project's pages.

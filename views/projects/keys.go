@@ -50,6 +50,7 @@ type Key struct {
 	BackURL string
 	Error   string
 
+	HistoryURL     string  // of the audit log
 	Rotate         *Rotate // nil when the state does not allow it, as with the others
 	FreezeAction   string
 	UnfreezeAction string

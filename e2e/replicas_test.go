@@ -1,0 +1,122 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"postern/client"
+	"postern/testkit"
+)
+
+// elsewhereWithin is what the product promises: how long after the answer to a
+// change another replica may still go by what was before.
+const elsewhereWithin = time.Second
+
+// TestWhatOneReplicaTakesAwayTheOtherRefuses has two processes on one PostgreSQL
+// database. A key is changed through the one and tried at the other.
+func TestWhatOneReplicaTakesAwayTheOtherRefuses(t *testing.T) {
+	t.Run("told by the database", func(t *testing.T) {
+		takenAwayElsewhere(t, testkit.Postgres(t))
+	})
+	t.Run("polling", func(t *testing.T) {
+		database := testkit.Postgres(t)
+		silence(t, database)
+		takenAwayElsewhere(t, database)
+	})
+}
+
+func takenAwayElsewhere(t *testing.T, database string) {
+	a, b := serve(t, t.TempDir(), database), serve(t, t.TempDir(), database)
+	proxy := newProxy(t, a.URL)
+	api := connect(t, a.URL, proxy.WorkspaceKey)
+	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
+	address := b.Gateway + "/" + path + "/hello"
+
+	none := time.Duration(0)
+	for what, take := range map[string]func(ctx context.Context, id string) (client.Key, error){
+		"revoked": api.RevokeKey,
+		"frozen":  api.FreezeKey,
+		"rotated": func(ctx context.Context, id string) (client.Key, error) { return api.RotateKey(ctx, id, &none) },
+	} {
+		for range 5 {
+			key, err := api.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "billing"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			waitForStatus(t, address, key.Key, http.StatusOK, startWithin)
+			changed, err := take(t.Context(), key.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := http.StatusUnauthorized
+			if what == "frozen" {
+				want = http.StatusForbidden
+			}
+			waitForStatus(t, address, key.Key, want, elsewhereWithin)
+			if what == "rotated" {
+				waitForStatus(t, address, changed.Key, http.StatusOK, elsewhereWithin)
+			}
+		}
+	}
+}
+
+// waitForStatus calls until the answer has the status.
+func waitForStatus(t *testing.T, address, key string, want int, within time.Duration) {
+	t.Helper()
+	began := time.Now()
+	for {
+		asked := time.Now()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-API-Key", key)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode == want {
+			return
+		}
+		if asked.Sub(began) > within { // a call that was asked in time may be answered late
+			t.Fatalf("still %d after %s, want %d", answer.StatusCode, within, want)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// silence cuts every connection of the database that listens for changes, again
+// and again: what is left is to poll.
+func silence(t *testing.T, database string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan int64)
+	go func() {
+		var cut int64
+		for ctx.Err() == nil {
+			done, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'`)
+			if err == nil {
+				cut += done.RowsAffected()
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		ended <- cut
+	}()
+	t.Cleanup(func() {
+		stop()
+		if cut := <-ended; cut < 2 {
+			t.Errorf("%d connections were cut: the replicas may have been told of the changes", cut)
+		}
+		_ = conn.Close(context.Background())
+	})
+}

@@ -1,0 +1,78 @@
+package models
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+)
+
+// Limits is a column: the number of calls admitted in each window, by the
+// window's name, such as {"minute": 100}. A window that is absent has no limit.
+type Limits map[string]int64
+
+// Value implements driver.Valuer.
+func (l Limits) Value() (driver.Value, error) {
+	if len(l) == 0 {
+		return "{}", nil
+	}
+	return document(map[string]int64(l))
+}
+
+// Scan implements sql.Scanner.
+func (l *Limits) Scan(value any) error { return readDocument(value, (*map[string]int64)(l)) }
+
+// ProjectLimits is a column: limits by what they are counted for.
+type ProjectLimits struct {
+	Key     Limits `json:"key,omitempty"`
+	Owner   Limits `json:"owner,omitempty"`
+	IP      Limits `json:"ip,omitempty"`
+	Project Limits `json:"project,omitempty"`
+}
+
+// Value implements driver.Valuer.
+func (l ProjectLimits) Value() (driver.Value, error) { return document(l) }
+
+// Scan implements sql.Scanner.
+func (l *ProjectLimits) Scan(value any) error {
+	type plain ProjectLimits
+	return readDocument(value, (*plain)(l))
+}
+
+// Prefixes is a column: a list of address ranges in CIDR notation.
+type Prefixes []netip.Prefix
+
+// Value implements driver.Valuer.
+func (p Prefixes) Value() (driver.Value, error) {
+	if len(p) == 0 {
+		return "[]", nil
+	}
+	return document([]netip.Prefix(p))
+}
+
+// Scan implements sql.Scanner.
+func (p *Prefixes) Scan(value any) error { return readDocument(value, (*[]netip.Prefix)(p)) }
+
+func document(value any) (driver.Value, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("models: write a document: %w", err)
+	}
+	return string(text), nil
+}
+
+func readDocument(value, into any) error {
+	var text []byte
+	switch v := value.(type) {
+	case string:
+		text = []byte(v)
+	case []byte:
+		text = v
+	default:
+		return fmt.Errorf("models: a document is kept as %T", value)
+	}
+	if s := string(text); s == "[]" || s == "{}" { // a million keys have neither limits nor ranges
+		return nil
+	}
+	return json.Unmarshal(text, into)
+}

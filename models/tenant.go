@@ -1,0 +1,74 @@
+package models
+
+import "time"
+
+// Tenant is a row of tenants: a project's own (ProjectID is set) or a team's
+// (TeamID is set), which is attached to projects by rows of project_tenants.
+type Tenant struct {
+	ID            string `gorm:"primaryKey"`
+	ProjectID     *string
+	TeamID        *string
+	Name          string
+	DisplayName   string // "" shows the name
+	FallbackOwner string // "" is the project's
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+// ProjectTenant is a row of project_tenants: a team's tenant that a project serves.
+type ProjectTenant struct {
+	ProjectID string `gorm:"primaryKey"`
+	TenantID  string `gorm:"primaryKey"`
+	CreatedAt time.Time
+}
+
+// TenantsOf lists the tenants that a project serves by name: its own and those
+// attached to it.
+func (t *Tx) TenantsOf(projectID string) ([]Tenant, error) {
+	var list []Tenant
+	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
+	return list, t.db.Where("project_id = ? OR id IN (?)", projectID, attached).Order("name").Find(&list).Error
+}
+
+// TenantByID finds a tenant.
+func (t *Tx) TenantByID(id string) (Tenant, error) {
+	var one Tenant
+	return one, t.db.Where("id = ?", id).Take(&one).Error
+}
+
+// TenantsOfTeam lists the tenants of a team's own by name, without those of its
+// projects.
+func (t *Tx) TenantsOfTeam(teamID string) ([]Tenant, error) {
+	var list []Tenant
+	return list, t.db.Where("team_id = ?", teamID).Order("name").Find(&list).Error
+}
+
+// TenantsWithin lists the tenants that keys of a team's projects can be of: the
+// team's and those of the projects themselves.
+func (t *Tx) TenantsWithin(teamID string, projectIDs []string) ([]Tenant, error) {
+	var list []Tenant
+	return list, t.db.Where("team_id = ? OR project_id IN ?", teamID, projectIDs).Find(&list).Error
+}
+
+// UpdateTenant writes the changeable columns if the row still has the UpdatedAt
+// that the caller saw; false means somebody else was faster.
+func (t *Tx) UpdateTenant(one Tenant, seen time.Time) (bool, error) {
+	res := t.db.Model(&Tenant{}).Where("id = ? AND updated_at = ?", one.ID, seen).
+		Select("DisplayName", "FallbackOwner", "UpdatedAt").UpdateColumns(&one)
+	return res.RowsAffected == 1, res.Error
+}
+
+// ProjectsOfTenant lists the ids of the projects that serve a tenant.
+func (t *Tx) ProjectsOfTenant(tenant Tenant) ([]string, error) {
+	if tenant.ProjectID != nil {
+		return []string{*tenant.ProjectID}, nil
+	}
+	var ids []string
+	return ids, t.db.Model(&ProjectTenant{}).Where("tenant_id = ?", tenant.ID).Order("project_id").Pluck("project_id", &ids).Error
+}
+
+// DetachTenant ends that a project serves a team's tenant; false means it did not.
+func (t *Tx) DetachTenant(projectID, tenantID string) (bool, error) {
+	res := t.db.Where("project_id = ? AND tenant_id = ?", projectID, tenantID).Delete(&ProjectTenant{})
+	return res.RowsAffected == 1, res.Error
+}

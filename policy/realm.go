@@ -1,0 +1,80 @@
+package policy
+
+import "postern/snapshot"
+
+// Realm is what the decisions need to know of a project, laid out once for all
+// of its calls.
+type Realm struct {
+	ID            string
+	ProductID     string
+	FallbackOwner string
+	Limits        snapshot.ProjectLimits
+	ownTenant     string            // id of the tenant named default
+	tenants       map[string]string // id to fallback owner
+	types         map[string]*snapshot.KeyType
+}
+
+// NewRealm lays out a project. It keeps no reference to it but to its key types.
+func NewRealm(p *snapshot.Project) *Realm {
+	r := &Realm{ID: p.ID, ProductID: p.ProductID, FallbackOwner: p.FallbackOwner, Limits: p.Limits,
+		tenants: make(map[string]string, len(p.Tenants)), types: make(map[string]*snapshot.KeyType, len(p.KeyTypes))}
+	for _, t := range p.Tenants {
+		r.tenants[t.ID] = t.FallbackOwner
+		if t.Name == snapshot.DefaultTenant {
+			r.ownTenant = t.ID
+		}
+	}
+	for i := range p.KeyTypes {
+		r.types[p.KeyTypes[i].Name] = &p.KeyTypes[i]
+	}
+	return r
+}
+
+// Serves tells whether the project serves the tenant.
+func (r *Realm) Serves(tenantID string) bool {
+	_, ok := r.tenants[tenantID]
+	return ok
+}
+
+// FallbackOwnerOf is whom a call without a key counts against when a verified
+// token names the tenant, "" for none.
+func (r *Realm) FallbackOwnerOf(tenantID string) string {
+	if owner := r.tenants[tenantID]; owner != "" {
+		return owner
+	}
+	return r.FallbackOwner
+}
+
+// Here fits a key to this project and tells whether it opens it. A key of the
+// project's product has the scopes that its type's name stands for here (what a
+// partner may do is for each project to say) and, if it is of the tenant that
+// its own project calls default, the one called so here.
+func (r *Realm) Here(k *snapshot.Key) bool {
+	if k.ProjectID == r.ID {
+		return true
+	}
+	if k.ProductID == "" || k.ProductID != r.ProductID {
+		return false
+	}
+	t := r.types[k.KeyType]
+	if t == nil {
+		return false
+	}
+	k.ProjectID, k.Scopes = r.ID, t.Scopes
+	if k.Tenant == snapshot.DefaultTenant {
+		k.TenantID = r.ownTenant
+	}
+	return true
+}
+
+// KeyLimits are those that hold for a key here: its own, or its type's, or the
+// project's for each key.
+func (r *Realm) KeyLimits(k *snapshot.Key) *snapshot.Limits {
+	if k.Limits != nil {
+		return k.Limits
+	}
+	if t := r.types[k.KeyType]; t != nil && !t.Limits.None() {
+		return &t.Limits
+	}
+	return &r.Limits.Key
+}

@@ -1,0 +1,41 @@
+// Package audit is the page of a team's audit log.
+//
+// It owns what the page shows and how; it does not own what an entry says
+// (handlers) nor what an entry is (rules).
+package audit
+
+import "postern/views/ui"
+
+// Log is a page of the audit log.
+type Log struct {
+	Page     ui.Page
+	Here     string // address without filters, to which the form is sent
+	Teams    []ui.Option
+	Projects []ui.Option
+	Actions  []ui.Option
+	Outcomes []ui.Option
+	Actor    string
+	From, To ui.Value // days
+	Object   string   // id that the list is about, "" for everything
+	Filtered bool     // some filter is set
+	Entries  []Entry
+	OlderURL string // "" on the last page
+	NewURL   string // the first page with the same filters, "" on it
+	Head     string // end of the chain
+}
+
+// Entry is one line of the log.
+type Entry struct {
+	ID      string
+	Time    string
+	Stamp   string // RFC 3339
+	Who     string
+	Text    string // what they did, after Who
+	Refused bool
+	Facts   []ui.Fact
+	Changes []Change
+	URL     string // the page of what it is about, "" for none
+}
+
+// Change is one field before and after.
+type Change struct{ Field, Before, After string }
