@@ -58,6 +58,13 @@ const (
 	AccountSignIn    Action = "account.signin"
 	AccountUpdate    Action = "account.update" // its password, the ways it signs in, the sessions that end
 
+	// An account's own, whatever its roles.
+	TokenRead     Action = "token.read"
+	TokenCreate   Action = "token.create"
+	TokenRevoke   Action = "token.revoke"
+	DeviceApprove Action = "device.approve"
+	DeviceDeny    Action = "device.deny"
+
 	// These are recorded of what Postern does by itself.
 	ProjectPurge   Action = "project.purge"
 	WorkspacePurge Action = "workspace.purge"
@@ -79,7 +86,8 @@ func Actions() []Action {
 // Personal lists the actions that no role grants: an account does them for
 // itself.
 func Personal() []Action {
-	return []Action{WorkspaceClaim, TeamCreate, InvitationAccept, AccountCreate, AccountRead, AccountSignIn, AccountUpdate}
+	return []Action{WorkspaceClaim, TeamCreate, InvitationAccept, AccountCreate, AccountRead, AccountSignIn, AccountUpdate,
+		TokenRead, TokenCreate, TokenRevoke, DeviceApprove, DeviceDeny}
 }
 
 // Recorded lists the actions that the audit log can hold.
@@ -115,9 +123,11 @@ type Principal struct {
 	Account     string          // acc_…, "" for anonymous callers and workspace keys
 	Roles       map[string]Role // team id -> role
 	Token       string          // id of the credential: of a session, a workspace key, …
-	HomeTeam    string          // where new projects go, "" without any team
-	Operator    bool            // of the installation
-	CommandLine bool            // whoever works on the database itself
+	Scoped      bool            // a token speaks, for what Scopes cover and nothing else
+	Scopes      []Scope
+	HomeTeam    string // where new projects go, "" without any team
+	Operator    bool   // of the installation
+	CommandLine bool   // whoever works on the database itself
 	RemoteAddr  string
 	RequestID   string
 
@@ -140,6 +150,9 @@ func (p Principal) Teams() []string {
 	return ids
 }
 
+// May tells whether Check lets the principal do this in the team.
+func (p Principal) May(team string, action Action) bool { return Check(p, team, action) == nil }
+
 // Check refuses an action on a team's objects: as not found where the principal
 // has no role in the team, so that nobody learns what exists elsewhere; as
 // forbidden where the role does not allow it.
@@ -151,20 +164,11 @@ func Check(p Principal, team string, action Action) error {
 	if !ok {
 		return Refused(notFound, team, action)
 	}
+	if err := within(p, team, action); err != nil {
+		return err
+	}
 	if !Can(role, action) {
 		return Refused(fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, does not allow %s.", role, action), team, action)
-	}
-	return nil
-}
-
-// CheckSelf refuses a personal action to whoever is no account that acts for
-// itself: to nobody, and to the key of a workspace.
-func CheckSelf(p Principal, action Action) error {
-	switch {
-	case p.Anonymous():
-		return fault.New(fault.Unauthenticated, "credentials_required", "Sign in first.")
-	case p.Account == "":
-		return Refused(fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account."), p.HomeTeam, action)
 	}
 	return nil
 }

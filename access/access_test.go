@@ -53,3 +53,53 @@ func TestCheckHidesWhatIsElsewhere(t *testing.T) {
 		t.Errorf("a viewer may not read: %v", err)
 	}
 }
+
+// What a token may do is the intersection of its scopes and its account's role.
+func TestScopes(t *testing.T) {
+	golden := map[access.Scope]string{
+		//                   projects keys exports audit usage, teams, then what is the account's own: claim and teams, the account, tokens
+		access.ScopeRead:   "ynn" + "ynn" + "nn" + "n" + "y" + "ynynnnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeWrite:  "nyy" + "nnn" + "nn" + "n" + "n" + "nnnnnnnn" + "ynn" + "nnnn" + "nnnnn",
+		access.ScopeKeys:   "nnn" + "nyy" + "nn" + "n" + "n" + "nnnnnnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeExport: "nnn" + "nnn" + "yy" + "n" + "n" + "nnnnnnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeAdmin:  "nnn" + "nnn" + "nn" + "y" + "n" + "nynyyyyy" + "nyy" + "nnnn" + "yyynn",
+		"":                 "nnn" + "nnn" + "nn" + "n" + "n" + "nnnnnnnn" + "nnn" + "nnnn" + "nnnnn",
+		"stranger":         "nnn" + "nnn" + "nn" + "n" + "n" + "nnnnnnnn" + "nnn" + "nnnn" + "nnnnn",
+	}
+	for scope, want := range golden {
+		got := ""
+		for _, action := range append(access.Actions(), access.Personal()...) {
+			if access.Covers([]access.Scope{scope}, action) {
+				got += "y"
+			} else {
+				got += "n"
+			}
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", scope, got, want)
+		}
+	}
+	if len(golden) != len(access.Scopes())+2 {
+		t.Errorf("%d scopes are written out of %d", len(golden)-2, len(access.Scopes()))
+	}
+}
+
+func TestATokenNarrowsItsAccount(t *testing.T) {
+	for _, action := range access.Actions() {
+		for _, role := range []access.Role{access.Owner, access.Member, access.Viewer} {
+			for _, scope := range append(access.Scopes(), "") {
+				p := access.Principal{Account: "acc_1", Roles: map[string]access.Role{"team_a": role}, Scoped: true, Scopes: []access.Scope{scope}}
+				err := access.Check(p, "team_a", action)
+				if want := access.Can(role, action) && access.Covers(p.Scopes, action); (err == nil) != want {
+					t.Errorf("%s with the scope %q and %s: %v", role, scope, action, err)
+				}
+				if err := access.Check(p, "team_b", action); fault.KindOf(err) != fault.NotFound {
+					t.Errorf("%s elsewhere: %v", action, err)
+				}
+			}
+		}
+	}
+	if err := access.CheckSelf(access.Principal{Account: "acc_1", Scoped: true}, access.TokenCreate); fault.KindOf(err) != fault.Forbidden {
+		t.Errorf("a token without scopes may make tokens: %v", err)
+	}
+}

@@ -35,7 +35,7 @@ const (
 // The kinds of token in the tokens table.
 const (
 	kindSession   = "session"
-	kindWorkspace = "workspace"
+	KindWorkspace = "workspace"
 	kindLink      = "link"
 )
 
@@ -79,7 +79,7 @@ func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 	w := Workspace{Team: models.NewID("team"), Key: workspaceKeyPrefix + newSecret(), ClaimCode: newSecret(), ExpiresAt: now.Add(ttl)}
 	err := tx.Insert(
 		&models.Team{ID: w.Team, Name: "Unclaimed workspace", ClaimCodeHash: hash(w.ClaimCode), ExpiresAt: &w.ExpiresAt, CreatedAt: now},
-		&models.Token{ID: models.NewID("tok"), Kind: kindWorkspace, TeamID: &w.Team, Hash: hash(w.Key), CreatedAt: now, ExpiresAt: &w.ExpiresAt},
+		&models.Token{ID: models.NewID("tok"), Kind: KindWorkspace, TeamID: &w.Team, Hash: hash(w.Key), CreatedAt: now, ExpiresAt: &w.ExpiresAt},
 	)
 	if err != nil {
 		return Workspace{}, fmt.Errorf("accounts: make a workspace: %w", err)
@@ -115,7 +115,7 @@ func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Princi
 	if !strings.HasPrefix(key, workspaceKeyPrefix) {
 		return access.Principal{}, errBearer
 	}
-	token, err := s.DB.Read(ctx).TokenByHash(kindWorkspace, hash(key), models.Now())
+	token, err := s.DB.Read(ctx).TokenByHash(KindWorkspace, hash(key), models.Now())
 	if errors.Is(err, models.ErrNotFound) || (err == nil && token.TeamID == nil) {
 		return access.Principal{}, errBearer
 	}

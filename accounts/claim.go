@@ -148,7 +148,7 @@ func claim(tx *models.Tx, p access.Principal, workspace models.Team, intoTeam st
 	if err != nil {
 		return Claimed{}, err
 	}
-	if err := tx.DeleteTokensOfTeam(kindWorkspace, workspace.ID); err != nil {
+	if err := tx.DeleteTokensOfTeam(KindWorkspace, workspace.ID); err != nil {
 		return Claimed{}, err
 	}
 	entry := access.Entry{Action: access.WorkspaceClaim, Object: workspace.ID, Team: team.ID, Detail: map[string]string{"team": team.ID, "projects": strings.Join(namesOf(projects), ", ")}}

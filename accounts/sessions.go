@@ -70,7 +70,7 @@ func (s *Service) BySession(ctx context.Context, session string) (access.Princip
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: look up a session: %w", err)
 	}
-	p, err := principalOf(tx, *token.AccountID)
+	p, err := PrincipalOf(tx, *token.AccountID)
 	if err != nil {
 		return access.Principal{}, err
 	}
@@ -78,28 +78,6 @@ func (s *Service) BySession(ctx context.Context, session string) (access.Princip
 	if token.SeenAt == nil || now.Sub(*token.SeenAt) >= seenEvery {
 		if err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.TouchToken(token.ID, now) }); err != nil {
 			return access.Principal{}, fmt.Errorf("accounts: note that a session was used: %w", err)
-		}
-	}
-	return p, nil
-}
-
-// principalOf is an account in all its teams. Its home is the oldest in which it
-// may make projects.
-func principalOf(tx *models.Tx, account string) (access.Principal, error) {
-	row, err := tx.AccountByID(account)
-	if err != nil {
-		return access.Principal{}, fmt.Errorf("accounts: the account %s: %w", account, err)
-	}
-	memberships, err := tx.MembershipsOf(account)
-	if err != nil {
-		return access.Principal{}, fmt.Errorf("accounts: teams of %s: %w", account, err)
-	}
-	p := access.Principal{Account: account, Operator: row.Operator, Roles: map[string]access.Role{}}
-	for _, m := range memberships {
-		role := access.Role(m.Role)
-		p.Roles[m.TeamID] = role
-		if p.HomeTeam == "" || (!access.Can(p.Roles[p.HomeTeam], access.ProjectCreate) && access.Can(role, access.ProjectCreate)) {
-			p.HomeTeam = m.TeamID
 		}
 	}
 	return p, nil

@@ -29,6 +29,7 @@ import (
 	"postern/projects"
 	"postern/retention"
 	"postern/secrets"
+	"postern/tokens"
 	"postern/usage"
 )
 
@@ -115,7 +116,8 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
-		Audit: &audit.Service{DB: a.state.db}, Refusals: a.refusals,
+		Tokens: &tokens.Service{DB: a.state.db},
+		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals,
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}

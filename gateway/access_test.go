@@ -137,11 +137,11 @@ func TestASecretDiesOnTheTick(t *testing.T) {
 			o.Clock = func() time.Time { return end.Add(time.Duration(now.Load())) }
 		})
 		rotated, old, ending := mintUnknown(t), mintUnknown(t), mintUnknown(t)
-		key := snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive}
+		key := snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive}
 		r.keys.put(rotated, key)
 		key.GraceEndsAt = end
 		r.keys.putOld(old, key)
-		r.keys.put(ending, snapshot.Key{ID: "key_2", ProjectID: "prj_shop", Owner: "billing", State: snapshot.KeyActive, ExpiresAt: end})
+		r.keys.put(ending, snapshot.Key{ID: "key_2", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive, ExpiresAt: end})
 		conn := r.dial()
 		defer conn.Close()
 		from := bufio.NewReader(conn)

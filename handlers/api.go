@@ -32,7 +32,7 @@ func route[In, Out any](s *Server, api huma.API, id, method, path string, status
 		s.logCause(ctx, err)
 		problem := problemOf(err, requestID(ctx))
 		header := http.Header{}
-		describe(header, problem.Status, err)
+		describe(header, problem, err)
 		return nil, huma.ErrorWithHeaders(problem, header)
 	})
 }

@@ -13,8 +13,8 @@ import (
 type guard struct {
 	open     bool // to anybody: TestEveryRouteAnswersTheAnonymousAsDeclared says with what
 	action   access.Action
-	body     string // JSON on the API, a form on pages, with {code}, {invite} and {team}
-	needs    string // frozen: of the key; ready: of the export
+	body     string // JSON on the API, a form on pages, with {code}, {invite}, {device} and {team}
+	needs    string // frozen: of the key; ready: of the export; token: one of the owner's
 	silent   bool   // changes nothing that the audit log would tell of
 	nobody   int    // without a credential
 	stranger int    // another account, with a team of its own
@@ -73,6 +73,19 @@ var guards = map[string]guard{
 	"GET /api/v1/sessions":                               {action: access.AccountRead, stranger: 200, key: 403},
 	"DELETE /api/v1/sessions/:session":                   {action: access.AccountUpdate, stranger: 404, key: 403, owner: 204},
 	"POST /api/v1/sessions/end-others":                   {action: access.AccountUpdate, key: 403},
+
+	"GET /settings/tokens":                {action: access.TokenRead, stranger: 200},
+	"POST /settings/tokens":               {action: access.TokenCreate, body: "name=ci&scopes=read", owner: 201},
+	"POST /settings/tokens/:token/revoke": {action: access.TokenRevoke, needs: "token", stranger: 404},
+	"GET /device":                         {action: access.TokenRead, stranger: 200},
+	"POST /device":                        {action: access.DeviceApprove, body: "user_code={device}&decision=approve", owner: 200},
+	"POST /oauth/device_authorization":    {open: true},
+	"POST /oauth/token":                   {open: true},
+
+	"GET /api/v1/whoami":           {action: access.AccountRead, stranger: 200},
+	"GET /api/v1/tokens":           {action: access.TokenRead, stranger: 200},
+	"POST /api/v1/tokens":          {action: access.TokenCreate, body: `{"name":"ci","scopes":["read"]}`, key: 403, owner: 201},
+	"DELETE /api/v1/tokens/:token": {action: access.TokenRevoke, needs: "token", stranger: 404, owner: 204},
 
 	"GET /audit": {action: access.AuditRead, stranger: 200},
 

@@ -22,6 +22,7 @@ import (
 	"postern/idempotency"
 	"postern/keys"
 	"postern/projects"
+	"postern/tokens"
 	"postern/usage"
 )
 
@@ -36,6 +37,7 @@ type Server struct {
 	Exports     *exports.Service
 	Usage       *usage.Service
 	Idempotency *idempotency.Service
+	Tokens      *tokens.Service
 	Audit       *audit.Service
 	Refusals    *audit.Refusals
 	Ready       func(context.Context) error // nil means ready for calls

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -39,9 +38,6 @@ func (s *Server) once(c *gin.Context) {
 	attempt, kept, err := s.Idempotency.Begin(c.Request.Context(), request)
 	switch {
 	case err != nil:
-		if busy, ok := errors.AsType[*idempotency.InProgress](err); ok {
-			c.Header("Retry-After", strconv.Itoa(int(busy.RetryAfter.Seconds())))
-		}
 		s.refuse(c, err)
 	case attempt == nil:
 		s.replay(c, kept)

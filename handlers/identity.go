@@ -9,6 +9,7 @@ import (
 
 	"postern/access"
 	"postern/fault"
+	"postern/tokens"
 )
 
 func principalOf(ctx context.Context) access.Principal {
@@ -47,14 +48,21 @@ func (s *Server) principal(r *http.Request) (access.Principal, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return access.Principal{}, fault.New(fault.Unauthenticated, "invalid_token", "Send the workspace key as Authorization: Bearer …")
+			return access.Principal{}, fault.New(fault.Unauthenticated, "invalid_token", "Send an access token or a workspace key as Authorization: Bearer …")
 		}
-		return s.Accounts.ByWorkspaceKey(r.Context(), strings.TrimSpace(token))
+		return s.byBearer(r.Context(), strings.TrimSpace(token))
 	}
 	if session := s.sessions().read(r); session != "" {
 		return s.Accounts.BySession(r.Context(), session)
 	}
 	return access.Principal{}, nil
+}
+
+func (s *Server) byBearer(ctx context.Context, token string) (access.Principal, error) {
+	if tokens.IsToken(token) {
+		return s.Tokens.ByToken(ctx, token)
+	}
+	return s.Accounts.ByWorkspaceKey(ctx, token)
 }
 
 // refuse ends a request with a problem, or a page about it.

@@ -16,6 +16,7 @@ import (
 	"postern/handlers"
 	"postern/models"
 	"postern/projects"
+	"postern/tokens"
 )
 
 // office is a team with its people, and people outside of it, each as the headers
@@ -150,7 +151,7 @@ func (o *office) added(t *testing.T, before map[string]models.AuditEntry, teams 
 // so that none finds what another has changed.
 type things struct {
 	project, projectName, version, environment, key, export, code string
-	team, account, invitation, invite, session, identity          string
+	team, account, invitation, invite, session, identity, token   string
 }
 
 func (o *office) furnish(t *testing.T, needs, route string) things {
@@ -165,6 +166,10 @@ func (o *office) furnish(t *testing.T, needs, route string) things {
 	has := things{project: created.Project.ID, projectName: created.Project.Name, version: version.ID, environment: version.Environments[0].ID,
 		key: created.Keys["prod"].ID, export: export.ID, code: o.create(t, access.Principal{}, "").Workspace.ClaimCode}
 	switch needs {
+	case "token":
+		var minted tokens.Minted
+		minted, err = o.server.Tokens.Create(t.Context(), o.principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
+		has.token = minted.ID
 	case "frozen":
 		_, err = o.server.Keys.Freeze(t.Context(), o.principal, has.key)
 	case "ready":
@@ -229,11 +234,19 @@ func (h things) path(route string) string {
 	}
 	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
 		":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
-		":session", h.session, ":identity", h.identity, ":provider", "github").Replace(route)
+		":session", h.session, ":identity", h.identity, ":provider", "github", ":token", h.token).Replace(route)
 }
 
-func (h things) fill(body, team string) string {
-	return strings.NewReplacer("{code}", h.code, "{team}", team, "{invite}", h.invite).Replace(body)
+func (o *office) fill(t *testing.T, has things, body string) string {
+	t.Helper()
+	if strings.Contains(body, "{device}") { // each code is for one decision
+		asked, err := o.server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
+	}
+	return strings.NewReplacer("{code}", has.code, "{team}", o.team, "{invite}", has.invite).Replace(body)
 }
 
 func (o *office) ask(t *testing.T, method, path, body string, caller []string) answer {

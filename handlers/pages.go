@@ -54,6 +54,12 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/teams/:team/members/:account/remove", s.removeMemberPage)
 	inside("POST", "/teams/:team/invitations", s.makeInvitation)
 	inside("POST", "/teams/:team/invitations/:invitation/revoke", s.revokeInvitationPage)
+
+	inside("GET", "/settings/tokens", s.showTokens)
+	inside("POST", "/settings/tokens", s.makeToken)
+	inside("POST", "/settings/tokens/:token/revoke", s.revokeTokenPage)
+	inside("GET", "/device", s.askDevice)
+	inside("POST", "/device", s.decideDevice)
 	inside("GET", auditPath, s.showAuditPage)
 
 	inside("GET", "/projects", s.showProjects)

@@ -93,23 +93,39 @@ func problemOf(err error, requestID string) *Problem {
 func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err, requestID(r.Context()))
 	w.Header().Set("Content-Type", "application/problem+json")
-	describe(w.Header(), p.Status, err)
+	describe(w.Header(), p, err)
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the caller is gone when this fails
 }
 
 // describe sets what a refusal's header says beside its body: how to sign in, and
 // in how many seconds to come back (RFC 9110, 11.6.1 and 10.2.3).
-func describe(h http.Header, status int, err error) {
-	if status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", bearerChallenge)
+func describe(h http.Header, p *Problem, err error) {
+	if challenges(p) {
+		h.Set("WWW-Authenticate", challenge(p.Code))
 	}
 	if wait := fault.RetryAfter(err); wait > 0 {
 		h.Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
 	}
 }
 
+// bearerChallenge is what a caller without a credential is told (RFC 6750, 3).
 const bearerChallenge = `Bearer realm="postern"`
+
+// challenges tells whether an answer says how to authenticate: it must with 401
+// (RFC 9110, 15.5.2), and does where a token has too little (RFC 6750, 3.1).
+func challenges(p *Problem) bool {
+	return p.Status == http.StatusUnauthorized || p.Code == "insufficient_scope"
+}
+
+// challenge names the error only where a credential was sent, as RFC 6750 (3.1)
+// asks.
+func challenge(code string) string {
+	if code == "invalid_token" || code == "insufficient_scope" {
+		return bearerChallenge + `, error="` + code + `"`
+	}
+	return bearerChallenge
+}
 
 // frameworkProblem shapes what huma itself refuses: bodies that are no JSON, do
 // not fit the schema or are too large. The refused values are not repeated; they

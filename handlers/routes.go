@@ -43,6 +43,13 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "end-session", "DELETE", "/api/v1/sessions/{session}", 204, "Sign out in one place", s.endSession)
 	route(s, api, "end-other-sessions", "POST", "/api/v1/sessions/end-others", 200, "Sign out everywhere else", s.endOtherSessions)
 
+	route(s, api, "whoami", "GET", "/api/v1/whoami", 200, "Show whom a credential stands for", s.whoami)
+	route(s, api, "list-tokens", "GET", "/api/v1/tokens", 200, "List access tokens", s.listTokens)
+	route(s, api, "create-token", "POST", "/api/v1/tokens", 201, "Create an access token", s.createToken)
+	route(s, api, "revoke-token", "DELETE", "/api/v1/tokens/{token}", 204, "Revoke an access token", s.revokeToken)
+	r.POST("/oauth/device_authorization", s.authorizeDevice)
+	r.POST("/oauth/token", s.exchangeDevice)
+
 	route(s, api, "list-projects", "GET", "/api/v1/projects", 200, "List projects", s.listProjects)
 	route(s, api, "get-project", "GET", "/api/v1/projects/{project}", 200, "Get a project", s.getProject)
 	route(s, api, "update-project", "PATCH", "/api/v1/projects/{project}", 200, "Change a project's settings", s.updateProject)
@@ -96,7 +103,7 @@ func (s *Server) newAPI(r *gin.Engine) huma.API {
 	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshalStrict}
 	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict} // the second for …+json
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer": {Type: "http", Scheme: "bearer", Description: "A workspace key, as POST /proxy answers it."},
+		"bearer": {Type: "http", Scheme: "bearer", Description: "An access token of an account, or a workspace key as POST /proxy answers it."},
 	}
 	return humagin.NewWithGroup(r, r.Group("/", s.identify, s.once, s.orEvents), c)
 }

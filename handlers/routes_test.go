@@ -43,6 +43,10 @@ var anonymous = map[string]string{
 	"GET /projects/:project/usage": "in", "GET /projects/:project/requests": "in",
 	"GET /exports/:export": "in", "GET /exports/:export/download": "in", "POST /exports/:export/cancel": "in",
 
+	"GET /settings/tokens": "in", "POST /settings/tokens": "in", "POST /settings/tokens/:token/revoke": "in",
+	"GET /device": "in", "POST /device": "in", "POST /oauth/device_authorization": "400", "POST /oauth/token": "400",
+	"GET /api/v1/whoami": "401", "GET /api/v1/tokens": "401", "POST /api/v1/tokens": "401", "DELETE /api/v1/tokens/:token": "401",
+
 	"POST /api/v1/claim":   "401",
 	"POST /proxy":          "422", // open to anybody; the empty body is what is wrong
 	"GET /api/v1/projects": "401", "GET /api/v1/projects/:project": "401", "PATCH /api/v1/projects/:project": "401",
@@ -59,6 +63,7 @@ var anonymous = map[string]string{
 // bodies fit the schema, so that the answer is about the credential.
 var bodies = map[string]string{
 	"POST /proxy":                                               "{}",
+	"POST /api/v1/tokens":                                       `{"name":"ci","scopes":["read"]}`,
 	"POST /api/v1/claim":                                        `{"code":"x"}`,
 	"POST /api/v1/teams":                                        `{"name":"x"}`,
 	"PATCH /api/v1/teams/:team":                                 `{"name":"x"}`,

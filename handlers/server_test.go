@@ -18,6 +18,7 @@ import (
 	"postern/keys"
 	"postern/models"
 	"postern/projects"
+	"postern/tokens"
 	"postern/usage"
 )
 
@@ -41,6 +42,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Providers:   provider.FromConfig(config.SignIn{GitHub: config.GitHub{ClientID: "app", ClientSecret: "secret", URL: "http://127.0.0.1:9", APIURL: "http://127.0.0.1:9"}}),
 		Ready:       func(context.Context) error { return nil },
 		Accounts:    &accounts.Service{DB: db, Changed: unserved},
+		Tokens:      &tokens.Service{DB: db},
 		Idempotency: &idempotency.Service{DB: db},
 		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},

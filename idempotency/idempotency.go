@@ -115,25 +115,13 @@ var (
 		"The request with this Idempotency-Key was carried out, but its answer was lost. Look at what there is now before you send it again with a new key.")
 )
 
-// InProgress is the error of a request whose first attempt has not ended.
-type InProgress struct {
-	RetryAfter time.Duration // at least a second
-	cause      error
-}
-
-func (e *InProgress) Error() string { return e.cause.Error() }
-
-// Unwrap makes it a Conflict.
-func (e *InProgress) Unwrap() error { return e.cause }
-
 // maxWait keeps callers from waiting out the lease of an attempt that most often
 // takes a moment.
 const maxWait = 5 * time.Second
 
 func underWay(now, until time.Time) error {
 	wait := min(max(until.Sub(now), time.Second), maxWait)
-	return &InProgress{RetryAfter: wait, cause: fault.New(fault.Conflict, "idempotency_in_progress",
-		"A request with this Idempotency-Key is being carried out. Ask again in a moment.")}
+	return fault.New(fault.Conflict, "idempotency_in_progress", "A request with this Idempotency-Key is being carried out. Ask again in a moment.").After(wait)
 }
 
 // Context is ctx for the request itself: its transactions note that it was

@@ -18,6 +18,7 @@ var ofProject = []holding{
 	{"environments", "id", "version_id IN (SELECT id FROM versions WHERE project_id = ?)"},
 	{"versions", "id", "project_id = ?"},
 	{"key_types", "id", "project_id = ?"},
+	{"project_tenants", "tenant_id", "project_id = ?"},
 	{"tenants", "id", "project_id = ?"},
 	{"revisions", "id", "project_id = ?"},
 }
@@ -28,6 +29,8 @@ var ofTeam = []holding{
 	{"webhook_deliveries", "id", "webhook_id IN (SELECT id FROM webhooks WHERE team_id = ?)"},
 	{"webhooks", "id", "team_id = ?"},
 	{"data_keys", "id", "team_id = ?"},
+	{"tenants", "id", "team_id = ?"},
+	{"products", "id", "team_id = ?"},
 }
 
 // EndedWorkspaces lists at most limit workspaces that nobody has claimed and that

@@ -35,12 +35,25 @@ func NewKeyFrom(r io.Reader, prefix, env string) (string, error) {
 	if !validKeyPrefix(prefix) || !validKeyEnv(env) {
 		return "", fmt.Errorf("mint a key: prefix %q and environment %q do not make a well-formed key", prefix, env)
 	}
+	return checked(r, prefix+"_"+env+"_")
+}
+
+// NewToken mints a credential of the same make as a key's: what it begins with,
+// a secret and a check.
+func NewToken(begin string) (string, error) { return checked(rand.Reader, begin) }
+
+func checked(r io.Reader, begin string) (string, error) {
 	secret, err := randomBase62(r, secretLen)
 	if err != nil {
 		return "", fmt.Errorf("mint a key: %w", err)
 	}
-	body := prefix + "_" + env + "_" + secret
-	return body + keyCheck(body), nil
+	return begin + secret + keyCheck(begin+secret), nil
+}
+
+// WellFormedToken tells whether s is of NewToken's make and begins so.
+func WellFormedToken(s, begin string) bool {
+	tail, ok := strings.CutPrefix(s, begin)
+	return ok && fits(s, tail)
 }
 
 // WellFormedKey tells whether s has the shape of a key and a check that fits.
@@ -53,7 +66,13 @@ func WellFormedKey(s string) bool {
 		return false
 	}
 	env, tail, ok := strings.Cut(rest, "_")
-	if !ok || !validKeyEnv(env) || len(tail) != secretLen+checkLen {
+	return ok && validKeyEnv(env) && fits(s, tail)
+}
+
+// fits tells whether the end of s, its tail, is a secret with the check of all
+// that precedes it.
+func fits(s, tail string) bool {
+	if len(tail) != secretLen+checkLen {
 		return false
 	}
 	for i := range len(tail) {

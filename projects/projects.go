@@ -113,6 +113,9 @@ func (s *Service) List(ctx context.Context, p access.Principal, team, cursor str
 	if p.Anonymous() {
 		return Page{}, access.Check(p, "", access.ProjectRead)
 	}
+	if err := access.Within(p, access.ProjectRead); err != nil {
+		return Page{}, err
+	}
 	teams := p.Teams()
 	if team != "" {
 		if err := access.Check(p, team, access.ProjectRead); err != nil {

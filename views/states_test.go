@@ -19,6 +19,10 @@ type state struct {
 }
 
 func states() []state {
+	return append(pageStates(), tokenStates()...)
+}
+
+func pageStates() []state {
 	return []state{
 		{"signin", signin.SignInPage(signin.SignIn{Page: out("Sign in", "/signin")})},
 		{"signin-wrong", signin.SignInPage(signin.SignIn{

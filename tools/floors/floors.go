@@ -44,6 +44,7 @@ var rooms = []room{
 	{name: "projects", floor: rules, beside: []string{"accounts", "keys"}},
 	{name: "keys", floor: rules},
 	{name: "idempotency", floor: rules},
+	{name: "tokens", floor: rules, beside: []string{"accounts"}},
 	{name: "usage", floor: rules},
 	{name: "audit", floor: rules},
 	{name: "retention", floor: rules},

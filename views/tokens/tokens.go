@@ -1,0 +1,51 @@
+// Package tokens holds the pages on an account's access tokens.
+//
+// It owns the list with the form that makes one, and the page that shows a new
+// token once. It does not own what scopes cover (access) nor the life of a token
+// (the rules package tokens).
+package tokens
+
+import "postern/views/ui"
+
+// List is the page of all tokens. Its form posts name, scopes and expires_on
+// (YYYY-MM-DD, "" is 90 days) to the page's own address.
+type List struct {
+	Page     ui.Page
+	Rows     []Row
+	OlderURL string // the next page, "" on the last
+	Create   Form
+}
+
+// Form is what the form holds.
+type Form struct {
+	Open        bool // shown at once, such as when a value is wrong
+	Name        ui.Value
+	Scopes      []ui.Option
+	ScopesError string
+	Expires     ui.Value
+	Error       string
+}
+
+// Row is one token. It posts to Revoke to end it.
+type Row struct {
+	Name     string
+	Display  string // what is left to know it by
+	Kind     string // in words
+	Scopes   string
+	Created  string
+	Expires  string
+	LastUsed string
+	Revoke   string
+}
+
+// Shown is the page of a new token.
+type Shown struct {
+	Page  ui.Page
+	Token string
+	Facts []ui.Fact
+}
+
+func (f Form) scopes() ui.Group {
+	return ui.Group{ID: "scope", Name: "scopes", Legend: "Scopes", Options: f.Scopes, Error: f.ScopesError,
+		Hint: "What it may be used for, as far as your role in each team allows."}
+}
