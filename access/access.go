@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"postern/fault"
+	"postern/models"
 )
 
 // Role is what a principal may be in a team.
@@ -69,6 +70,11 @@ const (
 	ProjectPurge   Action = "project.purge"
 	WorkspacePurge Action = "workspace.purge"
 
+	// ProjectTakedown is what operators may, whatever their role; OperatorChange
+	// says who is one.
+	ProjectTakedown Action = "project.takedown"
+	OperatorChange  Action = "operator.change"
+
 	// CredentialUse is recorded where a credential is refused, RequestMake where a
 	// request is refused for where it comes from, AuditGap where refusals came too
 	// fast to be recorded one by one.
@@ -92,7 +98,7 @@ func Personal() []Action {
 
 // Recorded lists the actions that the audit log can hold.
 func Recorded() []Action {
-	return append(Actions(), WorkspaceClaim, CredentialUse, RequestMake, AuditGap)
+	return append(append(Actions(), Personal()...), ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
 }
 
 // granted is the whole matrix; what is absent is denied.
@@ -177,6 +183,22 @@ func Check(p Principal, team string, action Action) error {
 func NotFound() error { return notFound }
 
 var notFound = fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
+
+// OperatorsProject is Project for what only operators may do with a project, of
+// whichever team.
+func OperatorsProject(tx *models.Tx, p Principal, ref string) (models.Project, error) {
+	if p.Anonymous() && !p.CommandLine {
+		return models.Project{}, Check(p, "", ProjectTakedown)
+	}
+	project, err := findProject(tx, ref)
+	if err != nil {
+		return project, err
+	}
+	if !p.Operator && !p.CommandLine {
+		return project, notFound.Because(&Refusal{Action: ProjectTakedown, Team: project.TeamID, Project: project.ID})
+	}
+	return project, nil
+}
 
 // CheckOperator refuses whoever does not run the installation. To others its
 // affairs do not exist.

@@ -100,6 +100,9 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 		if err != nil {
 			return err
 		}
+		if err := recordOperator(tx, in.From.as(account.ID), account, true); err != nil {
+			return err
+		}
 		session, err = newSession(tx, account.ID, in.From)
 		return err
 	})

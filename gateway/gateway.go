@@ -258,11 +258,15 @@ func (g *Gateway) find(hostLine string, target target) (host string, r route, ok
 }
 
 // serve takes a call that found its project through the steps of the contract:
-// expiry, authentication, loop guard, forward.
+// expiry, takedown, authentication, loop guard, forward.
 func (c *call) serve() {
 	c.step = StepRoute
 	if end := c.route.project.expires; !end.IsZero() && !end.After(c.start) {
 		c.refuse(policy.ExpiredProxy)
+		return
+	}
+	if c.route.project.takenDown {
+		c.refuse(policy.ProjectFrozen)
 		return
 	}
 	c.step = StepAccess

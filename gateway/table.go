@@ -31,6 +31,8 @@ type project struct {
 	expires  time.Time // zero: never
 	term     *term     // nil: claimed
 	versions []version
+
+	takenDown bool
 }
 
 type version struct {
@@ -171,7 +173,7 @@ func compileProject(s *snapshot.Project, connect func(*environment) *engine.Upst
 	if s.Name == "" || s.ID == "" {
 		return nil, fmt.Errorf("name or id is missing")
 	}
-	p := &project{id: s.ID, name: s.Name, realm: policy.NewRealm(s), expires: s.ExpiresAt, term: newTerm(s.ExpiresAt)}
+	p := &project{id: s.ID, name: s.Name, realm: policy.NewRealm(s), expires: s.ExpiresAt, term: newTerm(s.ExpiresAt), takenDown: s.TakenDown}
 	for _, v := range s.Versions {
 		if err := checkAccess(v.Access, s.FallbackOwner); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)

@@ -14,7 +14,8 @@ type guard struct {
 	open     bool // to anybody: TestEveryRouteAnswersTheAnonymousAsDeclared says with what
 	action   access.Action
 	body     string // JSON on the API, a form on pages, with {code}, {invite}, {device} and {team}
-	needs    string // frozen: of the key; ready: of the export; token: one of the owner's
+	needs    string // frozen: of the key; ready: of the export; taken: the project down; token: one of the owner's
+	operator bool   // for who runs the installation; whoever does not, finds nothing, in their own team too
 	silent   bool   // changes nothing that the audit log would tell of
 	nobody   int    // without a credential
 	stranger int    // another account, with a team of its own
@@ -127,6 +128,8 @@ var guards = map[string]guard{
 	"POST /api/v1/keys/:key/revoke":                             {action: access.KeyChange},
 	"GET /api/v1/projects/:project/exports":                     {action: access.ExportRead},
 	"GET /api/v1/projects/:project/usage":                       {action: access.UsageRead},
+	"PUT /api/v1/projects/:project/takedown":                    {action: access.ProjectTakedown, operator: true, body: `{"reason":"Phishing"}`},
+	"DELETE /api/v1/projects/:project/takedown":                 {action: access.ProjectTakedown, operator: true, needs: "taken"},
 	"GET /api/v1/audit":                                         {action: access.AuditRead, stranger: 200},
 	"GET /api/v1/audit/verify":                                  {action: access.AuditRead, stranger: 200},
 	"GET /api/v1/projects/:project/requests":                    {action: access.UsageRead},

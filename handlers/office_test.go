@@ -172,6 +172,8 @@ func (o *office) furnish(t *testing.T, needs, route string) things {
 		has.token = minted.ID
 	case "frozen":
 		_, err = o.server.Keys.Freeze(t.Context(), o.principal, has.key)
+	case "taken":
+		_, err = o.server.Projects.TakeDown(t.Context(), o.principal, has.project, "Phishing")
 	case "ready":
 		err = o.server.Exports.Build(t.Context(), has.export, true)
 	}

@@ -56,6 +56,9 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "update-version", "PATCH", "/api/v1/projects/{project}/versions/{version}", 200, "Change a version's access policy", s.updateVersion)
 	route(s, api, "update-environment", "PATCH", "/api/v1/projects/{project}/environments/{environment}", 200, "Change an environment's target", s.updateEnvironment)
 
+	route(s, api, "take-down-project", "PUT", "/api/v1/projects/{project}/takedown", 200, "Take a project down (operators)", s.takeDownProject)
+	route(s, api, "restore-project", "DELETE", "/api/v1/projects/{project}/takedown", 200, "Lift a takedown (operators)", s.restoreProject)
+
 	route(s, api, "list-keys", "GET", "/api/v1/projects/{project}/keys", 200, "List API keys", s.listKeys)
 	route(s, api, "create-key", "POST", "/api/v1/projects/{project}/keys", 201, "Create an API key", s.createKey)
 	route(s, api, "get-key", "GET", "/api/v1/keys/{key}", 200, "Get an API key", s.getKey)

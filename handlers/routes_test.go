@@ -55,6 +55,7 @@ var anonymous = map[string]string{
 	"GET /api/v1/keys/:key": "401", "POST /api/v1/keys/:key/rotate": "401", "POST /api/v1/keys/:key/freeze": "401",
 	"POST /api/v1/keys/:key/unfreeze": "401", "POST /api/v1/keys/:key/revoke": "401",
 	"GET /api/v1/projects/:project/exports": "401", "POST /api/v1/projects/:project/exports": "401",
+	"PUT /api/v1/projects/:project/takedown": "401", "DELETE /api/v1/projects/:project/takedown": "401",
 	"GET /api/v1/audit": "401", "GET /api/v1/audit/verify": "401",
 	"GET /api/v1/projects/:project/usage": "401", "GET /api/v1/projects/:project/requests": "401",
 	"GET /api/v1/exports/:export": "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
@@ -75,6 +76,7 @@ var bodies = map[string]string{
 	"PATCH /api/v1/projects/:project/environments/:environment": `{"target":"http://127.0.0.1:9"}`,
 	"POST /api/v1/projects/:project/keys":                       `{"owner":"x"}`,
 	"POST /api/v1/projects/:project/exports":                    `{"format":"data"}`,
+	"PUT /api/v1/projects/:project/takedown":                    `{"reason":"x"}`,
 }
 
 func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {

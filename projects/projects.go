@@ -50,6 +50,7 @@ type Project struct {
 	SettingsETag  string `audit:"-"` // of the project's own settings, whatever its versions do
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time `audit:"-"` // when an unclaimed project ends
+	Frozen        *Frozen    // nil: not taken down
 	Versions      []Version
 	KeyTypes      []KeyType
 }
@@ -150,6 +151,9 @@ func (s *Service) List(ctx context.Context, p access.Principal, team, cursor str
 func view(tx *models.Tx, row models.Project) (Project, error) {
 	out := Project{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName,
 		FallbackOwner: row.FallbackOwner, SettingsETag: etag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	if row.FrozenAt != nil {
+		out.Frozen = &Frozen{Reason: row.FrozenReason, Since: *row.FrozenAt}
+	}
 	changed := row.UpdatedAt
 	team, err := tx.TeamByID(row.TeamID)
 	if err != nil {

@@ -148,6 +148,9 @@ func printProject(t terminal, p client.Project) error {
 		if p.ExpiresAt != nil {
 			row("Ends unless claimed", when(p.ExpiresAt)+daysLeft(p.ExpiresAt))
 		}
+		if p.Frozen != nil {
+			row("Taken down", when(&p.Frozen.Since)+" by the operators: "+p.Frozen.Reason)
+		}
 		for _, v := range p.Versions {
 			row("")
 			row("Version", v.Name)
