@@ -39,6 +39,8 @@ const (
 	ExportCreate  Action = "export.create"
 	AuditRead     Action = "audit.read"
 	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
+	WebhookRead   Action = "webhook.read"
+	WebhookChange Action = "webhook.change"
 
 	TeamRead         Action = "team.read"
 	TeamUpdate       Action = "team.update"
@@ -68,6 +70,7 @@ const (
 
 	// These are recorded of what Postern does by itself.
 	ProjectPurge   Action = "project.purge"
+	WebhookDisable Action = "webhook.disable"
 	WorkspacePurge Action = "workspace.purge"
 
 	// ProjectTakedown is what operators may, whatever their role; OperatorChange
@@ -85,7 +88,7 @@ const (
 
 // Actions lists what a role can grant.
 func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead,
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange,
 		TeamRead, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke}
 }
 
@@ -98,7 +101,7 @@ func Personal() []Action {
 
 // Recorded lists the actions that the audit log can hold.
 func Recorded() []Action {
-	return append(append(Actions(), Personal()...), ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
+	return append(append(Actions(), Personal()...), ProjectPurge, WorkspacePurge, WebhookDisable, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
 }
 
 // granted is the whole matrix; what is absent is denied.
@@ -106,9 +109,10 @@ var granted = map[Role]map[Action]bool{
 	Owner: except(),
 	// Who is in a team is for its owners to say.
 	Member: except(TeamUpdate, MemberChange, InvitationRead, InvitationCreate, InvitationRevoke),
-	// An unclaimed workspace has no members; who wants it claims it.
-	Workspace: except(TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke),
-	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, TeamRead: true, MemberRead: true, MemberLeave: true},
+	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
+	// has no members; who wants it claims it.
+	Workspace: except(WebhookRead, WebhookChange, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke),
+	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, TeamRead: true, MemberRead: true, MemberLeave: true},
 }
 
 // except grants every action but these.

@@ -16,7 +16,7 @@ const (
 	ScopeWrite  Scope = "write"  // make, change and claim projects
 	ScopeKeys   Scope = "keys"   // make, change and end API keys
 	ScopeExport Scope = "export" // take projects away
-	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens
+	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens, webhooks
 )
 
 // Scopes is the complete list.
@@ -31,6 +31,7 @@ var needed = map[Action]Scope{
 	ExportRead: ScopeExport, ExportCreate: ScopeExport,
 	TeamCreate: ScopeAdmin, TeamUpdate: ScopeAdmin, MemberChange: ScopeAdmin, MemberLeave: ScopeAdmin,
 	InvitationRead: ScopeAdmin, InvitationCreate: ScopeAdmin, InvitationRevoke: ScopeAdmin, InvitationAccept: ScopeAdmin,
+	WebhookRead: ScopeAdmin, WebhookChange: ScopeAdmin,
 	AuditRead: ScopeAdmin, TokenRead: ScopeAdmin, TokenCreate: ScopeAdmin, TokenRevoke: ScopeAdmin,
 }
 

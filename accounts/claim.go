@@ -82,7 +82,7 @@ func (s *Service) Claim(ctx context.Context, p access.Principal, code, intoTeam 
 				return err
 			}
 		}
-		out, err = claim(tx, p, workspace, intoTeam)
+		out, err = s.claim(ctx, tx, p, workspace, intoTeam)
 		return err
 	})
 	if err != nil {
@@ -122,7 +122,7 @@ func unclaimed(tx *models.Tx, code string) (models.Team, error) {
 
 var errClaimed = fault.New(fault.Conflict, "already_claimed", "This workspace has been claimed already.")
 
-func claim(tx *models.Tx, p access.Principal, workspace models.Team, intoTeam string) (Claimed, error) {
+func (s *Service) claim(ctx context.Context, tx *models.Tx, p access.Principal, workspace models.Team, intoTeam string) (Claimed, error) {
 	now := models.Now()
 	account, err := tx.AccountByID(p.Account)
 	if err != nil {
@@ -154,6 +154,14 @@ func claim(tx *models.Tx, p access.Principal, workspace models.Team, intoTeam st
 	entry := access.Entry{Action: access.WorkspaceClaim, Object: workspace.ID, Team: team.ID, Detail: map[string]string{"team": team.ID, "projects": strings.Join(namesOf(projects), ", ")}}
 	if err := access.Record(tx, p, entry); err != nil {
 		return Claimed{}, err
+	}
+	for _, project := range projects {
+		if s.Events == nil {
+			break
+		}
+		if err := s.Events.Emit(ctx, tx, team.ID, "project.claimed", map[string]string{"project": project.ID, "project_name": project.Name}); err != nil {
+			return Claimed{}, err
+		}
 	}
 	for _, project := range projects {
 		if err := tx.AddRevision(project.ID, "", now); err != nil {

@@ -24,6 +24,7 @@ import (
 	"postern/projects"
 	"postern/tokens"
 	"postern/usage"
+	"postern/webhooks"
 )
 
 // Server is what the routes work with.
@@ -36,6 +37,7 @@ type Server struct {
 	Keys        *keys.Service
 	Exports     *exports.Service
 	Usage       *usage.Service
+	Webhooks    *webhooks.Service
 	Idempotency *idempotency.Service
 	Tokens      *tokens.Service
 	Audit       *audit.Service

@@ -152,6 +152,7 @@ func (o *office) added(t *testing.T, before map[string]models.AuditEntry, teams 
 type things struct {
 	project, projectName, version, environment, key, export, code string
 	team, account, invitation, invite, session, identity, token   string
+	webhook, delivery                                             string
 }
 
 func (o *office) furnish(t *testing.T, needs, route string) things {
@@ -172,6 +173,8 @@ func (o *office) furnish(t *testing.T, needs, route string) things {
 		has.token = minted.ID
 	case "frozen":
 		_, err = o.server.Keys.Freeze(t.Context(), o.principal, has.key)
+	case "webhook":
+		has.webhook, has.delivery, err = o.webhook(t)
 	case "taken":
 		_, err = o.server.Projects.TakeDown(t.Context(), o.principal, has.project, "Phishing")
 	case "ready":
@@ -236,7 +239,7 @@ func (h things) path(route string) string {
 	}
 	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
 		":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
-		":session", h.session, ":identity", h.identity, ":provider", "github", ":token", h.token).Replace(route)
+		":session", h.session, ":identity", h.identity, ":provider", "github", ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(route)
 }
 
 func (o *office) fill(t *testing.T, has things, body string) string {

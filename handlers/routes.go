@@ -73,6 +73,15 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "cancel-export", "POST", "/api/v1/exports/{export}/cancel", 200, "Cancel an unfinished export", s.cancelExport)
 	r.GET("/api/v1/exports/:export/download", s.identify, s.downloadExport)
 
+	route(s, api, "list-webhooks", "GET", "/api/v1/webhooks", 200, "List webhooks", s.listWebhooks)
+	route(s, api, "create-webhook", "POST", "/api/v1/webhooks", 201, "Tell an address what happens", s.createWebhook)
+	route(s, api, "get-webhook", "GET", "/api/v1/webhooks/{webhook}", 200, "Get a webhook", s.getWebhook)
+	route(s, api, "update-webhook", "PATCH", "/api/v1/webhooks/{webhook}", 200, "Change a webhook", s.updateWebhook)
+	route(s, api, "rotate-webhook", "POST", "/api/v1/webhooks/{webhook}/rotate", 200, "Give a webhook a new secret", s.rotateWebhook)
+	route(s, api, "delete-webhook", "DELETE", "/api/v1/webhooks/{webhook}", 204, "Delete a webhook", s.deleteWebhook)
+	route(s, api, "list-deliveries", "GET", "/api/v1/webhooks/{webhook}/deliveries", 200, "List what a webhook was sent", s.listDeliveries)
+	route(s, api, "redeliver", "POST", "/api/v1/webhooks/{webhook}/deliveries/{delivery}/redeliver", 200, "Send an event once more", s.redeliver)
+
 	route(s, api, "get-usage", "GET", usageRoute, 200, "Sum up calls", s.getUsage)
 	route(s, api, "list-requests", "GET", requestsRoute, 200, "List the latest requests, or follow them", s.listRequests)
 	describeUsage(api.OpenAPI())

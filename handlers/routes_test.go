@@ -58,7 +58,10 @@ var anonymous = map[string]string{
 	"PUT /api/v1/projects/:project/takedown": "401", "DELETE /api/v1/projects/:project/takedown": "401",
 	"GET /api/v1/audit": "401", "GET /api/v1/audit/verify": "401",
 	"GET /api/v1/projects/:project/usage": "401", "GET /api/v1/projects/:project/requests": "401",
-	"GET /api/v1/exports/:export": "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
+	"GET /api/v1/webhooks": "401", "POST /api/v1/webhooks": "401", "GET /api/v1/webhooks/:webhook": "401", "PATCH /api/v1/webhooks/:webhook": "401",
+	"POST /api/v1/webhooks/:webhook/rotate": "401", "DELETE /api/v1/webhooks/:webhook": "401", "GET /api/v1/webhooks/:webhook/deliveries": "401",
+	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": "401",
+	"GET /api/v1/exports/:export":                                   "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
 }
 
 // bodies fit the schema, so that the answer is about the credential.
@@ -76,6 +79,8 @@ var bodies = map[string]string{
 	"PATCH /api/v1/projects/:project/environments/:environment": `{"target":"http://127.0.0.1:9"}`,
 	"POST /api/v1/projects/:project/keys":                       `{"owner":"x"}`,
 	"POST /api/v1/projects/:project/exports":                    `{"format":"data"}`,
+	"POST /api/v1/webhooks":                                     `{"url":"http://8.8.8.8"}`,
+	"PATCH /api/v1/webhooks/:webhook":                           `{}`,
 	"PUT /api/v1/projects/:project/takedown":                    `{"reason":"x"}`,
 }
 

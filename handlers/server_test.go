@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,8 +19,10 @@ import (
 	"postern/keys"
 	"postern/models"
 	"postern/projects"
+	"postern/secrets"
 	"postern/tokens"
 	"postern/usage"
+	"postern/webhooks"
 )
 
 // newServer is the control plane over real rooms, without listeners and with
@@ -33,9 +36,16 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		t.Fatal(err)
 	}
 	builder := &exports.Service{DB: db, Store: exports.Dir(t.TempDir()), TTL: time.Hour, AddressOf: settings.Address, Generator: "postern test", Log: log}
-	if builder.Jobs, err = jobs.New(db, builder, log); err != nil {
+	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
+	if err != nil {
 		t.Fatal(err)
 	}
+	hooks := &webhooks.Service{DB: db, Vault: vault, Targets: guard, Client: guard.Client(), Log: log}
+	queue, err := jobs.New(db, builder, log, jobs.Deliveries(hooks, jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	builder.Jobs, hooks.Jobs = queue, queue
 	unserved := func(context.Context) {}
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
@@ -48,6 +58,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
 		Projects:    &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
 		Audit:       &audit.Service{DB: db},
+		Webhooks:    hooks,
 		Refusals:    &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"postern/access"
 	"postern/fault"
+	"postern/keys"
 	"postern/models"
 )
 
@@ -36,6 +37,7 @@ type Service struct {
 	UnclaimedTTL time.Duration
 	CapUnclaimed bool // targets of unclaimed projects are on ports 80 and 443, and few are made from one network
 	Newcomers    Newcomers
+	Events       keys.Events // told of the first keys; nil: nobody is
 	Changed      func(context.Context)
 }
 

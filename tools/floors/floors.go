@@ -48,6 +48,7 @@ var rooms = []room{
 	{name: "usage", floor: rules},
 	{name: "audit", floor: rules},
 	{name: "retention", floor: rules},
+	{name: "webhooks", floor: rules},
 	{name: "accounts", floor: rules},
 
 	{name: "bundle", floor: pure, only: []string{"bundle", "snapshot", "policy", "fault"}},
