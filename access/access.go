@@ -39,6 +39,8 @@ const (
 	ExportCreate  Action = "export.create"
 	AuditRead     Action = "audit.read"
 	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
+	LoginRead     Action = "login.read" // app clients and their providers
+	LoginUpdate   Action = "login.update"
 	WebhookRead   Action = "webhook.read"
 	WebhookChange Action = "webhook.change"
 
@@ -60,6 +62,9 @@ const (
 	AccountRead      Action = "account.read"
 	AccountSignIn    Action = "account.signin"
 	AccountUpdate    Action = "account.update" // its password, the ways it signs in, the sessions that end
+
+	// UserArrive is recorded of end users who sign in for the first time.
+	UserArrive Action = "user.arrive"
 
 	// An account's own, whatever its roles.
 	TokenRead     Action = "token.read"
@@ -88,7 +93,7 @@ const (
 
 // Actions lists what a role can grant.
 func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange,
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange, LoginRead, LoginUpdate,
 		TeamRead, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke}
 }
 
@@ -101,7 +106,7 @@ func Personal() []Action {
 
 // Recorded lists the actions that the audit log can hold.
 func Recorded() []Action {
-	return append(append(Actions(), Personal()...), ProjectPurge, WorkspacePurge, WebhookDisable, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
+	return append(append(Actions(), Personal()...), UserArrive, ProjectPurge, WorkspacePurge, WebhookDisable, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
 }
 
 // granted is the whole matrix; what is absent is denied.
@@ -112,7 +117,7 @@ var granted = map[Role]map[Action]bool{
 	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
 	// has no members; who wants it claims it.
 	Workspace: except(WebhookRead, WebhookChange, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke),
-	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, TeamRead: true, MemberRead: true, MemberLeave: true},
+	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, LoginRead: true, TeamRead: true, MemberRead: true, MemberLeave: true},
 }
 
 // except grants every action but these.

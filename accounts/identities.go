@@ -97,7 +97,7 @@ func (s *Service) SignInAs(ctx context.Context, person provider.Person, ticket T
 	person.Email = strings.ToLower(strings.TrimSpace(person.Email))
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
-		identity, err := tx.IdentityBySubject(person.Issuer, person.Subject)
+		identity, err := tx.LinkedBySubject(person.Issuer, person.Subject)
 		switch {
 		case errors.Is(err, models.ErrNotFound):
 			if identity.AccountID, err = s.welcome(tx, person, ticket, from, now); err != nil {
@@ -106,7 +106,7 @@ func (s *Service) SignInAs(ctx context.Context, person provider.Person, ticket T
 		case err != nil:
 			return err
 		default:
-			if err := tx.TouchIdentity(identity.ID, person.Email, now); err != nil {
+			if err := tx.TouchLinked(identity.ID, person.Email, now); err != nil {
 				return err
 			}
 		}
@@ -151,8 +151,8 @@ func (s *Service) welcome(tx *models.Tx, person provider.Person, ticket Ticket, 
 	return made.ID, tx.Insert(&identity)
 }
 
-func newIdentity(account string, person provider.Person, now time.Time) models.Identity {
-	return models.Identity{ID: models.NewID("idn"), AccountID: account, Issuer: person.Issuer, Subject: person.Subject, Email: person.Email, CreatedAt: now, SeenAt: now}
+func newIdentity(account string, person provider.Person, now time.Time) models.LinkedAccount {
+	return models.LinkedAccount{ID: models.NewID("idn"), AccountID: account, Issuer: person.Issuer, Subject: person.Subject, Email: person.Email, CreatedAt: now, SeenAt: now}
 }
 
 // Identity is another way into an account.
@@ -179,7 +179,7 @@ func (s *Service) Ways(ctx context.Context, p access.Principal) (Ways, error) {
 	if err != nil {
 		return Ways{}, fmt.Errorf("accounts: ways into %s: %w", p.Account, err)
 	}
-	rows, err := tx.IdentitiesOf(p.Account)
+	rows, err := tx.LinkedTo(p.Account)
 	if err != nil {
 		return Ways{}, fmt.Errorf("accounts: ways into %s: %w", p.Account, err)
 	}
@@ -199,7 +199,7 @@ func (s *Service) Link(ctx context.Context, p access.Principal, person provider.
 	taken := fault.New(fault.Conflict, "linked_elsewhere", "This sign-in is linked with an account already. Unlink it there first.")
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
-		_, err := tx.IdentityBySubject(person.Issuer, person.Subject)
+		_, err := tx.LinkedBySubject(person.Issuer, person.Subject)
 		if err == nil {
 			return taken
 		}
@@ -231,7 +231,7 @@ func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) err
 		if err != nil {
 			return err
 		}
-		rows, err := tx.IdentitiesOf(p.Account)
+		rows, err := tx.LinkedTo(p.Account)
 		if err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) err
 			if account.PasswordHash == "" && len(rows) == 1 {
 				return fault.New(fault.Conflict, "last_sign_in", "This is the only way you can sign in. Set a password or link another one first.")
 			}
-			return errors.Join(tx.DeleteIdentity(id), recordSelf(tx, p, id, row, nil))
+			return errors.Join(tx.DeleteLinked(id), recordSelf(tx, p, id, row, nil))
 		}
 		return access.NotFound()
 	})

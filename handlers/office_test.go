@@ -152,7 +152,7 @@ func (o *office) added(t *testing.T, before map[string]models.AuditEntry, teams 
 type things struct {
 	project, projectName, version, environment, key, export, code string
 	team, account, invitation, invite, session, identity, token   string
-	webhook, delivery                                             string
+	webhook, delivery, tenant, client, provider                   string
 }
 
 func (o *office) furnish(t *testing.T, needs, route string) things {
@@ -166,6 +166,7 @@ func (o *office) furnish(t *testing.T, needs, route string) things {
 	}
 	has := things{project: created.Project.ID, projectName: created.Project.Name, version: version.ID, environment: version.Environments[0].ID,
 		key: created.Keys["prod"].ID, export: export.ID, code: o.create(t, access.Principal{}, "").Workspace.ClaimCode}
+	has.tenant, has.client, has.provider = o.loginOf(t, created.Project.ID)
 	switch needs {
 	case "token":
 		var minted tokens.Minted
@@ -226,7 +227,7 @@ func (o *office) people(t *testing.T, has *things) {
 	_, has.invite = invitation(team())
 	sum := sha256.Sum256([]byte(has.team))
 	session := models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &o.principal.Account, Hash: sum[:], CreatedAt: now, ExpiresAt: &until}
-	identity := models.Identity{ID: models.NewID("idn"), AccountID: o.principal.Account, Issuer: "https://id.example", Subject: has.team, CreatedAt: now, SeenAt: now}
+	identity := models.LinkedAccount{ID: models.NewID("idn"), AccountID: o.principal.Account, Issuer: "https://id.example", Subject: has.team, CreatedAt: now, SeenAt: now}
 	o.insert(t, &session, &identity)
 	has.session, has.identity = session.ID, identity.ID
 }
@@ -237,9 +238,12 @@ func (h things) path(route string) string {
 	if isAPI(route) {
 		project = h.project
 	}
+	if strings.HasPrefix(route, "/account/") {
+		h.provider = "github"
+	}
 	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
 		":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
-		":session", h.session, ":identity", h.identity, ":provider", "github", ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(route)
+		":session", h.session, ":identity", h.identity, ":tenant", h.tenant, ":client", h.client, ":provider", h.provider, ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(route)
 }
 
 func (o *office) fill(t *testing.T, has things, body string) string {

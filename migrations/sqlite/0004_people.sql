@@ -1,6 +1,6 @@
 -- +goose Up
 -- Who signs in elsewhere is known by issuer and subject, never by e-mail.
-CREATE TABLE identities (
+CREATE TABLE linked_accounts (
     id         TEXT NOT NULL PRIMARY KEY,
     account_id TEXT NOT NULL REFERENCES accounts (id),
     issuer     TEXT NOT NULL,
@@ -9,8 +9,8 @@ CREATE TABLE identities (
     created_at DATETIME NOT NULL,
     seen_at    DATETIME NOT NULL
 );
-CREATE UNIQUE INDEX identities_issuer_subject ON identities (issuer, subject);
-CREATE INDEX identities_account_id ON identities (account_id);
+CREATE UNIQUE INDEX linked_accounts_issuer_subject ON linked_accounts (issuer, subject);
+CREATE INDEX linked_accounts_account_id ON linked_accounts (account_id);
 
 CREATE TABLE invitations (
     id         TEXT NOT NULL PRIMARY KEY,
