@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +55,10 @@ func number(field func(*Config) *int) func(*Config, string) error {
 
 // settings is the complete list, in the order of the help and the README.
 func settings() []setting {
+	return slices.Concat(basicSettings(), signInSettings())
+}
+
+func basicSettings() []setting {
 	return []setting{
 		{"control-addr", "127.0.0.1:8080", "address of the control plane: dashboard, JSON API, POST /proxy", text(func(c *Config) *string { return &c.ControlAddr })},
 		{"gateway-addr", "127.0.0.1:8090", "address of the gateway that proxied calls reach", text(func(c *Config) *string { return &c.GatewayAddr })},
@@ -75,6 +80,8 @@ func settings() []setting {
 		{"egress-allow", "", "comma-separated CIDRs that upstreams may lie in although they are private", networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow })},
 		{"anonymous", "open", "who may call POST /proxy without signing in: open (anybody), token (whoever knows --anonymous-token) or off", assignAnonymous},
 		{"anonymous-token", "", "what callers send as Postern-Anonymous-Token to create a proxy when --anonymous is token", func(c *Config, v string) error { c.AnonymousToken = Secret(v); return nil }},
+		{"login-github-client-id", "", "client id of the installation's shared GitHub app, for login providers that are managed; empty: none are", text(func(c *Config) *string { return &c.LoginGitHub.ClientID })},
+		{"login-github-client-secret", "", "client secret of the shared GitHub app", func(c *Config, v string) error { c.LoginGitHub.ClientSecret = Secret(v); return nil }},
 		{"key-prefix", "pst", "what new API keys start with", text(func(c *Config) *string { return &c.KeyPrefix })},
 		{"unclaimed-ttl", "720h", "how long a proxy lives that nobody claims", duration(func(c *Config) *time.Duration { return &c.UnclaimedTTL })},
 		{"unclaimed-grace", "168h", "how long one that has ended answers 410 before it is deleted and its name is free again", duration(func(c *Config) *time.Duration { return &c.UnclaimedGrace })},

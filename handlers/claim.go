@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"postern/accounts"
 	"postern/fault"
@@ -13,11 +17,11 @@ import (
 )
 
 type claimedOutput struct {
-	Team     teamOutput `json:"team"`
-	Projects []string   `json:"projects" doc:"Names of what the team has now"`
+	Team     claimedTeam `json:"team"`
+	Projects []string    `json:"projects" doc:"Names of what was claimed"`
 }
 
-type teamOutput struct {
+type claimedTeam struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
@@ -32,7 +36,7 @@ func (s *Server) claimWorkspace(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[claimedOutput]{claimedOutput{Team: teamOutput(claimed.Team), Projects: claimed.Projects}}, nil
+	return &body[claimedOutput]{claimedOutput{Team: claimedTeam{ID: claimed.Team.ID, Name: claimed.Team.Name}, Projects: claimed.Projects}}, nil
 }
 
 func (s *Server) askClaim(v *visit) (answer, error) {
@@ -45,7 +49,7 @@ func (s *Server) askClaim(v *visit) (answer, error) {
 
 func claimForm(v *visit, found accounts.Claimable) claim.Claim {
 	path := "/claim/" + url.PathEscape(v.param("code"))
-	m := claim.Claim{Page: v.shell("Claim", path), Action: path, Projects: found.Projects, Ends: found.ExpiresAt.UTC().Format("2 January 2006") + ", " + daysUntil(found.ExpiresAt, time.Now())}
+	m := claim.Claim{Page: v.shell("Claim", path), Action: path, Projects: found.Projects, Keys: keysGoOn(found.Keys), Ends: found.ExpiresAt.UTC().Format("2 January 2006") + ", " + daysUntil(found.ExpiresAt, time.Now())}
 	for i, team := range found.Teams {
 		m.Teams = append(m.Teams, ui.Option{Value: team.ID, Title: team.Name, Text: "Beside what this team has already.", Chosen: i == 0})
 	}
@@ -65,6 +69,13 @@ func daysUntil(end, now time.Time) string {
 	}
 }
 
+func keysGoOn(n int64) string {
+	if n == 0 {
+		return "No API keys."
+	}
+	return humanize.Comma(n) + " active API " + english.PluralWord(int(n), "key goes", "keys go") + " on working."
+}
+
 // newTeam stands in the form for no team; an empty value could be a form that
 // was cut short.
 const newTeam = "new"
@@ -77,8 +88,14 @@ func (s *Server) claim(v *visit) (answer, error) {
 	if team == newTeam {
 		team = ""
 	}
-	if _, err := s.Accounts.Claim(v.ctx(), v.who, v.param("code"), team); err != nil {
+	claimed, err := s.Accounts.Claim(v.ctx(), v.who, v.param("code"), team)
+	if err != nil {
 		return s.unclaimable(v, err)
+	}
+	v.keepMade(slices.DeleteFunc(s.made(v.c.Request), func(code string) bool { return code == v.param("code") }))
+	v.choose(claimed.Team.ID)
+	if err := s.rotateSession(v); err != nil {
+		return answer{}, err
 	}
 	return v.done("claimed", "/projects")
 }

@@ -30,7 +30,7 @@ func projectCrumb(p rules.Project) ui.Crumb {
 }
 
 func (s *Server) showProjects(v *visit) (answer, error) {
-	found, err := s.Projects.List(v.ctx(), v.who, v.c.Query("after"), cardsPerPage)
+	found, err := s.Projects.List(v.ctx(), v.who, v.who.HomeTeam, v.c.Query("after"), cardsPerPage)
 	if err != nil {
 		return answer{}, err
 	}
@@ -47,6 +47,9 @@ func (s *Server) showProjects(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	m := projects.List{Page: v.shell("Projects", "/projects")}
+	if m.Claims, err = s.offers(v); err != nil {
+		return answer{}, err
+	}
 	if found.Next != "" {
 		m.MoreURL = "/projects?after=" + found.Next
 	}

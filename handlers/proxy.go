@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"fmt"
+	"net/http"
 	"time"
 
 	"postern/config"
@@ -12,6 +13,9 @@ import (
 )
 
 type createProxyInput struct {
+	Site   string `header:"Sec-Fetch-Site" hidden:"true"`
+	Cookie string `header:"Cookie" hidden:"true"`
+
 	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"The installation's token, where it asks callers without an account for one"`
 	Body           struct {
 		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to" example:"https://api.example.com"`
@@ -20,6 +24,7 @@ type createProxyInput struct {
 		Version      string                      `json:"version,omitempty" doc:"1.0.0 when absent"`
 		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Name to target; {prod: target} when absent"`
 		RequestsAuth *requestsAuthInput          `json:"requests_auth,omitempty"`
+		Team         string                      `json:"team,omitempty" doc:"Id of the caller's team that it goes to; the first one when absent"`
 		Product      unavailable                 `json:"product,omitempty"`
 		Tenant       unavailable                 `json:"tenant,omitempty"`
 		OpenAPI      unavailable                 `json:"openapi,omitempty"`
@@ -45,6 +50,11 @@ type keyTypeInput struct {
 	Scopes    []string    `json:"scopes,omitempty"`
 	ExpiresIn int64       `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
 	Limits    unavailable `json:"limits,omitempty"`
+}
+
+type createProxyOutput struct {
+	SetCookie string `header:"Set-Cookie" hidden:"true"`
+	Body      createdProxy
 }
 
 type createdProxy struct {
@@ -78,7 +88,7 @@ type claimOutput struct {
 	URL  string `json:"url"`
 }
 
-func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*body[createdProxy], error) {
+func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*createProxyOutput, error) {
 	if err := s.mayCreate(ctx, in.AnonymousToken); err != nil {
 		return nil, err
 	}
@@ -89,7 +99,11 @@ func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*body[c
 	if err != nil {
 		return nil, err
 	}
-	return &body[createdProxy]{s.showCreated(created)}, nil
+	out := &createProxyOutput{Body: s.showCreated(created)}
+	if claim := out.Body.Claim; claim != nil && in.Site == "same-origin" { // a page of ours in this browser
+		out.SetCookie = s.withMade(s.made(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}}), claim.Code).String()
+	}
+	return out, nil
 }
 
 // mayCreate applies the installation's policy on callers without an account. A
@@ -135,7 +149,7 @@ func (in *createProxyInput) refuseUnavailable() error {
 
 func (in *createProxyInput) rule() projects.CreateInput {
 	b := in.Body
-	out := projects.CreateInput{Target: b.Target, Name: b.Name, DisplayName: b.DisplayName, Version: b.Version, Environments: map[string]string{}}
+	out := projects.CreateInput{Target: b.Target, Team: b.Team, Name: b.Name, DisplayName: b.DisplayName, Version: b.Version, Environments: map[string]string{}}
 	for name, environment := range b.Environments {
 		out.Environments[name] = environment.Target
 	}

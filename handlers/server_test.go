@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postern/accounts"
+	"postern/accounts/provider"
 	"postern/audit"
 	"postern/config"
 	"postern/egress"
@@ -17,6 +18,8 @@ import (
 	"postern/idempotency"
 	"postern/jobs"
 	"postern/keys"
+	"postern/login"
+	"postern/login/providers"
 	"postern/models"
 	"postern/projects"
 	"postern/secrets"
@@ -49,6 +52,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	unserved := func(context.Context) {}
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
+		Providers:   provider.FromConfig(config.SignIn{GitHub: config.GitHub{ClientID: "app", ClientSecret: "secret", URL: "http://127.0.0.1:9", APIURL: "http://127.0.0.1:9"}}),
 		Ready:       func(context.Context) error { return nil },
 		Alarm:       func() string { return "" },
 		Accounts:    &accounts.Service{DB: db, Changed: unserved},
@@ -60,6 +64,17 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Audit:       &audit.Service{DB: db},
 		Metrics:     http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		Webhooks:    hooks,
-		Refusals:    &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
+		Login: &login.Service{DB: db, Vault: newVault(t), Providers: &providers.Set{HTTP: guard.Client()}, Targets: guard, PublicURL: settings.PublicURL,
+			Changed: unserved, Log: log},
+		Refusals: &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 	}
+}
+
+func newVault(t *testing.T) *secrets.Vault {
+	t.Helper()
+	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vault
 }

@@ -1,0 +1,268 @@
+package handlers_test
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/access"
+	"postern/accounts"
+	"postern/exports"
+	"postern/handlers"
+	"postern/models"
+	"postern/projects"
+	"postern/tokens"
+)
+
+// office is a team with its people, and people outside of it, each as the headers
+// that they send.
+type office struct {
+	db        *models.DB
+	server    *handlers.Server
+	handler   http.Handler
+	team      string
+	principal access.Principal // the owner's
+	furnished int
+
+	owner, stranger, otherKey []string
+	others                    map[access.Role][]string // in the team
+	accounts                  map[access.Role]string   // ids of the others
+	strangers                 things
+}
+
+func newOffice(t *testing.T, db *models.DB) *office {
+	t.Helper()
+	o := &office{db: db, server: newServer(t, db), others: map[access.Role][]string{}, accounts: map[access.Role]string{}}
+	o.handler = o.server.Handler()
+	code, err := o.server.Accounts.FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := o.server.Accounts.UseLink(t.Context(), code, accounts.SignUp{Email: "ana@example.com", Name: "Ana", Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ana := o.principalOf(t, session)
+	o.owner, o.team, o.principal = cookie(session), ana.HomeTeam, ana
+	for name, role := range map[string]access.Role{"mia": access.Member, "vic": access.Viewer} {
+		session := o.account(t, name, o.team, role)
+		o.others[role], o.accounts[role] = cookie(session), o.principalOf(t, session).Account
+	}
+
+	own := models.Team{ID: models.NewID("team"), Name: "Others", CreatedAt: models.Now()}
+	claimed := own.CreatedAt
+	own.ClaimedAt = &claimed
+	o.insert(t, &own)
+	stranger := o.account(t, "sam", own.ID, access.Owner)
+	o.stranger = cookie(stranger)
+	theirs := o.create(t, o.principalOf(t, stranger), "theirs")
+	o.strangers = things{project: theirs.Project.ID, projectName: theirs.Project.Name, team: own.ID}
+	o.otherKey = []string{"Authorization", "Bearer " + o.create(t, access.Principal{}, "").Workspace.Key}
+	return o
+}
+
+func cookie(session string) []string { return []string{"Cookie", "postern=" + session} }
+
+func (o *office) principalOf(t *testing.T, session string) access.Principal {
+	t.Helper()
+	p, err := o.server.Accounts.BySession(t.Context(), session)
+	if err != nil || p.Anonymous() {
+		t.Fatalf("no principal: %v", err)
+	}
+	return p
+}
+
+// account makes an account with a role in a team, and signs it in.
+func (o *office) account(t *testing.T, name, team string, role access.Role) (session string) {
+	t.Helper()
+	now, session := models.Now(), "session-of-"+name
+	until, sum := now.Add(accounts.SessionTTL), sha256.Sum256([]byte(session))
+	account := models.Account{ID: models.NewID("acc"), Email: name + "@example.com", Name: name, PasswordHash: "none", CreatedAt: now}
+	o.insert(t, &account, &models.Membership{TeamID: team, AccountID: account.ID, Role: string(role), CreatedAt: now},
+		&models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &account.ID, Hash: sum[:], CreatedAt: now, ExpiresAt: &until})
+	return session
+}
+
+func (o *office) insert(t *testing.T, rows ...any) {
+	t.Helper()
+	if err := o.db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(rows...) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o *office) create(t *testing.T, p access.Principal, name string) projects.Created {
+	t.Helper()
+	created, err := o.server.Projects.Create(t.Context(), p, projects.CreateInput{
+		Target: "http://127.0.0.1:9", Name: name, Auth: projects.AuthInput{Mode: "authenticate"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// audit is the whole log, whosever it is.
+func (o *office) audit(t *testing.T) map[string]models.AuditEntry {
+	t.Helper()
+	rows, err := o.db.SQL().QueryContext(t.Context(), "SELECT DISTINCT team_id FROM audit_entries")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var teams []string
+	for rows.Next() {
+		var team string
+		if err := rows.Scan(&team); err != nil {
+			t.Fatal(err)
+		}
+		teams = append(teams, team)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]models.AuditEntry{}
+	for _, team := range teams {
+		entries, err := o.db.Read(t.Context()).AuditOf(team, 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			found[entry.ID] = entry
+		}
+	}
+	return found
+}
+
+// added lists what came to the log since, of these teams or of all.
+func (o *office) added(t *testing.T, before map[string]models.AuditEntry, teams ...string) (list []models.AuditEntry) {
+	t.Helper()
+	for id, entry := range o.audit(t) {
+		if _, known := before[id]; !known && (len(teams) == 0 || slices.Contains(teams, entry.TeamID)) {
+			list = append(list, entry)
+		}
+	}
+	return list
+}
+
+// things are what the parameters of a route can name. Each route gets its own,
+// so that none finds what another has changed.
+type things struct {
+	project, projectName, version, environment, key, export, code string
+	team, account, invitation, invite, session, identity, token   string
+	webhook, delivery, tenant, client, provider                   string
+}
+
+func (o *office) furnish(t *testing.T, needs, route string) things {
+	t.Helper()
+	o.furnished++
+	created := o.create(t, o.principal, fmt.Sprintf("shop-%d", o.furnished))
+	version := created.Project.Versions[0]
+	export, err := o.server.Exports.Request(t.Context(), o.principal, created.Project.ID, exports.Wish{Format: "data"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := things{project: created.Project.ID, projectName: created.Project.Name, version: version.ID, environment: version.Environments[0].ID,
+		key: created.Keys["prod"].ID, export: export.ID, code: o.create(t, access.Principal{}, "").Workspace.ClaimCode}
+	has.tenant, has.client, has.provider = o.loginOf(t, created.Project.ID)
+	switch needs {
+	case "token":
+		var minted tokens.Minted
+		minted, err = o.server.Tokens.Create(t.Context(), o.principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
+		has.token = minted.ID
+	case "frozen":
+		_, err = o.server.Keys.Freeze(t.Context(), o.principal, has.key)
+	case "webhook":
+		has.webhook, has.delivery, err = o.webhook(t)
+	case "taken":
+		_, err = o.server.Projects.TakeDown(t.Context(), o.principal, has.project, "Phishing")
+	case "ready":
+		err = o.server.Exports.Build(t.Context(), has.export, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc([]string{"team", "invit", "session", ":identity"}, func(part string) bool { return strings.Contains(route, part) }) {
+		o.people(t, &has)
+	}
+	if strings.HasPrefix(route, "/invite/") {
+		has.code = has.invite
+	}
+	return has
+}
+
+// people furnishes a team of its own with an owner to spare, somebody to act on
+// and an open invitation; and an invitation, a session and a linked sign-in for
+// the owner.
+func (o *office) people(t *testing.T, has *things) {
+	t.Helper()
+	now := models.Now()
+	until, soon := now.Add(accounts.SessionTTL), now.Add(accounts.InvitationTTL)
+	team := func() string {
+		row := models.Team{ID: models.NewID("team"), Name: "Team", ClaimedAt: &now, CreatedAt: now}
+		o.insert(t, &row)
+		return row.ID
+	}
+	person := func() string {
+		row := models.Account{ID: models.NewID("acc"), Name: "Tom", CreatedAt: now}
+		row.Email = row.ID + "@example.com"
+		o.insert(t, &row)
+		return row.ID
+	}
+	invitation := func(team string) (id, code string) {
+		code = rand.Text()
+		sum := sha256.Sum256([]byte(code))
+		row := models.Invitation{ID: models.NewID("inv"), TeamID: team, Role: "member", CodeHash: sum[:], CreatedBy: o.principal.Account, CreatedAt: now, ExpiresAt: soon}
+		o.insert(t, &row)
+		return row.ID, code
+	}
+	has.team, has.account = team(), person()
+	for account, role := range map[string]access.Role{o.principal.Account: access.Owner, person(): access.Owner, has.account: access.Member,
+		o.accounts[access.Member]: access.Member, o.accounts[access.Viewer]: access.Viewer} {
+		o.insert(t, &models.Membership{TeamID: has.team, AccountID: account, Role: string(role), CreatedAt: now})
+	}
+	has.invitation, _ = invitation(has.team)
+	_, has.invite = invitation(team())
+	sum := sha256.Sum256([]byte(has.team))
+	session := models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &o.principal.Account, Hash: sum[:], CreatedAt: now, ExpiresAt: &until}
+	identity := models.LinkedAccount{ID: models.NewID("idn"), AccountID: o.principal.Account, Issuer: "https://id.example", Subject: has.team, CreatedAt: now, SeenAt: now}
+	o.insert(t, &session, &identity)
+	has.session, has.identity = session.ID, identity.ID
+}
+
+// path names the project by its id on the API, and by its name on pages.
+func (h things) path(route string) string {
+	project := h.projectName
+	if isAPI(route) {
+		project = h.project
+	}
+	if strings.HasPrefix(route, "/account/") {
+		h.provider = "github"
+	}
+	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
+		":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
+		":session", h.session, ":identity", h.identity, ":tenant", h.tenant, ":client", h.client, ":provider", h.provider, ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(route)
+}
+
+func (o *office) fill(t *testing.T, has things, body string) string {
+	t.Helper()
+	if strings.Contains(body, "{device}") { // each code is for one decision
+		asked, err := o.server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
+	}
+	return strings.NewReplacer("{code}", has.code, "{team}", o.team, "{invite}", has.invite).Replace(body)
+}
+
+func (o *office) ask(t *testing.T, method, path, body string, caller []string) answer {
+	t.Helper()
+	header := caller
+	if !isAPI(path) {
+		header = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}, caller...)
+	}
+	return call(t, o.handler, method, path, "", body, header...)
+}
