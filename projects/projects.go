@@ -19,6 +19,7 @@ import (
 	"postern/fault"
 	"postern/keys"
 	"postern/models"
+	"postern/snapshot"
 )
 
 // TargetChecker judges an address that a customer wants calls forwarded to.
@@ -65,6 +66,7 @@ type Version struct {
 	Mode         string
 	Methods      []string
 	Keyless      string
+	Issuers      []snapshot.TokenIssuer
 	ETag         string `audit:"-"`
 	Environments []Environment
 }
@@ -195,7 +197,7 @@ func later(a, b time.Time) time.Time {
 }
 
 func viewVersion(project string, v models.Version, environments []models.Environment) Version {
-	out := Version{ID: v.ID, Project: project, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless, ETag: etag(v.UpdatedAt)}
+	out := Version{ID: v.ID, Project: project, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless, Issuers: issuersOf(v.TokenIssuers), ETag: etag(v.UpdatedAt)}
 	for _, e := range environments {
 		if e.VersionID == v.ID {
 			out.Environments = append(out.Environments, viewEnvironment(project, v.Name, e))

@@ -120,7 +120,11 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	case snapshot.FeatureEnvironment, snapshot.FeatureRoute:
 		return judgePlace(b, s)
 	case snapshot.FeatureAccess:
-		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
+		v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
+		if s.Version.Access.Allows(snapshot.JWT) {
+			v.Reason = "keys_only"
+		}
+		return v
 	case snapshot.FeatureOwnerFallback:
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/fallback")}
 	case snapshot.FeatureKeyType:

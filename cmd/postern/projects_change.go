@@ -47,9 +47,9 @@ func newProjectsSetTarget(t terminal) *cobra.Command {
 
 func newProjectsSetAccess(t terminal) *cobra.Command {
 	var version, mode, keyless string
-	var methods []string
+	var methods, issuers []string
 	command := &cobra.Command{
-		Use:   "set-access PROJECT [--mode MODE] [--methods METHOD,...] [--keyless WHAT]",
+		Use:   "set-access PROJECT [--mode MODE] [--methods METHOD,...] [--keyless WHAT] [--token-issuer PAIR]",
 		Short: "Change who may call a project",
 		Args:  exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -63,8 +63,12 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 			if c.Flags().Changed("keyless") {
 				change.Keyless = &keyless
 			}
+			var err error
+			if change.JWT, err = tokenIssuers(issuers); err != nil {
+				return err
+			}
 			if change == (client.AuthChange{}) {
-				return usageError{"nothing to change: give --mode, --methods or --keyless"}
+				return usageError{"nothing to change: give --mode, --methods, --keyless or --token-issuer"}
 			}
 			s, err := openSession(t, c)
 			if err != nil {
@@ -86,7 +90,8 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&mode, "mode", "", "passthrough or authenticate")
-	flags.StringSliceVar(&methods, "methods", nil, "how calls authenticate: api_key")
+	flags.StringSliceVar(&methods, "methods", nil, "how calls authenticate: api_key, jwt")
+	flags.StringArrayVar(&issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&keyless, "keyless", "", "calls without a key: reject or owner_fallback")
 	flags.StringVar(&version, "version", "", "version of the project, where it has several")
 	addServerFlag(command)
