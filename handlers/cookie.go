@@ -30,6 +30,9 @@ var flashes = map[string]ui.Notice{
 	"revoked":       {Tone: ui.Good, Text: "The key is revoked for good."},
 	"claimed":       {Tone: ui.Good, Text: "It is yours now. Addresses and API keys stay as they are; the workspace key no longer works."},
 	"token_revoked": {Tone: ui.Good, Text: "The token is revoked: nothing can be done with it any more."},
+	"webhook":       {Tone: ui.Good, Text: "The webhook is saved."},
+	"webhook_gone":  {Tone: ui.Good, Text: "The webhook is deleted."},
+	"webhook_again": {Tone: ui.Good, Text: "The event is on its way again."},
 	"cancelled":     {Tone: ui.Good, Text: "The export is cancelled."},
 }
 

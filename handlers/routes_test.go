@@ -19,6 +19,9 @@ var anonymous = map[string]string{
 	"GET /": "/projects", "GET /signin": "200", "POST /signin": "401", "POST /signout": "/signin", "POST /theme": "/",
 	"GET /welcome/:code": "410", "POST /welcome/:code": "422", "GET /claim/:code": "in", "POST /claim/:code": "in",
 
+	"GET /settings/webhooks": "in", "POST /settings/webhooks": "in", "GET /settings/webhooks/:webhook": "in", "POST /settings/webhooks/:webhook": "in",
+	"POST /settings/webhooks/:webhook/switch": "in", "POST /settings/webhooks/:webhook/rotate": "in", "POST /settings/webhooks/:webhook/delete": "in",
+	"POST /settings/webhooks/:webhook/deliveries/:delivery/redeliver": "in",
 	"GET /projects": "in", "GET /projects/new": "in", "POST /projects/new": "in", "GET /projects/:project": "in",
 	"POST /projects/:project/settings": "in", "POST /projects/:project/versions/:version/access": "in",
 	"POST /projects/:project/environments/:environment": "in", "POST /projects/:project/keys": "in",

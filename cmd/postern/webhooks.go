@@ -183,7 +183,7 @@ func newWebhooksDeliveries(t terminal) *cobra.Command {
 		return table(t.out, func(row func(...string)) {
 			row("ID", "TIME", "EVENT", "STATE", "ATTEMPTS", "STATUS", "WHY")
 			for _, d := range list {
-				row(d.ID, when(&d.CreatedAt), d.Event, d.State, fmt.Sprint(d.Attempts), orDash(d.LastStatus), orEmpty(d.LastError))
+				row(d.ID, when(&d.CreatedAt), d.Event, d.State, fmt.Sprint(d.Attempts), statusOf(d), orEmpty(d.LastError))
 			}
 		})
 	})
@@ -191,11 +191,11 @@ func newWebhooksDeliveries(t terminal) *cobra.Command {
 	return command
 }
 
-func orDash(n *int64) string {
-	if n == nil {
+func statusOf(d client.Delivery) string {
+	if d.LastStatus == nil {
 		return "-"
 	}
-	return fmt.Sprint(*n)
+	return fmt.Sprint(*d.LastStatus)
 }
 
 func orEmpty(s *string) string {
