@@ -98,7 +98,8 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
-	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
+	measured := a.newMetrics()
+	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage, measured},
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
@@ -112,13 +113,13 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	control := &handlers.Server{
-		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Accounts: people, Exports: builder,
+		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Alarm: a.alarm, Accounts: people, Exports: builder,
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
 		Tokens: &tokens.Service{DB: a.state.db},
-		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks,
+		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks, Metrics: measured.Handler(),
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -174,6 +175,13 @@ func (a *App) ready(ctx context.Context) error {
 		return fmt.Errorf("the gateway's state is %s old", age.Round(time.Second))
 	}
 	return nil
+}
+
+func (a *App) alarm() string {
+	if n := a.feed.Behind(); n > 0 {
+		return fmt.Sprintf("projects that cannot be brought up to date: %d; the log names them", n)
+	}
+	return ""
 }
 
 // server is what http.Server and the gateway's have in common.

@@ -85,7 +85,7 @@ func exchange[Out any](ctx context.Context, c *Client, method string, in any, qu
 	}
 	defer answer.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&out); err != nil {
-		return out, fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern does. Is this its address?", c.base).Because(err)
+		return out, c.stranger(err)
 	}
 	return out, nil
 }

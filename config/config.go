@@ -24,6 +24,7 @@ type Config struct {
 	GatewayAddr   string // host:port of the gateway
 	DataDir       string // where SQLite, exports and the lock live
 	DatabaseURL   Secret // "" for SQLite in DataDir, postgres://… otherwise
+	MetricsToken  Secret // who sends it reads /metrics; "": callers on this machine
 	SecretsKey    Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
 	PublicURL     string // how browsers reach the control plane, without a trailing slash
 	GatewayURL    string // how callers reach the gateway's bare domain, without a trailing slash

@@ -34,7 +34,7 @@ type guard struct {
 
 // guards declares every route there is.
 var guards = joined(webhookGuards, map[string]guard{
-	"GET /healthz": {open: true}, "HEAD /healthz": {open: true}, "GET /readyz": {open: true}, "HEAD /readyz": {open: true}, "GET /static/*file": {open: true}, "HEAD /static/*file": {open: true},
+	"GET /healthz": {open: true}, "HEAD /healthz": {open: true}, "GET /readyz": {open: true}, "GET /metrics": {open: true}, "HEAD /readyz": {open: true}, "GET /static/*file": {open: true}, "HEAD /static/*file": {open: true},
 	"GET /openapi.json": {open: true}, "GET /openapi.yaml": {open: true}, "GET /openapi-3.0.json": {open: true}, "GET /openapi-3.0.yaml": {open: true},
 	"GET /": {open: true}, "GET /signin": {open: true}, "POST /signin": {open: true}, "POST /signout": {open: true}, "POST /theme": {open: true},
 	"GET /welcome/:code": {open: true}, "POST /welcome/:code": {open: true},

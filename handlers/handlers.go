@@ -40,7 +40,9 @@ type Server struct {
 	Tokens      *tokens.Service
 	Audit       *audit.Service
 	Refusals    *audit.Refusals
+	Metrics     http.Handler                // for whoever may read them
 	Ready       func(context.Context) error // nil means ready for calls
+	Alarm       func() string               // what an operator has to look into although calls are served; "" for nothing
 	Log         *slog.Logger
 }
 

@@ -19,6 +19,7 @@ func (s *Server) routes(r *gin.Engine) {
 		r.Handle(method, "/healthz", s.health)
 		r.Handle(method, "/readyz", s.readiness)
 	}
+	r.GET("/metrics", s.showMetrics)
 	s.pages(r)
 
 	api := s.newAPI(r)

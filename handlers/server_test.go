@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
 		Ready:       func(context.Context) error { return nil },
+		Alarm:       func() string { return "" },
 		Accounts:    &accounts.Service{DB: db, Changed: unserved},
 		Tokens:      &tokens.Service{DB: db},
 		Idempotency: &idempotency.Service{DB: db},
@@ -56,6 +58,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
 		Projects:    &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
 		Audit:       &audit.Service{DB: db},
+		Metrics:     http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		Webhooks:    hooks,
 		Refusals:    &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 	}

@@ -27,6 +27,7 @@ import (
 type Queue struct {
 	client           *river.Client[*sql.Tx]
 	deliveryAttempts int
+	db               *models.DB
 }
 
 // Exports is the work behind the export jobs.
@@ -76,7 +77,7 @@ func New(db *models.DB, exports Exports, log *slog.Logger, others ...Kind) (*Que
 	if err != nil {
 		return nil, fmt.Errorf("jobs: make the queue: %w", err)
 	}
-	return &Queue{client: client, deliveryAttempts: attempts}, nil
+	return &Queue{client: client, deliveryAttempts: attempts, db: db}, nil
 }
 
 func driver(db *models.DB) riverdriver.Driver[*sql.Tx] {

@@ -37,6 +37,7 @@ var rooms = []room{
 	{name: "views", floor: edges, only: []string{"views/ui", "static"}},
 	{name: "jobs", floor: edges},
 	{name: "gateway", floor: edges, only: []string{"gateway/engine", "snapshot", "policy", "egress", "fault"}},
+	{name: "metrics", floor: edges, only: []string{"policy"}},
 	{name: "client", floor: edges, only: []string{"fault"}},
 	{name: "static", floor: edges, only: []string{}},
 
@@ -89,6 +90,7 @@ var libraries = []library{
 	{"database/sql", []string{"models", "migrations", "jobs", "app", "secrets"}},
 	{"github.com/a-h/templ", []string{"views", "handlers"}},
 	{"github.com/spf13/cobra", []string{"cmd"}},
+	{"github.com/prometheus", []string{"metrics"}},
 	{"code.dny.dev/ssrf", []string{"egress"}},
 	{"github.com/tink-crypto", []string{"secrets"}},
 	{"github.com/chromedp", []string{}},
