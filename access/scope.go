@@ -73,7 +73,7 @@ func CheckSelf(p Principal, action Action) error {
 	case p.Anonymous():
 		return fault.New(fault.Unauthenticated, "credentials_required", "Sign in first.")
 	case p.Account == "":
-		return fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account.")
+		return Refused(fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account."), p.HomeTeam, action)
 	}
-	return Within(p, action)
+	return within(p, p.HomeTeam, action)
 }

@@ -61,6 +61,7 @@ type App struct {
 	feed      *projects.Feed
 	queue     *jobs.Queue
 	usage     *usage.Recorder
+	limiter   limiter
 	refusals  *audit.Refusals
 	pairs     []*certs.Pair
 }
@@ -98,8 +99,11 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
+	if a.limiter, err = a.newLimiter(); err != nil {
+		return err
+	}
 	measured := a.newMetrics()
-	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage, measured},
+	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage, measured}, Limiter: a.limiter,
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
@@ -240,7 +244,7 @@ func (a *App) stop(ctx context.Context) error {
 	a.refusals.Flush(ctx)
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
-	return errors.Join(err, a.usage.Close(write))
+	return errors.Join(err, a.usage.Close(write), a.limiter.Close())
 }
 
 // drain waits for calls under way and cuts off those that take too long, which

@@ -20,27 +20,29 @@ import (
 
 // Config is every setting, parsed.
 type Config struct {
-	ControlAddr   string // host:port of the control plane
-	GatewayAddr   string // host:port of the gateway
-	DataDir       string // where SQLite, exports and the lock live
-	DatabaseURL   Secret // "" for SQLite in DataDir, postgres://… otherwise
-	MetricsToken  Secret // who sends it reads /metrics; "": callers on this machine
-	SecretsKey    Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
-	PublicURL     string // how browsers reach the control plane, without a trailing slash
-	GatewayURL    string // how callers reach the gateway's bare domain, without a trailing slash
-	GatewayDomain string // the bare domain; <project>.<domain> addresses a project
-	GatewayTLS    KeyPair
-	ControlTLS    KeyPair
-	MaxConns      int            // of callers to the gateway
-	MaxConnsFrom  int            // of them from one address; 0 for half
-	Trusted       []netip.Prefix // proxies whose X-Forwarded headers are believed
-	EgressAllow   []netip.Prefix
-	Anonymous     Anonymous
-	KeyPrefix     string
-	UnclaimedTTL  time.Duration // how long an unclaimed workspace lives
-	ExportTTL     time.Duration // how long an export can be downloaded
-	LogLevel      slog.Level
-	LogFormat     string // text or json
+	ControlAddr    string // host:port of the control plane
+	GatewayAddr    string // host:port of the gateway
+	DataDir        string // where SQLite, exports and the lock live
+	DatabaseURL    Secret // "" for SQLite in DataDir, postgres://… otherwise
+	SecretsKey     Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
+	MetricsToken   Secret // who sends it reads /metrics; "": callers on this machine
+	RedisURL       Secret // "" for counters in memory
+	RedisFailsOpen bool   // while Redis is down each replica counts by itself
+	PublicURL      string // how browsers reach the control plane, without a trailing slash
+	GatewayURL     string // how callers reach the gateway's bare domain, without a trailing slash
+	GatewayDomain  string // the bare domain; <project>.<domain> addresses a project
+	GatewayTLS     KeyPair
+	ControlTLS     KeyPair
+	MaxConns       int            // of callers to the gateway
+	MaxConnsFrom   int            // of them from one address; 0 for half
+	Trusted        []netip.Prefix // proxies whose X-Forwarded headers are believed
+	EgressAllow    []netip.Prefix
+	Anonymous      Anonymous
+	KeyPrefix      string
+	UnclaimedTTL   time.Duration // how long an unclaimed workspace lives
+	ExportTTL      time.Duration // how long an export can be downloaded
+	LogLevel       slog.Level
+	LogFormat      string // text or json
 
 	Unclaimed
 }

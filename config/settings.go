@@ -60,6 +60,8 @@ func settings() []setting {
 		{"data-dir", "./data", "directory of the SQLite database and the finished exports; replicas share it", text(func(c *Config) *string { return &c.DataDir })},
 		{"database-url", "", "postgres:// address of the state; empty means SQLite in the data directory", func(c *Config, v string) error { c.DatabaseURL = Secret(v); return nil }},
 		{"secrets-key", "", "comma-separated keys, each 32 bytes in base64, that wrap the data keys of secrets at rest: the first in use, then older ones; empty means the file secrets.key in the data directory, made at the first start", func(c *Config, v string) error { c.SecretsKey = Secret(v); return nil }},
+		{"redis-url", "", "redis:// address where replicas count calls against rate limits together; empty means that each counts by itself", func(c *Config, v string) error { c.RedisURL = Secret(v); return nil }},
+		{"redis-failure", "open", "while Redis is down: open (each replica counts by itself) or closed (calls with limits are answered 503)", assignRedisFailure},
 		{"public-url", "", "how browsers reach the control plane; empty means its address", text(func(c *Config) *string { return &c.PublicURL })},
 		{"gateway-url", "", "how callers reach the gateway's bare domain; empty means domain and port of the gateway", text(func(c *Config) *string { return &c.GatewayURL })},
 		{"gateway-domain", "localhost", "domain whose subdomains are projects: <project>.<domain>", text(func(c *Config) *string { return &c.GatewayDomain })},
@@ -101,6 +103,14 @@ func networks(field func(*Config) *[]netip.Prefix) func(*Config, string) error {
 		}
 		return nil
 	}
+}
+
+func assignRedisFailure(c *Config, v string) error {
+	if v != "open" && v != "closed" {
+		return fmt.Errorf("%q is none of open, closed", v)
+	}
+	c.RedisFailsOpen = v == "open"
+	return nil
 }
 
 func assignAnonymous(c *Config, v string) error {

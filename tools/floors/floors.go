@@ -47,6 +47,7 @@ var rooms = []room{
 	{name: "idempotency", floor: rules},
 	{name: "tokens", floor: rules, beside: []string{"accounts"}},
 	{name: "usage", floor: rules},
+	{name: "ratelimit", floor: rules},
 	{name: "audit", floor: rules},
 	{name: "retention", floor: rules},
 	{name: "webhooks", floor: rules},
