@@ -37,12 +37,17 @@ const (
 	ExportCreate  Action = "export.create"
 	AuditRead     Action = "audit.read"
 	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
+	LoginRead     Action = "login.read" // app clients and their providers
+	LoginUpdate   Action = "login.update"
 	WebhookRead   Action = "webhook.read"
 	WebhookChange Action = "webhook.change"
 
 	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
 	// account may.
 	WorkspaceClaim Action = "workspace.claim"
+
+	// UserArrive is recorded of end users who sign in for the first time.
+	UserArrive Action = "user.arrive"
 
 	// An account's own, whatever its roles.
 	TokenRead     Action = "token.read"
@@ -77,12 +82,12 @@ func Personal() []Action {
 
 // Actions is the complete list.
 func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange}
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange, LoginRead, LoginUpdate}
 }
 
 // Recorded lists the actions that the audit log can hold.
 func Recorded() []Action {
-	return append(Actions(), WorkspaceClaim, ProjectPurge, WorkspacePurge, WebhookDisable, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
+	return append(Actions(), WorkspaceClaim, UserArrive, ProjectPurge, WorkspacePurge, WebhookDisable, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
 }
 
 // granted is the whole matrix; what is absent is denied.
@@ -90,7 +95,7 @@ var granted = map[Role]map[Action]bool{
 	Owner:     all(),
 	Member:    all(),
 	Workspace: without(WebhookRead, WebhookChange), // anybody can make one: it must not send calls anywhere
-	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true},
+	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, LoginRead: true},
 }
 
 func all() map[Action]bool {

@@ -12,8 +12,8 @@ type Scope string
 
 // The scopes. None includes another.
 const (
-	ScopeRead   Scope = "read"   // see projects, keys, usage, teams
-	ScopeWrite  Scope = "write"  // make, change and claim projects
+	ScopeRead   Scope = "read"   // see projects, keys, logins, usage, teams
+	ScopeWrite  Scope = "write"  // make, change and claim projects and their logins
 	ScopeKeys   Scope = "keys"   // make, change and end API keys
 	ScopeExport Scope = "export" // take projects away
 	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens, webhooks
@@ -25,8 +25,8 @@ func Scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeKeys, ScopeEx
 // needed says which scope a token needs for an action. An action that is absent
 // is denied to every token.
 var needed = map[Action]Scope{
-	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead,
-	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite,
+	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead, LoginRead: ScopeRead,
+	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite, LoginUpdate: ScopeWrite,
 	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
 	ExportRead: ScopeExport, ExportCreate: ScopeExport,
 	WebhookRead: ScopeAdmin, WebhookChange: ScopeAdmin,

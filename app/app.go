@@ -25,6 +25,7 @@ import (
 	"postern/idempotency"
 	"postern/jobs"
 	"postern/keys"
+	"postern/login"
 	"postern/projects"
 	"postern/retention"
 	"postern/secrets"
@@ -112,7 +113,8 @@ func (a *App) wire(ctx context.Context, version string) error {
 	}
 	hooks := newWebhooks(a.state.db, a.vault, guard, a.log)
 	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed, Events: hooks}
-	builder, err := a.newExports(ctx, version, hooks)
+	hosted := a.newLogin(guard)
+	builder, err := a.newExports(ctx, version, hooks, hosted)
 	if err != nil {
 		return err
 	}
@@ -123,7 +125,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
 		Tokens: &tokens.Service{DB: a.state.db},
-		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks, Metrics: measured.Handler(),
+		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks, Login: hosted, Metrics: measured.Handler(),
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -138,13 +140,13 @@ func (a *App) wire(ctx context.Context, version string) error {
 
 // newExports makes the export service and the queue, which know each other, as
 // do the webhooks and the queue: the one inserts jobs, the other works on them.
-func (a *App) newExports(ctx context.Context, version string, hooks *webhooks.Service) (*exports.Service, error) {
+func (a *App) newExports(ctx context.Context, version string, hooks *webhooks.Service, hosted *login.Service) (*exports.Service, error) {
 	files := exports.Dir(a.Config.ExportDir())
 	builder := &exports.Service{DB: a.state.db, Store: files, TTL: a.Config.ExportTTL, AddressOf: a.Config.Address,
 		Generator: "postern " + version, Log: a.log, Events: hooks}
 	var err error
 	ends := &retention.Service{DB: a.state.db, Files: files, Grace: a.Config.UnclaimedGrace, Changed: a.feed.Changed, Log: a.log}
-	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log), jobs.Purges(ends), jobs.Deliveries(hooks, webhookSchedule)); err != nil {
+	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log), jobs.Purges(ends), jobs.Deliveries(hooks, webhookSchedule), jobs.LoginUpkeep(hosted)); err != nil {
 		return nil, err
 	}
 	builder.Jobs, hooks.Jobs = a.queue, a.queue

@@ -33,6 +33,7 @@ type Config struct {
 	GatewayDomain  string // the bare domain; <project>.<domain> addresses a project
 	GatewayTLS     KeyPair
 	ControlTLS     KeyPair
+	LoginGitHub    OAuthApp       // which managed login providers share
 	MaxConns       int            // of callers to the gateway
 	MaxConnsFrom   int            // of them from one address; 0 for half
 	Trusted        []netip.Prefix // proxies whose X-Forwarded headers are believed
@@ -70,6 +71,13 @@ const (
 	AnonymousToken Anonymous = "token" // whoever knows the installation's token
 	AnonymousOff   Anonymous = "off"   // only who is signed in with an account
 )
+
+// OAuthApp is an app that is registered with an identity provider; the zero value
+// is none.
+type OAuthApp struct {
+	ClientID     string
+	ClientSecret Secret
+}
 
 // Secret is a setting that never shows itself.
 type Secret = secrets.Secret
@@ -171,6 +179,9 @@ func (c *Config) validate(failed map[string]bool) error {
 	checkAddr("--gateway-addr", c.GatewayAddr)
 	if u := c.DatabaseURL.Reveal(); u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
 		report("--database-url", "only postgres:// addresses are read; leave it empty for SQLite in the data directory")
+	}
+	if (c.LoginGitHub.ClientID == "") != (c.LoginGitHub.ClientSecret == "") {
+		report("--login-github-client-id", "needs --login-github-client-secret, and the other way round")
 	}
 	if c.DataDir == "" {
 		report("--data-dir", "must name a directory")

@@ -75,6 +75,8 @@ func settings() []setting {
 		{"egress-allow", "", "comma-separated CIDRs that upstreams may lie in although they are private", networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow })},
 		{"anonymous", "open", "who may call POST /proxy without signing in: open (anybody), token (whoever knows --anonymous-token) or off", assignAnonymous},
 		{"anonymous-token", "", "what callers send as Postern-Anonymous-Token to create a proxy when --anonymous is token", func(c *Config, v string) error { c.AnonymousToken = Secret(v); return nil }},
+		{"login-github-client-id", "", "client id of the installation's shared GitHub app, for login providers that are managed; empty: none are", text(func(c *Config) *string { return &c.LoginGitHub.ClientID })},
+		{"login-github-client-secret", "", "client secret of the shared GitHub app", func(c *Config, v string) error { c.LoginGitHub.ClientSecret = Secret(v); return nil }},
 		{"key-prefix", "pst", "what new API keys start with", text(func(c *Config) *string { return &c.KeyPrefix })},
 		{"unclaimed-ttl", "720h", "how long a proxy lives that nobody claims", duration(func(c *Config) *time.Duration { return &c.UnclaimedTTL })},
 		{"unclaimed-grace", "168h", "how long one that has ended answers 410 before it is deleted and its name is free again", duration(func(c *Config) *time.Duration { return &c.UnclaimedGrace })},

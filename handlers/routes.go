@@ -21,6 +21,7 @@ func (s *Server) routes(r *gin.Engine) {
 	}
 	r.GET("/metrics", s.showMetrics)
 	s.pages(r)
+	s.issuers(r)
 
 	api := s.newAPI(r)
 	route(s, api, "create-proxy", "POST", "/proxy", 201, "Put a proxy in front of an API", s.createProxy)
@@ -69,6 +70,16 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "get-usage", "GET", usageRoute, 200, "Sum up calls", s.getUsage)
 	route(s, api, "list-requests", "GET", requestsRoute, 200, "List the latest requests, or follow them", s.listRequests)
 	describeUsage(api.OpenAPI())
+
+	route(s, api, "list-app-clients", "GET", "/api/v1/tenants/{tenant}/app-clients", 200, "List a tenant's app clients", s.listAppClients)
+	route(s, api, "create-app-client", "POST", "/api/v1/tenants/{tenant}/app-clients", 201, "Create an app client", s.createAppClient)
+	route(s, api, "get-app-client", "GET", "/api/v1/app-clients/{client}", 200, "Get an app client", s.getAppClient)
+	route(s, api, "update-app-client", "PATCH", "/api/v1/app-clients/{client}", 200, "Change an app client", s.updateAppClient)
+	route(s, api, "delete-app-client", "DELETE", "/api/v1/app-clients/{client}", 204, "Delete an app client", s.deleteAppClient)
+	route(s, api, "list-providers", "GET", "/api/v1/app-clients/{client}/providers", 200, "List an app client's providers", s.listProviders)
+	route(s, api, "create-provider", "POST", "/api/v1/app-clients/{client}/providers", 201, "Offer another provider", s.createProvider)
+	route(s, api, "update-provider", "PATCH", "/api/v1/providers/{provider}", 200, "Change a provider", s.updateProvider)
+	route(s, api, "delete-provider", "DELETE", "/api/v1/providers/{provider}", 204, "Offer a provider no more", s.deleteProvider)
 
 	route(s, api, "list-audit", "GET", "/api/v1/audit", 200, "List what was done and refused", s.listAudit)
 	route(s, api, "verify-audit", "GET", "/api/v1/audit/verify", 200, "Tell whether the audit log is whole", s.verifyAudit)

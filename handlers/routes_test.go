@@ -32,6 +32,16 @@ var anonymous = map[string]string{
 	"GET /projects/:project/usage": "in", "GET /projects/:project/requests": "in",
 	"GET /exports/:export": "in", "GET /exports/:export/download": "in", "POST /exports/:export/cancel": "in",
 
+	"GET /oauth/:client/.well-known/openid-configuration": "404", "GET /oauth/:client/jwks.json": "404",
+	"POST /oauth/:client/token": "401", "OPTIONS /oauth/:client/token": "204", "GET /oauth/:client/userinfo": "401",
+	"POST /oauth/:client/userinfo": "401", "OPTIONS /oauth/:client/userinfo": "204", "GET /oauth/:client/authorize": "400",
+	"POST /oauth/:client/authorize": "400", "GET /oauth/:client/login/:attempt/:provider": "403", "GET /oauth/:client/callback/:provider": "403",
+	"POST /oauth/:client/consent": "403", "GET /oauth/:client/logout": "404", "POST /oauth/:client/logout": "404", "GET /oauth/:client/brand.css": "404",
+
+	"GET /api/v1/tenants/:tenant/app-clients": "401", "POST /api/v1/tenants/:tenant/app-clients": "401", "GET /api/v1/app-clients/:client": "401",
+	"PATCH /api/v1/app-clients/:client": "401", "DELETE /api/v1/app-clients/:client": "401", "GET /api/v1/app-clients/:client/providers": "401",
+	"POST /api/v1/app-clients/:client/providers": "401", "PATCH /api/v1/providers/:provider": "401", "DELETE /api/v1/providers/:provider": "401",
+
 	"GET /settings/tokens": "in", "POST /settings/tokens": "in", "POST /settings/tokens/:token/revoke": "in",
 	"GET /device": "in", "POST /device": "in", "POST /oauth/device_authorization": "400", "POST /oauth/token": "400",
 	"GET /api/v1/whoami": "401", "GET /api/v1/tokens": "401", "POST /api/v1/tokens": "401", "DELETE /api/v1/tokens/:token": "401",
@@ -55,6 +65,8 @@ var anonymous = map[string]string{
 
 // bodies fit the schema, so that the answer is about the credential.
 var bodies = map[string]string{
+	"POST /api/v1/tenants/:tenant/app-clients": "{}", "PATCH /api/v1/app-clients/:client": "{}",
+	"POST /api/v1/app-clients/:client/providers": `{"type":"google"}`, "PATCH /api/v1/providers/:provider": "{}",
 	"POST /proxy":                                               "{}",
 	"POST /api/v1/tokens":                                       `{"name":"ci","scopes":["read"]}`,
 	"POST /api/v1/claim":                                        `{"code":"x"}`,
@@ -98,7 +110,7 @@ func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
 // any, and sums the answer up.
 func answerTo(s *site, method, route string) string {
 	path := strings.NewReplacer(":project", "shop", ":key", "key_1", ":export", "exp_1", ":version", "ver_1",
-		":environment", "env_1", ":code", "nothing", "*file", "nothing").Replace(route)
+		":environment", "env_1", ":tenant", "tnt_1", ":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", ":code", "nothing", "*file", "nothing").Replace(route)
 	header := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	body := ""
 	if strings.HasPrefix(path, "/api/") || path == "/proxy" {

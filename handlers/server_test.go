@@ -17,6 +17,8 @@ import (
 	"postern/idempotency"
 	"postern/jobs"
 	"postern/keys"
+	"postern/login"
+	"postern/login/providers"
 	"postern/models"
 	"postern/projects"
 	"postern/secrets"
@@ -60,6 +62,17 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Audit:       &audit.Service{DB: db},
 		Metrics:     http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		Webhooks:    hooks,
-		Refusals:    &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
+		Login: &login.Service{DB: db, Vault: newVault(t), Providers: &providers.Set{HTTP: guard.Client()}, Targets: guard, PublicURL: settings.PublicURL,
+			Changed: unserved, Log: log},
+		Refusals: &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 	}
+}
+
+func newVault(t *testing.T) *secrets.Vault {
+	t.Helper()
+	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vault
 }

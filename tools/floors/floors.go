@@ -44,6 +44,8 @@ var rooms = []room{
 	{name: "exports", floor: rules, beside: []string{"projects", "keys"}},
 	{name: "projects", floor: rules, beside: []string{"accounts", "keys"}},
 	{name: "keys", floor: rules},
+	{name: "login", floor: rules, beside: []string{"directory"}},
+	{name: "directory", floor: rules},
 	{name: "idempotency", floor: rules},
 	{name: "tokens", floor: rules, beside: []string{"accounts"}},
 	{name: "usage", floor: rules},
@@ -93,6 +95,9 @@ var libraries = []library{
 	{"github.com/spf13/cobra", []string{"cmd"}},
 	{"github.com/prometheus", []string{"metrics"}},
 	{"code.dny.dev/ssrf", []string{"egress"}},
+	{"github.com/go-jose", []string{"login"}},
+	{"golang.org/x/oauth2", []string{"login"}},
+	{"github.com/coreos/go-oidc", []string{"login"}},
 	{"github.com/tink-crypto", []string{"secrets"}},
 	{"github.com/chromedp", []string{}},
 }

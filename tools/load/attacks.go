@@ -117,7 +117,7 @@ func (t *town) breakOff(ctx context.Context) (func(), error) {
 			select {
 			case <-ctx.Done():
 			case <-tick.C:
-				if conn, err := t.dial(ctx, "127.0.0.2"); err == nil {
+				if conn, err := t.dial(ctx, ""); err == nil {
 					_ = ask(conn, bufio.NewReader(conn), t.broken)
 					_ = conn.Close()
 				}

@@ -97,7 +97,7 @@ func (t *town) callHealthy(ctx context.Context, length time.Duration) (time.Dura
 }
 
 func (t *town) callUntil(ctx context.Context, until time.Time) ([]time.Duration, error) {
-	conn, err := t.dial(ctx, "127.0.0.1")
+	conn, err := t.dial(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +115,13 @@ func (t *town) callUntil(ctx context.Context, until time.Time) ([]time.Duration,
 	return out, nil
 }
 
+// dial connects from an address of this machine, or from whichever the kernel
+// takes: to bind one for each of many short connections would be work of its own.
 func (t *town) dial(ctx context.Context, from string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: patience, LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	dialer := net.Dialer{Timeout: patience}
+	if from != "" {
+		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(from)}
+	}
 	conn, err := dialer.DialContext(ctx, "tcp", t.gateway)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the gateway: %w", err)
