@@ -24,6 +24,7 @@ type createProxyInput struct {
 		Version      string                      `json:"version,omitempty" doc:"1.0.0 when absent"`
 		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Name to target; {prod: target} when absent"`
 		RequestsAuth *requestsAuthInput          `json:"requests_auth,omitempty"`
+		Team         string                      `json:"team,omitempty" doc:"Id of the caller's team that it goes to; the first one when absent"`
 		Product      unavailable                 `json:"product,omitempty"`
 		Tenant       unavailable                 `json:"tenant,omitempty"`
 		OpenAPI      unavailable                 `json:"openapi,omitempty"`
@@ -148,7 +149,7 @@ func (in *createProxyInput) refuseUnavailable() error {
 
 func (in *createProxyInput) rule() projects.CreateInput {
 	b := in.Body
-	out := projects.CreateInput{Target: b.Target, Name: b.Name, DisplayName: b.DisplayName, Version: b.Version, Environments: map[string]string{}}
+	out := projects.CreateInput{Target: b.Target, Team: b.Team, Name: b.Name, DisplayName: b.DisplayName, Version: b.Version, Environments: map[string]string{}}
 	for name, environment := range b.Environments {
 		out.Environments[name] = environment.Target
 	}
