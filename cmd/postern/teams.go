@@ -39,7 +39,9 @@ func newMembers(t terminal) *cobra.Command {
 		}, "TEAM"),
 		one(t, "role", "Make a member owner, member or viewer", []string{"TEAM", "ACCOUNT", "ROLE"}, func(ctx context.Context, api *client.Client, args []string) (client.Member, error) {
 			return api.ChangeRole(ctx, args[0], args[1], args[2])
-		}, func(m client.Member) [][2]string { return [][2]string{{"Member", m.Name + " <" + m.Email + ">"}, {"Role", m.Role}} }),
+		}, func(m client.Member) [][2]string {
+			return [][2]string{{"Member", m.Name + " <" + m.Email + ">"}, {"Role", m.Role}}
+		}),
 		none(t, "remove", "Take a member out of a team", []string{"TEAM", "ACCOUNT"}, func(ctx context.Context, api *client.Client, args []string) error {
 			return api.RemoveMember(ctx, args[0], args[1])
 		}, "%s is no longer in the team."))
