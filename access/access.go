@@ -31,11 +31,19 @@ const (
 	ProjectUpdate Action = "project.update"
 	KeyRead       Action = "key.read"
 	KeyCreate     Action = "key.create"
-	KeyChange     Action = "key.change" // freeze, unfreeze, rotate, revoke
+	KeyChange     Action = "key.change" // freeze, unfreeze, rotate, revoke, update
 	ExportRead    Action = "export.read"
 	ExportCreate  Action = "export.create"
 	AuditRead     Action = "audit.read"
 	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
+	ProductRead   Action = "product.read"
+	ProductCreate Action = "product.create"
+	ProductUpdate Action = "product.update"
+	ProductDelete Action = "product.delete"
+	TenantRead    Action = "tenant.read"
+	TenantCreate  Action = "tenant.create"
+	TenantUpdate  Action = "tenant.update"
+	TenantDelete  Action = "tenant.delete"
 
 	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
 	// account may.
@@ -68,7 +76,8 @@ func Personal() []Action {
 
 // Actions is the complete list.
 func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead}
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead,
+		ProductRead, ProductCreate, ProductUpdate, ProductDelete, TenantRead, TenantCreate, TenantUpdate, TenantDelete}
 }
 
 // Recorded lists the actions that the audit log can hold.
@@ -81,7 +90,7 @@ var granted = map[Role]map[Action]bool{
 	Owner:     all(),
 	Member:    all(),
 	Workspace: all(),
-	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true},
+	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, ProductRead: true, TenantRead: true},
 }
 
 func all() map[Action]bool {

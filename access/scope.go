@@ -12,8 +12,8 @@ type Scope string
 
 // The scopes. None includes another.
 const (
-	ScopeRead   Scope = "read"   // see projects, keys, usage, teams
-	ScopeWrite  Scope = "write"  // make, change and claim projects
+	ScopeRead   Scope = "read"   // see projects, keys, products, tenants, usage, teams
+	ScopeWrite  Scope = "write"  // make, change and claim projects, products, tenants
 	ScopeKeys   Scope = "keys"   // make, change and end API keys
 	ScopeExport Scope = "export" // take projects away
 	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens
@@ -25,8 +25,10 @@ func Scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeKeys, ScopeEx
 // needed says which scope a token needs for an action. An action that is absent
 // is denied to every token.
 var needed = map[Action]Scope{
-	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead,
+	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead, ProductRead: ScopeRead, TenantRead: ScopeRead,
 	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite,
+	ProductCreate: ScopeWrite, ProductUpdate: ScopeWrite, ProductDelete: ScopeWrite,
+	TenantCreate: ScopeWrite, TenantUpdate: ScopeWrite, TenantDelete: ScopeWrite,
 	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
 	ExportRead: ScopeExport, ExportCreate: ScopeExport,
 	AuditRead: ScopeAdmin, TokenRead: ScopeAdmin, TokenCreate: ScopeAdmin, TokenRevoke: ScopeAdmin,

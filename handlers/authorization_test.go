@@ -85,22 +85,40 @@ var guards = map[string]guard{
 	"PATCH /api/v1/projects/:project":                           {body: `{"display_name":"Renamed"}`},
 	"PATCH /api/v1/projects/:project/versions/:version":         {body: `{"requests_auth":{"mode":"passthrough"}}`},
 	"PATCH /api/v1/projects/:project/environments/:environment": {body: `{"target":"http://127.0.0.1:9/moved"}`},
-	"GET /api/v1/projects/:project/keys":                        {},
-	"POST /api/v1/projects/:project/keys":                       {body: `{"owner":"billing"}`, owner: 201},
-	"GET /api/v1/keys/:key":                                     {},
-	"POST /api/v1/keys/:key/rotate":                             {},
-	"POST /api/v1/keys/:key/freeze":                             {},
-	"POST /api/v1/keys/:key/unfreeze":                           {needs: "frozen"},
-	"POST /api/v1/keys/:key/revoke":                             {},
-	"GET /api/v1/projects/:project/exports":                     {},
-	"GET /api/v1/projects/:project/usage":                       {},
-	"GET /api/v1/projects/:project/requests":                    {},
-	"GET /api/v1/audit":                                         {stranger: 200, viewer: 403},
-	"GET /api/v1/audit/verify":                                  {stranger: 200, viewer: 403},
-	"POST /api/v1/projects/:project/exports":                    {body: `{"format":"data"}`, owner: 202},
-	"GET /api/v1/exports/:export":                               {},
-	"POST /api/v1/exports/:export/cancel":                       {},
-	"GET /api/v1/exports/:export/download":                      {needs: "ready"},
+	"GET /api/v1/projects/:project/key-types":                   {},
+	"POST /api/v1/projects/:project/key-types":                  {body: `{"name":"silver","scopes":["read"]}`, owner: 201},
+	"PATCH /api/v1/projects/:project/key-types/:key_type":       {body: `{"limits":{"minute":10}}`},
+	"DELETE /api/v1/projects/:project/key-types/:key_type":      {owner: 204},
+	"GET /api/v1/products":                                      {stranger: 200},
+	// In the caller's own team, where a stranger is the owner.
+	"POST /api/v1/products":                            {body: `{"name":"store"}`, stranger: 201, owner: 201},
+	"GET /api/v1/products/:product":                    {},
+	"PATCH /api/v1/products/:product":                  {body: `{"display_name":"Renamed"}`},
+	"DELETE /api/v1/products/:product":                 {owner: 204},
+	"GET /api/v1/tenants":                              {stranger: 200},
+	"POST /api/v1/tenants":                             {body: `{"name":"acme"}`, stranger: 201, owner: 201},
+	"GET /api/v1/tenants/:tenant":                      {},
+	"PATCH /api/v1/tenants/:tenant":                    {body: `{"display_name":"Renamed"}`},
+	"DELETE /api/v1/tenants/:tenant":                   {owner: 204},
+	"PUT /api/v1/projects/:project/tenants/:tenant":    {},
+	"DELETE /api/v1/projects/:project/tenants/:tenant": {needs: "attached", owner: 204},
+	"GET /api/v1/projects/:project/keys":               {},
+	"POST /api/v1/projects/:project/keys":              {body: `{"owner":"billing"}`, owner: 201},
+	"GET /api/v1/keys/:key":                            {},
+	"PATCH /api/v1/keys/:key":                          {body: `{"description":"For the invoices"}`},
+	"POST /api/v1/keys/:key/rotate":                    {},
+	"POST /api/v1/keys/:key/freeze":                    {},
+	"POST /api/v1/keys/:key/unfreeze":                  {needs: "frozen"},
+	"POST /api/v1/keys/:key/revoke":                    {},
+	"GET /api/v1/projects/:project/exports":            {},
+	"GET /api/v1/projects/:project/usage":              {},
+	"GET /api/v1/projects/:project/requests":           {},
+	"GET /api/v1/audit":                                {stranger: 200, viewer: 403},
+	"GET /api/v1/audit/verify":                         {stranger: 200, viewer: 403},
+	"POST /api/v1/projects/:project/exports":           {body: `{"format":"data"}`, owner: 202},
+	"GET /api/v1/exports/:export":                      {},
+	"POST /api/v1/exports/:export/cancel":              {},
+	"GET /api/v1/exports/:export/download":             {needs: "ready"},
 }
 
 // Whoever may not do it is refused, which leaves one audit entry that says so; who
@@ -319,7 +337,10 @@ func (o *office) audit(t *testing.T) []models.AuditEntry {
 
 // things are what the parameters of a route can name. Each route gets its own,
 // so that none finds what another has changed.
-type things struct{ project, projectName, version, environment, key, export, code, token string }
+type things struct {
+	project, projectName, version, environment, key, export, code, token string
+	keyType, product, tenant                                             string
+}
 
 func (o *office) furnish(t *testing.T, needs string) things {
 	t.Helper()
@@ -332,7 +353,10 @@ func (o *office) furnish(t *testing.T, needs string) things {
 	}
 	has := things{project: created.Project.ID, projectName: created.Project.Name, version: version.ID, environment: version.Environments[0].ID,
 		key: created.Keys["prod"].ID, export: export.ID, code: o.create(t, access.Principal{}, "").Workspace.ClaimCode}
+	has.keyType, has.product, has.tenant = o.surroundings(t, has.project)
 	switch needs {
+	case "attached":
+		_, err = o.server.Projects.Attach(t.Context(), o.principal, has.project, has.tenant)
 	case "token":
 		var minted tokens.Minted
 		minted, err = o.server.Tokens.Create(t.Context(), o.principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
@@ -348,6 +372,24 @@ func (o *office) furnish(t *testing.T, needs string) things {
 	return has
 }
 
+// surroundings makes the rest that a project can have, and returns the ids.
+func (o *office) surroundings(t *testing.T, project string) (keyType, product, tenant string) {
+	t.Helper()
+	kty, err := o.server.Projects.CreateKeyType(t.Context(), o.principal, project, projects.KeyType{Name: "gold", Scopes: []string{"read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prd, err := o.server.Projects.CreateProduct(t.Context(), o.principal, fmt.Sprintf("product-%d", o.furnished), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tnt, err := o.server.Projects.CreateTenant(t.Context(), o.principal, projects.TenantInput{Name: fmt.Sprintf("tenant-%d", o.furnished)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kty.ID, prd.ID, tnt.ID
+}
+
 // path names the project by its id on the API, and by its name on pages.
 func (h things) path(route string) string {
 	project := h.projectName
@@ -355,7 +397,7 @@ func (h things) path(route string) string {
 		project = h.project
 	}
 	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
-		":key", h.key, ":export", h.export, ":code", h.code, ":token", h.token).Replace(route)
+		":key_type", h.keyType, ":product", h.product, ":tenant", h.tenant, ":key", h.key, ":export", h.export, ":code", h.code, ":token", h.token).Replace(route)
 }
 
 func (o *office) fill(t *testing.T, has things, body string) string {
