@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run test fuzz bench generate lint conformance build clean
+.PHONY: help run test fuzz load bench generate lint conformance build clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -13,6 +13,9 @@ test: ## Install what the tests need where it is missing, and run everything
 
 fuzz: ## Fuzz every parser, 30 s each
 	tools/fuzz
+
+load: ## Compare how fast a healthy project answers with and without attacks on others
+	go run ./tools/load
 
 bench: ## Measure the gateway side by side with nginx, and print the table
 	tools/setup bench

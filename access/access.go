@@ -7,6 +7,7 @@ package access
 
 import (
 	"postern/fault"
+	"postern/models"
 )
 
 // Role is what a principal may be in a team.
@@ -44,10 +45,17 @@ const (
 	TenantCreate  Action = "tenant.create"
 	TenantUpdate  Action = "tenant.update"
 	TenantDelete  Action = "tenant.delete"
+	LoginRead     Action = "login.read" // app clients and their providers
+	LoginUpdate   Action = "login.update"
+	WebhookRead   Action = "webhook.read"
+	WebhookChange Action = "webhook.change"
 
 	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
 	// account may.
 	WorkspaceClaim Action = "workspace.claim"
+
+	// UserArrive is recorded of end users who sign in for the first time.
+	UserArrive Action = "user.arrive"
 
 	// An account's own, whatever its roles.
 	TokenRead     Action = "token.read"
@@ -58,7 +66,13 @@ const (
 
 	// These are recorded of what Postern does by itself.
 	ProjectPurge   Action = "project.purge"
+	WebhookDisable Action = "webhook.disable"
 	WorkspacePurge Action = "workspace.purge"
+
+	// ProjectTakedown is what operators may, whatever their role; OperatorChange
+	// says who is one.
+	ProjectTakedown Action = "project.takedown"
+	OperatorChange  Action = "operator.change"
 
 	// CredentialUse is recorded where a credential is refused, RequestMake where a
 	// request is refused for where it comes from, AuditGap where refusals came too
@@ -77,26 +91,36 @@ func Personal() []Action {
 // Actions is the complete list.
 func Actions() []Action {
 	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead,
+		WebhookRead, WebhookChange, LoginRead, LoginUpdate,
 		ProductRead, ProductCreate, ProductUpdate, ProductDelete, TenantRead, TenantCreate, TenantUpdate, TenantDelete}
 }
 
 // Recorded lists the actions that the audit log can hold.
 func Recorded() []Action {
-	return append(Actions(), WorkspaceClaim, CredentialUse, RequestMake, AuditGap)
+	return append(Actions(), WorkspaceClaim, UserArrive, ProjectPurge, WorkspacePurge, WebhookDisable, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
 }
 
 // granted is the whole matrix; what is absent is denied.
 var granted = map[Role]map[Action]bool{
 	Owner:     all(),
 	Member:    all(),
-	Workspace: all(),
-	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, ProductRead: true, TenantRead: true},
+	Workspace: without(WebhookRead, WebhookChange), // anybody can make one: it must not send calls anywhere
+	Viewer: {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, LoginRead: true,
+		ProductRead: true, TenantRead: true},
 }
 
 func all() map[Action]bool {
 	set := map[Action]bool{}
 	for _, action := range Actions() {
 		set[action] = true
+	}
+	return set
+}
+
+func without(actions ...Action) map[Action]bool {
+	set := all()
+	for _, action := range actions {
+		delete(set, action)
 	}
 	return set
 }
@@ -164,6 +188,22 @@ func Check(p Principal, team string, action Action) error {
 func NotFound() error { return notFound }
 
 var notFound = fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
+
+// OperatorsProject is Project for what only operators may do with a project, of
+// whichever team.
+func OperatorsProject(tx *models.Tx, p Principal, ref string) (models.Project, error) {
+	if p.Anonymous() && !p.CommandLine {
+		return models.Project{}, Check(p, "", ProjectTakedown)
+	}
+	project, err := findProject(tx, ref)
+	if err != nil {
+		return project, err
+	}
+	if !p.Operator && !p.CommandLine {
+		return project, notFound.Because(&Refusal{Action: ProjectTakedown, Team: project.TeamID, Project: project.ID})
+	}
+	return project, nil
+}
 
 // CheckOperator refuses whoever does not run the installation. To others its
 // affairs do not exist.

@@ -16,6 +16,14 @@ func Project(tx *models.Tx, p Principal, ref string, action Action) (models.Proj
 	if p.Anonymous() {
 		return models.Project{}, Check(p, "", action)
 	}
+	project, err := findProject(tx, ref)
+	if err != nil {
+		return project, err
+	}
+	return project, CheckProject(p, project, action)
+}
+
+func findProject(tx *models.Tx, ref string) (models.Project, error) {
 	find := tx.ProjectByName
 	if strings.Contains(ref, "_") {
 		find = tx.ProjectByID
@@ -27,7 +35,7 @@ func Project(tx *models.Tx, p Principal, ref string, action Action) (models.Proj
 	if err != nil {
 		return project, fmt.Errorf("access: find the project %s: %w", ref, err)
 	}
-	return project, CheckProject(p, project, action)
+	return project, nil
 }
 
 // CheckProject is Check for what belongs to a project.

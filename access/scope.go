@@ -12,11 +12,11 @@ type Scope string
 
 // The scopes. None includes another.
 const (
-	ScopeRead   Scope = "read"   // see projects, keys, products, tenants, usage, teams
-	ScopeWrite  Scope = "write"  // make, change and claim projects, products, tenants
+	ScopeRead   Scope = "read"   // see projects, keys, logins, products, tenants, usage, teams
+	ScopeWrite  Scope = "write"  // make, change and claim projects and their logins, products, tenants
 	ScopeKeys   Scope = "keys"   // make, change and end API keys
 	ScopeExport Scope = "export" // take projects away
-	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens
+	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens, webhooks
 )
 
 // Scopes is the complete list.
@@ -25,12 +25,13 @@ func Scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeKeys, ScopeEx
 // needed says which scope a token needs for an action. An action that is absent
 // is denied to every token.
 var needed = map[Action]Scope{
-	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead, ProductRead: ScopeRead, TenantRead: ScopeRead,
-	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite,
+	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead, LoginRead: ScopeRead, ProductRead: ScopeRead, TenantRead: ScopeRead,
+	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite, LoginUpdate: ScopeWrite,
 	ProductCreate: ScopeWrite, ProductUpdate: ScopeWrite, ProductDelete: ScopeWrite,
 	TenantCreate: ScopeWrite, TenantUpdate: ScopeWrite, TenantDelete: ScopeWrite,
 	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
 	ExportRead: ScopeExport, ExportCreate: ScopeExport,
+	WebhookRead: ScopeAdmin, WebhookChange: ScopeAdmin,
 	AuditRead: ScopeAdmin, TokenRead: ScopeAdmin, TokenCreate: ScopeAdmin, TokenRevoke: ScopeAdmin,
 }
 
@@ -74,7 +75,7 @@ func CheckSelf(p Principal, action Action) error {
 	case p.Anonymous():
 		return fault.New(fault.Unauthenticated, "credentials_required", "Sign in first.")
 	case p.Account == "":
-		return fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account.")
+		return Refused(fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account."), p.HomeTeam, action)
 	}
-	return Within(p, action)
+	return within(p, p.HomeTeam, action)
 }

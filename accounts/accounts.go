@@ -43,7 +43,13 @@ const workspaceKeyPrefix = "pstw_"
 type Service struct {
 	DB       *models.DB
 	Changed  func(context.Context)
+	Events   Events // nil: nobody is told
 	throttle throttle
+}
+
+// Events tells a team of what it has claimed, in the caller's transaction.
+type Events interface {
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }
 
 // newSecret makes 256 random bits as text.

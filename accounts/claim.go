@@ -16,6 +16,7 @@ import (
 // Claimable is what a claim code stands for.
 type Claimable struct {
 	Projects  []string // names
+	Keys      int64    // API keys that work
 	ExpiresAt time.Time
 	Teams     []Team // the account's own, into which it may be merged
 }
@@ -45,6 +46,9 @@ func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Cl
 		return Claimable{}, fmt.Errorf("accounts: look at a claim: %w", err)
 	}
 	out := Claimable{Projects: namesOf(projects), ExpiresAt: *workspace.ExpiresAt}
+	if out.Keys, err = activeKeys(tx, projects); err != nil {
+		return Claimable{}, fmt.Errorf("accounts: count the keys of a claim: %w", err)
+	}
 	for _, id := range p.Teams() {
 		if !access.Can(p.Roles[id], access.ProjectCreate) {
 			continue
@@ -57,6 +61,18 @@ func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Cl
 	}
 	slices.SortFunc(out.Teams, func(a, b Team) int { return compareTeams(a, b, p.HomeTeam) })
 	return out, nil
+}
+
+func activeKeys(tx *models.Tx, projects []models.Project) (sum int64, err error) {
+	ids := make([]string, 0, len(projects))
+	for _, project := range projects {
+		ids = append(ids, project.ID)
+	}
+	active, err := tx.CountActiveKeys(ids, models.Now())
+	for _, n := range active {
+		sum += n
+	}
+	return sum, err
 }
 
 // compareTeams puts the home team first and the others in the order they were
@@ -88,7 +104,7 @@ func (s *Service) Claim(ctx context.Context, p access.Principal, code, intoTeam 
 				return err
 			}
 		}
-		out, err = claim(tx, p, workspace, intoTeam)
+		out, err = s.claim(ctx, tx, p, workspace, intoTeam)
 		return err
 	})
 	if err != nil {
@@ -100,12 +116,8 @@ func (s *Service) Claim(ctx context.Context, p access.Principal, code, intoTeam 
 
 // claimable finds the workspace of a code that can still be claimed.
 func claimable(tx *models.Tx, p access.Principal, code string) (models.Team, error) {
-	if p.Anonymous() {
-		return models.Team{}, fault.New(fault.Unauthenticated, "credentials_required", "Sign in to claim this.")
-	}
-	if p.Account == "" {
-		return models.Team{}, access.Refused(fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot claim; sign in with an account."),
-			p.HomeTeam, access.WorkspaceClaim)
+	if err := access.CheckSelf(p, access.WorkspaceClaim); err != nil {
+		return models.Team{}, err
 	}
 	workspace, err := tx.TeamByClaimCode(hash(code))
 	switch {
@@ -123,7 +135,7 @@ func claimable(tx *models.Tx, p access.Principal, code string) (models.Team, err
 
 var errClaimed = fault.New(fault.Conflict, "already_claimed", "This workspace has been claimed already.")
 
-func claim(tx *models.Tx, p access.Principal, workspace models.Team, intoTeam string) (Claimed, error) {
+func (s *Service) claim(ctx context.Context, tx *models.Tx, p access.Principal, workspace models.Team, intoTeam string) (Claimed, error) {
 	now := models.Now()
 	account, err := tx.AccountByID(p.Account)
 	if err != nil {
@@ -155,6 +167,14 @@ func claim(tx *models.Tx, p access.Principal, workspace models.Team, intoTeam st
 	entry := access.Entry{Action: access.WorkspaceClaim, Object: workspace.ID, Team: team.ID, Detail: map[string]string{"team": team.ID, "projects": strings.Join(namesOf(projects), ", ")}}
 	if err := access.Record(tx, p, entry); err != nil {
 		return Claimed{}, err
+	}
+	for _, project := range projects {
+		if s.Events == nil {
+			break
+		}
+		if err := s.Events.Emit(ctx, tx, team.ID, "project.claimed", map[string]string{"project": project.ID, "project_name": project.Name}); err != nil {
+			return Claimed{}, err
+		}
 	}
 	for _, project := range projects {
 		if err := tx.AddRevision(project.ID, "", now); err != nil {

@@ -115,6 +115,9 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 		if err != nil {
 			return err
 		}
+		if err := recordOperator(tx, access.Principal{Account: account.ID}, account, true); err != nil {
+			return err
+		}
 		session, err = newSession(tx, account.ID)
 		return err
 	})

@@ -25,11 +25,13 @@ import (
 	"postern/idempotency"
 	"postern/jobs"
 	"postern/keys"
+	"postern/login"
 	"postern/projects"
 	"postern/retention"
 	"postern/secrets"
 	"postern/tokens"
 	"postern/usage"
+	"postern/webhooks"
 )
 
 // How long a stop waits: for calls under way, for those that were cut off to be
@@ -60,6 +62,7 @@ type App struct {
 	feed      *projects.Feed
 	queue     *jobs.Queue
 	usage     *usage.Recorder
+	limiter   limiter
 	refusals  *audit.Refusals
 	pairs     []*certs.Pair
 }
@@ -97,26 +100,32 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
-	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage},
+	if a.limiter, err = a.newLimiter(); err != nil {
+		return err
+	}
+	measured := a.newMetrics()
+	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage, measured}, Limiter: a.limiter,
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)
 	}
-	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed}
-	builder, err := a.newExports(ctx, version)
+	hooks := newWebhooks(a.state.db, a.vault, guard, a.log)
+	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed, Events: hooks}
+	hosted := a.newLogin(guard)
+	builder, err := a.newExports(ctx, version, hooks, hosted)
 	if err != nil {
 		return err
 	}
 	control := &handlers.Server{
-		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Accounts: people, Exports: builder,
-		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed},
+		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Alarm: a.alarm, Accounts: people, Exports: builder,
+		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
-			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed},
+			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
 		Tokens: &tokens.Service{DB: a.state.db},
-		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals,
+		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks, Login: hosted, Metrics: measured.Handler(),
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -129,18 +138,18 @@ func (a *App) wire(ctx context.Context, version string) error {
 	return err
 }
 
-// newExports makes the export service and the queue, which know each other: the
-// one inserts jobs, the other works on them.
-func (a *App) newExports(ctx context.Context, version string) (*exports.Service, error) {
+// newExports makes the export service and the queue, which know each other, as
+// do the webhooks and the queue: the one inserts jobs, the other works on them.
+func (a *App) newExports(ctx context.Context, version string, hooks *webhooks.Service, hosted *login.Service) (*exports.Service, error) {
 	files := exports.Dir(a.Config.ExportDir())
 	builder := &exports.Service{DB: a.state.db, Store: files, TTL: a.Config.ExportTTL, AddressOf: a.Config.Address,
-		Generator: "postern " + version, Log: a.log}
+		Generator: "postern " + version, Log: a.log, Events: hooks}
 	var err error
 	ends := &retention.Service{DB: a.state.db, Files: files, Grace: a.Config.UnclaimedGrace, Changed: a.feed.Changed, Log: a.log}
-	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log), jobs.Purges(ends)); err != nil {
+	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log), jobs.Purges(ends), jobs.Deliveries(hooks, webhookSchedule), jobs.LoginUpkeep(hosted)); err != nil {
 		return nil, err
 	}
-	builder.Jobs = a.queue
+	builder.Jobs, hooks.Jobs = a.queue, a.queue
 	if a.state.sole {
 		err = builder.TakeOver(ctx, files)
 	}
@@ -172,6 +181,13 @@ func (a *App) ready(ctx context.Context) error {
 		return fmt.Errorf("the gateway's state is %s old", age.Round(time.Second))
 	}
 	return nil
+}
+
+func (a *App) alarm() string {
+	if n := a.feed.Behind(); n > 0 {
+		return fmt.Sprintf("projects that cannot be brought up to date: %d; the log names them", n)
+	}
+	return ""
 }
 
 // server is what http.Server and the gateway's have in common.
@@ -230,7 +246,7 @@ func (a *App) stop(ctx context.Context) error {
 	a.refusals.Flush(ctx)
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
-	return errors.Join(err, a.usage.Close(write))
+	return errors.Join(err, a.usage.Close(write), a.limiter.Close())
 }
 
 // drain waits for calls under way and cuts off those that take too long, which

@@ -6,32 +6,58 @@ import (
 	"fmt"
 	"os"
 
+	"postern/accounts"
 	"postern/audit"
 	"postern/config"
 	"postern/migrations"
+	"postern/models"
 )
 
 // VerifyAudit verifies the audit logs in the configured database, which nothing is
 // changed in; a server may be running on it.
-func VerifyAudit(ctx context.Context, c config.Config) ([]audit.Verdict, error) {
+func VerifyAudit(ctx context.Context, c config.Config) (verdicts []audit.Verdict, err error) {
+	err = onDatabase(ctx, c, func(db *models.DB) error {
+		verdicts, err = audit.VerifyAll(ctx, db)
+		return err
+	})
+	return verdicts, err
+}
+
+// Operators lists the e-mail addresses of who runs the installation.
+func Operators(ctx context.Context, c config.Config) (emails []string, err error) {
+	err = onDatabase(ctx, c, func(db *models.DB) error {
+		emails, err = (&accounts.Service{DB: db}).Operators(ctx)
+		return err
+	})
+	return emails, err
+}
+
+// SetOperator says of an account whether it is an operator.
+func SetOperator(ctx context.Context, c config.Config, email string, operator bool) error {
+	return onDatabase(ctx, c, func(db *models.DB) error {
+		return (&accounts.Service{DB: db}).SetOperator(ctx, email, operator)
+	})
+}
+
+// onDatabase opens a database that a server has made, and may be running on.
+func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) error) error {
 	if c.DatabaseURL == "" {
 		if _, err := os.Stat(c.SQLitePath()); err != nil {
-			return nil, fmt.Errorf("cannot open the database (%w): name the server's data directory with --data-dir", err)
+			return fmt.Errorf("cannot open the database (%w): name the server's data directory with --data-dir", err)
 		}
 	}
 	db, err := openDatabase(ctx, c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	verdicts, err := func() ([]audit.Verdict, error) {
-		pending, err := migrations.Pending(ctx, db.SQL(), db.Dialect())
-		if err != nil {
-			return nil, explain(c, "cannot read the database", err)
-		}
-		if pending {
-			return nil, errors.New("the database's schema is not up to date: run `postern migrate` on it first")
-		}
-		return audit.VerifyAll(ctx, db)
-	}()
-	return verdicts, errors.Join(err, db.Close())
+	pending, err := migrations.Pending(ctx, db.SQL(), db.Dialect())
+	switch {
+	case err != nil:
+		err = explain(c, "cannot read the database", err)
+	case pending:
+		err = errors.New("the database's schema is not up to date: run `postern migrate` on it first")
+	default:
+		err = work(db)
+	}
+	return errors.Join(err, db.Close())
 }

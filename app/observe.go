@@ -1,13 +1,33 @@
 package app
 
 import (
+	"context"
+	"time"
+
 	"postern/gateway"
+	"postern/metrics"
 	"postern/usage"
 )
 
-// observer tells usage what the gateway tells. Neither knows of the other; that
-// their structs are alike is checked by the conversion.
-type observer struct{ recorder *usage.Recorder }
+// observer tells usage and metrics what the gateway tells. None knows of the
+// others; that the structs of gateway and usage are alike is checked by the
+// conversion.
+type observer struct {
+	recorder *usage.Recorder
+	metrics  *metrics.Metrics
+}
 
 // Observe implements gateway.Observer.
-func (o observer) Observe(out gateway.Outcome) { o.recorder.Observe(usage.Call(out)) }
+func (o observer) Observe(out gateway.Outcome) {
+	o.metrics.Call(out.Status, out.Code, out.Duration)
+	o.recorder.Observe(usage.Call(out))
+}
+
+// newMetrics measures what is there once everything is wired.
+func (a *App) newMetrics() *metrics.Metrics {
+	return metrics.New(metrics.Sources{
+		FeedAge: func() time.Duration { return a.feed.Age() },
+		Jobs:    func(ctx context.Context) (map[string]int64, error) { return a.queue.Counts(ctx) },
+		Exports: func(ctx context.Context) (map[string]int64, error) { return a.state.db.Read(ctx).CountExports() },
+	})
+}

@@ -149,6 +149,9 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		for i := range kind.NumField() {
 			name := kind.Name() + "." + kind.Field(i).Name
 			want, ok := fields[name]
+			if name == "Project.TakenDown" {
+				continue // a measure of this installation: nobody takes it along
+			}
 			switch {
 			case !ok:
 				t.Errorf("%s belongs to no feature", name)

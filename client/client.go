@@ -90,7 +90,7 @@ func decoded[Out any](c *Client, answer *http.Response) (Out, error) {
 	defer answer.Body.Close()
 	var out Out
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&out); err != nil {
-		return out, fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern does. Is this its address?", c.base).Because(err)
+		return out, c.stranger(err)
 	}
 	return out, nil
 }

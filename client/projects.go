@@ -23,6 +23,30 @@ type Project struct {
 	KeyTypes      []KeyType     `json:"key_types"`
 	CreatedAt     time.Time     `json:"created_at"`
 	ExpiresAt     *time.Time    `json:"expires_at"` // nil once claimed
+	Frozen        *Frozen       `json:"frozen"`     // nil while it is served
+}
+
+// Frozen says that the operators have taken a project down.
+type Frozen struct {
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"`
+}
+
+// Takedown is whether a project, of whichever team, is taken down.
+type Takedown struct {
+	ID     string  `json:"id"`
+	Name   string  `json:"name"`
+	Frozen *Frozen `json:"frozen"`
+}
+
+// TakeDownProject stops serving a project, which only operators can.
+func (c *Client) TakeDownProject(ctx context.Context, project, reason string) (Takedown, error) {
+	return call[Takedown](ctx, c, http.MethodPut, map[string]string{"reason": reason}, "api", "v1", "projects", project, "takedown")
+}
+
+// RestoreProject undoes TakeDownProject.
+func (c *Client) RestoreProject(ctx context.Context, project string) (Takedown, error) {
+	return call[Takedown](ctx, c, http.MethodDelete, nil, "api", "v1", "projects", project, "takedown")
 }
 
 // Version is a version of a project.

@@ -20,26 +20,30 @@ import (
 
 // Config is every setting, parsed.
 type Config struct {
-	ControlAddr   string // host:port of the control plane
-	GatewayAddr   string // host:port of the gateway
-	DataDir       string // where SQLite, exports and the lock live
-	DatabaseURL   Secret // "" for SQLite in DataDir, postgres://… otherwise
-	SecretsKey    Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
-	PublicURL     string // how browsers reach the control plane, without a trailing slash
-	GatewayURL    string // how callers reach the gateway's bare domain, without a trailing slash
-	GatewayDomain string // the bare domain; <project>.<domain> addresses a project
-	GatewayTLS    KeyPair
-	ControlTLS    KeyPair
-	MaxConns      int            // of callers to the gateway
-	MaxConnsFrom  int            // of them from one address; 0 for half
-	Trusted       []netip.Prefix // proxies whose X-Forwarded headers are believed
-	EgressAllow   []netip.Prefix
-	Anonymous     Anonymous
-	KeyPrefix     string
-	UnclaimedTTL  time.Duration // how long an unclaimed workspace lives
-	ExportTTL     time.Duration // how long an export can be downloaded
-	LogLevel      slog.Level
-	LogFormat     string // text or json
+	ControlAddr    string // host:port of the control plane
+	GatewayAddr    string // host:port of the gateway
+	DataDir        string // where SQLite, exports and the lock live
+	DatabaseURL    Secret // "" for SQLite in DataDir, postgres://… otherwise
+	SecretsKey     Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
+	MetricsToken   Secret // who sends it reads /metrics; "": callers on this machine
+	RedisURL       Secret // "" for counters in memory
+	RedisFailsOpen bool   // while Redis is down each replica counts by itself
+	PublicURL      string // how browsers reach the control plane, without a trailing slash
+	GatewayURL     string // how callers reach the gateway's bare domain, without a trailing slash
+	GatewayDomain  string // the bare domain; <project>.<domain> addresses a project
+	GatewayTLS     KeyPair
+	ControlTLS     KeyPair
+	LoginGitHub    OAuthApp       // which managed login providers share
+	MaxConns       int            // of callers to the gateway
+	MaxConnsFrom   int            // of them from one address; 0 for half
+	Trusted        []netip.Prefix // proxies whose X-Forwarded headers are believed
+	EgressAllow    []netip.Prefix
+	Anonymous      Anonymous
+	KeyPrefix      string
+	UnclaimedTTL   time.Duration // how long an unclaimed workspace lives
+	ExportTTL      time.Duration // how long an export can be downloaded
+	LogLevel       slog.Level
+	LogFormat      string // text or json
 
 	Unclaimed
 }
@@ -67,6 +71,13 @@ const (
 	AnonymousToken Anonymous = "token" // whoever knows the installation's token
 	AnonymousOff   Anonymous = "off"   // only who is signed in with an account
 )
+
+// OAuthApp is an app that is registered with an identity provider; the zero value
+// is none.
+type OAuthApp struct {
+	ClientID     string
+	ClientSecret Secret
+}
 
 // Secret is a setting that never shows itself.
 type Secret = secrets.Secret
@@ -168,6 +179,9 @@ func (c *Config) validate(failed map[string]bool) error {
 	checkAddr("--gateway-addr", c.GatewayAddr)
 	if u := c.DatabaseURL.Reveal(); u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
 		report("--database-url", "only postgres:// addresses are read; leave it empty for SQLite in the data directory")
+	}
+	if (c.LoginGitHub.ClientID == "") != (c.LoginGitHub.ClientSecret == "") {
+		report("--login-github-client-id", "needs --login-github-client-secret, and the other way round")
 	}
 	if c.DataDir == "" {
 		report("--data-dir", "must name a directory")

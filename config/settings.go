@@ -60,6 +60,8 @@ func settings() []setting {
 		{"data-dir", "./data", "directory of the SQLite database and the finished exports; replicas share it", text(func(c *Config) *string { return &c.DataDir })},
 		{"database-url", "", "postgres:// address of the state; empty means SQLite in the data directory", func(c *Config, v string) error { c.DatabaseURL = Secret(v); return nil }},
 		{"secrets-key", "", "comma-separated keys, each 32 bytes in base64, that wrap the data keys of secrets at rest: the first in use, then older ones; empty means the file secrets.key in the data directory, made at the first start", func(c *Config, v string) error { c.SecretsKey = Secret(v); return nil }},
+		{"redis-url", "", "redis:// address where replicas count calls against rate limits together; empty means that each counts by itself", func(c *Config, v string) error { c.RedisURL = Secret(v); return nil }},
+		{"redis-failure", "open", "while Redis is down: open (each replica counts by itself) or closed (calls with limits are answered 503)", assignRedisFailure},
 		{"public-url", "", "how browsers reach the control plane; empty means its address", text(func(c *Config) *string { return &c.PublicURL })},
 		{"gateway-url", "", "how callers reach the gateway's bare domain; empty means domain and port of the gateway", text(func(c *Config) *string { return &c.GatewayURL })},
 		{"gateway-domain", "localhost", "domain whose subdomains are projects: <project>.<domain>", text(func(c *Config) *string { return &c.GatewayDomain })},
@@ -73,11 +75,14 @@ func settings() []setting {
 		{"egress-allow", "", "comma-separated CIDRs that upstreams may lie in although they are private", networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow })},
 		{"anonymous", "open", "who may call POST /proxy without signing in: open (anybody), token (whoever knows --anonymous-token) or off", assignAnonymous},
 		{"anonymous-token", "", "what callers send as Postern-Anonymous-Token to create a proxy when --anonymous is token", func(c *Config, v string) error { c.AnonymousToken = Secret(v); return nil }},
+		{"login-github-client-id", "", "client id of the installation's shared GitHub app, for login providers that are managed; empty: none are", text(func(c *Config) *string { return &c.LoginGitHub.ClientID })},
+		{"login-github-client-secret", "", "client secret of the shared GitHub app", func(c *Config, v string) error { c.LoginGitHub.ClientSecret = Secret(v); return nil }},
 		{"key-prefix", "pst", "what new API keys start with", text(func(c *Config) *string { return &c.KeyPrefix })},
 		{"unclaimed-ttl", "720h", "how long a proxy lives that nobody claims", duration(func(c *Config) *time.Duration { return &c.UnclaimedTTL })},
 		{"unclaimed-grace", "168h", "how long one that has ended answers 410 before it is deleted and its name is free again", duration(func(c *Config) *time.Duration { return &c.UnclaimedGrace })},
 		{"unclaimed-caps", "auto", "limits on what nobody has claimed: on, off, or auto, which is on unless this machine alone can reach the listeners", assignCaps},
 		{"export-ttl", "24h", "how long a finished export can be downloaded", duration(func(c *Config) *time.Duration { return &c.ExportTTL })},
+		{"metrics-token", "", "what Prometheus sends as a bearer token to read /metrics of the control plane; empty means that only this machine may read it, without a proxy in between", func(c *Config, v string) error { c.MetricsToken = Secret(v); return nil }},
 		{"log-level", "info", "debug, info, warn or error", func(c *Config, v string) error {
 			if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
 				return fmt.Errorf("%q is none of debug, info, warn, error", v)
@@ -100,6 +105,14 @@ func networks(field func(*Config) *[]netip.Prefix) func(*Config, string) error {
 		}
 		return nil
 	}
+}
+
+func assignRedisFailure(c *Config, v string) error {
+	if v != "open" && v != "closed" {
+		return fmt.Errorf("%q is none of open, closed", v)
+	}
+	c.RedisFailsOpen = v == "open"
+	return nil
 }
 
 func assignAnonymous(c *Config, v string) error {

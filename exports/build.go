@@ -182,8 +182,15 @@ func (s *Service) fail(ctx context.Context, row models.Export, cause error) erro
 func (s *Service) end(ctx context.Context, row models.Export) error {
 	ended := false
 	err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
-		ended, err = tx.FinishExport(row)
-		return err
+		if ended, err = tx.FinishExport(row); err != nil || !ended || s.Events == nil {
+			return err
+		}
+		parent, err := tx.ProjectByID(row.ProjectID)
+		if err != nil {
+			return err
+		}
+		return s.Events.Emit(ctx, tx, parent.TeamID, "export."+row.State, map[string]string{
+			"export": row.ID, "project": parent.ID, "project_name": parent.Name, "format": row.Format})
 	})
 	if err == nil && !ended {
 		return errLeaseLost

@@ -46,6 +46,12 @@ type Service struct {
 	AddressOf func(project, version, environment string) string
 	Generator string
 	Log       *slog.Logger
+	Events    Events // nil: nobody is told
+}
+
+// Events tells a team that an export of its has ended, in the caller's transaction.
+type Events interface {
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }
 
 // Export is an export as its team sees it.

@@ -15,6 +15,7 @@ type fastCall struct {
 	call
 	x        *engine.Exchange
 	info     connInfo
+	counts   policy.Tally
 	stripKey bool
 }
 
@@ -46,7 +47,7 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 	}
 	c.call = call{
 		carrier: c, gateway: c.gateway, conn: conn, host: host, method: x.Request.Method, target: target,
-		route: route, start: c.gateway.clock(),
+		route: route, start: c.gateway.clock(), space: &c.counts,
 	}
 	defer c.end()
 	c.serve()
@@ -112,7 +113,7 @@ func (c *fastCall) deny(d policy.Denial) int64 {
 	if d.Status == 401 {
 		header = unauthorizedFields
 	}
-	return c.x.Answer(d.Status, header, bodies[d.Code])
+	return c.x.Answer(d.Status, c.withLimitLines(header), bodies[d.Code])
 }
 
 func (c *fastCall) forward(stripKey bool) {
@@ -175,11 +176,11 @@ func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	if !interim {
 		named = namedInConnection(r.Fields)
 	}
-	via, unclaimed := "", c.route.project.term != nil
+	via, edits := "", c.edits()
 	for i := range r.Fields {
 		switch f := &r.Fields[i]; {
 		case isHopByHop(f.Name) || named != nil && isNamed(named, f.Name) || refusesCookie(f.Name, f.Value):
-		case unclaimed && c.withheld(f.Name):
+		case edits && c.withheld(f.Name):
 		case !interim && len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via"):
 			via += f.Value + ", "
 		case r.Status == 304 && len(f.Name) == len("Content-Type") && strings.EqualFold(f.Name, "Content-Type"):
@@ -191,8 +192,8 @@ func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	if interim {
 		return dst
 	}
-	if unclaimed {
-		c.termLines(r.Status, func(name, value string) { dst = engine.AppendField(dst, name, value) })
+	if edits {
+		c.ownLines(r.Status, func(name, value string) { dst = engine.AppendField(dst, name, value) })
 	}
 	dst = append(dst, "Via: "...)
 	dst = append(dst, via...)

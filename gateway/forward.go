@@ -42,7 +42,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &slowCall{w: w, r: r, call: call{
 		gateway: g, conn: conn, host: host, method: r.Method, target: target, route: route, start: g.clock(),
 	}}
-	c.carrier = c
+	c.carrier, c.space = c, &c.counts
 	defer c.observe()
 	c.serve() //nolint:contextcheck // a call carries its request, and the context with it
 }
@@ -50,8 +50,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // slowCall is a call that net/http carries.
 type slowCall struct {
 	call
-	w http.ResponseWriter
-	r *http.Request
+	counts policy.Tally
+	w      http.ResponseWriter
+	r      *http.Request
 }
 
 func (c *slowCall) keyLines() (int, string) {
@@ -71,7 +72,11 @@ func (c *slowCall) hops() int {
 
 func (c *slowCall) length() int64 { return c.r.ContentLength }
 
-func (c *slowCall) deny(d policy.Denial) int64 { return refuse(c.w, c.r, d) }
+func (c *slowCall) deny(d policy.Denial) int64 {
+	h := c.w.Header()
+	c.limitLines(func(name, value string) { h[name] = []string{value} })
+	return refuse(c.w, c.r, d)
+}
 
 // forward carries the call to its upstream and the answer back.
 func (c *slowCall) forward(stripKey bool) {
@@ -132,7 +137,7 @@ func (c *slowCall) answer(from *http.Response) {
 	to := c.w.Header()
 	c.withhold(from.Header)
 	rewriteResponse(to, from.Header)
-	c.setTerm(to, from.StatusCode)
+	c.setOwnLines(to, from.StatusCode)
 	announced := announceTrailers(to, from.Trailer)
 	// What comes piece by piece is passed on piece by piece. An answer of known
 	// length is not: its end will come, and buffering saves a packet each time.

@@ -68,10 +68,18 @@ type Outcome struct {
 	Duration     time.Duration
 }
 
+// Limiter counts an admitted call in all of its tally's windows, or in none when
+// one is used up. It is asked once per call that has limits, and must be safe for
+// concurrent use and fast. An error refuses the call.
+type Limiter interface {
+	Take(*policy.Tally) error
+}
+
 // The steps that can answer a call, in their order.
 const (
 	StepRoute   = "route"   // where it goes, and whether that is still served
 	StepAccess  = "access"  // who may call
+	StepLimits  = "limits"  // how often
 	StepForward = "forward" // the upstream, or what stands between it and us
 )
 
@@ -83,6 +91,7 @@ type Options struct {
 	Domain   string // bare domain: <project>.<domain> addresses a project; "" is localhost
 	Keys     Keys
 	Observer Observer // nil: nobody is told
+	Limiter  Limiter  // nil: calls that have limits are refused
 	Clock    func() time.Time
 	Logger   *slog.Logger // nil: slog.Default()
 	Limits   Limits
@@ -107,6 +116,7 @@ type Options struct {
 type Gateway struct {
 	domain    string
 	keys      Keys
+	limiter   Limiter
 	observer  Observer
 	clock     func() time.Time
 	log       *slog.Logger
@@ -131,6 +141,7 @@ func New(o Options) *Gateway {
 	g := &Gateway{
 		domain:   strings.ToLower(o.Domain),
 		keys:     o.Keys,
+		limiter:  o.Limiter,
 		observer: o.Observer,
 		clock:    o.Clock,
 		log:      o.Logger,
@@ -221,6 +232,8 @@ type call struct {
 	route    route
 	key      snapshot.Key // the one that was presented
 	identity policy.Identity
+	space    *policy.Tally // of the path that carries it
+	tally    *policy.Tally // space, once the call has been counted against limits; nil before, and without any
 	start    time.Time
 	status   int
 	code     string
@@ -258,11 +271,15 @@ func (g *Gateway) find(hostLine string, target target) (host string, r route, ok
 }
 
 // serve takes a call that found its project through the steps of the contract:
-// expiry, authentication, loop guard, forward.
+// expiry, takedown, authentication, limits, loop guard, forward.
 func (c *call) serve() {
 	c.step = StepRoute
 	if end := c.route.project.expires; !end.IsZero() && !end.After(c.start) {
 		c.refuse(policy.ExpiredProxy)
+		return
+	}
+	if c.route.project.takenDown {
+		c.refuse(policy.ProjectFrozen)
 		return
 	}
 	c.step = StepAccess
@@ -278,6 +295,11 @@ func (c *call) serve() {
 		return
 	}
 	c.identity = decision.Identity
+	c.step = StepLimits
+	if denial, ok := c.withinLimits(); !ok {
+		c.refuse(denial)
+		return
+	}
 	c.step = StepForward
 	if limit := c.bodyLimit(); limit > 0 && c.carrier.length() > limit {
 		c.refuse(policy.BodyTooLarge)

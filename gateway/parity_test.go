@@ -30,6 +30,16 @@ func TestBothPathsGiveTheSameAnswers(t *testing.T) {
 	compare(t, cases, newRig(t, parityUpstream), newRig(t, parityUpstream, onNetHTTP))
 }
 
+func TestBothPathsRefuseWhatWasTakenDownAlike(t *testing.T) {
+	taken := withProject(func(p *snapshot.Project) { p.TakenDown = true })
+	for _, tc := range parityCases() {
+		fast, slow := newRig(t, parityUpstream, taken), newRig(t, parityUpstream, taken, onNetHTTP)
+		if got, want := fast.transcript(tc), slow.transcript(tc); got != want || strings.Contains(want, "upstream got") {
+			t.Errorf("%s\nwith the engine: %s\nnet/http alone:  %s", tc.name, got, want)
+		}
+	}
+}
+
 func TestBothPathsGiveTheSameAnswersOverTLS(t *testing.T) {
 	pair := newPair(t)
 	compare(t, parityCases(), newRig(t, parityUpstream, overTLS(pair)), newRig(t, parityUpstream, onNetHTTP, overTLS(pair)))

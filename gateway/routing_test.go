@@ -126,6 +126,35 @@ func TestAnUnclaimedProxyEndsWhenItsTimeIsUp(t *testing.T) {
 	r.wantCode("no route wins", r.get("/shop/1.0.0/nowhere"), 404, "no_route")
 }
 
+// A takedown stops every call, with or without a key, on both paths and at once,
+// and its lifting lets them through again.
+func TestAProjectThatWasTakenDownAnswers403(t *testing.T) {
+	for name, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil, options...)
+			taken := *r.project
+			taken.TakenDown = true
+			if err := r.gateway.Publish([]*snapshot.Project{&taken}); err != nil {
+				t.Fatal(err)
+			}
+			r.wantCode("with a key", r.get("/shop/1.0.0/prod"), 403, "project_frozen")
+			r.wantCode("without", r.get("/shop/1.0.0/prod", noKey), 403, "project_frozen")
+			r.wantCode("a body", r.call("POST", "/shop/1.0.0/prod", "Content-Length: 0"), 403, "project_frozen")
+			r.wantCode("an upgrade", r.get("/shop/1.0.0/prod", "Connection: upgrade", "Upgrade: websocket"), 403, "project_frozen")
+			r.wantCode("no route wins", r.get("/shop/1.0.0/nowhere"), 404, "no_route")
+			if calls := r.upstreamCalls(); len(calls) != 0 {
+				t.Errorf("the upstream got %+v", calls)
+			}
+			if err := r.gateway.Publish([]*snapshot.Project{r.project}); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
+				t.Errorf("lifted: %d %s", got.StatusCode, got.body)
+			}
+		})
+	}
+}
+
 func TestPublishReplacesEverything(t *testing.T) {
 	r := newRig(t, nil)
 	other := *r.project

@@ -31,6 +31,8 @@ type project struct {
 	expires  time.Time // zero: never
 	term     *term     // nil: claimed
 	versions []version
+
+	takenDown bool
 }
 
 type version struct {
@@ -136,6 +138,22 @@ func bareHost(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
+// RefusedError says which project cannot be served, and why.
+type RefusedError struct {
+	project *snapshot.Project
+	cause   error
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("compile project %s (%s): %v", e.project.Name, e.project.ID, e.cause)
+}
+
+// Unwrap returns why.
+func (e *RefusedError) Unwrap() error { return e.cause }
+
+// ProjectID is whom the error is about, so that all others can be served.
+func (e *RefusedError) ProjectID() string { return e.project.ID }
+
 // compile makes a table. Entries of last are reused where the snapshot is the
 // same pointer, and its upstreams where the address is the same; connect makes
 // the others.
@@ -151,11 +169,11 @@ func compile(projects []*snapshot.Project, last *table, connect func(*environmen
 		if p == nil {
 			var err error
 			if p, err = compileProject(s, connect, next, last); err != nil {
-				return nil, fmt.Errorf("compile project %s (%s): %w", s.Name, s.ID, err)
+				return nil, &RefusedError{s, err}
 			}
 		}
 		if other := next.projects[p.name]; other != nil {
-			return nil, fmt.Errorf("compile project %s (%s): its name is taken by %s", s.Name, s.ID, other.id)
+			return nil, &RefusedError{s, fmt.Errorf("its name is taken by %s", other.id)}
 		}
 		next.projects[p.name], next.compiled[s] = p, p
 		for i := range p.versions {
@@ -171,7 +189,7 @@ func compileProject(s *snapshot.Project, connect func(*environment) *engine.Upst
 	if s.Name == "" || s.ID == "" {
 		return nil, fmt.Errorf("name or id is missing")
 	}
-	p := &project{id: s.ID, name: s.Name, realm: policy.NewRealm(s), expires: s.ExpiresAt, term: newTerm(s.ExpiresAt)}
+	p := &project{id: s.ID, name: s.Name, realm: policy.NewRealm(s), expires: s.ExpiresAt, term: newTerm(s.ExpiresAt), takenDown: s.TakenDown}
 	for _, v := range s.Versions {
 		if err := checkAccess(v.Access, s.FallbackOwner); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)

@@ -38,7 +38,7 @@ func (c *slowCall) tunnel(answer *http.Response, asked bool) {
 	stop := context.AfterFunc(c.gateway.closing, func() { _ = client.Close(); _ = backend.Close() })
 	defer stop()
 	defer func() { _ = client.Close() }()
-	if err := writeSwitch(caller, answer); err != nil {
+	if err := c.writeSwitch(caller, answer); err != nil {
 		return
 	}
 	ended := make(chan struct{})
@@ -96,9 +96,11 @@ func pump(to io.Writer, from io.Reader) (total int64) {
 
 // writeSwitch writes the upstream's 101: net/http does not write it on a
 // connection that was taken over.
-func writeSwitch(to io.Writer, answer *http.Response) error {
+func (c *slowCall) writeSwitch(to io.Writer, answer *http.Response) error {
 	h, upgrade := http.Header{}, answer.Header["Upgrade"]
+	c.withhold(answer.Header)
 	rewriteResponse(h, answer.Header) // takes Upgrade away on both sides
+	c.setOwnLines(h, answer.StatusCode)
 	h["Connection"], h["Upgrade"] = upgradeOnly, upgrade
 	out := bufio.NewWriter(to)
 	_, err := out.WriteString("HTTP/1.1 101 Switching Protocols\r\n")

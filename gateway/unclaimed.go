@@ -91,11 +91,11 @@ func showsAnswers(destination, accept string) bool {
 	return true
 }
 
-// withheld tells the fields of an unclaimed project's answer that its caller
+// withheldUnclaimed tells the fields of an unclaimed project's answer that its caller
 // does not get: what would leave something behind in a browser under our name,
 // and, for an answer that is shown, what would lead it elsewhere, save it as a
 // file, or ask for a password.
-func (c *call) withheld(name string) bool {
+func (c *call) withheldUnclaimed(name string) bool {
 	if len(name) == len("Sunset") && strings.EqualFold(name, "Sunset") {
 		return true
 	}
@@ -129,30 +129,5 @@ func (c *call) termLines(status int, set func(name, value string)) {
 	set("Vary", "Accept, Sec-Fetch-Dest") // or a cache could give a browser what was meant for a client
 	if c.browsing && status != http.StatusNotModified {
 		set("Content-Type", "text/plain; charset=utf-8")
-	}
-}
-
-// withheldFields is withheld as the path of net/http asks for it.
-func (c *slowCall) withheldFields() func(name string) bool {
-	if c.route.project.term == nil {
-		return func(string) bool { return false }
-	}
-	return c.withheld
-}
-
-func (c *slowCall) withhold(h http.Header) {
-	if c.route.project.term == nil {
-		return
-	}
-	for name := range h {
-		if c.withheld(name) {
-			delete(h, name)
-		}
-	}
-}
-
-func (c *slowCall) setTerm(h http.Header, status int) {
-	if c.route.project.term != nil {
-		c.termLines(status, func(name, value string) { h[name] = append(h[name], value) })
 	}
 }

@@ -16,6 +16,8 @@ func actorText(e audit.Entry) string {
 		return e.ActorName
 	case e.Actor == access.ActorAnonymous:
 		return "Somebody without a credential"
+	case e.Action == string(access.ProjectTakedown) && e.Outcome == models.OutcomeDone:
+		return "An operator"
 	case e.Actor == access.ActorCommandLine:
 		return "The server's command line"
 	case e.Actor == access.ActorWorkspaceKey+":"+e.TeamID:
@@ -51,6 +53,11 @@ func auditText(e audit.Entry) string {
 			return "cancelled an export" + of
 		}
 		return "started an export" + of
+	case access.ProjectTakedown:
+		if change, ok := e.Changes["frozen"]; ok && change.After != true {
+			return "lifted the takedown of " + cmp.Or(e.ProjectName, e.Detail["name"])
+		}
+		return "took down project " + cmp.Or(e.ProjectName, e.Detail["name"])
 	case access.WorkspaceClaim:
 		return "claimed " + cmp.Or(e.Detail["projects"], "a workspace")
 	}

@@ -1,20 +1,13 @@
 package handlers_test
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"postern/access"
-	"postern/accounts"
-	"postern/exports"
-	"postern/handlers"
 	"postern/models"
-	"postern/projects"
 	"postern/testkit/state"
-	"postern/tokens"
 )
 
 // guard is what a route asks of its caller. Zero statuses mean the usual: not
@@ -24,7 +17,7 @@ type guard struct {
 	open     bool   // to anybody: TestEveryRouteAnswersTheAnonymousAsDeclared says with what
 	body     string // JSON on the API, a form on pages, with {code}, {team} and {device}
 	own      bool   // about the caller's own account: none of the team's things is asked for
-	needs    string // frozen: of the key; ready: of the export; token: one of the owner's
+	needs    string // frozen: of the key; ready: of the export; token: one of the owner's; shared: a tenant of the team's; attached: that, served
 	nobody   int    // without a credential
 	stranger int    // another account, with a team of its own
 	key      int    // another workspace's key, where it differs from stranger
@@ -34,7 +27,7 @@ type guard struct {
 
 // guards declares every route there is.
 var guards = map[string]guard{
-	"GET /healthz": {open: true}, "HEAD /healthz": {open: true}, "GET /readyz": {open: true}, "HEAD /readyz": {open: true}, "GET /static/*file": {open: true}, "HEAD /static/*file": {open: true},
+	"GET /healthz": {open: true}, "HEAD /healthz": {open: true}, "GET /readyz": {open: true}, "GET /metrics": {open: true}, "HEAD /readyz": {open: true}, "GET /static/*file": {open: true}, "HEAD /static/*file": {open: true},
 	"GET /openapi.json": {open: true}, "GET /openapi.yaml": {open: true}, "GET /openapi-3.0.json": {open: true}, "GET /openapi-3.0.yaml": {open: true},
 	"GET /": {open: true}, "GET /signin": {open: true}, "POST /signin": {open: true}, "POST /signout": {open: true}, "POST /theme": {open: true},
 	"GET /welcome/:code": {open: true}, "POST /welcome/:code": {open: true},
@@ -74,6 +67,22 @@ var guards = map[string]guard{
 	"GET /exports/:export/download":                     {needs: "ready"},
 	"POST /exports/:export/cancel":                      {},
 
+	"GET /oauth/:client/.well-known/openid-configuration": {open: true}, "GET /oauth/:client/jwks.json": {open: true}, "POST /oauth/:client/token": {open: true},
+	"OPTIONS /oauth/:client/token": {open: true}, "GET /oauth/:client/userinfo": {open: true}, "POST /oauth/:client/userinfo": {open: true},
+	"OPTIONS /oauth/:client/userinfo": {open: true}, "GET /oauth/:client/authorize": {open: true}, "POST /oauth/:client/authorize": {open: true},
+	"GET /oauth/:client/login/:attempt/:provider": {open: true}, "GET /oauth/:client/callback/:provider": {open: true}, "POST /oauth/:client/consent": {open: true},
+	"GET /oauth/:client/logout": {open: true}, "POST /oauth/:client/logout": {open: true}, "GET /oauth/:client/brand.css": {open: true},
+
+	"GET /api/v1/tenants/:tenant/app-clients":    {},
+	"POST /api/v1/tenants/:tenant/app-clients":   {body: `{"name":"mobile"}`, owner: 201},
+	"GET /api/v1/app-clients/:client":            {},
+	"PATCH /api/v1/app-clients/:client":          {body: `{"branding":{"title":"Shop"}}`},
+	"DELETE /api/v1/app-clients/:client":         {owner: 204},
+	"GET /api/v1/app-clients/:client/providers":  {},
+	"POST /api/v1/app-clients/:client/providers": {body: `{"type":"google","client_id":"x"}`, owner: 201},
+	"PATCH /api/v1/providers/:provider":          {body: `{"enabled":false}`},
+	"DELETE /api/v1/providers/:provider":         {owner: 204},
+
 	"POST /api/v1/claim":                                        {body: `{"code":"{code}","team":"{team}"}`, key: 403},
 	"POST /proxy":                                               {body: `{"target":"http://127.0.0.1:9/moved"}`, nobody: 201, stranger: 201, owner: 201},
 	"GET /api/v1/whoami":                                        {own: true, stranger: 200},
@@ -99,8 +108,8 @@ var guards = map[string]guard{
 	"POST /api/v1/tenants":                             {body: `{"name":"acme"}`, stranger: 201, owner: 201},
 	"GET /api/v1/tenants/:tenant":                      {},
 	"PATCH /api/v1/tenants/:tenant":                    {body: `{"display_name":"Renamed"}`},
-	"DELETE /api/v1/tenants/:tenant":                   {owner: 204},
-	"PUT /api/v1/projects/:project/tenants/:tenant":    {},
+	"DELETE /api/v1/tenants/:tenant":                   {needs: "shared", owner: 204},
+	"PUT /api/v1/projects/:project/tenants/:tenant":    {needs: "shared"},
 	"DELETE /api/v1/projects/:project/tenants/:tenant": {needs: "attached", owner: 204},
 	"GET /api/v1/projects/:project/keys":               {},
 	"POST /api/v1/projects/:project/keys":              {body: `{"owner":"billing"}`, owner: 201},
@@ -119,6 +128,17 @@ var guards = map[string]guard{
 	"GET /api/v1/exports/:export":                      {},
 	"POST /api/v1/exports/:export/cancel":              {},
 	"GET /api/v1/exports/:export/download":             {needs: "ready"},
+	"PUT /api/v1/projects/:project/takedown":           {body: `{"reason":"Phishing"}`, viewer: 404},
+	"DELETE /api/v1/projects/:project/takedown":        {needs: "taken", viewer: 404},
+
+	"GET /api/v1/webhooks":                                          {stranger: 200, key: 403},
+	"POST /api/v1/webhooks":                                         {body: `{"url":"http://8.8.8.8/hook","team":"{team}"}`, owner: 201},
+	"GET /api/v1/webhooks/:webhook":                                 {needs: "webhook"},
+	"PATCH /api/v1/webhooks/:webhook":                               {needs: "webhook", body: `{"enabled":false}`},
+	"POST /api/v1/webhooks/:webhook/rotate":                         {needs: "webhook"},
+	"DELETE /api/v1/webhooks/:webhook":                              {needs: "webhook", owner: 204},
+	"GET /api/v1/webhooks/:webhook/deliveries":                      {needs: "webhook"},
+	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": {needs: "webhook"},
 }
 
 // Whoever may not do it is refused, which leaves one audit entry that says so; who
@@ -243,180 +263,4 @@ func (o *office) checkRefusal(t *testing.T, who string, status int, added []mode
 		added[0].RequestID == "" || added[0].Detail["code"] == "" || added[0].Detail["route"] == ""):
 		t.Errorf("%s was refused, and the log of the team says %+v", who, added)
 	}
-}
-
-// office is a team with an owner and a viewer, and people outside of it, each
-// as the headers that they send.
-type office struct {
-	db        *models.DB
-	server    *handlers.Server
-	handler   http.Handler
-	team      string
-	principal access.Principal // the owner's
-	furnished int
-
-	owner, viewer, stranger, otherKey []string
-	strangers                         things
-}
-
-func newOffice(t *testing.T, db *models.DB) *office {
-	t.Helper()
-	o := &office{db: db, server: newServer(t, db)}
-	o.handler = o.server.Handler()
-	code, err := o.server.Accounts.FirstLink(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := o.server.Accounts.UseLink(t.Context(), code, accounts.SignUp{Email: "ana@example.com", Name: "Ana", Password: password})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ana := o.principalOf(t, session)
-	o.owner, o.team, o.principal = cookie(session), ana.HomeTeam, ana
-	o.viewer = cookie(o.account(t, "vic", o.team, access.Viewer))
-
-	own := models.Team{ID: models.NewID("team"), Name: "Others", CreatedAt: models.Now()}
-	claimed := own.CreatedAt
-	own.ClaimedAt = &claimed
-	o.insert(t, &own)
-	stranger := o.account(t, "sam", own.ID, access.Owner)
-	o.stranger = cookie(stranger)
-	theirs := o.create(t, o.principalOf(t, stranger), "theirs")
-	o.strangers = things{project: theirs.Project.ID, projectName: theirs.Project.Name}
-	o.otherKey = []string{"Authorization", "Bearer " + o.create(t, access.Principal{}, "").Workspace.Key}
-	return o
-}
-
-func cookie(session string) []string { return []string{"Cookie", "postern=" + session} }
-
-func (o *office) principalOf(t *testing.T, session string) access.Principal {
-	t.Helper()
-	p, err := o.server.Accounts.BySession(t.Context(), session)
-	if err != nil || p.Anonymous() {
-		t.Fatalf("no principal: %v", err)
-	}
-	return p
-}
-
-// account makes an account with a role in a team, and signs it in.
-func (o *office) account(t *testing.T, name, team string, role access.Role) (session string) {
-	t.Helper()
-	now, session := models.Now(), "session-of-"+name
-	until, sum := now.Add(accounts.SessionTTL), sha256.Sum256([]byte(session))
-	account := models.Account{ID: models.NewID("acc"), Email: name + "@example.com", Name: name, PasswordHash: "none", CreatedAt: now}
-	o.insert(t, &account, &models.Membership{TeamID: team, AccountID: account.ID, Role: string(role), CreatedAt: now},
-		&models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &account.ID, Hash: sum[:], CreatedAt: now, ExpiresAt: &until})
-	return session
-}
-
-func (o *office) insert(t *testing.T, rows ...any) {
-	t.Helper()
-	if err := o.db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(rows...) }); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (o *office) create(t *testing.T, p access.Principal, name string) projects.Created {
-	t.Helper()
-	created, err := o.server.Projects.Create(t.Context(), p, projects.CreateInput{
-		Target: "http://127.0.0.1:9", Name: name, Auth: projects.AuthInput{Mode: "authenticate"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return created
-}
-
-func (o *office) audit(t *testing.T) []models.AuditEntry {
-	t.Helper()
-	entries, err := o.db.Read(t.Context()).AuditOf(o.team, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return entries
-}
-
-// things are what the parameters of a route can name. Each route gets its own,
-// so that none finds what another has changed.
-type things struct {
-	project, projectName, version, environment, key, export, code, token string
-	keyType, product, tenant                                             string
-}
-
-func (o *office) furnish(t *testing.T, needs string) things {
-	t.Helper()
-	o.furnished++
-	created := o.create(t, o.principal, fmt.Sprintf("shop-%d", o.furnished))
-	version := created.Project.Versions[0]
-	export, err := o.server.Exports.Request(t.Context(), o.principal, created.Project.ID, exports.Wish{Format: "data"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	has := things{project: created.Project.ID, projectName: created.Project.Name, version: version.ID, environment: version.Environments[0].ID,
-		key: created.Keys["prod"].ID, export: export.ID, code: o.create(t, access.Principal{}, "").Workspace.ClaimCode}
-	has.keyType, has.product, has.tenant = o.surroundings(t, has.project)
-	switch needs {
-	case "attached":
-		_, err = o.server.Projects.Attach(t.Context(), o.principal, has.project, has.tenant)
-	case "token":
-		var minted tokens.Minted
-		minted, err = o.server.Tokens.Create(t.Context(), o.principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
-		has.token = minted.ID
-	case "frozen":
-		_, err = o.server.Keys.Freeze(t.Context(), o.principal, has.key)
-	case "ready":
-		err = o.server.Exports.Build(t.Context(), has.export, true)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return has
-}
-
-// surroundings makes the rest that a project can have, and returns the ids.
-func (o *office) surroundings(t *testing.T, project string) (keyType, product, tenant string) {
-	t.Helper()
-	kty, err := o.server.Projects.CreateKeyType(t.Context(), o.principal, project, projects.KeyType{Name: "gold", Scopes: []string{"read"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	prd, err := o.server.Projects.CreateProduct(t.Context(), o.principal, fmt.Sprintf("product-%d", o.furnished), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tnt, err := o.server.Projects.CreateTenant(t.Context(), o.principal, projects.TenantInput{Name: fmt.Sprintf("tenant-%d", o.furnished)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kty.ID, prd.ID, tnt.ID
-}
-
-// path names the project by its id on the API, and by its name on pages.
-func (h things) path(route string) string {
-	project := h.projectName
-	if isAPI(route) {
-		project = h.project
-	}
-	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
-		":key_type", h.keyType, ":product", h.product, ":tenant", h.tenant, ":key", h.key, ":export", h.export, ":code", h.code, ":token", h.token).Replace(route)
-}
-
-func (o *office) fill(t *testing.T, has things, body string) string {
-	t.Helper()
-	if strings.Contains(body, "{device}") { // each code is for one decision
-		asked, err := o.server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
-	}
-	return strings.NewReplacer("{code}", has.code, "{team}", o.team).Replace(body)
-}
-
-func (o *office) ask(t *testing.T, method, path, body string, caller []string) answer {
-	t.Helper()
-	header := caller
-	if !isAPI(path) {
-		header = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}, caller...)
-	}
-	return call(t, o.handler, method, path, "", body, header...)
 }

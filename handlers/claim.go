@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"postern/accounts"
 	"postern/fault"
@@ -45,7 +49,7 @@ func (s *Server) askClaim(v *visit) (answer, error) {
 
 func claimForm(v *visit, found accounts.Claimable) claim.Claim {
 	path := "/claim/" + url.PathEscape(v.param("code"))
-	m := claim.Claim{Page: v.shell("Claim", path), Action: path, Projects: found.Projects, Ends: found.ExpiresAt.UTC().Format("2 January 2006") + ", " + daysUntil(found.ExpiresAt, time.Now())}
+	m := claim.Claim{Page: v.shell("Claim", path), Action: path, Projects: found.Projects, Keys: keysGoOn(found.Keys), Ends: found.ExpiresAt.UTC().Format("2 January 2006") + ", " + daysUntil(found.ExpiresAt, time.Now())}
 	for i, team := range found.Teams {
 		m.Teams = append(m.Teams, ui.Option{Value: team.ID, Title: team.Name, Text: "Beside what this team has already.", Chosen: i == 0})
 	}
@@ -65,6 +69,13 @@ func daysUntil(end, now time.Time) string {
 	}
 }
 
+func keysGoOn(n int64) string {
+	if n == 0 {
+		return "No API keys."
+	}
+	return humanize.Comma(n) + " active API " + english.PluralWord(int(n), "key goes", "keys go") + " on working."
+}
+
 // newTeam stands in the form for no team; an empty value could be a form that
 // was cut short.
 const newTeam = "new"
@@ -80,6 +91,7 @@ func (s *Server) claim(v *visit) (answer, error) {
 	if _, err := s.Accounts.Claim(v.ctx(), v.who, v.param("code"), team); err != nil {
 		return s.unclaimable(v, err)
 	}
+	v.keepMade(slices.DeleteFunc(s.made(v.c.Request), func(code string) bool { return code == v.param("code") }))
 	return v.done("claimed", "/projects")
 }
 

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"postern/access"
 	"postern/models"
 	"postern/testkit/state"
+	"postern/tokens"
 )
 
 func TestClaimingInTheDashboard(t *testing.T) {
@@ -23,5 +25,54 @@ func TestClaimingInTheDashboard(t *testing.T) {
 		}
 		s.get(path).is(409, "There is nothing to claim")
 		s.get("/claim/nonsense").is(404, "There is nothing to claim")
+	})
+}
+
+func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newSite(t, db)
+		made := s.ask("POST", "/proxy", shop, []string{"Content-Type", "application/json", "Accept", "application/json", "Sec-Fetch-Site", "same-origin"})
+		if made.status != 201 {
+			t.Fatalf("%d %s", made.status, made.raw)
+		}
+		books := call(t, s.server.Handler(), "POST", "/proxy", "", strings.Replace(shop, "shop", "books", 1))
+		if books.header.Get("Set-Cookie") != "" {
+			t.Errorf("a program got a cookie: %s", books.header.Get("Set-Cookie"))
+		}
+		looked := "/claim/" + books.body["claim"].(map[string]any)["code"].(string)
+		s.get(looked).leadsTo("/signin?next=" + strings.ReplaceAll(looked, "/", "%2F"))
+		code, err := s.server.Accounts.FirstLink(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.post("/welcome/"+code, "email", "ana@example.com", "name", "Ana", "password", password).leadsTo("/projects")
+		offers := s.get("/projects").is(200, "Projects").says("[role=status]", "shop").says("[role=status]", "books")
+		claim := offers.Find("[role=status] a").First().AttrOr("href", "")
+		s.get(claim).is(200, "Claim this workspace").says("main", "1 active API key goes on working")
+		s.post(claim, "team", "new").leadsTo("/projects")
+		left := clean(s.get("/projects").is(200, "Projects").Find("[role=status]:has(a)").Text())
+		if !strings.Contains(left, "books") || strings.Contains(left, "shop") {
+			t.Errorf("offers after one was claimed: %s", left)
+		}
+	})
+}
+
+// A token claims only where it was given the right to.
+func TestClaimingWithAToken(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		code := o.create(t, access.Principal{}, "").Workspace.ClaimCode
+		for _, tt := range []struct {
+			scope string
+			want  int
+		}{{"read", 403}, {"admin", 403}, {"write", 200}} {
+			minted, err := o.server.Tokens.Create(t.Context(), o.principal, tokens.New{Name: tt.scope, Scopes: []string{tt.scope}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := call(t, o.handler, "POST", "/api/v1/claim", minted.Plaintext, `{"code":"`+code+`"}`); a.status != tt.want {
+				t.Errorf("%s: %d %s", tt.scope, a.status, a.raw)
+			}
+		}
 	})
 }

@@ -66,10 +66,14 @@ func (s *Server) cookie(r *http.Request, name string) string {
 
 // setCookie keeps a value for ttl; an empty value forgets it.
 func (s *Server) setCookie(w http.ResponseWriter, name, value string, ttl time.Duration) {
+	http.SetCookie(w, s.newCookie(name, value, ttl))
+}
+
+func (s *Server) newCookie(name, value string, ttl time.Duration) *http.Cookie {
 	maxAge := int(ttl.Seconds())
 	if value == "" {
 		maxAge = -1
 	}
-	http.SetCookie(w, &http.Cookie{Name: s.sessions().cookieName() + "-" + name, Value: value, Path: "/", MaxAge: maxAge,
-		Secure: s.sessions().secure, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	return &http.Cookie{Name: s.sessions().cookieName() + "-" + name, Value: value, Path: "/", MaxAge: maxAge,
+		Secure: s.sessions().secure, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 }

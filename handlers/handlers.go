@@ -20,9 +20,11 @@ import (
 	"postern/exports"
 	"postern/idempotency"
 	"postern/keys"
+	"postern/login"
 	"postern/projects"
 	"postern/tokens"
 	"postern/usage"
+	"postern/webhooks"
 )
 
 // Server is what the routes work with.
@@ -34,11 +36,15 @@ type Server struct {
 	Keys        *keys.Service
 	Exports     *exports.Service
 	Usage       *usage.Service
+	Webhooks    *webhooks.Service
 	Idempotency *idempotency.Service
 	Tokens      *tokens.Service
 	Audit       *audit.Service
 	Refusals    *audit.Refusals
+	Login       *login.Service
+	Metrics     http.Handler                // for whoever may read them
 	Ready       func(context.Context) error // nil means ready for calls
+	Alarm       func() string               // what an operator has to look into although calls are served; "" for nothing
 	Log         *slog.Logger
 }
 
@@ -56,6 +62,9 @@ func (s *Server) Handler() http.Handler {
 	router.Use(s.noteRoute)
 	s.routes(router)
 	protection := http.NewCrossOriginProtection()
+	for _, pattern := range fromAnywhere {
+		protection.AddInsecureBypassPattern(pattern)
+	}
 	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))
 	return patiently(patience, s.calledFor(s.observe(secureHeaders(s.answersFor(protection.Handler(s.textOnly(router)))))))
 }

@@ -42,7 +42,15 @@ func (s *Server) configuration(v *visit) (projects.Configure, error) {
 func headOf(p rules.Project, current projects.Tab) projects.Head {
 	path := projectPath(p.Name)
 	return projects.Head{Name: p.Name, DisplayName: p.DisplayName, Access: accessBadge(p.Versions), Current: current,
-		ConfigureURL: path, UsageURL: usagePath(p), RequestsURL: requestsPath(p), ExportURL: path + "/export", HistoryURL: historyOf(p, "")}
+		ConfigureURL: path, UsageURL: usagePath(p), RequestsURL: requestsPath(p), ExportURL: path + "/export", HistoryURL: historyOf(p, ""), Frozen: frozenText(p)}
+}
+
+func frozenText(p rules.Project) string {
+	if p.Frozen == nil {
+		return ""
+	}
+	return "Taken down by the operators on " + moment(p.Frozen.Since) + ". All calls are answered 403. Reason: " + p.Frozen.Reason +
+		" You can still export the project."
 }
 
 func (s *Server) versionSection(p rules.Project, version rules.Version) projects.Version {

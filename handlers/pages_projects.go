@@ -47,6 +47,9 @@ func (s *Server) showProjects(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	m := projects.List{Page: v.shell("Projects", "/projects")}
+	if m.Claims, err = s.offers(v); err != nil {
+		return answer{}, err
+	}
 	if found.Next != "" {
 		m.MoreURL = "/projects?after=" + found.Next
 	}

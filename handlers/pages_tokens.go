@@ -20,7 +20,7 @@ var scopeTexts = map[access.Scope]string{
 	access.ScopeWrite:  "Make, change and claim projects.",
 	access.ScopeKeys:   "Make, rotate, freeze and revoke API keys.",
 	access.ScopeExport: "Export projects and download the zips.",
-	access.ScopeAdmin:  "Teams, members, the audit log and access tokens.",
+	access.ScopeAdmin:  "Teams, members, the audit log, access tokens and webhooks.",
 }
 
 func (s *Server) showTokens(v *visit) (answer, error) {

@@ -25,6 +25,12 @@ type projectOutput struct {
 	KeyTypes      []keyTypeOutput     `json:"key_types"`
 	CreatedAt     time.Time           `json:"created_at"`
 	ExpiresAt     *time.Time          `json:"expires_at" doc:"When an unclaimed project ends; null once claimed"`
+	Frozen        *frozenOutput       `json:"frozen" doc:"Taken down by the operators: calls are answered 403 project_frozen, exports go on; null while it is served"`
+}
+
+type frozenOutput struct {
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"`
 }
 
 type versionOutput struct {
@@ -60,6 +66,9 @@ func (s *Server) showProject(p projects.Project) projectOutput {
 		Tenants: p.Tenants, Limits: showProjectLimits(p.Limits), Versions: []versionOutput{}, KeyTypes: []keyTypeOutput{}, CreatedAt: p.CreatedAt.UTC(), ExpiresAt: utc(p.ExpiresAt)}
 	if p.Product != "" {
 		out.Product = &p.Product
+	}
+	if p.Frozen != nil {
+		out.Frozen = &frozenOutput{Reason: p.Frozen.Reason, Since: p.Frozen.Since.UTC()}
 	}
 	for _, v := range p.Versions {
 		out.Versions = append(out.Versions, s.showVersion(v))

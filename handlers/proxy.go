@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"crypto/subtle"
+	"net/http"
 	"time"
 
 	"postern/config"
@@ -11,6 +12,9 @@ import (
 )
 
 type createProxyInput struct {
+	Site   string `header:"Sec-Fetch-Site" hidden:"true"`
+	Cookie string `header:"Cookie" hidden:"true"`
+
 	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"The installation's token, where it asks callers without an account for one"`
 	Body           struct {
 		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to" example:"https://api.example.com"`
@@ -46,6 +50,11 @@ type keyTypeInput struct {
 	Limits    limits   `json:"limits,omitempty" doc:"Calls by window, of each key of the type that has none of its own"`
 }
 
+type createProxyOutput struct {
+	SetCookie string `header:"Set-Cookie" hidden:"true"`
+	Body      createdProxy
+}
+
 type createdProxy struct {
 	Project      createdProject        `json:"project"`
 	APIKeys      map[string]createdKey `json:"api_keys,omitempty" doc:"Environment to its first key, in plaintext, shown this once"`
@@ -77,7 +86,7 @@ type claimOutput struct {
 	URL  string `json:"url"`
 }
 
-func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*body[createdProxy], error) {
+func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*createProxyOutput, error) {
 	if err := s.mayCreate(ctx, in.AnonymousToken); err != nil {
 		return nil, err
 	}
@@ -88,7 +97,11 @@ func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*body[c
 	if err != nil {
 		return nil, err
 	}
-	return &body[createdProxy]{s.showCreated(created)}, nil
+	out := &createProxyOutput{Body: s.showCreated(created)}
+	if claim := out.Body.Claim; claim != nil && in.Site == "same-origin" { // a page of ours in this browser
+		out.SetCookie = s.withMade(s.made(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}}), claim.Code).String()
+	}
+	return out, nil
 }
 
 // mayCreate applies the installation's policy on callers without an account. A

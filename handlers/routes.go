@@ -19,7 +19,9 @@ func (s *Server) routes(r *gin.Engine) {
 		r.Handle(method, "/healthz", s.health)
 		r.Handle(method, "/readyz", s.readiness)
 	}
+	r.GET("/metrics", s.showMetrics)
 	s.pages(r)
+	s.issuers(r)
 
 	api := s.newAPI(r)
 	route(s, api, "create-proxy", "POST", "/proxy", 201, "Put a proxy in front of an API", s.createProxy)
@@ -57,6 +59,8 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "delete-tenant", "DELETE", "/api/v1/tenants/{tenant}", 204, "Delete an unused tenant", s.deleteTenant)
 	route(s, api, "attach-tenant", "PUT", "/api/v1/projects/{project}/tenants/{tenant}", 200, "Make a project serve a tenant", s.attachTenant)
 	route(s, api, "detach-tenant", "DELETE", "/api/v1/projects/{project}/tenants/{tenant}", 204, "End that a project serves a tenant", s.detachTenant)
+	route(s, api, "take-down-project", "PUT", "/api/v1/projects/{project}/takedown", 200, "Take a project down (operators)", s.takeDownProject)
+	route(s, api, "restore-project", "DELETE", "/api/v1/projects/{project}/takedown", 200, "Lift a takedown (operators)", s.restoreProject)
 
 	route(s, api, "list-keys", "GET", "/api/v1/projects/{project}/keys", 200, "List API keys", s.listKeys)
 	route(s, api, "create-key", "POST", "/api/v1/projects/{project}/keys", 201, "Create an API key", s.createKey)
@@ -73,9 +77,28 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "cancel-export", "POST", "/api/v1/exports/{export}/cancel", 200, "Cancel an unfinished export", s.cancelExport)
 	r.GET("/api/v1/exports/:export/download", s.identify, s.downloadExport)
 
+	route(s, api, "list-webhooks", "GET", "/api/v1/webhooks", 200, "List webhooks", s.listWebhooks)
+	route(s, api, "create-webhook", "POST", "/api/v1/webhooks", 201, "Tell an address what happens", s.createWebhook)
+	route(s, api, "get-webhook", "GET", "/api/v1/webhooks/{webhook}", 200, "Get a webhook", s.getWebhook)
+	route(s, api, "update-webhook", "PATCH", "/api/v1/webhooks/{webhook}", 200, "Change a webhook", s.updateWebhook)
+	route(s, api, "rotate-webhook", "POST", "/api/v1/webhooks/{webhook}/rotate", 200, "Give a webhook a new secret", s.rotateWebhook)
+	route(s, api, "delete-webhook", "DELETE", "/api/v1/webhooks/{webhook}", 204, "Delete a webhook", s.deleteWebhook)
+	route(s, api, "list-deliveries", "GET", "/api/v1/webhooks/{webhook}/deliveries", 200, "List what a webhook was sent", s.listDeliveries)
+	route(s, api, "redeliver", "POST", "/api/v1/webhooks/{webhook}/deliveries/{delivery}/redeliver", 200, "Send an event once more", s.redeliver)
+
 	route(s, api, "get-usage", "GET", usageRoute, 200, "Sum up calls", s.getUsage)
 	route(s, api, "list-requests", "GET", requestsRoute, 200, "List the latest requests, or follow them", s.listRequests)
 	describeUsage(api.OpenAPI())
+
+	route(s, api, "list-app-clients", "GET", "/api/v1/tenants/{tenant}/app-clients", 200, "List a tenant's app clients", s.listAppClients)
+	route(s, api, "create-app-client", "POST", "/api/v1/tenants/{tenant}/app-clients", 201, "Create an app client", s.createAppClient)
+	route(s, api, "get-app-client", "GET", "/api/v1/app-clients/{client}", 200, "Get an app client", s.getAppClient)
+	route(s, api, "update-app-client", "PATCH", "/api/v1/app-clients/{client}", 200, "Change an app client", s.updateAppClient)
+	route(s, api, "delete-app-client", "DELETE", "/api/v1/app-clients/{client}", 204, "Delete an app client", s.deleteAppClient)
+	route(s, api, "list-providers", "GET", "/api/v1/app-clients/{client}/providers", 200, "List an app client's providers", s.listProviders)
+	route(s, api, "create-provider", "POST", "/api/v1/app-clients/{client}/providers", 201, "Offer another provider", s.createProvider)
+	route(s, api, "update-provider", "PATCH", "/api/v1/providers/{provider}", 200, "Change a provider", s.updateProvider)
+	route(s, api, "delete-provider", "DELETE", "/api/v1/providers/{provider}", 204, "Offer a provider no more", s.deleteProvider)
 
 	route(s, api, "list-audit", "GET", "/api/v1/audit", 200, "List what was done and refused", s.listAudit)
 	route(s, api, "verify-audit", "GET", "/api/v1/audit/verify", 200, "Tell whether the audit log is whole", s.verifyAudit)

@@ -13,7 +13,7 @@ import (
 // with a body that fits (bodies) or none: "in" leads to the sign-in page, a number is a status. A
 // route that is not declared here fails the test.
 var anonymous = map[string]string{
-	"GET /healthz": "200", "HEAD /healthz": "200", "GET /readyz": "200", "HEAD /readyz": "200", "GET /static/*file": "404", "HEAD /static/*file": "404",
+	"GET /healthz": "200", "HEAD /healthz": "200", "GET /readyz": "200", "GET /metrics": "200", "HEAD /readyz": "200", "GET /static/*file": "404", "HEAD /static/*file": "404",
 	"GET /openapi.json": "200", "GET /openapi.yaml": "200", "GET /openapi-3.0.json": "200", "GET /openapi-3.0.yaml": "200",
 
 	"GET /": "/projects", "GET /signin": "200", "POST /signin": "401", "POST /signout": "/signin", "POST /theme": "/",
@@ -28,6 +28,16 @@ var anonymous = map[string]string{
 	"GET /audit":                   "in",
 	"GET /projects/:project/usage": "in", "GET /projects/:project/requests": "in",
 	"GET /exports/:export": "in", "GET /exports/:export/download": "in", "POST /exports/:export/cancel": "in",
+
+	"GET /oauth/:client/.well-known/openid-configuration": "404", "GET /oauth/:client/jwks.json": "404",
+	"POST /oauth/:client/token": "401", "OPTIONS /oauth/:client/token": "204", "GET /oauth/:client/userinfo": "401",
+	"POST /oauth/:client/userinfo": "401", "OPTIONS /oauth/:client/userinfo": "204", "GET /oauth/:client/authorize": "400",
+	"POST /oauth/:client/authorize": "400", "GET /oauth/:client/login/:attempt/:provider": "403", "GET /oauth/:client/callback/:provider": "403",
+	"POST /oauth/:client/consent": "403", "GET /oauth/:client/logout": "404", "POST /oauth/:client/logout": "404", "GET /oauth/:client/brand.css": "404",
+
+	"GET /api/v1/tenants/:tenant/app-clients": "401", "POST /api/v1/tenants/:tenant/app-clients": "401", "GET /api/v1/app-clients/:client": "401",
+	"PATCH /api/v1/app-clients/:client": "401", "DELETE /api/v1/app-clients/:client": "401", "GET /api/v1/app-clients/:client/providers": "401",
+	"POST /api/v1/app-clients/:client/providers": "401", "PATCH /api/v1/providers/:provider": "401", "DELETE /api/v1/providers/:provider": "401",
 
 	"GET /settings/tokens": "in", "POST /settings/tokens": "in", "POST /settings/tokens/:token/revoke": "in",
 	"GET /device": "in", "POST /device": "in", "POST /oauth/device_authorization": "400", "POST /oauth/token": "400",
@@ -48,13 +58,19 @@ var anonymous = map[string]string{
 	"GET /api/v1/keys/:key": "401", "PATCH /api/v1/keys/:key": "401", "POST /api/v1/keys/:key/rotate": "401", "POST /api/v1/keys/:key/freeze": "401",
 	"POST /api/v1/keys/:key/unfreeze": "401", "POST /api/v1/keys/:key/revoke": "401",
 	"GET /api/v1/projects/:project/exports": "401", "POST /api/v1/projects/:project/exports": "401",
+	"PUT /api/v1/projects/:project/takedown": "401", "DELETE /api/v1/projects/:project/takedown": "401",
 	"GET /api/v1/audit": "401", "GET /api/v1/audit/verify": "401",
 	"GET /api/v1/projects/:project/usage": "401", "GET /api/v1/projects/:project/requests": "401",
-	"GET /api/v1/exports/:export": "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
+	"GET /api/v1/webhooks": "401", "POST /api/v1/webhooks": "401", "GET /api/v1/webhooks/:webhook": "401", "PATCH /api/v1/webhooks/:webhook": "401",
+	"POST /api/v1/webhooks/:webhook/rotate": "401", "DELETE /api/v1/webhooks/:webhook": "401", "GET /api/v1/webhooks/:webhook/deliveries": "401",
+	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": "401",
+	"GET /api/v1/exports/:export":                                   "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
 }
 
 // bodies fit the schema, so that the answer is about the credential.
 var bodies = map[string]string{
+	"POST /api/v1/tenants/:tenant/app-clients": "{}", "PATCH /api/v1/app-clients/:client": "{}",
+	"POST /api/v1/app-clients/:client/providers": `{"type":"google"}`, "PATCH /api/v1/providers/:provider": "{}",
 	"POST /proxy":                                               "{}",
 	"POST /api/v1/tokens":                                       `{"name":"ci","scopes":["read"]}`,
 	"POST /api/v1/claim":                                        `{"code":"x"}`,
@@ -70,6 +86,9 @@ var bodies = map[string]string{
 	"POST /api/v1/tenants":                                      `{"name":"x"}`,
 	"PATCH /api/v1/tenants/:tenant":                             "{}",
 	"POST /api/v1/projects/:project/exports":                    `{"format":"data"}`,
+	"POST /api/v1/webhooks":                                     `{"url":"http://8.8.8.8"}`,
+	"PATCH /api/v1/webhooks/:webhook":                           `{}`,
+	"PUT /api/v1/projects/:project/takedown":                    `{"reason":"x"}`,
 }
 
 func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
@@ -101,8 +120,8 @@ func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
 // answerTo asks a route with the parameters of things that exist where it has
 // any, and sums the answer up.
 func answerTo(s *site, method, route string) string {
-	path := strings.NewReplacer(":project", "shop", ":key_type", "kty_1", ":product", "prd_1", ":tenant", "tnt_1", ":key", "key_1", ":export", "exp_1", ":version", "ver_1",
-		":environment", "env_1", ":code", "nothing", "*file", "nothing").Replace(route)
+	path := strings.NewReplacer(":project", "shop", ":key_type", "kty_1", ":product", "prd_1", ":key", "key_1", ":export", "exp_1", ":version", "ver_1",
+		":environment", "env_1", ":tenant", "tnt_1", ":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", ":code", "nothing", "*file", "nothing").Replace(route)
 	header := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	body := ""
 	if strings.HasPrefix(path, "/api/") || path == "/proxy" {

@@ -3,6 +3,8 @@ package handlers_test
 import (
 	"context"
 	"log/slog"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,10 +17,14 @@ import (
 	"postern/idempotency"
 	"postern/jobs"
 	"postern/keys"
+	"postern/login"
+	"postern/login/providers"
 	"postern/models"
 	"postern/projects"
+	"postern/secrets"
 	"postern/tokens"
 	"postern/usage"
+	"postern/webhooks"
 )
 
 // newServer is the control plane over real rooms, without listeners and with
@@ -32,13 +38,21 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		t.Fatal(err)
 	}
 	builder := &exports.Service{DB: db, Store: exports.Dir(t.TempDir()), TTL: time.Hour, AddressOf: settings.Address, Generator: "postern test", Log: log}
-	if builder.Jobs, err = jobs.New(db, builder, log); err != nil {
+	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
+	if err != nil {
 		t.Fatal(err)
 	}
+	hooks := &webhooks.Service{DB: db, Vault: vault, Targets: guard, Client: guard.Client(), Log: log}
+	queue, err := jobs.New(db, builder, log, jobs.Deliveries(hooks, jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	builder.Jobs, hooks.Jobs = queue, queue
 	unserved := func(context.Context) {}
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
 		Ready:       func(context.Context) error { return nil },
+		Alarm:       func() string { return "" },
 		Accounts:    &accounts.Service{DB: db, Changed: unserved},
 		Tokens:      &tokens.Service{DB: db},
 		Idempotency: &idempotency.Service{DB: db},
@@ -46,6 +60,19 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
 		Projects:    &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
 		Audit:       &audit.Service{DB: db},
-		Refusals:    &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
+		Metrics:     http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		Webhooks:    hooks,
+		Login: &login.Service{DB: db, Vault: newVault(t), Providers: &providers.Set{HTTP: guard.Client()}, Targets: guard, PublicURL: settings.PublicURL,
+			Changed: unserved, Log: log},
+		Refusals: &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 	}
+}
+
+func newVault(t *testing.T) *secrets.Vault {
+	t.Helper()
+	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vault
 }

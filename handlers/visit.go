@@ -56,6 +56,7 @@ func (s *Server) inside(page pageHandler) gin.HandlerFunc {
 		case err != nil:
 			s.refuse(c, err)
 		case !signedIn:
+			v.rememberClaim()
 			v.leadToSignIn()
 		default:
 			s.answer(v, page)

@@ -25,7 +25,9 @@ import (
 
 // Queue adds jobs, and works on them between Start and Stop.
 type Queue struct {
-	client *river.Client[*sql.Tx]
+	client           *river.Client[*sql.Tx]
+	deliveryAttempts int
+	db               *models.DB
 }
 
 // Exports is the work behind the export jobs.
@@ -38,6 +40,9 @@ type Exports interface {
 type Kind struct {
 	register func(*river.Workers) error
 	periodic []*river.PeriodicJob
+	queue    string // of its own, where it has one
+	workers  int    // of that queue
+	attempts int    // at a delivery
 }
 
 // New makes the queue on a migrated database.
@@ -49,17 +54,22 @@ func New(db *models.DB, exports Exports, log *slog.Logger, others ...Kind) (*Que
 	); err != nil {
 		return nil, fmt.Errorf("jobs: register the workers: %w", err)
 	}
-	schedule := timetable()
+	schedule, attempts := timetable(), 0
+	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}}
 	for _, kind := range others {
 		if err := kind.register(workers); err != nil {
 			return nil, fmt.Errorf("jobs: register the workers: %w", err)
 		}
 		schedule = append(schedule, kind.periodic...)
+		attempts = max(attempts, kind.attempts)
+		if kind.queue != "" {
+			queues[kind.queue] = river.QueueConfig{MaxWorkers: kind.workers}
+		}
 	}
 	client, err := river.NewClient(driver(db), &river.Config{
 		Logger:            log,
 		Workers:           workers,
-		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}},
+		Queues:            queues,
 		FetchPollInterval: 250 * time.Millisecond,
 		PeriodicJobs:      schedule,
 		ErrorHandler:      &logErrors{log: log},
@@ -67,7 +77,7 @@ func New(db *models.DB, exports Exports, log *slog.Logger, others ...Kind) (*Que
 	if err != nil {
 		return nil, fmt.Errorf("jobs: make the queue: %w", err)
 	}
-	return &Queue{client: client}, nil
+	return &Queue{client: client, deliveryAttempts: attempts, db: db}, nil
 }
 
 func driver(db *models.DB) riverdriver.Driver[*sql.Tx] {

@@ -79,6 +79,9 @@ func (s *Service) Rotate(ctx context.Context, p access.Principal, id string, gra
 
 var errRevoked = fault.New(fault.Conflict, "key_revoked", "This key is revoked, which is final. Create a new one.")
 
+// told names the event of each change that others are told of.
+var told = map[string]string{"rotate": "key.rotated", "freeze": "key.frozen", "revoke": "key.revoked"}
+
 // change applies fn to a key in one transaction with its audit entry and
 // revision. Asking for the state that a key is in already changes nothing.
 func (s *Service) change(ctx context.Context, p access.Principal, id, verb string, fn func(*models.APIKey, time.Time) error) (Key, error) {
@@ -111,6 +114,11 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, verb strin
 		}
 		if out, err = view(tx, parent, row); err != nil {
 			return err
+		}
+		if event := told[verb]; event != "" {
+			if err := Tell(ctx, s.Events, tx, parent, row, event); err != nil {
+				return err
+			}
 		}
 		return tx.AddRevision(parent.ID, row.ID, now)
 	})

@@ -52,6 +52,12 @@ type Service struct {
 	DB      *models.DB
 	Prefix  string
 	Changed func(context.Context)
+	Events  Events // nil: nobody is told
+}
+
+// Events tells a team of what happened to its keys, in the caller's transaction.
+type Events interface {
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }
 
 // Key is a key as its owner's team sees it, in the project that it was made in.
@@ -123,7 +129,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 		if out.Key, err = view(tx, parent, row); err != nil {
 			return err
 		}
-		return s.save(tx, p, parent, &row)
+		return s.save(ctx, tx, p, parent, &row)
 	})
 	if err != nil {
 		return Minted{}, fmt.Errorf("keys: create in %s: %w", project, err)
@@ -133,7 +139,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 }
 
 // save inserts a new row with its audit entry and revision.
-func (s *Service) save(tx *models.Tx, p access.Principal, parent models.Project, row *models.APIKey) error {
+func (s *Service) save(ctx context.Context, tx *models.Tx, p access.Principal, parent models.Project, row *models.APIKey) error {
 	if err := tx.Insert(row); err != nil {
 		return err
 	}
@@ -141,7 +147,19 @@ func (s *Service) save(tx *models.Tx, p access.Principal, parent models.Project,
 	if err := access.Record(tx, p, entry); err != nil {
 		return err
 	}
+	if err := Tell(ctx, s.Events, tx, parent, *row, "key.created"); err != nil {
+		return err
+	}
 	return tx.AddRevision(parent.ID, row.ID, row.UpdatedAt)
+}
+
+// Tell tells the project's team of what happened to a key.
+func Tell(ctx context.Context, events Events, tx *models.Tx, parent models.Project, row models.APIKey, event string) error {
+	if events == nil {
+		return nil
+	}
+	return events.Emit(ctx, tx, parent.TeamID, event, map[string]string{
+		"key": row.ID, "project": parent.ID, "project_name": parent.Name, "owner": row.Owner, "environment": row.Environment})
 }
 
 // detailOf is how an audit entry names a key to people.

@@ -124,11 +124,9 @@ func (t *Table) expand(n uint32, key *snapshot.Key) {
 
 // LoadAll adds every key in the database.
 func (t *Table) LoadAll(tx *models.Tx) error {
-	total, err := tx.CountAllKeys()
-	if err != nil {
+	if err := t.Reserve(tx); err != nil {
 		return err
 	}
-	t.reserve(int(total))
 	projects, err := tx.AllProjectIDs()
 	if err != nil {
 		return err
@@ -139,6 +137,16 @@ func (t *Table) LoadAll(tx *models.Tx) error {
 		}
 	}
 	return nil
+}
+
+// Reserve makes room for every key in the database, for an empty table that is
+// loaded project by project.
+func (t *Table) Reserve(tx *models.Tx) error {
+	total, err := tx.CountAllKeys()
+	if err == nil {
+		t.reserve(int(total))
+	}
+	return err
 }
 
 // reserve makes room at once for what is about to be loaded; growing by
@@ -248,6 +256,10 @@ func stateByte(state string) keyState {
 	}
 	return revoked // a state nobody knows opens nothing
 }
+
+// Forget removes a key that cannot be read as it is now: what nobody knows opens
+// nothing.
+func (t *Table) Forget(id string) { _ = t.remove(id) } // what is no id is not here
 
 func (t *Table) remove(id string) error {
 	raw, err := models.ParseID("key", id)

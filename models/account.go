@@ -163,3 +163,14 @@ func (t *Tx) EmailsOfTeam(teamID string) (map[string]string, error) {
 	}
 	return out, err
 }
+
+// Operators lists the accounts that run the installation, by e-mail address.
+func (t *Tx) Operators() ([]Account, error) {
+	var list []Account
+	return list, t.db.Where("operator = ?", true).Order("email").Find(&list).Error
+}
+
+// SetOperator says of an account whether it is one of them.
+func (t *Tx) SetOperator(accountID string, operator bool) error {
+	return t.db.Model(&Account{}).Where("id = ?", accountID).UpdateColumn("operator", operator).Error
+}

@@ -107,3 +107,17 @@ func (t *Tx) ExpiredExports(now time.Time, limit int) ([]Export, error) {
 	var list []Export
 	return list, t.db.Where("state = 'ready' AND expires_at <= ?", now).Order("id").Limit(limit).Find(&list).Error
 }
+
+// CountExports counts the exports of the installation by their state.
+func (t *Tx) CountExports() (map[string]int64, error) {
+	var rows []struct {
+		State string
+		N     int64
+	}
+	err := t.db.Model(&Export{}).Select("state, count(*) AS n").Group("state").Find(&rows).Error
+	counts := map[string]int64{}
+	for _, row := range rows {
+		counts[row.State] = row.N
+	}
+	return counts, err
+}

@@ -11,6 +11,8 @@ type Project struct {
 	FallbackOwner string
 	ProductID     *string
 	Limits        ProjectLimits
+	FrozenAt      *time.Time // taken down by the operators since; nil: served
+	FrozenReason  string
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
@@ -110,6 +112,12 @@ func (t *Tx) UpdateProject(p Project, seen time.Time) (bool, error) {
 	res := t.db.Model(&Project{}).Where("id = ? AND updated_at = ?", p.ID, seen).
 		Select("DisplayName", "FallbackOwner", "ProductID", "Limits", "UpdatedAt").UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error
+}
+
+// FreezeProject writes whether the project is taken down. It is not among what its
+// team can change, and does not count as a change of that.
+func (t *Tx) FreezeProject(p Project) error {
+	return t.db.Model(&Project{}).Where("id = ?", p.ID).Select("FrozenAt", "FrozenReason").UpdateColumns(&p).Error
 }
 
 // MoveProjects gives all projects of one team to another.

@@ -10,9 +10,31 @@ import (
 // mark.
 type holding struct{ table, key, where string }
 
+// logins lists what hangs on the tenants of a project or team, and on those by
+// their app clients. owner is the column that names the project or team.
+func logins(owner string) []holding {
+	tenants := "(SELECT id FROM tenants WHERE " + owner + " = ?)"
+	clients := "(SELECT id FROM app_clients WHERE tenant_id IN " + tenants + ")"
+	return []holding{
+		{"login_grants", "hash", "session_id IN (SELECT id FROM login_sessions WHERE client_id IN " + clients + ")"},
+		{"login_sessions", "id", "client_id IN " + clients},
+		{"login_attempts", "id", "client_id IN " + clients},
+		{"signing_keys", "id", "client_id IN " + clients},
+		{"providers", "id", "client_id IN " + clients},
+		{"app_clients", "id", "tenant_id IN " + tenants},
+		{"group_groups", "parent_id", "parent_id IN (SELECT id FROM user_groups WHERE tenant_id IN " + tenants + ")"},
+		{"group_members", "user_id", "user_id IN (SELECT id FROM end_users WHERE tenant_id IN " + tenants + ")"},
+		{"user_groups", "id", "tenant_id IN " + tenants},
+		{"pre_approvals", "id", "tenant_id IN " + tenants},
+		{"tenant_logins", "tenant_id", "tenant_id IN " + tenants},
+		{"identities", "user_id", "tenant_id IN " + tenants},
+		{"end_users", "id", "tenant_id IN " + tenants},
+	}
+}
+
 // ofProject lists what belongs to a project, what refers to other rows before
 // those. Its exports are not here: they have files, which go first.
-var ofProject = []holding{
+var ofProject = append(logins("project_id"), []holding{
 	{"usage_hours", "hour", "project_id = ?"},
 	{"api_keys", "id", "project_id = ?"},
 	{"environments", "id", "version_id IN (SELECT id FROM versions WHERE project_id = ?)"},
@@ -21,17 +43,17 @@ var ofProject = []holding{
 	{"project_tenants", "tenant_id", "project_id = ?"},
 	{"tenants", "id", "project_id = ?"},
 	{"revisions", "id", "project_id = ?"},
-}
+}...)
 
 // ofTeam lists what belongs to a team beside its projects.
-var ofTeam = []holding{
+var ofTeam = append(logins("team_id"), []holding{
 	{"tokens", "id", "team_id = ?"},
 	{"webhook_deliveries", "id", "webhook_id IN (SELECT id FROM webhooks WHERE team_id = ?)"},
 	{"webhooks", "id", "team_id = ?"},
 	{"data_keys", "id", "team_id = ?"},
 	{"tenants", "id", "team_id = ?"},
 	{"products", "id", "team_id = ?"},
-}
+}...)
 
 // EndedWorkspaces lists at most limit workspaces that nobody has claimed and that
 // had ended by the time given, in the order they ended, after the cursor: the

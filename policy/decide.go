@@ -26,6 +26,7 @@ var (
 	RateLimited         = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
 	QuotaExceeded       = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in Retry-After."}
 	LimitsUnavailable   = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
+	ProjectFrozen       = Denial{403, "project_frozen", "This proxy was taken down by those who run the gateway."}
 	ExpiredProxy        = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
 	ClaimRequired       = Denial{403, "claim_required", "Nobody has claimed this proxy yet. Until somebody does it carries no WebSockets, no targets on ports other than 80 and 443, and no large answers."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
@@ -39,7 +40,7 @@ var (
 // Denials is the complete table, ordered by status.
 func Denials() []Denial {
 	return []Denial{
-		BadRequest, CredentialsRequired, InvalidKey, KeyFrozen, WrongTenant, IPDenied, ClaimRequired, NoRoute, MethodNotAllowed,
+		BadRequest, CredentialsRequired, InvalidKey, KeyFrozen, WrongTenant, IPDenied, ProjectFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
 		ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, LimitsUnavailable, UpstreamTimeout, LoopDetected,
 	}
 }

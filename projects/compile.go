@@ -15,7 +15,7 @@ func Compile(tx *models.Tx, projectID string) (*snapshot.Project, error) {
 	if err != nil {
 		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
 	}
-	out := &snapshot.Project{ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, FallbackOwner: row.FallbackOwner, CreatedAt: row.CreatedAt.UTC(),
+	out := &snapshot.Project{ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, FallbackOwner: row.FallbackOwner, CreatedAt: row.CreatedAt.UTC(), TakenDown: row.FrozenAt != nil,
 		Limits: snapshot.ProjectLimits{Key: keys.Limits(row.Limits.Key), Owner: keys.Limits(row.Limits.Owner),
 			IP: keys.Limits(row.Limits.IP), Project: keys.Limits(row.Limits.Project)}}
 	for _, read := range []func(*models.Tx, models.Project, *snapshot.Project) error{readTeam, readProduct, readRevision, readVersions, readKeyTypes, readTenants} {

@@ -106,7 +106,7 @@ func (s *Service) create(ctx context.Context, p access.Principal, plan plan) (ou
 				return err
 			}
 		}
-		return s.insert(tx, p, team, plan, &out)
+		return s.insert(ctx, tx, p, team, plan, &out)
 	})
 	return out, err
 }
@@ -231,7 +231,7 @@ func unclaimed(p access.Principal) bool {
 	return p.Anonymous() || p.Roles[p.HomeTeam] == access.Workspace
 }
 
-func (s *Service) insert(tx *models.Tx, p access.Principal, team string, plan plan, out *Created) error {
+func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal, team string, plan plan, out *Created) error {
 	name, err := freeName(tx, plan)
 	if err != nil {
 		return err
@@ -283,6 +283,9 @@ func (s *Service) insert(tx *models.Tx, p access.Principal, team string, plan pl
 			return err
 		}
 		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		if err := keys.Tell(ctx, s.Events, tx, project, row, "key.created"); err != nil {
 			return err
 		}
 		out.Keys[environment.Name] = keys.Minted{Key: keys.Key{ID: row.ID, Owner: row.Owner}, Plaintext: plaintext}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,8 +33,10 @@ type Feed struct {
 	last     int64
 	projects map[string]*snapshot.Project
 	unserved bool // the last Publish failed
+	quarantine
 
 	freshAt atomic.Int64 // Unix milliseconds of the last successful look
+	behind  atomic.Int64 // projects in quarantine
 }
 
 // Load reads everything for the first time. Changes made meanwhile are found
@@ -53,18 +54,14 @@ func (f *Feed) Load(ctx context.Context) error {
 		return fmt.Errorf("projects: load: %w", err)
 	}
 	f.projects = make(map[string]*snapshot.Project, len(ids))
-	for _, id := range ids {
-		project, err := Compile(tx, id)
-		if errors.Is(err, models.ErrNotFound) {
-			continue // deleted meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		f.projects[id] = project
-	}
-	if err := f.Keys.LoadAll(tx); err != nil {
+	if err := f.Keys.Reserve(tx); err != nil {
 		return fmt.Errorf("projects: load keys: %w", err)
+	}
+	for _, id := range ids {
+		_, err := f.bring(tx, id)
+		if err := f.hold(ctx, id, err); err != nil {
+			return fmt.Errorf("projects: load: %w", err)
+		}
 	}
 	f.last = last
 	return f.publish()
@@ -75,7 +72,7 @@ func (f *Feed) Sync(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	tx := f.DB.Read(ctx)
-	changed := false
+	changed := f.tryHeld(ctx, tx)
 	for {
 		const batch = 500
 		revisions, err := tx.RevisionsAfter(f.last, batch)
@@ -83,7 +80,7 @@ func (f *Feed) Sync(ctx context.Context) error {
 			return fmt.Errorf("projects: read the change feed: %w", err)
 		}
 		for _, revision := range revisions {
-			whole, err := f.apply(tx, revision)
+			whole, err := f.apply(ctx, tx, revision)
 			if err != nil {
 				return err
 			}
@@ -98,29 +95,57 @@ func (f *Feed) Sync(ctx context.Context) error {
 		return f.publish()
 	}
 	f.freshAt.Store(time.Now().UnixMilli())
+	f.behind.Store(int64(len(f.held) + len(f.refused)))
 	return nil
 }
 
 // apply brings in one revision and tells whether more than a key has changed.
-func (f *Feed) apply(tx *models.Tx, revision models.Revision) (whole bool, err error) {
-	if revision.KeyID != "" {
-		return false, f.Keys.LoadKey(tx, revision.KeyID)
+func (f *Feed) apply(ctx context.Context, tx *models.Tx, revision models.Revision) (whole bool, err error) {
+	load := func() error {
+		if revision.KeyID != "" {
+			return f.Keys.LoadKey(tx, revision.KeyID)
+		}
+		whole, err = f.bring(tx, revision.ProjectID)
+		return err
 	}
-	project, err := Compile(tx, revision.ProjectID)
+	failure := load()
+	if failure != nil {
+		failure = load() // a connection that broke has been replaced
+	}
+	if failure == nil {
+		return whole, nil
+	}
+	if err := f.hold(ctx, revision.ProjectID, failure); err != nil {
+		return whole, err
+	}
+	if revision.KeyID != "" {
+		f.Keys.Forget(revision.KeyID)
+	}
+	return whole, nil
+}
+
+// bring reads a project anew, and its keys where what they refer to has changed.
+func (f *Feed) bring(tx *models.Tx, id string) (whole bool, err error) {
+	project, err := Compile(tx, id)
 	if errors.Is(err, models.ErrNotFound) {
-		delete(f.projects, revision.ProjectID)
-		f.Keys.RemoveProject(revision.ProjectID)
+		delete(f.projects, id)
+		delete(f.held, id)
+		f.Keys.RemoveProject(id)
 		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	was := f.projects[project.ID]
-	f.projects[project.ID] = project
-	if was != nil && sharedByKeys(was, project) {
-		return true, nil // a million keys are not read again for a new display name
+	was := f.projects[id]
+	f.projects[id] = project
+	// A million keys are not read again for a new display name.
+	if _, held := f.held[id]; held || was == nil || !sharedByKeys(was, project) {
+		if err := f.Keys.LoadProject(tx, id); err != nil {
+			return true, err
+		}
 	}
-	return true, f.Keys.LoadProject(tx, project.ID)
+	f.release(id)
+	return true, nil
 }
 
 // sharedByKeys tells whether all that a project's keys refer to is as it was.
@@ -130,20 +155,6 @@ func sharedByKeys(a, b *snapshot.Project) bool {
 	}
 	sameTenant := func(x, y snapshot.Tenant) bool { return x.ID == y.ID && x.Name == y.Name }
 	return slices.EqualFunc(a.KeyTypes, b.KeyTypes, sameType) && slices.EqualFunc(a.Tenants, b.Tenants, sameTenant)
-}
-
-func (f *Feed) publish() error {
-	all := make([]*snapshot.Project, 0, len(f.projects))
-	for _, id := range slices.Sorted(maps.Keys(f.projects)) {
-		all = append(all, f.projects[id])
-	}
-	err := f.Publish(all)
-	f.unserved = err != nil
-	if err != nil {
-		return fmt.Errorf("projects: publish to the gateway: %w", err)
-	}
-	f.freshAt.Store(time.Now().UnixMilli())
-	return nil
 }
 
 // Changed is what services call after a commit. The caller may be gone by then,

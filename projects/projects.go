@@ -39,6 +39,7 @@ type Service struct {
 	UnclaimedTTL time.Duration
 	CapUnclaimed bool // targets of unclaimed projects are on ports 80 and 443, and few are made from one network
 	Newcomers    Newcomers
+	Events       keys.Events // told of the first keys; nil: nobody is
 	Changed      func(context.Context)
 }
 
@@ -56,6 +57,7 @@ type Project struct {
 	SettingsETag  string               `audit:"-"` // of the project's own settings, whatever its versions do
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time `audit:"-"` // when an unclaimed project ends
+	Frozen        *Frozen    // nil: not taken down
 	Versions      []Version
 	KeyTypes      []KeyType
 }
@@ -142,6 +144,9 @@ func (s *Service) List(ctx context.Context, p access.Principal, cursor string, l
 func view(tx *models.Tx, row models.Project) (Project, error) {
 	out := Project{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName,
 		FallbackOwner: row.FallbackOwner, Limits: row.Limits, SettingsETag: etag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	if row.FrozenAt != nil {
+		out.Frozen = &Frozen{Reason: row.FrozenReason, Since: *row.FrozenAt}
+	}
 	changed := row.UpdatedAt
 	team, err := tx.TeamByID(row.TeamID)
 	if err != nil {

@@ -231,9 +231,9 @@ var kept = map[string]string{
 func TestEveryTableOfProjectsAndTeamsIsPurged(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		l := newLand(t, db)
-		query := "SELECT DISTINCT m.name FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table' AND p.name IN ('project_id', 'team_id', 'version_id')"
+		query := "SELECT DISTINCT m.name FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table' AND p.name IN ('project_id', 'team_id', 'version_id', 'tenant_id', 'client_id', 'user_id', 'session_id', 'group_id')"
 		if db.Dialect() == migrations.Postgres {
-			query = "SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name IN ('project_id', 'team_id', 'version_id')"
+			query = "SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name IN ('project_id', 'team_id', 'version_id', 'tenant_id', 'client_id', 'user_id', 'session_id', 'group_id')"
 		}
 		ours := l.tables()
 		for _, table := range l.strings(query) {

@@ -76,6 +76,7 @@ type Project struct {
 	Limits        ProjectLimits
 	CreatedAt     time.Time
 	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
+	TakenDown     bool      // by the operators of this installation: calls are answered 403. It is no part of an export
 	Revision      int64     // of the change feed; grows with every change of this project
 	RevisedAt     time.Time // when Revision was written, UTC
 	KeyTypes      []KeyType // sorted by name

@@ -76,7 +76,7 @@ echo "apt-get $*" >>"$MACHINE/log"
 case "$*" in *update*) exit 0 ;; esac
 "$MACHINE/sys/usr/sbin/policy-rc.d"; echo "a service may start: $?" >>"$MACHINE/log"
 cd "$MACHINE/bin"
-for name in git node gcc luajit nginx shellcheck curl chromium wrk; do printf '#!/bin/sh\n' >$name; chmod 755 $name; done
+for name in git node gcc luajit nginx redis-server shellcheck curl chromium wrk; do printf '#!/bin/sh\n' >$name; chmod 755 $name; done
 printf 'echo v18.20.4\n' >>node
 cp npm.package npm
 for file in lib/postgresql/15/bin/initdb lib/nginx/modules/ngx_http_lua_module.so share/fonts/truetype/dejavu/DejaVuSans.ttf; do
@@ -119,7 +119,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 	for _, want := range []string{
 		" update\n",
 		"install --no-install-recommends ca-certificates chromium curl fonts-dejavu-core gcc git libc6-dev " +
-			"libnginx-mod-http-lua luajit2 nginx-light nodejs npm postgresql shellcheck\n",
+			"libnginx-mod-http-lua luajit2 nginx-light nodejs npm postgresql redis-server shellcheck\n",
 		"a service may start: 101\n",
 		"--no-fund in project\n", "--no-fund in oidcprovider\n",
 	} {
@@ -206,7 +206,7 @@ func TestSetupListsWhatIsMissingWhereItCannotInstall(t *testing.T) {
 			}
 			for _, want := range []string{
 				"Node.js", "C compiler", "PostgreSQL server", "nginx with its Lua module", "LuaJIT",
-				"shellcheck", "curl", "Chromium", "TrueType", tt.tells,
+				"Redis", "shellcheck", "curl", "Chromium", "TrueType", tt.tells,
 			} {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is not said:\n%s", want, out)

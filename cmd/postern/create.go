@@ -26,10 +26,11 @@ func newCreate(t terminal) *cobra.Command {
 		Use:   "create --target URL",
 		Short: "Put a proxy in front of an API",
 		Long: `Put a proxy in front of an API. No account is needed: the proxy gets a workspace
-of its own, whose key is kept in this user's configuration directory
-(POSTERN_CONFIG_DIR names another), where the other commands find it.
+of its own, whose key and claim code are kept in this user's configuration
+directory (POSTERN_CONFIG_DIR names another), where the other commands find them.
 
-With POSTERN_TOKEN set, the proxy is made in that workspace instead. Where the
+After postern login, and with POSTERN_TOKEN set, the proxy is made in the
+account's first team, or in the workspace of that key, instead. Where the
 server asks for a token of callers without an account, set it as
 POSTERN_ANONYMOUS_TOKEN.`,
 		Example: `  postern create --target https://api.example.com --require-key
@@ -114,9 +115,13 @@ func create(ctx context.Context, t terminal, s session, in client.NewProxy, asJS
 	}
 	api = api.WithAnonymousToken(t.variable("POSTERN_ANONYMOUS_TOKEN"))
 	var made client.Proxy
-	if s.token != "" {
-		if made, err = api.CreateProxy(ctx, in); err != nil {
-			return err
+	person, err := s.personal()
+	if err != nil {
+		return err
+	}
+	if person != nil {
+		if made, err = person.CreateProxy(ctx, in); err != nil {
+			return s.loginOver(person, err)
 		}
 		return printCreated(t.out, made, "", asJSON)
 	}
@@ -126,7 +131,11 @@ func create(ctx context.Context, t terminal, s session, in client.NewProxy, asJS
 			return nil, err
 		}
 		created = true
-		return &workspace{Project: made.Project.Name, ProjectID: made.Project.ID, Key: made.WorkspaceKey, ExpiresAt: made.ExpiresAt}, nil
+		kept := &workspace{Project: made.Project.Name, ProjectID: made.Project.ID, Key: made.WorkspaceKey, ExpiresAt: made.ExpiresAt}
+		if made.Claim != nil {
+			kept.ClaimCode = made.Claim.Code
+		}
+		return kept, nil
 	})
 	if err != nil && !created {
 		return err

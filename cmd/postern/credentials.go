@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -20,11 +22,20 @@ type workspace struct {
 	Project   string     `json:"project"`
 	ProjectID string     `json:"project_id"`
 	Key       string     `json:"key"`
+	ClaimCode string     `json:"claim_code,omitempty"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
-// credentials is a file of workspace keys by server address. Nothing here
-// removes one: a server that refuses a key today may be the wrong server.
+// login is an access token that somebody approved.
+type login struct {
+	Token     string     `json:"token"`
+	Account   string     `json:"account"` // e-mail address
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+}
+
+// credentials is a file of workspace keys and logins by server address. A key is
+// removed when its server has said that it is claimed, and never because it is
+// refused: a server that refuses a key today may be the wrong server.
 type credentials struct{ path string }
 
 // credentialsFile is where this user's keys are kept: in POSTERN_CONFIG_DIR, or
@@ -43,6 +54,63 @@ func credentialsFile(t terminal) (credentials, error) {
 
 type credentialsContent struct {
 	Servers map[string][]workspace `json:"servers"`
+	Logins  map[string]login       `json:"logins,omitempty"`
+}
+
+// loginOf is the login kept for a server, nil without one.
+func (c credentials) loginOf(server string) (*login, error) {
+	content, err := c.read()
+	if kept, ok := content.Logins[server]; ok {
+		return &kept, err
+	}
+	return nil, err
+}
+
+// keepLogin puts a login in the place of the one before; nil forgets it.
+func (c credentials) keepLogin(server string, l *login) error {
+	return c.change(func(content *credentialsContent) {
+		if content.Logins == nil {
+			content.Logins = map[string]login{}
+		}
+		delete(content.Logins, server)
+		if l != nil {
+			content.Logins[server] = *l
+		}
+	})
+}
+
+// forgetClaimed removes the workspace that a code was for: its key is dead, and
+// its code used.
+func (c credentials) forgetClaimed(server, code string) error {
+	return c.change(func(content *credentialsContent) {
+		content.Servers[server] = slices.DeleteFunc(content.Servers[server], func(w workspace) bool { return w.ClaimCode == code })
+	})
+}
+
+func (c credentials) change(fn func(*credentialsContent)) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	content, err := c.read()
+	if err != nil {
+		return err
+	}
+	fn(&content)
+	return c.write(content)
+}
+
+// lock finds out whether the file can be written, and keeps others from doing so.
+func (c credentials) lock() (unlock func(), err error) {
+	if err := c.prepare(); err != nil {
+		return nil, fmt.Errorf("cannot keep credentials (%w): name another place with POSTERN_CONFIG_DIR", err)
+	}
+	unlock, err = lockedfile.MutexAt(c.path + ".lock").Lock()
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep credentials: %w", err)
+	}
+	return unlock, nil
 }
 
 // of lists the workspaces of a server, in the order of their creation.
@@ -54,7 +122,7 @@ func (c credentials) of(server string) ([]workspace, error) {
 func (c credentials) read() (credentialsContent, error) {
 	content := credentialsContent{Servers: map[string][]workspace{}}
 	text, err := os.ReadFile(c.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return content, nil
 	}
 	if err != nil {
@@ -74,12 +142,9 @@ func (c credentials) read() (credentialsContent, error) {
 // create runs where nothing could be kept, since a key that is shown once must
 // not come to nowhere to put it.
 func (c credentials) keeping(server string, create func() (*workspace, error)) error {
-	if err := c.prepare(); err != nil {
-		return fmt.Errorf("cannot keep credentials (%w): name another place with POSTERN_CONFIG_DIR", err)
-	}
-	unlock, err := lockedfile.MutexAt(c.path + ".lock").Lock()
+	unlock, err := c.lock()
 	if err != nil {
-		return fmt.Errorf("cannot keep credentials: %w", err)
+		return err
 	}
 	defer unlock()
 	content, err := c.read()
@@ -140,5 +205,5 @@ func writeFile(path string, fill func(*os.File) error) (err error) {
 
 func noCredential(server string) error {
 	return fault.New(fault.Unauthenticated, "credentials_required",
-		"no credential for %s is kept here: make a proxy with `postern create`, or set POSTERN_TOKEN to a workspace key", server)
+		"no credential for %s is kept here: sign in with `postern login`, make a proxy with `postern create`, or set POSTERN_TOKEN", server)
 }

@@ -91,8 +91,13 @@ func complain(w io.Writer, err error) {
 }
 
 // isTerminal tells whether somebody watches what is written.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
+func isTerminal(w io.Writer) bool { return isDevice(w) }
+
+// readsTerminal tells whether somebody can be asked.
+func readsTerminal(r io.Reader) bool { return isDevice(r) }
+
+func isDevice(stream any) bool {
+	file, ok := stream.(*os.File)
 	if !ok {
 		return false
 	}

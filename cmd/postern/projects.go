@@ -80,9 +80,13 @@ func allProjects(ctx context.Context, t terminal, s session) ([]client.Project, 
 	answered := false
 	for _, c := range callers {
 		found, err := collect(c.Projects(ctx))
-		if fault.KindOf(err) == fault.Unauthenticated && c.project != "" {
-			fmt.Fprintf(t.err, "The workspace key of %s is no longer valid.\n", c.project)
-			refused = err
+		if fault.KindOf(err) == fault.Unauthenticated && (c.project != "" || c.login) {
+			refused = s.loginOver(&c, err)
+			if c.login {
+				fmt.Fprintln(t.err, "The sign-in is over: run `postern login` again.")
+			} else {
+				fmt.Fprintf(t.err, "The workspace key of %s is no longer valid.\n", c.project)
+			}
 			continue
 		}
 		if err != nil {
@@ -147,6 +151,9 @@ func printProject(t terminal, p client.Project) error {
 		row("Created", when(&p.CreatedAt))
 		if p.ExpiresAt != nil {
 			row("Ends unless claimed", when(p.ExpiresAt)+daysLeft(p.ExpiresAt))
+		}
+		if p.Frozen != nil {
+			row("Taken down", when(&p.Frozen.Since)+" by the operators: "+p.Frozen.Reason)
 		}
 		for _, v := range p.Versions {
 			row("")

@@ -70,6 +70,7 @@ func runScripts(t *testing.T, dir string, database func() string) {
 			"tamper":   tamper,
 			"notempty": notEmpty,
 			"follows":  follows,
+			"decides":  decides,
 			"sql":      runSQL,
 		},
 	})
@@ -83,12 +84,13 @@ func setUp(env *testscript.Env, databaseURL string) error {
 		return err
 	}
 	env.Defer(func() { _ = taken.Close() })
-	server, err := startServer(env, databaseURL)
+	server, firstLink, err := startServer(env, databaseURL)
 	if err != nil {
 		return err
 	}
 	for name, value := range map[string]string{
 		"POSTERN_SERVER":     server,
+		"FIRST_LINK":         firstLink,
 		"POSTERN_CONFIG_DIR": filepath.Join(env.WorkDir, "config"),
 		"UPSTREAM":           upstream.URL,
 		"TAKEN":              taken.Addr().String(),
@@ -99,21 +101,21 @@ func setUp(env *testscript.Env, databaseURL string) error {
 	return nil
 }
 
-func startServer(env *testscript.Env, databaseURL string) (string, error) {
+func startServer(env *testscript.Env, databaseURL string) (address, firstLink string, err error) {
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
 	if err := flags.Parse([]string{"--data-dir", filepath.Join(env.WorkDir, "server-data"), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0"}); err != nil {
-		return "", err
+		return "", "", err
 	}
 	settings, err := config.Load(flags, []string{"POSTERN_DATABASE_URL=" + databaseURL})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	server, err := app.New(ctx, settings, "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		stop()
-		return "", err
+		return "", "", err
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Run(ctx) }()
@@ -124,7 +126,7 @@ func startServer(env *testscript.Env, databaseURL string) (string, error) {
 			env.T().FailNow()
 		}
 	})
-	return server.Config.PublicURL, nil
+	return server.Config.PublicURL, server.FirstLink, nil
 }
 
 // exits CODE COMMAND...: the command ends with exactly this code.

@@ -57,26 +57,65 @@ func openSession(t terminal, c *cobra.Command) (session, error) {
 }
 
 // caller is a client and the project whose credential it has, "" for
-// POSTERN_TOKEN's.
+// POSTERN_TOKEN's and for a login's.
 type caller struct {
 	*client.Client
 	project string
+	login   bool
+}
+
+// personal is the credential of whoever is signed in, nil where nobody is.
+func (s session) personal() (*caller, error) {
+	if s.token != "" {
+		api, err := client.New(s.server, s.token)
+		return &caller{Client: api}, err
+	}
+	kept, err := s.kept.loginOf(s.server)
+	if err != nil || kept == nil {
+		return nil, err
+	}
+	api, err := client.New(s.server, kept.Token)
+	return &caller{Client: api, login: true}, err
+}
+
+// person is personal where somebody has to be signed in.
+func (s session) person() (*caller, error) {
+	c, err := s.personal()
+	if err == nil && c == nil {
+		err = fault.New(fault.Unauthenticated, "credentials_required", "not signed in to %s: run `postern login`, or set POSTERN_TOKEN to an access token", s.server)
+	}
+	return c, err
+}
+
+// loginOver names the mend where a kept login is refused.
+func (s session) loginOver(c *caller, err error) error {
+	if c != nil && c.login && fault.KindOf(err) == fault.Unauthenticated {
+		return fault.New(fault.Unauthenticated, "login_over", "the sign-in at %s is over: run `postern login` again", s.server).Because(err)
+	}
+	return err
 }
 
 // callers lists every credential there is for the server; there is at least one.
 func (s session) callers() ([]caller, error) {
+	own, err := s.personal()
+	if err != nil {
+		return nil, err
+	}
 	if s.token != "" {
-		api, err := client.New(s.server, s.token)
-		return []caller{{Client: api}}, err
+		return []caller{*own}, nil
 	}
 	workspaces, err := s.kept.of(s.server)
 	if err != nil {
 		return nil, err
 	}
-	if len(workspaces) == 0 {
-		return nil, noCredential(s.server)
+	list, err := s.with(workspaces)
+	if own != nil {
+		list = append([]caller{*own}, list...)
 	}
-	return s.with(workspaces)
+	if err == nil && len(list) == 0 {
+		err = noCredential(s.server)
+	}
+	return list, err
 }
 
 func (s session) with(workspaces []workspace) ([]caller, error) {
@@ -86,13 +125,14 @@ func (s session) with(workspaces []workspace) ([]caller, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, caller{api, w.Project})
+		list = append(list, caller{Client: api, project: w.Project})
 	}
 	return list, nil
 }
 
 // callersOf lists the credentials that may be good for a project: its own, the
-// newest first, where one is kept; else all.
+// newest first, where one is kept, and the login's, to whose account it may have
+// gone; else all.
 func (s session) callersOf(project string) ([]caller, error) {
 	if s.token != "" {
 		return s.callers()
@@ -107,10 +147,18 @@ func (s session) callersOf(project string) ([]caller, error) {
 			own = append(own, w)
 		}
 	}
-	if len(own) > 0 {
-		return s.with(own)
+	if len(own) == 0 {
+		return s.callers()
 	}
-	return s.callers()
+	list, err := s.with(own)
+	if err != nil {
+		return nil, err
+	}
+	person, err := s.personal()
+	if person != nil {
+		list = append(list, *person)
+	}
+	return list, err
 }
 
 // first makes a call with one credential after another until one is answered

@@ -11,10 +11,6 @@ import (
 func newUnavailable() []*cobra.Command {
 	var list []*cobra.Command
 	for _, c := range []struct{ name, short string }{
-		{"claim", "Take over a workspace with an account"},
-		{"login", "Sign in"},
-		{"logout", "Sign out"},
-		{"whoami", "Show who is signed in"},
 		{"tenants", "List and change tenants"},
 		{"users", "List and change end users"},
 		{"groups", "List and change groups"},

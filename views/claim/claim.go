@@ -12,6 +12,7 @@ type Claim struct {
 	Refusal  string // why nothing can be claimed; the rest is empty then
 	Action   string
 	Projects []string // names
+	Keys     string   // such as "3 active API keys go on working."
 	Ends     string   // day on which it would end unclaimed
 	Teams    []ui.Option
 }

@@ -13,6 +13,7 @@ type Head struct {
 	RequestsURL  string
 	ExportURL    string
 	HistoryURL   string // of the audit log
+	Frozen       string // says that the project is taken down and why, "" while it is served
 }
 
 // Tab is one of a project's pages.

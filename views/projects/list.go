@@ -7,6 +7,13 @@ type List struct {
 	Page     ui.Page
 	Projects []Card
 	MoreURL  string // the next page of the list, "" on the last
+	Claims   []Offer
+}
+
+// Offer is what this browser has made and nobody has claimed.
+type Offer struct {
+	Projects string // names
+	URL      string // of the page that claims it
 }
 
 // Card is one project in the list.

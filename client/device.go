@@ -1,0 +1,112 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"postern/fault"
+)
+
+const (
+	deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code"
+	clientID        = "postern-cli"
+	slowDown        = 5 * time.Second // RFC 8628, 3.5
+)
+
+// Device is a sign-in that waits for approval (RFC 8628, 3.2).
+type Device struct {
+	DeviceCode              string `json:"device_code"`
+	UserCode                string `json:"user_code"`
+	VerificationURI         string `json:"verification_uri"`
+	VerificationURIComplete string `json:"verification_uri_complete"`
+	ExpiresIn               int    `json:"expires_in"` // seconds
+	Interval                int    `json:"interval"`   // seconds
+}
+
+// Grant is a token that somebody has approved.
+type Grant struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   int    `json:"expires_in"` // seconds
+	Scope       string `json:"scope"`
+}
+
+// BeginDevice asks for a token for whoever approves it in a browser. The machine
+// is what that person sees as the name of who asks; no scopes are all.
+func (c *Client) BeginDevice(ctx context.Context, machine string, scopes []string) (Device, error) {
+	form := url.Values{"client_id": {clientID}, "machine": {machine}}
+	if len(scopes) > 0 {
+		form.Set("scope", strings.Join(scopes, " "))
+	}
+	return postForm[Device](ctx, c, form, "/oauth/device_authorization")
+}
+
+// AwaitDevice asks as often as the server wants, until somebody has decided or
+// the code has ended. Errors: Forbidden when it was denied, Gone when the code has
+// ended.
+func (c *Client) AwaitDevice(ctx context.Context, d Device) (Grant, error) {
+	every := time.Duration(max(d.Interval, 1)) * time.Second
+	form := url.Values{"client_id": {clientID}, "grant_type": {deviceGrantType}, "device_code": {d.DeviceCode}}
+	for {
+		if err := sleep(ctx, every); err != nil {
+			return Grant{}, err
+		}
+		grant, err := postForm[Grant](ctx, c, form, "/oauth/token")
+		switch fault.CodeOf(err) {
+		case "authorization_pending":
+		case "slow_down":
+			every += slowDown
+		case "access_denied":
+			return grant, fault.New(fault.Forbidden, "access_denied", "the sign-in was denied")
+		case "expired_token":
+			return grant, fault.New(fault.Gone, "expired_token", "nobody approved the sign-in in time: run postern login again")
+		default:
+			if err == nil || fault.KindOf(err) != fault.Unavailable {
+				return grant, err
+			}
+			every *= 2 // a connection that failed (RFC 8628, 3.5)
+			if every > time.Minute {
+				return grant, err
+			}
+		}
+	}
+}
+
+func postForm[Out any](ctx context.Context, c *Client, form url.Values, path string) (Out, error) {
+	var out Out
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		return out, err
+	}
+	request.Header = http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return out, c.unreachable(ctx, err)
+	}
+	defer answer.Body.Close()
+	body := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer))
+	if answer.StatusCode != http.StatusOK {
+		var problem struct {
+			Error       string `json:"error"`
+			Description string `json:"error_description"`
+		}
+		if err := body.Decode(&problem); err != nil || problem.Error == "" {
+			return out, c.stranger(errors.Join(err, errors.New(answer.Status)))
+		}
+		return out, fault.New(kindOf(answer.StatusCode), problem.Error, "%s", problem.Description)
+	}
+	if err := body.Decode(&out); err != nil {
+		return out, c.stranger(err)
+	}
+	return out, nil
+}
+
+func (c *Client) stranger(cause error) error {
+	return fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern does. Is this its address?", c.base).Because(cause)
+}

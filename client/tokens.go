@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// Token is a credential of the control plane. Token.Token, its plaintext, is
+// there only in the answer to its creation.
+type Token struct {
+	ID         string     `json:"id"`
+	Kind       string     `json:"kind"` // personal, cli or workspace
+	Name       string     `json:"name"`
+	Scopes     []string   `json:"scopes"` // empty for a workspace key
+	Last4      string     `json:"last4"`
+	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  *time.Time `json:"expires_at"`
+	LastUsedAt *time.Time `json:"last_used_at"` // to the minute; nil for never
+	Current    bool       `json:"current"`
+	Token      string     `json:"token,omitempty"`
+}
+
+// NewToken asks for an access token.
+type NewToken struct {
+	Name      string     `json:"name"`
+	Scopes    []string   `json:"scopes"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"` // in 90 days when nil
+}
+
+// Whoami is whom a credential stands for.
+type Whoami struct {
+	Account *Account `json:"account"` // nil for a workspace key
+	Teams   []Seat   `json:"teams"`   // new projects go into the first
+	Token   *Token   `json:"token"`
+}
+
+// Account is a person who signs in.
+type Account struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Email string `json:"email"`
+}
+
+// Seat is a team and the account's role in it.
+type Seat struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Role string `json:"role"` // owner, member, viewer, or workspace
+}
+
+// Claimed is what a claim has moved.
+type Claimed struct {
+	Team     ClaimedTeam `json:"team"`
+	Projects []string    `json:"projects"`
+}
+
+// ClaimedTeam is where it is now.
+type ClaimedTeam struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Whoami asks whom the client's token stands for.
+func (c *Client) Whoami(ctx context.Context) (Whoami, error) {
+	return call[Whoami](ctx, c, http.MethodGet, nil, "api", "v1", "whoami")
+}
+
+// Tokens goes through the access tokens of the account, newest first. It ends
+// after the first error.
+func (c *Client) Tokens(ctx context.Context) iter.Seq2[Token, error] {
+	return pages[Token](ctx, c, "api", "v1", "tokens")
+}
+
+// CreateToken makes an access token.
+func (c *Client) CreateToken(ctx context.Context, in NewToken) (Token, error) {
+	return call[Token](ctx, c, http.MethodPost, in, "api", "v1", "tokens")
+}
+
+// RevokeToken ends an access token.
+func (c *Client) RevokeToken(ctx context.Context, id string) error {
+	answer, err := c.send(ctx, http.MethodDelete, nil, "", []string{"api", "v1", "tokens", id})
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
+}
+
+// Claim moves an unclaimed workspace into a team, named by its id, or with "" to
+// a new one.
+func (c *Client) Claim(ctx context.Context, code, team string) (Claimed, error) {
+	in := map[string]string{"code": code}
+	if team != "" {
+		in["team"] = team
+	}
+	return call[Claimed](ctx, c, http.MethodPost, in, "api", "v1", "claim")
+}

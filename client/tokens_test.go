@@ -1,0 +1,62 @@
+package client_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"postern/client"
+	"postern/fault"
+)
+
+func TestEveryFieldOfTokensIsKept(t *testing.T) {
+	server := start(t)
+	_, proxy := workspace(t, server)
+	same[client.Whoami](t, server+"/api/v1/whoami", proxy.WorkspaceKey)
+	same[struct {
+		Items      []client.Token `json:"items"`
+		NextCursor *string        `json:"next_cursor"`
+	}](t, server+"/api/v1/tokens", proxy.WorkspaceKey)
+}
+
+// What a device flow can answer, by a server that gives one answer after
+// another, without the wait between them.
+func TestHowADeviceFlowEnds(t *testing.T) {
+	for want, answers := range map[string][]string{
+		"":              {`{"error":"authorization_pending"}`, `{"access_token":"t","token_type":"Bearer","expires_in":1,"scope":"read"}`},
+		"access_denied": {`{"error":"authorization_pending"}`, `{"error":"access_denied"}`},
+		"expired_token": {`{"error":"expired_token"}`},
+		"invalid_grant": {`{"error":"invalid_grant"}`},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer := answers[asked.Add(1)-1]
+				if r.FormValue("device_code") != "code" || r.FormValue("client_id") != "postern-cli" {
+					t.Errorf("asked with %v", r.Form)
+				}
+				if answer[2] == 'e' {
+					w.WriteHeader(http.StatusBadRequest)
+				}
+				_, _ = w.Write([]byte(answer))
+			}))
+			t.Cleanup(server.Close)
+			grant, err := connect(t, server.URL, "").AwaitDevice(t.Context(), client.Device{DeviceCode: "code", Interval: 1})
+			if fault.CodeOf(err) != want || (want == "" && grant.AccessToken != "t") || int(asked.Load()) != len(answers) {
+				t.Errorf("%+v, %v after %d answers", grant, err, asked.Load())
+			}
+		})
+	}
+}
+
+func TestADeviceFlowCanBeGivenUp(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
+	defer stop()
+	if _, err := connect(t, "http://127.0.0.1:1", "").AwaitDevice(ctx, client.Device{Interval: 3600}); err == nil {
+		t.Error("went on")
+	}
+}

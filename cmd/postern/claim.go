@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/fault"
+)
+
+func newClaim(t terminal) *cobra.Command {
+	var team string
+	command := &cobra.Command{
+		Use:   "claim [CODE]",
+		Short: "Take over what was made without an account",
+		Long: `Take over a workspace that was made without an account, by its claim code or the
+link with it; without one, everything that this command line has made. Names,
+addresses and API keys stay as they are; the workspace key stops working.`,
+		Example: `  postern claim
+  postern claim http://127.0.0.1:8080/claim/… --team Shops`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			person, err := s.person()
+			if err != nil {
+				return err
+			}
+			into, err := findTeam(c.Context(), person, team)
+			if err != nil {
+				return s.loginOver(person, err)
+			}
+			codes, err := claimable(s, args)
+			if err != nil {
+				return err
+			}
+			if len(codes) == 0 {
+				_, err := fmt.Fprintf(t.out, "Nothing that was made here at %s waits to be claimed.\n", s.server)
+				return err
+			}
+			return claimAll(c.Context(), t, s, *person, codes, into)
+		},
+	}
+	command.Flags().StringVar(&team, "team", "", "team to put it into, by name or id (a new team for each workspace when absent)")
+	addServerFlag(command)
+	return command
+}
+
+// waiting is a claim code and, where it is kept here, the project that it came
+// with.
+type waiting struct{ code, project, projectID string }
+
+// claimable lists the code that was given, or every code that is kept.
+func claimable(s session, args []string) ([]waiting, error) {
+	kept, err := s.kept.of(s.server)
+	if err != nil {
+		return nil, err
+	}
+	var list []waiting
+	if len(args) == 1 {
+		_, code, isLink := strings.Cut(args[0], "/claim/")
+		if !isLink {
+			code = args[0]
+		}
+		list = append(list, waiting{code: strings.Trim(code, "/ ")})
+	}
+	for _, w := range kept {
+		switch {
+		case w.ClaimCode == "":
+		case len(args) == 0:
+			list = append(list, waiting{w.ClaimCode, w.Project, w.ProjectID})
+		case w.ClaimCode == list[0].code:
+			list[0] = waiting{w.ClaimCode, w.Project, w.ProjectID}
+		}
+	}
+	return list, nil
+}
+
+// findTeam is the id of a team that is named by id or name, "" for none.
+func findTeam(ctx context.Context, person *caller, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	who, err := person.Whoami(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found, names []string
+	for _, team := range who.Teams {
+		if team.ID == name {
+			return team.ID, nil
+		}
+		if team.Name == name {
+			found = append(found, team.ID)
+		}
+		names = append(names, team.Name)
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", fault.New(fault.NotFound, "no_team", "you are in no team %q; there is %s", name, strings.Join(names, ", "))
+	}
+	return "", usageError{fmt.Sprintf("you are in several teams called %q: name one by its id, %s", name, strings.Join(found, " or "))}
+}
+
+// claimAll goes on after a failure, and fails when one has.
+func claimAll(ctx context.Context, t terminal, s session, person caller, list []waiting, team string) error {
+	var failed error
+	for _, w := range list {
+		if err := claimOne(ctx, t, s, person, w, team); err != nil {
+			if w.project != "" {
+				err = fmt.Errorf("%s is not claimed: %w", w.project, err)
+			}
+			failed = errors.Join(failed, s.loginOver(&person, err))
+		}
+	}
+	return failed
+}
+
+// claimOne claims a code, and forgets what is kept of it only once the server
+// has said that it is ours now. An answer can get lost: a code that is used up is
+// ours where we see its project.
+func claimOne(ctx context.Context, t terminal, s session, person caller, w waiting, team string) error {
+	claimed, err := person.Claim(ctx, w.code, team)
+	switch {
+	case err == nil:
+		fmt.Fprintf(t.out, "Claimed %s into the team %s. Addresses and API keys stay as they are.\n", printable(strings.Join(claimed.Projects, ", ")), printable(claimed.Team.Name))
+	case fault.CodeOf(err) == "already_claimed" && w.projectID != "":
+		if _, notOurs := person.Project(ctx, w.projectID); notOurs != nil {
+			return err
+		}
+		fmt.Fprintf(t.out, "%s is yours already.\n", printable(w.project))
+	default:
+		return err
+	}
+	return s.kept.forgetClaimed(s.server, w.code)
+}
+
+// offerClaims tells whoever has just signed in what was made here before, and
+// claims it into their first team where they want that.
+func offerClaims(ctx context.Context, t terminal, s session, person caller, who client.Whoami, yes bool) error {
+	list, err := claimable(s, nil)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	var names []string
+	for _, w := range list {
+		names = append(names, w.project)
+	}
+	team := client.Seat{Name: "a new team"}
+	if len(who.Teams) > 0 {
+		team = who.Teams[0]
+	}
+	fmt.Fprintf(t.out, "Made here without an account: %s.\n", printable(strings.Join(names, ", ")))
+	if !yes && isTerminal(t.out) && readsTerminal(t.in) {
+		fmt.Fprintf(t.out, "Claim into %s? [y/N] ", printable(team.Name))
+		line, _ := bufio.NewReader(t.in).ReadString('\n') // an end of input is a no
+		yes = strings.EqualFold(strings.TrimSpace(line), "y")
+	}
+	if !yes {
+		_, err := fmt.Fprintln(t.out, "It ends unless an account claims it: postern claim")
+		return err
+	}
+	return claimAll(ctx, t, s, person, list, team.ID)
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/fault"
+)
+
+type loginFlags struct {
+	browser, claim bool
+	name           string
+	scopes         []string
+}
+
+func newLogin(t terminal) *cobra.Command {
+	var f loginFlags
+	command := &cobra.Command{
+		Use:   "login",
+		Short: "Sign in with an account, by a code that is entered in a browser",
+		Long: `Sign in with an account. This prints an address and a code; whoever opens the
+address in any browser, on any machine, signs in there and enters the code.
+
+The access token that comes of it is kept in this user's configuration directory
+(POSTERN_CONFIG_DIR names another), one for each server. It ends after 90 days;
+postern logout revokes it before. POSTERN_TOKEN, where it is set, is used instead.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			return signIn(c.Context(), t, s, f)
+		},
+	}
+	flags := command.Flags()
+	flags.BoolVar(&f.browser, "browser", false, "open the address in a browser on this machine")
+	flags.BoolVar(&f.claim, "claim", false, "then claim what this command line has made, without asking")
+	flags.StringVar(&f.name, "name", machineName(), "what to call this machine on the page that asks for approval")
+	flags.StringSliceVar(&f.scopes, "scopes", nil, "what the token may be used for: read, write, keys, export, admin (all when absent)")
+	addServerFlag(command)
+	return command
+}
+
+// machineName is how people tell their machines apart.
+func machineName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a machine"
+	}
+	if who, err := user.Current(); err == nil && who.Username != "" {
+		host = who.Username + "@" + host
+	}
+	name := []rune(printable(host))
+	return string(name[:min(len(name), 80)])
+}
+
+func signIn(ctx context.Context, t terminal, s session, f loginFlags) error {
+	if s.token != "" {
+		fmt.Fprintln(t.err, "POSTERN_TOKEN is set, and will be used instead of this sign-in.")
+	}
+	if err := s.kept.prepare(); err != nil { // before anybody is asked for anything
+		return fmt.Errorf("cannot keep credentials (%w): name another place with POSTERN_CONFIG_DIR", err)
+	}
+	before, err := s.kept.loginOf(s.server)
+	if err != nil {
+		return err
+	}
+	grant, err := approve(ctx, t, s, f)
+	if err != nil {
+		return err
+	}
+	api, err := client.New(s.server, grant.AccessToken)
+	if err != nil {
+		return err
+	}
+	who, err := api.Whoami(ctx)
+	if err != nil {
+		return err
+	}
+	kept := login{Token: grant.AccessToken}
+	if who.Account != nil {
+		kept.Account = who.Account.Email
+	}
+	if who.Token != nil {
+		kept.ExpiresAt = who.Token.ExpiresAt
+	}
+	if err := s.kept.keepLogin(s.server, &kept); err != nil {
+		return errors.Join(err, revokeOwn(ctx, s.server, kept.Token))
+	}
+	if before != nil { // replaced: nobody has it any more
+		if err := revokeOwn(ctx, s.server, before.Token); err != nil && fault.KindOf(err) != fault.Unauthenticated {
+			fmt.Fprintln(t.err, "The token of the sign-in before could not be revoked; it is among the access tokens in the dashboard.")
+		}
+	}
+	fmt.Fprintf(t.out, "Signed in to %s as %s until %s.\n", s.server, printable(kept.Account), when(kept.ExpiresAt))
+	return offerClaims(ctx, t, s, caller{Client: api, login: true}, who, f.claim)
+}
+
+// approve waits for somebody to enter the code.
+func approve(ctx context.Context, t terminal, s session, f loginFlags) (client.Grant, error) {
+	api, err := client.New(s.server, "")
+	if err != nil {
+		return client.Grant{}, err
+	}
+	device, err := api.BeginDevice(ctx, f.name, f.scopes)
+	if err != nil {
+		return client.Grant{}, err
+	}
+	fmt.Fprintf(t.out, "Open %s and enter the code\n\n    %s\n\nor open %s\n", printable(device.VerificationURI), printable(device.UserCode), printable(device.VerificationURIComplete))
+	fmt.Fprintf(t.out, "Waiting for %d minutes.\n", device.ExpiresIn/int(time.Minute/time.Second))
+	if f.browser {
+		if err := openBrowser(ctx, device.VerificationURIComplete); err != nil {
+			fmt.Fprintf(t.err, "No browser could be opened (%v): open the address yourself.\n", err)
+		}
+	}
+	return api.AwaitDevice(ctx, device)
+}
+
+// openBrowser takes web addresses only: what it is given comes from a server.
+func openBrowser(ctx context.Context, address string) error {
+	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
+		return errors.New("the server gave no web address")
+	}
+	program := "xdg-open"
+	switch runtime.GOOS {
+	case "darwin":
+		program = "open"
+	case "windows":
+		return exec.CommandContext(ctx, "rundll32", "url.dll,FileProtocolHandler", address).Start()
+	}
+	return exec.CommandContext(ctx, program, address).Start()
+}
+
+// revokeOwn ends a token by itself.
+func revokeOwn(ctx context.Context, server, token string) error {
+	api, err := client.New(server, token)
+	if err != nil {
+		return err
+	}
+	who, err := api.Whoami(ctx)
+	if err != nil || who.Token == nil {
+		return err
+	}
+	return api.RevokeToken(ctx, who.Token.ID)
+}
+
+func newLogout(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "logout",
+		Short: "Revoke the access token of this command line, and forget it",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			kept, err := s.kept.loginOf(s.server)
+			if err != nil {
+				return err
+			}
+			if kept == nil {
+				return fault.New(fault.Unauthenticated, "credentials_required", "not signed in to %s", s.server)
+			}
+			// A token that is kept can be revoked later; one that is forgotten cannot.
+			if err := revokeOwn(c.Context(), s.server, kept.Token); err != nil && fault.KindOf(err) != fault.Unauthenticated {
+				return fmt.Errorf("still signed in, the token could not be revoked: %w", err)
+			}
+			if err := s.kept.keepLogin(s.server, nil); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(t.out, "Signed out of %s.\n", s.server)
+			return err
+		},
+	}
+	addServerFlag(command)
+	return command
+}
+
+func newWhoami(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "whoami",
+		Short: "Show who is signed in, in which teams, and until when",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := openSession(t, c)
+			if err != nil {
+				return err
+			}
+			person, err := s.person()
+			if err != nil {
+				return err
+			}
+			who, err := person.Whoami(c.Context())
+			if err != nil {
+				return s.loginOver(person, err)
+			}
+			if wantsJSON(c) {
+				return printJSON(t.out, who)
+			}
+			return printWhoami(t, s.server, who)
+		},
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func printWhoami(t terminal, server string, who client.Whoami) error {
+	return table(t.out, func(row func(...string)) {
+		row("Server", server)
+		if who.Account != nil {
+			row("Account", who.Account.Name+" <"+who.Account.Email+">")
+		}
+		for _, team := range who.Teams {
+			row("Team", team.Name+" ("+team.Role+")", team.ID)
+		}
+		if who.Token != nil {
+			row("Token", who.Token.Name+" ("+who.Token.Kind+")", who.Token.ID)
+			if len(who.Token.Scopes) > 0 {
+				row("Scopes", strings.Join(who.Token.Scopes, ", "))
+			}
+			row("Expires", orNever(who.Token.ExpiresAt))
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package gateway
+
+import (
+	"net/http"
+
+	"postern/gateway/engine"
+	"postern/policy"
+)
+
+// withinLimits counts an admitted call, or says why it is refused.
+func (c *call) withinLimits() (policy.Denial, bool) {
+	c.route.project.realm.Tally(c.space, &c.identity, &c.key, c.conn.peer, c.start)
+	if len(c.space.Shares()) == 0 {
+		return policy.Denial{}, true
+	}
+	if c.gateway.limiter == nil {
+		return policy.LimitsUnavailable, false // what cannot be counted is not let through
+	}
+	if err := c.gateway.limiter.Take(c.space); err != nil {
+		return policy.LimitsUnavailable, false // the limiter logs it, once and not for every call
+	}
+	c.tally = c.space
+	if c.tally.Refused {
+		return c.tally.Denial(), false
+	}
+	return policy.Denial{}, true
+}
+
+// edits tells whether answers of this call lose or gain fields beyond what every
+// answer does: then withheld and ownLines are asked.
+func (c *call) edits() bool { return c.tally != nil || c.route.project.term != nil }
+
+// withheld tells the fields of an upstream's answer that are ours to set, or that
+// the caller of an unclaimed project does not get.
+func (c *call) withheld(name string) bool {
+	if c.tally != nil && policy.IsLimitHeader(name) {
+		return true
+	}
+	return c.route.project.term != nil && c.withheldUnclaimed(name)
+}
+
+// ownLines sets our own fields of an answer.
+func (c *call) ownLines(status int, set func(name, value string)) {
+	if c.route.project.term != nil {
+		c.termLines(status, set)
+	}
+	c.limitLines(set)
+}
+
+func (c *call) limitLines(set func(name, value string)) {
+	if c.tally != nil {
+		c.tally.Headers(set)
+	}
+}
+
+// withheldFields is withheld as the path of net/http asks for it.
+func (c *slowCall) withheldFields() func(name string) bool {
+	if !c.edits() {
+		return func(string) bool { return false }
+	}
+	return c.withheld
+}
+
+func (c *slowCall) withhold(h http.Header) {
+	if !c.edits() {
+		return
+	}
+	for name := range h {
+		if c.withheld(name) {
+			delete(h, name)
+		}
+	}
+}
+
+func (c *slowCall) setOwnLines(h http.Header, status int) {
+	if c.edits() {
+		c.ownLines(status, func(name, value string) { h[name] = append(h[name], value) })
+	}
+}
+
+// withLimitLines adds to the fields of a denial what the caller is told of limits.
+func (c *fastCall) withLimitLines(fields []engine.Field) []engine.Field {
+	if c.tally == nil {
+		return fields
+	}
+	fields = fields[:len(fields):len(fields)]
+	c.limitLines(func(name, value string) { fields = append(fields, engine.Field{Name: name, Value: value}) })
+	return fields
+}

@@ -1,0 +1,34 @@
+package handlers_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"postern/models"
+	"postern/testkit/state"
+)
+
+func TestReadinessSaysWhatToLookInto(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		server := newServer(t, db)
+		ask := func() (int, string) {
+			answer := httptest.NewRecorder()
+			server.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, server.Config.PublicURL+"/readyz", nil))
+			return answer.Code, answer.Body.String()
+		}
+		if status, body := ask(); status != http.StatusOK || body != "ready\n" {
+			t.Errorf("%d %q", status, body)
+		}
+		server.Alarm = func() string { return "one project waits" }
+		if status, body := ask(); status != http.StatusOK || body != "ready, but one project waits\n" {
+			t.Errorf("with something to look into: %d %q", status, body)
+		}
+		server.Ready = func(context.Context) error { return errors.New("secret detail") }
+		if status, body := ask(); status != http.StatusServiceUnavailable || body != "not ready\n" {
+			t.Errorf("not ready: %d %q", status, body)
+		}
+	})
+}

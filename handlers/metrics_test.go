@@ -1,0 +1,44 @@
+package handlers_test
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"postern/config"
+	"postern/models"
+	"postern/testkit/state"
+)
+
+func TestMetricsAreForThisMachineOrTheToken(t *testing.T) {
+	tests := []struct {
+		what, token, from string
+		header            []string
+		status            int
+	}{
+		{"from here", "", "127.0.0.1:1", nil, 200},
+		{"from here over IPv6", "", "[::1]:1", nil, 200},
+		{"from elsewhere", "", "192.0.2.1:1", nil, 404},
+		{"through a proxy here", "", "127.0.0.1:1", []string{"X-Forwarded-For", "192.0.2.1"}, 404},
+		{"through another proxy here", "", "127.0.0.1:1", []string{"Via", "1.1 x"}, 404},
+		{"a token where none is set", "", "192.0.2.1:1", []string{"Authorization", "Bearer "}, 404},
+		{"with the token", "four-words", "192.0.2.1:1", []string{"Authorization", "Bearer four-words"}, 200},
+		{"without the token", "four-words", "127.0.0.1:1", nil, 401},
+		{"with another token", "four-words", "127.0.0.1:1", []string{"Authorization", "Bearer four-word"}, 401},
+	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		for _, tt := range tests {
+			s := newServer(t, db)
+			s.Config.MetricsToken = config.Secret(tt.token)
+			r := httptest.NewRequest("GET", "/metrics", nil)
+			r.Host, r.RemoteAddr = "localhost", tt.from
+			for i := 0; i < len(tt.header); i += 2 {
+				r.Header.Set(tt.header[i], tt.header[i+1])
+			}
+			w := httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, r)
+			if w.Code != tt.status {
+				t.Errorf("%s: %d, want %d", tt.what, w.Code, tt.status)
+			}
+		}
+	})
+}

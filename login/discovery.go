@@ -1,0 +1,60 @@
+package login
+
+import (
+	"context"
+
+	"postern/models"
+)
+
+// Metadata describes an issuer (OpenID Connect Discovery 1.0, 3; RFC 8414, 2).
+type Metadata struct {
+	Issuer                string   `json:"issuer"`
+	AuthorizationEndpoint string   `json:"authorization_endpoint"`
+	TokenEndpoint         string   `json:"token_endpoint"`
+	JWKSURI               string   `json:"jwks_uri"`
+	UserInfoEndpoint      string   `json:"userinfo_endpoint"`
+	EndSessionEndpoint    string   `json:"end_session_endpoint"`
+	Scopes                []string `json:"scopes_supported"`
+	ResponseTypes         []string `json:"response_types_supported"`
+	ResponseModes         []string `json:"response_modes_supported"`
+	GrantTypes            []string `json:"grant_types_supported"`
+	SubjectTypes          []string `json:"subject_types_supported"`
+	Algorithms            []string `json:"id_token_signing_alg_values_supported"`
+	AuthMethods           []string `json:"token_endpoint_auth_methods_supported"`
+	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
+	Claims                []string `json:"claims_supported"`
+	SendsIssuer           bool     `json:"authorization_response_iss_parameter_supported"`
+	RequestObjects        bool     `json:"request_parameter_supported"`
+	RequestURIs           bool     `json:"request_uri_parameter_supported"` // true where it is not said
+}
+
+// Discover describes a client's issuer.
+func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, error) {
+	client, err := s.client(ctx, clientID)
+	if err != nil {
+		return Metadata{}, err
+	}
+	issuer := s.Issuer(client.ID)
+	return Metadata{
+		Issuer: issuer, AuthorizationEndpoint: issuer + "/authorize", TokenEndpoint: issuer + "/token", JWKSURI: issuer + "/jwks.json",
+		UserInfoEndpoint: issuer + "/userinfo", EndSessionEndpoint: issuer + "/logout",
+		Scopes: scopes, ResponseTypes: []string{"code"}, ResponseModes: []string{"query"}, GrantTypes: grantTypes(client),
+		SubjectTypes: []string{"public"}, Algorithms: []string{client.Algorithm}, AuthMethods: authMethods(client), ChallengeMethods: []string{"S256"},
+		Claims:      []string{"sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "sid", "at_hash", "name", "email", "email_verified", "groups"},
+		SendsIssuer: true,
+	}, nil
+}
+
+func grantTypes(client models.AppClient) []string {
+	if client.RefreshSeconds == 0 {
+		return []string{"authorization_code"}
+	}
+	return []string{"authorization_code", "refresh_token"}
+}
+
+func authMethods(client models.AppClient) []string {
+	if client.SecretHash == nil {
+		return []string{"none"}
+	}
+	return []string{"client_secret_basic", "client_secret_post"}
+}

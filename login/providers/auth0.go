@@ -1,0 +1,23 @@
+package providers
+
+import (
+	"context"
+
+	"golang.org/x/oauth2"
+)
+
+// auth0 is a tenant of Auth0. Its issuer is the tenant's domain with a slash at
+// the end (auth0.com/docs/secure/tokens/id-tokens/id-token-structure).
+type auth0 struct{}
+
+func (auth0) traits() Traits {
+	return Traits{Label: "Auth0", Scopes: []string{"openid", "profile", "email"}, NeedsIssuer: true, HasIDToken: true, RequiredScope: "openid"}
+}
+
+func (auth0) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error) {
+	return openIDEndpoint(ctx, s, c, c.Issuer)
+}
+
+func (auth0) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
+	return openIDPerson(ctx, s, c, c.Issuer, r, answer, token)
+}

@@ -1,0 +1,72 @@
+package providers
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+
+	"golang.org/x/oauth2"
+)
+
+// facebook is Facebook Login, by hand
+// (developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow). Its ids
+// are of one app only, and a person may have no address or refuse to tell it.
+type facebook struct{}
+
+const facebookVersion = "/v23.0"
+
+func (facebook) traits() Traits {
+	return Traits{Label: "Facebook", Scopes: []string{"public_profile", "email"}, NeedsSecret: true}
+}
+
+func (facebook) site(s *Set) string { return cmp.Or(s.FacebookURL, "https://www.facebook.com") }
+
+func (facebook) graph(s *Set) string {
+	return cmp.Or(s.FacebookGraph, "https://graph.facebook.com") + facebookVersion
+}
+
+func (f facebook) endpoint(_ context.Context, s *Set, _ Config) (oauth2.Endpoint, error) {
+	return oauth2.Endpoint{AuthURL: f.site(s) + facebookVersion + "/dialog/oauth", TokenURL: f.graph(s) + "/oauth/access_token",
+		AuthStyle: oauth2.AuthStyleInParams}, nil
+}
+
+func (f facebook) identify(ctx context.Context, s *Set, c Config, _ Request, answer Callback, token *oauth2.Token) (Person, error) {
+	if answer.Issuer != "" && answer.Issuer != f.site(s) {
+		return Person{}, wrongAnswer(c, "it answers as another issuer")
+	}
+	// A token that was made for another app would sign in whoever gave it to that
+	// app, so Facebook is asked whose it is.
+	var inspected struct {
+		Data struct {
+			AppID   string `json:"app_id"`
+			UserID  string `json:"user_id"`
+			IsValid bool   `json:"is_valid"`
+		} `json:"data"`
+	}
+	query := url.Values{"input_token": {token.AccessToken}}
+	if err := s.getJSON(ctx, f.graph(s)+"/debug_token?"+query.Encode(), c.ClientID+"|"+c.ClientSecret.Reveal(), &inspected); err != nil {
+		return Person{}, askFault(c, err)
+	}
+	if !inspected.Data.IsValid || inspected.Data.AppID != c.ClientID {
+		return Person{}, wrongAnswer(c, "its token was made for another app")
+	}
+	var me struct {
+		ID    string `json:"id"`
+		Name  string `json:"name"`
+		Email string `json:"email"`
+	}
+	proof := hmac.New(sha256.New, []byte(c.ClientSecret.Reveal()))
+	proof.Write([]byte(token.AccessToken))
+	query = url.Values{"fields": {"id,name,email"}, "appsecret_proof": {hex.EncodeToString(proof.Sum(nil))}}
+	if err := s.getJSON(ctx, f.graph(s)+"/me?"+query.Encode(), token.AccessToken, &me); err != nil {
+		return Person{}, askFault(c, err)
+	}
+	if me.ID == "" || me.ID != inspected.Data.UserID {
+		return Person{}, wrongAnswer(c, "its token belongs to somebody else")
+	}
+	// Ids are of this app: another app's same number may be somebody else.
+	return Person{Issuer: f.site(s) + "/" + c.ClientID, Subject: me.ID, Email: me.Email, Name: me.Name}, nil
+}

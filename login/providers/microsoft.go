@@ -1,0 +1,85 @@
+package providers
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"golang.org/x/oauth2"
+)
+
+// microsoft is the Microsoft identity platform, version 2.0
+// (learn.microsoft.com/entra/identity-platform/v2-protocols-oidc). A person is told
+// apart by tid and oid, as its page on ID token claims advises: sub differs between
+// applications, and addresses can be changed by whoever administers a tenant.
+type microsoft struct{}
+
+func (microsoft) traits() Traits {
+	return Traits{Label: "Microsoft", Scopes: []string{"openid", "profile", "email"}, TakesIssuer: true, HasIDToken: true, RequiredScope: "openid"}
+}
+
+var guid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// personal is the tenant of accounts that belong to no organization.
+const personal = "9188040d-6c67-4c5b-b112-36a304b66dad"
+
+// authority is where a configuration leads: an address of one tenant, or that for
+// accounts of any.
+func (microsoft) authority(s *Set, c Config) string {
+	return cmp.Or(c.Issuer, cmp.Or(s.MicrosoftURL, "https://login.microsoftonline.com")+"/common/v2.0")
+}
+
+// anyTenant tells an authority for several tenants, whose discovery document has a
+// placeholder where the ID token has the tenant.
+func (m microsoft) anyTenant(authority string) (base string, any bool) {
+	u, err := url.Parse(authority)
+	if err != nil {
+		return "", false
+	}
+	segment, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+	return u.Scheme + "://" + u.Host, segment == "common" || segment == "organizations"
+}
+
+func (m microsoft) found(ctx context.Context, s *Set, c Config) (discovery, error) {
+	authority, names := m.authority(s, c), ""
+	if base, any := m.anyTenant(authority); any {
+		names = base + "/{tenantid}/v2.0"
+	}
+	return s.discover(ctx, c, authority, names)
+}
+
+func (m microsoft) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error) {
+	found, err := m.found(ctx, s, c)
+	if err != nil {
+		return oauth2.Endpoint{}, err
+	}
+	endpoint := found.endpoint(c)
+	endpoint.AuthStyle = oauth2.AuthStyleInParams
+	return endpoint, nil
+}
+
+func (m microsoft) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
+	found, err := m.found(ctx, s, c)
+	if err != nil {
+		return Person{}, err
+	}
+	authority := m.authority(s, c)
+	base, any := m.anyTenant(authority)
+	claims, issuer, err := found.idToken(ctx, s, c, r, answer, token, any)
+	if err != nil {
+		return Person{}, err
+	}
+	switch {
+	case !guid.MatchString(claims.TenantID) || !guid.MatchString(claims.ObjectID):
+		return Person{}, wrongAnswer(c, "its ID token lacks tid or oid")
+	case issuer != base+"/"+claims.TenantID+"/v2.0":
+		return Person{}, wrongAnswer(c, "its ID token's issuer is not that of its tid")
+	case claims.TenantID == personal && strings.Contains(authority, "/organizations/"):
+		return Person{}, wrongAnswer(c, "a personal account, where only organizations may sign in")
+	}
+	// The address is not verified: learn.microsoft.com/entra/identity-platform/id-token-claims-reference
+	// warns not to decide anything by it.
+	return Person{Issuer: base, Subject: claims.TenantID + "." + claims.ObjectID, Email: claims.Email, Name: claims.name()}, nil
+}

@@ -1,0 +1,22 @@
+package providers
+
+import (
+	"context"
+
+	"golang.org/x/oauth2"
+)
+
+// custom is any issuer with OpenID Connect Discovery 1.0.
+type custom struct{}
+
+func (custom) traits() Traits {
+	return Traits{Label: "OpenID Connect", Scopes: []string{"openid", "profile", "email"}, NeedsIssuer: true, HasIDToken: true, RequiredScope: "openid"}
+}
+
+func (custom) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error) {
+	return openIDEndpoint(ctx, s, c, c.Issuer)
+}
+
+func (custom) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
+	return openIDPerson(ctx, s, c, c.Issuer, r, answer, token)
+}

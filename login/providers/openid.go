@@ -1,0 +1,187 @@
+package providers
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// algorithms are those an ID token may be signed with. None and the symmetric ones
+// are not among them: with those, whoever knows the public key or the client
+// secret could sign.
+var algorithms = []string{
+	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
+}
+
+// discoveryTTL is how long a discovery document is taken to hold. Keys are not
+// bound to it: an unknown key id makes go-oidc ask for them anew.
+const discoveryTTL = 10 * time.Minute
+
+// maxDiscovered bounds how many documents are remembered; customers name issuers.
+const maxDiscovered = 1000
+
+type discovery struct {
+	provider *oidc.Provider
+	more     metadata
+	until    time.Time
+}
+
+// metadata is what we read of a discovery document beside go-oidc.
+type metadata struct {
+	SendsIssuer bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207, 3
+	AuthMethods []string `json:"token_endpoint_auth_methods_supported"`
+}
+
+// discover reads an issuer's document (OpenID Connect Discovery 1.0, 4). names is
+// the issuer that the document has to name, where that is not the one asked.
+func (s *Set) discover(ctx context.Context, c Config, issuer, names string) (discovery, error) {
+	s.mu.Lock()
+	known, ok := s.discovered[issuer]
+	s.mu.Unlock()
+	if ok && time.Now().Before(known.until) {
+		return known, nil
+	}
+	// What is remembered must outlive this request.
+	ask := oidc.ClientContext(context.WithoutCancel(ctx), s.client())
+	if names != "" {
+		ask = oidc.InsecureIssuerURLContext(ask, names)
+	}
+	provider, err := oidc.NewProvider(ask, issuer)
+	if err != nil {
+		// Its text can hold the whole document.
+		return discovery{}, unreachable(c, fmt.Errorf("discovery: %.200s", withoutURL(err)))
+	}
+	found := discovery{provider: provider, until: time.Now().Add(discoveryTTL)}
+	if err := provider.Claims(&found.more); err != nil {
+		return discovery{}, unreachable(c, fmt.Errorf("discovery: %w", err))
+	}
+	for _, endpoint := range []string{provider.Endpoint().AuthURL, provider.Endpoint().TokenURL} {
+		if !asSafeAs(endpoint, issuer) {
+			return discovery{}, wrongAnswer(c, "its discovery document names an endpoint without https")
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.discovered == nil || len(s.discovered) >= maxDiscovered {
+		s.discovered = map[string]discovery{}
+	}
+	s.discovered[issuer] = found
+	return found, nil
+}
+
+// asSafeAs asks for https, or http where the issuer itself has no better.
+func asSafeAs(endpoint, issuer string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	asked, err := url.Parse(issuer)
+	return u.Scheme == "https" || (err == nil && u.Scheme == "http" && asked.Scheme == "http")
+}
+
+// endpoint tells golang.org/x/oauth2 how the client says who it is, so that it does
+// not try one way after the other with a code that can be used once.
+func (d discovery) endpoint(c Config) oauth2.Endpoint {
+	endpoint := d.provider.Endpoint()
+	endpoint.AuthStyle = oauth2.AuthStyleInHeader // client_secret_basic, the default (Discovery, 3)
+	if c.ClientSecret == "" || (len(d.more.AuthMethods) > 0 && !slices.Contains(d.more.AuthMethods, "client_secret_basic")) {
+		endpoint.AuthStyle = oauth2.AuthStyleInParams
+	}
+	return endpoint
+}
+
+// claims is what an ID token or userinfo may tell.
+type claims struct {
+	Subject         string `json:"sub"`
+	AuthorizedParty string `json:"azp"`
+	Email           string `json:"email"`
+	EmailVerified   any    `json:"email_verified"` // some send "true"
+	Name            string `json:"name"`
+	Username        string `json:"preferred_username"`
+	ObjectID        string `json:"oid"` // Microsoft's, as is the next
+	TenantID        string `json:"tid"`
+}
+
+func (c claims) verified() bool { return c.EmailVerified == true || c.EmailVerified == "true" }
+
+func (c claims) name() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return c.Username
+}
+
+// idToken verifies the ID token of an exchange (OpenID Connect Core 1.0, 3.1.3.7).
+func (d discovery) idToken(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token, skipIssuer bool) (claims, string, error) {
+	var found claims
+	raw, _ := token.Extra("id_token").(string)
+	if raw == "" {
+		return found, "", wrongAnswer(c, "it gives no ID token")
+	}
+	verifier := d.provider.Verifier(&oidc.Config{ClientID: c.ClientID, SupportedSigningAlgs: algorithms, SkipIssuerCheck: skipIssuer})
+	verified, err := verifier.Verify(oidc.ClientContext(ctx, s.client()), raw)
+	if err != nil {
+		return found, "", wrongAnswer(c, "its ID token does not verify: "+withoutURL(err).Error())
+	}
+	if err := verified.Claims(&found); err != nil {
+		return found, "", wrongAnswer(c, "its ID token cannot be read")
+	}
+	switch {
+	case verified.Nonce != r.Nonce:
+		return found, "", wrongAnswer(c, "its ID token has another nonce")
+	case len(verified.Audience) > 1 && found.AuthorizedParty != c.ClientID, found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID:
+		return found, "", wrongAnswer(c, "its ID token was made for another client")
+	case verified.AccessTokenHash != "" && verified.VerifyAccessToken(token.AccessToken) != nil:
+		return found, "", wrongAnswer(c, "its ID token belongs to another access token")
+	case answer.Issuer != "" && answer.Issuer != verified.Issuer, answer.Issuer == "" && d.more.SendsIssuer:
+		return found, "", wrongAnswer(c, "it answers as another issuer")
+	}
+	return found, verified.Issuer, nil
+}
+
+// person completes the claims of an ID token with those of userinfo, where the
+// token itself does not tell the address.
+func (d discovery) person(ctx context.Context, s *Set, c Config, found claims, token *oauth2.Token) (Person, error) {
+	if found.Email == "" && d.provider.UserInfoEndpoint() != "" && slices.Contains(c.Scopes, "email") {
+		var more claims
+		if err := s.getJSON(ctx, d.provider.UserInfoEndpoint(), token.AccessToken, &more); err != nil {
+			return Person{}, askFault(c, err)
+		}
+		if more.Subject != found.Subject { // Core, 5.3.2
+			return Person{}, wrongAnswer(c, "userinfo is about somebody else")
+		}
+		found.Email, found.EmailVerified = more.Email, more.EmailVerified
+		if found.name() == "" {
+			found.Name = more.name()
+		}
+	}
+	return Person{Subject: found.Subject, Email: found.Email, EmailVerified: found.verified(), Name: found.name()}, nil
+}
+
+// openID is what the kinds with a plain discovery document share.
+func openIDEndpoint(ctx context.Context, s *Set, c Config, issuer string) (oauth2.Endpoint, error) {
+	found, err := s.discover(ctx, c, issuer, "")
+	if err != nil {
+		return oauth2.Endpoint{}, err
+	}
+	return found.endpoint(c), nil
+}
+
+func openIDPerson(ctx context.Context, s *Set, c Config, issuer string, r Request, answer Callback, token *oauth2.Token) (Person, error) {
+	found, err := s.discover(ctx, c, issuer, "")
+	if err != nil {
+		return Person{}, err
+	}
+	claims, _, err := found.idToken(ctx, s, c, r, answer, token, false)
+	if err != nil {
+		return Person{}, err
+	}
+	person, err := found.person(ctx, s, c, claims, token)
+	person.Issuer = issuer
+	return person, err
+}

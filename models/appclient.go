@@ -1,0 +1,159 @@
+package models
+
+import (
+	"time"
+
+	"gorm.io/gorm/clause"
+
+	"postern/migrations"
+	"postern/secrets"
+)
+
+// AppClient is a row of app_clients: an OAuth client of a tenant, and the OpenID
+// Connect issuer that serves it.
+type AppClient struct {
+	ID             string `gorm:"primaryKey"`
+	TenantID       string
+	Name           string
+	RedirectURIs   []string `gorm:"serializer:json"`
+	LogoutURIs     []string `gorm:"serializer:json"`
+	SecretHash     Digest   // nil for a public client
+	AccessSeconds  int64
+	RefreshSeconds int64 // 0: no refresh tokens
+	Algorithm      string
+	Title          string
+	Welcome        string
+	LogoURL        string
+	Color          string
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+// Provider is a row of providers: an identity provider that an app client offers.
+type Provider struct {
+	ID            string `gorm:"primaryKey"`
+	ClientID      string // of app_clients
+	Type          string
+	Managed       bool
+	AppID         string // what the provider calls us: its client id
+	ClientSecret  secrets.Sealed
+	Issuer        string
+	Scopes        []string `gorm:"serializer:json"`
+	TokenClient   string
+	TokenUpstream string
+	Enabled       bool
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+// SigningKey is a row of signing_keys. It signs from ActiveAt on and verifies from
+// CreatedAt to ExpiresAt.
+type SigningKey struct {
+	ID         string `gorm:"primaryKey"` // kid
+	ClientID   string
+	Algorithm  string
+	PrivateKey secrets.Sealed
+	PublicJWK  string
+	ActiveAt   time.Time
+	ExpiresAt  *time.Time // nil until a newer one follows
+	CreatedAt  time.Time
+}
+
+// AppClientByID finds an app client.
+func (t *Tx) AppClientByID(id string) (AppClient, error) {
+	var c AppClient
+	return c, t.db.Where("id = ?", id).Take(&c).Error
+}
+
+// LockAppClient finds an app client and keeps others from locking it until the
+// transaction ends. On SQLite write transactions exclude each other anyway.
+func (t *Tx) LockAppClient(id string) (AppClient, error) {
+	q := t.db
+	if t.dialect == migrations.Postgres {
+		q = q.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
+	}
+	var c AppClient
+	return c, q.Where("id = ?", id).Take(&c).Error
+}
+
+// AppClientsOf lists a tenant's app clients by name.
+func (t *Tx) AppClientsOf(tenantID string) ([]AppClient, error) {
+	var list []AppClient
+	return list, t.db.Where("tenant_id = ?", tenantID).Order("name").Find(&list).Error
+}
+
+// UpdateAppClient writes the changeable columns if the row still has the UpdatedAt
+// that the caller saw; false means somebody else was faster.
+func (t *Tx) UpdateAppClient(c AppClient, seen time.Time) (bool, error) {
+	res := t.db.Model(&AppClient{}).Where("id = ? AND updated_at = ?", c.ID, seen).
+		Select("Name", "RedirectURIs", "LogoutURIs", "SecretHash", "AccessSeconds", "RefreshSeconds", "Algorithm",
+			"Title", "Welcome", "LogoURL", "Color", "UpdatedAt").UpdateColumns(&c)
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteAppClient removes an app client with its providers, keys and logins. The
+// end users stay: they belong to the tenant.
+func (t *Tx) DeleteAppClient(id string) error {
+	sessions := t.db.Model(&LoginSession{}).Select("id").Where("client_id = ?", id)
+	if err := t.db.Where("session_id IN (?)", sessions).Delete(&LoginGrant{}).Error; err != nil {
+		return err
+	}
+	for _, row := range []any{&LoginSession{}, &LoginAttempt{}, &SigningKey{}, &Provider{}} {
+		if err := t.db.Where("client_id = ?", id).Delete(row).Error; err != nil {
+			return err
+		}
+	}
+	return t.db.Where("id = ?", id).Delete(&AppClient{}).Error
+}
+
+// ProviderByID finds a provider.
+func (t *Tx) ProviderByID(id string) (Provider, error) {
+	var p Provider
+	return p, t.db.Where("id = ?", id).Take(&p).Error
+}
+
+// ProvidersOf lists an app client's providers in the order they were made.
+func (t *Tx) ProvidersOf(clientID string) ([]Provider, error) {
+	var list []Provider
+	return list, t.db.Where("client_id = ?", clientID).Order("created_at, id").Find(&list).Error
+}
+
+// UpdateProvider writes the changeable columns if the row still has the UpdatedAt
+// that the caller saw; false means somebody else was faster.
+func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
+	res := t.db.Model(&Provider{}).Where("id = ? AND updated_at = ?", p.ID, seen).
+		Select("AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Enabled", "UpdatedAt").UpdateColumns(&p)
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteProvider removes a provider.
+func (t *Tx) DeleteProvider(id string) error {
+	return t.db.Where("id = ?", id).Delete(&Provider{}).Error
+}
+
+// SigningKeysOf lists an app client's keys that verify at now, oldest first.
+func (t *Tx) SigningKeysOf(clientID string, now time.Time) ([]SigningKey, error) {
+	var list []SigningKey
+	return list, t.db.Where("client_id = ? AND (expires_at IS NULL OR expires_at > ?)", clientID, now).
+		Order("active_at, id").Find(&list).Error
+}
+
+// ExpireSigningKeys says of an app client's keys without an end, but for one, when
+// they end.
+func (t *Tx) ExpireSigningKeys(clientID, except string, at time.Time) error {
+	return t.db.Model(&SigningKey{}).Where("client_id = ? AND id <> ? AND expires_at IS NULL", clientID, except).
+		UpdateColumn("expires_at", at).Error
+}
+
+// ClientsToRekey lists at most limit ids of app clients whose newest key was made
+// before the time given.
+func (t *Tx) ClientsToRekey(before time.Time, limit int) ([]string, error) {
+	var ids []string
+	return ids, t.db.Model(&SigningKey{}).Group("client_id").Having("max(created_at) < ?", before).
+		Order("client_id").Limit(limit).Pluck("client_id", &ids).Error
+}
+
+// DeleteExpiredSigningKeys removes keys that verify nothing any more.
+func (t *Tx) DeleteExpiredSigningKeys(now time.Time) error {
+	return t.db.Where("expires_at <= ?", now).Delete(&SigningKey{}).Error
+}

@@ -1,0 +1,150 @@
+package models
+
+import (
+	"time"
+
+	"gorm.io/gorm/clause"
+)
+
+// EndUser is a row of end_users: one of the people of a tenant.
+type EndUser struct {
+	ID            string `gorm:"primaryKey"`
+	TenantID      string
+	Email         string // lower case; "" where the provider tells none
+	EmailVerified bool
+	Name          string
+	State         string // active, frozen or invited
+	LastLoginAt   *time.Time
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+// Identity is a row of identities: how a provider knows an end user. Issuer is the
+// provider's type and issuer and not the row of providers, so that two clients of
+// a tenant, or a provider that is set up anew, find the same person.
+type Identity struct {
+	TenantID   string `gorm:"primaryKey"`
+	Issuer     string `gorm:"primaryKey"`
+	Subject    string `gorm:"primaryKey"`
+	UserID     string
+	ProviderID string // through which it was first seen; no reference
+	CreatedAt  time.Time
+}
+
+// TenantLogin is a row of tenant_logins, which a tenant has once somebody changed
+// what is usual.
+type TenantLogin struct {
+	TenantID   string `gorm:"primaryKey"`
+	InviteOnly bool
+	UpdatedAt  time.Time
+}
+
+// PreApproval is a row of pre_approvals: who may come to an invite-only tenant,
+// and the groups (ids) they come into.
+type PreApproval struct {
+	ID        string `gorm:"primaryKey"`
+	TenantID  string
+	Kind      string   // email or domain
+	Value     string   // lower case
+	Groups    []string `gorm:"serializer:json"`
+	CreatedAt time.Time
+}
+
+// UserGroup is a row of user_groups.
+type UserGroup struct {
+	ID          string `gorm:"primaryKey"`
+	TenantID    string
+	Name        string
+	DisplayName string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// GroupMember is a row of group_members.
+type GroupMember struct {
+	GroupID   string `gorm:"primaryKey"`
+	UserID    string `gorm:"primaryKey"`
+	Role      string // member or admin
+	CreatedAt time.Time
+}
+
+// GroupGroup is a row of group_groups: members of the child are members of the
+// parent.
+type GroupGroup struct {
+	ParentID  string `gorm:"primaryKey"`
+	ChildID   string `gorm:"primaryKey"`
+	CreatedAt time.Time
+}
+
+// EndUserByID finds an end user.
+func (t *Tx) EndUserByID(id string) (EndUser, error) {
+	var u EndUser
+	return u, t.db.Where("id = ?", id).Take(&u).Error
+}
+
+// EndUserByIdentity finds the end user whom a provider knows by a subject.
+func (t *Tx) EndUserByIdentity(tenantID, issuer, subject string) (EndUser, error) {
+	var u EndUser
+	return u, t.db.Joins("JOIN identities ON identities.user_id = end_users.id").
+		Where("identities.tenant_id = ? AND identities.issuer = ? AND identities.subject = ?", tenantID, issuer, subject).Take(&u).Error
+}
+
+// InvitedByEmail finds who was invited under an address and has not come yet.
+func (t *Tx) InvitedByEmail(tenantID, email string) (EndUser, error) {
+	var u EndUser
+	return u, t.db.Where("tenant_id = ? AND email = ? AND state = 'invited'", tenantID, email).Order("id").Take(&u).Error
+}
+
+// AddIdentity links a subject to an end user; false when somebody was faster.
+func (t *Tx) AddIdentity(row Identity) (bool, error) {
+	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+	return res.RowsAffected == 1, res.Error
+}
+
+// UpdateEndUser writes the changeable columns.
+func (t *Tx) UpdateEndUser(u EndUser) error {
+	return t.db.Model(&EndUser{}).Where("id = ?", u.ID).
+		Select("Email", "EmailVerified", "Name", "State", "LastLoginAt", "UpdatedAt").UpdateColumns(&u).Error
+}
+
+// TenantLoginOf is how people come to a tenant; the zero value is what is usual.
+func (t *Tx) TenantLoginOf(tenantID string) (TenantLogin, error) {
+	var list []TenantLogin
+	err := t.db.Where("tenant_id = ?", tenantID).Find(&list).Error
+	if len(list) == 0 {
+		return TenantLogin{TenantID: tenantID}, err
+	}
+	return list[0], err
+}
+
+// PreApprovalsFor lists those that an address fulfils.
+func (t *Tx) PreApprovalsFor(tenantID, email, domain string) ([]PreApproval, error) {
+	var list []PreApproval
+	return list, t.db.Where("tenant_id = ? AND ((kind = 'email' AND value = ?) OR (kind = 'domain' AND value = ?))", tenantID, email, domain).
+		Order("id").Find(&list).Error
+}
+
+// AddGroupMembers adds an end user to groups; one who is in a group stays as they are.
+func (t *Tx) AddGroupMembers(list []GroupMember) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&list).Error
+}
+
+// GroupsOfUser lists the groups of an end user by name, with those that the
+// groups are nested in. UNION, unlike UNION ALL, ends in a circle.
+func (t *Tx) GroupsOfUser(userID string) ([]UserGroup, error) {
+	var list []UserGroup
+	return list, t.db.Raw(`WITH RECURSIVE held (id) AS (
+			SELECT group_id FROM group_members WHERE user_id = ?
+			UNION
+			SELECT group_groups.parent_id FROM group_groups JOIN held ON held.id = group_groups.child_id)
+		SELECT user_groups.* FROM user_groups JOIN held ON held.id = user_groups.id ORDER BY user_groups.name`, userID).Scan(&list).Error
+}
+
+// GroupsWithin tells which of the ids are groups of a tenant.
+func (t *Tx) GroupsWithin(tenantID string, ids []string) ([]UserGroup, error) {
+	var list []UserGroup
+	return list, t.db.Where("tenant_id = ? AND id IN ?", tenantID, ids).Order("id").Find(&list).Error
+}

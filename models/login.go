@@ -1,0 +1,101 @@
+package models
+
+import "time"
+
+// LoginAttempt is a row of login_attempts: an authorization request on its way
+// through a provider, bound to the browser that made it.
+type LoginAttempt struct {
+	ID            string `gorm:"primaryKey"`
+	ClientID      string
+	BrowserHash   []byte // SHA-256 of the browser's cookie
+	RedirectURI   string
+	State         string // the client's
+	Nonce         string // the client's
+	Scope         string
+	CodeChallenge string
+	AnsweredAt    *time.Time // when a provider's answer was taken, which can be done once
+	FinishedAt    *time.Time // when a code was given, which can be done once
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+}
+
+// LoginSession is a row of login_sessions: one login of one person at one client.
+type LoginSession struct {
+	ID         string `gorm:"primaryKey"`
+	ClientID   string
+	UserID     string
+	ProviderID string // no reference: a session outlives how it began
+	Scope      string
+	Nonce      string
+	EndedAt    *time.Time
+	CreatedAt  time.Time // when the person proved who they are
+	ExpiresAt  time.Time
+}
+
+// LoginGrant is a row of login_grants: a code or a refresh token. Nothing of a
+// provider's tokens is in it; those travel sealed in the code itself.
+type LoginGrant struct {
+	Hash          []byte `gorm:"primaryKey"` // SHA-256
+	Kind          string // code or refresh
+	SessionID     string
+	RedirectURI   string // of codes
+	CodeChallenge string // of codes
+	UsedAt        *time.Time
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+}
+
+// LoginAttemptByID finds an attempt that is not over at now.
+func (t *Tx) LoginAttemptByID(id string, now time.Time) (LoginAttempt, error) {
+	var a LoginAttempt
+	return a, t.db.Where("id = ? AND expires_at > ? AND finished_at IS NULL", id, now).Take(&a).Error
+}
+
+// AnswerLoginAttempt notes that a provider has answered; false when one had.
+func (t *Tx) AnswerLoginAttempt(id string, now time.Time) (bool, error) {
+	res := t.db.Model(&LoginAttempt{}).Where("id = ? AND answered_at IS NULL", id).UpdateColumn("answered_at", now)
+	return res.RowsAffected == 1, res.Error
+}
+
+// FinishLoginAttempt notes that a code was given; false when one had been.
+func (t *Tx) FinishLoginAttempt(id string, now time.Time) (bool, error) {
+	res := t.db.Model(&LoginAttempt{}).Where("id = ? AND finished_at IS NULL", id).UpdateColumn("finished_at", now)
+	return res.RowsAffected == 1, res.Error
+}
+
+// LoginSessionByID finds a session.
+func (t *Tx) LoginSessionByID(id string) (LoginSession, error) {
+	var s LoginSession
+	return s, t.db.Where("id = ?", id).Take(&s).Error
+}
+
+// EndLoginSession ends a session, once and for all.
+func (t *Tx) EndLoginSession(id string, now time.Time) error {
+	return t.db.Model(&LoginSession{}).Where("id = ? AND ended_at IS NULL", id).UpdateColumn("ended_at", now).Error
+}
+
+// LoginGrantByHash finds a code or refresh token, used or not.
+func (t *Tx) LoginGrantByHash(kind string, hash []byte) (LoginGrant, error) {
+	var g LoginGrant
+	return g, t.db.Where("hash = ? AND kind = ?", hash, kind).Take(&g).Error
+}
+
+// UseLoginGrant marks one used; false when it was.
+func (t *Tx) UseLoginGrant(hash []byte, now time.Time) (bool, error) {
+	res := t.db.Model(&LoginGrant{}).Where("hash = ? AND used_at IS NULL", hash).UpdateColumn("used_at", now)
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteExpiredLogins removes attempts and sessions that are over, with their
+// codes and refresh tokens. Used ones stay as long as their session: presenting
+// one again is how a thief is noticed.
+func (t *Tx) DeleteExpiredLogins(now time.Time) error {
+	if err := t.db.Where("expires_at <= ?", now).Delete(&LoginAttempt{}).Error; err != nil {
+		return err
+	}
+	over := t.db.Model(&LoginSession{}).Select("id").Where("expires_at <= ?", now)
+	if err := t.db.Where("session_id IN (?)", over).Delete(&LoginGrant{}).Error; err != nil {
+		return err
+	}
+	return t.db.Where("expires_at <= ?", now).Delete(&LoginSession{}).Error
+}

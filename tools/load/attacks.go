@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// attack is something that goes wrong. begin returns when it is under way, with
+// what ends it.
+type attack struct {
+	name  string
+	begin func(ctx context.Context) (end func(), err error)
+}
+
+// How many there are of each.
+const (
+	slowCallers  = 500
+	stuckCalls   = 1000
+	brokenCalls  = 16
+	brokenPace   = 20 * time.Millisecond // of each of them
+	slowPace     = 100 * time.Millisecond
+	addresses    = 8 // that idle connections come from: one may not have them all
+	dialsAtATime = 64
+)
+
+func attacks(s settings, t *town) []attack {
+	return []attack{
+		{fmt.Sprintf("%d callers who send a header byte by byte", slowCallers), t.slowloris},
+		{fmt.Sprintf("%d calls at an upstream that is stuck", stuckCalls), t.hang},
+		{"an upstream that dies in every answer", t.breakOff},
+		{fmt.Sprintf("%d idle connections", s.idle), func(ctx context.Context) (func(), error) { return t.hold(ctx, s.idle) }},
+	}
+}
+
+// crowd is n connections, each with something that is done on it until the end.
+func (t *town) crowd(ctx context.Context, n int, first func(net.Conn) error, then func(context.Context, net.Conn)) (end func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var mu sync.Mutex
+	var failed error
+	var running, begun sync.WaitGroup
+	gate := make(chan struct{}, dialsAtATime)
+	for i := range n {
+		begun.Add(1)
+		running.Go(func() {
+			gate <- struct{}{}
+			conn, err := t.dial(ctx, fmt.Sprintf("127.0.0.%d", 2+i%addresses))
+			if err == nil {
+				defer func() { _ = conn.Close() }()
+				err = first(conn)
+			}
+			<-gate
+			if err != nil {
+				mu.Lock()
+				failed = errors.Join(failed, err)
+				mu.Unlock()
+			}
+			begun.Done()
+			if err == nil {
+				then(ctx, conn)
+			}
+		})
+	}
+	begun.Wait()
+	end = func() { cancel(); running.Wait() }
+	if failed != nil {
+		end()
+		return nil, failed
+	}
+	return end, nil
+}
+
+func wait(ctx context.Context, _ net.Conn) { <-ctx.Done() }
+
+// slowloris begins requests and never ends them. Who is cut off comes back.
+func (t *town) slowloris(ctx context.Context) (func(), error) {
+	begin := func(conn net.Conn) error {
+		_, err := io.WriteString(conn, "GET "+t.healthy+"/a HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+		return err
+	}
+	return t.crowd(ctx, slowCallers, begin, func(ctx context.Context, conn net.Conn) {
+		for tick := time.NewTicker(slowPace); ctx.Err() == nil; {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+				if _, err := io.WriteString(conn, "x"); err == nil {
+					continue
+				}
+				if again, err := t.dial(ctx, "127.0.0.2"); err == nil {
+					defer func() { _ = again.Close() }()
+					conn = again
+					_ = begin(conn)
+				}
+			}
+		}
+	})
+}
+
+// hang makes calls that get no answer.
+func (t *town) hang(ctx context.Context) (func(), error) {
+	return t.crowd(ctx, stuckCalls, func(conn net.Conn) error {
+		_, err := io.WriteString(conn, request(t.stuck))
+		return err
+	}, wait)
+}
+
+// breakOff makes calls whose answers end in the middle, and the connection with
+// them.
+func (t *town) breakOff(ctx context.Context) (func(), error) {
+	return t.crowd(ctx, brokenCalls, func(net.Conn) error { return nil }, func(ctx context.Context, _ net.Conn) {
+		for tick := time.NewTicker(brokenPace); ctx.Err() == nil; {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+				if conn, err := t.dial(ctx, ""); err == nil {
+					_ = ask(conn, bufio.NewReader(conn), t.broken)
+					_ = conn.Close()
+				}
+			}
+		}
+	})
+}
+
+// hold makes connections that have been of use once and then wait.
+func (t *town) hold(ctx context.Context, n int) (func(), error) {
+	return t.crowd(ctx, n, func(conn net.Conn) error { return ask(conn, bufio.NewReader(conn), t.healthy) }, wait)
+}
+
+// measureIdle says what a connection that waits costs the server.
+func measureIdle(ctx context.Context, s settings, t *town, server *server) error {
+	const settling = 2 * time.Second // for the garbage collector to have passed
+	if _, err := t.callHealthy(ctx, settling); err != nil {
+		return err
+	}
+	before, err := server.resident()
+	if err != nil {
+		return err
+	}
+	end, err := t.hold(ctx, s.idle)
+	if err != nil {
+		return err
+	}
+	defer end()
+	time.Sleep(settling)
+	after, err := server.resident()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-44s %9.1f MB for %d, %.1f KiB each\n", "memory of idle connections", float64(after)/1e6, s.idle, float64(after-before)/float64(s.idle)/1024)
+	return nil
+}

@@ -1,0 +1,119 @@
+// Command load shows what one project's trouble does to another's callers. Run it
+// from the repository:
+//
+//	go run ./tools/load
+//
+// It owns the comparison: it runs `postern serve` on a temporary directory with a
+// healthy project and two sick ones, calls the healthy one at an even pace, and
+// compares the 99th percentile of its answers' times while an attack runs with
+// that without, in turns within one run. It prints the ratios, and fails when one
+// is beyond the bound (-most). It does not own speed: that is tools/bench.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// settings are the flags.
+type settings struct {
+	idle    int
+	rounds  int
+	seconds float64
+	most    float64
+}
+
+func main() {
+	var s settings
+	flag.IntVar(&s.idle, "idle", 10_000, "idle connections")
+	flag.IntVar(&s.rounds, "rounds", 7, "rounds with and without each attack; figures are medians over them")
+	flag.Float64Var(&s.seconds, "seconds", 1.5, "length of one measurement")
+	flag.Float64Var(&s.most, "most", 2, "the most that an attack may multiply the 99th percentile by")
+	flag.Parse()
+	if err := run(s); err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+func run(s settings) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	dir, err := os.MkdirTemp("", "postern-load-")
+	if err != nil {
+		return fmt.Errorf("make a working directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	fmt.Fprintln(os.Stderr, "load: building ./cmd/postern")
+	server, err := startServer(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	town, err := settle(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer town.close()
+
+	if err := measureIdle(ctx, s, town, server); err != nil { // first: memory that was used once is not given back at once
+		return err
+	}
+	fmt.Printf("\n%-44s %12s %12s %7s\n", "", "p99 without", "p99 with", "ratio")
+	var beyond []error
+	for _, a := range attacks(s, town) {
+		quiet, loud, err := compare(ctx, s, town, a)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+		ratio := loud.Seconds() / quiet.Seconds()
+		fmt.Printf("%-44s %9.2f ms %9.2f ms %7.2f\n", a.name, ms(quiet), ms(loud), ratio)
+		if ratio > s.most {
+			beyond = append(beyond, fmt.Errorf("%s: %.2f times, at most %.1f are allowed", a.name, ratio, s.most))
+		}
+	}
+	return errors.Join(beyond...)
+}
+
+func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// compare lets quiet and attacked measurements take turns, so that whatever else
+// the machine does hits both, and returns the median of each.
+func compare(ctx context.Context, s settings, t *town, a attack) (quiet, loud time.Duration, err error) {
+	length := time.Duration(s.seconds * float64(time.Second))
+	if _, err := t.callHealthy(ctx, length); err != nil { // warms up
+		return 0, 0, err
+	}
+	var without, with []time.Duration
+	for range s.rounds {
+		p99, err := t.callHealthy(ctx, length)
+		if err != nil {
+			return 0, 0, err
+		}
+		without = append(without, p99)
+		end, err := a.begin(ctx)
+		if err != nil {
+			return 0, 0, err
+		}
+		p99, err = t.callHealthy(ctx, length)
+		end()
+		if err != nil {
+			return 0, 0, fmt.Errorf("the healthy project was hit: %w", err)
+		}
+		with = append(with, p99)
+	}
+	return median(without), median(with), nil
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}

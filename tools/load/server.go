@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// server is the product, running.
+type server struct {
+	cmd              *exec.Cmd
+	output           bytes.Buffer // read when it has ended
+	gone             chan struct{}
+	control, gateway string // host:port
+}
+
+// startServer builds the product as it ships and starts it on an empty directory.
+func startServer(ctx context.Context, dir string) (*server, error) {
+	binary := filepath.Join(dir, "postern")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./cmd/postern")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build ./cmd/postern: %w\n%s", err, out)
+	}
+	s := &server{gone: make(chan struct{})}
+	for _, addr := range []*string{&s.control, &s.gateway} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("find a free port: %w", err)
+		}
+		*addr = l.Addr().String()
+		_ = l.Close()
+	}
+	s.cmd = exec.CommandContext(ctx, binary, "serve", "--data-dir", filepath.Join(dir, "data"), "--control-addr", s.control, "--gateway-addr", s.gateway)
+	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
+	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
+	if err := s.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start postern: %w", err)
+	}
+	go func() { defer close(s.gone); _ = s.cmd.Wait() }()
+	for late := time.After(30 * time.Second); ; {
+		if resp, err := http.Get("http://" + s.control + "/readyz"); err == nil { //nolint:forbidigo // our own loopback address
+			_ = resp.Body.Close()
+			return s, nil
+		}
+		select {
+		case <-s.gone:
+			return nil, fmt.Errorf("postern ended before it was ready:\n%s", s.output.String())
+		case <-late:
+			s.stop()
+			return nil, fmt.Errorf("postern was not ready after 30 s:\n%s", s.output.String())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (s *server) stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	<-s.gone
+}
+
+// createProject puts a proxy that asks for no key before the upstream and returns
+// the path of its environment at the gateway.
+func (s *server) createProject(ctx context.Context, name, target string) (string, error) {
+	body := fmt.Sprintf(`{"name": %q, "target": %q}`, name, target)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.control+"/proxy", strings.NewReader(body))
+	if err != nil {
+		return "", fmt.Errorf("POST /proxy: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("POST /proxy: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var answer struct {
+		Project struct {
+			Environments []struct{ URL string }
+		}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || len(answer.Project.Environments) != 1 {
+		return "", fmt.Errorf("POST /proxy: %s, %w", resp.Status, err)
+	}
+	return strings.TrimPrefix(answer.Project.Environments[0].URL, "http://"+s.gateway), nil
+}
+
+// resident is the memory that the server holds, in bytes (proc(5), VmRSS).
+func (s *server) resident() (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("read the server's memory: %w", err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	kib, err := strconv.ParseInt(strings.Fields(rest + " x")[0], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read the server's memory: %w", err)
+	}
+	return kib << 10, nil
+}
