@@ -6,6 +6,8 @@
 package access
 
 import (
+	"slices"
+
 	"postern/fault"
 	"postern/models"
 )
@@ -50,9 +52,24 @@ const (
 	WebhookRead   Action = "webhook.read"
 	WebhookChange Action = "webhook.change"
 
-	// WorkspaceClaim is recorded, not granted: whoever holds the code and an
-	// account may.
-	WorkspaceClaim Action = "workspace.claim"
+	TeamRead         Action = "team.read"
+	TeamUpdate       Action = "team.update"
+	MemberRead       Action = "member.read"
+	MemberChange     Action = "member.change" // another's role, or that they leave
+	MemberLeave      Action = "member.leave"
+	InvitationRead   Action = "invitation.read"
+	InvitationCreate Action = "invitation.create"
+	InvitationRevoke Action = "invitation.revoke"
+
+	// The rest is recorded, not granted to a role: it needs an account that acts
+	// for itself, with a code where it takes something over.
+	WorkspaceClaim   Action = "workspace.claim"
+	TeamCreate       Action = "team.create"
+	InvitationAccept Action = "invitation.accept"
+	AccountCreate    Action = "account.create"
+	AccountRead      Action = "account.read"
+	AccountSignIn    Action = "account.signin"
+	AccountUpdate    Action = "account.update" // its password, the ways it signs in, the sessions that end
 
 	// UserArrive is recorded of end users who sign in for the first time.
 	UserArrive Action = "user.arrive"
@@ -82,45 +99,42 @@ const (
 	AuditGap      Action = "audit.gap"
 )
 
+// Actions lists what a role can grant.
+func Actions() []Action {
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange, LoginRead, LoginUpdate,
+		TeamRead, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke,
+		ProductRead, ProductCreate, ProductUpdate, ProductDelete, TenantRead, TenantCreate, TenantUpdate, TenantDelete}
+}
+
 // Personal lists the actions that no role grants: an account does them for
 // itself.
 func Personal() []Action {
-	return []Action{WorkspaceClaim, TokenRead, TokenCreate, TokenRevoke, DeviceApprove, DeviceDeny}
-}
-
-// Actions is the complete list.
-func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead,
-		WebhookRead, WebhookChange, LoginRead, LoginUpdate,
-		ProductRead, ProductCreate, ProductUpdate, ProductDelete, TenantRead, TenantCreate, TenantUpdate, TenantDelete}
+	return []Action{WorkspaceClaim, TeamCreate, InvitationAccept, AccountCreate, AccountRead, AccountSignIn, AccountUpdate,
+		TokenRead, TokenCreate, TokenRevoke, DeviceApprove, DeviceDeny}
 }
 
 // Recorded lists the actions that the audit log can hold.
 func Recorded() []Action {
-	return append(Actions(), WorkspaceClaim, UserArrive, ProjectPurge, WorkspacePurge, WebhookDisable, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
+	return append(append(Actions(), Personal()...), UserArrive, ProjectPurge, WorkspacePurge, WebhookDisable, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
 }
 
 // granted is the whole matrix; what is absent is denied.
 var granted = map[Role]map[Action]bool{
-	Owner:     all(),
-	Member:    all(),
-	Workspace: without(WebhookRead, WebhookChange), // anybody can make one: it must not send calls anywhere
-	Viewer: {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, LoginRead: true,
+	Owner: except(),
+	// Who is in a team is for its owners to say.
+	Member: except(TeamUpdate, MemberChange, InvitationRead, InvitationCreate, InvitationRevoke),
+	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
+	// has no members; who wants it claims it.
+	Workspace: except(WebhookRead, WebhookChange, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke),
+	Viewer: {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, LoginRead: true, TeamRead: true, MemberRead: true, MemberLeave: true,
 		ProductRead: true, TenantRead: true},
 }
 
-func all() map[Action]bool {
+// except grants every action but these.
+func except(denied ...Action) map[Action]bool {
 	set := map[Action]bool{}
 	for _, action := range Actions() {
-		set[action] = true
-	}
-	return set
-}
-
-func without(actions ...Action) map[Action]bool {
-	set := all()
-	for _, action := range actions {
-		delete(set, action)
+		set[action] = !slices.Contains(denied, action)
 	}
 	return set
 }
@@ -136,7 +150,7 @@ type Principal struct {
 	Token       string          // id of the credential: of a session, a workspace key, …
 	Scoped      bool            // a token speaks, for what Scopes cover and nothing else
 	Scopes      []Scope
-	HomeTeam    string // where new projects go
+	HomeTeam    string // where new projects go, "" without any team
 	Operator    bool   // of the installation
 	CommandLine bool   // whoever works on the database itself
 	RemoteAddr  string

@@ -25,12 +25,15 @@ func Scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeKeys, ScopeEx
 // needed says which scope a token needs for an action. An action that is absent
 // is denied to every token.
 var needed = map[Action]Scope{
-	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead, LoginRead: ScopeRead, ProductRead: ScopeRead, TenantRead: ScopeRead,
+	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead, TeamRead: ScopeRead, MemberRead: ScopeRead, LoginRead: ScopeRead,
+	ProductRead: ScopeRead, TenantRead: ScopeRead,
 	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite, LoginUpdate: ScopeWrite,
 	ProductCreate: ScopeWrite, ProductUpdate: ScopeWrite, ProductDelete: ScopeWrite,
 	TenantCreate: ScopeWrite, TenantUpdate: ScopeWrite, TenantDelete: ScopeWrite,
 	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
 	ExportRead: ScopeExport, ExportCreate: ScopeExport,
+	TeamCreate: ScopeAdmin, TeamUpdate: ScopeAdmin, MemberChange: ScopeAdmin, MemberLeave: ScopeAdmin,
+	InvitationRead: ScopeAdmin, InvitationCreate: ScopeAdmin, InvitationRevoke: ScopeAdmin, InvitationAccept: ScopeAdmin,
 	WebhookRead: ScopeAdmin, WebhookChange: ScopeAdmin,
 	AuditRead: ScopeAdmin, TokenRead: ScopeAdmin, TokenCreate: ScopeAdmin, TokenRevoke: ScopeAdmin,
 }

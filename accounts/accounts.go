@@ -1,6 +1,7 @@
 // Package accounts knows who signs in and which team they act for: dashboard
-// accounts with passwords, sessions, the one-time link of the first start, and
-// the unclaimed workspaces that an anonymous POST /proxy makes.
+// accounts with passwords or linked to other issuers, sessions, the one-time link
+// of the first start, teams with their members and invitations, and the unclaimed
+// workspaces that an anonymous POST /proxy makes.
 //
 // It owns how a credential becomes an access.Principal; it does not own what a
 // principal may do (access) nor cookies and headers (handlers). Secrets are kept
@@ -19,14 +20,16 @@ import (
 	"unicode"
 
 	"postern/access"
+	"postern/config"
 	"postern/fault"
 	"postern/models"
 )
 
-// How long a session and a sign-in link live.
+// How long a session, a sign-in link and an invitation live.
 const (
-	SessionTTL = 30 * 24 * time.Hour
-	linkTTL    = 24 * time.Hour
+	SessionTTL    = 30 * 24 * time.Hour
+	linkTTL       = 24 * time.Hour
+	InvitationTTL = 7 * 24 * time.Hour
 )
 
 // The kinds of token in the tokens table.
@@ -43,7 +46,8 @@ const workspaceKeyPrefix = "pstw_"
 type Service struct {
 	DB       *models.DB
 	Changed  func(context.Context)
-	Events   Events // nil: nobody is told
+	Policy   config.SignUpPolicy // zero is by invitation
+	Events   Events              // nil: nobody is told
 	throttle throttle
 }
 
@@ -125,22 +129,6 @@ func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Princi
 		return access.Principal{}, fmt.Errorf("accounts: look up a workspace key: %w", err)
 	}
 	return access.Principal{Roles: map[string]access.Role{*token.TeamID: access.Workspace}, Token: token.ID, HomeTeam: *token.TeamID}, nil
-}
-
-// BySession is the principal a session stands for; the zero Principal when the
-// session is over.
-func (s *Service) BySession(ctx context.Context, session string) (access.Principal, error) {
-	tx := s.DB.Read(ctx)
-	token, err := tx.TokenByHash(kindSession, hash(session), models.Now())
-	if errors.Is(err, models.ErrNotFound) || (err == nil && token.AccountID == nil) {
-		return access.Principal{}, nil
-	}
-	if err != nil {
-		return access.Principal{}, fmt.Errorf("accounts: look up a session: %w", err)
-	}
-	p, err := PrincipalOf(tx, *token.AccountID)
-	p.Token = token.ID
-	return p, err
 }
 
 // Profile is what the dashboard shows of the account that is signed in.

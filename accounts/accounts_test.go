@@ -81,12 +81,12 @@ func TestSignInTellsNothingAboutWhatIsWrong(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db}
 		firstAccount(t, s)
-		_, wrongPassword := s.SignIn(t.Context(), "ana@example.com", "not the password", "192.0.2.1:1")
-		_, wrongEmail := s.SignIn(t.Context(), "bob@example.com", password, "192.0.2.1:2")
+		_, wrongPassword := s.SignIn(t.Context(), "ana@example.com", "not the password", accounts.From{RemoteAddr: "192.0.2.1:1"})
+		_, wrongEmail := s.SignIn(t.Context(), "bob@example.com", password, accounts.From{RemoteAddr: "192.0.2.1:2"})
 		if wrongPassword == nil || wrongEmail == nil || wrongPassword.Error() != wrongEmail.Error() {
 			t.Errorf("%v\n%v", wrongPassword, wrongEmail)
 		}
-		if _, err := s.SignIn(t.Context(), " ANA@example.com ", password, "192.0.2.1:3"); err != nil {
+		if _, err := s.SignIn(t.Context(), " ANA@example.com ", password, accounts.From{RemoteAddr: "192.0.2.1:3"}); err != nil {
 			t.Errorf("the right password: %v", err)
 		}
 	})
@@ -98,7 +98,7 @@ func TestGuessingIsThrottled(t *testing.T) {
 		firstAccount(t, s)
 		var err error
 		for i := range 11 {
-			_, err = s.SignIn(t.Context(), "ana@example.com", "guess", fmt.Sprintf("192.0.2.%d:1", i))
+			_, err = s.SignIn(t.Context(), "ana@example.com", "guess", accounts.From{RemoteAddr: fmt.Sprintf("192.0.2.%d:1", i)})
 		}
 		if fault.KindOf(err) != fault.TooMany {
 			t.Errorf("the eleventh guess got %v", err)

@@ -21,12 +21,6 @@ type Claimable struct {
 	Teams     []Team // the account's own, into which it may be merged
 }
 
-// Team is a team as its members see it.
-type Team struct {
-	ID   string
-	Name string
-}
-
 // Claimed is what a claim made.
 type Claimed struct {
 	Team     Team
@@ -119,6 +113,11 @@ func claimable(tx *models.Tx, p access.Principal, code string) (models.Team, err
 	if err := access.CheckSelf(p, access.WorkspaceClaim); err != nil {
 		return models.Team{}, err
 	}
+	return unclaimed(tx, code)
+}
+
+// unclaimed finds the workspace of a code, whoever asks.
+func unclaimed(tx *models.Tx, code string) (models.Team, error) {
 	workspace, err := tx.TeamByClaimCode(hash(code))
 	switch {
 	case errors.Is(err, models.ErrNotFound):

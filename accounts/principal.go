@@ -7,7 +7,8 @@ import (
 	"postern/models"
 )
 
-// PrincipalOf is an account in all the teams that it is in now.
+// PrincipalOf is an account in all the teams that it is in now. Its home is the
+// oldest in which it may make projects, else the oldest.
 func PrincipalOf(tx *models.Tx, account string) (access.Principal, error) {
 	memberships, err := tx.MembershipsOf(account)
 	if err != nil {
@@ -19,10 +20,11 @@ func PrincipalOf(tx *models.Tx, account string) (access.Principal, error) {
 	}
 	p := access.Principal{Account: account, Operator: row.Operator, Roles: map[string]access.Role{}}
 	for _, m := range memberships {
-		if p.HomeTeam == "" {
+		role := access.Role(m.Role)
+		p.Roles[m.TeamID] = role
+		if p.HomeTeam == "" || (!access.Can(p.Roles[p.HomeTeam], access.ProjectCreate) && access.Can(role, access.ProjectCreate)) {
 			p.HomeTeam = m.TeamID
 		}
-		p.Roles[m.TeamID] = access.Role(m.Role)
 	}
 	return p, nil
 }

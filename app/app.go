@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"postern/accounts"
+	"postern/accounts/provider"
 	"postern/audit"
 	"postern/certs"
 	"postern/config"
@@ -112,14 +113,14 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return fmt.Errorf("cannot load what is served: %w", err)
 	}
 	hooks := newWebhooks(a.state.db, a.vault, guard, a.log)
-	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed, Events: hooks}
+	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed, Policy: a.Config.SignUp, Events: hooks}
 	hosted := a.newLogin(guard)
 	builder, err := a.newExports(ctx, version, hooks, hosted)
 	if err != nil {
 		return err
 	}
 	control := &handlers.Server{
-		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Alarm: a.alarm, Accounts: people, Exports: builder,
+		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Alarm: a.alarm, Accounts: people, Providers: provider.FromConfig(a.Config.SignIn), Exports: builder,
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},

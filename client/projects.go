@@ -13,6 +13,7 @@ import (
 // Project is a project with its versions.
 type Project struct {
 	ID            string        `json:"id"`
+	Team          string        `json:"team"` // id
 	Name          string        `json:"name"`
 	DisplayName   string        `json:"display_name"`
 	FallbackOwner string        `json:"fallback_owner"`

@@ -39,6 +39,8 @@ type Config struct {
 	Trusted        []netip.Prefix // proxies whose X-Forwarded headers are believed
 	EgressAllow    []netip.Prefix
 	Anonymous      Anonymous
+	SignUp         SignUpPolicy
+	SignIn         SignIn
 	KeyPrefix      string
 	UnclaimedTTL   time.Duration // how long an unclaimed workspace lives
 	ExportTTL      time.Duration // how long an export can be downloaded
@@ -201,6 +203,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	checkURL("--public-url", &c.PublicURL)
 	checkURL("--gateway-url", &c.GatewayURL)
+	c.checkSignIn(report)
 	checkPair := func(setting string, p KeyPair) {
 		if (p.CertFile == "") != (p.KeyFile == "") {
 			report(setting+"-cert", "it and %s-key go together: set both, or neither", setting)

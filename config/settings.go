@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +55,10 @@ func number(field func(*Config) *int) func(*Config, string) error {
 
 // settings is the complete list, in the order of the help and the README.
 func settings() []setting {
+	return slices.Concat(basicSettings(), signInSettings())
+}
+
+func basicSettings() []setting {
 	return []setting{
 		{"control-addr", "127.0.0.1:8080", "address of the control plane: dashboard, JSON API, POST /proxy", text(func(c *Config) *string { return &c.ControlAddr })},
 		{"gateway-addr", "127.0.0.1:8090", "address of the gateway that proxied calls reach", text(func(c *Config) *string { return &c.GatewayAddr })},

@@ -17,11 +17,11 @@ import (
 )
 
 type claimedOutput struct {
-	Team     teamOutput `json:"team"`
-	Projects []string   `json:"projects" doc:"Names of what the team has now"`
+	Team     claimedTeam `json:"team"`
+	Projects []string    `json:"projects" doc:"Names of what was claimed"`
 }
 
-type teamOutput struct {
+type claimedTeam struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
@@ -36,7 +36,7 @@ func (s *Server) claimWorkspace(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[claimedOutput]{claimedOutput{Team: teamOutput(claimed.Team), Projects: claimed.Projects}}, nil
+	return &body[claimedOutput]{claimedOutput{Team: claimedTeam{ID: claimed.Team.ID, Name: claimed.Team.Name}, Projects: claimed.Projects}}, nil
 }
 
 func (s *Server) askClaim(v *visit) (answer, error) {
@@ -88,10 +88,15 @@ func (s *Server) claim(v *visit) (answer, error) {
 	if team == newTeam {
 		team = ""
 	}
-	if _, err := s.Accounts.Claim(v.ctx(), v.who, v.param("code"), team); err != nil {
+	claimed, err := s.Accounts.Claim(v.ctx(), v.who, v.param("code"), team)
+	if err != nil {
 		return s.unclaimable(v, err)
 	}
 	v.keepMade(slices.DeleteFunc(s.made(v.c.Request), func(code string) bool { return code == v.param("code") }))
+	v.choose(claimed.Team.ID)
+	if err := s.rotateSession(v); err != nil {
+		return answer{}, err
+	}
 	return v.done("claimed", "/projects")
 }
 

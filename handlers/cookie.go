@@ -12,11 +12,18 @@ import (
 const (
 	themeCookie = "theme" // light or dark
 	flashCookie = "done"  // a key of flashes
+	nextCookie  = "next"  // path to go on to after signing in elsewhere
+	teamCookie  = "team"  // id of the chosen team; counts only while one is in it
 )
+
+// browserCookie is a secret by which a browser is known when it comes back from
+// signing in elsewhere.
+const browserCookie = "browser"
 
 const (
 	themeTTL = 365 * 24 * time.Hour
 	flashTTL = time.Minute
+	teamTTL  = 365 * 24 * time.Hour
 )
 
 // flashes is what a page says about the action that led to it, by a name that
@@ -29,8 +36,18 @@ var flashes = map[string]ui.Notice{
 	"unfrozen":      {Tone: ui.Good, Text: "The key works again."},
 	"revoked":       {Tone: ui.Good, Text: "The key is revoked for good."},
 	"claimed":       {Tone: ui.Good, Text: "It is yours now. Addresses and API keys stay as they are; the workspace key no longer works."},
-	"token_revoked": {Tone: ui.Good, Text: "The token is revoked: nothing can be done with it any more."},
+	"joined":        {Tone: ui.Good, Text: "You are in the team now."},
+	"team":          {Tone: ui.Good, Text: "The team is made. New projects go to it."},
+	"role":          {Tone: ui.Good, Text: "The role is changed and holds at once."},
+	"removed":       {Tone: ui.Good, Text: "They are no longer in the team."},
+	"left":          {Tone: ui.Good, Text: "You have left the team."},
+	"uninvited":     {Tone: ui.Good, Text: "The invitation's link no longer works."},
+	"password":      {Tone: ui.Good, Text: "The password is saved. You are signed out everywhere else."},
+	"ended":         {Tone: ui.Good, Text: "You are signed out there."},
+	"linked":        {Tone: ui.Good, Text: "Linked. You can sign in that way from now on."},
+	"unlinked":      {Tone: ui.Good, Text: "Unlinked. It no longer signs in here."},
 	"cancelled":     {Tone: ui.Good, Text: "The export is cancelled."},
+	"token_revoked": {Tone: ui.Good, Text: "The token is revoked: nothing can be done with it any more."},
 }
 
 // done leads on to a page that says once what was done.

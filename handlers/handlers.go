@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/accounts"
+	"postern/accounts/provider"
 	"postern/audit"
 	"postern/config"
 	"postern/exports"
@@ -32,6 +33,7 @@ type Server struct {
 	Config      config.Config
 	Version     string
 	Accounts    *accounts.Service
+	Providers   []provider.Provider // whom else people can sign in with
 	Projects    *projects.Service
 	Keys        *keys.Service
 	Exports     *exports.Service

@@ -1,9 +1,12 @@
 package handlers_test
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +19,8 @@ import (
 	"postern/tokens"
 )
 
-// office is a team with an owner and a viewer, and people outside of it, each
-// as the headers that they send.
+// office is a team with its people, and people outside of it, each as the headers
+// that they send.
 type office struct {
 	db        *models.DB
 	server    *handlers.Server
@@ -26,13 +29,15 @@ type office struct {
 	principal access.Principal // the owner's
 	furnished int
 
-	owner, viewer, stranger, otherKey []string
-	strangers                         things
+	owner, stranger, otherKey []string
+	others                    map[access.Role][]string // in the team
+	accounts                  map[access.Role]string   // ids of the others
+	strangers                 things
 }
 
 func newOffice(t *testing.T, db *models.DB) *office {
 	t.Helper()
-	o := &office{db: db, server: newServer(t, db)}
+	o := &office{db: db, server: newServer(t, db), others: map[access.Role][]string{}, accounts: map[access.Role]string{}}
 	o.handler = o.server.Handler()
 	code, err := o.server.Accounts.FirstLink(t.Context())
 	if err != nil {
@@ -44,7 +49,10 @@ func newOffice(t *testing.T, db *models.DB) *office {
 	}
 	ana := o.principalOf(t, session)
 	o.owner, o.team, o.principal = cookie(session), ana.HomeTeam, ana
-	o.viewer = cookie(o.account(t, "vic", o.team, access.Viewer))
+	for name, role := range map[string]access.Role{"mia": access.Member, "vic": access.Viewer} {
+		session := o.account(t, name, o.team, role)
+		o.others[role], o.accounts[role] = cookie(session), o.principalOf(t, session).Account
+	}
 
 	own := models.Team{ID: models.NewID("team"), Name: "Others", CreatedAt: models.Now()}
 	claimed := own.CreatedAt
@@ -53,7 +61,7 @@ func newOffice(t *testing.T, db *models.DB) *office {
 	stranger := o.account(t, "sam", own.ID, access.Owner)
 	o.stranger = cookie(stranger)
 	theirs := o.create(t, o.principalOf(t, stranger), "theirs")
-	o.strangers = things{project: theirs.Project.ID, projectName: theirs.Project.Name}
+	o.strangers = things{project: theirs.Project.ID, projectName: theirs.Project.Name, team: own.ID}
 	o.otherKey = []string{"Authorization", "Bearer " + o.create(t, access.Principal{}, "").Workspace.Key}
 	return o
 }
@@ -97,23 +105,58 @@ func (o *office) create(t *testing.T, p access.Principal, name string) projects.
 	return created
 }
 
-func (o *office) audit(t *testing.T) []models.AuditEntry {
+// audit is the whole log, whosever it is.
+func (o *office) audit(t *testing.T) map[string]models.AuditEntry {
 	t.Helper()
-	entries, err := o.db.Read(t.Context()).AuditOf(o.team, 10_000)
+	rows, err := o.db.SQL().QueryContext(t.Context(), "SELECT DISTINCT team_id FROM audit_entries")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return entries
+	var teams []string
+	for rows.Next() {
+		var team string
+		if err := rows.Scan(&team); err != nil {
+			t.Fatal(err)
+		}
+		teams = append(teams, team)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]models.AuditEntry{}
+	for _, team := range teams {
+		entries, err := o.db.Read(t.Context()).AuditOf(team, 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			found[entry.ID] = entry
+		}
+	}
+	return found
+}
+
+// added lists what came to the log since, of these teams or of all.
+func (o *office) added(t *testing.T, before map[string]models.AuditEntry, teams ...string) (list []models.AuditEntry) {
+	t.Helper()
+	for id, entry := range o.audit(t) {
+		if _, known := before[id]; !known && (len(teams) == 0 || slices.Contains(teams, entry.TeamID)) {
+			list = append(list, entry)
+		}
+	}
+	return list
 }
 
 // things are what the parameters of a route can name. Each route gets its own,
 // so that none finds what another has changed.
 type things struct {
-	project, projectName, version, environment, key, export, code, token, webhook, delivery, tenant, client, provider string
-	keyType, product                                                                                                  string
+	project, projectName, version, environment, key, export, code string
+	team, account, invitation, invite, session, identity, token   string
+	webhook, delivery, tenant, client, provider                   string
+	keyType, product                                              string
 }
 
-func (o *office) furnish(t *testing.T, needs string) things {
+func (o *office) furnish(t *testing.T, needs, route string) things {
 	t.Helper()
 	o.furnished++
 	created := o.create(t, o.principal, fmt.Sprintf("shop-%d", o.furnished))
@@ -137,10 +180,10 @@ func (o *office) furnish(t *testing.T, needs string) things {
 		var minted tokens.Minted
 		minted, err = o.server.Tokens.Create(t.Context(), o.principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
 		has.token = minted.ID
-	case "webhook":
-		has.webhook, has.delivery, err = o.webhook(t)
 	case "frozen":
 		_, err = o.server.Keys.Freeze(t.Context(), o.principal, has.key)
+	case "webhook":
+		has.webhook, has.delivery, err = o.webhook(t)
 	case "taken":
 		_, err = o.server.Projects.TakeDown(t.Context(), o.principal, has.project, "Phishing")
 	case "ready":
@@ -148,6 +191,12 @@ func (o *office) furnish(t *testing.T, needs string) things {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if slices.ContainsFunc([]string{"team", "invit", "session", ":identity"}, func(part string) bool { return strings.Contains(route, part) }) {
+		o.people(t, &has)
+	}
+	if strings.HasPrefix(route, "/invite/") {
+		has.code = has.invite
 	}
 	return has
 }
@@ -171,14 +220,57 @@ func (o *office) surroundings(t *testing.T, project string) (keyType, product, t
 	return kty.ID, prd.ID, tnt.ID
 }
 
+// people furnishes a team of its own with an owner to spare, somebody to act on
+// and an open invitation; and an invitation, a session and a linked sign-in for
+// the owner.
+func (o *office) people(t *testing.T, has *things) {
+	t.Helper()
+	now := models.Now()
+	until, soon := now.Add(accounts.SessionTTL), now.Add(accounts.InvitationTTL)
+	team := func() string {
+		row := models.Team{ID: models.NewID("team"), Name: "Team", ClaimedAt: &now, CreatedAt: now}
+		o.insert(t, &row)
+		return row.ID
+	}
+	person := func() string {
+		row := models.Account{ID: models.NewID("acc"), Name: "Tom", CreatedAt: now}
+		row.Email = row.ID + "@example.com"
+		o.insert(t, &row)
+		return row.ID
+	}
+	invitation := func(team string) (id, code string) {
+		code = rand.Text()
+		sum := sha256.Sum256([]byte(code))
+		row := models.Invitation{ID: models.NewID("inv"), TeamID: team, Role: "member", CodeHash: sum[:], CreatedBy: o.principal.Account, CreatedAt: now, ExpiresAt: soon}
+		o.insert(t, &row)
+		return row.ID, code
+	}
+	has.team, has.account = team(), person()
+	for account, role := range map[string]access.Role{o.principal.Account: access.Owner, person(): access.Owner, has.account: access.Member,
+		o.accounts[access.Member]: access.Member, o.accounts[access.Viewer]: access.Viewer} {
+		o.insert(t, &models.Membership{TeamID: has.team, AccountID: account, Role: string(role), CreatedAt: now})
+	}
+	has.invitation, _ = invitation(has.team)
+	_, has.invite = invitation(team())
+	sum := sha256.Sum256([]byte(has.team))
+	session := models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &o.principal.Account, Hash: sum[:], CreatedAt: now, ExpiresAt: &until}
+	identity := models.LinkedAccount{ID: models.NewID("idn"), AccountID: o.principal.Account, Issuer: "https://id.example", Subject: has.team, CreatedAt: now, SeenAt: now}
+	o.insert(t, &session, &identity)
+	has.session, has.identity = session.ID, identity.ID
+}
+
 // path names the project by its id on the API, and by its name on pages.
 func (h things) path(route string) string {
 	project := h.projectName
 	if isAPI(route) {
 		project = h.project
 	}
+	if strings.HasPrefix(route, "/account/") {
+		h.provider = "github"
+	}
 	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
-		":key_type", h.keyType, ":product", h.product, ":key", h.key, ":export", h.export, ":code", h.code, ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery, ":tenant", h.tenant, ":client", h.client, ":provider", h.provider).Replace(route)
+		":key_type", h.keyType, ":product", h.product, ":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
+		":session", h.session, ":identity", h.identity, ":tenant", h.tenant, ":client", h.client, ":provider", h.provider, ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(route)
 }
 
 func (o *office) fill(t *testing.T, has things, body string) string {
@@ -190,7 +282,7 @@ func (o *office) fill(t *testing.T, has things, body string) string {
 		}
 		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
 	}
-	return strings.NewReplacer("{code}", has.code, "{team}", o.team).Replace(body)
+	return strings.NewReplacer("{code}", has.code, "{team}", o.team, "{invite}", has.invite, "{name}", fmt.Sprintf("new-%d", o.furnished)).Replace(body)
 }
 
 func (o *office) ask(t *testing.T, method, path, body string, caller []string) answer {

@@ -26,6 +26,7 @@ func (s *Server) configuration(v *visit) (projects.Configure, error) {
 	if err != nil {
 		return projects.Configure{}, err
 	}
+	v.enter(p.Team)
 	path := projectPath(p.Name)
 	m := projects.Configure{
 		Page:    v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),

@@ -30,7 +30,7 @@ func projectCrumb(p rules.Project) ui.Crumb {
 }
 
 func (s *Server) showProjects(v *visit) (answer, error) {
-	found, err := s.Projects.List(v.ctx(), v.who, v.c.Query("after"), cardsPerPage)
+	found, err := s.Projects.List(v.ctx(), v.who, v.who.HomeTeam, v.c.Query("after"), cardsPerPage)
 	if err != nil {
 		return answer{}, err
 	}

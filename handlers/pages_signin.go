@@ -19,7 +19,18 @@ func (s *Server) askSignIn(v *visit) (answer, error) {
 	if signedIn {
 		return goOn(next), nil
 	}
-	return show(signin.SignInPage(signin.SignIn{Page: v.shell("Sign in", "/signin"), Next: next})), nil
+	m, err := s.signInForm(v, next)
+	return show(signin.SignInPage(m)), err
+}
+
+func (s *Server) signInForm(v *visit, next string) (signin.SignIn, error) {
+	m := signin.SignIn{Page: v.shell("Sign in", withNext("/signin", next)), Next: next, Elsewhere: s.elsewhere()}
+	if ticketIn(next).Claim != "" {
+		m.Intro = "To claim what was made without signing in, use the account it shall belong to."
+	}
+	var err error
+	m.SignUpURL, err = s.signUpURL(v, next)
+	return m, err
 }
 
 func goOn(next string) answer {
@@ -31,7 +42,7 @@ func goOn(next string) answer {
 
 func (s *Server) signIn(v *visit) (answer, error) {
 	email, next := v.posted("email"), localPath(v.posted("next"))
-	session, err := s.Accounts.SignIn(v.ctx(), email, v.posted("password"), v.c.Request.RemoteAddr)
+	session, err := s.Accounts.SignIn(v.ctx(), email, v.posted("password"), v.from())
 	if err == nil {
 		return goOn(next), s.beginSession(v, session)
 	}
@@ -44,8 +55,9 @@ func (s *Server) signIn(v *visit) (answer, error) {
 	if problem.Status == http.StatusUnauthorized {
 		v.c.Header("WWW-Authenticate", bearerChallenge) // RFC 9110, 15.5.2: no 401 without one
 	}
-	m := signin.SignIn{Page: v.shell("Sign in", "/signin"), Email: ui.Value{Text: email}, Next: next, Error: problem.Detail}
-	return answer{status: problem.Status, page: signin.SignInPage(m)}, nil
+	m, err := s.signInForm(v, next)
+	m.Email, m.Error = ui.Value{Text: email}, problem.Detail
+	return answer{status: problem.Status, page: signin.SignInPage(m)}, err
 }
 
 // beginSession changes the browser's session for a new one: a session that
@@ -89,7 +101,7 @@ func welcomeForm(v *visit) signin.Welcome {
 }
 
 func (s *Server) welcome(v *visit) (answer, error) {
-	in := accounts.SignUp{Email: v.posted("email"), Name: v.posted("name"), Password: v.posted("password")}
+	in := accounts.SignUp{Email: v.posted("email"), Name: v.posted("name"), Password: v.posted("password"), From: v.from()}
 	session, err := s.Accounts.UseLink(v.ctx(), v.param("code"), in)
 	if err == nil {
 		return goTo("/projects"), s.beginSession(v, session)

@@ -15,6 +15,7 @@ type ProjectRef struct {
 
 type projectOutput struct {
 	ID            string              `json:"id"`
+	Team          string              `json:"team" doc:"Id of the team it belongs to"`
 	Name          string              `json:"name"`
 	DisplayName   string              `json:"display_name"`
 	FallbackOwner string              `json:"fallback_owner" doc:"Whom calls without a key count against where keyless is owner_fallback"`
@@ -62,7 +63,7 @@ type environmentOutput struct {
 }
 
 func (s *Server) showProject(p projects.Project) projectOutput {
-	out := projectOutput{ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, FallbackOwner: p.FallbackOwner,
+	out := projectOutput{ID: p.ID, Team: p.Team, Name: p.Name, DisplayName: p.DisplayName, FallbackOwner: p.FallbackOwner,
 		Tenants: p.Tenants, Limits: showProjectLimits(p.Limits), Versions: []versionOutput{}, KeyTypes: []keyTypeOutput{}, CreatedAt: p.CreatedAt.UTC(), ExpiresAt: utc(p.ExpiresAt)}
 	if p.Product != "" {
 		out.Product = &p.Product
@@ -92,8 +93,11 @@ func (s *Server) showEnvironment(e projects.Environment) environmentOutput {
 	return environmentOutput{ID: e.ID, Name: e.Name, Target: e.Target, URL: s.Config.Address(e.Project, e.Version, e.Name), ETag: quoteTag(e.ETag)}
 }
 
-func (s *Server) listProjects(ctx context.Context, in *struct{ Page }) (*body[list[projectOutput]], error) {
-	found, err := s.Projects.List(ctx, principalOf(ctx), in.Cursor, in.Limit)
+func (s *Server) listProjects(ctx context.Context, in *struct {
+	Page
+	Team string `query:"team" doc:"Id of one team; all of the caller's when absent"`
+}) (*body[list[projectOutput]], error) {
+	found, err := s.Projects.List(ctx, principalOf(ctx), in.Team, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type createProxyInput struct {
 		Version      string                      `json:"version,omitempty" doc:"1.0.0 when absent"`
 		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Name to target; {prod: target} when absent"`
 		RequestsAuth *requestsAuthInput          `json:"requests_auth,omitempty"`
+		Team         string                      `json:"team,omitempty" doc:"Id of the caller's team that it goes to; the first one when absent"`
 		Product      string                      `json:"product,omitempty" doc:"Name of the team's product it belongs to; made where there is none of that name"`
 		Tenant       string                      `json:"tenant,omitempty" doc:"Name of a tenant of the team it serves beside its own, default; made where there is none of that name"`
 		OpenAPI      unavailable                 `json:"openapi,omitempty"`
@@ -144,7 +145,7 @@ func (in *createProxyInput) refuseUnavailable() error {
 
 func (in *createProxyInput) rule() projects.CreateInput {
 	b := in.Body
-	out := projects.CreateInput{Target: b.Target, Name: b.Name, DisplayName: b.DisplayName, Product: b.Product, Tenant: b.Tenant, Version: b.Version, Environments: map[string]string{}}
+	out := projects.CreateInput{Target: b.Target, Team: b.Team, Name: b.Name, DisplayName: b.DisplayName, Product: b.Product, Tenant: b.Tenant, Version: b.Version, Environments: map[string]string{}}
 	for name, environment := range b.Environments {
 		out.Environments[name] = environment.Target
 	}

@@ -72,7 +72,7 @@ func (o *office) installation(t *testing.T) []models.AuditEntry {
 func TestATeamSeesWhoWasRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
-		has := o.furnish(t, "")
+		has := o.furnish(t, "", "")
 		call(t, o.handler, "POST", "/api/v1/keys/"+has.key+"/revoke", "", "", o.stranger...)
 		var list struct {
 			Items []struct {

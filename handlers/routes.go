@@ -28,6 +28,23 @@ func (s *Server) routes(r *gin.Engine) {
 
 	route(s, api, "claim", "POST", "/api/v1/claim", 200, "Take over an unclaimed workspace", s.claimWorkspace)
 
+	route(s, api, "list-teams", "GET", "/api/v1/teams", 200, "List teams", s.listTeams)
+	route(s, api, "create-team", "POST", "/api/v1/teams", 201, "Make a team", s.createTeam)
+	route(s, api, "get-team", "GET", "/api/v1/teams/{team}", 200, "Get a team", s.getTeam)
+	route(s, api, "rename-team", "PATCH", "/api/v1/teams/{team}", 200, "Rename a team", s.renameTeam)
+	route(s, api, "leave-team", "POST", "/api/v1/teams/{team}/leave", 204, "Leave a team", s.leaveTeam)
+	route(s, api, "list-members", "GET", "/api/v1/teams/{team}/members", 200, "List a team's members", s.listMembers)
+	route(s, api, "change-role", "PATCH", "/api/v1/teams/{team}/members/{account}", 200, "Change a member's role", s.changeRole)
+	route(s, api, "remove-member", "DELETE", "/api/v1/teams/{team}/members/{account}", 204, "Take a member out of a team", s.removeMember)
+	route(s, api, "list-invitations", "GET", "/api/v1/teams/{team}/invitations", 200, "List open invitations", s.listInvitations)
+	route(s, api, "create-invitation", "POST", "/api/v1/teams/{team}/invitations", 201, "Make an invitation's link", s.createInvitation)
+	route(s, api, "revoke-invitation", "DELETE", "/api/v1/teams/{team}/invitations/{invitation}", 204, "Revoke an invitation", s.revokeInvitation)
+	route(s, api, "accept-invitation", "POST", "/api/v1/invitations/accept", 200, "Join a team by an invitation", s.acceptInvitation)
+
+	route(s, api, "list-sessions", "GET", "/api/v1/sessions", 200, "List where the account is signed in", s.listSessions)
+	route(s, api, "end-session", "DELETE", "/api/v1/sessions/{session}", 204, "Sign out in one place", s.endSession)
+	route(s, api, "end-other-sessions", "POST", "/api/v1/sessions/end-others", 200, "Sign out everywhere else", s.endOtherSessions)
+
 	route(s, api, "whoami", "GET", "/api/v1/whoami", 200, "Show whom a credential stands for", s.whoami)
 	route(s, api, "list-tokens", "GET", "/api/v1/tokens", 200, "List access tokens", s.listTokens)
 	route(s, api, "create-token", "POST", "/api/v1/tokens", 201, "Create an access token", s.createToken)

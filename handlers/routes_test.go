@@ -19,6 +19,20 @@ var anonymous = map[string]string{
 	"GET /": "/projects", "GET /signin": "200", "POST /signin": "401", "POST /signout": "/signin", "POST /theme": "/",
 	"GET /welcome/:code": "410", "POST /welcome/:code": "422", "GET /claim/:code": "in", "POST /claim/:code": "in",
 
+	"GET /signup": "403", "POST /signup": "422", "POST /signin/:provider": "404", "GET /signin/:provider/callback": "404",
+	"GET /invite/:code": "410", "POST /invite/:code": "in", "POST /team": "/projects",
+
+	"GET /account": "in", "POST /account/password": "in", "GET /account/sessions": "in", "POST /account/sessions/end-others": "in",
+	"POST /account/sessions/:session/end": "in", "GET /account/signins": "in", "POST /account/signins/link/:provider": "in",
+	"POST /account/signins/:identity/unlink": "in", "GET /teams": "in", "POST /teams": "in", "GET /teams/:team": "in", "POST /teams/:team/rename": "in",
+	"POST /teams/:team/leave": "in", "POST /teams/:team/members/:account/role": "in", "POST /teams/:team/members/:account/remove": "in",
+	"POST /teams/:team/invitations": "in", "POST /teams/:team/invitations/:invitation/revoke": "in",
+	"GET /api/v1/teams": "401", "POST /api/v1/teams": "401", "GET /api/v1/teams/:team": "401", "PATCH /api/v1/teams/:team": "401",
+	"POST /api/v1/teams/:team/leave": "401", "GET /api/v1/teams/:team/members": "401", "PATCH /api/v1/teams/:team/members/:account": "401",
+	"DELETE /api/v1/teams/:team/members/:account": "401", "GET /api/v1/teams/:team/invitations": "401", "POST /api/v1/teams/:team/invitations": "401",
+	"DELETE /api/v1/teams/:team/invitations/:invitation": "401", "POST /api/v1/invitations/accept": "401",
+	"GET /api/v1/sessions": "401", "DELETE /api/v1/sessions/:session": "401", "POST /api/v1/sessions/end-others": "401",
+
 	"GET /projects": "in", "GET /projects/new": "in", "POST /projects/new": "in", "GET /projects/:project": "in",
 	"POST /projects/:project/settings": "in", "POST /projects/:project/versions/:version/access": "in",
 	"POST /projects/:project/environments/:environment": "in", "POST /projects/:project/keys": "in",
@@ -74,6 +88,11 @@ var bodies = map[string]string{
 	"POST /proxy":                                               "{}",
 	"POST /api/v1/tokens":                                       `{"name":"ci","scopes":["read"]}`,
 	"POST /api/v1/claim":                                        `{"code":"x"}`,
+	"POST /api/v1/teams":                                        `{"name":"x"}`,
+	"PATCH /api/v1/teams/:team":                                 `{"name":"x"}`,
+	"PATCH /api/v1/teams/:team/members/:account":                `{"role":"viewer"}`,
+	"POST /api/v1/teams/:team/invitations":                      `{"role":"viewer"}`,
+	"POST /api/v1/invitations/accept":                           `{"code":"x"}`,
 	"PATCH /api/v1/projects/:project":                           "{}",
 	"PATCH /api/v1/projects/:project/versions/:version":         `{"requests_auth":{}}`,
 	"PATCH /api/v1/projects/:project/environments/:environment": `{"target":"http://127.0.0.1:9"}`,
@@ -121,7 +140,8 @@ func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
 // any, and sums the answer up.
 func answerTo(s *site, method, route string) string {
 	path := strings.NewReplacer(":project", "shop", ":key_type", "kty_1", ":product", "prd_1", ":key", "key_1", ":export", "exp_1", ":version", "ver_1",
-		":environment", "env_1", ":tenant", "tnt_1", ":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", ":code", "nothing", "*file", "nothing").Replace(route)
+		":environment", "env_1", ":code", "nothing", ":team", "team_1", ":account", "acc_1",
+		":invitation", "inv_1", ":session", "ses_1", ":identity", "idn_1", ":tenant", "tnt_1", ":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", "*file", "nothing").Replace(route)
 	header := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	body := ""
 	if strings.HasPrefix(path, "/api/") || path == "/proxy" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postern/accounts"
+	"postern/accounts/provider"
 	"postern/audit"
 	"postern/config"
 	"postern/egress"
@@ -51,6 +52,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	unserved := func(context.Context) {}
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
+		Providers:   provider.FromConfig(config.SignIn{GitHub: config.GitHub{ClientID: "app", ClientSecret: "secret", URL: "http://127.0.0.1:9", APIURL: "http://127.0.0.1:9"}}),
 		Ready:       func(context.Context) error { return nil },
 		Alarm:       func() string { return "" },
 		Accounts:    &accounts.Service{DB: db, Changed: unserved},

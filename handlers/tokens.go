@@ -105,7 +105,7 @@ func (s *Server) whoami(ctx context.Context, _ *struct{}) (*body[whoamiOutput], 
 	return &body[whoamiOutput]{out}, nil
 }
 
-func showSeats(seats []accounts.Seat) []seatOutput {
+func showSeats(seats []accounts.Team) []seatOutput {
 	out := []seatOutput{}
 	for _, seat := range seats {
 		out = append(out, seatOutput{ID: seat.ID, Name: seat.Name, Role: string(seat.Role)})

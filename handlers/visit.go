@@ -13,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/access"
+	"postern/accounts"
 	"postern/fault"
 	"postern/views/ui"
 )
@@ -82,9 +83,42 @@ func (v *visit) identify() (signedIn bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	teams, _, err := s.Accounts.Teams(r.Context(), p, "", accounts.MaxPage)
+	if err != nil {
+		return false, err
+	}
+	if chosen := s.cookie(r, teamCookie); p.Roles[chosen] != "" {
+		p.HomeTeam = chosen
+	}
 	v.c.Request = withPrincipal(r, p)
-	v.who, v.account = principalOf(v.ctx()), &ui.Account{Name: profile.Name, Email: profile.Email}
+	v.who, v.account = principalOf(v.ctx()), showAccount(profile, teams, p.HomeTeam)
 	return true, nil
+}
+
+func showAccount(profile accounts.Profile, teams []accounts.Team, chosen string) *ui.Account {
+	out := &ui.Account{Name: profile.Name, Email: profile.Email}
+	for _, t := range teams {
+		out.Teams = append(out.Teams, ui.Option{Value: t.ID, Title: t.Name, Note: string(t.Role), Chosen: t.ID == chosen})
+		if t.ID == chosen {
+			out.Team = t.Name
+		}
+	}
+	return out
+}
+
+// enter shows the team that what is on the page belongs to as the chosen one.
+func (v *visit) enter(team string) {
+	if v.who.HomeTeam == team || v.who.Roles[team] == "" {
+		return
+	}
+	v.choose(team)
+	v.who.HomeTeam, v.account.Team = team, ""
+	for i := range v.account.Teams {
+		t := &v.account.Teams[i]
+		if t.Chosen = t.Value == team; t.Chosen {
+			v.account.Team = t.Title
+		}
+	}
 }
 
 // leadToSignIn remembers where the visitor wanted to go: for a form the page it
@@ -99,10 +133,7 @@ func (v *visit) leadToSignIn() {
 			next = from.RequestURI()
 		}
 	}
-	to := "/signin"
-	if next = localPath(next); next != "" && next != "/projects" {
-		to += "?" + url.Values{"next": {next}}.Encode()
-	}
+	to := withNext("/signin", localPath(next))
 	if r.Header.Get("HX-Request") != "" {
 		v.c.Header("HX-Redirect", to)
 		v.c.Status(http.StatusNoContent)

@@ -3,12 +3,14 @@ package models
 import (
 	"time"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"postern/migrations"
 )
 
-// Account is a row of accounts.
+// Account is a row of accounts. An empty PasswordHash means that it has no
+// password, and signs in elsewhere.
 type Account struct {
 	ID           string `gorm:"primaryKey"`
 	Email        string
@@ -18,36 +20,21 @@ type Account struct {
 	CreatedAt    time.Time
 }
 
-// Team is a row of teams. ClaimedAt nil means an unclaimed workspace, which
-// ends at ExpiresAt.
-type Team struct {
-	ID            string `gorm:"primaryKey"`
-	Name          string
-	ClaimedAt     *time.Time
-	ClaimCodeHash Digest
-	ExpiresAt     *time.Time
-	CreatedAt     time.Time
-}
-
-// Membership is a row of memberships.
-type Membership struct {
-	TeamID    string `gorm:"primaryKey"`
-	AccountID string `gorm:"primaryKey"`
-	Role      string
-	CreatedAt time.Time
-}
-
-// Token is a row of tokens: workspace keys, sessions and one-time sign-in
-// links. Hash is the SHA-256 of the secret.
+// Token is a row of tokens: workspace keys, sessions, one-time sign-in links and
+// attempts to sign in elsewhere. Hash is the SHA-256 of the secret. The last
+// three fields are of sessions.
 type Token struct {
-	ID        string `gorm:"primaryKey"`
-	Kind      string
-	TeamID    *string
-	AccountID *string
-	Hash      []byte
-	CreatedAt time.Time
-	ExpiresAt *time.Time
-	UsedAt    *time.Time
+	ID         string `gorm:"primaryKey"`
+	Kind       string
+	TeamID     *string
+	AccountID  *string
+	Hash       []byte
+	CreatedAt  time.Time
+	ExpiresAt  *time.Time
+	UsedAt     *time.Time
+	UserAgent  string
+	RemoteAddr string
+	SeenAt     *time.Time
 }
 
 // CountAccounts counts all accounts.
@@ -68,46 +55,9 @@ func (t *Tx) AccountByID(id string) (Account, error) {
 	return a, t.db.Where("id = ?", id).Take(&a).Error
 }
 
-// TeamByID finds a team.
-func (t *Tx) TeamByID(id string) (Team, error) {
-	var team Team
-	return team, t.db.Where("id = ?", id).Take(&team).Error
-}
-
-// LockTeam finds a team and keeps it from being changed until the transaction
-// ends. On SQLite every write transaction excludes all others anyway.
-func (t *Tx) LockTeam(id string) (Team, error) {
-	q := t.db
-	if t.dialect == migrations.Postgres {
-		q = q.Clauses(clause.Locking{Strength: clause.LockingStrengthShare})
-	}
-	var team Team
-	return team, q.Where("id = ?", id).Take(&team).Error
-}
-
-// TeamByClaimCode finds the workspace a claim code was given out for.
-func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
-	var team Team
-	return team, t.db.Where("claim_code_hash = ?", hash).Take(&team).Error
-}
-
-// ClaimTeam gives an unclaimed workspace its owner's name and an endless life;
-// false when somebody was faster, or has begun to delete it (CondemnTeam).
-func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
-	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND claim_code_hash IS NOT NULL", id).
-		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})
-	return res.RowsAffected == 1, res.Error
-}
-
 // DeleteTokensOfTeam removes a team's tokens of one kind.
 func (t *Tx) DeleteTokensOfTeam(kind, teamID string) error {
 	return t.db.Where("kind = ? AND team_id = ?", kind, teamID).Delete(&Token{}).Error
-}
-
-// MembershipsOf lists the teams an account belongs to, oldest first.
-func (t *Tx) MembershipsOf(accountID string) ([]Membership, error) {
-	var list []Membership
-	return list, t.db.Where("account_id = ?", accountID).Order("created_at, team_id").Find(&list).Error
 }
 
 // TokenByHash finds a token of the kind that is neither expired nor used at now.
@@ -121,6 +71,31 @@ func (t *Tx) TokenByHash(kind string, hash []byte, now time.Time) (Token, error)
 func (t *Tx) UseToken(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Token{}).Where("id = ? AND used_at IS NULL", id).UpdateColumn("used_at", now)
 	return res.RowsAffected == 1, res.Error
+}
+
+// TokensOf lists the tokens of one kind that an account has at now, newest first.
+func (t *Tx) TokensOf(kind, accountID string, now time.Time) ([]Token, error) {
+	var list []Token
+	return list, t.db.Where("kind = ? AND account_id = ? AND used_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", kind, accountID, now).
+		Order("created_at DESC, id DESC").Find(&list).Error
+}
+
+// DeleteTokensExcept removes an account's tokens of one kind but one, and tells
+// how many there were.
+func (t *Tx) DeleteTokensExcept(kind, accountID, keep string) (int64, error) {
+	res := t.db.Where("kind = ? AND account_id = ? AND id <> ?", kind, accountID, keep).Delete(&Token{})
+	return res.RowsAffected, res.Error
+}
+
+// SetTokenHash gives a token a new secret; false when it is gone.
+func (t *Tx) SetTokenHash(id string, hash []byte) (bool, error) {
+	res := t.db.Model(&Token{}).Where("id = ?", id).UpdateColumn("hash", hash)
+	return res.RowsAffected == 1, res.Error
+}
+
+// TouchToken notes when a token was last seen.
+func (t *Tx) TouchToken(id string, now time.Time) error {
+	return t.db.Model(&Token{}).Where("id = ?", id).UpdateColumn("seen_at", now).Error
 }
 
 // DeleteToken removes a token.
@@ -137,6 +112,26 @@ func (t *Tx) DeleteTokens(kind string) error {
 // DeleteExpiredTokens removes what can never be used again.
 func (t *Tx) DeleteExpiredTokens(now time.Time) error {
 	return t.db.Where("expires_at <= ?", now).Delete(&Token{}).Error
+}
+
+// HoldAccount finds an account and makes whoever else holds it wait for the end
+// of the transaction. On SQLite every write transaction excludes all others anyway.
+func (t *Tx) HoldAccount(id string) (Account, error) {
+	var a Account
+	return a, t.held().Where("id = ?", id).Take(&a).Error
+}
+
+// SetPassword writes an account's password hash.
+func (t *Tx) SetPassword(id, encoded string) error {
+	return t.db.Model(&Account{}).Where("id = ?", id).UpdateColumn("password_hash", encoded).Error
+}
+
+// held locks the rows that a query reads until the transaction ends.
+func (t *Tx) held() *gorm.DB {
+	if t.dialect == migrations.Postgres {
+		return t.db.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
+	}
+	return t.db
 }
 
 // LockAccounts makes concurrent first sign-ups wait for each other. SQLite's

@@ -24,6 +24,7 @@ import (
 // CreateInput is what POST /proxy takes. Empty fields take their defaults.
 type CreateInput struct {
 	Target       string
+	Team         string // id; the principal's home team when empty
 	Name         string
 	DisplayName  string
 	Product      string // name; made where the team has none of it
@@ -51,11 +52,17 @@ type Created struct {
 // firstKeyOwner is whom the bootstrap keys belong to.
 const firstKeyOwner = "bootstrap"
 
-// Create makes a project in the principal's home team, or in a new workspace
-// for an anonymous caller.
+// Create makes a project in a team of the principal's, or in a new workspace for
+// an anonymous caller.
 func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput) (Created, error) {
-	if !p.Anonymous() {
-		if err := access.Check(p, p.HomeTeam, access.ProjectCreate); err != nil {
+	if !p.Anonymous() || in.Team != "" {
+		if in.Team == "" {
+			in.Team = p.HomeTeam
+		}
+		if in.Team == "" {
+			return Created{}, fault.New(fault.Conflict, "no_team", "You are in no team. Make one first, or have somebody invite you to theirs.")
+		}
+		if err := access.Check(p, in.Team, access.ProjectCreate); err != nil {
 			return Created{}, fmt.Errorf("projects: create: %w", err)
 		}
 	}
@@ -92,7 +99,7 @@ const nameAttempts = 5
 
 func (s *Service) create(ctx context.Context, p access.Principal, plan plan) (out Created, err error) {
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		team := p.HomeTeam
+		team := plan.Team
 		switch {
 		case p.Anonymous():
 			workspace, err := accounts.NewWorkspace(tx, s.UnclaimedTTL)

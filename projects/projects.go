@@ -108,21 +108,28 @@ type Page struct {
 // MaxPage is the most projects one page holds.
 const MaxPage = 200
 
-// List returns the projects of the principal's teams by name. The cursor is the
-// Next of the page before, limit at most MaxPage, 0 for 50.
-func (s *Service) List(ctx context.Context, p access.Principal, cursor string, limit int) (Page, error) {
+// List returns the projects of the principal's teams by name, or of one of them.
+// The cursor is the Next of the page before, limit at most MaxPage, 0 for 50.
+func (s *Service) List(ctx context.Context, p access.Principal, team, cursor string, limit int) (Page, error) {
 	if p.Anonymous() {
 		return Page{}, access.Check(p, "", access.ProjectRead)
 	}
 	if err := access.Within(p, access.ProjectRead); err != nil {
 		return Page{}, err
 	}
+	teams := p.Teams()
+	if team != "" {
+		if err := access.Check(p, team, access.ProjectRead); err != nil {
+			return Page{}, fmt.Errorf("projects: list: %w", err)
+		}
+		teams = []string{team}
+	}
 	if limit <= 0 {
 		limit = 50
 	}
 	limit = min(limit, MaxPage)
 	tx := s.DB.Read(ctx)
-	rows, err := tx.ProjectsOfTeams(p.Teams(), cursor, limit+1)
+	rows, err := tx.ProjectsOfTeams(teams, cursor, limit+1)
 	if err != nil {
 		return Page{}, fmt.Errorf("projects: list: %w", err)
 	}

@@ -107,6 +107,9 @@ func complaints(doc *goquery.Document) []string {
 	})
 	each("a[href]", "javascript or unsafe address", func(s *goquery.Selection) bool {
 		href := s.AttrOr("href", "")
+		if _, leaves := s.Attr("data-leave"); leaves { // to another issuer, without telling it from where
+			return !strings.HasPrefix(href, "https://") || s.AttrOr("rel", "") != "noreferrer"
+		}
 		return !strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "#")
 	})
 	each("*", "event attribute or hx-on", hasHandler)

@@ -5,37 +5,30 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
-
-	"postern/policy"
 )
 
 // peer is a proxy under load.
 type peer struct {
 	name string
 	url  string // of the environment, without a trailing slash
+	key  string
+	keys []calling // where calls go in turn instead, with which key
 	pids func() []int
 }
 
-// scenario is one kind of call.
+// calling is one of many addresses, with a key that opens it.
+type calling struct{ path, key string }
+
+// scenario is one kind of call, made to each of its peers.
 type scenario struct {
 	name        string
 	connections int
-	key         string
-	refused     bool // every answer must be an error; else none may be
-}
-
-func scenarios(s settings, key string) []scenario {
-	wrong, err := policy.NewKey(policy.DefaultKeyPrefix, "prod") // well-formed, so that it is looked up
-	if err != nil {
-		panic(err)
-	}
-	return []scenario{
-		{fmt.Sprintf("forward 1 KiB, %d connections", s.connections), s.connections, key, false},
-		{fmt.Sprintf("wrong key, %d connections", s.connections), s.connections, wrong, true},
-		{"forward 1 KiB, 1 connection", 1, key, false},
-	}
+	path        string // below the environment
+	refused     bool   // every answer must be an error; else none may be
+	peers       []peer // the last is what the others are compared with
 }
 
 // result is one measurement, or the median of several.
@@ -48,29 +41,44 @@ type result struct {
 // load drives wrk.
 type load struct {
 	settings
-	wrk, script string
+	wrk, dir string
 }
 
-// writeScript makes wrk print one line that can be read back: requests, length
-// in µs, p50 and p99 in µs, answers with an error status, failed connections.
-func (l load) writeScript() error {
-	const script = `function done(summary, latency)
+// script makes wrk call a peer's addresses in turn, where it has several, and
+// print one line that can be read back: requests, length in µs, p50 and p99 in
+// µs, answers with an error status, failed connections.
+func (l load) script(sc scenario, p peer) (string, error) {
+	text := turns(sc, p) + `function done(summary, latency)
   io.write(string.format("RESULT %d %d %d %d %d %d\n", summary.requests, summary.duration,
     latency:percentile(50), latency:percentile(99), summary.errors.status,
     summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout))
 end
 `
-	if err := os.WriteFile(l.script, []byte(script), 0o600); err != nil {
-		return fmt.Errorf("write wrk's script: %w", err)
+	file := filepath.Join(l.dir, "wrk.lua")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return "", fmt.Errorf("write wrk's script: %w", err)
 	}
-	return nil
+	return file, nil
+}
+
+func turns(sc scenario, p peer) string {
+	if len(p.keys) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	text.WriteString("local calls, turn = {}, 0\nfunction init()\n")
+	for _, one := range p.keys {
+		fmt.Fprintf(&text, "  calls[#calls + 1] = wrk.format('GET', '%s', {['X-API-Key'] = '%s', Host = wrk.headers['Host']})\n", one.path+sc.path, one.key)
+	}
+	text.WriteString("end\nfunction request()\n  turn = turn % #calls + 1\n  return calls[turn]\nend\n")
+	return text.String()
 }
 
 // compare lets the peers take turns and returns the median of each.
-func (l load) compare(ctx context.Context, sc scenario, peers []peer) ([]result, error) {
-	all := make([][]result, len(peers))
+func (l load) compare(ctx context.Context, sc scenario) ([]result, error) {
+	all := make([][]result, len(sc.peers))
 	for round := range l.rounds + 1 {
-		for i, p := range peers {
+		for i, p := range sc.peers {
 			r, err := l.measure(ctx, sc, p)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", sc.name, p.name, err)
@@ -80,7 +88,7 @@ func (l load) compare(ctx context.Context, sc scenario, peers []peer) ([]result,
 			}
 		}
 	}
-	out := make([]result, len(peers))
+	out := make([]result, len(sc.peers))
 	for i, results := range all {
 		out[i] = result{
 			rate: median(results, func(r result) float64 { return r.rate }),
@@ -98,8 +106,12 @@ func (l load) measure(ctx context.Context, sc scenario, p peer) (result, error) 
 	if err != nil {
 		return result{}, err
 	}
+	script, err := l.script(sc, p)
+	if err != nil {
+		return result{}, err
+	}
 	cmd := exec.CommandContext(ctx, l.wrk, "-t", "1", "-c", fmt.Sprint(sc.connections), "-d", fmt.Sprintf("%ds", l.seconds),
-		"-H", "X-API-Key: "+sc.key, "-s", l.script, p.url+"/orders/42")
+		"-H", "X-API-Key: "+p.key, "-s", script, p.url+sc.path)
 	out, err := cmd.Output()
 	if err != nil {
 		return result{}, fmt.Errorf("wrk: %w", err)
@@ -135,11 +147,12 @@ func median[T any](all []T, of func(T) float64) float64 {
 	return values[len(values)/2]
 }
 
-// printTable compares every peer with the last, nginx.
-func printTable(sc scenario, peers []peer, results []result) {
+// printTable compares every peer with the last.
+func printTable(sc scenario, results []result) {
 	base := results[len(results)-1]
-	fmt.Printf("\n%s\n%-10s %12s %9s %9s %9s %14s %9s\n", sc.name, "", "requests/s", "of nginx", "p50 µs", "p99 µs", "CPU s/10,000", "of nginx")
+	of := "of " + sc.peers[len(sc.peers)-1].name
+	fmt.Printf("\n%s\n%-24s %12s %12s %9s %9s %9s %14s %12s\n", sc.name, "", "requests/s", of, "p50 µs", "p99 µs", "ratio", "CPU s/10,000", of)
 	for i, r := range results {
-		fmt.Printf("%-10s %12.0f %9.2f %9.0f %9.0f %14.3f %9.2f\n", peers[i].name, r.rate, r.rate/base.rate, r.p50, r.p99, r.cpu, r.cpu/base.cpu)
+		fmt.Printf("%-24s %12.0f %12.2f %9.0f %9.0f %9.2f %14.3f %12.2f\n", sc.peers[i].name, r.rate, r.rate/base.rate, r.p50, r.p99, r.p99/base.p99, r.cpu, r.cpu/base.cpu)
 	}
 }

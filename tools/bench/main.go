@@ -4,8 +4,7 @@
 //	go run ./tools/bench
 //
 // It owns the measurement: it builds ./cmd/postern, runs `postern serve` on a
-// temporary directory with 10,000 keys minted through the API, an nginx with the
-// same keys in a map, one upstream for both (another nginx with a fixed body of
+// temporary directory, an nginx with the same keys in a map, one upstream for both (another nginx with a fixed body of
 // 1 KiB), and wrk as the load. It does not own what is good enough: it prints
 // figures and fails only when something cannot be measured.
 //
@@ -30,17 +29,23 @@ import (
 // settings are the flags.
 type settings struct {
 	keys        int
+	million     int
+	projects    int
 	rounds      int
 	seconds     int
 	connections int
+	soak        time.Duration
 }
 
 func main() {
 	var s settings
 	flag.IntVar(&s.keys, "keys", 10000, "keys that both peers know")
+	flag.IntVar(&s.million, "many-keys", 1_000_000, "keys of the project that has very many")
+	flag.IntVar(&s.projects, "projects", 1000, "projects that calls go to in turn")
 	flag.IntVar(&s.rounds, "rounds", 5, "rounds; figures are medians over them")
 	flag.IntVar(&s.seconds, "seconds", 2, "length of one measurement")
 	flag.IntVar(&s.connections, "connections", 64, "connections of the load generator")
+	flag.DurationVar(&s.soak, "soak", 0, "instead of comparing, keep calling for so long and print the memory taken")
 	flag.Parse()
 
 	if err := run(s); err != nil {
@@ -52,7 +57,7 @@ func main() {
 func run(s settings) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute+s.soak)
 	defer cancel()
 	tools, err := findTools()
 	if err != nil {
@@ -80,36 +85,29 @@ func run(s settings) (err error) {
 	}
 	defer func() { postern.stop() }()
 
-	progress("minting %d keys through the API", s.keys)
-	project, err := postern.createProject(ctx, "bench", upstream.url)
+	progress("making projects and keys")
+	m, err := stockUp(ctx, s, binary, upstream.url, &postern)
 	if err != nil {
 		return err
 	}
-	keys, err := project.mint(ctx, s.keys)
-	if err != nil {
-		return err
-	}
-	reference, err := startReference(dir, tools.nginx, upstream.addr, keys)
+	reference, err := startReference(dir, tools.nginx, upstream.addr, m.keys)
 	if err != nil {
 		return err
 	}
 	defer reference.stop()
 
-	load := load{wrk: tools.wrk, settings: s, script: filepath.Join(dir, "report.lua")}
-	if err := load.writeScript(); err != nil {
-		return err
+	load := load{wrk: tools.wrk, settings: s, dir: dir}
+	if s.soak > 0 {
+		return load.soakIn(ctx, m, postern)
 	}
-	peers := []peer{
-		{name: "postern", url: project.url, pids: postern.pids},
-		{name: "nginx", url: "http://" + reference.addr + prefix, pids: reference.pids},
-	}
-	for _, sc := range scenarios(s, keys[len(keys)/2]) {
+	nginx := peer{name: "nginx", url: "http://" + reference.addr + prefix, pids: reference.pids}
+	for _, sc := range scenarios(s, m, postern.pids, nginx) {
 		progress("%s: %d rounds of %d s for each peer", sc.name, s.rounds, s.seconds)
-		results, err := load.compare(ctx, sc, peers)
+		results, err := load.compare(ctx, sc)
 		if err != nil {
 			return err
 		}
-		printTable(sc, peers, results)
+		printTable(sc, results)
 	}
 	return measureControl(ctx, binary, size, upstream.url, &postern)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -19,14 +20,25 @@ type server struct {
 	addr, url string
 }
 
-// startUpstream answers every path with 1 KiB.
+// bigPath is answered with 64 KiB.
+const bigPath = "/blob"
+
+// startUpstream answers every path but bigPath with 1 KiB.
 func startUpstream(dir, nginx string) (*server, error) {
+	files := filepath.Join(dir, "upstream", "files")
+	if err := os.MkdirAll(files, 0o755); err != nil {
+		return nil, fmt.Errorf("start the upstream: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(files, bigPath), bytes.Repeat([]byte("0123456789abcdef"), 4<<10), 0o600); err != nil {
+		return nil, fmt.Errorf("start the upstream: %w", err)
+	}
 	return startNginx(filepath.Join(dir, "upstream"), nginx, func(addr string) string {
 		return fmt.Sprintf(`server {
     listen %s backlog=1024;
     keepalive_requests 1000000000;
     location / { default_type text/plain; return 200 "%s"; }
-  }`, addr, strings.Repeat("0123456789abcdef", 64))
+    location = %s { root %s; open_file_cache max=10; sendfile on; tcp_nopush on; }
+  }`, addr, strings.Repeat("0123456789abcdef", 64), bigPath, files)
 	})
 }
 

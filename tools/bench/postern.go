@@ -14,8 +14,9 @@ import (
 // postern is the product, running.
 type postern struct {
 	*process
-	control string // base URL of the control plane
-	ready   time.Duration
+	control, gateway string // base URLs
+	data             string // directory
+	ready            time.Duration
 }
 
 // startPostern runs `postern serve` on the data directory and waits until
@@ -34,7 +35,7 @@ func startPostern(ctx context.Context, binary, data string) (*postern, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &postern{process: p, control: "http://" + control}
+	out := &postern{process: p, control: "http://" + control, gateway: "http://" + gateway, data: data}
 	if err := p.waitFor(func() bool { return isReady(ctx, out.control) }); err != nil {
 		return nil, err
 	}
@@ -59,6 +60,7 @@ func isReady(ctx context.Context, control string) bool {
 type project struct {
 	control, name, workspaceKey string
 	url                         string // of its environment at the gateway
+	key                         string // of its bootstrap owner
 }
 
 func (p *postern) createProject(ctx context.Context, name, target string) (*project, error) {
@@ -68,9 +70,12 @@ func (p *postern) createProject(ctx context.Context, name, target string) (*proj
 				URL string `json:"url"`
 			} `json:"environments"`
 		} `json:"project"`
+		APIKeys map[string]struct {
+			Key string `json:"key"`
+		} `json:"api_keys"`
 		WorkspaceKey string `json:"workspace_key"`
 	}
-	err := post(ctx, p.control+"/proxy", "", map[string]any{
+	err := post(ctx, p.control+"/proxy", map[string]any{
 		"name": name, "target": target, "requests_auth": map[string]any{"mode": "authenticate", "methods": []string{"api_key"}},
 	}, &answer)
 	if err != nil {
@@ -79,29 +84,12 @@ func (p *postern) createProject(ctx context.Context, name, target string) (*proj
 	if len(answer.Project.Environments) != 1 || answer.WorkspaceKey == "" {
 		return nil, fmt.Errorf("POST /proxy: the answer names no environment or no workspace key")
 	}
-	return &project{control: p.control, name: name, workspaceKey: answer.WorkspaceKey, url: answer.Project.Environments[0].URL}, nil
-}
-
-// mint makes keys through the API and returns them as the one answer that shows
-// them does.
-func (p *project) mint(ctx context.Context, n int) ([]string, error) {
-	keys := make([]string, n)
-	for i := range keys {
-		var answer struct {
-			Key string `json:"key"`
-		}
-		err := post(ctx, p.control+"/api/v1/projects/"+p.name+"/keys", p.workspaceKey,
-			map[string]any{"owner": fmt.Sprintf("app-%d", i), "key_type": "full"}, &answer)
-		if err != nil {
-			return nil, err
-		}
-		keys[i] = answer.Key
-	}
-	return keys, nil
+	return &project{control: p.control, name: name, workspaceKey: answer.WorkspaceKey,
+		url: answer.Project.Environments[0].URL, key: answer.APIKeys["prod"].Key}, nil
 }
 
 // post sends JSON and reads the 201 into answer.
-func post(ctx context.Context, url, bearer string, body, answer any) error {
+func post(ctx context.Context, url string, body, answer any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("POST %s: %w", url, err)
@@ -111,9 +99,6 @@ func post(ctx context.Context, url, bearer string, body, answer any) error {
 		return fmt.Errorf("POST %s: %w", url, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if bearer != "" {
-		req.Header.Set("Authorization", "Bearer "+bearer)
-	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return fmt.Errorf("POST %s: %w", url, err)
@@ -147,11 +132,10 @@ func measureControl(ctx context.Context, binary string, size int64, target strin
 	}
 	slices.Sort(took)
 
-	data := (*p).cmd.Args[slices.Index((*p).cmd.Args, "--data-dir")+1]
 	var ready []float64
 	for range starts {
 		(*p).stop()
-		again, err := startPostern(ctx, binary, data)
+		again, err := startPostern(ctx, binary, (*p).data)
 		if err != nil {
 			return err
 		}

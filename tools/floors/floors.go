@@ -96,8 +96,8 @@ var libraries = []library{
 	{"github.com/prometheus", []string{"metrics"}},
 	{"code.dny.dev/ssrf", []string{"egress"}},
 	{"github.com/go-jose", []string{"login"}},
-	{"golang.org/x/oauth2", []string{"login"}},
-	{"github.com/coreos/go-oidc", []string{"login"}},
+	{"golang.org/x/oauth2", []string{"accounts", "login"}},
+	{"github.com/coreos/go-oidc", []string{"accounts", "login"}},
 	{"github.com/tink-crypto", []string{"secrets"}},
 	{"github.com/chromedp", []string{}},
 }

@@ -1,8 +1,9 @@
 // Package signin holds the pages a person passes to get into the dashboard.
 //
-// It owns the sign-in page, the first-account page behind a one-time link, and
-// the page for a link that no longer works. It does not own sessions, passwords
-// or links (accounts).
+// It owns the pages to sign in and to sign up, here or with another issuer, the
+// first-account page behind a one-time link, the page of an invitation, and the
+// pages for links that no longer work. It does not own sessions, passwords or
+// links (accounts).
 package signin
 
 import (
@@ -14,11 +15,66 @@ import (
 // SignIn asks for e-mail address and password. It posts email, password and
 // next to /signin.
 type SignIn struct {
-	Page     ui.Page
-	Email    ui.Value
-	Password string // what is wrong with the password; never the password itself
-	Next     string // path to go on to, "" for the projects list
-	Error    string // what is wrong with the attempt as a whole
+	Page      ui.Page
+	Intro     string // why one is here, "" for the usual
+	Email     ui.Value
+	Password  string // what is wrong with the password; never the password itself
+	Next      string // path to go on to, "" for the projects list
+	Error     string // what is wrong with the attempt as a whole
+	Elsewhere []Provider
+	SignUpURL string // "" where no account can be made
+}
+
+func (m SignIn) intro() string {
+	if m.Intro == "" {
+		return "Use the account of this installation."
+	}
+	return m.Intro
+}
+
+// Provider is somebody else to sign in with. Its button posts next to /signin/{ID}.
+type Provider struct {
+	ID   string
+	Name string
+}
+
+// SignUp asks for a new account. It posts email, name, password and next to
+// /signup.
+type SignUp struct {
+	Page              ui.Page
+	Intro             string // what the account is for, "" for the usual
+	Refusal           string // why no account can be made; the rest is empty then
+	Email             ui.Value
+	Name              ui.Value
+	Password          string // what is wrong with the password; never the password itself
+	MinPasswordLength int    // characters
+	Next              string
+	Error             string
+	Elsewhere         []Provider
+	SignInURL         string
+}
+
+func (m SignUp) minLength() string { return strconv.Itoa(m.MinPasswordLength) }
+
+// Leave goes on to another issuer.
+type Leave struct {
+	Page ui.Page
+	Name string // of the issuer
+	URL  string
+}
+
+// Invited is the page behind /invite/{code}.
+type Invited struct {
+	Page      ui.Page
+	Refusal   string // why nothing can be joined; the rest is empty then
+	Team      string
+	Role      string
+	RoleText  string // what the role may do
+	Account   string // e-mail of who is signed in, "" for nobody
+	Action    string // of the form that accepts
+	SignInURL string
+	SignUpURL string // "" where no account can be made
+	Error     string
 }
 
 // Welcome makes the first local account behind a one-time link. It posts email,

@@ -11,10 +11,12 @@ type Page struct {
 	Refresh int      // seconds until a browser without script loads the page again; 0: never
 }
 
-// Account is who is signed in.
+// Account is who is signed in, and for which of their teams.
 type Account struct {
 	Name  string
 	Email string
+	Team  string   // name of the chosen team, "" without any
+	Teams []Option // all of them; Value is the id
 }
 
 // Initial is the letter of the account's picture.

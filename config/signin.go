@@ -1,0 +1,101 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// SignUpPolicy says who may make an account.
+type SignUpPolicy string
+
+// The values of --signup. By invitation is the default: closed would leave no way
+// for a second person to come in, and open lets in whoever finds the address.
+const (
+	SignUpOpen   SignUpPolicy = "open"   // anybody
+	SignUpInvite SignUpPolicy = "invite" // with an invitation to a team, or the claim code of a workspace
+	SignUpClosed SignUpPolicy = "closed" // nobody
+)
+
+// SignIn is where people can sign in beside here; without a client id, nowhere.
+type SignIn struct {
+	OIDC   OIDC
+	GitHub GitHub
+}
+
+// OIDC is one OpenID Connect issuer.
+type OIDC struct {
+	Issuer       string
+	ClientID     string
+	ClientSecret Secret // "" for a public client
+	Name         string // on the button
+}
+
+// GitHub is an OAuth app of github.com or of a GitHub Enterprise server.
+type GitHub struct {
+	ClientID     string
+	ClientSecret Secret
+	URL          string // where people sign in, without a trailing slash
+	APIURL       string // without a trailing slash
+}
+
+func signInSettings() []setting {
+	return []setting{
+		{"signup", "invite", "who may make an account: open, invite (with an invitation, or to claim what was made without signing in) or closed", assignSignUp},
+		{"signin-oidc-issuer", "", "OpenID Connect issuer that people can sign in with, such as https://id.example.com; its redirect URI is <public-url>/signin/oidc/callback", text(func(c *Config) *string { return &c.SignIn.OIDC.Issuer })},
+		{"signin-oidc-client-id", "", "client id at that issuer", text(func(c *Config) *string { return &c.SignIn.OIDC.ClientID })},
+		{"signin-oidc-client-secret", "", "client secret at that issuer; empty for a public client", func(c *Config, v string) error { c.SignIn.OIDC.ClientSecret = Secret(v); return nil }},
+		{"signin-oidc-name", "Single sign-on", "what the button calls that issuer", text(func(c *Config) *string { return &c.SignIn.OIDC.Name })},
+		{"signin-github-client-id", "", "client id of a GitHub OAuth app that people can sign in with; its callback is <public-url>/signin/github/callback", text(func(c *Config) *string { return &c.SignIn.GitHub.ClientID })},
+		{"signin-github-client-secret", "", "client secret of that app", func(c *Config, v string) error { c.SignIn.GitHub.ClientSecret = Secret(v); return nil }},
+		{"signin-github-url", "https://github.com", "GitHub, or a GitHub Enterprise server", text(func(c *Config) *string { return &c.SignIn.GitHub.URL })},
+		{"signin-github-api-url", "https://api.github.com", "its API; of an Enterprise server https://<host>/api/v3", text(func(c *Config) *string { return &c.SignIn.GitHub.APIURL })},
+	}
+}
+
+func assignSignUp(c *Config, v string) error {
+	switch p := SignUpPolicy(v); p {
+	case SignUpOpen, SignUpInvite, SignUpClosed:
+		c.SignUp = p
+		return nil
+	}
+	return fmt.Errorf("%q is none of open, invite, closed", v)
+}
+
+// checkSignIn completes and judges where people sign in. Secrets and people pass
+// through these addresses, so they are https except on this machine.
+func (c *Config) checkSignIn(report func(setting, format string, args ...any)) {
+	oidc, github := &c.SignIn.OIDC, &c.SignIn.GitHub
+	check := func(setting, raw string) {
+		u, err := url.Parse(raw)
+		switch {
+		case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || (u.Scheme != "https" && u.Scheme != "http"):
+			report(setting, "this is not an address such as https://id.example.com")
+		case u.Scheme == "http" && !onThisMachine(u.Hostname()):
+			report(setting, "use https: client secret and codes are sent there")
+		}
+	}
+	if (oidc.Issuer == "") != (oidc.ClientID == "") {
+		report("--signin-oidc-issuer", "set issuer and client id together")
+	}
+	if oidc.Issuer != "" { // a slash at its end is part of an issuer's name
+		check("--signin-oidc-issuer", oidc.Issuer)
+	}
+	if strings.TrimSpace(oidc.Name) == "" {
+		report("--signin-oidc-name", "give a name for the button")
+	}
+	if (github.ClientID == "") != (github.ClientSecret == "") {
+		report("--signin-github-client-id", "set client id and client secret together")
+	}
+	if github.ClientID != "" {
+		check("--signin-github-url", github.URL)
+		check("--signin-github-api-url", github.APIURL)
+		github.URL, github.APIURL = strings.TrimRight(github.URL, "/"), strings.TrimRight(github.APIURL, "/")
+	}
+}
+
+func onThisMachine(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && ip.IsLoopback())
+}

@@ -1,0 +1,205 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"postern/access"
+	"postern/accounts"
+	"postern/fault"
+	"postern/views/signin"
+)
+
+// ticketIn is the ticket that lies in the way somebody came: signing up leads on
+// to the page of an invitation or of a claim.
+func ticketIn(next string) accounts.Ticket {
+	path, _, _ := strings.Cut(next, "?")
+	if code, ok := strings.CutPrefix(path, "/invite/"); ok {
+		return accounts.Ticket{Invitation: unescaped(code)}
+	}
+	if code, ok := strings.CutPrefix(path, "/claim/"); ok {
+		return accounts.Ticket{Claim: unescaped(code)}
+	}
+	return accounts.Ticket{}
+}
+
+func unescaped(segment string) string {
+	text, err := url.PathUnescape(segment)
+	if err != nil {
+		return segment
+	}
+	return text
+}
+
+// withNext is the address of a door, with where to go on to behind it.
+func withNext(path, next string) string {
+	if next == "" || next == "/projects" {
+		return path
+	}
+	return path + "?" + url.Values{"next": {next}}.Encode()
+}
+
+func (v *visit) from() accounts.From {
+	r := v.c.Request
+	return accounts.From{RemoteAddr: r.RemoteAddr, UserAgent: r.UserAgent(), RequestID: requestID(r.Context())}
+}
+
+// signUpURL is where to make an account on this way, "" where none can be made.
+func (s *Server) signUpURL(v *visit, next string) (string, error) {
+	err := s.Accounts.MaySignUp(v.ctx(), ticketIn(next))
+	switch fault.KindOf(err) {
+	case fault.Internal:
+		return withNext("/signup", next), err // nil, or a failure
+	default:
+		return "", nil
+	}
+}
+
+func (s *Server) askSignUp(v *visit) (answer, error) {
+	next := localPath(v.c.Query("next"))
+	signedIn, err := v.identify()
+	if err != nil {
+		return answer{}, err
+	}
+	if signedIn {
+		return goOn(next), nil
+	}
+	if err := s.Accounts.MaySignUp(v.ctx(), ticketIn(next)); err != nil {
+		return s.noSignUp(v, next, err)
+	}
+	m, err := s.signUpForm(v, next)
+	return show(signin.SignUpPage(m)), err
+}
+
+func (s *Server) signUpForm(v *visit, next string) (signin.SignUp, error) {
+	m := signin.SignUp{Page: v.shell("Create an account", withNext("/signup", next)), MinPasswordLength: accounts.MinPassword, Next: next,
+		Elsewhere: s.elsewhere(), SignInURL: withNext("/signin", next)}
+	ticket := ticketIn(next)
+	if ticket.Claim != "" {
+		m.Intro = "Then you can claim what was made without signing in."
+	}
+	if ticket.Invitation == "" {
+		return m, nil
+	}
+	invitation, err := s.Accounts.LookInvitation(v.ctx(), ticket.Invitation)
+	m.Intro = "You join " + invitation.TeamName + " as " + string(invitation.Role) + "."
+	m.Email.Text = invitation.Email
+	return m, err
+}
+
+// noSignUp says on the page itself why no account can be made.
+func (s *Server) noSignUp(v *visit, next string, err error) (answer, error) {
+	if fault.KindOf(err) == fault.Internal {
+		return answer{}, err
+	}
+	problem := problemOf(err, "")
+	m := signin.SignUp{Page: v.shell("Create an account", "/signup"), Refusal: problem.Detail, SignInURL: withNext("/signin", next)}
+	return answer{status: problem.Status, page: signin.SignUpPage(m)}, nil
+}
+
+func (s *Server) signUp(v *visit) (answer, error) {
+	next := localPath(v.posted("next"))
+	in := accounts.SignUp{Email: v.posted("email"), Name: v.posted("name"), Password: v.posted("password"), From: v.from()}
+	ticket := ticketIn(next)
+	session, err := s.Accounts.SignUp(v.ctx(), in, ticket)
+	if err == nil {
+		if ticket.Invitation != "" {
+			next = "" // it is used up
+		}
+		return goOn(next), s.beginSession(v, session)
+	}
+	if code := fault.CodeOf(err); code == "signup_closed" || fault.KindOf(err) == fault.Gone || fault.KindOf(err) == fault.NotFound {
+		return s.noSignUp(v, next, err)
+	}
+	m, failed := s.signUpForm(v, next)
+	if failed != nil {
+		return answer{}, failed
+	}
+	m.Email.Text, m.Name.Text = in.Email, in.Name
+	if wrong, ok := mistakesIn(err); ok {
+		m.Email, m.Name = wrong.value("/email", in.Email), wrong.value("/name", in.Name)
+		m.Password = wrong.take("/password")
+		m.Error = wrong.rest()
+		return answer{status: wrong.status, page: signin.SignUpPage(m)}, nil
+	}
+	if kind := fault.KindOf(err); kind != fault.TooMany && kind != fault.Forbidden && kind != fault.Conflict {
+		return answer{}, err
+	}
+	problem := problemOf(err, "")
+	m.Error = problem.Detail
+	return answer{status: problem.Status, page: signin.SignUpPage(m)}, nil
+}
+
+// roleTexts say what a role may do.
+var roleTexts = map[access.Role]string{
+	access.Owner:  "Owners do everything, and say who else is in the team.",
+	access.Member: "Members make and change projects, keys and exports.",
+	access.Viewer: "Viewers see everything and change nothing.",
+}
+
+func (s *Server) askInvite(v *visit) (answer, error) {
+	if _, err := v.identify(); err != nil {
+		return answer{}, err
+	}
+	m, err := s.invited(v)
+	if err != nil {
+		return s.uninvited(v, err)
+	}
+	return show(signin.InvitedPage(m)), nil
+}
+
+func (s *Server) invited(v *visit) (signin.Invited, error) {
+	path := "/invite/" + url.PathEscape(v.param("code"))
+	found, err := s.Accounts.LookInvitation(v.ctx(), v.param("code"))
+	if err != nil {
+		return signin.Invited{}, err
+	}
+	m := signin.Invited{Page: v.shell("Invitation", path), Team: found.TeamName, Role: string(found.Role), RoleText: roleTexts[found.Role], Action: path,
+		SignInURL: withNext("/signin", path)}
+	if v.account != nil {
+		m.Account = v.account.Email
+		return m, nil
+	}
+	m.SignUpURL, err = s.signUpURL(v, path)
+	return m, err
+}
+
+func (s *Server) uninvited(v *visit, err error) (answer, error) {
+	if fault.KindOf(err) != fault.Gone {
+		return answer{}, err
+	}
+	m := signin.Invited{Page: v.shell("Invitation", "/projects"), Refusal: problemOf(err, "").Detail}
+	return answer{status: http.StatusGone, page: signin.InvitedPage(m)}, nil
+}
+
+func (s *Server) acceptInvite(v *visit) (answer, error) {
+	team, err := s.Accounts.Accept(v.ctx(), v.who, v.param("code"))
+	if err == nil {
+		v.choose(team.ID)
+		if err := s.rotateSession(v); err != nil {
+			return answer{}, err
+		}
+		return v.done("joined", "/projects")
+	}
+	kind := fault.KindOf(err)
+	if kind != fault.Conflict && kind != fault.Forbidden {
+		return s.uninvited(v, err)
+	}
+	m, failed := s.invited(v)
+	if failed != nil {
+		return s.uninvited(v, failed)
+	}
+	problem := problemOf(err, "")
+	m.Error = problem.Detail
+	return answer{status: problem.Status, page: signin.InvitedPage(m)}, nil
+}
+
+// rotateSession gives the browser another secret for its session.
+func (s *Server) rotateSession(v *visit) error {
+	secret, err := s.Accounts.Rotate(v.ctx(), v.who)
+	if err != nil {
+		return err
+	}
+	return s.sessions().begin(v.c.Writer, v.c.Request, secret)
+}

@@ -1,0 +1,227 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+
+	"postern/access"
+	"postern/accounts"
+	"postern/fault"
+	"postern/views/team"
+	"postern/views/ui"
+)
+
+func teamPath(id string) string { return "/teams/" + url.PathEscape(id) }
+
+func teamsCrumb() ui.Crumb { return ui.Crumb{Text: "Teams", URL: "/teams"} }
+
+func roleBadge(role access.Role) ui.Badge {
+	if role == access.Owner {
+		return ui.Badge{Tone: ui.Accent, Text: "Owner"}
+	}
+	return ui.Badge{Text: roleTitle(role)}
+}
+
+func roleTitle(role access.Role) string {
+	titles := map[access.Role]string{access.Owner: "Owner", access.Member: "Member", access.Viewer: "Viewer", access.Workspace: "Workspace key"}
+	return titles[role]
+}
+
+func roleOptions(chosen access.Role) []ui.Option {
+	var options []ui.Option
+	for _, role := range []access.Role{access.Owner, access.Member, access.Viewer} {
+		options = append(options, ui.Option{Value: string(role), Title: roleTitle(role), Chosen: role == chosen})
+	}
+	return options
+}
+
+// chooseTeam keeps the choice in the browser: what it shows first is no change of
+// anybody's.
+func (s *Server) chooseTeam(v *visit) (answer, error) {
+	v.choose(v.posted("team"))
+	return goTo("/projects"), nil
+}
+
+func (v *visit) choose(team string) {
+	if len(team) > longestID {
+		team = ""
+	}
+	v.server.setCookie(v.c.Writer, teamCookie, team, teamTTL)
+}
+
+func (s *Server) showTeams(v *visit) (answer, error) {
+	m, err := s.teamList(v)
+	return show(team.ListPage(m)), err
+}
+
+func (s *Server) teamList(v *visit) (team.List, error) {
+	m := team.List{Page: v.shell("Teams", "/teams", teamsCrumb())}
+	found, _, err := s.Accounts.Teams(v.ctx(), v.who, "", accounts.MaxPage)
+	for _, t := range found {
+		m.Teams = append(m.Teams, team.Card{URL: teamPath(t.ID), Name: t.Name, Role: roleBadge(t.Role)})
+	}
+	return m, err
+}
+
+func (s *Server) makeTeam(v *visit) (answer, error) {
+	name := v.posted("name")
+	made, err := s.Accounts.CreateTeam(v.ctx(), v.who, name)
+	if err == nil {
+		v.choose(made.ID)
+		return v.done("team", teamPath(made.ID))
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return answer{}, err
+	}
+	m, err := s.teamList(v)
+	m.Name = wrong.value("/name", name)
+	m.Error = wrong.rest()
+	return answer{status: wrong.status, page: team.ListPage(m)}, err
+}
+
+func (s *Server) showTeam(v *visit) (answer, error) {
+	m, err := s.teamPage(v)
+	return show(team.TeamPage(m)), err
+}
+
+// teamPage shows of a team what the visitor may see and change.
+func (s *Server) teamPage(v *visit) (team.Team, error) {
+	found, err := s.Accounts.Team(v.ctx(), v.who, v.param("team"))
+	if err != nil {
+		return team.Team{}, err
+	}
+	path := teamPath(found.ID)
+	members, next, err := s.Accounts.Members(v.ctx(), v.who, found.ID, v.c.Query("after"), accounts.MaxPage)
+	if err != nil {
+		return team.Team{}, err
+	}
+	m := team.Team{Page: v.shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}), Name: found.Name, Role: roleBadge(found.Role),
+		Leave: team.Leave{Action: path + "/leave"}}
+	if next != "" {
+		m.MoreURL = path + "?after=" + url.QueryEscape(next)
+	}
+	mayChange := access.Can(found.Role, access.MemberChange)
+	for _, member := range members {
+		m.Members = append(m.Members, v.memberRow(path, member, mayChange))
+	}
+	if access.Can(found.Role, access.TeamUpdate) {
+		m.Rename = &team.Rename{Action: path + "/rename", Revision: found.ETag, Name: ui.Value{Text: found.Name}}
+	}
+	if access.Can(found.Role, access.InvitationRead) {
+		m.Invitations, err = s.invitationSection(v, path, found.ID)
+	}
+	return m, err
+}
+
+func (v *visit) memberRow(path string, m accounts.Member, mayChange bool) team.Member {
+	row := team.Member{ID: m.Account, Name: m.Name, Email: m.Email, Role: roleTitle(m.Role), Joined: day(m.JoinedAt), Self: m.Account == v.who.Account, Revision: m.ETag}
+	if mayChange {
+		row.Roles, row.RoleAction = roleOptions(m.Role), path+"/members/"+url.PathEscape(m.Account)+"/role"
+		if !row.Self { // one leaves further down
+			row.RemoveAction = path + "/members/" + url.PathEscape(m.Account) + "/remove"
+		}
+	}
+	return row
+}
+
+func (s *Server) invitationSection(v *visit, path, id string) (*team.Invitations, error) {
+	found, _, err := s.Accounts.Invitations(v.ctx(), v.who, id, "", accounts.MaxPage)
+	m := team.Invitations{Action: path + "/invitations", Roles: roleOptions(access.Member)}
+	for _, i := range found {
+		row := team.Invitation{ID: i.ID, For: i.Email, Role: string(i.Role), Ends: day(i.ExpiresAt), RevokeAction: path + "/invitations/" + url.PathEscape(i.ID) + "/revoke"}
+		if row.For == "" {
+			row.For = "Whoever has the link of " + i.CreatedAt.UTC().Format("2 January 15:04")
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	return &m, err
+}
+
+// teamSays shows the team's page with what was wrong put where it belongs.
+func (s *Server) teamSays(v *visit, err error, mark func(*team.Team, *mistakes)) (answer, error) {
+	wrong, ok := mistakesIn(err)
+	if !ok && fault.KindOf(err) == fault.Stale {
+		wrong, ok = &mistakes{status: http.StatusPreconditionFailed, public: problemOf(err, "").Detail}, true
+	}
+	if !ok {
+		return answer{}, err
+	}
+	m, err := s.teamPage(v)
+	if err != nil {
+		return answer{}, err
+	}
+	mark(&m, wrong)
+	return answer{status: wrong.status, page: team.TeamPage(m)}, nil
+}
+
+func (s *Server) saveTeamName(v *visit) (answer, error) {
+	name := v.posted("name")
+	renamed, err := s.Accounts.RenameTeam(v.ctx(), v.who, v.param("team"), v.posted("revision"), name)
+	if err == nil {
+		return v.done("settings", teamPath(renamed.ID))
+	}
+	return s.teamSays(v, err, func(m *team.Team, wrong *mistakes) {
+		m.Rename.Name = wrong.value("/name", name)
+		m.Rename.Error = wrong.rest()
+	})
+}
+
+func (s *Server) saveRole(v *visit) (answer, error) {
+	_, err := s.Accounts.ChangeRole(v.ctx(), v.who, v.param("team"), v.param("account"), v.posted("revision"), access.Role(v.posted("role")))
+	if err == nil {
+		return v.done("role", teamPath(v.param("team")))
+	}
+	return s.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Error = wrong.rest() })
+}
+
+func (s *Server) removeMemberPage(v *visit) (answer, error) {
+	err := s.Accounts.RemoveMember(v.ctx(), v.who, v.param("team"), v.param("account"))
+	if err == nil {
+		return v.done("removed", teamPath(v.param("team")))
+	}
+	return s.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Error = wrong.rest() })
+}
+
+func (s *Server) leaveTeamPage(v *visit) (answer, error) {
+	if err := access.Check(v.who, v.param("team"), access.MemberLeave); err != nil {
+		return answer{}, err
+	}
+	err := fault.InvalidField("/confirm", "required", "Tick the box to leave the team.")
+	if v.posted("confirm") != "true" {
+		return s.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Leave.Error = wrong.rest() })
+	}
+	if err := s.Accounts.Leave(v.ctx(), v.who, v.param("team")); err != nil {
+		return s.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Leave.Error = wrong.rest() })
+	}
+	return v.done("left", "/teams")
+}
+
+// makeInvitation answers with the page itself: the link on it must not pass
+// through a redirect.
+func (s *Server) makeInvitation(v *visit) (answer, error) {
+	role, email := access.Role(v.posted("role")), v.posted("email")
+	made, err := s.Accounts.Invite(v.ctx(), v.who, v.param("team"), role, email)
+	if err != nil {
+		return s.teamSays(v, err, func(m *team.Team, wrong *mistakes) {
+			m.Invitations.Roles = roleOptions(role)
+			m.Invitations.Email = wrong.value("/email", email)
+			m.Invitations.Error = wrong.rest()
+		})
+	}
+	m, err := s.teamPage(v)
+	if err != nil {
+		return answer{}, err
+	}
+	if m.Invitations != nil {
+		m.Invitations.Link = s.showInvitation(made).URL
+	}
+	return answer{status: http.StatusCreated, page: team.TeamPage(m)}, nil
+}
+
+func (s *Server) revokeInvitationPage(v *visit) (answer, error) {
+	if err := s.Accounts.RevokeInvitation(v.ctx(), v.who, v.param("team"), v.param("invitation")); err != nil {
+		return answer{}, err
+	}
+	return v.done("uninvited", teamPath(v.param("team")))
+}

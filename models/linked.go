@@ -1,0 +1,39 @@
+package models
+
+import "time"
+
+// LinkedAccount is a row of linked_accounts: an account as another issuer knows
+// it. Email
+// is what the issuer last said, for people to read; nobody is found by it.
+type LinkedAccount struct {
+	ID        string `gorm:"primaryKey"`
+	AccountID string
+	Issuer    string
+	Subject   string
+	Email     string
+	CreatedAt time.Time
+	SeenAt    time.Time
+}
+
+// LinkedBySubject finds whom an issuer means by a subject.
+func (t *Tx) LinkedBySubject(issuer, subject string) (LinkedAccount, error) {
+	var i LinkedAccount
+	return i, t.db.Where("issuer = ? AND subject = ?", issuer, subject).Take(&i).Error
+}
+
+// LinkedTo lists the links of an account, oldest first.
+func (t *Tx) LinkedTo(accountID string) ([]LinkedAccount, error) {
+	var list []LinkedAccount
+	return list, t.db.Where("account_id = ?", accountID).Order("id").Find(&list).Error
+}
+
+// TouchLinked notes when an issuer last vouched for a link, and under
+// which address.
+func (t *Tx) TouchLinked(id, email string, now time.Time) error {
+	return t.db.Model(&LinkedAccount{}).Where("id = ?", id).UpdateColumns(map[string]any{"email": email, "seen_at": now}).Error
+}
+
+// DeleteLinked removes a link.
+func (t *Tx) DeleteLinked(id string) error {
+	return t.db.Where("id = ?", id).Delete(&LinkedAccount{}).Error
+}

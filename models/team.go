@@ -1,0 +1,168 @@
+package models
+
+import (
+	"time"
+
+	"gorm.io/gorm/clause"
+
+	"postern/migrations"
+)
+
+// Team is a row of teams. ClaimedAt nil means an unclaimed workspace, which
+// ends at ExpiresAt.
+type Team struct {
+	ID            string `gorm:"primaryKey"`
+	Name          string
+	ClaimedAt     *time.Time
+	ClaimCodeHash Digest
+	ExpiresAt     *time.Time
+	CreatedAt     time.Time
+}
+
+// Membership is a row of memberships.
+type Membership struct {
+	TeamID    string `gorm:"primaryKey"`
+	AccountID string `gorm:"primaryKey"`
+	Role      string
+	CreatedAt time.Time
+}
+
+// Member is a membership with the account it is of.
+type Member struct {
+	Membership
+	Name  string
+	Email string
+}
+
+// Invitation is a row of invitations. CodeHash is the SHA-256 of the code in the
+// link; an empty Email means that the link is for whoever has it.
+type Invitation struct {
+	ID        string `gorm:"primaryKey"`
+	TeamID    string
+	Role      string
+	Email     string
+	CodeHash  []byte
+	CreatedBy string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	UsedAt    *time.Time
+}
+
+// TeamByID finds a team.
+func (t *Tx) TeamByID(id string) (Team, error) {
+	var team Team
+	return team, t.db.Where("id = ?", id).Take(&team).Error
+}
+
+// LockTeam finds a team and keeps it from being changed until the transaction
+// ends. On SQLite every write transaction excludes all others anyway.
+func (t *Tx) LockTeam(id string) (Team, error) {
+	q := t.db
+	if t.dialect == migrations.Postgres {
+		q = q.Clauses(clause.Locking{Strength: clause.LockingStrengthShare})
+	}
+	var team Team
+	return team, q.Where("id = ?", id).Take(&team).Error
+}
+
+// TeamByClaimCode finds the workspace a claim code was given out for.
+func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
+	var team Team
+	return team, t.db.Where("claim_code_hash = ?", hash).Take(&team).Error
+}
+
+// ClaimTeam gives an unclaimed workspace its owner's name and an endless life;
+// false when somebody was faster, or has begun to delete it (CondemnTeam).
+func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
+	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND claim_code_hash IS NOT NULL", id).
+		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})
+	return res.RowsAffected == 1, res.Error
+}
+
+// HoldTeam finds a team and makes whoever else holds it wait for the end of the
+// transaction, so that two changes of its members come one after the other.
+func (t *Tx) HoldTeam(id string) (Team, error) {
+	var team Team
+	return team, t.held().Where("id = ?", id).Take(&team).Error
+}
+
+// TeamsByID lists the teams with these ids, oldest first.
+func (t *Tx) TeamsByID(ids []string) ([]Team, error) {
+	var list []Team
+	return list, t.db.Where("id IN ?", ids).Order("id").Find(&list).Error
+}
+
+// RenameTeam writes a team's name.
+func (t *Tx) RenameTeam(id, name string) error {
+	return t.db.Model(&Team{}).Where("id = ?", id).UpdateColumn("name", name).Error
+}
+
+// MembershipsOf lists the teams an account belongs to, oldest first.
+func (t *Tx) MembershipsOf(accountID string) ([]Membership, error) {
+	var list []Membership
+	return list, t.db.Where("account_id = ?", accountID).Order("created_at, team_id").Find(&list).Error
+}
+
+// MembershipOf finds what an account is in a team.
+func (t *Tx) MembershipOf(teamID, accountID string) (Membership, error) {
+	var m Membership
+	return m, t.db.Where("team_id = ? AND account_id = ?", teamID, accountID).Take(&m).Error
+}
+
+// MembersOf lists at most limit members of a team by account id, after the one
+// given.
+func (t *Tx) MembersOf(teamID, after string, limit int) ([]Member, error) {
+	var list []Member
+	return list, t.db.Model(&Membership{}).Select("memberships.*", "accounts.name", "accounts.email").
+		Joins("JOIN accounts ON accounts.id = memberships.account_id").
+		Where("team_id = ? AND account_id > ?", teamID, after).Order("account_id").Limit(limit).Scan(&list).Error
+}
+
+// CountRole counts the members of a team that have a role.
+func (t *Tx) CountRole(teamID, role string) (int64, error) {
+	var n int64
+	return n, t.db.Model(&Membership{}).Where("team_id = ? AND role = ?", teamID, role).Count(&n).Error
+}
+
+// SetRole changes what an account is in a team.
+func (t *Tx) SetRole(teamID, accountID, role string) error {
+	return t.db.Model(&Membership{}).Where("team_id = ? AND account_id = ?", teamID, accountID).UpdateColumn("role", role).Error
+}
+
+// DeleteMembership takes an account out of a team.
+func (t *Tx) DeleteMembership(teamID, accountID string) error {
+	return t.db.Where("team_id = ? AND account_id = ?", teamID, accountID).Delete(&Membership{}).Error
+}
+
+// InvitationByCode finds the invitation of a code, whether or not it is over.
+func (t *Tx) InvitationByCode(hash []byte) (Invitation, error) {
+	var i Invitation
+	return i, t.db.Where("code_hash = ?", hash).Take(&i).Error
+}
+
+// InvitationByID finds an invitation.
+func (t *Tx) InvitationByID(id string) (Invitation, error) {
+	var i Invitation
+	return i, t.db.Where("id = ?", id).Take(&i).Error
+}
+
+// OpenInvitations lists at most limit of a team's invitations that can be
+// accepted at now by id, after the one given.
+func (t *Tx) OpenInvitations(teamID, after string, now time.Time, limit int) ([]Invitation, error) {
+	var list []Invitation
+	return list, t.db.Where("team_id = ? AND id > ? AND used_at IS NULL AND expires_at > ?", teamID, after, now).Order("id").Limit(limit).Find(&list).Error
+}
+
+// UseInvitation marks an invitation used; false when somebody was faster, or it
+// was revoked.
+func (t *Tx) UseInvitation(id string, now time.Time) (bool, error) {
+	res := t.db.Model(&Invitation{}).Where("id = ? AND used_at IS NULL", id).UpdateColumn("used_at", now)
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteInvitation removes an invitation that nobody has used; false when there
+// is none such.
+func (t *Tx) DeleteInvitation(id string) (bool, error) {
+	res := t.db.Where("id = ? AND used_at IS NULL", id).Delete(&Invitation{})
+	return res.RowsAffected == 1, res.Error
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"postern/keys"
+	"postern/models"
+)
+
+// stock fills a data directory that nobody serves from, which is quicker than a
+// million calls of the API. What it writes is what the rules would.
+type stock struct {
+	db *models.DB
+}
+
+func openStock(ctx context.Context, data string) (*stock, error) {
+	db, err := models.Open(ctx, "", filepath.Join(data, "postern.db"))
+	if err != nil {
+		return nil, err
+	}
+	return &stock{db}, nil
+}
+
+// keys mints n keys of the project and returns at most some of them, evenly
+// spread.
+func (s *stock) keys(ctx context.Context, name string, n, some int) ([]string, error) {
+	tx := s.db.Read(ctx)
+	project, err := tx.ProjectByName(name)
+	if err != nil {
+		return nil, err
+	}
+	types, err := tx.KeyTypesOf(project.ID)
+	if err != nil {
+		return nil, err
+	}
+	tenants, err := tx.TenantsOf(project.ID)
+	if err != nil {
+		return nil, err
+	}
+	full := types[slices.IndexFunc(types, func(t models.KeyType) bool { return t.Name == keys.TypeFull })]
+	var shown []string
+	const batch = 10_000
+	for done := 0; done < n; done += batch {
+		err := s.db.Write(ctx, func(tx *models.Tx) error {
+			for i := done; i < min(done+batch, n); i++ {
+				row, plaintext, err := keys.Mint("pst", project.ID, tenants[0].ID, full,
+					keys.CreateInput{Owner: fmt.Sprintf("app-%d", i)}, models.Now())
+				if err != nil {
+					return err
+				}
+				if err := tx.Insert(&row); err != nil {
+					return err
+				}
+				if i%max(1, n/some) == 0 {
+					shown = append(shown, plaintext)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return shown, nil
+}
+
+// limit sets limits on everything that can be counted, so high that nobody ever
+// reaches them.
+func (s *stock) limit(ctx context.Context, name string) error {
+	return s.db.Write(ctx, func(tx *models.Tx) error {
+		project, err := tx.ProjectByName(name)
+		if err != nil {
+			return err
+		}
+		seen := project.UpdatedAt
+		many := models.Limits{"minute": 1e12, "day": 1e12}
+		project.Limits = models.ProjectLimits{Key: many, Owner: many, IP: many, Project: many}
+		project.UpdatedAt = seen.Add(time.Microsecond)
+		_, err = tx.UpdateProject(project, seen)
+		return err
+	})
+}

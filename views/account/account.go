@@ -1,0 +1,72 @@
+// Package account holds the pages of a person's own account.
+//
+// It owns the pages of the password, of the places where the account is signed
+// in, and of the issuers it can sign in with; it does not own sessions, passwords
+// or identities (accounts).
+package account
+
+import (
+	"strconv"
+
+	"postern/views/ui"
+)
+
+// Tab is a page of the account.
+type Tab string
+
+// The tabs.
+const (
+	TabPassword Tab = "password"
+	TabSessions Tab = "sessions"
+	TabLinked   Tab = "linked"
+)
+
+// Password changes the password, or sets the first.
+type Password struct {
+	Page              ui.Page
+	Has               bool // whether there is one already
+	MinPasswordLength int  // characters
+	OldError          string
+	NewError          string
+	Error             string
+}
+
+func (m Password) minLength() string { return strconv.Itoa(m.MinPasswordLength) }
+
+// Sessions is where the account is signed in.
+type Sessions struct {
+	Page     ui.Page
+	Sessions []Session
+}
+
+// Session is one place.
+type Session struct {
+	ID        string
+	Name      string // browser and system
+	Detail    string
+	Current   bool
+	EndAction string
+}
+
+// Linked is who else vouches for the account.
+type Linked struct {
+	Page     ui.Page
+	Password bool // whether it has one
+	Links    []Link
+	Offers   []Offer
+	Error    string
+}
+
+// Link is an identity that signs in to the account.
+type Link struct {
+	ID           string
+	Name         string // of the issuer
+	Detail       string
+	UnlinkAction string
+}
+
+// Offer is an issuer that can be linked.
+type Offer struct {
+	Name   string
+	Action string
+}

@@ -1,0 +1,83 @@
+// Package team holds the pages about teams and the people in them.
+//
+// It owns the list of one's teams and the page of one team with its members and
+// invitations; it does not own who may do what (access), which the models say by
+// leaving the form out.
+package team
+
+import "postern/views/ui"
+
+// List is every team of an account.
+type List struct {
+	Page  ui.Page
+	Teams []Card
+	Name  ui.Value // of the form that makes one
+	Error string
+}
+
+// Card is one team in the list.
+type Card struct {
+	URL  string
+	Name string
+	Role ui.Badge
+}
+
+// Team is the page of one team. What the viewer may not do is not there.
+type Team struct {
+	Page        ui.Page
+	Name        string
+	Role        ui.Badge
+	Members     []Member
+	MoreURL     string
+	Error       string // about a member
+	Rename      *Rename
+	Invitations *Invitations
+	Leave       Leave
+}
+
+// Member is a row of the people. Without RoleAction it cannot be changed.
+type Member struct {
+	ID           string // of the account
+	Name         string
+	Email        string
+	Role         string
+	Joined       string
+	Self         bool
+	Revision     string
+	Roles        []ui.Option
+	RoleAction   string
+	RemoveAction string
+}
+
+// Rename changes the team's name.
+type Rename struct {
+	Action   string
+	Revision string
+	Name     ui.Value
+	Error    string
+}
+
+// Invitations is the open ones and the form of another.
+type Invitations struct {
+	Action string
+	Roles  []ui.Option
+	Email  ui.Value
+	Error  string
+	Link   string // of the invitation that was just made, shown this once
+	Rows   []Invitation
+}
+
+// Invitation is one that can still be accepted.
+type Invitation struct {
+	ID           string
+	For          string
+	Role         string
+	Ends         string
+	RevokeAction string
+}
+
+// Leave takes the viewer out of the team.
+type Leave struct {
+	Action string
+	Error  string
+}
