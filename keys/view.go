@@ -152,9 +152,9 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 	return k
 }
 
-// Scan calls fn with every key of a tenant that a project serves, if the key is
-// of the project or of its product, as it is seen from there,
-// ordered by id, one at a time.
+// Scan calls fn with every key of the project and of its product, as it is seen
+// from there, ordered by id, one at a time. A key of a product whose type has no
+// name that the project knows is not seen from there.
 func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error) error {
 	row, err := tx.ProjectByID(project.ID)
 	if err != nil {
@@ -175,7 +175,7 @@ func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error)
 	realm := policy.NewRealm(project)
 	return tx.ScanKeysOpening(row.ID, row.ProductID, func(row *models.APIKey) error {
 		k := n.snapshotOf(row)
-		if !realm.Here(&k) || !realm.Serves(k.TenantID) {
+		if !realm.Here(&k) {
 			return nil
 		}
 		return fn(k)

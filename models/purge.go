@@ -52,6 +52,7 @@ var ofTeam = append(logins("team_id"), []holding{
 	{"webhook_deliveries", "id", "webhook_id IN (SELECT id FROM webhooks WHERE team_id = ?)"},
 	{"webhooks", "id", "team_id = ?"},
 	{"data_keys", "id", "team_id = ?"},
+	{"invitations", "id", "team_id = ?"},
 	{"tenants", "id", "team_id = ?"},
 	{"products", "id", "team_id = ?"},
 }...)

@@ -54,6 +54,13 @@ func (t *Tx) TenantsWithin(teamID string, projectIDs []string) ([]Tenant, error)
 	return list, t.db.Where("team_id = ? OR project_id IN ?", teamID, projectIDs).Find(&list).Error
 }
 
+// TenantsOfKeys lists the ids of the tenants that keys of a project or of its
+// product are of.
+func (t *Tx) TenantsOfKeys(projectID string, productID *string) ([]string, error) {
+	var ids []string
+	return ids, t.opening(projectID, productID).Model(&APIKey{}).Distinct().Pluck("tenant_id", &ids).Error
+}
+
 // UpdateTenant writes the changeable columns if the row still has the UpdatedAt
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateTenant(one Tenant, seen time.Time) (bool, error) {
