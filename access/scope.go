@@ -12,8 +12,8 @@ type Scope string
 
 // The scopes. None includes another.
 const (
-	ScopeRead   Scope = "read"   // see projects, keys, logins, usage, teams
-	ScopeWrite  Scope = "write"  // make, change and claim projects and their logins
+	ScopeRead   Scope = "read"   // see projects, keys, logins, products, tenants, usage, teams
+	ScopeWrite  Scope = "write"  // make, change and claim projects and their logins, products, tenants
 	ScopeKeys   Scope = "keys"   // make, change and end API keys
 	ScopeExport Scope = "export" // take projects away
 	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens, webhooks
@@ -26,7 +26,10 @@ func Scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeKeys, ScopeEx
 // is denied to every token.
 var needed = map[Action]Scope{
 	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead, TeamRead: ScopeRead, MemberRead: ScopeRead, LoginRead: ScopeRead,
+	ProductRead: ScopeRead, TenantRead: ScopeRead,
 	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite, LoginUpdate: ScopeWrite,
+	ProductCreate: ScopeWrite, ProductUpdate: ScopeWrite, ProductDelete: ScopeWrite,
+	TenantCreate: ScopeWrite, TenantUpdate: ScopeWrite, TenantDelete: ScopeWrite,
 	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
 	ExportRead: ScopeExport, ExportCreate: ScopeExport,
 	TeamCreate: ScopeAdmin, TeamUpdate: ScopeAdmin, MemberChange: ScopeAdmin, MemberLeave: ScopeAdmin,

@@ -50,7 +50,7 @@ func newLoginApp(t *testing.T, db *models.DB, in login.ClientInput) *app {
 	t.Cleanup(listener.Close)
 	o := &office{db: db, server: s.server}
 	s.owner = o.someOwner(t)
-	created, err := s.server.Projects.Create(t.Context(), s.owner, projects.CreateInput{Target: "http://127.0.0.1:9", Name: "shop"})
+	created, err := s.server.Projects.Create(t.Context(), s.owner, projects.CreateInput{Target: "http://127.0.0.1:9", Name: "shop-" + strings.ToLower(rand.Text()[:8])})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,6 +153,7 @@ type things struct {
 	project, projectName, version, environment, key, export, code string
 	team, account, invitation, invite, session, identity, token   string
 	webhook, delivery, tenant, client, provider                   string
+	keyType, product                                              string
 }
 
 func (o *office) furnish(t *testing.T, needs, route string) things {
@@ -167,7 +168,14 @@ func (o *office) furnish(t *testing.T, needs, route string) things {
 	has := things{project: created.Project.ID, projectName: created.Project.Name, version: version.ID, environment: version.Environments[0].ID,
 		key: created.Keys["prod"].ID, export: export.ID, code: o.create(t, access.Principal{}, "").Workspace.ClaimCode}
 	has.tenant, has.client, has.provider = o.loginOf(t, created.Project.ID)
+	var shared string
+	has.keyType, has.product, shared = o.surroundings(t, has.project)
 	switch needs {
+	case "shared":
+		has.tenant = shared
+	case "attached":
+		has.tenant = shared
+		_, err = o.server.Projects.Attach(t.Context(), o.principal, has.project, shared)
 	case "token":
 		var minted tokens.Minted
 		minted, err = o.server.Tokens.Create(t.Context(), o.principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
@@ -191,6 +199,25 @@ func (o *office) furnish(t *testing.T, needs, route string) things {
 		has.code = has.invite
 	}
 	return has
+}
+
+// surroundings makes the rest that a project can have and returns the ids; the
+// tenant is the team's, and not attached.
+func (o *office) surroundings(t *testing.T, project string) (keyType, product, tenant string) {
+	t.Helper()
+	kty, err := o.server.Projects.CreateKeyType(t.Context(), o.principal, project, projects.KeyType{Name: "gold", Scopes: []string{"read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prd, err := o.server.Projects.CreateProduct(t.Context(), o.principal, fmt.Sprintf("product-%d", o.furnished), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tnt, err := o.server.Projects.CreateTenant(t.Context(), o.principal, projects.TenantInput{Name: fmt.Sprintf("tenant-%d", o.furnished)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kty.ID, prd.ID, tnt.ID
 }
 
 // people furnishes a team of its own with an owner to spare, somebody to act on
@@ -242,7 +269,7 @@ func (h things) path(route string) string {
 		h.provider = "github"
 	}
 	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
-		":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
+		":key_type", h.keyType, ":product", h.product, ":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
 		":session", h.session, ":identity", h.identity, ":tenant", h.tenant, ":client", h.client, ":provider", h.provider, ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(route)
 }
 
@@ -255,7 +282,7 @@ func (o *office) fill(t *testing.T, has things, body string) string {
 		}
 		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
 	}
-	return strings.NewReplacer("{code}", has.code, "{team}", o.team, "{invite}", has.invite).Replace(body)
+	return strings.NewReplacer("{code}", has.code, "{team}", o.team, "{invite}", has.invite, "{name}", fmt.Sprintf("new-%d", o.furnished)).Replace(body)
 }
 
 func (o *office) ask(t *testing.T, method, path, body string, caller []string) answer {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -172,7 +173,17 @@ func refusedBy(c providers.Config, code string) error {
 		return fault.New(fault.Forbidden, "provider_denied", "You did not finish signing in with %s.", providers.LabelOf(c.Type))
 	}
 	return fault.New(fault.Forbidden, "provider_answer_refused", "%s could not sign you in. Try again, or sign in another way.", providers.LabelOf(c.Type)).
-		Because(fmt.Errorf("%s sent the browser back with the error %.64q", c.Type, code))
+		Because(fmt.Errorf("%s sent the browser back with %s", c.Type, plainCode(code)))
+}
+
+var codePattern = regexp.MustCompile(`^[a-z_]{1,40}$`)
+
+// plainCode is an error code as it can stand in a log.
+func plainCode(code string) string {
+	if codePattern.MatchString(code) {
+		return code
+	}
+	return "an error code that is none"
 }
 
 // arrive lets in who is known, and asks who is new.

@@ -33,6 +33,7 @@ type discovery struct {
 
 // metadata is what we read of a discovery document beside go-oidc.
 type metadata struct {
+	Issuer      string   `json:"issuer"`
 	SendsIssuer bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207, 3
 	AuthMethods []string `json:"token_endpoint_auth_methods_supported"`
 }
@@ -59,6 +60,9 @@ func (s *Set) discover(ctx context.Context, c Config, issuer, names string) (dis
 	found := discovery{provider: provider, until: time.Now().Add(discoveryTTL)}
 	if err := provider.Claims(&found.more); err != nil {
 		return discovery{}, unreachable(c, fmt.Errorf("discovery: %w", err))
+	}
+	if names != "" && found.more.Issuer != names { // which go-oidc leaves to whoever names another
+		return discovery{}, wrongAnswer(c, "its discovery document is another issuer's")
 	}
 	for _, endpoint := range []string{provider.Endpoint().AuthURL, provider.Endpoint().TokenURL} {
 		if !asSafeAs(endpoint, issuer) {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
+	"slices"
 
 	"golang.org/x/oauth2"
 
@@ -79,6 +79,11 @@ func withoutURL(err error) error {
 	return err
 }
 
+// knownErrors are those of RFC 6749, 5.2, and GitHub's own
+// (docs.github.com/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors).
+var knownErrors = []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+	"incorrect_client_credentials", "redirect_uri_mismatch", "bad_verification_code", "unverified_user_email"}
+
 // exchangeFault says why a code could not be exchanged, without the answer's body,
 // which may hold tokens.
 func exchangeFault(c Config, err error) error {
@@ -93,9 +98,9 @@ func exchangeFault(c Config, err error) error {
 	if refused.Response != nil {
 		status = refused.Response.StatusCode
 	}
-	code := strings.ToValidUTF8(refused.ErrorCode, "")
-	if len(code) > 64 {
-		code = code[:64]
+	code := refused.ErrorCode
+	if !slices.Contains(knownErrors, code) { // a text of the provider's, which could be a token
+		code = "another error"
 	}
 	cause := fmt.Errorf("%s: the token endpoint answers %d %q", c.Type, status, code)
 	switch {
