@@ -153,6 +153,12 @@ func (t *Tx) OpenInvitations(teamID, after string, now time.Time, limit int) ([]
 	return list, t.db.Where("team_id = ? AND id > ? AND used_at IS NULL AND expires_at > ?", teamID, after, now).Order("id").Limit(limit).Find(&list).Error
 }
 
+// OpenInvitationsBy lists what OpenInvitations does of those that one account made.
+func (t *Tx) OpenInvitationsBy(teamID, accountID string, now time.Time) ([]Invitation, error) {
+	var list []Invitation
+	return list, t.db.Where("team_id = ? AND created_by = ? AND used_at IS NULL AND expires_at > ?", teamID, accountID, now).Order("id").Find(&list).Error
+}
+
 // UseInvitation marks an invitation used; false when somebody was faster, or it
 // was revoked.
 func (t *Tx) UseInvitation(id string, now time.Time) (bool, error) {
