@@ -27,7 +27,7 @@ type guard struct {
 func (g guard) personal() bool { return slices.Contains(access.Personal(), g.action) }
 
 // guards declares every route there is.
-var guards = map[string]guard{
+var guards = joined(webhookGuards, map[string]guard{
 	"GET /healthz": {open: true}, "HEAD /healthz": {open: true}, "GET /readyz": {open: true}, "GET /metrics": {open: true}, "HEAD /readyz": {open: true}, "GET /static/*file": {open: true}, "HEAD /static/*file": {open: true},
 	"GET /openapi.json": {open: true}, "GET /openapi.yaml": {open: true}, "GET /openapi-3.0.json": {open: true}, "GET /openapi-3.0.yaml": {open: true},
 	"GET /": {open: true}, "GET /signin": {open: true}, "POST /signin": {open: true}, "POST /signout": {open: true}, "POST /theme": {open: true},
@@ -161,7 +161,7 @@ var guards = map[string]guard{
 	"GET /api/v1/exports/:export":                                   {action: access.ExportRead},
 	"POST /api/v1/exports/:export/cancel":                           {action: access.ExportCreate},
 	"GET /api/v1/exports/:export/download":                          {action: access.ExportRead, needs: "ready"},
-}
+})
 
 func or(status, usual int) int {
 	if status != 0 {

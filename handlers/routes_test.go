@@ -19,6 +19,9 @@ var anonymous = map[string]string{
 	"GET /": "/projects", "GET /signin": "200", "POST /signin": "401", "POST /signout": "/signin", "POST /theme": "/",
 	"GET /welcome/:code": "410", "POST /welcome/:code": "422", "GET /claim/:code": "in", "POST /claim/:code": "in",
 
+	"GET /settings/webhooks": "in", "POST /settings/webhooks": "in", "GET /settings/webhooks/:webhook": "in", "POST /settings/webhooks/:webhook": "in",
+	"POST /settings/webhooks/:webhook/switch": "in", "POST /settings/webhooks/:webhook/rotate": "in", "POST /settings/webhooks/:webhook/delete": "in",
+	"POST /settings/webhooks/:webhook/deliveries/:delivery/redeliver": "in",
 	"GET /signup": "403", "POST /signup": "422", "POST /signin/:provider": "404", "GET /signin/:provider/callback": "404",
 	"GET /invite/:code": "410", "POST /invite/:code": "in", "POST /team": "/projects",
 

@@ -98,8 +98,8 @@ func (s *Service) checkAddress(ctx context.Context, in ProviderInput) (ProviderI
 		}
 		return in, err
 	}
-	if u.RawQuery != "" || (u.Scheme != "https" && !isLoopback(u.Hostname())) {
-		return in, fault.InvalidField("/issuer", "invalid_issuer", "An issuer is an https address without a query.")
+	if u.Scheme != "https" && !isLoopback(u.Hostname()) {
+		return in, fault.InvalidField("/issuer", "invalid_issuer", "An issuer is an https address.")
 	}
 	in.Issuer = canonical(in.Type, u, in.Issuer)
 	return in, nil

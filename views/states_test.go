@@ -19,7 +19,7 @@ type state struct {
 }
 
 func states() []state {
-	return append(pageStates(), tokenStates()...)
+	return append(append(pageStates(), tokenStates()...), webhookStates()...)
 }
 
 func pageStates() []state {

@@ -20,7 +20,7 @@ import (
 
 // Bounds on what a team may have and say.
 const (
-	maxWebhooks    = 20
+	maxWebhooks    = 50
 	maxURL         = 2048 // bytes
 	maxDescription = 200
 )

@@ -1,0 +1,108 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// Webhook is an address that a team's events are told to. Secret, which signs
+// what is sent, is there only in the answers to creation and rotation.
+type Webhook struct {
+	ID                 string     `json:"id"`
+	Team               string     `json:"team"`
+	URL                string     `json:"url"`
+	Description        string     `json:"description"`
+	Events             []string   `json:"events"`
+	Enabled            bool       `json:"enabled"`
+	DisabledReason     *string    `json:"disabled_reason"` // nil unless the server turned it off
+	FailingSince       *time.Time `json:"failing_since"`   // nil while deliveries arrive
+	OldSecretExpiresAt *time.Time `json:"old_secret_expires_at"`
+	CreatedAt          time.Time  `json:"created_at"`
+	ETag               string     `json:"etag"` // for If-Match
+	Secret             string     `json:"secret,omitempty"`
+}
+
+// NewWebhook asks for a webhook.
+type NewWebhook struct {
+	URL         string   `json:"url"`
+	Description string   `json:"description,omitempty"`
+	Events      []string `json:"events,omitempty"` // all when empty
+	Team        string   `json:"team,omitempty"`   // the account's first when empty
+}
+
+// WebhookChange changes a webhook; nil leaves a field as it is.
+type WebhookChange struct {
+	URL         *string   `json:"url,omitempty"`
+	Description *string   `json:"description,omitempty"`
+	Events      *[]string `json:"events,omitempty"`
+	Enabled     *bool     `json:"enabled,omitempty"`
+}
+
+// Delivery is one event on its way to one webhook.
+type Delivery struct {
+	ID          string          `json:"id"` // the webhook-id that the receiver sees
+	Webhook     string          `json:"webhook"`
+	Event       string          `json:"event"`
+	Payload     json.RawMessage `json:"payload"`
+	State       string          `json:"state"` // pending, delivered or failed
+	Attempts    int64           `json:"attempts"`
+	LastStatus  *int64          `json:"last_status"`
+	LastError   *string         `json:"last_error"`
+	CreatedAt   time.Time       `json:"created_at"`
+	AttemptedAt *time.Time      `json:"attempted_at"`
+	FinishedAt  *time.Time      `json:"finished_at"`
+}
+
+// Webhooks goes through all webhooks that the token may see, newest first, page by
+// page. It ends after the first error.
+func (c *Client) Webhooks(ctx context.Context) iter.Seq2[Webhook, error] {
+	return pages[Webhook](ctx, c, "api", "v1", "webhooks")
+}
+
+// Webhook finds a webhook.
+func (c *Client) Webhook(ctx context.Context, id string) (Webhook, error) {
+	return call[Webhook](ctx, c, http.MethodGet, nil, "api", "v1", "webhooks", id)
+}
+
+// CreateWebhook adds a webhook.
+func (c *Client) CreateWebhook(ctx context.Context, in NewWebhook) (Webhook, error) {
+	return call[Webhook](ctx, c, http.MethodPost, in, "api", "v1", "webhooks")
+}
+
+// UpdateWebhook changes a webhook.
+func (c *Client) UpdateWebhook(ctx context.Context, id string, change WebhookChange) (Webhook, error) {
+	return call[Webhook](ctx, c, http.MethodPatch, change, "api", "v1", "webhooks", id)
+}
+
+// RotateWebhook gives a webhook a new secret. The old one signs beside it for the
+// overlap, in whole seconds; nil leaves its length to the server.
+func (c *Client) RotateWebhook(ctx context.Context, id string, overlap *time.Duration) (Webhook, error) {
+	in := map[string]int64{}
+	if overlap != nil {
+		in["overlap_seconds"] = int64(*overlap / time.Second)
+	}
+	return call[Webhook](ctx, c, http.MethodPost, in, "api", "v1", "webhooks", id, "rotate")
+}
+
+// DeleteWebhook removes a webhook.
+func (c *Client) DeleteWebhook(ctx context.Context, id string) error {
+	answer, err := c.send(ctx, http.MethodDelete, nil, "", []string{"api", "v1", "webhooks", id})
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
+}
+
+// Deliveries goes through what a webhook was sent, newest first, page by page. It
+// ends after the first error.
+func (c *Client) Deliveries(ctx context.Context, webhook string) iter.Seq2[Delivery, error] {
+	return pages[Delivery](ctx, c, "api", "v1", "webhooks", webhook, "deliveries")
+}
+
+// Redeliver sends an event once more.
+func (c *Client) Redeliver(ctx context.Context, webhook, delivery string) (Delivery, error) {
+	return call[Delivery](ctx, c, http.MethodPost, nil, "api", "v1", "webhooks", webhook, "deliveries", delivery, "redeliver")
+}

@@ -1,0 +1,208 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"postern/secrets"
+	"postern/views/ui"
+	pages "postern/views/webhooks"
+	"postern/webhooks"
+)
+
+const webhooksPath = "/settings/webhooks"
+
+func webhookPath(id string) string { return webhooksPath + "/" + url.PathEscape(id) }
+
+func webhooksCrumb() ui.Crumb { return ui.Crumb{Text: "Webhooks", URL: webhooksPath} }
+
+func (s *Server) showWebhooks(v *visit) (answer, error) {
+	m, err := s.webhookList(v)
+	if err != nil {
+		return answer{}, err
+	}
+	return show(pages.ListPage(m)), nil
+}
+
+func (s *Server) webhookList(v *visit) (pages.List, error) {
+	found, err := s.Webhooks.List(v.ctx(), v.who, v.c.Query("after"), 50)
+	if err != nil {
+		return pages.List{}, err
+	}
+	m := pages.List{Page: v.shell("Webhooks", webhooksPath, projectsCrumb(), ui.Crumb{Text: "Webhooks"}), Create: pages.Form{Events: eventOptions(webhooks.Events())}}
+	if found.Next != "" {
+		m.OlderURL = webhooksPath + "?" + url.Values{"after": {found.Next}}.Encode()
+	}
+	for _, w := range found.Items {
+		m.Rows = append(m.Rows, pages.Row{URL: w.URL, Page: webhookPath(w.ID), Events: eventNames(w.Events), State: webhookBadge(w)})
+	}
+	return m, nil
+}
+
+func eventNames(events []string) string {
+	if len(events) == len(webhooks.Events()) {
+		return "everything"
+	}
+	return strings.Join(events, ", ")
+}
+
+func eventOptions(chosen []string) []ui.Option {
+	var out []ui.Option
+	for _, event := range webhooks.Events() {
+		out = append(out, ui.Option{Value: event, Title: event, Chosen: slices.Contains(chosen, event)})
+	}
+	return out
+}
+
+func webhookBadge(w webhooks.Webhook) ui.Badge {
+	switch {
+	case !w.Enabled:
+		return ui.Badge{Tone: ui.Cold, Text: "off"}
+	case w.FailingSince != nil:
+		return ui.Badge{Tone: ui.Bad, Text: "failing"}
+	}
+	return ui.Badge{Tone: ui.Good, Text: "on"}
+}
+
+func (s *Server) makeWebhook(v *visit) (answer, error) {
+	in := webhooks.CreateInput{URL: v.posted("url"), Description: v.posted("description"), Events: v.c.Request.PostForm["events"]}
+	w, secret, err := s.Webhooks.Create(v.ctx(), v.who, in)
+	if err == nil {
+		return showSecret(v, http.StatusCreated, "Webhook added", w, secret), nil
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return answer{}, err
+	}
+	m, err := s.webhookList(v)
+	if err != nil {
+		return answer{}, err
+	}
+	m.Open, m.Create = true, webhookForm(wrong, in.URL, in.Description, in.Events)
+	return answer{status: wrong.status, page: pages.ListPage(m)}, nil
+}
+
+func webhookForm(wrong *mistakes, address, description string, events []string) pages.Form {
+	f := pages.Form{URL: wrong.value("/url", address), Description: wrong.value("/description", description), Events: eventOptions(events), EventsError: wrong.take("/events")}
+	f.Error = wrong.rest()
+	return f
+}
+
+func showSecret(v *visit, status int, title string, w webhooks.Webhook, secret secrets.Secret) answer {
+	m := pages.Shown{Page: v.shell(title, webhooksPath, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: "New secret"}), Title: title, Secret: secret.Reveal(),
+		Back: webhookPath(w.ID), Facts: []ui.Fact{{Label: "Address", Value: w.URL, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}}}
+	if w.OldSecretEndsAt != nil {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Old secret", Value: "signs beside it until " + moment(*w.OldSecretEndsAt)})
+	}
+	return answer{status: status, page: pages.ShownPage(m)}
+}
+
+func (s *Server) showWebhookPage(v *visit) (answer, error) {
+	m, err := s.webhookDetail(v)
+	if err != nil {
+		return answer{}, err
+	}
+	return show(pages.DetailPage(m)), nil
+}
+
+func (s *Server) webhookDetail(v *visit) (pages.Detail, error) {
+	w, err := s.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	if err != nil {
+		return pages.Detail{}, err
+	}
+	sent, err := s.Webhooks.Deliveries(v.ctx(), v.who, w.ID, v.c.Query("after"), 50)
+	if err != nil {
+		return pages.Detail{}, err
+	}
+	path := webhookPath(w.ID)
+	m := pages.Detail{Page: v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}), URL: w.URL, State: webhookBadge(w), Notice: webhookNotice(w),
+		Action: path, Enabled: w.Enabled, Form: pages.Form{URL: ui.Value{Text: w.URL}, Description: ui.Value{Text: w.Description}, Events: eventOptions(w.Events)},
+		Facts: []ui.Fact{{Label: "Id", Value: w.ID, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: moment(w.CreatedAt)}}}
+	if w.Description != "" {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Description", Value: w.Description})
+	}
+	if w.OldSecretEndsAt != nil {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Old secret", Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt)})
+	}
+	if sent.Next != "" {
+		m.OlderURL = path + "?" + url.Values{"after": {sent.Next}}.Encode()
+	}
+	for _, d := range sent.Items {
+		m.Deliveries = append(m.Deliveries, deliveryRow(w, d))
+	}
+	return m, nil
+}
+
+func webhookNotice(w webhooks.Webhook) *ui.Notice {
+	switch {
+	case w.DisabledReason != "":
+		return &ui.Notice{Tone: ui.Bad, Text: "Postern turned this webhook off: " + w.DisabledReason + ". Mend the receiver, then turn it on; what failed can be sent again below."}
+	case w.Enabled && w.FailingSince != nil:
+		return &ui.Notice{Tone: ui.Warn, Text: "Nothing has arrived since " + moment(*w.FailingSince) + ". After five days the webhook is turned off."}
+	}
+	return nil
+}
+
+func deliveryRow(w webhooks.Webhook, d webhooks.Delivery) pages.Delivery {
+	row := pages.Delivery{Event: d.Event, Time: moment(d.CreatedAt), Attempts: strconv.FormatInt(d.Attempts, 10), Outcome: d.LastError,
+		State: map[string]ui.Badge{webhooks.Pending: {Tone: ui.Cold, Text: "on its way"}, webhooks.Delivered: {Tone: ui.Good, Text: "delivered"}, webhooks.Failed: {Tone: ui.Bad, Text: "failed"}}[d.State]}
+	if d.LastStatus != 0 {
+		row.Outcome = strings.TrimSuffix(fmt.Sprintf("%d: %s", d.LastStatus, d.LastError), ": ")
+	}
+	if d.State != webhooks.Pending && w.Enabled {
+		row.Again = webhookPath(w.ID) + "/deliveries/" + url.PathEscape(d.ID) + "/redeliver"
+	}
+	return row
+}
+
+func (s *Server) saveWebhook(v *visit) (answer, error) {
+	address, description, events := v.posted("url"), v.posted("description"), v.c.Request.PostForm["events"]
+	_, err := s.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{URL: &address, Description: &description, Events: &events})
+	if err == nil {
+		return v.done("webhook", webhookPath(v.param("webhook")))
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return answer{}, err
+	}
+	m, err := s.webhookDetail(v)
+	if err != nil {
+		return answer{}, err
+	}
+	m.Form = webhookForm(wrong, address, description, events)
+	return answer{status: wrong.status, page: pages.DetailPage(m)}, nil
+}
+
+func (s *Server) switchWebhook(v *visit) (answer, error) {
+	on := v.posted("enabled") == "true"
+	if _, err := s.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{Enabled: &on}); err != nil {
+		return answer{}, err
+	}
+	return v.done("webhook", webhookPath(v.param("webhook")))
+}
+
+func (s *Server) rotateWebhookPage(v *visit) (answer, error) {
+	w, secret, err := s.Webhooks.Rotate(v.ctx(), v.who, v.param("webhook"), webhooks.DefaultOverlap)
+	if err != nil {
+		return answer{}, err
+	}
+	return showSecret(v, http.StatusOK, "New secret", w, secret), nil
+}
+
+func (s *Server) deleteWebhookPage(v *visit) (answer, error) {
+	if err := s.Webhooks.Delete(v.ctx(), v.who, v.param("webhook")); err != nil {
+		return answer{}, err
+	}
+	return v.done("webhook_gone", webhooksPath)
+}
+
+func (s *Server) redeliverPage(v *visit) (answer, error) {
+	if _, err := s.Webhooks.Redeliver(v.ctx(), v.who, v.param("webhook"), v.param("delivery")); err != nil {
+		return answer{}, err
+	}
+	return v.done("webhook_again", webhookPath(v.param("webhook")))
+}

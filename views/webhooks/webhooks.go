@@ -1,0 +1,75 @@
+// Package webhooks holds the pages on the addresses that a team's events are told
+// to.
+//
+// It owns the list with the form that adds one, the page of one with what it was
+// sent, and the page that shows a secret once. It does not own what there is to
+// tell nor when it is told (the rules package webhooks).
+package webhooks
+
+import "postern/views/ui"
+
+// List is the page of all webhooks. Its form posts url, description and events to
+// the page's own address.
+type List struct {
+	Page     ui.Page
+	Rows     []Row
+	OlderURL string // the next page, "" on the last
+	Open     bool   // the form is shown at once, such as when a value is wrong
+	Create   Form
+}
+
+// Form is what a webhook's form holds.
+type Form struct {
+	URL         ui.Value
+	Description ui.Value
+	Events      []ui.Option
+	EventsError string
+	Error       string
+}
+
+// Row is one webhook.
+type Row struct {
+	URL    string // of its receiver
+	Page   string
+	Events string
+	State  ui.Badge
+}
+
+// Detail is the page of one webhook. Its forms post to Action, and below it to
+// switch, rotate and delete.
+type Detail struct {
+	Page       ui.Page
+	URL        string
+	State      ui.Badge
+	Notice     *ui.Notice // what somebody should do about it; nil for nothing
+	Facts      []ui.Fact
+	Action     string
+	Enabled    bool
+	Form       Form
+	Deliveries []Delivery
+	OlderURL   string // earlier deliveries, "" for none
+}
+
+// Delivery is one event and what became of it. It posts to Again to be sent once
+// more, "" while it is on its way.
+type Delivery struct {
+	Event    string
+	Time     string
+	State    ui.Badge
+	Attempts string
+	Outcome  string
+	Again    string
+}
+
+// Shown is the page of a new secret.
+type Shown struct {
+	Page   ui.Page
+	Title  string
+	Secret string
+	Facts  []ui.Fact
+	Back   string
+}
+
+func (f Form) events() ui.Group {
+	return ui.Group{ID: "event", Name: "events", Legend: "Events", Options: f.Events, Error: f.EventsError}
+}
