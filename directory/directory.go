@@ -49,6 +49,15 @@ func findTenant(tx *models.Tx, p access.Principal, ref string, action access.Act
 	return tenantByID(tx, p, ref, action)
 }
 
+// Home is the id of a tenant whose people the principal may see.
+func (s *Service) Home(ctx context.Context, p access.Principal, tenant string) (string, error) {
+	at, err := findTenant(s.DB.Read(ctx), p, tenant, access.UserRead)
+	if err != nil {
+		return "", fmt.Errorf("directory: tenant %s: %w", tenant, err)
+	}
+	return at.ID, nil
+}
+
 func tenantByID(tx *models.Tx, p access.Principal, id string, action access.Action) (place, error) {
 	row, err := tx.TenantByID(id)
 	if err != nil {
