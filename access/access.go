@@ -34,11 +34,19 @@ const (
 	ProjectUpdate Action = "project.update"
 	KeyRead       Action = "key.read"
 	KeyCreate     Action = "key.create"
-	KeyChange     Action = "key.change" // freeze, unfreeze, rotate, revoke
+	KeyChange     Action = "key.change" // freeze, unfreeze, rotate, revoke, update
 	ExportRead    Action = "export.read"
 	ExportCreate  Action = "export.create"
 	AuditRead     Action = "audit.read"
 	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
+	ProductRead   Action = "product.read"
+	ProductCreate Action = "product.create"
+	ProductUpdate Action = "product.update"
+	ProductDelete Action = "product.delete"
+	TenantRead    Action = "tenant.read"
+	TenantCreate  Action = "tenant.create"
+	TenantUpdate  Action = "tenant.update"
+	TenantDelete  Action = "tenant.delete"
 	LoginRead     Action = "login.read" // app clients and their providers
 	LoginUpdate   Action = "login.update"
 	UserRead      Action = "user.read" // end users, groups and who may come in
@@ -96,7 +104,8 @@ const (
 // Actions lists what a role can grant.
 func Actions() []Action {
 	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange, LoginRead, LoginUpdate, UserRead, UserUpdate,
-		TeamRead, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke}
+		TeamRead, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke,
+		ProductRead, ProductCreate, ProductUpdate, ProductDelete, TenantRead, TenantCreate, TenantUpdate, TenantDelete}
 }
 
 // Personal lists the actions that no role grants: an account does them for
@@ -119,7 +128,8 @@ var granted = map[Role]map[Action]bool{
 	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
 	// has no members; who wants it claims it.
 	Workspace: except(WebhookRead, WebhookChange, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke),
-	Viewer:    {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, LoginRead: true, UserRead: true, TeamRead: true, MemberRead: true, MemberLeave: true},
+	Viewer: {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, LoginRead: true, UserRead: true, TeamRead: true, MemberRead: true, MemberLeave: true,
+		ProductRead: true, TenantRead: true},
 }
 
 // except grants every action but these.

@@ -12,8 +12,8 @@ type Scope string
 
 // The scopes. None includes another.
 const (
-	ScopeRead   Scope = "read"   // see projects, keys, logins, usage, teams
-	ScopeWrite  Scope = "write"  // make, change and claim projects and their logins
+	ScopeRead   Scope = "read"   // see projects, keys, logins, products, tenants, usage, teams
+	ScopeWrite  Scope = "write"  // make, change and claim projects and their logins, products, tenants
 	ScopeKeys   Scope = "keys"   // make, change and end API keys
 	ScopeExport Scope = "export" // take projects away
 	ScopeUsers  Scope = "users"  // see and change the end users and groups of tenants; what SCIM needs
@@ -29,7 +29,10 @@ func Scopes() []Scope {
 // is denied to every token.
 var needed = map[Action]Scope{
 	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead, TeamRead: ScopeRead, MemberRead: ScopeRead, LoginRead: ScopeRead,
+	ProductRead: ScopeRead, TenantRead: ScopeRead,
 	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite, LoginUpdate: ScopeWrite,
+	ProductCreate: ScopeWrite, ProductUpdate: ScopeWrite, ProductDelete: ScopeWrite,
+	TenantCreate: ScopeWrite, TenantUpdate: ScopeWrite, TenantDelete: ScopeWrite,
 	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
 	ExportRead: ScopeExport, ExportCreate: ScopeExport,
 	UserRead: ScopeUsers, UserUpdate: ScopeUsers,

@@ -29,6 +29,7 @@ import (
 	"postern/keys"
 	"postern/login"
 	"postern/projects"
+	"postern/ratelimit"
 	"postern/retention"
 	"postern/secrets"
 	"postern/tokens"
@@ -65,6 +66,7 @@ type App struct {
 	queue     *jobs.Queue
 	usage     *usage.Recorder
 	limiter   limiter
+	keeper    *ratelimit.Keeper // nil: Redis keeps what the limiter counts
 	refusals  *audit.Refusals
 	pairs     []*certs.Pair
 }
@@ -110,6 +112,9 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
+	if err := a.loadCounts(ctx); err != nil {
+		return err
+	}
 	if err := a.feed.Load(ctx); err != nil {
 		return fmt.Errorf("cannot load what is served: %w", err)
 	}
@@ -220,6 +225,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	running.Go(func() { a.feed.Run(ctx) })
 	running.Go(func() { a.usage.Run(ctx) })
+	running.Go(func() { a.keepCounts(ctx) })
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
 		cancel(err)
 	}
@@ -248,7 +254,7 @@ func (a *App) stop(ctx context.Context) error {
 	a.refusals.Flush(ctx)
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
-	return errors.Join(err, a.usage.Close(write), a.limiter.Close())
+	return errors.Join(err, a.usage.Close(write), a.saveCounts(write), a.limiter.Close())
 }
 
 // drain waits for calls under way and cuts off those that take too long, which

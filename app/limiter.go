@@ -1,8 +1,10 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"postern/gateway"
 	"postern/ratelimit"
@@ -14,15 +16,37 @@ type limiter interface {
 }
 
 // newLimiter counts in Redis where there is one, for all replicas together, and
-// otherwise in memory.
+// otherwise in memory, from where the database keeps it over a restart.
 func (a *App) newLimiter() (limiter, error) {
-	url := a.Config.RedisURL.Reveal()
-	if url == "" {
-		return ratelimit.NewLocal(), nil
+	if url := a.Config.RedisURL.Reveal(); url != "" {
+		shared, err := ratelimit.NewRedis(ratelimit.RedisOptions{URL: url, Open: a.Config.RedisFailsOpen, Log: a.log})
+		if err != nil {
+			return nil, fmt.Errorf("--redis-url: %w", err)
+		}
+		return shared, nil
 	}
-	shared, err := ratelimit.NewRedis(url, a.Config.RedisFailsOpen, a.log)
-	if err != nil {
-		return nil, fmt.Errorf("--redis-url: %w", err)
+	local := ratelimit.NewLocal()
+	a.keeper = &ratelimit.Keeper{DB: a.state.db, Local: local, Log: a.log}
+	return local, nil
+}
+
+// keepCounts is nothing to do where Redis keeps them.
+func (a *App) keepCounts(ctx context.Context) {
+	if a.keeper != nil {
+		a.keeper.Run(ctx)
 	}
-	return shared, nil
+}
+
+func (a *App) saveCounts(ctx context.Context) error {
+	if a.keeper == nil {
+		return nil
+	}
+	return a.keeper.Save(ctx)
+}
+
+func (a *App) loadCounts(ctx context.Context) error {
+	if a.keeper == nil {
+		return nil
+	}
+	return a.keeper.Load(ctx, time.Now())
 }

@@ -132,3 +132,26 @@ func TestAFloodOfRefusalsIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// A caller can ask for any team that comes to mind. What does not exist gets no
+// chain, and its made-up name, which may be a secret in the wrong place, is kept
+// nowhere.
+func TestARefusalNamesNoTeamThatDoesNotExist(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		r := &audit.Refusals{DB: db, Log: quiet}
+		eve := access.Principal{Account: "acc_eve", RemoteAddr: "198.51.100.7:1"}
+		const made = "postern_pat_in_the_wrong_place"
+		r.Add(t.Context(), eve, access.Entry{Action: access.ProjectRead, Object: made, Project: made, Team: made}, "not_found")
+		for _, table := range []string{"audit_entries", "audit_chains"} {
+			var found int
+			query := "SELECT count(*) FROM " + table + " WHERE team_id <> ''"
+			if err := db.SQL().QueryRowContext(t.Context(), query).Scan(&found); err != nil || found != 0 {
+				t.Errorf("%s: %d rows of a team, %v", table, found, err)
+			}
+		}
+		var object string
+		if err := db.SQL().QueryRowContext(t.Context(), "SELECT object || project_id FROM audit_entries").Scan(&object); err != nil || object != "" {
+			t.Errorf("the entry tells of %q, %v", object, err)
+		}
+	})
+}

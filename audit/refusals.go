@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"strconv"
@@ -54,7 +55,7 @@ func (r *Refusals) Add(ctx context.Context, p access.Principal, e access.Entry, 
 	r.write(ctx, func(tx *models.Tx) {
 		recordGap(tx, gap)
 		if ok {
-			access.RecordRefused(tx, p, e, code)
+			access.RecordRefused(tx, p, r.known(tx, e), code)
 		}
 	}, ok || gap > 0)
 }
@@ -93,6 +94,22 @@ func (r *Refusals) write(ctx context.Context, record func(*models.Tx), needed bo
 	if err != nil {
 		r.Log.Error("a refusal could not be recorded", "error", err)
 	}
+}
+
+// known leaves out of an entry a team that does not exist, with the object that
+// was asked for: both are what the caller has made up, which may be anything, and
+// a chain of its own for each would let anybody fill the table of chains.
+func (r *Refusals) known(tx *models.Tx, e access.Entry) access.Entry {
+	if e.Team == "" {
+		return e
+	}
+	_, err := tx.TeamByID(e.Team)
+	if errors.Is(err, models.ErrNotFound) {
+		e.Team, e.Object, e.Project = "", "", ""
+	} else if err != nil {
+		r.Log.Error("the team of a refusal could not be looked up", "error", err)
+	}
+	return e
 }
 
 // admit decides on one refusal; gap is how many of an earlier minute were

@@ -182,7 +182,8 @@ func TestProgressCountsEveryKey(t *testing.T) {
 		done[part] = n
 	}
 	write(t, in)
-	want := map[string]int64{"tenants/default/keys/keys.jsonl": in.KeyCount, "MIGRATION-REPORT.json": in.KeyCount}
+	want := map[string]int64{"tenants/acme/keys/keys.jsonl": in.KeyCount, "tenants/default/keys/keys.jsonl": in.KeyCount,
+		"tenants/gone/keys/keys.jsonl": in.KeyCount, "MIGRATION-REPORT.json": in.KeyCount}
 	if diff := cmp.Diff(want, done); diff != "" {
 		t.Errorf("progress (-want +got):\n%s", diff)
 	}

@@ -72,6 +72,7 @@ var fields = map[string]shown{
 	"Tenant.ID":            {snapshot.FeatureTenant, "tnt_full"},
 	"Tenant.Name":          {snapshot.FeatureTenant, "te-name"},
 	"Tenant.FallbackOwner": {snapshot.FeatureOwnerFallback, "te-fallback"},
+	"Tenant.Detached":      {snapshot.FeatureTenant, `"detached": true`},
 
 	"Key.ID":          {snapshot.FeatureKey, "key_full"},
 	"Key.ProjectID":   {snapshot.FeatureKey, sample.ProjectID},
@@ -115,7 +116,7 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			IP: snapshot.Limits{snapshot.Day: 71002}, Project: snapshot.Limits{snapshot.Year: 71003}},
 		KeyTypes: []snapshot.KeyType{{ID: "kty_full", Name: "ktname", Scopes: []string{"kt:scope"}, ExpiresIn: 13579 * time.Second,
 			Limits: snapshot.Limits{snapshot.Minute: 71004}, BuiltIn: true}},
-		Tenants: []snapshot.Tenant{{ID: "tnt_full", Name: "te-name", FallbackOwner: "te-fallback"}},
+		Tenants: []snapshot.Tenant{{ID: "tnt_full", Name: "te-name", FallbackOwner: "te-fallback", Detached: true}},
 		Versions: []snapshot.Version{{
 			ID: "ver_full", Name: "7.8.9-vname",
 			Access: snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.OwnerFallback,

@@ -56,7 +56,10 @@ type Subject struct {
 	Version     *snapshot.Version
 	Environment *snapshot.Environment
 	Form        AddressForm // of a route
+	Tenant      *snapshot.Tenant
+	KeyType     *snapshot.KeyType
 	Key         *snapshot.Key
+	Place       string // of a limit or an address rule: the JSON Pointer to it from what has it
 }
 
 // Verdict is where a subject went and why.

@@ -127,7 +127,7 @@ func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 const ReasonLeftOut = "left_out"
 
 // subjects walks everything the ledger reports on, in the order of
-// snapshot.Features with a key's grace right after the key.
+// snapshot.Features, but with all that a key has right after the key.
 func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) error) error {
 	p := b.Project
 	fixed := []Subject{{Feature: snapshot.FeatureProject, ID: p.ID, Name: p.Name, Source: At(configFile, "")}}
@@ -135,9 +135,11 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 	for i, t := range p.KeyTypes {
 		fixed = append(fixed, Subject{Feature: snapshot.FeatureKeyType, ID: t.ID, Name: t.Name, Source: At(configFile, "/key_types/%d", i)})
 	}
-	for i, t := range p.Tenants {
-		fixed = append(fixed, Subject{Feature: snapshot.FeatureTenant, ID: t.ID, Name: t.Name, Source: At(configFile, "/tenants/%d", i)})
+	fixed = append(fixed, b.tenantSubjects()...)
+	if p.ProductID != "" {
+		fixed = append(fixed, Subject{Feature: snapshot.FeatureProduct, ID: p.ProductID, Name: p.Product, Source: At(configFile, "/product")})
 	}
+	fixed = append(fixed, b.limitSubjects()...)
 	for _, s := range fixed {
 		if err := visit(s); err != nil {
 			return err
@@ -159,6 +161,21 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 	return nil
 }
 
+// tenantSubjects lists the tenants, and the owners they have for calls without a key.
+func (b *Build) tenantSubjects() []Subject {
+	var out []Subject
+	for i := range b.Project.Tenants {
+		t := &b.Project.Tenants[i]
+		here := fmt.Sprintf("/tenants/%d", i)
+		out = append(out, Subject{Feature: snapshot.FeatureTenant, ID: t.ID, Name: t.Name, Source: At(configFile, "%s", here), Tenant: t})
+		if t.FallbackOwner != "" {
+			out = append(out, Subject{Feature: snapshot.FeatureOwnerFallback, ID: t.ID, Name: t.Name,
+				Source: At(configFile, "%s/fallback_owner", here), Tenant: t})
+		}
+	}
+	return out
+}
+
 // versionSubjects lists the versions and what hangs on them, feature by feature.
 func (b *Build) versionSubjects() []Subject {
 	byFeature := map[snapshot.Feature][]Subject{}
@@ -171,6 +188,9 @@ func (b *Build) versionSubjects() []Subject {
 		if v.Access.Keyless == snapshot.OwnerFallback {
 			add(Subject{Feature: snapshot.FeatureOwnerFallback, ID: v.ID, Name: v.Name,
 				Source: At(configFile, "%s/requests_auth/keyless", here), Version: v})
+		}
+		for _, rule := range ruleSubjects(v, here) {
+			add(rule)
 		}
 		add(Subject{Feature: snapshot.FeatureOpenAPI, ID: v.ID, Name: v.Name, Source: At(b.openAPIFile(v), ""), Version: v})
 		for j := range v.Environments {
@@ -203,20 +223,26 @@ func (b *Build) keySubjects(ctx context.Context, part string, visit func(Subject
 				s.Source = At(KeysFile(tenant), "/%d", line)
 			}
 			line++
-			if err := visit(s); err != nil {
-				return err
-			}
-			if k.OldHash == nil {
-				continue
-			}
-			s.Feature = snapshot.FeatureKeyGrace
-			if b.HasKeys() {
-				s.Source = At(KeysFile(tenant), "/%d/previous_sha256", line-1)
-			}
-			if err := visit(s); err != nil {
-				return err
+			for _, one := range ofKey(s) {
+				if err := visit(one); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// ofKey lists a key and all that it has.
+func ofKey(s Subject) []Subject {
+	out := []Subject{s}
+	if s.Key.OldHash != nil {
+		grace := s
+		grace.Feature = snapshot.FeatureKeyGrace
+		if s.Source != nil {
+			grace.Source = At(s.Source.File, "%s/previous_sha256", s.Source.Pointer)
+		}
+		out = append(out, grace)
+	}
+	return append(out, keyLimitSubjects(s)...)
 }

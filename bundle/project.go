@@ -2,6 +2,8 @@ package bundle
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/netip"
 	"time"
@@ -57,6 +59,7 @@ type tenantDoc struct {
 	ID            string  `json:"id"`
 	Name          string  `json:"name"`
 	FallbackOwner *string `json:"fallback_owner"`
+	Detached      bool    `json:"detached"`
 }
 
 type versionDoc struct {
@@ -97,7 +100,7 @@ const configDoc = `The project's whole configuration. Times are RFC 3339 in UTC,
 | ` + "`created_at`, `expires_at`" + ` | when the project began; when an unclaimed one stops answering |
 | ` + "`revision`, `revised_at`" + ` | the state of the project that this zip holds |
 | ` + "`key_types[]`" + ` | ` + "`scopes` of the keys of that type, `expires_in` a new key's default lifetime, `limits` of each key without its own, `built_in`" + ` for the two every project has |
-| ` + "`tenants[]`" + ` | customer workspaces; ` + "`fallback_owner`" + ` stands in for the project's |
+| ` + "`tenants[]`" + ` | customer workspaces; ` + "`fallback_owner`" + ` stands in for the project's; a ` + "`detached`" + ` one is no longer served, and its keys are answered 403 |
 | ` + "`versions[].requests_auth`" + ` | ` + "`mode` (`passthrough` or `authenticate`), the `methods` callers may use, and `keyless` (`reject` or `owner_fallback`)" + ` |
 | ` + "`versions[].ip`" + ` | from where calls may come, as address ranges: ` + "`deny`" + ` is asked first; where ` + "`allow`" + ` is not empty all else is refused |
 | ` + "`versions[].environments[]`" + ` | ` + "`target` is the upstream, `url` the hosted address, `routes`" + ` the two path prefixes it answers at: without and with the project's name |
@@ -132,7 +135,7 @@ func (b *Build) projectDoc() projectDoc {
 		doc.KeyTypes = append(doc.KeyTypes, one)
 	}
 	for _, t := range p.Tenants {
-		doc.Tenants = append(doc.Tenants, tenantDoc{ID: t.ID, Name: t.Name, FallbackOwner: optional(t.FallbackOwner)})
+		doc.Tenants = append(doc.Tenants, tenantDoc{ID: t.ID, Name: t.Name, FallbackOwner: optional(t.FallbackOwner), Detached: t.Detached})
 	}
 	for i := range p.Versions {
 		doc.Versions = append(doc.Versions, b.versionDoc(&p.Versions[i]))
@@ -155,6 +158,32 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 		})
 	}
 	return doc
+}
+
+// windows lists the windows that have a limit, shortest first.
+func (d windowsDoc) windows() []string {
+	var out []string
+	for w := range snapshot.Window(snapshot.Windows) {
+		if _, have := d[w.String()]; have {
+			out = append(out, w.String())
+		}
+	}
+	return out
+}
+
+// UnmarshalJSON refuses what Write never writes.
+func (d *windowsDoc) UnmarshalJSON(text []byte) error {
+	var calls map[string]int64
+	if err := json.Unmarshal(text, &calls); err != nil {
+		return err
+	}
+	for name, n := range calls {
+		if _, known := snapshot.ParseWindow(name); !known || n <= 0 {
+			return fmt.Errorf("%q: %d is no limit of a window", name, n)
+		}
+	}
+	*d = calls
+	return nil
 }
 
 // windowsOf writes limits as a document does: only the windows that have one.

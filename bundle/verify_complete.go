@@ -32,9 +32,24 @@ func expectedItems(config projectDoc) []string {
 	add(snapshot.FeatureProject, config.ID)
 	for _, t := range config.KeyTypes {
 		add(snapshot.FeatureKeyType, t.ID)
+		for _, window := range t.Limits.windows() {
+			add(snapshot.FeatureLimits, t.ID+":"+window)
+		}
+	}
+	for of, limits := range map[string]windowsDoc{"key": config.Limits.Key, "owner": config.Limits.Owner,
+		"ip": config.Limits.IP, "project": config.Limits.Project} {
+		for _, window := range limits.windows() {
+			add(snapshot.FeatureLimits, config.ID+":"+of+":"+window)
+		}
+	}
+	if config.Product != nil {
+		add(snapshot.FeatureProduct, config.Product.ID)
 	}
 	for _, t := range config.Tenants {
 		add(snapshot.FeatureTenant, t.ID)
+		if t.FallbackOwner != nil {
+			add(snapshot.FeatureOwnerFallback, t.ID)
+		}
 	}
 	for _, v := range config.Versions {
 		add(snapshot.FeatureVersion, v.ID)
@@ -42,6 +57,12 @@ func expectedItems(config projectDoc) []string {
 		add(snapshot.FeatureOpenAPI, v.ID)
 		if v.RequestsAuth.Keyless == snapshot.OwnerFallback {
 			add(snapshot.FeatureOwnerFallback, v.ID)
+		}
+		for _, r := range v.IP.Allow {
+			add(snapshot.FeatureIPRules, v.ID+":allow:"+r.String())
+		}
+		for _, r := range v.IP.Deny {
+			add(snapshot.FeatureIPRules, v.ID+":deny:"+r.String())
 		}
 		for _, e := range v.Environments {
 			add(snapshot.FeatureEnvironment, e.ID)
@@ -51,6 +72,27 @@ func expectedItems(config projectDoc) []string {
 	}
 	for _, f := range snapshot.AlwaysReported() {
 		add(f, config.ID)
+	}
+	return ids
+}
+
+// rowItems are the ids of the items that a key's row asks for.
+func rowItems(row keyDoc) []string {
+	ids := []string{string(snapshot.FeatureKey) + ":" + row.ID}
+	if row.PreviousSHA256 != nil {
+		ids = append(ids, string(snapshot.FeatureKeyGrace)+":"+row.ID)
+	}
+	if row.Limits != nil {
+		windows := row.Limits.windows()
+		if len(windows) == 0 {
+			windows = []string{noLimit}
+		}
+		for _, window := range windows {
+			ids = append(ids, string(snapshot.FeatureLimits)+":"+row.ID+":"+window)
+		}
+	}
+	for _, r := range row.AllowedCIDRs {
+		ids = append(ids, string(snapshot.FeatureKeyIPs)+":"+row.ID+":"+r.String())
 	}
 	return ids
 }

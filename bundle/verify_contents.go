@@ -150,9 +150,8 @@ func (l *ledgerCheck) readKeysFile(name string, config projectDoc) error {
 		if sum, err := hex.DecodeString(row.SHA256); err != nil || len(sum) != 32 {
 			return problem(name, "line %d has no SHA-256", n+1)
 		}
-		l.keyRows[l.hash(string(snapshot.FeatureKey)+":"+row.ID)] = rowRef{name, n}
-		if row.PreviousSHA256 != nil {
-			l.keyRows[l.hash(string(snapshot.FeatureKeyGrace)+":"+row.ID)] = rowRef{name, n}
+		for _, id := range rowItems(row) {
+			l.keyRows[l.hash(id)] = rowRef{name, n}
 		}
 		l.gatewayNeeds(row, rowRef{name, n})
 		l.report.Keys++

@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"fmt"
+	"net/netip"
 	"strings"
 
 	"postern/policy"
@@ -15,6 +17,7 @@ const gatewayKeys = "/plugins/0/config/keys/"
 // gatewayFiles are what an export of format gateway runs on and is probed by.
 var gatewayFiles = []string{
 	gatewayFile, "gateway/plugins/kong/plugins/postern-auth/handler.lua", "gateway/plugins/kong/plugins/postern-auth/schema.lua",
+	"gateway/plugins/kong/plugins/postern-auth/limits.lua", "gateway/plugins/kong/plugins/postern-auth/addresses.lua",
 	"gateway/docker-compose.yaml", "gateway/start.sh", "gateway/README.md", "verify/probes.jsonl", "verify/verify.sh",
 }
 
@@ -58,6 +61,12 @@ func (l *ledgerCheck) gatewayNeeds(row keyDoc, ref rowRef) {
 	if row.Environment != nil {
 		line += " env=" + *row.Environment
 	}
+	if row.Limits != nil {
+		line += " limits=" + limitsLine(*row.Limits)
+	}
+	if len(row.AllowedCIDRs) > 0 {
+		line += " ips=" + rangesLine(row.AllowedCIDRs)
+	}
 	if row.State == snapshot.KeyFrozen {
 		line += " frozen"
 	}
@@ -69,6 +78,27 @@ func (l *ledgerCheck) gatewayNeeds(row keyDoc, ref rowRef) {
 	}
 }
 
+// limitsLine is limits as the gateway's table writes them: "none", or such as
+// "hour:100,day:1000", shortest window first.
+func limitsLine(limits windowsDoc) string {
+	var parts []string
+	for _, window := range limits.windows() {
+		parts = append(parts, fmt.Sprintf("%s:%d", window, limits[window]))
+	}
+	if len(parts) == 0 {
+		return noLimit
+	}
+	return strings.Join(parts, ",")
+}
+
+func rangesLine(ranges []netip.Prefix) string {
+	var parts []string
+	for _, r := range ranges {
+		parts = append(parts, r.String())
+	}
+	return strings.Join(parts, ",")
+}
+
 // gatewayKey strikes out an entry of the gateway's table.
 func (l *ledgerCheck) gatewayKey(name, at string, value any) error {
 	sum, ok := strings.CutPrefix(at, gatewayKeys)
@@ -78,7 +108,7 @@ func (l *ledgerCheck) gatewayKey(name, at string, value any) error {
 	line, ok := value.(string)
 	id := l.hash(sum + " " + essence(line))
 	if _, have := l.opens[id]; !ok || !have {
-		return problem(name, "no key row has the id, owner, environment and state of the entry %s, or it stands there twice", sum)
+		return problem(name, "no key row has the id, owner, environment, limits, ranges and state of the entry %s, or it stands there twice", sum)
 	}
 	delete(l.opens, id)
 	return nil

@@ -83,11 +83,40 @@ func exchange[Out any](ctx context.Context, c *Client, method string, in any, qu
 	if err != nil {
 		return out, err
 	}
+	return decoded[Out](c, answer)
+}
+
+func decoded[Out any](c *Client, answer *http.Response) (Out, error) {
 	defer answer.Body.Close()
+	var out Out
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&out); err != nil {
 		return out, c.stranger(err)
 	}
 	return out, nil
+}
+
+// callIfMatch is call for a change of what is still as the ETag says (RFC 9110,
+// 13.1.1); any state will do for "".
+func callIfMatch[Out any](ctx context.Context, c *Client, method, etag string, in any, segments ...string) (Out, error) {
+	header := http.Header{"Accept": {"application/json, application/problem+json"}}
+	if etag != "" {
+		header.Set("If-Match", etag)
+	}
+	var out Out
+	answer, err := c.sendWith(ctx, method, in, "", segments, header)
+	if err != nil {
+		return out, err
+	}
+	return decoded[Out](c, answer)
+}
+
+// discard makes a call whose answer has no body.
+func (c *Client) discard(ctx context.Context, method string, segments ...string) error {
+	answer, err := c.send(ctx, method, nil, "", segments)
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
 }
 
 // send returns an answer of 2xx, whose body the caller closes, or an error.

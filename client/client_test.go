@@ -79,7 +79,22 @@ func workspace(t *testing.T, server string) (*client.Client, client.Proxy) {
 func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	server := start(t)
 	api, proxy := workspace(t, server)
-	key, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: "billing", Environment: "prod"})
+	if _, err := api.CreateTenant(t.Context(), client.NewTenant{Name: "acme", FallbackOwner: "acme-app"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.AttachTenant(t.Context(), "shop", "acme"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.CreateProduct(t.Context(), client.NewProduct{Name: "store"}); err != nil {
+		t.Fatal(err)
+	}
+	store := client.Nullable("store")
+	change := client.ProjectChange{Product: &store, Limits: &client.ProjectLimits{IP: map[string]int64{"minute": 10}}}
+	if _, err := api.UpdateProject(t.Context(), "shop", change); err != nil {
+		t.Fatal(err)
+	}
+	key, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: "billing", Environment: "prod", Tenant: "acme", Product: "store",
+		Limits: map[string]int64{"minute": 100, "day": 5000}, AllowedCIDRs: []string{"203.0.113.7"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +107,8 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	}
 	same[client.Project](t, server+"/api/v1/projects/shop", proxy.WorkspaceKey)
 	same[client.Key](t, server+"/api/v1/keys/"+key.ID, proxy.WorkspaceKey)
+	same[client.Tenant](t, server+"/api/v1/tenants/acme", proxy.WorkspaceKey)
+	same[client.Product](t, server+"/api/v1/products/store", proxy.WorkspaceKey)
 	same[client.Export](t, server+"/api/v1/exports/"+queued.ID, proxy.WorkspaceKey)
 	same[client.AuditPage](t, server+"/api/v1/audit", proxy.WorkspaceKey)
 	same[client.AuditVerdict](t, server+"/api/v1/audit/verify", proxy.WorkspaceKey)
@@ -174,7 +191,7 @@ func TestListsGoThroughAllPages(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for key, err := range api.Keys(t.Context(), "shop") {
+	for key, err := range api.Keys(t.Context(), "shop", client.KeyFilter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,10 +200,10 @@ func TestListsGoThroughAllPages(t *testing.T) {
 	if len(seen) != 202 {
 		t.Errorf("%d different keys, want 202", len(seen))
 	}
-	for range api.Keys(t.Context(), "shop") {
+	for range api.Keys(t.Context(), "shop", client.KeyFilter{}) {
 		break // must not panic by going on
 	}
-	for _, err := range api.Keys(t.Context(), "nope") {
+	for _, err := range api.Keys(t.Context(), "nope", client.KeyFilter{}) {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("keys of a project that is not there: %v", err)
 		}

@@ -4,43 +4,77 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"net/url"
 	"time"
 )
 
 // Key is an API key. Key.Key, its plaintext, is there only in the answers to
 // creation and rotation.
 type Key struct {
-	ID          string     `json:"id"`
-	Project     string     `json:"project"`
-	Owner       string     `json:"owner"`
-	KeyType     string     `json:"key_type"`
-	Scopes      []string   `json:"scopes"`
-	Tenant      string     `json:"tenant"`
-	Environment *string    `json:"environment"` // nil opens all
-	Description string     `json:"description"`
-	State       string     `json:"state"` // active, frozen, revoked or expired
-	Prefix      string     `json:"prefix"`
-	Last4       string     `json:"last4"`
-	CreatedAt   time.Time  `json:"created_at"`
-	ExpiresAt   *time.Time `json:"expires_at"`
-	GraceEndsAt *time.Time `json:"grace_ends_at"`
-	LastUsedAt  *time.Time `json:"last_used_at"` // to within a minute; nil for never
-	Key         string     `json:"key,omitempty"`
+	ID              string           `json:"id"`
+	Project         string           `json:"project"` // id of the one it was made in
+	Owner           string           `json:"owner"`
+	KeyType         string           `json:"key_type"`
+	Scopes          []string         `json:"scopes"`
+	Tenant          string           `json:"tenant"`
+	Product         *string          `json:"product"`     // nil opens its own project only
+	Environment     *string          `json:"environment"` // nil opens all
+	Description     string           `json:"description"`
+	State           string           `json:"state"`  // active, frozen, revoked or expired
+	Limits          map[string]int64 `json:"limits"` // calls by window; nil: those of its type
+	EffectiveLimits map[string]int64 `json:"effective_limits"`
+	LimitsFrom      string           `json:"limits_from"`   // key, key_type, project or none
+	AllowedCIDRs    []string         `json:"allowed_cidrs"` // empty: from anywhere
+	Prefix          string           `json:"prefix"`
+	Last4           string           `json:"last4"`
+	ETag            string           `json:"etag"` // for If-Match
+	CreatedAt       time.Time        `json:"created_at"`
+	ExpiresAt       *time.Time       `json:"expires_at"`
+	GraceEndsAt     *time.Time       `json:"grace_ends_at"`
+	LastUsedAt      *time.Time       `json:"last_used_at"` // to within a minute; nil for never
+	Key             string           `json:"key,omitempty"`
 }
 
 // NewKey asks for an API key.
 type NewKey struct {
-	Owner       string     `json:"owner"`
-	KeyType     string     `json:"key_type,omitempty"`    // full when empty
-	Environment string     `json:"environment,omitempty"` // all when empty
-	Description string     `json:"description,omitempty"`
-	ExpiresAt   *time.Time `json:"expires_at,omitempty"` // the key type's default when nil
+	Owner        string           `json:"owner"`
+	KeyType      string           `json:"key_type,omitempty"`    // full when empty
+	Tenant       string           `json:"tenant,omitempty"`      // the project's own, default, when empty
+	Product      string           `json:"product,omitempty"`     // the project's, whose projects the key then opens
+	Environment  string           `json:"environment,omitempty"` // all when empty
+	Description  string           `json:"description,omitempty"`
+	ExpiresAt    *time.Time       `json:"expires_at,omitempty"` // the key type's default when nil
+	Limits       map[string]int64 `json:"limits,omitzero"`      // calls by window; those of its type when nil, none when empty
+	AllowedCIDRs []string         `json:"allowed_cidrs,omitempty"`
 }
 
-// Keys goes through all API keys of a project, newest first, page by page. It
+// KeyChange changes an API key; what is absent stays as it is. The members are
+// description, limits, allowed_cidrs and expires_at, of which null means something
+// in limits (those of its type) and expires_at (never).
+type KeyChange map[string]any
+
+// KeyFilter chooses keys; what is empty chooses all.
+type KeyFilter struct {
+	Owner, State, Tenant, KeyType string
+	Environment                   string // all for keys that open all
+	Text                          string // a part of prefix…last4 or of the description
+}
+
+// Keys goes through the API keys that open a project, newest first, page by page. It
 // ends after the first error.
-func (c *Client) Keys(ctx context.Context, project string) iter.Seq2[Key, error] {
-	return pages[Key](ctx, c, "api", "v1", "projects", project, "keys")
+func (c *Client) Keys(ctx context.Context, project string, f KeyFilter) iter.Seq2[Key, error] {
+	query := url.Values{}
+	for name, value := range map[string]string{"owner": f.Owner, "state": f.State, "tenant": f.Tenant, "key_type": f.KeyType, "environment": f.Environment, "q": f.Text} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return pagesOf[Key](ctx, c, query, "api", "v1", "projects", project, "keys")
+}
+
+// UpdateKey changes a key, if it is still as the ETag says; any state will do for "".
+func (c *Client) UpdateKey(ctx context.Context, id, etag string, change KeyChange) (Key, error) {
+	return callIfMatch[Key](ctx, c, http.MethodPatch, etag, change, "api", "v1", "keys", id)
 }
 
 // CreateKey mints an API key.

@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -10,16 +12,19 @@ import (
 
 // Project is a project with its versions.
 type Project struct {
-	ID            string     `json:"id"`
-	Team          string     `json:"team"` // id
-	Name          string     `json:"name"`
-	DisplayName   string     `json:"display_name"`
-	FallbackOwner string     `json:"fallback_owner"`
-	Versions      []Version  `json:"versions"`
-	KeyTypes      []KeyType  `json:"key_types"`
-	CreatedAt     time.Time  `json:"created_at"`
-	ExpiresAt     *time.Time `json:"expires_at"` // nil once claimed
-	Frozen        *Frozen    `json:"frozen"`     // nil while it is served
+	ID            string        `json:"id"`
+	Team          string        `json:"team"` // id
+	Name          string        `json:"name"`
+	DisplayName   string        `json:"display_name"`
+	FallbackOwner string        `json:"fallback_owner"`
+	Product       *string       `json:"product"` // name; nil for none
+	Tenants       []string      `json:"tenants"` // names
+	Limits        ProjectLimits `json:"limits"`
+	Versions      []Version     `json:"versions"`
+	KeyTypes      []KeyType     `json:"key_types"`
+	CreatedAt     time.Time     `json:"created_at"`
+	ExpiresAt     *time.Time    `json:"expires_at"` // nil once claimed
+	Frozen        *Frozen       `json:"frozen"`     // nil while it is served
 }
 
 // Frozen says that the operators have taken a project down.
@@ -50,8 +55,25 @@ type Version struct {
 	ID           string        `json:"id"`
 	Name         string        `json:"name"`
 	RequestsAuth Auth          `json:"requests_auth"`
+	IP           IPRules       `json:"ip"`
 	ETag         string        `json:"etag"` // for If-Match
 	Environments []Environment `json:"environments"`
+}
+
+// ProjectLimits are the calls that each window admits, by the window's name, for
+// each key, each owner of keys, each address and all calls together.
+type ProjectLimits struct {
+	Key     map[string]int64 `json:"key,omitzero"`
+	Owner   map[string]int64 `json:"owner,omitzero"`
+	IP      map[string]int64 `json:"ip,omitzero"`
+	Project map[string]int64 `json:"project,omitzero"`
+}
+
+// IPRules are the address ranges that calls may come from, anywhere where Allow is
+// empty, and those that they may not.
+type IPRules struct {
+	Allow []string `json:"allow"`
+	Deny  []string `json:"deny"`
 }
 
 // Auth is who may call a version.
@@ -69,14 +91,6 @@ type Environment struct {
 	Target string `json:"target"`
 	URL    string `json:"url"`
 	ETag   string `json:"etag"` // for If-Match
-}
-
-// KeyType is a type of API key. ExpiresIn is in seconds, 0 for no default.
-type KeyType struct {
-	Name      string   `json:"name"`
-	Scopes    []string `json:"scopes"`
-	ExpiresIn int64    `json:"expires_in,omitempty"`
-	BuiltIn   bool     `json:"built_in"`
 }
 
 // AuthChange changes a version's access; nil leaves a field as it is.
@@ -97,10 +111,45 @@ func (c *Client) Project(ctx context.Context, project string) (Project, error) {
 	return call[Project](ctx, c, http.MethodGet, nil, "api", "v1", "projects", project)
 }
 
+// ProjectChange changes a project; nil leaves a field as it is.
+type ProjectChange struct {
+	DisplayName   *string        `json:"display_name,omitempty"`
+	FallbackOwner *string        `json:"fallback_owner,omitempty"`
+	Product       *Nullable      `json:"product,omitempty"`
+	Limits        *ProjectLimits `json:"limits,omitempty"` // nil members keep what they have, empty ones are taken away
+}
+
+// Nullable is a text that is sent as null when it is empty.
+type Nullable string
+
+// MarshalJSON implements json.Marshaler.
+func (n Nullable) MarshalJSON() ([]byte, error) {
+	if n == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(n))
+}
+
+// UpdateProject changes a project's settings.
+func (c *Client) UpdateProject(ctx context.Context, project string, change ProjectChange) (Project, error) {
+	return call[Project](ctx, c, http.MethodPatch, change, "api", "v1", "projects", project)
+}
+
+// VersionChange changes who may call a version; nil leaves a field as it is.
+type VersionChange struct {
+	RequestsAuth *AuthChange `json:"requests_auth,omitempty"`
+	IP           *IPChange   `json:"ip,omitempty"`
+}
+
+// IPChange replaces address ranges; nil leaves a list as it is.
+type IPChange struct {
+	Allow *[]string `json:"allow,omitempty"`
+	Deny  *[]string `json:"deny,omitempty"`
+}
+
 // UpdateVersion changes who may call a version, which is named by its id.
-func (c *Client) UpdateVersion(ctx context.Context, project, version string, change AuthChange) (Version, error) {
-	in := map[string]AuthChange{"requests_auth": change}
-	return call[Version](ctx, c, http.MethodPatch, in, "api", "v1", "projects", project, "versions", version)
+func (c *Client) UpdateVersion(ctx context.Context, project, version string, change VersionChange) (Version, error) {
+	return call[Version](ctx, c, http.MethodPatch, change, "api", "v1", "projects", project, "versions", version)
 }
 
 // UpdateEnvironment changes where the calls of an environment go, which is named
@@ -116,8 +165,13 @@ type page[T any] struct {
 }
 
 func pages[T any](ctx context.Context, c *Client, segments ...string) iter.Seq2[T, error] {
+	return pagesOf[T](ctx, c, url.Values{}, segments...)
+}
+
+func pagesOf[T any](ctx context.Context, c *Client, filter url.Values, segments ...string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		query := url.Values{"limit": {"200"}}
+		query := maps.Clone(filter)
+		query.Set("limit", "200")
 		for {
 			p, err := exchange[page[T]](ctx, c, http.MethodGet, nil, "?"+query.Encode(), segments)
 			if err != nil {

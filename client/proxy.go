@@ -11,6 +11,8 @@ type NewProxy struct {
 	Target       string                    `json:"target,omitempty"`
 	Name         string                    `json:"name,omitempty"`
 	DisplayName  string                    `json:"display_name,omitempty"`
+	Product      string                    `json:"product,omitempty"`
+	Tenant       string                    `json:"tenant,omitempty"`
 	Version      string                    `json:"version,omitempty"`
 	Environments map[string]NewEnvironment `json:"environments,omitempty"`
 	RequestsAuth *NewAuth                  `json:"requests_auth,omitempty"`
@@ -31,8 +33,10 @@ type NewAuth struct {
 
 // NewKeyType is a key type beside the built-in ones.
 type NewKeyType struct {
-	Name   string   `json:"name"`
-	Scopes []string `json:"scopes"`
+	Name      string           `json:"name"`
+	Scopes    []string         `json:"scopes"`
+	ExpiresIn int64            `json:"expires_in,omitempty"` // seconds; 0 for no default
+	Limits    map[string]int64 `json:"limits,omitempty"`     // calls by window
 }
 
 // Proxy is a proxy at its creation, with what is shown only then.

@@ -70,7 +70,7 @@ func TestALostAnswerIsAskedForAgain(t *testing.T) {
 
 func count(t *testing.T, api *client.Client) (n int) {
 	t.Helper()
-	for _, err := range api.Keys(t.Context(), "shop") {
+	for _, err := range api.Keys(t.Context(), "shop", client.KeyFilter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func fromFirstStartToExport(t *testing.T, databaseURL string) {
 	if strings.Contains(p.reads("html"), key) {
 		t.Error("the key is shown a second time")
 	}
-	p.follows("Manage")
+	p.follows("Manage key")
 	p.waits("#dialog[open] [data-panel]")
 	p.presses("Freeze")
 	p.sees("Key of bootstrap")

@@ -109,7 +109,7 @@ func addKeys(t *testing.T, databaseURL, file, project string) {
 		t.Fatal(err)
 	}
 	err = db.Write(t.Context(), func(tx *models.Tx) error {
-		have, err := tx.KeysOf(project, "", 1)
+		have, err := tx.KeysListed(models.Project{ID: project}, models.KeyFilter{}, "", 1)
 		if err != nil {
 			return err
 		}

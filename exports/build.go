@@ -115,7 +115,7 @@ func (s *Service) removeCancelled(ctx context.Context, id string) error {
 }
 
 func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, draft Draft, progress func(string, int64, int64)) (bundle.Result, error) {
-	project, err := projects.Compile(tx, row.ProjectID)
+	project, err := projects.CompileWhole(tx, row.ProjectID)
 	if err != nil {
 		return bundle.Result{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -65,6 +66,29 @@ func refuseUnavailable(fields map[string]unavailable) error {
 		}
 	}
 	return fault.InvalidFields(wrong)
+}
+
+// nullable is a field that null says something of: sent tells it from an absent
+// one, and value is nil for null.
+type nullable[T any] struct {
+	sent  bool
+	value *T
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *nullable[T]) UnmarshalJSON(raw []byte) error {
+	n.sent = true
+	return json.Unmarshal(raw, &n.value)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (n nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
+
+// Schema implements huma.SchemaProvider.
+func (n nullable[T]) Schema(r huma.Registry) *huma.Schema {
+	schema := *huma.SchemaFromType(r, reflect.TypeFor[T]())
+	schema.Nullable = true
+	return &schema
 }
 
 // Page is the query of every list.

@@ -14,7 +14,7 @@ type guard struct {
 	open     bool // to anybody: TestEveryRouteAnswersTheAnonymousAsDeclared says with what
 	action   access.Action
 	body     string // JSON on the API, a form on pages, with {code}, {invite}, {device} and {team}
-	needs    string // frozen: of the key; ready: of the export; taken: the project down; token: one of the owner's
+	needs    string // frozen: of the key; ready: of the export; taken: the project down; token: one of the owner's; shared: a tenant of the team's; attached: that, served
 	operator bool   // for who runs the installation; whoever does not, finds nothing, in their own team too
 	silent   bool   // changes nothing that the audit log would tell of
 	nobody   int    // without a credential
@@ -119,18 +119,36 @@ var guards = joined(webhookGuards, map[string]guard{
 	"PATCH /api/v1/projects/:project":                           {action: access.ProjectUpdate, body: `{"display_name":"Renamed"}`},
 	"PATCH /api/v1/projects/:project/versions/:version":         {action: access.ProjectUpdate, body: `{"requests_auth":{"mode":"passthrough"}}`},
 	"PATCH /api/v1/projects/:project/environments/:environment": {action: access.ProjectUpdate, body: `{"target":"http://127.0.0.1:9/moved"}`},
-	"GET /api/v1/projects/:project/keys":                        {action: access.KeyRead},
-	"POST /api/v1/projects/:project/keys":                       {action: access.KeyCreate, body: `{"owner":"billing"}`, owner: 201},
-	"GET /api/v1/keys/:key":                                     {action: access.KeyRead},
-	"POST /api/v1/keys/:key/rotate":                             {action: access.KeyChange},
-	"POST /api/v1/keys/:key/freeze":                             {action: access.KeyChange},
-	"POST /api/v1/keys/:key/unfreeze":                           {action: access.KeyChange, needs: "frozen"},
-	"POST /api/v1/keys/:key/revoke":                             {action: access.KeyChange},
-	"GET /api/v1/projects/:project/exports":                     {action: access.ExportRead},
-	"GET /api/v1/projects/:project/usage":                       {action: access.UsageRead},
-	"PUT /api/v1/projects/:project/takedown":                    {action: access.ProjectTakedown, operator: true, body: `{"reason":"Phishing"}`},
-	"DELETE /api/v1/projects/:project/takedown":                 {action: access.ProjectTakedown, operator: true, needs: "taken"},
-	"GET /oauth/:client/.well-known/openid-configuration":       {open: true}, "GET /oauth/:client/jwks.json": {open: true}, "POST /oauth/:client/token": {open: true},
+	"GET /api/v1/projects/:project/key-types":                   {action: access.ProjectRead},
+	"POST /api/v1/projects/:project/key-types":                  {action: access.ProjectUpdate, body: `{"name":"silver","scopes":["read"]}`, owner: 201},
+	"PATCH /api/v1/projects/:project/key-types/:key_type":       {action: access.ProjectUpdate, body: `{"limits":{"minute":10}}`},
+	"DELETE /api/v1/projects/:project/key-types/:key_type":      {action: access.ProjectUpdate, owner: 204},
+	"GET /api/v1/products":                                      {action: access.ProductRead, stranger: 200},
+	// In the caller's own team, where a stranger is the owner.
+	"POST /api/v1/products":                               {action: access.ProductCreate, body: `{"name":"{name}"}`, stranger: 201, owner: 201},
+	"GET /api/v1/products/:product":                       {action: access.ProductRead},
+	"PATCH /api/v1/products/:product":                     {action: access.ProductUpdate, body: `{"display_name":"Renamed"}`},
+	"DELETE /api/v1/products/:product":                    {action: access.ProductDelete, owner: 204},
+	"GET /api/v1/tenants":                                 {action: access.TenantRead, stranger: 200},
+	"POST /api/v1/tenants":                                {action: access.TenantCreate, body: `{"name":"{name}"}`, stranger: 201, owner: 201},
+	"GET /api/v1/tenants/:tenant":                         {action: access.TenantRead},
+	"PATCH /api/v1/tenants/:tenant":                       {action: access.TenantUpdate, body: `{"display_name":"Renamed"}`},
+	"DELETE /api/v1/tenants/:tenant":                      {action: access.TenantDelete, needs: "shared", owner: 204},
+	"PUT /api/v1/projects/:project/tenants/:tenant":       {action: access.ProjectUpdate, needs: "shared"},
+	"DELETE /api/v1/projects/:project/tenants/:tenant":    {action: access.ProjectUpdate, needs: "attached", owner: 204},
+	"PATCH /api/v1/keys/:key":                             {action: access.KeyChange, body: `{"description":"For the invoices"}`},
+	"GET /api/v1/projects/:project/keys":                  {action: access.KeyRead},
+	"POST /api/v1/projects/:project/keys":                 {action: access.KeyCreate, body: `{"owner":"billing"}`, owner: 201},
+	"GET /api/v1/keys/:key":                               {action: access.KeyRead},
+	"POST /api/v1/keys/:key/rotate":                       {action: access.KeyChange},
+	"POST /api/v1/keys/:key/freeze":                       {action: access.KeyChange},
+	"POST /api/v1/keys/:key/unfreeze":                     {action: access.KeyChange, needs: "frozen"},
+	"POST /api/v1/keys/:key/revoke":                       {action: access.KeyChange},
+	"GET /api/v1/projects/:project/exports":               {action: access.ExportRead},
+	"GET /api/v1/projects/:project/usage":                 {action: access.UsageRead},
+	"PUT /api/v1/projects/:project/takedown":              {action: access.ProjectTakedown, operator: true, body: `{"reason":"Phishing"}`},
+	"DELETE /api/v1/projects/:project/takedown":           {action: access.ProjectTakedown, operator: true, needs: "taken"},
+	"GET /oauth/:client/.well-known/openid-configuration": {open: true}, "GET /oauth/:client/jwks.json": {open: true}, "POST /oauth/:client/token": {open: true},
 	"OPTIONS /oauth/:client/token": {open: true}, "GET /oauth/:client/userinfo": {open: true}, "POST /oauth/:client/userinfo": {open: true},
 	"OPTIONS /oauth/:client/userinfo": {open: true}, "GET /oauth/:client/authorize": {open: true}, "POST /oauth/:client/authorize": {open: true},
 	"GET /oauth/:client/login/:attempt/:provider": {open: true}, "GET /oauth/:client/callback/:provider": {open: true}, "POST /oauth/:client/consent": {open: true},

@@ -15,39 +15,66 @@ type KeyRef struct {
 }
 
 type keyOutput struct {
-	ID          string     `json:"id"`
-	Project     string     `json:"project" doc:"Id of the project"`
-	Owner       string     `json:"owner"`
-	KeyType     string     `json:"key_type"`
-	Scopes      []string   `json:"scopes" doc:"Of the key type, as they are now"`
-	Tenant      string     `json:"tenant"`
-	Environment *string    `json:"environment" doc:"The one environment it opens; null opens all"`
-	Description string     `json:"description"`
-	State       string     `json:"state" enum:"active,frozen,revoked,expired"`
-	Prefix      string     `json:"prefix"`
-	Last4       string     `json:"last4"`
-	CreatedAt   time.Time  `json:"created_at"`
-	ExpiresAt   *time.Time `json:"expires_at"`
-	GraceEndsAt *time.Time `json:"grace_ends_at" doc:"Until when the secret before the last rotation works; null when none does"`
-	LastUsedAt  *time.Time `json:"last_used_at" doc:"When a call was last let through with it, to within a minute; null for never"`
-	Key         string     `json:"key,omitempty" doc:"The plaintext, shown this once"`
+	ID           string     `json:"id"`
+	Project      string     `json:"project" doc:"Id of the project it was made in"`
+	Owner        string     `json:"owner"`
+	KeyType      string     `json:"key_type"`
+	Scopes       []string   `json:"scopes" doc:"Of the key type, as they are now"`
+	Tenant       string     `json:"tenant"`
+	Product      *string    `json:"product" doc:"Name of the product whose projects it opens; null opens its own project only"`
+	Environment  *string    `json:"environment" doc:"The one environment it opens; null opens all"`
+	Description  string     `json:"description"`
+	State        string     `json:"state" enum:"active,frozen,revoked,expired"`
+	Limits       limits     `json:"limits" doc:"Of its own, calls by window; null: those of its type"`
+	Effective    limits     `json:"effective_limits" doc:"Those that hold for it in its own project; a window that is absent has no limit"`
+	LimitsFrom   string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Where effective_limits come from: the key itself, its type, or what its project states for each key"`
+	AllowedCIDRs []string   `json:"allowed_cidrs" doc:"Where it may be used from; empty: anywhere"`
+	Prefix       string     `json:"prefix"`
+	Last4        string     `json:"last4"`
+	ETag         string     `json:"etag" doc:"For If-Match when this key is changed"`
+	CreatedAt    time.Time  `json:"created_at"`
+	ExpiresAt    *time.Time `json:"expires_at"`
+	GraceEndsAt  *time.Time `json:"grace_ends_at" doc:"Until when the secret before the last rotation works; null when none does"`
+	LastUsedAt   *time.Time `json:"last_used_at" doc:"When a call was last let through with it, to within a minute; null for never"`
+	Key          string     `json:"key,omitempty" doc:"The plaintext, shown this once"`
 }
 
 func showKey(k keys.Key, plaintext string) keyOutput {
 	out := keyOutput{ID: k.ID, Project: k.Project, Owner: k.Owner, KeyType: k.KeyType, Scopes: k.Scopes, Tenant: k.Tenant,
-		Description: k.Description, State: k.State, Prefix: k.Prefix, Last4: k.Last4, CreatedAt: k.CreatedAt.UTC(),
+		Description: k.Description, State: k.State, Effective: showLimits(k.Effective), LimitsFrom: k.LimitsFrom, AllowedCIDRs: k.AllowedCIDRs,
+		Prefix: k.Prefix, Last4: k.Last4, ETag: quoteTag(k.ETag), CreatedAt: k.CreatedAt.UTC(),
 		ExpiresAt: utc(k.ExpiresAt), GraceEndsAt: utc(k.GraceEndsAt), LastUsedAt: utc(k.LastUsedAt), Key: plaintext}
+	if k.Limits != nil {
+		out.Limits = showLimits(*k.Limits)
+	}
+	if k.Product != "" {
+		out.Product = &k.Product
+	}
 	if k.Environment != "" {
 		out.Environment = &k.Environment
 	}
 	return out
 }
 
+func taggedKey(k keys.Key, plaintext string, err error) (*tagged[keyOutput], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[keyOutput]{quoteTag(k.ETag), showKey(k, plaintext)}, nil
+}
+
 func (s *Server) listKeys(ctx context.Context, in *struct {
 	ProjectRef
 	Page
+	Owner       string `query:"owner"`
+	State       string `query:"state" enum:"active,frozen,revoked,expired"`
+	Tenant      string `query:"tenant" doc:"Name"`
+	KeyType     string `query:"key_type" doc:"Name"`
+	Environment string `query:"environment" doc:"Name of the one environment that the keys open; all for keys that open all"`
+	Text        string `query:"q" doc:"A part of prefix…last4 or of the description, in any case"`
 }) (*body[list[keyOutput]], error) {
-	found, err := s.Keys.List(ctx, principalOf(ctx), in.Project, in.Cursor, in.Limit)
+	found, err := s.Keys.List(ctx, principalOf(ctx), in.Project, keys.Filter{Owner: in.Owner, State: in.State, Tenant: in.Tenant, KeyType: in.KeyType,
+		Environment: in.Environment, Text: in.Text}, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -61,23 +88,20 @@ func (s *Server) listKeys(ctx context.Context, in *struct {
 func (s *Server) createKey(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
-		Owner        string      `json:"owner" doc:"Whom the key belongs to, such as billing-service"`
-		KeyType      string      `json:"key_type,omitempty" doc:"full when absent"`
-		Environment  *string     `json:"environment,omitempty" doc:"Opens this environment only; absent or null opens all"`
-		Description  string      `json:"description,omitempty"`
-		ExpiresAt    *time.Time  `json:"expires_at,omitempty" doc:"RFC 3339; the key type's default lifetime when absent"`
-		Tenant       unavailable `json:"tenant,omitempty"`
-		Product      unavailable `json:"product,omitempty"`
-		Limits       unavailable `json:"limits,omitempty"`
-		AllowedCIDRs unavailable `json:"allowed_cidrs,omitempty"`
+		Owner        string     `json:"owner" doc:"Whom the key belongs to, such as billing-service"`
+		KeyType      string     `json:"key_type,omitempty" doc:"full when absent"`
+		Tenant       string     `json:"tenant,omitempty" doc:"Name of a tenant that the project serves; the project's own, default, when absent"`
+		Product      string     `json:"product,omitempty" doc:"Name of the project's product: the key then opens every project of it, with the scopes that its type's name has there"`
+		Environment  *string    `json:"environment,omitempty" doc:"Opens this environment only; absent or null opens all"`
+		Description  string     `json:"description,omitempty"`
+		ExpiresAt    *time.Time `json:"expires_at,omitempty" doc:"RFC 3339; the key type's default lifetime when absent"`
+		Limits       limits     `json:"limits,omitempty" doc:"Calls by window; those of its type when absent or null, none when empty"`
+		AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" doc:"Address ranges and single addresses it may be used from; anywhere when absent or empty"`
 	}
-}) (*body[keyOutput], error) {
+}) (*tagged[keyOutput], error) {
 	b := in.Body
-	err := refuseUnavailable(map[string]unavailable{"/tenant": b.Tenant, "/product": b.Product, "/limits": b.Limits, "/allowed_cidrs": b.AllowedCIDRs})
-	if err != nil {
-		return nil, err
-	}
-	input := keys.CreateInput{Owner: b.Owner, KeyType: b.KeyType, Description: b.Description, ExpiresAt: b.ExpiresAt}
+	input := keys.CreateInput{Owner: b.Owner, KeyType: b.KeyType, Tenant: b.Tenant, Product: b.Product, Description: b.Description, ExpiresAt: b.ExpiresAt,
+		Limits: b.Limits, AllowedCIDRs: b.AllowedCIDRs}
 	if b.Environment != nil {
 		if *b.Environment == "" {
 			return nil, fault.InvalidField("/environment", "invalid_environment", "Name an environment, or leave it out for a key that opens all.")
@@ -85,34 +109,50 @@ func (s *Server) createKey(ctx context.Context, in *struct {
 		input.Environment = *b.Environment
 	}
 	minted, err := s.Keys.Create(ctx, principalOf(ctx), in.Project, input)
-	if err != nil {
-		return nil, err
-	}
-	return &body[keyOutput]{showKey(minted.Key, minted.Plaintext)}, nil
+	return taggedKey(minted.Key, minted.Plaintext, err)
 }
 
-func (s *Server) getKey(ctx context.Context, in *KeyRef) (*body[keyOutput], error) {
+func (s *Server) updateKey(ctx context.Context, in *struct {
+	KeyRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		Description  *string             `json:"description,omitempty"`
+		Limits       nullable[limits]    `json:"limits,omitempty" doc:"Replaces what there is: calls by window, {} for none, null for those of its type"`
+		AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" doc:"Replaces what there is; [] for anywhere"`
+		ExpiresAt    nullable[time.Time] `json:"expires_at,omitempty" doc:"RFC 3339; null for never"`
+	}
+}) (*tagged[keyOutput], error) {
+	b := in.Body
+	change := keys.Change{Description: b.Description, AllowedCIDRs: b.AllowedCIDRs, ExpiresAt: b.ExpiresAt.value, NeverExpires: b.ExpiresAt.sent}
+	if b.Limits.sent {
+		change.Limits = new(map[string]int64)
+		if b.Limits.value != nil {
+			*change.Limits = *b.Limits.value
+		}
+	}
+	k, err := s.Keys.Update(ctx, principalOf(ctx), in.Key, unquoteTag(in.IfMatch), change)
+	return taggedKey(k, "", err)
+}
+
+func (s *Server) getKey(ctx context.Context, in *KeyRef) (*tagged[keyOutput], error) {
 	return s.answerKey(ctx, in, s.Keys.Get)
 }
 
-func (s *Server) freezeKey(ctx context.Context, in *KeyRef) (*body[keyOutput], error) {
+func (s *Server) freezeKey(ctx context.Context, in *KeyRef) (*tagged[keyOutput], error) {
 	return s.answerKey(ctx, in, s.Keys.Freeze)
 }
 
-func (s *Server) unfreezeKey(ctx context.Context, in *KeyRef) (*body[keyOutput], error) {
+func (s *Server) unfreezeKey(ctx context.Context, in *KeyRef) (*tagged[keyOutput], error) {
 	return s.answerKey(ctx, in, s.Keys.Unfreeze)
 }
 
-func (s *Server) revokeKey(ctx context.Context, in *KeyRef) (*body[keyOutput], error) {
+func (s *Server) revokeKey(ctx context.Context, in *KeyRef) (*tagged[keyOutput], error) {
 	return s.answerKey(ctx, in, s.Keys.Revoke)
 }
 
-func (s *Server) answerKey(ctx context.Context, in *KeyRef, rule func(context.Context, access.Principal, string) (keys.Key, error)) (*body[keyOutput], error) {
+func (s *Server) answerKey(ctx context.Context, in *KeyRef, rule func(context.Context, access.Principal, string) (keys.Key, error)) (*tagged[keyOutput], error) {
 	k, err := rule(ctx, principalOf(ctx), in.Key)
-	if err != nil {
-		return nil, err
-	}
-	return &body[keyOutput]{showKey(k, "")}, nil
+	return taggedKey(k, "", err)
 }
 
 func (s *Server) rotateKey(ctx context.Context, in *struct {
@@ -120,7 +160,7 @@ func (s *Server) rotateKey(ctx context.Context, in *struct {
 	Body *struct {
 		GraceSeconds *int64 `json:"grace_seconds,omitempty" doc:"How long the old secret goes on working; 86400 when absent, 0 ends it at once"`
 	} `required:"false"`
-}) (*body[keyOutput], error) {
+}) (*tagged[keyOutput], error) {
 	grace := keys.DefaultGrace
 	if in.Body != nil && in.Body.GraceSeconds != nil {
 		seconds := *in.Body.GraceSeconds
@@ -130,8 +170,5 @@ func (s *Server) rotateKey(ctx context.Context, in *struct {
 		grace = time.Duration(seconds) * time.Second
 	}
 	minted, err := s.Keys.Rotate(ctx, principalOf(ctx), in.Key, grace)
-	if err != nil {
-		return nil, err
-	}
-	return &body[keyOutput]{showKey(minted.Key, minted.Plaintext)}, nil
+	return taggedKey(minted.Key, minted.Plaintext, err)
 }

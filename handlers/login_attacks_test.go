@@ -120,7 +120,9 @@ func TestAnswersOfProvidersAreBoundToTheBrowser(t *testing.T) {
 		}
 		refused("the answer a second time", s.get(browser, back.String()), http.StatusConflict)
 		form := formOf(page, "agree")
-		refused("consent of another browser", s.post(s.browser(), s.path("/consent"), form), http.StatusForbidden)
+		refused("consent of a browser without a login", s.post(s.browser(), s.path("/consent"), form), http.StatusForbidden)
+		refused("consent of a browser with another login", s.post(other, s.path("/consent"), form), http.StatusForbidden)
+		refused("the button of another browser's page", s.get(other, s.path("/login/"+form.Get("attempt")+"/"+second.ID)), http.StatusForbidden)
 		forged := url.Values{"attempt": form["attempt"], "answer": {"agree"}, "ticket": {form.Get("ticket")[:40] + "AAAA" + form.Get("ticket")[44:]}}
 		refused("a forged ticket", s.post(browser, s.path("/consent"), forged), http.StatusForbidden)
 		elsewhere := s.browser()

@@ -154,6 +154,7 @@ type things struct {
 	team, account, invitation, invite, session, identity, token   string
 	webhook, delivery, tenant, client, provider                   string
 	user, group, child, approval                                  string
+	keyType, product                                              string
 }
 
 func (o *office) furnish(t *testing.T, needs, route string) things {
@@ -169,7 +170,14 @@ func (o *office) furnish(t *testing.T, needs, route string) things {
 		key: created.Keys["prod"].ID, export: export.ID, code: o.create(t, access.Principal{}, "").Workspace.ClaimCode}
 	has.tenant, has.client, has.provider = o.loginOf(t, created.Project.ID)
 	o.directoryOf(t, &has, needs)
+	var shared string
+	has.keyType, has.product, shared = o.surroundings(t, has.project)
 	switch needs {
+	case "shared":
+		has.tenant = shared
+	case "attached":
+		has.tenant = shared
+		_, err = o.server.Projects.Attach(t.Context(), o.principal, has.project, shared)
 	case "token":
 		var minted tokens.Minted
 		minted, err = o.server.Tokens.Create(t.Context(), o.principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
@@ -193,6 +201,25 @@ func (o *office) furnish(t *testing.T, needs, route string) things {
 		has.code = has.invite
 	}
 	return has
+}
+
+// surroundings makes the rest that a project can have and returns the ids; the
+// tenant is the team's, and not attached.
+func (o *office) surroundings(t *testing.T, project string) (keyType, product, tenant string) {
+	t.Helper()
+	kty, err := o.server.Projects.CreateKeyType(t.Context(), o.principal, project, projects.KeyType{Name: "gold", Scopes: []string{"read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prd, err := o.server.Projects.CreateProduct(t.Context(), o.principal, fmt.Sprintf("product-%d", o.furnished), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tnt, err := o.server.Projects.CreateTenant(t.Context(), o.principal, projects.TenantInput{Name: fmt.Sprintf("tenant-%d", o.furnished)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kty.ID, prd.ID, tnt.ID
 }
 
 // people furnishes a team of its own with an owner to spare, somebody to act on
@@ -246,7 +273,7 @@ func (h things) path(route string) string {
 	id := strings.NewReplacer("/Users/:id", "/Users/"+h.user, "/Groups/:id", "/Groups/"+h.group,
 		"/Schemas/:id", "/Schemas/urn:ietf:params:scim:schemas:core:2.0:User", "/ResourceTypes/:id", "/ResourceTypes/User")
 	return strings.NewReplacer(":user", h.user, ":group", h.group, ":child", h.child, ":approval", h.approval, ":project", project, ":version", h.version, ":environment", h.environment,
-		":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
+		":key_type", h.keyType, ":product", h.product, ":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
 		":session", h.session, ":identity", h.identity, ":tenant", h.tenant, ":client", h.client, ":provider", h.provider, ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(id.Replace(route))
 }
 
@@ -259,7 +286,7 @@ func (o *office) fill(t *testing.T, has things, body string) string {
 		}
 		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
 	}
-	return strings.NewReplacer("{code}", has.code, "{team}", o.team, "{invite}", has.invite).Replace(body)
+	return strings.NewReplacer("{code}", has.code, "{team}", o.team, "{invite}", has.invite, "{name}", fmt.Sprintf("new-%d", o.furnished)).Replace(body)
 }
 
 func (o *office) ask(t *testing.T, method, path, body string, caller []string) answer {

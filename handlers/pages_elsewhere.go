@@ -112,6 +112,11 @@ func (s *Server) returnFromElsewhere(v *visit) (answer, error) {
 		return s.backAtSignIn(v, next, err)
 	}
 	s.setCookie(v.c.Writer, nextCookie, "", 0)
+	if ticket.Invitation != "" {
+		if _, err := s.Accounts.LookInvitation(v.ctx(), ticket.Invitation); err != nil {
+			next = "" // the new account has used it up
+		}
+	}
 	return goOn(next), s.beginSession(v, session)
 }
 

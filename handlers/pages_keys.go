@@ -28,11 +28,11 @@ func keyPath(p rules.Project, id string) string { return keysPath(p) + "/" + id 
 // one that the address asks for.
 func (s *Server) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 	m := projects.Keys{Action: keysPath(p), Create: keyFormOf(p)}
-	found, err := s.Keys.List(v.ctx(), v.who, p.ID, v.c.Query("keys_before"), keys.DefaultPage)
+	found, err := s.Keys.List(v.ctx(), v.who, p.ID, keys.Filter{}, v.c.Query("keys_before"), keys.DefaultPage)
 	if err != nil {
 		return m, err
 	}
-	total, err := s.Keys.Count(v.ctx(), v.who, p.ID)
+	total, err := s.Keys.Count(v.ctx(), v.who, p.ID, keys.Filter{})
 	if err != nil {
 		return m, err
 	}

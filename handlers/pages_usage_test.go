@@ -26,7 +26,7 @@ func (s *site) called(n int) (keyID string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	keys, err := tx.KeysOf(project.ID, "", 1)
+	keys, err := tx.KeysListed(project, models.KeyFilter{}, "", 1)
 	if err != nil {
 		s.t.Fatal(err)
 	}

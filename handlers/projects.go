@@ -14,16 +14,19 @@ type ProjectRef struct {
 }
 
 type projectOutput struct {
-	ID            string          `json:"id"`
-	Team          string          `json:"team" doc:"Id of the team it belongs to"`
-	Name          string          `json:"name"`
-	DisplayName   string          `json:"display_name"`
-	FallbackOwner string          `json:"fallback_owner" doc:"Whom calls without a key count against where keyless is owner_fallback"`
-	Versions      []versionOutput `json:"versions"`
-	KeyTypes      []keyTypeOutput `json:"key_types"`
-	CreatedAt     time.Time       `json:"created_at"`
-	ExpiresAt     *time.Time      `json:"expires_at" doc:"When an unclaimed project ends; null once claimed"`
-	Frozen        *frozenOutput   `json:"frozen" doc:"Taken down by the operators: calls are answered 403 project_frozen, exports go on; null while it is served"`
+	ID            string              `json:"id"`
+	Team          string              `json:"team" doc:"Id of the team it belongs to"`
+	Name          string              `json:"name"`
+	DisplayName   string              `json:"display_name"`
+	FallbackOwner string              `json:"fallback_owner" doc:"Whom calls without a key count against where keyless is owner_fallback"`
+	Product       *string             `json:"product" doc:"Name of the product it is in; null for none"`
+	Tenants       []string            `json:"tenants" doc:"Names of the tenants it serves"`
+	Limits        projectLimitsOutput `json:"limits" doc:"Calls that each window admits, by what is counted"`
+	Versions      []versionOutput     `json:"versions"`
+	KeyTypes      []keyTypeOutput     `json:"key_types"`
+	CreatedAt     time.Time           `json:"created_at"`
+	ExpiresAt     *time.Time          `json:"expires_at" doc:"When an unclaimed project ends; null once claimed"`
+	Frozen        *frozenOutput       `json:"frozen" doc:"Taken down by the operators: calls are answered 403 project_frozen, exports go on; null while it is served"`
 }
 
 type frozenOutput struct {
@@ -35,8 +38,14 @@ type versionOutput struct {
 	ID           string              `json:"id"`
 	Name         string              `json:"name"`
 	RequestsAuth requestsAuthOutput  `json:"requests_auth"`
+	IP           ipRules             `json:"ip"`
 	ETag         string              `json:"etag" doc:"For If-Match when this version is changed"`
 	Environments []environmentOutput `json:"environments"`
+}
+
+type ipRules struct {
+	Allow []string `json:"allow" doc:"Address ranges that calls may come from; empty: from anywhere"`
+	Deny  []string `json:"deny" doc:"Address ranges that no call may come from, whatever allow says"`
 }
 
 type requestsAuthOutput struct {
@@ -53,16 +62,12 @@ type environmentOutput struct {
 	ETag   string `json:"etag" doc:"For If-Match when this environment is changed"`
 }
 
-type keyTypeOutput struct {
-	Name      string   `json:"name"`
-	Scopes    []string `json:"scopes"`
-	ExpiresIn int64    `json:"expires_in,omitempty"`
-	BuiltIn   bool     `json:"built_in"`
-}
-
 func (s *Server) showProject(p projects.Project) projectOutput {
 	out := projectOutput{ID: p.ID, Team: p.Team, Name: p.Name, DisplayName: p.DisplayName, FallbackOwner: p.FallbackOwner,
-		Versions: []versionOutput{}, KeyTypes: []keyTypeOutput{}, CreatedAt: p.CreatedAt.UTC(), ExpiresAt: utc(p.ExpiresAt)}
+		Tenants: p.Tenants, Limits: showProjectLimits(p.Limits), Versions: []versionOutput{}, KeyTypes: []keyTypeOutput{}, CreatedAt: p.CreatedAt.UTC(), ExpiresAt: utc(p.ExpiresAt)}
+	if p.Product != "" {
+		out.Product = &p.Product
+	}
 	if p.Frozen != nil {
 		out.Frozen = &frozenOutput{Reason: p.Frozen.Reason, Since: p.Frozen.Since.UTC()}
 	}
@@ -70,14 +75,14 @@ func (s *Server) showProject(p projects.Project) projectOutput {
 		out.Versions = append(out.Versions, s.showVersion(v))
 	}
 	for _, t := range p.KeyTypes {
-		out.KeyTypes = append(out.KeyTypes, keyTypeOutput{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, BuiltIn: t.BuiltIn})
+		out.KeyTypes = append(out.KeyTypes, showKeyType(t))
 	}
 	return out
 }
 
 func (s *Server) showVersion(v projects.Version) versionOutput {
 	out := versionOutput{ID: v.ID, Name: v.Name, ETag: quoteTag(v.ETag), Environments: []environmentOutput{},
-		RequestsAuth: requestsAuthOutput{Mode: v.Mode, Methods: v.Methods, Keyless: v.Keyless}}
+		IP: ipRules{Allow: v.IPAllow, Deny: v.IPDeny}, RequestsAuth: requestsAuthOutput{Mode: v.Mode, Methods: v.Methods, Keyless: v.Keyless}}
 	for _, e := range v.Environments {
 		out.Environments = append(out.Environments, s.showEnvironment(e))
 	}
@@ -115,12 +120,17 @@ func (s *Server) updateProject(ctx context.Context, in *struct {
 	ProjectRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		DisplayName   *string `json:"display_name,omitempty"`
-		FallbackOwner *string `json:"fallback_owner,omitempty"`
+		DisplayName   *string             `json:"display_name,omitempty"`
+		FallbackOwner *string             `json:"fallback_owner,omitempty"`
+		Product       nullable[string]    `json:"product,omitempty" doc:"Name of one of the team's products; null for none. Keys of the product it leaves stop opening it, except for those made in it"`
+		Limits        *projectLimitsInput `json:"limits,omitempty" doc:"What is counted to get new limits; a member that is absent keeps those it has"`
 	}
 }) (*tagged[projectOutput], error) {
-	p, err := s.Projects.UpdateSettings(ctx, principalOf(ctx), in.Project, unquoteTag(in.IfMatch),
-		projects.Settings{DisplayName: in.Body.DisplayName, FallbackOwner: in.Body.FallbackOwner})
+	change := projects.Settings{DisplayName: in.Body.DisplayName, FallbackOwner: in.Body.FallbackOwner, Product: in.Body.Product.value, Limits: in.Body.Limits.rule()}
+	if in.Body.Product.sent && change.Product == nil {
+		change.Product = new(string)
+	}
+	p, err := s.Projects.UpdateSettings(ctx, principalOf(ctx), in.Project, unquoteTag(in.IfMatch), change)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +148,11 @@ func (s *Server) updateVersion(ctx context.Context, in *struct {
 			Keyless *string     `json:"keyless,omitempty"`
 			JWT     unavailable `json:"jwt,omitempty"`
 			Opaque  unavailable `json:"opaque,omitempty"`
-		} `json:"requests_auth"`
+		} `json:"requests_auth,omitempty"`
+		IP struct {
+			Allow *[]string `json:"allow,omitempty" doc:"Replaces the address ranges that calls may come from; [] for anywhere"`
+			Deny  *[]string `json:"deny,omitempty" doc:"Replaces the address ranges that no call may come from"`
+		} `json:"ip,omitempty"`
 	}
 }) (*tagged[versionOutput], error) {
 	auth := in.Body.RequestsAuth
@@ -146,7 +160,7 @@ func (s *Server) updateVersion(ctx context.Context, in *struct {
 		return nil, err
 	}
 	v, err := s.Projects.UpdateAccess(ctx, principalOf(ctx), in.Project, in.Version, unquoteTag(in.IfMatch),
-		projects.AccessChange{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless})
+		projects.AccessChange{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless, IPAllow: in.Body.IP.Allow, IPDeny: in.Body.IP.Deny})
 	if err != nil {
 		return nil, err
 	}

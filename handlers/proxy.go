@@ -3,7 +3,6 @@ package handlers
 import (
 	"context"
 	"crypto/subtle"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -25,8 +24,8 @@ type createProxyInput struct {
 		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Name to target; {prod: target} when absent"`
 		RequestsAuth *requestsAuthInput          `json:"requests_auth,omitempty"`
 		Team         string                      `json:"team,omitempty" doc:"Id of the caller's team that it goes to; the first one when absent"`
-		Product      unavailable                 `json:"product,omitempty"`
-		Tenant       unavailable                 `json:"tenant,omitempty"`
+		Product      string                      `json:"product,omitempty" doc:"Name of the team's product it belongs to; made where there is none of that name"`
+		Tenant       string                      `json:"tenant,omitempty" doc:"Name of a tenant of the team it serves beside its own, default; made where there is none of that name"`
 		OpenAPI      unavailable                 `json:"openapi,omitempty"`
 		Login        unavailable                 `json:"login,omitempty"`
 	}
@@ -46,10 +45,10 @@ type requestsAuthInput struct {
 }
 
 type keyTypeInput struct {
-	Name      string      `json:"name,omitempty"`
-	Scopes    []string    `json:"scopes,omitempty"`
-	ExpiresIn int64       `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
-	Limits    unavailable `json:"limits,omitempty"`
+	Name      string   `json:"name,omitempty"`
+	Scopes    []string `json:"scopes,omitempty"`
+	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
+	Limits    limits   `json:"limits,omitempty" doc:"Calls by window, of each key of the type that has none of its own"`
 }
 
 type createProxyOutput struct {
@@ -137,26 +136,23 @@ func sameSecret(guess, secret string) bool {
 }
 
 func (in *createProxyInput) refuseUnavailable() error {
-	sent := map[string]unavailable{"/product": in.Body.Product, "/tenant": in.Body.Tenant, "/openapi": in.Body.OpenAPI, "/login": in.Body.Login}
+	sent := map[string]unavailable{"/openapi": in.Body.OpenAPI, "/login": in.Body.Login}
 	if auth := in.Body.RequestsAuth; auth != nil {
 		sent["/requests_auth/jwt"], sent["/requests_auth/opaque"] = auth.JWT, auth.Opaque
-		for i, t := range auth.KeyTypes {
-			sent[fmt.Sprintf("/requests_auth/key_types/%d/limits", i)] = t.Limits
-		}
 	}
 	return refuseUnavailable(sent)
 }
 
 func (in *createProxyInput) rule() projects.CreateInput {
 	b := in.Body
-	out := projects.CreateInput{Target: b.Target, Team: b.Team, Name: b.Name, DisplayName: b.DisplayName, Version: b.Version, Environments: map[string]string{}}
+	out := projects.CreateInput{Target: b.Target, Team: b.Team, Name: b.Name, DisplayName: b.DisplayName, Product: b.Product, Tenant: b.Tenant, Version: b.Version, Environments: map[string]string{}}
 	for name, environment := range b.Environments {
 		out.Environments[name] = environment.Target
 	}
 	if auth := b.RequestsAuth; auth != nil {
 		out.Auth = projects.AuthInput{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless}
 		for _, t := range auth.KeyTypes {
-			out.KeyTypes = append(out.KeyTypes, projects.KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn})
+			out.KeyTypes = append(out.KeyTypes, projects.KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, Limits: t.Limits})
 		}
 	}
 	return out

@@ -104,8 +104,15 @@ var anonymous = map[string]string{
 	"POST /proxy":          "422", // open to anybody; the empty body is what is wrong
 	"GET /api/v1/projects": "401", "GET /api/v1/projects/:project": "401", "PATCH /api/v1/projects/:project": "401",
 	"PATCH /api/v1/projects/:project/versions/:version": "401", "PATCH /api/v1/projects/:project/environments/:environment": "401",
+	"GET /api/v1/projects/:project/key-types": "401", "POST /api/v1/projects/:project/key-types": "401",
+	"PATCH /api/v1/projects/:project/key-types/:key_type": "401", "DELETE /api/v1/projects/:project/key-types/:key_type": "401",
+	"GET /api/v1/products": "401", "POST /api/v1/products": "401", "GET /api/v1/products/:product": "401",
+	"PATCH /api/v1/products/:product": "401", "DELETE /api/v1/products/:product": "401",
+	"GET /api/v1/tenants": "401", "POST /api/v1/tenants": "401", "GET /api/v1/tenants/:tenant": "401",
+	"PATCH /api/v1/tenants/:tenant": "401", "DELETE /api/v1/tenants/:tenant": "401",
+	"PUT /api/v1/projects/:project/tenants/:tenant": "401", "DELETE /api/v1/projects/:project/tenants/:tenant": "401",
 	"GET /api/v1/projects/:project/keys": "401", "POST /api/v1/projects/:project/keys": "401",
-	"GET /api/v1/keys/:key": "401", "POST /api/v1/keys/:key/rotate": "401", "POST /api/v1/keys/:key/freeze": "401",
+	"GET /api/v1/keys/:key": "401", "PATCH /api/v1/keys/:key": "401", "POST /api/v1/keys/:key/rotate": "401", "POST /api/v1/keys/:key/freeze": "401",
 	"POST /api/v1/keys/:key/unfreeze": "401", "POST /api/v1/keys/:key/revoke": "401",
 	"GET /api/v1/projects/:project/exports": "401", "POST /api/v1/projects/:project/exports": "401",
 	"PUT /api/v1/projects/:project/takedown": "401", "DELETE /api/v1/projects/:project/takedown": "401",
@@ -139,6 +146,13 @@ var bodies = map[string]string{
 	"PATCH /api/v1/projects/:project/versions/:version":         `{"requests_auth":{}}`,
 	"PATCH /api/v1/projects/:project/environments/:environment": `{"target":"http://127.0.0.1:9"}`,
 	"POST /api/v1/projects/:project/keys":                       `{"owner":"x"}`,
+	"PATCH /api/v1/keys/:key":                                   "{}",
+	"POST /api/v1/projects/:project/key-types":                  `{"name":"x","scopes":["read"]}`,
+	"PATCH /api/v1/projects/:project/key-types/:key_type":       "{}",
+	"POST /api/v1/products":                                     `{"name":"x"}`,
+	"PATCH /api/v1/products/:product":                           `{"display_name":"x"}`,
+	"POST /api/v1/tenants":                                      `{"name":"x"}`,
+	"PATCH /api/v1/tenants/:tenant":                             "{}",
 	"POST /api/v1/projects/:project/exports":                    `{"format":"data"}`,
 	"POST /api/v1/webhooks":                                     `{"url":"http://8.8.8.8"}`,
 	"PATCH /api/v1/webhooks/:webhook":                           `{}`,
@@ -174,7 +188,7 @@ func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
 // answerTo asks a route with the parameters of things that exist where it has
 // any, and sums the answer up.
 func answerTo(s *site, method, route string) string {
-	path := strings.NewReplacer(":project", "shop", ":key", "key_1", ":export", "exp_1", ":version", "ver_1",
+	path := strings.NewReplacer(":project", "shop", ":key_type", "kty_1", ":product", "prd_1", ":key", "key_1", ":export", "exp_1", ":version", "ver_1",
 		":environment", "env_1", ":code", "nothing", ":team", "team_1", ":account", "acc_1",
 		":invitation", "inv_1", ":session", "ses_1", ":identity", "idn_1", ":tenant", "tnt_1", ":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", "*file", "nothing").Replace(route)
 	header := []string{"Content-Type", "application/x-www-form-urlencoded"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"postern/access"
@@ -15,48 +16,11 @@ import (
 // Get finds one key.
 func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Key, error) {
 	tx := s.DB.Read(ctx)
-	row, _, err := findKey(tx, p, id, access.KeyRead)
+	row, parent, err := findKey(tx, p, id, access.KeyRead)
 	if err != nil {
 		return Key{}, fmt.Errorf("keys: get %s: %w", id, err)
 	}
-	return view(tx, row)
-}
-
-// Page is one page of a list; Next is the cursor of the one after, "" at the end.
-type Page struct {
-	Keys []Key
-	Next string
-}
-
-// List returns a project's keys, newest first. The cursor is the Next of the
-// page before, limit at most MaxPage, 0 for DefaultPage.
-func (s *Service) List(ctx context.Context, p access.Principal, project, cursor string, limit int) (Page, error) {
-	if limit <= 0 {
-		limit = DefaultPage
-	}
-	limit = min(limit, MaxPage)
-	tx := s.DB.Read(ctx)
-	parent, err := access.Project(tx, p, project, access.KeyRead)
-	if err != nil {
-		return Page{}, fmt.Errorf("keys: list of %s: %w", project, err)
-	}
-	rows, err := tx.KeysOf(parent.ID, cursor, limit+1)
-	if err != nil {
-		return Page{}, fmt.Errorf("keys: list of %s: %w", project, err)
-	}
-	var page Page
-	if len(rows) > limit {
-		rows = rows[:limit]
-		page.Next = rows[limit-1].ID
-	}
-	names, err := namesOf(tx, parent.ID)
-	if err != nil {
-		return Page{}, fmt.Errorf("keys: list of %s: %w", project, err)
-	}
-	for _, row := range rows {
-		page.Keys = append(page.Keys, names.view(row))
-	}
-	return page, nil
+	return view(tx, parent, row)
 }
 
 // Freeze makes calls with the key answer 403 until it is unfrozen.
@@ -131,8 +95,8 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, verb strin
 		if err := fn(&row, now); err != nil {
 			return err
 		}
-		if row.State == before.State && string(row.Hash) == string(before.Hash) {
-			out, err = view(tx, row)
+		if reflect.DeepEqual(row, before) {
+			out, err = view(tx, parent, row)
 			return err
 		}
 		row.UpdatedAt = now
@@ -148,7 +112,7 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, verb strin
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
-		if out, err = view(tx, row); err != nil {
+		if out, err = view(tx, parent, row); err != nil {
 			return err
 		}
 		if event := told[verb]; event != "" {

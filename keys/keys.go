@@ -8,9 +8,7 @@ package keys
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -62,24 +60,38 @@ type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }
 
-// Key is a key as its owner's team sees it.
+// Key is a key as its owner's team sees it, in the project that it was made in.
 type Key struct {
-	ID          string
-	Project     string // id
-	Owner       string
-	KeyType     string
-	Scopes      []string
-	Tenant      string
-	Environment string // "" opens all
-	Description string
-	State       string // active, frozen, revoked or expired
-	Prefix      string
-	Last4       string
-	CreatedAt   time.Time
-	ExpiresAt   *time.Time
-	GraceEndsAt *time.Time
-	LastUsedAt  *time.Time // to within a minute; nil for never
+	ID           string
+	Project      string // id
+	Owner        string
+	KeyType      string
+	Scopes       []string
+	Tenant       string
+	Product      string // name; it opens all projects in it; "": its own project only
+	Environment  string // "" opens all
+	Description  string
+	State        string         // active, frozen, revoked or expired
+	Limits       *models.Limits // of its own; nil: those of its type
+	Effective    models.Limits  // those that hold
+	LimitsFrom   string         // where Effective come from: LimitsOfKey, LimitsOfType, LimitsOfProject or LimitsOfNothing
+	AllowedCIDRs []string       // empty: from anywhere
+	Prefix       string
+	Last4        string
+	ETag         string
+	CreatedAt    time.Time
+	ExpiresAt    *time.Time
+	GraceEndsAt  *time.Time
+	LastUsedAt   *time.Time // to within a minute; nil for never
 }
+
+// Where the limits that hold for a key come from.
+const (
+	LimitsOfKey     = "key"
+	LimitsOfType    = "key_type"
+	LimitsOfProject = "project" // what it states for each key
+	LimitsOfNothing = "none"    // nothing is limited for each key
+)
 
 // Minted is a key together with its plaintext.
 type Minted struct {
@@ -90,11 +102,15 @@ type Minted struct {
 // CreateInput is what Create takes. ExpiresAt nil means the key type's default
 // lifetime.
 type CreateInput struct {
-	Owner       string
-	KeyType     string // "" means full
-	Environment string
-	Description string
-	ExpiresAt   *time.Time
+	Owner        string
+	KeyType      string // "" means full
+	Tenant       string // name; "" means the project's own, default
+	Product      string // name of the project's product, whose projects the key opens; "": its own project only
+	Environment  string
+	Description  string
+	Limits       map[string]int64 // calls by window; nil: those of its type; empty: none
+	AllowedCIDRs []string         // empty: from anywhere
+	ExpiresAt    *time.Time
 }
 
 // Create mints a key of a project, named by name or id.
@@ -110,7 +126,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 			return err
 		}
 		out.Plaintext = plaintext
-		if out.Key, err = view(tx, row); err != nil {
+		if out.Key, err = view(tx, parent, row); err != nil {
 			return err
 		}
 		return s.save(ctx, tx, p, parent, &row)
@@ -154,30 +170,22 @@ func detailOf(row models.APIKey) map[string]string {
 // newRow checks the input against the project and mints the secret.
 func (s *Service) newRow(tx *models.Tx, parent models.Project, in CreateInput) (models.APIKey, string, error) {
 	now := models.Now()
-	wrong := in.check(now)
-	keyType, err := findType(tx, parent.ID, in.KeyType)
+	at, wrong, err := place(tx, parent, in)
 	if err != nil {
 		return models.APIKey{}, "", err
 	}
-	if keyType.ID == "" {
-		wrong = append(wrong, fault.Field{Pointer: "/key_type", Code: "unknown_key_type", Detail: fmt.Sprintf("This project has no key type %q.", in.KeyType)})
-	}
-	known, err := hasEnvironment(tx, parent.ID, in.Environment)
-	if err != nil {
-		return models.APIKey{}, "", err
-	}
-	if !known {
-		wrong = append(wrong, fault.Field{Pointer: "/environment", Code: "unknown_environment", Detail: fmt.Sprintf("No version of this project has an environment %q.", in.Environment)})
-	}
+	ranges, rangesWrong := ReadRanges("/allowed_cidrs", in.AllowedCIDRs, MaxRanges)
+	wrong = append(append(in.check(now), wrong...), append(CheckLimits("/limits", in.Limits), rangesWrong...)...)
 	if err := fault.InvalidFields(wrong); err != nil {
 		return models.APIKey{}, "", err
 	}
-	tenants, err := tx.TenantsOf(parent.ID)
-	own := slices.IndexFunc(tenants, func(t models.Tenant) bool { return t.ProjectID != nil })
-	if err != nil || own < 0 {
-		return models.APIKey{}, "", errors.Join(err, fmt.Errorf("project %s has no tenant of its own", parent.ID))
+	row, plaintext, err := Mint(s.Prefix, parent.ID, at.tenant.ID, at.keyType, in, now)
+	row.ProductID, row.AllowedCIDRs = at.productID, ranges
+	if in.Limits != nil {
+		limits := models.Limits(in.Limits)
+		row.Limits = &limits
 	}
-	return Mint(s.Prefix, parent.ID, tenants[own].ID, keyType, in, now)
+	return row, plaintext, err
 }
 
 // Mint makes the row and the plaintext of a new key from checked input.
@@ -187,10 +195,7 @@ func Mint(prefix, projectID, tenantID string, keyType models.KeyType, in CreateI
 		Owner: in.Owner, Environment: in.Environment, Description: in.Description,
 		State: string(snapshot.KeyActive), CreatedAt: now, UpdatedAt: now,
 	}
-	if in.ExpiresAt != nil {
-		until := in.ExpiresAt.UTC().Truncate(time.Microsecond) // as the database will give it back
-		row.ExpiresAt = &until
-	}
+	row.ExpiresAt = storable(in.ExpiresAt)
 	if row.ExpiresAt == nil && keyType.ExpiresIn > 0 {
 		until := now.Add(time.Duration(keyType.ExpiresIn) * time.Second)
 		row.ExpiresAt = &until
@@ -221,13 +226,21 @@ func (in CreateInput) check(now time.Time) []fault.Field {
 		wrong = append(wrong, fault.Field{Pointer: "/owner", Code: "invalid_owner",
 			Detail: fmt.Sprintf("Name whom the key belongs to, such as billing-service: 1 to %d printable ASCII characters without a space at either end.", maxOwner)})
 	}
-	if utf8.RuneCountInString(in.Description) > maxDescription || !utf8.ValidString(in.Description) || strings.ContainsRune(in.Description, 0) {
-		wrong = append(wrong, fault.Field{Pointer: "/description", Code: "invalid_description", Detail: fmt.Sprintf("Use at most %d characters of text.", maxDescription)})
+	return append(append(wrong, checkDescription(in.Description)...), checkExpiry(in.ExpiresAt, now)...)
+}
+
+func checkDescription(s string) []fault.Field {
+	if utf8.RuneCountInString(s) <= maxDescription && utf8.ValidString(s) && !strings.ContainsRune(s, 0) {
+		return nil
 	}
-	if in.ExpiresAt != nil && (!in.ExpiresAt.After(now) || in.ExpiresAt.After(now.AddDate(maxYears, 0, 0))) {
-		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "invalid_expiry", Detail: fmt.Sprintf("Give a time within the next %d years, or leave it out for a key that does not expire.", maxYears)})
+	return []fault.Field{{Pointer: "/description", Code: "invalid_description", Detail: fmt.Sprintf("Use at most %d characters of text.", maxDescription)}}
+}
+
+func checkExpiry(at *time.Time, now time.Time) []fault.Field {
+	if at == nil || (at.After(now) && !at.After(now.AddDate(maxYears, 0, 0))) {
+		return nil
 	}
-	return wrong
+	return []fault.Field{{Pointer: "/expires_at", Code: "invalid_expiry", Detail: fmt.Sprintf("Give a time within the next %d years, or leave it out for a key that does not expire.", maxYears)}}
 }
 
 // ValidOwner tells whether s can be sent as a header value that both gateways
@@ -239,28 +252,11 @@ func ValidOwner(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-func findType(tx *models.Tx, projectID, name string) (models.KeyType, error) {
-	if name == "" {
-		name = TypeFull
+// storable is a time as the database will give it back.
+func storable(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
 	}
-	all, err := tx.KeyTypesOf(projectID)
-	for _, t := range all {
-		if t.Name == name {
-			return t, err
-		}
-	}
-	return models.KeyType{}, err
-}
-
-func hasEnvironment(tx *models.Tx, projectID, name string) (bool, error) {
-	if name == "" {
-		return true, nil
-	}
-	all, err := tx.EnvironmentsOf(projectID)
-	for _, e := range all {
-		if e.Name == name {
-			return true, err
-		}
-	}
-	return false, err
+	until := at.UTC().Truncate(time.Microsecond)
+	return &until
 }

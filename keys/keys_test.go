@@ -175,7 +175,7 @@ func TestListsPageThroughEveryKeyOnce(t *testing.T) {
 		}
 		cursor, pages := "", 0
 		for {
-			page, err := w.List(t.Context(), w.owner, "shop", cursor, 3)
+			page, err := w.List(t.Context(), w.owner, "shop", keys.Filter{}, cursor, 3)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,8 @@
 package keys
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"postern/models"
@@ -19,12 +21,12 @@ func namesOf(tx *models.Tx, projectID string) (names, error) {
 	if err != nil {
 		return names{}, err
 	}
-	return namesIn(tx, project, []string{projectID})
+	return namesIn(tx, project.TeamID, []string{projectID})
 }
 
 // namesIn resolves the ids in keys of several projects of one team. A key may be
 // of a tenant that its project no longer serves.
-func namesIn(tx *models.Tx, project models.Project, projectIDs []string) (names, error) {
+func namesIn(tx *models.Tx, teamID string, projectIDs []string) (names, error) {
 	n := names{types: map[string]models.KeyType{}, tenants: map[string]string{}}
 	types, err := tx.KeyTypesOf(projectIDs...)
 	if err != nil {
@@ -33,32 +35,87 @@ func namesIn(tx *models.Tx, project models.Project, projectIDs []string) (names,
 	for _, t := range types {
 		n.types[t.ID] = t
 	}
-	tenants, err := tx.TenantsWithin(project.TeamID, projectIDs)
+	tenants, err := tx.TenantsWithin(teamID, projectIDs)
 	for _, t := range tenants {
 		n.tenants[t.ID] = t.Name
 	}
 	return n, err
 }
 
-func view(tx *models.Tx, row models.APIKey) (Key, error) {
-	n, err := namesOf(tx, row.ProjectID)
-	return n.view(row), err
+// labels are names and what else people are shown of keys.
+type labels struct {
+	names
+	products map[string]string
+	limits   map[string]models.Limits // that a project states for each key
 }
 
-func (n names) view(row models.APIKey) Key {
-	keyType := n.types[row.KeyTypeID]
+// labelsOf resolves the ids in the rows, all of one team.
+func labelsOf(tx *models.Tx, teamID string, rows ...models.APIKey) (labels, error) {
+	l := labels{products: map[string]string{}, limits: map[string]models.Limits{}}
+	var homes []string
+	for _, row := range rows {
+		if !slices.Contains(homes, row.ProjectID) {
+			homes = append(homes, row.ProjectID)
+		}
+	}
+	projects, err := tx.ProjectsByID(homes)
+	if err != nil {
+		return l, err
+	}
+	for _, project := range projects {
+		l.limits[project.ID] = project.Limits.Key
+	}
+	products, err := tx.ProductsOfTeam(teamID)
+	if err != nil {
+		return l, err
+	}
+	for _, product := range products {
+		l.products[product.ID] = product.Name
+	}
+	l.names, err = namesIn(tx, teamID, homes)
+	return l, err
+}
+
+func view(tx *models.Tx, parent models.Project, row models.APIKey) (Key, error) {
+	l, err := labelsOf(tx, parent.TeamID, row)
+	return l.view(row), err
+}
+
+func (l labels) view(row models.APIKey) Key {
+	keyType := l.types[row.KeyTypeID]
 	now := models.Now()
 	k := Key{
 		ID: row.ID, Project: row.ProjectID, Owner: row.Owner, KeyType: keyType.Name, Scopes: keyType.Scopes,
-		Tenant: n.tenants[row.TenantID], Environment: row.Environment, Description: row.Description,
-		State: stateOf(&row, now), Prefix: row.Prefix, Last4: row.Last4, CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt,
-		LastUsedAt: row.LastUsedAt,
+		Tenant: l.tenants[row.TenantID], Environment: row.Environment, Description: row.Description,
+		State: stateOf(&row, now), Limits: row.Limits, AllowedCIDRs: Texts(row.AllowedCIDRs), Prefix: row.Prefix, Last4: row.Last4,
+		ETag: etag(row), CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, LastUsedAt: row.LastUsedAt,
+	}
+	k.Effective, k.LimitsFrom = l.limitsOf(row)
+	if row.ProductID != nil {
+		k.Product = l.products[*row.ProductID]
 	}
 	if row.GraceEndsAt != nil && row.GraceEndsAt.After(now) {
 		k.GraceEndsAt = row.GraceEndsAt
 	}
 	return k
 }
+
+// limitsOf are the limits that policy.Realm.KeyLimits finds in the key's own
+// project, and where.
+func (l labels) limitsOf(row models.APIKey) (models.Limits, string) {
+	switch ofType, ofProject := l.types[row.KeyTypeID].Limits, l.limits[row.ProjectID]; {
+	case row.Limits != nil:
+		return *row.Limits, LimitsOfKey
+	case len(ofType) > 0:
+		return ofType, LimitsOfType
+	case len(ofProject) > 0:
+		return ofProject, LimitsOfProject
+	}
+	return nil, LimitsOfNothing
+}
+
+// etag names a state of a key (RFC 9110, 8.8.3). Being used is no change.
+func etag(row models.APIKey) string { return strconv.FormatInt(row.UpdatedAt.UnixMicro(), 36) }
 
 func expired(row *models.APIKey, now time.Time) bool {
 	return row.ExpiresAt != nil && !row.ExpiresAt.After(now)
@@ -95,9 +152,9 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 	return k
 }
 
-// Scan calls fn with every key of a tenant that a project serves, if the key is
-// of the project or of its product, as it is seen from there,
-// ordered by id, one at a time.
+// Scan calls fn with every key of the project and of its product, as it is seen
+// from there, ordered by id, one at a time. A key of a product whose type has no
+// name that the project knows is not seen from there.
 func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error) error {
 	row, err := tx.ProjectByID(project.ID)
 	if err != nil {
@@ -105,22 +162,20 @@ func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error)
 	}
 	ids := []string{row.ID}
 	if row.ProductID != nil {
-		others, err := tx.ProjectsOfProduct(*row.ProductID)
+		homes, err := tx.HomesOfProductKeys(*row.ProductID)
 		if err != nil {
 			return err
 		}
-		for _, other := range others {
-			ids = append(ids, other.ID)
-		}
+		ids = append(ids, homes...)
 	}
-	n, err := namesIn(tx, row, ids)
+	n, err := namesIn(tx, row.TeamID, ids)
 	if err != nil {
 		return err
 	}
 	realm := policy.NewRealm(project)
 	return tx.ScanKeysOpening(row.ID, row.ProductID, func(row *models.APIKey) error {
 		k := n.snapshotOf(row)
-		if !realm.Here(&k) || !realm.Serves(k.TenantID) {
+		if !realm.Here(&k) {
 			return nil
 		}
 		return fn(k)

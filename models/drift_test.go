@@ -26,7 +26,7 @@ var rows = []any{
 	&models.DataKey{}, &models.Webhook{}, &models.WebhookDelivery{}, &models.AuditChain{},
 	&models.AppClient{}, &models.Provider{}, &models.SigningKey{}, &models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{},
 	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{}, &models.GroupMember{}, &models.GroupGroup{},
-	&models.Product{}, &models.ProjectTenant{},
+	&models.Product{}, &models.ProjectTenant{}, &models.LimitCount{},
 }
 
 type column struct {

@@ -37,23 +37,6 @@ func (t *Tx) KeyByID(id string) (APIKey, error) {
 	return k, t.db.Where("id = ?", id).Take(&k).Error
 }
 
-// KeysOf lists at most limit keys of a project, newest first, before the id
-// given ("" for the start).
-func (t *Tx) KeysOf(projectID, before string, limit int) ([]APIKey, error) {
-	q := t.db.Where("project_id = ?", projectID)
-	if before != "" {
-		q = q.Where("id < ?", before)
-	}
-	var list []APIKey
-	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
-}
-
-// CountKeys counts a project's keys of any state.
-func (t *Tx) CountKeys(projectID string) (int64, error) {
-	var n int64
-	return n, t.db.Model(&APIKey{}).Where("project_id = ?", projectID).Count(&n).Error
-}
-
 // CountActiveKeys counts the keys of each project that are neither frozen nor
 // revoked nor expired at now.
 func (t *Tx) CountActiveKeys(projectIDs []string, now time.Time) (map[string]int64, error) {
@@ -62,7 +45,7 @@ func (t *Tx) CountActiveKeys(projectIDs []string, now time.Time) (map[string]int
 		N         int64
 	}
 	err := t.db.Model(&APIKey{}).Select("project_id, count(*) AS n").
-		Where("project_id IN ? AND state = 'active' AND (expires_at IS NULL OR expires_at > ?)", projectIDs, now).
+		Where("project_id IN ?", projectIDs).Where(keyIsActive, now).
 		Group("project_id").Scan(&rows).Error
 	counts := make(map[string]int64, len(rows))
 	for _, row := range rows {
@@ -129,10 +112,10 @@ func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
 	return rows.Err()
 }
 
-// UpdateKey writes state and secrets if the row still has the UpdatedAt that
+// UpdateKey writes what can change of a key if the row still has the UpdatedAt that
 // the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateKey(k APIKey, seen time.Time) (bool, error) {
 	res := t.db.Model(&APIKey{}).Where("id = ? AND updated_at = ?", k.ID, seen).
-		Select("State", "Hash", "OldHash", "GraceEndsAt", "Prefix", "Last4", "UpdatedAt").UpdateColumns(&k)
+		Select("State", "Hash", "OldHash", "GraceEndsAt", "Prefix", "Last4", "Description", "Limits", "AllowedCIDRs", "ExpiresAt", "UpdatedAt").UpdateColumns(&k)
 	return res.RowsAffected == 1, res.Error
 }

@@ -38,6 +38,9 @@ var ErrNotFound = gorm.ErrRecordNotFound
 // ErrDuplicate is answered by an insert that a unique index refuses.
 var ErrDuplicate = gorm.ErrDuplicatedKey
 
+// ErrReferenced is answered by a deletion of what other rows refer to.
+var ErrReferenced = gorm.ErrForeignKeyViolated
+
 // Open connects to PostgreSQL when databaseURL is set, else to the SQLite file
 // at sqlitePath, which is created. The schema is not touched; see Migrate.
 func Open(ctx context.Context, databaseURL, sqlitePath string) (*DB, error) {

@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"gorm.io/gorm/clause"
+)
 
 // Product is a row of products: a team's grouping of projects.
 type Product struct {
@@ -24,14 +28,60 @@ func (t *Tx) ProductByName(teamID, name string) (Product, error) {
 	return one, t.db.Where("team_id = ? AND name = ?", teamID, name).Take(&one).Error
 }
 
+// EnsureProduct inserts a product unless its team has one of that name; made tells
+// which, and out is the one there is.
+func (t *Tx) EnsureProduct(one Product) (out Product, made bool, err error) {
+	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&one)
+	if res.Error != nil {
+		return out, false, res.Error
+	}
+	out, err = t.ProductByName(one.TeamID, one.Name)
+	return out, res.RowsAffected == 1, err
+}
+
 // ProductsOfTeam lists a team's products by name.
 func (t *Tx) ProductsOfTeam(teamID string) ([]Product, error) {
 	var list []Product
 	return list, t.db.Where("team_id = ?", teamID).Order("name").Find(&list).Error
 }
 
+// ProductsOfTeams lists at most limit products of the teams, oldest first, after
+// the id given.
+func (t *Tx) ProductsOfTeams(teamIDs []string, after string, limit int) ([]Product, error) {
+	var list []Product
+	return list, t.db.Where("team_id IN ? AND id > ?", teamIDs, after).Order("id").Limit(limit).Find(&list).Error
+}
+
 // ProjectsOfProduct lists a product's projects by name.
 func (t *Tx) ProjectsOfProduct(productID string) ([]Project, error) {
 	var list []Project
 	return list, t.db.Where("product_id = ?", productID).Order("name").Find(&list).Error
+}
+
+// HomesOfProductKeys lists the projects that a product's keys were made in, which
+// may since have left the product.
+func (t *Tx) HomesOfProductKeys(productID string) ([]string, error) {
+	var ids []string
+	return ids, t.db.Model(&APIKey{}).Where("product_id = ?", productID).Distinct().Order("project_id").Pluck("project_id", &ids).Error
+}
+
+// UpdateProduct writes the changeable columns if the row still has the UpdatedAt
+// that the caller saw; false means somebody else was faster.
+func (t *Tx) UpdateProduct(one Product, seen time.Time) (bool, error) {
+	res := t.db.Model(&Product{}).Where("id = ? AND updated_at = ?", one.ID, seen).Select("DisplayName", "UpdatedAt").UpdateColumns(&one)
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteProduct removes a product's row; ErrReferenced where it has projects. Its
+// keys open no project but their own by then and go on as keys of that one.
+func (t *Tx) DeleteProduct(id string) error {
+	if err := t.db.Model(&APIKey{}).Where("product_id = ?", id).UpdateColumn("product_id", nil).Error; err != nil {
+		return err
+	}
+	return t.db.Where("id = ?", id).Delete(&Product{}).Error
+}
+
+// MoveProduct gives a product to another team, under the name given.
+func (t *Tx) MoveProduct(one Product) error {
+	return t.db.Model(&Product{}).Where("id = ?", one.ID).Select("TeamID", "Name", "UpdatedAt").UpdateColumns(&one).Error
 }

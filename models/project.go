@@ -41,17 +41,6 @@ type Environment struct {
 	UpdatedAt time.Time
 }
 
-// KeyType is a row of key_types. ExpiresIn is in seconds, 0 for none.
-type KeyType struct {
-	ID        string `gorm:"primaryKey"`
-	ProjectID string
-	Name      string
-	Scopes    []string `gorm:"serializer:json"`
-	ExpiresIn int64
-	Limits    Limits
-	BuiltIn   bool
-}
-
 // Insert writes new rows of any table.
 func (t *Tx) Insert(rows ...any) error {
 	for _, row := range rows {
@@ -72,6 +61,12 @@ func (t *Tx) ProjectByName(name string) (Project, error) {
 func (t *Tx) ProjectByID(id string) (Project, error) {
 	var p Project
 	return p, t.db.Where("id = ?", id).Take(&p).Error
+}
+
+// ProjectsByID finds those of the projects that exist, by name.
+func (t *Tx) ProjectsByID(ids []string) ([]Project, error) {
+	var list []Project
+	return list, t.db.Where("id IN ?", ids).Order("name").Find(&list).Error
 }
 
 // ProjectNameTaken tells whether a project of that name exists.
@@ -173,10 +168,4 @@ func (t *Tx) UpdateEnvironment(e Environment, seen time.Time) (bool, error) {
 	res := t.db.Model(&Environment{}).Where("id = ? AND updated_at = ?", e.ID, seen).
 		Select("Target", "UpdatedAt").UpdateColumns(&e)
 	return res.RowsAffected == 1, res.Error
-}
-
-// KeyTypesOf lists the key types of projects by name.
-func (t *Tx) KeyTypesOf(projectIDs ...string) ([]KeyType, error) {
-	var list []KeyType
-	return list, t.db.Where("project_id IN ?", projectIDs).Order("name").Find(&list).Error
 }

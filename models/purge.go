@@ -36,6 +36,7 @@ func logins(owner string) []holding {
 // those. Its exports are not here: they have files, which go first.
 var ofProject = append(logins("project_id"), []holding{
 	{"usage_hours", "hour", "project_id = ?"},
+	{"limit_counts", "subject", "project_id = ?"},
 	{"api_keys", "id", "project_id = ?"},
 	{"environments", "id", "version_id IN (SELECT id FROM versions WHERE project_id = ?)"},
 	{"versions", "id", "project_id = ?"},
@@ -51,6 +52,7 @@ var ofTeam = append(logins("team_id"), []holding{
 	{"webhook_deliveries", "id", "webhook_id IN (SELECT id FROM webhooks WHERE team_id = ?)"},
 	{"webhooks", "id", "team_id = ?"},
 	{"data_keys", "id", "team_id = ?"},
+	{"invitations", "id", "team_id = ?"},
 	{"tenants", "id", "team_id = ?"},
 	{"products", "id", "team_id = ?"},
 }...)

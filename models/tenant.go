@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"gorm.io/gorm/clause"
+)
 
 // Tenant is a row of tenants: a project's own (ProjectID is set) or a team's
 // (TeamID is set), which is attached to projects by rows of project_tenants.
@@ -50,6 +54,13 @@ func (t *Tx) TenantsWithin(teamID string, projectIDs []string) ([]Tenant, error)
 	return list, t.db.Where("team_id = ? OR project_id IN ?", teamID, projectIDs).Find(&list).Error
 }
 
+// TenantsOfKeys lists the ids of the tenants that keys of a project or of its
+// product are of.
+func (t *Tx) TenantsOfKeys(projectID string, productID *string) ([]string, error) {
+	var ids []string
+	return ids, t.opening(projectID, productID).Model(&APIKey{}).Distinct().Pluck("tenant_id", &ids).Error
+}
+
 // UpdateTenant writes the changeable columns if the row still has the UpdatedAt
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateTenant(one Tenant, seen time.Time) (bool, error) {
@@ -71,4 +82,44 @@ func (t *Tx) ProjectsOfTenant(tenant Tenant) ([]string, error) {
 func (t *Tx) DetachTenant(projectID, tenantID string) (bool, error) {
 	res := t.db.Where("project_id = ? AND tenant_id = ?", projectID, tenantID).Delete(&ProjectTenant{})
 	return res.RowsAffected == 1, res.Error
+}
+
+// EnsureTenant inserts a team's tenant unless the team has one of that name; made
+// tells which, and out is the one there is.
+func (t *Tx) EnsureTenant(one Tenant) (out Tenant, made bool, err error) {
+	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&one)
+	if res.Error != nil {
+		return out, false, res.Error
+	}
+	out, err = t.TenantByName(*one.TeamID, one.Name)
+	return out, res.RowsAffected == 1, err
+}
+
+// TenantByName finds a tenant of a team's own.
+func (t *Tx) TenantByName(teamID, name string) (Tenant, error) {
+	var one Tenant
+	return one, t.db.Where("team_id = ? AND name = ?", teamID, name).Take(&one).Error
+}
+
+// TenantsOfTeams lists at most limit tenants of the teams and of their projects,
+// oldest first, after the id given.
+func (t *Tx) TenantsOfTeams(teamIDs []string, after string, limit int) ([]Tenant, error) {
+	owned := t.db.Model(&Project{}).Select("id").Where("team_id IN ?", teamIDs)
+	var list []Tenant
+	return list, t.db.Where("team_id IN ? OR project_id IN (?)", teamIDs, owned).Where("id > ?", after).Order("id").Limit(limit).Find(&list).Error
+}
+
+// AttachTenant begins that a project serves a team's tenant; false means that it
+// did already.
+func (t *Tx) AttachTenant(one ProjectTenant) (bool, error) {
+	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&one)
+	return res.RowsAffected == 1, res.Error
+}
+
+// DeleteTenant removes a tenant's row; ErrReferenced where something refers to it.
+func (t *Tx) DeleteTenant(id string) error { return t.db.Where("id = ?", id).Delete(&Tenant{}).Error }
+
+// MoveTenant gives a team's tenant to another team, under the name given.
+func (t *Tx) MoveTenant(one Tenant) error {
+	return t.db.Model(&Tenant{}).Where("id = ?", one.ID).Select("TeamID", "Name", "UpdatedAt").UpdateColumns(&one).Error
 }

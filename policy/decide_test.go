@@ -18,7 +18,7 @@ var (
 	shop     = snapshot.Project{
 		ID: "prj_1", ProductID: "prd_1", FallbackOwner: "house",
 		KeyTypes: []snapshot.KeyType{{Name: "partner", Scopes: []string{"shop:read"}}},
-		Tenants:  []snapshot.Tenant{{ID: "tnt_1", Name: "default"}, {ID: "tnt_acme", Name: "acme"}},
+		Tenants:  []snapshot.Tenant{{ID: "tnt_1", Name: "default"}, {ID: "tnt_acme", Name: "acme"}, {ID: "tnt_left", Name: "left", Detached: true}},
 	}
 	keyOwner = policy.Identity{
 		ConsumerID: policy.ConsumerID("prj_1", "billing"), Owner: "billing", CredentialID: "key_1",
@@ -124,6 +124,7 @@ func TestDecide(t *testing.T) {
 		{name: "a key without a product, where there is none either", call: call(ofProduct, func(c *policy.Call) { c.Key.ProductID, c.Realm.ProductID = "", "" }), denial: policy.InvalidKey},
 		{name: "a key of a tenant served here", call: call(tenant("tnt_acme")), identity: ofAcme},
 		{name: "a key of a tenant not served here", call: call(tenant("tnt_else")), denial: policy.WrongTenant},
+		{name: "a key of a tenant no longer served here", call: call(tenant("tnt_left")), denial: policy.WrongTenant},
 		{name: "a key of a tenant not served here, frozen", call: call(tenant("tnt_else"), state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
 		{name: "a key of the product, of a tenant not served here", call: call(ofProduct, func(c *policy.Call) { c.Key.Tenant, c.Key.TenantID = "else", "tnt_else" }), denial: policy.WrongTenant},
 

@@ -25,6 +25,16 @@ var dimensionNames = [dimensions]string{"key", "owner", "ip", "project"}
 // String is the dimension's name as settings have it.
 func (d Dimension) String() string { return dimensionNames[d] }
 
+// ParseDimension finds a dimension by its name.
+func ParseDimension(name string) (Dimension, bool) {
+	for d, known := range dimensionNames {
+		if name == known {
+			return Dimension(d), true
+		}
+	}
+	return 0, false
+}
+
 // Bucket is one thing that calls are counted for within a project.
 type Bucket struct {
 	Project string

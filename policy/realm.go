@@ -19,6 +19,9 @@ func NewRealm(p *snapshot.Project) *Realm {
 	r := &Realm{ID: p.ID, ProductID: p.ProductID, FallbackOwner: p.FallbackOwner, Limits: p.Limits,
 		tenants: make(map[string]string, len(p.Tenants)), types: make(map[string]*snapshot.KeyType, len(p.KeyTypes))}
 	for _, t := range p.Tenants {
+		if t.Detached {
+			continue
+		}
 		r.tenants[t.ID] = t.FallbackOwner
 		if t.Name == snapshot.DefaultTenant {
 			r.ownTenant = t.ID

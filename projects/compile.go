@@ -2,6 +2,8 @@ package projects
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"postern/keys"
@@ -24,6 +26,43 @@ func Compile(tx *models.Tx, projectID string) (*snapshot.Project, error) {
 		}
 	}
 	return out, nil
+}
+
+// CompileWhole is Compile with the tenants that the project no longer serves
+// while keys are still of them: an export says what becomes of those keys. Asking
+// all keys for their tenants takes as long as reading them.
+func CompileWhole(tx *models.Tx, projectID string) (*snapshot.Project, error) {
+	out, err := Compile(tx, projectID)
+	if err != nil {
+		return nil, err
+	}
+	row, err := tx.ProjectByID(projectID)
+	if err != nil {
+		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
+	}
+	if err := readDetached(tx, row, out); err != nil {
+		return nil, fmt.Errorf("projects: tenants of the keys of %s: %w", projectID, err)
+	}
+	return out, nil
+}
+
+func readDetached(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	used, err := tx.TenantsOfKeys(row.ID, row.ProductID)
+	if err != nil {
+		return err
+	}
+	tenants, err := tx.TenantsOfTeam(row.TeamID)
+	if err != nil {
+		return err
+	}
+	for _, t := range tenants {
+		served := slices.ContainsFunc(out.Tenants, func(have snapshot.Tenant) bool { return have.ID == t.ID })
+		if !served && slices.Contains(used, t.ID) {
+			out.Tenants = append(out.Tenants, snapshot.Tenant{ID: t.ID, Name: t.Name, FallbackOwner: t.FallbackOwner, Detached: true})
+		}
+	}
+	slices.SortFunc(out.Tenants, func(a, b snapshot.Tenant) int { return strings.Compare(a.Name, b.Name) })
+	return nil
 }
 
 func readTeam(tx *models.Tx, row models.Project, out *snapshot.Project) error {

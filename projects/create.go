@@ -27,6 +27,8 @@ type CreateInput struct {
 	Team         string // id; the principal's home team when empty
 	Name         string
 	DisplayName  string
+	Product      string // name; made where the team has none of it
+	Tenant       string // name of a tenant to serve beside default; made where the team has none of it
 	Version      string
 	Environments map[string]string // name -> target; empty: prod -> Target
 	Auth         AuthInput
@@ -136,6 +138,12 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 		wrong = append(wrong, nameFault("/name"))
 	}
 	wrong = append(wrong, checkDisplayName(in.DisplayName)...)
+	if in.Product != "" && !ValidName(in.Product) {
+		wrong = append(wrong, nameFault("/product"))
+	}
+	if in.Tenant != "" {
+		wrong = append(wrong, checkTenantName("/tenant", in.Tenant)...)
+	}
 	var authWrong, typesWrong, targetsWrong []fault.Field
 	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth")
 	out.KeyTypes, typesWrong = withBuiltIns(in.KeyTypes)
@@ -241,11 +249,27 @@ func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal,
 	if project.DisplayName == "" {
 		project.DisplayName = name
 	}
+	if plan.Product != "" {
+		product, _, err := ensureProduct(tx, p, team, plan.Product, "")
+		if err != nil {
+			return err
+		}
+		project.ProductID = &product.ID
+	}
 	version := models.Version{ID: models.NewID("ver"), ProjectID: project.ID, Name: plan.Version, AuthMode: plan.Auth.Mode,
 		AuthMethods: plan.Auth.Methods, Keyless: plan.Auth.Keyless, CreatedAt: now, UpdatedAt: now}
 	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: snapshot.DefaultTenant, CreatedAt: now, UpdatedAt: now}
 	if err := tx.Insert(&project, &version, &tenant); err != nil {
 		return err
+	}
+	if plan.Tenant != "" {
+		shared, _, err := ensureTenant(tx, p, team, TenantInput{Name: plan.Tenant})
+		if err != nil {
+			return err
+		}
+		if _, err := tx.AttachTenant(models.ProjectTenant{ProjectID: project.ID, TenantID: shared.ID, CreatedAt: now}); err != nil {
+			return err
+		}
 	}
 	full, err := insertKeyTypes(tx, project.ID, plan.KeyTypes)
 	if err != nil {
@@ -281,20 +305,6 @@ func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal,
 		return err
 	}
 	return tx.AddRevision(project.ID, "", now)
-}
-
-// insertKeyTypes writes the key types and returns the one named full.
-func insertKeyTypes(tx *models.Tx, projectID string, types []KeyType) (full models.KeyType, err error) {
-	for _, t := range types {
-		row := models.KeyType{ID: models.NewID("kty"), ProjectID: projectID, Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, BuiltIn: t.BuiltIn}
-		if err := tx.Insert(&row); err != nil {
-			return full, err
-		}
-		if t.Name == keys.TypeFull {
-			full = row
-		}
-	}
-	return full, nil
 }
 
 // freeName returns the wanted name, or for a derived one that is taken the name

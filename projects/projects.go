@@ -9,6 +9,8 @@ package projects
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -48,8 +50,11 @@ type Project struct {
 	Name          string
 	DisplayName   string
 	FallbackOwner string
-	ETag          string `audit:"-"` // of all that is here
-	SettingsETag  string `audit:"-"` // of the project's own settings, whatever its versions do
+	Product       string               // name, "" for none
+	Tenants       []string             // names of those it serves
+	Limits        models.ProjectLimits // what is counted, and up to where
+	ETag          string               `audit:"-"` // of all that is here
+	SettingsETag  string               `audit:"-"` // of the project's own settings, whatever its versions do
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time `audit:"-"` // when an unclaimed project ends
 	Frozen        *Frozen    // nil: not taken down
@@ -65,7 +70,9 @@ type Version struct {
 	Mode         string
 	Methods      []string
 	Keyless      string
-	ETag         string `audit:"-"`
+	IPAllow      []string // CIDRs; empty: from anywhere
+	IPDeny       []string // CIDRs; asked before IPAllow
+	ETag         string   `audit:"-"`
 	Environments []Environment
 }
 
@@ -77,15 +84,6 @@ type Environment struct {
 	Name    string `audit:"-"`
 	Target  string
 	ETag    string `audit:"-"`
-}
-
-// KeyType names a set of scopes. ExpiresIn is the default lifetime in seconds,
-// 0 for none.
-type KeyType struct {
-	Name      string `audit:"-"`
-	Scopes    []string
-	ExpiresIn int64
-	BuiltIn   bool
 }
 
 // etag names a state of a row, for lost-update detection (RFC 9110, 8.8.3).
@@ -152,7 +150,7 @@ func (s *Service) List(ctx context.Context, p access.Principal, team, cursor str
 
 func view(tx *models.Tx, row models.Project) (Project, error) {
 	out := Project{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName,
-		FallbackOwner: row.FallbackOwner, SettingsETag: etag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+		FallbackOwner: row.FallbackOwner, Limits: row.Limits, SettingsETag: etag(row.UpdatedAt), CreatedAt: row.CreatedAt}
 	if row.FrozenAt != nil {
 		out.Frozen = &Frozen{Reason: row.FrozenReason, Since: *row.FrozenAt}
 	}
@@ -179,12 +177,36 @@ func view(tx *models.Tx, row models.Project) (Project, error) {
 	for _, e := range environments {
 		changed = later(changed, e.UpdatedAt)
 	}
-	out.ETag = etag(changed)
-	types, err := tx.KeyTypesOf(row.ID)
-	for _, t := range types {
-		out.KeyTypes = append(out.KeyTypes, KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, BuiltIn: t.BuiltIn})
-	}
+	err = viewSurroundings(tx, row, &out)
+	out.ETag = etag(changed) + "-" + digest(out.KeyTypes, out.Tenants)
 	return out, err
+}
+
+// viewSurroundings adds what has rows of its own beside the project's.
+func viewSurroundings(tx *models.Tx, row models.Project, out *Project) error {
+	types, err := tx.KeyTypesOf(row.ID)
+	if err != nil {
+		return err
+	}
+	for _, t := range types {
+		out.KeyTypes = append(out.KeyTypes, viewKeyType(t))
+	}
+	tenants, err := tx.TenantsOf(row.ID)
+	for _, t := range tenants {
+		out.Tenants = append(out.Tenants, t.Name)
+	}
+	if err != nil || row.ProductID == nil {
+		return err
+	}
+	product, err := tx.ProductByID(*row.ProductID)
+	out.Product = product.Name
+	return err
+}
+
+// digest names a state of what has no time of its last change.
+func digest(state ...any) string {
+	sum := sha256.Sum256(fmt.Append(nil, state...))
+	return hex.EncodeToString(sum[:8])
 }
 
 func later(a, b time.Time) time.Time {
@@ -195,7 +217,8 @@ func later(a, b time.Time) time.Time {
 }
 
 func viewVersion(project string, v models.Version, environments []models.Environment) Version {
-	out := Version{ID: v.ID, Project: project, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless, ETag: etag(v.UpdatedAt)}
+	out := Version{ID: v.ID, Project: project, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless,
+		IPAllow: keys.Texts(v.IPAllow), IPDeny: keys.Texts(v.IPDeny), ETag: etag(v.UpdatedAt)}
 	for _, e := range environments {
 		if e.VersionID == v.ID {
 			out.Environments = append(out.Environments, viewEnvironment(project, v.Name, e))

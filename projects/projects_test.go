@@ -192,7 +192,10 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 				_, err := w.UpdateTarget(t.Context(), p, ref, environment.ID, "", "https://b.example.com")
 				return err
 			},
-			"keys": func(p access.Principal) error { _, err := w.keys.List(t.Context(), p, ref, "", 0); return err },
+			"keys": func(p access.Principal) error {
+				_, err := w.keys.List(t.Context(), p, ref, keys.Filter{}, "", 0)
+				return err
+			},
 			"create key": func(p access.Principal) error {
 				_, err := w.keys.Create(t.Context(), p, ref, keys.CreateInput{Owner: "o"})
 				return err

@@ -13,12 +13,6 @@ import (
 	"postern/models"
 )
 
-// Settings is what UpdateSettings can change; nil leaves a field as it is.
-type Settings struct {
-	DisplayName   *string
-	FallbackOwner *string
-}
-
 // AccessChange is what UpdateAccess can change; nil leaves a field as it is.
 // FallbackOwner is the project's, for a caller who sets both in one step.
 type AccessChange struct {
@@ -26,45 +20,12 @@ type AccessChange struct {
 	Methods       *[]string
 	Keyless       *string
 	FallbackOwner *string
+	IPAllow       *[]string // CIDRs; empty: from anywhere
+	IPDeny        *[]string // CIDRs; asked before IPAllow
 }
 
-// UpdateSettings changes a project. With ifMatch not empty it is refused as
-// stale unless that is still the project's ETag, or the one of its settings.
-func (s *Service) UpdateSettings(ctx context.Context, p access.Principal, ref, ifMatch string, in Settings) (Project, error) {
-	var out Project
-	err := s.change(ctx, p, ref, "settings", func(tx *models.Tx, project models.Project, now time.Time) error {
-		before, err := view(tx, project)
-		if err != nil {
-			return err
-		}
-		if ifMatch != "" && ifMatch != before.ETag && ifMatch != before.SettingsETag {
-			return stale()
-		}
-		seen := project.UpdatedAt
-		var wrong []fault.Field
-		if in.DisplayName != nil {
-			project.DisplayName = *in.DisplayName
-			wrong = append(wrong, checkDisplayName(project.DisplayName)...)
-			if project.DisplayName == "" {
-				project.DisplayName = project.Name
-			}
-		}
-		if in.FallbackOwner != nil {
-			project.FallbackOwner = *in.FallbackOwner
-			wrong = append(wrong, checkFallbackOwner(project.FallbackOwner)...)
-		}
-		if err := fault.InvalidFields(wrong); err != nil {
-			return err
-		}
-		project.UpdatedAt = now
-		if err := written(tx.UpdateProject(project, seen)); err != nil {
-			return err
-		}
-		out, err = view(tx, project)
-		return err
-	})
-	return out, err
-}
+// maxRanges is how many address ranges one list of a version holds.
+const maxRanges = 200
 
 func checkFallbackOwner(owner string) []fault.Field {
 	if keys.ValidOwner(owner) {
@@ -92,6 +53,7 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 		if in.FallbackOwner != nil {
 			wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
 		}
+		wrong = append(wrong, in.setRanges(&version)...)
 		if err := fault.InvalidFields(wrong); err != nil {
 			return err
 		}
@@ -118,6 +80,19 @@ func (in AccessChange) moveFallback(tx *models.Tx, project models.Project, now t
 	seen := project.UpdatedAt
 	project.FallbackOwner, project.UpdatedAt = *in.FallbackOwner, now
 	return written(tx.UpdateProject(project, seen))
+}
+
+// setRanges says what is wrong with the address ranges, or gives them to the version.
+func (in AccessChange) setRanges(version *models.Version) (wrong []fault.Field) {
+	if in.IPAllow != nil {
+		ranges, fields := keys.ReadRanges("/ip/allow", *in.IPAllow, maxRanges)
+		version.IPAllow, wrong = ranges, fields
+	}
+	if in.IPDeny != nil {
+		ranges, fields := keys.ReadRanges("/ip/deny", *in.IPDeny, maxRanges)
+		version.IPDeny, wrong = ranges, append(wrong, fields...)
+	}
+	return wrong
 }
 
 // over lays the change over what a version has. A mode that changes without

@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"postern/accounts"
 	"postern/fault"
-	"postern/keys"
 	"postern/snapshot"
 )
 
@@ -87,50 +85,6 @@ func normalizeAuth(in AuthInput, prefix string) (AuthInput, []fault.Field) {
 		wrong = append(wrong, fault.Field{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: "Use reject or owner_fallback."})
 	}
 	return in, wrong
-}
-
-const (
-	maxKeyTypes = 50
-	maxScopes   = 100 // of one key type; all of them travel in one header
-)
-
-// withBuiltIns adds full and read-only to the caller's key types and checks
-// these; nobody may give a built-in another meaning.
-func withBuiltIns(custom []KeyType) ([]KeyType, []fault.Field) {
-	all := []KeyType{
-		{Name: keys.TypeFull, Scopes: []string{"*"}, BuiltIn: true},
-		{Name: keys.TypeReadOnly, Scopes: []string{"read"}, BuiltIn: true},
-	}
-	if len(custom) > maxKeyTypes {
-		return all, []fault.Field{{Pointer: "/requests_auth/key_types", Code: "too_many_key_types", Detail: fmt.Sprintf("Use at most %d key types.", maxKeyTypes)}}
-	}
-	var wrong []fault.Field
-	for i, t := range custom {
-		at := fmt.Sprintf("/requests_auth/key_types/%d", i)
-		if !ValidName(t.Name) {
-			wrong = append(wrong, nameFault(at+"/name"))
-		}
-		if slices.ContainsFunc(all, func(have KeyType) bool { return have.Name == t.Name }) {
-			wrong = append(wrong, fault.Field{Pointer: at + "/name", Code: "duplicate", Detail: "This key type exists already; full and read-only are built in."})
-		}
-		if len(t.Scopes) > maxScopes {
-			wrong = append(wrong, fault.Field{Pointer: at + "/scopes", Code: "too_many_scopes", Detail: fmt.Sprintf("Use at most %d scopes.", maxScopes)})
-			continue
-		}
-		if len(t.Scopes) == 0 {
-			wrong = append(wrong, fault.Field{Pointer: at + "/scopes", Code: "required", Detail: "Name at least one scope, such as read or orders:*."})
-		}
-		for j, scope := range t.Scopes {
-			if scope != "*" && !scopePattern.MatchString(scope) {
-				wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s/scopes/%d", at, j), Code: "invalid_scope", Detail: "Use lower-case letters, digits and : . _ -, such as orders:read, or * for all."})
-			}
-		}
-		if t.ExpiresIn < 0 || t.ExpiresIn > 10*365*24*3600 {
-			wrong = append(wrong, fault.Field{Pointer: at + "/expires_in", Code: "invalid_expiry", Detail: "Give a number of seconds up to ten years, or leave it out."})
-		}
-		all = append(all, KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn})
-	}
-	return all, wrong
 }
 
 var notNameChars = regexp.MustCompile(`[^a-z0-9]+`)

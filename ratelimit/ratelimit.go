@@ -39,10 +39,11 @@ type shard struct {
 
 // counter holds the calls of one bucket. It is used under its lock alone.
 type counter struct {
-	mu    sync.Mutex
-	gone  bool // taken out of its shard: whoever waited for the lock looks again
-	start [snapshot.Windows]int64
-	calls [snapshot.Windows]int64
+	mu      sync.Mutex
+	gone    bool // taken out of its shard: whoever waited for the lock looks again
+	changed bool // since it was written; see Keeper
+	start   [snapshot.Windows]int64
+	calls   [snapshot.Windows]int64
 }
 
 // NewLocal makes counters that are all zero.
@@ -77,6 +78,7 @@ func (l *Local) Take(t *policy.Tally) error {
 		}
 	}
 	for i := range shares {
+		held[i].changed = held[i].changed || !t.Refused
 		for w, limit := range shares[i].Limits {
 			if limit > 0 && !t.Refused {
 				held[i].calls[w]++

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -15,12 +16,16 @@ import (
 	"postern/snapshot"
 )
 
-// How long a call waits for Redis, and how long calls do not ask it after it has
-// failed one of them.
-const (
-	redisTimeout = 250 * time.Millisecond
-	redisPause   = 500 * time.Millisecond
-)
+// redisPause is how long calls do not ask Redis after it has failed one of them.
+const redisPause = 500 * time.Millisecond
+
+// RedisOptions say where to count, and what to do when that fails.
+type RedisOptions struct {
+	URL  string        // redis:// or rediss://
+	Open bool          // while Redis is down each node counts by itself; else calls are refused with an error
+	Wait time.Duration // of a call for Redis; 0 is 250 ms
+	Log  *slog.Logger
+}
 
 // outlives is how much longer than its window a counter stays in Redis, so that
 // replicas whose clocks differ by that much count in the same one.
@@ -32,24 +37,24 @@ type Redis struct {
 	client *redis.Client
 	local  *Local // counts while Redis is down; nil: such calls are refused
 	log    *slog.Logger
+	wait   time.Duration
 	pause  atomic.Int64 // Unix nanoseconds until which Redis is not asked
 	down   atomic.Bool
 }
 
-// NewRedis connects to the server at a redis:// or rediss:// URL when the first
-// call is counted. While it is down, calls are counted on each node by itself
-// when open is set, and refused with an error otherwise.
-func NewRedis(url string, open bool, log *slog.Logger) (*Redis, error) {
+// NewRedis connects when the first call is counted.
+func NewRedis(o RedisOptions) (*Redis, error) {
 	quiet()
-	options, err := redis.ParseURL(url)
+	options, err := redis.ParseURL(o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("the Redis URL is not valid; it looks like redis://host:6379/0") // err repeats the password
 	}
-	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = redisTimeout, redisTimeout, redisTimeout
-	options.PoolTimeout, options.MaxRetries, options.DialerRetries = redisTimeout, -1, 1
+	wait := cmp.Or(o.Wait, 250*time.Millisecond)
+	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = wait, wait, wait
+	options.PoolTimeout, options.MaxRetries, options.DialerRetries = wait, -1, 1
 	options.ContextTimeoutEnabled = true
-	r := &Redis{client: redis.NewClient(options), log: log}
-	if open {
+	r := &Redis{client: redis.NewClient(options), log: o.Log, wait: wait}
+	if o.Open {
 		r.local = NewLocal()
 	}
 	return r, nil
@@ -121,7 +126,7 @@ func (r *Redis) take(t *policy.Tally) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(context.Background(), redisTimeout)
+	ctx, stop := context.WithTimeout(context.Background(), r.wait)
 	defer stop()
 	counts, err := takeScript.Run(ctx, r.client, keys, append(limits, ages...)...).Int64Slice()
 	if err != nil {

@@ -23,7 +23,7 @@ func each(t *testing.T, test func(*testing.T, limiter)) {
 
 func dial(t *testing.T, url string, open bool) *Redis {
 	t.Helper()
-	r, err := NewRedis(url, open, slog.New(slog.DiscardHandler))
+	r, err := NewRedis(RedisOptions{URL: url, Open: open, Wait: 30 * time.Second, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestCountersLeaveRedis(t *testing.T) {
 }
 
 func TestAPasswordIsNotInTheError(t *testing.T) {
-	_, err := NewRedis("redis://:canary-pa%ss@host:port", false, slog.Default())
+	_, err := NewRedis(RedisOptions{URL: "redis://:canary-pa%ss@host:port", Log: slog.Default()})
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)
 	}

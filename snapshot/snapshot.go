@@ -118,6 +118,7 @@ type Tenant struct {
 	ID            string // tnt_…
 	Name          string
 	FallbackOwner string // for calls without a key whose token names the tenant; "": the project's
+	Detached      bool   // no longer served, though keys are still of it; exports alone know such tenants
 }
 
 // KeyState is the stored state of a key. Expiry is not a state of its own: it

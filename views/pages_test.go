@@ -20,7 +20,7 @@ var preview = flag.String("preview", "", "folder to write every page and its fil
 
 // TestEveryPage holds every state of every page to what all pages promise.
 func TestEveryPage(t *testing.T) {
-	for _, s := range states() {
+	for _, s := range append(states(), peopleStates()...) {
 		t.Run(s.name, func(t *testing.T) {
 			var buf bytes.Buffer
 			if err := s.page.Render(context.Background(), &buf); err != nil {

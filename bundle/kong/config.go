@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
@@ -61,11 +62,13 @@ type routePolicyDoc struct {
 	Mode        snapshot.Mode     `json:"mode"`
 	Methods     []snapshot.Method `json:"methods"`
 	Keyless     snapshot.Keyless  `json:"keyless"`
+	IP          *ipDoc            `json:"ip,omitempty"`
 }
 
 type keyTypeDoc struct {
-	Name   string   `json:"name"`
-	Scopes []string `json:"scopes"`
+	Name   string     `json:"name"`
+	Scopes []string   `json:"scopes"`
+	Limits windowsDoc `json:"limits,omitempty"`
 }
 
 type ownerDoc struct {
@@ -77,11 +80,13 @@ type ownerDoc struct {
 // instead of seconds to check and copy 100,000 records of several fields. The
 // owner comes last and may hold blanks; no other value does.
 //
-//	key_01 tenant=tnt_1 type=kty_1 env=prod until=7258118400.123 frozen consumer=222f6037-… owner=billing-service
+//	key_01 tenant=tnt_1 type=kty_1 env=prod until=7258118400.123 limits=hour:9,day:99 ips=192.0.2.0/24,::1/128 frozen consumer=222f6037-… owner=billing-service
 type entry struct {
 	id, tenant, keyType, environment, consumer, owner string
 	scopes                                            []string  // nil: those of the type
 	until                                             time.Time // zero: no end
+	limits                                            *snapshot.Limits
+	ips                                               []netip.Prefix
 	frozen                                            bool
 }
 
@@ -99,6 +104,12 @@ func (e entry) String() string {
 	}
 	if !e.until.IsZero() {
 		b.WriteString(" until=" + strconv.FormatFloat(seconds(e.until), 'f', -1, 64))
+	}
+	if e.limits != nil {
+		b.WriteString(" limits=" + limitsLine(*e.limits))
+	}
+	if len(e.ips) > 0 {
+		b.WriteString(" ips=" + strings.Join(texts(e.ips), ","))
 	}
 	if e.frozen {
 		b.WriteString(" frozen")
@@ -135,6 +146,12 @@ func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
 	}
 	c.out.Raw(",\n      \"key_types\": ")
 	c.keyTypes()
+	c.out.Raw(",\n      \"tenants\": ")
+	c.tenants()
+	if limits := c.b.Project.Limits; !limits.None() {
+		c.out.Raw(",\n      \"limits\": ")
+		c.out.Value(limitsDocOf(limits))
+	}
 	c.out.Raw(",\n      \"keys\": ")
 	if err := c.keys(ctx); err != nil {
 		return err
@@ -219,7 +236,8 @@ func (c *configWriter) policies() {
 			c.out.Next("        ")
 			c.out.Value(r.id)
 			c.out.Raw(": ")
-			c.out.Value(routePolicyDoc{Environment: pl.environment.Name, Mode: access.Mode, Methods: methods, Keyless: access.Keyless})
+			c.out.Value(routePolicyDoc{Environment: pl.environment.Name, Mode: access.Mode, Methods: methods,
+				Keyless: access.Keyless, IP: ipDocOf(access.IP)})
 		}
 	}
 	c.out.Raw("\n      }")
@@ -235,7 +253,22 @@ func (c *configWriter) keyTypes() {
 		if scopes == nil {
 			scopes = []string{}
 		}
-		c.out.Value(keyTypeDoc{t.Name, scopes})
+		c.out.Value(keyTypeDoc{t.Name, scopes, windowsOf(t.Limits)})
+	}
+	c.out.Raw("\n      }")
+}
+
+// tenants writes those that are served: a key of any other is told so.
+func (c *configWriter) tenants() {
+	c.out.Open("{")
+	for _, t := range c.b.Project.Tenants {
+		if t.Detached {
+			continue
+		}
+		c.out.Next("        ")
+		c.out.Value(t.ID)
+		c.out.Raw(": ")
+		c.out.Value(tenantDoc{t.Name})
 	}
 	c.out.Raw("\n      }")
 }
@@ -264,6 +297,7 @@ func (c *configWriter) keys(ctx context.Context) error {
 func (c *configWriter) key(k *snapshot.Key) error {
 	e := entry{
 		id: k.ID, tenant: k.TenantID, environment: k.Environment, until: k.ExpiresAt, frozen: k.State == snapshot.KeyFrozen,
+		limits: k.Limits, ips: k.AllowedIPs,
 		consumer: policy.ConsumerID(c.b.Project.ID, k.Owner), owner: k.Owner,
 	}
 	keyType := typeOf(c.b.Project, k.KeyType)

@@ -77,8 +77,8 @@ func TestVerifyAsksForEveryFileOfTheGateway(t *testing.T) {
 		delete(files, name)
 		refused(t, forge(t, files), name, "missing")
 	}
-	if needed != 8 {
-		t.Errorf("%d files of the gateway, want 8", needed)
+	if needed != 10 {
+		t.Errorf("%d files of the gateway, want 10", needed)
 	}
 }
 
@@ -101,8 +101,13 @@ func TestVerifyHoldsTheGatewayToTheKeyRows(t *testing.T) {
 	for name, c := range map[string]struct{ file, old, new, says string }{
 		"another owner":       {gatewayFile, "owner=billing-service", "owner=mallory", "of the entry " + active},
 		"another id":          {gatewayFile, `"key_01 `, `"key_02 `, "of the entry " + active},
-		"another consumer":    {gatewayFile, "consumer=", "consumer=0", "of the entry " + active},
-		"another environment": {gatewayFile, "env=prod ", "", "of the entry " + active},
+		"another consumer":    {gatewayFile, entryOf(active), strings.Replace(entryOf(active), "consumer=", "consumer=0", 1), "of the entry " + active},
+		"another environment": {gatewayFile, entryOf(active), strings.Replace(entryOf(active), "env=prod ", "", 1), "of the entry " + active},
+		"another limit":       {gatewayFile, "limits=month:999,", "limits=month:9990,", "of the entry " + hexOf(keys["limited"].Hash)},
+		"a limit more":        {gatewayFile, entryOf(active), strings.Replace(entryOf(active), " consumer=", " limits=none consumer=", 1), "of the entry " + active},
+		"a limit less":        {gatewayFile, "limits=none ", "", "of the entry " + hexOf(keys["unlimited"].Hash)},
+		"another range":       {gatewayFile, "ips=127.0.0.1/32,", "ips=127.0.0.0/8,", "of the entry " + hexOf(keys["nearby"].Hash)},
+		"another tenant":      {gatewayFile, entryOf(active), strings.Replace(entryOf(active), "tenant=tnt_1", "tenant=tnt_2", 1), "of the entry " + active},
 		"frozen no more":      {gatewayFile, " frozen ", " ", "of the entry " + hexOf(keys["frozen"].Hash)},
 		"an entry more":       {gatewayFile, entryOf(active), strings.Replace(entryOf(active), active, other, 1) + "\n" + entryOf(active), "of the entry " + other},
 		"an entry twice":      {gatewayFile, entryOf(active), entryOf(active) + "\n" + entryOf(active), "of the entry " + active},

@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,9 +123,23 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	case snapshot.FeatureAccess:
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
 	case snapshot.FeatureOwnerFallback:
+		if s.Tenant != nil {
+			return bundle.Verdict{Reason: "of_tokens"}
+		}
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/fallback")}
 	case snapshot.FeatureKeyType:
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/key_types/%s", s.ID)}
+	case snapshot.FeatureTenant:
+		return judgeTenant(s)
+	case snapshot.FeatureIPRules:
+		return judgeRule(b, s)
+	case snapshot.FeatureLimits, snapshot.FeatureKeyIPs:
+		if s.Key == nil {
+			return judgeLimit(s)
+		}
+		if b.HasKeys() {
+			return judgeOfKey(s)
+		}
 	case snapshot.FeatureKey, snapshot.FeatureKeyGrace:
 		if b.HasKeys() {
 			return judgeKey(b, s)
@@ -170,6 +185,8 @@ func judgeKey(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return bundle.Verdict{Reason: "revoked"}
 	case s.Feature == snapshot.FeatureKey && s.Key.State == snapshot.KeyFrozen:
 		v.Reason = "frozen"
+	case s.Feature == snapshot.FeatureKey && detached(b.Project, s.Key.TenantID):
+		v.Reason = "wrong_tenant"
 	case s.Feature == snapshot.FeatureKey && b.Options.Keys == bundle.KeysMint && bundle.Mintable(s.Key):
 		v.Reason = "minted"
 	case s.Feature == snapshot.FeatureKey && !s.Key.ExpiresAt.IsZero():
@@ -177,6 +194,10 @@ func judgeKey(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	}
 	v.Target = bundle.At(gatewayFile, "/plugins/0/config/keys/%x", hash)
 	return v
+}
+
+func detached(p *snapshot.Project, tenantID string) bool {
+	return slices.ContainsFunc(p.Tenants, func(t snapshot.Tenant) bool { return t.ID == tenantID && t.Detached })
 }
 
 // onLoopback tells whether an upstream is on the machine that calls it.

@@ -69,6 +69,8 @@ type gatewayDoc struct {
 		Config struct {
 			Keys     map[string]string
 			Routes   map[string]routePolicyDoc
+			Tenants  map[string]tenantDoc
+			Limits   *limitsDoc
 			Fallback *ownerDoc
 		}
 	}
@@ -119,7 +121,15 @@ func TestKeyTableHoldsWhatOpensSomething(t *testing.T) {
 		"noscopes": "key_10 tenant=tnt_1 type=kty_2 env=prod " + consumer("noscopes") + " owner=carl",
 		"oddowner": "key_11 tenant=tnt_1 type=kty_1 env=prod " + consumer("oddowner") + " owner=" + keys["oddowner"].Owner,
 		"unlike":   "key_14 tenant=tnt_1 type=kty_4 scopes=orders:read env=prod " + consumer("unlike") + " owner=dora",
-		"revoked":  "",
+		"acme":     "key_16 tenant=tnt_2 type=kty_1 env=prod " + consumer("acme") + " owner=frank",
+		"faraway":  "key_18 tenant=tnt_1 type=kty_1 env=prod ips=203.0.113.0/24,2001:db8::/32 " + consumer("faraway") + " owner=gil",
+		"limited":  "key_19 tenant=tnt_1 type=kty_4 env=prod limits=month:999,year:9999 " + consumer("limited") + " owner=gil",
+		"detached": "key_17 tenant=tnt_3 type=kty_1 env=prod " + consumer("detached") + " owner=frank",
+		"product":  "key_21 tenant=tnt_1 type=kty_4 env=prod " + consumer("product") + " owner=hal",
+
+		"unlimited":      "key_22 tenant=tnt_1 type=kty_4 env=prod limits=none " + consumer("unlimited") + " owner=hal",
+		"revoked":        "",
+		"revokedlimited": "",
 	} {
 		if diff := cmp.Diff(want, table[hexOf(keys[name].Hash)]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -129,8 +139,8 @@ func TestKeyTableHoldsWhatOpensSomething(t *testing.T) {
 	if diff := cmp.Diff(want, table[hexOf(*keys["graced"].OldHash)]); diff != "" {
 		t.Errorf("secret before the rotation (-want +got):\n%s", diff)
 	}
-	if len(table) != len(keys)-1+2 {
-		t.Errorf("%d entries, want one for each key but the revoked one, and two for former secrets", len(table))
+	if len(table) != len(keys)-2+2 {
+		t.Errorf("%d entries, want one for each key but the revoked ones, and two for former secrets", len(table))
 	}
 }
 
@@ -174,7 +184,8 @@ func TestComposeFileSaysWhatItMeans(t *testing.T) {
 		"KONG_DECLARATIVE_CONFIG": "/postern/gateway.yaml", "KONG_PLUGINS": "bundled,postern-auth",
 		// nginx's lines on calls have the query, and with it keys that do not belong there
 		"KONG_PROXY_ACCESS_LOG": "off", "KONG_ADMIN_ACCESS_LOG": "off", "KONG_LOG_LEVEL": "crit",
-		"KONG_NGINX_MAIN_ERROR_LOG": "/dev/stderr notice",
+		"KONG_NGINX_MAIN_ERROR_LOG":       "/dev/stderr notice",
+		"KONG_NGINX_HTTP_LUA_SHARED_DICT": "postern_limits 64m",
 	} {
 		if kong.Environment[name] != want {
 			t.Errorf("%s is %v, want %s", name, kong.Environment[name], want)
@@ -225,7 +236,8 @@ func TestMintAddsAKeyAndKeepsTheOld(t *testing.T) {
 	in.Options.Keys = bundle.KeysMint
 	files := write(t, in)
 	table := gatewayOf(t, files).Plugins[0].Config.Keys
-	minted := regexp.MustCompile(`"(key_\d+)",.*"(pst_[a-z]+_[0-9A-Za-z]{38})"\r`).FindAllStringSubmatch(files["tenants/default/keys/minted.csv"], -1)
+	minted := regexp.MustCompile(`"(key_\d+)",.*"(pst_[a-z]+_[0-9A-Za-z]{38})"\r`).FindAllStringSubmatch(
+		files["tenants/acme/keys/minted.csv"]+files["tenants/default/keys/minted.csv"]+files["tenants/gone/keys/minted.csv"], -1)
 	active := 0
 	for _, k := range sample.Keys() {
 		if k.State == snapshot.KeyActive {

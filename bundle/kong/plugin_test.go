@@ -12,7 +12,7 @@ import (
 // The plugin runs in LuaJIT against a stand-in for Kong's PDK that fails on
 // every call and field it does not know.
 func TestPluginUnits(t *testing.T) {
-	for _, spec := range []string{"handler_spec.lua", "schema_spec.lua"} {
+	for _, spec := range []string{"addresses_spec.lua", "limits_spec.lua", "handler_spec.lua", "schema_spec.lua"} {
 		t.Run(spec, func(t *testing.T) { runSpec(t, spec) })
 	}
 }

@@ -19,21 +19,32 @@ const probesFile = "verify/probes.jsonl"
 // verify.sh takes the lines apart with nothing but a shell.
 type probe struct {
 	ID      string   `json:"id"`
-	Needs   string   `json:"needs"` // "nothing", or "key": a key that only its owner knows
+	Needs   string   `json:"needs"` // one of the needs below
 	Path    string   `json:"path"`
 	Headers []string `json:"headers"`
 	Status  int      `json:"status"` // 0: any that is not the gateway's own refusal
 	Code    string   `json:"code"`   // of the body; "" is not looked at
 }
 
+// What a probe needs: a key that only its owner knows; to be sent from nearby,
+// because the answer depends on the caller's address.
+const (
+	needsNothing   = "nothing"
+	needsKey       = "key"
+	needsNearby    = "nearby"
+	needsNearbyKey = "nearby key"
+)
+
 const probesDoc = `Recorded requests, one a line (JSON Lines), and how the hosted gateway answers them. ` + "`verify.sh`" + ` replays them.
 
 | Field | Meaning |
 |---|---|
 | ` + "`id`" + ` | what the ledger calls it |
-| ` + "`needs`" + ` | ` + "`nothing`, or `key`" + ` where ` + "`verify.sh --key KEY`" + ` has to lend one, because this zip holds no keys |
+| ` + "`needs`" + ` | ` + "`nothing`, or `key`" + ` where ` + "`verify.sh --key KEY`" + ` has to lend one, because this zip holds no keys; ` + "`nearby`" + ` where the caller has to be on the gateway's own machine, because the answer depends on the address; ` + "`nearby key`" + ` where both |
 | ` + "`path`, `headers`" + ` | of a GET request |
 | ` + "`status`, `code`" + ` | of the answer and its JSON body; status 0 is any answer of the upstream, an empty code is not compared |
+
+No probe uses up a limit: it would be used up for your callers too. Probes that are let through count as calls.
 `
 
 // probesFor lists what is recorded of one route. hash is the SHA-256 of a key
@@ -42,17 +53,17 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	id := func(name string) string { return r.name + ":" + name }
 	guarded := policy.CredentialsRequired
 	base := r.path + "/"
-	out := []probe{{ID: id("boundary"), Needs: "nothing", Path: r.path + "x", Status: policy.NoRoute.Status}}
+	out := []probe{{ID: id("boundary"), Needs: needsNothing, Path: r.path + "x", Status: policy.NoRoute.Status}}
 	access := pl.version.Access
 	if access.Mode == snapshot.Authenticate && !keylessAllowed(b.Project, access) {
 		out = append(out,
-			probe{ID: id("no_credentials"), Needs: "nothing", Path: base, Status: guarded.Status, Code: guarded.Code},
-			probe{ID: id("key_in_query"), Needs: "nothing", Path: base + "?api_key=" + b.MadeUpKey(pl.environment.Name),
+			probe{ID: id("no_credentials"), Needs: needsNothing, Path: base, Status: guarded.Status, Code: guarded.Code},
+			probe{ID: id("key_in_query"), Needs: needsNothing, Path: base + "?api_key=" + b.MadeUpKey(pl.environment.Name),
 				Status: guarded.Status, Code: guarded.Code},
-			probe{ID: id("key_in_authorization"), Needs: "nothing", Path: base,
+			probe{ID: id("key_in_authorization"), Needs: needsNothing, Path: base,
 				Headers: []string{"Authorization: Bearer " + b.MadeUpKey(pl.environment.Name)}, Status: guarded.Status, Code: guarded.Code})
-	} else {
-		out = append(out, probe{ID: id("no_credentials"), Needs: "nothing", Path: base})
+	} else if p, ok := letThrough(id("no_credentials"), needsNothing, base, access.IP); ok {
+		out = append(out, p)
 	}
 	if !access.Allows(snapshot.APIKey) {
 		return out
@@ -60,7 +71,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	invalid := policy.InvalidKey
 	made := "X-API-Key: " + b.MadeUpKey(pl.environment.Name)
 	refused := func(name string, headers ...string) {
-		out = append(out, probe{ID: id(name), Needs: "nothing", Path: base, Headers: headers, Status: invalid.Status, Code: invalid.Code})
+		out = append(out, probe{ID: id(name), Needs: needsNothing, Path: base, Headers: headers, Status: invalid.Status, Code: invalid.Code})
 	}
 	refused("unknown_key", made)
 	refused("malformed_key", "X-API-Key: not-a-key")
@@ -68,7 +79,31 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	if hash != "" {
 		refused("leaked_hash", "X-API-Key: "+hash)
 	}
-	return append(out, probe{ID: id("valid_key"), Needs: "key", Path: base})
+	if p, ok := letThrough(id("valid_key"), needsKey, base, access.IP); ok {
+		out = append(out, p)
+	}
+	return out
+}
+
+// letThrough is a probe that only address rules may refuse; false where they make
+// it a matter of the caller's very address.
+func letThrough(id, needs, path string, rules snapshot.IPRules) (probe, bool) {
+	p := probe{ID: id, Needs: needs, Path: path}
+	if len(rules.Allow) == 0 && len(rules.Deny) == 0 {
+		return p, true
+	}
+	p.Needs = needsNearby
+	if needs == needsKey {
+		p.Needs = needsNearbyKey
+	}
+	switch fromNearby(rules) {
+	case nearbyTaken:
+	case nearbyDenied:
+		p.Status, p.Code = policy.IPDenied.Status, policy.IPDenied.Code
+	default:
+		return probe{}, false
+	}
+	return p, true
 }
 
 func keylessAllowed(p *snapshot.Project, access snapshot.Access) bool {
@@ -88,14 +123,25 @@ func probesOf(b *bundle.Build, s bundle.Subject) []string {
 				continue
 			}
 			for _, p := range probesFor(b, pl, r, "") {
-				aboutPath := strings.HasSuffix(p.ID, ":boundary")
-				if s.Feature == snapshot.FeatureAccess != aboutPath {
+				if shows(p, s.Feature) {
 					ids = append(ids, p.ID)
 				}
 			}
 		}
 	}
 	return ids
+}
+
+// shows tells whether a probe is about a feature: rules on credentials and on
+// addresses have theirs, and everything else is about the path.
+func shows(p probe, f snapshot.Feature) bool {
+	switch f {
+	case snapshot.FeatureAccess:
+		return !strings.HasSuffix(p.ID, ":boundary")
+	case snapshot.FeatureIPRules:
+		return strings.HasPrefix(p.Needs, needsNearby)
+	}
+	return strings.HasSuffix(p.ID, ":boundary")
 }
 
 func writeProbes(ctx context.Context, b *bundle.Build, w io.Writer) error {

@@ -34,22 +34,39 @@ func table() bundle.Table {
 		},
 		snapshot.FeatureAccess: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
 			Note: "The same calls are let through and refused, with the same status, code and message."}},
-		snapshot.FeatureOwnerFallback: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
-			Note: "A call without a key is let through in the name of the same owner."}},
+		snapshot.FeatureOwnerFallback: {
+			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
+				Note: "A call without a key is let through in the name of the same owner."},
+			{Reason: "of_tokens", Status: bundle.Exact, How: "not needed",
+				Note: "A tenant's own owner stands for calls whose token names the tenant, and no version of this project takes tokens."},
+		},
 		snapshot.FeatureKeyType: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `key_types`",
 			Note: "The key type's scopes hold for all its keys at once and can be changed in one place."}},
-		snapshot.FeatureTenant: {{Reason: "header", Status: bundle.Exact, How: "X-Tenant-ID of its keys",
-			Note: "Upstreams see the same tenant with every call made with one of its keys."}},
+		snapshot.FeatureTenant: {
+			{Reason: "header", Status: bundle.Exact, How: "X-Tenant-ID of its keys",
+				Note: "Upstreams see the same tenant with every call made with one of its keys."},
+			{Reason: "detached", Status: bundle.Exact, How: "left out of `tenants`, so answered 403",
+				Note:   "The project no longer serves the tenant: its keys are answered 403 wrong_tenant here as there.",
+				Remedy: "To serve it again, add it below tenants in gateway/gateway.yaml and start the gateway again."},
+		},
 		snapshot.FeatureKey:      keyFates(),
 		snapshot.FeatureKeyGrace: graceFates(),
 		snapshot.FeatureProduct: {{Reason: "keys", Status: bundle.Exact, How: "the product's keys are in `keys`",
 			Note: "The product's keys open this gateway too; the grouping itself has no meaning on a gateway for one project."}},
-		snapshot.FeatureLimits: {{Reason: "not_enforced", Status: bundle.Lossy, How: "not enforced",
-			Note: "The exported gateway admits any number of calls."}},
-		snapshot.FeatureIPRules: {{Reason: "not_enforced", Status: bundle.Lossy, How: "not enforced",
-			Note: "The exported gateway takes calls from any address."}},
-		snapshot.FeatureKeyIPs: {{Reason: "not_enforced", Status: bundle.Lossy, How: "not enforced",
-			Note: "The exported gateway takes the key from any address."}},
+		snapshot.FeatureLimits: rateFates(),
+		snapshot.FeatureIPRules: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `ip` of each route",
+			Note:   "Calls are taken from the same addresses, as Kong sees them.",
+			Remedy: behindProxies}},
+		snapshot.FeatureKeyIPs: {
+			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `ips` of the key",
+				Note:   "Calls with the key are taken from the same addresses, as Kong sees them.",
+				Remedy: behindProxies},
+			{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
+				Note: "The key is revoked, and refused from every address."},
+			{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out when the options say so",
+				Note:   "The range was left out together with its key.",
+				Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
+		},
 		snapshot.FeatureOpenAPI: {{Reason: "document", Status: bundle.Exact, How: "OpenAPI 3.0.3 document beside the gateway",
 			Note: "The API specification is a document of this zip; neither gateway acts on it."}},
 		snapshot.FeatureRequestLimits: limitFates(),
@@ -65,6 +82,25 @@ func table() bundle.Table {
 	}
 }
 
+// behindProxies is for everything that goes by the caller's address.
+const behindProxies = "Where the gateway stands behind a load balancer, set KONG_TRUSTED_IPS as gateway/README.md says; otherwise Kong sees the balancer's address."
+
+const counted = "As many calls are admitted in each window, with the same headers and refusals. They are counted on each node: n nodes admit up to n times the limit. Counting begins at zero with every start and goes on over a reload; where its memory is full, calls are answered 503 limits_unavailable, and none is admitted uncounted."
+
+func rateFates() []bundle.Fate {
+	const oneNode = "Run one node, or divide the limit by their number."
+	return []bundle.Fate{
+		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `limits`, counted on each node", Note: counted, Remedy: oneNode},
+		{Reason: "by_address", Status: bundle.Exact, How: "the same, by the address that Kong sees",
+			Note: counted, Remedy: oneNode + " " + behindProxies},
+		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
+			Note: "The key is revoked, and none of its calls is admitted."},
+		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out when the options say so",
+			Note:   "The limit was left out together with its key.",
+			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
+	}
+}
+
 func keyFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "hash", Status: bundle.Exact, How: "plugin postern-auth, SHA-256 in `keys`; its owner a consumer",
@@ -74,6 +110,8 @@ func keyFates() []bundle.Fate {
 		{Reason: "frozen", Status: bundle.Exact, How: "the same with `frozen`",
 			Note:   "The key is frozen here as there and answered 403 key_frozen.",
 			Remedy: "To unfreeze it, delete the word frozen from its line in gateway/gateway.yaml and start the gateway again."},
+		{Reason: "wrong_tenant", Status: bundle.Exact, How: "the same; its tenant is not among `tenants`",
+			Note: "The project no longer serves the key's tenant, and the key is answered 403 wrong_tenant here as there."},
 		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
 			Note: "The key is revoked: its record is exported, and the gateway answers 401 as before."},
 		{Reason: "minted", Status: bundle.Exact, How: "SHA-256 of the present and of a new key",

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -28,8 +29,21 @@ func replay(t *testing.T, answer http.HandlerFunc, args ...string) (int, string)
 
 func replayOf(t *testing.T, in bundle.Input, answer http.HandlerFunc, args ...string) (int, string) {
 	t.Helper()
+	return replayAt(t, in, "http://127.0.0.1", answer, args...)
+}
+
+// replayAt has the gateway at an origin of the loopback network.
+func replayAt(t *testing.T, in bundle.Input, origin string, answer http.HandlerFunc, args ...string) (int, string) {
+	t.Helper()
 	r := newRigFor(t, in, "")
-	server := httptest.NewServer(answer)
+	listener, err := net.Listen("tcp", strings.TrimPrefix(origin, "http://")+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(answer)
+	server.Listener.Close()
+	server.Listener = listener
+	server.Start()
 	t.Cleanup(server.Close)
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", append(append([]string{filepath.Join(r.folder, "..", "verify", "verify.sh")}, args...), server.URL+"/")...)
 	cmd.Env = []string{"PATH=" + r.bin}
@@ -50,7 +64,7 @@ func faithful(t *testing.T, key string) http.HandlerFunc {
 		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
 			t.Fatal(err)
 		}
-		if p.Needs == "nothing" {
+		if !strings.HasSuffix(p.Needs, needsKey) {
 			recorded[p.Path+"\n"+strings.Join(p.Headers, "\n")] = p
 		}
 	}

@@ -29,7 +29,7 @@ func newKeysList(t terminal) *cobra.Command {
 				return err
 			}
 			list, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]client.Key, error) {
-				return collect(api.Keys(ctx, args[0]))
+				return collect(api.Keys(ctx, args[0], client.KeyFilter{}))
 			})
 			if err != nil {
 				return err

@@ -75,7 +75,7 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 				if err != nil {
 					return v, err
 				}
-				return api.UpdateVersion(ctx, args[0], v.ID, change)
+				return api.UpdateVersion(ctx, args[0], v.ID, client.VersionChange{RequestsAuth: &change})
 			})
 			if err != nil {
 				return err

@@ -33,8 +33,8 @@ func compare(t *testing.T, c Case, postern, other *peer, want, got outcome) bool
 	want, got = comparable(postern, want), comparable(other, got)
 	allow(c.Allowed, &want, &got)
 	if ownAnswers[want.Code] || (want.Code == "" && want.Status >= 400 && len(want.Seen) == 0) {
-		want = outcome{Status: want.Status, Seen: want.Seen}
-		got = outcome{Status: got.Status, Seen: got.Seen}
+		want = outcome{Status: want.Status, Limits: want.Limits, Seen: want.Seen}
+		got = outcome{Status: got.Status, Limits: got.Limits, Seen: got.Seen}
 	}
 	diff := cmp.Diff(want, got)
 	if diff != "" {
@@ -73,7 +73,7 @@ func allow(difference string, want, got *outcome) {
 		return
 	case AllowFragment:
 		if got.Status == http.StatusOK {
-			*got = outcome{Status: http.StatusBadRequest}
+			*got = outcome{Status: http.StatusBadRequest, Limits: map[string]string{}}
 		}
 		return
 	}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,8 @@ type Case struct {
 	// Allowed is the one difference that this case may show. "" is none:
 	// everything must be equal.
 	Allowed string
+	// From is the loopback address that the caller has; "" is 127.0.0.1.
+	From string
 	// ByPlugin: the exported plugin alone decides it, whatever carries it.
 	ByPlugin bool
 }
@@ -46,7 +49,7 @@ const prod = "/1.0.0/prod"
 func Corpus() []Case {
 	keys := sample.Keys()
 	var all []Case
-	for _, family := range []func(map[string]sample.Plain) []Case{keyStates, keyPlaces, malformedKeys, accessPolicies, spoofedHeaders, identityNamedAway} {
+	for _, family := range []func(map[string]sample.Plain) []Case{keyStates, keyPlaces, malformedKeys, accessPolicies, addressRules, limitHeaders, spoofedHeaders, identityNamedAway} {
 		for _, c := range family(keys) {
 			c.ByPlugin = true
 			all = append(all, c)
@@ -57,7 +60,17 @@ func Corpus() []Case {
 	} {
 		all = append(all, family(keys)...)
 	}
+	// Calls that one gateway lets through and the other does not come last: they
+	// are counted by one, and from then on callers are told different numbers.
+	slices.SortStableFunc(all, func(a, b Case) int { return cmp.Compare(uneven(a), uneven(b)) })
 	return all
+}
+
+func uneven(c Case) int {
+	if c.Allowed == AllowUTF8 || c.Allowed == AllowFragment {
+		return 1
+	}
+	return 0
 }
 
 // Project is the sample project with its upstreams at target, and one version
@@ -200,6 +213,53 @@ func accessPolicies(keys map[string]sample.Plain) []Case {
 		get("optional with a revoked key", "/v3-optional/prod/x", key(keys["revoked"])),
 		get("optional with an empty key", "/v3-optional/prod/x", "X-API-Key:"),
 		get("optional with two keys", "/v3-optional/prod/x", key(keys["active"]), key(keys["active"])),
+	}
+}
+
+// from gives a case another address on loopback.
+func from(address string, c Case) Case {
+	c.Name, c.From = c.Name+" from "+address, address
+	return c
+}
+
+func addressRules(keys map[string]sample.Plain) []Case {
+	const denied = "127.0.0.2"
+	return []Case{
+		get("fenced without a key", "/fenced/prod/x"),
+		get("fenced with a key", "/fenced/prod/x", key(keys["active"])),
+		from(denied, get("fenced without a key", "/fenced/prod/x")),
+		from(denied, get("fenced with a key", "/fenced/prod/x", key(keys["active"]))),
+		from(denied, get("fenced with a frozen key", "/fenced/prod/x", key(keys["frozen"]))),
+		from(denied, get("fenced with a bad key", "/fenced/prod/x", "X-API-Key: bad")),
+		from(denied, get("fenced with a key of a tenant that is gone", "/fenced/prod/x", key(keys["detached"]))),
+		from("127.1.2.3", get("fenced with a key", "/fenced/prod/x", key(keys["active"]))),
+		get("fenced with a spoofed address", "/fenced/prod/x", "X-Forwarded-For: 198.51.100.7", "X-Real-IP: 198.51.100.7"),
+		from(denied, get("fenced with a spoofed address", "/fenced/prod/x", "X-Forwarded-For: 127.0.0.1", "X-Real-IP: 127.0.0.1")),
+		get("walled", "/walled/prod/x"),
+		get("walled with a key", "/walled/prod/x", key(keys["active"])),
+		from(denied, get("key for another address", prod+"/x", key(keys["nearby"]))),
+		from(denied, get("key for another address with a spoofed one", prod+"/x", key(keys["nearby"]), "X-Forwarded-For: 127.0.0.1")),
+		from(denied, get("key for any address", prod+"/x", key(keys["active"]))),
+		get("key for addresses far away at the fence", "/fenced/prod/x", key(keys["faraway"])),
+		get("key for addresses far away in the wrong environment", "/1.0.0/dev/x", key(keys["faraway"])),
+		get("key for addresses here in every environment", "/1.0.0/dev/x", key(keys["nearby"])),
+	}
+}
+
+// limitHeaders are about what callers are told; refusals have tests of their own.
+func limitHeaders(keys map[string]sample.Plain) []Case {
+	const tell = "X-Tell: limits" // has the upstream say something else
+	return []Case{
+		get("limits of the key", prod+"/x", key(keys["limited"])),
+		get("limits of the key, again", prod+"/x", key(keys["limited"])),
+		get("limits of the type", prod+"/x", key(keys["writer"])),
+		get("no limits of the key", prod+"/x", key(keys["unlimited"])),
+		get("limits of the owner", "/2.0.0/prod/x"),
+		get("limits of nobody", "/open/prod/x"),
+		from("127.0.0.3", get("limits of another address", "/open/prod/x")),
+		get("limits that the upstream tells", prod+"/x", key(keys["limited"]), tell),
+		get("limits that the upstream tells nobody", "/open/prod/x", tell),
+		get("limits after a bad key", prod+"/x", "X-API-Key: bad", tell),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -58,6 +59,11 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("X-From", "upstream")
+	if r.Header.Get("X-Tell") == "limits" {
+		w.Header().Set("RateLimit-Limit", "7")
+		w.Header().Add("X-RateLimit-Remaining-Second", "7")
+		w.Header().Add("X-RateLimit-Remaining-Second", "8")
+	}
 	_, _ = io.WriteString(w, `{"answer":"of the upstream"}`)
 }
 
@@ -88,6 +94,7 @@ type outcome struct {
 	Code          string // of a JSON body
 	Challenge     string // WWW-Authenticate
 	ContentType   string
+	Limits        map[string]string // headers that tell where the caller stands
 	Seen          []seen
 	Echo          string
 	ConnectionErr string
@@ -102,10 +109,23 @@ type peer struct {
 
 const patience = 20 * time.Second
 
-// send carries out a case over a connection of its own.
-func (p *peer) send(c Case) (out outcome) {
+// send carries out a case and says what reached the upstream.
+func (p *peer) send(c Case) outcome {
 	p.up.take()
-	conn, err := net.DialTimeout("tcp", p.addr, patience)
+	out := p.exchange(c)
+	if out.ConnectionErr == "" || out.Status != 0 {
+		out.Seen = p.up.take()
+	}
+	return out
+}
+
+// exchange carries out a case over a connection of its own.
+func (p *peer) exchange(c Case) (out outcome) {
+	dialer := net.Dialer{Timeout: patience}
+	if c.From != "" {
+		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(c.From)}
+	}
+	conn, err := dialer.Dial("tcp", p.addr)
 	if err != nil {
 		return outcome{ConnectionErr: err.Error()}
 	}
@@ -118,7 +138,7 @@ func (p *peer) send(c Case) (out outcome) {
 	if err != nil {
 		return outcome{ConnectionErr: "no answer"}
 	}
-	out = outcome{Status: response.StatusCode, Challenge: response.Header.Get("WWW-Authenticate"), ContentType: response.Header.Get("Content-Type")}
+	out = outcome{Limits: limitsTold(response.Header), Status: response.StatusCode, Challenge: response.Header.Get("WWW-Authenticate"), ContentType: response.Header.Get("Content-Type")}
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		out.Echo = tunnel(conn, in, c.Tunnel)
 	} else if body, err := io.ReadAll(response.Body); err != nil {
@@ -132,8 +152,24 @@ func (p *peer) send(c Case) (out outcome) {
 			out.Code = parsed.Code
 		}
 	}
-	out.Seen = p.up.take()
 	return out
+}
+
+// limitsTold are the headers on limits but for the seconds that are left, in
+// which two calls after one another may differ: of those only that they are told.
+func limitsTold(h http.Header) map[string]string {
+	told := map[string]string{}
+	for name, lines := range h {
+		switch {
+		case name == "Ratelimit-Reset", name == "Retry-After":
+			if seconds, err := strconv.Atoi(strings.Join(lines, ",")); err == nil && seconds > 0 {
+				told[name] = "seconds"
+			}
+		case strings.HasPrefix(name, "Ratelimit-"), strings.HasPrefix(name, "X-Ratelimit-"):
+			told[name] = strings.Join(lines, ",")
+		}
+	}
+	return told
 }
 
 // readFinal skips 1xx answers but 101.

@@ -50,12 +50,13 @@ func TestPluginInNginx(t *testing.T) {
 type decision struct {
 	Status                             int
 	Body, Code, Challenge, ContentType string
+	Limits                             map[string]string
 	Identity                           map[string][]string
 	Spoofed                            []string
 }
 
 func decided(out outcome) decision {
-	d := decision{Status: out.Status, Code: out.Code, Challenge: out.Challenge, Identity: map[string][]string{}}
+	d := decision{Status: out.Status, Code: out.Code, Challenge: out.Challenge, Limits: out.Limits, Identity: map[string][]string{}}
 	if out.Code != "" {
 		d.Body, d.ContentType = out.Body, out.ContentType
 	}
@@ -119,7 +120,7 @@ func nginxConfig(t *testing.T, prefix, folder string, port int) string {
 	}
 	return fmt.Sprintf(`daemon off;
 %s
-worker_processes 1;
+worker_processes 2;
 pid %[2]s/nginx.pid;
 load_module %[3]s;
 load_module %[4]s;
@@ -132,12 +133,15 @@ http {
   uwsgi_temp_path %[2]s/uwsgi;
   scgi_temp_path %[2]s/scgi;
   underscores_in_headers on;
+  lua_shared_dict postern_limits 1m;
+  lua_shared_dict kong_rate_limiting_counters 1m;
   lua_package_path "%[5]s/?.lua;%[6]s/?.lua;%[7]s/?.lua;%[2]s/?.lua;;";
   server {
     listen 127.0.0.1:%[8]d;
     location / {
       set $upstream "";
       access_by_lua_block { require("shim").access(require("exported")) }
+      header_filter_by_lua_block { require("shim").header_filter() }
       proxy_http_version 1.1;
       proxy_set_header Connection keep-alive;
       proxy_pass $upstream$is_args$args;

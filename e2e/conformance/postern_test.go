@@ -13,6 +13,7 @@ import (
 	"postern/bundle"
 	"postern/bundle/kong"
 	"postern/gateway"
+	"postern/ratelimit"
 	"postern/snapshot"
 	"postern/testkit/sample"
 )
@@ -48,7 +49,7 @@ func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys 
 	}
 	dialer := &net.Dialer{}
 	g := gateway.New(gateway.Options{
-		Domain: bareHost, Keys: table, Dial: dialer.DialContext,
+		Domain: bareHost, Keys: table, Dial: dialer.DialContext, Limiter: ratelimit.NewLocal(),
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err := g.Publish([]*snapshot.Project{project}); err != nil {

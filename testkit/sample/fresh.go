@@ -3,10 +3,12 @@ package sample
 import "postern/snapshot"
 
 // Fresh is a project as one call makes it: one version, one environment, no
-// owner for calls without a key; and its one key, "active". Its upstream is
+// limits, no owner for calls without a key; and its one key, "active". Its upstream is
 // target.
 func Fresh(target string, access snapshot.Access) (*snapshot.Project, map[string]Plain) {
 	p := Project(target)
+	p.ProductID, p.Product, p.Limits = "", "", snapshot.ProjectLimits{}
+	p.Tenants = []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}}
 	p.Versions = []snapshot.Version{{
 		ID: "ver_1", Name: "1.0.0", Access: access,
 		Environments: []snapshot.Environment{{ID: "env_2", Name: "prod", Target: target}},

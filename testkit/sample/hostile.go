@@ -23,6 +23,8 @@ func Hostile(target string) (*snapshot.Project, map[string]Plain) {
 	p.FallbackOwner = "$(id)`id`'\"\\{vault://env/HOME}${HOME}!!x: y #"
 	p.KeyTypes[0].Name = Nasty
 	p.KeyTypes[0].Scopes = []string{"*", "$(id)"}
+	p.Tenants[0].FallbackOwner = owners[0]
+	p.Product = Nasty
 	keys := Keys()
 	names := make([]string, 0, len(keys))
 	for name := range keys {

@@ -10,6 +10,7 @@ package sample
 import (
 	"context"
 	"iter"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -43,22 +44,34 @@ func Project(target string) *snapshot.Project {
 	return &snapshot.Project{
 		ID: ProjectID, Name: "shop", DisplayName: "The Shop", FallbackOwner: "front-desk",
 		CreatedAt: Base.Add(-240 * time.Hour), Revision: 42, RevisedAt: Base,
+		ProductID: "prd_1", Product: "suite",
+		// So many that no test reaches them, in windows that hardly ever end.
+		Limits: snapshot.ProjectLimits{Key: snapshot.Limits{snapshot.Year: 1_000_000}, Owner: snapshot.Limits{snapshot.Month: 2_000_000},
+			IP: snapshot.Limits{snapshot.Month: 3_000_000, snapshot.Year: 30_000_000}, Project: snapshot.Limits{snapshot.Year: 4_000_000}},
 		KeyTypes: []snapshot.KeyType{
 			{ID: "kty_1", Name: "full", Scopes: []string{"*"}, BuiltIn: true},
 			{ID: "kty_2", Name: "none"},
 			{ID: "kty_3", Name: "read-only", Scopes: []string{"read"}, BuiltIn: true},
-			{ID: "kty_4", Name: "writer", Scopes: []string{"orders:read", "orders:write"}, ExpiresIn: 36 * time.Hour},
+			{ID: "kty_4", Name: "writer", Scopes: []string{"orders:read", "orders:write"}, ExpiresIn: 36 * time.Hour,
+				Limits: snapshot.Limits{snapshot.Month: 5000}},
 		},
-		Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: "default"}},
+		Tenants: []snapshot.Tenant{
+			{ID: "tnt_2", Name: "acme", FallbackOwner: "acme-desk"}, {ID: "tnt_1", Name: "default"}, {ID: "tnt_3", Name: "gone", Detached: true},
+		},
 		Versions: []snapshot.Version{
 			version("1", "1.0.0", snapshot.Access{Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.Reject},
 				env("1", "dev", "/dev"), env("2", "prod", "/base")),
 			version("2", "2.0.0", snapshot.Access{Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.OwnerFallback},
 				env("3", "prod", "")),
+			version("5", "fenced", snapshot.Access{Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.OwnerFallback, IP: snapshot.IPRules{
+				Allow: ranges("127.0.0.0/8", "2001:db8::/32"), Deny: ranges("127.0.0.2/32", "198.51.100.0/24")}},
+				env("6", "prod", "/fenced")),
 			version("3", "open", snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
 				env("4", "prod", "/open/")),
 			version("4", "v3-optional", snapshot.Access{Mode: snapshot.Passthrough, Methods: keys, Keyless: snapshot.Reject},
 				env("5", "prod", "/a%20b/~c")),
+			version("6", "walled", snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject, IP: snapshot.IPRules{Deny: ranges("0.0.0.0/0", "::/0")}},
+				env("7", "prod", "/walled")),
 		},
 	}
 }
@@ -71,7 +84,9 @@ type Plain struct {
 
 // Keys is one key of every kind, in ascending order of ids, by these names:
 // active, allenvs, dev, expired, frozen, frozenexpired, future, graced,
-// graceover, noscopes, oddowner, readonly, revoked, unlike, writer.
+// graceover, noscopes, oddowner, readonly, revoked, unlike, writer, acme,
+// detached, faraway, limited, nearby, product, unlimited, detachedfrozen,
+// detachedfaraway, revokedlimited.
 func Keys() map[string]Plain {
 	out := map[string]Plain{}
 	add := func(id, name, owner, keyType, env string, change func(*snapshot.Key)) {
@@ -110,6 +125,21 @@ func Keys() map[string]Plain {
 	add("13", "revoked", "eve", "full", "prod", func(k *snapshot.Key) { k.State = snapshot.KeyRevoked })
 	add("14", "unlike", "dora", "writer", "prod", func(k *snapshot.Key) { k.Scopes = []string{"orders:read"} })
 	add("15", "writer", "dora", "writer", "prod", nil)
+	in := func(id, name string) func(*snapshot.Key) {
+		return func(k *snapshot.Key) { k.TenantID, k.Tenant = id, name }
+	}
+	add("16", "acme", "frank", "full", "prod", in("tnt_2", "acme"))
+	add("17", "detached", "frank", "full", "prod", in("tnt_3", "gone"))
+	add("18", "faraway", "gil", "full", "prod", func(k *snapshot.Key) { k.AllowedIPs = ranges("203.0.113.0/24", "2001:db8::/32") })
+	add("19", "limited", "gil", "writer", "prod", func(k *snapshot.Key) { k.Limits = &snapshot.Limits{snapshot.Month: 999, snapshot.Year: 9999} })
+	add("20", "nearby", "gil", "full", "", func(k *snapshot.Key) { k.AllowedIPs = ranges("127.0.0.1/32", "::1/128") })
+	add("21", "product", "hal", "writer", "prod", func(k *snapshot.Key) { k.ProductID = "prd_1" })
+	add("22", "unlimited", "hal", "writer", "prod", func(k *snapshot.Key) { k.Limits = &snapshot.Limits{} })
+	add("23", "detachedfrozen", "frank", "full", "prod", func(k *snapshot.Key) { in("tnt_3", "gone")(k); k.State = snapshot.KeyFrozen })
+	add("24", "detachedfaraway", "frank", "full", "prod", func(k *snapshot.Key) { in("tnt_3", "gone")(k); k.AllowedIPs = ranges("203.0.113.0/24") })
+	add("25", "revokedlimited", "eve", "full", "prod", func(k *snapshot.Key) {
+		k.State, k.Limits, k.AllowedIPs = snapshot.KeyRevoked, &snapshot.Limits{snapshot.Day: 1}, ranges("127.0.0.0/8")
+	})
 	return out
 }
 
@@ -134,6 +164,14 @@ func Stream(keys map[string]Plain) func(context.Context) iter.Seq2[snapshot.Key,
 // AddressOf is where the sample project answers, as its owner sees it.
 func AddressOf(version, environment string) string {
 	return "http://shop.localhost:8090/" + version + "/" + environment
+}
+
+func ranges(texts ...string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, text := range texts {
+		out = append(out, netip.MustParsePrefix(text))
+	}
+	return out
 }
 
 func scopes(keyType string) []string {

@@ -9,10 +9,14 @@
 
 local sha256 = require "resty.sha256"
 local to_hex = require("resty.string").to_hex
+local addresses = require "kong.plugins.postern-auth.addresses"
+local limits = require "kong.plugins.postern-auth.limits"
 
 local PosternAuth = {
   -- After cors (2000), before ip-restriction (990), acl (950) and
-  -- rate-limiting (910), which need to know whose call it is.
+  -- rate-limiting (910), which need to know whose call it is. The last one cannot
+  -- take our limits over: Kong runs one instance of a plugin for a call, and ours
+  -- are counted by key, owner, address and project at once.
   PRIORITY = 1250,
   VERSION = "1.0.0",
 }
@@ -52,6 +56,11 @@ local ANSWERS = {
   credentials_required = { 401, "Send an API key in the X-API-Key header." },
   invalid_key = { 401, "This API key is not valid here." },
   key_frozen = { 403, "This API key is frozen." },
+  wrong_tenant = { 403, "This API key belongs to a tenant that is not served here." },
+  ip_denied = { 403, "Calls from this address are not allowed." },
+  rate_limited = { 429, "Too many calls; try again after the time in Retry-After." },
+  quota_exceeded = { 429, "The quota of calls is used up; try again after the time in Retry-After." },
+  limits_unavailable = { 503, "Calls cannot be counted at the moment." },
   too_many_headers = { 431, "This request has too many header lines." },
   malformed_connection = { 400, "The Connection header may not name an identity header." },
 }
@@ -61,9 +70,10 @@ local ANSWERS = {
 local UNKNOWN_ROUTE = { mode = "authenticate", methods = { "api_key" }, keyless = "reject" }
 
 
-local function refuse(code)
+local function refuse(code, headers)
   local status, message = ANSWERS[code][1], ANSWERS[code][2]
-  local headers = { ["Content-Type"] = "application/json" }
+  headers = headers or {}
+  headers["Content-Type"] = "application/json"
   if status == 401 then
     headers["WWW-Authenticate"] = 'Key realm="postern"'
   end
@@ -175,7 +185,7 @@ end
 
 
 -- The fields of an entry, which is one line:
---   key_01 tenant=tnt_1 type=kty_1 env=prod until=1767225600 frozen consumer=<uuid> owner=billing service
+--   key_01 tenant=tnt_1 type=kty_1 env=prod until=1767225600 limits=hour:9,day:99 ips=192.0.2.0/24,::1/128 frozen consumer=<uuid> owner=billing service
 -- Only the id, tenant, consumer and owner are always there; the owner is last
 -- and may hold blanks. nil for a line that was spoilt by hand.
 local function parse_entry(line)
@@ -191,7 +201,18 @@ local function parse_entry(line)
   if entry["until"] then
     entry.valid_until = tonumber(entry["until"]) or 0
   end
+  if entry.limits then
+    entry.limits = limits.parse(tostring(entry.limits))
+    if not entry.limits then
+      return nil
+    end
+  end
   return entry.id and entry.tenant and entry.consumer and entry or nil
+end
+
+
+local function caller()
+  return addresses.parse(kong.client.get_forwarded_ip())
 end
 
 
@@ -219,6 +240,12 @@ local function check_key(config, environment, presented)
   if entry.frozen then
     return nil, "key_frozen"
   end
+  if not (config.tenants and config.tenants[entry.tenant]) then
+    return nil, "wrong_tenant"
+  end
+  if entry.ips and not addresses.listed(tostring(entry.ips), caller()) then
+    return nil, "ip_denied"
+  end
   return entry
 end
 
@@ -230,6 +257,18 @@ local function scopes_of(config, entry)
   end
   local key_type = config.key_types and config.key_types[entry.type]
   return key_type and table.concat(key_type.scopes, " ") or ""
+end
+
+
+-- Counts a call of an entry of keys, of the fallback, or of nobody. Gives the
+-- headers of its answer and, where a limit is reached, the code of the refusal.
+local function count(config, whose)
+  local all = config.limits or {}
+  local is_key = whose and whose.id
+  return limits.count(
+    { key = is_key and limits.of_key(config, whose), owner = all.owner, ip = all.ip, project = all.project },
+    { key = is_key, owner = whose and whose.owner, ip = all.ip and addresses.canonical(kong.client.get_forwarded_ip()), project = "" }
+  )
 end
 
 
@@ -273,6 +312,23 @@ local function allows_keys(policy)
 end
 
 
+-- Whose call it is: the entry of its key, or the owner that it counts against
+-- without one, or neither; and the code of the refusal, if it is refused.
+local function authenticate(config, policy, presented)
+  if not allows_keys(policy) then
+    return nil, nil, policy.mode ~= "passthrough" and "credentials_required" or nil
+  end
+  if presented ~= nil then
+    local entry, refusal = check_key(config, policy.environment, presented)
+    return entry, nil, refusal
+  end
+  if policy.keyless == "owner_fallback" and config.fallback then
+    return nil, config.fallback
+  end
+  return nil, nil, policy.mode ~= "passthrough" and "credentials_required" or nil
+end
+
+
 function PosternAuth:access(config)
   local headers = kong.request.get_headers(MOST_HEADERS)
   local lines = 0
@@ -290,30 +346,44 @@ function PosternAuth:access(config)
   local policy = route and config.routes and config.routes[route.id] or UNKNOWN_ROUTE
 
   remove_spoofed(headers)
-  if not allows_keys(policy) then
-    if policy.mode == "passthrough" then
-      return -- credentials are the upstream's business and pass on untouched
-    end
-    return refuse("credentials_required")
+  if allows_keys(policy) then
+    remove_keys(headers) -- elsewhere credentials are the upstream's business
   end
-  remove_keys(headers)
+  local entry, fallback, refusal = authenticate(config, policy, headers[KEY_HEADER])
+  if refusal then
+    return refuse(refusal)
+  end
+  if policy.ip and not addresses.admitted(policy.ip, caller()) then
+    return refuse("ip_denied")
+  end
+  local standing, over = count(config, entry or fallback)
+  if over then
+    return refuse(over, standing)
+  end
+  kong.ctx.plugin.standing = standing
 
-  local presented = headers[KEY_HEADER]
-  if presented ~= nil then
-    local entry, refusal = check_key(config, policy.environment, presented)
-    if not entry then
-      return refuse(refusal)
-    end
-    return let_through_as_key(config, entry)
+  if entry then
+    let_through_as_key(config, entry)
+  elseif fallback then
+    let_through_as_fallback(fallback)
   end
+end
 
-  if policy.keyless == "owner_fallback" and config.fallback then
-    return let_through_as_fallback(config.fallback)
-  end
-  if policy.mode == "passthrough" then
+
+-- Kong puts what the upstream answers behind headers that are set in access, so
+-- where the caller stands is written here, over what the upstream sent.
+function PosternAuth:header_filter()
+  local standing = kong.ctx.plugin.standing
+  if not standing then
     return
   end
-  return refuse("credentials_required")
+  for _, name in ipairs(limits.HEADERS) do
+    if standing[name] then
+      kong.response.set_header(name, standing[name])
+    else
+      kong.response.clear_header(name)
+    end
+  end
 end
 
 

@@ -11,6 +11,29 @@ local key = {
   match = "^%S+ tenant=%S+ .*consumer=[0-9a-f-]+ owner=%S",
 }
 
+-- Calls that each window admits, by its name.
+local windows = {
+  type = "map",
+  keys = { type = "string", one_of = { "second", "minute", "hour", "day", "month", "year" } },
+  values = { type = "integer", gt = 0 },
+}
+
+local ranges = {
+  type = "array",
+  required = true,
+  elements = { type = "string", match = "^[%x:.]+/%d+$" },
+}
+
+-- Kong fills in a record that is absent unless it is told not to.
+local ip = {
+  type = "record",
+  required = false,
+  fields = {
+    { allow = ranges },
+    { deny = ranges },
+  },
+}
+
 local policy = {
   type = "record",
   fields = {
@@ -18,6 +41,7 @@ local policy = {
     { mode = { type = "string", required = true, one_of = { "passthrough", "authenticate" } } },
     { methods = { type = "array", required = true, elements = { type = "string", one_of = { "api_key" } } } },
     { keyless = { type = "string", required = true, one_of = { "reject", "owner_fallback" } } },
+    { ip = ip },
   },
 }
 
@@ -26,11 +50,28 @@ local key_type = {
   fields = {
     { name = { type = "string", required = true } },
     { scopes = { type = "array", required = true, elements = { type = "string" } } },
+    { limits = windows },
   },
 }
 
--- Kong fills in a record that is absent unless it is told not to, and then
--- misses its required fields.
+local tenant = {
+  type = "record",
+  fields = {
+    { name = { type = "string", required = true } },
+  },
+}
+
+local limits = {
+  type = "record",
+  required = false,
+  fields = {
+    { key = windows },
+    { owner = windows },
+    { ip = windows },
+    { project = windows },
+  },
+}
+
 local fallback = {
   type = "record",
   required = false,
@@ -56,6 +97,11 @@ return {
           } },
           -- by id; what keys of the type may do, for the upstream to read
           { key_types = { type = "map", keys = { type = "string" }, values = key_type } },
+          -- by id; a key of any other tenant is told so
+          { tenants = { type = "map", keys = { type = "string" }, values = tenant } },
+          -- for each key without limits of its own or of its type, each owner,
+          -- each address, and for all calls together
+          { limits = limits },
           -- by the id of the Kong route
           { routes = {
               type = "map",

@@ -18,11 +18,19 @@ local function install()
     service = { request = { clear_header = ngx.req.clear_header, set_header = ngx.req.set_header } },
     router = { get_route = function() return ngx.ctx.route end },
     client = {
+      get_forwarded_ip = function() return ngx.var.remote_addr end,
       authenticate = function(consumer, credential)
         ngx.ctx.authenticated_consumer, ngx.ctx.authenticated_credential = consumer, credential
       end,
     },
+    -- Kong keeps one for each call and plugin; there is one plugin here.
+    ctx = setmetatable({}, { __index = function()
+      ngx.ctx.of_plugin = ngx.ctx.of_plugin or {}
+      return ngx.ctx.of_plugin
+    end }),
     response = {
+      set_header = function(name, value) ngx.header[name] = value end,
+      clear_header = function(name) ngx.header[name] = nil end,
       exit = function(status, body, headers)
         ngx.status = status
         for name, value in pairs(headers) do
@@ -62,6 +70,12 @@ function shim.access(exported)
   ngx.var.upstream = route.upstream .. (prefix:sub(-1) == "/" and "/" or "") .. ngx.var.uri:sub(#prefix + 1)
   require("kong.plugins.postern-auth.handler"):access(exported.config)
   clear_hop_by_hop()
+end
+
+function shim.header_filter()
+  if ngx.ctx.route then
+    require("kong.plugins.postern-auth.handler"):header_filter()
+  end
 end
 
 return shim

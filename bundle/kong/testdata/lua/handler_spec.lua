@@ -32,10 +32,22 @@ local ROUTES = {
   fallback = { environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "owner_fallback" },
   open = { environment = "prod", mode = "passthrough", methods = {}, keyless = "reject" },
   optional = { environment = "prod", mode = "passthrough", methods = { "api_key" }, keyless = "reject" },
+  ruled = {
+    environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject",
+    ip = { allow = { "198.51.100.0/24" }, deny = { "198.51.100.64/26" } },
+  },
+  ruledopen = {
+    environment = "prod", mode = "passthrough", methods = {}, keyless = "reject",
+    ip = { allow = { "198.51.100.0/24" }, deny = { "198.51.100.64/26" } },
+  },
+  ruledfallback = {
+    environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "owner_fallback",
+    ip = { allow = { "198.51.100.0/24" }, deny = { "198.51.100.64/26" } },
+  },
   nobody = { environment = "prod", mode = "authenticate", methods = {}, keyless = "reject" },
 }
 
-local ORDER = { "type", "scopes", "env", "until" }
+local ORDER = { "type", "scopes", "env", "until", "limits", "ips" }
 
 local function config(change)
   change = change or {}
@@ -52,6 +64,7 @@ local function config(change)
   line = change.line or (line .. (change.frozen and " frozen" or "") .. " consumer=uuid-ana owner=ana & co")
   return {
     routes = ROUTES, keys = { [digest(good)] = line },
+    tenants = { tnt_1 = { name = "default" } }, limits = change.project_limits,
     key_types = { kty_1 = { name = "full", scopes = { "a", "b:c" } }, kty_2 = { name = "none", scopes = {} } },
     fallback = { owner = "desk", consumer = "uuid-desk" },
   }
@@ -62,6 +75,7 @@ local function call(route, lines, with, options)
   options.route, options.lines = route, lines
   local seen = strict.request(options)
   handler:access(with or config())
+  handler:header_filter()
   return seen
 end
 
@@ -79,6 +93,7 @@ local function value(seen, name)
 end
 
 local function refused(seen, status, code)
+  equal(next(seen.answer), nil, "header after the refusal")
   equal(seen.status, status, "status")
   equal(seen.exits, 1, "exits")
   equal(seen.consumer, nil, "consumer")
@@ -175,7 +190,8 @@ end)
 
 check("a line that was spoilt by hand opens nothing", function()
   for _, line in ipairs({ "", "key_1", "key_1 tenant=tnt_1 consumer=u", "key_1 tenant=tnt_1 owner=x", "key_1 consumer=u owner=x",
-    " owner=x", "key_1 tenant=tnt_1 consumer=u owner=", "key_1 tenant=tnt_1 until=soon consumer=u owner=x" }) do
+    " owner=x", "key_1 tenant=tnt_1 consumer=u owner=", "key_1 tenant=tnt_1 until=soon consumer=u owner=x",
+    "key_1 tenant=tnt_1 limits=hour consumer=u owner=x", "key_1 tenant=tnt_1 limits consumer=u owner=x" }) do
     refused(call("guarded", { { "X-API-Key", good } }, config({ line = line })), 401, "invalid_key")
   end
 end)
@@ -232,6 +248,124 @@ check("a route that was added by hand asks for a key of every environment", func
   end
   refused(call("added", { { "X-API-Key", good } }), 401, "invalid_key")
   passed(call("added", { { "X-API-Key", good } }, config({ env = "absent" })))
+end)
+
+check("a key of a tenant that is not served is told so, unless it would be refused anyway", function()
+  local line = "key_1 tenant=tnt_9 env=prod consumer=u owner=x"
+  refused(call("guarded", { { "X-API-Key", good } }, config({ line = line })), 403, "wrong_tenant")
+  refused(call("guarded", { { "X-API-Key", good } }, config({ line = (line:gsub("env=prod", "env=prod frozen")) })), 403, "key_frozen")
+  refused(call("dev", { { "X-API-Key", good } }, config({ line = line })), 401, "invalid_key")
+  refused(call("guarded", { { "X-API-Key", good } }, config({ line = line .. " ips=x" })), 403, "wrong_tenant")
+  local none = config()
+  none.tenants = nil
+  refused(call("guarded", { { "X-API-Key", good } }, none), 403, "wrong_tenant")
+end)
+
+check("a key opens from its address ranges only", function()
+  local ranged = config({ ips = "192.0.2.0/24,2001:db8::/32" })
+  for _, address in ipairs({ "192.0.2.7", "::ffff:192.0.2.7", "2001:db8::1" }) do
+    passed(call("guarded", { { "X-API-Key", good } }, ranged, { address = address }))
+  end
+  for _, address in ipairs({ "192.0.3.7", "2001:db9::1", "unix:" }) do
+    refused(call("guarded", { { "X-API-Key", good } }, ranged, { address = address }), 403, "ip_denied")
+  end
+  for _, spoilt in ipairs({ "", "192.0.2.1", "x" }) do
+    refused(call("guarded", { { "X-API-Key", good } }, config({ ips = spoilt })), 403, "ip_denied")
+  end
+end)
+
+check("a route's rules hold for every caller, after the key", function()
+  for _, route in ipairs({ "ruled", "ruledopen", "ruledfallback" }) do
+    passed(call(route, { { "X-API-Key", good } }, nil, { address = "198.51.100.1" }))
+    refused(call(route, { { "X-API-Key", good } }, nil, { address = "198.51.100.66" }), 403, "ip_denied")
+    refused(call(route, { { "X-API-Key", good } }, nil, { address = "192.0.2.1" }), 403, "ip_denied")
+  end
+  refused(call("ruledfallback", {}, nil, { address = "192.0.2.1" }), 403, "ip_denied")
+  refused(call("ruledopen", {}, nil, { address = "192.0.2.1" }), 403, "ip_denied")
+  refused(call("ruled", {}, nil, { address = "192.0.2.1" }), 401, "credentials_required")
+  refused(call("ruled", { { "X-API-Key", "bad" } }, nil, { address = "192.0.2.1" }), 401, "invalid_key")
+end)
+
+local function limited(change, limits)
+  change = change or {}
+  change.project_limits = limits
+  return config(change)
+end
+
+check("limits refuse with where the caller stands", function()
+  local shared = { postern_limits = strict.shared() }
+  local with = limited(nil, { owner = { day = 1 } })
+  local first = call("guarded", { { "X-API-Key", good } }, with, { shared = shared })
+  passed(first)
+  equal(first.answer["RateLimit-Remaining"], "0")
+  equal(first.answer["X-RateLimit-Limit-Day"], "1")
+  equal(first.answer["Retry-After"], nil)
+  equal(first.consumer.id, "uuid-ana")
+  local second = call("guarded", { { "X-API-Key", good } }, with, { shared = shared })
+  refused(second, 429, "quota_exceeded")
+  equal(second.headers["Retry-After"], "85400")
+  equal(second.headers["X-RateLimit-Remaining-Day"], "0")
+  passed(call("fallback", {}, with, { shared = shared })) -- another owner
+  refused(call("fallback", {}, with, { shared = shared }), 429, "quota_exceeded")
+  passed(call("open", {}, with, { shared = shared })) -- nobody
+  passed(call("open", {}, with, { shared = shared }))
+end)
+
+check("an upstream's own headers of these names do not contradict them", function()
+  local function told(limits)
+    local upstreams = { ["RateLimit-Limit"] = "7", ["X-RateLimit-Remaining-Year"] = "7", ["X-Other"] = "7" }
+    return call("open", {}, limited(nil, limits), { shared = { postern_limits = strict.shared() }, answer = upstreams }).answer
+  end
+  local answer = told({ project = { hour = 5 } })
+  equal(answer["RateLimit-Limit"], "5")
+  equal(answer["X-RateLimit-Remaining-Year"], nil)
+  equal(answer["X-Other"], "7")
+  equal(told(nil)["RateLimit-Limit"], "7")
+end)
+
+check("a key's own limits come before those of its type, and those before the project's", function()
+  local project = { key = { hour = 3 } }
+  local function limit_of(change)
+    change.project_limits = project
+    local with = config(change)
+    with.key_types.kty_2.limits = { hour = 2 }
+    with.key_types.kty_1.limits = {}
+    return call("guarded", { { "X-API-Key", good } }, with, { shared = { postern_limits = strict.shared() } }).answer["RateLimit-Limit"]
+  end
+  equal(limit_of({ type = "kty_2", limits = "hour:1" }), "1")
+  equal(limit_of({ type = "kty_2" }), "2")
+  equal(limit_of({ type = "kty_1" }), "3")
+  equal(limit_of({ type = "absent" }), "3")
+  equal(limit_of({ type = "kty_2", limits = "none" }), nil)
+end)
+
+check("keys and addresses are counted apart, the project as a whole", function()
+  local shared = { postern_limits = strict.shared() }
+  local with = limited(nil, { key = { hour = 1 }, ip = { hour = 2 }, project = { hour = 3 } })
+  passed(call("open", {}, with, { shared = shared, address = "192.0.2.1" }))
+  passed(call("guarded", { { "X-API-Key", good } }, with, { shared = shared, address = "::ffff:192.0.2.1" }))
+  refused(call("open", {}, with, { shared = shared, address = "192.0.2.1" }), 429, "rate_limited")
+  refused(call("guarded", { { "X-API-Key", good } }, with, { shared = shared, address = "192.0.2.2" }), 429, "rate_limited")
+  passed(call("open", {}, with, { shared = shared, address = "192.0.2.3" }))
+  refused(call("open", {}, with, { shared = shared, address = "192.0.2.4" }), 429, "rate_limited")
+end)
+
+check("calls that are refused before are not counted", function()
+  local shared = { postern_limits = strict.shared() }
+  local with = limited(nil, { ip = { hour = 1 }, project = { hour = 1 } })
+  for _ = 1, 3 do
+    refused(call("guarded", {}, with, { shared = shared }), 401, "credentials_required")
+    refused(call("guarded", { { "X-API-Key", "bad" } }, with, { shared = shared }), 401, "invalid_key")
+    refused(call("ruledopen", {}, with, { shared = shared }), 403, "ip_denied")
+  end
+  passed(call("open", {}, with, { shared = shared }))
+end)
+
+check("where counters cannot be kept, calls are refused", function()
+  local with = limited(nil, { project = { hour = 1 } })
+  refused(call("open", {}, with), 503, "limits_unavailable")
+  refused(call("open", {}, with, { shared = { postern_limits = strict.shared(0) } }), 503, "limits_unavailable")
+  passed(call("open", {}))
 end)
 
 local IDENTITY = {

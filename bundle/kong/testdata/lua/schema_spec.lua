@@ -5,7 +5,7 @@ local schema = require "schema"
 -- What the schema language has (kong/db/schema/init.lua), as far as we use it.
 -- An attribute that is not here is an error: Kong would refuse or ignore it.
 local KNOWN = {
-  string = { "match", "len_eq", "one_of", "uuid" }, number = {}, boolean = {},
+  string = { "match", "len_eq", "one_of", "uuid" }, number = {}, integer = { "gt" }, boolean = {},
   array = { "elements" }, map = { "keys", "values" }, record = { "fields" },
 }
 
@@ -82,6 +82,8 @@ function validate(spec, value)
     return validate_string(spec, value)
   elseif spec.type == "record" then
     return validate_record(spec, value)
+  elseif spec.type == "integer" then
+    return type(value) == "number" and value % 1 == 0 and value > spec.gt
   elseif spec.type == "map" then
     for k, v in pairs(value) do
       if not validate(spec.keys, k) or not validate(spec.values, v) then
@@ -108,9 +110,12 @@ end
 local uuid = "6f0e4b52-3a1d-5c7e-9b84-2d1f7a90c3e5"
 local function example()
   return {
-    routes = { [uuid] = { environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject" } },
+    routes = { [uuid] = { environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject",
+      ip = { allow = { "192.0.2.0/24", "2001:db8::/32" }, deny = {} } } },
+    tenants = { tnt_1 = { name = "default" } },
+    limits = { key = { second = 1, year = 10 ^ 12 }, ip = { hour = 5 } },
     fallback = { owner = "desk", consumer = uuid },
-    key_types = { kty_1 = { name = "full", scopes = { "*" } } },
+    key_types = { kty_1 = { name = "full", scopes = { "*" }, limits = { day = 1 } }, kty_2 = { name = "plain", scopes = {} } },
     keys = { [("ab"):rep(32)] = "key_1 tenant=tnt_1 type=kty_1 scopes=x env=prod until=1.5 frozen consumer=" .. uuid .. " owner=a b" },
   }
 end
@@ -154,6 +159,13 @@ local bad = {
   ["an unknown method"] = function(c) c.routes[uuid].methods = { "jwt" } end,
   ["an unknown way without a key"] = function(c) c.routes[uuid].keyless = "anyone" end,
   ["a route that is no id"] = function(c) c.routes = { prod = c.routes[uuid] } end,
+  ["a window that is none"] = function(c) c.limits.key.week = 1 end,
+  ["a limit of nothing"] = function(c) c.limits.key.hour = 0 end,
+  ["a limit of a half"] = function(c) c.key_types.kty_1.limits.day = 0.5 end,
+  ["a dimension that is none"] = function(c) c.limits.tenant = { hour = 1 } end,
+  ["a rule that is no range"] = function(c) c.routes[uuid].ip.deny = { "192.0.2.1" } end,
+  ["rules without a list"] = function(c) c.routes[uuid].ip.deny = nil end,
+  ["a tenant without a name"] = function(c) c.tenants.tnt_1 = {} end,
   ["an unknown setting"] = function(c) c.off = true end,
 }
 for name, change in pairs(bad) do

@@ -54,10 +54,74 @@ local function crc32(text)
 end
 strict.crc32 = crc32
 
+-- nginx's shared memory, as far as it is used: counters with an end. room is how
+-- many fit; what is over makes room only when it is looked for.
+function strict.shared(room)
+  local dict = { held = {}, now = 0, swept = 0 }
+
+  local function live(key)
+    local one = dict.held[key]
+    return one and one.ends > dict.now and one or nil
+  end
+
+  function dict:get(key)
+    want(key, "string", "key")
+    local one = live(key)
+    return one and one.value
+  end
+
+  function dict:incr(key, by, first, ttl)
+    want(key, "string", "key")
+    want(by, "number", "value")
+    local one = live(key)
+    if not one and first then -- throws out what still holds, where room is short
+      assert(dict.forgets, "a counter may have been thrown out")
+      want(ttl, "number", "init_ttl")
+      one = { value = first, ends = dict.now + ttl }
+      dict.held[key] = one
+    end
+    if not one then
+      return nil, "not found"
+    end
+    one.value = one.value + by
+    return one.value
+  end
+
+  function dict:safe_add(key, value, ttl)
+    want(key, "string", "key")
+    want(value, "number", "value")
+    want(ttl, "number", "exptime")
+    assert(ttl > 0, "it would never end")
+    if live(key) then
+      return false, "exists"
+    end
+    local count = 0
+    for _ in pairs(dict.held) do
+      count = count + 1
+    end
+    if room and count >= room then
+      return nil, "no memory"
+    end
+    dict.held[key] = { value = value, ends = dict.now + ttl }
+    return true
+  end
+
+  function dict:flush_expired()
+    dict.swept = dict.swept + 1
+    for key in pairs(dict.held) do
+      if not live(key) then
+        dict.held[key] = nil
+      end
+    end
+  end
+
+  return dict
+end
+
 -- Installs kong and ngx as globals for one request and returns what it did.
 function strict.request(options)
   local lines = options.lines or {}
-  local seen = { lines = lines, exits = 0 }
+  local seen = { lines = lines, exits = 0, answer = options.answer or {} }
 
   local function remove(name)
     local kept = {}
@@ -104,6 +168,7 @@ function strict.request(options)
       get_route = function() return options.route and { id = options.route } or nil end,
     }),
     client = only("kong.client", {
+      get_forwarded_ip = function() return options.address or "192.0.2.1" end,
       authenticate = function(consumer, credential)
         if consumer == nil and credential == nil then
           error("either credential or consumer must be provided", 2)
@@ -111,7 +176,17 @@ function strict.request(options)
         seen.consumer, seen.credential = consumer, credential
       end,
     }),
+    ctx = only("kong.ctx", { plugin = {} }),
     response = only("kong.response", {
+      set_header = function(name, value)
+        want(name, "string", "header")
+        want(value, "string", "value of " .. name)
+        seen.answer[name] = value
+      end,
+      clear_header = function(name)
+        want(name, "string", "header")
+        seen.answer[name] = nil
+      end,
       exit = function(status, body, headers)
         want(status, "number", "code")
         want(body, "string", "body")
@@ -124,10 +199,19 @@ function strict.request(options)
   rawset(_G, "ngx", only("ngx", {
     crc32_long = crc32,
     now = function() return options.now or 1000 end,
+    shared = options.shared or {},
     ctx = options.ctx or { cached_request_headers = header_table(lines) },
   }))
   seen.ctx = _G.ngx.ctx
+  for _, dict in pairs(_G.ngx.shared) do
+    dict.now = _G.ngx.now()
+  end
   return seen
+end
+
+-- The plugin's modules by the names that Kong has for them.
+for _, part in ipairs({ "addresses", "limits" }) do
+  package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 
 -- A test per call of check; prints TAP (testanything.org).

@@ -1,0 +1,112 @@
+package kong
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"postern/bundle"
+	"postern/snapshot"
+)
+
+type tenantDoc struct {
+	Name string `json:"name"`
+}
+
+// windowsDoc maps windows to numbers of calls.
+type windowsDoc map[string]int64
+
+type limitsDoc struct {
+	Key     windowsDoc `json:"key,omitempty"`
+	Owner   windowsDoc `json:"owner,omitempty"`
+	IP      windowsDoc `json:"ip,omitempty"`
+	Project windowsDoc `json:"project,omitempty"`
+}
+
+// ipDoc is absent where calls may come from anywhere.
+type ipDoc struct {
+	Allow []string `json:"allow"`
+	Deny  []string `json:"deny"`
+}
+
+func windowsOf(l snapshot.Limits) windowsDoc {
+	doc := windowsDoc{}
+	for window, calls := range l {
+		if calls > 0 {
+			doc[snapshot.Window(window).String()] = calls
+		}
+	}
+	return doc
+}
+
+func limitsDocOf(l snapshot.ProjectLimits) limitsDoc {
+	return limitsDoc{windowsOf(l.Key), windowsOf(l.Owner), windowsOf(l.IP), windowsOf(l.Project)}
+}
+
+func ipDocOf(rules snapshot.IPRules) *ipDoc {
+	if len(rules.Allow) == 0 && len(rules.Deny) == 0 {
+		return nil
+	}
+	return &ipDoc{Allow: texts(rules.Allow), Deny: texts(rules.Deny)}
+}
+
+func texts(ranges []netip.Prefix) []string {
+	out := make([]string, len(ranges))
+	for i, r := range ranges {
+		out[i] = r.String()
+	}
+	return out
+}
+
+// limitsLine is limits within an entry of the key table; "none" frees the key of
+// those of its type and of the project.
+func limitsLine(l snapshot.Limits) string {
+	if l.None() {
+		return "none"
+	}
+	var parts []string
+	for window, calls := range l {
+		if calls > 0 {
+			parts = append(parts, fmt.Sprintf("%s:%d", snapshot.Window(window), calls))
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// judgeLimit places a limit of the project or of a key type.
+func judgeLimit(s bundle.Subject) bundle.Verdict {
+	if s.KeyType != nil {
+		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/key_types/%s%s", s.KeyType.ID, s.Place)}
+	}
+	v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config%s", s.Place)}
+	if strings.HasPrefix(s.Place, "/limits/ip/") {
+		v.Reason = "by_address"
+	}
+	return v
+}
+
+// judgeOfKey places what a key has of its own: the key's entry says it too.
+func judgeOfKey(s bundle.Subject) bundle.Verdict {
+	if !opens(s.Key) {
+		return bundle.Verdict{Reason: "revoked"}
+	}
+	return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/keys/%x", s.Key.Hash)}
+}
+
+// judgeRule places an address rule: it stands with the first of its version's
+// routes, and with all others.
+func judgeRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	for _, pl := range places(b.Project) {
+		if pl.version == s.Version {
+			return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes/%s%s", pl.routes[0].id, s.Place), Probes: probesOf(b, s)}
+		}
+	}
+	return bundle.Verdict{}
+}
+
+func judgeTenant(s bundle.Subject) bundle.Verdict {
+	if s.Tenant.Detached {
+		return bundle.Verdict{Reason: "detached"}
+	}
+	return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/tenants/%s", s.Tenant.ID)}
+}

@@ -1,0 +1,72 @@
+package kong
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"postern/snapshot"
+	"postern/testkit/sample"
+)
+
+func TestRulesForCallsFromNearby(t *testing.T) {
+	everything := prefixes("0.0.0.0/0", "::/0")
+	for name, c := range map[string]struct {
+		allow, deny []netip.Prefix
+		want        string
+	}{
+		"nothing said":              {nil, nil, nearbyTaken},
+		"others allowed":            {prefixes("203.0.113.0/24"), nil, nearbyDenied},
+		"all allowed":               {everything, nil, nearbyTaken},
+		"all of one kind allowed":   {prefixes("0.0.0.0/0"), nil, nearbyDepends},
+		"others denied":             {nil, prefixes("203.0.113.0/24", "2001:db8::/32"), nearbyTaken},
+		"all denied":                {nil, everything, nearbyDenied},
+		"all allowed and denied":    {everything, everything, nearbyDenied},
+		"one address denied":        {nil, prefixes("127.0.0.1/32"), nearbyDepends},
+		"one address allowed":       {prefixes("10.1.2.3/32"), nil, nearbyDepends},
+		"local allowed":             {local, nil, nearbyTaken},
+		"local allowed but for one": {local, prefixes("10.0.0.0/9"), nearbyDepends},
+	} {
+		if got := fromNearby(snapshot.IPRules{Allow: c.allow, Deny: c.deny}); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// What depends on the caller's address is asked on the gateway's machine alone.
+func TestVerifyScriptLeavesOutWhatIsForNearby(t *testing.T) {
+	in := sampleInput()
+	var walls int
+	count := func(_ http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/walled/prod/") {
+			walls++
+		}
+	}
+	_, out := replayOf(t, in, count)
+	if walls != 2 || strings.Contains(out, "machine of the gateway") {
+		t.Errorf("asked %d times from nearby, want twice:\n%s", walls, out)
+	}
+	walls = 0
+	_, out = replayAt(t, in, "http://127.0.0.2", count)
+	if walls != 0 || !strings.Contains(out, "2 left out: they are for calls from the machine of the gateway") {
+		t.Errorf("asked %d times from afar, want never:\n%s", walls, out)
+	}
+}
+
+func TestTenantsThatAreServed(t *testing.T) {
+	tenants := gatewayOf(t, write(t, sampleInput())).Plugins[0].Config.Tenants
+	if len(tenants) != 2 || tenants["tnt_1"].Name != "default" || tenants["tnt_2"].Name != "acme" {
+		t.Errorf("tenants %v, want default and acme", tenants)
+	}
+}
+
+func TestAProjectWithoutLimitsHasNone(t *testing.T) {
+	in := sampleInput()
+	in.Project, _ = sample.Fresh("https://up.example", sample.AsksForKeys())
+	keys := map[string]sample.Plain{"active": sample.Keys()["active"]}
+	in.Keys, in.KeyCount = sample.Stream(keys), 1
+	if limits := gatewayOf(t, write(t, in)).Plugins[0].Config.Limits; limits != nil {
+		t.Errorf("limits %v", limits)
+	}
+}

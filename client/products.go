@@ -1,0 +1,50 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// Product is a team's grouping of projects.
+type Product struct {
+	ID          string    `json:"id"`
+	Team        string    `json:"team"` // id
+	Name        string    `json:"name"`
+	DisplayName string    `json:"display_name"`
+	Projects    []string  `json:"projects"` // names
+	ETag        string    `json:"etag"`     // for If-Match
+	CreatedAt   time.Time `json:"created_at"`
+}
+
+// NewProduct asks for a product of the caller's team.
+type NewProduct struct {
+	Name        string `json:"name"`
+	DisplayName string `json:"display_name,omitempty"`
+}
+
+// Products goes through the products of the caller's teams.
+func (c *Client) Products(ctx context.Context) iter.Seq2[Product, error] {
+	return pages[Product](ctx, c, "api", "v1", "products")
+}
+
+// Product finds a product by name or id.
+func (c *Client) Product(ctx context.Context, product string) (Product, error) {
+	return call[Product](ctx, c, http.MethodGet, nil, "api", "v1", "products", product)
+}
+
+// CreateProduct makes a product.
+func (c *Client) CreateProduct(ctx context.Context, in NewProduct) (Product, error) {
+	return call[Product](ctx, c, http.MethodPost, in, "api", "v1", "products")
+}
+
+// RenameProduct gives a product another display name.
+func (c *Client) RenameProduct(ctx context.Context, product, displayName string) (Product, error) {
+	return call[Product](ctx, c, http.MethodPatch, map[string]string{"display_name": displayName}, "api", "v1", "products", product)
+}
+
+// DeleteProduct removes a product without projects.
+func (c *Client) DeleteProduct(ctx context.Context, product string) error {
+	return c.discard(ctx, http.MethodDelete, "api", "v1", "products", product)
+}

@@ -1,0 +1,70 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// Tenant is a customer workspace: a team's, or a project's own, which is named
+// default.
+type Tenant struct {
+	ID            string    `json:"id"`
+	Team          string    `json:"team"`    // id
+	Project       *string   `json:"project"` // id of the one whose own it is; nil for a team's
+	Name          string    `json:"name"`
+	DisplayName   string    `json:"display_name"`
+	FallbackOwner *string   `json:"fallback_owner"` // nil for the project's
+	Projects      []string  `json:"projects"`       // names of those that serve it
+	ETag          string    `json:"etag"`           // for If-Match
+	CreatedAt     time.Time `json:"created_at"`
+}
+
+// NewTenant asks for a tenant of the caller's team.
+type NewTenant struct {
+	Name          string `json:"name"`
+	DisplayName   string `json:"display_name,omitempty"`
+	FallbackOwner string `json:"fallback_owner,omitempty"`
+}
+
+// TenantChange changes a tenant; nil leaves a field as it is.
+type TenantChange struct {
+	DisplayName   *string   `json:"display_name,omitempty"`
+	FallbackOwner *Nullable `json:"fallback_owner,omitempty"`
+}
+
+// Tenants goes through the tenants of the caller's teams and their projects.
+func (c *Client) Tenants(ctx context.Context) iter.Seq2[Tenant, error] {
+	return pages[Tenant](ctx, c, "api", "v1", "tenants")
+}
+
+// Tenant finds a tenant by its id, or a team's by its name.
+func (c *Client) Tenant(ctx context.Context, tenant string) (Tenant, error) {
+	return call[Tenant](ctx, c, http.MethodGet, nil, "api", "v1", "tenants", tenant)
+}
+
+// CreateTenant makes a tenant.
+func (c *Client) CreateTenant(ctx context.Context, in NewTenant) (Tenant, error) {
+	return call[Tenant](ctx, c, http.MethodPost, in, "api", "v1", "tenants")
+}
+
+// UpdateTenant changes a tenant.
+func (c *Client) UpdateTenant(ctx context.Context, tenant string, change TenantChange) (Tenant, error) {
+	return call[Tenant](ctx, c, http.MethodPatch, change, "api", "v1", "tenants", tenant)
+}
+
+// DeleteTenant removes a tenant that nothing is of.
+func (c *Client) DeleteTenant(ctx context.Context, tenant string) error {
+	return c.discard(ctx, http.MethodDelete, "api", "v1", "tenants", tenant)
+}
+
+// AttachTenant makes a project serve a tenant.
+func (c *Client) AttachTenant(ctx context.Context, project, tenant string) (Tenant, error) {
+	return call[Tenant](ctx, c, http.MethodPut, nil, "api", "v1", "projects", project, "tenants", tenant)
+}
+
+// DetachTenant ends that a project serves a tenant.
+func (c *Client) DetachTenant(ctx context.Context, project, tenant string) error {
+	return c.discard(ctx, http.MethodDelete, "api", "v1", "projects", project, "tenants", tenant)
+}

@@ -1,0 +1,84 @@
+package handlers
+
+import (
+	"context"
+
+	"postern/projects"
+)
+
+// KeyTypeRef is the path of one key type.
+type KeyTypeRef struct {
+	ProjectRef
+	KeyType string `path:"key_type" doc:"Name or id"`
+}
+
+type keyTypeOutput struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds; absent for none"`
+	Limits    limits   `json:"limits" doc:"Of each key of the type that has none of its own"`
+	BuiltIn   bool     `json:"built_in"`
+	ETag      string   `json:"etag" doc:"For If-Match when this key type is changed"`
+}
+
+func showKeyType(t projects.KeyType) keyTypeOutput {
+	return keyTypeOutput{ID: t.ID, Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, Limits: showLimits(t.Limits), BuiltIn: t.BuiltIn, ETag: quoteTag(t.ETag)}
+}
+
+func taggedKeyType(t projects.KeyType, err error) (*tagged[keyTypeOutput], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[keyTypeOutput]{quoteTag(t.ETag), showKeyType(t)}, nil
+}
+
+// listKeyTypes answers all at once: a project has few.
+func (s *Server) listKeyTypes(ctx context.Context, in *ProjectRef) (*body[list[keyTypeOutput]], error) {
+	types, err := s.Projects.KeyTypes(ctx, principalOf(ctx), in.Project)
+	if err != nil {
+		return nil, err
+	}
+	var items []keyTypeOutput
+	for _, t := range types {
+		items = append(items, showKeyType(t))
+	}
+	return &body[list[keyTypeOutput]]{listOf(items, "")}, nil
+}
+
+func (s *Server) createKeyType(ctx context.Context, in *struct {
+	ProjectRef
+	Body struct {
+		Name      string   `json:"name"`
+		Scopes    []string `json:"scopes" doc:"Such as read or orders:*; * for all"`
+		ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
+		Limits    limits   `json:"limits,omitempty" doc:"Of each key of the type that has none of its own"`
+	}
+}) (*tagged[keyTypeOutput], error) {
+	b := in.Body
+	return taggedKeyType(s.Projects.CreateKeyType(ctx, principalOf(ctx), in.Project,
+		projects.KeyType{Name: b.Name, Scopes: b.Scopes, ExpiresIn: b.ExpiresIn, Limits: b.Limits}))
+}
+
+func (s *Server) updateKeyType(ctx context.Context, in *struct {
+	KeyTypeRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		Scopes    *[]string        `json:"scopes,omitempty" doc:"Holds for every key of the type at once"`
+		ExpiresIn nullable[int64]  `json:"expires_in,omitempty" doc:"In seconds, for keys made from now on; null for none"`
+		Limits    nullable[limits] `json:"limits,omitempty" doc:"Replaces what there is, for every key of the type that has none of its own; {} or null for none"`
+	}
+}) (*tagged[keyTypeOutput], error) {
+	change := projects.KeyTypeChange{Scopes: in.Body.Scopes, ExpiresIn: in.Body.ExpiresIn.value, Limits: sentLimits(in.Body.Limits)}
+	if in.Body.ExpiresIn.sent && change.ExpiresIn == nil {
+		change.ExpiresIn = new(int64)
+	}
+	return taggedKeyType(s.Projects.UpdateKeyType(ctx, principalOf(ctx), in.Project, in.KeyType, unquoteTag(in.IfMatch), change))
+}
+
+func (s *Server) deleteKeyType(ctx context.Context, in *struct {
+	KeyTypeRef
+	IfMatch string `header:"If-Match"`
+}) (*struct{}, error) {
+	return nil, s.Projects.DeleteKeyType(ctx, principalOf(ctx), in.Project, in.KeyType, unquoteTag(in.IfMatch))
+}

@@ -1,0 +1,93 @@
+package models
+
+import (
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+// KeyFilter chooses keys; what is empty chooses all.
+type KeyFilter struct {
+	Owner       string
+	State       string // active, frozen, revoked, or expired at Now
+	Tenant      string // name
+	KeyType     string // name
+	Environment string // name; AllEnvironments for keys that open all
+	Text        string // a part of prefix…last4 or the description, in any case
+	Now         time.Time
+}
+
+// AllEnvironments stands in a KeyFilter for keys that open all environments; no
+// environment can have that name.
+const AllEnvironments = "all"
+
+const (
+	keyIsActive  = "state = 'active' AND (expires_at IS NULL OR expires_at > ?)"
+	keyIsFrozen  = "state = 'frozen' AND (expires_at IS NULL OR expires_at > ?)"
+	keyIsExpired = "state <> 'revoked' AND expires_at <= ?"
+)
+
+// KeysListed lists at most limit keys that open a project, newest first, before
+// the id given ("" for the start): its own, and those of its product that are of
+// a key type and a tenant that it has too.
+func (t *Tx) KeysListed(project Project, f KeyFilter, before string, limit int) ([]APIKey, error) {
+	q := t.listed(project, f)
+	if before != "" {
+		q = q.Where("id < ?", before)
+	}
+	var list []APIKey
+	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+}
+
+// CountKeysListed counts what KeysListed lists.
+func (t *Tx) CountKeysListed(project Project, f KeyFilter) (int64, error) {
+	var n int64
+	return n, t.listed(project, f).Model(&APIKey{}).Count(&n).Error
+}
+
+func (t *Tx) listed(project Project, f KeyFilter) *gorm.DB {
+	q := t.db.Where("project_id = ?", project.ID)
+	if project.ProductID != nil {
+		names := t.db.Model(&KeyType{}).Select("name").Where("project_id = ?", project.ID)
+		types := t.db.Model(&KeyType{}).Select("id").Where("name IN (?)", names)
+		attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", project.ID)
+		tenants := t.db.Model(&Tenant{}).Select("id").Where("project_id IS NOT NULL OR id IN (?)", attached)
+		q = t.db.Where("project_id = ? OR (product_id = ? AND key_type_id IN (?) AND tenant_id IN (?))",
+			project.ID, *project.ProductID, types, tenants)
+	}
+	return f.choose(t.db, q)
+}
+
+func (f KeyFilter) choose(db, q *gorm.DB) *gorm.DB {
+	if f.Owner != "" {
+		q = q.Where("owner = ?", f.Owner)
+	}
+	switch f.State {
+	case "":
+	case "active":
+		q = q.Where(keyIsActive, f.Now)
+	case "frozen":
+		q = q.Where(keyIsFrozen, f.Now)
+	case "expired":
+		q = q.Where(keyIsExpired, f.Now)
+	default:
+		q = q.Where("state = ?", f.State)
+	}
+	if f.Tenant != "" {
+		q = q.Where("tenant_id IN (?)", db.Model(&Tenant{}).Select("id").Where("name = ?", f.Tenant))
+	}
+	if f.KeyType != "" {
+		q = q.Where("key_type_id IN (?)", db.Model(&KeyType{}).Select("id").Where("name = ?", f.KeyType))
+	}
+	if f.Environment == AllEnvironments {
+		q = q.Where("environment = ''")
+	} else if f.Environment != "" {
+		q = q.Where("environment = ?", f.Environment)
+	}
+	if f.Text != "" {
+		literal := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Text))
+		q = q.Where(`lower(prefix || '…' || last4 || ' ' || description) LIKE ? ESCAPE '\'`, "%"+literal+"%")
+	}
+	return q
+}

@@ -1,0 +1,56 @@
+package models
+
+import (
+	"time"
+
+	"gorm.io/gorm/clause"
+
+	"postern/migrations"
+)
+
+// KeyType is a row of key_types. ExpiresIn is in seconds, 0 for none.
+type KeyType struct {
+	ID        string `gorm:"primaryKey"`
+	ProjectID string
+	Name      string
+	Scopes    []string `gorm:"serializer:json"`
+	ExpiresIn int64
+	Limits    Limits
+	BuiltIn   bool
+}
+
+// KeyTypesOf lists the key types of projects by name.
+func (t *Tx) KeyTypesOf(projectIDs ...string) ([]KeyType, error) {
+	var list []KeyType
+	return list, t.db.Where("project_id IN ?", projectIDs).Order("name").Find(&list).Error
+}
+
+// LockKeyType finds a key type and keeps others from changing it until the
+// transaction ends: the row has no time of its last change to tell a lost race by.
+// On SQLite every write transaction excludes all others anyway.
+func (t *Tx) LockKeyType(projectID, column, value string) (KeyType, error) {
+	q := t.db
+	if t.dialect == migrations.Postgres {
+		q = q.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
+	}
+	var one KeyType
+	return one, q.Where("project_id = ?", projectID).Where(clause.Eq{Column: clause.Column{Name: column}, Value: value}).Take(&one).Error
+}
+
+// UpdateKeyType writes the changeable columns.
+func (t *Tx) UpdateKeyType(one KeyType) error {
+	return t.db.Model(&KeyType{}).Where("id = ?", one.ID).Select("Scopes", "ExpiresIn", "Limits").UpdateColumns(&one).Error
+}
+
+// DeleteKeyType removes a key type's row; ErrReferenced where it has keys.
+func (t *Tx) DeleteKeyType(id string) error { return t.db.Where("id = ?", id).Delete(&KeyType{}).Error }
+
+// CountKeysOfTenant counts the keys of a tenant in all projects, and those of them
+// that are neither frozen nor revoked nor expired at now.
+func (t *Tx) CountKeysOfTenant(id string, now time.Time) (all, active int64, err error) {
+	if err := t.db.Model(&APIKey{}).Where("tenant_id = ?", id).Count(&all).Error; err != nil {
+		return 0, 0, err
+	}
+	err = t.db.Model(&APIKey{}).Where("tenant_id = ?", id).Where(keyIsActive, now).Count(&active).Error
+	return all, active, err
+}
