@@ -57,9 +57,16 @@ func TestSigningUpIsThrottledAndTellsWhatIsTaken(t *testing.T) {
 			_, err := o.s.SignUp(t.Context(), in, accounts.Ticket{})
 			wants(t, "a taken address", err, "email_taken")
 		}
-		in.From.RemoteAddr = "192.0.2.2:1"
 		_, err := o.s.SignUp(t.Context(), in, accounts.Ticket{})
-		wants(t, "the same address from elsewhere", err, "too_many_attempts")
+		wants(t, "the eleventh time", err, "too_many_attempts")
+		for i := range 90 {
+			in.From.RemoteAddr = fmt.Sprintf("198.51.100.%d:1", i)
+			_, err := o.s.SignUp(t.Context(), in, accounts.Ticket{})
+			wants(t, "the same address from elsewhere", err, "email_taken")
+		}
+		in.From.RemoteAddr = "192.0.2.2:1"
+		_, err = o.s.SignUp(t.Context(), in, accounts.Ticket{})
+		wants(t, "the same address from everywhere", err, "too_many_attempts")
 
 		o.s.Policy = config.SignUpClosed // costs no hashing
 		var last error
