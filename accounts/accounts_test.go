@@ -2,6 +2,7 @@ package accounts_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,8 +69,18 @@ func TestASessionLastsUntilSignOut(t *testing.T) {
 		if err != nil || p.Roles[p.HomeTeam] != access.Owner {
 			t.Fatalf("the first account is %v, error %v", p, err)
 		}
-		if err := s.SignOut(t.Context(), session); err != nil {
+		for range 2 { // again is no error, and no entry
+			if err := s.SignOut(t.Context(), session, accounts.From{RequestID: "req_out"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		entries, err := db.Read(t.Context()).AuditOf("", 10)
+		if err != nil {
 			t.Fatal(err)
+		}
+		entries = slices.DeleteFunc(entries, func(e models.AuditEntry) bool { return e.RequestID != "req_out" })
+		if len(entries) != 1 || entries[0].Action != "account.update" || entries[0].Actor != p.Account || entries[0].Object != p.Token {
+			t.Errorf("recorded %+v", entries)
 		}
 		if p, err := s.BySession(t.Context(), session); err != nil || !p.Anonymous() {
 			t.Errorf("after sign-out: %v, %v", p, err)
