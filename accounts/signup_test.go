@@ -2,11 +2,14 @@ package accounts_test
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"postern/access"
 	"postern/accounts"
 	"postern/config"
+	"postern/fault"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -183,5 +186,40 @@ func TestChangingThePassword(t *testing.T) {
 			err = o.s.ChangePassword(t.Context(), o.ana, "guess", next)
 		}
 		wants(t, "guessing", err, "too_many_attempts")
+	})
+}
+
+// A workspace is free to make where anonymous callers may: its code must not make
+// accounts without end where accounts are by invitation.
+func TestAClaimCodeSignsUpOne(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		ticket := accounts.Ticket{Claim: o.workspace().ClaimCode}
+		var in, late atomic.Int32
+		var wg sync.WaitGroup
+		for i := range 4 {
+			wg.Go(func() {
+				_, err := o.s.SignUp(t.Context(), accounts.SignUp{Email: fmt.Sprintf("p%d@example.com", i), Name: "P", Password: password, From: accounts.From{RemoteAddr: fmt.Sprint(i)}}, ticket)
+				switch {
+				case err == nil:
+					in.Add(1)
+				case fault.CodeOf(err) == "signup_closed":
+					late.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if in.Load() != 1 || late.Load() != 3 {
+			t.Errorf("%d signed up, %d were late", in.Load(), late.Load())
+		}
+		if n, err := db.Read(t.Context()).CountAccounts(); err != nil || n != 2 {
+			t.Errorf("%d accounts, %v", n, err)
+		}
+		wants(t, "to ask for the form", o.s.MaySignUp(t.Context(), ticket), "signup_closed")
+		if _, err := o.s.Look(t.Context(), o.ana, ticket.Claim); err != nil {
+			t.Errorf("the code claims no more: %v", err)
+		}
 	})
 }

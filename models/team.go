@@ -15,6 +15,7 @@ type Team struct {
 	Name          string
 	ClaimedAt     *time.Time
 	ClaimCodeHash Digest
+	SignedUpID    *string // account that was made with the claim code
 	ExpiresAt     *time.Time
 	CreatedAt     time.Time
 }
@@ -76,6 +77,13 @@ func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
 func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
 	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND claim_code_hash IS NOT NULL", id).
 		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})
+	return res.RowsAffected == 1, res.Error
+}
+
+// SignUpWithTeam notes which account was made with an unclaimed workspace's code;
+// false when one was made before.
+func (t *Tx) SignUpWithTeam(id, accountID string) (bool, error) {
+	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND signed_up_id IS NULL", id).UpdateColumn("signed_up_id", accountID)
 	return res.RowsAffected == 1, res.Error
 }
 
