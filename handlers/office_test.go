@@ -244,12 +244,13 @@ func (o *office) people(t *testing.T, has *things) {
 		return row.ID, code
 	}
 	has.team, has.account = team(), person()
-	for account, role := range map[string]access.Role{o.principal.Account: access.Owner, person(): access.Owner, has.account: access.Member,
+	host := person() // makes the invitations: they would go with the owner, who leaves
+	for account, role := range map[string]access.Role{o.principal.Account: access.Owner, host: access.Owner, has.account: access.Member,
 		o.accounts[access.Member]: access.Member, o.accounts[access.Viewer]: access.Viewer} {
 		o.insert(t, &models.Membership{TeamID: has.team, AccountID: account, Role: string(role), CreatedAt: now})
 	}
-	has.invitation, _ = invitation(has.team, o.principal.Account)
-	host, elsewhere := person(), team()
+	has.invitation, _ = invitation(has.team, host)
+	elsewhere := team()
 	o.insert(t, &models.Membership{TeamID: elsewhere, AccountID: host, Role: string(access.Owner), CreatedAt: now})
 	_, has.invite = invitation(elsewhere, host)
 	sum := sha256.Sum256([]byte(has.team))
