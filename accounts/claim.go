@@ -122,7 +122,8 @@ func unclaimed(tx *models.Tx, code string) (models.Team, error) {
 	workspace, err := tx.TeamByClaimCode(hash(code))
 	switch {
 	case errors.Is(err, models.ErrNotFound):
-		return workspace, fault.New(fault.NotFound, "not_found", "No workspace has this claim code. Check that it was copied whole.")
+		// A code is a credential: whoever tries one that is none is in the audit log.
+		return workspace, access.Refused(errNoWorkspace, "", access.WorkspaceClaim)
 	case err != nil:
 		return workspace, err
 	case workspace.ClaimedAt != nil:
@@ -132,6 +133,8 @@ func unclaimed(tx *models.Tx, code string) (models.Team, error) {
 	}
 	return workspace, nil
 }
+
+var errNoWorkspace = fault.New(fault.NotFound, "not_found", "No workspace has this claim code. Check that it was copied whole.")
 
 var errClaimed = fault.New(fault.Conflict, "already_claimed", "This workspace has been claimed already.")
 

@@ -17,8 +17,10 @@ import (
 	"postern/accounts"
 	"postern/accounts/provider"
 	"postern/audit"
+	"postern/bearer"
 	"postern/certs"
 	"postern/config"
+	"postern/directory"
 	"postern/egress"
 	"postern/exports"
 	"postern/gateway"
@@ -60,6 +62,7 @@ type App struct {
 	vault     *secrets.Vault
 	control   *http.Server
 	plane     *gateway.Gateway
+	bearer    *bearer.Verifier
 	gateway   *gateway.Server
 	feed      *projects.Feed
 	queue     *jobs.Queue
@@ -107,7 +110,8 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	measured := a.newMetrics()
-	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage, measured}, Limiter: a.limiter,
+	a.bearer = bearer.New(guard.Client(), a.log)
+	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Verifier: a.bearer, Observer: observer{a.usage, measured}, Limiter: a.limiter,
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
@@ -131,7 +135,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
 		Tokens: &tokens.Service{DB: a.state.db},
-		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks, Login: hosted, Metrics: measured.Handler(),
+		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks, Login: hosted, Directory: &directory.Service{DB: a.state.db, Changed: a.feed.Changed}, Metrics: measured.Handler(),
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -251,6 +255,7 @@ func (a *App) stop(ctx context.Context) error {
 	defer stopWork()
 	err = errors.Join(err, a.queue.Stop(work))
 	a.refusals.Flush(ctx)
+	a.bearer.Close()
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
 	return errors.Join(err, a.usage.Close(write), a.saveCounts(write), a.limiter.Close())
