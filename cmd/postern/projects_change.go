@@ -31,7 +31,7 @@ func newProjectsSetTarget(t terminal) *cobra.Command {
 				if err != nil {
 					return e, err
 				}
-				return api.UpdateEnvironment(ctx, args[0], e.ID, args[2])
+				return api.IfMatch(e.ETag).UpdateEnvironment(ctx, args[0], e.ID, args[2])
 			})
 			if err != nil {
 				return err
@@ -75,7 +75,7 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 				if err != nil {
 					return v, err
 				}
-				return api.UpdateVersion(ctx, args[0], v.ID, client.VersionChange{RequestsAuth: &change})
+				return api.IfMatch(v.ETag).UpdateVersion(ctx, args[0], v.ID, client.VersionChange{RequestsAuth: &change})
 			})
 			if err != nil {
 				return err
