@@ -60,6 +60,11 @@ func (c *slowCall) keyLines() (int, string) {
 	return len(lines), first(lines)
 }
 
+func (c *slowCall) authorization() (int, string) {
+	lines := c.r.Header[authorizationHeader]
+	return len(lines), first(lines)
+}
+
 func (c *slowCall) field(name string) string { return first(c.r.Header[http.CanonicalHeaderKey(name)]) }
 
 func (c *slowCall) hops() int {
@@ -130,7 +135,7 @@ func (c *slowCall) outgoing(body *requestBody, early *earlyAnswers) *http.Reques
 func (c *slowCall) answer(from *http.Response) {
 	limit := c.answerLimit()
 	if limit > 0 && from.ContentLength > limit && c.method != http.MethodHead {
-		c.refuse(policy.ClaimRequired)
+		c.refuse(c.answerTooLarge())
 		return
 	}
 	c.status = from.StatusCode

@@ -40,6 +40,7 @@ type AuthInput struct {
 	Mode    string
 	Methods []string
 	Keyless string
+	Issuers []snapshot.TokenIssuer // whose tokens the method jwt takes
 }
 
 // Created is a new project with the secrets that are shown this once.
@@ -145,7 +146,10 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 		wrong = append(wrong, checkTenantName("/tenant", in.Tenant)...)
 	}
 	var authWrong, typesWrong, targetsWrong []fault.Field
-	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth")
+	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth", []string{snapshot.DefaultTenant, in.Tenant})
+	if len(in.Auth.Issuers) > 0 {
+		authWrong = append(authWrong, needsJWT(out.Auth, "/requests_auth")...)
+	}
 	out.KeyTypes, typesWrong = withBuiltIns(in.KeyTypes)
 	wrong = append(append(wrong, authWrong...), typesWrong...)
 	targetsWrong, err := s.planTargets(ctx, p, &out)
@@ -257,7 +261,7 @@ func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal,
 		project.ProductID = &product.ID
 	}
 	version := models.Version{ID: models.NewID("ver"), ProjectID: project.ID, Name: plan.Version, AuthMode: plan.Auth.Mode,
-		AuthMethods: plan.Auth.Methods, Keyless: plan.Auth.Keyless, CreatedAt: now, UpdatedAt: now}
+		AuthMethods: plan.Auth.Methods, Keyless: plan.Auth.Keyless, TokenIssuers: issuerRows(plan.Auth.Issuers), CreatedAt: now, UpdatedAt: now}
 	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: snapshot.DefaultTenant, CreatedAt: now, UpdatedAt: now}
 	if err := tx.Insert(&project, &version, &tenant); err != nil {
 		return err

@@ -32,13 +32,23 @@ func table() bundle.Table {
 				Note:   "A version has the project's own name, so that this address is also the beginning of another environment's longer one, which wins; at worst calls below that one path go to the other environment. It answers under any host name too.",
 				Remedy: "Call the environment by the address that begins with the project's name."},
 		},
-		snapshot.FeatureAccess: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
-			Note: "The same calls are let through and refused, with the same status, code and message."}},
+		snapshot.FeatureAccess: {
+			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
+				Note: "The same calls are let through and refused, with the same status, code and message."},
+			{Reason: "keys_only", Status: bundle.Lossy, How: "plugin postern-auth, a policy per route, without the method `jwt`",
+				Note:   "Tokens are not looked at. A call that needs one is refused with 401; where a call needs no credential, or has an API key, a token that the hosted proxy refuses makes no difference.",
+				Remedy: "Have those callers use API keys, or add a plugin that verifies tokens to the version's services in gateway/gateway.yaml, before you move them."},
+		},
+		snapshot.FeatureTokenIssuer: {{Reason: "not_verified", Status: bundle.Skipped, How: "not carried over",
+			Note:   "The exported gateway verifies no tokens, and lets nobody in by one.",
+			Remedy: "The issuer and the audience stand in project-config.json, for a plugin that verifies tokens."}},
 		snapshot.FeatureOwnerFallback: {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
 				Note: "A call without a key is let through in the name of the same owner."},
 			{Reason: "of_tokens", Status: bundle.Exact, How: "not needed",
 				Note: "A tenant's own owner stands for calls whose token names the tenant, and no version of this project takes tokens."},
+			{Reason: "no_tokens", Status: bundle.Skipped, How: "not carried over",
+				Note: "A tenant's own owner stands for calls whose token names the tenant, and the exported gateway looks at no tokens."},
 		},
 		snapshot.FeatureKeyType: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `key_types`",
 			Note: "The key type's scopes hold for all its keys at once and can be changed in one place."}},
@@ -85,14 +95,18 @@ func table() bundle.Table {
 // behindProxies is for everything that goes by the caller's address.
 const behindProxies = "Where the gateway stands behind a load balancer, set KONG_TRUSTED_IPS as gateway/README.md says; otherwise Kong sees the balancer's address."
 
-const counted = "As many calls are admitted in each window, with the same headers and refusals. They are counted on each node: n nodes admit up to n times the limit. Counting begins at zero with every start and goes on over a reload; where its memory is full, calls are answered 503 limits_unavailable, and none is admitted uncounted."
+const (
+	countedAlike = "As many calls are admitted in each window, with the same headers and refusals. They are counted on each node: n nodes admit up to n times the limit. Counting begins at zero with every start and goes on over a reload"
+	counted      = countedAlike + "; where its memory is full, calls are answered 503 limits_unavailable, and none is admitted uncounted."
+	countedByIP  = countedAlike + "; there as here the counts of some addresses are forgotten when very many call at once (tens of thousands fit into Kong's 12 MB)."
+)
 
 func rateFates() []bundle.Fate {
 	const oneNode = "Run one node, or divide the limit by their number."
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `limits`, counted on each node", Note: counted, Remedy: oneNode},
 		{Reason: "by_address", Status: bundle.Exact, How: "the same, by the address that Kong sees",
-			Note: counted, Remedy: oneNode + " " + behindProxies},
+			Note: countedByIP, Remedy: oneNode + " " + behindProxies},
 		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
 			Note: "The key is revoked, and none of its calls is admitted."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out when the options say so",

@@ -15,6 +15,7 @@ type createFlags struct {
 	proxy        client.NewProxy
 	environments []string
 	keyTypes     []string
+	issuers      []string
 	auth         client.NewAuth
 	requireKey   bool
 	json         bool
@@ -53,12 +54,15 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to")
 	flags.StringVar(&f.proxy.Name, "name", "", "name in the proxy's address (made from the target's host when absent)")
 	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
+	flags.StringVar(&f.proxy.Product, "product", "", "product that the project belongs to (made where there is none of that name)")
+	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own (made where there is none of that name)")
 	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
 	flags.StringVar(&f.proxy.Team, "team", "", "id of your team that it goes to (the first one when absent); see postern teams list")
 	flags.StringArrayVar(&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)")
 	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through; short for --auth authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough (default) or authenticate")
-	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key")
+	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt")
+	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject (default) or owner_fallback")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, once for each")
 	flags.BoolVar(&f.json, "json", false, "print what the API answers, as JSON, with the workspace key")
@@ -103,7 +107,11 @@ func (f createFlags) input() (client.NewProxy, error) {
 		}
 		auth.KeyTypes = append(auth.KeyTypes, client.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
 	}
-	if auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" || auth.KeyTypes != nil {
+	var err error
+	if auth.JWT, err = tokenIssuers(f.issuers); err != nil {
+		return in, err
+	}
+	if auth.JWT != nil || auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" || auth.KeyTypes != nil {
 		in.RequestsAuth = &auth
 	}
 	return in, nil
