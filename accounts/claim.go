@@ -25,6 +25,7 @@ type Claimable struct {
 type Claimed struct {
 	Team     Team
 	Projects []string // names
+	Renamed  []string // products and tenants whose names the team had already, such as: product store → store-2
 }
 
 // Look tells a signed-in account what a code would claim. Its errors are those
@@ -121,7 +122,8 @@ func unclaimed(tx *models.Tx, code string) (models.Team, error) {
 	workspace, err := tx.TeamByClaimCode(hash(code))
 	switch {
 	case errors.Is(err, models.ErrNotFound):
-		return workspace, fault.New(fault.NotFound, "not_found", "No workspace has this claim code. Check that it was copied whole.")
+		// A code is a credential: whoever tries one that is none is in the audit log.
+		return workspace, access.Refused(errNoWorkspace, "", access.WorkspaceClaim)
 	case err != nil:
 		return workspace, err
 	case workspace.ClaimedAt != nil:
@@ -131,6 +133,8 @@ func unclaimed(tx *models.Tx, code string) (models.Team, error) {
 	}
 	return workspace, nil
 }
+
+var errNoWorkspace = fault.New(fault.NotFound, "not_found", "No workspace has this claim code. Check that it was copied whole.")
 
 var errClaimed = fault.New(fault.Conflict, "already_claimed", "This workspace has been claimed already.")
 
@@ -151,11 +155,12 @@ func (s *Service) claim(ctx context.Context, tx *models.Tx, p access.Principal, 
 	if err != nil {
 		return Claimed{}, err
 	}
+	var renamed []string
 	team := Team{ID: workspace.ID, Name: account.Name}
 	if intoTeam == "" {
 		err = tx.Insert(&models.Membership{TeamID: workspace.ID, AccountID: p.Account, Role: string(access.Owner), CreatedAt: now})
 	} else {
-		team, err = merge(tx, workspace.ID, intoTeam)
+		team, renamed, err = merge(tx, workspace.ID, intoTeam, now)
 	}
 	if err != nil {
 		return Claimed{}, err
@@ -164,6 +169,9 @@ func (s *Service) claim(ctx context.Context, tx *models.Tx, p access.Principal, 
 		return Claimed{}, err
 	}
 	entry := access.Entry{Action: access.WorkspaceClaim, Object: workspace.ID, Team: team.ID, Detail: map[string]string{"team": team.ID, "projects": strings.Join(namesOf(projects), ", ")}}
+	if len(renamed) > 0 {
+		entry.Detail["renamed"] = strings.Join(renamed, ", ")
+	}
 	if err := access.Record(tx, p, entry); err != nil {
 		return Claimed{}, err
 	}
@@ -180,15 +188,7 @@ func (s *Service) claim(ctx context.Context, tx *models.Tx, p access.Principal, 
 			return Claimed{}, err
 		}
 	}
-	return Claimed{Team: team, Projects: namesOf(projects)}, nil
-}
-
-func merge(tx *models.Tx, from, into string) (Team, error) {
-	team, err := tx.TeamByID(into)
-	if err != nil {
-		return Team{}, err
-	}
-	return Team{ID: team.ID, Name: team.Name}, tx.MoveProjects(from, into)
+	return Claimed{Team: team, Projects: namesOf(projects), Renamed: renamed}, nil
 }
 
 func namesOf(projects []models.Project) []string {

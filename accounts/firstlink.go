@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 	// Before the password is hashed, which costs so much that nobody without a
 	// link may ask for it; it is looked at again below.
 	if valid, err := s.LinkValid(ctx, code); err != nil || !valid {
-		return "", errors.Join(err, errLinkUsed)
+		return "", cmp.Or[error](err, errLinkUsed)
 	}
 	encoded, err := hashPassword(ctx, in.Password)
 	if err != nil {
@@ -80,7 +81,7 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 			return err
 		}
 		if n, err := tx.CountAccounts(); err != nil || n > 0 {
-			return errors.Join(err, errLinkUsed)
+			return cmp.Or[error](err, errLinkUsed)
 		}
 		link, err := tx.TokenByHash(kindLink, hash(code), now)
 		if errors.Is(err, models.ErrNotFound) {

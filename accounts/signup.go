@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (s *Service) admit(tx *models.Tx, ticket Ticket) (*models.Invitation, error
 	}
 	if n, err := tx.CountAccounts(); err != nil || n == 0 {
 		// The first account runs the installation; whoever started it has the link.
-		return nil, errors.Join(err, fault.New(fault.Forbidden, "signup_closed", "The first account is made with the link that the server printed when it started."))
+		return nil, cmp.Or[error](err, fault.New(fault.Forbidden, "signup_closed", "The first account is made with the link that the server printed when it started."))
 	}
 	if ticket.Invitation != "" {
 		invitation, err := openInvitation(tx, ticket.Invitation)
@@ -123,7 +124,7 @@ func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session
 		return "", err
 	}
 	if _, err := read.AccountByEmail(in.Email); !errors.Is(err, models.ErrNotFound) {
-		return "", errors.Join(err, emailTaken())
+		return "", cmp.Or[error](err, emailTaken())
 	}
 	encoded, err := hashPassword(ctx, in.Password)
 	if err != nil {

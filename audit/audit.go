@@ -23,7 +23,10 @@ import (
 
 // Service is the room's door.
 type Service struct {
-	DB *models.DB
+	DB           *models.DB
+	VerifyWithin time.Duration // bounds Verify; 0 means verifyWithin
+
+	underWay verifications
 }
 
 // Query chooses entries of one team, newest first; what is empty chooses all.

@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -36,17 +38,28 @@ type Break struct {
 }
 
 // Verify goes through the whole chain of a team, named as in Query. With known
-// not zero, a head that was kept earlier, the chain has to lead through it.
+// not zero, a head that was kept earlier, the chain has to lead through it. A team
+// has one verification at a time. Errors beside those of access: TooMany
+// verification_under_way, Unavailable verification_too_long.
 func (s *Service) Verify(ctx context.Context, p access.Principal, team string, known Head) (Verdict, error) {
 	team, err := teamOf(p, team)
 	if err != nil {
 		return Verdict{}, fmt.Errorf("audit: verify: %w", err)
 	}
+	if !s.underWay.begin(team) {
+		return Verdict{}, fmt.Errorf("audit: verify the chain of %q: %w", team, errUnderWay)
+	}
+	defer s.underWay.end(team)
+	ctx, stop := context.WithTimeoutCause(ctx, cmp.Or(s.VerifyWithin, verifyWithin), errTooLong)
+	defer stop()
 	var verdict Verdict
 	err = s.DB.Consistent(ctx, func(tx *models.Tx) error {
 		verdict, err = verify(tx, team, known)
 		return err
 	})
+	if err != nil && errors.Is(context.Cause(ctx), errTooLong) {
+		err = errTooLong.Because(err)
+	}
 	if err != nil {
 		return Verdict{}, fmt.Errorf("audit: verify the chain of %q: %w", team, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"postern/access"
 	"postern/audit"
+	"postern/fault"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -227,6 +228,38 @@ func TestWhatIsRolledBackIsNotInTheChain(t *testing.T) {
 		verdict, err := (&audit.Service{DB: db}).Verify(t.Context(), ana, "", audit.Head{})
 		if err != nil || verdict.Broken != nil || verdict.Head.Number != 1 {
 			t.Errorf("%+v, broken %+v, error %v", verdict, verdict.Broken, err)
+		}
+	})
+}
+
+// Whoever may read a log cannot keep the database busy with it.
+func TestATeamHasOneVerificationAtATime(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		record(t, db, "team_a")
+		s := &audit.Service{DB: db}
+		release := audit.BeginVerification(s, "team_a")
+		_, err := s.Verify(t.Context(), ana, "team_a", audit.Head{})
+		if fault.CodeOf(err) != "verification_under_way" || fault.KindOf(err) != fault.TooMany || fault.RetryAfter(err) <= 0 {
+			t.Errorf("a second one: %v", err)
+		}
+		if _, err := s.Verify(t.Context(), access.Principal{Account: "acc_ben", HomeTeam: "team_b", Roles: map[string]access.Role{"team_b": access.Owner}}, "", audit.Head{}); err != nil {
+			t.Errorf("another team's: %v", err)
+		}
+		release()
+		for range 2 {
+			if _, err := s.Verify(t.Context(), ana, "team_a", audit.Head{}); err != nil {
+				t.Errorf("after it: %v", err)
+			}
+		}
+		for _, team := range []string{"team_c", "team_d", "team_e", "team_f"} {
+			defer audit.BeginVerification(s, team)()
+		}
+		if _, err := s.Verify(t.Context(), ana, "team_a", audit.Head{}); fault.CodeOf(err) != "verification_under_way" {
+			t.Errorf("as many at once as there may be: %v", err)
+		}
+		impatient := &audit.Service{DB: db, VerifyWithin: 1}
+		if _, err := impatient.Verify(t.Context(), ana, "team_a", audit.Head{}); fault.CodeOf(err) != "verification_too_long" {
+			t.Errorf("one that takes too long: %v", err)
 		}
 	})
 }

@@ -54,6 +54,7 @@ type Seat struct {
 type Claimed struct {
 	Team     ClaimedTeam `json:"team"`
 	Projects []string    `json:"projects"`
+	Renamed  []string    `json:"renamed"` // products and tenants whose names the team had already
 }
 
 // ClaimedTeam is where it is now.

@@ -129,7 +129,7 @@ func (c *fastCall) forward(stripKey bool) {
 			c.status = statusGone
 		}
 	case errors.Is(err, engine.ErrAnswerTooLarge):
-		c.refuse(policy.ClaimRequired)
+		c.refuse(c.answerTooLarge())
 	case errors.Is(err, engine.ErrBody):
 		c.refuse(policy.BadRequest)
 	default:

@@ -130,7 +130,7 @@ func (c *slowCall) outgoing(body *requestBody, early *earlyAnswers) *http.Reques
 func (c *slowCall) answer(from *http.Response) {
 	limit := c.answerLimit()
 	if limit > 0 && from.ContentLength > limit && c.method != http.MethodHead {
-		c.refuse(policy.ClaimRequired)
+		c.refuse(c.answerTooLarge())
 		return
 	}
 	c.status = from.StatusCode

@@ -182,7 +182,7 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	g.publish.Lock()
 	defer g.publish.Unlock()
 	last := g.table.Load()
-	next, err := compile(projects, last, g.newUpstream)
+	next, err := compile(projects, last, g.caps, g.newUpstream)
 	if err != nil {
 		return err
 	}
@@ -241,6 +241,7 @@ type call struct {
 	bytesIn  int64
 	bytesOut int64
 	browsing bool // under the caps: a browser would show the answer
+	room
 }
 
 // carrier is the path that a call takes: net/http (forward.go) or the engine
@@ -299,6 +300,13 @@ func (c *call) serve() {
 	if denial, ok := c.withinLimits(); !ok {
 		c.refuse(denial)
 		return
+	}
+	if c.capped() {
+		if denial, ok := c.holdBytes(); !ok {
+			c.refuse(denial)
+			return
+		}
+		defer c.settleBytes()
 	}
 	c.step = StepForward
 	if limit := c.bodyLimit(); limit > 0 && c.carrier.length() > limit {

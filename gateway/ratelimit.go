@@ -51,6 +51,7 @@ func (c *call) limitLines(set func(name, value string)) {
 	if c.tally != nil {
 		c.tally.Headers(set)
 	}
+	c.retryLine(set)
 }
 
 // withheldFields is withheld as the path of net/http asks for it.
@@ -80,7 +81,7 @@ func (c *slowCall) setOwnLines(h http.Header, status int) {
 
 // withLimitLines adds to the fields of a denial what the caller is told of limits.
 func (c *fastCall) withLimitLines(fields []engine.Field) []engine.Field {
-	if c.tally == nil {
+	if c.tally == nil && c.retryAfter == 0 {
 		return fields
 	}
 	fields = fields[:len(fields):len(fields)]

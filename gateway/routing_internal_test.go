@@ -18,7 +18,7 @@ func FuzzRouting(f *testing.F) {
 			Access:       snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
 			Environments: []snapshot.Environment{{ID: id + "d", Name: "dev", Target: "http://" + name + ".test"}, {ID: id + "p", Name: "prod", Target: "http://" + name + ".test/base"}}}}}
 	}
-	served, err := compile([]*snapshot.Project{project("a", "shop"), project("b", "books")}, &table{},
+	served, err := compile([]*snapshot.Project{project("a", "shop"), project("b", "books")}, &table{}, nil,
 		func(*environment) *engine.Upstream { return engine.NewUpstream(nil) })
 	if err != nil {
 		f.Fatal(err)

@@ -23,6 +23,7 @@ type table struct {
 	compiled  map[*snapshot.Project]*project
 	upstreams map[string]*engine.Upstream // by scheme and host
 	underWay  map[string]*atomic.Int64    // by environment id
+	carried   map[string]*allowance       // by project id
 }
 
 type project struct {
@@ -32,6 +33,7 @@ type project struct {
 	term     *term     // nil: claimed
 	versions []version
 
+	allowance *allowance // nil: no caps hold
 	takenDown bool
 }
 
@@ -157,18 +159,19 @@ func (e *RefusedError) ProjectID() string { return e.project.ID }
 // compile makes a table. Entries of last are reused where the snapshot is the
 // same pointer, and its upstreams where the address is the same; connect makes
 // the others.
-func compile(projects []*snapshot.Project, last *table, connect func(*environment) *engine.Upstream) (*table, error) {
+func compile(projects []*snapshot.Project, last *table, caps *Caps, connect func(*environment) *engine.Upstream) (*table, error) {
 	next := &table{
 		projects:  make(map[string]*project, len(projects)),
 		compiled:  make(map[*snapshot.Project]*project, len(projects)),
 		upstreams: make(map[string]*engine.Upstream, len(last.upstreams)),
 		underWay:  make(map[string]*atomic.Int64, len(last.underWay)),
+		carried:   make(map[string]*allowance, len(last.carried)),
 	}
 	for _, s := range projects {
 		p := last.compiled[s]
 		if p == nil {
 			var err error
-			if p, err = compileProject(s, connect, next, last); err != nil {
+			if p, err = compileProject(s, caps, connect, next, last); err != nil {
 				return nil, &RefusedError{s, err}
 			}
 		}
@@ -176,6 +179,9 @@ func compile(projects []*snapshot.Project, last *table, connect func(*environmen
 			return nil, &RefusedError{s, fmt.Errorf("its name is taken by %s", other.id)}
 		}
 		next.projects[p.name], next.compiled[s] = p, p
+		if p.allowance != nil {
+			next.carried[p.id] = p.allowance
+		}
 		for i := range p.versions {
 			for _, e := range p.versions[i].environments {
 				next.upstreams[e.scheme+"://"+e.host], next.underWay[e.id] = e.upstream, e.underWay
@@ -185,11 +191,15 @@ func compile(projects []*snapshot.Project, last *table, connect func(*environmen
 	return next, nil
 }
 
-func compileProject(s *snapshot.Project, connect func(*environment) *engine.Upstream, next, last *table) (*project, error) {
+func compileProject(s *snapshot.Project, caps *Caps, connect func(*environment) *engine.Upstream, next, last *table) (*project, error) {
 	if s.Name == "" || s.ID == "" {
 		return nil, fmt.Errorf("name or id is missing")
 	}
 	p := &project{id: s.ID, name: s.Name, realm: policy.NewRealm(s), expires: s.ExpiresAt, term: newTerm(s.ExpiresAt), takenDown: s.TakenDown}
+	if p.term != nil && caps != nil {
+		caps.lower(&p.realm.Limits)
+		p.allowance = cmp.Or(last.carried[s.ID], &allowance{})
+	}
 	for _, v := range s.Versions {
 		if err := checkAccess(v.Access, s.FallbackOwner); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"postern/policy"
+	"postern/snapshot"
 )
 
 // Caps bound what a proxy can be used for before anybody has claimed it: one
@@ -15,6 +16,13 @@ import (
 type Caps struct {
 	Body   int64 // bytes of a request's body; 1 MiB
 	Answer int64 // bytes of an answer's body; 10 MiB
+	Bytes  int64 // of bodies in a day, both directions together; 1 GiB for each project
+
+	// Calls, where the project's own limits are not lower. The defaults are far
+	// above what somebody needs to try an API out, alone or with a team, and far
+	// below what makes a proxy worth abusing.
+	IP      snapshot.Limits // of each address; 120 in a minute
+	Project snapshot.Limits // of all together; 1,200 in a minute, 50,000 in a day
 }
 
 func (c Caps) withDefaults() Caps {
@@ -24,7 +32,32 @@ func (c Caps) withDefaults() Caps {
 	if c.Answer == 0 {
 		c.Answer = 10 << 20
 	}
+	if c.Bytes == 0 {
+		c.Bytes = 1 << 30
+	}
+	if c.IP.None() {
+		c.IP = snapshot.Limits{snapshot.Minute: 120}
+	}
+	if c.Project.None() {
+		c.Project = snapshot.Limits{snapshot.Minute: 1_200, snapshot.Day: 50_000}
+	}
 	return c
+}
+
+// lower sets on an unclaimed project's limits those of the caps that are lower.
+func (c *Caps) lower(limits *snapshot.ProjectLimits) {
+	for w := range limits.IP {
+		limits.IP[w] = lowerLimit(limits.IP[w], c.IP[w])
+		limits.Project[w] = lowerLimit(limits.Project[w], c.Project[w])
+	}
+}
+
+// lowerLimit takes 0 for any number, as limits do.
+func lowerLimit(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	return min(a, b)
 }
 
 // errAnswerTooLarge ends an answer that turns out to be over its cap on the way.
@@ -71,7 +104,7 @@ func (c *call) bodyLimit() int64 {
 // answerLimit is the most bytes of an answer's body, 0 for any number.
 func (c *call) answerLimit() int64 {
 	if c.capped() {
-		return c.gateway.caps.Answer
+		return c.answerRoom
 	}
 	return 0
 }

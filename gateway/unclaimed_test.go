@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"postern/gateway"
+	"postern/ratelimit"
 	"postern/snapshot"
 )
 
@@ -23,7 +24,7 @@ var ends = time.Now().Add(20 * 24 * time.Hour).UTC().Truncate(time.Second)
 // is on port 80 as far as the gateway knows.
 func unclaimed(r *rig, o *gateway.Options) {
 	at, dial := upstreamOf(r), o.Dial
-	o.Caps = &gateway.Caps{Body: 1000, Answer: 1000}
+	o.Caps, o.Limiter = &gateway.Caps{Body: 1000, Answer: 1000}, ratelimit.NewLocal()
 	o.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) { return dial(ctx, network, at) }
 	r.project.ExpiresAt = ends
 	withTarget("http://up.test")(r, o)

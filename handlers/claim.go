@@ -19,6 +19,7 @@ import (
 type claimedOutput struct {
 	Team     claimedTeam `json:"team"`
 	Projects []string    `json:"projects" doc:"Names of what was claimed"`
+	Renamed  []string    `json:"renamed" doc:"Products and tenants whose names the team had already, such as: product store → store-2"`
 }
 
 type claimedTeam struct {
@@ -36,7 +37,7 @@ func (s *Server) claimWorkspace(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[claimedOutput]{claimedOutput{Team: claimedTeam{ID: claimed.Team.ID, Name: claimed.Team.Name}, Projects: claimed.Projects}}, nil
+	return &body[claimedOutput]{claimedOutput{Team: claimedTeam{ID: claimed.Team.ID, Name: claimed.Team.Name}, Projects: claimed.Projects, Renamed: orNone(claimed.Renamed)}}, nil
 }
 
 func (s *Server) askClaim(v *visit) (answer, error) {

@@ -62,6 +62,7 @@ func (s *Server) decideDevice(v *visit) (answer, error) {
 
 // wrongCode asks again.
 func (s *Server) wrongCode(v *visit, code string, err error) (answer, error) {
+	note(v.ctx(), err)
 	m := device.Enter{Page: v.shell("Sign in a command line", devicePath), Code: ui.Value{Text: code}}
 	status := http.StatusTooManyRequests
 	if wrong, ok := mistakesIn(err); ok {

@@ -95,3 +95,49 @@ func TestATeamSeesWhoWasRefused(t *testing.T) {
 		}
 	})
 }
+
+// Codes are credentials too: each wrong one that is tried is recorded, however it
+// came, and not repeated. What is no code at all is nobody's guess.
+func TestAWrongCodeIsRecordedButNotRepeated(t *testing.T) {
+	const wrongClaim, wrongUser = "CanaryCanaryCanaryCanaryCa", "BCDF-GHJK"
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	tests := map[string]struct {
+		method, path, body string
+		header             []string
+		status             int
+		action             string // of the entry, "" for none
+		code               string
+	}{
+		"a claim":                 {"POST", "/api/v1/claim", `{"code":"` + wrongClaim + `"}`, nil, 404, "workspace.claim", "not_found"},
+		"a claim's page":          {"GET", "/claim/" + wrongClaim, "", nil, 404, "workspace.claim", "not_found"},
+		"a claim's form":          {"POST", "/claim/" + wrongClaim, "team=new", form, 404, "workspace.claim", "not_found"},
+		"a device's page":         {"GET", "/device?user_code=" + wrongUser, "", nil, 422, "device.approve", "wrong_code"},
+		"a device's form":         {"POST", "/device", "user_code=" + wrongUser + "&decision=approve", form, 422, "device.approve", "wrong_code"},
+		"what is no device code":  {"POST", "/device", "user_code=hello", form, 422, "", ""},
+		"a device without a code": {"GET", "/device", "", nil, 200, "", ""},
+	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		for name, tt := range tests {
+			before := o.installation(t)
+			got := call(t, o.handler, tt.method, tt.path, "", tt.body, append(tt.header, o.owner...)...)
+			added := o.installation(t)[:len(o.installation(t))-len(before)]
+			if got.status != tt.status {
+				t.Errorf("%s: %d %.200q", name, got.status, got.raw)
+			}
+			if tt.action == "" {
+				if len(added) != 0 {
+					t.Errorf("%s: recorded %+v", name, added)
+				}
+				continue
+			}
+			if len(added) != 1 || string(added[0].Action) != tt.action || added[0].Outcome != models.OutcomeRefused ||
+				added[0].Detail["code"] != tt.code || added[0].Actor != o.principal.Account {
+				t.Errorf("%s: recorded %+v", name, added)
+			}
+			if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") || strings.Contains(text, wrongUser) {
+				t.Errorf("%s: repeats the code: %s", name, text)
+			}
+		}
+	})
+}

@@ -1,8 +1,8 @@
 package login
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -135,7 +135,7 @@ func (s *Service) UpdateClient(ctx context.Context, p access.Principal, id strin
 		row.UpdatedAt = models.Now()
 		won, err := tx.UpdateAppClient(row, seen)
 		if err != nil || !won {
-			return errors.Join(err, lost(won))
+			return cmp.Or(err, lost(won))
 		}
 		out = NewClient{Client: viewClient(row), Secret: secret}
 		return s.changed(tx, p, tenant, access.Entry{Action: access.LoginUpdate, Object: id, Team: team, Before: before, After: out.Client})

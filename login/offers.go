@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,7 +153,7 @@ func (s *Service) UpdateProvider(ctx context.Context, p access.Principal, id str
 		row.UpdatedAt = models.Now()
 		won, err := tx.UpdateProvider(row, seen)
 		if err != nil || !won {
-			return errors.Join(err, lost(won))
+			return cmp.Or(err, lost(won))
 		}
 		out = s.viewProvider(row)
 		entry := access.Entry{Action: access.LoginUpdate, Object: id, Team: team, Before: before, After: out}

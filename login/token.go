@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -128,7 +129,7 @@ func (s *Service) redeem(ctx context.Context, client models.AppClient, kind, tex
 		}
 		return s.follow(tx, client, kind, text, now, &out)
 	})
-	if err := errors.Join(err, refused); err != nil {
+	if err := cmp.Or(err, refused); err != nil {
 		return redeemed{}, fmt.Errorf("login: redeem a %s: %w", kind, err)
 	}
 	return out, nil

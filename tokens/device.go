@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -168,7 +169,7 @@ func (s *Service) waiting(tx *models.Tx, p access.Principal, typed string) (mode
 	row, err := tx.PendingDeviceGrant(hash(code), now)
 	if errors.Is(err, models.ErrNotFound) {
 		s.guesses.wrong(p.Account, hostOf(p.RemoteAddr))
-		return row, "", errNoCode
+		return row, "", access.Refused(errNoCode, "", access.DeviceApprove) // a guess, for the audit log
 	}
 	return row, code, err
 }
@@ -189,7 +190,7 @@ func (s *Service) Decide(ctx context.Context, p access.Principal, code string, a
 		}
 		won, err := tx.DecideDeviceGrant(row.ID, state, p.Account)
 		if err != nil || !won {
-			return errors.Join(err, errNoCode)
+			return cmp.Or[error](err, errNoCode)
 		}
 		after := row
 		after.State, after.AccountID = state, &p.Account
@@ -237,7 +238,7 @@ func (s *Service) Exchange(ctx context.Context, deviceCode string, from access.P
 		}
 		return err
 	})
-	if err = errors.Join(err, answer); err != nil {
+	if err = cmp.Or[error](err, answer); err != nil {
 		return Minted{}, fmt.Errorf("tokens: exchange a device code: %w", err)
 	}
 	return out, nil
@@ -255,7 +256,7 @@ func poll(tx *models.Tx, row models.DeviceGrant, now time.Time) (answer, err err
 func redeem(tx *models.Tx, row models.DeviceGrant, from access.Principal, now time.Time) (Minted, error) {
 	won, err := tx.DeleteDeviceGrant(row.ID)
 	if err != nil || !won || row.AccountID == nil {
-		return Minted{}, errors.Join(err, errGrant)
+		return Minted{}, cmp.Or[error](err, errGrant)
 	}
 	p, err := accounts.PrincipalOf(tx, *row.AccountID)
 	if err != nil {

@@ -8,6 +8,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -227,7 +228,7 @@ func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) err
 		}
 		gone, err := tx.DeleteAccessToken(id)
 		if err != nil || !gone {
-			return errors.Join(err, access.NotFound())
+			return cmp.Or(err, access.NotFound())
 		}
 		return record(tx, p, access.Entry{Action: access.TokenRevoke, Object: id, Detail: map[string]string{"name": row.Name}, Before: row})
 	})

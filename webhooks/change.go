@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -70,7 +71,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 	secret := newSecret()
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		if n, err := tx.CountWebhooks(in.Team); err != nil || n >= maxWebhooks {
-			return errors.Join(err, fault.New(fault.Conflict, "too_many_webhooks", "This team has %d webhooks, and can have no more. Delete one first.", maxWebhooks))
+			return cmp.Or[error](err, fault.New(fault.Conflict, "too_many_webhooks", "This team has %d webhooks, and can have no more. Delete one first.", maxWebhooks))
 		}
 		if row.Secret, err = s.Vault.Seal(tx, row.TeamID, secretOf(row.ID), secret); err != nil {
 			return err

@@ -85,14 +85,18 @@ func table() bundle.Table {
 // behindProxies is for everything that goes by the caller's address.
 const behindProxies = "Where the gateway stands behind a load balancer, set KONG_TRUSTED_IPS as gateway/README.md says; otherwise Kong sees the balancer's address."
 
-const counted = "As many calls are admitted in each window, with the same headers and refusals. They are counted on each node: n nodes admit up to n times the limit. Counting begins at zero with every start and goes on over a reload; where its memory is full, calls are answered 503 limits_unavailable, and none is admitted uncounted."
+const (
+	countedAlike = "As many calls are admitted in each window, with the same headers and refusals. They are counted on each node: n nodes admit up to n times the limit. Counting begins at zero with every start and goes on over a reload"
+	counted      = countedAlike + "; where its memory is full, calls are answered 503 limits_unavailable, and none is admitted uncounted."
+	countedByIP  = countedAlike + "; there as here the counts of some addresses are forgotten when very many call at once (tens of thousands fit into Kong's 12 MB)."
+)
 
 func rateFates() []bundle.Fate {
 	const oneNode = "Run one node, or divide the limit by their number."
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `limits`, counted on each node", Note: counted, Remedy: oneNode},
 		{Reason: "by_address", Status: bundle.Exact, How: "the same, by the address that Kong sees",
-			Note: counted, Remedy: oneNode + " " + behindProxies},
+			Note: countedByIP, Remedy: oneNode + " " + behindProxies},
 		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
 			Note: "The key is revoked, and none of its calls is admitted."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out when the options say so",

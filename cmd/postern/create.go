@@ -53,6 +53,8 @@ POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to")
 	flags.StringVar(&f.proxy.Name, "name", "", "name in the proxy's address (made from the target's host when absent)")
 	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
+	flags.StringVar(&f.proxy.Product, "product", "", "product that the project belongs to (made where there is none of that name)")
+	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own (made where there is none of that name)")
 	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
 	flags.StringArrayVar(&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)")
 	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through; short for --auth authenticate")

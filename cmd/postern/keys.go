@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,24 +13,26 @@ import (
 
 func newKeys(t terminal) *cobra.Command {
 	return family("keys", "List and change API keys",
-		newKeysList(t), newKeysCreate(t), newKeysRotate(t),
+		newKeysList(t), newKeysCreate(t), newKeysUpdate(t), newKeysRotate(t),
 		newKeysChange(t, "freeze", "Refuse calls with a key until it is unfrozen", "is frozen: calls with it get 403", (*client.Client).FreezeKey),
 		newKeysChange(t, "unfreeze", "Make a frozen key work again", "works again", (*client.Client).UnfreezeKey),
 		newKeysChange(t, "revoke", "End a key for good", "is revoked for good: calls with it get 401", (*client.Client).RevokeKey))
 }
 
 func newKeysList(t terminal) *cobra.Command {
+	var f client.KeyFilter
 	command := &cobra.Command{
-		Use:   "list PROJECT",
-		Short: "List the API keys of a project, newest first",
-		Args:  exactly("PROJECT"),
+		Use:     "list PROJECT",
+		Short:   "List the API keys that open a project, newest first",
+		Example: `  postern keys list shop --owner billing-service --state active`,
+		Args:    exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := openSession(t, c)
 			if err != nil {
 				return err
 			}
 			list, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]client.Key, error) {
-				return collect(api.Keys(ctx, args[0], client.KeyFilter{}))
+				return collect(api.Keys(ctx, args[0], f))
 			})
 			if err != nil {
 				return err
@@ -45,6 +48,13 @@ func newKeysList(t terminal) *cobra.Command {
 			})
 		},
 	}
+	flags := command.Flags()
+	flags.StringVar(&f.Owner, "owner", "", "only keys of this owner")
+	flags.StringVar(&f.State, "state", "", "only keys that are active, frozen, revoked or expired")
+	flags.StringVar(&f.Tenant, "tenant", "", "only keys of this tenant")
+	flags.StringVar(&f.KeyType, "type", "", "only keys of this type")
+	flags.StringVar(&f.Environment, "env", "", "only keys that open just this environment; all for keys that open all")
+	flags.StringVar(&f.Text, "search", "", "only keys with this in what is shown of them or in their description")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -67,17 +77,22 @@ func orNever(t *time.Time) string {
 func newKeysCreate(t terminal) *cobra.Command {
 	var in client.NewKey
 	var expires string
+	var limits []string
 	command := &cobra.Command{
-		Use:     "create PROJECT --owner OWNER",
-		Short:   "Create an API key and show it, this once",
-		Example: `  postern keys create shop --owner billing-service --type read-only --env prod --expires 90d`,
-		Args:    exactly("PROJECT"),
+		Use:   "create PROJECT --owner OWNER",
+		Short: "Create an API key and show it, this once",
+		Example: `  postern keys create shop --owner billing-service --type read-only --env prod --expires 90d
+  postern keys create shop --owner acme --tenant acme --limit minute=100 --limit day=5000 --cidr 203.0.113.0/24`,
+		Args: exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if in.Owner == "" {
 				return usageError{"--owner is missing: whom the key belongs to, such as billing-service"}
 			}
 			var err error
 			if in.ExpiresAt, err = readExpiry(expires, time.Now()); err != nil {
+				return err
+			}
+			if in.Limits, err = readLimits(limits); err != nil {
 				return err
 			}
 			s, err := openSession(t, c)
@@ -99,6 +114,10 @@ func newKeysCreate(t terminal) *cobra.Command {
 	flags.StringVar(&in.Environment, "env", "", "the one environment that the key opens (all when absent)")
 	flags.StringVar(&expires, "expires", "", "when the key ends: a time such as 2030-01-31T12:00:00Z, or a time from now such as 90d or 12h")
 	flags.StringVar(&in.Description, "description", "", "what the key is for")
+	flags.StringArrayVar(&limits, "limit", nil, "calls that a window admits, as WINDOW=CALLS, once for each of second, minute, hour, day, month, year (those of its type when absent)")
+	flags.StringSliceVar(&in.AllowedCIDRs, "cidr", nil, "address range that the key may be used from, once for each (anywhere when absent)")
+	flags.StringVar(&in.Tenant, "tenant", "", "tenant that the key is of (the project's own, default, when absent)")
+	flags.StringVar(&in.Product, "product", "", "the project's product, all of whose projects the key opens")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -117,6 +136,14 @@ func printMinted(t terminal, c *cobra.Command, k client.Key) error {
 		row("Type", k.KeyType)
 		row("Environment", environmentOf(k))
 		row("Expires", orNever(k.ExpiresAt))
+		row("Tenant", k.Tenant)
+		if k.Product != nil {
+			row("Product", *k.Product)
+		}
+		row("Limits", limitsText(k.EffectiveLimits)+" (from: "+k.LimitsFrom+")")
+		if len(k.AllowedCIDRs) > 0 {
+			row("May be used from", strings.Join(k.AllowedCIDRs, ", "))
+		}
 		if k.GraceEndsAt != nil {
 			row("Old secret", "works until "+when(k.GraceEndsAt))
 		}

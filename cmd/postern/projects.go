@@ -22,7 +22,7 @@ func family(use, short string, commands ...*cobra.Command) *cobra.Command {
 
 func newProjects(t terminal) *cobra.Command {
 	return family("projects", "List and change projects",
-		newProjectsList(t), newProjectsShow(t), newProjectsSetTarget(t), newProjectsSetAccess(t))
+		newProjectsList(t), newProjectsShow(t), newProjectsUpdate(t), newProjectsSetTarget(t), newProjectsSetAccess(t))
 }
 
 func newProjectsList(t terminal) *cobra.Command {
@@ -155,10 +155,24 @@ func printProject(t terminal, p client.Project) error {
 		if p.Frozen != nil {
 			row("Taken down", when(&p.Frozen.Since)+" by the operators: "+p.Frozen.Reason)
 		}
+		if p.Product != nil {
+			row("Product", *p.Product)
+		}
+		row("Tenants", strings.Join(p.Tenants, ", "))
+		row("Limits per key", limitsText(p.Limits.Key))
+		row("Limits per owner", limitsText(p.Limits.Owner))
+		row("Limits per ip", limitsText(p.Limits.IP))
+		row("Limits of all calls", limitsText(p.Limits.Project))
 		for _, v := range p.Versions {
 			row("")
 			row("Version", v.Name)
 			row("Access", accessOf(v.RequestsAuth))
+			if len(v.IP.Allow) > 0 {
+				row("Only from", strings.Join(v.IP.Allow, ", "))
+			}
+			if len(v.IP.Deny) > 0 {
+				row("Not from", strings.Join(v.IP.Deny, ", "))
+			}
 			for _, e := range v.Environments {
 				row("Environment "+e.Name, e.URL)
 				row("", "forwards to "+e.Target)

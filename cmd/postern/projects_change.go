@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,9 +48,9 @@ func newProjectsSetTarget(t terminal) *cobra.Command {
 
 func newProjectsSetAccess(t terminal) *cobra.Command {
 	var version, mode, keyless string
-	var methods []string
+	var methods, allow, deny []string
 	command := &cobra.Command{
-		Use:   "set-access PROJECT [--mode MODE] [--methods METHOD,...] [--keyless WHAT]",
+		Use:   "set-access PROJECT [--mode MODE] [--methods METHOD,...] [--keyless WHAT] [--allow-ip CIDR,...] [--deny-ip CIDR,...]",
 		Short: "Change who may call a project",
 		Args:  exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -63,8 +64,13 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 			if c.Flags().Changed("keyless") {
 				change.Keyless = &keyless
 			}
-			if change == (client.AuthChange{}) {
-				return usageError{"nothing to change: give --mode, --methods or --keyless"}
+			in := client.VersionChange{}
+			if change != (client.AuthChange{}) {
+				in.RequestsAuth = &change
+			}
+			in.IP = readIPChange(c, allow, deny)
+			if in == (client.VersionChange{}) {
+				return usageError{"nothing to change: give --mode, --methods, --keyless, --allow-ip or --deny-ip"}
 			}
 			s, err := openSession(t, c)
 			if err != nil {
@@ -75,7 +81,7 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 				if err != nil {
 					return v, err
 				}
-				return api.UpdateVersion(ctx, args[0], v.ID, client.VersionChange{RequestsAuth: &change})
+				return api.UpdateVersion(ctx, args[0], v.ID, in)
 			})
 			if err != nil {
 				return err
@@ -88,9 +94,29 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 	flags.StringVar(&mode, "mode", "", "passthrough or authenticate")
 	flags.StringSliceVar(&methods, "methods", nil, "how calls authenticate: api_key")
 	flags.StringVar(&keyless, "keyless", "", "calls without a key: reject or owner_fallback")
+	flags.StringSliceVar(&allow, "allow-ip", nil, "address ranges that calls may come from; empty for anywhere")
+	flags.StringSliceVar(&deny, "deny-ip", nil, "address ranges that no call may come from; empty for none")
 	flags.StringVar(&version, "version", "", "version of the project, where it has several")
 	addServerFlag(command)
 	return command
+}
+
+// readIPChange takes an empty text for no ranges; nil where no flag was given.
+func readIPChange(c *cobra.Command, allow, deny []string) *client.IPChange {
+	var out client.IPChange
+	for name, list := range map[string]struct {
+		given []string
+		into  **[]string
+	}{"allow-ip": {allow, &out.Allow}, "deny-ip": {deny, &out.Deny}} {
+		if c.Flags().Changed(name) {
+			given := slices.DeleteFunc(append([]string{}, list.given...), func(s string) bool { return s == "" })
+			*list.into = &given
+		}
+	}
+	if out == (client.IPChange{}) {
+		return nil
+	}
+	return &out
 }
 
 // findVersion finds the version by name; without one, the project's only one.

@@ -11,7 +11,6 @@ import (
 func newUnavailable() []*cobra.Command {
 	var list []*cobra.Command
 	for _, c := range []struct{ name, short string }{
-		{"tenants", "List and change tenants"},
 		{"users", "List and change end users"},
 		{"groups", "List and change groups"},
 	} {

@@ -1,5 +1,4 @@
-// Package docs_test keeps what README.md says of the configuration equal to the
-// code: `go test ./tools/docs -update` writes it anew.
+// Package docs_test keeps docs/configuration.md equal to the code: `go test ./tools/docs -update` writes it anew.
 package docs_test
 
 import (
@@ -13,10 +12,10 @@ import (
 	"postern/config"
 )
 
-var update = flag.Bool("update", false, "write the generated part of README.md")
+var update = flag.Bool("update", false, "write the generated part of docs/configuration.md")
 
-func TestReadmeHasTheConfiguration(t *testing.T) {
-	const path, begin, end = "../../README.md", "<!-- generated: configuration -->\n", "<!-- end -->"
+func TestTheConfigurationPageIsCurrent(t *testing.T) {
+	const path, begin, end = "../../docs/configuration.md", "<!-- generated: configuration -->\n", "<!-- end -->"
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +23,7 @@ func TestReadmeHasTheConfiguration(t *testing.T) {
 	before, rest, found := strings.Cut(string(content), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatalf("README.md has no part between %q and %q", strings.TrimSpace(begin), end)
+		t.Fatalf("docs/configuration.md has no part between %q and %q", strings.TrimSpace(begin), end)
 	}
 	want := before + begin + config.Markdown() + end + after
 	if *update {
@@ -34,6 +33,6 @@ func TestReadmeHasTheConfiguration(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(want, string(content)); diff != "" {
-		t.Errorf("run `go test ./tools/docs -update` (-code +README.md):\n%s", diff)
+		t.Errorf("run `go test ./tools/docs -update` (-code +page):\n%s", diff)
 	}
 }

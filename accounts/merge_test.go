@@ -1,0 +1,58 @@
+package accounts_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"postern/models"
+	"postern/testkit/state"
+)
+
+// What a workspace has beside its projects comes along when it is merged, under
+// another name where the team has one of that name already.
+func TestAMergeTakesProductsAndTenantsAlong(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, ana := newService(t, db)
+		w := makeUnclaimed(t, db, time.Hour)
+		now, into := models.Now(), ana.HomeTeam
+		store := models.Product{ID: models.NewID("prd"), TeamID: w.Team, Name: "store", CreatedAt: now, UpdatedAt: now}
+		acme := models.Tenant{ID: models.NewID("tnt"), TeamID: &w.Team, Name: "acme", CreatedAt: now, UpdatedAt: now}
+		other := models.Tenant{ID: models.NewID("tnt"), TeamID: &w.Team, Name: "other", CreatedAt: now, UpdatedAt: now}
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			if err := tx.Insert(&store, &acme, &other,
+				&models.Product{ID: models.NewID("prd"), TeamID: into, Name: "store", CreatedAt: now, UpdatedAt: now},
+				&models.Product{ID: models.NewID("prd"), TeamID: into, Name: "store-2", CreatedAt: now, UpdatedAt: now},
+				&models.Tenant{ID: models.NewID("tnt"), TeamID: &into, Name: "acme", CreatedAt: now, UpdatedAt: now},
+				&models.ProjectTenant{ProjectID: w.project.ID, TenantID: acme.ID, CreatedAt: now}); err != nil {
+				return err
+			}
+			seen := w.project.UpdatedAt
+			w.project.ProductID = &store.ID
+			_, err := tx.UpdateProject(w.project, seen)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claimed, err := s.Claim(t.Context(), ana, w.ClaimCode, into)
+		if want := []string{"product store → store-3", "tenant acme → acme-2"}; err != nil || !slices.Equal(claimed.Renamed, want) {
+			t.Errorf("renamed %v, %v", claimed.Renamed, err)
+		}
+		tx := db.Read(t.Context())
+		product, err := tx.ProductByID(store.ID)
+		if err != nil || product.TeamID != into || product.Name != "store-3" {
+			t.Errorf("the product is %+v, %v", product, err)
+		}
+		for id, name := range map[string]string{acme.ID: "acme-2", other.ID: "other"} {
+			tenant, err := tx.TenantByID(id)
+			if err != nil || *tenant.TeamID != into || tenant.Name != name {
+				t.Errorf("the tenant is %+v, %v", tenant, err)
+			}
+		}
+		served, err := tx.TenantsOf(w.project.ID)
+		if err != nil || len(served) != 1 || served[0].Name != "acme-2" {
+			t.Errorf("the project serves %+v, %v", served, err)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"postern/policy"
+	"postern/snapshot"
+)
+
+// allowance is what an unclaimed project carries in a day (UTC): bytes of bodies,
+// both directions together. A call holds the most that it can come to when it
+// begins, and gives back at its end what it did not carry: counted at the end
+// alone, a thousand calls at once would each find the same room.
+type allowance struct {
+	mu   sync.Mutex
+	day  int64 // when the day began, in Unix time
+	used int64 // by calls that have ended
+	held int64 // for calls under way
+}
+
+// hold finds room for the body of a call and for an answer of some length, up to
+// what is asked for. A refusal says after how many seconds to try again: not
+// before tomorrow, or soon, where only calls under way are in the way.
+func (a *allowance) hold(now time.Time, most, body, answer int64) (granted, retry int64, denial policy.Denial, ok bool) {
+	start, end := policy.WindowBounds(snapshot.Day, now)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.day < start {
+		a.day, a.used = start, 0
+	}
+	if a.used+body >= most {
+		return 0, end - now.Unix(), policy.QuotaExceeded, false
+	}
+	if a.used+a.held+body >= most {
+		return 0, 1, policy.RateLimited, false
+	}
+	granted = min(answer, most-a.used-a.held-body)
+	a.held += body + granted
+	return granted, 0, policy.Denial{}, true
+}
+
+// settle ends a call that held so much and carried so much.
+func (a *allowance) settle(held, carried int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.held -= held
+	a.used += carried
+}
+
+// room is what one call has of its project's allowance.
+type room struct {
+	held       int64 // bytes in all
+	answerRoom int64 // of them, for the answer
+	retryAfter int64 // seconds, where the allowance is the reason of a refusal
+}
+
+// holdBytes finds room for an admitted call, or says why it is refused.
+func (c *call) holdBytes() (policy.Denial, bool) {
+	caps := c.gateway.caps
+	body := c.carrier.length()
+	if body < 0 {
+		body = caps.Body
+	}
+	granted, retry, denial, ok := c.route.project.allowance.hold(c.start, caps.Bytes, body, caps.Answer)
+	c.retryAfter = retry
+	if ok {
+		c.answerRoom, c.held = granted, body+granted
+	}
+	return denial, ok
+}
+
+func (c *call) settleBytes() {
+	if c.held > 0 {
+		c.route.project.allowance.settle(c.held, c.bytesIn+c.bytesOut)
+	}
+}
+
+// answerTooLarge is the denial of an answer that is over its limit: for good, or
+// because the day has no more room for it.
+func (c *call) answerTooLarge() policy.Denial {
+	if c.answerRoom == c.gateway.caps.Answer {
+		return policy.ClaimRequired
+	}
+	_, end := policy.WindowBounds(snapshot.Day, c.start)
+	c.retryAfter = end - c.start.Unix()
+	return policy.QuotaExceeded
+}
+
+// retryLine tells a caller when to come again whom no tally tells it.
+func (c *call) retryLine(set func(name, value string)) {
+	if c.retryAfter > 0 {
+		set("Retry-After", strconv.FormatInt(c.retryAfter, 10))
+	}
+}
