@@ -34,7 +34,7 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 		}
 		registerApp(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
 
-		p := sit(t)
+		p := sitBefore(t, server.Config.PublicURL)
 		p.open(app.authorize(*made.Login))
 		p.sees("Sign in to web")
 		p.follows("Continue with")
