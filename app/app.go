@@ -17,6 +17,7 @@ import (
 	"postern/accounts"
 	"postern/accounts/provider"
 	"postern/audit"
+	"postern/bearer"
 	"postern/certs"
 	"postern/config"
 	"postern/egress"
@@ -60,6 +61,7 @@ type App struct {
 	vault     *secrets.Vault
 	control   *http.Server
 	plane     *gateway.Gateway
+	bearer    *bearer.Verifier
 	gateway   *gateway.Server
 	feed      *projects.Feed
 	queue     *jobs.Queue
@@ -107,7 +109,8 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	measured := a.newMetrics()
-	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Observer: observer{a.usage, measured}, Limiter: a.limiter,
+	a.bearer = bearer.New(guard.Client(), a.log)
+	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Verifier: a.bearer, Observer: observer{a.usage, measured}, Limiter: a.limiter,
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
@@ -251,6 +254,7 @@ func (a *App) stop(ctx context.Context) error {
 	defer stopWork()
 	err = errors.Join(err, a.queue.Stop(work))
 	a.refusals.Flush(ctx)
+	a.bearer.Close()
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
 	return errors.Join(err, a.usage.Close(write), a.saveCounts(write), a.limiter.Close())

@@ -70,7 +70,7 @@ func (a *aviary) new(what string) string {
 
 // Secrets go through every route and field that takes or gives them, right and
 // wrong ones. None is found in the log, the audit log, an error, the metrics, the
-// live log of requests, an export or, on SQLite, the database's own files.
+// live log of requests, an export, a table or, on SQLite, the database's own files.
 func TestNoSecretLeavesATrace(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { leavesNoTrace(t, "") })
 	t.Run("postgres", func(t *testing.T) { leavesNoTrace(t, state.Postgres(t)) })
@@ -124,7 +124,7 @@ func leavesNoTrace(t *testing.T, databaseURL string) {
 			}
 		}
 	}
-	for _, place := range []string{"the log", "metrics", "live log", "audit log", "the operators' audit log", "the export", "all audit entries"} {
+	for _, place := range []string{"the tables", "the log", "metrics", "live log", "audit log", "the operators' audit log", "the export", "all audit entries"} {
 		if len(a.seen[place]) < 100 {
 			t.Errorf("%s was not looked at: %.100q", place, a.seen[place])
 		}
@@ -225,6 +225,7 @@ func (a *aviary) useKeys() {
 	a.secret("a rotated key", "POST", "/api/v1/keys/"+id+"/rotate", `{}`, "key")
 	a.secret("an access token", "POST", "/api/v1/tokens", `{"name":"laptop","scopes":["read","export"]}`, "token")
 	a.secret("a webhook's secret", "POST", "/api/v1/webhooks", `{"url":"`+upstream.URL+`","events":["key.created"]}`, "secret")
+	a.useCodes()
 	a.ask("GET", "/claim/"+a.canaries["a claim code"], "", "", "Accept", "text/html")
 	a.form("/claim/"+a.canaries["a claim code"], "team", "new")
 
@@ -336,7 +337,8 @@ func (a *aviary) tryRoute(method, path string) {
 	a.ask(method, path, "application/json", `{"broken": "`+a.new("broken JSON at "+path), "X-API-Key", a.new("a key at "+path))
 }
 
-// readDatabase looks at every audit entry, and on SQLite at all that is stored.
+// readDatabase looks at every audit entry and every table, and on SQLite at all
+// that is stored.
 func (a *aviary) readDatabase() {
 	db, err := models.Open(a.Context(), a.settings.DatabaseURL.Reveal(), a.settings.SQLitePath())
 	if err != nil {
@@ -354,6 +356,7 @@ func (a *aviary) readDatabase() {
 		}
 		a.seen["all audit entries"] += fmt.Sprintf("%+v\n", entries)
 	}
+	a.readTables(db.SQL())
 	if err := db.Close(); err != nil {
 		a.Fatal(err)
 	}

@@ -56,6 +56,12 @@ var fields = map[string]shown{
 	"Access.Methods": {snapshot.FeatureAccess, "api_key"},
 	"Access.Keyless": {snapshot.FeatureAccess, "owner_fallback"},
 
+	"Access.Issuers":       {snapshot.FeatureTokenIssuer, "https://ti.example/"},
+	"TokenIssuer.Issuer":   {snapshot.FeatureTokenIssuer, `"iss": "https://ti.example/"`},
+	"TokenIssuer.Audience": {snapshot.FeatureTokenIssuer, `"aud": "ti-audience"`},
+	"TokenIssuer.JWKSURL":  {snapshot.FeatureTokenIssuer, `"jwks_url": "https://ti.example/keys"`},
+	"TokenIssuer.Tenant":   {snapshot.FeatureTokenIssuer, `"tenant": "ti-tenant"`},
+
 	"Access.IP": {snapshot.FeatureIPRules, "192.0.2.0/24"},
 
 	"Environment.ID":     {snapshot.FeatureEnvironment, "env_full"},
@@ -119,8 +125,9 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 		Tenants: []snapshot.Tenant{{ID: "tnt_full", Name: "te-name", FallbackOwner: "te-fallback", Detached: true}},
 		Versions: []snapshot.Version{{
 			ID: "ver_full", Name: "7.8.9-vname",
-			Access: snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.OwnerFallback,
-				IP: snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")}},
+			Access: snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT}, Keyless: snapshot.OwnerFallback,
+				Issuers: []snapshot.TokenIssuer{{Issuer: "https://ti.example/", Audience: "ti-audience", JWKSURL: "https://ti.example/keys", Tenant: "ti-tenant"}},
+				IP:      snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")}},
 			Environments: []snapshot.Environment{{ID: "env_full", Name: "en-name", Target: "http://en.example/target"}},
 		}},
 	}
@@ -145,7 +152,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	_, files := unzip(t, data)
 	text := files["project-config.json"] + files["tenants/te-name/keys/keys.jsonl"]
 	seen := 0
-	for _, of := range []any{snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.IPRules{}, snapshot.ProjectLimits{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{}, snapshot.Key{}} {
+	for _, of := range []any{snapshot.Project{}, snapshot.Version{}, snapshot.Access{}, snapshot.TokenIssuer{}, snapshot.IPRules{}, snapshot.ProjectLimits{}, snapshot.Environment{}, snapshot.KeyType{}, snapshot.Tenant{}, snapshot.Key{}} {
 		kind := reflect.TypeOf(of)
 		for i := range kind.NumField() {
 			name := kind.Name() + "." + kind.Field(i).Name

@@ -42,6 +42,8 @@ var dataTable = Table{
 		Note: "Who may call stands in project-config.json."}},
 	snapshot.FeatureOwnerFallback: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The owner that calls without a key count against stands in project-config.json."}},
+	snapshot.FeatureTokenIssuer: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The issuer and the audience of the tokens that are taken stand in project-config.json."}},
 	snapshot.FeatureKeyType: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The key type and its scopes stand in project-config.json."}},
 	snapshot.FeatureTenant: {{Reason: "document", Status: Exact, How: inConfig,

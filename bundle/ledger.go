@@ -189,6 +189,10 @@ func (b *Build) versionSubjects() []Subject {
 			add(Subject{Feature: snapshot.FeatureOwnerFallback, ID: v.ID, Name: v.Name,
 				Source: At(configFile, "%s/requests_auth/keyless", here), Version: v})
 		}
+		for n, one := range v.Access.Issuers {
+			add(Subject{Feature: snapshot.FeatureTokenIssuer, ID: fmt.Sprintf("%s:%d", v.ID, n), Name: v.Name + " " + one.Line(),
+				Source: At(configFile, "%s/requests_auth/jwt/allowed_pairs/%d", here, n), Version: v})
+		}
 		for _, rule := range ruleSubjects(v, here) {
 			add(rule)
 		}

@@ -69,10 +69,15 @@ func (b *Build) openAPIFor(v *snapshot.Version) object {
 		"servers": servers,
 		"paths":   object{"/{path}": path},
 	}
+	schemes := object{}
 	if v.Access.Allows(snapshot.APIKey) {
-		doc["components"] = object{"securitySchemes": object{
-			"api_key": object{"type": "apiKey", "in": "header", "name": "X-API-Key"},
-		}}
+		schemes["api_key"] = object{"type": "apiKey", "in": "header", "name": "X-API-Key"}
+	}
+	if v.Access.Allows(snapshot.JWT) {
+		schemes["jwt"] = object{"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+	}
+	if len(schemes) > 0 {
+		doc["components"] = object{"securitySchemes": schemes}
 	}
 	return doc
 }
@@ -80,15 +85,23 @@ func (b *Build) openAPIFor(v *snapshot.Version) object {
 func operation(v *snapshot.Version, method string) object {
 	responses := object{"default": object{"description": "The answer of the upstream."}}
 	op := object{"operationId": method + "_any", "responses": responses}
-	if !v.Access.Allows(snapshot.APIKey) {
+	var security []object
+	refused, forbidden := policy.TokenRequired.Message, policy.TokenTenant.Message
+	if v.Access.Allows(snapshot.JWT) {
+		security = append(security, object{"jwt": []string{}})
+	}
+	if v.Access.Allows(snapshot.APIKey) {
+		security = append([]object{{"api_key": []string{}}}, security...)
+		refused, forbidden = policy.CredentialsRequired.Message+" "+policy.InvalidKey.Message, policy.KeyFrozen.Message
+	}
+	if len(security) == 0 {
 		return op
 	}
-	security := []object{{"api_key": []string{}}}
 	if v.Access.Mode == snapshot.Passthrough || v.Access.Keyless == snapshot.OwnerFallback {
 		security = append(security, object{}) // the key is optional
 	}
 	op["security"] = security
-	responses["401"] = object{"description": policy.CredentialsRequired.Message + " " + policy.InvalidKey.Message}
-	responses["403"] = object{"description": policy.KeyFrozen.Message}
+	responses["401"] = object{"description": refused}
+	responses["403"] = object{"description": forbidden}
 	return op
 }

@@ -74,6 +74,18 @@ type accessDoc struct {
 	Mode    snapshot.Mode     `json:"mode"`
 	Methods []snapshot.Method `json:"methods"`
 	Keyless snapshot.Keyless  `json:"keyless"`
+	JWT     jwtDoc            `json:"jwt"`
+}
+
+type jwtDoc struct {
+	AllowedPairs []pairDoc `json:"allowed_pairs"`
+}
+
+type pairDoc struct {
+	Issuer   string  `json:"iss"`
+	Audience string  `json:"aud"`
+	JWKSURL  *string `json:"jwks_url"`
+	Tenant   *string `json:"tenant"`
 }
 
 type ipDoc struct {
@@ -102,6 +114,7 @@ const configDoc = `The project's whole configuration. Times are RFC 3339 in UTC,
 | ` + "`key_types[]`" + ` | ` + "`scopes` of the keys of that type, `expires_in` a new key's default lifetime, `limits` of each key without its own, `built_in`" + ` for the two every project has |
 | ` + "`tenants[]`" + ` | customer workspaces; ` + "`fallback_owner`" + ` stands in for the project's; a ` + "`detached`" + ` one is no longer served, and its keys are answered 403 |
 | ` + "`versions[].requests_auth`" + ` | ` + "`mode` (`passthrough` or `authenticate`), the `methods` callers may use, and `keyless` (`reject` or `owner_fallback`)" + ` |
+| ` + "`versions[].requests_auth.jwt`" + ` | the issuers whose tokens the method ` + "`jwt`" + ` takes: a token has to match ` + "`iss` and `aud`" + ` of one pair; ` + "`jwks_url`" + ` of its keys, where its discovery document is not to say; ` + "`tenant`" + ` of its callers, where it is not the project's own |
 | ` + "`versions[].ip`" + ` | from where calls may come, as address ranges: ` + "`deny`" + ` is asked first; where ` + "`allow`" + ` is not empty all else is refused |
 | ` + "`versions[].environments[]`" + ` | ` + "`target` is the upstream, `url` the hosted address, `routes`" + ` the two path prefixes it answers at: without and with the project's name |
 `
@@ -146,9 +159,13 @@ func (b *Build) projectDoc() projectDoc {
 func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 	doc := versionDoc{
 		ID: v.ID, Name: v.Name,
-		RequestsAuth: accessDoc{Mode: v.Access.Mode, Methods: list(v.Access.Methods), Keyless: v.Access.Keyless},
+		RequestsAuth: accessDoc{Mode: v.Access.Mode, Methods: list(v.Access.Methods), Keyless: v.Access.Keyless, JWT: jwtDoc{AllowedPairs: []pairDoc{}}},
 		IP:           ipDoc{Allow: list(v.Access.IP.Allow), Deny: list(v.Access.IP.Deny)},
 		Environments: []environmentDoc{},
+	}
+	for _, one := range v.Access.Issuers {
+		doc.RequestsAuth.JWT.AllowedPairs = append(doc.RequestsAuth.JWT.AllowedPairs,
+			pairDoc{Issuer: one.Issuer, Audience: one.Audience, JWKSURL: optional(one.JWKSURL), Tenant: optional(one.Tenant)})
 	}
 	for i := range v.Environments {
 		e := &v.Environments[i]

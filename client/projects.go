@@ -81,6 +81,21 @@ type Auth struct {
 	Mode    string   `json:"mode"`
 	Methods []string `json:"methods"`
 	Keyless string   `json:"keyless"`
+	JWT     *JWT     `json:"jwt,omitempty"`
+}
+
+// JWT is whose tokens the method jwt takes: a token has to match one pair in both.
+type JWT struct {
+	AllowedPairs []TokenPair `json:"allowed_pairs"`
+}
+
+// TokenPair is an issuer and the audience that its tokens are for. Empty, JWKSURL is
+// left to the issuer's discovery document, and Tenant is the project's own.
+type TokenPair struct {
+	Issuer   string `json:"iss"`
+	Audience string `json:"aud"`
+	JWKSURL  string `json:"jwks_url,omitempty"`
+	Tenant   string `json:"tenant,omitempty"` // name
 }
 
 // Environment is an environment of a version. URL is empty in the answer to a
@@ -98,6 +113,7 @@ type AuthChange struct {
 	Mode    *string   `json:"mode,omitempty"`
 	Methods *[]string `json:"methods,omitempty"`
 	Keyless *string   `json:"keyless,omitempty"`
+	JWT     *JWT      `json:"jwt,omitempty"`
 }
 
 // Projects goes through all projects that the token may see, page by page. It

@@ -36,6 +36,7 @@ type NewAuth struct {
 	Methods  []string     `json:"methods,omitempty"`
 	Keyless  string       `json:"keyless,omitempty"` // reject or owner_fallback
 	KeyTypes []NewKeyType `json:"key_types,omitempty"`
+	JWT      *JWT         `json:"jwt,omitempty"`
 }
 
 // NewKeyType is a key type beside the built-in ones.

@@ -71,6 +71,17 @@ func (c *fastCall) keyLines() (n int, value string) {
 	return n, value
 }
 
+func (c *fastCall) authorization() (n int, value string) {
+	for i := range c.x.Request.Fields {
+		if f := &c.x.Request.Fields[i]; len(f.Name) == len(authorizationHeader) && strings.EqualFold(f.Name, authorizationHeader) {
+			if n++; n == 1 {
+				value = f.Value
+			}
+		}
+	}
+	return n, value
+}
+
 // lines are the values of one header.
 func (c *fastCall) lines(name string) []string {
 	var out []string
@@ -105,15 +116,17 @@ func (c *fastCall) length() int64 { return c.x.Request.Length }
 
 var (
 	jsonField          = []engine.Field{{Name: "Content-Type", Value: "application/json"}}
-	unauthorizedFields = append(jsonField[:1:1], engine.Field{Name: "Www-Authenticate", Value: policy.WWWAuthenticateValue})
+	unauthorizedFields = byDenial(func(d policy.Denial) []engine.Field {
+		return append(jsonField[:1:1], engine.Field{Name: "Www-Authenticate", Value: d.Challenge()})
+	})
 )
 
 func (c *fastCall) deny(d policy.Denial) int64 {
 	header := jsonField
 	if d.Status == 401 {
-		header = unauthorizedFields
+		header = unauthorizedFields[d]
 	}
-	return c.x.Answer(d.Status, c.withLimitLines(header), bodies[d.Code])
+	return c.x.Answer(d.Status, c.withLimitLines(header), bodies[d])
 }
 
 func (c *fastCall) forward(stripKey bool) {

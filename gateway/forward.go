@@ -60,6 +60,11 @@ func (c *slowCall) keyLines() (int, string) {
 	return len(lines), first(lines)
 }
 
+func (c *slowCall) authorization() (int, string) {
+	lines := c.r.Header[authorizationHeader]
+	return len(lines), first(lines)
+}
+
 func (c *slowCall) field(name string) string { return first(c.r.Header[http.CanonicalHeaderKey(name)]) }
 
 func (c *slowCall) hops() int {

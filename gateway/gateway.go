@@ -41,6 +41,14 @@ type Keys interface {
 	Lookup(hash [32]byte, into *snapshot.Key) (found, old bool)
 }
 
+// Verifier judges a bearer token by the issuers that a version takes tokens of, and
+// writes what a good one says into the caller's own Token; the zero Denial means
+// that it is good. It must keep no part of the text that it is given, be safe for
+// concurrent use, and bound its own waiting: for keys that have to be fetched.
+type Verifier interface {
+	Verify(token string, issuers []snapshot.TokenIssuer, now time.Time, into *policy.Token) policy.Denial
+}
+
 // Observer is told of every call that found its project, when the call is over.
 // It runs on the call's goroutine and must not block.
 type Observer interface {
@@ -90,6 +98,7 @@ const CatchAll = "/*"
 type Options struct {
 	Domain   string // bare domain: <project>.<domain> addresses a project; "" is localhost
 	Keys     Keys
+	Verifier Verifier // nil: every token is answered 503
 	Observer Observer // nil: nobody is told
 	Limiter  Limiter  // nil: calls that have limits are refused
 	Clock    func() time.Time
@@ -116,6 +125,7 @@ type Options struct {
 type Gateway struct {
 	domain    string
 	keys      Keys
+	verifier  Verifier
 	limiter   Limiter
 	observer  Observer
 	clock     func() time.Time
@@ -141,6 +151,7 @@ func New(o Options) *Gateway {
 	g := &Gateway{
 		domain:   strings.ToLower(o.Domain),
 		keys:     o.Keys,
+		verifier: o.Verifier,
 		limiter:  o.Limiter,
 		observer: o.Observer,
 		clock:    o.Clock,
@@ -231,6 +242,7 @@ type call struct {
 	target   target
 	route    route
 	key      snapshot.Key // the one that was presented
+	token    policy.Token // what the one that was presented says
 	identity policy.Identity
 	space    *policy.Tally // of the path that carries it
 	tally    *policy.Tally // space, once the call has been counted against limits; nil before, and without any
@@ -249,6 +261,8 @@ type call struct {
 type carrier interface {
 	// keyLines counts the X-API-Key lines and returns the first.
 	keyLines() (n int, value string)
+	// authorization counts the Authorization lines and returns the first.
+	authorization() (n int, value string)
 	// field is the first line of a field of the request, "" without one.
 	field(name string) string
 	// hops counts how often the call came through here.
@@ -328,27 +342,6 @@ func (c *call) serve() {
 	c.carrier.forward(decision.StripKey)
 }
 
-func (c *call) decide() policy.Decision {
-	in := policy.Call{
-		Access:      &c.route.version.access,
-		Realm:       c.route.project.realm,
-		Environment: c.route.environment.name,
-		RemoteIP:    c.conn.addr,
-		Now:         c.start,
-	}
-	if in.Access.Allows(snapshot.APIKey) {
-		n, key := c.carrier.keyLines()
-		in.KeyLines = n
-		if n == 1 && policy.WellFormedKey(key) {
-			var found bool
-			if found, in.OldSecret = c.gateway.keys.Lookup(policy.HashKey(key), &c.key); found {
-				in.Key = &c.key
-			}
-		}
-	}
-	return policy.Decide(&in)
-}
-
 func (c *call) refuse(d policy.Denial) {
 	c.status, c.code = d.Status, d.Code
 	c.bytesOut += c.carrier.deny(d)
@@ -381,7 +374,7 @@ func (c *call) observe() {
 	}
 	c.gateway.observer.Observe(Outcome{
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
-		Owner: c.identity.Owner, CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
+		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
 		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
 		Start: c.start, Duration: c.gateway.clock().Sub(c.start),

@@ -72,7 +72,7 @@ func (c *slowCall) setIdentity(h http.Header) {
 }
 
 // How many headers of ours a request can get.
-const forwardedHeaders, identityHeaders = 8, 6
+const forwardedHeaders, identityHeaders = 8, 7
 
 // forwarded sets what Kong sets (kong/runloop/handler.lua, access.before): of the
 // caller's own headers only the first line of X-Forwarded-For and of Via counts,
@@ -97,17 +97,19 @@ func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value s
 // identityLines sets whom the call is made for.
 func (c *call) identityLines(set func(name, value string)) {
 	id := &c.identity
-	if id.Owner == "" {
-		return
+	if id.Owner != "" {
+		set(policy.ConsumerIDHeader, id.ConsumerID)
+		set(policy.UsernameHeader, id.Owner)
+		set(policy.CustomIDHeader, id.Owner)
 	}
-	set(policy.ConsumerIDHeader, id.ConsumerID)
-	set(policy.UsernameHeader, id.Owner)
-	set(policy.CustomIDHeader, id.Owner)
 	if id.CredentialID != "" {
 		set(policy.CredentialHeader, id.CredentialID)
-		if len(id.Scopes) > 0 {
-			set(policy.ScopeHeader, strings.Join(id.Scopes, " "))
-		}
+	}
+	if id.User != "" {
+		set(policy.UserHeader, id.User)
+	}
+	if len(id.Scopes) > 0 {
+		set(policy.ScopeHeader, strings.Join(id.Scopes, " "))
 	}
 	if id.TenantID != "" {
 		set(policy.TenantHeader, id.TenantID)

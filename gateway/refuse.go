@@ -10,18 +10,20 @@ import (
 // Values of headers that are the same for every answer. net/http reads them
 // only, so that all calls can share them.
 var (
-	jsonType        = []string{"application/json"}
-	wwwAuthenticate = []string{policy.WWWAuthenticateValue}
+	jsonType   = []string{"application/json"}
+	challenges = byDenial(func(d policy.Denial) []string { return []string{d.Challenge()} })
 )
 
-// bodies is the JSON of every denial, by its code.
-var bodies = func() map[string][]byte {
-	out := map[string][]byte{}
+// bodies is the JSON of every denial.
+var bodies = byDenial(policy.Denial.Body)
+
+func byDenial[T any](of func(policy.Denial) T) map[policy.Denial]T {
+	out := map[policy.Denial]T{}
 	for _, d := range policy.Denials() {
-		out[d.Code] = d.Body()
+		out[d] = of(d)
 	}
 	return out
-}()
+}
 
 // drainTimeout bounds how long net/http may wait for the rest of a body that
 // nobody wants, when it makes the connection ready for the next request.
@@ -33,13 +35,13 @@ func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) int64 {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	if d.Status == http.StatusUnauthorized {
-		h["Www-Authenticate"] = wwwAuthenticate
+		h["Www-Authenticate"] = challenges[d]
 	}
 	if r.ContentLength != 0 {
 		setReadDeadline(w, drainTimeout)
 	}
 	w.WriteHeader(d.Status)
-	n, _ := w.Write(bodies[d.Code]) // it fails when the caller is gone: nobody to tell
+	n, _ := w.Write(bodies[d]) // it fails when the caller is gone: nobody to tell
 	if r.Method == http.MethodHead {
 		return 0 // net/http takes the body and keeps it to itself
 	}

@@ -205,7 +205,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect func(*environment) 
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		out := version{id: v.ID, name: v.Name, access: v.Access}
-		out.access.Methods = slices.Clone(v.Access.Methods)
+		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
 		for _, e := range v.Environments {
 			env, err := compileEnvironment(e, connect, next, last)
 			if err != nil {
@@ -232,7 +232,10 @@ func checkAccess(a snapshot.Access, fallbackOwner string) error {
 		return fmt.Errorf("mode %q without a method", a.Mode)
 	}
 	for _, m := range a.Methods {
-		if m != snapshot.APIKey {
+		switch {
+		case m == snapshot.JWT && len(a.Issuers) == 0:
+			return fmt.Errorf("method %q without an issuer", m)
+		case m != snapshot.APIKey && m != snapshot.JWT:
 			return fmt.Errorf("method %q is not enforced here", m)
 		}
 	}

@@ -57,7 +57,8 @@ func frozenText(p rules.Project) string {
 func (s *Server) versionSection(p rules.Project, version rules.Version) projects.Version {
 	out := projects.Version{ID: version.ID, Name: version.Name, Access: projects.Access{
 		Action: accessAction(p, version), Revision: version.ETag, Mode: version.Mode,
-		APIKey: slices.Contains(version.Methods, string(snapshot.APIKey)), Keyless: version.Keyless,
+		APIKey: slices.Contains(version.Methods, string(snapshot.APIKey)), JWT: slices.Contains(version.Methods, string(snapshot.JWT)),
+		Issuers: ui.Value{Text: issuerLines(version.Issuers)}, Keyless: version.Keyless,
 		FallbackOwner: ui.Value{Text: p.FallbackOwner},
 	}}
 	for _, e := range version.Environments {

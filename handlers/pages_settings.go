@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/fault"
 	rules "postern/projects"
 	"postern/snapshot"
 	"postern/views/projects"
@@ -34,25 +35,60 @@ func (f settingsForm) compare(m *projects.Conflict, p rules.Project) error {
 }
 
 type accessForm struct {
-	version, revision, mode, keyless, fallbackOwner string
-	methods                                         []string
+	version, revision, mode, keyless, fallbackOwner, issuers string
+	methods                                                  []string
 }
 
 func (s *Server) saveAccess(v *visit) (answer, error) {
 	form := accessForm{version: v.param("version"), revision: v.posted("revision"), mode: v.posted("mode"), keyless: v.posted("keyless"),
-		fallbackOwner: strings.TrimSpace(v.posted("fallback_owner")), methods: v.c.Request.PostForm["methods"]}
-	_, err := s.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, form.change())
+		fallbackOwner: strings.TrimSpace(v.posted("fallback_owner")), issuers: strings.TrimSpace(v.posted("token_issuers")), methods: v.c.Request.PostForm["methods"]}
+	change, err := form.change()
+	if err == nil {
+		_, err = s.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, change)
+	}
 	return s.saved(v, err, "access", form)
 }
 
-// change leaves the fallback owner alone where the form hides its field.
-func (f accessForm) change() rules.AccessChange {
+// change leaves alone what the form has no use for: the fallback owner where it
+// hides its field, and the issuers without the method that takes their tokens.
+func (f accessForm) change() (rules.AccessChange, error) {
 	methods := append([]string{}, f.methods...) // none chosen is an empty list, not an absent one
 	out := rules.AccessChange{Mode: &f.mode, Methods: &methods, Keyless: &f.keyless}
 	if f.falls() {
 		out.FallbackOwner = &f.fallbackOwner
 	}
-	return out
+	if !slices.Contains(methods, string(snapshot.JWT)) {
+		return out, nil
+	}
+	issuers, err := parseIssuers(f.issuers)
+	out.Issuers = &issuers
+	return out, err
+}
+
+// parseIssuers reads one pair of issuer and audience a line.
+func parseIssuers(text string) ([]snapshot.TokenIssuer, error) {
+	out := []snapshot.TokenIssuer{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		pair, err := snapshot.ParseTokenIssuer(line)
+		if err != nil {
+			return nil, fault.InvalidField(issuersPointer, "invalid_pair", "Write each pair on a line of its own: %s.", err)
+		}
+		out = append(out, pair)
+	}
+	return out, nil
+}
+
+const issuersPointer = "/requests_auth/jwt/allowed_pairs"
+
+func issuerLines(issuers []snapshot.TokenIssuer) string {
+	var lines []string
+	for _, one := range issuers {
+		lines = append(lines, one.Line())
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (f accessForm) falls() bool { return f.keyless == string(snapshot.OwnerFallback) }
@@ -64,6 +100,8 @@ func (f accessForm) mark(m *projects.Configure, wrong *mistakes) {
 		}
 		access := &m.Versions[i].Access
 		access.Revision, access.Mode, access.Keyless = f.revision, f.mode, f.keyless
+		access.JWT = slices.Contains(f.methods, string(snapshot.JWT))
+		access.Issuers = wrong.value(issuersPointer, f.issuers)
 		access.APIKey = slices.Contains(f.methods, string(snapshot.APIKey))
 		access.FallbackOwner = wrong.value("/fallback_owner", f.fallbackOwner)
 		access.ModeError = wrong.take("/requests_auth/mode")
@@ -83,9 +121,10 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.Rows = []projects.Difference{
 		{Label: "Who may call", Yours: projects.ModeTitle(f.mode), Theirs: projects.ModeTitle(now.Mode)},
 		{Label: "Allowed methods", Yours: methodsText(f.methods), Theirs: methodsText(now.Methods)},
+		{Label: "Token issuers", Yours: f.issuers, Theirs: issuerLines(now.Issuers)},
 		{Label: "A call without an API key", Yours: projects.KeylessTitle(f.keyless), Theirs: projects.KeylessTitle(now.Keyless)},
 	}
-	m.Hidden = []projects.Pair{{Name: "revision", Value: now.ETag}, {Name: "mode", Value: f.mode}, {Name: "keyless", Value: f.keyless}}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: now.ETag}, {Name: "mode", Value: f.mode}, {Name: "keyless", Value: f.keyless}, {Name: "token_issuers", Value: f.issuers}}
 	for _, method := range f.methods {
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "methods", Value: method})
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"postern/projects"
+	"postern/snapshot"
 )
 
 // ProjectRef is the path of everything below a project. It is exported because
@@ -52,6 +53,38 @@ type requestsAuthOutput struct {
 	Mode    string   `json:"mode"`
 	Methods []string `json:"methods"`
 	Keyless string   `json:"keyless"`
+	JWT     *jwtBody `json:"jwt,omitempty"`
+}
+
+// jwtBody is whose tokens the method jwt takes.
+type jwtBody struct {
+	AllowedPairs []tokenPair `json:"allowed_pairs,omitempty" doc:"A token has to match one of them in both iss and aud"`
+}
+
+type tokenPair struct {
+	Issuer   string `json:"iss,omitempty" doc:"https address of the issuer, exactly as its tokens have it" example:"https://accounts.example.com"`
+	Audience string `json:"aud,omitempty" doc:"Has to be among the token's aud" example:"https://api.example.com"`
+	JWKSURL  string `json:"jwks_url,omitempty" doc:"Where the issuer's keys are; by its discovery document when absent"`
+	Tenant   string `json:"tenant,omitempty" doc:"Name of the tenant that its callers belong to; the project's own when absent"`
+}
+
+func (b *jwtBody) rule() []snapshot.TokenIssuer {
+	out := []snapshot.TokenIssuer{}
+	for _, pair := range b.AllowedPairs {
+		out = append(out, snapshot.TokenIssuer(pair))
+	}
+	return out
+}
+
+func showIssuers(issuers []snapshot.TokenIssuer) *jwtBody {
+	if len(issuers) == 0 {
+		return nil
+	}
+	out := &jwtBody{}
+	for _, one := range issuers {
+		out.AllowedPairs = append(out.AllowedPairs, tokenPair(one))
+	}
+	return out
 }
 
 type environmentOutput struct {
@@ -82,7 +115,7 @@ func (s *Server) showProject(p projects.Project) projectOutput {
 
 func (s *Server) showVersion(v projects.Version) versionOutput {
 	out := versionOutput{ID: v.ID, Name: v.Name, ETag: quoteTag(v.ETag), Environments: []environmentOutput{},
-		IP: ipRules{Allow: v.IPAllow, Deny: v.IPDeny}, RequestsAuth: requestsAuthOutput{Mode: v.Mode, Methods: v.Methods, Keyless: v.Keyless}}
+		IP: ipRules{Allow: v.IPAllow, Deny: v.IPDeny}, RequestsAuth: requestsAuthOutput{Mode: v.Mode, Methods: v.Methods, Keyless: v.Keyless, JWT: showIssuers(v.Issuers)}}
 	for _, e := range v.Environments {
 		out.Environments = append(out.Environments, s.showEnvironment(e))
 	}
@@ -146,7 +179,7 @@ func (s *Server) updateVersion(ctx context.Context, in *struct {
 			Mode    *string     `json:"mode,omitempty"`
 			Methods *[]string   `json:"methods,omitempty"`
 			Keyless *string     `json:"keyless,omitempty"`
-			JWT     unavailable `json:"jwt,omitempty"`
+			JWT     *jwtBody    `json:"jwt,omitempty"`
 			Opaque  unavailable `json:"opaque,omitempty"`
 		} `json:"requests_auth,omitempty"`
 		IP struct {
@@ -156,11 +189,15 @@ func (s *Server) updateVersion(ctx context.Context, in *struct {
 	}
 }) (*tagged[versionOutput], error) {
 	auth := in.Body.RequestsAuth
-	if err := refuseUnavailable(map[string]unavailable{"/requests_auth/jwt": auth.JWT, "/requests_auth/opaque": auth.Opaque}); err != nil {
+	if err := refuseUnavailable(map[string]unavailable{"/requests_auth/opaque": auth.Opaque}); err != nil {
 		return nil, err
 	}
-	v, err := s.Projects.UpdateAccess(ctx, principalOf(ctx), in.Project, in.Version, unquoteTag(in.IfMatch),
-		projects.AccessChange{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless, IPAllow: in.Body.IP.Allow, IPDeny: in.Body.IP.Deny})
+	change := projects.AccessChange{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless, IPAllow: in.Body.IP.Allow, IPDeny: in.Body.IP.Deny}
+	if auth.JWT != nil {
+		issuers := auth.JWT.rule()
+		change.Issuers = &issuers
+	}
+	v, err := s.Projects.UpdateAccess(ctx, principalOf(ctx), in.Project, in.Version, unquoteTag(in.IfMatch), change)
 	if err != nil {
 		return nil, err
 	}

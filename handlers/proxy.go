@@ -43,7 +43,7 @@ type requestsAuthInput struct {
 	Methods  []string       `json:"methods,omitempty" doc:"[api_key] when absent and mode is authenticate"`
 	Keyless  string         `json:"keyless,omitempty" doc:"reject (default) or owner_fallback"`
 	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"Beside the built-in full and read-only"`
-	JWT      unavailable    `json:"jwt,omitempty"`
+	JWT      *jwtBody       `json:"jwt,omitempty"`
 	Opaque   unavailable    `json:"opaque,omitempty"`
 }
 
@@ -188,7 +188,7 @@ func sameSecret(guess, secret string) bool {
 func (in *createProxyInput) refuseUnavailable() error {
 	sent := map[string]unavailable{"/openapi": in.Body.OpenAPI}
 	if auth := in.Body.RequestsAuth; auth != nil {
-		sent["/requests_auth/jwt"], sent["/requests_auth/opaque"] = auth.JWT, auth.Opaque
+		sent["/requests_auth/opaque"] = auth.Opaque
 	}
 	return refuseUnavailable(sent)
 }
@@ -201,6 +201,9 @@ func (in *createProxyInput) rule() projects.CreateInput {
 	}
 	if auth := b.RequestsAuth; auth != nil {
 		out.Auth = projects.AuthInput{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless}
+		if auth.JWT != nil {
+			out.Auth.Issuers = auth.JWT.rule()
+		}
 		for _, t := range auth.KeyTypes {
 			out.KeyTypes = append(out.KeyTypes, projects.KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, Limits: t.Limits})
 		}

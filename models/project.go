@@ -19,16 +19,25 @@ type Project struct {
 
 // Version is a row of versions.
 type Version struct {
-	ID          string `gorm:"primaryKey"`
-	ProjectID   string
-	Name        string
-	AuthMode    string
-	AuthMethods []string `gorm:"serializer:json"`
-	Keyless     string
-	IPAllow     Prefixes // empty: from anywhere
-	IPDeny      Prefixes
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	ID           string `gorm:"primaryKey"`
+	ProjectID    string
+	Name         string
+	AuthMode     string
+	AuthMethods  []string `gorm:"serializer:json"`
+	Keyless      string
+	TokenIssuers []TokenIssuer `gorm:"serializer:json"`
+	IPAllow      Prefixes      // empty: from anywhere
+	IPDeny       Prefixes
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+// TokenIssuer is a pair of issuer and audience whose tokens a version takes.
+type TokenIssuer struct {
+	Issuer   string `json:"iss"`
+	Audience string `json:"aud"`
+	JWKSURL  string `json:"jwks_url,omitempty"`
+	Tenant   string `json:"tenant,omitempty"`
 }
 
 // Environment is a row of environments.
@@ -141,7 +150,7 @@ func (t *Tx) VersionByID(id string) (Version, error) {
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateVersion(v Version, seen time.Time) (bool, error) {
 	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
-		Select("AuthMode", "AuthMethods", "Keyless", "IPAllow", "IPDeny", "UpdatedAt").UpdateColumns(&v)
+		Select("AuthMode", "AuthMethods", "Keyless", "TokenIssuers", "IPAllow", "IPDeny", "UpdatedAt").UpdateColumns(&v)
 	return res.RowsAffected == 1, res.Error
 }
 

@@ -19,9 +19,12 @@ type Denial struct {
 var (
 	NoRoute             = Denial{404, "no_route", "No project, version and environment answer at this address."}
 	CredentialsRequired = Denial{401, "credentials_required", "Send an API key in the X-API-Key header."}
+	TokenRequired       = Denial{401, "credentials_required", "Send a token as Authorization: Bearer."}
+	InvalidToken        = Denial{401, "invalid_token", "This token is not valid here."}
 	InvalidKey          = Denial{401, "invalid_key", "This API key is not valid here."}
 	KeyFrozen           = Denial{403, "key_frozen", "This API key is frozen."}
 	WrongTenant         = Denial{403, "wrong_tenant", "This API key belongs to a tenant that is not served here."}
+	TokenTenant         = Denial{403, "wrong_tenant", "This token belongs to a tenant that is not served here, or to another than the API key does."}
 	IPDenied            = Denial{403, "ip_denied", "Calls from this address are not allowed."}
 	RateLimited         = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
 	QuotaExceeded       = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in Retry-After."}
@@ -30,6 +33,7 @@ var (
 	ExpiredProxy        = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
 	ClaimRequired       = Denial{403, "claim_required", "Nobody has claimed this proxy yet. Until somebody does it carries no WebSockets, no targets on ports other than 80 and 443, and no large answers."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
+	IssuerUnavailable   = Denial{503, "issuer_unavailable", "The keys of the token's issuer cannot be had at the moment."}
 	UpstreamTimeout     = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
 	LoopDetected        = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
 	BadRequest          = Denial{400, "bad_request", "The request target is not valid."}
@@ -40,9 +44,23 @@ var (
 // Denials is the complete table, ordered by status.
 func Denials() []Denial {
 	return []Denial{
-		BadRequest, CredentialsRequired, InvalidKey, KeyFrozen, WrongTenant, IPDenied, ProjectFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
-		ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, LimitsUnavailable, UpstreamTimeout, LoopDetected,
+		BadRequest, CredentialsRequired, TokenRequired, InvalidKey, InvalidToken, KeyFrozen, WrongTenant, TokenTenant, IPDenied, ProjectFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
+		ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, LimitsUnavailable, IssuerUnavailable, UpstreamTimeout, LoopDetected,
 	}
+}
+
+// Challenge is the WWW-Authenticate of the answer, "" for one without: a 401 has
+// it (RFC 9110, 15.5.2), for tokens in the words of RFC 6750, 3.
+func (d Denial) Challenge() string {
+	switch {
+	case d.Status != 401:
+		return ""
+	case d == InvalidToken:
+		return `Bearer error="invalid_token"`
+	case d == TokenRequired:
+		return "Bearer"
+	}
+	return WWWAuthenticateValue
 }
 
 // Body is the JSON body of the answer. Codes and messages are plain ASCII
@@ -59,17 +77,40 @@ type Call struct {
 	KeyLines    int           // number of X-API-Key lines the caller sent
 	Key         *snapshot.Key // looked up by the only line; nil when that is malformed or unknown; Decide fits it to the project
 	OldSecret   bool          // Key was found by the secret before its last rotation
+	Token       *Token        // verified; nil when none was sent or it was refused
+	TokenDenial Denial        // why the token that was sent does not count; zero when none was sent or it is verified
 	RemoteIP    netip.Addr    // the caller's; the zero value is in no range
 	Now         time.Time
 }
 
-// Identity is whom a call is made for. The zero value is nobody.
+// Token is what a verified token says.
+type Token struct {
+	Issuer  string   // iss
+	Subject string   // sub, printable ASCII without a blank at either end, at most 255 bytes
+	Scopes  []string // what its issuer let the client do, each without blanks
+	Tenant  string   // name of the tenant of its pair; "" is the project's own
+}
+
+// Identity is whom a call is made for. The zero value is nobody. A user of a token
+// is no consumer: consumers are the owners of keys, and a subject that its issuer
+// chose to be called as one of them must not pass for it.
 type Identity struct {
-	ConsumerID   string // X-Consumer-ID
-	Owner        string // X-Consumer-Username and X-Consumer-Custom-ID
-	CredentialID string // X-Credential-Identifier; "" without a key
-	Scopes       []string
-	TenantID     string // X-Tenant-ID; "" without a key
+	ConsumerID   string   // X-Consumer-ID
+	Owner        string   // X-Consumer-Username and X-Consumer-Custom-ID; "" without a key or one to fall back to
+	CredentialID string   // X-Credential-Identifier; "" without a key
+	User         string   // X-Authenticated-Userid; "" without a token
+	Issuer       string   // who knows User by that name
+	Scopes       []string // X-Authenticated-Scope: the key's, or else the token's
+	TenantID     string   // X-Tenant-ID; "" without a key or token
+}
+
+// Account is whom the call counts for, "" for nobody. A user is named with its
+// issuer: another one may use the same name for somebody else.
+func (id *Identity) Account() string {
+	if id.Owner != "" || id.User == "" {
+		return id.Owner
+	}
+	return id.User + " (" + id.Issuer + ")"
 }
 
 // Decision is the outcome for one call.
@@ -92,15 +133,27 @@ func Decide(c *Call) Decision {
 }
 
 func authenticate(c *Call) Decision {
-	if !c.Access.Allows(snapshot.APIKey) {
-		if c.Access.Mode == snapshot.Passthrough {
-			return Decision{Allow: true}
-		}
-		return deny(CredentialsRequired)
-	}
-	if c.KeyLines > 0 {
+	keys := c.Access.Allows(snapshot.APIKey)
+	token := c.Access.Allows(snapshot.JWT) && (c.Token != nil || c.TokenDenial != Denial{})
+	switch {
+	case keys && c.KeyLines > 0 && token:
+		return decideBoth(c)
+	case keys && c.KeyLines > 0:
 		return decideKey(c)
+	case token:
+		return decideToken(c, keys)
+	case keys:
+		return decideKeyless(c)
+	case c.Access.Mode == snapshot.Passthrough:
+		return Decision{Allow: true}
+	case c.Access.Allows(snapshot.JWT):
+		return deny(TokenRequired)
 	}
+	return deny(CredentialsRequired)
+}
+
+// decideKeyless judges a call without any credential where keys are looked at.
+func decideKeyless(c *Call) Decision {
 	switch {
 	case c.Access.Keyless == snapshot.OwnerFallback && c.Realm.FallbackOwner != "":
 		return Decision{Allow: true, StripKey: true, Identity: Identity{
@@ -141,6 +194,40 @@ func decideKey(c *Call) Decision {
 		Scopes:       k.Scopes,
 		TenantID:     k.TenantID,
 	}}
+}
+
+// decideToken judges a token that came without a key. Where such calls fall back to
+// an owner it is the consumer, and the user is named beside it.
+func decideToken(c *Call, stripKey bool) Decision {
+	if c.Token == nil {
+		return deny(c.TokenDenial)
+	}
+	tenantID := c.Realm.TenantNamed(c.Token.Tenant)
+	if tenantID == "" {
+		return deny(TokenTenant)
+	}
+	id := Identity{User: c.Token.Subject, Issuer: c.Token.Issuer, Scopes: c.Token.Scopes, TenantID: tenantID}
+	if owner := c.Realm.FallbackOwnerOf(tenantID); c.Access.Keyless == snapshot.OwnerFallback && owner != "" {
+		id.ConsumerID, id.Owner = ConsumerID(c.Realm.ID, owner), owner
+	}
+	return Decision{Allow: true, StripKey: stripKey, Identity: id}
+}
+
+// decideBoth judges a call with a key and a token: both have to hold, and to be of
+// one tenant. The consumer and the scopes are the key's.
+func decideBoth(c *Call) Decision {
+	d := decideKey(c)
+	if !d.Allow {
+		return d
+	}
+	if c.Token == nil {
+		return deny(c.TokenDenial)
+	}
+	if c.Realm.TenantNamed(c.Token.Tenant) != d.Identity.TenantID {
+		return deny(TokenTenant)
+	}
+	d.Identity.User, d.Identity.Issuer = c.Token.Subject, c.Token.Issuer
+	return d
 }
 
 func deny(d Denial) Decision { return Decision{Denial: d, StripKey: true} }

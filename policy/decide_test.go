@@ -173,9 +173,12 @@ func TestDenialBodiesAreTheirOwnJSON(t *testing.T) {
 		if diff := cmp.Diff(map[string]string{"message": d.Message, "code": d.Code}, body); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", d.Code, diff)
 		}
-		if seen[d.Code] || d.Status < 400 {
+		if seen[d.Message] || d.Status < 400 {
 			t.Errorf("%s: listed twice, or with status %d", d.Code, d.Status)
 		}
-		seen[d.Code] = true
+		if (d.Challenge() != "") != (d.Status == 401) {
+			t.Errorf("%s: status %d with the challenge %q", d.Code, d.Status, d.Challenge())
+		}
+		seen[d.Message] = true
 	}
 }

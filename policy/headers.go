@@ -8,6 +8,7 @@ const (
 	CustomIDHeader       = "X-Consumer-Custom-Id"
 	CredentialHeader     = "X-Credential-Identifier"
 	ScopeHeader          = "X-Authenticated-Scope"
+	UserHeader           = "X-Authenticated-Userid"
 	TenantHeader         = "X-Tenant-Id"
 	WWWAuthenticateValue = `Key realm="postern"` // goes with every 401
 )

@@ -68,8 +68,8 @@ func (r *Realm) Tally(t *Tally, id *Identity, key *snapshot.Key, ip string, now 
 	if id.CredentialID != "" {
 		t.add(r, ByKey, id.CredentialID, r.KeyLimits(key))
 	}
-	if id.Owner != "" {
-		t.add(r, ByOwner, id.Owner, &r.Limits.Owner)
+	if account := id.Account(); account != "" {
+		t.add(r, ByOwner, account, &r.Limits.Owner)
 	}
 	t.add(r, ByIP, ip, &r.Limits.IP)
 	t.add(r, ByProject, "", &r.Limits.Project)

@@ -11,18 +11,19 @@ type Realm struct {
 	Limits        snapshot.ProjectLimits
 	ownTenant     string            // id of the tenant named default
 	tenants       map[string]string // id to fallback owner
+	named         map[string]string // tenant's name to id
 	types         map[string]*snapshot.KeyType
 }
 
 // NewRealm lays out a project. It keeps no reference to it but to its key types.
 func NewRealm(p *snapshot.Project) *Realm {
 	r := &Realm{ID: p.ID, ProductID: p.ProductID, FallbackOwner: p.FallbackOwner, Limits: p.Limits,
-		tenants: make(map[string]string, len(p.Tenants)), types: make(map[string]*snapshot.KeyType, len(p.KeyTypes))}
+		tenants: make(map[string]string, len(p.Tenants)), named: make(map[string]string, len(p.Tenants)), types: make(map[string]*snapshot.KeyType, len(p.KeyTypes))}
 	for _, t := range p.Tenants {
 		if t.Detached {
 			continue
 		}
-		r.tenants[t.ID] = t.FallbackOwner
+		r.tenants[t.ID], r.named[t.Name] = t.FallbackOwner, t.ID
 		if t.Name == snapshot.DefaultTenant {
 			r.ownTenant = t.ID
 		}
@@ -37,6 +38,15 @@ func NewRealm(p *snapshot.Project) *Realm {
 func (r *Realm) Serves(tenantID string) bool {
 	_, ok := r.tenants[tenantID]
 	return ok
+}
+
+// TenantNamed is the id of the tenant of that name, the project's own for "", and
+// "" when the project does not serve it.
+func (r *Realm) TenantNamed(name string) string {
+	if name == "" {
+		return r.ownTenant
+	}
+	return r.named[name]
 }
 
 // FallbackOwnerOf is whom a call without a key counts against when a verified

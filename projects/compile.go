@@ -96,7 +96,7 @@ func readVersions(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 	versions, err := tx.VersionsOf(row.ID)
 	for _, v := range versions {
 		version := snapshot.Version{ID: v.ID, Name: v.Name, Access: snapshot.Access{Mode: snapshot.Mode(v.AuthMode), Keyless: snapshot.Keyless(v.Keyless),
-			IP: snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny}}}
+			Issuers: issuersOf(v.TokenIssuers), IP: snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny}}}
 		for _, method := range v.AuthMethods {
 			version.Access.Methods = append(version.Access.Methods, snapshot.Method(method))
 		}

@@ -48,6 +48,7 @@ type AuthInput struct {
 	Mode    string
 	Methods []string
 	Keyless string
+	Issuers []snapshot.TokenIssuer // whose tokens the method jwt takes
 }
 
 // Created is a new project with the secrets that are shown this once.
@@ -155,9 +156,12 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 	var authWrong, typesWrong, targetsWrong []fault.Field
 	if in.Login != nil && in.Auth.Mode == string(snapshot.Authenticate) && in.Auth.Methods == nil {
 		wrong = append(wrong, fault.Field{Pointer: "/requests_auth/methods", Code: "not_available_yet",
-			Detail: "With a login the default is api_key and jwt, and the gateway does not check tokens yet. Send [\"api_key\"]."})
+			Detail: "With a login the default is api_key and jwt, and the gateway does not check a login's tokens yet. Send [\"api_key\"]."})
 	}
-	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth")
+	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth", []string{snapshot.DefaultTenant, in.Tenant})
+	if len(in.Auth.Issuers) > 0 {
+		authWrong = append(authWrong, needsJWT(out.Auth, "/requests_auth")...)
+	}
 	out.KeyTypes, typesWrong = withBuiltIns(in.KeyTypes)
 	wrong = append(append(wrong, authWrong...), typesWrong...)
 	targetsWrong, err := s.planTargets(ctx, p, &out)
@@ -279,7 +283,7 @@ func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal,
 		project.ProductID = &product.ID
 	}
 	version := models.Version{ID: models.NewID("ver"), ProjectID: project.ID, Name: plan.Version, AuthMode: plan.Auth.Mode,
-		AuthMethods: plan.Auth.Methods, Keyless: plan.Auth.Keyless, CreatedAt: now, UpdatedAt: now}
+		AuthMethods: plan.Auth.Methods, Keyless: plan.Auth.Keyless, TokenIssuers: issuerRows(plan.Auth.Issuers), CreatedAt: now, UpdatedAt: now}
 	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: snapshot.DefaultTenant, CreatedAt: now, UpdatedAt: now}
 	if err := tx.Insert(&project, &version, &tenant); err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"postern/fault"
 	"postern/keys"
 	"postern/models"
+	"postern/snapshot"
 )
 
 // TargetChecker judges an address that a customer wants calls forwarded to.
@@ -70,6 +71,7 @@ type Version struct {
 	Mode         string
 	Methods      []string
 	Keyless      string
+	Issuers      []snapshot.TokenIssuer
 	IPAllow      []string // CIDRs; empty: from anywhere
 	IPDeny       []string // CIDRs; asked before IPAllow
 	ETag         string   `audit:"-"`
@@ -218,7 +220,7 @@ func later(a, b time.Time) time.Time {
 
 func viewVersion(project string, v models.Version, environments []models.Environment) Version {
 	out := Version{ID: v.ID, Project: project, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless,
-		IPAllow: keys.Texts(v.IPAllow), IPDeny: keys.Texts(v.IPDeny), ETag: etag(v.UpdatedAt)}
+		IPAllow: keys.Texts(v.IPAllow), IPDeny: keys.Texts(v.IPDeny), Issuers: issuersOf(v.TokenIssuers), ETag: etag(v.UpdatedAt)}
 	for _, e := range environments {
 		if e.VersionID == v.ID {
 			out.Environments = append(out.Environments, viewEnvironment(project, v.Name, e))

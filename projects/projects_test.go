@@ -115,8 +115,8 @@ func TestEveryWrongFieldIsNamed(t *testing.T) {
 			KeyTypes:     []projects.KeyType{{Name: "full", Scopes: []string{"Read"}}, {Name: "ok-type", ExpiresIn: -1}},
 		})
 		got := pointers(err)
-		want := []string{"/version", "/name", "/display_name", "/requests_auth/mode", "/requests_auth/methods/0", "/requests_auth/methods/2",
-			"/requests_auth/methods/3", "/requests_auth/keyless", "/requests_auth/key_types/0/name", "/requests_auth/key_types/0/scopes/0",
+		want := []string{"/version", "/name", "/display_name", "/requests_auth/mode", "/requests_auth/methods/2",
+			"/requests_auth/methods/3", "/requests_auth/keyless", "/requests_auth/jwt/allowed_pairs", "/requests_auth/key_types/0/name", "/requests_auth/key_types/0/scopes/0",
 			"/requests_auth/key_types/1/scopes", "/requests_auth/key_types/1/expires_in", "/target", "/environments/a~1b"}
 		if !slices.Equal(got, want) {
 			t.Errorf("\ngot  %v\nwant %v", got, want)

@@ -11,6 +11,7 @@ import (
 	"postern/fault"
 	"postern/keys"
 	"postern/models"
+	"postern/snapshot"
 )
 
 // AccessChange is what UpdateAccess can change; nil leaves a field as it is.
@@ -19,6 +20,7 @@ type AccessChange struct {
 	Mode          *string
 	Methods       *[]string
 	Keyless       *string
+	Issuers       *[]snapshot.TokenIssuer // only for a version that has the method jwt
 	FallbackOwner *string
 	IPAllow       *[]string // CIDRs; empty: from anywhere
 	IPDeny        *[]string // CIDRs; asked before IPAllow
@@ -49,7 +51,14 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 			return stale()
 		}
 		seen := version.UpdatedAt
-		auth, wrong := normalizeAuth(in.over(version), "/requests_auth")
+		tenants, err := tenantNames(tx, project.ID)
+		if err != nil {
+			return err
+		}
+		auth, wrong := normalizeAuth(in.over(version), "/requests_auth", tenants)
+		if in.Issuers != nil && len(*in.Issuers) > 0 {
+			wrong = append(wrong, needsJWT(auth, "/requests_auth")...)
+		}
 		if in.FallbackOwner != nil {
 			wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
 		}
@@ -61,6 +70,7 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 			return err
 		}
 		version.AuthMode, version.AuthMethods, version.Keyless, version.UpdatedAt = auth.Mode, auth.Methods, auth.Keyless, now
+		version.TokenIssuers = issuerRows(auth.Issuers)
 		if err := written(tx.UpdateVersion(version, seen)); err != nil {
 			return err
 		}
@@ -69,6 +79,15 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 		return err
 	})
 	return out, err
+}
+
+func tenantNames(tx *models.Tx, projectID string) ([]string, error) {
+	rows, err := tx.TenantsOf(projectID)
+	var names []string
+	for _, row := range rows {
+		names = append(names, row.Name)
+	}
+	return names, err
 }
 
 // moveFallback gives the project the change's fallback owner, where it names
@@ -98,7 +117,7 @@ func (in AccessChange) setRanges(version *models.Version) (wrong []fault.Field) 
 // over lays the change over what a version has. A mode that changes without
 // methods being named takes the new mode's default methods.
 func (in AccessChange) over(version models.Version) AuthInput {
-	auth := AuthInput{Mode: version.AuthMode, Methods: slices.Clone(version.AuthMethods), Keyless: version.Keyless}
+	auth := AuthInput{Mode: version.AuthMode, Methods: slices.Clone(version.AuthMethods), Keyless: version.Keyless, Issuers: issuersOf(version.TokenIssuers)}
 	if in.Mode != nil && *in.Mode != auth.Mode {
 		auth.Mode = *in.Mode
 		if len(auth.Methods) == 0 {
@@ -110,6 +129,9 @@ func (in AccessChange) over(version models.Version) AuthInput {
 	}
 	if in.Keyless != nil {
 		auth.Keyless = *in.Keyless
+	}
+	if in.Issuers != nil {
+		auth.Issuers = *in.Issuers
 	}
 	return auth
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -38,8 +39,8 @@ func checkDisplayName(s string) []fault.Field {
 }
 
 // normalizeAuth fills in the defaults of requests_auth and checks it; prefix is
-// where in the body it stands.
-func normalizeAuth(in AuthInput, prefix string) (AuthInput, []fault.Field) {
+// where in the body it stands, tenants are those that the project serves.
+func normalizeAuth(in AuthInput, prefix string, tenants []string) (AuthInput, []fault.Field) {
 	var wrong []fault.Field
 	if in.Mode == "" {
 		in.Mode = string(snapshot.Passthrough)
@@ -58,33 +59,47 @@ func normalizeAuth(in AuthInput, prefix string) (AuthInput, []fault.Field) {
 		in.Methods = []string{}
 	}
 	if authenticate && len(in.Methods) == 0 {
-		wrong = append(wrong, fault.Field{Pointer: prefix + "/methods", Code: "required", Detail: "Name at least one method when mode is authenticate: api_key."})
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/methods", Code: "required", Detail: "Name at least one method when mode is authenticate: api_key or jwt."})
 	}
 	seen := map[string]bool{}
 	for i, method := range in.Methods {
 		pointer := fmt.Sprintf("%s/methods/%d", prefix, i)
 		switch snapshot.Method(method) {
-		case snapshot.APIKey:
+		case snapshot.APIKey, snapshot.JWT:
 			if seen[method] {
 				wrong = append(wrong, fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This method is named twice."})
 			}
 			seen[method] = true
-		case snapshot.JWT, snapshot.Opaque:
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "not_available_yet", Detail: fmt.Sprintf("The method %s is not available yet; use api_key.", method)})
+		case snapshot.Opaque:
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "not_available_yet", Detail: fmt.Sprintf("The method %s is not available yet; use api_key or jwt.", method)})
 		default:
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_method", Detail: "Use api_key."})
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_method", Detail: "Use api_key or jwt."})
 		}
 	}
 	switch snapshot.Keyless(in.Keyless) {
 	case snapshot.Reject:
 	case snapshot.OwnerFallback:
-		if len(in.Methods) == 0 {
+		if !slices.Contains(in.Methods, string(snapshot.APIKey)) {
 			wrong = append(wrong, fault.Field{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: "owner_fallback needs the method api_key: without it no call has an owner."})
 		}
 	default:
 		wrong = append(wrong, fault.Field{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: "Use reject or owner_fallback."})
 	}
-	return in, wrong
+	if seen[string(snapshot.JWT)] && len(in.Issuers) == 0 {
+		wrong = append(wrong, fault.Field{Pointer: prefix + pairsPointer, Code: "required",
+			Detail: "The method jwt needs an issuer whose tokens are taken: name at least one pair of iss and aud."})
+	}
+	return in, append(wrong, checkIssuers(in.Issuers, prefix+pairsPointer, tenants)...)
+}
+
+const pairsPointer = "/jwt/allowed_pairs"
+
+// needsJWT refuses issuers that were named for nothing.
+func needsJWT(in AuthInput, prefix string) []fault.Field {
+	if slices.Contains(in.Methods, string(snapshot.JWT)) {
+		return nil
+	}
+	return []fault.Field{{Pointer: prefix + pairsPointer, Code: "method_missing", Detail: "Name jwt among the methods too, or no token is looked at."}}
 }
 
 var notNameChars = regexp.MustCompile(`[^a-z0-9]+`)

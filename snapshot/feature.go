@@ -13,6 +13,7 @@ const (
 	FeatureRoute         Feature = "route"
 	FeatureAccess        Feature = "access_policy"
 	FeatureOwnerFallback Feature = "owner_fallback"
+	FeatureTokenIssuer   Feature = "token_issuer" // whose JSON Web Tokens a version takes
 	FeatureKeyType       Feature = "key_type"
 	FeatureTenant        Feature = "tenant"
 	FeatureKey           Feature = "key"
@@ -41,7 +42,7 @@ const (
 func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureAccess,
-		FeatureOwnerFallback, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace,
+		FeatureOwnerFallback, FeatureTokenIssuer, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace,
 		FeatureProduct, FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI,
 		FeatureRequestLimits,
 	}, AlwaysReported()...)

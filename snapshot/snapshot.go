@@ -45,7 +45,17 @@ type Access struct {
 	Mode    Mode
 	Methods []Method // empty: credentials are not looked at and pass to the upstream as they came
 	Keyless Keyless
+	Issuers []TokenIssuer // whose tokens the method JWT takes; the order they were given in
 	IP      IPRules
+}
+
+// TokenIssuer is a pair of issuer and audience whose JSON Web Tokens are taken: a
+// token has to match both.
+type TokenIssuer struct {
+	Issuer   string // iss, compared byte by byte; an http or https URL
+	Audience string // has to be among the token's aud
+	JWKSURL  string // where the issuer's keys are; "": where its discovery document says
+	Tenant   string // name of the tenant that its callers belong to; "": the project's own
 }
 
 // IPRules say from where calls may come. Deny is asked first.

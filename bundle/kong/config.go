@@ -228,10 +228,7 @@ func (c *configWriter) policies() {
 	c.out.Open("{")
 	for _, pl := range places(c.b.Project) {
 		access := pl.version.Access
-		methods := access.Methods
-		if methods == nil {
-			methods = []snapshot.Method{}
-		}
+		methods := enforced(access)
 		for _, r := range pl.routes {
 			c.out.Next("        ")
 			c.out.Value(r.id)
@@ -241,6 +238,16 @@ func (c *configWriter) policies() {
 		}
 	}
 	c.out.Raw("\n      }")
+}
+
+// enforced are the methods that the plugin knows. One that it does not know is left
+// out, never let through: a version that asks for a credential and is left without a
+// method refuses every call.
+func enforced(access snapshot.Access) []snapshot.Method {
+	if access.Allows(snapshot.APIKey) {
+		return []snapshot.Method{snapshot.APIKey}
+	}
+	return []snapshot.Method{}
 }
 
 func (c *configWriter) keyTypes() {

@@ -121,9 +121,16 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	case snapshot.FeatureEnvironment, snapshot.FeatureRoute:
 		return judgePlace(b, s)
 	case snapshot.FeatureAccess:
-		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
+		v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
+		if s.Version.Access.Allows(snapshot.JWT) {
+			v.Reason = "keys_only"
+		}
+		return v
 	case snapshot.FeatureOwnerFallback:
 		if s.Tenant != nil {
+			if takesTokens(b.Project) {
+				return bundle.Verdict{Reason: "no_tokens"}
+			}
 			return bundle.Verdict{Reason: "of_tokens"}
 		}
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/fallback")}
@@ -146,6 +153,10 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		}
 	}
 	return bundle.Verdict{}
+}
+
+func takesTokens(p *snapshot.Project) bool {
+	return slices.ContainsFunc(p.Versions, func(v snapshot.Version) bool { return v.Access.Allows(snapshot.JWT) })
 }
 
 func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {

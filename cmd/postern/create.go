@@ -15,6 +15,7 @@ type createFlags struct {
 	proxy        client.NewProxy
 	environments []string
 	keyTypes     []string
+	issuers      []string
 	auth         client.NewAuth
 	requireKey   bool
 	login        hostedLogin
@@ -63,7 +64,8 @@ POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringArrayVar(&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)")
 	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through; short for --auth authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough (default) or authenticate")
-	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key")
+	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt")
+	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject (default) or owner_fallback")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, once for each")
 	flags.StringArrayVar(&f.login.providers, "login", nil, "whom people sign in with, as TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, once for each: the environment variable holds the client secret; or github=managed")
@@ -110,7 +112,11 @@ func (f createFlags) input() (client.NewProxy, error) {
 		}
 		auth.KeyTypes = append(auth.KeyTypes, client.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
 	}
-	if auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" || auth.KeyTypes != nil {
+	var err error
+	if auth.JWT, err = tokenIssuers(f.issuers); err != nil {
+		return in, err
+	}
+	if auth.JWT != nil || auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" || auth.KeyTypes != nil {
 		in.RequestsAuth = &auth
 	}
 	return in, nil

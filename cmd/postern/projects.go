@@ -11,6 +11,7 @@ import (
 
 	"postern/client"
 	"postern/fault"
+	"postern/snapshot"
 )
 
 // family is a command that only holds others.
@@ -189,6 +190,11 @@ func accessOf(a client.Auth) string {
 	text := a.Mode
 	if len(a.Methods) > 0 {
 		text += " by " + strings.Join(a.Methods, ", ")
+	}
+	if a.JWT != nil {
+		for _, pair := range a.JWT.AllowedPairs {
+			text += "; tokens of " + snapshot.TokenIssuer(pair).Line()
+		}
 	}
 	if a.Keyless != "" {
 		text += "; calls without a key: " + a.Keyless

@@ -27,6 +27,8 @@ import (
 // Provider is a running one.
 type Provider struct {
 	Issuer string // http://127.0.0.1:port
+	input  io.Writer
+	output *bufio.Reader
 }
 
 // Client is what registering one gave.
@@ -54,7 +56,8 @@ func Start(t testing.TB) *Provider {
 	if err := command.Start(); err != nil {
 		t.Fatalf("start oidc-provider: %v (run tools/setup)", err)
 	}
-	line, err := bufio.NewReader(output).ReadString('\n')
+	lines := bufio.NewReader(output)
+	line, err := lines.ReadString('\n')
 	t.Cleanup(func() {
 		_ = input.Close() // which ends it
 		_ = command.Wait()
@@ -64,7 +67,22 @@ func Start(t testing.TB) *Provider {
 		_ = command.Wait()
 		t.Fatalf("oidc-provider did not start (run tools/setup): %v\n%s", err, complaints.String())
 	}
-	return &Provider{Issuer: strings.TrimSpace(line)}
+	return &Provider{Issuer: strings.TrimSpace(line), input: input, output: lines}
+}
+
+// Rotate has the provider sign with a new key from now on; it goes on publishing the
+// old one.
+func (p *Provider) Rotate(t testing.TB) {
+	t.Helper()
+	if _, err := io.WriteString(p.input, "rotate\n"); err != nil {
+		t.Fatal(err)
+	}
+	for line := ""; line != "rotated\n"; { // behind notices of the package's own
+		var err error
+		if line, err = p.output.ReadString('\n'); err != nil {
+			t.Fatalf("rotate the provider's key: %v", err)
+		}
+	}
 }
 
 // Dir is this directory, where the npm packages are; a test that runs a script

@@ -12,11 +12,20 @@ import (
 
 // peer is a proxy under load.
 type peer struct {
-	name string
-	url  string // of the environment, without a trailing slash
-	key  string
-	keys []calling // where calls go in turn instead, with which key
-	pids func() []int
+	name  string
+	url   string // of the environment, without a trailing slash
+	key   string
+	token string    // instead of key, where there is one
+	keys  []calling // where calls go in turn instead, with which key
+	pids  func() []int
+}
+
+// credential is the line that lets calls through.
+func (p peer) credential() string {
+	if p.token != "" {
+		return "Authorization: Bearer " + p.token
+	}
+	return "X-API-Key: " + p.key
 }
 
 // calling is one of many addresses, with a key that opens it.
@@ -111,7 +120,7 @@ func (l load) measure(ctx context.Context, sc scenario, p peer) (result, error) 
 		return result{}, err
 	}
 	cmd := exec.CommandContext(ctx, l.wrk, "-t", "1", "-c", fmt.Sprint(sc.connections), "-d", fmt.Sprintf("%ds", l.seconds),
-		"-H", "X-API-Key: "+p.key, "-s", script, p.url+sc.path)
+		"-H", p.credential(), "-s", script, p.url+sc.path)
 	out, err := cmd.Output()
 	if err != nil {
 		return result{}, fmt.Errorf("wrk: %w", err)

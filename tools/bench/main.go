@@ -35,6 +35,7 @@ type settings struct {
 	seconds     int
 	connections int
 	soak        time.Duration
+	only        string
 }
 
 func main() {
@@ -46,6 +47,7 @@ func main() {
 	flag.IntVar(&s.seconds, "seconds", 2, "length of one measurement")
 	flag.IntVar(&s.connections, "connections", 64, "connections of the load generator")
 	flag.DurationVar(&s.soak, "soak", 0, "instead of comparing, keep calling for so long and print the memory taken")
+	flag.StringVar(&s.only, "only", "", "only the scenarios whose name has this in it")
 	flag.Parse()
 
 	if err := run(s); err != nil {
@@ -101,7 +103,19 @@ func run(s settings) (err error) {
 		return load.soakIn(ctx, m, postern)
 	}
 	nginx := peer{name: "nginx", url: "http://" + reference.addr + prefix, pids: reference.pids}
-	for _, sc := range scenarios(s, m, postern.pids, nginx) {
+	tokens, err := startIssuer()
+	if err != nil {
+		return err
+	}
+	defer tokens.server.Close()
+	byToken, err := tokenScenario(ctx, s, m, postern, tokens, upstream.url, nginx)
+	if err != nil {
+		return err
+	}
+	for _, sc := range append(scenarios(s, m, postern.pids, nginx), byToken) {
+		if !strings.Contains(sc.name, s.only) {
+			continue
+		}
 		progress("%s: %d rounds of %d s for each peer", sc.name, s.rounds, s.seconds)
 		results, err := load.compare(ctx, sc)
 		if err != nil {

@@ -64,6 +64,10 @@ type project struct {
 }
 
 func (p *postern) createProject(ctx context.Context, name, target string) (*project, error) {
+	return p.create(ctx, name, target, map[string]any{"mode": "authenticate", "methods": []string{"api_key"}})
+}
+
+func (p *postern) create(ctx context.Context, name, target string, access map[string]any) (*project, error) {
 	var answer struct {
 		Project struct {
 			Environments []struct {
@@ -76,7 +80,7 @@ func (p *postern) createProject(ctx context.Context, name, target string) (*proj
 		WorkspaceKey string `json:"workspace_key"`
 	}
 	err := post(ctx, p.control+"/proxy", map[string]any{
-		"name": name, "target": target, "requests_auth": map[string]any{"mode": "authenticate", "methods": []string{"api_key"}},
+		"name": name, "target": target, "requests_auth": access,
 	}, &answer)
 	if err != nil {
 		return nil, err

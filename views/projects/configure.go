@@ -51,14 +51,16 @@ type Version struct {
 	Environments []Environment
 }
 
-// Access posts revision, mode, methods (any of api_key), keyless and
+// Access posts revision, mode, methods (any of api_key and jwt), token_issuers, keyless and
 // fallback_owner to Action.
 type Access struct {
 	Action        string
 	Revision      string
-	Mode          string // passthrough or authenticate
-	APIKey        bool   // api_key is among the methods
-	Keyless       string // reject or owner_fallback
+	Mode          string   // passthrough or authenticate
+	APIKey        bool     // api_key is among the methods
+	JWT           bool     // jwt is
+	Issuers       ui.Value // whose tokens that takes, one pair a line
+	Keyless       string   // reject or owner_fallback
 	FallbackOwner ui.Value
 	ModeError     string
 	MethodsError  string
@@ -106,7 +108,7 @@ func (a Access) methods(id string) ui.Group {
 		Hint: "A credential of an allowed method is checked even where none is needed.",
 		Options: []ui.Option{
 			{Value: "api_key", Title: MethodTitle("api_key"), Chosen: a.APIKey, Text: "In the X-API-Key header."},
-			{Value: "jwt", Title: MethodTitle("jwt"), Disabled: true, Note: notYet},
+			{Value: "jwt", Title: MethodTitle("jwt"), Chosen: a.JWT, Text: "In Authorization: Bearer, of an issuer named below."},
 			{Value: "opaque", Title: MethodTitle("opaque"), Disabled: true, Note: notYet},
 		},
 	}

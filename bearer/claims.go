@@ -1,0 +1,125 @@
+package bearer
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4/json"
+
+	"postern/policy"
+	"postern/snapshot"
+)
+
+// leeway is how far an issuer's clock may be from ours.
+const leeway = 60 * time.Second
+
+// maxScopes bounds the scopes of a token in bytes, as the upstream's header has them.
+const maxScopes = 4096
+
+// claims are those of a token that count (RFC 7519, 4.1; RFC 8693, 4.2). Times are
+// seconds since 1970 and may have a fraction; nil is absent.
+type claims struct {
+	Issuer    string    `json:"iss"`
+	Subject   string    `json:"sub"`
+	Audience  oneOrMore `json:"aud"`
+	Expires   *float64  `json:"exp"`
+	NotBefore *float64  `json:"nbf"`
+	IssuedAt  *float64  `json:"iat"`
+	Scope     oneOrMore `json:"scope"`
+	Scopes    oneOrMore `json:"scp"` // how some issuers call it
+}
+
+// oneOrMore is one string or a list of them.
+type oneOrMore []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *oneOrMore) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && raw[0] == '[' {
+		return json.Unmarshal(raw, (*[]string)(s))
+	}
+	var one string
+	err := json.Unmarshal(raw, &one)
+	*s = oneOrMore{one}
+	return err
+}
+
+// readClaims reads a token's payload. The reader takes member names byte by byte and
+// refuses one that comes twice: another reader, such as the upstream's, might take
+// the other.
+func readClaims(payload []byte) (claims, bool) {
+	var out claims
+	err := json.Unmarshal(payload, &out)
+	return out, err == nil
+}
+
+// issuer is the first of those that the token matches as a pair, nil for none.
+func (c *claims) issuer(of []snapshot.TokenIssuer) *snapshot.TokenIssuer {
+	for i := range of {
+		if of[i].Issuer == c.Issuer && slices.Contains(c.Audience, of[i].Audience) {
+			return &of[i]
+		}
+	}
+	return nil
+}
+
+// holds tells whether the token is good at that time. One without an end is not:
+// who finds it could use it for ever.
+func (c *claims) holds(now time.Time) bool {
+	at, off := float64(now.Unix()), leeway.Seconds()
+	switch {
+	case c.Expires == nil || *c.Expires+off <= at,
+		c.NotBefore != nil && *c.NotBefore-off > at,
+		c.IssuedAt != nil && *c.IssuedAt-off > at:
+		return false
+	}
+	return true
+}
+
+// fill writes what the token says. What it says becomes headers of the upstream's
+// request, so that text which a reader of headers would cut or trim is refused:
+// the user would be another one there than here.
+func (c *claims) fill(issuer *snapshot.TokenIssuer, into *policy.Token) policy.Denial {
+	if !isSubject(c.Subject) {
+		return policy.InvalidToken
+	}
+	length, scopes := 0, []string{}
+	for _, text := range append(slices.Clip(c.Scope), c.Scopes...) {
+		for scope := range strings.FieldsSeq(text) {
+			if !isScope(scope) {
+				return policy.InvalidToken
+			}
+			length += len(scope) + 1
+			scopes = append(scopes, scope)
+		}
+	}
+	if length > maxScopes {
+		return policy.InvalidToken
+	}
+	*into = policy.Token{Issuer: issuer.Issuer, Subject: c.Subject, Scopes: scopes, Tenant: issuer.Tenant}
+	return policy.Denial{}
+}
+
+// isSubject tells a sub that a header can carry: at most 255 ASCII characters
+// (OpenID Connect Core 1.0, 2), printable, and without a blank at either end.
+func isSubject(s string) bool {
+	if s == "" || len(s) > 255 || s[0] == ' ' || s[len(s)-1] == ' ' {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// isScope tells a scope-token of RFC 6749, 3.3.
+func isScope(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= 0x20 || c > 0x7e || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// issuer is one of tokens, with a key of each kind that is measured.
+type issuer struct {
+	server *httptest.Server
+	tokens map[jose.SignatureAlgorithm]string // one that every call sends
+}
+
+const tokenAudience = "bench"
+
+func startIssuer() (*issuer, error) {
+	rs, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, fmt.Errorf("make an RSA key: %w", err)
+	}
+	es, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make an ECDSA key: %w", err)
+	}
+	var set jose.JSONWebKeySet
+	out := &issuer{tokens: map[jose.SignatureAlgorithm]string{}}
+	out.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(set) }))
+	now := time.Now()
+	claims := jwt.Claims{Issuer: out.server.URL, Audience: jwt.Audience{tokenAudience}, Subject: "user-1", IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(24 * time.Hour))}
+	for algorithm, key := range map[jose.SignatureAlgorithm]crypto.Signer{jose.RS256: rs, jose.ES256: es} {
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.Public(), KeyID: string(algorithm), Algorithm: string(algorithm), Use: "sig"})
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, (&jose.SignerOptions{}).WithType("at+jwt").WithHeader("kid", string(algorithm)))
+		if err != nil {
+			return nil, fmt.Errorf("sign with %s: %w", algorithm, err)
+		}
+		if out.tokens[algorithm], err = jwt.Signed(signer).Claims(claims).Claims(map[string]any{"scope": "read write"}).Serialize(); err != nil {
+			return nil, fmt.Errorf("sign with %s: %w", algorithm, err)
+		}
+	}
+	return out, nil
+}
+
+// access is the requests_auth of a project that takes the issuer's tokens.
+func (i *issuer) access() map[string]any {
+	pair := map[string]string{"iss": i.server.URL, "aud": tokenAudience, "jwks_url": i.server.URL}
+	return map[string]any{"mode": "authenticate", "methods": []string{"jwt"}, "jwt": map[string]any{"allowed_pairs": []any{pair}}}
+}
+
+// tokenScenario compares calls that are let through by a token with those by a key,
+// both without limits. Every token's signature is computed anew.
+func tokenScenario(ctx context.Context, s settings, m market, p *postern, i *issuer, target string, nginx peer) (scenario, error) {
+	made, err := p.create(ctx, "tokens", target, i.access())
+	if err != nil {
+		return scenario{}, err
+	}
+	by := func(algorithm jose.SignatureAlgorithm) peer {
+		return peer{name: string(algorithm), url: made.url, token: i.tokens[algorithm], pids: p.pids}
+	}
+	nginx.key = m.keys[len(m.keys)/2]
+	return scenario{name: fmt.Sprintf("JWT instead of key, forward 1 KiB, %d connections", s.connections), connections: s.connections, path: "/orders/42",
+		peers: []peer{nginx, by(jose.RS256), by(jose.ES256), {name: "key", url: m.plain.url, key: m.plain.key, pids: p.pids}}}, nil
+}
