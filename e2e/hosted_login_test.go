@@ -34,7 +34,8 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 		}
 		registerApp(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
 
-		p := sitBefore(t, server.Config.PublicURL)
+		p := sit(t)
+		p.strangers = []string{issuer.Issuer, "https://fonts.googleapis.com/"} // whose pages are not ours
 		p.open(app.authorize(*made.Login))
 		p.sees("Sign in to web")
 		p.follows("Continue with")
