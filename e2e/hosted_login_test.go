@@ -35,7 +35,7 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 		registerApp(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
 
 		p := sit(t)
-		p.strangers = []string{issuer.Issuer, "https://fonts.googleapis.com/"} // whose pages are not ours
+		p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
 		p.open(app.authorize(*made.Login))
 		p.sees("Sign in to web")
 		p.follows("Continue with")
