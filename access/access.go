@@ -49,6 +49,8 @@ const (
 	TenantDelete  Action = "tenant.delete"
 	LoginRead     Action = "login.read" // app clients and their providers
 	LoginUpdate   Action = "login.update"
+	UserRead      Action = "user.read" // end users, groups and who may come in
+	UserUpdate    Action = "user.update"
 	WebhookRead   Action = "webhook.read"
 	WebhookChange Action = "webhook.change"
 
@@ -101,7 +103,7 @@ const (
 
 // Actions lists what a role can grant.
 func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange, LoginRead, LoginUpdate,
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange, LoginRead, LoginUpdate, UserRead, UserUpdate,
 		TeamRead, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke,
 		ProductRead, ProductCreate, ProductUpdate, ProductDelete, TenantRead, TenantCreate, TenantUpdate, TenantDelete}
 }
@@ -126,7 +128,7 @@ var granted = map[Role]map[Action]bool{
 	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
 	// has no members; who wants it claims it.
 	Workspace: except(WebhookRead, WebhookChange, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke),
-	Viewer: {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, LoginRead: true, TeamRead: true, MemberRead: true, MemberLeave: true,
+	Viewer: {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, LoginRead: true, UserRead: true, TeamRead: true, MemberRead: true, MemberLeave: true,
 		ProductRead: true, TenantRead: true},
 }
 

@@ -10,12 +10,12 @@ import (
 // The matrix is written out so that a change of the table has to be made twice.
 func TestMatrix(t *testing.T) {
 	golden := map[access.Role]string{
-		access.Owner:     "yyyyyyyyyyyyyy" + "yyyyyyyy" + "yyyy" + "yyyy",
-		access.Member:    "yyyyyyyyyyyyyy" + "ynynynnn" + "yyyy" + "yyyy",
-		access.Workspace: "yyyyyyyyyynnyy" + "ynnnnnnn" + "yyyy" + "yyyy",
-		access.Viewer:    "ynnynnynnyynyn" + "ynynynnn" + "ynnn" + "ynnn",
-		"":               "nnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "nnnn",
-		"stranger":       "nnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "nnnn",
+		access.Owner:     "yyyyyyyyyyyyyyyy" + "yyyyyyyy" + "yyyy" + "yyyy",
+		access.Member:    "yyyyyyyyyyyyyyyy" + "ynynynnn" + "yyyy" + "yyyy",
+		access.Workspace: "yyyyyyyyyynnyyyy" + "ynnnnnnn" + "yyyy" + "yyyy",
+		access.Viewer:    "ynnynnynnyynynyn" + "ynynynnn" + "ynnn" + "ynnn",
+		"":               "nnnnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "nnnn",
+		"stranger":       "nnnnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "nnnn",
 	}
 	for role, want := range golden {
 		got := ""
@@ -57,14 +57,15 @@ func TestCheckHidesWhatIsElsewhere(t *testing.T) {
 // What a token may do is the intersection of its scopes and its account's role.
 func TestScopes(t *testing.T) {
 	golden := map[access.Scope]string{
-		//                   projects keys exports audit usage webhooks logins, teams products tenants, then what is the account's own: claim and teams, the account, tokens
-		access.ScopeRead:   "ynn" + "ynn" + "nn" + "n" + "y" + "nn" + "yn" + "ynynnnnn" + "ynnn" + "ynnn" + "nnn" + "nnnn" + "nnnnn",
-		access.ScopeWrite:  "nyy" + "nnn" + "nn" + "n" + "n" + "nn" + "ny" + "nnnnnnnn" + "nyyy" + "nyyy" + "ynn" + "nnnn" + "nnnnn",
-		access.ScopeKeys:   "nnn" + "nyy" + "nn" + "n" + "n" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
-		access.ScopeExport: "nnn" + "nnn" + "yy" + "n" + "n" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
-		access.ScopeAdmin:  "nnn" + "nnn" + "nn" + "y" + "n" + "yy" + "nn" + "nynyyyyy" + "nnnn" + "nnnn" + "nyy" + "nnnn" + "yyynn",
-		"":                 "nnn" + "nnn" + "nn" + "n" + "n" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
-		"stranger":         "nnn" + "nnn" + "nn" + "n" + "n" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		//                   projects keys exports audit usage webhooks logins users, teams products tenants, then what is the account's own: claim and teams, the account, tokens
+		access.ScopeRead:   "ynn" + "ynn" + "nn" + "n" + "y" + "nn" + "yn" + "nn" + "ynynnnnn" + "ynnn" + "ynnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeWrite:  "nyy" + "nnn" + "nn" + "n" + "n" + "nn" + "ny" + "nn" + "nnnnnnnn" + "nyyy" + "nyyy" + "ynn" + "nnnn" + "nnnnn",
+		access.ScopeKeys:   "nnn" + "nyy" + "nn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeExport: "nnn" + "nnn" + "yy" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeUsers:  "nnn" + "nnn" + "nn" + "n" + "n" + "nn" + "nn" + "yy" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeAdmin:  "nnn" + "nnn" + "nn" + "y" + "n" + "yy" + "nn" + "nn" + "nynyyyyy" + "nnnn" + "nnnn" + "nyy" + "nnnn" + "yyynn",
+		"":                 "nnn" + "nnn" + "nn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		"stranger":         "nnn" + "nnn" + "nn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
 	}
 	for scope, want := range golden {
 		got := ""

@@ -16,11 +16,14 @@ const (
 	ScopeWrite  Scope = "write"  // make, change and claim projects and their logins, products, tenants
 	ScopeKeys   Scope = "keys"   // make, change and end API keys
 	ScopeExport Scope = "export" // take projects away
+	ScopeUsers  Scope = "users"  // see and change the end users and groups of tenants; what SCIM needs
 	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens, webhooks
 )
 
 // Scopes is the complete list.
-func Scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeKeys, ScopeExport, ScopeAdmin} }
+func Scopes() []Scope {
+	return []Scope{ScopeRead, ScopeWrite, ScopeKeys, ScopeExport, ScopeUsers, ScopeAdmin}
+}
 
 // needed says which scope a token needs for an action. An action that is absent
 // is denied to every token.
@@ -32,6 +35,7 @@ var needed = map[Action]Scope{
 	TenantCreate: ScopeWrite, TenantUpdate: ScopeWrite, TenantDelete: ScopeWrite,
 	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
 	ExportRead: ScopeExport, ExportCreate: ScopeExport,
+	UserRead: ScopeUsers, UserUpdate: ScopeUsers,
 	TeamCreate: ScopeAdmin, TeamUpdate: ScopeAdmin, MemberChange: ScopeAdmin, MemberLeave: ScopeAdmin,
 	InvitationRead: ScopeAdmin, InvitationCreate: ScopeAdmin, InvitationRevoke: ScopeAdmin, InvitationAccept: ScopeAdmin,
 	WebhookRead: ScopeAdmin, WebhookChange: ScopeAdmin,

@@ -80,6 +80,9 @@ func Arrive(tx *models.Tx, a Arrival, now time.Time) (user models.EndUser, creat
 			return user, created, err
 		}
 	}
+	if user, err = held(tx, user.ID); err != nil {
+		return user, created, err
+	}
 	if a.Email != "" {
 		user.Email, user.EmailVerified = a.Email, a.EmailVerified
 	}
@@ -88,6 +91,19 @@ func Arrive(tx *models.Tx, a Arrival, now time.Time) (user models.EndUser, creat
 	}
 	user.State, user.LastLoginAt, user.UpdatedAt = Active, &now, now
 	return user, created, tx.UpdateEndUser(user)
+}
+
+// held keeps somebody from being frozen or deleted until the arrival is written:
+// it would make them active again.
+func held(tx *models.Tx, id string) (models.EndUser, error) {
+	user, err := tx.LockEndUser(id)
+	switch {
+	case errors.Is(err, models.ErrNotFound):
+		return user, fault.New(fault.Conflict, "changed_meanwhile", "Your account was changed while you signed in. Try again.")
+	case err == nil && user.State == Frozen:
+		return user, errFrozen
+	}
+	return user, err
 }
 
 // join makes somebody new an end user.
@@ -130,10 +146,13 @@ func seat(tx *models.Tx, a Arrival) (*models.EndUser, []string, error) {
 		}
 		return nil, nil, nil
 	}
-	invited, err := tx.InvitedByEmail(a.Tenant, a.Email)
+	invited, err := tx.ExpectedByEmail(a.Tenant, a.Email)
 	expected := err == nil
 	if err != nil && !errors.Is(err, models.ErrNotFound) {
 		return nil, nil, err
+	}
+	if expected && invited.State == Frozen {
+		return nil, nil, errFrozen
 	}
 	domain := a.Email[strings.LastIndexByte(a.Email, '@')+1:] // what is before may hold another in quotes
 	approvals, err := tx.PreApprovalsFor(a.Tenant, a.Email, domain)

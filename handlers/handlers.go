@@ -18,6 +18,7 @@ import (
 	"postern/accounts/provider"
 	"postern/audit"
 	"postern/config"
+	"postern/directory"
 	"postern/exports"
 	"postern/idempotency"
 	"postern/keys"
@@ -44,6 +45,7 @@ type Server struct {
 	Audit       *audit.Service
 	Refusals    *audit.Refusals
 	Login       *login.Service
+	Directory   *directory.Service
 	Metrics     http.Handler                // for whoever may read them
 	Ready       func(context.Context) error // nil means ready for calls
 	Alarm       func() string               // what an operator has to look into although calls are served; "" for nothing

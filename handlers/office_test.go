@@ -149,6 +149,7 @@ type things struct {
 	project, projectName, version, environment, key, export, code string
 	team, account, invitation, invite, session, identity, token   string
 	webhook, delivery, tenant, client, provider                   string
+	user, group, child, approval                                  string
 	keyType, product                                              string
 }
 
@@ -164,6 +165,7 @@ func (o *office) furnish(t *testing.T, needs, route string) things {
 	has := things{project: created.Project.ID, projectName: created.Project.Name, version: version.ID, environment: version.Environments[0].ID,
 		key: created.Keys["prod"].ID, export: export.ID, code: o.create(t, access.Principal{}, "").Workspace.ClaimCode}
 	has.tenant, has.client, has.provider = o.loginOf(t, created.Project.ID)
+	o.directoryOf(t, &has, needs)
 	var shared string
 	has.keyType, has.product, shared = o.surroundings(t, has.project)
 	switch needs {
@@ -264,9 +266,11 @@ func (h things) path(route string) string {
 	if strings.HasPrefix(route, "/account/") {
 		h.provider = "github"
 	}
-	return strings.NewReplacer(":project", project, ":version", h.version, ":environment", h.environment,
+	id := strings.NewReplacer("/Users/:id", "/Users/"+h.user, "/Groups/:id", "/Groups/"+h.group,
+		"/Schemas/:id", "/Schemas/urn:ietf:params:scim:schemas:core:2.0:User", "/ResourceTypes/:id", "/ResourceTypes/User")
+	return strings.NewReplacer(":user", h.user, ":group", h.group, ":child", h.child, ":approval", h.approval, ":project", project, ":version", h.version, ":environment", h.environment,
 		":key_type", h.keyType, ":product", h.product, ":key", h.key, ":export", h.export, ":code", h.code, ":team", h.team, ":account", h.account, ":invitation", h.invitation,
-		":session", h.session, ":identity", h.identity, ":tenant", h.tenant, ":client", h.client, ":provider", h.provider, ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(route)
+		":session", h.session, ":identity", h.identity, ":tenant", h.tenant, ":client", h.client, ":provider", h.provider, ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(id.Replace(route))
 }
 
 func (o *office) fill(t *testing.T, has things, body string) string {

@@ -20,6 +20,7 @@ var scopeTexts = map[access.Scope]string{
 	access.ScopeWrite:  "Make, change and claim projects.",
 	access.ScopeKeys:   "Make, rotate, freeze and revoke API keys.",
 	access.ScopeExport: "Export projects and download the zips.",
+	access.ScopeUsers:  "See and change the end users and groups of tenants; what provisioning by SCIM needs.",
 	access.ScopeAdmin:  "Teams, members, the audit log, access tokens and webhooks.",
 }
 

@@ -117,6 +117,32 @@ func (s *Server) routes(r *gin.Engine) {
 	route(s, api, "update-provider", "PATCH", "/api/v1/providers/{provider}", 200, "Change a provider", s.updateProvider)
 	route(s, api, "delete-provider", "DELETE", "/api/v1/providers/{provider}", 204, "Offer a provider no more", s.deleteProvider)
 
+	people := "/api/v1/tenants/{tenant}"
+	route(s, api, "list-users", "GET", people+"/users", 200, "List a tenant's users", s.listUsers)
+	route(s, api, "create-user", "POST", people+"/users", 201, "Expect a user", s.createUser)
+	route(s, api, "get-user", "GET", "/api/v1/users/{user}", 200, "Get a user", s.getUser)
+	route(s, api, "update-user", "PATCH", "/api/v1/users/{user}", 200, "Change a user", s.updateUser)
+	route(s, api, "freeze-user", "POST", "/api/v1/users/{user}/freeze", 200, "Freeze a user", s.freezeUser)
+	route(s, api, "unfreeze-user", "POST", "/api/v1/users/{user}/unfreeze", 200, "Unfreeze a user", s.unfreezeUser)
+	route(s, api, "delete-user", "DELETE", "/api/v1/users/{user}", 204, "Delete a user", s.deleteUser)
+	route(s, api, "get-entry", "GET", people+"/entry", 200, "Tell who may come to a tenant", s.getEntry)
+	route(s, api, "set-entry", "PUT", people+"/entry", 200, "Say who may come to a tenant", s.setEntry)
+	route(s, api, "list-approvals", "GET", people+"/approvals", 200, "List who is approved beforehand", s.listApprovals)
+	route(s, api, "create-approval", "POST", people+"/approvals", 201, "Approve of an address or a domain", s.createApproval)
+	route(s, api, "delete-approval", "DELETE", people+"/approvals/{approval}", 204, "End an approval", s.deleteApproval)
+
+	route(s, api, "list-groups", "GET", people+"/groups", 200, "List a tenant's groups", s.listGroups)
+	route(s, api, "create-group", "POST", people+"/groups", 201, "Make a group", s.createGroup)
+	route(s, api, "get-group", "GET", "/api/v1/groups/{group}", 200, "Get a group", s.getGroup)
+	route(s, api, "update-group", "PATCH", "/api/v1/groups/{group}", 200, "Change a group", s.updateGroup)
+	route(s, api, "delete-group", "DELETE", "/api/v1/groups/{group}", 204, "Delete a group", s.deleteGroup)
+	route(s, api, "list-group-members", "GET", "/api/v1/groups/{group}/members", 200, "List who is in a group directly", s.listGroupMembers)
+	route(s, api, "set-group-member", "PUT", "/api/v1/groups/{group}/members/{user}", 200, "Put a user into a group", s.setGroupMember)
+	route(s, api, "remove-group-member", "DELETE", "/api/v1/groups/{group}/members/{user}", 204, "Take a user out of a group", s.removeGroupMember)
+	route(s, api, "nest-group", "PUT", "/api/v1/groups/{group}/children/{child}", 200, "Put a group into a group", s.nestGroup)
+	route(s, api, "unnest-group", "DELETE", "/api/v1/groups/{group}/children/{child}", 204, "Take a group out of a group", s.unnestGroup)
+	s.provisioning(r)
+
 	route(s, api, "list-audit", "GET", "/api/v1/audit", 200, "List what was done and refused", s.listAudit)
 	route(s, api, "verify-audit", "GET", "/api/v1/audit/verify", 200, "Tell whether the audit log is whole", s.verifyAudit)
 }

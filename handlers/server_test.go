@@ -12,6 +12,7 @@ import (
 	"postern/accounts/provider"
 	"postern/audit"
 	"postern/config"
+	"postern/directory"
 	"postern/egress"
 	"postern/exports"
 	"postern/handlers"
@@ -66,7 +67,8 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Webhooks:    hooks,
 		Login: &login.Service{DB: db, Vault: newVault(t), Providers: &providers.Set{HTTP: guard.Client()}, Targets: guard, PublicURL: settings.PublicURL,
 			Changed: unserved, Log: log},
-		Refusals: &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
+		Directory: &directory.Service{DB: db, Changed: unserved},
+		Refusals:  &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 	}
 }
 

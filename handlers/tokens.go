@@ -45,7 +45,7 @@ func (s *Server) listTokens(ctx context.Context, in *Page) (*body[list[tokenOutp
 func (s *Server) createToken(ctx context.Context, in *struct {
 	Body struct {
 		Name      string     `json:"name" doc:"What it is for, in 1 to 80 characters"`
-		Scopes    []string   `json:"scopes" doc:"Any of read, write, keys, export, admin; a token gives no other more than it has"`
+		Scopes    []string   `json:"scopes" doc:"Any of read, write, keys, export, users, admin; a token gives no other more than it has"`
 		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"RFC 3339, within a year; in 90 days when absent"`
 	}
 }) (*body[tokenOutput], error) {

@@ -13,7 +13,9 @@ type EndUser struct {
 	Email         string // lower case; "" where the provider tells none
 	EmailVerified bool
 	Name          string
-	State         string // active, frozen or invited
+	UserName      *string // lower case; what a provisioning system calls them, nil where none does
+	ExternalID    *string // the provisioning system's own id
+	State         string  // active, frozen or invited
 	LastLoginAt   *time.Time
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
@@ -56,6 +58,7 @@ type UserGroup struct {
 	TenantID    string
 	Name        string
 	DisplayName string
+	ExternalID  *string // a provisioning system's id, nil where none made it
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
@@ -89,10 +92,13 @@ func (t *Tx) EndUserByIdentity(tenantID, issuer, subject string) (EndUser, error
 		Where("identities.tenant_id = ? AND identities.issuer = ? AND identities.subject = ?", tenantID, issuer, subject).Take(&u).Error
 }
 
-// InvitedByEmail finds who was invited under an address and has not come yet.
-func (t *Tx) InvitedByEmail(tenantID, email string) (EndUser, error) {
+// ExpectedByEmail finds who is expected under an address and has not come yet;
+// who was frozen before they came, before others.
+func (t *Tx) ExpectedByEmail(tenantID, email string) (EndUser, error) {
 	var u EndUser
-	return u, t.db.Where("tenant_id = ? AND email = ? AND state = 'invited'", tenantID, email).Order("id").Take(&u).Error
+	return u, t.db.Where("tenant_id = ? AND email = ? AND state <> 'active'", tenantID, email).
+		Where("NOT EXISTS (SELECT 1 FROM identities WHERE identities.user_id = end_users.id)").
+		Order("state, id").Take(&u).Error
 }
 
 // AddIdentity links a subject to an end user; false when somebody was faster.
@@ -104,7 +110,7 @@ func (t *Tx) AddIdentity(row Identity) (bool, error) {
 // UpdateEndUser writes the changeable columns.
 func (t *Tx) UpdateEndUser(u EndUser) error {
 	return t.db.Model(&EndUser{}).Where("id = ?", u.ID).
-		Select("Email", "EmailVerified", "Name", "State", "LastLoginAt", "UpdatedAt").UpdateColumns(&u).Error
+		Select("Email", "EmailVerified", "Name", "UserName", "ExternalID", "State", "LastLoginAt", "UpdatedAt").UpdateColumns(&u).Error
 }
 
 // TenantLoginOf is how people come to a tenant; the zero value is what is usual.

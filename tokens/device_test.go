@@ -175,7 +175,7 @@ func TestWhoMayApprove(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		asked := w.ask()
-		everything := w.by(w.create("read", "write", "keys", "export", "admin").Plaintext)
+		everything := w.by(w.create("read", "write", "keys", "export", "users", "admin").Plaintext)
 		for name, tt := range map[string]struct {
 			who  access.Principal
 			want fault.Kind

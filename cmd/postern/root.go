@@ -74,9 +74,8 @@ func newRoot(t terminal) *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newServe(t), newMigrate(t), newDemo(t), newEcho(t), newCreate(t), newProjects(t), newKeys(t), newKeyTypes(t), newTenants(t), newProducts(t),
-		newLogin(t), newLogout(t), newWhoami(t), newClaim(t), newTokens(t), newTeams(t), newMembers(t), newInvitations(t), newUsage(t), newRequests(t), newWebhooks(t),
+		newLogin(t), newLogout(t), newWhoami(t), newClaim(t), newTokens(t), newTeams(t), newMembers(t), newInvitations(t), newUsage(t), newRequests(t), newWebhooks(t), newUsers(t), newGroups(t),
 		newAudit(t), newTakedown(t), newOperators(t), newExport(t), newVerify(t), newVersion(t))
-	root.AddCommand(newUnavailable()...)
 	return root
 }
 

@@ -63,7 +63,7 @@ func newTokensCreate(t terminal) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			in.Name = args[0]
 			if len(in.Scopes) == 0 {
-				return usageError{"--scopes is missing: any of read, write, keys, export, admin"}
+				return usageError{"--scopes is missing: any of read, write, keys, export, users, admin"}
 			}
 			var err error
 			if in.ExpiresAt, err = readExpiry(expires, time.Now()); err != nil {
@@ -93,7 +93,7 @@ func newTokensCreate(t terminal) *cobra.Command {
 			})
 		},
 	}
-	command.Flags().StringSliceVar(&in.Scopes, "scopes", nil, "what it may be used for: read, write, keys, export, admin")
+	command.Flags().StringSliceVar(&in.Scopes, "scopes", nil, "what it may be used for: read, write, keys, export, users, admin")
 	command.Flags().StringVar(&expires, "expires", "", "when it ends: a time such as 2030-01-31T12:00:00Z, or a time from now such as 30d (90d when absent)")
 	addJSONFlag(command)
 	addServerFlag(command)

@@ -1,0 +1,95 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// Group is a group of a tenant's people. Children and Parents are not in lists.
+type Group struct {
+	ID          string        `json:"id"`
+	Tenant      string        `json:"tenant"` // id
+	Name        string        `json:"name"`
+	DisplayName string        `json:"display_name"`
+	ExternalID  string        `json:"external_id,omitempty"` // a provisioning system's
+	Members     int64         `json:"members"`               // in it directly
+	CreatedAt   time.Time     `json:"created_at"`
+	UpdatedAt   time.Time     `json:"updated_at"`
+	Children    []NestedGroup `json:"children,omitempty"`
+	Parents     []NestedGroup `json:"parents,omitempty"`
+}
+
+// NestedGroup is a group in another.
+type NestedGroup struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	DisplayName string `json:"display_name"`
+}
+
+// GroupMember is a user in a group.
+type GroupMember struct {
+	User  string    `json:"user"` // id
+	Email string    `json:"email"`
+	Name  string    `json:"name"`
+	State string    `json:"state"`
+	Role  string    `json:"role"` // member or admin
+	Since time.Time `json:"since"`
+}
+
+// GroupInput is what a group can have; nil leaves a field as it is.
+type GroupInput struct {
+	Name        *string `json:"name,omitempty"`
+	DisplayName *string `json:"display_name,omitempty"`
+}
+
+// Groups goes through a tenant's groups by name.
+func (c *Client) Groups(ctx context.Context, tenant string) iter.Seq2[Group, error] {
+	return pages[Group](ctx, c, "api", "v1", "tenants", tenant, "groups")
+}
+
+// CreateGroup makes a group.
+func (c *Client) CreateGroup(ctx context.Context, tenant string, in GroupInput) (Group, error) {
+	return call[Group](ctx, c, http.MethodPost, in, "api", "v1", "tenants", tenant, "groups")
+}
+
+// Group finds a group.
+func (c *Client) Group(ctx context.Context, id string) (Group, error) {
+	return call[Group](ctx, c, http.MethodGet, nil, "api", "v1", "groups", id)
+}
+
+// UpdateGroup changes a group.
+func (c *Client) UpdateGroup(ctx context.Context, id string, in GroupInput) (Group, error) {
+	return call[Group](ctx, c, http.MethodPatch, in, "api", "v1", "groups", id)
+}
+
+// DeleteGroup removes a group; who is in it stays.
+func (c *Client) DeleteGroup(ctx context.Context, id string) error {
+	return c.discard(ctx, http.MethodDelete, "api", "v1", "groups", id)
+}
+
+// GroupMembers goes through who is in a group directly.
+func (c *Client) GroupMembers(ctx context.Context, id string) iter.Seq2[GroupMember, error] {
+	return pages[GroupMember](ctx, c, "api", "v1", "groups", id, "members")
+}
+
+// SetGroupMember puts a user into a group as member or admin.
+func (c *Client) SetGroupMember(ctx context.Context, group, user, role string) (Group, error) {
+	return call[Group](ctx, c, http.MethodPut, map[string]string{"role": role}, "api", "v1", "groups", group, "members", user)
+}
+
+// RemoveGroupMember takes a user out of a group.
+func (c *Client) RemoveGroupMember(ctx context.Context, group, user string) error {
+	return c.discard(ctx, http.MethodDelete, "api", "v1", "groups", group, "members", user)
+}
+
+// NestGroup puts a group into another.
+func (c *Client) NestGroup(ctx context.Context, group, child string) (Group, error) {
+	return call[Group](ctx, c, http.MethodPut, nil, "api", "v1", "groups", group, "children", child)
+}
+
+// UnnestGroup takes a group out of another.
+func (c *Client) UnnestGroup(ctx context.Context, group, child string) error {
+	return c.discard(ctx, http.MethodDelete, "api", "v1", "groups", group, "children", child)
+}

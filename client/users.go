@@ -1,0 +1,144 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// User is one of the people of a tenant. Identities and Groups are not in lists.
+type User struct {
+	ID            string         `json:"id"`
+	Tenant        string         `json:"tenant"` // id
+	Email         string         `json:"email"`  // "" where the provider tells none
+	EmailVerified bool           `json:"email_verified"`
+	Name          string         `json:"name"`
+	UserName      string         `json:"user_name,omitempty"`   // a provisioning system's
+	ExternalID    string         `json:"external_id,omitempty"` // a provisioning system's
+	State         string         `json:"state"`                 // active, frozen or invited
+	LastLoginAt   *time.Time     `json:"last_login_at"`
+	CreatedAt     time.Time      `json:"created_at"`
+	UpdatedAt     time.Time      `json:"updated_at"`
+	Identities    []UserIdentity `json:"identities,omitempty"`
+	Groups        []UserGroup    `json:"groups,omitempty"`
+}
+
+// UserIdentity is how a provider knows a user.
+type UserIdentity struct {
+	Issuer  string    `json:"issuer"`
+	Subject string    `json:"subject"`
+	Since   time.Time `json:"since"`
+}
+
+// UserGroup is a group that a user is in.
+type UserGroup struct {
+	ID          string  `json:"id"`
+	Name        string  `json:"name"`
+	DisplayName string  `json:"display_name"`
+	Role        *string `json:"role"` // nil where they are in it through a nested group alone
+}
+
+// NewUser asks for a user who is expected. Groups are ids.
+type NewUser struct {
+	Email  string   `json:"email"`
+	Name   string   `json:"name,omitempty"`
+	Groups []string `json:"groups,omitempty"`
+}
+
+// UserChange changes a user; nil leaves a field as it is.
+type UserChange struct {
+	Email *string `json:"email,omitempty"`
+	Name  *string `json:"name,omitempty"`
+}
+
+// UserFilter narrows a list of users; an empty field does not.
+type UserFilter struct{ State, Email, Query, Group string }
+
+// Users goes through a tenant's users, newest first, page by page.
+func (c *Client) Users(ctx context.Context, tenant string, f UserFilter) iter.Seq2[User, error] {
+	query := url.Values{}
+	for name, value := range map[string]string{"state": f.State, "email": f.Email, "q": f.Query, "group": f.Group} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return pagesOf[User](ctx, c, query, "api", "v1", "tenants", tenant, "users")
+}
+
+// CreateUser expects somebody.
+func (c *Client) CreateUser(ctx context.Context, tenant string, in NewUser) (User, error) {
+	return call[User](ctx, c, http.MethodPost, in, "api", "v1", "tenants", tenant, "users")
+}
+
+// User finds a user.
+func (c *Client) User(ctx context.Context, id string) (User, error) {
+	return call[User](ctx, c, http.MethodGet, nil, "api", "v1", "users", id)
+}
+
+// UpdateUser changes a user.
+func (c *Client) UpdateUser(ctx context.Context, id string, in UserChange) (User, error) {
+	return call[User](ctx, c, http.MethodPatch, in, "api", "v1", "users", id)
+}
+
+// FreezeUser keeps a user out until they are unfrozen.
+func (c *Client) FreezeUser(ctx context.Context, id string) (User, error) {
+	return call[User](ctx, c, http.MethodPost, nil, "api", "v1", "users", id, "freeze")
+}
+
+// UnfreezeUser undoes FreezeUser.
+func (c *Client) UnfreezeUser(ctx context.Context, id string) (User, error) {
+	return call[User](ctx, c, http.MethodPost, nil, "api", "v1", "users", id, "unfreeze")
+}
+
+// DeleteUser removes a user with their identities.
+func (c *Client) DeleteUser(ctx context.Context, id string) error {
+	return c.discard(ctx, http.MethodDelete, "api", "v1", "users", id)
+}
+
+// Approval lets people into a tenant whose provider confirms their address.
+type Approval struct {
+	ID        string    `json:"id"`
+	Kind      string    `json:"kind"` // email or domain
+	Value     string    `json:"value"`
+	Groups    []string  `json:"groups"` // ids
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// NewApproval asks for an approval.
+type NewApproval struct {
+	Kind   string   `json:"kind"`
+	Value  string   `json:"value"`
+	Groups []string `json:"groups,omitempty"`
+}
+
+// Approvals goes through a tenant's approvals.
+func (c *Client) Approvals(ctx context.Context, tenant string) iter.Seq2[Approval, error] {
+	return pages[Approval](ctx, c, "api", "v1", "tenants", tenant, "approvals")
+}
+
+// Approve lets people in by their address or its domain.
+func (c *Client) Approve(ctx context.Context, tenant string, in NewApproval) (Approval, error) {
+	return call[Approval](ctx, c, http.MethodPost, in, "api", "v1", "tenants", tenant, "approvals")
+}
+
+// Disapprove ends an approval.
+func (c *Client) Disapprove(ctx context.Context, tenant, id string) error {
+	return c.discard(ctx, http.MethodDelete, "api", "v1", "tenants", tenant, "approvals", id)
+}
+
+// Entry is who may come to a tenant.
+type Entry struct {
+	InviteOnly bool `json:"invite_only"`
+}
+
+// Entry tells who may come to a tenant.
+func (c *Client) Entry(ctx context.Context, tenant string) (Entry, error) {
+	return call[Entry](ctx, c, http.MethodGet, nil, "api", "v1", "tenants", tenant, "entry")
+}
+
+// SetEntry says who may come to a tenant.
+func (c *Client) SetEntry(ctx context.Context, tenant string, in Entry) (Entry, error) {
+	return call[Entry](ctx, c, http.MethodPut, in, "api", "v1", "tenants", tenant, "entry")
+}

@@ -1,0 +1,40 @@
+package handlers_test
+
+import (
+	"testing"
+
+	"postern/directory"
+)
+
+// directoryOf furnishes a tenant with a user, two groups and an approval.
+func (o *office) directoryOf(t *testing.T, has *things, needs string) {
+	t.Helper()
+	ctx, rules := t.Context(), o.server.Directory
+	user, err := rules.CreateUser(ctx, o.principal, has.tenant, directory.NewUser{Email: "ana@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for into, name := range map[*string]string{&has.group: "staff", &has.child: "inner"} {
+		made, err := rules.CreateGroup(ctx, o.principal, has.tenant, directory.GroupInput{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		*into = made.ID
+	}
+	approval, err := rules.Approve(ctx, o.principal, has.tenant, directory.NewApproval{Kind: "email", Value: "eve@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	has.user, has.approval = user.ID, approval.ID
+	switch needs {
+	case "frozen user":
+		_, err = rules.Freeze(ctx, o.principal, has.user)
+	case "member":
+		_, err = rules.SetMember(ctx, o.principal, has.group, has.user, directory.RoleMember)
+	case "nested":
+		_, err = rules.Nest(ctx, o.principal, has.group, has.child)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,106 @@
+package scim
+
+// Attribute describes one (RFC 7643, 7).
+type Attribute struct {
+	Name          string      `json:"name"`
+	Type          string      `json:"type"`
+	MultiValued   bool        `json:"multiValued"`
+	Description   string      `json:"description"`
+	Required      bool        `json:"required"`
+	CaseExact     bool        `json:"caseExact"`
+	Mutability    string      `json:"mutability"`
+	Returned      string      `json:"returned"`
+	Uniqueness    string      `json:"uniqueness"`
+	SubAttributes []Attribute `json:"subAttributes,omitempty"`
+}
+
+// Schema describes a kind of resource (RFC 7643, 7).
+type Schema struct {
+	Schemas     []string    `json:"schemas"`
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	Description string      `json:"description"`
+	Attributes  []Attribute `json:"attributes"`
+	Meta        Meta        `json:"meta"`
+}
+
+func attribute(name, kind, description string, change ...func(*Attribute)) Attribute {
+	out := Attribute{Name: name, Type: kind, Description: description, Mutability: "readWrite", Returned: "default", Uniqueness: "none"}
+	for _, f := range change {
+		f(&out)
+	}
+	return out
+}
+
+func required(a *Attribute) { a.Required = true }
+func unique(a *Attribute)   { a.Uniqueness = "server" }
+func readOnly(a *Attribute) { a.Mutability = "readOnly" }
+func many(a *Attribute)     { a.MultiValued = true }
+func exact(a *Attribute)    { a.CaseExact = true }
+
+func with(parts ...Attribute) func(*Attribute) {
+	return func(a *Attribute) { a.SubAttributes = parts }
+}
+
+// Schemas lists what of the core schemas is kept. Base is the address of the API.
+func Schemas(base string) []Schema {
+	const schema = "urn:ietf:params:scim:schemas:core:2.0:Schema"
+	describe := func(id, name, description string, attributes ...Attribute) Schema {
+		return Schema{Schemas: []string{schema}, ID: id, Name: name, Description: description, Attributes: attributes,
+			Meta: Meta{ResourceType: "Schema", Location: base + "/Schemas/" + id}}
+	}
+	return []Schema{
+		describe(UserSchema, "User", "One of the people of a tenant",
+			attribute("userName", "string", "What the provisioning system calls them; kept in lower case", required, unique),
+			attribute("externalId", "string", "The provisioning system's own id", exact),
+			attribute("displayName", "string", "The name, of which one text is kept"),
+			attribute("name", "complex", "The same text, taken apart at its last space", with(
+				attribute("formatted", "string", "All of it"), attribute("givenName", "string", "Up to the last space"), attribute("familyName", "string", "The last word"))),
+			attribute("emails", "complex", "One address is kept: the primary one, or that of work; userName where there is none", many, with(
+				attribute("value", "string", "The address"), attribute("type", "string", "work"), attribute("primary", "boolean", "true"))),
+			attribute("active", "boolean", "false freezes the user: they cannot sign in, and calls of theirs are refused"),
+			attribute("groups", "complex", "Those they are in, nested ones too", many, readOnly, with(
+				attribute("value", "string", "Id", readOnly, exact), attribute("display", "string", "Name", readOnly), attribute("type", "string", "direct or indirect", readOnly)))),
+		describe(GroupSchema, "Group", "A group of a tenant's people",
+			attribute("displayName", "string", "What people call it; the name in rules is made from the first and stays", required),
+			attribute("externalId", "string", "The provisioning system's own id", exact),
+			attribute("members", "complex", "Users, and groups that are nested in it", many, with(
+				attribute("value", "string", "Id", exact), attribute("display", "string", "Name", readOnly), attribute("type", "string", "User or Group", readOnly)))),
+	}
+}
+
+// ResourceType says where a kind of resource is (RFC 7643, 6).
+type ResourceType struct {
+	Schemas  []string `json:"schemas"`
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Endpoint string   `json:"endpoint"`
+	Schema   string   `json:"schema"`
+	Meta     Meta     `json:"meta"`
+}
+
+// ResourceTypes lists the kinds.
+func ResourceTypes(base string) []ResourceType {
+	kind := func(name, endpoint, schema string) ResourceType {
+		return ResourceType{Schemas: []string{"urn:ietf:params:scim:schemas:core:2.0:ResourceType"}, ID: name, Name: name, Endpoint: endpoint, Schema: schema,
+			Meta: Meta{ResourceType: "ResourceType", Location: base + "/ResourceTypes/" + name}}
+	}
+	return []ResourceType{kind("User", "/Users", UserSchema), kind("Group", "/Groups", GroupSchema)}
+}
+
+type supported struct {
+	Supported bool `json:"supported"`
+}
+
+// ServiceProviderConfig says what is spoken here (RFC 7643, 5).
+func ServiceProviderConfig(base string, maxResults int) any {
+	return map[string]any{
+		"schemas": []string{"urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"},
+		"patch":   supported{true}, "changePassword": supported{}, "sort": supported{}, "etag": supported{true},
+		"bulk":   map[string]any{"supported": false, "maxOperations": 0, "maxPayloadSize": 0},
+		"filter": map[string]any{"supported": true, "maxResults": maxResults},
+		"authenticationSchemes": []map[string]any{{"type": "oauthbearertoken", "name": "Access token", "primary": true,
+			"description": "An access token with the scope users, as Authorization: Bearer …"}},
+		"meta": Meta{ResourceType: "ServiceProviderConfig", Location: base + "/ServiceProviderConfig"},
+	}
+}

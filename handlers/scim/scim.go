@@ -1,0 +1,116 @@
+// Package scim reads and writes what provisioning systems such as Okta and Entra ID
+// speak: System for Cross-domain Identity Management 2.0.
+//
+// It owns resources, filters, patches and errors on the wire; it does not own
+// routes (handlers) nor what becomes of people (directory). It follows RFC 7643
+// and 7644 as far as those systems go: filters compare one attribute for equality,
+// and attributes that /Schemas does not list are dropped, as they send all they
+// have. It is generous where they differ from the RFC: in the case of names, and in
+// booleans that are texts.
+package scim
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// The schemas (RFC 7643, 8; RFC 7644, 3.4.2, 3.5.2 and 3.12).
+const (
+	UserSchema  = "urn:ietf:params:scim:schemas:core:2.0:User"
+	GroupSchema = "urn:ietf:params:scim:schemas:core:2.0:Group"
+	listSchema  = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
+	errorSchema = "urn:ietf:params:scim:api:messages:2.0:Error"
+
+	// ContentType is what answers are.
+	ContentType = "application/scim+json"
+)
+
+// Error is a refusal (RFC 7644, 3.12). Type is one of its table 9, or "".
+type Error struct {
+	Status int
+	Type   string
+	Detail string
+}
+
+func (e *Error) Error() string { return e.Type + ": " + e.Detail }
+
+// MarshalJSON implements json.Marshaler: the status is a text there.
+func (e *Error) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Schemas []string `json:"schemas"`
+		Status  string   `json:"status"`
+		Type    string   `json:"scimType,omitempty"`
+		Detail  string   `json:"detail"`
+	}{[]string{errorSchema}, strconv.Itoa(e.Status), e.Type, e.Detail})
+}
+
+func invalid(kind, detail string) *Error {
+	return &Error{Status: http.StatusBadRequest, Type: kind, Detail: detail}
+}
+
+// List is a page of resources (RFC 7644, 3.4.2).
+type List struct {
+	Schemas      []string `json:"schemas"`
+	TotalResults int64    `json:"totalResults"`
+	StartIndex   int      `json:"startIndex"` // of the first, from 1
+	ItemsPerPage int      `json:"itemsPerPage"`
+	Resources    []any    `json:"Resources"`
+}
+
+// NewList is a page that begins at the index.
+func NewList(resources []any, start int, total int64) List {
+	if resources == nil {
+		resources = []any{}
+	}
+	return List{Schemas: []string{listSchema}, TotalResults: total, StartIndex: start, ItemsPerPage: len(resources), Resources: resources}
+}
+
+// Filter compares an attribute, in lower case, with a value. The zero Filter lets
+// all through.
+type Filter struct{ Attribute, Value string }
+
+// ParseFilter reads attribute eq "value" (RFC 7644, 3.4.2.2).
+func ParseFilter(text string) (Filter, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return Filter{}, nil
+	}
+	attribute, rest, _ := strings.Cut(text, " ")
+	operator, value, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	var out string
+	if !strings.EqualFold(operator, "eq") || json.Unmarshal([]byte(strings.TrimSpace(value)), &out) != nil {
+		return Filter{}, invalid("invalidFilter", `Use attribute eq "value", such as userName eq "ana@example.com".`)
+	}
+	return Filter{Attribute: bare(attribute), Value: out}, nil
+}
+
+// bare is an attribute in lower case without its schema.
+func bare(attribute string) string {
+	attribute = strings.ToLower(strings.TrimSpace(attribute))
+	for _, schema := range []string{UserSchema, GroupSchema} {
+		attribute = strings.TrimPrefix(attribute, strings.ToLower(schema)+":")
+	}
+	return attribute
+}
+
+// flag is a boolean, also as a text: Entra ID sends "True" and "False".
+func flag(raw json.RawMessage) (bool, error) {
+	text := strings.ToLower(strings.Trim(string(raw), `"`))
+	if text != "true" && text != "false" {
+		return false, invalid("invalidValue", "active is true or false.")
+	}
+	return text == "true", nil
+}
+
+func text(raw json.RawMessage) (string, error) {
+	var out *string
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return "", invalid("invalidValue", "This attribute is a text.")
+	}
+	if out == nil {
+		return "", nil
+	}
+	return *out, nil
+}

@@ -1,0 +1,100 @@
+package scim_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postern/handlers/scim"
+)
+
+func TestFilters(t *testing.T) {
+	for text, want := range map[string]scim.Filter{
+		"":                                   {},
+		`userName eq "Ana@Example.com"`:      {Attribute: "username", Value: "Ana@Example.com"},
+		`USERNAME Eq "a \"b\" c"`:            {Attribute: "username", Value: `a "b" c`},
+		scim.UserSchema + `:userName eq "x"`: {Attribute: "username", Value: "x"},
+		`externalId eq "00u1"`:               {Attribute: "externalid", Value: "00u1"},
+	} {
+		if got, err := scim.ParseFilter(text); err != nil || got != want {
+			t.Errorf("%s: %+v %v", text, got, err)
+		}
+	}
+	for _, text := range []string{`userName`, `userName co "x"`, `userName eq x`, `userName eq "x" and active eq true`, `userName eq "x`, `not (userName eq "x")`} {
+		_, err := scim.ParseFilter(text)
+		refusedAs(t, text, err, "invalidFilter")
+	}
+}
+
+func refusedAs(t *testing.T, what string, err error, kind string) {
+	t.Helper()
+	if refusal, ok := errors.AsType[*scim.Error](err); !ok || refusal.Type != kind {
+		t.Errorf("%s: %v, want %s", what, err, kind)
+	}
+}
+
+// What Okta and Entra ID send, each in its own spelling.
+func TestUserPatches(t *testing.T) {
+	for body, want := range map[string]struct {
+		active      string
+		name, email string
+	}{
+		`{"Operations":[{"op":"replace","value":{"active":false}}]}`:                                                                             {active: "false"},
+		`{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`:                                                                      {active: "false"},
+		`{"operations":[{"op":"Add","path":"active","value":"True"}]}`:                                                                           {active: "true"},
+		`{"Operations":[{"op":"Replace","path":"emails[type eq \"work\"].value","value":"b@example.com"}]}`:                                      {email: "b@example.com"},
+		`{"Operations":[{"op":"replace","path":"emails","value":[{"value":"x@example.com"},{"value":"b@example.com","primary":true}]}]}`:         {email: "b@example.com"},
+		`{"Operations":[{"op":"Replace","value":{"name.givenName":"Bea","urn:ietf:params:scim:schemas:core:2.0:User:name.familyName":"Berg"}}]}`: {name: "Bea Berg"},
+		`{"Operations":[{"op":"Replace","path":"name.givenName","value":"Bea"}]}`:                                                                {name: "Bea Ark"},
+		`{"Operations":[{"op":"Replace","path":"displayName","value":"Bea B."},{"op":"add","path":"title","value":"Boss"}]}`:                     {name: "Bea B."},
+	} {
+		got, err := scim.ParseUserPatch([]byte(body))
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+			continue
+		}
+		active, name, email := "", "", ""
+		if got.Active != nil {
+			active = map[bool]string{true: "true", false: "false"}[*got.Active]
+		}
+		if said := got.Name("Joan Ark"); said != nil {
+			name = *said
+		}
+		if got.Email != nil {
+			email = *got.Email
+		}
+		if active != want.active || name != want.name || email != want.email {
+			t.Errorf("%s: active %q, name %q, email %q", body, active, name, email)
+		}
+	}
+	for body, kind := range map[string]string{
+		`[]`:                "invalidSyntax",
+		`{"Operations":[]}`: "invalidSyntax",
+		`{"Operations":[{"op":"move","path":"active"}]}`:                      "invalidSyntax",
+		`{"Operations":[{"op":"remove"}]}`:                                    "noTarget",
+		`{"Operations":[{"op":"remove","path":"userName"}]}`:                  "mutability",
+		`{"Operations":[{"op":"replace","path":"active"}]}`:                   "invalidValue",
+		`{"Operations":[{"op":"replace","path":"active","value":"perhaps"}]}`: "invalidValue",
+	} {
+		_, err := scim.ParseUserPatch([]byte(body))
+		refusedAs(t, body, err, kind)
+	}
+}
+
+func TestGroupPatches(t *testing.T) {
+	name := "Engineering"
+	for body, want := range map[string]scim.GroupChange{
+		`{"Operations":[{"op":"Add","path":"members","value":[{"value":"usr_A"},{"value":"usr_b"}]}]}`:                                  {Add: []string{"usr_A", "usr_b"}},
+		`{"Operations":[{"op":"Remove","path":"members","value":[{"value":"usr_a"}]}]}`:                                                 {Remove: []string{"usr_a"}},
+		`{"Operations":[{"op":"remove","path":"members[value eq \"usr_A\"]"}]}`:                                                         {Remove: []string{"usr_A"}},
+		`{"Operations":[{"op":"remove","path":"members"}]}`:                                                                             {Clear: true},
+		`{"Operations":[{"op":"replace","path":"members","value":[{"value":"usr_a"}]}]}`:                                                {Clear: true, Add: []string{"usr_a"}},
+		`{"Operations":[{"op":"replace","value":{"id":"grp_1","displayName":"Engineering"}}]}`:                                          {DisplayName: &name},
+		`{"Operations":[{"op":"add","path":"members","value":{"value":"usr_a"}},{"op":"remove","path":"members[value eq \"usr_a\"]"}]}`: {Add: []string{}, Remove: []string{"usr_a"}},
+	} {
+		if got, err := scim.ParseGroupPatch([]byte(body)); err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%s: %v %s", body, err, cmp.Diff(want, got))
+		}
+	}
+}

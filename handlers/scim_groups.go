@@ -1,0 +1,138 @@
+package handlers
+
+import (
+	"net/url"
+
+	"postern/directory"
+	"postern/handlers/scim"
+	"postern/models"
+)
+
+// showGroup shows a group with all that is in it, unless the request does without.
+func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
+	out := scim.Group{Schemas: []string{scim.GroupSchema}, ID: g.ID, ExternalID: g.ExternalID, DisplayName: g.DisplayName,
+		Meta: scim.Meta{ResourceType: "Group", Created: g.CreatedAt.UTC(), LastModified: g.UpdatedAt.UTC(), Location: p.base + "/Groups/" + url.PathEscape(g.ID),
+			Version: version(directory.ETag(g.UpdatedAt))}}
+	if p.excludes("members") {
+		return out, nil
+	}
+	for cursor := ""; ; {
+		page, err := p.Directory.Members(p.c.Request.Context(), p.who, g.ID, cursor, directory.MaxPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range page.Members {
+			out.Members = append(out.Members, scim.Reference{Value: m.User, Ref: p.base + "/Users/" + m.User, Display: m.Email, Type: "User"})
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	for _, inner := range g.Children {
+		out.Members = append(out.Members, scim.Reference{Value: inner.ID, Ref: p.base + "/Groups/" + inner.ID, Display: inner.DisplayName, Type: "Group"})
+	}
+	return out, nil
+}
+
+func (p *provisioner) detail(g directory.GroupDetail, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p.showGroup(g)
+}
+
+func (p *provisioner) listGroups() (any, error) {
+	start, count, err := p.page()
+	if err != nil {
+		return nil, err
+	}
+	by, err := scim.ParseFilter(p.c.Query("filter"))
+	if err != nil {
+		return nil, err
+	}
+	var filter models.GroupFilter
+	switch by.Attribute {
+	case "":
+	case "displayname":
+		filter.DisplayName = by.Value
+	case "externalid":
+		filter.ExternalID = by.Value
+	default:
+		return nil, unknownFilter(by.Attribute, "displayName or externalId")
+	}
+	if by.Attribute != "" && by.Value == "" {
+		return scim.NewList(nil, start, 0), nil // none is called that
+	}
+	found, total, err := p.Directory.GroupsFrom(p.c.Request.Context(), p.who, p.tenant, filter, start-1, count)
+	if err != nil {
+		return nil, err
+	}
+	var shown []any
+	for _, g := range found {
+		whole := directory.GroupDetail{Group: g}
+		if !p.excludes("members") {
+			if whole, err = p.Directory.Group(p.c.Request.Context(), p.who, g.ID); err != nil {
+				return nil, err
+			}
+		}
+		one, err := p.showGroup(whole)
+		if err != nil {
+			return nil, err
+		}
+		shown = append(shown, one)
+	}
+	return scim.NewList(shown, start, total), nil
+}
+
+func (p *provisioner) createGroup() (any, error) {
+	raw, err := p.body()
+	if err != nil {
+		return nil, err
+	}
+	said, err := scim.ParseGroup(raw)
+	if err != nil {
+		return nil, err
+	}
+	in := directory.GroupInput{DisplayName: said.DisplayName, ExternalID: said.ExternalID}
+	return p.detail(p.Directory.CreateGroupWith(p.c.Request.Context(), p.who, p.tenant, in, said.Add))
+}
+
+// group finds the group of the address, which has to be of its tenant.
+func (p *provisioner) group() (directory.GroupDetail, error) {
+	found, err := p.Directory.Group(p.c.Request.Context(), p.who, p.c.Param("id"))
+	if err != nil {
+		return found, err
+	}
+	return found, p.elsewhere(found.Tenant)
+}
+
+func (p *provisioner) getGroup() (any, error) { return p.detail(p.group()) }
+
+func (p *provisioner) putGroup() (any, error)   { return p.changeGroup(scim.ParseGroup) }
+func (p *provisioner) patchGroup() (any, error) { return p.changeGroup(scim.ParseGroupPatch) }
+
+func (p *provisioner) changeGroup(parse func([]byte) (scim.GroupChange, error)) (any, error) {
+	raw, err := p.body()
+	if err != nil {
+		return nil, err
+	}
+	said, err := parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	before, err := p.group()
+	if err != nil {
+		return nil, err
+	}
+	in := directory.Replacement{Clear: said.Clear, Add: said.Add, Remove: said.Remove}
+	in.DisplayName, in.ExternalID = said.DisplayName, said.ExternalID
+	return p.detail(p.Directory.ReplaceGroup(p.c.Request.Context(), p.who, before.ID, p.ifMatch(), in))
+}
+
+func (p *provisioner) deleteGroup() (any, error) {
+	found, err := p.group()
+	if err != nil {
+		return nil, err
+	}
+	return nil, p.Directory.DeleteGroup(p.c.Request.Context(), p.who, found.ID)
+}

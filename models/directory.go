@@ -1,0 +1,139 @@
+package models
+
+import (
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"postern/migrations"
+)
+
+// UserFilter narrows a list of end users; a zero field does not.
+type UserFilter struct {
+	State      string
+	Email      string // exact
+	Query      string // part of the address, the name or the user name
+	Group      string // id of a group that they are in directly
+	UserName   string // exact; of those without one, the address
+	ExternalID string // exact
+}
+
+func (t *Tx) usersOf(tenantID string, f UserFilter) *gorm.DB {
+	q := t.db.Model(&EndUser{}).Where("tenant_id = ?", tenantID)
+	for column, value := range map[string]string{"state": f.State, "email": f.Email, "external_id": f.ExternalID} {
+		if value != "" {
+			q = q.Where(clause.Eq{Column: column, Value: value})
+		}
+	}
+	if f.UserName != "" {
+		q = q.Where("(user_name = ? OR (user_name IS NULL AND email = ?))", f.UserName, f.UserName)
+	}
+	if f.Query != "" {
+		like := "%" + likeEscaper.Replace(strings.ToLower(f.Query)) + "%"
+		q = q.Where(`(email LIKE ? ESCAPE '!' OR lower(name) LIKE ? ESCAPE '!' OR user_name LIKE ? ESCAPE '!')`, like, like, like)
+	}
+	if f.Group != "" {
+		q = q.Where("id IN (?)", t.db.Model(&GroupMember{}).Select("user_id").Where("group_id = ?", f.Group))
+	}
+	return q
+}
+
+var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+
+// EndUsersOf lists a tenant's end users, newest first, from the one after the
+// cursor on.
+func (t *Tx) EndUsersOf(tenantID string, f UserFilter, cursor string, limit int) ([]EndUser, error) {
+	q := t.usersOf(tenantID, f)
+	if cursor != "" {
+		q = q.Where("id < ?", cursor)
+	}
+	var list []EndUser
+	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+}
+
+// EndUsersFrom counts a tenant's end users and lists some of them, oldest first,
+// without the first skip.
+func (t *Tx) EndUsersFrom(tenantID string, f UserFilter, skip, limit int) (list []EndUser, total int64, err error) {
+	if err := t.usersOf(tenantID, f).Count(&total).Error; err != nil {
+		return nil, 0, err
+	}
+	return list, total, t.usersOf(tenantID, f).Order("id").Offset(skip).Limit(limit).Find(&list).Error
+}
+
+// EndUsersWithin tells which of the ids are end users of a tenant.
+func (t *Tx) EndUsersWithin(tenantID string, ids []string) ([]EndUser, error) {
+	var list []EndUser
+	return list, t.db.Where("tenant_id = ? AND id IN ?", tenantID, ids).Order("id").Find(&list).Error
+}
+
+// IdentitiesOf lists how providers know an end user, oldest first.
+func (t *Tx) IdentitiesOf(userID string) ([]Identity, error) {
+	var list []Identity
+	return list, t.db.Where("user_id = ?", userID).Order("created_at, issuer").Find(&list).Error
+}
+
+// EndLoginsOf ends all sessions of an end user.
+func (t *Tx) EndLoginsOf(userID string, now time.Time) error {
+	return t.db.Model(&LoginSession{}).Where("user_id = ? AND ended_at IS NULL", userID).UpdateColumn("ended_at", now).Error
+}
+
+// DeleteEndUser removes an end user with what hangs on them.
+func (t *Tx) DeleteEndUser(id string) error {
+	sessions := t.db.Model(&LoginSession{}).Select("id").Where("user_id = ?", id)
+	if err := t.db.Where("session_id IN (?)", sessions).Delete(&LoginGrant{}).Error; err != nil {
+		return err
+	}
+	for _, row := range []any{&LoginSession{}, &GroupMember{}, &Identity{}} {
+		if err := t.db.Where("user_id = ?", id).Delete(row).Error; err != nil {
+			return err
+		}
+	}
+	return t.db.Where("id = ?", id).Delete(&EndUser{}).Error
+}
+
+// LockEndUser finds an end user and keeps others from locking or referring to them
+// until the transaction ends. Whoever locks the tenant too does that first.
+func (t *Tx) LockEndUser(id string) (EndUser, error) {
+	q := t.db
+	if t.dialect == migrations.Postgres {
+		q = q.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
+	}
+	var u EndUser
+	return u, q.Where("id = ?", id).Take(&u).Error
+}
+
+// LockTenant finds a tenant and keeps others from locking it until the transaction
+// ends, but not from adding rows that refer to it. On SQLite write transactions
+// exclude each other anyway.
+func (t *Tx) LockTenant(id string) (Tenant, error) {
+	q := t.db
+	if t.dialect == migrations.Postgres {
+		q = q.Clauses(clause.Locking{Strength: "NO KEY UPDATE"})
+	}
+	var one Tenant
+	return one, q.Where("id = ?", id).Take(&one).Error
+}
+
+// SaveTenantLogin writes how people come to a tenant.
+func (t *Tx) SaveTenantLogin(row TenantLogin) error {
+	return t.db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+}
+
+// PreApprovalsOf lists a tenant's pre-approvals by what they approve.
+func (t *Tx) PreApprovalsOf(tenantID string) ([]PreApproval, error) {
+	var list []PreApproval
+	return list, t.db.Where("tenant_id = ?", tenantID).Order("kind, value").Find(&list).Error
+}
+
+// PreApprovalByID finds a pre-approval.
+func (t *Tx) PreApprovalByID(id string) (PreApproval, error) {
+	var one PreApproval
+	return one, t.db.Where("id = ?", id).Take(&one).Error
+}
+
+// DeletePreApproval removes a pre-approval; who came by it stays.
+func (t *Tx) DeletePreApproval(id string) error {
+	return t.db.Where("id = ?", id).Delete(&PreApproval{}).Error
+}

@@ -1,0 +1,158 @@
+package models
+
+import (
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// GroupFilter narrows a list of groups; a zero field does not.
+type GroupFilter struct {
+	Name        string // exact
+	DisplayName string // exact; of those without one, the name
+	ExternalID  string // exact
+}
+
+func (t *Tx) groupsOf(tenantID string, f GroupFilter) *gorm.DB {
+	q := t.db.Model(&UserGroup{}).Where("tenant_id = ?", tenantID)
+	if f.Name != "" {
+		q = q.Where("name = ?", f.Name)
+	}
+	if f.DisplayName != "" {
+		q = q.Where("lower(CASE WHEN display_name = '' THEN name ELSE display_name END) = lower(?)", f.DisplayName)
+	}
+	if f.ExternalID != "" {
+		q = q.Where("external_id = ?", f.ExternalID)
+	}
+	return q
+}
+
+// UserGroupsOf lists a tenant's groups by name, from the one after the cursor, a
+// name, on.
+func (t *Tx) UserGroupsOf(tenantID, cursor string, limit int) ([]UserGroup, error) {
+	var list []UserGroup
+	return list, t.groupsOf(tenantID, GroupFilter{}).Where("name > ?", cursor).Order("name").Limit(limit).Find(&list).Error
+}
+
+// UserGroupsFrom counts a tenant's groups and lists some of them, oldest first,
+// without the first skip.
+func (t *Tx) UserGroupsFrom(tenantID string, f GroupFilter, skip, limit int) (list []UserGroup, total int64, err error) {
+	if err := t.groupsOf(tenantID, f).Count(&total).Error; err != nil {
+		return nil, 0, err
+	}
+	return list, total, t.groupsOf(tenantID, f).Order("id").Offset(skip).Limit(limit).Find(&list).Error
+}
+
+// UserGroupByID finds a group.
+func (t *Tx) UserGroupByID(id string) (UserGroup, error) {
+	var g UserGroup
+	return g, t.db.Where("id = ?", id).Take(&g).Error
+}
+
+// UpdateUserGroup writes the changeable columns.
+func (t *Tx) UpdateUserGroup(g UserGroup) error {
+	return t.db.Model(&UserGroup{}).Where("id = ?", g.ID).Select("Name", "DisplayName", "ExternalID", "UpdatedAt").UpdateColumns(&g).Error
+}
+
+// DeleteUserGroup removes a group; its members and the groups in it stay.
+func (t *Tx) DeleteUserGroup(id string) error {
+	if err := t.db.Where("group_id = ?", id).Delete(&GroupMember{}).Error; err != nil {
+		return err
+	}
+	if err := t.db.Where("parent_id = ? OR child_id = ?", id, id).Delete(&GroupGroup{}).Error; err != nil {
+		return err
+	}
+	return t.db.Where("id = ?", id).Delete(&UserGroup{}).Error
+}
+
+// MemberRow is a membership of an end user, with what lists of members show.
+type MemberRow struct {
+	GroupMember
+	Email string
+	Name  string
+	State string
+}
+
+// MembersOfGroup lists the direct members of a group by id, from the one after the
+// cursor, an end user's id, on.
+func (t *Tx) MembersOfGroup(groupID, cursor string, limit int) ([]MemberRow, error) {
+	var list []MemberRow
+	return list, t.db.Model(&GroupMember{}).
+		Select("group_members.*, end_users.email, end_users.name, end_users.state").
+		Joins("JOIN end_users ON end_users.id = group_members.user_id").
+		Where("group_id = ? AND user_id > ?", groupID, cursor).Order("user_id").Limit(limit).Scan(&list).Error
+}
+
+// CountMembers counts the direct members of each group.
+func (t *Tx) CountMembers(groupIDs []string) (map[string]int64, error) {
+	var rows []struct {
+		GroupID string
+		Count   int64
+	}
+	err := t.db.Model(&GroupMember{}).Select("group_id, count(*) AS count").Where("group_id IN ?", groupIDs).Group("group_id").Scan(&rows).Error
+	counts := make(map[string]int64, len(rows))
+	for _, row := range rows {
+		counts[row.GroupID] = row.Count
+	}
+	return counts, err
+}
+
+// GroupMembershipsOf lists the groups that an end user is in directly, by group.
+func (t *Tx) GroupMembershipsOf(userID string) ([]GroupMember, error) {
+	var list []GroupMember
+	return list, t.db.Where("user_id = ?", userID).Order("group_id").Find(&list).Error
+}
+
+// SetGroupMembers writes memberships, with their role where somebody is a member
+// already.
+func (t *Tx) SetGroupMembers(list []GroupMember) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return t.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "group_id"}, {Name: "user_id"}}, DoUpdates: clause.AssignmentColumns([]string{"role"})}).
+		CreateInBatches(&list, 500).Error
+}
+
+// DeleteGroupMembers ends memberships, of everybody without ids.
+func (t *Tx) DeleteGroupMembers(groupID string, userIDs ...string) (int64, error) {
+	q := t.db.Where("group_id = ?", groupID)
+	if len(userIDs) > 0 {
+		q = q.Where("user_id IN ?", userIDs)
+	}
+	res := q.Delete(&GroupMember{})
+	return res.RowsAffected, res.Error
+}
+
+// ChildrenOf lists the groups that are nested directly in a group, by name.
+func (t *Tx) ChildrenOf(groupID string) ([]UserGroup, error) {
+	var list []UserGroup
+	return list, t.db.Where("id IN (?)", t.db.Model(&GroupGroup{}).Select("child_id").Where("parent_id = ?", groupID)).Order("name").Find(&list).Error
+}
+
+// ParentsOf lists the groups that a group is nested in directly, by name.
+func (t *Tx) ParentsOf(groupID string) ([]UserGroup, error) {
+	var list []UserGroup
+	return list, t.db.Where("id IN (?)", t.db.Model(&GroupGroup{}).Select("parent_id").Where("child_id = ?", groupID)).Order("name").Find(&list).Error
+}
+
+// Contains tells whether a group is nested in another, however deep.
+func (t *Tx) Contains(outer, inner string) (bool, error) {
+	var found []string
+	err := t.db.Raw(`WITH RECURSIVE above (id) AS (
+			SELECT parent_id FROM group_groups WHERE child_id = ?
+			UNION
+			SELECT group_groups.parent_id FROM group_groups JOIN above ON above.id = group_groups.child_id)
+		SELECT id FROM above WHERE id = ?`, inner, outer).Scan(&found).Error
+	return len(found) > 0, err
+}
+
+// Nest puts a group into another; it may be there already.
+func (t *Tx) Nest(row GroupGroup) (bool, error) {
+	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+	return res.RowsAffected == 1, res.Error
+}
+
+// Unnest takes a group out of another; false when it was not there.
+func (t *Tx) Unnest(parentID, childID string) (bool, error) {
+	res := t.db.Where("parent_id = ? AND child_id = ?", parentID, childID).Delete(&GroupGroup{})
+	return res.RowsAffected == 1, res.Error
+}
