@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -43,6 +44,21 @@ func (m *mistakes) take(pointer string) string {
 		}
 		return mine
 	})
+	return strings.Join(found, " ")
+}
+
+// ofLines is take for a list of which each line of a field is one item: it says
+// which one is meant.
+func (m *mistakes) ofLines(pointer string, lines []string) string {
+	var found []string
+	for i, line := range lines {
+		if wrong := m.take(fmt.Sprintf("%s/%d", pointer, i)); wrong != "" {
+			found = append(found, line+": "+wrong)
+		}
+	}
+	if whole := m.take(pointer); whole != "" {
+		found = append(found, whole)
+	}
 	return strings.Join(found, " ")
 }
 
