@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/access"
 	"postern/secrets"
 	"postern/views/ui"
 	pages "postern/views/webhooks"
@@ -33,7 +35,7 @@ func (s *Server) webhookList(v *visit) (pages.List, error) {
 	if err != nil {
 		return pages.List{}, err
 	}
-	m := pages.List{Page: v.shell("Webhooks", webhooksPath, projectsCrumb(), ui.Crumb{Text: "Webhooks"}), Create: pages.Form{Events: eventOptions(webhooks.Events())}}
+	m := pages.List{Page: v.shell("Webhooks", webhooksPath, projectsCrumb(), ui.Crumb{Text: "Webhooks"}), Create: pages.Form{Events: eventOptions(webhooks.Events()), Teams: webhookTeams(v, v.who.HomeTeam)}}
 	if found.Next != "" {
 		m.OlderURL = webhooksPath + "?" + url.Values{"after": {found.Next}}.Encode()
 	}
@@ -41,6 +43,17 @@ func (s *Server) webhookList(v *visit) (pages.List, error) {
 		m.Rows = append(m.Rows, pages.Row{URL: w.URL, Page: webhookPath(w.ID), Events: eventNames(w.Events), State: webhookBadge(w)})
 	}
 	return m, nil
+}
+
+// webhookTeams are those that the visitor may add a webhook to.
+func webhookTeams(v *visit, chosen string) []ui.Option {
+	var out []ui.Option
+	for _, t := range v.account.Teams {
+		if access.Can(v.who.Roles[t.Value], access.WebhookChange) {
+			out = append(out, ui.Option{Value: t.Value, Title: t.Title, Chosen: t.Value == chosen})
+		}
+	}
+	return out
 }
 
 func eventNames(events []string) string {
@@ -69,7 +82,7 @@ func webhookBadge(w webhooks.Webhook) ui.Badge {
 }
 
 func (s *Server) makeWebhook(v *visit) (answer, error) {
-	in := webhooks.CreateInput{URL: v.posted("url"), Description: v.posted("description"), Events: v.c.Request.PostForm["events"]}
+	in := webhooks.CreateInput{Team: v.posted("team"), URL: v.posted("url"), Description: v.posted("description"), Events: v.c.Request.PostForm["events"]}
 	w, secret, err := s.Webhooks.Create(v.ctx(), v.who, in)
 	if err == nil {
 		return showSecret(v, http.StatusCreated, "Webhook added", w, secret), nil
@@ -83,6 +96,7 @@ func (s *Server) makeWebhook(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	m.Open, m.Create = true, webhookForm(wrong, in.URL, in.Description, in.Events)
+	m.Create.Teams = webhookTeams(v, cmp.Or(in.Team, v.who.HomeTeam))
 	return answer{status: wrong.status, page: pages.ListPage(m)}, nil
 }
 

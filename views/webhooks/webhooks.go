@@ -20,6 +20,7 @@ type List struct {
 
 // Form is what a webhook's form holds.
 type Form struct {
+	Teams       []ui.Option // to choose from; asked where there are several
 	URL         ui.Value
 	Description ui.Value
 	Events      []ui.Option
