@@ -11,6 +11,7 @@ type NewProxy struct {
 	Target       string                    `json:"target,omitempty"`
 	Name         string                    `json:"name,omitempty"`
 	DisplayName  string                    `json:"display_name,omitempty"`
+	Team         string                    `json:"team,omitempty"` // id; the account's first team when empty
 	Product      string                    `json:"product,omitempty"`
 	Tenant       string                    `json:"tenant,omitempty"`
 	Version      string                    `json:"version,omitempty"`

@@ -31,9 +31,9 @@ of its own, whose key and claim code are kept in this user's configuration
 directory (POSTERN_CONFIG_DIR names another), where the other commands find them.
 
 After postern login, and with POSTERN_TOKEN set, the proxy is made in the
-account's first team, or in the workspace of that key, instead. Where the
-server asks for a token of callers without an account, set it as
-POSTERN_ANONYMOUS_TOKEN.`,
+account's first team (or the one that --team names), or in the workspace of
+that key, instead. Where the server asks for a token of callers without an
+account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 		Example: `  postern create --target https://api.example.com --require-key
   postern create --name shop --env prod=https://api.example.com --env dev=https://dev.example.com`,
 		Args: cobra.NoArgs,
@@ -57,6 +57,7 @@ POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringVar(&f.proxy.Product, "product", "", "product that the project belongs to (made where there is none of that name)")
 	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own (made where there is none of that name)")
 	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
+	flags.StringVar(&f.proxy.Team, "team", "", "id of your team that it goes to (the first one when absent); see postern teams list")
 	flags.StringArrayVar(&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)")
 	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through; short for --auth authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough (default) or authenticate")
