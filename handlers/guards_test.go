@@ -13,7 +13,7 @@ import (
 type guard struct {
 	open     bool // to anybody: TestEveryRouteAnswersTheAnonymousAsDeclared says with what
 	action   access.Action
-	body     string // JSON on the API, a form on pages, with {code}, {invite}, {device} and {team}
+	body     string // JSON on the API, a form on pages, with {code}, {invite}, {device}, {product} and {team}
 	needs    string // frozen: of the key; ready: of the export; taken: the project down; token: one of the owner's; shared: a tenant of the team's; attached: that, served
 	operator bool   // for who runs the installation; whoever does not, finds nothing, in their own team too
 	silent   bool   // changes nothing that the audit log would tell of
@@ -99,7 +99,7 @@ var guards = joined(webhookGuards, map[string]guard{
 	"POST /projects/:project/settings":                    {action: access.ProjectUpdate, body: "display_name=Renamed"},
 	"POST /projects/:project/versions/:version/access":    {action: access.ProjectUpdate, body: "mode=passthrough&methods=api_key&keyless=reject"},
 	"POST /projects/:project/limits":                      {action: access.ProjectUpdate, body: "key.minute=10"},
-	"POST /projects/:project/product":                     {action: access.ProjectUpdate},
+	"POST /projects/:project/product":                     {action: access.ProjectUpdate, body: "product={product}"},
 	"POST /projects/:project/versions/:version/addresses": {action: access.ProjectUpdate, body: "ip_deny=192.0.2.0%2F24"},
 	"POST /projects/:project/environments/:environment":   {action: access.ProjectUpdate, body: "target=http://127.0.0.1:9/moved"},
 	"POST /projects/:project/keys":                        {action: access.KeyCreate, body: "owner=billing", owner: 201},
