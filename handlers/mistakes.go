@@ -2,8 +2,8 @@ package handlers
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"postern/fault"
@@ -47,17 +47,17 @@ func (m *mistakes) take(pointer string) string {
 	return strings.Join(found, " ")
 }
 
-// ofLines is take for a list of which each line of a field is one item: it says
-// which one is meant.
-func (m *mistakes) ofLines(pointer string, lines []string) string {
+// takeLines is take for a field that holds an element on each line: it says which
+// line it means.
+func (m *mistakes) takeLines(pointer string, lines []string) string {
 	var found []string
 	for i, line := range lines {
-		if wrong := m.take(fmt.Sprintf("%s/%d", pointer, i)); wrong != "" {
-			found = append(found, line+": "+wrong)
+		if said := m.take(pointer + "/" + strconv.Itoa(i)); said != "" {
+			found = append(found, line+": "+said)
 		}
 	}
-	if whole := m.take(pointer); whole != "" {
-		found = append(found, whole)
+	if said := m.take(pointer); said != "" {
+		found = append(found, said)
 	}
 	return strings.Join(found, " ")
 }

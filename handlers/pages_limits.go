@@ -91,8 +91,8 @@ func readLimits(typed map[string]string) *map[string]int64 {
 	return &out
 }
 
-// limitsText says limits in words, shortest window first.
-func limitsText(typed map[string]string) string {
+// typedText says limits in words, shortest window first.
+func typedText(typed map[string]string) string {
 	var parts []string
 	for _, window := range windowTitles() {
 		if calls, ok := typed[window]; ok {
@@ -136,7 +136,7 @@ func (f limitsForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.What, m.Action = "Limits or other settings", projectPath(p.Name)+"/limits"
 	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}}
 	for _, c := range countedRows {
-		m.Rows = append(m.Rows, projects.Difference{Label: c.title, Yours: limitsText(f.typed[c.name]), Theirs: limitsText(typedLimits(c.of(p.Limits)))})
+		m.Rows = append(m.Rows, projects.Difference{Label: c.title, Yours: typedText(f.typed[c.name]), Theirs: typedText(typedLimits(c.of(p.Limits)))})
 		for _, window := range windowTitles() {
 			m.Hidden = append(m.Hidden, projects.Pair{Name: c.name + "." + window, Value: f.typed[c.name][window]})
 		}

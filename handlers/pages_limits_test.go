@@ -71,15 +71,15 @@ func TestAProjectMovesIntoAProduct(t *testing.T) {
 		page := s.get("/projects/shop").says("#product", "stop opening it")
 		opened := page.revisionAt("new_product")
 		s.post("/projects/shop/product", "revision", opened, "new_product", "No Name").is(422, "shop").holds("new_product", "No Name").says("#product-new-error", "lower-case")
-		s.post("/projects/shop/product", "revision", opened, "product", "nowhere").is(422, "shop").says("#product-choice-error", "no product \"nowhere\"")
+		s.post("/projects/shop/product", "revision", opened, "in_product", "nowhere").is(422, "shop").says("#product-choice-error", "no product \"nowhere\"")
 		s.post("/projects/shop/product", "revision", opened, "new_product", "suite").leadsTo("/projects/shop")
 		now := s.get("/projects/shop").says("[data-flash]", "product is saved").holds("new_product", "")
 		if got := now.value("#product-choice option[selected]"); got != "suite" {
 			t.Errorf("the project is in %q, want suite", got)
 		}
 		s.post("/projects/shop/product", "revision", now.revisionAt("new_product"), "new_product", "suite").is(409, "shop").says("#product-new-error", `"suite" already`)
-		s.post("/projects/shop/product", "revision", opened, "product", "").is(412, "Changed by somebody else meanwhile").says("tbody", "suite").says("tbody", "none")
-		s.post("/projects/shop/product", "revision", now.revisionAt("new_product"), "product", "").leadsTo("/projects/shop")
+		s.post("/projects/shop/product", "revision", opened, "in_product", "").is(412, "Changed by somebody else meanwhile").says("tbody", "suite").says("tbody", "none")
+		s.post("/projects/shop/product", "revision", now.revisionAt("new_product"), "in_product", "").leadsTo("/projects/shop")
 		if got := s.get("/projects/shop").value("#product-choice option[selected]"); got != "" {
 			t.Errorf("the project is in %q, want none", got)
 		}

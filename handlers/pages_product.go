@@ -42,7 +42,7 @@ type productForm struct{ revision, product, fresh string }
 // saveProduct makes the product first where the form names a new one. When the
 // project cannot be put into it after that, the form offers it among the others.
 func (s *Server) saveProduct(v *visit) (answer, error) {
-	form := productForm{revision: v.posted("revision"), product: v.posted("product"), fresh: strings.TrimSpace(v.posted("new_product"))}
+	form := productForm{revision: v.posted("revision"), product: v.posted("in_product"), fresh: strings.TrimSpace(v.posted("new_product"))}
 	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return answer{}, err
@@ -71,7 +71,7 @@ func (f productForm) mark(m *projects.Configure, wrong *mistakes) {
 func (f productForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.What, m.Action = "The product or another setting", projectPath(p.Name)+"/product"
 	m.Rows = []projects.Difference{{Label: "Product", Yours: orNoneText(f.product), Theirs: orNoneText(p.Product)}}
-	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}, {Name: "product", Value: f.product}}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}, {Name: "in_product", Value: f.product}}
 	return nil
 }
 

@@ -45,8 +45,8 @@ func (f rangesForm) mark(m *projects.Configure, wrong *mistakes) {
 		}
 		section := &m.Versions[i].Ranges
 		section.Revision = f.revision
-		section.Allow = ui.Value{Text: f.allow, Error: wrong.ofLines("/ip/allow", lines(f.allow))}
-		section.Deny = ui.Value{Text: f.deny, Error: wrong.ofLines("/ip/deny", lines(f.deny))}
+		section.Allow = ui.Value{Text: f.allow, Error: wrong.takeLines("/ip/allow", lines(f.allow))}
+		section.Deny = ui.Value{Text: f.deny, Error: wrong.takeLines("/ip/deny", lines(f.deny))}
 		section.Error = wrong.rest()
 	}
 }

@@ -40,7 +40,7 @@ var anonymous = map[string]string{
 	"POST /projects/:project/settings": "in", "POST /projects/:project/versions/:version/access": "in",
 	"POST /projects/:project/limits": "in", "POST /projects/:project/product": "in", "POST /projects/:project/versions/:version/addresses": "in",
 	"POST /projects/:project/environments/:environment": "in", "POST /projects/:project/keys": "in",
-	"GET /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key/freeze": "in",
+	"GET /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key/freeze": "in",
 	"POST /projects/:project/keys/:key/unfreeze": "in", "POST /projects/:project/keys/:key/revoke": "in",
 	"POST /projects/:project/keys/:key/rotate": "in", "GET /projects/:project/export": "in", "POST /projects/:project/export": "in",
 	"GET /audit":                   "in",

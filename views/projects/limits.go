@@ -38,7 +38,7 @@ func (r LimitRow) mistakes() (wrong []LimitCell) {
 	return wrong
 }
 
-// Product posts revision, product (a name, "" for none) and new_product to Action.
+// Product posts revision, in_product (a name, "" for none) and new_product to Action.
 type Product struct {
 	Action   string
 	Revision string

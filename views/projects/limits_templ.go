@@ -504,7 +504,7 @@ func product(m Product) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "product-choice", Name: "product", Label: "In the product", Value: ui.Value{Error: m.Choice}}, m.Choices).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "product-choice", Name: "in_product", Label: "In the product", Value: ui.Value{Error: m.Choice}}, m.Choices).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
