@@ -18,6 +18,7 @@ type createFlags struct {
 	issuers      []string
 	auth         client.NewAuth
 	requireKey   bool
+	login        hostedLogin
 	json         bool
 }
 
@@ -40,6 +41,9 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			in, err := f.input()
 			if err != nil {
+				return err
+			}
+			if in.Login, err = f.login.input(t); err != nil {
 				return err
 			}
 			s, err := openSession(t, c)
@@ -65,6 +69,8 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject (default) or owner_fallback")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, once for each")
+	flags.StringArrayVar(&f.login.providers, "login", nil, "whom people sign in with, as TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, once for each: the environment variable holds the client secret; or github=managed")
+	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "where the application waits for people who sign in, once for each")
 	flags.BoolVar(&f.json, "json", false, "print what the API answers, as JSON, with the workspace key")
 	addServerFlag(command)
 	return command
@@ -176,6 +182,9 @@ func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) er
 	}
 	if len(made.APIKeys) > 0 {
 		fmt.Fprintf(w, "\nWrite the API key down: it is not shown again.\n")
+	}
+	if err := printLogin(w, made.Login); err != nil {
+		return err
 	}
 	fmt.Fprintf(w, "\nTry it:\n  %s\n", curl(made))
 	if made.Claim != nil {
