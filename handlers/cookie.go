@@ -36,6 +36,8 @@ var flashes = map[string]ui.Notice{
 	"addresses":     {Tone: ui.Good, Text: "The addresses are saved and hold from the next call on."},
 	"target":        {Tone: ui.Good, Text: "The target is saved and holds from the next call on."},
 	"key_saved":     {Tone: ui.Good, Text: "The key is saved and holds from the next call on."},
+	"key_type":      {Tone: ui.Good, Text: "The key type is saved and holds for all of its keys from the next call on."},
+	"key_type_gone": {Tone: ui.Good, Text: "The key type is deleted."},
 	"frozen":        {Tone: ui.Good, Text: "The key is frozen: its calls get 403 until it is unfrozen."},
 	"unfrozen":      {Tone: ui.Good, Text: "The key works again."},
 	"revoked":       {Tone: ui.Good, Text: "The key is revoked for good."},

@@ -90,6 +90,12 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/projects/:project/keys/:key/revoke", s.revokeKeyPage)
 	inside("POST", "/projects/:project/keys/:key/rotate", s.rotateKeyPage)
 
+	inside("GET", "/projects/:project/key-types", s.showKeyTypes)
+	inside("POST", "/projects/:project/key-types", s.makeKeyType)
+	inside("GET", "/projects/:project/key-types/:key_type", s.showKeyTypePage)
+	inside("POST", "/projects/:project/key-types/:key_type", s.saveKeyType)
+	inside("POST", "/projects/:project/key-types/:key_type/delete", s.deleteKeyTypePage)
+
 	inside("GET", "/projects/:project/usage", s.showUsagePage)
 	inside("GET", "/projects/:project/requests", s.showRequestsPage)
 

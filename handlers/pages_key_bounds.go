@@ -101,14 +101,19 @@ func (b keyBounds) form(inherited string, wrong *mistakes) projects.KeyBounds {
 	if b.of == limitsOfOwn || b.of == limitsOfNone {
 		choose(m.Of, b.of)
 	}
-	for window := snapshot.Second; window < snapshot.Windows; window++ {
-		name := window.String()
-		m.Windows = append(m.Windows, ui.Limit{Window: name, Label: strings.ToUpper(aWindow(name)[:1]) + aWindow(name)[1:],
-			Value: wrong.value("/limits/"+name, b.windows[name])})
-	}
+	m.Windows = windowFields(b.windows, wrong)
 	m.Error = wrong.take("/limits")
 	m.Allowed = ui.Value{Text: b.allowed, Error: wrong.takeLines("/allowed_cidrs", b.ranges())}
 	return m
+}
+
+// windowFields are an input for each window, with what is wrong below /limits.
+func windowFields(typed map[string]string, wrong *mistakes) []ui.Limit {
+	var out []ui.Limit
+	for _, name := range windowTitles() {
+		out = append(out, ui.Limit{Window: name, Label: strings.ToUpper(aWindow(name)[:1]) + aWindow(name)[1:], Value: wrong.value("/limits/"+name, typed[name])})
+	}
+	return out
 }
 
 func aWindow(name string) string {

@@ -28,7 +28,7 @@ func keyPath(p rules.Project, id string) string { return keysPath(p) + "/" + id 
 // one that the address asks for.
 func (s *Server) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 	query := keyQueryOf(v)
-	m := projects.Keys{Action: keysPath(p), Create: keyFormOf(p), Filter: query.form(p)}
+	m := projects.Keys{Action: keysPath(p), TypesURL: keyTypesPath(p), Create: keyFormOf(p), Filter: query.form(p)}
 	cursor := v.c.Query(keysBefore)
 	found, err := s.Keys.List(v.ctx(), v.who, p.ID, query.filter(), cursor, keys.DefaultPage)
 	if err != nil {

@@ -43,6 +43,8 @@ var anonymous = map[string]string{
 	"GET /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key/freeze": "in",
 	"POST /projects/:project/keys/:key/unfreeze": "in", "POST /projects/:project/keys/:key/revoke": "in",
 	"POST /projects/:project/keys/:key/rotate": "in", "GET /projects/:project/export": "in", "POST /projects/:project/export": "in",
+	"GET /projects/:project/key-types": "in", "POST /projects/:project/key-types": "in", "GET /projects/:project/key-types/:key_type": "in",
+	"POST /projects/:project/key-types/:key_type": "in", "POST /projects/:project/key-types/:key_type/delete": "in",
 	"GET /audit":                   "in",
 	"GET /projects/:project/usage": "in", "GET /projects/:project/requests": "in",
 	"GET /exports/:export": "in", "GET /exports/:export/download": "in", "POST /exports/:export/cancel": "in",

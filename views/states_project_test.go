@@ -29,7 +29,7 @@ func configure() projects.Configure {
 			},
 		},
 		Keys: projects.Keys{
-			Action: "/projects/shop/keys", Total: "4 keys", Create: keyForm(), Filter: keyFilter(), NewestURL: "/projects/shop#keys", OlderURL: "/projects/shop?keys_before=key_4#keys",
+			Action: "/projects/shop/keys", TypesURL: "/projects/shop/key-types", Total: "4 keys", Create: keyForm(), Filter: keyFilter(), NewestURL: "/projects/shop#keys", OlderURL: "/projects/shop?keys_before=key_4#keys",
 			Rows: []projects.KeyRow{
 				{ID: "key_1", URL: "/projects/shop/keys/key_1", Owner: "billing-service", Type: "full", Environment: "prod", State: ui.Badge{Tone: ui.Good, Text: "Active"}, Created: "12 Nov 2026", Expires: "never", Display: "pst_prod_…9dQx", Note: "Opens every project of storefront"},
 				{ID: "key_2", URL: "/projects/shop/keys/key_2", Owner: "ana@example.com", Type: "read-only", Environment: "all", State: ui.Badge{Tone: ui.Cold, Text: "Frozen"}, Created: "3 Nov 2026", Expires: "1 Jan 2027", Display: "pst_all_…k2Lm"},

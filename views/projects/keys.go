@@ -7,11 +7,12 @@ import "postern/views/ui"
 // type's default), description, tenant, product, allowed (a range on each line)
 // and the limits to Action.
 type Keys struct {
-	Action string
-	Rows   []KeyRow
-	Total  string // such as "12,480 keys", "" while there are none
-	Create KeyForm
-	Filter KeyFilter
+	Action   string
+	TypesURL string // of the page of key types
+	Rows     []KeyRow
+	Total    string // such as "12,480 keys", "" while there are none
+	Create   KeyForm
+	Filter   KeyFilter
 
 	NewestURL string // of the first page, "" on it
 	OlderURL  string // the next page of the table, "" on the last

@@ -1,0 +1,48 @@
+package projects
+
+import "postern/views/ui"
+
+// KeyTypes lists a project's key types and makes more of them.
+type KeyTypes struct {
+	Page    ui.Page
+	Create  KeyTypeForm
+	Rows    []KeyTypeRow
+	BackURL string // of the project
+}
+
+// KeyTypeRow is a key type in the list.
+type KeyTypeRow struct {
+	Name     string
+	URL      string // of its page
+	KeysURL  string // lists the keys of the type
+	Scopes   string
+	Lifetime string // such as 90 days
+	Limits   string // such as 10 a second
+	BuiltIn  bool
+}
+
+// KeyType is a key type with what can be done to it.
+type KeyType struct {
+	Page         ui.Page
+	Name         string
+	Facts        []ui.Fact
+	KeysURL      string
+	Edit         *KeyTypeForm // nil for one that is built in, which cannot be changed
+	DeleteAction string
+	DeleteError  string
+	Error        string
+	BackURL      string // of the list
+}
+
+// KeyTypeForm posts name (when it makes one), revision (when it changes one), scopes,
+// days and limits_ with each window to Action.
+type KeyTypeForm struct {
+	Open     bool
+	Action   string
+	Revision string
+	Name     ui.Value
+	Scopes   ui.Value
+	Days     ui.Value
+	Windows  []ui.Limit
+	Error    string
+}

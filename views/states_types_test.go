@@ -1,0 +1,44 @@
+package views_test
+
+import (
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func keyTypes() projects.KeyTypes {
+	return projects.KeyTypes{Page: in("Key types", "/projects/shop/key-types", "Shop", "Key types"), BackURL: "/projects/shop#keys",
+		Create: projects.KeyTypeForm{Action: "/projects/shop/key-types", Windows: typeWindows()},
+		Rows: []projects.KeyTypeRow{
+			{Name: "full", URL: "/projects/shop/key-types/full", KeysURL: "/projects/shop?keys_type=full#keys", Scopes: "*", Lifetime: "never expire", Limits: "none", BuiltIn: true},
+			{Name: "partner", URL: "/projects/shop/key-types/partner", KeysURL: "/projects/shop?keys_type=partner#keys", Scopes: "orders:read orders:write stock:read", Lifetime: "90 days", Limits: "60 a minute, 1,000 a day"},
+		}}
+}
+
+func typeWindows() []ui.Limit {
+	return []ui.Limit{{Window: "minute", Label: "A minute", Value: ui.Value{Text: "60"}}, {Window: "day", Label: "A day"}}
+}
+
+func keyTypesWrong() projects.KeyTypes {
+	m := keyTypes()
+	m.Create.Open = true
+	m.Create.Name = ui.Value{Text: "Full", Error: "Use lower-case letters, digits and -."}
+	m.Create.Scopes = ui.Value{Text: "Read", Error: "Read: Use lower-case letters."}
+	m.Create.Days = ui.Value{Text: "many", Error: "Give a number of days up to 3650, or leave it empty."}
+	m.Create.Windows[0].Value = ui.Value{Text: "0", Error: "Give 1 or more."}
+	m.Create.Error = "A project has at most 50 key types beside the built-in ones."
+	return m
+}
+
+func keyType() projects.KeyType {
+	return projects.KeyType{Page: in("Key type partner", "/projects/shop/key-types/partner", "Shop", "Key types", "partner"), Name: "partner",
+		Facts: []ui.Fact{{Label: "Keys", Value: "3"}}, KeysURL: "/projects/shop?keys_type=partner#keys", BackURL: "/projects/shop/key-types",
+		Edit:         &projects.KeyTypeForm{Action: "/projects/shop/key-types/partner", Revision: "41", Scopes: ui.Value{Text: "orders:read\norders:write"}, Days: ui.Value{Text: "90"}, Windows: typeWindows()},
+		DeleteAction: "/projects/shop/key-types/partner/delete", DeleteError: "3 keys are of this type, 1 of them active. Keys keep their type, also when they are revoked."}
+}
+
+func keyTypeBuiltIn() projects.KeyType {
+	m := keyType()
+	m.Name, m.Edit, m.DeleteError = "full", nil, ""
+	m.Error = "The key type full is built in: it means the same in every project. Make another one."
+	return m
+}
