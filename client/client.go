@@ -33,6 +33,7 @@ type Client struct {
 	http  *http.Client
 
 	anonymous string // see WithAnonymousToken
+	etag      string // see IfMatch
 }
 
 // New makes a client of the server at an http or https address. The token is a
@@ -57,6 +58,15 @@ func New(server, token string) (*Client, error) {
 func (c *Client) WithAnonymousToken(token string) *Client {
 	out := *c
 	out.anonymous = token
+	return &out
+}
+
+// IfMatch is the same client for a change of what is still as the ETag says (RFC
+// 9110, 13.1.1); any state will do for "". What somebody has changed since is left
+// alone: the error is a fault of kind Stale.
+func (c *Client) IfMatch(etag string) *Client {
+	out := *c
+	out.etag = etag
 	return &out
 }
 
@@ -95,21 +105,6 @@ func decoded[Out any](c *Client, answer *http.Response) (Out, error) {
 	return out, nil
 }
 
-// callIfMatch is call for a change of what is still as the ETag says (RFC 9110,
-// 13.1.1); any state will do for "".
-func callIfMatch[Out any](ctx context.Context, c *Client, method, etag string, in any, segments ...string) (Out, error) {
-	header := http.Header{"Accept": {"application/json, application/problem+json"}}
-	if etag != "" {
-		header.Set("If-Match", etag)
-	}
-	var out Out
-	answer, err := c.sendWith(ctx, method, in, "", segments, header)
-	if err != nil {
-		return out, err
-	}
-	return decoded[Out](c, answer)
-}
-
 // discard makes a call whose answer has no body.
 func (c *Client) discard(ctx context.Context, method string, segments ...string) error {
 	answer, err := c.send(ctx, method, nil, "", segments)
@@ -144,6 +139,9 @@ func (c *Client) sendWith(ctx context.Context, method string, in any, query stri
 	request.Header = header
 	if in != nil {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.etag != "" && method != http.MethodGet {
+		request.Header.Set("If-Match", c.etag)
 	}
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)

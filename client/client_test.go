@@ -30,6 +30,11 @@ import (
 // start runs a whole server and returns its address.
 func start(t *testing.T) string {
 	t.Helper()
+	return startApp(t).Config.PublicURL
+}
+
+func startApp(t *testing.T) *app.App {
+	t.Helper()
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
 	if err := flags.Parse([]string{"--data-dir", t.TempDir(), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0"}); err != nil {
@@ -52,7 +57,7 @@ func start(t *testing.T) string {
 			t.Errorf("the server stopped with %v", err)
 		}
 	})
-	return server.Config.PublicURL
+	return server
 }
 
 func connect(t *testing.T, server, token string) *client.Client {

@@ -74,7 +74,7 @@ func (c *Client) Keys(ctx context.Context, project string, f KeyFilter) iter.Seq
 
 // UpdateKey changes a key, if it is still as the ETag says; any state will do for "".
 func (c *Client) UpdateKey(ctx context.Context, id, etag string, change KeyChange) (Key, error) {
-	return callIfMatch[Key](ctx, c, http.MethodPatch, etag, change, "api", "v1", "keys", id)
+	return call[Key](ctx, c.IfMatch(etag), http.MethodPatch, change, "api", "v1", "keys", id)
 }
 
 // CreateKey mints an API key.

@@ -11,11 +11,19 @@ type NewProxy struct {
 	Target       string                    `json:"target,omitempty"`
 	Name         string                    `json:"name,omitempty"`
 	DisplayName  string                    `json:"display_name,omitempty"`
+	Team         string                    `json:"team,omitempty"` // id; the account's first team when empty
 	Product      string                    `json:"product,omitempty"`
 	Tenant       string                    `json:"tenant,omitempty"`
 	Version      string                    `json:"version,omitempty"`
 	Environments map[string]NewEnvironment `json:"environments,omitempty"`
 	RequestsAuth *NewAuth                  `json:"requests_auth,omitempty"`
+	Login        *NewLogin                 `json:"login,omitempty"`
+}
+
+// NewLogin is how an application's people sign in.
+type NewLogin struct {
+	Providers    []NewProvider `json:"providers"`
+	RedirectURIs []string      `json:"redirect_uris,omitempty"` // nobody can sign in while there is none
 }
 
 // NewEnvironment is where an environment's calls go.
@@ -44,6 +52,7 @@ type NewKeyType struct {
 type Proxy struct {
 	Project      ProxyProject        `json:"project"`
 	APIKeys      map[string]ProxyKey `json:"api_keys,omitempty"` // by environment
+	Login        *ProxyLogin         `json:"login,omitempty"`
 	WorkspaceKey string              `json:"workspace_key,omitempty"`
 	Claim        *Claim              `json:"claim,omitempty"`
 	ExpiresAt    *time.Time          `json:"expires_at,omitempty"`
@@ -68,6 +77,15 @@ type ProxyEnvironment struct {
 type ProxyKey struct {
 	ID  string `json:"id"`
 	Key string `json:"key"`
+}
+
+// ProxyLogin is the OpenID Connect issuer of a new project.
+type ProxyLogin struct {
+	Issuer       string            `json:"issuer"`
+	ClientID     string            `json:"client_id"`
+	AuthorizeURL string            `json:"authorize_url"`
+	RedirectURIs []string          `json:"redirect_uris"`
+	Callbacks    map[string]string `json:"callbacks"` // provider -> URL to register with it
 }
 
 // Claim is how an account takes the workspace over.

@@ -87,7 +87,7 @@ func basicSettings() []setting {
 		{"unclaimed-grace", "168h", "how long one that has ended answers 410 before it is deleted and its name is free again", duration(func(c *Config) *time.Duration { return &c.UnclaimedGrace })},
 		{"unclaimed-caps", "auto", "limits on what nobody has claimed: on, off, or auto, which is on unless this machine alone can reach the listeners", assignCaps},
 		{"export-ttl", "24h", "how long a finished export can be downloaded", duration(func(c *Config) *time.Duration { return &c.ExportTTL })},
-		{"metrics-token", "", "what Prometheus sends as a bearer token to read /metrics of the control plane; empty means that only this machine may read it, without a proxy in between", func(c *Config, v string) error { c.MetricsToken = Secret(v); return nil }},
+		{"metrics-token", "", "what Prometheus sends as a bearer token to read /metrics of the control plane; empty means that this machine alone may read it, where nothing else can reach the listeners", func(c *Config, v string) error { c.MetricsToken = Secret(v); return nil }},
 		{"log-level", "info", "debug, info, warn or error", func(c *Config, v string) error {
 			if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
 				return fmt.Errorf("%q is none of debug, info, warn, error", v)

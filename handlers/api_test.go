@@ -133,7 +133,7 @@ func TestBadInputNamesTheField(t *testing.T) {
 			{"target of an environment", "POST", "/proxy", `{"target":"http://127.0.0.1:9","environments":{"dev":{"target":"http://10.0.0.1"}}}`, 422, "target_forbidden", "/environments/dev/target"},
 			{"name taken", "POST", "/proxy", shop, 409, "name_taken", "/name"},
 			{"bad name", "POST", "/proxy", `{"target":"http://127.0.0.1:9","name":"Shop"}`, 422, "invalid_name", "/name"},
-			{"login", "POST", "/proxy", `{"target":"http://127.0.0.1:9","login":{"providers":[]}}`, 422, "not_available_yet", "/login"},
+			{"login", "POST", "/proxy", `{"target":"http://127.0.0.1:9","login":{"providers":[]}}`, 422, "required", "/login/providers"},
 			{"jwt", "POST", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["jwt"]}}`, 422, "required", "/requests_auth/jwt/allowed_pairs"},
 			{"opaque", "POST", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["opaque"]}}`, 422, "not_available_yet", "/requests_auth/methods/0"},
 			{"an issuer without TLS", "POST", "/proxy", withPairs(`{"iss":"http://accounts.example.com","aud":"x"}`), 422, "invalid_url", "/requests_auth/jwt/allowed_pairs/0/iss"},

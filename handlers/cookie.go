@@ -32,6 +32,7 @@ var flashes = map[string]ui.Notice{
 	"settings":      {Tone: ui.Good, Text: "The settings are saved."},
 	"access":        {Tone: ui.Good, Text: "The access policy is saved and holds from the next call on."},
 	"target":        {Tone: ui.Good, Text: "The target is saved and holds from the next call on."},
+	"key_saved":     {Tone: ui.Good, Text: "The key is saved and holds from the next call on."},
 	"frozen":        {Tone: ui.Good, Text: "The key is frozen: its calls get 403 until it is unfrozen."},
 	"unfrozen":      {Tone: ui.Good, Text: "The key works again."},
 	"revoked":       {Tone: ui.Good, Text: "The key is revoked for good."},

@@ -101,6 +101,7 @@ var guards = joined(webhookGuards, map[string]guard{
 	"POST /projects/:project/environments/:environment": {action: access.ProjectUpdate, body: "target=http://127.0.0.1:9/moved"},
 	"POST /projects/:project/keys":                      {action: access.KeyCreate, body: "owner=billing", owner: 201},
 	"GET /projects/:project/keys/:key":                  {action: access.KeyRead},
+	"POST /projects/:project/keys/:key":                 {action: access.KeyChange, body: "description=For+the+invoices"},
 	"POST /projects/:project/keys/:key/freeze":          {action: access.KeyChange},
 	"POST /projects/:project/keys/:key/unfreeze":        {action: access.KeyChange, needs: "frozen"},
 	"POST /projects/:project/keys/:key/revoke":          {action: access.KeyChange, body: "confirm=true"},

@@ -29,6 +29,16 @@ func (s *Server) identify(c *gin.Context) {
 	c.Next()
 }
 
+// knows refuses callers without a credential, before anything they have sent is
+// looked at. POST /proxy and the description of the API are for anybody.
+func (s *Server) knows(c *gin.Context) {
+	if p := principalOf(c.Request.Context()); p.Anonymous() && strings.HasPrefix(c.FullPath(), "/api/") {
+		s.refuse(c, access.Check(p, "", access.ProjectRead))
+		return
+	}
+	c.Next()
+}
+
 // withPrincipal says on whose behalf a request is made.
 func withPrincipal(r *http.Request, p access.Principal) *http.Request {
 	p.RemoteAddr, p.RequestID = r.RemoteAddr, requestID(r.Context())

@@ -12,8 +12,8 @@ import (
 )
 
 // showMetrics shows the process's series to whoever has the token; where none is
-// set, to callers on this machine that call for nobody else: what a proxy here
-// passes on comes from anywhere.
+// set, to callers on this machine that call for nobody else, of a server that
+// nobody else can reach: what a proxy here passes on comes from anywhere.
 func (s *Server) showMetrics(c *gin.Context) {
 	r := c.Request
 	if secret := s.Config.MetricsToken.Reveal(); secret != "" {
@@ -28,7 +28,7 @@ func (s *Server) showMetrics(c *gin.Context) {
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	forwarded := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-Ip") != "" || r.Header.Get("Via") != ""
-	if err != nil || !peer.Addr().Unmap().IsLoopback() || forwarded {
+	if err != nil || !peer.Addr().Unmap().IsLoopback() || forwarded || !s.Config.LoopbackOnly() {
 		s.refuse(c, notFound())
 		return
 	}

@@ -3,6 +3,7 @@ package handlers
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"postern/fault"
@@ -43,6 +44,21 @@ func (m *mistakes) take(pointer string) string {
 		}
 		return mine
 	})
+	return strings.Join(found, " ")
+}
+
+// takeLines is take for a field that holds an element on each line: it says which
+// line it means.
+func (m *mistakes) takeLines(pointer string, lines []string) string {
+	var found []string
+	for i, line := range lines {
+		if said := m.take(pointer + "/" + strconv.Itoa(i)); said != "" {
+			found = append(found, line+": "+said)
+		}
+	}
+	if said := m.take(pointer); said != "" {
+		found = append(found, said)
+	}
 	return strings.Join(found, " ")
 }
 

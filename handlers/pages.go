@@ -81,6 +81,7 @@ func (s *Server) pages(r *gin.Engine) {
 
 	inside("POST", "/projects/:project/keys", s.makeKey)
 	inside("GET", "/projects/:project/keys/:key", s.showKeyPage)
+	inside("POST", "/projects/:project/keys/:key", s.saveKeyPage)
 	inside("POST", "/projects/:project/keys/:key/freeze", s.freezeKeyPage)
 	inside("POST", "/projects/:project/keys/:key/unfreeze", s.unfreezeKeyPage)
 	inside("POST", "/projects/:project/keys/:key/revoke", s.revokeKeyPage)

@@ -1,7 +1,6 @@
 package handlers_test
 
 import (
-	"net/http/cookiejar"
 	"net/url"
 	"strings"
 	"testing"
@@ -40,14 +39,6 @@ func (a *abroad) away(form, name string, fields ...string) string {
 		a.t.Fatalf("asks with %v, %v", query, err)
 	}
 	return a.issuer.SignIn(a.t, to, name).RequestURI()
-}
-
-func (a *abroad) forget() {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	a.client.Jar = jar
 }
 
 func TestSigningInWithAnIssuer(t *testing.T) {

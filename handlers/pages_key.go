@@ -18,7 +18,7 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 	m := projects.Key{
 		Page:  v.shell("Key of "+k.Owner, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
 		Owner: k.Owner, Display: displayKey(k), State: keyBadge(k), Facts: keyFacts(k), BackURL: projectPath(p.Name) + "#keys",
-		HistoryURL: historyOf(p, k.ID),
+		HistoryURL: historyOf(p, k.ID), Edit: keyEditOf(p, k),
 	}
 	switch k.State {
 	case string(snapshot.KeyActive):
@@ -39,6 +39,10 @@ func keyFacts(k keys.Key) []ui.Fact {
 		{Label: "Type", Value: k.KeyType},
 		{Label: "Scopes", Value: strings.Join(k.Scopes, " "), Mono: true},
 		{Label: "Environment", Value: environmentText(k)},
+		{Label: "Tenant", Value: k.Tenant},
+		{Label: "Opens", Value: reachText(k)},
+		{Label: "Limits", Value: effectiveText(k)},
+		{Label: "Allowed addresses", Value: boundsOf(k).rangesText()},
 		{Label: "Created", Value: moment(k.CreatedAt)},
 		{Label: "Expires", Value: momentOrNever(k.ExpiresAt)},
 		{Label: "Last used", Value: momentOrNever(k.LastUsedAt)},
@@ -50,6 +54,13 @@ func keyFacts(k keys.Key) []ui.Fact {
 		facts = append(facts, ui.Fact{Label: "Old secret works until", Value: moment(*k.GraceEndsAt)})
 	}
 	return facts
+}
+
+func reachText(k keys.Key) string {
+	if k.Product == "" {
+		return "this project"
+	}
+	return "every project of " + k.Product
 }
 
 func graceOptions() []ui.Option {

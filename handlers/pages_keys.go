@@ -27,12 +27,14 @@ func keyPath(p rules.Project, id string) string { return keysPath(p) + "/" + id 
 // keySection is the project page's list of keys, from the newest on or from the
 // one that the address asks for.
 func (s *Server) keySection(v *visit, p rules.Project) (projects.Keys, error) {
-	m := projects.Keys{Action: keysPath(p), Create: keyFormOf(p)}
-	found, err := s.Keys.List(v.ctx(), v.who, p.ID, keys.Filter{}, v.c.Query("keys_before"), keys.DefaultPage)
+	query := keyQueryOf(v)
+	m := projects.Keys{Action: keysPath(p), Create: keyFormOf(p), Filter: query.form(p)}
+	cursor := v.c.Query(keysBefore)
+	found, err := s.Keys.List(v.ctx(), v.who, p.ID, query.filter(), cursor, keys.DefaultPage)
 	if err != nil {
 		return m, err
 	}
-	total, err := s.Keys.Count(v.ctx(), v.who, p.ID, keys.Filter{})
+	total, err := s.Keys.Count(v.ctx(), v.who, p.ID, query.filter())
 	if err != nil {
 		return m, err
 	}
@@ -40,24 +42,43 @@ func (s *Server) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 		m.Total = humanize.Comma(total) + " " + english.PluralWord(int(total), "key", "")
 	}
 	if found.Next != "" {
-		m.OlderURL = projectPath(p.Name) + "?keys_before=" + found.Next + "#keys"
+		m.OlderURL = query.page(p, found.Next)
+	}
+	if cursor != "" {
+		m.NewestURL = query.page(p, "")
 	}
 	for _, k := range found.Keys {
-		m.Rows = append(m.Rows, projects.KeyRow{ID: k.ID, URL: keyPath(p, k.ID), Owner: k.Owner, Type: k.KeyType,
-			Environment: environmentText(k), State: keyBadge(k), Created: day(k.CreatedAt), Expires: dayOrNever(k.ExpiresAt), Display: displayKey(k)})
+		m.Rows = append(m.Rows, keyRow(p, k))
 	}
 	return m, nil
 }
 
-func keyFormOf(p rules.Project) projects.KeyForm {
-	form := projects.KeyForm{Environments: []ui.Option{{Value: "", Title: "All environments"}}}
-	for _, t := range p.KeyTypes {
-		form.Types = append(form.Types, ui.Option{Value: t.Name, Title: t.Name + " (" + strings.Join(t.Scopes, " ") + ")"})
+// keyRow leads to the key below the project that it was made in, which for a key
+// of a product may be another than the one it is listed in.
+func keyRow(p rules.Project, k keys.Key) projects.KeyRow {
+	row := projects.KeyRow{ID: k.ID, URL: keyPath(p, k.ID), Owner: k.Owner, Type: k.KeyType,
+		Environment: environmentText(k), State: keyBadge(k), Created: day(k.CreatedAt), Expires: dayOrNever(k.ExpiresAt), Display: displayKey(k)}
+	if k.Product != "" {
+		row.Note = "Opens every project of " + k.Product
 	}
-	for _, name := range environmentNames(p) {
-		form.Environments = append(form.Environments, ui.Option{Value: name, Title: name})
+	if k.Project != p.ID {
+		row.URL = projectPath(k.Project) + "/keys/" + k.ID
+	}
+	return row
+}
+
+func keyFormOf(p rules.Project) projects.KeyForm {
+	form := projects.KeyForm{Environments: append([]ui.Option{{Value: "", Title: "All environments"}}, named(environmentNames(p))...),
+		Tenants: named(p.Tenants), Product: p.Product, Bounds: keyBounds{}.form(inheritedByChoice(p), &mistakes{})}
+	for _, t := range p.KeyTypes {
+		title := t.Name + " (" + strings.Join(t.Scopes, " ") + ")"
+		if text := limitsText(t.Limits); text != "" {
+			title += ": " + text
+		}
+		form.Types = append(form.Types, ui.Option{Value: t.Name, Title: title})
 	}
 	choose(form.Types, keys.TypeFull)
+	choose(form.Tenants, snapshot.DefaultTenant)
 	return form
 }
 
@@ -103,8 +124,9 @@ func environmentText(k keys.Key) string {
 // makeKey answers with the page itself: the key on it must not pass through a
 // redirect.
 func (s *Server) makeKey(v *visit) (answer, error) {
-	in := keys.CreateInput{Owner: strings.TrimSpace(v.posted("owner")), KeyType: v.posted("key_type"),
-		Environment: v.posted("environment"), Description: strings.TrimSpace(v.posted("description"))}
+	bounds := postedBounds(v)
+	in := keys.CreateInput{Owner: strings.TrimSpace(v.posted("owner")), KeyType: v.posted("key_type"), Tenant: v.posted("tenant"), Product: v.posted("product"),
+		Environment: v.posted("environment"), Description: strings.TrimSpace(v.posted("description")), Limits: bounds.limits(), AllowedCIDRs: bounds.ranges()}
 	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return answer{}, err
@@ -125,6 +147,8 @@ func (s *Server) makeKey(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	markKeyForm(&m.Keys.Create, in, v.posted("expires_on"), wrong)
+	m.Keys.Create.Bounds = bounds.form(inheritedByChoice(p), wrong)
+	m.Keys.Create.Error = wrong.rest()
 	return answer{status: wrong.status, page: projects.ConfigurePage(m)}, nil
 }
 
@@ -136,7 +160,14 @@ func markKeyForm(form *projects.KeyForm, in keys.CreateInput, expiresOn string, 
 	choose(form.Types, in.KeyType)
 	choose(form.Environments, in.Environment)
 	form.TypeError, form.EnvError = wrong.take("/key_type"), wrong.take("/environment")
-	form.Error = wrong.rest()
+	if len(form.Tenants) > 1 {
+		choose(form.Tenants, in.Tenant)
+		form.TenantError = wrong.take("/tenant")
+	}
+	if form.Product != "" {
+		form.OfProduct = in.Product != ""
+		form.ProductError = wrong.take("/product")
+	}
 }
 
 // endOfDay reads a day (YYYY-MM-DD) as its last second in UTC; "" is nil.
@@ -157,7 +188,8 @@ func (s *Server) shown(v *visit, p rules.Project, k keys.Minted, heading, text s
 		Page:    v.shell(heading, keyPath(p, k.ID), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
 		Heading: heading, Text: text, Key: k.Plaintext, BackURL: projectPath(p.Name) + "#keys",
 		Facts: []ui.Fact{{Label: "Owner", Value: k.Owner}, {Label: "Type", Value: k.KeyType}, {Label: "Environment", Value: environmentText(k.Key)},
-			{Label: "Expires", Value: momentOrNever(k.ExpiresAt)}},
+			{Label: "Tenant", Value: k.Tenant}, {Label: "Opens", Value: reachText(k.Key)}, {Label: "Limits", Value: effectiveText(k.Key)},
+			{Label: "Allowed addresses", Value: boundsOf(k.Key).rangesText()}, {Label: "Expires", Value: momentOrNever(k.ExpiresAt)}},
 	}
 	if address := s.addressFor(p, k.Environment); address != "" {
 		m.Curl = curl(address, k.Plaintext)

@@ -266,3 +266,24 @@ func TestABrokenDatabaseIsAPageWithARequestID(t *testing.T) {
 		}
 	})
 }
+
+func TestTokenIssuersAreSavedOnThePage(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := withShop(t, db)
+		page := s.get("/projects/shop")
+		action, revision := page.action("mode"), page.value("form:has([name=mode]) [name=revision]")
+		s.post(action, "revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject", "token_issuers", "https://accounts.example.com").
+			is(422, "shop").says("textarea[name=token_issuers]", "https://accounts.example.com").says("section[id^=ver_]", "ISSUER AUDIENCE")
+		s.post(action, "revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject", "token_issuers", "http://accounts.example.com shop").
+			is(422, "shop").says("section[id^=ver_]", "Give the https address")
+		const pairs = "https://accounts.example.com shop\nhttps://other.example shop tenant=default"
+		s.post(action, "revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject", "token_issuers", pairs).leadsTo("/projects/shop")
+		saved := s.get("/projects/shop")
+		if got := saved.Find("textarea[name=token_issuers]").Text(); got != pairs {
+			t.Errorf("the page shows the issuers %q, want %q", got, pairs)
+		}
+		if got := saved.value("[name=methods][checked]"); got != "jwt" {
+			t.Errorf("the method is %q, want jwt", got)
+		}
+	})
+}

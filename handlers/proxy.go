@@ -3,11 +3,14 @@ package handlers
 import (
 	"context"
 	"crypto/subtle"
+	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
 	"postern/config"
 	"postern/fault"
+	"postern/login"
 	"postern/projects"
 )
 
@@ -27,7 +30,7 @@ type createProxyInput struct {
 		Product      string                      `json:"product,omitempty" doc:"Name of the team's product it belongs to; made where there is none of that name"`
 		Tenant       string                      `json:"tenant,omitempty" doc:"Name of a tenant of the team it serves beside its own, default; made where there is none of that name"`
 		OpenAPI      unavailable                 `json:"openapi,omitempty"`
-		Login        unavailable                 `json:"login,omitempty"`
+		Login        *loginInput                 `json:"login,omitempty"`
 	}
 }
 
@@ -42,6 +45,31 @@ type requestsAuthInput struct {
 	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"Beside the built-in full and read-only"`
 	JWT      *jwtBody       `json:"jwt,omitempty"`
 	Opaque   unavailable    `json:"opaque,omitempty"`
+}
+
+type loginInput struct {
+	Providers    []providerInput `json:"providers,omitempty" doc:"Whom people sign in with, in the order of their buttons"`
+	RedirectURIs []string        `json:"redirect_uris,omitempty" doc:"Where the application waits for its codes, compared byte by byte: https, or http on loopback. Nobody can sign in while there is none"`
+}
+
+// rule reads the login, nil where none is asked for.
+func (in *loginInput) rule(service *login.Service) (*login.Setup, error) {
+	if in == nil {
+		return nil, nil
+	}
+	out := &login.Setup{Service: service, RedirectURIs: in.RedirectURIs}
+	for i, p := range in.Providers {
+		input, err := p.rule()
+		if refusal, ok := errors.AsType[*fault.Error](err); ok && len(refusal.Fields) == 1 {
+			f := refusal.Fields[0]
+			return nil, fault.InvalidField(fmt.Sprintf("/login/providers/%d%s", i, f.Pointer), f.Code, "%s", f.Detail)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.Providers = append(out.Providers, input)
+	}
+	return out, nil
 }
 
 type keyTypeInput struct {
@@ -59,6 +87,7 @@ type createProxyOutput struct {
 type createdProxy struct {
 	Project      createdProject        `json:"project"`
 	APIKeys      map[string]createdKey `json:"api_keys,omitempty" doc:"Environment to its first key, in plaintext, shown this once"`
+	Login        *createdLogin         `json:"login,omitempty" doc:"The project's OpenID Connect issuer, where a login was asked for"`
 	WorkspaceKey string                `json:"workspace_key,omitempty" doc:"Control credential of the unclaimed workspace, shown this once; send it as a bearer token"`
 	Claim        *claimOutput          `json:"claim,omitempty"`
 	ExpiresAt    *time.Time            `json:"expires_at,omitempty" doc:"When the proxy ends unless it is claimed"`
@@ -82,6 +111,14 @@ type createdKey struct {
 	Key string `json:"key"`
 }
 
+type createdLogin struct {
+	Issuer       string            `json:"issuer"`
+	ClientID     string            `json:"client_id" doc:"Id of the app client, which is public: it has no secret"`
+	AuthorizeURL string            `json:"authorize_url"`
+	RedirectURIs []string          `json:"redirect_uris"`
+	Callbacks    map[string]string `json:"callbacks" doc:"Provider to the URL to register with it; the second of a type is type_2"`
+}
+
 type claimOutput struct {
 	Code string `json:"code"`
 	URL  string `json:"url"`
@@ -94,11 +131,24 @@ func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*create
 	if err := in.refuseUnavailable(); err != nil {
 		return nil, err
 	}
-	created, err := s.Projects.Create(ctx, principalOf(ctx), in.rule())
+	setup, err := in.Body.Login.rule(s.Login)
+	if err != nil {
+		return nil, err
+	}
+	input := in.rule()
+	if setup != nil { // a nil *Setup in the interface would count as one
+		input.Login = setup
+	}
+	created, err := s.Projects.Create(ctx, principalOf(ctx), input)
 	if err != nil {
 		return nil, err
 	}
 	out := &createProxyOutput{Body: s.showCreated(created)}
+	if setup != nil {
+		issuer := s.Login.Issuer(setup.Client.ID)
+		out.Body.Login = &createdLogin{Issuer: issuer, ClientID: setup.Client.ID, AuthorizeURL: issuer + "/authorize",
+			RedirectURIs: setup.Client.RedirectURIs, Callbacks: setup.Callbacks()}
+	}
 	if claim := out.Body.Claim; claim != nil && in.Site == "same-origin" { // a page of ours in this browser
 		out.SetCookie = s.withMade(s.made(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}}), claim.Code).String()
 	}
@@ -136,7 +186,7 @@ func sameSecret(guess, secret string) bool {
 }
 
 func (in *createProxyInput) refuseUnavailable() error {
-	sent := map[string]unavailable{"/openapi": in.Body.OpenAPI, "/login": in.Body.Login}
+	sent := map[string]unavailable{"/openapi": in.Body.OpenAPI}
 	if auth := in.Body.RequestsAuth; auth != nil {
 		sent["/requests_auth/opaque"] = auth.Opaque
 	}

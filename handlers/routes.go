@@ -174,5 +174,5 @@ func (s *Server) newAPI(r *gin.Engine) huma.API {
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "An access token of an account, or a workspace key as POST /proxy answers it."},
 	}
-	return humagin.NewWithGroup(r, r.Group("/", s.identify, s.once, s.orEvents), c)
+	return humagin.NewWithGroup(r, r.Group("/", s.identify, s.knows, s.once, s.orEvents), c)
 }

@@ -39,7 +39,7 @@ var anonymous = map[string]string{
 	"GET /projects": "in", "GET /projects/new": "in", "POST /projects/new": "in", "GET /projects/:project": "in",
 	"POST /projects/:project/settings": "in", "POST /projects/:project/versions/:version/access": "in",
 	"POST /projects/:project/environments/:environment": "in", "POST /projects/:project/keys": "in",
-	"GET /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key/freeze": "in",
+	"GET /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key/freeze": "in",
 	"POST /projects/:project/keys/:key/unfreeze": "in", "POST /projects/:project/keys/:key/revoke": "in",
 	"POST /projects/:project/keys/:key/rotate": "in", "GET /projects/:project/export": "in", "POST /projects/:project/export": "in",
 	"GET /audit":                   "in",
@@ -101,7 +101,7 @@ var anonymous = map[string]string{
 	"GET /api/v1/whoami": "401", "GET /api/v1/tokens": "401", "POST /api/v1/tokens": "401", "DELETE /api/v1/tokens/:token": "401",
 
 	"POST /api/v1/claim":   "401",
-	"POST /proxy":          "422", // open to anybody; the empty body is what is wrong
+	"POST /proxy":          "400", // open to anybody; the body is what is wrong
 	"GET /api/v1/projects": "401", "GET /api/v1/projects/:project": "401", "PATCH /api/v1/projects/:project": "401",
 	"PATCH /api/v1/projects/:project/versions/:version": "401", "PATCH /api/v1/projects/:project/environments/:environment": "401",
 	"GET /api/v1/projects/:project/key-types": "401", "POST /api/v1/projects/:project/key-types": "401",
@@ -122,41 +122,6 @@ var anonymous = map[string]string{
 	"POST /api/v1/webhooks/:webhook/rotate": "401", "DELETE /api/v1/webhooks/:webhook": "401", "GET /api/v1/webhooks/:webhook/deliveries": "401",
 	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": "401",
 	"GET /api/v1/exports/:export":                                   "401", "POST /api/v1/exports/:export/cancel": "401", "GET /api/v1/exports/:export/download": "401",
-}
-
-// bodies fit the schema, so that the answer is about the credential.
-var bodies = map[string]string{
-	"POST /api/v1/tenants/:tenant/app-clients": "{}", "PATCH /api/v1/app-clients/:client": "{}",
-	"POST /api/v1/app-clients/:client/providers": `{"type":"google"}`, "PATCH /api/v1/providers/:provider": "{}",
-	"POST /api/v1/tenants/:tenant/users":                        `{"email":"ana@example.com"}`,
-	"PATCH /api/v1/users/:user":                                 `{}`,
-	"PUT /api/v1/tenants/:tenant/entry":                         `{"invite_only":true}`,
-	"POST /api/v1/tenants/:tenant/approvals":                    `{"kind":"domain","value":"example.com"}`,
-	"POST /api/v1/tenants/:tenant/groups":                       `{"name":"staff"}`,
-	"PATCH /api/v1/groups/:group":                               `{}`,
-	"POST /proxy":                                               "{}",
-	"POST /api/v1/tokens":                                       `{"name":"ci","scopes":["read"]}`,
-	"POST /api/v1/claim":                                        `{"code":"x"}`,
-	"POST /api/v1/teams":                                        `{"name":"x"}`,
-	"PATCH /api/v1/teams/:team":                                 `{"name":"x"}`,
-	"PATCH /api/v1/teams/:team/members/:account":                `{"role":"viewer"}`,
-	"POST /api/v1/teams/:team/invitations":                      `{"role":"viewer"}`,
-	"POST /api/v1/invitations/accept":                           `{"code":"x"}`,
-	"PATCH /api/v1/projects/:project":                           "{}",
-	"PATCH /api/v1/projects/:project/versions/:version":         `{"requests_auth":{}}`,
-	"PATCH /api/v1/projects/:project/environments/:environment": `{"target":"http://127.0.0.1:9"}`,
-	"POST /api/v1/projects/:project/keys":                       `{"owner":"x"}`,
-	"PATCH /api/v1/keys/:key":                                   "{}",
-	"POST /api/v1/projects/:project/key-types":                  `{"name":"x","scopes":["read"]}`,
-	"PATCH /api/v1/projects/:project/key-types/:key_type":       "{}",
-	"POST /api/v1/products":                                     `{"name":"x"}`,
-	"PATCH /api/v1/products/:product":                           `{"display_name":"x"}`,
-	"POST /api/v1/tenants":                                      `{"name":"x"}`,
-	"PATCH /api/v1/tenants/:tenant":                             "{}",
-	"POST /api/v1/projects/:project/exports":                    `{"format":"data"}`,
-	"POST /api/v1/webhooks":                                     `{"url":"http://8.8.8.8"}`,
-	"PATCH /api/v1/webhooks/:webhook":                           `{}`,
-	"PUT /api/v1/projects/:project/takedown":                    `{"reason":"x"}`,
 }
 
 func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
@@ -188,14 +153,12 @@ func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
 // answerTo asks a route with the parameters of things that exist where it has
 // any, and sums the answer up.
 func answerTo(s *site, method, route string) string {
-	path := strings.NewReplacer(":project", "shop", ":key_type", "kty_1", ":product", "prd_1", ":key", "key_1", ":export", "exp_1", ":version", "ver_1",
-		":environment", "env_1", ":code", "nothing", ":team", "team_1", ":account", "acc_1",
-		":invitation", "inv_1", ":session", "ses_1", ":identity", "idn_1", ":tenant", "tnt_1", ":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", "*file", "nothing").Replace(route)
+	path := filledIn(route)
 	header := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	body := ""
 	if strings.HasPrefix(path, "/api/") || path == "/proxy" {
 		header = []string{"Content-Type", "application/json", "Accept", "application/json"}
-		body = bodies[method+" "+route]
+		body = "[" // who may not ask is not told what is wrong with the question
 	}
 	got := s.ask(method, path, body, header)
 	to := got.header.Get("Location")
@@ -206,4 +169,12 @@ func answerTo(s *site, method, route string) string {
 		return "in"
 	}
 	return to
+}
+
+// filledIn is a path of a route: its parameters name the project that there is, and
+// nothing else that exists.
+func filledIn(route string) string {
+	return strings.NewReplacer(":project", "shop", ":key_type", "kty_1", ":product", "prd_1", ":key", "key_1", ":export", "exp_1", ":version", "ver_1",
+		":environment", "env_1", ":code", "nothing", ":team", "team_1", ":account", "acc_1",
+		":invitation", "inv_1", ":session", "ses_1", ":identity", "idn_1", ":tenant", "tnt_1", ":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", "*file", "nothing").Replace(route)
 }

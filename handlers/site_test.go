@@ -42,6 +42,15 @@ func newSite(t *testing.T, db *models.DB) *site {
 	}}
 }
 
+// forget is another browser from here on.
+func (s *site) forget() {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.client.Jar = jar
+}
+
 const password = "four unrelated words"
 
 // newOwner is a site where the first account is signed in.

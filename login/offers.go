@@ -252,6 +252,23 @@ const (
 
 // apply writes what was sent into the row, and refuses what cannot work.
 func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in ProviderInput) error {
+	if err := s.fill(row, in); err != nil {
+		return err
+	}
+	if in.ClientSecret == nil {
+		return nil
+	}
+	row.ClientSecret = nil
+	if *in.ClientSecret == "" {
+		return nil
+	}
+	var err error
+	row.ClientSecret, err = s.Vault.Seal(tx, team, secretPlace(row.ID), *in.ClientSecret)
+	return err
+}
+
+// fill is apply without the secret, which takes a transaction to seal.
+func (s *Service) fill(row *models.Provider, in ProviderInput) error {
 	traits, ok := providers.TraitsOf(row.Type)
 	if !ok {
 		return fmt.Errorf("login: provider %s is of the kind %q", row.ID, row.Type)
@@ -279,19 +296,7 @@ func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in Pro
 		row.Enabled = *in.Enabled
 	}
 	secretSent := in.ClientSecret != nil && *in.ClientSecret != ""
-	if err := fault.InvalidFields(append(checkProvider(*row, traits, in, secretSent), types.check(row.Type, traits, row.Managed)...)); err != nil {
-		return err
-	}
-	if in.ClientSecret == nil {
-		return nil
-	}
-	row.ClientSecret = nil
-	if !secretSent {
-		return nil
-	}
-	var err error
-	row.ClientSecret, err = s.Vault.Seal(tx, team, secretPlace(row.ID), *in.ClientSecret)
-	return err
+	return fault.InvalidFields(append(checkProvider(*row, traits, in, secretSent), types.check(row.Type, traits, row.Managed)...))
 }
 
 func (s *Service) checkManaged(kind string, in ProviderInput) error {

@@ -29,9 +29,14 @@ func WithoutControlCookies(line string) string {
 	return strings.Join(kept, "; ")
 }
 
-// SetsControlCookie tells a Set-Cookie line that would plant one.
+// SetsControlCookie tells a Set-Cookie line that would plant one. A cookie without
+// a name is sent back as its value alone (RFC 6265bis, 5.8.3), so that
+// "=postern=x" comes back as a cookie named postern.
 func SetsControlCookie(line string) bool {
-	name, _, _ := strings.Cut(line, "=")
-	name, _, _ = strings.Cut(name, ";") // browsers read a line without = as a name or a value
+	pair, _, _ := strings.Cut(line, ";")
+	name, value, _ := strings.Cut(pair, "=") // browsers read a line without = as a name or a value
+	if strings.TrimSpace(name) == "" {
+		name, _, _ = strings.Cut(value, "=")
+	}
 	return IsControlCookie(name)
 }

@@ -24,9 +24,9 @@ func configure() projects.Configure {
 			},
 		},
 		Keys: projects.Keys{
-			Action: "/projects/shop/keys", Total: "4 keys", Create: keyForm(), OlderURL: "/projects/shop?keys_before=key_4#keys",
+			Action: "/projects/shop/keys", Total: "4 keys", Create: keyForm(), Filter: keyFilter(), NewestURL: "/projects/shop#keys", OlderURL: "/projects/shop?keys_before=key_4#keys",
 			Rows: []projects.KeyRow{
-				{ID: "key_1", URL: "/projects/shop/keys/key_1", Owner: "billing-service", Type: "full", Environment: "prod", State: ui.Badge{Tone: ui.Good, Text: "Active"}, Created: "12 Nov 2026", Expires: "never", Display: "pst_prod_…9dQx"},
+				{ID: "key_1", URL: "/projects/shop/keys/key_1", Owner: "billing-service", Type: "full", Environment: "prod", State: ui.Badge{Tone: ui.Good, Text: "Active"}, Created: "12 Nov 2026", Expires: "never", Display: "pst_prod_…9dQx", Note: "Opens every project of storefront"},
 				{ID: "key_2", URL: "/projects/shop/keys/key_2", Owner: "ana@example.com", Type: "read-only", Environment: "all", State: ui.Badge{Tone: ui.Cold, Text: "Frozen"}, Created: "3 Nov 2026", Expires: "1 Jan 2027", Display: "pst_all_…k2Lm"},
 				{ID: "key_3", URL: "/projects/shop/keys/key_3", Owner: "a partner with a very long name that goes on and on", Type: "full", Environment: "dev", State: ui.Badge{Tone: ui.Bad, Text: "Revoked"}, Created: "1 Oct 2026", Expires: "never", Display: "pst_dev_…00aB"},
 				{ID: "key_4", URL: "/projects/shop/keys/key_4", Owner: "nightly-import", Type: "read-only", Environment: "prod", State: ui.Badge{Tone: ui.Warn, Text: "Expired"}, Created: "1 Aug 2026", Expires: "1 Nov 2026", Display: "pst_prod_…Zz9c"},
@@ -39,7 +39,35 @@ func keyForm() projects.KeyForm {
 	return projects.KeyForm{
 		Types:        []ui.Option{{Value: "full", Title: "full (*)"}, {Value: "read-only", Title: "read-only (read)", Chosen: true}},
 		Environments: []ui.Option{{Value: "", Title: "All environments", Chosen: true}, {Value: "dev", Title: "dev"}, {Value: "prod", Title: "prod"}},
+		Tenants:      []ui.Option{{Value: "default", Title: "default", Chosen: true}, {Value: "acme", Title: "acme"}},
+		Product:      "storefront", Bounds: keyBounds("type", ""),
 	}
+}
+
+func keyFilter() projects.KeyFilter {
+	return projects.KeyFilter{Action: "/projects/shop#keys", States: []ui.Option{{Title: "Every state"}}, Types: []ui.Option{{Title: "Every type"}},
+		Environments: []ui.Option{{Title: "Every environment"}}, Tenants: []ui.Option{{Title: "Every tenant"}, {Value: "acme", Title: "acme"}}}
+}
+
+func keyBounds(of, minute string) projects.KeyBounds {
+	b := projects.KeyBounds{Of: []ui.Option{
+		{Value: "type", Title: "Those of its type", Text: "Now 10 a second, 1,000 a day.", Chosen: of == "type"},
+		{Value: "own", Title: "Its own", Text: "In place of all others for each key.", Chosen: of == "own"},
+		{Value: "none", Title: "None", Text: "Whatever its type has.", Chosen: of == "none"},
+	}}
+	for _, window := range []string{"second", "minute", "hour", "day", "month", "year"} {
+		b.Windows = append(b.Windows, ui.Limit{Window: window, Label: "A " + window})
+	}
+	b.Windows[1].Value.Text = minute
+	return b
+}
+
+func keyWrong() projects.Key {
+	m := key()
+	m.Edit.Open, m.Edit.Bounds = true, keyBounds("own", "0")
+	m.Edit.Bounds.Windows[1].Value.Error = "Give the number of calls that the window admits, 1 or more, or leave the window out for no limit."
+	m.Edit.Bounds.Allowed = ui.Value{Text: "10.0.0.0/8\nlocalhost", Error: "localhost: Give an address range such as 203.0.113.0/24 or 2001:db8::/32, or a single address."}
+	return m
 }
 
 func configureWrong() projects.Configure {
@@ -52,6 +80,9 @@ func configureWrong() projects.Configure {
 	m.Versions[0].Environments[0].Target = ui.Value{Text: "ftp://x", Error: "Only http and https can be called."}
 	m.Keys.Create.Open = true
 	m.Keys.Create.Owner = ui.Value{Error: "An owner is needed."}
+	m.Keys.Create.TenantError, m.Keys.Create.ProductError = "This project serves no tenant \"acme\".", "This project is in no product."
+	m.Keys.Create.Bounds = keyWrong().Edit.Bounds
+	m.Keys.Filter.ClearURL = "/projects/shop#keys"
 	m.Keys.Create.Expires = ui.Value{Text: "2020-01-01", Error: "This day has passed."}
 	m.Keys.Rows = nil
 	return m
@@ -78,6 +109,7 @@ func key() projects.Key {
 			{Label: "Id", Value: "key_01JCZ8Q4M2N7", Mono: true}, {Label: "Type", Value: "full"}, {Label: "Scopes", Value: "*", Mono: true}, {Label: "Environment", Value: "prod"},
 			{Label: "Created", Value: "12 Nov 2026, 09:30 UTC"}, {Label: "Expires", Value: "never"}, {Label: "Last used", Value: "never"},
 		},
+		Edit: &projects.KeyEdit{Action: "/projects/shop/keys/key_1", Revision: "41", Bounds: keyBounds("own", "60")},
 		Rotate: &projects.Rotate{Action: "/projects/shop/keys/key_1/rotate", Grace: []ui.Option{
 			{Value: "0", Title: "not at all"}, {Value: "3600", Title: "1 hour"}, {Value: "86400", Title: "24 hours", Chosen: true}, {Value: "604800", Title: "7 days"}, {Value: "2592000", Title: "30 days"},
 		}},
@@ -96,7 +128,7 @@ func keyFrozen() projects.Key {
 
 func keyRevoked() projects.Key {
 	m := key()
-	m.State, m.Rotate, m.FreezeAction, m.Revoke = ui.Badge{Tone: ui.Bad, Text: "Revoked"}, nil, "", nil
+	m.State, m.Edit, m.Rotate, m.FreezeAction, m.Revoke = ui.Badge{Tone: ui.Bad, Text: "Revoked"}, nil, nil, "", nil
 	return m
 }
 

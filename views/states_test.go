@@ -54,6 +54,7 @@ func pageStates() []state {
 		{"configure-wrong", projects.ConfigurePage(configureWrong())},
 		{"conflict", projects.ConflictPage(conflict())},
 		{"key", projects.KeyPage(key())},
+		{"key-wrong", projects.KeyPage(keyWrong())},
 		{"key-frozen", projects.KeyPage(keyFrozen())},
 		{"key-revoked", projects.KeyPage(keyRevoked())},
 		{"key-shown", projects.ShownPage(shown())},

@@ -18,6 +18,7 @@ type createFlags struct {
 	issuers      []string
 	auth         client.NewAuth
 	requireKey   bool
+	login        hostedLogin
 	json         bool
 }
 
@@ -31,15 +32,18 @@ of its own, whose key and claim code are kept in this user's configuration
 directory (POSTERN_CONFIG_DIR names another), where the other commands find them.
 
 After postern login, and with POSTERN_TOKEN set, the proxy is made in the
-account's first team, or in the workspace of that key, instead. Where the
-server asks for a token of callers without an account, set it as
-POSTERN_ANONYMOUS_TOKEN.`,
+account's first team (or the one that --team names), or in the workspace of
+that key, instead. Where the server asks for a token of callers without an
+account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 		Example: `  postern create --target https://api.example.com --require-key
   postern create --name shop --env prod=https://api.example.com --env dev=https://dev.example.com`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			in, err := f.input()
 			if err != nil {
+				return err
+			}
+			if in.Login, err = f.login.input(t); err != nil {
 				return err
 			}
 			s, err := openSession(t, c)
@@ -57,6 +61,7 @@ POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringVar(&f.proxy.Product, "product", "", "product that the project belongs to (made where there is none of that name)")
 	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own (made where there is none of that name)")
 	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
+	flags.StringVar(&f.proxy.Team, "team", "", "id of your team that it goes to (the first one when absent); see postern teams list")
 	flags.StringArrayVar(&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)")
 	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through; short for --auth authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough (default) or authenticate")
@@ -64,6 +69,8 @@ POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject (default) or owner_fallback")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, once for each")
+	flags.StringArrayVar(&f.login.providers, "login", nil, "whom people sign in with, as TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, once for each: the environment variable holds the client secret; or github=managed")
+	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "where the application waits for people who sign in, once for each")
 	flags.BoolVar(&f.json, "json", false, "print what the API answers, as JSON, with the workspace key")
 	addServerFlag(command)
 	return command
@@ -175,6 +182,9 @@ func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) er
 	}
 	if len(made.APIKeys) > 0 {
 		fmt.Fprintf(w, "\nWrite the API key down: it is not shown again.\n")
+	}
+	if err := printLogin(w, made.Login); err != nil {
+		return err
 	}
 	fmt.Fprintf(w, "\nTry it:\n  %s\n", curl(made))
 	if made.Claim != nil {

@@ -32,7 +32,7 @@ func newProjectsSetTarget(t terminal) *cobra.Command {
 				if err != nil {
 					return e, err
 				}
-				return api.UpdateEnvironment(ctx, args[0], e.ID, args[2])
+				return api.IfMatch(e.ETag).UpdateEnvironment(ctx, args[0], e.ID, args[2])
 			})
 			if err != nil {
 				return err
@@ -85,7 +85,7 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 				if err != nil {
 					return v, err
 				}
-				return api.UpdateVersion(ctx, args[0], v.ID, in)
+				return api.IfMatch(v.ETag).UpdateVersion(ctx, args[0], v.ID, in)
 			})
 			if err != nil {
 				return err

@@ -43,6 +43,8 @@ func Open(t testing.TB) context.Context {
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-sync", true),
+		// And what the pages of others ask for elsewhere is not found.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost"),
 		chromedp.NoFirstRun,
 	)
 	// Chromium refuses to run its sandbox as root.

@@ -4,14 +4,17 @@ import "postern/views/ui"
 
 // Keys is the section on API keys, with the form that makes one: it posts
 // owner, key_type, environment ("" is all), expires_on (YYYY-MM-DD, "" is the
-// type's default) and description to Action.
+// type's default), description, tenant, product, allowed (a range on each line)
+// and the limits to Action.
 type Keys struct {
 	Action string
 	Rows   []KeyRow
 	Total  string // such as "12,480 keys", "" while there are none
 	Create KeyForm
+	Filter KeyFilter
 
-	OlderURL string // the next page of the table, "" on the last
+	NewestURL string // of the first page, "" on it
+	OlderURL  string // the next page of the table, "" on the last
 }
 
 // KeyForm is what the form holds.
@@ -20,11 +23,55 @@ type KeyForm struct {
 	Owner        ui.Value
 	Types        []ui.Option
 	Environments []ui.Option
+	Tenants      []ui.Option // asked for where there are several
+	Product      string      // name of the project's, "" for none
+	OfProduct    bool        // the key is to open all of it
 	Expires      ui.Value
 	Description  ui.Value
+	Bounds       KeyBounds
 	TypeError    string
 	EnvError     string
+	TenantError  string
+	ProductError string
 	Error        string
+}
+
+// KeyBounds is what a form holds on how much a key may call and from where. It
+// posts limits_of (type, own or none), limits_second to limits_year, and allowed.
+type KeyBounds struct {
+	Of      []ui.Option
+	Error   string
+	Windows []ui.Limit
+	Allowed ui.Value
+}
+
+// wrong tells whether there is something to mend.
+func (b KeyBounds) wrong() bool {
+	for _, w := range b.Windows {
+		if w.Value.Error != "" {
+			return true
+		}
+	}
+	return b.Error != "" || b.Allowed.Error != ""
+}
+
+// chosen tells whether it says anything but what holds without it.
+func (b KeyBounds) chosen() bool {
+	return b.Allowed.Text != "" || len(b.Of) > 0 && !b.Of[0].Chosen
+}
+
+// KeyFilter is the form that chooses what the table shows: it asks for Action with
+// the fields keys_owner, keys_state, keys_type, keys_environment, keys_tenant and
+// keys_text.
+type KeyFilter struct {
+	Action       string
+	ClearURL     string // "" while everything is shown
+	Owner        string
+	Text         string
+	States       []ui.Option
+	Types        []ui.Option
+	Environments []ui.Option
+	Tenants      []ui.Option // asked for where there are several
 }
 
 // KeyRow is one key in the table.
@@ -38,6 +85,7 @@ type KeyRow struct {
 	Created     string
 	Expires     string
 	Display     string // prefix, dots, last four characters
+	Note        string // such as that it opens a whole product
 }
 
 // Key is one key with what can be done to it.
@@ -50,11 +98,23 @@ type Key struct {
 	BackURL string
 	Error   string
 
-	HistoryURL     string  // of the audit log
-	Rotate         *Rotate // nil when the state does not allow it, as with the others
+	HistoryURL     string   // of the audit log
+	Edit           *KeyEdit // nil for a key that is revoked
+	Rotate         *Rotate  // nil when the state does not allow it, as with the others
 	FreezeAction   string
 	UnfreezeAction string
 	Revoke         *Revoke
+}
+
+// KeyEdit posts what can be changed of a key to Action, with the revision.
+type KeyEdit struct {
+	Open        bool
+	Action      string
+	Revision    string
+	Description ui.Value
+	Expires     ui.Value // expires_on; "" is never
+	Bounds      KeyBounds
+	Error       string
 }
 
 // Rotate posts grace_seconds to Action.

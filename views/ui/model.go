@@ -133,3 +133,30 @@ type Fact struct {
 	Value string
 	Mono  bool
 }
+
+// Area is a text of several lines with its label, hint and error.
+type Area struct {
+	ID          string
+	Name        string // in the form
+	Label       string
+	Hint        string
+	Placeholder string
+	Value       Value
+	Rows        string
+}
+
+// Limits asks how many calls each window admits, with an input for each that is
+// named Name, _ and the window; an empty one admits any number.
+type Limits struct {
+	ID      string
+	Name    string
+	Legend  string
+	Windows []Limit // shortest first
+}
+
+// Limit is the input of one window.
+type Limit struct {
+	Window string // such as minute
+	Label  string // such as A minute
+	Value  Value
+}

@@ -1,0 +1,27 @@
+package bearer_test
+
+import (
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"postern/policy"
+	"postern/snapshot"
+)
+
+func BenchmarkVerify(b *testing.B) {
+	for _, algorithm := range []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA} {
+		b.Run(string(algorithm), func(b *testing.B) {
+			k := keyOf(algorithm, "bench")
+			of := newIssuer(b, k)
+			v, token, pairs := newVerifier(b), k.sign(b, nil, of.claims()), []snapshot.TokenIssuer{of.pair()}
+			var into policy.Token
+			b.ReportAllocs()
+			for b.Loop() {
+				if denial := v.Verify(token, pairs, now, &into); denial != accepted {
+					b.Fatal(denial)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// AppClient is an application that a tenant's people sign in to: an OpenID Connect
+// issuer of its own. Secret is there only in the answer that made it.
+type AppClient struct {
+	ID             string    `json:"id"`
+	Tenant         string    `json:"tenant"` // id
+	Name           string    `json:"name"`
+	Issuer         string    `json:"issuer"`
+	AuthorizeURL   string    `json:"authorize_url"`
+	RedirectURIs   []string  `json:"redirect_uris"`
+	LogoutURIs     []string  `json:"logout_uris"`
+	Confidential   bool      `json:"confidential"`
+	AccessSeconds  int64     `json:"access_token_seconds"`
+	RefreshSeconds int64     `json:"refresh_token_seconds"` // 0: a login cannot be refreshed
+	Algorithm      string    `json:"algorithm"`             // RS256, ES256 or EdDSA
+	Branding       Branding  `json:"branding"`
+	CreatedAt      time.Time `json:"created_at"`
+	UpdatedAt      time.Time `json:"updated_at"`
+	Secret         string    `json:"client_secret,omitempty"`
+}
+
+// Branding is what the hosted pages look like.
+type Branding struct {
+	Title   string `json:"title"`
+	Welcome string `json:"welcome"`
+	LogoURL string `json:"logo_url"`
+	Color   string `json:"color"` // #rrggbb
+}
+
+// AppClientChange is what an app client can have. Nil leaves a field as it is, or
+// at its default in a new one, which needs a name.
+type AppClientChange struct {
+	Name           *string         `json:"name,omitempty"`
+	RedirectURIs   *[]string       `json:"redirect_uris,omitempty"`
+	LogoutURIs     *[]string       `json:"logout_uris,omitempty"`
+	Confidential   *bool           `json:"confidential,omitempty"` // true: a new secret
+	AccessSeconds  *int64          `json:"access_token_seconds,omitempty"`
+	RefreshSeconds *int64          `json:"refresh_token_seconds,omitempty"`
+	Algorithm      *string         `json:"algorithm,omitempty"`
+	Branding       *BrandingChange `json:"branding,omitempty"`
+}
+
+// BrandingChange changes the looks; nil leaves a field as it is.
+type BrandingChange struct {
+	Title   *string `json:"title,omitempty"`
+	Welcome *string `json:"welcome,omitempty"`
+	LogoURL *string `json:"logo_url,omitempty"`
+	Color   *string `json:"color,omitempty"`
+}
+
+// Provider is an identity provider of an app client. Its secret can be written and
+// not read.
+type Provider struct {
+	ID        string    `json:"id"`
+	AppClient string    `json:"app_client"` // id
+	Type      string    `json:"type"`
+	Managed   bool      `json:"managed"`
+	ClientID  string    `json:"client_id"` // at the provider
+	HasSecret bool      `json:"has_client_secret"`
+	Issuer    string    `json:"issuer,omitempty"`
+	Scopes    []string  `json:"scopes"`
+	TokenType TokenType `json:"token_type"`
+	Enabled   bool      `json:"enabled"`
+	Callback  string    `json:"callback_url"` // to register with the provider
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// TokenType is what the client and the upstream get.
+type TokenType struct {
+	Client   string `json:"client,omitempty"`   // service or provider
+	Upstream string `json:"upstream,omitempty"` // service, provider_access_token, provider_id_token or none
+}
+
+// NewProvider asks for a provider. Nil and empty fields take the kind's defaults.
+type NewProvider struct {
+	Type    string `json:"type"` // github, google, microsoft, facebook, auth0 or oidc
+	Managed bool   `json:"managed,omitempty"`
+	Issuer  string `json:"issuer,omitempty"`
+	Domain  string `json:"domain,omitempty"` // for auth0, in place of the issuer
+	ProviderChange
+}
+
+// ProviderChange changes a provider; nil leaves a field as it is.
+type ProviderChange struct {
+	ClientID     *string    `json:"client_id,omitempty"`
+	ClientSecret *string    `json:"client_secret,omitempty"`
+	Scopes       *[]string  `json:"scopes,omitempty"`
+	TokenType    *TokenType `json:"token_type,omitempty"`
+	Enabled      *bool      `json:"enabled,omitempty"`
+}
+
+// AppClients goes through a tenant's app clients by name. It ends after the first
+// error.
+func (c *Client) AppClients(ctx context.Context, tenant string) iter.Seq2[AppClient, error] {
+	return pages[AppClient](ctx, c, "api", "v1", "tenants", tenant, "app-clients")
+}
+
+// AppClient finds an app client.
+func (c *Client) AppClient(ctx context.Context, id string) (AppClient, error) {
+	return call[AppClient](ctx, c, http.MethodGet, nil, "api", "v1", "app-clients", id)
+}
+
+// CreateAppClient makes an app client of a tenant.
+func (c *Client) CreateAppClient(ctx context.Context, tenant string, in AppClientChange) (AppClient, error) {
+	return call[AppClient](ctx, c, http.MethodPost, in, "api", "v1", "tenants", tenant, "app-clients")
+}
+
+// UpdateAppClient changes an app client.
+func (c *Client) UpdateAppClient(ctx context.Context, id string, change AppClientChange) (AppClient, error) {
+	return call[AppClient](ctx, c, http.MethodPatch, change, "api", "v1", "app-clients", id)
+}
+
+// DeleteAppClient ends an app client and every login with it.
+func (c *Client) DeleteAppClient(ctx context.Context, id string) error {
+	return c.discard(ctx, http.MethodDelete, "api", "v1", "app-clients", id)
+}
+
+// Providers goes through an app client's providers in the order of their buttons.
+// It ends after the first error.
+func (c *Client) Providers(ctx context.Context, appClient string) iter.Seq2[Provider, error] {
+	return pages[Provider](ctx, c, "api", "v1", "app-clients", appClient, "providers")
+}
+
+// CreateProvider adds a provider to an app client.
+func (c *Client) CreateProvider(ctx context.Context, appClient string, in NewProvider) (Provider, error) {
+	return call[Provider](ctx, c, http.MethodPost, in, "api", "v1", "app-clients", appClient, "providers")
+}
+
+// UpdateProvider changes a provider.
+func (c *Client) UpdateProvider(ctx context.Context, id string, change ProviderChange) (Provider, error) {
+	return call[Provider](ctx, c, http.MethodPatch, change, "api", "v1", "providers", id)
+}
+
+// DeleteProvider takes a provider away from its app client.
+func (c *Client) DeleteProvider(ctx context.Context, id string) error {
+	return c.discard(ctx, http.MethodDelete, "api", "v1", "providers", id)
+}

@@ -1,0 +1,96 @@
+package client_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"testing"
+
+	"postern/client"
+	"postern/fault"
+	"postern/testkit"
+)
+
+// owner makes the first account and returns the server's address and an access
+// token of the account.
+func owner(t *testing.T) (server, token string) {
+	t.Helper()
+	running := startApp(t)
+	server = running.Config.PublicURL
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := &http.Client{Jar: jar}
+	form := url.Values{"email": {"ana@example.com"}, "name": {"Ana"}, "password": {"four unrelated words"}}
+	answer, err := person.PostForm(running.FirstLink, form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	answer, err = person.Post(server+"/api/v1/tokens", "application/json", bytes.NewBufferString(`{"name":"test","scopes":["read","write","admin"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var made client.Token
+	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil || made.Token == "" {
+		t.Fatalf("make a token: %s, %v", answer.Status, err)
+	}
+	return server, made.Token
+}
+
+func TestEveryFieldOfTeamsIsKept(t *testing.T) {
+	server, token := owner(t)
+	api := connect(t, server, token)
+	team, err := api.CreateTeam(t.Context(), "Payments")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.CreateInvitation(t.Context(), team.ID, "viewer", "vic@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	below := server + "/api/v1/teams/" + team.ID
+	same[client.Team](t, below, token)
+	same[listOf[client.Member]](t, below+"/members", token)
+	same[listOf[client.Invitation]](t, below+"/invitations", token)
+	same[client.Whoami](t, server+"/api/v1/whoami", token)
+
+	proxy, err := api.CreateProxy(t.Context(), client.NewProxy{Target: testkit.NewUpstream(t).URL, Name: "shop", Team: team.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := api.Project(t.Context(), proxy.Project.ID); err != nil || found.Team != team.ID {
+		t.Errorf("made in %s, want %s: %v", found.Team, team.ID, err)
+	}
+}
+
+type listOf[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// Whatever is changed is what its ETag says, or it is left alone.
+func TestAChangeOfWhatSomebodyElseHasChangedIsRefused(t *testing.T) {
+	server, token := owner(t)
+	api := connect(t, server, token)
+	before, err := api.CreateTeam(t.Context(), "Payments")
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := api.IfMatch(before.ETag).RenameTeam(t.Context(), before.ID, "Billing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.IfMatch(before.ETag).RenameTeam(t.Context(), before.ID, "Refunds"); fault.KindOf(err) != fault.Stale {
+		t.Errorf("a stale change: %v", err)
+	}
+	if now, err := api.IfMatch(before.ETag).Team(t.Context(), before.ID); err != nil || now.Name != after.Name {
+		t.Errorf("the team is called %q, %v", now.Name, err)
+	}
+	if now, err := api.RenameTeam(t.Context(), before.ID, "Refunds"); err != nil || now.Name != "Refunds" {
+		t.Errorf("any state will do without an ETag: %q, %v", now.Name, err)
+	}
+}

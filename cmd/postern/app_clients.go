@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/fault"
+)
+
+func newAppClients(t terminal) *cobra.Command {
+	return family("app-clients", "List and change the applications that a tenant's people sign in to",
+		newAppClientsList(t), newAppClientsCreate(t), newAppClientsUpdate(t), newAppClientsDelete(t))
+}
+
+// onLogin makes a call with whatever credential the tenant, app client or provider
+// belongs to.
+func onLogin[T any](t terminal, c *cobra.Command, id string, call func(context.Context, caller) (T, error)) (T, error) {
+	var none T
+	s, err := openSession(t, c)
+	if err != nil {
+		return none, err
+	}
+	callers, err := s.callers()
+	if err != nil {
+		return none, err
+	}
+	out, err := first(c.Context(), callers, call)
+	if fault.CodeOf(err) == "not_found" {
+		return out, fault.New(fault.NotFound, "not_found", "there is no %q at %s, or none that the credentials kept here may see", id, s.server).Because(err)
+	}
+	return out, err
+}
+
+func newAppClientsList(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use: "list TENANT", Short: "List a tenant's app clients by name", Args: exactly("TENANT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			list, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) ([]client.AppClient, error) {
+				return collect(api.AppClients(ctx, args[0]))
+			})
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSONList(t.out, list)
+			}
+			return table(t.out, func(row func(...string)) {
+				row("ID", "NAME", "ALGORITHM", "REDIRECT URIS")
+				for _, a := range list {
+					row(a.ID, a.Name, a.Algorithm, strings.Join(a.RedirectURIs, " "))
+				}
+			})
+		},
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+// appClientFlags are the members of an app client that flags can set.
+type appClientFlags struct {
+	name, algorithm                string
+	redirects, logouts             []string
+	confidential                   bool
+	access, refresh                string
+	title, welcome, logoURL, color string
+}
+
+func (f *appClientFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.name, "name", "", "name, unique in the tenant")
+	flags.StringArrayVar(&f.redirects, "redirect-uri", nil, "where the browser may be sent back to, once for each")
+	flags.StringArrayVar(&f.logouts, "logout-uri", nil, "where the browser may be sent after signing out, once for each")
+	flags.BoolVar(&f.confidential, "confidential", false, "give it a new client secret, shown this once")
+	flags.StringVar(&f.access, "access-token", "", "lifetime of access and ID tokens, such as 10m")
+	flags.StringVar(&f.refresh, "refresh-token", "", "how long a login can be refreshed, such as 30d; 0 for not at all")
+	flags.StringVar(&f.algorithm, "algorithm", "", "RS256, ES256 or EdDSA")
+	flags.StringVar(&f.title, "title", "", "what the login page calls the application")
+	flags.StringVar(&f.welcome, "welcome", "", "a sentence below the title")
+	flags.StringVar(&f.logoURL, "logo-url", "", "https address of a picture")
+	flags.StringVar(&f.color, "color", "", "as #rrggbb")
+	addJSONFlag(command)
+	addServerFlag(command)
+}
+
+// change has what was given; what was not stays nil.
+func (f *appClientFlags) change(c *cobra.Command) (client.AppClientChange, error) {
+	out := client.AppClientChange{Name: given(c, "name", &f.name), Algorithm: given(c, "algorithm", &f.algorithm), Confidential: given(c, "confidential", &f.confidential),
+		RedirectURIs: given(c, "redirect-uri", &f.redirects), LogoutURIs: given(c, "logout-uri", &f.logouts)}
+	branding := client.BrandingChange{Title: given(c, "title", &f.title), Welcome: given(c, "welcome", &f.welcome),
+		LogoURL: given(c, "logo-url", &f.logoURL), Color: given(c, "color", &f.color)}
+	if branding != (client.BrandingChange{}) {
+		out.Branding = &branding
+	}
+	var err error
+	if out.AccessSeconds, err = givenSeconds(c, "access-token", f.access); err != nil {
+		return out, err
+	}
+	out.RefreshSeconds, err = givenSeconds(c, "refresh-token", f.refresh)
+	return out, err
+}
+
+// given is a flag's value, nil where the flag was left out.
+func given[T any](c *cobra.Command, flag string, value *T) *T {
+	if !c.Flags().Changed(flag) {
+		return nil
+	}
+	return value
+}
+
+func givenSeconds(c *cobra.Command, flag, text string) (*int64, error) {
+	if !c.Flags().Changed(flag) {
+		return nil, nil
+	}
+	d, err := readDuration(text)
+	if err != nil {
+		return nil, usageError{fmt.Sprintf("--%s %q is not a duration such as 10m, 30d or 0", flag, text)}
+	}
+	seconds := int64(d.Seconds())
+	return &seconds, nil
+}
+
+func newAppClientsCreate(t terminal) *cobra.Command {
+	var f appClientFlags
+	command := &cobra.Command{
+		Use: "create TENANT --name NAME", Short: "Make an app client of a tenant", Args: exactly("TENANT"),
+		Example: "  postern app-clients create tnt_… --name web --redirect-uri https://app.example.com/callback",
+		RunE: func(c *cobra.Command, args []string) error {
+			in, err := f.change(c)
+			if err != nil {
+				return err
+			}
+			made, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (client.AppClient, error) {
+				return api.CreateAppClient(ctx, args[0], in)
+			})
+			if err != nil {
+				return err
+			}
+			return printAppClient(t, c, made)
+		},
+	}
+	f.add(command)
+	return command
+}
+
+func newAppClientsUpdate(t terminal) *cobra.Command {
+	var f appClientFlags
+	command := &cobra.Command{
+		Use: "update APP-CLIENT", Short: "Change what flags are given for", Args: exactly("APP-CLIENT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			change, err := f.change(c)
+			if err != nil {
+				return err
+			}
+			if change == (client.AppClientChange{}) {
+				return usageError{"nothing to change: give a flag, such as --redirect-uri"}
+			}
+			changed, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (client.AppClient, error) {
+				return api.UpdateAppClient(ctx, args[0], change)
+			})
+			if err != nil {
+				return err
+			}
+			return printAppClient(t, c, changed)
+		},
+	}
+	f.add(command)
+	return command
+}
+
+func printAppClient(t terminal, c *cobra.Command, a client.AppClient) error {
+	if wantsJSON(c) {
+		return printJSON(t.out, a)
+	}
+	err := table(t.out, func(row func(...string)) {
+		row("Client id", a.ID)
+		row("Name", a.Name)
+		row("Issuer", a.Issuer)
+		row("Redirect URIs", strings.Join(a.RedirectURIs, " "))
+	})
+	if err == nil && a.Secret != "" {
+		_, err = fmt.Fprintf(t.out, "\n  %s\n\nThat is its client secret. Write it down: it is not shown again.\n", a.Secret)
+	}
+	return err
+}
+
+func newAppClientsDelete(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use: "delete APP-CLIENT", Short: "End an app client and every login with it", Args: exactly("APP-CLIENT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			_, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (struct{}, error) {
+				return struct{}{}, api.DeleteAppClient(ctx, args[0])
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(t.out, "%s is deleted.\n", args[0])
+			return err
+		},
+	}
+	addServerFlag(command)
+	return command
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"postern/client"
+)
+
+// hostedLogin are those of create that make a login.
+type hostedLogin struct {
+	providers []string
+	redirects []string
+}
+
+// input is the login that the flags describe, nil for none. Secrets come from the
+// environment: everybody on a machine reads its command lines.
+func (f hostedLogin) input(t terminal) (*client.NewLogin, error) {
+	if len(f.providers) == 0 {
+		if len(f.redirects) > 0 {
+			return nil, usageError{"--redirect-uri is of a login: name its provider with --login"}
+		}
+		return nil, nil
+	}
+	out := &client.NewLogin{RedirectURIs: f.redirects}
+	for _, text := range f.providers {
+		provider, err := readProvider(t, text)
+		if err != nil {
+			return nil, err
+		}
+		out.Providers = append(out.Providers, provider)
+	}
+	return out, nil
+}
+
+// readProvider reads TYPE=CLIENT-ID[,SECRET-VARIABLE][@ISSUER], or github=managed.
+func readProvider(t terminal, text string) (client.NewProvider, error) {
+	kind, rest, ok := strings.Cut(text, "=")
+	rest, issuer, _ := strings.Cut(rest, "@")
+	id, variable, named := strings.Cut(rest, ",")
+	out := client.NewProvider{Type: kind, Issuer: issuer}
+	if !ok || kind == "" || id == "" || (named && variable == "") {
+		return out, usageError{fmt.Sprintf("--login %q is not TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER", text)}
+	}
+	if id == "managed" && !named {
+		out.Managed = true
+		return out, nil
+	}
+	out.ClientID = &id
+	if !named {
+		return out, nil
+	}
+	if !slices.ContainsFunc(t.environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") }) {
+		// The name is not repeated: it may be a secret that was put in its place.
+		return out, usageError{"--login " + kind + ": there is no environment variable of that name to read the client secret from"}
+	}
+	secret := t.variable(variable)
+	out.ClientSecret = &secret
+	return out, nil
+}
+
+// printLogin shows what an application needs, and what its providers need.
+func printLogin(w io.Writer, made *client.ProxyLogin) error {
+	if made == nil {
+		return nil
+	}
+	fmt.Fprintf(w, "\nPeople sign in with OpenID Connect:\n")
+	return table(w, func(row func(...string)) {
+		row("  issuer", made.Issuer)
+		row("  client id", made.ClientID)
+		for _, provider := range slices.Sorted(maps.Keys(made.Callbacks)) {
+			row("  register with "+provider, made.Callbacks[provider])
+		}
+	})
+}

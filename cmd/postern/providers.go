@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+)
+
+func newProviders(t terminal) *cobra.Command {
+	return family("providers", "List and change whom the people of an app client sign in with",
+		newProvidersList(t), newProvidersAdd(t), newProvidersUpdate(t), newProvidersRemove(t))
+}
+
+func newProvidersList(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use: "list APP-CLIENT", Short: "List an app client's providers in the order of their buttons", Args: exactly("APP-CLIENT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			list, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) ([]client.Provider, error) {
+				return collect(api.Providers(ctx, args[0]))
+			})
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSONList(t.out, list)
+			}
+			return table(t.out, func(row func(...string)) {
+				row("ID", "TYPE", "STATE", "CLIENT ID", "ISSUER", "CALLBACK URL")
+				for _, p := range list {
+					row(p.ID, p.Type, providerState(p), p.ClientID, p.Issuer, p.Callback)
+				}
+			})
+		},
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
+}
+
+func providerState(p client.Provider) string {
+	if p.Enabled {
+		return "on"
+	}
+	return "off"
+}
+
+// providerFlags are the members of a provider that flags can set. A secret is in a
+// file or on standard input: everybody on a machine reads its command lines.
+type providerFlags struct {
+	clientID, secretFile       string
+	scopes                     []string
+	clientToken, upstreamToken string
+	on, off                    bool
+}
+
+func (f *providerFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.clientID, "client-id", "", "id of your app at the provider")
+	flags.StringVar(&f.secretFile, "client-secret-file", "", "file with the secret of your app; - for standard input")
+	flags.StringSliceVar(&f.scopes, "scopes", nil, "what to ask the provider for (the kind's own when absent)")
+	flags.StringVar(&f.clientToken, "client-token", "", "what the browser gets: service or provider")
+	flags.StringVar(&f.upstreamToken, "upstream-token", "", "what the upstream gets: service, provider_access_token, provider_id_token or none")
+	flags.BoolVar(&f.on, "on", false, "offer it")
+	flags.BoolVar(&f.off, "off", false, "do not offer it")
+	addJSONFlag(command)
+	addServerFlag(command)
+}
+
+func (f *providerFlags) change(t terminal, c *cobra.Command) (client.ProviderChange, error) {
+	out := client.ProviderChange{ClientID: given(c, "client-id", &f.clientID), Scopes: given(c, "scopes", &f.scopes)}
+	if f.on && f.off {
+		return out, usageError{"--on and --off contradict each other"}
+	}
+	if f.on || f.off {
+		out.Enabled = &f.on
+	}
+	if f.clientToken != "" || f.upstreamToken != "" {
+		out.TokenType = &client.TokenType{Client: f.clientToken, Upstream: f.upstreamToken}
+	}
+	if f.secretFile == "" {
+		return out, nil
+	}
+	secret, err := readSecret(t, f.secretFile)
+	out.ClientSecret = &secret
+	return out, err
+}
+
+// maxSecretFile bounds what is read as a secret, in bytes.
+const maxSecretFile = 16 << 10
+
+// readSecret reads a file, or standard input for -, without the end of its line.
+func readSecret(t terminal, path string) (string, error) {
+	in := t.in
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("read the client secret: %w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, maxSecretFile))
+	if err != nil {
+		return "", fmt.Errorf("read the client secret: %w", err)
+	}
+	secret := strings.TrimSpace(string(raw))
+	if secret == "" {
+		return "", usageError{"the client secret is empty"}
+	}
+	return secret, nil
+}
+
+func newProvidersAdd(t terminal) *cobra.Command {
+	var f providerFlags
+	var in client.NewProvider
+	command := &cobra.Command{
+		Use: "add APP-CLIENT TYPE", Short: "Offer a provider: github, google, microsoft, facebook, auth0 or oidc", Args: exactly("APP-CLIENT", "TYPE"),
+		Example: "  postern providers add cli_… github --client-id Iv1.0123 --client-secret-file github.secret",
+		RunE: func(c *cobra.Command, args []string) error {
+			var err error
+			if in.ProviderChange, err = f.change(t, c); err != nil {
+				return err
+			}
+			in.Type = args[1]
+			made, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (client.Provider, error) {
+				return api.CreateProvider(ctx, args[0], in)
+			})
+			if err != nil {
+				return err
+			}
+			return printProvider(t, c, made)
+		},
+	}
+	command.Flags().SortFlags = false
+	command.Flags().BoolVar(&in.Managed, "managed", false, "use the installation's shared app; only with github")
+	command.Flags().StringVar(&in.Issuer, "issuer", "", "address of the issuer, for oidc; of a GitHub Enterprise server; of one Microsoft tenant")
+	command.Flags().StringVar(&in.Domain, "domain", "", "domain, for auth0")
+	f.add(command)
+	return command
+}
+
+func newProvidersUpdate(t terminal) *cobra.Command {
+	var f providerFlags
+	command := &cobra.Command{
+		Use: "update PROVIDER", Short: "Change what flags are given for", Args: exactly("PROVIDER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			change, err := f.change(t, c)
+			if err != nil {
+				return err
+			}
+			if change == (client.ProviderChange{}) {
+				return usageError{"nothing to change: give a flag, such as --client-id"}
+			}
+			changed, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (client.Provider, error) {
+				return api.UpdateProvider(ctx, args[0], change)
+			})
+			if err != nil {
+				return err
+			}
+			return printProvider(t, c, changed)
+		},
+	}
+	command.Flags().SortFlags = false
+	f.add(command)
+	return command
+}
+
+func printProvider(t terminal, c *cobra.Command, p client.Provider) error {
+	if wantsJSON(c) {
+		return printJSON(t.out, p)
+	}
+	return table(t.out, func(row func(...string)) {
+		row("Provider", p.ID)
+		row("Type", p.Type)
+		row("State", providerState(p))
+		row("Callback URL", p.Callback)
+	})
+}
+
+func newProvidersRemove(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use: "remove PROVIDER", Short: "Take a provider away; the people whom it vouched for stay", Args: exactly("PROVIDER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			_, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (struct{}, error) {
+				return struct{}{}, api.DeleteProvider(ctx, args[0])
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(t.out, "%s is removed.\n", args[0])
+			return err
+		},
+	}
+	addServerFlag(command)
+	return command
+}

@@ -1,0 +1,74 @@
+package handlers_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/testkit/state"
+)
+
+// welcomeAbroad are the writes that other sites may send: none of them looks at a
+// cookie. A route that is not here has to refuse them.
+var welcomeAbroad = map[string]bool{
+	"POST /oauth/:client/token": true, "POST /oauth/:client/userinfo": true, "POST /oauth/:client/logout": true, "POST /oauth/:client/authorize": true,
+}
+
+// What a browser says of a write that began on another site: new ones in
+// Sec-Fetch-Site (Fetch Metadata), older ones in Origin alone (RFC 6454, 7).
+var fromAbroad = map[string][]string{
+	"cross-site":                {"Sec-Fetch-Site", "cross-site"},
+	"same-site":                 {"Sec-Fetch-Site", "same-site"},
+	"cross-site, own origin":    {"Sec-Fetch-Site", "cross-site", "Origin", "the own"},
+	"a foreign origin":          {"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
+	"no origin to speak of":     {"Sec-Fetch-Site", "", "Origin", "null"},
+	"the own name in a foreign": {"Sec-Fetch-Site", "", "Origin", "https://127.0.0.1.evil.example"},
+}
+
+// Every write of every page and of the API, asked in the session of an owner, is
+// refused when another site sends it, and changes nothing.
+func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newOwner(t, db)
+		s.post("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").is(201, "shop is up")
+		asked := map[string]bool{}
+		for _, route := range s.server.Routes() {
+			if isSafe(route.Method) {
+				continue
+			}
+			name := route.Method + " " + route.Path
+			asked[name] = true
+			for what, header := range fromAbroad {
+				got := s.ask(route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example", s.own(header))
+				refused := got.status == http.StatusForbidden && strings.Contains(got.raw, "another site")
+				if refused == welcomeAbroad[name] {
+					t.Errorf("%s, %s: %d %.200q", name, what, got.status, got.raw)
+				}
+			}
+		}
+		for name := range welcomeAbroad {
+			if !asked[name] {
+				t.Errorf("%s is declared here and is no route", name)
+			}
+		}
+		s.get("/projects").is(200, "Projects").says("main", "shop") // nor has the sign-out been carried out
+		s.ask(http.MethodPost, "/signout", "", s.own([]string{"Sec-Fetch-Site", "", "Origin", "the own"})).leadsTo("/signin")
+	})
+}
+
+func isSafe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+// own puts the site's own origin where a header asks for it.
+func (s *site) own(header []string) []string {
+	var out []string
+	for _, text := range header {
+		if text == "the own" {
+			text = s.url
+		}
+		out = append(out, text)
+	}
+	return out
+}

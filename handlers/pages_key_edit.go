@@ -1,0 +1,152 @@
+package handlers
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"postern/fault"
+	"postern/keys"
+	rules "postern/projects"
+	"postern/snapshot"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// keyForm is what the form said that changes a key, as it was typed.
+type keyForm struct {
+	revision, description, expiresOn string
+	bounds                           keyBounds
+}
+
+func keyFormFor(k keys.Key) keyForm {
+	return keyForm{revision: k.ETag, description: k.Description, expiresOn: dayValue(k.ExpiresAt), bounds: boundsOf(k)}
+}
+
+// dayValue is a time as an input of type date holds it.
+func dayValue(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+func (s *Server) saveKeyPage(v *visit) (answer, error) {
+	p, k, err := s.keyOf(v)
+	if err != nil {
+		return answer{}, err
+	}
+	form := keyForm{revision: v.posted("revision"), description: strings.TrimSpace(v.posted("description")), expiresOn: v.posted("expires_on"), bounds: postedBounds(v)}
+	change, err := form.change(k)
+	if err == nil {
+		_, err = s.Keys.Update(v.ctx(), v.who, k.ID, form.revision, change)
+	}
+	if err == nil {
+		return v.done("key_saved", keyPath(p, k.ID))
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return s.keyConflict(v, p, form)
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return answer{}, err
+	}
+	m := keyModel(v, p, k)
+	if m.Edit != nil {
+		m.Edit = form.view(p, k, wrong)
+	}
+	m.Error = wrong.rest()
+	return answer{status: wrong.status, page: projects.KeyPage(m)}, nil
+}
+
+// change leaves an expiry alone whose day is as it was: the form knows the day
+// only, and the key may end in the middle of it.
+func (f keyForm) change(k keys.Key) (keys.Change, error) {
+	limits, ranges := f.bounds.limits(), f.bounds.ranges()
+	out := keys.Change{Description: &f.description, Limits: &limits, AllowedCIDRs: &ranges}
+	if f.expiresOn == dayValue(k.ExpiresAt) {
+		return out, nil
+	}
+	var err error
+	out.NeverExpires = f.expiresOn == ""
+	out.ExpiresAt, err = endOfDay(f.expiresOn)
+	return out, err
+}
+
+// view is the form on the key's page, with what is wrong where something is.
+func (f keyForm) view(p rules.Project, k keys.Key, wrong *mistakes) *projects.KeyEdit {
+	return &projects.KeyEdit{Open: len(wrong.fields) > 0, Action: keyPath(p, k.ID), Revision: f.revision,
+		Description: wrong.value("/description", f.description), Expires: wrong.value("/expires_at", f.expiresOn),
+		Bounds: f.bounds.form(inheritedText(p, k.KeyType), wrong)}
+}
+
+// keyEditOf is nil for a key that cannot be changed any more.
+func keyEditOf(p rules.Project, k keys.Key) *projects.KeyEdit {
+	if k.State == string(snapshot.KeyRevoked) {
+		return nil
+	}
+	return keyFormFor(k).view(p, k, &mistakes{})
+}
+
+// keyConflict shows what somebody else saved meanwhile beside what was typed,
+// which can be saved over it.
+func (s *Server) keyConflict(v *visit, p rules.Project, mine keyForm) (answer, error) {
+	k, err := s.Keys.Get(v.ctx(), v.who, v.param("key"))
+	if err != nil {
+		return answer{}, err
+	}
+	path, saved := keyPath(p, k.ID), keyFormFor(k)
+	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}), BackURL: path, Action: path,
+		What: "The key of " + k.Owner, Rows: []projects.Difference{
+			{Label: "Description", Theirs: textOrNone(saved.description), Yours: textOrNone(mine.description)},
+			{Label: "Expires", Theirs: dayText(saved.expiresOn), Yours: dayText(mine.expiresOn)},
+			{Label: "Limits", Theirs: saved.bounds.limitsText(), Yours: mine.bounds.limitsText()},
+			{Label: "Allowed addresses", Theirs: saved.bounds.rangesText(), Yours: mine.bounds.rangesText()},
+		}}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: k.ETag}, {Name: "description", Value: mine.description}, {Name: "expires_on", Value: mine.expiresOn},
+		{Name: "limits_of", Value: mine.bounds.of}, {Name: "allowed", Value: mine.bounds.allowed}}
+	for window := snapshot.Second; window < snapshot.Windows; window++ {
+		if typed := mine.bounds.windows[window.String()]; typed != "" {
+			m.Hidden = append(m.Hidden, projects.Pair{Name: "limits_" + window.String(), Value: typed})
+		}
+	}
+	return answer{status: http.StatusPreconditionFailed, page: projects.ConflictPage(m)}, nil
+}
+
+func textOrNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+func dayText(day string) string {
+	if day == "" {
+		return "never"
+	}
+	return day
+}
+
+// limitsText shows the numbers as they were typed: they need not be numbers.
+func (b keyBounds) limitsText() string {
+	switch b.of {
+	case limitsOfOwn:
+		var parts []string
+		for window := snapshot.Second; window < snapshot.Windows; window++ {
+			if typed := b.windows[window.String()]; typed != "" {
+				parts = append(parts, typed+" "+aWindow(window.String()))
+			}
+		}
+		return textOrNone(strings.Join(parts, ", "))
+	case limitsOfNone:
+		return "none"
+	}
+	return "those of its type"
+}
+
+func (b keyBounds) rangesText() string {
+	if ranges := b.ranges(); len(ranges) > 0 {
+		return strings.Join(ranges, ", ")
+	}
+	return "anywhere"
+}
