@@ -31,6 +31,9 @@ const (
 var flashes = map[string]ui.Notice{
 	"settings":      {Tone: ui.Good, Text: "The settings are saved."},
 	"access":        {Tone: ui.Good, Text: "The access policy is saved and holds from the next call on."},
+	"limits":        {Tone: ui.Good, Text: "The limits are saved and hold from the next call on."},
+	"product":       {Tone: ui.Good, Text: "The product is saved: its keys open this project from the next call on."},
+	"addresses":     {Tone: ui.Good, Text: "The addresses are saved and hold from the next call on."},
 	"target":        {Tone: ui.Good, Text: "The target is saved and holds from the next call on."},
 	"key_saved":     {Tone: ui.Good, Text: "The key is saved and holds from the next call on."},
 	"frozen":        {Tone: ui.Good, Text: "The key is frozen: its calls get 403 until it is unfrozen."},

@@ -13,7 +13,7 @@ import (
 type guard struct {
 	open     bool // to anybody: TestEveryRouteAnswersTheAnonymousAsDeclared says with what
 	action   access.Action
-	body     string // JSON on the API, a form on pages, with {code}, {invite}, {device} and {team}
+	body     string // JSON on the API, a form on pages, with {code}, {invite}, {device}, {product} and {team}
 	needs    string // frozen: of the key; ready: of the export; taken: the project down; token: one of the owner's; shared: a tenant of the team's; attached: that, served
 	operator bool   // for who runs the installation; whoever does not, finds nothing, in their own team too
 	silent   bool   // changes nothing that the audit log would tell of
@@ -93,25 +93,28 @@ var guards = joined(webhookGuards, map[string]guard{
 	"GET /projects":     {action: access.ProjectRead, stranger: 200},
 	"GET /projects/new": {action: access.ProjectRead, stranger: 200},
 	// In the caller's own team, where a stranger is the owner.
-	"POST /projects/new":                                {action: access.ProjectCreate, body: "target=http://127.0.0.1:9/moved", stranger: 201, owner: 201},
-	"GET /projects/:project":                            {action: access.ProjectRead},
-	"GET /exports/:export":                              {action: access.ExportRead},
-	"POST /projects/:project/settings":                  {action: access.ProjectUpdate, body: "display_name=Renamed"},
-	"POST /projects/:project/versions/:version/access":  {action: access.ProjectUpdate, body: "mode=passthrough&methods=api_key&keyless=reject"},
-	"POST /projects/:project/environments/:environment": {action: access.ProjectUpdate, body: "target=http://127.0.0.1:9/moved"},
-	"POST /projects/:project/keys":                      {action: access.KeyCreate, body: "owner=billing", owner: 201},
-	"GET /projects/:project/keys/:key":                  {action: access.KeyRead},
-	"POST /projects/:project/keys/:key":                 {action: access.KeyChange, body: "description=For+the+invoices"},
-	"POST /projects/:project/keys/:key/freeze":          {action: access.KeyChange},
-	"POST /projects/:project/keys/:key/unfreeze":        {action: access.KeyChange, needs: "frozen"},
-	"POST /projects/:project/keys/:key/revoke":          {action: access.KeyChange, body: "confirm=true"},
-	"POST /projects/:project/keys/:key/rotate":          {action: access.KeyChange, body: "grace_seconds=0", owner: 200},
-	"GET /projects/:project/export":                     {action: access.ExportRead},
-	"GET /projects/:project/usage":                      {action: access.UsageRead},
-	"GET /projects/:project/requests":                   {action: access.UsageRead},
-	"POST /projects/:project/export":                    {action: access.ExportCreate, body: "format=data"},
-	"GET /exports/:export/download":                     {action: access.ExportRead, needs: "ready"},
-	"POST /exports/:export/cancel":                      {action: access.ExportCreate},
+	"POST /projects/new":                                  {action: access.ProjectCreate, body: "target=http://127.0.0.1:9/moved", stranger: 201, owner: 201},
+	"GET /projects/:project":                              {action: access.ProjectRead},
+	"GET /exports/:export":                                {action: access.ExportRead},
+	"POST /projects/:project/settings":                    {action: access.ProjectUpdate, body: "display_name=Renamed"},
+	"POST /projects/:project/versions/:version/access":    {action: access.ProjectUpdate, body: "mode=passthrough&methods=api_key&keyless=reject"},
+	"POST /projects/:project/limits":                      {action: access.ProjectUpdate, body: "key.minute=10"},
+	"POST /projects/:project/product":                     {action: access.ProjectUpdate, body: "in_product={product}"},
+	"POST /projects/:project/versions/:version/addresses": {action: access.ProjectUpdate, body: "ip_deny=192.0.2.0%2F24"},
+	"POST /projects/:project/environments/:environment":   {action: access.ProjectUpdate, body: "target=http://127.0.0.1:9/moved"},
+	"POST /projects/:project/keys":                        {action: access.KeyCreate, body: "owner=billing", owner: 201},
+	"GET /projects/:project/keys/:key":                    {action: access.KeyRead},
+	"POST /projects/:project/keys/:key":                   {action: access.KeyChange, body: "description=For+the+invoices"},
+	"POST /projects/:project/keys/:key/freeze":            {action: access.KeyChange},
+	"POST /projects/:project/keys/:key/unfreeze":          {action: access.KeyChange, needs: "frozen"},
+	"POST /projects/:project/keys/:key/revoke":            {action: access.KeyChange, body: "confirm=true"},
+	"POST /projects/:project/keys/:key/rotate":            {action: access.KeyChange, body: "grace_seconds=0", owner: 200},
+	"GET /projects/:project/export":                       {action: access.ExportRead},
+	"GET /projects/:project/usage":                        {action: access.UsageRead},
+	"GET /projects/:project/requests":                     {action: access.UsageRead},
+	"POST /projects/:project/export":                      {action: access.ExportCreate, body: "format=data"},
+	"GET /exports/:export/download":                       {action: access.ExportRead, needs: "ready"},
+	"POST /exports/:export/cancel":                        {action: access.ExportCreate},
 
 	"POST /api/v1/claim":                                        {action: access.WorkspaceClaim, stranger: 404, body: `{"code":"{code}","team":"{team}"}`, key: 403},
 	"POST /proxy":                                               {action: access.ProjectCreate, body: `{"target":"http://127.0.0.1:9/moved"}`, nobody: 201, stranger: 201, owner: 201},

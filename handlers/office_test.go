@@ -282,7 +282,7 @@ func (o *office) fill(t *testing.T, has things, body string) string {
 		}
 		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
 	}
-	return strings.NewReplacer("{code}", has.code, "{team}", o.team, "{invite}", has.invite, "{name}", fmt.Sprintf("new-%d", o.furnished)).Replace(body)
+	return strings.NewReplacer("{code}", has.code, "{team}", o.team, "{invite}", has.invite, "{product}", fmt.Sprintf("product-%d", o.furnished), "{name}", fmt.Sprintf("new-%d", o.furnished)).Replace(body)
 }
 
 func (o *office) ask(t *testing.T, method, path, body string, caller []string) answer {

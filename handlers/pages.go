@@ -77,6 +77,9 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("GET", "/projects/:project", s.configure)
 	inside("POST", "/projects/:project/settings", s.saveSettings)
 	inside("POST", "/projects/:project/versions/:version/access", s.saveAccess)
+	inside("POST", "/projects/:project/limits", s.saveLimits)
+	inside("POST", "/projects/:project/product", s.saveProduct)
+	inside("POST", "/projects/:project/versions/:version/addresses", s.saveRanges)
 	inside("POST", "/projects/:project/environments/:environment", s.saveTarget)
 
 	inside("POST", "/projects/:project/keys", s.makeKey)

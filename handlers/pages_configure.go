@@ -33,6 +33,10 @@ func (s *Server) configuration(v *visit) (projects.Configure, error) {
 		Head:    headOf(p, projects.TabConfigure),
 		General: projects.General{Action: path + "/settings", Revision: p.SettingsETag, DisplayName: ui.Value{Text: p.DisplayName}},
 	}
+	m.Limits = limitsSection(p)
+	if m.Product, err = s.productSection(v, p); err != nil {
+		return m, err
+	}
 	for _, version := range p.Versions {
 		m.Versions = append(m.Versions, s.versionSection(p, version))
 	}
@@ -60,7 +64,7 @@ func (s *Server) versionSection(p rules.Project, version rules.Version) projects
 		APIKey: slices.Contains(version.Methods, string(snapshot.APIKey)), JWT: slices.Contains(version.Methods, string(snapshot.JWT)),
 		Issuers: ui.Value{Text: issuerLines(version.Issuers)}, Keyless: version.Keyless,
 		FallbackOwner: ui.Value{Text: p.FallbackOwner},
-	}}
+	}, Ranges: rangesSection(p, version)}
 	for _, e := range version.Environments {
 		out.Environments = append(out.Environments, projects.Environment{ID: e.ID, Name: e.Name, Action: targetAction(p, e),
 			URL: s.Config.Address(p.Name, version.Name, e.Name), Revision: e.ETag, Target: ui.Value{Text: e.Target}})

@@ -38,6 +38,7 @@ var anonymous = map[string]string{
 
 	"GET /projects": "in", "GET /projects/new": "in", "POST /projects/new": "in", "GET /projects/:project": "in",
 	"POST /projects/:project/settings": "in", "POST /projects/:project/versions/:version/access": "in",
+	"POST /projects/:project/limits": "in", "POST /projects/:project/product": "in", "POST /projects/:project/versions/:version/addresses": "in",
 	"POST /projects/:project/environments/:environment": "in", "POST /projects/:project/keys": "in",
 	"GET /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key": "in", "POST /projects/:project/keys/:key/freeze": "in",
 	"POST /projects/:project/keys/:key/unfreeze": "in", "POST /projects/:project/keys/:key/revoke": "in",

@@ -1,6 +1,8 @@
 package views_test
 
 import (
+	"strings"
+
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -13,10 +15,13 @@ func configure() projects.Configure {
 			ConfigureURL: "/projects/shop", UsageURL: "/projects/shop/usage", RequestsURL: "/projects/shop/requests", ExportURL: "/projects/shop/export", HistoryURL: "/audit?project=shop", Frozen: "Taken down by the operators on 12 Nov 2026, 09:30 UTC. All calls are answered 403. Reason: Phishing, reported by three banks. You can still export the project.",
 		},
 		General: projects.General{Action: "/projects/shop/settings", Revision: "41", DisplayName: ui.Value{Text: "Storefront API"}},
+		Limits:  limits(),
+		Product: projects.Product{Action: "/projects/shop/product", Revision: "41", Choices: []ui.Option{{Title: "None"}, {Value: "storefront", Title: "storefront", Chosen: true}}},
 		Versions: []projects.Version{
 			{
 				ID: "ver_1", Name: "2.1.0",
 				Access: projects.Access{Action: "/projects/shop/versions/2.1.0/access", Revision: "41", Mode: "authenticate", APIKey: true, Keyless: "reject"},
+				Ranges: projects.Ranges{Action: "/projects/shop/versions/2.1.0/addresses", Revision: "41", Allow: ui.Value{Text: "203.0.113.0/24\n2001:db8::/32"}, Deny: ui.Value{Text: "203.0.113.9/32"}},
 				Environments: []projects.Environment{
 					{ID: "env_1", Name: "dev", URL: "http://localhost:8090/shop/2.1.0/dev", Action: "/projects/shop/environments/env_1", Revision: "41", Target: ui.Value{Text: "https://dev.storefront.example/api"}},
 					{ID: "env_2", Name: "prod", URL: "http://localhost:8090/shop/2.1.0/prod", Action: "/projects/shop/environments/env_2", Revision: "41", Target: ui.Value{Text: "https://api.storefront.example"}},
@@ -33,6 +38,22 @@ func configure() projects.Configure {
 			},
 		},
 	}
+}
+
+func limits() projects.Limits {
+	m := projects.Limits{Action: "/projects/shop/limits", Revision: "41", Windows: []string{"second", "minute", "hour", "day", "month", "year"}}
+	for _, row := range [][2]string{{"Each key", "Alone, unless it or its type has limits of its own."}, {"Whole project", "All calls together."}} {
+		r := projects.LimitRow{ID: "limits-" + strings.ReplaceAll(row[0], " ", "-"), Title: row[0], Text: row[1]}
+		for i, window := range m.Windows {
+			cell := projects.LimitCell{ID: r.ID + window, Name: r.ID + "." + window, Window: window}
+			if i%2 == 1 {
+				cell.Calls.Text = "1000000"
+			}
+			r.Cells = append(r.Cells, cell)
+		}
+		m.Rows = append(m.Rows, r)
+	}
+	return m
 }
 
 func keyForm() projects.KeyForm {
@@ -78,6 +99,11 @@ func configureWrong() projects.Configure {
 	access.MethodsError = "Authenticate needs at least one method."
 	access.Error = "The access of this version was not saved."
 	m.Versions[0].Environments[0].Target = ui.Value{Text: "ftp://x", Error: "Only http and https can be called."}
+	m.Limits.Rows[0].Cells[1].Calls.Error = "Give the number of calls that the window admits."
+	m.Limits.Rows[0].Cells[3].Calls = ui.Value{Text: "many", Error: "Give a number."}
+	m.Product.Choice, m.Product.New = "There is no such product.", ui.Value{Text: "X", Error: "Use 2 to 40 characters."}
+	m.Versions[0].Ranges.Allow = ui.Value{Text: "here", Error: "here: Give an address range."}
+	m.Versions[0].Ranges.Error = "The addresses were not saved."
 	m.Keys.Create.Open = true
 	m.Keys.Create.Owner = ui.Value{Error: "An owner is needed."}
 	m.Keys.Create.TenantError, m.Keys.Create.ProductError = "This project serves no tenant \"acme\".", "This project is in no product."

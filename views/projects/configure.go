@@ -31,6 +31,8 @@ type Configure struct {
 	Page     ui.Page
 	Head     Head
 	General  General
+	Limits   Limits
+	Product  Product
 	Versions []Version
 	Keys     Keys
 }
@@ -43,11 +45,12 @@ type General struct {
 	Error       string
 }
 
-// Version is one version with its access policy and environments.
+// Version is one version with its access policy, addresses and environments.
 type Version struct {
 	ID           string // ver_…
 	Name         string
 	Access       Access
+	Ranges       Ranges
 	Environments []Environment
 }
 

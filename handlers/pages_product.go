@@ -1,0 +1,83 @@
+package handlers
+
+import (
+	"strings"
+
+	rules "postern/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func (s *Server) productSection(v *visit, p rules.Project) (projects.Product, error) {
+	m := projects.Product{Action: projectPath(p.Name) + "/product", Revision: p.SettingsETag,
+		Choices: []ui.Option{{Title: "None", Chosen: p.Product == ""}}}
+	found, err := s.productsOf(v, p.Team)
+	for _, product := range found {
+		m.Choices = append(m.Choices, ui.Option{Value: product.Name, Title: product.Name, Chosen: product.Name == p.Product})
+	}
+	return m, err
+}
+
+// productsOf lists all products of one team.
+func (s *Server) productsOf(v *visit, team string) ([]rules.Product, error) {
+	var out []rules.Product
+	for cursor := ""; ; {
+		found, next, err := s.Projects.Products(v.ctx(), v.who, cursor, rules.MaxPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, product := range found {
+			if product.Team == team {
+				out = append(out, product)
+			}
+		}
+		if cursor = next; cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+type productForm struct{ revision, product, fresh string }
+
+// saveProduct makes the product first where the form names a new one. When the
+// project cannot be put into it after that, the form offers it among the others.
+func (s *Server) saveProduct(v *visit) (answer, error) {
+	form := productForm{revision: v.posted("revision"), product: v.posted("in_product"), fresh: strings.TrimSpace(v.posted("new_product"))}
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return answer{}, err
+	}
+	if form.fresh != "" {
+		v.enter(p.Team) // where the product is made
+		if _, err = s.Projects.CreateProduct(v.ctx(), v.who, form.fresh, ""); err != nil {
+			return s.saved(v, err, "", form)
+		}
+		form.product, form.fresh = form.fresh, ""
+	}
+	_, err = s.Projects.UpdateSettings(v.ctx(), v.who, p.ID, form.revision, rules.Settings{Product: &form.product})
+	return s.saved(v, err, "product", form)
+}
+
+func (f productForm) mark(m *projects.Configure, wrong *mistakes) {
+	m.Product.Revision = f.revision
+	for i := range m.Product.Choices {
+		m.Product.Choices[i].Chosen = m.Product.Choices[i].Value == f.product
+	}
+	m.Product.New = wrong.value("/name", f.fresh)
+	m.Product.Choice = wrong.take("/product")
+	m.Product.Error = wrong.rest()
+}
+
+func (f productForm) compare(m *projects.Conflict, p rules.Project) error {
+	m.What, m.Action = "The product or another setting", projectPath(p.Name)+"/product"
+	m.Rows = []projects.Difference{{Label: "Product", Yours: orNoneText(f.product), Theirs: orNoneText(p.Product)}}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}, {Name: "in_product", Value: f.product}}
+	return nil
+}
+
+func orNoneText(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
