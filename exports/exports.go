@@ -111,6 +111,9 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 		if err != nil {
 			return err
 		}
+		if err := hasRoom(tx, parent); err != nil {
+			return err
+		}
 		row := models.Export{ID: models.NewID("exp"), ProjectID: parent.ID, Format: wish.Format, Keys: wish.Keys,
 			Consumers: wish.Consumers, State: Queued, CreatedAt: models.Now()}
 		if err := tx.Insert(&row); err != nil {
@@ -127,6 +130,22 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 		return Export{}, fmt.Errorf("exports: request for %s: %w", project, err)
 	}
 	return out, nil
+}
+
+// maxUnfinished is how many exports of one project may wait or be built at a time.
+const maxUnfinished = 5
+
+// hasRoom refuses an export where many are under way: each is work for minutes
+// where a project has many keys, and shows the same state.
+func hasRoom(tx *models.Tx, parent models.Project) error {
+	unfinished, err := tx.CountUnfinishedExports(parent.ID)
+	if err != nil {
+		return err
+	}
+	if unfinished >= maxUnfinished {
+		return fault.New(fault.Conflict, "too_many_exports", "%d exports of this project are not finished. Wait for one, or cancel one.", unfinished)
+	}
+	return access.Room(tx, parent.TeamID, "exports")
 }
 
 // Get finds an export.

@@ -121,6 +121,9 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 		if err != nil {
 			return err
 		}
+		if err := access.Room(tx, parent.TeamID, "api_keys"); err != nil {
+			return err
+		}
 		row, plaintext, err := s.newRow(tx, parent, in)
 		if err != nil {
 			return err

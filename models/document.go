@@ -53,6 +53,20 @@ func (p Prefixes) Value() (driver.Value, error) {
 // Scan implements sql.Scanner.
 func (p *Prefixes) Scan(value any) error { return readDocument(value, (*[]netip.Prefix)(p)) }
 
+// TokenIssuers is a column: whose tokens a version takes.
+type TokenIssuers []TokenIssuer
+
+// Value implements driver.Valuer.
+func (i TokenIssuers) Value() (driver.Value, error) {
+	if len(i) == 0 {
+		return "[]", nil
+	}
+	return document([]TokenIssuer(i))
+}
+
+// Scan implements sql.Scanner.
+func (i *TokenIssuers) Scan(value any) error { return readDocument(value, (*[]TokenIssuer)(i)) }
+
 func document(value any) (driver.Value, error) {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -25,8 +25,8 @@ type Version struct {
 	AuthMode     string
 	AuthMethods  []string `gorm:"serializer:json"`
 	Keyless      string
-	TokenIssuers []TokenIssuer `gorm:"serializer:json"`
-	IPAllow      Prefixes      // empty: from anywhere
+	TokenIssuers TokenIssuers
+	IPAllow      Prefixes // empty: from anywhere
 	IPDeny       Prefixes
 	CreatedAt    time.Time
 	UpdatedAt    time.Time

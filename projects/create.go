@@ -121,6 +121,9 @@ func (s *Service) create(ctx context.Context, p access.Principal, plan plan) (ou
 			if err := accounts.StillUnclaimed(tx, team); err != nil {
 				return err
 			}
+			if err := access.Room(tx, team, "projects"); err != nil {
+				return err
+			}
 		}
 		return s.insert(ctx, tx, p, team, plan, &out)
 	})

@@ -82,6 +82,9 @@ func (s *Service) CreateProduct(ctx context.Context, p access.Principal, name, d
 		if err := fault.InvalidFields(checkNames(name, displayName)); err != nil {
 			return err
 		}
+		if err := access.Room(tx, p.HomeTeam, "products"); err != nil {
+			return err
+		}
 		row, made, err := ensureProduct(tx, p, p.HomeTeam, name, displayName)
 		if err != nil {
 			return err

@@ -78,6 +78,9 @@ func (s *Service) CreateTenant(ctx context.Context, p access.Principal, in Tenan
 		if err := fault.InvalidFields(in.check()); err != nil {
 			return err
 		}
+		if err := access.Room(tx, p.HomeTeam, "tenants"); err != nil {
+			return err
+		}
 		row, made, err := ensureTenant(tx, p, p.HomeTeam, in)
 		if err != nil {
 			return err
