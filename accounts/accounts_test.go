@@ -2,6 +2,7 @@ package accounts_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,8 +69,18 @@ func TestASessionLastsUntilSignOut(t *testing.T) {
 		if err != nil || p.Roles[p.HomeTeam] != access.Owner {
 			t.Fatalf("the first account is %v, error %v", p, err)
 		}
-		if err := s.SignOut(t.Context(), session); err != nil {
+		for range 2 { // again is no error, and no entry
+			if err := s.SignOut(t.Context(), session, accounts.From{RequestID: "req_out"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		entries, err := db.Read(t.Context()).AuditOf("", 10)
+		if err != nil {
 			t.Fatal(err)
+		}
+		entries = slices.DeleteFunc(entries, func(e models.AuditEntry) bool { return e.RequestID != "req_out" })
+		if len(entries) != 1 || entries[0].Action != "account.update" || entries[0].Actor != p.Account || entries[0].Object != p.Token {
+			t.Errorf("recorded %+v", entries)
 		}
 		if p, err := s.BySession(t.Context(), session); err != nil || !p.Anonymous() {
 			t.Errorf("after sign-out: %v, %v", p, err)
@@ -96,12 +107,16 @@ func TestGuessingIsThrottled(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db}
 		firstAccount(t, s)
-		var err error
-		for i := range 11 {
-			_, err = s.SignIn(t.Context(), "ana@example.com", "guess", accounts.From{RemoteAddr: fmt.Sprintf("192.0.2.%d:1", i)})
+		guess := func(from string) error {
+			_, err := s.SignIn(t.Context(), "ana@example.com", "guess", accounts.From{RemoteAddr: from})
+			return err
 		}
-		if fault.KindOf(err) != fault.TooMany {
-			t.Errorf("the eleventh guess got %v", err)
+		for range 10 {
+			wants(t, "a guess", guess("192.0.2.1:1"), "wrong_password")
+		}
+		wants(t, "the eleventh", guess("192.0.2.1:1"), "too_many_attempts")
+		if _, err := s.SignIn(t.Context(), "ana@example.com", password, accounts.From{RemoteAddr: "192.0.2.2:1"}); err != nil {
+			t.Errorf("whose address it is, from elsewhere: %v", err)
 		}
 	})
 }

@@ -132,7 +132,7 @@ func (s *Service) welcome(tx *models.Tx, person provider.Person, ticket Ticket, 
 	} else if !errors.Is(err, models.ErrNotFound) {
 		return "", err
 	}
-	invitation, err := s.admit(tx, ticket)
+	with, err := s.admit(tx, ticket)
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +143,7 @@ func (s *Service) welcome(tx *models.Tx, person provider.Person, ticket Ticket, 
 	if len(wrong) > 0 {
 		name = person.Email[:min(len(person.Email), maxName)]
 	}
-	made, err := newAccount(tx, models.Account{Email: person.Email, Name: name}, invitation, from, now)
+	made, err := newAccount(tx, models.Account{Email: person.Email, Name: name}, with, from, now)
 	if err != nil {
 		return "", err
 	}

@@ -118,7 +118,38 @@ func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {
 	if errors.Is(err, models.ErrNotFound) || (err == nil && (row.UsedAt != nil || !row.ExpiresAt.After(models.Now()))) {
 		return row, errInvitationOver
 	}
-	return row, err
+	if err != nil {
+		return row, err
+	}
+	return row, stillInvites(tx, row)
+}
+
+// stillInvites refuses an invitation whose maker may no longer let anybody in:
+// an owner who was put out must not come back with a link kept for that day.
+func stillInvites(tx *models.Tx, invitation models.Invitation) error {
+	maker, err := tx.MembershipOf(invitation.TeamID, invitation.CreatedBy)
+	if errors.Is(err, models.ErrNotFound) || (err == nil && !access.Can(access.Role(maker.Role), access.InvitationCreate)) {
+		return errInvitationOver
+	}
+	return err
+}
+
+// revokeInvitationsOf makes the links useless that an account has made for a team
+// in which it may let nobody in any more. The team is held.
+func revokeInvitationsOf(tx *models.Tx, p access.Principal, team, account string) error {
+	rows, err := tx.OpenInvitationsBy(team, account, models.Now())
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if _, err := tx.DeleteInvitation(row.ID); err != nil {
+			return err
+		}
+		if err := access.Record(tx, p, access.Entry{Action: access.InvitationRevoke, Object: row.ID, Team: team, Before: row}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // LookInvitation tells whoever holds a code what it leads to. A code that leads
@@ -178,6 +209,10 @@ func join(tx *models.Tx, p access.Principal, account models.Account, invitation 
 		return &fault.Error{Kind: fault.Forbidden, Code: "other_email", Public: fmt.Sprintf("This invitation is for %s. Use the account with that address, or ask for another invitation.", invitation.Email)}
 	}
 	if _, err := tx.HoldTeam(invitation.TeamID); err != nil {
+		return err
+	}
+	// Again, now that nobody's role can change any more.
+	if err := stillInvites(tx, invitation); err != nil {
 		return err
 	}
 	_, err := tx.MembershipOf(invitation.TeamID, account.ID)

@@ -85,6 +85,11 @@ func (s *Service) ChangeRole(ctx context.Context, p access.Principal, team, acco
 			return err
 		}
 		row.Role = string(role)
+		if !access.Can(role, access.InvitationCreate) {
+			if err := revokeInvitationsOf(tx, p, team, account); err != nil {
+				return err
+			}
+		}
 		person, err := tx.AccountByID(account)
 		if err != nil {
 			return err
@@ -119,6 +124,9 @@ func (s *Service) depart(ctx context.Context, p access.Principal, team, account 
 			return err
 		}
 		if err := tx.DeleteMembership(team, account); err != nil {
+			return err
+		}
+		if err := revokeInvitationsOf(tx, p, team, account); err != nil {
 			return err
 		}
 		return access.Record(tx, p, access.Entry{Action: action, Object: account, Team: team, Before: row})

@@ -48,11 +48,36 @@ func (f From) userAgent() string {
 	return text
 }
 
+// maxSessions is in how many places an account can be signed in at a time.
+const maxSessions = 100
+
+// newSession signs an account in, and out where it has been signed in longest if
+// there are too many places.
 func newSession(tx *models.Tx, account string, from From) (string, error) {
 	secret, now := newSecret(), models.Now()
 	until := now.Add(SessionTTL)
-	return secret, tx.Insert(&models.Token{ID: models.NewID("ses"), Kind: kindSession, AccountID: &account, Hash: hash(secret), CreatedAt: now, ExpiresAt: &until,
+	err := tx.Insert(&models.Token{ID: models.NewID("ses"), Kind: kindSession, AccountID: &account, Hash: hash(secret), CreatedAt: now, ExpiresAt: &until,
 		UserAgent: from.userAgent(), RemoteAddr: from.host(), SeenAt: &now})
+	if err != nil {
+		return "", err
+	}
+	rows, err := tx.TokensOf(kindSession, account, now)
+	if err != nil || len(rows) <= maxSessions {
+		return secret, err
+	}
+	for _, row := range rows[maxSessions:] {
+		if err := endSession(tx, from.as(account), row); err != nil {
+			return "", err
+		}
+	}
+	return secret, nil
+}
+
+func endSession(tx *models.Tx, p access.Principal, row models.Token) error {
+	if err := tx.DeleteToken(row.ID); err != nil {
+		return err
+	}
+	return recordSelf(tx, p, row.ID, row, nil)
 }
 
 // seenEvery is how exact a session's last use is kept: a write for each request
@@ -126,7 +151,7 @@ func (s *Service) EndSession(ctx context.Context, p access.Principal, id string)
 		}
 		for _, row := range rows {
 			if row.ID == id {
-				return errors.Join(tx.DeleteToken(id), recordSelf(tx, p, id, row, nil))
+				return endSession(tx, p, row)
 			}
 		}
 		return access.NotFound()
@@ -185,15 +210,21 @@ func (s *Service) Rotate(ctx context.Context, p access.Principal) (secret string
 }
 
 // SignOut ends a session; ending one that is over is not an error.
-func (s *Service) SignOut(ctx context.Context, session string) error {
-	return s.DB.Write(ctx, func(tx *models.Tx) error {
+func (s *Service) SignOut(ctx context.Context, session string, from From) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		token, err := tx.TokenByHash(kindSession, hash(session), models.Now())
-		if errors.Is(err, models.ErrNotFound) {
+		if errors.Is(err, models.ErrNotFound) || (err == nil && token.AccountID == nil) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("accounts: sign out: %w", err)
+			return err
 		}
-		return tx.DeleteToken(token.ID)
+		p := from.as(*token.AccountID)
+		p.Token = token.ID
+		return endSession(tx, p, token)
 	})
+	if err != nil {
+		return fmt.Errorf("accounts: sign out: %w", err)
+	}
+	return nil
 }

@@ -83,27 +83,40 @@ func (s *Service) MaySignUp(ctx context.Context, ticket Ticket) error {
 	return err
 }
 
-// admit returns the invitation that a ticket names, nil for none.
-func (s *Service) admit(tx *models.Tx, ticket Ticket) (*models.Invitation, error) {
+// admission is what lets an account be made, and is used up by that. The zero
+// admission is that of an installation where everybody may sign up.
+type admission struct {
+	invitation *models.Invitation
+	workspace  string // id of the team whose claim code it is
+}
+
+var errCodeUsed = fault.New(fault.Forbidden, "signup_closed", "Somebody has signed up with this claim code already. Sign in with that account to claim the workspace.")
+
+// admit finds what a ticket lets an account be made with.
+func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
+	none := admission{}
 	if s.Policy == config.SignUpClosed {
-		return nil, fault.New(fault.Forbidden, "signup_closed", "This installation takes no new accounts. Sign in with the one you have.")
+		return none, fault.New(fault.Forbidden, "signup_closed", "This installation takes no new accounts. Sign in with the one you have.")
 	}
 	if n, err := tx.CountAccounts(); err != nil || n == 0 {
 		// The first account runs the installation; whoever started it has the link.
-		return nil, cmp.Or[error](err, fault.New(fault.Forbidden, "signup_closed", "The first account is made with the link that the server printed when it started."))
+		return none, cmp.Or[error](err, fault.New(fault.Forbidden, "signup_closed", "The first account is made with the link that the server printed when it started."))
 	}
 	if ticket.Invitation != "" {
 		invitation, err := openInvitation(tx, ticket.Invitation)
-		return &invitation, err
+		return admission{invitation: &invitation}, err
 	}
 	if s.Policy == config.SignUpOpen {
-		return nil, nil
+		return none, nil
 	}
 	if ticket.Claim != "" {
-		_, err := unclaimed(tx, ticket.Claim)
-		return nil, err
+		workspace, err := unclaimed(tx, ticket.Claim)
+		if err == nil && workspace.SignedUpID != nil {
+			err = errCodeUsed
+		}
+		return admission{workspace: workspace.ID}, err
 	}
-	return nil, fault.New(fault.Forbidden, "signup_closed", "Accounts are made by invitation here. Ask an owner of a team for a link.")
+	return none, fault.New(fault.Forbidden, "signup_closed", "Accounts are made by invitation here. Ask an owner of a team for a link.")
 }
 
 // SignUp makes an account with a password and signs it in. With an invitation it
@@ -131,11 +144,11 @@ func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session
 		return "", err
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		invitation, err := s.admit(tx, ticket)
+		with, err := s.admit(tx, ticket)
 		if err != nil {
 			return err
 		}
-		account, err := newAccount(tx, models.Account{Email: in.Email, Name: in.Name, PasswordHash: encoded}, invitation, in.From, models.Now())
+		account, err := newAccount(tx, models.Account{Email: in.Email, Name: in.Name, PasswordHash: encoded}, with, in.From, models.Now())
 		if err != nil {
 			return err
 		}
@@ -157,7 +170,7 @@ func emailTaken() error {
 
 // newAccount fills in and writes an account and its place in a team: the one that
 // it was invited to, else one of its own.
-func newAccount(tx *models.Tx, account models.Account, invitation *models.Invitation, from From, now time.Time) (models.Account, error) {
+func newAccount(tx *models.Tx, account models.Account, with admission, from From, now time.Time) (models.Account, error) {
 	account.ID, account.CreatedAt = models.NewID("acc"), now
 	err := tx.Insert(&account)
 	if errors.Is(err, models.ErrDuplicate) {
@@ -170,8 +183,14 @@ func newAccount(tx *models.Tx, account models.Account, invitation *models.Invita
 	if err := access.Record(tx, p, access.Entry{Action: access.AccountCreate, Object: account.ID, After: account}); err != nil {
 		return account, err
 	}
-	if invitation != nil {
-		return account, join(tx, p, account, *invitation, now)
+	if with.invitation != nil {
+		return account, join(tx, p, account, *with.invitation, now)
+	}
+	if with.workspace != "" {
+		// Of two who sign up at once with one code, one has to go.
+		if won, err := tx.SignUpWithTeam(with.workspace, account.ID); err != nil || !won {
+			return account, cmp.Or[error](err, errCodeUsed)
+		}
 	}
 	team := models.Team{ID: models.NewID("team"), Name: account.Name, ClaimedAt: &now, CreatedAt: now}
 	return account, tx.Insert(&team, &models.Membership{TeamID: team.ID, AccountID: account.ID, Role: string(access.Owner), CreatedAt: now})

@@ -2,11 +2,14 @@ package accounts_test
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"postern/access"
 	"postern/accounts"
 	"postern/config"
+	"postern/fault"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -57,9 +60,16 @@ func TestSigningUpIsThrottledAndTellsWhatIsTaken(t *testing.T) {
 			_, err := o.s.SignUp(t.Context(), in, accounts.Ticket{})
 			wants(t, "a taken address", err, "email_taken")
 		}
-		in.From.RemoteAddr = "192.0.2.2:1"
 		_, err := o.s.SignUp(t.Context(), in, accounts.Ticket{})
-		wants(t, "the same address from elsewhere", err, "too_many_attempts")
+		wants(t, "the eleventh time", err, "too_many_attempts")
+		for i := range 90 {
+			in.From.RemoteAddr = fmt.Sprintf("198.51.100.%d:1", i)
+			_, err := o.s.SignUp(t.Context(), in, accounts.Ticket{})
+			wants(t, "the same address from elsewhere", err, "email_taken")
+		}
+		in.From.RemoteAddr = "192.0.2.2:1"
+		_, err = o.s.SignUp(t.Context(), in, accounts.Ticket{})
+		wants(t, "the same address from everywhere", err, "too_many_attempts")
 
 		o.s.Policy = config.SignUpClosed // costs no hashing
 		var last error
@@ -176,5 +186,40 @@ func TestChangingThePassword(t *testing.T) {
 			err = o.s.ChangePassword(t.Context(), o.ana, "guess", next)
 		}
 		wants(t, "guessing", err, "too_many_attempts")
+	})
+}
+
+// A workspace is free to make where anonymous callers may: its code must not make
+// accounts without end where accounts are by invitation.
+func TestAClaimCodeSignsUpOne(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		ticket := accounts.Ticket{Claim: o.workspace().ClaimCode}
+		var in, late atomic.Int32
+		var wg sync.WaitGroup
+		for i := range 4 {
+			wg.Go(func() {
+				_, err := o.s.SignUp(t.Context(), accounts.SignUp{Email: fmt.Sprintf("p%d@example.com", i), Name: "P", Password: password, From: accounts.From{RemoteAddr: fmt.Sprint(i)}}, ticket)
+				switch {
+				case err == nil:
+					in.Add(1)
+				case fault.CodeOf(err) == "signup_closed":
+					late.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if in.Load() != 1 || late.Load() != 3 {
+			t.Errorf("%d signed up, %d were late", in.Load(), late.Load())
+		}
+		if n, err := db.Read(t.Context()).CountAccounts(); err != nil || n != 2 {
+			t.Errorf("%d accounts, %v", n, err)
+		}
+		wants(t, "to ask for the form", o.s.MaySignUp(t.Context(), ticket), "signup_closed")
+		if _, err := o.s.Look(t.Context(), o.ana, ticket.Claim); err != nil {
+			t.Errorf("the code claims no more: %v", err)
+		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -38,7 +37,7 @@ type Refusals struct {
 	mu      sync.Mutex
 	minute  int64
 	written int
-	sources map[netip.Prefix]int // those that have written in this minute
+	sources map[string]int // those that have written in this minute
 	dropped int64
 	late    *time.Timer // tells of what was dropped when nothing else comes
 }
@@ -115,12 +114,12 @@ func (r *Refusals) known(tx *models.Tx, e access.Entry) access.Entry {
 // admit decides on one refusal; gap is how many of an earlier minute were
 // dropped and are to be told of now.
 func (r *Refusals) admit(remoteAddr string, now time.Time) (ok bool, gap int64) {
-	from, minute := source(remoteAddr), now.Unix()/60
+	from, minute := access.Source(remoteAddr), now.Unix()/60
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if minute != r.minute {
 		gap, r.dropped = r.dropped, 0
-		r.minute, r.written, r.sources = minute, 0, map[netip.Prefix]int{}
+		r.minute, r.written, r.sources = minute, 0, map[string]int{}
 	}
 	if r.written >= cmp.Or(r.PerMinute, perMinute) || r.sources[from] >= cmp.Or(r.PerSource, perSource) {
 		r.dropped++
@@ -132,17 +131,4 @@ func (r *Refusals) admit(remoteAddr string, now time.Time) (ok bool, gap int64) 
 	r.written++
 	r.sources[from]++
 	return true, gap
-}
-
-func source(remoteAddr string) netip.Prefix {
-	address, err := netip.ParseAddrPort(remoteAddr)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	ip, bits := address.Addr().Unmap(), 32
-	if ip.Is6() {
-		bits = 64
-	}
-	prefix, _ := ip.Prefix(bits) // of a length that the address has
-	return prefix
 }

@@ -236,20 +236,23 @@ func (o *office) people(t *testing.T, has *things) {
 		o.insert(t, &row)
 		return row.ID
 	}
-	invitation := func(team string) (id, code string) {
+	invitation := func(team, by string) (id, code string) {
 		code = rand.Text()
 		sum := sha256.Sum256([]byte(code))
-		row := models.Invitation{ID: models.NewID("inv"), TeamID: team, Role: "member", CodeHash: sum[:], CreatedBy: o.principal.Account, CreatedAt: now, ExpiresAt: soon}
+		row := models.Invitation{ID: models.NewID("inv"), TeamID: team, Role: "member", CodeHash: sum[:], CreatedBy: by, CreatedAt: now, ExpiresAt: soon}
 		o.insert(t, &row)
 		return row.ID, code
 	}
 	has.team, has.account = team(), person()
-	for account, role := range map[string]access.Role{o.principal.Account: access.Owner, person(): access.Owner, has.account: access.Member,
+	host := person() // makes the invitations: they would go with the owner, who leaves
+	for account, role := range map[string]access.Role{o.principal.Account: access.Owner, host: access.Owner, has.account: access.Member,
 		o.accounts[access.Member]: access.Member, o.accounts[access.Viewer]: access.Viewer} {
 		o.insert(t, &models.Membership{TeamID: has.team, AccountID: account, Role: string(role), CreatedAt: now})
 	}
-	has.invitation, _ = invitation(has.team)
-	_, has.invite = invitation(team())
+	has.invitation, _ = invitation(has.team, host)
+	elsewhere := team()
+	o.insert(t, &models.Membership{TeamID: elsewhere, AccountID: host, Role: string(access.Owner), CreatedAt: now})
+	_, has.invite = invitation(elsewhere, host)
 	sum := sha256.Sum256([]byte(has.team))
 	session := models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &o.principal.Account, Hash: sum[:], CreatedAt: now, ExpiresAt: &until}
 	identity := models.LinkedAccount{ID: models.NewID("idn"), AccountID: o.principal.Account, Issuer: "https://id.example", Subject: has.team, CreatedAt: now, SeenAt: now}

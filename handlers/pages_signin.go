@@ -65,7 +65,7 @@ func (s *Server) signIn(v *visit) (answer, error) {
 // must not live on unseen.
 func (s *Server) beginSession(v *visit, secret string) error {
 	if before := s.sessions().read(v.c.Request); before != "" {
-		if err := s.Accounts.SignOut(v.ctx(), before); err != nil {
+		if err := s.Accounts.SignOut(v.ctx(), before, v.from()); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (s *Server) beginSession(v *visit, secret string) error {
 
 func (s *Server) signOut(v *visit) (answer, error) {
 	if session := s.sessions().read(v.c.Request); session != "" {
-		if err := s.Accounts.SignOut(v.ctx(), session); err != nil {
+		if err := s.Accounts.SignOut(v.ctx(), session, v.from()); err != nil {
 			return answer{}, err
 		}
 		if err := s.sessions().end(v.c.Writer, v.c.Request); err != nil {

@@ -17,6 +17,7 @@ type Team struct {
 	Name          string
 	ClaimedAt     *time.Time
 	ClaimCodeHash Digest
+	SignedUpID    *string // account that was made with the claim code
 	ExpiresAt     *time.Time
 	MergedInto    *string
 	CreatedAt     time.Time
@@ -101,6 +102,13 @@ func (t *Tx) TeamsMergedInto(ids []string, limit int) ([]Team, error) {
 	return list, t.db.Where("merged_into IN ?", ids).Order("claimed_at DESC, id").Limit(limit).Find(&list).Error
 }
 
+// SignUpWithTeam notes which account was made with an unclaimed workspace's code;
+// false when one was made before.
+func (t *Tx) SignUpWithTeam(id, accountID string) (bool, error) {
+	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND signed_up_id IS NULL", id).UpdateColumn("signed_up_id", accountID)
+	return res.RowsAffected == 1, res.Error
+}
+
 // HoldTeam finds a team and makes whoever else holds it wait for the end of the
 // transaction, so that two changes of its members come one after the other.
 func (t *Tx) HoldTeam(id string) (Team, error) {
@@ -173,6 +181,12 @@ func (t *Tx) InvitationByID(id string) (Invitation, error) {
 func (t *Tx) OpenInvitations(teamID, after string, now time.Time, limit int) ([]Invitation, error) {
 	var list []Invitation
 	return list, t.db.Where("team_id = ? AND id > ? AND used_at IS NULL AND expires_at > ?", teamID, after, now).Order("id").Limit(limit).Find(&list).Error
+}
+
+// OpenInvitationsBy lists what OpenInvitations does of those that one account made.
+func (t *Tx) OpenInvitationsBy(teamID, accountID string, now time.Time) ([]Invitation, error) {
+	var list []Invitation
+	return list, t.db.Where("team_id = ? AND created_by = ? AND used_at IS NULL AND expires_at > ?", teamID, accountID, now).Order("id").Find(&list).Error
 }
 
 // UseInvitation marks an invitation used; false when somebody was faster, or it

@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"gorm.io/gorm"
+)
 
 // AccessToken is a row of access_tokens: what an account gave a program. Hash is
 // the SHA-256 of the whole token.
@@ -23,8 +27,8 @@ type DeviceGrant struct {
 	ID           string `gorm:"primaryKey"`
 	DeviceHash   []byte
 	UserHash     []byte
-	Machine      string // as the program calls it
-	RemoteAddr   string
+	Machine      string   // as the program calls it
+	RemoteAddr   string   // of IPv6 the network
 	Scopes       []string `gorm:"serializer:json"`
 	State        string   // pending, approved or denied
 	AccountID    *string  // whose it is once approved
@@ -115,11 +119,14 @@ func (t *Tx) DeleteDeviceGrant(id string) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// CountDeviceGrants counts the grants that are pending at now for programs at an
-// address.
-func (t *Tx) CountDeviceGrants(remoteAddr string, now time.Time) (int64, error) {
-	var n int64
-	return n, t.db.Model(&DeviceGrant{}).Where("remote_addr = ? AND state = 'pending' AND expires_at > ?", remoteAddr, now).Count(&n).Error
+// CountDeviceGrants counts the grants that are pending at now: for programs at a
+// source, and all.
+func (t *Tx) CountDeviceGrants(source string, now time.Time) (here, all int64, err error) {
+	pending := t.db.Model(&DeviceGrant{}).Where("state = 'pending' AND expires_at > ?", now)
+	if err := pending.Session(&gorm.Session{}).Count(&all).Error; err != nil {
+		return 0, 0, err
+	}
+	return here, all, pending.Session(&gorm.Session{}).Where("remote_addr = ?", source).Count(&here).Error
 }
 
 // DeleteExpiredAccess removes tokens that expired before now, and grants that

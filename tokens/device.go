@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -21,8 +20,9 @@ import (
 // The numbers of the device flow.
 const (
 	deviceTTL   = 10 * time.Minute
-	pollEvery   = 5 // seconds; also what slow_down adds (RFC 8628, 3.5)
-	maxPending  = 20
+	pollEvery   = 5      // seconds; also what slow_down adds (RFC 8628, 3.5)
+	maxPending  = 20     // from one source
+	maxWaiting  = 10_000 // from all together, so that the table stays small
 	codeLetters = 8
 )
 
@@ -65,17 +65,17 @@ func (s *Service) Ask(ctx context.Context, in Ask) (Asked, error) {
 	if len(wrong) > 0 {
 		return Asked{}, fault.New(fault.Malformed, "invalid_scope", "The scopes are %s.", allScopes())
 	}
-	now, host := models.Now(), hostOf(in.RemoteAddr)
+	now, source := models.Now(), access.Source(in.RemoteAddr)
 	out := Asked{DeviceCode: rand.Text() + rand.Text(), UserCode: newUserCode(), Lifetime: deviceTTL, PollEvery: pollEvery * time.Second}
 	row := models.DeviceGrant{ID: models.NewID("dev"), DeviceHash: hash(out.DeviceCode), UserHash: hash(out.UserCode), Machine: machine,
-		RemoteAddr: host, Scopes: scopes, State: pending, PollEvery: pollEvery, CreatedAt: now, ExpiresAt: now.Add(deviceTTL)}
+		RemoteAddr: source, Scopes: scopes, State: pending, PollEvery: pollEvery, CreatedAt: now, ExpiresAt: now.Add(deviceTTL)}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		n, err := tx.CountDeviceGrants(host, now)
+		here, all, err := tx.CountDeviceGrants(source, now)
 		if err != nil {
 			return err
 		}
-		if n >= maxPending {
-			return fault.New(fault.TooMany, "temporarily_unavailable", "Too many sign-ins from this address wait for approval. Try again in ten minutes.")
+		if here >= maxPending || all >= cmp.Or(s.MaxWaiting, maxWaiting) {
+			return fault.New(fault.TooMany, "temporarily_unavailable", "Too many sign-ins wait for approval. Try again in ten minutes.")
 		}
 		return tx.Insert(&row)
 	})
@@ -88,13 +88,6 @@ func (s *Service) Ask(ctx context.Context, in Ask) (Asked, error) {
 func hash(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
-}
-
-func hostOf(remoteAddr string) string {
-	if host, _, err := net.SplitHostPort(remoteAddr); err == nil {
-		return host
-	}
-	return remoteAddr
 }
 
 // newUserCode draws letters, each equally likely: bytes from 240 up are thrown
@@ -132,7 +125,7 @@ func readUserCode(typed string) (string, bool) {
 type Waiting struct {
 	UserCode   string
 	Machine    string
-	RemoteAddr string
+	RemoteAddr string // of IPv6 the network, as access.Source has it
 	Scopes     []access.Scope
 	AskedAt    time.Time
 	TokenTTL   time.Duration
@@ -159,7 +152,7 @@ var (
 // by address.
 func (s *Service) waiting(tx *models.Tx, p access.Principal, typed string) (models.DeviceGrant, string, error) {
 	now := models.Now()
-	if !s.guesses.allowed(p.Account, hostOf(p.RemoteAddr), now) {
+	if !s.guesses.allowed(p, now) {
 		return models.DeviceGrant{}, "", errGuesses
 	}
 	code, ok := readUserCode(typed)
@@ -168,7 +161,7 @@ func (s *Service) waiting(tx *models.Tx, p access.Principal, typed string) (mode
 	}
 	row, err := tx.PendingDeviceGrant(hash(code), now)
 	if errors.Is(err, models.ErrNotFound) {
-		s.guesses.wrong(p.Account, hostOf(p.RemoteAddr))
+		s.guesses.count(p, now)
 		return row, "", access.Refused(errNoCode, "", access.DeviceApprove) // a guess, for the audit log
 	}
 	return row, code, err

@@ -2,6 +2,7 @@ package tokens_test
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -217,6 +218,59 @@ func TestBadDeviceRequests(t *testing.T) {
 		}
 		if _, err := w.s.Ask(t.Context(), tokens.Ask{Machine: "laptop", RemoteAddr: "192.0.2.8:9"}); err != nil {
 			t.Errorf("from elsewhere: %v", err)
+		}
+	})
+}
+
+// One household has a whole network of addresses to ask from.
+func TestAnIPv6NetworkIsOneCaller(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		ask := func(from string) error {
+			_, err := w.s.Ask(t.Context(), tokens.Ask{Machine: "laptop", RemoteAddr: from})
+			return err
+		}
+		for i := range 20 {
+			if err := ask(fmt.Sprintf("[2001:db8::%x]:1", i+1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := ask("[2001:db8::ffff]:1"); fault.KindOf(err) != fault.TooMany {
+			t.Errorf("the 21st of one network: %v", err)
+		}
+		if err := ask("[2001:db8:0:1::1]:1"); err != nil {
+			t.Errorf("from another network: %v", err)
+		}
+		w.s.MaxWaiting = 21
+		if err := ask("192.0.2.9:1"); fault.KindOf(err) != fault.TooMany {
+			t.Errorf("beyond what may wait in all: %v", err)
+		}
+	})
+}
+
+// Who guesses locks out himself, and not whoever shares his address.
+func TestGuessesOfOneAccountAreItsOwn(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		asked := w.ask()
+		w.ana.RemoteAddr = "192.0.2.7:1"
+		mallory := access.Principal{Account: "acc_mallory", RemoteAddr: w.ana.RemoteAddr}
+		for range 11 {
+			_, _ = w.s.Look(t.Context(), mallory, "BBBB-BBBB")
+		}
+		if _, err := w.s.Look(t.Context(), mallory, asked.UserCode); fault.KindOf(err) != fault.TooMany {
+			t.Errorf("who guesses: %v", err)
+		}
+		if _, err := w.s.Look(t.Context(), w.ana, asked.UserCode); err != nil {
+			t.Errorf("who shares the address: %v", err)
+		}
+		for i := range 4 {
+			for range 10 {
+				_, _ = w.s.Look(t.Context(), access.Principal{Account: fmt.Sprint("acc_", i), RemoteAddr: w.ana.RemoteAddr}, "BBBB-BBBB")
+			}
+		}
+		if _, err := w.s.Look(t.Context(), w.ana, asked.UserCode); fault.KindOf(err) != fault.TooMany {
+			t.Errorf("after fifty guesses from the network: %v", err)
 		}
 	})
 }

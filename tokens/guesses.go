@@ -3,34 +3,39 @@ package tokens
 import (
 	"sync"
 	"time"
+
+	"postern/access"
+	"postern/accounts"
 )
 
-// How many wrong user codes an account, or an address, may try within a window.
+// How many wrong user codes an account, or a network, may try within a window. Of
+// a network it is more: one account must not close the page for all who share it.
 const (
-	guessWindow = 15 * time.Minute
-	maxGuesses  = 10
-	maxTracked  = 100_000
+	guessWindow       = 15 * time.Minute
+	guessesPerAccount = 10
+	guessesPerSource  = 50
 )
 
 // guesses counts wrong codes in this process. Its zero value is ready.
 type guesses struct {
-	mu    sync.Mutex
-	began time.Time
-	count map[string]int
+	once  sync.Once
+	wrong accounts.Attempts
 }
 
-func (g *guesses) allowed(account, host string, now time.Time) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.count == nil || now.Sub(g.began) >= guessWindow || len(g.count) > maxTracked {
-		g.count, g.began = map[string]int{}, now
+func (g *guesses) bounds(p access.Principal) []accounts.Bound {
+	g.once.Do(func() { g.wrong.Window = guessWindow })
+	return []accounts.Bound{
+		{Key: "account " + p.Account, Max: guessesPerAccount},
+		{Key: "source " + access.Source(p.RemoteAddr), Max: guessesPerSource},
 	}
-	return g.count["a:"+account] < maxGuesses && g.count["h:"+host] < maxGuesses
 }
 
-func (g *guesses) wrong(account, host string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.count["a:"+account]++
-	g.count["h:"+host]++
+func (g *guesses) allowed(p access.Principal, now time.Time) bool {
+	bounds := g.bounds(p)
+	return g.wrong.Allow(now, bounds...)
+}
+
+func (g *guesses) count(p access.Principal, now time.Time) {
+	bounds := g.bounds(p)
+	g.wrong.Take(now, bounds...)
 }

@@ -44,8 +44,9 @@ const maxTokens = 100
 
 // Service is the room's door.
 type Service struct {
-	DB      *models.DB
-	guesses guesses
+	DB         *models.DB
+	MaxWaiting int64 // programs that wait for approval at a time; 0 means maxWaiting
+	guesses    guesses
 }
 
 // Token is a credential without its secret.
