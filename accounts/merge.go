@@ -13,10 +13,15 @@ const maxHeld = 40
 
 // merge moves all that a workspace has into a team. Products and tenants whose names
 // the team has already get the next free one: joining them to their namesakes would
-// let keys open what nobody gave them. It returns these as "from → to".
+// let keys open what nobody gave them. It returns these as "from → to". The audit
+// log stays in the workspace's own chain, as moving entries would break it: the
+// team's members read it there.
 func merge(tx *models.Tx, from, into string, now time.Time) (Team, []string, error) {
 	team, err := tx.TeamByID(into)
 	if err != nil {
+		return Team{}, nil, err
+	}
+	if err := tx.MergeTeam(from, into); err != nil {
 		return Team{}, nil, err
 	}
 	if err := tx.MoveProjects(from, into); err != nil {

@@ -40,6 +40,9 @@ func TestAMergeTakesProductsAndTenantsAlong(t *testing.T) {
 			t.Errorf("renamed %v, %v", claimed.Renamed, err)
 		}
 		tx := db.Read(t.Context())
+		if merged, err := tx.MergedInto(w.Team); err != nil || merged != into {
+			t.Errorf("the workspace was merged into %q, %v", merged, err)
+		}
 		product, err := tx.ProductByID(store.ID)
 		if err != nil || product.TeamID != into || product.Name != "store-3" {
 			t.Errorf("the product is %+v, %v", product, err)

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -62,10 +61,11 @@ type Page struct {
 	Next    string
 }
 
-// List answers a query.
+// List answers a query. One about a project or an object goes on in the chains of
+// the workspaces that were merged into the team.
 func (s *Service) List(ctx context.Context, p access.Principal, q Query) (Page, error) {
 	tx := s.DB.Read(ctx)
-	filter, err := q.filter(tx, p)
+	r, err := q.reading(tx, p)
 	if err != nil {
 		return Page{}, fmt.Errorf("audit: list: %w", err)
 	}
@@ -74,69 +74,51 @@ func (s *Service) List(ctx context.Context, p access.Principal, q Query) (Page, 
 		limit = DefaultPage
 	}
 	limit = min(limit, MaxPage)
-	rows, err := tx.AuditEntries(filter, limit+1)
+	rows, err := r.rows(tx, limit+1)
 	if err != nil {
 		return Page{}, fmt.Errorf("audit: list: %w", err)
 	}
-	page := Page{Team: filter.TeamID}
+	page := Page{Team: r.chain}
 	if len(rows) > limit {
 		rows = rows[:limit]
-		page.Next = strconv.FormatInt(rows[limit-1].Number, 10)
+		page.Next = r.cursor(rows[limit-1])
 	}
-	page.Entries, err = withNames(tx, filter.TeamID, rows)
+	page.Entries, err = withNames(tx, r.team, rows)
 	if err != nil {
 		return Page{}, fmt.Errorf("audit: list: %w", err)
 	}
 	return page, nil
 }
 
-// teamOf is the team that a principal asks about. The entries of no team are for
-// operators.
-func teamOf(p access.Principal, team string) (string, error) {
-	if team == Installation {
-		return "", access.CheckOperator(p)
-	}
-	if team == "" {
-		team = p.HomeTeam
-	}
-	return team, access.Check(p, team, access.AuditRead)
-}
-
 // Installation stands for the chain of what belongs to no team.
 const Installation = "installation"
 
-func (q Query) filter(tx *models.Tx, p access.Principal) (models.AuditFilter, error) {
-	f := models.AuditFilter{Actor: q.Actor, Action: q.Action, Object: q.Object, Outcome: q.Outcome, From: q.From, To: q.To}
-	var err error
+func (q Query) filter(tx *models.Tx, p access.Principal) (f models.AuditFilter, team string, err error) {
+	f = models.AuditFilter{Actor: q.Actor, Action: q.Action, Object: q.Object, Outcome: q.Outcome, From: q.From, To: q.To}
 	if q.Project != "" && q.Team == "" {
 		project, err := access.Project(tx, p, q.Project, access.AuditRead)
 		if err != nil {
-			return f, err
+			return f, "", err
 		}
 		q.Team = project.TeamID
 	}
-	if f.TeamID, err = teamOf(p, q.Team); err != nil {
-		return f, err
+	if f.TeamID, team, err = chainOf(tx, p, q.Team); err != nil {
+		return f, "", err
 	}
 	if q.Project != "" {
 		project, err := access.Project(tx, p, q.Project, access.AuditRead)
 		if err != nil {
-			return f, err
+			return f, "", err
 		}
 		f.Project = project.ID
 	}
-	if q.Cursor != "" {
-		if f.Before, err = strconv.ParseInt(q.Cursor, 10, 64); err != nil || f.Before < 1 {
-			return f, fault.InvalidField("/cursor", "invalid_cursor", "This is no cursor of an earlier page. Leave it out to begin with the newest.")
-		}
-	}
 	if !f.From.IsZero() && !f.To.IsZero() && !f.From.Before(f.To) {
-		return f, fault.InvalidField("/to", "invalid_range", "to has to be later than from.")
+		return f, "", fault.InvalidField("/to", "invalid_range", "to has to be later than from.")
 	}
 	if strings.Contains(q.Actor, "@") {
 		f.Actor, err = accountID(tx, q.Actor)
 	}
-	return f, err
+	return f, team, err
 }
 
 // accountID is an id that nobody has where there is no such account: whether
@@ -198,6 +180,13 @@ func (s *Service) Choices(ctx context.Context, p access.Principal, team string) 
 		out.Teams = append(out.Teams, Choice{Installation, "The installation"})
 	}
 	slices.SortFunc(out.Teams, func(a, b Choice) int { return strings.Compare(a.Value, b.Value) })
+	if err := out.addMerged(tx, team); err != nil {
+		return out, fmt.Errorf("audit: what was merged into teams: %w", err)
+	}
+	team, err := readerOf(tx, team)
+	if err != nil {
+		return out, fmt.Errorf("audit: %w", err)
+	}
 	projects, err := tx.ProjectsOfTeam(team)
 	if err != nil {
 		return out, fmt.Errorf("audit: the projects of %s: %w", team, err)

@@ -42,7 +42,7 @@ type Break struct {
 // has one verification at a time. Errors beside those of access: TooMany
 // verification_under_way, Unavailable verification_too_long.
 func (s *Service) Verify(ctx context.Context, p access.Principal, team string, known Head) (Verdict, error) {
-	team, err := teamOf(p, team)
+	team, _, err := chainOf(s.DB.Read(ctx), p, team)
 	if err != nil {
 		return Verdict{}, fmt.Errorf("audit: verify: %w", err)
 	}

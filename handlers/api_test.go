@@ -317,7 +317,7 @@ func TestTheOpenAPIDocumentDescribesEveryRoute(t *testing.T) {
 			name := route.Method + " " + parameter.ReplaceAllString(route.Path, "{$1}")
 			if _, ok := except[name]; ok {
 				delete(except, name)
-			} else if isAPI(route.Path) {
+			} else if isAPI(route.Path) && !strings.Contains(route.Path, "/scim/v2/") { // SCIM describes itself (RFC 7643, 7)
 				want = append(want, name)
 			}
 		}

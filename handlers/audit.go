@@ -53,7 +53,7 @@ func showAudit(e audit.Entry) auditOutput {
 // AuditFilter is the query that chooses entries. It is exported because huma
 // passes over embedded types that are not.
 type AuditFilter struct {
-	Team    string    `query:"team" doc:"Id; your first team, or the project's, when absent. installation, for operators, is what belongs to no team"`
+	Team    string    `query:"team" doc:"Id; your first team, or the project's, when absent. A workspace merged into a team of yours counts too; a query for a project or an object goes on in it by itself. installation, for operators, is what belongs to no team"`
 	Project string    `query:"project" doc:"Name or id"`
 	Actor   string    `query:"actor" doc:"An account's id or e-mail address, or another actor"`
 	Action  string    `query:"action"`
@@ -94,7 +94,7 @@ type breakOutput struct {
 }
 
 func (s *Server) verifyAudit(ctx context.Context, in *struct {
-	Team string `query:"team" doc:"Id; your first team when absent. installation, for operators, is what belongs to no team"`
+	Team string `query:"team" doc:"Id; your first team when absent. A workspace merged into a team of yours counts too. installation, for operators, is what belongs to no team"`
 	Head string `query:"head" doc:"A head that was answered earlier, through which the chain has to lead"`
 }) (*body[verdictOutput], error) {
 	known, err := parseHead(in.Head)

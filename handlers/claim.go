@@ -98,6 +98,10 @@ func (s *Server) claim(v *visit) (answer, error) {
 	if err := s.rotateSession(v); err != nil {
 		return answer{}, err
 	}
+	if len(claimed.Renamed) > 0 {
+		// A redirect would lose the names, which nobody is told again.
+		return show(claim.RenamedPage(claim.Renamed{Page: v.shell("Claimed", "/projects"), Team: claimed.Team.Name, Names: claimed.Renamed})), nil
+	}
 	return v.done("claimed", "/projects")
 }
 

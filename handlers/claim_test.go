@@ -76,3 +76,29 @@ func TestClaimingWithAToken(t *testing.T) {
 		}
 	})
 }
+
+// What a workspace did before it was merged stays in reach of who merged it, and
+// the page says which names changed.
+func TestAMergeKeepsTheHistoryAndTellsWhatItRenamed(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newOwner(t, db)
+		made := call(t, s.server.Handler(), "POST", "/proxy", "", shop)
+		code := made.body["claim"].(map[string]any)["code"].(string)
+		found, err := db.Read(t.Context()).ProjectByName("shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, now := found.TeamID, models.Now()
+		choice := s.get("/claim/"+code).is(200, "Claim this workspace").Find("input[name=team]").First().AttrOr("value", "")
+		err = db.Write(t.Context(), func(tx *models.Tx) error {
+			return tx.Insert(&models.Product{ID: models.NewID("prd"), TeamID: old, Name: "store", CreatedAt: now, UpdatedAt: now},
+				&models.Product{ID: models.NewID("prd"), TeamID: choice, Name: "store", CreatedAt: now, UpdatedAt: now})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.post("/claim/"+code, "team", choice).is(200, "It is yours now").says("main li", "product store → store-2")
+		s.get("/audit?project=shop").is(200, "Audit log").says("main", "created project shop")
+		s.get("/audit?team="+old).is(200, "Audit log").says("main", "created project shop").says("select[name=team] option[selected]", "Workspace claimed")
+	})
+}

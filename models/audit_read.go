@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"gorm.io/gorm"
+)
 
 // AuditFilter chooses entries of one team; what is empty chooses all. Before is
 // the place in the chain that a page ends above, 0 for the newest.
@@ -17,7 +21,22 @@ type AuditFilter struct {
 
 // AuditEntries lists at most limit entries, newest first.
 func (t *Tx) AuditEntries(f AuditFilter, limit int) ([]AuditEntry, error) {
-	q := t.db.Where("team_id = ?", f.TeamID)
+	var list []AuditEntry
+	return list, t.chosen(f).Where("team_id = ?", f.TeamID).Order("number DESC, id DESC").Limit(limit).Find(&list).Error
+}
+
+// AuditMerged names the teams merged into the filter's that have entries which
+// the rest of it chooses. Before is of one chain, and left out of account.
+func (t *Tx) AuditMerged(f AuditFilter) ([]string, error) {
+	f.Before = 0
+	merged := t.db.Model(&Team{}).Select("id").Where("merged_into = ?", f.TeamID)
+	var ids []string
+	return ids, t.chosen(f).Model(&AuditEntry{}).Where("team_id IN (?)", merged).Distinct("team_id").Order("team_id DESC").Pluck("team_id", &ids).Error
+}
+
+// chosen is all of a filter but its team.
+func (t *Tx) chosen(f AuditFilter) *gorm.DB {
+	q := t.db
 	for column, value := range map[string]string{"project_id": f.Project, "actor": f.Actor, "action": f.Action, "object": f.Object, "outcome": f.Outcome} {
 		if value != "" {
 			q = q.Where(column+" = ?", value)
@@ -32,8 +51,7 @@ func (t *Tx) AuditEntries(f AuditFilter, limit int) ([]AuditEntry, error) {
 	if f.Before > 0 {
 		q = q.Where("number < ?", f.Before)
 	}
-	var list []AuditEntry
-	return list, q.Order("number DESC, id DESC").Limit(limit).Find(&list).Error
+	return q
 }
 
 // AuditAfter lists at most limit entries of a chain in order, from the one after

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"strings"
 	"time"
 
 	"gorm.io/gorm/clause"
@@ -9,7 +10,8 @@ import (
 )
 
 // Team is a row of teams. ClaimedAt nil means an unclaimed workspace, which
-// ends at ExpiresAt.
+// ends at ExpiresAt. MergedInto is the team that has what a workspace had, nil
+// where it was not merged.
 type Team struct {
 	ID            string `gorm:"primaryKey"`
 	Name          string
@@ -17,6 +19,7 @@ type Team struct {
 	ClaimCodeHash Digest
 	SignedUpID    *string // account that was made with the claim code
 	ExpiresAt     *time.Time
+	MergedInto    *string
 	CreatedAt     time.Time
 }
 
@@ -78,6 +81,25 @@ func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
 	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND claim_code_hash IS NOT NULL", id).
 		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})
 	return res.RowsAffected == 1, res.Error
+}
+
+// MergeTeam records which team has what a workspace had.
+func (t *Tx) MergeTeam(id, into string) error {
+	return t.db.Model(&Team{}).Where("id = ?", id).UpdateColumn("merged_into", into).Error
+}
+
+// MergedInto is the team that another one was merged into, "" for none.
+func (t *Tx) MergedInto(id string) (string, error) {
+	var into []string
+	err := t.db.Model(&Team{}).Where("id = ? AND merged_into IS NOT NULL", id).Pluck("merged_into", &into).Error
+	return strings.Join(into, ""), err
+}
+
+// TeamsMergedInto lists at most limit of the teams that were merged into others,
+// newest claim first.
+func (t *Tx) TeamsMergedInto(ids []string, limit int) ([]Team, error) {
+	var list []Team
+	return list, t.db.Where("merged_into IN ?", ids).Order("claimed_at DESC, id").Limit(limit).Find(&list).Error
 }
 
 // SignUpWithTeam notes which account was made with an unclaimed workspace's code;

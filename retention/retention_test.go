@@ -272,3 +272,27 @@ func (l *land) lookup(m made) *snapshot.Key {
 	}
 	return &key
 }
+
+// A workspace that was merged holds the audit log of what it had: it stays when
+// others go, however long it has ended.
+func TestAMergedWorkspaceStays(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		l := newLand(t, db)
+		ana := l.account()
+		merged, gone := l.make("merged"), l.make("gone")
+		if _, err := l.accounts.Claim(t.Context(), ana, merged.Workspace.ClaimCode, ana.HomeTeam); err != nil {
+			t.Fatal(err)
+		}
+		l.end(merged)
+		l.end(gone)
+		if err := l.purge(); err != nil {
+			t.Fatal(err)
+		}
+		if into, err := db.Read(t.Context()).MergedInto(merged.Workspace.Team); err != nil || into != ana.HomeTeam {
+			t.Errorf("merged into %q, %v", into, err)
+		}
+		if !l.isServed(merged) || l.isServed(gone) {
+			t.Errorf("served: merged %v, gone %v", l.isServed(merged), l.isServed(gone))
+		}
+	})
+}

@@ -17,6 +17,13 @@ type Claim struct {
 	Teams    []ui.Option
 }
 
+// Renamed is the answer to a claim into a team that had some of the names.
+type Renamed struct {
+	Page  ui.Page
+	Team  string   // its name
+	Names []string // such as: product store → store-2
+}
+
 func (c Claim) teams() ui.Group {
 	return ui.Group{ID: "team", Name: "team", Legend: "Claim into", Options: c.Teams}
 }
