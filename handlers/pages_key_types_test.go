@@ -50,7 +50,7 @@ func TestKeyTypesOnTheirPage(t *testing.T) {
 
 		s.get(list+"/full").is(200, "Key type full").says("dl", "built in").lacks("form:has([name=scopes])")
 		s.post(list+"/full", "scopes", "read").is(409, "Key type full").says("[role=alert]", "built in")
-		s.get(list+"/spare").is(404, "")
+		s.get(list+"/spare").is(404, "There is nothing here")
 	})
 }
 
