@@ -10,7 +10,7 @@ import (
 // What a workspace may hold before anybody has claimed it. It is enough to try
 // everything; without it, whoever can call POST /proxy could fill the database
 // and every replica's memory without giving a name.
-var workspaceRoom = map[string]int64{"projects": 10, "api_keys": 200, "tenants": 10, "products": 10, "exports": 30}
+var workspaceRoom = map[string]int64{"projects": 10, "api_keys": 1000, "tenants": 10, "products": 10, "exports": 30}
 
 // Room refuses one more row of a table to a workspace that is full. Teams that
 // somebody has claimed have room for any number. The rows are of the team itself,
