@@ -322,7 +322,7 @@ func keyTypeFields(m KeyTypeForm) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.TextArea(ui.Field{
 			ID: "type-scopes", Name: "scopes", Label: "Scopes", Value: m.Scopes, Required: true, Mono: true,
-			Placeholder: "orders:read orders:write", Hint: "With spaces or one on each line; * for all. Sent on as X-Consumer-Scopes.",
+			Placeholder: "orders:read orders:write", Hint: "With spaces or one on each line; * for all. Sent on as X-Authenticated-Scope.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
