@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,9 @@ var answers = map[string]string{
 	"many small chunks":           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1\r\nx\r\n", 20000) + "0\r\n\r\n",
 }
 
+// headEnd is the empty line after a head, with either end of line.
+var headEnd = regexp.MustCompile(`\r?\n\r?\n`)
+
 func TestBothPathsPassAnswersOnAlike(t *testing.T) {
 	for name, answer := range answers {
 		target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
@@ -74,8 +78,10 @@ func TestBothPathsPassAnswersOnAlike(t *testing.T) {
 				if err != nil {
 					return
 				}
-				if end := strings.Index(text, "\r\n\r\n"); end >= 0 && strings.HasPrefix(head, "HEAD") {
-					text = text[:end+4]
+				// No body follows the head of an answer to HEAD: net/http may still use the
+				// connection for the next call when it finds one.
+				if end := headEnd.FindStringIndex(text); end != nil && strings.HasPrefix(head, "HEAD") {
+					text = text[:end[1]]
 				}
 				if _, err := io.WriteString(conn, text); err != nil || ends {
 					return
