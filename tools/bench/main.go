@@ -22,6 +22,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -36,6 +37,7 @@ type settings struct {
 	connections int
 	soak        time.Duration
 	only        string
+	profile     string
 }
 
 func main() {
@@ -48,6 +50,7 @@ func main() {
 	flag.IntVar(&s.connections, "connections", 64, "connections of the load generator")
 	flag.DurationVar(&s.soak, "soak", 0, "instead of comparing, keep calling for so long and print the memory taken")
 	flag.StringVar(&s.only, "only", "", "only the scenarios whose name has this in it")
+	flag.StringVar(&s.profile, "profile", "", "instead of comparing, write to this file where the time goes")
 	flag.Parse()
 
 	if err := run(s); err != nil {
@@ -72,7 +75,7 @@ func run(s settings) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
 	progress("building ./cmd/postern")
-	binary, size, err := build(ctx, dir)
+	binary, size, err := build(ctx, s, dir)
 	if err != nil {
 		return err
 	}
@@ -103,6 +106,9 @@ func run(s settings) (err error) {
 		return load.soakIn(ctx, m, postern)
 	}
 	nginx := peer{name: "nginx", url: "http://" + reference.addr + prefix, pids: reference.pids}
+	if s.profile != "" {
+		return load.profileInto(ctx, s.profile, scenarios(s, m, postern.pids, nginx)[0])
+	}
 	tokens, err := startIssuer()
 	if err != nil {
 		return err
@@ -112,6 +118,16 @@ func run(s settings) (err error) {
 	if err != nil {
 		return err
 	}
+	people, err := startIdentity()
+	if err != nil {
+		return err
+	}
+	defer people.server.Close()
+	signedIn, own, err := postern.ownToken(ctx, upstream.url, people)
+	if err != nil {
+		return err
+	}
+	byToken.peers = slices.Insert(byToken.peers, len(byToken.peers)-1, peer{name: "RS256 of a login", url: signedIn.url, token: own, pids: postern.pids})
 	for _, sc := range append(scenarios(s, m, postern.pids, nginx), byToken) {
 		if !strings.Contains(sc.name, s.only) {
 			continue
@@ -157,10 +173,19 @@ func findTools() (tools, error) {
 	return t, nil
 }
 
-// build makes the binary as it ships and returns its path and size in bytes.
-func build(ctx context.Context, dir string) (string, int64, error) {
+// build makes the binary as it ships, but for profiles where they are wanted, and
+// returns its path and size in bytes.
+func build(ctx context.Context, s settings, dir string) (string, int64, error) {
 	binary := filepath.Join(dir, "postern")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./cmd/postern")
+	args := []string{"build", "-pgo=" + production, "-trimpath", "-ldflags=-s -w", "-o", binary}
+	if s.profile != "" {
+		overlay, err := withProfiles(dir)
+		if err != nil {
+			return "", 0, fmt.Errorf("add profiles to ./cmd/postern: %w", err)
+		}
+		args = append(args, "-overlay="+overlay)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/postern")...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", 0, fmt.Errorf("build ./cmd/postern: %w\n%s", err, out)
