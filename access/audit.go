@@ -52,7 +52,7 @@ func (p Principal) entry(e Entry) models.AuditEntry {
 	}
 	return models.AuditEntry{
 		ID: models.NewID("aud"), Actor: p.actor(), TokenID: p.Token, Action: string(e.Action), Object: e.Object, ProjectID: e.Project,
-		TeamID: e.Team, Detail: detail, Changes: map[string]models.AuditChange{}, RemoteAddr: p.RemoteAddr, RequestID: p.RequestID,
+		TeamID: e.Team, Detail: detail, Changes: map[string]models.AuditChange{}, RemoteAddr: strings.TrimSuffix(p.RemoteAddr, ":0"), RequestID: p.RequestID,
 		CreatedAt: models.Now(),
 	}
 }

@@ -10,19 +10,21 @@ import (
 // What a workspace may hold before anybody has claimed it. It is enough to try
 // everything; without it, whoever can call POST /proxy could fill the database
 // and every replica's memory without giving a name.
-var workspaceRoom = map[string]int64{"projects": 10, "api_keys": 1000, "tenants": 10, "products": 10, "exports": 30}
+var workspaceRoom = map[models.Held]int64{
+	models.HeldProjects: 10, models.HeldKeys: 1000, models.HeldTenants: 10, models.HeldProducts: 10, models.HeldExports: 30,
+}
 
-// Room refuses one more row of a table to a workspace that is full. Teams that
+// Room refuses one more row of a kind to a workspace that is full. Teams that
 // somebody has claimed have room for any number. The rows are of the team itself,
 // or of its projects.
-func Room(tx *models.Tx, teamID, table string) error {
-	most, known := workspaceRoom[table]
+func Room(tx *models.Tx, teamID string, kind models.Held) error {
+	most, known := workspaceRoom[kind]
 	if !known {
-		return fmt.Errorf("access: nobody has said how many rows of %s a workspace may have", table)
+		return fmt.Errorf("access: nobody has said how many rows of %s a workspace may have", kind)
 	}
-	held, unclaimed, err := tx.WorkspaceHolds(teamID, table, most)
+	held, unclaimed, err := tx.WorkspaceHolds(teamID, kind, most)
 	if err != nil {
-		return fmt.Errorf("access: count %s of %s: %w", table, teamID, err)
+		return fmt.Errorf("access: count %s of %s: %w", kind, teamID, err)
 	}
 	if !unclaimed || held < most {
 		return nil

@@ -20,12 +20,12 @@ func TestAWorkspaceIsFullUntilItIsClaimed(t *testing.T) {
 		}
 		write(t, db, rows...)
 		for i := range 30 {
-			if err := access.Room(db.Read(t.Context()), "team_new", "exports"); err != nil {
+			if err := access.Room(db.Read(t.Context()), "team_new", models.HeldExports); err != nil {
 				t.Fatalf("export %d: %v", i, err)
 			}
 			write(t, db, &models.Export{ID: fmt.Sprint("exp_", i), ProjectID: "prj_0", CreatedAt: now})
 		}
-		for table, want := range map[string]string{"exports": "workspace_full", "projects": "", "products": "", "tenants": "", "api_keys": ""} {
+		for table, want := range map[models.Held]string{models.HeldExports: "workspace_full", models.HeldProjects: "", models.HeldProducts: "", models.HeldTenants: "", models.HeldKeys: ""} {
 			if err := access.Room(db.Read(t.Context()), "team_new", table); (want == "") != (err == nil) || err != nil && fault.CodeOf(err) != want {
 				t.Errorf("%s of the workspace: %v", table, err)
 			}

@@ -72,7 +72,7 @@ func (s *Service) ChangeRole(ctx context.Context, p access.Principal, team, acco
 		if err != nil {
 			return err
 		}
-		if err := checkMatch(ifMatch, etag(row.Role)); err != nil {
+		if err := access.Unchanged(ifMatch, etag(row.Role)); err != nil {
 			return err
 		}
 		before := row

@@ -68,13 +68,6 @@ func etag(state ...string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-func checkMatch(ifMatch, now string) error {
-	if ifMatch == "" || ifMatch == now {
-		return nil
-	}
-	return fault.New(fault.Stale, "changed_meanwhile", "Somebody changed this since you looked. Look at it again, then repeat your change.")
-}
-
 // Team finds one team.
 func (s *Service) Team(ctx context.Context, p access.Principal, id string) (Team, error) {
 	if err := access.Check(p, id, access.TeamRead); err != nil {
@@ -131,7 +124,7 @@ func (s *Service) RenameTeam(ctx context.Context, p access.Principal, id, ifMatc
 	}
 	var out Team
 	err := s.holding(ctx, p, id, access.TeamUpdate, func(tx *models.Tx, row models.Team) error {
-		if err := checkMatch(ifMatch, etag(row.Name)); err != nil {
+		if err := access.Unchanged(ifMatch, etag(row.Name)); err != nil {
 			return err
 		}
 		before := row

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"postern/access"
 	"postern/fault"
+	"postern/policy"
 )
 
 // A window of attempts: maxPerSubject for one address or account from one
@@ -28,7 +28,7 @@ type attempt struct {
 }
 
 func (a attempt) keys() (here, everywhere, source string) {
-	source = "\x00" + access.Source(a.from.RemoteAddr)
+	source = "\x00" + policy.SourceName(a.from.RemoteAddr)
 	everywhere = a.kind + "\x00" + a.subject
 	return everywhere + source, everywhere, source
 }
@@ -58,5 +58,5 @@ func (t *throttle) forget(a attempt) {
 }
 
 func tooMany(what string) error {
-	return fault.New(fault.TooMany, "too_many_attempts", "Too many attempts to %s. Wait a quarter of an hour and try again.", what)
+	return fault.New(fault.TooMany, "too_many_attempts", "Too many attempts to %s. Wait a quarter of an hour and try again.", what).After(throttleWindow)
 }

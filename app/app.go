@@ -111,10 +111,11 @@ func (a *App) wire(ctx context.Context, version string) error {
 	}
 	measured := a.newMetrics()
 	a.bearer = bearer.New(guard.Client(), a.log)
-	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Verifier: a.bearer, Observer: observer{a.usage, measured}, Limiter: a.limiter,
+	hosted := a.newLogin(guard)
+	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Verifier: a.bearer, Asker: a.newAsker(guard, hosted), Opener: opener{hosted}, Observer: observer{a.usage, measured}, Limiter: a.limiter,
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
-	a.feed = &projects.Feed{DB: a.state.db, Keys: table, Publish: a.plane.Publish, Log: a.log}
+	a.feed = &projects.Feed{DB: a.state.db, Keys: table, PublicURL: a.Config.PublicURL, Publish: a.plane.Publish, Log: a.log}
 	if err := a.loadCounts(ctx); err != nil {
 		return err
 	}
@@ -123,7 +124,6 @@ func (a *App) wire(ctx context.Context, version string) error {
 	}
 	hooks := newWebhooks(a.state.db, a.vault, guard, a.log)
 	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed, Policy: a.Config.SignUp, Events: hooks}
-	hosted := a.newLogin(guard)
 	builder, err := a.newExports(ctx, version, hooks, hosted)
 	if err != nil {
 		return err
@@ -131,11 +131,11 @@ func (a *App) wire(ctx context.Context, version string) error {
 	control := &handlers.Server{
 		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Alarm: a.alarm, Accounts: people, Providers: provider.FromConfig(a.Config.SignIn), Exports: builder,
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
-		Projects: &projects.Service{DB: a.state.db, Targets: guard, Log: a.log, KeyPrefix: a.Config.KeyPrefix,
+		Projects: &projects.Service{DB: a.state.db, Targets: guard, Vault: a.vault, Suits: hosted.Suits, Log: a.log, PublicURL: a.Config.PublicURL, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},
 		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
 		Tokens: &tokens.Service{DB: a.state.db},
-		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks, Login: hosted, Directory: &directory.Service{DB: a.state.db, Changed: a.feed.Changed}, Metrics: measured.Handler(),
+		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks, Login: hosted, Directory: &directory.Service{DB: a.state.db, Changed: a.feed.Changed, Events: hooks}, Metrics: measured.Handler(),
 	}
 	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
@@ -152,7 +152,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 // do the webhooks and the queue: the one inserts jobs, the other works on them.
 func (a *App) newExports(ctx context.Context, version string, hooks *webhooks.Service, hosted *login.Service) (*exports.Service, error) {
 	files := exports.Dir(a.Config.ExportDir())
-	builder := &exports.Service{DB: a.state.db, Store: files, TTL: a.Config.ExportTTL, AddressOf: a.Config.Address,
+	builder := &exports.Service{DB: a.state.db, Store: files, TTL: a.Config.ExportTTL, AddressOf: a.Config.Address, PublicURL: a.Config.PublicURL,
 		Generator: "postern " + version, Log: a.log, Events: hooks}
 	var err error
 	ends := &retention.Service{DB: a.state.db, Files: files, Grace: a.Config.UnclaimedGrace, Changed: a.feed.Changed, Log: a.log}

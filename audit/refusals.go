@@ -11,6 +11,7 @@ import (
 
 	"postern/access"
 	"postern/models"
+	"postern/policy"
 )
 
 // What refusals may write in a minute: perSource for one caller (one IPv4
@@ -114,7 +115,7 @@ func (r *Refusals) known(tx *models.Tx, e access.Entry) access.Entry {
 // admit decides on one refusal; gap is how many of an earlier minute were
 // dropped and are to be told of now.
 func (r *Refusals) admit(remoteAddr string, now time.Time) (ok bool, gap int64) {
-	from, minute := access.Source(remoteAddr), now.Unix()/60
+	from, minute := policy.SourceName(remoteAddr), now.Unix()/60
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if minute != r.minute {

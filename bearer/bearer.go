@@ -1,9 +1,9 @@
 // Package bearer verifies the tokens that callers of a proxy send: JSON Web Tokens
-// of issuers that its version names.
+// of issuers that its version names, and of our own app clients.
 //
-// It owns what a good token is, which of its issuer's keys verifies it, and those
-// keys: where they come from, how long they are kept, and how seldom they are asked
-// for. It does not own which issuers count (snapshot.TokenIssuer), what a good token
+// It owns what a good token is, which of its issuer's keys verifies it, and the keys
+// of others: where they come from, how long they are kept, and how seldom they are
+// asked for. It does not own which issuers count (policy.Issuers), what a good token
 // opens (policy), nor which addresses may be reached: its client is the egress
 // guard's.
 //
@@ -16,25 +16,12 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
-
 	"postern/policy"
-	"postern/snapshot"
 )
-
-// algorithms are those that tokens may be signed with: asymmetric ones alone. With
-// HS256 among them a public key would be a password that everybody knows, and with
-// none nobody would sign (RFC 8725, 2.1).
-var algorithms = []jose.SignatureAlgorithm{
-	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.EdDSA,
-}
-
-// maxToken bounds a token's length in bytes.
-const maxToken = 16 << 10
 
 // Verifier verifies tokens and keeps the keys of their issuers. Make one with New;
 // it is safe for concurrent use.
@@ -43,6 +30,8 @@ type Verifier struct {
 	log    *slog.Logger
 	mu     sync.Mutex // of making and forgetting sets
 	sets   sync.Map   // source to *keySet
+	own    sync.Map   // text of a key of ours to *publicKey
+	heads  headers
 
 	fetching sync.WaitGroup
 	open     context.Context // over when Close was called
@@ -68,57 +57,58 @@ func (v *Verifier) Close() {
 
 // Verify judges a token in the compact form (RFC 7515, 7.1) by the issuers whose
 // tokens are taken. The zero denial means that it is good: into has then what it
-// says. It waits for keys that have to be fetched, at most fetchTimeout.
-func (v *Verifier) Verify(token string, issuers []snapshot.TokenIssuer, now time.Time, into *policy.Token) policy.Denial {
-	if len(token) > maxToken {
+// says. It waits for keys that have to be fetched, at most fetchTimeout; for those of
+// our own app clients it does not.
+func (v *Verifier) Verify(token string, from policy.Issuers, now time.Time, into *policy.Token) policy.Denial {
+	parts := spaces.Get().(*compact)
+	defer parts.forget()
+	if !parts.takeApart(token) {
 		return policy.InvalidToken
 	}
-	signed, err := jose.ParseSignedCompact(token, algorithms)
-	if err != nil || len(signed.Signatures) != 1 {
+	head, known, ok := v.heads.read(parts.headerText)
+	if !ok || !head.isOfToken() {
 		return policy.InvalidToken
 	}
-	head := signed.Signatures[0].Protected
-	if !plainHeader(head) {
-		return policy.InvalidToken
-	}
-	said, ok := readClaims(signed.UnsafePayloadWithoutVerification())
+	said, ok := readClaims(parts.payload, from.Own != nil && head.typ == accessToken)
 	if !ok {
 		return policy.InvalidToken
 	}
-	issuer := said.issuer(issuers)
+	if client := ownClient(from.Own, &said); client != nil {
+		key := v.ownKey(client, &head, now)
+		if key == nil || !said.holds(now) || !key.verifies(head.algorithm, parts.text, parts.signature) {
+			return policy.InvalidToken
+		}
+		if !known {
+			v.heads.keep(parts.headerText, head)
+		}
+		return said.fillOwn(client, now, into)
+	}
+	issuer := said.issuer(from.Named)
 	if issuer == nil || !said.holds(now) {
 		return policy.InvalidToken
 	}
-	keys, denial := v.set(issuer, now).find(head.KeyID, head.Algorithm, now)
+	keys, denial := v.set(issuer, now).find(head.keyID, head.algorithm, now)
 	if denial != (policy.Denial{}) {
 		return denial
 	}
-	for _, key := range keys {
-		if _, err := signed.Verify(key); err == nil {
-			return said.fill(issuer, into)
-		}
+	if !slices.ContainsFunc(keys, func(k publicKey) bool { return k.verifies(head.algorithm, parts.text, parts.signature) }) {
+		return policy.InvalidToken
 	}
-	return policy.InvalidToken
+	if !known {
+		v.heads.keep(parts.headerText, head)
+	}
+	return said.fill(issuer, into)
 }
 
-// plainHeader tells a header that asks for nothing we do not do. Keys that it brings
-// or points at (jwk, jku, x5c, x5u) are never looked at: whoever signed would choose
-// what verifies (RFC 8725, 3.10).
-func plainHeader(head jose.Header) bool {
-	for _, asks := range []jose.HeaderKey{"crit", "b64"} { // RFC 7515, 4.1.11; RFC 7797
-		if _, there := head.ExtraHeaders[asks]; there {
-			return false
-		}
+// isOfToken tells the header of a token that may count. What says that it is
+// something else, such as a logout token or a DPoP proof, may be signed with the same
+// keys for the same audience (RFC 8725, 3.11).
+func (h *header) isOfToken() bool {
+	if algorithms[h.algorithm].family == 0 {
+		return false
 	}
-	typ, there := head.ExtraHeaders[jose.HeaderType]
-	if !there {
-		return true
-	}
-	name, _ := typ.(string)
-	// What says that it is something else, such as a logout token or a DPoP proof,
-	// may be signed with the same keys for the same audience (RFC 8725, 3.11).
-	switch strings.TrimPrefix(strings.ToLower(name), "application/") {
-	case "jwt", "at+jwt":
+	switch h.typ {
+	case "", "jwt", accessToken:
 		return true
 	}
 	return false

@@ -2,7 +2,6 @@ package bearer
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4/json"
@@ -13,9 +12,6 @@ import (
 
 // leeway is how far an issuer's clock may be from ours.
 const leeway = 60 * time.Second
-
-// maxScopes bounds the scopes of a token in bytes, as the upstream's header has them.
-const maxScopes = 4096
 
 // claims are those of a token that count (RFC 7519, 4.1; RFC 8693, 4.2). Times are
 // seconds since 1970 and may have a fraction; nil is absent.
@@ -28,6 +24,8 @@ type claims struct {
 	IssuedAt  *float64  `json:"iat"`
 	Scope     oneOrMore `json:"scope"`
 	Scopes    oneOrMore `json:"scp"` // how some issuers call it
+
+	own *ownClaims // of a token that says it is one of ours, or might be
 }
 
 // oneOrMore is one string or a list of them.
@@ -46,8 +44,27 @@ func (s *oneOrMore) UnmarshalJSON(raw []byte) error {
 
 // readClaims reads a token's payload. The reader takes member names byte by byte and
 // refuses one that comes twice: another reader, such as the upstream's, might take
-// the other.
-func readClaims(payload []byte) (claims, bool) {
+// the other. mayBeOurs reads what our own tokens say in the same go; others may use
+// the same names for something else.
+func readClaims(payload []byte, mayBeOurs bool) (claims, bool) {
+	if out, ok := plainClaims(payload, mayBeOurs); ok {
+		return out, true
+	}
+	return allClaims(payload, mayBeOurs)
+}
+
+// allClaims reads any payload.
+func allClaims(payload []byte, mayBeOurs bool) (claims, bool) {
+	if mayBeOurs {
+		var both struct {
+			claims
+			ownClaims
+		}
+		if json.Unmarshal(payload, &both) == nil {
+			both.claims.own = &both.ownClaims
+			return both.claims, true
+		}
+	}
 	var out claims
 	err := json.Unmarshal(payload, &out)
 	return out, err == nil
@@ -80,46 +97,10 @@ func (c *claims) holds(now time.Time) bool {
 // request, so that text which a reader of headers would cut or trim is refused:
 // the user would be another one there than here.
 func (c *claims) fill(issuer *snapshot.TokenIssuer, into *policy.Token) policy.Denial {
-	if !isSubject(c.Subject) {
-		return policy.InvalidToken
-	}
-	length, scopes := 0, []string{}
-	for _, text := range append(slices.Clip(c.Scope), c.Scopes...) {
-		for scope := range strings.FieldsSeq(text) {
-			if !isScope(scope) {
-				return policy.InvalidToken
-			}
-			length += len(scope) + 1
-			scopes = append(scopes, scope)
-		}
-	}
-	if length > maxScopes {
+	scopes, ok := policy.ReadScopes(append(slices.Clip(c.Scope), c.Scopes...)...)
+	if !ok || !policy.IsSubject(c.Subject) {
 		return policy.InvalidToken
 	}
 	*into = policy.Token{Issuer: issuer.Issuer, Subject: c.Subject, Scopes: scopes, Tenant: issuer.Tenant}
 	return policy.Denial{}
-}
-
-// isSubject tells a sub that a header can carry: at most 255 ASCII characters
-// (OpenID Connect Core 1.0, 2), printable, and without a blank at either end.
-func isSubject(s string) bool {
-	if s == "" || len(s) > 255 || s[0] == ' ' || s[len(s)-1] == ' ' {
-		return false
-	}
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] > 0x7e {
-			return false
-		}
-	}
-	return true
-}
-
-// isScope tells a scope-token of RFC 6749, 3.3.
-func isScope(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c <= 0x20 || c > 0x7e || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
 }

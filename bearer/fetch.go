@@ -2,12 +2,12 @@ package bearer
 
 import (
 	"context"
-	"crypto/rsa"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -27,7 +27,7 @@ const (
 
 // fetch asks a source for its keys. It has no caller: whoever waits for it may leave,
 // others go on waiting.
-func (v *Verifier) fetch(from source) ([]jose.JSONWebKey, error) {
+func (v *Verifier) fetch(from source) ([]publicKey, error) {
 	ctx, stop := context.WithTimeout(v.open, fetchTimeout)
 	defer stop()
 	at := from.jwks
@@ -67,7 +67,26 @@ func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, er
 	if !secure && (strings.HasPrefix(issuer, "https://") || !strings.HasPrefix(document.JWKS, "http://")) {
 		return "", fmt.Errorf("jwks_uri is %q, which is no https address", document.JWKS)
 	}
+	if !besidePort(document.JWKS, issuer) {
+		return "", fmt.Errorf("jwks_uri is %q, which is at another port than the issuer and not at 80 or 443: name it as jwks_url", document.JWKS)
+	}
 	return document.JWKS, nil
+}
+
+// besidePort tells whether a discovered address is at the issuer's own port or one of
+// the web's. Where an issuer may be was judged; what its document names was not, and
+// must lead to no port that could not have been asked for.
+func besidePort(at, issuer string) bool {
+	there, err := url.Parse(at)
+	if err != nil {
+		return false
+	}
+	switch there.Port() {
+	case "", "80", "443":
+		return true
+	}
+	named, err := url.Parse(issuer)
+	return err == nil && there.Port() == named.Port()
 }
 
 // get reads a JSON document.
@@ -98,17 +117,16 @@ func (v *Verifier) get(ctx context.Context, at string, into any) error {
 
 // readKeys takes the public keys of a set that can verify, and leaves out the rest:
 // a set may hold keys of kinds that a reader does not know (RFC 7517, 5).
-func readKeys(raw []json.RawMessage) []jose.JSONWebKey {
-	var out []jose.JSONWebKey
+func readKeys(raw []json.RawMessage) []publicKey {
+	var out []publicKey
 	for _, one := range raw[:min(len(raw), maxKeys)] {
 		var key jose.JSONWebKey
 		if json.Unmarshal(one, &key) != nil || !key.Valid() || !key.IsPublic() || (key.Use != "" && key.Use != "sig") {
 			continue
 		}
-		if rsaKey, ok := key.Key.(*rsa.PublicKey); ok && (rsaKey.N.BitLen() < minRSA || rsaKey.N.BitLen() > maxRSA) {
-			continue
+		if public, err := newPublicKey(key); err == nil {
+			out = append(out, public)
 		}
-		out = append(out, jose.JSONWebKey{Key: key.Key, KeyID: key.KeyID, Algorithm: key.Algorithm})
 	}
 	return out
 }

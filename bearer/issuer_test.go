@@ -199,7 +199,7 @@ func newVerifier(t testing.TB) *bearer.Verifier {
 
 func verify(v *bearer.Verifier, token string, at time.Time, of ...snapshot.TokenIssuer) (policy.Token, policy.Denial) {
 	var out policy.Token
-	denial := v.Verify(token, of, at, &out)
+	denial := v.Verify(token, policy.Issuers{Named: of}, at, &out)
 	return out, denial
 }
 

@@ -1,15 +1,9 @@
 package bearer
 
 import (
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/rsa"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/go-jose/go-jose/v4"
 
 	"postern/policy"
 	"postern/snapshot"
@@ -51,7 +45,7 @@ type keySet struct {
 
 // published is what a source had.
 type published struct {
-	keys []jose.JSONWebKey
+	keys []publicKey
 	at   time.Time
 }
 
@@ -86,7 +80,7 @@ func (v *Verifier) forget(now time.Time) {
 // find returns the keys that may have signed a token, at least one; or why there
 // are none. An unknown kid has the keys fetched, as far as fetchEvery lets it: made
 // up ones must not become calls to an issuer.
-func (s *keySet) find(kid, algorithm string, now time.Time) ([]jose.JSONWebKey, policy.Denial) {
+func (s *keySet) find(kid, algorithm string, now time.Time) ([]publicKey, policy.Denial) {
 	have := s.current.Load()
 	if keys := have.fitting(kid, algorithm, now); len(keys) > 0 {
 		if now.Sub(have.at) >= refreshAfter {
@@ -163,21 +157,21 @@ func (p *published) good(now time.Time) bool { return p != nil && now.Sub(p.at) 
 
 // fitting lists the keys of that kid for the algorithm. A token may leave kid out
 // where only one key fits (RFC 7515, 4.1.4).
-func (p *published) fitting(kid, algorithm string, now time.Time) []jose.JSONWebKey {
+func (p *published) fitting(kid, algorithm string, now time.Time) []publicKey {
 	if !p.good(now) {
 		return nil
 	}
 	for i := range p.keys { // the usual case, without a copy
-		if kid != "" && p.keys[i].KeyID == kid && fits(&p.keys[i], algorithm) {
+		if kid != "" && p.keys[i].id == kid && p.keys[i].isFor(algorithm) {
 			return p.keys[i : i+1]
 		}
 	}
 	if kid != "" {
 		return nil
 	}
-	var found []jose.JSONWebKey
+	var found []publicKey
 	for i := range p.keys {
-		if fits(&p.keys[i], algorithm) {
+		if p.keys[i].isFor(algorithm) {
 			found = append(found, p.keys[i])
 		}
 	}
@@ -185,21 +179,4 @@ func (p *published) fitting(kid, algorithm string, now time.Time) []jose.JSONWeb
 		return nil
 	}
 	return found
-}
-
-// fits tells whether a key is for an algorithm: the key decides, not the token.
-func fits(key *jose.JSONWebKey, algorithm string) bool {
-	if key.Algorithm != "" && key.Algorithm != algorithm {
-		return false
-	}
-	switch public := key.Key.(type) {
-	case *rsa.PublicKey:
-		return strings.HasPrefix(algorithm, "RS") || strings.HasPrefix(algorithm, "PS")
-	case *ecdsa.PublicKey:
-		bits := public.Curve.Params().BitSize
-		return (bits == 256 && algorithm == string(jose.ES256)) || (bits == 384 && algorithm == string(jose.ES384))
-	case ed25519.PublicKey:
-		return algorithm == string(jose.EdDSA)
-	}
-	return false
 }

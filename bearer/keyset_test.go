@@ -156,6 +156,7 @@ func TestIssuersThatLie(t *testing.T) {
 		"discovery without an issuer": discovery(`{"jwks_uri":"ELSEWHERE/jwks.json"}`),
 		"jwks_uri that is a file":     discovery(`{"issuer":"SELF","jwks_uri":"file:///etc/passwd"}`),
 		"jwks_uri inside":             discovery(`{"issuer":"SELF","jwks_uri":"http://169.254.169.254/latest"}`),
+		"jwks_uri at another port":    discovery(`{"issuer":"SELF","jwks_uri":"ELSEWHERE/jwks.json"}`),
 		"jwks_uri that is not there":  discovery(`{"issuer":"SELF"}`),
 		"discovery that is no JSON":   discovery(`<html>`),
 		"no keys":                     keys(`{"keys":[]}`),

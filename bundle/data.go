@@ -24,6 +24,9 @@ func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureKey && b.Options.Keys == KeysMint && Mintable(s.Key) {
 		return Verdict{Reason: "minted"}
 	}
+	if s.Feature == snapshot.FeatureIntrospection && s.Version.Access.Opaque.HasSecret {
+		return Verdict{Reason: "without_secret"}
+	}
 	return Verdict{}
 }
 
@@ -44,6 +47,14 @@ var dataTable = Table{
 		Note: "The owner that calls without a key count against stands in project-config.json."}},
 	snapshot.FeatureTokenIssuer: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The issuer and the audience of the tokens that are taken stand in project-config.json."}},
+	snapshot.FeatureIntrospection: {
+		{Reason: "document", Status: Exact, How: inConfig,
+			Note: "The endpoint that is asked about opaque tokens stands in project-config.json."},
+		{Reason: "without_secret", Status: Lossy, How: inConfig + ", without the secret",
+			Note:   "The endpoint that is asked about opaque tokens stands in project-config.json, and the secret that it is asked with does not.",
+			Remedy: "Give whatever asks the endpoint from now on a secret of its own."},
+	},
+	snapshot.FeatureHostedLogin: {HostedLogin},
 	snapshot.FeatureKeyType: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The key type and its scopes stand in project-config.json."}},
 	snapshot.FeatureTenant: {{Reason: "document", Status: Exact, How: inConfig,
@@ -102,6 +113,10 @@ var dataTable = Table{
 // Fates that do not depend on the target: what Postern holds beside a project's
 // configuration and no other system could take over.
 var (
+	// HostedLogin is an app client, with its providers, keys and people.
+	HostedLogin = Fate{Reason: "issuer_stays", Status: Skipped, How: "left out",
+		Note:   "The app client is an issuer at the hosted service, which goes on signing people in as long as it is there; its settings and its people are not in this zip, and nobody gets in by one of its tokens.",
+		Remedy: "Register your applications with an OpenID Connect provider of your own, and have the gateway verify that one's tokens, before you move them."}
 	// Sessions, ManagedGitHub and Ownership belong to logins and rules.
 	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",
 		Note: "Active login sessions end with the hosted service; they are never exported."}

@@ -132,6 +132,9 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 	p := b.Project
 	fixed := []Subject{{Feature: snapshot.FeatureProject, ID: p.ID, Name: p.Name, Source: At(configFile, "")}}
 	fixed = append(fixed, b.versionSubjects()...)
+	for _, c := range p.Clients {
+		fixed = append(fixed, Subject{Feature: snapshot.FeatureHostedLogin, ID: c.ID, Name: b.tenantName(c.TenantID) + "/" + c.Name})
+	}
 	for i, t := range p.KeyTypes {
 		fixed = append(fixed, Subject{Feature: snapshot.FeatureKeyType, ID: t.ID, Name: t.Name, Source: At(configFile, "/key_types/%d", i)})
 	}
@@ -176,6 +179,15 @@ func (b *Build) tenantSubjects() []Subject {
 	return out
 }
 
+func (b *Build) tenantName(id string) string {
+	for _, t := range b.Project.Tenants {
+		if t.ID == id {
+			return t.Name
+		}
+	}
+	return id
+}
+
 // versionSubjects lists the versions and what hangs on them, feature by feature.
 func (b *Build) versionSubjects() []Subject {
 	byFeature := map[snapshot.Feature][]Subject{}
@@ -192,6 +204,10 @@ func (b *Build) versionSubjects() []Subject {
 		for n, one := range v.Access.Issuers {
 			add(Subject{Feature: snapshot.FeatureTokenIssuer, ID: fmt.Sprintf("%s:%d", v.ID, n), Name: v.Name + " " + one.Line(),
 				Source: At(configFile, "%s/requests_auth/jwt/allowed_pairs/%d", here, n), Version: v})
+		}
+		if v.Access.Opaque.Endpoint != "" {
+			add(Subject{Feature: snapshot.FeatureIntrospection, ID: v.ID, Name: v.Name + " " + v.Access.Opaque.Endpoint,
+				Source: At(configFile, "%s/requests_auth/opaque", here), Version: v})
 		}
 		for _, rule := range ruleSubjects(v, here) {
 			add(rule)

@@ -76,6 +76,9 @@ func (b *Build) openAPIFor(v *snapshot.Version) object {
 	if v.Access.Allows(snapshot.JWT) {
 		schemes["jwt"] = object{"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
 	}
+	if v.Access.Allows(snapshot.Opaque) {
+		schemes["opaque"] = object{"type": "http", "scheme": "bearer"}
+	}
 	if len(schemes) > 0 {
 		doc["components"] = object{"securitySchemes": schemes}
 	}
@@ -89,6 +92,9 @@ func operation(v *snapshot.Version, method string) object {
 	refused, forbidden := policy.TokenRequired.Message, policy.TokenTenant.Message
 	if v.Access.Allows(snapshot.JWT) {
 		security = append(security, object{"jwt": []string{}})
+	}
+	if v.Access.Allows(snapshot.Opaque) {
+		security = append(security, object{"opaque": []string{}})
 	}
 	if v.Access.Allows(snapshot.APIKey) {
 		security = append([]object{{"api_key": []string{}}}, security...)

@@ -75,6 +75,16 @@ type accessDoc struct {
 	Methods []snapshot.Method `json:"methods"`
 	Keyless snapshot.Keyless  `json:"keyless"`
 	JWT     jwtDoc            `json:"jwt"`
+	Opaque  *opaqueDoc        `json:"opaque"`
+}
+
+type opaqueDoc struct {
+	Endpoint  string                       `json:"endpoint"`
+	Method    snapshot.IntrospectionMethod `json:"method"`
+	ClientID  *string                      `json:"client_id"`
+	HasSecret bool                         `json:"has_secret"`
+	Issuer    *string                      `json:"iss"`
+	Audience  *string                      `json:"aud"`
 }
 
 type jwtDoc struct {
@@ -115,6 +125,7 @@ const configDoc = `The project's whole configuration. Times are RFC 3339 in UTC,
 | ` + "`tenants[]`" + ` | customer workspaces; ` + "`fallback_owner`" + ` stands in for the project's; a ` + "`detached`" + ` one is no longer served, and its keys are answered 403 |
 | ` + "`versions[].requests_auth`" + ` | ` + "`mode` (`passthrough` or `authenticate`), the `methods` callers may use, and `keyless` (`reject` or `owner_fallback`)" + ` |
 | ` + "`versions[].requests_auth.jwt`" + ` | the issuers whose tokens the method ` + "`jwt`" + ` takes: a token has to match ` + "`iss` and `aud`" + ` of one pair; ` + "`jwks_url`" + ` of its keys, where its discovery document is not to say; ` + "`tenant`" + ` of its callers, where it is not the project's own |
+| ` + "`versions[].requests_auth.opaque`" + ` | the endpoint that the method ` + "`opaque`" + ` asks about tokens (RFC 7662), how it is told who asks, and the ` + "`iss` and `aud`" + ` that its answers have to name; of its secret no more than whether there is one |
 | ` + "`versions[].ip`" + ` | from where calls may come, as address ranges: ` + "`deny`" + ` is asked first; where ` + "`allow`" + ` is not empty all else is refused |
 | ` + "`versions[].environments[]`" + ` | ` + "`target` is the upstream, `url` the hosted address, `routes`" + ` the two path prefixes it answers at: without and with the project's name |
 `
@@ -166,6 +177,10 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 	for _, one := range v.Access.Issuers {
 		doc.RequestsAuth.JWT.AllowedPairs = append(doc.RequestsAuth.JWT.AllowedPairs,
 			pairDoc{Issuer: one.Issuer, Audience: one.Audience, JWKSURL: optional(one.JWKSURL), Tenant: optional(one.Tenant)})
+	}
+	if one := v.Access.Opaque; one.Endpoint != "" {
+		doc.RequestsAuth.Opaque = &opaqueDoc{Endpoint: one.Endpoint, Method: one.Method, ClientID: optional(one.ClientID), HasSecret: one.HasSecret,
+			Issuer: optional(one.Issuer), Audience: optional(one.Audience)}
 	}
 	for i := range v.Environments {
 		e := &v.Environments[i]

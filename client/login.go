@@ -22,6 +22,7 @@ type AppClient struct {
 	RefreshSeconds int64     `json:"refresh_token_seconds"` // 0: a login cannot be refreshed
 	Algorithm      string    `json:"algorithm"`             // RS256, ES256 or EdDSA
 	Branding       Branding  `json:"branding"`
+	ETag           string    `json:"etag"` // for If-Match
 	CreatedAt      time.Time `json:"created_at"`
 	UpdatedAt      time.Time `json:"updated_at"`
 	Secret         string    `json:"client_secret,omitempty"`
@@ -70,6 +71,7 @@ type Provider struct {
 	TokenType TokenType `json:"token_type"`
 	Enabled   bool      `json:"enabled"`
 	Callback  string    `json:"callback_url"` // to register with the provider
+	ETag      string    `json:"etag"`         // for If-Match
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }

@@ -20,6 +20,7 @@ type Product struct {
 
 // NewProduct asks for a product of the caller's team.
 type NewProduct struct {
+	Team        string `json:"team,omitempty"` // id; the caller's first when empty
 	Name        string `json:"name"`
 	DisplayName string `json:"display_name,omitempty"`
 }

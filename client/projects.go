@@ -82,6 +82,18 @@ type Auth struct {
 	Methods []string `json:"methods"`
 	Keyless string   `json:"keyless"`
 	JWT     *JWT     `json:"jwt,omitempty"`
+	Opaque  *Opaque  `json:"opaque,omitempty"`
+}
+
+// Opaque is whom the method opaque asks about tokens (RFC 7662).
+type Opaque struct {
+	Endpoint     string  `json:"endpoint"`
+	Method       string  `json:"method,omitempty"` // client_secret_basic or client_secret_post
+	ClientID     string  `json:"client_id,omitempty"`
+	ClientSecret *string `json:"client_secret,omitempty"` // never in an answer; nil leaves it as it is
+	HasSecret    bool    `json:"has_secret,omitempty"`    // in answers only
+	Issuer       string  `json:"iss,omitempty"`           // that answers have to name
+	Audience     string  `json:"aud,omitempty"`           // that has to be among those that answers name
 }
 
 // JWT is whose tokens the method jwt takes: a token has to match one pair in both.
@@ -114,6 +126,7 @@ type AuthChange struct {
 	Methods *[]string `json:"methods,omitempty"`
 	Keyless *string   `json:"keyless,omitempty"`
 	JWT     *JWT      `json:"jwt,omitempty"`
+	Opaque  *Opaque   `json:"opaque,omitempty"`
 }
 
 // Projects goes through all projects that the token may see, page by page. It

@@ -38,6 +38,7 @@ type NewAuth struct {
 	Keyless  string       `json:"keyless,omitempty"` // reject or owner_fallback
 	KeyTypes []NewKeyType `json:"key_types,omitempty"`
 	JWT      *JWT         `json:"jwt,omitempty"`
+	Opaque   *Opaque      `json:"opaque,omitempty"`
 }
 
 // NewKeyType is a key type beside the built-in ones.

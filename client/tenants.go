@@ -23,6 +23,7 @@ type Tenant struct {
 
 // NewTenant asks for a tenant of the caller's team.
 type NewTenant struct {
+	Team          string `json:"team,omitempty"` // id; the caller's first when empty
 	Name          string `json:"name"`
 	DisplayName   string `json:"display_name,omitempty"`
 	FallbackOwner string `json:"fallback_owner,omitempty"`

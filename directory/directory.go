@@ -7,12 +7,12 @@ import (
 	"net/mail"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"postern/access"
 	"postern/fault"
+	"postern/keys"
 	"postern/models"
 )
 
@@ -29,6 +29,7 @@ const (
 type Service struct {
 	DB      *models.DB
 	Changed func(context.Context)
+	Events  keys.Events // of the keys of who is deleted; nil: nobody is told
 }
 
 // place is a tenant with the team it belongs to.
@@ -100,21 +101,6 @@ func absent(err error) error {
 	return err
 }
 
-// tell adds a revision for each project that serves the tenant. It comes last in a
-// transaction.
-func tell(tx *models.Tx, tenant models.Tenant) error {
-	served, err := tx.ProjectsOfTenant(tenant)
-	if err != nil {
-		return err
-	}
-	for _, project := range served {
-		if err := tx.AddRevision(project, "", models.Now()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // record writes the audit entry of a change among a tenant's people.
 func record(tx *models.Tx, p access.Principal, at place, object string, before, after any) error {
 	entry := access.Entry{Action: access.UserUpdate, Object: object, Team: at.team, Detail: map[string]string{"tenant": at.ID}, Before: before, After: after}
@@ -129,16 +115,6 @@ func clamp(limit int) int {
 		return DefaultPage
 	}
 	return min(limit, MaxPage)
-}
-
-// ETag names a state of something, for If-Match.
-func ETag(t time.Time) string { return fmt.Sprintf("%x", t.UnixMicro()) }
-
-func fits(ifMatch string, updated time.Time) error {
-	if ifMatch == "" || ifMatch == ETag(updated) {
-		return nil
-	}
-	return fault.New(fault.Stale, "changed_meanwhile", "Somebody else has changed this since you read it. Read it again.")
 }
 
 var (
@@ -162,6 +138,11 @@ func checkText(pointer, text string) []fault.Field {
 		return []fault.Field{{Pointer: pointer, Code: "invalid_text", Detail: fmt.Sprintf("Use at most %d characters, on one line.", maxText)}}
 	}
 	return nil
+}
+
+// takenField refuses what has to be unique and is not.
+func takenField(pointer, code, public, mend string) error {
+	return &fault.Error{Kind: fault.Conflict, Code: code, Public: public, Fields: []fault.Field{{Pointer: pointer, Code: code, Detail: mend}}}
 }
 
 // orNil keeps an absent text as NULL: of those, any number may be in a unique index.

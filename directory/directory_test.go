@@ -2,6 +2,7 @@ package directory_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 
@@ -189,9 +190,16 @@ func TestNestedGroupsAreNoCircles(t *testing.T) {
 		ana := w.user(t, "ana@example.com", ops)
 		must[directory.GroupDetail](t)(w.Nest(t.Context(), w.owner, all, eng))
 		must[directory.GroupDetail](t)(w.Nest(t.Context(), w.owner, eng, ops))
-		for _, pair := range [][2]string{{ops, all}, {eng, all}, {all, all}} {
+		for pair, way := range map[[2]string]string{
+			{ops, all}: "A group cannot contain itself: ops is in eng, which is in all already.",
+			{eng, all}: "A group cannot contain itself: eng is in all already.",
+			{all, all}: "A group cannot contain itself.",
+		} {
 			_, err := w.Nest(t.Context(), w.owner, pair[0], pair[1])
 			is(t, err, "group_cycle")
+			if known, _ := errors.AsType[*fault.Error](err); known == nil || known.Public != way {
+				t.Errorf("%v, want %q", err, way)
+			}
 		}
 		got := must[directory.Profile](t)(w.User(t.Context(), w.owner, ana))
 		names := ""

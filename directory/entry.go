@@ -102,7 +102,7 @@ func (s *Service) Approve(ctx context.Context, p access.Principal, tenant string
 			row.Groups = []string{}
 		}
 		if err := tx.Insert(&row); errors.Is(err, models.ErrDuplicate) {
-			return fault.New(fault.Conflict, "approved_already", "The tenant approves of %s already.", in.Value)
+			return takenField("/value", "approved_already", fmt.Sprintf("The tenant approves of %s already.", in.Value), "End that approval first to give it other groups.")
 		} else if err != nil {
 			return err
 		}

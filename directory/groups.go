@@ -155,7 +155,7 @@ func (s *Service) CreateGroupWith(ctx context.Context, p access.Principal, tenan
 		if err := record(tx, p, at, row.ID, nil, after); err != nil {
 			return err
 		}
-		return tell(tx, at.Tenant)
+		return tx.AddTenantRevisions(at.Tenant, models.Now())
 	})
 	if err != nil {
 		return GroupDetail{}, fmt.Errorf("directory: create a group of %s: %w", tenant, err)
@@ -203,7 +203,7 @@ func freeName(tx *models.Tx, tenant, display string) (string, error) {
 // that is still its ETag.
 func (s *Service) UpdateGroup(ctx context.Context, p access.Principal, id, ifMatch string, in GroupInput) (GroupDetail, error) {
 	return s.changeGroup(ctx, p, id, func(_ *models.Tx, row *models.UserGroup, _ *changedGroup) error {
-		if err := fits(ifMatch, row.UpdatedAt); err != nil {
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
 		return fault.InvalidFields(in.apply(row))
@@ -241,7 +241,7 @@ func (s *Service) changeGroup(ctx context.Context, p access.Principal, id string
 		if err := record(tx, p, at, id, before, after); err != nil {
 			return err
 		}
-		return tell(tx, at.Tenant)
+		return tx.AddTenantRevisions(at.Tenant, models.Now())
 	})
 	if err != nil {
 		return GroupDetail{}, fmt.Errorf("directory: change the group %s: %w", id, err)
@@ -266,7 +266,7 @@ func (s *Service) DeleteGroup(ctx context.Context, p access.Principal, id string
 		if err := record(tx, p, at, id, viewGroup(row), nil); err != nil {
 			return err
 		}
-		return tell(tx, at.Tenant)
+		return tx.AddTenantRevisions(at.Tenant, models.Now())
 	})
 	if err != nil {
 		return fmt.Errorf("directory: delete the group %s: %w", id, err)
@@ -295,7 +295,7 @@ func (in GroupInput) apply(row *models.UserGroup) (wrong []fault.Field) {
 
 func groupTaken(err error) error {
 	if errors.Is(err, models.ErrDuplicate) {
-		return fault.New(fault.Conflict, "name_taken", "The tenant has a group of this name already.")
+		return takenField("/name", "name_taken", "The tenant has a group of this name already.", "Choose another name.")
 	}
 	return err
 }

@@ -12,8 +12,6 @@ import (
 	"postern/models"
 )
 
-var errCycle = fault.InvalidField("/group", "group_cycle", "That group is this one, or this one is nested in it already. Groups cannot contain themselves.")
-
 // Members lists who is in a group directly.
 func (s *Service) Members(ctx context.Context, p access.Principal, group, cursor string, limit int) (MemberPage, error) {
 	limit = clamp(limit)
@@ -81,15 +79,48 @@ func nest(tx *models.Tx, outer models.UserGroup, inner string, now time.Time) er
 	if len(found) == 0 {
 		return fault.InvalidField("/group", "unknown_group", "This is not the id of a group of the same tenant.")
 	}
+	if inner == outer.ID {
+		return fault.InvalidField("/group", "group_cycle", "A group cannot contain itself.")
+	}
 	above, err := tx.Contains(inner, outer.ID)
 	if err != nil {
 		return err
 	}
-	if above || inner == outer.ID {
-		return errCycle
+	if above {
+		way, err := wayDown(tx, found[0], outer.ID)
+		if err != nil {
+			return err
+		}
+		return fault.InvalidField("/group", "group_cycle", "A group cannot contain itself: %s is in %s already.", outer.Name, strings.Join(way, ", which is in "))
 	}
 	_, err = tx.Nest(models.GroupGroup{ParentID: outer.ID, ChildID: inner, CreatedAt: now})
 	return err
+}
+
+// wayDown names the groups by which one contains another, from the inmost of them
+// to the one itself; of several ways a shortest, nil where there is none.
+func wayDown(tx *models.Tx, from models.UserGroup, to string) ([]string, error) {
+	ways := map[string][]string{from.ID: {from.Name}}
+	for level := []string{from.ID}; len(level) > 0; {
+		var below []string
+		for _, id := range level {
+			children, err := tx.ChildrenOf(id)
+			if err != nil {
+				return nil, err
+			}
+			for _, child := range children {
+				if child.ID == to {
+					return ways[id], nil
+				}
+				if ways[child.ID] == nil {
+					ways[child.ID] = append([]string{child.Name}, ways[id]...)
+					below = append(below, child.ID)
+				}
+			}
+		}
+		level = below
+	}
+	return nil, nil
 }
 
 // Unnest takes a group out of another.
@@ -117,7 +148,7 @@ type Replacement struct {
 // asks (RFC 7644, 3.5.2). Who is no member already is not missed.
 func (s *Service) ReplaceGroup(ctx context.Context, p access.Principal, id, ifMatch string, in Replacement) (GroupDetail, error) {
 	return s.changeGroup(ctx, p, id, func(tx *models.Tx, row *models.UserGroup, after *changedGroup) (err error) {
-		if err := fits(ifMatch, row.UpdatedAt); err != nil {
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
 		if err := fault.InvalidFields(in.apply(row)); err != nil {

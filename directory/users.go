@@ -150,7 +150,7 @@ func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant str
 		if err := record(tx, p, at, row.ID, nil, out.User); err != nil {
 			return err
 		}
-		return tell(tx, at.Tenant)
+		return tx.AddTenantRevisions(at.Tenant, models.Now())
 	})
 	if err != nil {
 		return Profile{}, fmt.Errorf("directory: create a user of %s: %w", tenant, err)
@@ -168,7 +168,7 @@ func addressFree(tx *models.Tx, at place, row models.EndUser) error {
 	}
 	for _, other := range others {
 		if other.ID != row.ID {
-			return fault.New(fault.Conflict, "email_taken", "The tenant has a user with this e-mail address already: %s.", other.ID)
+			return takenField("/email", "email_taken", fmt.Sprintf("The tenant has a user with this e-mail address already: %s.", other.ID), "Use another address.")
 		}
 	}
 	return nil
@@ -188,7 +188,7 @@ func insertUser(tx *models.Tx, row models.EndUser, groups []string, now time.Tim
 // taken names the one thing of a user that has to be unique.
 func taken(err error) error {
 	if errors.Is(err, models.ErrDuplicate) {
-		return fault.New(fault.Conflict, "user_name_taken", "The tenant has a user with this user name already.")
+		return takenField("/user_name", "user_name_taken", "The tenant has a user with this user name already.", "Use another user name.")
 	}
 	return err
 }
@@ -202,7 +202,7 @@ func (s *Service) UpdateUser(ctx context.Context, p access.Principal, id, ifMatc
 		if err != nil {
 			return err
 		}
-		if err := fits(ifMatch, row.UpdatedAt); err != nil {
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
 		before := row
@@ -243,11 +243,11 @@ func (s *Service) write(tx *models.Tx, p access.Principal, at place, before, row
 	if err := record(tx, p, at, row.ID, viewUser(before), out.User); err != nil || before.State == row.State {
 		return out, err
 	}
-	return out, tell(tx, at.Tenant)
+	return out, tx.AddPersonRevisions(at.Tenant, models.Now())
 }
 
-// Freeze makes calls of an end user answer 403 and ends their logins, until they
-// are unfrozen.
+// Freeze makes calls of an end user answer 403, with a token or with a key that they
+// own, and ends their logins, until they are unfrozen.
 func (s *Service) Freeze(ctx context.Context, p access.Principal, id string) (Profile, error) {
 	frozen := true
 	return s.UpdateUser(ctx, p, id, "", UserChange{Frozen: &frozen})
@@ -257,29 +257,6 @@ func (s *Service) Freeze(ctx context.Context, p access.Principal, id string) (Pr
 func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (Profile, error) {
 	frozen := false
 	return s.UpdateUser(ctx, p, id, "", UserChange{Frozen: &frozen})
-}
-
-// DeleteUser removes an end user with their identities and logins. Where the tenant
-// is open they can come again, as somebody new.
-func (s *Service) DeleteUser(ctx context.Context, p access.Principal, id string) error {
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, at, err := lockUser(tx, p, id)
-		if err != nil {
-			return err
-		}
-		if err := tx.DeleteEndUser(id); err != nil {
-			return err
-		}
-		if err := record(tx, p, at, id, viewUser(row), nil); err != nil {
-			return err
-		}
-		return tell(tx, at.Tenant)
-	})
-	if err != nil {
-		return fmt.Errorf("directory: delete the user %s: %w", id, err)
-	}
-	s.Changed(ctx)
-	return nil
 }
 
 // apply changes the row and names what is wrong.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	devtools "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
@@ -184,10 +185,16 @@ func sit(t *testing.T) *person {
 // nobody's here, from failing the test. It is for the time before any page is open.
 func (p *person) overlooks(addresses ...string) { p.strangers = addresses }
 
+// glance bounds how long a failed test looks at what is on the page.
+const glance = 5 * time.Second
+
 func (p *person) does(what string, steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	if err := chromedp.Do(p.tab, steps...); err != nil {
-		page, _ := chromedp.Run(p.tab, chromedp.Text(chromedp.CSS("body")))
+		// The tab's own time may be what has run out, and then it reads nothing.
+		look, end := context.WithTimeout(context.WithoutCancel(p.tab), glance)
+		defer end()
+		page, _ := chromedp.Run(look, chromedp.Text(chromedp.CSS("body")))
 		p.t.Fatalf("%s: %v\non the page:\n%s", what, err, page)
 	}
 }

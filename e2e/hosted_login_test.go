@@ -34,23 +34,29 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 		}
 		registerApp(t, connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
 
-		p := sit(t)
-		p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
-		p.open(app.authorize(*made.Login))
-		p.sees("Sign in to web")
-		p.follows("Continue with")
-		p.types("login", "ana")
-		p.types("password", "any")
-		p.presses("Sign-in")
-		p.presses("Continue")
-		p.presses("Agree and go on") // it is the first time
-		p.sees("Back at the application")
-
+		signsIn(t, issuer, app, *made.Login)
 		claims := app.exchange(t, *made.Login)
 		if claims.Subject == "" || claims.Email != "ana@example.com" || claims.Nonce != app.nonce {
-			t.Errorf("the ID token says %+v", claims)
+			t.Errorf("the ID token says %+v", claims.idClaims)
 		}
 	})
+}
+
+// signsIn has ana sign in at the provider, in a new browser, where she is asked to
+// agree: she is here for the first time, or there is more to agree to than before.
+func signsIn(t *testing.T, issuer *oidcprovider.Provider, app *application, login client.ProxyLogin) {
+	t.Helper()
+	p := sit(t)
+	p.overlooks(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
+	p.open(app.authorize(login))
+	p.sees("Sign in to web")
+	p.follows("Continue with")
+	p.types("login", "ana")
+	p.types("password", "any")
+	p.presses("Sign-in")
+	p.presses("Continue")
+	p.presses("Agree and go on")
+	p.sees("Back at the application")
 }
 
 // registerApp gives the issuer our callback, and us the app that it registered.
@@ -105,9 +111,15 @@ type idClaims struct {
 	Nonce string `json:"nonce"`
 }
 
+// signedIn is what the application has in the end.
+type signedIn struct {
+	idClaims
+	access, id string
+}
+
 // exchange turns the code that the browser brought into an ID token, and checks it
 // and the access token against the keys that the issuer publishes.
-func (a *application) exchange(t *testing.T, login client.ProxyLogin) idClaims {
+func (a *application) exchange(t *testing.T, login client.ProxyLogin) signedIn {
 	t.Helper()
 	back := <-a.back
 	if back.Get("state") != a.state || back.Get("iss") != login.Issuer {
@@ -128,7 +140,7 @@ func (a *application) exchange(t *testing.T, login client.ProxyLogin) idClaims {
 	if err := claims.Validate(jwt.Expected{Issuer: login.Issuer, AnyAudience: jwt.Audience{login.ClientID}, Time: time.Now()}); err != nil {
 		t.Errorf("the ID token: %v", err)
 	}
-	return claims
+	return signedIn{claims, tokens.Access, tokens.ID}
 }
 
 func verified[T any](t *testing.T, token string, keys jose.JSONWebKeySet) (claims T) {

@@ -50,9 +50,10 @@ type process struct {
 
 var announced = regexp.MustCompile(`(Dashboard|Gateway)\s+(http://\S+)`)
 
-// serve starts the program and returns when it says that it is ready. What of it
-// is still there when the test ends is killed.
-func serve(t *testing.T, dataDir, databaseURL string) *process {
+// serve starts the program, with the environment's variables beside the database, and
+// returns when it says that it is ready. What of it is still there when the test ends
+// is killed.
+func serve(t *testing.T, dataDir, databaseURL string, environment ...string) *process {
 	t.Helper()
 	program, err := built()
 	if err != nil {
@@ -60,7 +61,7 @@ func serve(t *testing.T, dataDir, databaseURL string) *process {
 	}
 	p := &process{errors: &strings.Builder{}, gone: make(chan struct{})}
 	p.command = exec.Command(program, "serve", "--data-dir", dataDir, "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0")
-	p.command.Env = append(os.Environ(), "POSTERN_DATABASE_URL="+databaseURL)
+	p.command.Env = append(append(os.Environ(), "POSTERN_DATABASE_URL="+databaseURL), environment...)
 	p.command.Stderr = p.errors
 	out, err := p.command.StdoutPipe()
 	if err != nil {

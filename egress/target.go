@@ -34,7 +34,7 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 	}
 	host := u.Hostname()
 	if g.own.isName(host) {
-		return nil, fault.New(fault.Invalid, CodeForbidden, "The target is this installation itself; name the API behind it.")
+		return nil, fault.New(fault.Invalid, CodeForbidden, "This is the installation itself; name what is behind it.")
 	}
 	port, _ := strconv.ParseUint(portOf(u), 10, 16) // ParseTarget has checked it
 	addrs, err := g.resolve(ctx, host)
@@ -46,7 +46,7 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 			// The address itself stays out of the public text: it would map
 			// private networks for whoever guesses names.
 			return nil, fault.New(fault.Invalid, CodeForbidden,
-				"The target is not a public address. Whoever runs this installation can open a range with POSTERN_EGRESS_ALLOW.").Because(err)
+				"This is not a public address. Whoever runs this installation can open a range with POSTERN_EGRESS_ALLOW.").Because(err)
 		}
 	}
 	return u, nil
@@ -109,7 +109,7 @@ func ParseTarget(raw string) (*url.URL, error) {
 }
 
 func invalidURL(how string, args ...any) *fault.Error {
-	return fault.New(fault.Invalid, CodeInvalidURL, "The target is not a URL that can be called. "+how, args...)
+	return fault.New(fault.Invalid, CodeInvalidURL, "This is not a URL that can be called. "+how, args...)
 }
 
 func portOf(u *url.URL) string {

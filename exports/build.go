@@ -115,7 +115,7 @@ func (s *Service) removeCancelled(ctx context.Context, id string) error {
 }
 
 func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, draft Draft, progress func(string, int64, int64)) (bundle.Result, error) {
-	project, err := projects.CompileWhole(tx, row.ProjectID)
+	project, err := projects.CompileWhole(tx, row.ProjectID, s.PublicURL)
 	if err != nil {
 		return bundle.Result{}, err
 	}
@@ -147,6 +147,10 @@ func keysOf(ctx context.Context, tx *models.Tx, project *snapshot.Project) iter.
 		err := keys.Scan(tx, project, func(k snapshot.Key) error {
 			if err := ctx.Err(); err != nil {
 				return err
+			}
+			// An exported gateway knows no end users: there the key itself is frozen.
+			if k.State == snapshot.KeyActive && project.FrozenOwner(k.Owner) {
+				k.State = snapshot.KeyFrozen
 			}
 			if !yield(k, nil) {
 				return errStopped

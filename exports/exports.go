@@ -44,6 +44,7 @@ type Service struct {
 	Store     Store
 	TTL       time.Duration // how long a finished export can be downloaded
 	AddressOf func(project, version, environment string) string
+	PublicURL string // of the control plane
 	Generator string
 	Log       *slog.Logger
 	Events    Events // nil: nobody is told
@@ -75,11 +76,12 @@ type Export struct {
 	ExpiresAt   *time.Time
 }
 
-// Wish is what a customer asks for. Keys "" means hashes.
+// Wish is what a customer asks for. Keys "" means hashes. Secrets cannot be had yet.
 type Wish struct {
 	Format    string
 	Keys      string
 	Consumers bool
+	Secrets   bool
 }
 
 func (w Wish) normalized() (Wish, error) {
@@ -95,6 +97,9 @@ func (w Wish) normalized() (Wish, error) {
 	case bundle.KeysHashes, bundle.KeysMint, bundle.KeysNone:
 	default:
 		wrong = append(wrong, fault.Field{Pointer: "/keys", Code: "invalid_keys", Detail: "Use hashes, mint or none."})
+	}
+	if w.Secrets {
+		wrong = append(wrong, fault.Field{Pointer: "/secrets", Code: "not_available_yet", Detail: "Exports with secrets are not available yet. Leave this out."})
 	}
 	return w, fault.InvalidFields(wrong)
 }
@@ -145,7 +150,7 @@ func hasRoom(tx *models.Tx, parent models.Project) error {
 	if unfinished >= maxUnfinished {
 		return fault.New(fault.Conflict, "too_many_exports", "%d exports of this project are not finished. Wait for one, or cancel one.", unfinished)
 	}
-	return access.Room(tx, parent.TeamID, "exports")
+	return access.Room(tx, parent.TeamID, models.HeldExports)
 }
 
 // Get finds an export.

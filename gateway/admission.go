@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"postern/policy"
 )
 
 // admission is a listener that takes no more connections than it may, in all and
@@ -34,7 +36,7 @@ func (a *admission) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		network := networkOf(conn)
+		network, _ := policy.Source(conn.RemoteAddr().String())
 		if why := a.enter(network); why != "" {
 			a.turnAway(conn, why)
 			continue
@@ -93,21 +95,6 @@ func (a *admission) turnAway(conn net.Conn, why string) {
 	if !quiet {
 		a.full(why)
 	}
-}
-
-// networkOf is whom a connection counts for: an address, or for IPv6 the /64 that
-// one customer of a provider has to himself.
-func networkOf(conn net.Conn) netip.Prefix {
-	peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
-	if err != nil {
-		return netip.Prefix{}
-	}
-	addr, bits := peer.Addr().Unmap().WithZone(""), 32
-	if addr.Is6() {
-		bits = 64
-	}
-	network, _ := addr.Prefix(bits) // the number of bits fits
-	return network
 }
 
 // leave counts a connection out, once.

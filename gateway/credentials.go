@@ -2,12 +2,21 @@ package gateway
 
 import (
 	"strings"
+	"time"
 
 	"postern/policy"
 	"postern/snapshot"
 )
 
 const authorizationHeader = "Authorization"
+
+// Asker judges a bearer token that only whoever issued it can judge, by asking them;
+// false for one that nobody of whom can have issued. What is said of Verifier holds
+// for it too, but for the waiting: it asks on every call, and bounds how many wait for
+// one that does not answer.
+type Asker interface {
+	Ask(token string, whom *policy.Asked, now time.Time, into *policy.Token) (denial policy.Denial, asked bool)
+}
 
 func (c *call) decide() policy.Decision {
 	in := policy.Call{
@@ -27,7 +36,7 @@ func (c *call) decide() policy.Decision {
 			}
 		}
 	}
-	if in.Access.Allows(snapshot.JWT) {
+	if in.Access.TakesTokens() {
 		in.Token, in.TokenDenial = c.bearer()
 	}
 	return policy.Decide(&in)
@@ -36,8 +45,8 @@ func (c *call) decide() policy.Decision {
 // bearer judges the token of a call to a version that takes tokens: nil and the
 // zero denial for a call without one. It is read from Authorization only (RFC 6750,
 // 2.1): in a query it would end up in logs. Another scheme than Bearer is none of
-// our business and goes on to the upstream, and so does a token that was judged:
-// the upstream may want to look at it too.
+// our business and goes on to the upstream. What becomes of a token that was judged
+// is in the decision.
 func (c *call) bearer() (*policy.Token, policy.Denial) {
 	n, line := c.carrier.authorization()
 	if n == 0 {
@@ -50,13 +59,34 @@ func (c *call) bearer() (*policy.Token, policy.Denial) {
 	if !ok {
 		return nil, policy.Denial{}
 	}
+	if denial, asked := c.ask(token); asked && denial != (policy.Denial{}) {
+		return nil, denial
+	} else if asked {
+		return &c.token, policy.Denial{}
+	}
+	if !c.route.version.access.Allows(snapshot.JWT) {
+		return nil, policy.InvalidToken
+	}
 	if c.gateway.verifier == nil {
 		return nil, policy.IssuerUnavailable // what cannot be verified is not let through
 	}
-	if denial := c.gateway.verifier.Verify(token, c.route.version.access.Issuers, c.start, &c.token); denial != (policy.Denial{}) {
+	if denial := c.gateway.verifier.Verify(token, policy.Issuers{Named: c.route.version.access.Issuers, Own: &c.route}, c.start, &c.token); denial != (policy.Denial{}) {
 		return nil, denial
 	}
 	return &c.token, policy.Denial{}
+}
+
+// ask has a token judged by whoever issued it; false for one that nobody is asked
+// about, which is the verifier's.
+func (c *call) ask(token string) (denial policy.Denial, asked bool) {
+	whom := c.route.version.asked
+	if whom == nil {
+		return policy.Denial{}, false
+	}
+	if c.gateway.asker == nil {
+		return policy.TokenIssuerAway, true
+	}
+	return c.gateway.asker.Ask(token, whom, c.start, &c.token)
 }
 
 // bearerToken is the credential of a line with the scheme Bearer, whose name is

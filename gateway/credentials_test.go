@@ -14,10 +14,10 @@ import (
 // bearer's, what comes of it is the gateway's.
 type words struct{}
 
-func (words) Verify(token string, issuers []snapshot.TokenIssuer, _ time.Time, into *policy.Token) policy.Denial {
+func (words) Verify(token string, from policy.Issuers, _ time.Time, into *policy.Token) policy.Denial {
 	switch token {
 	case "good":
-		*into = policy.Token{Issuer: issuers[0].Issuer, Subject: "alice", Scopes: []string{"read", "write"}, Tenant: issuers[0].Tenant}
+		*into = policy.Token{Issuer: from.Named[0].Issuer, Subject: "alice", Scopes: []string{"read", "write"}, Tenant: from.Named[0].Tenant}
 	case "away":
 		return policy.IssuerUnavailable
 	default:
@@ -75,7 +75,7 @@ func TestTokensAtTheGateway(t *testing.T) {
 
 		"either: a key":                  {[]rigOption{either}, nil, 200, "", "", []string{consumer, "X-Authenticated-Userid:", "X-Api-Key:"}},
 		"either: a token":                {[]rigOption{either}, []string{noKey, "Authorization: Bearer good"}, 200, "", "", []string{"X-Authenticated-Userid: alice", "X-Consumer-Username:"}},
-		"either: neither":                {[]rigOption{either}, []string{noKey}, 401, "credentials_required", policy.WWWAuthenticateValue, nil},
+		"either: neither":                {[]rigOption{either}, []string{noKey}, 401, "credentials_required", `Key realm="postern", Bearer`, nil},
 		"either: both":                   {[]rigOption{either}, []string{"Authorization: Bearer good"}, 200, "", "", []string{consumer, "X-Authenticated-Userid: alice", "X-Credential-Identifier: key_1"}},
 		"either: a good key, bad token":  {[]rigOption{either}, []string{"Authorization: Bearer bad"}, 401, "invalid_token", `Bearer error="invalid_token"`, nil},
 		"either: a bad key, good token":  {[]rigOption{either}, []string{"X-API-Key: bad", "Authorization: Bearer good"}, 401, "invalid_key", policy.WWWAuthenticateValue, nil},

@@ -168,6 +168,7 @@ func (c *fastCall) RequestHead(dst []byte) []byte {
 			if own := policy.WithoutControlCookies(f.Value); own != "" {
 				dst = engine.AppendField(dst, f.Name, own)
 			}
+		case c.upstream.replaces(f.Name):
 		case !keepsOut(f.Name, c.stripKey):
 			dst = engine.AppendField(dst, f.Name, f.Value)
 		case forwardedFor == "" && strings.EqualFold(f.Name, "X-Forwarded-For"):

@@ -41,39 +41,19 @@ type Keys interface {
 	Lookup(hash [32]byte, into *snapshot.Key) (found, old bool)
 }
 
-// Verifier judges a bearer token by the issuers that a version takes tokens of, and
-// writes what a good one says into the caller's own Token; the zero Denial means
+// Verifier judges a bearer token by the issuers that tokens are taken of, and writes what a good one says into the caller's own Token; the zero Denial means
 // that it is good. It must keep no part of the text that it is given, be safe for
 // concurrent use, and bound its own waiting: for keys that have to be fetched.
 type Verifier interface {
-	Verify(token string, issuers []snapshot.TokenIssuer, now time.Time, into *policy.Token) policy.Denial
+	Verify(token string, from policy.Issuers, now time.Time, into *policy.Token) policy.Denial
 }
 
-// Observer is told of every call that found its project, when the call is over.
-// It runs on the call's goroutine and must not block.
-type Observer interface {
-	Observe(Outcome)
-}
-
-// Outcome is what became of one call. It holds nothing secret: no header, no
-// query. Method, Path and RemoteIP may lie in the call's buffers; an observer
-// that keeps one of them copies it.
-type Outcome struct {
-	ProjectID, VersionID, EnvironmentID string
-
-	Owner        string // whom the call counts for; "" for nobody
-	CredentialID string // the key's id; "" without one
-	RemoteIP     string // the caller's address, without port
-	Method       string
-	Path         string // normalized, as it was matched; without the query, which can hold secrets
-	Route        string // pattern of what decided on the path: CatchAll
-	Status       int    // what the caller got; 499 when he left before the answer
-	Code         string // of the gateway's own answer; "" when the upstream answered
-	Step         string // which step answered: one of the Step constants
-	BytesIn      int64  // of the request's body, as far as it was read for the upstream
-	BytesOut     int64  // of the answer's body, as far as the caller took it
-	Start        time.Time
-	Duration     time.Duration
+// Opener opens the provider's token that a token of ours, by its id, carries sealed
+// for the upstream. It is asked once per call whose upstream gets one, of verified
+// tokens only, must keep nothing of what it opened, and must be safe for concurrent
+// use and fast.
+type Opener interface {
+	Open(tokenID, sealed string) (string, error)
 }
 
 // Limiter counts an admitted call in all of its tally's windows, or in none when
@@ -99,6 +79,8 @@ type Options struct {
 	Domain   string // bare domain: <project>.<domain> addresses a project; "" is localhost
 	Keys     Keys
 	Verifier Verifier // nil: every token is answered 503
+	Asker    Asker    // nil: so is every token of a version that asks about tokens
+	Opener   Opener   // nil: calls whose upstream gets a provider's token are answered 503
 	Observer Observer // nil: nobody is told
 	Limiter  Limiter  // nil: calls that have limits are refused
 	Clock    func() time.Time
@@ -126,6 +108,8 @@ type Gateway struct {
 	domain    string
 	keys      Keys
 	verifier  Verifier
+	asker     Asker
+	opener    Opener
 	limiter   Limiter
 	observer  Observer
 	clock     func() time.Time
@@ -152,6 +136,8 @@ func New(o Options) *Gateway {
 		domain:   strings.ToLower(o.Domain),
 		keys:     o.Keys,
 		verifier: o.Verifier,
+		asker:    o.Asker,
+		opener:   o.Opener,
 		limiter:  o.Limiter,
 		observer: o.Observer,
 		clock:    o.Clock,
@@ -244,6 +230,7 @@ type call struct {
 	key      snapshot.Key // the one that was presented
 	token    policy.Token // what the one that was presented says
 	identity policy.Identity
+	upstream credential
 	space    *policy.Tally // of the path that carries it
 	tally    *policy.Tally // space, once the call has been counted against limits; nil before, and without any
 	start    time.Time
@@ -305,6 +292,7 @@ func (c *call) serve() {
 		}
 	}
 	decision := c.decide()
+	c.route.table = nil // a tunnel may last for days, and must not keep what was replaced
 	if !decision.Allow {
 		c.refuse(decision.Denial)
 		return
@@ -339,6 +327,10 @@ func (c *call) serve() {
 		return
 	}
 	defer underWay.Add(-1)
+	if denial, ok := c.settleAuthorization(decision.Authorization); !ok {
+		c.refuse(denial)
+		return
+	}
 	c.carrier.forward(decision.StripKey)
 }
 
@@ -366,19 +358,6 @@ func (c *call) unanswered(err error) {
 func isTimeout(err error) bool {
 	timeout, ok := errors.AsType[net.Error](err)
 	return (ok && timeout.Timeout()) || errors.Is(err, context.DeadlineExceeded)
-}
-
-func (c *call) observe() {
-	if c.gateway.observer == nil {
-		return
-	}
-	c.gateway.observer.Observe(Outcome{
-		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
-		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
-		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
-		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
-		Start: c.start, Duration: c.gateway.clock().Sub(c.start),
-	})
 }
 
 // warn logs what an operator may want to look into. Neither path, query nor

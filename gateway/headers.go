@@ -35,7 +35,7 @@ func (c *slowCall) rewriteRequest(stripKey, upgrade bool) {
 	trailersWanted := hasToken(h["Te"], "trailers")
 	removeNamed(h)
 	for name := range h {
-		if keepsOut(name, stripKey) {
+		if keepsOut(name, stripKey) || c.upstream.replaces(name) {
 			delete(h, name)
 		}
 	}
@@ -72,7 +72,7 @@ func (c *slowCall) setIdentity(h http.Header) {
 }
 
 // How many headers of ours a request can get.
-const forwardedHeaders, identityHeaders = 8, 7
+const forwardedHeaders, identityHeaders = 8, 9
 
 // forwarded sets what Kong sets (kong/runloop/handler.lua, access.before): of the
 // caller's own headers only the first line of X-Forwarded-For and of Via counts,
@@ -94,7 +94,8 @@ func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value s
 	set("Via", via+entry)
 }
 
-// identityLines sets whom the call is made for.
+// identityLines sets whom the call is made for, and the credential that the upstream
+// gets in place of the caller's.
 func (c *call) identityLines(set func(name, value string)) {
 	id := &c.identity
 	if id.Owner != "" {
@@ -108,11 +109,17 @@ func (c *call) identityLines(set func(name, value string)) {
 	if id.User != "" {
 		set(policy.UserHeader, id.User)
 	}
+	if len(id.Groups) > 0 { // separated as Kong does (kong/plugins/acl/handler.lua)
+		set(policy.GroupsHeader, strings.Join(id.Groups, ", "))
+	}
 	if len(id.Scopes) > 0 {
 		set(policy.ScopeHeader, strings.Join(id.Scopes, " "))
 	}
 	if id.TenantID != "" {
 		set(policy.TenantHeader, id.TenantID)
+	}
+	if c.upstream.line != "" {
+		set(authorizationHeader, c.upstream.line)
 	}
 }
 

@@ -168,14 +168,14 @@ func TestPublishReplacesEverything(t *testing.T) {
 
 func TestASnapshotThatDoesNotCompileKeepsTheOldTable(t *testing.T) {
 	for name, spoil := range map[string]func(*snapshot.Project){
-		"unknown mode":          func(p *snapshot.Project) { p.Versions[0].Access.Mode = "open" },
-		"no mode":               func(p *snapshot.Project) { p.Versions[0].Access.Mode = "" },
-		"jwt without an issuer": func(p *snapshot.Project) { p.Versions[0].Access.Methods = []snapshot.Method{snapshot.JWT} },
-		"unknown keyless":       func(p *snapshot.Project) { p.Versions[0].Access.Keyless = "maybe" },
+		"unknown mode":    func(p *snapshot.Project) { p.Versions[0].Access.Mode = "open" },
+		"no mode":         func(p *snapshot.Project) { p.Versions[0].Access.Mode = "" },
+		"unknown keyless": func(p *snapshot.Project) { p.Versions[0].Access.Keyless = "maybe" },
 		"a method not enforced here": func(p *snapshot.Project) {
-			p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey, snapshot.Opaque}
+			p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey, "magic"}
 		},
-		"authenticate by nothing": func(p *snapshot.Project) { p.Versions[0].Access.Methods = nil },
+		"opaque without an endpoint": func(p *snapshot.Project) { p.Versions[0].Access.Methods = []snapshot.Method{snapshot.Opaque} },
+		"authenticate by nothing":    func(p *snapshot.Project) { p.Versions[0].Access.Methods = nil },
 		"fallback to nobody": func(p *snapshot.Project) {
 			p.FallbackOwner, p.Versions[0].Access.Keyless = "", snapshot.OwnerFallback
 		},

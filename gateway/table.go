@@ -21,9 +21,10 @@ import (
 type table struct {
 	projects  map[string]*project
 	compiled  map[*snapshot.Project]*project
-	upstreams map[string]*engine.Upstream // by scheme and host
-	underWay  map[string]*atomic.Int64    // by environment id
-	carried   map[string]*allowance       // by project id
+	upstreams map[string]*engine.Upstream    // by scheme and host
+	underWay  map[string]*atomic.Int64       // by environment id
+	carried   map[string]*allowance          // by project id
+	clients   map[string]*snapshot.AppClient // of all projects, by issuer
 }
 
 type project struct {
@@ -40,6 +41,7 @@ type project struct {
 type version struct {
 	id, name     string
 	access       snapshot.Access
+	asked        *policy.Asked // whom its tokens are shown to; nil for nobody
 	environments []environment
 }
 
@@ -59,6 +61,16 @@ type route struct {
 	environment *environment
 	prefix      string // what the route took of the path, as X-Forwarded-Prefix says it
 	rest        string // the remaining path
+	table       *table // until the call is decided
+}
+
+// Client is the app client with that issuer: the project's, or another's, whose
+// tokens are known here and open nothing. It implements policy.AppClients.
+func (r *route) Client(issuer string) *snapshot.AppClient {
+	if client := r.project.realm.Client(issuer); client != nil {
+		return client
+	}
+	return r.table.clients[issuer]
 }
 
 // find resolves host and normalized path: the project's name is the label
@@ -90,7 +102,7 @@ func (t *table) find(domain, host, path string) (route, bool) {
 		}
 		for j := range v.environments {
 			if e := &v.environments[j]; e.name == envName {
-				return route{project: p, version: v, environment: e, prefix: matchedPrefix(path, rest), rest: rest}, true
+				return route{project: p, version: v, environment: e, prefix: matchedPrefix(path, rest), rest: rest, table: t}, true
 			}
 		}
 	}
@@ -166,6 +178,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect func
 		upstreams: make(map[string]*engine.Upstream, len(last.upstreams)),
 		underWay:  make(map[string]*atomic.Int64, len(last.underWay)),
 		carried:   make(map[string]*allowance, len(last.carried)),
+		clients:   make(map[string]*snapshot.AppClient, len(last.clients)),
 	}
 	for _, s := range projects {
 		p := last.compiled[s]
@@ -181,6 +194,9 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect func
 		next.projects[p.name], next.compiled[s] = p, p
 		if p.allowance != nil {
 			next.carried[p.id] = p.allowance
+		}
+		for i := range s.Clients {
+			next.clients[s.Clients[i].Issuer] = &s.Clients[i]
 		}
 		for i := range p.versions {
 			for _, e := range p.versions[i].environments {
@@ -206,6 +222,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect func(*environment) 
 		}
 		out := version{id: v.ID, name: v.Name, access: v.Access}
 		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
+		out.asked = policy.NewAsked(s, v.ID, &out.access)
 		for _, e := range v.Environments {
 			env, err := compileEnvironment(e, connect, next, last)
 			if err != nil {
@@ -233,9 +250,9 @@ func checkAccess(a snapshot.Access, fallbackOwner string) error {
 	}
 	for _, m := range a.Methods {
 		switch {
-		case m == snapshot.JWT && len(a.Issuers) == 0:
-			return fmt.Errorf("method %q without an issuer", m)
-		case m != snapshot.APIKey && m != snapshot.JWT:
+		case m == snapshot.Opaque && a.Opaque.Endpoint == "":
+			return fmt.Errorf("method %q without an endpoint", m)
+		case m != snapshot.APIKey && m != snapshot.JWT && m != snapshot.Opaque:
 			return fmt.Errorf("method %q is not enforced here", m)
 		}
 	}

@@ -3,11 +3,14 @@ package handlers
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"postern/fault"
 )
@@ -24,6 +27,13 @@ func route[In, Out any](s *Server, api huma.API, id, method, path string, status
 		operation.Parameters = []*huma.Param{{Name: idempotencyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
 			Description: "A random text, the same when the request is sent again: it is carried out once, and for 24 hours answered as the first time."}}
 	}
+	operation.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
+		if unknown := unknownQuery(ctx); len(unknown) > 0 {
+			_ = huma.WriteErr(api, ctx, http.StatusUnprocessableEntity, "", unknown...)
+			return
+		}
+		next(ctx)
+	}}
 	huma.Register(api, operation, func(ctx context.Context, in *In) (*Out, error) {
 		out, err := handler(ctx, in)
 		if err == nil {
@@ -36,6 +46,23 @@ func route[In, Out any](s *Server, api huma.API, id, method, path string, status
 		describe(header, problem, err)
 		return nil, huma.ErrorWithHeaders(problem, header)
 	})
+}
+
+// unknownQuery lists the parameters of a query that the operation does not have: a
+// filter that is spelled wrong must not pass for one that matched everything. Every
+// list may be asked for by pages; one that is never long comes whole.
+func unknownQuery(ctx huma.Context) []error {
+	var unknown []error
+	at := ctx.URL()
+	for _, name := range slices.Sorted(maps.Keys(at.Query())) {
+		if name == "cursor" || name == "limit" {
+			continue
+		}
+		if !slices.ContainsFunc(ctx.Operation().Parameters, func(p *huma.Param) bool { return p.In == "query" && p.Name == name }) {
+			unknown = append(unknown, &huma.ErrorDetail{Location: "query." + name, Message: validation.MsgUnexpectedProperty})
+		}
+	}
+	return unknown
 }
 
 // unavailable is a part of a request body that is part of the contract but not
@@ -95,6 +122,12 @@ func (n nullable[T]) Schema(r huma.Registry) *huma.Schema {
 type Page struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most items to answer"`
+}
+
+// inTeam is the query of the lists of what belongs to teams.
+type inTeam struct {
+	Page
+	Team string `query:"team" doc:"Id of one team; all of the caller's when absent"`
 }
 
 // list is the body of every list.

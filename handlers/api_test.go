@@ -57,10 +57,18 @@ func call(t *testing.T, h http.Handler, method, path, token, body string, header
 	return a
 }
 
-func (a answer) pointers() (list []string) {
+// fields are the problem's errors.
+func (a answer) fields() (list []map[string]any) {
 	errs, _ := a.body["errors"].([]any)
 	for _, e := range errs {
-		list = append(list, e.(map[string]any)["pointer"].(string))
+		list = append(list, e.(map[string]any))
+	}
+	return list
+}
+
+func (a answer) pointers() (list []string) {
+	for _, field := range a.fields() {
+		list = append(list, field["pointer"].(string))
 	}
 	return list
 }
@@ -120,12 +128,17 @@ func TestBadInputNamesTheField(t *testing.T) {
 			{"an environment named all", "POST", "/proxy", `{"target":"http://127.0.0.1:9","environments":{"all":{"target":"http://127.0.0.1:9"}}}`, 422, "invalid_name", "/environments/all"},
 			{"a target too long", "POST", "/proxy", `{"target":"http://127.0.0.1:9/` + strings.Repeat("x", 2048) + `"}`, 422, "invalid_url", "/target"},
 			{"an expiry that cannot be written", "POST", "/api/v1/projects/shop/keys", `{"owner":"o","expires_at":"9999-12-31T23:59:59-01:00"}`, 422, "invalid_expiry", "/expires_at"},
-			{"an array", "POST", "/proxy", `[]`, 422, "invalid_fields", ""},
+			{"an array", "POST", "/proxy", `[]`, 422, "invalid_type", ""},
 			{"no target", "POST", "/proxy", `{}`, 422, "required", "/target"},
 			{"unknown field", "POST", "/proxy", `{"target":"http://127.0.0.1:9","taget":"x"}`, 422, "unknown_field", "/taget"},
 			{"unknown field within", "POST", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"mod":"x"}}`, 422, "unknown_field", "/requests_auth/mod"},
 			{"other case", "POST", "/proxy", `{"Target":"http://127.0.0.1:9"}`, 422, "unknown_field", "/Target"},
-			{"wrong type", "POST", "/proxy", `{"target":1}`, 422, "invalid_fields", "/target"},
+			{"wrong type", "POST", "/proxy", `{"target":1}`, 422, "invalid_type", "/target"},
+			{"a list without items", "GET", "/api/v1/projects?limit=0", ``, 422, "out_of_range", "/limit"},
+			{"a list that is too long", "GET", "/api/v1/tenants?limit=201", ``, 422, "out_of_range", "/limit"},
+			{"a limit that is no number", "GET", "/api/v1/tenants?limit=ten", ``, 422, "invalid_type", "/limit"},
+			{"a state that there is none of", "GET", "/api/v1/tenants/acme/users?state=asleep", ``, 422, "invalid_value", "/state"},
+			{"a role that there is none of", "PUT", "/api/v1/groups/grp_1/members/usr_1", `{"role":"king"}`, 422, "invalid_value", "/role"},
 			{"no URL", "POST", "/proxy", `{"target":"nonsense"}`, 422, "invalid_url", "/target"},
 			{"userinfo", "POST", "/proxy", `{"target":"http://u:canary@127.0.0.1:9"}`, 422, "invalid_url", "/target"},
 			{"private address", "POST", "/proxy", `{"target":"http://10.0.0.1"}`, 422, "target_forbidden", "/target"},
@@ -135,7 +148,7 @@ func TestBadInputNamesTheField(t *testing.T) {
 			{"bad name", "POST", "/proxy", `{"target":"http://127.0.0.1:9","name":"Shop"}`, 422, "invalid_name", "/name"},
 			{"login", "POST", "/proxy", `{"target":"http://127.0.0.1:9","login":{"providers":[]}}`, 422, "required", "/login/providers"},
 			{"jwt", "POST", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["jwt"]}}`, 422, "required", "/requests_auth/jwt/allowed_pairs"},
-			{"opaque", "POST", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["opaque"]}}`, 422, "not_available_yet", "/requests_auth/methods/0"},
+			{"opaque", "POST", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":["opaque"]}}`, 422, "required", "/requests_auth/opaque"},
 			{"an issuer without TLS", "POST", "/proxy", withPairs(`{"iss":"http://accounts.example.com","aud":"x"}`), 422, "invalid_url", "/requests_auth/jwt/allowed_pairs/0/iss"},
 			{"an issuer with a query", "POST", "/proxy", withPairs(`{"iss":"https://accounts.example.com?x","aud":"x"}`), 422, "invalid_url", "/requests_auth/jwt/allowed_pairs/0/iss"},
 			{"an issuer without an audience", "POST", "/proxy", withPairs(`{"iss":"https://accounts.example.com"}`), 422, "invalid_audience", "/requests_auth/jwt/allowed_pairs/0/aud"},
@@ -175,6 +188,12 @@ func TestBadInputNamesTheField(t *testing.T) {
 			{"grace too long", "POST", "/api/v1/keys/" + m.keyID + "/rotate", `{"grace_seconds":2592001}`, 422, "invalid_grace", "/grace_seconds"},
 			{"grace that overflows", "POST", "/api/v1/keys/" + m.keyID + "/rotate", `{"grace_seconds":18446744074}`, 422, "invalid_grace", "/grace_seconds"},
 			{"export format", "POST", "/api/v1/projects/shop/exports", `{"format":"tar"}`, 422, "invalid_format", "/format"},
+			{"a limit that no number holds", "POST", "/api/v1/projects/shop/keys", `{"owner":"o","limits":{"minute":1e30}}`, 422, "out_of_range", "/limits"},
+			{"a grace that no number holds", "POST", "/api/v1/keys/" + m.keyID + "/rotate", `{"grace_seconds":1e30}`, 422, "out_of_range", "/grace_seconds"},
+			{"no body", "POST", "/api/v1/projects/shop/keys", ``, 400, "malformed", ""},
+			{"a time of the audit log", "GET", "/api/v1/audit?from=x", ``, 422, "invalid_value", "/from"},
+			{"a filter that is none", "GET", "/api/v1/projects/shop/keys?owner=o&bogus=1", ``, 422, "unknown_field", "/bogus"},
+			{"a grouping by another name", "GET", "/api/v1/projects/shop/usage?by=owner", ``, 422, "unknown_field", "/by"},
 			{"export with secrets", "POST", "/api/v1/projects/shop/exports", `{"format":"data","secrets":true}`, 422, "not_available_yet", "/secrets"},
 			{"mode of a version", "PATCH", "/api/v1/projects/shop/versions/" + m.versionID, `{"requests_auth":{"mode":"x"}}`, 422, "invalid_mode", "/requests_auth/mode"},
 			{"target of an update", "PATCH", "/api/v1/projects/shop/environments/" + m.environmentID, `{"target":"ftp://x"}`, 422, "invalid_url", "/target"},
@@ -189,6 +208,14 @@ func TestBadInputNamesTheField(t *testing.T) {
 			}
 			if ct := a.header.Get("Content-Type"); ct != "application/problem+json" {
 				t.Errorf("%s: content type %q", tt.name, ct)
+			}
+			if a.body["request_id"] == nil || a.body["detail"] == "" {
+				t.Errorf("%s: no request id or no detail: %s", tt.name, a.raw)
+			}
+			for _, field := range a.fields() {
+				if field["code"] == nil || field["detail"] == "" {
+					t.Errorf("%s: a field without code or detail: %s", tt.name, a.raw)
+				}
 			}
 			if strings.Contains(a.raw, "canary") {
 				t.Errorf("%s: repeats what may be a secret: %s", tt.name, a.raw)

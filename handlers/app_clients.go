@@ -75,6 +75,7 @@ type clientOutput struct {
 	RefreshSeconds int64          `json:"refresh_token_seconds"`
 	Algorithm      string         `json:"algorithm"`
 	Branding       brandingOutput `json:"branding"`
+	ETag           string         `json:"etag" doc:"For If-Match when this app client is changed"`
 	CreatedAt      time.Time      `json:"created_at"`
 	UpdatedAt      time.Time      `json:"updated_at"`
 	Secret         string         `json:"client_secret,omitempty" doc:"Shown this once"`
@@ -91,7 +92,11 @@ func (s *Server) showClient(c login.Client, secret secrets.Secret) clientOutput 
 	issuer := s.Login.Issuer(c.ID)
 	return clientOutput{ID: c.ID, Tenant: c.Tenant, Name: c.Name, Issuer: issuer, AuthorizeURL: issuer + "/authorize", RedirectURIs: c.RedirectURIs,
 		LogoutURIs: c.LogoutURIs, Confidential: c.Confidential, AccessSeconds: int64(c.Access / time.Second), RefreshSeconds: int64(c.Refresh / time.Second),
-		Algorithm: c.Algorithm, Branding: brandingOutput(c.Branding), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Secret: secret.Reveal()}
+		Algorithm: c.Algorithm, Branding: brandingOutput(c.Branding), ETag: quoteTag(c.ETag), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Secret: secret.Reveal()}
+}
+
+func (s *Server) taggedClient(c login.Client, secret secrets.Secret) *tagged[clientOutput] {
+	return &tagged[clientOutput]{quoteTag(c.ETag), s.showClient(c, secret)}
 }
 
 func (s *Server) listAppClients(ctx context.Context, in *struct {
@@ -111,31 +116,32 @@ func (s *Server) listAppClients(ctx context.Context, in *struct {
 func (s *Server) createAppClient(ctx context.Context, in *struct {
 	Tenant string `path:"tenant" doc:"Id of the tenant"`
 	Body   clientInput
-}) (*body[clientOutput], error) {
+}) (*tagged[clientOutput], error) {
 	made, err := s.Login.CreateClient(ctx, principalOf(ctx), in.Tenant, in.Body.rule())
 	if err != nil {
 		return nil, err
 	}
-	return &body[clientOutput]{s.showClient(made.Client, made.Secret)}, nil
+	return s.taggedClient(made.Client, made.Secret), nil
 }
 
-func (s *Server) getAppClient(ctx context.Context, in *ClientRef) (*body[clientOutput], error) {
+func (s *Server) getAppClient(ctx context.Context, in *ClientRef) (*tagged[clientOutput], error) {
 	found, err := s.Login.Client(ctx, principalOf(ctx), in.Client)
 	if err != nil {
 		return nil, err
 	}
-	return &body[clientOutput]{s.showClient(found, "")}, nil
+	return s.taggedClient(found, ""), nil
 }
 
 func (s *Server) updateAppClient(ctx context.Context, in *struct {
 	ClientRef
-	Body clientInput
-}) (*body[clientOutput], error) {
-	changed, err := s.Login.UpdateClient(ctx, principalOf(ctx), in.Client, in.Body.rule())
+	IfMatch string `header:"If-Match"`
+	Body    clientInput
+}) (*tagged[clientOutput], error) {
+	changed, err := s.Login.UpdateClient(ctx, principalOf(ctx), in.Client, unquoteTag(in.IfMatch), in.Body.rule())
 	if err != nil {
 		return nil, err
 	}
-	return &body[clientOutput]{s.showClient(changed.Client, changed.Secret)}, nil
+	return s.taggedClient(changed.Client, changed.Secret), nil
 }
 
 func (s *Server) deleteAppClient(ctx context.Context, in *ClientRef) (*struct{}, error) {
@@ -164,7 +170,7 @@ func (t *tokenTypeInput) UnmarshalJSON(raw []byte) error {
 // Schema implements huma.SchemaProvider.
 func (t tokenTypeInput) Schema(huma.Registry) *huma.Schema {
 	text := &huma.Schema{Type: huma.TypeString}
-	return &huma.Schema{Description: "What the browser and the upstream get. A string sets both: service, provider or none.", OneOf: []*huma.Schema{
+	return &huma.Schema{Description: "What the browser and the upstream get. A string sets both: service, provider or none. A provider's own token is shown to the provider on every call; two providers of a project whose tokens could not be told apart are refused.", OneOf: []*huma.Schema{
 		text,
 		{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
 			"client":   {Type: huma.TypeString, Description: "service (default) or provider"},
@@ -220,13 +226,14 @@ type providerOutput struct {
 	TokenType tokenTypeOutput `json:"token_type"`
 	Enabled   bool            `json:"enabled"`
 	Callback  string          `json:"callback_url" doc:"Register it with the provider"`
+	ETag      string          `json:"etag" doc:"For If-Match when this provider is changed"`
 	CreatedAt time.Time       `json:"created_at"`
 	UpdatedAt time.Time       `json:"updated_at"`
 }
 
 func showProvider(p login.Provider) providerOutput {
 	return providerOutput{ID: p.ID, AppClient: p.Client, Type: p.Type, Managed: p.Managed, ClientID: p.ClientID, HasSecret: p.HasSecret, Issuer: p.Issuer,
-		Scopes: p.Scopes, TokenType: tokenTypeOutput(p.Tokens), Enabled: p.Enabled, Callback: p.Callback, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC()}
+		Scopes: p.Scopes, TokenType: tokenTypeOutput(p.Tokens), Enabled: p.Enabled, Callback: p.Callback, ETag: quoteTag(p.ETag), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC()}
 }
 
 func (s *Server) listProviders(ctx context.Context, in *ClientRef) (*body[list[providerOutput]], error) {
@@ -244,7 +251,7 @@ func (s *Server) listProviders(ctx context.Context, in *ClientRef) (*body[list[p
 func (s *Server) createProvider(ctx context.Context, in *struct {
 	ClientRef
 	Body providerInput
-}) (*body[providerOutput], error) {
+}) (*tagged[providerOutput], error) {
 	input, err := in.Body.rule()
 	if err != nil {
 		return nil, err
@@ -253,13 +260,14 @@ func (s *Server) createProvider(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[providerOutput]{showProvider(made)}, nil
+	return &tagged[providerOutput]{quoteTag(made.ETag), showProvider(made)}, nil
 }
 
 func (s *Server) updateProvider(ctx context.Context, in *struct {
 	ProviderRef
-	Body providerInput
-}) (*body[providerOutput], error) {
+	IfMatch string `header:"If-Match"`
+	Body    providerInput
+}) (*tagged[providerOutput], error) {
 	b := in.Body
 	if b.Type != "" || b.Managed || b.Issuer != "" || b.Domain != "" {
 		return nil, fault.InvalidField("/type", "fixed", "Type, issuer, domain and managed stay what they were: whom a provider vouched for depends on them. Add another provider.")
@@ -268,11 +276,11 @@ func (s *Server) updateProvider(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	changed, err := s.Login.UpdateProvider(ctx, principalOf(ctx), in.Provider, input)
+	changed, err := s.Login.UpdateProvider(ctx, principalOf(ctx), in.Provider, unquoteTag(in.IfMatch), input)
 	if err != nil {
 		return nil, err
 	}
-	return &body[providerOutput]{showProvider(changed)}, nil
+	return &tagged[providerOutput]{quoteTag(changed.ETag), showProvider(changed)}, nil
 }
 
 func (s *Server) deleteProvider(ctx context.Context, in *ProviderRef) (*struct{}, error) {

@@ -12,7 +12,7 @@ import (
 // welcomeAbroad are the writes that other sites may send: none of them looks at a
 // cookie. A route that is not here has to refuse them.
 var welcomeAbroad = map[string]bool{
-	"POST /oauth/:client/token": true, "POST /oauth/:client/userinfo": true, "POST /oauth/:client/logout": true, "POST /oauth/:client/authorize": true,
+	"POST /oauth/:client/token": true, "POST /oauth/:client/revoke": true, "POST /oauth/:client/userinfo": true, "POST /oauth/:client/logout": true, "POST /oauth/:client/authorize": true,
 }
 
 // What a browser says of a write that began on another site: new ones in

@@ -81,10 +81,7 @@ func (s *Server) createExport(ctx context.Context, in *struct {
 		Secrets   bool   `json:"secrets,omitempty" doc:"Not available yet: true is answered 422 not_available_yet"`
 	}
 }) (*body[exportOutput], error) {
-	if err := refuseUnavailable(map[string]unavailable{"/secrets": {sent: in.Body.Secrets}}); err != nil {
-		return nil, err
-	}
-	wish := exports.Wish{Format: in.Body.Format, Keys: in.Body.Keys, Consumers: in.Body.Consumers == nil || *in.Body.Consumers}
+	wish := exports.Wish{Format: in.Body.Format, Keys: in.Body.Keys, Consumers: in.Body.Consumers == nil || *in.Body.Consumers, Secrets: in.Body.Secrets}
 	e, err := s.Exports.Request(ctx, principalOf(ctx), in.Project, wish)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/access"
 	"postern/directory"
 )
 
@@ -50,7 +51,7 @@ func answerGroup(g directory.GroupDetail, err error) (*tagged[groupOutput], erro
 	}
 	out := showGroup(g.Group)
 	out.Children, out.Parents = showNested(g.Children), showNested(g.Parents)
-	return &tagged[groupOutput]{quoteTag(directory.ETag(g.UpdatedAt)), out}, nil
+	return &tagged[groupOutput]{quoteTag(access.ETag(g.UpdatedAt)), out}, nil
 }
 
 func (s *Server) listGroups(ctx context.Context, in *struct {

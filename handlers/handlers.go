@@ -50,6 +50,8 @@ type Server struct {
 	Ready       func(context.Context) error // nil means ready for calls
 	Alarm       func() string               // what an operator has to look into although calls are served; "" for nothing
 	Log         *slog.Logger
+
+	oauthTries oauthThrottle
 }
 
 // maxBody bounds what a request to the control plane may send, in bytes.

@@ -20,6 +20,8 @@ func (s *Server) issuers(r *gin.Engine) {
 	r.GET("/oauth/:client/jwks.json", s.jwks)
 	r.POST("/oauth/:client/token", s.token)
 	r.OPTIONS("/oauth/:client/token", s.preflight)
+	r.POST("/oauth/:client/revoke", s.revokeGrant)
+	r.OPTIONS("/oauth/:client/revoke", s.preflight)
 	r.GET("/oauth/:client/userinfo", s.userInfo)
 	r.POST("/oauth/:client/userinfo", s.userInfo)
 	r.OPTIONS("/oauth/:client/userinfo", s.preflight)
@@ -27,16 +29,19 @@ func (s *Server) issuers(r *gin.Engine) {
 	open := func(method, path string, page pageHandler) { r.Handle(method, path, s.open(page)) }
 	open("GET", "/oauth/:client/authorize", s.authorize)
 	open("POST", "/oauth/:client/authorize", s.authorize)
+	open("GET", "/oauth/:client/login/:attempt", s.resumeLogin)
 	open("GET", "/oauth/:client/login/:attempt/:provider", s.chooseProvider)
 	open("GET", "/oauth/:client/callback/:provider", s.loginCallback)
 	open("POST", "/oauth/:client/consent", s.consent)
+	open("GET", "/oauth/:client/tested", s.showTrial)
 	open("GET", "/oauth/:client/logout", s.logout)
 	open("POST", "/oauth/:client/logout", s.logout)
 	open("GET", "/oauth/:client/brand.css", s.brandStyle)
 }
 
 // fromAnywhere lists what other sites may post to: none of it looks at a cookie.
-var fromAnywhere = []string{"POST /oauth/{client}/token", "POST /oauth/{client}/userinfo", "POST /oauth/{client}/logout", "POST /oauth/{client}/authorize"}
+var fromAnywhere = []string{"POST /oauth/{client}/token", "POST /oauth/{client}/revoke", "POST /oauth/{client}/userinfo", "POST /oauth/{client}/logout",
+	"POST /oauth/{client}/authorize"}
 
 // keysFor is how long others may keep discovery documents and keys, in seconds.
 const keysFor = "public, max-age=300"
@@ -97,24 +102,45 @@ type tokenAnswer struct {
 }
 
 func (s *Server) token(c *gin.Context) {
-	s.allowOrigin(c)
-	if err := parseVisit(c); err != nil {
-		s.refuseClient(c, fault.New(fault.Malformed, "invalid_request", "the body could not be read").Because(err))
-		return
-	}
-	form := readOnce(c.Request.PostForm)
-	in := login.TokenInput{ClientID: c.Param("client"), NamedClient: form.get("client_id"), Secret: form.get("client_secret"), GrantType: form.get("grant_type"),
-		Code: form.get("code"), RedirectURI: form.get("redirect_uri"), Verifier: form.get("code_verifier"), RefreshToken: form.get("refresh_token"), Repeated: form.repeated}
-	if name, secret, ok := basicAuth(c.Request); ok {
-		in.Repeated = in.Repeated || in.Secret != "" || (in.NamedClient != "" && in.NamedClient != name)
-		in.NamedClient, in.Secret = name, secret
-	}
-	got, err := s.Login.Token(c.Request.Context(), in)
+	var got login.Tokens
+	err := s.askOfClient(c, func(client login.Credentials, form *once) (err error) {
+		got, err = s.Login.Token(c.Request.Context(), login.TokenInput{Credentials: client, GrantType: form.get("grant_type"),
+			Code: form.get("code"), RedirectURI: form.get("redirect_uri"), Verifier: form.get("code_verifier"), RefreshToken: form.get("refresh_token")})
+		return err
+	})
 	if err != nil {
 		s.refuseClient(c, err)
 		return
 	}
 	writeJSON(c.Writer, http.StatusOK, tokenAnswer{Access: got.Access, Type: "Bearer", Expires: got.Expires, Refresh: got.Refresh, ID: got.ID, Scope: got.Scope})
+}
+
+// revokeGrant answers with nothing, also where there was nothing to revoke (RFC 7009,
+// 2.2).
+func (s *Server) revokeGrant(c *gin.Context) {
+	err := s.askOfClient(c, func(client login.Credentials, form *once) error {
+		return s.Login.Revoke(c.Request.Context(), client, form.get("token"))
+	})
+	if err != nil {
+		s.refuseClient(c, err)
+		return
+	}
+	c.Status(http.StatusOK)
+}
+
+// askOfClient reads a form and who sends it, and counts what is refused.
+func (s *Server) askOfClient(c *gin.Context, ask func(login.Credentials, *once) error) error {
+	s.allowOrigin(c)
+	if err := parseVisit(c); err != nil {
+		return fault.New(fault.Malformed, "invalid_request", "the body could not be read").Because(err)
+	}
+	form := readOnce(c.Request.PostForm)
+	client := login.Credentials{ClientID: c.Param("client"), NamedClient: form.get("client_id"), Secret: form.get("client_secret"), Repeated: form.repeated}
+	if name, secret, ok := basicAuth(c.Request); ok {
+		client.Repeated = client.Repeated || client.Secret != "" || (client.NamedClient != "" && client.NamedClient != name)
+		client.NamedClient, client.Secret = name, secret
+	}
+	return s.oauthTries.try(client.ClientID, c.Request.RemoteAddr, func() error { return ask(client, form) })
 }
 
 // basicAuth reads a client's credentials, each of which is encoded as in a form

@@ -158,7 +158,7 @@ func (s *Server) answerKey(ctx context.Context, in *KeyRef, rule func(context.Co
 func (s *Server) rotateKey(ctx context.Context, in *struct {
 	KeyRef
 	Body *struct {
-		GraceSeconds *int64 `json:"grace_seconds,omitempty" doc:"How long the old secret goes on working; 86400 when absent, 0 ends it at once"`
+		GraceSeconds *int64 `json:"grace_seconds,omitempty" doc:"How long the old secret goes on working; 86400 when absent, 0 ends it at once. One that is in its grace from an earlier rotation ends at once"`
 	} `required:"false"`
 }) (*tagged[keyOutput], error) {
 	grace := keys.DefaultGrace

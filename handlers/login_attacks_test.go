@@ -63,6 +63,8 @@ func TestAuthorizationRequestsThatAreRefused(t *testing.T) {
 			"a request object":         {set("request", "eyJ"), "request_not_supported"},
 			"a request object far off": {set("request_uri", "https://evil.example/r"), "request_not_supported"},
 			"without asking":           {set("prompt", "none"), "login_required"},
+			"not asking and asking":    {set("prompt", "none consent"), "invalid_request"},
+			"an unknown prompt":        {set("prompt", "create"), "invalid_request"},
 			"a state of 3 KB":          {set("state", strings.Repeat("x", 3000)), "invalid_request"},
 		}
 		for name, tt := range tests {
@@ -210,6 +212,28 @@ func (s *app) userInfo(token string) int {
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	return s.do(s.browser(), r).status
+}
+
+// What a provider vouched for ends with it, as at the gateway and for refresh tokens.
+func TestUserInfoEndsWithItsProvider(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		_, other := s.offerFake(nil)
+		got := s.exchange(s.signIn(fake, provider, "openid"))
+		if err := s.server.Login.DeleteProvider(t.Context(), s.owner, other.ID); err != nil {
+			t.Fatal(err)
+		}
+		if status := s.userInfo(got.Access); status != http.StatusOK {
+			t.Fatalf("userinfo without another provider: %d", status)
+		}
+		if err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.ID); err != nil {
+			t.Fatal(err)
+		}
+		if status := s.userInfo(got.Access); status != http.StatusUnauthorized {
+			t.Errorf("userinfo without its provider: %d", status)
+		}
+	})
 }
 
 // Our own tokens do not pass for each other, nor at another issuer.

@@ -136,6 +136,10 @@ func TestProviderTokensAreKeptNowhere(t *testing.T) {
 					}
 				}
 			}
+			// Two issuers of which browsers get opaque tokens could not be told apart.
+			if err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.ID); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if !strings.Contains(book.String(), "a login failed") {
 			t.Error("the log was not read")
@@ -164,18 +168,22 @@ func (s *app) checkHandedOn(t *testing.T, types login.TokenTypes, fake *fakeoidc
 	if err != nil || parsed.UnsafeClaimsWithoutVerification(&claims) != nil {
 		t.Fatalf("%v: the access token is no JWT: %v", types, err)
 	}
-	upstream, err := s.server.Login.UpstreamToken(t.Context(), claims)
 	want := map[string]string{login.ProviderAccessToken: fake.Access, login.ProviderIDToken: idToken}[types.Upstream]
-	if err != nil || upstream.Reveal() != want || claims.Upstream != types.Upstream || (got.Refresh != "") != (want == "") {
-		t.Errorf("%v: the upstream gets another token, or it can be refreshed: %+v, %v", types, claims, err)
+	if claims.Upstream != types.Upstream || (claims.Sealed != "") != (want != "") || (got.Refresh != "") != (want == "") {
+		t.Errorf("%v: the upstream gets another token, or it can be refreshed: %+v", types, claims)
 	}
-	if want != "" && strings.Contains(got.Access, want) {
+	if want == "" {
+		return
+	}
+	if strings.Contains(got.Access, want) {
 		t.Errorf("%v: the token for the upstream is not sealed", types)
 	}
-	claims.ID = "jti_other"
-	if want != "" {
-		if _, err := s.server.Login.UpstreamToken(t.Context(), claims); err == nil {
-			t.Errorf("%v: it opens in another token", types)
+	for range 2 { // the second time with the data key that was kept
+		if upstream, err := s.server.Login.UpstreamToken(t.Context(), claims.ID, claims.Sealed); err != nil || upstream.Reveal() != want {
+			t.Errorf("%v: the upstream gets another token: %v", types, err)
 		}
+	}
+	if _, err := s.server.Login.UpstreamToken(t.Context(), "jti_other", claims.Sealed); err == nil {
+		t.Errorf("%v: it opens in another token", types)
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // A client that nobody here wrote discovers the issuer, signs in, checks every
-// signature and claim, asks userinfo and refreshes, with each algorithm.
+// signature and claim, asks userinfo, refreshes and revokes, with each algorithm.
 func TestACertifiedClientSignsIn(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		for _, algorithm := range []string{login.RS256, login.ES256, login.EdDSA} {
@@ -53,11 +53,11 @@ func TestACertifiedClientSignsIn(t *testing.T) {
 				if _, err := fmt.Fprintln(input, back); err != nil {
 					t.Fatal(err)
 				}
-				var got struct{ Sub, Email, Again string }
+				var got struct{ Sub, Email, Again, After string }
 				if !lines.Scan() || json.Unmarshal(lines.Bytes(), &got) != nil {
 					t.Fatalf("the client does not end: %v\n%s", command.Wait(), complaints.String())
 				}
-				if !strings.HasPrefix(got.Sub, "usr_") || got.Again != got.Sub || got.Email != "ana@example.com" {
+				if !strings.HasPrefix(got.Sub, "usr_") || got.Again != got.Sub || got.Email != "ana@example.com" || got.After != "invalid_token" {
 					t.Errorf("the client got %+v", got)
 				}
 			})

@@ -64,6 +64,10 @@ func newLoginApp(t *testing.T, db *models.DB, in login.ClientInput) *app {
 	if s.client, err = s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, in); err != nil {
 		t.Fatal(err)
 	}
+	taken := projects.AccessChange{Methods: &[]string{"jwt"}} // so that a provider may have any token type
+	if _, err := s.server.Projects.UpdateAccess(t.Context(), s.owner, created.Project.ID, created.Project.Versions[0].ID, "", taken); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -95,7 +99,7 @@ func (s *app) offerReal(real *oidcprovider.Provider, types *login.TokenTypes) lo
 	p := s.offer(login.ProviderInput{Type: "oidc", Issuer: real.Issuer, ClientID: &unset, Tokens: types})
 	app := real.Register(s.t, p.Callback)
 	secret := secrets.Secret(app.Secret)
-	p, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, p.ID, login.ProviderInput{ClientID: &app.ID, ClientSecret: &secret})
+	p, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, p.ID, "", login.ProviderInput{ClientID: &app.ID, ClientSecret: &secret})
 	if err != nil {
 		s.t.Fatal(err)
 	}

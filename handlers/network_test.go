@@ -56,11 +56,14 @@ func loggedAddress(t *testing.T, server *handlers.Server, forwardedFor string) s
 	if len(log.Entries) == 0 {
 		t.Fatal("nothing is in the audit log")
 	}
-	host, _, err := net.SplitHostPort(log.Entries[0].Address)
-	if err != nil {
-		t.Fatal(err)
+	address := log.Entries[0].Address
+	if host, port, err := net.SplitHostPort(address); err == nil {
+		if port == "0" {
+			t.Errorf("%s: nobody comes from port 0", address)
+		}
+		return host
 	}
-	return host
+	return address // a proxy tells no port
 }
 
 func TestTheAuditLogHasWhomATrustedProxyCalledFor(t *testing.T) {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"mime"
@@ -33,14 +34,14 @@ type deviceOutput struct {
 }
 
 // authorizeDevice begins the flow (RFC 8628, 3.1). The parameter machine, which
-// is ours, names the place that will hold the token.
+// is ours, names the place that will hold the token; other clients leave it out.
 func (s *Server) authorizeDevice(c *gin.Context) {
-	form, err := oauthForm(c.Request, "client_id", "machine")
+	form, err := oauthForm(c.Request, "client_id")
 	if err != nil {
 		s.refuseOAuth(c, err)
 		return
 	}
-	asked, err := s.Tokens.Ask(c.Request.Context(), tokens.Ask{Machine: form.Get("machine"), Scopes: strings.Fields(form.Get("scope")), RemoteAddr: c.Request.RemoteAddr})
+	asked, err := s.Tokens.Ask(c.Request.Context(), tokens.Ask{Machine: cmp.Or(form.Get("machine"), "a device"), Scopes: strings.Fields(form.Get("scope")), RemoteAddr: c.Request.RemoteAddr})
 	if err != nil {
 		s.refuseOAuth(c, err)
 		return
@@ -72,7 +73,11 @@ func (s *Server) exchangeDevice(c *gin.Context) {
 		return
 	}
 	from := access.Principal{RemoteAddr: c.Request.RemoteAddr, RequestID: requestID(c.Request.Context())}
-	minted, err := s.Tokens.Exchange(c.Request.Context(), form.Get("device_code"), from)
+	var minted tokens.Minted
+	err = s.oauthTries.try(cliClientID, c.Request.RemoteAddr, func() (err error) {
+		minted, err = s.Tokens.Exchange(c.Request.Context(), form.Get("device_code"), from)
+		return err
+	})
 	if err != nil {
 		s.refuseOAuth(c, err)
 		return
@@ -126,6 +131,7 @@ func (s *Server) refuseOAuth(c *gin.Context, err error) {
 		known = fault.New(fault.Internal, "server_error", "Something went wrong here. Try again later.")
 	}
 	c.Header("Content-Type", "application/json")
+	setRetryAfter(c.Writer.Header(), err)
 	c.Status(statusOf(known.Kind))
 	_ = json.NewEncoder(c.Writer).Encode(oauthProblem{Error: known.Code, Description: known.Public}) // the caller is gone when this fails
 }

@@ -207,7 +207,7 @@ func (o *office) surroundings(t *testing.T, project string) (keyType, product, t
 	if err != nil {
 		t.Fatal(err)
 	}
-	prd, err := o.server.Projects.CreateProduct(t.Context(), o.principal, fmt.Sprintf("product-%d", o.furnished), "")
+	prd, err := o.server.Projects.CreateProduct(t.Context(), o.principal, projects.ProductInput{Name: fmt.Sprintf("product-%d", o.furnished)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func (o *office) fill(t *testing.T, has things, body string) string {
 		}
 		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
 	}
-	return strings.NewReplacer("{code}", has.code, "{team}", o.team, "{invite}", has.invite, "{product}", fmt.Sprintf("product-%d", o.furnished), "{name}", fmt.Sprintf("new-%d", o.furnished)).Replace(body)
+	return strings.NewReplacer("{code}", has.code, "{tenant}", has.tenant, "{team}", o.team, "{invite}", has.invite, "{product}", fmt.Sprintf("product-%d", o.furnished), "{name}", fmt.Sprintf("new-%d", o.furnished), "{group}", has.group, "{child}", has.child, "{number}", fmt.Sprint(o.furnished)).Replace(body)
 }
 
 func (o *office) ask(t *testing.T, method, path, body string, caller []string) answer {

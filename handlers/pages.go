@@ -27,6 +27,7 @@ func (s *Server) pages(r *gin.Engine) {
 	open("GET", "/invite/:code", s.askInvite)
 	open("GET", "/welcome/:code", s.askWelcome)
 	open("POST", "/welcome/:code", s.welcome)
+	open("GET", "/brand/:color", s.showBrand)
 	open("POST", "/theme", s.chooseTheme)
 	open("POST", "/team", s.chooseTeam)
 
@@ -96,6 +97,28 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/projects/:project/key-types/:key_type", s.saveKeyType)
 	inside("POST", "/projects/:project/key-types/:key_type/delete", s.deleteKeyTypePage)
 
+	inside("GET", "/projects/:project/tenants", s.showProjectTenants)
+	inside("POST", "/projects/:project/tenants", s.addProjectTenant)
+	inside("GET", "/projects/:project/tenants/:tenant", s.askDetach)
+	inside("POST", "/projects/:project/tenants/:tenant/detach", s.detachProjectTenant)
+
+	one := "/projects/:project/login/:client"
+	inside("GET", "/projects/:project/login", s.showLoginTab)
+	inside("POST", "/projects/:project/login", s.makeAppClient)
+	inside("GET", one, s.showAppClient)
+	inside("POST", one, s.saveAppClient)
+	inside("POST", one+"/branding", s.saveBranding)
+	inside("POST", one+"/preview", s.previewBranding)
+	inside("POST", one+"/secret", s.changeClientSecret)
+	inside("POST", one+"/test", s.tryLogin)
+	inside("POST", one+"/delete", s.deleteAppClientPage)
+	inside("GET", one+"/providers", s.askProvider)
+	inside("POST", one+"/providers", s.makeProvider)
+	inside("GET", one+"/providers/:provider", s.showProviderPage)
+	inside("POST", one+"/providers/:provider", s.saveProvider)
+	inside("POST", one+"/providers/:provider/switch", s.switchProvider)
+	inside("POST", one+"/providers/:provider/delete", s.deleteProviderPage)
+
 	inside("GET", "/projects/:project/usage", s.showUsagePage)
 	inside("GET", "/projects/:project/requests", s.showRequestsPage)
 
@@ -104,6 +127,40 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("GET", "/exports/:export", s.showExportPage)
 	inside("GET", "/exports/:export/download", s.downloadPage)
 	inside("POST", "/exports/:export/cancel", s.cancelExportPage)
+
+	inside("GET", productsPath, s.showProducts)
+	inside("POST", productsPath, s.makeProduct)
+	inside("GET", productsPath+"/:product", s.showProduct)
+	inside("POST", productsPath+"/:product", s.renameProduct)
+	inside("POST", productsPath+"/:product/delete", s.deleteProductPage)
+	inside("GET", tenantsPath, s.showTenants)
+	inside("POST", tenantsPath, s.makeTenant)
+	inside("GET", tenantsPath+"/:tenant", s.showTenant)
+	inside("POST", tenantsPath+"/:tenant", s.saveTenant)
+	inside("POST", tenantsPath+"/:tenant/delete", s.deleteTenantPage)
+
+	inside("GET", tenantsPath+"/:tenant/users", s.showUsers)
+	inside("POST", tenantsPath+"/:tenant/users", s.expectUser)
+	inside("GET", "/users/:user", s.showUserPage)
+	inside("POST", "/users/:user", s.saveUser)
+	inside("POST", "/users/:user/freeze", s.freezeUserPage)
+	inside("POST", "/users/:user/unfreeze", s.unfreezeUserPage)
+	inside("POST", "/users/:user/delete", s.deleteUserPage)
+	inside("POST", "/users/:user/groups", s.joinGroup)
+	inside("GET", tenantsPath+"/:tenant/entry", s.showEntry)
+	inside("POST", tenantsPath+"/:tenant/entry", s.saveEntry)
+	inside("POST", tenantsPath+"/:tenant/approvals", s.approve)
+	inside("POST", tenantsPath+"/:tenant/approvals/:approval/end", s.endApproval)
+
+	inside("GET", tenantsPath+"/:tenant/groups", s.showGroups)
+	inside("POST", tenantsPath+"/:tenant/groups", s.makeGroup)
+	inside("GET", "/groups/:group", s.showGroupPage)
+	inside("POST", "/groups/:group", s.saveGroup)
+	inside("POST", "/groups/:group/delete", s.deleteGroupPage)
+	inside("POST", "/groups/:group/members", s.putMember)
+	inside("POST", "/groups/:group/members/:user/remove", s.removeMemberOfGroup)
+	inside("POST", "/groups/:group/children", s.nestGroupPage)
+	inside("POST", "/groups/:group/children/:child/remove", s.unnestGroupPage)
 }
 
 func (s *Server) home(*visit) (answer, error) { return goTo("/projects"), nil }

@@ -47,7 +47,7 @@ func (s *Server) configuration(v *visit) (projects.Configure, error) {
 func headOf(p rules.Project, current projects.Tab) projects.Head {
 	path := projectPath(p.Name)
 	return projects.Head{Name: p.Name, DisplayName: p.DisplayName, Access: accessBadge(p.Versions), Current: current,
-		ConfigureURL: path, UsageURL: usagePath(p), RequestsURL: requestsPath(p), ExportURL: path + "/export", HistoryURL: historyOf(p, ""), Frozen: frozenText(p)}
+		ConfigureURL: path, LoginURL: path + "/login", TenantsURL: path + "/tenants", UsageURL: usagePath(p), RequestsURL: requestsPath(p), ExportURL: path + "/export", HistoryURL: historyOf(p, ""), Frozen: frozenText(p)}
 }
 
 func frozenText(p rules.Project) string {
@@ -63,6 +63,8 @@ func (s *Server) versionSection(p rules.Project, version rules.Version) projects
 		Action: accessAction(p, version), Revision: version.ETag, Mode: version.Mode,
 		APIKey: slices.Contains(version.Methods, string(snapshot.APIKey)), JWT: slices.Contains(version.Methods, string(snapshot.JWT)),
 		Issuers: ui.Value{Text: issuerLines(version.Issuers)}, Keyless: version.Keyless,
+		Opaque: slices.Contains(version.Methods, string(snapshot.Opaque)), Endpoint: ui.Value{Text: introspectionLine(version.Opaque)},
+		HasSecret:     version.Opaque != nil && version.Opaque.HasSecret,
 		FallbackOwner: ui.Value{Text: p.FallbackOwner},
 	}, Ranges: rangesSection(p, version)}
 	for _, e := range version.Environments {

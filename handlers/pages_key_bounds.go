@@ -2,13 +2,9 @@ package handlers
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"postern/keys"
-	"postern/models"
 	rules "postern/projects"
 	"postern/snapshot"
 	"postern/views/projects"
@@ -30,12 +26,7 @@ type keyBounds struct {
 }
 
 func postedBounds(v *visit) keyBounds {
-	b := keyBounds{of: v.posted("limits_of"), windows: map[string]string{}, allowed: v.posted("allowed")}
-	for window := snapshot.Second; window < snapshot.Windows; window++ {
-		if typed := strings.TrimSpace(v.posted("limits_" + window.String())); typed != "" {
-			b.windows[window.String()] = typed
-		}
-	}
+	b := keyBounds{of: v.posted("limits_of"), windows: v.postedLimits("limits_"), allowed: v.posted("allowed")}
 	if b.of == "" && len(b.windows) > 0 {
 		b.of = limitsOfOwn
 	}
@@ -51,42 +42,20 @@ func boundsOf(k keys.Key) keyBounds {
 	if b.of = limitsOfOwn; len(*k.Limits) == 0 {
 		b.of = limitsOfNone
 	}
-	for window, calls := range *k.Limits {
-		b.windows[window] = strconv.FormatInt(calls, 10)
-	}
+	b.windows = typedLimits(*k.Limits)
 	return b
 }
 
 // limits is nil for those of the type. Numbers that the form hides, because its
-// choice is another, are not read. What is no number becomes one that the rule
-// refuses.
+// choice is another, are not read.
 func (b keyBounds) limits() map[string]int64 {
 	switch b.of {
 	case limitsOfNone:
 		return map[string]int64{}
 	case limitsOfOwn:
-		out := map[string]int64{}
-		for window, typed := range b.windows {
-			calls, err := strconv.ParseInt(typed, 10, 64)
-			if err != nil {
-				calls = -1
-			}
-			out[window] = calls
-		}
-		return out
+		return *readLimits(b.windows)
 	}
 	return nil
-}
-
-// ranges are the lines that are not empty.
-func (b keyBounds) ranges() []string {
-	out := []string{}
-	for line := range strings.Lines(b.allowed) {
-		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 // form is the part of the form that asks for them, with what is wrong; inherited
@@ -103,7 +72,7 @@ func (b keyBounds) form(inherited string, wrong *mistakes) projects.KeyBounds {
 	}
 	m.Windows = windowFields(b.windows, wrong)
 	m.Error = wrong.take("/limits")
-	m.Allowed = ui.Value{Text: b.allowed, Error: wrong.takeLines("/allowed_cidrs", b.ranges())}
+	m.Allowed = ui.Value{Text: b.allowed, Error: wrong.takeLines("/allowed_cidrs", lines(b.allowed))}
 	return m
 }
 
@@ -123,20 +92,9 @@ func aWindow(name string) string {
 	return "a " + name
 }
 
-// limitsText is such as "10 a second, 1,000 a day", "" for no limits.
-func limitsText(limits models.Limits) string {
-	var parts []string
-	for window := snapshot.Second; window < snapshot.Windows; window++ {
-		if calls, limited := limits[window.String()]; limited {
-			parts = append(parts, humanize.Comma(calls)+" "+aWindow(window.String()))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
 // effectiveText says what holds for a key and where it comes from.
 func effectiveText(k keys.Key) string {
-	text := limitsText(k.Effective)
+	text := limitsText(typedLimits(k.Effective))
 	switch {
 	case k.LimitsFrom == keys.LimitsOfKey && text == "":
 		return "none, whatever its type has"
@@ -154,10 +112,10 @@ func effectiveText(k keys.Key) string {
 func inheritedText(p rules.Project, keyType string) string {
 	for _, t := range p.KeyTypes {
 		if t.Name == keyType && len(t.Limits) > 0 {
-			return fmt.Sprintf("Now %s.", limitsText(t.Limits))
+			return fmt.Sprintf("Now %s.", limitsText(typedLimits(t.Limits)))
 		}
 	}
-	if text := limitsText(p.Limits.Key); text != "" {
+	if text := limitsText(typedLimits(p.Limits.Key)); text != "" {
 		return fmt.Sprintf("It has none: now %s, which the project states for each key.", text)
 	}
 	return "It has none now."
@@ -166,7 +124,7 @@ func inheritedText(p rules.Project, keyType string) string {
 // inheritedByChoice is inheritedText while the type is not chosen yet: the types
 // say their limits beside their names.
 func inheritedByChoice(p rules.Project) string {
-	if text := limitsText(p.Limits.Key); text != "" {
+	if text := limitsText(typedLimits(p.Limits.Key)); text != "" {
 		return fmt.Sprintf("Where it has none, those that the project states for each key: %s.", text)
 	}
 	return "Where it has none, there is no limit."

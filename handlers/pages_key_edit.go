@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/access"
 	"postern/fault"
 	"postern/keys"
 	rules "postern/projects"
@@ -36,6 +37,9 @@ func (s *Server) saveKeyPage(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if err := v.allowed(p, access.KeyChange); err != nil {
+		return answer{}, err
+	}
 	form := keyForm{revision: v.posted("revision"), description: strings.TrimSpace(v.posted("description")), expiresOn: v.posted("expires_on"), bounds: postedBounds(v)}
 	change, err := form.change(k)
 	if err == nil {
@@ -62,7 +66,7 @@ func (s *Server) saveKeyPage(v *visit) (answer, error) {
 // change leaves an expiry alone whose day is as it was: the form knows the day
 // only, and the key may end in the middle of it.
 func (f keyForm) change(k keys.Key) (keys.Change, error) {
-	limits, ranges := f.bounds.limits(), f.bounds.ranges()
+	limits, ranges := f.bounds.limits(), lines(f.bounds.allowed)
 	out := keys.Change{Description: &f.description, Limits: &limits, AllowedCIDRs: &ranges}
 	if f.expiresOn == dayValue(k.ExpiresAt) {
 		return out, nil
@@ -100,14 +104,14 @@ func (s *Server) keyConflict(v *visit, p rules.Project, mine keyForm) (answer, e
 		What: "The key of " + k.Owner, Rows: []projects.Difference{
 			{Label: "Description", Theirs: textOrNone(saved.description), Yours: textOrNone(mine.description)},
 			{Label: "Expires", Theirs: dayText(saved.expiresOn), Yours: dayText(mine.expiresOn)},
-			{Label: "Limits", Theirs: saved.bounds.limitsText(), Yours: mine.bounds.limitsText()},
+			{Label: "Limits", Theirs: saved.bounds.chosenLimits(), Yours: mine.bounds.chosenLimits()},
 			{Label: "Allowed addresses", Theirs: saved.bounds.rangesText(), Yours: mine.bounds.rangesText()},
 		}}
 	m.Hidden = []projects.Pair{{Name: "revision", Value: k.ETag}, {Name: "description", Value: mine.description}, {Name: "expires_on", Value: mine.expiresOn},
 		{Name: "limits_of", Value: mine.bounds.of}, {Name: "allowed", Value: mine.bounds.allowed}}
-	for window := snapshot.Second; window < snapshot.Windows; window++ {
-		if typed := mine.bounds.windows[window.String()]; typed != "" {
-			m.Hidden = append(m.Hidden, projects.Pair{Name: "limits_" + window.String(), Value: typed})
+	for _, window := range windowTitles() {
+		if typed := mine.bounds.windows[window]; typed != "" {
+			m.Hidden = append(m.Hidden, projects.Pair{Name: "limits_" + window, Value: typed})
 		}
 	}
 	return answer{status: http.StatusPreconditionFailed, page: projects.ConflictPage(m)}, nil
@@ -127,17 +131,10 @@ func dayText(day string) string {
 	return day
 }
 
-// limitsText shows the numbers as they were typed: they need not be numbers.
-func (b keyBounds) limitsText() string {
+func (b keyBounds) chosenLimits() string {
 	switch b.of {
 	case limitsOfOwn:
-		var parts []string
-		for window := snapshot.Second; window < snapshot.Windows; window++ {
-			if typed := b.windows[window.String()]; typed != "" {
-				parts = append(parts, typed+" "+aWindow(window.String()))
-			}
-		}
-		return textOrNone(strings.Join(parts, ", "))
+		return textOrNone(limitsText(b.windows))
 	case limitsOfNone:
 		return "none"
 	}
@@ -145,8 +142,5 @@ func (b keyBounds) limitsText() string {
 }
 
 func (b keyBounds) rangesText() string {
-	if ranges := b.ranges(); len(ranges) > 0 {
-		return strings.Join(ranges, ", ")
-	}
-	return "anywhere"
+	return rangesText(lines(b.allowed), "anywhere")
 }

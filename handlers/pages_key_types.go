@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"postern/access"
 	"postern/fault"
 	"postern/keys"
 	rules "postern/projects"
@@ -92,7 +93,7 @@ func (s *Server) keyTypesWith(v *visit, form keyTypeForm, wrong *mistakes) (answ
 		Create: form.view(keyTypesPath(p), wrong), BackURL: projectPath(p.Name) + "#keys"}
 	for _, t := range p.KeyTypes {
 		m.Rows = append(m.Rows, projects.KeyTypeRow{Name: t.Name, URL: keyTypePath(p, t), KeysURL: keysOfType(p, t), BuiltIn: t.BuiltIn,
-			Scopes: strings.Join(t.Scopes, " "), Lifetime: lifetimeText(t.ExpiresIn), Limits: textOrNone(limitsText(t.Limits))})
+			Scopes: strings.Join(t.Scopes, " "), Lifetime: lifetimeText(t.ExpiresIn), Limits: textOrNone(limitsText(typedLimits(t.Limits)))})
 	}
 	return answer{status: max(wrong.status, http.StatusOK), page: projects.KeyTypesPage(m)}, nil
 }
@@ -193,10 +194,8 @@ func (s *Server) deleteKeyTypePage(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if v.posted("confirm") == "true" {
+	if err = v.confirmed(v.allowed(p, access.ProjectUpdate), "Tick the box to delete the key type."); err == nil {
 		err = s.Projects.DeleteKeyType(v.ctx(), v.who, p.ID, t.Name, "")
-	} else {
-		err = fault.InvalidField("/confirm", "required", "Tick the box to delete the key type.")
 	}
 	if err == nil {
 		return v.done("key_type_gone", keyTypesPath(p))
@@ -229,7 +228,7 @@ func (s *Server) keyTypeConflict(v *visit, mine keyTypeForm) (answer, error) {
 		BackURL: path, Action: path, What: "The key type " + t.Name, Rows: []projects.Difference{
 			{Label: "Scopes", Theirs: scopesText(saved.scopes), Yours: scopesText(mine.scopes)},
 			{Label: "Lifetime in days", Theirs: textOrNone(saved.days), Yours: textOrNone(mine.days)},
-			{Label: "Limits", Theirs: typedText(saved.limits), Yours: typedText(mine.limits)},
+			{Label: "Limits", Theirs: textOrNone(limitsText(saved.limits)), Yours: textOrNone(limitsText(mine.limits))},
 		}}
 	m.Hidden = []projects.Pair{{Name: "revision", Value: t.ETag}, {Name: "scopes", Value: mine.scopes}, {Name: "days", Value: mine.days}}
 	for _, window := range windowTitles() {

@@ -33,7 +33,7 @@ func TestKeyTypesOnTheirPage(t *testing.T) {
 		s.post(path, "revision", s.get(path).revisionAt("scopes"), "scopes", " ", "days", "7").is(422, "Key type partner").holds("days", "7").says("#type-scopes-error", "at least one")
 
 		conflict := s.post(path, "revision", opened, "scopes", "stock:read", "days", "30", "limits_minute", "5").is(412, "Changed by somebody else meanwhile").
-			says("tbody", "orders:read").says("tbody", "stock:read").says("tbody", "1,000 per day").says("tbody", "5 per minute")
+			says("tbody", "orders:read").says("tbody", "stock:read").says("tbody", "1,000 a day").says("tbody", "5 a minute")
 		var mine []string
 		for _, name := range []string{"revision", "scopes", "days", "limits_minute", "limits_day"} {
 			mine = append(mine, name, conflict.value("form:has([name=scopes]) [name="+name+"]"))

@@ -72,7 +72,7 @@ func keyFormOf(p rules.Project) projects.KeyForm {
 		Tenants: named(p.Tenants), Product: p.Product, Bounds: keyBounds{}.form(inheritedByChoice(p), &mistakes{})}
 	for _, t := range p.KeyTypes {
 		title := t.Name + " (" + strings.Join(t.Scopes, " ") + ")"
-		if text := limitsText(t.Limits); text != "" {
+		if text := limitsText(typedLimits(t.Limits)); text != "" {
 			title += ": " + text
 		}
 		form.Types = append(form.Types, ui.Option{Value: t.Name, Title: title})
@@ -126,9 +126,12 @@ func environmentText(k keys.Key) string {
 func (s *Server) makeKey(v *visit) (answer, error) {
 	bounds := postedBounds(v)
 	in := keys.CreateInput{Owner: strings.TrimSpace(v.posted("owner")), KeyType: v.posted("key_type"), Tenant: v.posted("tenant"), Product: v.posted("product"),
-		Environment: v.posted("environment"), Description: strings.TrimSpace(v.posted("description")), Limits: bounds.limits(), AllowedCIDRs: bounds.ranges()}
+		Environment: v.posted("environment"), Description: strings.TrimSpace(v.posted("description")), Limits: bounds.limits(), AllowedCIDRs: lines(bounds.allowed)}
 	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
+		return answer{}, err
+	}
+	if err := v.allowed(p, access.KeyCreate); err != nil {
 		return answer{}, err
 	}
 	var minted keys.Minted
@@ -239,12 +242,14 @@ func (s *Server) unfreezeKeyPage(v *visit) (answer, error) {
 }
 
 func (s *Server) revokeKeyPage(v *visit) (answer, error) {
-	return s.changeKey(v, "revoked", func(ctx context.Context, who access.Principal, id string) (keys.Key, error) {
-		if v.posted("confirm") != "true" {
-			return keys.Key{}, fault.InvalidField("/confirm", "required", "Tick the box to revoke the key.")
-		}
-		return s.Keys.Revoke(ctx, who, id)
-	})
+	p, k, err := s.keyOf(v)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := v.confirmed(v.allowed(p, access.KeyChange), "Tick the box to revoke the key."); err != nil {
+		return refusedKey(v, p, k, err)
+	}
+	return s.changeKey(v, "revoked", s.Keys.Revoke)
 }
 
 func (s *Server) changeKey(v *visit, flash string, rule func(context.Context, access.Principal, string) (keys.Key, error)) (answer, error) {

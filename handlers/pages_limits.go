@@ -91,19 +91,17 @@ func readLimits(typed map[string]string) *map[string]int64 {
 	return &out
 }
 
-// typedText says limits in words, shortest window first.
-func typedText(typed map[string]string) string {
+// limitsText says limits as somebody typed them, which need not be numbers, shortest
+// window first: "10 a second, 1,000 a day", "" for no limits.
+func limitsText(typed map[string]string) string {
 	var parts []string
 	for _, window := range windowTitles() {
 		if calls, ok := typed[window]; ok {
 			if n, err := strconv.ParseInt(calls, 10, 64); err == nil {
 				calls = humanize.Comma(n)
 			}
-			parts = append(parts, calls+" per "+window)
+			parts = append(parts, calls+" "+aWindow(window))
 		}
-	}
-	if len(parts) == 0 {
-		return "none"
 	}
 	return strings.Join(parts, ", ")
 }
@@ -136,7 +134,7 @@ func (f limitsForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.What, m.Action = "Limits or other settings", projectPath(p.Name)+"/limits"
 	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}}
 	for _, c := range countedRows {
-		m.Rows = append(m.Rows, projects.Difference{Label: c.title, Yours: typedText(f.typed[c.name]), Theirs: typedText(typedLimits(c.of(p.Limits)))})
+		m.Rows = append(m.Rows, projects.Difference{Label: c.title, Yours: textOrNone(limitsText(f.typed[c.name])), Theirs: textOrNone(limitsText(typedLimits(c.of(p.Limits))))})
 		for _, window := range windowTitles() {
 			m.Hidden = append(m.Hidden, projects.Pair{Name: c.name + "." + window, Value: f.typed[c.name][window]})
 		}

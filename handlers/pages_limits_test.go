@@ -37,7 +37,7 @@ func TestLimitsOfAProject(t *testing.T) {
 		}
 
 		conflict := s.post("/projects/shop/limits", "revision", opened, "key.minute", "7").is(412, "Changed by somebody else meanwhile").
-			says("tbody", "60 per minute, 1,000 per hour").says("tbody", "7 per minute")
+			says("tbody", "60 a minute, 1,000 an hour").says("tbody", "7 a minute")
 		s.post("/projects/shop/limits", "revision", conflict.value("[name=revision]"), "key.minute", conflict.value("[name='key.minute']")).leadsTo("/projects/shop")
 		s.get("/projects/shop").holds("key.minute", "7").holds("key.hour", "").holds("owner.day", "")
 	})

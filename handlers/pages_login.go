@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -31,6 +32,9 @@ func (s *Server) authorize(v *visit) (answer, error) {
 	if asked.get("client_id") != client {
 		return s.loginFailed(v, fault.New(fault.Malformed, "invalid_request", "The application asked in another one's name. Tell whoever runs it."), "")
 	}
+	if err := s.oauthTries.begin(client, v.c.Request.RemoteAddr); err != nil {
+		return s.loginFailed(v, err, "")
+	}
 	if browser == "" {
 		browser = login.NewBrowser()
 	}
@@ -41,6 +45,10 @@ func (s *Server) authorize(v *visit) (answer, error) {
 	if err != nil {
 		return s.loginFailed(v, err, "")
 	}
+	if begun.Refused != "" {
+		m := pages.Problem{Shell: s.loginShell(v, begun.Client), Status: http.StatusBadRequest, Text: begun.Refused, Back: begun.Back, RequestID: requestID(v.ctx())}
+		return answer{status: m.Status, page: pages.ProblemPage(m)}, nil
+	}
 	if begun.Back != "" {
 		return goTo(begun.Back), nil
 	}
@@ -49,7 +57,8 @@ func (s *Server) authorize(v *visit) (answer, error) {
 }
 
 func (s *Server) choose(v *visit, begun login.Begun, status int, complaint string) answer {
-	m := pages.Choose{Shell: s.loginShell(v, begun.Client), Error: complaint}
+	m := pages.Choose{Shell: s.loginShell(v, begun.Client), Error: complaint, Back: begun.Back}
+	m.Shell.Trial = begun.Trial
 	for _, offer := range begun.Offers {
 		m.Offers = append(m.Offers, pages.Offer{Type: offer.Type, Label: offer.Label,
 			URL: "/oauth/" + url.PathEscape(v.param("client")) + "/login/" + begun.Attempt + "/" + offer.ID})
@@ -59,9 +68,10 @@ func (s *Server) choose(v *visit, begun login.Begun, status int, complaint strin
 
 // loginShell dresses a page in the client's colours, and opens the page's policy
 // for the client's logo.
-func (s *Server) loginShell(v *visit, brand login.Branding) pages.Shell {
-	shell := pages.Shell{Title: "Sign in", App: brand.Title, Welcome: brand.Welcome, LogoURL: brand.LogoURL, Theme: s.theme(v.c.Request)}
-	if brand.Title != "" {
+func (s *Server) loginShell(v *visit, brand login.Look) pages.Shell {
+	shell := pages.Shell{Title: "Sign in", App: brand.Title, Welcome: brand.Welcome, LogoURL: brand.LogoURL, Theme: s.theme(v.c.Request),
+		Unclaimed: brand.Unclaimed, Site: brand.Site}
+	if brand.Title != "" && !brand.Unclaimed {
 		shell.Title = "Sign in to " + brand.Title
 	}
 	if brand.Color != "" {
@@ -78,6 +88,19 @@ func (s *Server) loginShell(v *visit, brand login.Branding) pages.Shell {
 func (v *visit) widen(directive, source string) {
 	h := v.c.Writer.Header()
 	h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), directive, directive+" "+source, 1))
+}
+
+// resumeLogin shows the providers of a login that is under way in this browser.
+func (s *Server) resumeLogin(v *visit) (answer, error) {
+	begun, err := s.Login.Resume(v.ctx(), v.param("client"), v.param("attempt"), s.cookie(v.c.Request, loginCookie))
+	if err != nil {
+		return s.loginFailed(v, err, "")
+	}
+	if len(begun.Offers) == 0 {
+		return goTo(begun.Back), nil
+	}
+	begun.Back = ""
+	return s.choose(v, begun, http.StatusOK, ""), nil
 }
 
 func (s *Server) chooseProvider(v *visit) (answer, error) {
@@ -100,7 +123,11 @@ func (s *Server) loginCallback(v *visit) (answer, error) {
 		return goTo(arrived.Back), nil
 	}
 	m := pages.Consent{Shell: s.loginShell(v, arrived.Client), Action: "/oauth/" + url.PathEscape(v.param("client")) + "/consent", Attempt: arrived.Attempt,
-		Ticket: arrived.Ticket.Reveal(), Name: arrived.Person.Name, Email: arrived.Person.Email, Provider: arrived.Label, Site: arrived.Site, Shares: arrived.Shares}
+		Ticket: arrived.Ticket.Reveal(), Name: arrived.Person.Name, Email: arrived.Person.Email, Provider: arrived.Label, Site: arrived.Site, Again: arrived.Before != ""}
+	m.Shell.Trial = arrived.Trial
+	for _, one := range arrived.Shares {
+		m.Shares = append(m.Shares, pages.Share(one))
+	}
 	// The answer to this form leads to the client's site, which browsers count as
 	// a place that the form leads to.
 	v.widen("form-action 'self'", arrived.Site)
@@ -131,8 +158,12 @@ func (s *Server) loginFailed(v *visit, err error, attempt string) (answer, error
 		return answer{}, err
 	}
 	s.logLogin(v, err)
+	setRetryAfter(v.c.Writer.Header(), err)
 	problem := problemOf(err, requestID(v.ctx()))
 	again, againErr := s.Login.Resume(v.ctx(), v.param("client"), attempt, s.cookie(v.c.Request, loginCookie))
+	if againErr == nil && again.Trial {
+		problem.Detail = withCause(problem.Detail, err)
+	}
 	if againErr == nil && len(again.Offers) > 0 {
 		return s.choose(v, again, problem.Status, problem.Detail), nil
 	}
@@ -140,8 +171,22 @@ func (s *Server) loginFailed(v *visit, err error, attempt string) (answer, error
 	if brandErr != nil {
 		return answer{}, err
 	}
+	if againErr == nil {
+		brand = again.Client // knows where people are sent on to
+	}
 	m := pages.Problem{Shell: s.loginShell(v, brand), Status: problem.Status, Text: problem.Detail, Back: again.Back, RequestID: problem.RequestID}
+	m.Shell.Trial = again.Trial
 	return answer{status: problem.Status, page: pages.ProblemPage(m)}, nil
+}
+
+// withCause says beside what people read why it is so, for whoever tries the login
+// out and can mend it. Causes hold no tokens (login/providers).
+func withCause(text string, err error) string {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Unwrap() == nil {
+		return text
+	}
+	return text + " You see this because you test: " + f.Unwrap().Error() + "."
 }
 
 // logLogin keeps why a login failed, which whoever runs the application asks for
@@ -161,12 +206,12 @@ func (s *Server) logout(v *visit) (answer, error) {
 	if err != nil {
 		return s.loginFailed(v, err, "")
 	}
-	if back != "" {
+	if back != "" && !brand.Unclaimed {
 		return goTo(back), nil
 	}
 	shell := s.loginShell(v, brand)
 	shell.Title = "Signed out"
-	return show(pages.SignedOutPage(shell)), nil
+	return show(pages.SignedOutPage(shell, back)), nil
 }
 
 // brandStyle is the client's colour as a style sheet, since the pages' policy takes
@@ -176,11 +221,16 @@ func (s *Server) brandStyle(v *visit) (answer, error) {
 	if err != nil || brand.Color == "" {
 		return answer{}, orNotFound(err)
 	}
+	writeBrand(v, brand.Color)
+	return answer{}, nil
+}
+
+// writeBrand answers with a colour that was checked, and the ink to read on it.
+func writeBrand(v *visit, color string) {
 	v.c.Header("Content-Type", "text/css; charset=utf-8")
 	v.c.Header("Cache-Control", "private, max-age=60")
 	v.c.Status(http.StatusOK)
-	_, _ = fmt.Fprintf(v.c.Writer, ":root{--brand:%s;--brand-ink:%s}\n", brand.Color, inkOn(brand.Color)) // the caller is gone when this fails
-	return answer{}, nil
+	_, _ = fmt.Fprintf(v.c.Writer, ":root{--brand:%s;--brand-ink:%s}\n", color, inkOn(color)) // the caller is gone when this fails
 }
 
 func orNotFound(err error) error {

@@ -22,15 +22,11 @@ func (s *Server) productSection(v *visit, p rules.Project) (projects.Product, er
 func (s *Server) productsOf(v *visit, team string) ([]rules.Product, error) {
 	var out []rules.Product
 	for cursor := ""; ; {
-		found, next, err := s.Projects.Products(v.ctx(), v.who, cursor, rules.MaxPage)
+		found, next, err := s.Projects.Products(v.ctx(), v.who, team, cursor, rules.MaxPage)
 		if err != nil {
 			return nil, err
 		}
-		for _, product := range found {
-			if product.Team == team {
-				out = append(out, product)
-			}
-		}
+		out = append(out, found...)
 		if cursor = next; cursor == "" {
 			return out, nil
 		}
@@ -48,8 +44,7 @@ func (s *Server) saveProduct(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	if form.fresh != "" {
-		v.enter(p.Team) // where the product is made
-		if _, err = s.Projects.CreateProduct(v.ctx(), v.who, form.fresh, ""); err != nil {
+		if _, err = s.Projects.CreateProduct(v.ctx(), v.who, rules.ProductInput{Team: p.Team, Name: form.fresh}); err != nil {
 			return s.saved(v, err, "", form)
 		}
 		form.product, form.fresh = form.fresh, ""
@@ -70,14 +65,7 @@ func (f productForm) mark(m *projects.Configure, wrong *mistakes) {
 
 func (f productForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.What, m.Action = "The product or another setting", projectPath(p.Name)+"/product"
-	m.Rows = []projects.Difference{{Label: "Product", Yours: orNoneText(f.product), Theirs: orNoneText(p.Product)}}
+	m.Rows = []projects.Difference{{Label: "Product", Yours: textOrNone(f.product), Theirs: textOrNone(p.Product)}}
 	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}, {Name: "in_product", Value: f.product}}
 	return nil
-}
-
-func orNoneText(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
 }

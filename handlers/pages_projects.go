@@ -46,7 +46,7 @@ func (s *Server) showProjects(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	m := projects.List{Page: v.shell("Projects", "/projects")}
+	m := projects.List{Page: v.shell("Projects", "/projects"), Tabs: teamTabs("/projects")}
 	if m.Claims, err = s.offers(v); err != nil {
 		return answer{}, err
 	}

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"postern/access"
 	"postern/fault"
 	rules "postern/projects"
+	"postern/secrets"
 	"postern/snapshot"
 	"postern/views/projects"
 )
@@ -35,16 +37,25 @@ func (f settingsForm) compare(m *projects.Conflict, p rules.Project) error {
 }
 
 type accessForm struct {
-	version, revision, mode, keyless, fallbackOwner, issuers string
-	methods                                                  []string
+	version, revision, mode, keyless, fallbackOwner, issuers, endpoint string
+	endpointSecret                                                     secrets.Secret
+	methods                                                            []string
 }
 
 func (s *Server) saveAccess(v *visit) (answer, error) {
 	form := accessForm{version: v.param("version"), revision: v.posted("revision"), mode: v.posted("mode"), keyless: v.posted("keyless"),
-		fallbackOwner: strings.TrimSpace(v.posted("fallback_owner")), issuers: strings.TrimSpace(v.posted("token_issuers")), methods: v.c.Request.PostForm["methods"]}
+		fallbackOwner: strings.TrimSpace(v.posted("fallback_owner")), issuers: strings.TrimSpace(v.posted("token_issuers")),
+		endpoint: strings.TrimSpace(v.posted("introspection")), endpointSecret: secrets.Secret(v.posted("introspection_secret")), methods: v.c.Request.PostForm["methods"]}
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err != nil {
+		return answer{}, err
+	}
 	change, err := form.change()
 	if err == nil {
-		_, err = s.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, change)
+		_, err = s.Projects.UpdateAccess(v.ctx(), v.who, p.ID, form.version, form.revision, change)
 	}
 	return s.saved(v, err, "access", form)
 }
@@ -57,8 +68,9 @@ func (f accessForm) change() (rules.AccessChange, error) {
 	if f.falls() {
 		out.FallbackOwner = &f.fallbackOwner
 	}
-	if !slices.Contains(methods, string(snapshot.JWT)) {
-		return out, nil
+	var err error
+	if out.Opaque, err = f.introspection(); err != nil || !slices.Contains(methods, string(snapshot.JWT)) {
+		return out, err
 	}
 	issuers, err := parseIssuers(f.issuers)
 	out.Issuers = &issuers
@@ -98,16 +110,19 @@ func (f accessForm) mark(m *projects.Configure, wrong *mistakes) {
 		if m.Versions[i].ID != f.version {
 			continue
 		}
-		access := &m.Versions[i].Access
-		access.Revision, access.Mode, access.Keyless = f.revision, f.mode, f.keyless
-		access.JWT = slices.Contains(f.methods, string(snapshot.JWT))
-		access.Issuers = wrong.value(issuersPointer, f.issuers)
-		access.APIKey = slices.Contains(f.methods, string(snapshot.APIKey))
-		access.FallbackOwner = wrong.value("/fallback_owner", f.fallbackOwner)
-		access.ModeError = wrong.take("/requests_auth/mode")
-		access.MethodsError = wrong.take("/requests_auth/methods")
-		access.KeylessError = wrong.take("/requests_auth/keyless")
-		access.Error = wrong.rest()
+		shown := &m.Versions[i].Access
+		shown.Revision, shown.Mode, shown.Keyless = f.revision, f.mode, f.keyless
+		shown.JWT = slices.Contains(f.methods, string(snapshot.JWT))
+		shown.Issuers = wrong.value(issuersPointer, f.issuers)
+		shown.Opaque = slices.Contains(f.methods, string(snapshot.Opaque))
+		shown.SecretError = wrong.take("/requests_auth/opaque/client_secret")
+		shown.Endpoint = wrong.value("/requests_auth/opaque", f.endpoint)
+		shown.APIKey = slices.Contains(f.methods, string(snapshot.APIKey))
+		shown.FallbackOwner = wrong.value("/fallback_owner", f.fallbackOwner)
+		shown.ModeError = wrong.take("/requests_auth/mode")
+		shown.MethodsError = wrong.take("/requests_auth/methods")
+		shown.KeylessError = wrong.take("/requests_auth/keyless")
+		shown.Error = wrong.rest()
 	}
 }
 
@@ -122,9 +137,11 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 		{Label: "Who may call", Yours: projects.ModeTitle(f.mode), Theirs: projects.ModeTitle(now.Mode)},
 		{Label: "Allowed methods", Yours: methodsText(f.methods), Theirs: methodsText(now.Methods)},
 		{Label: "Token issuers", Yours: f.issuers, Theirs: issuerLines(now.Issuers)},
+		{Label: "Introspection", Yours: f.endpoint, Theirs: introspectionLine(now.Opaque)},
 		{Label: "A call without an API key", Yours: projects.KeylessTitle(f.keyless), Theirs: projects.KeylessTitle(now.Keyless)},
 	}
-	m.Hidden = []projects.Pair{{Name: "revision", Value: now.ETag}, {Name: "mode", Value: f.mode}, {Name: "keyless", Value: f.keyless}, {Name: "token_issuers", Value: f.issuers}}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: now.ETag}, {Name: "mode", Value: f.mode}, {Name: "keyless", Value: f.keyless}, {Name: "token_issuers", Value: f.issuers},
+		{Name: "introspection", Value: f.endpoint}} // without the secret, which a page never holds
 	for _, method := range f.methods {
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "methods", Value: method})
 	}

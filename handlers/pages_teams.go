@@ -184,14 +184,11 @@ func (s *Server) removeMemberPage(v *visit) (answer, error) {
 }
 
 func (s *Server) leaveTeamPage(v *visit) (answer, error) {
-	if err := access.Check(v.who, v.param("team"), access.MemberLeave); err != nil {
-		return answer{}, err
+	err := v.confirmed(access.Check(v.who, v.param("team"), access.MemberLeave), "Tick the box to leave the team.")
+	if err == nil {
+		err = s.Accounts.Leave(v.ctx(), v.who, v.param("team"))
 	}
-	err := fault.InvalidField("/confirm", "required", "Tick the box to leave the team.")
-	if v.posted("confirm") != "true" {
-		return s.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Leave.Error = wrong.rest() })
-	}
-	if err := s.Accounts.Leave(v.ctx(), v.who, v.param("team")); err != nil {
+	if err != nil {
 		return s.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Leave.Error = wrong.rest() })
 	}
 	return v.done("left", "/teams")

@@ -134,6 +134,7 @@ func (s *Server) webhookDetail(v *visit) (pages.Detail, error) {
 	}
 	path := webhookPath(w.ID)
 	m := pages.Detail{Page: v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}), URL: w.URL, State: webhookBadge(w), Notice: webhookNotice(w),
+		Delete: ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Text: "Delete this webhook. What it was sent is forgotten with it.", Button: "Delete webhook"},
 		Action: path, Enabled: w.Enabled, Form: pages.Form{URL: ui.Value{Text: w.URL}, Description: ui.Value{Text: w.Description}, Events: eventOptions(w.Events)},
 		Facts: []ui.Fact{{Label: "Id", Value: w.ID, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: moment(w.CreatedAt)}}}
 	if w.Description != "" {
@@ -208,10 +209,23 @@ func (s *Server) rotateWebhookPage(v *visit) (answer, error) {
 }
 
 func (s *Server) deleteWebhookPage(v *visit) (answer, error) {
-	if err := s.Webhooks.Delete(v.ctx(), v.who, v.param("webhook")); err != nil {
+	w, err := s.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	if err != nil {
 		return answer{}, err
 	}
-	return v.done("webhook_gone", webhooksPath)
+	if err = v.confirmed(access.Check(v.who, w.Team, access.WebhookChange), "Tick the box to delete the webhook."); err == nil {
+		err = s.Webhooks.Delete(v.ctx(), v.who, w.ID)
+	}
+	if err == nil {
+		return v.done("webhook_gone", webhooksPath)
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return answer{}, err
+	}
+	m, err := s.webhookDetail(v)
+	m.Delete.Error = wrong.rest()
+	return answer{status: wrong.status, page: pages.DetailPage(m)}, err
 }
 
 func (s *Server) redeliverPage(v *visit) (answer, error) {

@@ -36,3 +36,13 @@ func TestAWebhooksTeamIsChosen(t *testing.T) {
 		}
 	})
 }
+
+func TestAWebhookIsDeletedOnceThatIsConfirmed(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newOwner(t, db)
+		path := s.post("/settings/webhooks", "url", "http://8.8.8.8/hook", "events", "key.frozen").is(201, "Webhook added").Find("main a.btn").AttrOr("href", "")
+		s.post(path+"/delete").is(422, "http://8.8.8.8/hook").says("[role=alert]", "Tick the box")
+		s.post(path+"/delete", "confirm", "true").leadsTo("/settings/webhooks")
+		s.get("/settings/webhooks").says("[data-flash]", "deleted").says("main", "No webhooks yet")
+	})
+}

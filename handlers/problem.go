@@ -5,10 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"postern/fault"
 )
@@ -26,7 +23,7 @@ type Problem struct { //nolint:errname // its JSON is what RFC 9457 calls a prob
 
 // ProblemField points at one wrong field of the request.
 type ProblemField struct {
-	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) into the body"`
+	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) into the body; what stands in the query is named the same way"`
 	Detail  string `json:"detail"`
 	Code    string `json:"code,omitempty"`
 }
@@ -104,6 +101,10 @@ func describe(h http.Header, p *Problem, err error) {
 	if challenges(p) {
 		h.Set("WWW-Authenticate", challenge(p.Code))
 	}
+	setRetryAfter(h, err)
+}
+
+func setRetryAfter(h http.Header, err error) {
 	if wait := fault.RetryAfter(err); wait > 0 {
 		h.Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
 	}
@@ -125,68 +126,4 @@ func challenge(code string) string {
 		return bearerChallenge + `, error="` + code + `"`
 	}
 	return bearerChallenge
-}
-
-// frameworkProblem shapes what huma itself refuses: bodies that are no JSON, do
-// not fit the schema or are too large. The refused values are not repeated; they
-// may be secrets.
-func frameworkProblem(status int, message string, errs ...error) huma.StatusError {
-	p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: message, Code: frameworkCode(status)}
-	for _, err := range errs {
-		field := ProblemField{Detail: "is not valid"}
-		var detailer huma.ErrorDetailer
-		if errors.As(err, &detailer) {
-			d := detailer.ErrorDetail()
-			field = ProblemField{Pointer: pointerOf(d.Location), Detail: d.Message}
-		}
-		if name, ok := strings.CutPrefix(field.Detail, "expected required property "); ok {
-			name, _, _ = strings.Cut(name, " ")
-			field = ProblemField{Pointer: field.Pointer + "/" + name, Code: "required", Detail: "This field is required."}
-		}
-		if strings.HasPrefix(field.Detail, "unexpected property") {
-			field.Code, field.Detail = "unknown_field", "This field is not known here. Check its spelling, or leave it out."
-		}
-		p.Errors = append(p.Errors, field)
-	}
-	switch {
-	case status == http.StatusBadRequest && len(p.Errors) > 0:
-		p.Detail = "The body is not valid JSON: " + p.Errors[0].Detail
-		p.Errors = nil
-	case status == http.StatusRequestEntityTooLarge:
-		p.Detail = "The body is larger than 1 MiB."
-	case status == http.StatusUnsupportedMediaType:
-		p.Detail, p.Errors = "Send the body as application/json.", nil
-	case len(p.Errors) == 1:
-		p.Detail = p.Errors[0].Detail
-		if p.Errors[0].Code != "" {
-			p.Code = p.Errors[0].Code
-		}
-	case len(p.Errors) > 1:
-		p.Detail = "Several fields are not valid."
-	}
-	return p
-}
-
-func frameworkCode(status int) string {
-	switch status {
-	case http.StatusBadRequest:
-		return "malformed"
-	case http.StatusRequestEntityTooLarge:
-		return "too_large"
-	case http.StatusUnsupportedMediaType:
-		return "unsupported_media_type"
-	case http.StatusUnprocessableEntity:
-		return "invalid_fields"
-	}
-	return strings.ToLower(strings.ReplaceAll(http.StatusText(status), " ", "_"))
-}
-
-// pointerOf turns huma's location (body.a.b[3]) into a JSON Pointer.
-func pointerOf(location string) string {
-	rest, ok := strings.CutPrefix(location, "body")
-	if !ok {
-		return location
-	}
-	rest = strings.NewReplacer("~", "~0", "/", "~1").Replace(rest)
-	return strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(rest)
 }

@@ -41,8 +41,8 @@ func taggedProduct(p projects.Product, err error) (*tagged[productOutput], error
 	return &tagged[productOutput]{quoteTag(p.ETag), showProduct(p)}, nil
 }
 
-func (s *Server) listProducts(ctx context.Context, in *struct{ Page }) (*body[list[productOutput]], error) {
-	found, next, err := s.Projects.Products(ctx, principalOf(ctx), in.Cursor, in.Limit)
+func (s *Server) listProducts(ctx context.Context, in *inTeam) (*body[list[productOutput]], error) {
+	found, next, err := s.Projects.Products(ctx, principalOf(ctx), in.Team, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +55,12 @@ func (s *Server) listProducts(ctx context.Context, in *struct{ Page }) (*body[li
 
 func (s *Server) createProduct(ctx context.Context, in *struct {
 	Body struct {
+		Team        string `json:"team,omitempty" doc:"Id of the caller's team that it belongs to; the first one when absent"`
 		Name        string `json:"name" doc:"Fixed from then on"`
 		DisplayName string `json:"display_name,omitempty" doc:"The name when absent"`
 	}
 }) (*tagged[productOutput], error) {
-	return taggedProduct(s.Projects.CreateProduct(ctx, principalOf(ctx), in.Body.Name, in.Body.DisplayName))
+	return taggedProduct(s.Projects.CreateProduct(ctx, principalOf(ctx), projects.ProductInput(in.Body)))
 }
 
 func (s *Server) getProduct(ctx context.Context, in *ProductRef) (*tagged[productOutput], error) {

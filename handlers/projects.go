@@ -54,6 +54,8 @@ type requestsAuthOutput struct {
 	Methods []string `json:"methods"`
 	Keyless string   `json:"keyless"`
 	JWT     *jwtBody `json:"jwt,omitempty"`
+
+	Opaque *opaqueOutput `json:"opaque,omitempty" doc:"Whom the method opaque asks about tokens; never with its secret"`
 }
 
 // jwtBody is whose tokens the method jwt takes.
@@ -115,7 +117,7 @@ func (s *Server) showProject(p projects.Project) projectOutput {
 
 func (s *Server) showVersion(v projects.Version) versionOutput {
 	out := versionOutput{ID: v.ID, Name: v.Name, ETag: quoteTag(v.ETag), Environments: []environmentOutput{},
-		IP: ipRules{Allow: v.IPAllow, Deny: v.IPDeny}, RequestsAuth: requestsAuthOutput{Mode: v.Mode, Methods: v.Methods, Keyless: v.Keyless, JWT: showIssuers(v.Issuers)}}
+		IP: ipRules{Allow: v.IPAllow, Deny: v.IPDeny}, RequestsAuth: requestsAuthOutput{Mode: v.Mode, Methods: v.Methods, Keyless: v.Keyless, JWT: showIssuers(v.Issuers), Opaque: showOpaque(v.Opaque)}}
 	for _, e := range v.Environments {
 		out.Environments = append(out.Environments, s.showEnvironment(e))
 	}
@@ -126,10 +128,7 @@ func (s *Server) showEnvironment(e projects.Environment) environmentOutput {
 	return environmentOutput{ID: e.ID, Name: e.Name, Target: e.Target, URL: s.Config.Address(e.Project, e.Version, e.Name), ETag: quoteTag(e.ETag)}
 }
 
-func (s *Server) listProjects(ctx context.Context, in *struct {
-	Page
-	Team string `query:"team" doc:"Id of one team; all of the caller's when absent"`
-}) (*body[list[projectOutput]], error) {
+func (s *Server) listProjects(ctx context.Context, in *inTeam) (*body[list[projectOutput]], error) {
 	found, err := s.Projects.List(ctx, principalOf(ctx), in.Team, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, err
@@ -180,7 +179,7 @@ func (s *Server) updateVersion(ctx context.Context, in *struct {
 			Methods *[]string   `json:"methods,omitempty"`
 			Keyless *string     `json:"keyless,omitempty"`
 			JWT     *jwtBody    `json:"jwt,omitempty"`
-			Opaque  unavailable `json:"opaque,omitempty"`
+			Opaque  *opaqueBody `json:"opaque,omitempty" doc:"Replaces whom the method opaque asks about tokens"`
 		} `json:"requests_auth,omitempty"`
 		IP struct {
 			Allow *[]string `json:"allow,omitempty" doc:"Replaces the address ranges that calls may come from; [] for anywhere"`
@@ -189,10 +188,7 @@ func (s *Server) updateVersion(ctx context.Context, in *struct {
 	}
 }) (*tagged[versionOutput], error) {
 	auth := in.Body.RequestsAuth
-	if err := refuseUnavailable(map[string]unavailable{"/requests_auth/opaque": auth.Opaque}); err != nil {
-		return nil, err
-	}
-	change := projects.AccessChange{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless, IPAllow: in.Body.IP.Allow, IPDeny: in.Body.IP.Deny}
+	change := projects.AccessChange{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless, Opaque: auth.Opaque.rule(), IPAllow: in.Body.IP.Allow, IPDeny: in.Body.IP.Deny}
 	if auth.JWT != nil {
 		issuers := auth.JWT.rule()
 		change.Issuers = &issuers

@@ -44,7 +44,7 @@ type requestsAuthInput struct {
 	Keyless  string         `json:"keyless,omitempty" doc:"reject (default) or owner_fallback"`
 	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"Beside the built-in full and read-only"`
 	JWT      *jwtBody       `json:"jwt,omitempty"`
-	Opaque   unavailable    `json:"opaque,omitempty"`
+	Opaque   *opaqueBody    `json:"opaque,omitempty" doc:"Whom the method opaque asks about tokens"`
 }
 
 type loginInput struct {
@@ -186,11 +186,7 @@ func sameSecret(guess, secret string) bool {
 }
 
 func (in *createProxyInput) refuseUnavailable() error {
-	sent := map[string]unavailable{"/openapi": in.Body.OpenAPI}
-	if auth := in.Body.RequestsAuth; auth != nil {
-		sent["/requests_auth/opaque"] = auth.Opaque
-	}
-	return refuseUnavailable(sent)
+	return refuseUnavailable(map[string]unavailable{"/openapi": in.Body.OpenAPI})
 }
 
 func (in *createProxyInput) rule() projects.CreateInput {
@@ -200,7 +196,7 @@ func (in *createProxyInput) rule() projects.CreateInput {
 		out.Environments[name] = environment.Target
 	}
 	if auth := b.RequestsAuth; auth != nil {
-		out.Auth = projects.AuthInput{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless}
+		out.Auth = projects.AuthInput{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless, Opaque: auth.Opaque.rule()}
 		if auth.JWT != nil {
 			out.Auth.Issuers = auth.JWT.rule()
 		}

@@ -75,18 +75,19 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 		header := newOwnerOf(t, s)
 		for body, want := range map[string]string{
 			createWithLogin(`{}`): "/login/providers required",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x"},{"type":"github","client_id":"x"}]}`):               "/login/providers/1/client_secret required",
-			createWithLogin(`{"providers":[{"type":"myspace"}]}`):                                                                "/login/providers/0/type unknown_provider",
-			createWithLogin(`{"providers":[{"type":"github","managed":true}]}`):                                                  "/login/providers/0/managed managed_login_unavailable",
-			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x"}]}`):                                                   "/login/providers/0/issuer required",
-			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x","issuer":"http://169.254.169.254"}]}`):                 "/login/providers/0/issuer target_forbidden",
-			createWithLogin(`{"providers":[{"type":"auth0","client_id":"x","issuer":"https://8.8.8.8","domain":"8.8.8.8"}]}`):    "/login/providers/0/domain one_of_two",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`):                             "/login/providers/0/token_type/upstream not_available_yet",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":{"upstream":"provider_id_token"}}]}`):   "/login/providers/0/token_type/upstream not_available_yet",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}],"redirect_uris":["http://app.example.com/"]}`):     "/login/redirect_uris/0 invalid_redirect_uri",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}]}`, `"requests_auth":{"mode":"authenticate"}`):      "/requests_auth/methods not_available_yet",
-			createWithLogin(`{"providers":[{"type":"google"}]}`, `"name":"N"`):                                                   "/name invalid_name, /login/providers/0/client_id required",
-			createWithLogin(`{"providers":[` + strings.Repeat(`{"type":"google","client_id":"x"},`, 20) + `{"type":"google"}]}`): "/login/providers too_many",
+			createWithLogin(`{"providers":[{"type":"google","client_id":"x"},{"type":"github","client_id":"x"}]}`):                                                                                               "/login/providers/1/client_secret required",
+			createWithLogin(`{"providers":[{"type":"myspace"}]}`):                                                                                                                                                "/login/providers/0/type unknown_provider",
+			createWithLogin(`{"providers":[{"type":"github","managed":true}]}`):                                                                                                                                  "/login/providers/0/managed managed_login_unavailable",
+			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x"}]}`):                                                                                                                                   "/login/providers/0/issuer required",
+			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x","issuer":"http://169.254.169.254"}]}`):                                                                                                 "/login/providers/0/issuer target_forbidden",
+			createWithLogin(`{"providers":[{"type":"auth0","client_id":"x","issuer":"https://8.8.8.8","domain":"8.8.8.8"}]}`):                                                                                    "/login/providers/0/domain one_of_two",
+			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`):                                                                                                             "/login/providers/0/token_type/upstream method_missing",
+			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":{"upstream":"provider_id_token"}}]}`):                                                                                   "/login/providers/0/token_type/upstream method_missing",
+			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}],"redirect_uris":["http://app.example.com/"]}`):                                                                                     "/login/redirect_uris/0 invalid_redirect_uri",
+			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"provider"},{"type":"google","client_id":"y","token_type":"provider"}]}`, `"requests_auth":{"mode":"authenticate"}`):    "/login/providers/1/token_type/client token_type_ambiguous",
+			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}]}`, `"requests_auth":{"mode":"authenticate","jwt":{"allowed_pairs":[{"iss":"`+s.Config.PublicURL+`/oauth/cli_1","aud":"cli_1"}]}}`): "/requests_auth/jwt/allowed_pairs/0/iss own_issuer",
+			createWithLogin(`{"providers":[{"type":"google"}]}`, `"name":"N"`):                                                                                                                                   "/name invalid_name, /login/providers/0/client_id required",
+			createWithLogin(`{"providers":[` + strings.Repeat(`{"type":"google","client_id":"x"},`, 20) + `{"type":"google"}]}`):                                                                                 "/login/providers too_many",
 		} {
 			got := call(t, h, "POST", "/proxy", "", body, header...)
 			if list := strings.Join(pointers(got), ", "); got.status != 422 || list != want {
@@ -101,6 +102,13 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 		keys := createWithLogin(`{"providers":[{"type":"google","client_id":"x"}]}`, `"requests_auth":{"mode":"authenticate","methods":["api_key"]}`)
 		if got := call(t, h, "POST", "/proxy", "", keys, header...); got.status != 201 || got.body["api_keys"] == nil {
 			t.Errorf("keys beside a login: %d %s", got.status, got.raw)
+		}
+		usual := createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`, `"name":"usual","requests_auth":{"mode":"authenticate"}`)
+		if got := call(t, h, "POST", "/proxy", "", usual, header...); got.status != 201 || got.body["api_keys"] == nil {
+			t.Errorf("a login where calls authenticate: %d %s", got.status, got.raw)
+		}
+		if got := call(t, h, "GET", "/api/v1/projects/usual", "", "", header...); !strings.Contains(got.raw, `"methods":["api_key","jwt"]`) {
+			t.Errorf("beside a login the methods are not api_key and jwt: %s", got.raw)
 		}
 	})
 }

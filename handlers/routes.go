@@ -158,7 +158,7 @@ func wrongMethod(method string) error {
 // setFrameworks sets what huma and Gin keep for the whole process, once: a
 // process may build several servers at the same time.
 var setFrameworks = sync.OnceFunc(func() {
-	huma.NewError = frameworkProblem
+	huma.NewError, huma.NewErrorWithContext = frameworkProblem, problemInContext
 	huma.ValidateStrictCasing = true
 	gin.SetMode(gin.ReleaseMode)
 })

@@ -97,10 +97,10 @@ func (s *Server) provision(c *gin.Context, status int, handle func(*provisioner)
 // refuseSCIM answers an error in SCIM's shape (RFC 7644, 3.12), which has no 422.
 func (s *Server) refuseSCIM(c *gin.Context, err error) {
 	note(c.Request.Context(), err)
-	s.logCause(c.Request.Context(), err)
 	problem := problemOf(err, requestID(c.Request.Context()))
 	out, ok := errors.AsType[*scim.Error](err)
-	if !ok {
+	if !ok { // those of package scim are the client's mistakes, and no fault of ours to be logged
+		s.logCause(c.Request.Context(), err)
 		out = &scim.Error{Status: problem.Status, Detail: problem.Detail}
 		switch {
 		case problem.Code == "email_taken" || problem.Code == "user_name_taken" || problem.Code == "name_taken":
@@ -130,6 +130,15 @@ func (p *provisioner) body() ([]byte, error) {
 		return nil, &scim.Error{Status: http.StatusBadRequest, Type: "invalidSyntax", Detail: "The body is not valid JSON: " + err.Error()}
 	}
 	return raw, nil
+}
+
+// parsed reads a body as what the reader makes of it.
+func parsed[T any](p *provisioner, read func([]byte) (T, error)) (out T, err error) {
+	raw, err := p.body()
+	if err != nil {
+		return out, err
+	}
+	return read(raw)
 }
 
 // page reads startIndex, which begins at 1, and count (RFC 7644, 3.4.2.4): numbers
@@ -199,6 +208,14 @@ func (p *provisioner) schema() (any, error) {
 		}
 	}
 	return nil, access.NotFound()
+}
+
+// narrow takes one more value for an attribute; false where nothing can have it: none
+// has an empty one, nor two.
+func narrow(field *string, value string) bool {
+	possible := value != "" && (*field == "" || *field == value)
+	*field = value
+	return possible
 }
 
 func unknownFilter(attribute, known string) error {

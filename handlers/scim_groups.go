@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/url"
 
+	"postern/access"
 	"postern/directory"
 	"postern/handlers/scim"
 	"postern/models"
@@ -12,7 +13,7 @@ import (
 func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
 	out := scim.Group{Schemas: []string{scim.GroupSchema}, ID: g.ID, ExternalID: g.ExternalID, DisplayName: g.DisplayName,
 		Meta: scim.Meta{ResourceType: "Group", Created: g.CreatedAt.UTC(), LastModified: g.UpdatedAt.UTC(), Location: p.base + "/Groups/" + url.PathEscape(g.ID),
-			Version: version(directory.ETag(g.UpdatedAt))}}
+			Version: version(access.ETag(g.UpdatedAt))}}
 	if p.excludes("members") {
 		return out, nil
 	}
@@ -46,22 +47,12 @@ func (p *provisioner) listGroups() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	by, err := scim.ParseFilter(p.c.Query("filter"))
+	filter, possible, err := p.groupFilter()
 	if err != nil {
 		return nil, err
 	}
-	var filter models.GroupFilter
-	switch by.Attribute {
-	case "":
-	case "displayname":
-		filter.DisplayName = by.Value
-	case "externalid":
-		filter.ExternalID = by.Value
-	default:
-		return nil, unknownFilter(by.Attribute, "displayName or externalId")
-	}
-	if by.Attribute != "" && by.Value == "" {
-		return scim.NewList(nil, start, 0), nil // none is called that
+	if !possible {
+		return scim.NewList(nil, start, 0), nil
 	}
 	found, total, err := p.Directory.GroupsFrom(p.c.Request.Context(), p.who, p.tenant, filter, start-1, count)
 	if err != nil {
@@ -84,12 +75,29 @@ func (p *provisioner) listGroups() (any, error) {
 	return scim.NewList(shown, start, total), nil
 }
 
-func (p *provisioner) createGroup() (any, error) {
-	raw, err := p.body()
-	if err != nil {
-		return nil, err
+// groupFilter reads the filter; possible is false for one that no group can fit.
+func (p *provisioner) groupFilter() (filter models.GroupFilter, possible bool, err error) {
+	terms, err := scim.ParseFilter(p.c.Query("filter"))
+	possible = true
+	for _, term := range terms {
+		switch term.Attribute {
+		case "id":
+			possible = narrow(&filter.ID, term.Value) && possible
+		case "displayname":
+			possible = narrow(&filter.DisplayName, term.Value) && possible
+		case "externalid":
+			possible = narrow(&filter.ExternalID, term.Value) && possible
+		case "members", "members.value":
+			possible = narrow(&filter.Member, term.Value) && possible
+		default:
+			return filter, false, unknownFilter(term.Attribute, "id, displayName, externalId or members")
+		}
 	}
-	said, err := scim.ParseGroup(raw)
+	return filter, possible, err
+}
+
+func (p *provisioner) createGroup() (any, error) {
+	said, err := parsed(p, scim.ParseGroup)
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +120,7 @@ func (p *provisioner) putGroup() (any, error)   { return p.changeGroup(scim.Pars
 func (p *provisioner) patchGroup() (any, error) { return p.changeGroup(scim.ParseGroupPatch) }
 
 func (p *provisioner) changeGroup(parse func([]byte) (scim.GroupChange, error)) (any, error) {
-	raw, err := p.body()
-	if err != nil {
-		return nil, err
-	}
-	said, err := parse(raw)
+	said, err := parsed(p, parse)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -43,6 +44,19 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 		if got := ask(200, http.MethodGet, "/Users"+by(`externalId eq "00u1"`), ""); got.body["totalResults"] != 1.0 {
 			t.Errorf("%s", got.raw)
 		}
+		for filter, total := range map[string]float64{
+			`userName eq "ANA@example.com" and active eq true`:                         1,
+			`userName eq "ana@example.com" and active eq false`:                        0,
+			`active eq true and active eq false`:                                       0,
+			`externalId eq "00u1" and externalId eq "00u2"`:                            0,
+			`id eq "` + id + `" and emails[type eq "work"].value eq "ana@example.com"`: 1,
+			`id eq "usr_other" and userName eq "ana@example.com"`:                      0,
+			`userName eq "" and active eq true`:                                        0,
+		} {
+			if got := ask(200, http.MethodGet, "/Users"+by(filter), ""); got.body["totalResults"] != total {
+				t.Errorf("%s: %s", filter, got.raw)
+			}
+		}
 		if got := ask(400, http.MethodGet, "/Users"+by(`title co "boss"`), ""); got.body["scimType"] != "invalidFilter" {
 			t.Errorf("%s", got.raw)
 		}
@@ -53,6 +67,15 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 		}
 		if got := ask(200, http.MethodGet, "/Groups"+by(`displayName eq "the engineers"`)+"&excludedAttributes=members", ""); got.body["totalResults"] != 1.0 || strings.Contains(got.raw, id) {
 			t.Errorf("%s", got.raw)
+		}
+		for filter, total := range map[string]float64{ // how Entra ID asks whether somebody is in a group
+			`id eq "` + gid + `" and members eq "` + id + `"`: 1,
+			`id eq "` + gid + `" and members eq "usr_other"`:  0,
+			`id eq "grp_other" and members eq "` + id + `"`:   0,
+		} {
+			if got := ask(200, http.MethodGet, "/Groups"+by(filter)+"&excludedAttributes=members", ""); got.body["totalResults"] != total {
+				t.Errorf("%s: %s", filter, got.raw)
+			}
 		}
 		if got := ask(200, http.MethodPatch, "/Groups/"+gid, `{"Operations":[{"op":"remove","path":"members[value eq \"`+id+`\"]"}]}`); got.body["members"] != nil {
 			t.Errorf("%s", got.raw)
@@ -76,5 +99,38 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 		base = "/api/v1/tenants/" + elsewhere + "/scim/v2"
 		ask(404, http.MethodGet, "/Users/"+theirs.body["id"].(string), "")
 		ask(404, http.MethodDelete, "/Users/"+theirs.body["id"].(string), "")
+	})
+}
+
+// A client's mistake is no fault of ours that somebody should be woken by.
+func TestMistakesOfSCIMClientsAreNoFaults(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o, book := newOffice(t, db), &logbook{}
+		project := o.create(t, o.principal, "shop")
+		tenant, _, _ := o.loginOf(t, project.Project.ID)
+		o.server.Log = slog.New(slog.NewTextHandler(book, nil))
+		handler, base := o.server.Handler(), "/api/v1/tenants/"+tenant+"/scim/v2/Users"
+		header := append([]string{"Content-Type", "application/scim+json"}, o.owner...)
+		for path, body := range map[string]string{"?filter=" + url.QueryEscape(`userName co "%"`): "", "?startIndex=x": "", "": "{"} {
+			method := http.MethodGet
+			if body != "" {
+				method = http.MethodPost
+			}
+			if got := call(t, handler, method, base+path, "", body, header...); got.status != 400 {
+				t.Errorf("%s %s: %d %s", method, path, got.status, got.raw)
+			}
+		}
+		if log := book.String(); strings.Contains(log, "level=ERROR") {
+			t.Errorf("the log has errors:\n%s", log)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := call(t, handler, http.MethodGet, base, "", "", header...); got.status != 500 && got.status != 503 {
+			t.Errorf("without a database: %d %s", got.status, got.raw)
+		}
+		if log := book.String(); !strings.Contains(log, "level=ERROR") {
+			t.Errorf("a fault of ours is not in the log:\n%s", log)
+		}
 	})
 }

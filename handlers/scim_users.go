@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"postern/access"
 	"postern/directory"
 	"postern/handlers/scim"
 	"postern/models"
@@ -13,7 +14,7 @@ func (p *provisioner) showUser(u directory.User, groups []directory.Membership) 
 	out := scim.User{Schemas: []string{scim.UserSchema}, ID: u.ID, ExternalID: u.ExternalID, UserName: u.UserName, Name: scim.NameOf(u.Name), DisplayName: u.Name,
 		Active: u.State != directory.Frozen,
 		Meta: scim.Meta{ResourceType: "User", Created: u.CreatedAt.UTC(), LastModified: u.UpdatedAt.UTC(), Location: p.base + "/Users/" + url.PathEscape(u.ID),
-			Version: version(directory.ETag(u.UpdatedAt))}}
+			Version: version(access.ETag(u.UpdatedAt))}}
 	if out.UserName == "" { // nobody has provisioned them so far
 		out.UserName = u.Email
 	}
@@ -45,24 +46,12 @@ func (p *provisioner) listUsers() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	by, err := scim.ParseFilter(p.c.Query("filter"))
+	filter, possible, err := p.userFilter()
 	if err != nil {
 		return nil, err
 	}
-	var filter models.UserFilter
-	switch by.Attribute {
-	case "":
-	case "username":
-		filter.UserName = by.Value
-	case "externalid":
-		filter.ExternalID = by.Value
-	case "emails", "emails.value":
-		filter.Email = by.Value
-	default:
-		return nil, unknownFilter(by.Attribute, "userName, externalId or emails.value")
-	}
-	if by.Attribute != "" && by.Value == "" {
-		return scim.NewList(nil, start, 0), nil // nobody is called that
+	if !possible {
+		return scim.NewList(nil, start, 0), nil
 	}
 	found, total, err := p.Directory.UsersFrom(p.c.Request.Context(), p.who, p.tenant, filter, start-1, count)
 	if err != nil {
@@ -75,12 +64,36 @@ func (p *provisioner) listUsers() (any, error) {
 	return scim.NewList(shown, start, total), nil
 }
 
-func (p *provisioner) createUser() (any, error) {
-	raw, err := p.body()
-	if err != nil {
-		return nil, err
+// userFilter reads the filter; possible is false for one that nobody can fit.
+func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err error) {
+	terms, err := scim.ParseFilter(p.c.Query("filter"))
+	possible = true
+	for _, term := range terms {
+		switch term.Attribute {
+		case "id":
+			possible = narrow(&filter.ID, term.Value) && possible
+		case "username":
+			possible = narrow(&filter.UserName, term.Value) && possible
+		case "externalid":
+			possible = narrow(&filter.ExternalID, term.Value) && possible
+		case "emails", "emails.value", `emails[type eq "work"].value`: // the one address of each is of that type
+			possible = narrow(&filter.Email, term.Value) && possible
+		case "active":
+			frozen := term.Value == "false"
+			if !frozen && term.Value != "true" {
+				return filter, false, &scim.Error{Status: http.StatusBadRequest, Type: "invalidFilter", Detail: "active is true or false."}
+			}
+			possible = possible && (filter.Frozen == nil || *filter.Frozen == frozen)
+			filter.Frozen = &frozen
+		default:
+			return filter, false, unknownFilter(term.Attribute, "id, userName, externalId, emails.value or active")
+		}
 	}
-	said, err := scim.ParseUser(raw)
+	return filter, possible, err
+}
+
+func (p *provisioner) createUser() (any, error) {
+	said, err := parsed(p, scim.ParseUser)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +119,7 @@ func (p *provisioner) putUser() (any, error)   { return p.changeUser(scim.ParseU
 func (p *provisioner) patchUser() (any, error) { return p.changeUser(scim.ParseUserPatch) }
 
 func (p *provisioner) changeUser(parse func([]byte) (scim.UserChange, error)) (any, error) {
-	raw, err := p.body()
-	if err != nil {
-		return nil, err
-	}
-	said, err := parse(raw)
+	said, err := parsed(p, parse)
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,8 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	}
 	builder.Jobs, hooks.Jobs = queue, queue
 	unserved := func(context.Context) {}
+	hosted := &login.Service{DB: db, Vault: newVault(t), Providers: &providers.Set{HTTP: guard.Client()}, Targets: guard, PublicURL: settings.PublicURL,
+		Changed: unserved, Log: log}
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
 		Providers:   provider.FromConfig(config.SignIn{GitHub: config.GitHub{ClientID: "app", ClientSecret: "secret", URL: "http://127.0.0.1:9", APIURL: "http://127.0.0.1:9"}}),
@@ -61,14 +63,13 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 		Idempotency: &idempotency.Service{DB: db},
 		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
-		Projects:    &projects.Service{DB: db, Targets: guard, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
+		Projects:    &projects.Service{DB: db, Targets: guard, Vault: vault, Suits: hosted.Suits, Log: log, PublicURL: settings.PublicURL, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
 		Audit:       &audit.Service{DB: db},
 		Metrics:     http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		Webhooks:    hooks,
-		Login: &login.Service{DB: db, Vault: newVault(t), Providers: &providers.Set{HTTP: guard.Client()}, Targets: guard, PublicURL: settings.PublicURL,
-			Changed: unserved, Log: log},
-		Directory: &directory.Service{DB: db, Changed: unserved},
-		Refusals:  &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
+		Login:       hosted,
+		Directory:   &directory.Service{DB: db, Changed: unserved},
+		Refusals:    &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 	}
 }
 

@@ -25,7 +25,7 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 			t.Fatalf("the operator: %d %s", got.status, got.raw)
 		}
 		err := db.Consistent(t.Context(), func(tx *models.Tx) error {
-			compiled, err := projects.Compile(tx, o.strangers.project)
+			compiled, err := projects.Compile(tx, o.strangers.project, o.server.Config.PublicURL)
 			if err == nil && !compiled.TakenDown {
 				t.Error("the gateway does not learn of it")
 			}

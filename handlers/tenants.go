@@ -42,8 +42,8 @@ func taggedTenant(t projects.Tenant, err error) (*tagged[tenantOutput], error) {
 	return &tagged[tenantOutput]{quoteTag(t.ETag), showTenant(t)}, nil
 }
 
-func (s *Server) listTenants(ctx context.Context, in *struct{ Page }) (*body[list[tenantOutput]], error) {
-	found, next, err := s.Projects.Tenants(ctx, principalOf(ctx), in.Cursor, in.Limit)
+func (s *Server) listTenants(ctx context.Context, in *inTeam) (*body[list[tenantOutput]], error) {
+	found, next, err := s.Projects.Tenants(ctx, principalOf(ctx), in.Team, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +56,7 @@ func (s *Server) listTenants(ctx context.Context, in *struct{ Page }) (*body[lis
 
 func (s *Server) createTenant(ctx context.Context, in *struct {
 	Body struct {
+		Team          string `json:"team,omitempty" doc:"Id of the caller's team that it belongs to; the first one when absent"`
 		Name          string `json:"name" doc:"Fixed from then on; default is taken by each project's own"`
 		DisplayName   string `json:"display_name,omitempty" doc:"The name when absent"`
 		FallbackOwner string `json:"fallback_owner,omitempty" doc:"The project's when absent"`

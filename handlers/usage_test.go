@@ -74,8 +74,8 @@ func TestUsageIsAnsweredInGroups(t *testing.T) {
 			t.Errorf("%d %s", before.status, before.raw)
 		}
 		for query, pointer := range map[string]string{
-			"?from=yesterday": "query.from", "?group_by=path": "query.group_by[0]", "?group_by=hour&group_by=day": "query.group_by",
-			"?from=2020-01-01T00:00:00Z": "query.from", "?to=2020-01-01T00:00:00Z&from=2020-01-02T00:00:00Z": "query.from",
+			"?from=yesterday": "/from", "?group_by=path": "/group_by/0", "?group_by=hour&group_by=day": "/group_by",
+			"?from=2020-01-01T00:00:00Z": "/from", "?to=2020-01-01T00:00:00Z&from=2020-01-02T00:00:00Z": "/from",
 		} {
 			if got := get(query); got.status != 422 || fmt.Sprint(got.pointers()) != "["+pointer+"]" {
 				t.Errorf("%s: %d %s", query, got.status, got.raw)

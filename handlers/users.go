@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/access"
 	"postern/directory"
 	"postern/models"
 )
@@ -67,7 +68,7 @@ func answerUser(p directory.Profile, err error) (*tagged[userOutput], error) {
 		}
 		out.Groups = append(out.Groups, shown)
 	}
-	return &tagged[userOutput]{quoteTag(directory.ETag(p.UpdatedAt)), out}, nil
+	return &tagged[userOutput]{quoteTag(access.ETag(p.UpdatedAt)), out}, nil
 }
 
 func (s *Server) listUsers(ctx context.Context, in *struct {

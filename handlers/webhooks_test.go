@@ -27,7 +27,7 @@ var webhookGuards = map[string]guard{
 	"POST /settings/webhooks/:webhook":                                {action: access.WebhookChange, needs: "webhook", body: "url=http://8.8.8.8/moved&events=key.frozen"},
 	"POST /settings/webhooks/:webhook/switch":                         {action: access.WebhookChange, needs: "webhook", body: "enabled=false"},
 	"POST /settings/webhooks/:webhook/rotate":                         {action: access.WebhookChange, needs: "webhook", owner: 200},
-	"POST /settings/webhooks/:webhook/delete":                         {action: access.WebhookChange, needs: "webhook"},
+	"POST /settings/webhooks/:webhook/delete":                         {action: access.WebhookChange, needs: "webhook", body: "confirm=true"},
 	"POST /settings/webhooks/:webhook/deliveries/:delivery/redeliver": {action: access.WebhookChange, needs: "webhook"},
 }
 

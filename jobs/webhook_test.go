@@ -289,6 +289,15 @@ func TestWrongWebhooksNameTheField(t *testing.T) {
 				t.Errorf("%+v: %v, want %s refused", in, err, pointer)
 			}
 		}
+		for _, url := range []string{"http://8.8.8.8/hook?code=a b", "http://8.8.8.8/hook?code=1#top", "http://8.8.8.8/hook?code=\x00", "http://169.254.169.254/?x=1"} {
+			if _, _, err := o.hooks.Create(t.Context(), o.ana, webhooks.CreateInput{URL: url}); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("%q: %v, want it refused", url, err)
+			}
+		}
+		const asked = "http://8.8.8.8/hook?code=%20x&sig=a/b?c" // byte by byte: a receiver may sign it
+		if made, _, err := o.hooks.Create(t.Context(), o.ana, webhooks.CreateInput{URL: asked}); err != nil || made.URL != asked {
+			t.Errorf("%q, %v; want the address with its query", made.URL, err)
+		}
 		key := access.Principal{Roles: map[string]access.Role{o.ana.HomeTeam: access.Workspace}, HomeTeam: o.ana.HomeTeam}
 		if _, _, err := o.hooks.Create(t.Context(), key, webhooks.CreateInput{URL: "http://8.8.8.8"}); fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("with a workspace key: %v, want it forbidden", err)

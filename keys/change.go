@@ -48,8 +48,7 @@ func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (
 // Revoke ends a key for good, with the old secret of a rotation.
 func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) (Key, error) {
 	return s.change(ctx, p, id, "revoke", func(row *models.APIKey, _ time.Time) error {
-		row.State = string(snapshot.KeyRevoked)
-		row.OldHash, row.GraceEndsAt = nil, nil
+		revoke(row)
 		return nil
 	})
 }
@@ -57,11 +56,11 @@ func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) (Ke
 // Rotate gives an active key a new secret. The old one works for grace longer;
 // one that was still in its grace from an earlier rotation ends at once.
 func (s *Service) Rotate(ctx context.Context, p access.Principal, id string, grace time.Duration) (Minted, error) {
-	if grace < 0 || grace > MaxGrace {
-		return Minted{}, fault.InvalidField("/grace_seconds", "invalid_grace", "Give 0 to %d seconds.", int64(MaxGrace/time.Second))
-	}
 	var plaintext string
 	key, err := s.change(ctx, p, id, "rotate", func(row *models.APIKey, now time.Time) error {
+		if grace < 0 || grace > MaxGrace {
+			return fault.InvalidField("/grace_seconds", "invalid_grace", "Give 0 to %d seconds.", int64(MaxGrace/time.Second))
+		}
 		if row.State != string(snapshot.KeyActive) || expired(row, now) {
 			return fault.New(fault.Conflict, "key_not_active", "Only an active key can be rotated; this one is %s.", stateOf(row, now))
 		}
@@ -105,7 +104,7 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, verb strin
 			return err
 		}
 		if !won {
-			return fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this key at the same time. Look at it and try again.")
+			return errMeanwhile
 		}
 		entry := access.Entry{Action: access.KeyChange, Object: id, Project: parent.ID, Team: parent.TeamID, Detail: detailOf(row), Before: before, After: row}
 		entry.Detail["change"] = verb

@@ -121,7 +121,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 		if err != nil {
 			return err
 		}
-		if err := access.Room(tx, parent.TeamID, "api_keys"); err != nil {
+		if err := access.Room(tx, parent.TeamID, models.HeldKeys); err != nil {
 			return err
 		}
 		row, plaintext, err := s.newRow(tx, parent, in)
@@ -143,6 +143,10 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 
 // save inserts a new row with its audit entry and revision.
 func (s *Service) save(ctx context.Context, tx *models.Tx, p access.Principal, parent models.Project, row *models.APIKey) error {
+	owner, err := lockOwner(tx, row.Owner)
+	if err != nil {
+		return err
+	}
 	if err := tx.Insert(row); err != nil {
 		return err
 	}
@@ -153,7 +157,7 @@ func (s *Service) save(ctx context.Context, tx *models.Tx, p access.Principal, p
 	if err := Tell(ctx, s.Events, tx, parent, *row, "key.created"); err != nil {
 		return err
 	}
-	return tx.AddRevision(parent.ID, row.ID, row.UpdatedAt)
+	return reviseFor(tx, row, owner)
 }
 
 // Tell tells the project's team of what happened to a key.

@@ -59,10 +59,17 @@ func CheckLimits(pointer string, in map[string]int64) []fault.Field {
 				Detail: "Give the number of calls that the window admits, 1 or more, or leave the window out for no limit."})
 		case calls < least:
 			wrong = append(wrong, fault.Field{Pointer: at, Code: "limit_out_of_order",
-				Detail: fmt.Sprintf("A %s that admits %d calls is full before its first %s is, which admits %d. Give %d or more, or lower the other.", window, calls, shorter, least, least)})
+				Detail: fmt.Sprintf("%s that admits %d calls is full before its first %s is, which admits %d. Give %d or more, or lower the other.", article(window), calls, shorter, least, least)})
 		default:
 			shorter, least = window, calls
 		}
 	}
 	return wrong
+}
+
+func article(window snapshot.Window) string {
+	if window == snapshot.Hour {
+		return "An hour"
+	}
+	return "A " + window.String()
 }

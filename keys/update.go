@@ -29,8 +29,8 @@ func (s *Service) Update(ctx context.Context, p access.Principal, id, ifMatch st
 		if row.State == string(snapshot.KeyRevoked) {
 			return errRevoked
 		}
-		if ifMatch != "" && ifMatch != etag(*row) {
-			return fault.New(fault.Stale, "changed_meanwhile", "Somebody changed this key since you looked. Look at it again, then repeat your change.")
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
 		}
 		return fault.InvalidFields(in.apply(row, now))
 	})

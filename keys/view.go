@@ -2,9 +2,9 @@ package keys
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
+	"postern/access"
 	"postern/models"
 	"postern/policy"
 	"postern/snapshot"
@@ -88,7 +88,7 @@ func (l labels) view(row models.APIKey) Key {
 		ID: row.ID, Project: row.ProjectID, Owner: row.Owner, KeyType: keyType.Name, Scopes: keyType.Scopes,
 		Tenant: l.tenants[row.TenantID], Environment: row.Environment, Description: row.Description,
 		State: stateOf(&row, now), Limits: row.Limits, AllowedCIDRs: Texts(row.AllowedCIDRs), Prefix: row.Prefix, Last4: row.Last4,
-		ETag: etag(row), CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, LastUsedAt: row.LastUsedAt,
+		ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, LastUsedAt: row.LastUsedAt,
 	}
 	k.Effective, k.LimitsFrom = l.limitsOf(row)
 	if row.ProductID != nil {
@@ -113,9 +113,6 @@ func (l labels) limitsOf(row models.APIKey) (models.Limits, string) {
 	}
 	return nil, LimitsOfNothing
 }
-
-// etag names a state of a key (RFC 9110, 8.8.3). Being used is no change.
-func etag(row models.APIKey) string { return strconv.FormatInt(row.UpdatedAt.UnixMicro(), 36) }
 
 func expired(row *models.APIKey, now time.Time) bool {
 	return row.ExpiresAt != nil && !row.ExpiresAt.After(now)

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -91,11 +90,13 @@ type Arrived struct {
 	Back    string
 	Attempt string
 	Ticket  secrets.Secret // opaque; to be given back by the form that agrees
-	Client  Branding
+	Client  Look
 	Person  providers.Person
-	Label   string   // of the provider
-	Shares  []string // what the client is told, in words
-	Site    string   // origin of the client's address
+	Label   string  // of the provider
+	Shares  []Share // what the client is told, in words
+	Before  string  // what they agreed to earlier, "" for nothing
+	Site    string  // origin of the client's address
+	Trial   bool    // see Begun
 }
 
 // ticket is what is known between a provider's answer and the person's consent. It
@@ -186,34 +187,37 @@ func plainCode(code string) string {
 	return "an error code that is none"
 }
 
-// arrive lets in who is known, and asks who is new.
+// arrive lets in who has agreed to what the client asks for, and asks everybody else.
 func (s *Service) arrive(ctx context.Context, attempt models.LoginAttempt, row models.Provider, person providers.Person, tokens providers.Tokens) (Arrived, error) {
 	client, err := s.client(ctx, row.ClientID)
 	if err != nil {
 		return Arrived{}, err
 	}
-	entry := ticket{Handed: handedOn(row, tokens), Arrival: directory.Arrival{Tenant: client.TenantID, Provider: row.ID,
-		Issuer: row.Type + ":" + person.Issuer, Subject: person.Subject, Email: person.Email, EmailVerified: person.EmailVerified, Name: person.Name}}
-	if row.Managed {
-		entry.Arrival.Issuer = "managed-" + entry.Arrival.Issuer
-	}
+	entry := ticket{Handed: handedOn(row, tokens), Arrival: arrivalOf(client, row, person)}
 	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && tokens.ID == "" {
 		return Arrived{}, fault.New(fault.Forbidden, "provider_answer_refused", "%s gave no ID token. Tell whoever runs this application.", labelOf(row))
 	}
 	var out Arrived
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		_, known, err := directory.Known(tx, entry.Arrival)
+		user, known, err := directory.Known(tx, entry.Arrival)
 		if err != nil {
 			return err
 		}
-		if known {
+		if !known {
+			if err := directory.MayJoin(tx, entry.Arrival); err != nil {
+				return err
+			}
+		}
+		before, err := consentOf(tx, user.ID, client.ID)
+		if err != nil {
+			return err
+		}
+		if known && covers(before, shared(attempt, entry.Handed)) && !asksConsent(attempt.Prompt) {
 			out.Back, err = s.finish(tx, attempt, client, entry)
 			return err
 		}
-		if err := directory.MayJoin(tx, entry.Arrival); err != nil {
-			return err
-		}
-		out, err = s.ask(tx, attempt, client, row, entry, person)
+		out, err = s.ask(tx, attempt, client, row, entry, person, before)
+		out.Before = before
 		return err
 	})
 	if err != nil {
@@ -235,94 +239,6 @@ func handedOn(row models.Provider, tokens providers.Tokens) *handed {
 		out.Access = tokens.Access.Reveal()
 	}
 	return out
-}
-
-func (s *Service) ask(tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, row models.Provider, entry ticket, person providers.Person) (Arrived, error) {
-	_, team, err := teamOf(tx, client.TenantID)
-	if err != nil {
-		return Arrived{}, err
-	}
-	plain, err := json.Marshal(entry)
-	if err != nil {
-		return Arrived{}, err
-	}
-	sealed, err := s.Vault.Seal(tx, team, ticketPlace(attempt.ID), secrets.Secret(plain))
-	if err != nil {
-		return Arrived{}, err
-	}
-	return Arrived{Attempt: attempt.ID, Ticket: secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)), Client: brandingOf(client),
-		Person: person, Label: labelOf(row), Shares: shares(attempt.Scope, entry.Handed), Site: originOf(attempt.RedirectURI)}, nil
-}
-
-// shares says in words what a client learns.
-func shares(scope string, tokens *handed) []string {
-	list := []string{"an id that stands for you"}
-	for _, one := range strings.Fields(scope) {
-		switch one {
-		case "profile":
-			list = append(list, "your name")
-		case "email":
-			list = append(list, "your e-mail address")
-		case "groups":
-			list = append(list, "the groups you are in")
-		case "offline_access":
-			list = append(list, "access while you are away, until you sign out")
-		}
-	}
-	if tokens != nil {
-		list = append(list, "a token that acts for you at your provider")
-	}
-	return list
-}
-
-// Agree lets in who is here for the first time and agrees, and sends the browser
-// back to the client.
-func (s *Service) Agree(ctx context.Context, clientID, attemptID, ticketText, browser string) (string, error) {
-	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
-	if err != nil {
-		return "", err
-	}
-	client, err := s.client(ctx, clientID)
-	if err != nil {
-		return "", err
-	}
-	sealed, err := base64.RawURLEncoding.DecodeString(ticketText)
-	if err != nil {
-		return "", errOtherBrowser
-	}
-	var back string
-	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		plain, err := s.Vault.Open(tx, ticketPlace(attempt.ID), sealed)
-		if err != nil {
-			return errOtherBrowser.Because(err)
-		}
-		var entry ticket
-		if err := json.Unmarshal([]byte(plain.Reveal()), &entry); err != nil {
-			return err
-		}
-		back, err = s.finish(tx, attempt, client, entry)
-		return err
-	})
-	if err != nil {
-		return "", fmt.Errorf("login: agree at %s: %w", clientID, err)
-	}
-	return back, nil
-}
-
-// Decline ends an attempt and sends the browser back with access_denied.
-func (s *Service) Decline(ctx context.Context, clientID, attemptID, browser string) (string, error) {
-	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
-	if err != nil {
-		return "", err
-	}
-	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		_, err := tx.FinishLoginAttempt(attempt.ID, models.Now())
-		return err
-	})
-	if err != nil {
-		return "", fmt.Errorf("login: decline at %s: %w", clientID, err)
-	}
-	return s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}), nil
 }
 
 // finish gives a code for who arrived, once for an attempt.
@@ -349,6 +265,9 @@ func (s *Service) finish(tx *models.Tx, attempt models.LoginAttempt, client mode
 		if err != nil {
 			return "", err
 		}
+	}
+	if err := agreed(tx, user.ID, client.ID, shared(attempt, entry.Handed), now); err != nil {
+		return "", err
 	}
 	session := models.LoginSession{ID: models.NewID("ses"), ClientID: client.ID, UserID: user.ID, ProviderID: entry.Arrival.Provider,
 		Scope: attempt.Scope, Nonce: attempt.Nonce, CreatedAt: now, ExpiresAt: now.Add(sessionTTL(client))}
@@ -377,15 +296,14 @@ func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser strin
 	if err != nil {
 		return Begun{}, err
 	}
-	out := Begun{Attempt: attempt.ID, Back: s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}})}
-	if attempt.AnsweredAt != nil {
-		return out, nil
-	}
+	out := Begun{Attempt: attempt.ID, Trial: attempt.Tester != "", Back: s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}})}
 	client, err := s.client(ctx, clientID)
 	if err != nil {
 		return out, err
 	}
-	out.Client = brandingOf(client)
+	if out.Client, err = s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI); err != nil || attempt.AnsweredAt != nil {
+		return out, err
+	}
 	out.Offers, err = s.offers(ctx, clientID)
 	return out, err
 }

@@ -41,11 +41,14 @@ type AuthorizeInput struct {
 
 // Begun is an attempt that waits for the person to choose a provider; or, when
 // Back is set, an address that sends the browser back to the client with an error.
+// Where Refused is set too, nobody is sent there unasked: it says what the error is.
 type Begun struct {
 	Back    string
+	Refused string
 	Attempt string
-	Client  Branding
+	Client  Look
 	Offers  []Offer
+	Trial   bool // begun from the dashboard, to try it out
 }
 
 // Offer is one provider on the page.
@@ -67,8 +70,12 @@ func (s *Service) Begin(ctx context.Context, in AuthorizeInput, browser string) 
 		return Begun{}, fault.New(fault.Malformed, "redirect_uri_mismatch",
 			"The application asked to send you to an address that is not registered for it. Tell whoever runs the application.")
 	}
+	look, err := s.lookOf(s.DB.Read(ctx), client, in.RedirectURI)
+	if err != nil {
+		return Begun{}, err
+	}
 	if code, text := in.check(); code != "" {
-		return Begun{Back: s.backWith(client.ID, in.RedirectURI, in.State, url.Values{"error": {code}, "error_description": {text}})}, nil
+		return s.sentBack(client, look, in, code, text), nil
 	}
 	offers, err := s.offers(ctx, client.ID)
 	if err != nil {
@@ -77,14 +84,30 @@ func (s *Service) Begin(ctx context.Context, in AuthorizeInput, browser string) 
 	if len(offers) == 0 {
 		return Begun{}, fault.New(fault.Unavailable, "no_providers", "Nobody can sign in here yet: this application offers no provider. Tell whoever runs it.")
 	}
+	// The first key is made before anybody needs it, so that gateways know it by the
+	// time a token comes.
+	if _, err := s.signer(ctx, client); err != nil {
+		return Begun{}, fmt.Errorf("login: signing key of %s: %w", client.ID, err)
+	}
 	now := models.Now()
 	attempt := models.LoginAttempt{ID: models.NewID("lgn"), ClientID: client.ID, BrowserHash: hash(browser), RedirectURI: in.RedirectURI,
-		State: in.State, Nonce: in.Nonce, Scope: in.granted(), CodeChallenge: in.Challenge, CreatedAt: now, ExpiresAt: now.Add(attemptTTL)}
+		State: in.State, Nonce: in.Nonce, Scope: in.granted(), Prompt: strings.Join(strings.Fields(in.Prompt), " "), CodeChallenge: in.Challenge, CreatedAt: now, ExpiresAt: now.Add(attemptTTL)}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.Insert(&attempt) })
 	if err != nil {
 		return Begun{}, fmt.Errorf("login: keep an attempt: %w", err)
 	}
-	return Begun{Attempt: attempt.ID, Client: brandingOf(client), Offers: offers}, nil
+	return Begun{Attempt: attempt.ID, Client: look, Offers: offers}, nil
+}
+
+// sentBack tells the client of an error (RFC 6749, 4.1.2.1). Where anybody can have
+// registered the address, a page stands before it: a link to us would lead wherever
+// its maker likes (RFC 9700, 4.11.2).
+func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizeInput, code, text string) Begun {
+	out := Begun{Client: look, Back: s.backWith(client.ID, in.RedirectURI, in.State, url.Values{"error": {code}, "error_description": {text}})}
+	if look.Unclaimed {
+		out.Refused = fmt.Sprintf("The application's request cannot be taken: %s (%s).", text, code)
+	}
+	return out
 }
 
 // check names the error of RFC 6749, 4.1.2.1 or OpenID Connect Core 1.0, 3.1.2.6;
@@ -106,11 +129,31 @@ func (in AuthorizeInput) check() (code, text string) {
 		return "invalid_scope", "scope has to contain openid"
 	case len(in.State) > maxState || len(in.Nonce) > maxState || len(in.Scope) > maxScope:
 		return "invalid_request", "state, nonce or scope is too long"
-	case slices.Contains(strings.Fields(in.Prompt), "none"):
-		return "login_required", "somebody has to sign in"
 	}
-	return "", ""
+	return in.checkPrompt()
 }
+
+// checkPrompt reads what the page may do (OpenID Connect Core 1.0, 3.1.2.1). Nobody
+// is signed in here between two logins: each goes through a provider, so without a
+// page the answer is always that somebody has to sign in, never consent_required.
+func (in AuthorizeInput) checkPrompt() (code, text string) {
+	values := strings.Fields(in.Prompt)
+	for i, one := range values {
+		if !slices.Contains(prompts, one) || slices.Contains(values[:i], one) {
+			return "invalid_request", "prompt is none, or of login, consent and select_account each once"
+		}
+	}
+	switch {
+	case !slices.Contains(values, "none"):
+		return "", ""
+	case len(values) > 1:
+		return "invalid_request", "prompt=none stands alone"
+	}
+	return "login_required", "somebody has to sign in"
+}
+
+// prompts are the values of OpenID Connect Core 1.0, 3.1.2.1.
+var prompts = []string{"none", "login", "consent", "select_account"}
 
 func (in AuthorizeInput) granted() string {
 	var kept []string

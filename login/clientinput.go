@@ -105,6 +105,20 @@ func (in ClientInput) applyBranding(row *models.AppClient) []fault.Field {
 	return wrong
 }
 
+// FittingBranding is what of it an app client could have; the rest is empty.
+func FittingBranding(b Branding) Branding {
+	keep := func(text *string, in ClientInput) {
+		if len(in.applyBranding(&models.AppClient{})) > 0 {
+			*text = ""
+		}
+	}
+	keep(&b.Title, ClientInput{Title: &b.Title})
+	keep(&b.Welcome, ClientInput{Welcome: &b.Welcome})
+	keep(&b.LogoURL, ClientInput{LogoURL: &b.LogoURL})
+	keep(&b.Color, ClientInput{Color: &b.Color})
+	return b
+}
+
 // unprintable tells characters that change how what is around them is shown.
 func unprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError

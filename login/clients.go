@@ -35,6 +35,7 @@ type Client struct {
 	Refresh      time.Duration // 0: no refresh tokens
 	Algorithm    string
 	Branding     Branding
+	ETag         string `audit:"-"`
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 }
@@ -114,13 +115,17 @@ func (s *Service) NewClientIn(tx *models.Tx, tenant models.Tenant, in ClientInpu
 	return row, secret, tx.Insert(&row)
 }
 
-// UpdateClient changes an app client. Making it confidential, or asking for that
-// again, gives it a new secret.
-func (s *Service) UpdateClient(ctx context.Context, p access.Principal, id string, in ClientInput) (NewClient, error) {
+// UpdateClient changes an app client; where ifMatch is not empty it is refused as
+// stale unless that is still the client's ETag. Making it confidential, or asking
+// for that again, gives it a new secret.
+func (s *Service) UpdateClient(ctx context.Context, p access.Principal, id, ifMatch string, in ClientInput) (NewClient, error) {
 	var out NewClient
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, tenant, team, err := findClient(tx, p, id, access.LoginUpdate)
 		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
 		before, seen := viewClient(row), row.UpdatedAt
@@ -205,7 +210,7 @@ func viewClient(row models.AppClient) Client {
 	return Client{ID: row.ID, Tenant: row.TenantID, Name: row.Name, RedirectURIs: row.RedirectURIs, LogoutURIs: row.LogoutURIs,
 		Confidential: row.SecretHash != nil, Access: time.Duration(row.AccessSeconds) * time.Second, Refresh: time.Duration(row.RefreshSeconds) * time.Second,
 		Algorithm: row.Algorithm, Branding: Branding{Title: row.Title, Welcome: row.Welcome, LogoURL: row.LogoURL, Color: row.Color},
-		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+		ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
 }
 
 // brandingOf is what the pages show: the client's name where it has no title.
@@ -218,9 +223,12 @@ func brandingOf(row models.AppClient) Branding {
 }
 
 // Brand is what an app client's pages look like, for anybody: they are public.
-func (s *Service) Brand(ctx context.Context, id string) (Branding, error) {
+func (s *Service) Brand(ctx context.Context, id string) (Look, error) {
 	row, err := s.client(ctx, id)
-	return brandingOf(row), err
+	if err != nil {
+		return Look{}, err
+	}
+	return s.lookOf(s.DB.Read(ctx), row, "")
 }
 
 // IsOriginOf tells whether pages of an origin are the client's: whether one of its
@@ -258,14 +266,5 @@ func (s *Service) changed(tx *models.Tx, p access.Principal, tenant models.Tenan
 	if err := access.Record(tx, p, entry); err != nil {
 		return err
 	}
-	served, err := tx.ProjectsOfTenant(tenant)
-	if err != nil {
-		return err
-	}
-	for _, project := range served {
-		if err := tx.AddRevision(project, "", models.Now()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.AddTenantRevisions(tenant, models.Now())
 }

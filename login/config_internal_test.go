@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/access"
 	"postern/fault"
 	"postern/models"
 	"postern/secrets"
@@ -55,13 +56,13 @@ func TestClientsThatAreRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRoom(t, db, RS256)
 		for name, tt := range tests {
-			if _, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, tt.in); err == nil || wrongIn(err) != tt.want {
+			if _, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", tt.in); err == nil || wrongIn(err) != tt.want {
 				t.Errorf("%s: %v, want %s", name, err, tt.want)
 			}
 		}
-		fits := ClientInput{RedirectURIs: list("https://app.example/cb?x=1", "http://127.0.0.1:3000/cb", "http://[::1]:3000/cb", "http://localhost/cb"),
+		fitting := ClientInput{RedirectURIs: list("https://app.example/cb?x=1", "http://127.0.0.1:3000/cb", "http://[::1]:3000/cb", "http://localhost/cb"),
 			LogoURL: text("https://cdn.example/logo.png"), Color: text("#0A7D55")}
-		if got, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, fits); err != nil || got.Branding.Color != "#0a7d55" || len(got.RedirectURIs) != 4 {
+		if got, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", fitting); err != nil || got.Branding.Color != "#0a7d55" || len(got.RedirectURIs) != 4 {
 			t.Errorf("what fits: %+v, %v", got, err)
 		}
 	})
@@ -104,7 +105,7 @@ func TestProvidersThatAreRefused(t *testing.T) {
 		if err != nil || config.ClientID != "shared" || config.ClientSecret.Reveal() != "shared-secret" {
 			t.Errorf("managed is asked as %+v, %v", config, err)
 		}
-		_, err = r.UpdateProvider(t.Context(), r.owner, managed.ID, ProviderInput{Tokens: &TokenTypes{Client: ProviderToken}})
+		_, err = r.UpdateProvider(t.Context(), r.owner, managed.ID, "", ProviderInput{Tokens: &TokenTypes{Client: ProviderToken}})
 		if err == nil || wrongIn(err) != "/token_type token_type_impossible" {
 			t.Errorf("tokens of the shared app: %v", err)
 		}
@@ -118,6 +119,40 @@ func TestProvidersThatAreRefused(t *testing.T) {
 		}
 		if config, _, err := r.providerConfig(t.Context(), r.client.ID, own.ID); err != nil || config.ClientSecret != secret {
 			t.Errorf("GitHub is asked with another secret: %v", err)
+		}
+	})
+}
+
+// Whoever holds a workspace key asks issuers on web ports only, whatever the way in.
+func TestAnUnclaimedWorkspaceAsksIssuersOnWebPorts(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		r := newRoom(t, db, RS256)
+		key := access.Principal{Token: "wk_1", Roles: map[string]access.Role{}}
+		for team := range r.owner.Roles {
+			key.Roles[team] = access.Workspace
+		}
+		id, off, on := "app", false, true
+		odd := ProviderInput{Type: "oidc", ClientID: &id, Issuer: "https://8.8.8.8:8443"}
+		made, err := r.CreateProvider(t.Context(), key, r.client.ID, odd)
+		if err != nil {
+			t.Fatalf("where nothing is capped: %v", err)
+		}
+		r.CapUnclaimed = true
+		if _, err := r.CreateProvider(t.Context(), key, r.client.ID, odd); wrongIn(err) != "/issuer port_needs_claim" {
+			t.Errorf("a new one: %v", err)
+		}
+		if _, err := r.UpdateProvider(t.Context(), key, made.ID, "", ProviderInput{Enabled: &on}); wrongIn(err) != "/issuer port_needs_claim" {
+			t.Errorf("one that is there: %v", err)
+		}
+		if _, err := r.UpdateProvider(t.Context(), key, made.ID, "", ProviderInput{Enabled: &off}); err != nil {
+			t.Errorf("turning it off: %v", err)
+		}
+		if _, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, odd); err != nil {
+			t.Errorf("a team's own: %v", err)
+		}
+		odd.Issuer = "https://8.8.8.8"
+		if _, err := r.CreateProvider(t.Context(), key, r.client.ID, odd); err != nil {
+			t.Errorf("at a web port: %v", err)
 		}
 	})
 }

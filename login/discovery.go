@@ -14,6 +14,7 @@ type Metadata struct {
 	JWKSURI               string   `json:"jwks_uri"`
 	UserInfoEndpoint      string   `json:"userinfo_endpoint"`
 	EndSessionEndpoint    string   `json:"end_session_endpoint"`
+	RevocationEndpoint    string   `json:"revocation_endpoint"`
 	Scopes                []string `json:"scopes_supported"`
 	ResponseTypes         []string `json:"response_types_supported"`
 	ResponseModes         []string `json:"response_modes_supported"`
@@ -21,6 +22,7 @@ type Metadata struct {
 	SubjectTypes          []string `json:"subject_types_supported"`
 	Algorithms            []string `json:"id_token_signing_alg_values_supported"`
 	AuthMethods           []string `json:"token_endpoint_auth_methods_supported"`
+	RevocationMethods     []string `json:"revocation_endpoint_auth_methods_supported"` // client_secret_basic where it is not said
 	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
 	Claims                []string `json:"claims_supported"`
 	SendsIssuer           bool     `json:"authorization_response_iss_parameter_supported"`
@@ -37,9 +39,9 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 	issuer := s.Issuer(client.ID)
 	return Metadata{
 		Issuer: issuer, AuthorizationEndpoint: issuer + "/authorize", TokenEndpoint: issuer + "/token", JWKSURI: issuer + "/jwks.json",
-		UserInfoEndpoint: issuer + "/userinfo", EndSessionEndpoint: issuer + "/logout",
+		UserInfoEndpoint: issuer + "/userinfo", EndSessionEndpoint: issuer + "/logout", RevocationEndpoint: issuer + "/revoke",
 		Scopes: scopes, ResponseTypes: []string{"code"}, ResponseModes: []string{"query"}, GrantTypes: grantTypes(client),
-		SubjectTypes: []string{"public"}, Algorithms: []string{client.Algorithm}, AuthMethods: authMethods(client), ChallengeMethods: []string{"S256"},
+		SubjectTypes: []string{"public"}, Algorithms: []string{client.Algorithm}, AuthMethods: authMethods(client), RevocationMethods: authMethods(client), ChallengeMethods: []string{"S256"},
 		Claims:      []string{"sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "sid", "at_hash", "name", "email", "email_verified", "groups"},
 		SendsIssuer: true,
 	}, nil

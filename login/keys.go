@@ -128,8 +128,18 @@ func (s *Service) addKey(ctx context.Context, clientID string, lead time.Duratio
 		if err := tx.ExpireSigningKeys(clientID, row.ID, row.ActiveAt.Add(keyTail)); err != nil {
 			return err
 		}
-		return tx.Insert(&row)
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		tenant, err := tx.TenantByID(client.TenantID)
+		if err != nil {
+			return err
+		}
+		return tx.AddTenantRevisions(tenant, now) // gateways verify with it
 	})
+	if err == nil {
+		s.Changed(ctx)
+	}
 	return row, err
 }
 
@@ -212,7 +222,7 @@ func (s *Service) Upkeep(ctx context.Context) error {
 		}
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		if err := tx.DeleteExpiredSigningKeys(now); err != nil {
+		if err := errors.Join(tx.DeleteExpiredSigningKeys(now), tx.DeleteEndedUsers(now)); err != nil {
 			return err
 		}
 		return tx.DeleteExpiredLogins(now)

@@ -177,7 +177,7 @@ func TestAlgorithmCanBeChanged(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRoom(t, db, ES256)
 		first, other := r.signs(t), EdDSA
-		if _, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, ClientInput{Algorithm: &other}); err != nil {
+		if _, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", ClientInput{Algorithm: &other}); err != nil {
 			t.Fatal(err)
 		}
 		r.client = r.row(t, r.client.ID)

@@ -32,6 +32,7 @@ import (
 	"postern/login/providers"
 	"postern/models"
 	"postern/secrets"
+	"postern/snapshot"
 )
 
 // How long a login may take, and what it leaves may be used.
@@ -40,7 +41,7 @@ const (
 	codeTTL    = time.Minute
 
 	MinAccess  = time.Minute
-	MaxAccess  = 24 * time.Hour
+	MaxAccess  = snapshot.MaxAccess
 	MaxRefresh = 90 * 24 * time.Hour
 
 	DefaultAccess  = 10 * time.Minute
@@ -70,11 +71,14 @@ type Service struct {
 	Changed   func(context.Context)
 	Log       *slog.Logger
 
-	opened keyCache
+	CapUnclaimed bool // of unclaimed workspaces: issuers are on ports 80 and 443, pages have no face of their own, and nobody is sent on from them unasked
+
+	opened   keyCache
+	dataKeys secrets.KeptKeys
 }
 
 // Issuer is an app client's issuer.
-func (s *Service) Issuer(clientID string) string { return s.PublicURL + "/oauth/" + clientID }
+func (s *Service) Issuer(clientID string) string { return snapshot.IssuerOf(s.PublicURL, clientID) }
 
 // Callback is the redirect URI to register with a provider: one for each, so that
 // an answer of one cannot be taken for another's (RFC 9700, 4.4).

@@ -142,17 +142,15 @@ func (s *Service) sealUpstream(ctx context.Context, client models.AppClient, jti
 	return base64.RawURLEncoding.EncodeToString(sealed), err
 }
 
-// UpstreamToken opens the provider's token that an access token carries for the
-// upstream; "" for one that carries none. The claims must have been verified.
-func (s *Service) UpstreamToken(ctx context.Context, claims AccessClaims) (secrets.Secret, error) {
-	if claims.Sealed == "" {
-		return "", nil
-	}
-	sealed, err := base64.RawURLEncoding.DecodeString(claims.Sealed)
+// UpstreamToken opens the provider's token that an access token of ours, by its jti,
+// carries for the upstream. The access token must have been verified. It asks the
+// database once for each team's data key, and keeps nothing of what it opens.
+func (s *Service) UpstreamToken(ctx context.Context, jti, sealed string) (secrets.Secret, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {
 		return "", fmt.Errorf("login: the upstream's token: %w", err)
 	}
-	return s.Vault.Open(s.DB.Read(ctx), upstreamPlace(claims.ID), sealed)
+	return s.dataKeys.Open(s.Vault, s.DB.Read(ctx), upstreamPlace(jti), raw)
 }
 
 func (k signingKey) sign(kind string, claims any) (string, error) {

@@ -32,6 +32,7 @@ type Provider struct {
 	Tokens    TokenTypes
 	Enabled   bool
 	Callback  string // to register with the provider
+	ETag      string `audit:"-"`
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -61,7 +62,13 @@ func (s *Service) CreateProvider(ctx context.Context, p access.Principal, client
 		if err != nil {
 			return err
 		}
+		if err := s.checkPort(in.Issuer, p.Roles[team] == access.Workspace); err != nil {
+			return err
+		}
 		if out, err = s.NewProviderIn(tx, client, team, in); err != nil {
+			return err
+		}
+		if err := s.checkSuits(tx, tenant, out.ID); err != nil {
 			return err
 		}
 		return s.changed(tx, p, tenant, access.Entry{Action: access.LoginUpdate, Object: out.ID, Team: team, After: out})
@@ -138,22 +145,32 @@ func (s *Service) NewProviderIn(tx *models.Tx, client models.AppClient, team str
 	return s.viewProvider(row), tx.Insert(&row)
 }
 
-// UpdateProvider changes a provider.
-func (s *Service) UpdateProvider(ctx context.Context, p access.Principal, id string, in ProviderInput) (Provider, error) {
+// UpdateProvider changes a provider; where ifMatch is not empty it is refused as
+// stale unless that is still the provider's ETag.
+func (s *Service) UpdateProvider(ctx context.Context, p access.Principal, id, ifMatch string, in ProviderInput) (Provider, error) {
 	var out Provider
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, tenant, team, err := findProvider(tx, p, id, access.LoginUpdate)
 		if err != nil {
 			return err
 		}
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
+		}
 		before, seen := s.viewProvider(row), row.UpdatedAt
 		if err := s.apply(tx, team, &row, in); err != nil {
+			return err
+		}
+		if err := s.checkPort(row.Issuer, row.Enabled && p.Roles[team] == access.Workspace); err != nil {
 			return err
 		}
 		row.UpdatedAt = models.Now()
 		won, err := tx.UpdateProvider(row, seen)
 		if err != nil || !won {
 			return cmp.Or(err, lost(won))
+		}
+		if err := s.checkSuits(tx, tenant, id); err != nil {
+			return err
 		}
 		out = s.viewProvider(row)
 		entry := access.Entry{Action: access.LoginUpdate, Object: id, Team: team, Before: before, After: out}
@@ -221,7 +238,7 @@ func findProvider(tx *models.Tx, p access.Principal, id string, action access.Ac
 func (s *Service) viewProvider(row models.Provider) Provider {
 	return Provider{ID: row.ID, Client: row.ClientID, Type: row.Type, Managed: row.Managed, ClientID: row.AppID, HasSecret: row.ClientSecret != nil,
 		Issuer: row.Issuer, Scopes: row.Scopes, Tokens: TokenTypes{row.TokenClient, row.TokenUpstream}, Enabled: row.Enabled,
-		Callback: s.Callback(row.ClientID, row.ID), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+		Callback: s.Callback(row.ClientID, row.ID), ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
 }
 
 // labelOf tells several of a kind apart by where they are.
@@ -321,10 +338,11 @@ func checkProvider(row models.Provider, traits providers.Traits, in ProviderInpu
 		}
 	}
 	if !row.Managed {
-		refuse(row.AppID != "", "/client_id", "required", "Give the client id that "+traits.Label+" has for your app.")
+		// One that is off may wait for them: its callback URL is what the provider asks for first.
+		refuse(row.AppID != "" || !row.Enabled, "/client_id", "required", "Give the client id that "+traits.Label+" has for your app.")
 		refuse(len(row.AppID) <= maxClientID && !strings.ContainsFunc(row.AppID, unprintable), "/client_id", "invalid_client_id", "This is no client id.")
 		has := secretSent || (in.ClientSecret == nil && row.ClientSecret != nil)
-		refuse(has || !traits.NeedsSecret, "/client_secret", "required", traits.Label+" needs the client secret of your app.")
+		refuse(has || !traits.NeedsSecret || !row.Enabled, "/client_secret", "required", traits.Label+" needs the client secret of your app.")
 	}
 	refuse(in.ClientSecret == nil || len(*in.ClientSecret) <= maxSecret, "/client_secret", "invalid_client_secret", "This is no client secret: it is too long.")
 	refuse(len(row.Scopes) <= maxScopes, "/scopes", "too_many", "Ask for at most 50 scopes.")
@@ -346,6 +364,9 @@ func (s *Service) providerConfig(ctx context.Context, clientID, id string) (prov
 		return providers.Config{}, row, fault.New(fault.NotFound, "provider_not_offered", "This way to sign in is no longer offered. Go back to the application and choose another.")
 	}
 	config := providers.Config{Type: row.Type, ClientID: row.AppID, Issuer: row.Issuer, Scopes: row.Scopes, Callback: s.Callback(clientID, id)}
+	if config.WebPorts, err = s.heldByID(tx, clientID); err != nil {
+		return config, row, err
+	}
 	if row.Managed {
 		if s.Shared.ClientID == "" {
 			return config, row, fault.New(fault.Unavailable, "managed_login_unavailable", "Signing in with GitHub is not set up here any more. Tell whoever runs this application.")

@@ -28,8 +28,9 @@ type Setup struct {
 
 // Check says what of it is wrong, with pointers below prefix. It looks names up, so
 // it is called outside of transactions. Who belongs to nobody yet reaches web ports
-// only.
-func (u *Setup) Check(ctx context.Context, prefix string, unclaimed bool) ([]fault.Field, error) {
+// only; where the gateway does not look at tokens, they are not verified, the upstream
+// gets what the client has.
+func (u *Setup) Check(ctx context.Context, prefix string, unclaimed, verified bool) ([]fault.Field, error) {
 	var row models.AppClient
 	_, wrong := u.client().apply(&row)
 	wrong = below(prefix, wrong)
@@ -40,7 +41,7 @@ func (u *Setup) Check(ctx context.Context, prefix string, unclaimed bool) ([]fau
 		return append(wrong, fault.Field{Pointer: prefix + "/providers", Code: "too_many", Detail: fmt.Sprintf("Use at most %d providers.", maxProviders)}), nil
 	}
 	for i, in := range u.Providers {
-		checked, err := u.Service.checkOffer(ctx, in, unclaimed)
+		checked, err := u.Service.checkOffer(ctx, in, unclaimed, verified)
 		fields, err := fieldsOf(err)
 		if err != nil {
 			return nil, err
@@ -48,7 +49,27 @@ func (u *Setup) Check(ctx context.Context, prefix string, unclaimed bool) ([]fau
 		u.Providers[i] = checked
 		wrong = append(wrong, below(fmt.Sprintf("%s/providers/%d", prefix, i), fields)...)
 	}
-	return wrong, nil
+	if len(wrong) > 0 {
+		return wrong, nil
+	}
+	fields, err := u.apart()
+	return below(prefix, fields), err
+}
+
+// apart refuses providers whose tokens nobody could tell apart.
+func (u *Setup) apart() ([]fault.Field, error) {
+	var all []offered
+	for i, in := range u.Providers {
+		row := models.Provider{Type: in.Type, Managed: in.Managed, Issuer: in.Issuer, Enabled: true}
+		if err := u.Service.fill(&row, in); err != nil {
+			return nil, err
+		}
+		all = append(all, offered{row, ""})
+		if a, b, found := u.Service.twoOf(all, ""); found {
+			return []fault.Field{{Pointer: fmt.Sprintf("/providers/%d/token_type/client", i), Code: "token_type_ambiguous", Detail: likeEachOther(b, a)}}, nil
+		}
+	}
+	return nil, nil
 }
 
 func (u *Setup) client() ClientInput {
@@ -60,7 +81,7 @@ func (u *Setup) client() ClientInput {
 }
 
 // checkOffer is all that can be said of a provider before there is a client.
-func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed bool) (ProviderInput, error) {
+func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, verified bool) (ProviderInput, error) {
 	out, err := s.checkAddress(ctx, in)
 	if err != nil {
 		return out, err
@@ -68,12 +89,13 @@ func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed bo
 	if issuer, err := url.Parse(out.Issuer); out.Issuer != "" && unclaimed && (err != nil || !egress.IsWebPort(issuer)) {
 		return out, fault.InvalidField("/issuer", "port_needs_claim", "Until somebody claims it, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port.")
 	}
-	row := models.Provider{Type: out.Type, Managed: out.Managed, Issuer: out.Issuer}
+	row := models.Provider{Type: out.Type, Managed: out.Managed, Issuer: out.Issuer, Enabled: true}
 	if err := s.fill(&row, out); err != nil {
 		return out, err
 	}
-	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.needsGateway() {
-		return out, fault.InvalidField("/token_type/upstream", "not_available_yet", "The gateway forwards the token that the client has and cannot replace it yet. Leave upstream out.")
+	switch types := (TokenTypes{row.TokenClient, row.TokenUpstream}); {
+	case !verified && types.needsGateway():
+		return out, fault.InvalidField("/token_type/upstream", "method_missing", "The gateway replaces a token where it verifies it. Name jwt among requests_auth.methods, or leave upstream out.")
 	}
 	return out, nil
 }

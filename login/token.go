@@ -15,17 +15,22 @@ import (
 	"postern/models"
 )
 
+// Credentials are who a request to the token or revocation endpoint comes from.
+type Credentials struct {
+	ClientID    string // of the address
+	NamedClient string // of the request; "" where it names none
+	Secret      string
+	Repeated    bool // a parameter of the request was sent twice
+}
+
 // TokenInput is a request to the token endpoint (RFC 6749, 4.1.3 and 6).
 type TokenInput struct {
-	ClientID     string // of the address
-	NamedClient  string // of the request; "" where it names none
-	Secret       string
+	Credentials
 	GrantType    string
 	Code         string
 	RedirectURI  string
 	Verifier     string
 	RefreshToken string
-	Repeated     bool
 }
 
 // Tokens answer it. Expires counts seconds.
@@ -46,7 +51,7 @@ var (
 
 // Token exchanges a code or a refresh token.
 func (s *Service) Token(ctx context.Context, in TokenInput) (Tokens, error) {
-	client, err := s.authenticate(ctx, in)
+	client, err := s.authenticate(ctx, in.Credentials)
 	if err != nil {
 		return Tokens{}, err
 	}
@@ -61,7 +66,7 @@ func (s *Service) Token(ctx context.Context, in TokenInput) (Tokens, error) {
 	return Tokens{}, fault.New(fault.Malformed, "unsupported_grant_type", "grant_type has to be authorization_code or refresh_token")
 }
 
-func (s *Service) authenticate(ctx context.Context, in TokenInput) (models.AppClient, error) {
+func (s *Service) authenticate(ctx context.Context, in Credentials) (models.AppClient, error) {
 	if in.Repeated {
 		return models.AppClient{}, errRequest
 	}

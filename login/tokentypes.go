@@ -5,15 +5,16 @@ import (
 
 	"postern/fault"
 	"postern/login/providers"
+	"postern/snapshot"
 )
 
 // What a browser and an upstream can get (spec.md, 6).
 const (
-	ServiceToken        = "service"
-	ProviderToken       = "provider"
-	ProviderAccessToken = "provider_access_token"
-	ProviderIDToken     = "provider_id_token"
-	NoToken             = "none"
+	ServiceToken        = string(snapshot.ServiceToken)
+	ProviderToken       = string(snapshot.ProviderToken)
+	ProviderAccessToken = string(snapshot.ProviderAccessToken)
+	ProviderIDToken     = string(snapshot.ProviderIDToken)
+	NoToken             = string(snapshot.NoToken)
 )
 
 // TokenTypes is what the client gets and what the upstream then gets in
@@ -69,4 +70,21 @@ func (t TokenTypes) check(kind string, traits providers.Traits, managed bool) []
 		return wrong("", impossible, "The tokens of the shared app work for everybody who uses it, so that whoever gets one could act as that person elsewhere. Use service, or an app of your own.")
 	}
 	return nil
+}
+
+// TokenChoices lists what can be had of a provider of the kind, the default first.
+func TokenChoices(kind string, managed bool) []TokenTypes {
+	traits, ok := providers.TraitsOf(kind)
+	if !ok {
+		return nil
+	}
+	var out []TokenTypes
+	for _, client := range []string{ServiceToken, ProviderToken} {
+		for _, upstream := range []string{ServiceToken, ProviderAccessToken, ProviderIDToken, NoToken} {
+			if one := (TokenTypes{client, upstream}); len(one.check(kind, traits, managed)) == 0 {
+				out = append(out, one)
+			}
+		}
+	}
+	return out
 }

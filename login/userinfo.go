@@ -43,6 +43,12 @@ func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject
 	if err != nil {
 		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
 	}
+	if _, err = tx.ProviderByID(session.ProviderID); isAbsent(err) {
+		return "", UserClaims{}, errBearer // it was taken away, and with it whom it vouched for
+	}
+	if err != nil {
+		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
+	}
 	user, err := tx.EndUserByID(session.UserID)
 	if err != nil {
 		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
@@ -65,13 +71,16 @@ type LogoutInput struct {
 // Logout ends the session that the ID token belongs to, with its refresh tokens.
 // Back is where the browser goes then, "" for nowhere: to an address that is
 // registered, and only for whoever holds an ID token, so that no link from
-// elsewhere leads through here.
-func (s *Service) Logout(ctx context.Context, in LogoutInput) (back string, client Branding, err error) {
+// elsewhere leads through here. The maker of an unclaimed application has one to put
+// into a link: there people are to be asked first.
+func (s *Service) Logout(ctx context.Context, in LogoutInput) (back string, client Look, err error) {
 	row, err := s.client(ctx, in.ClientID)
 	if err != nil {
-		return "", Branding{}, err
+		return "", Look{}, err
 	}
-	client = brandingOf(row)
+	if client, err = s.lookOf(s.DB.Read(ctx), row, ""); err != nil {
+		return "", Look{}, err
+	}
 	var claims idClaims
 	if in.Hint == "" {
 		return "", client, nil
@@ -91,6 +100,9 @@ func (s *Service) Logout(ctx context.Context, in LogoutInput) (back string, clie
 	}
 	if in.To == "" || !slices.Contains(row.LogoutURIs, in.To) {
 		return "", client, nil
+	}
+	if client.Unclaimed {
+		client.Site = hostOf(in.To)
 	}
 	u, err := url.Parse(in.To)
 	if err != nil || in.State == "" {

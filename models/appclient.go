@@ -82,6 +82,13 @@ func (t *Tx) AppClientsOf(tenantID string) ([]AppClient, error) {
 	return list, t.db.Where("tenant_id = ?", tenantID).Order("name").Find(&list).Error
 }
 
+// AppClientsOfProject lists at most limit app clients of the tenants that a project
+// serves, oldest first, after the id given.
+func (t *Tx) AppClientsOfProject(projectID, after string, limit int) ([]AppClient, error) {
+	var list []AppClient
+	return list, t.db.Where("tenant_id IN (?) AND id > ?", t.served(projectID), after).Order("id").Limit(limit).Find(&list).Error
+}
+
 // UpdateAppClient writes the changeable columns if the row still has the UpdatedAt
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateAppClient(c AppClient, seen time.Time) (bool, error) {
@@ -98,7 +105,7 @@ func (t *Tx) DeleteAppClient(id string) error {
 	if err := t.db.Where("session_id IN (?)", sessions).Delete(&LoginGrant{}).Error; err != nil {
 		return err
 	}
-	for _, row := range []any{&LoginSession{}, &LoginAttempt{}, &SigningKey{}, &Provider{}} {
+	for _, row := range []any{&LoginSession{}, &LoginConsent{}, &LoginAttempt{}, &SigningKey{}, &Provider{}} {
 		if err := t.db.Where("client_id = ?", id).Delete(row).Error; err != nil {
 			return err
 		}
@@ -116,6 +123,13 @@ func (t *Tx) ProviderByID(id string) (Provider, error) {
 func (t *Tx) ProvidersOf(clientID string) ([]Provider, error) {
 	var list []Provider
 	return list, t.db.Where("client_id = ?", clientID).Order("created_at, id").Find(&list).Error
+}
+
+// ProvidersOfAll lists the providers of all the app clients named, each client's in
+// the order they were made.
+func (t *Tx) ProvidersOfAll(clientIDs []string) ([]Provider, error) {
+	var list []Provider
+	return list, t.db.Where("client_id IN ?", clientIDs).Order("client_id, created_at, id").Find(&list).Error
 }
 
 // UpdateProvider writes the changeable columns if the row still has the UpdatedAt

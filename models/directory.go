@@ -18,14 +18,19 @@ type UserFilter struct {
 	Group      string // id of a group that they are in directly
 	UserName   string // exact; of those without one, the address
 	ExternalID string // exact
+	ID         string // exact
+	Frozen     *bool  // whether they are
 }
 
 func (t *Tx) usersOf(tenantID string, f UserFilter) *gorm.DB {
 	q := t.db.Model(&EndUser{}).Where("tenant_id = ?", tenantID)
-	for column, value := range map[string]string{"state": f.State, "email": f.Email, "external_id": f.ExternalID} {
+	for column, value := range map[string]string{"state": f.State, "email": f.Email, "external_id": f.ExternalID, "id": f.ID} {
 		if value != "" {
 			q = q.Where(clause.Eq{Column: column, Value: value})
 		}
+	}
+	if f.Frozen != nil {
+		q = q.Where("(state = 'frozen') = ?", *f.Frozen)
 	}
 	if f.UserName != "" {
 		q = q.Where("(user_name = ? OR (user_name IS NULL AND email = ?))", f.UserName, f.UserName)
@@ -85,7 +90,7 @@ func (t *Tx) DeleteEndUser(id string) error {
 	if err := t.db.Where("session_id IN (?)", sessions).Delete(&LoginGrant{}).Error; err != nil {
 		return err
 	}
-	for _, row := range []any{&LoginSession{}, &GroupMember{}, &Identity{}} {
+	for _, row := range []any{&LoginSession{}, &LoginConsent{}, &GroupMember{}, &Identity{}} {
 		if err := t.db.Where("user_id = ?", id).Delete(row).Error; err != nil {
 			return err
 		}

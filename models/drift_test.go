@@ -24,8 +24,8 @@ var rows = []any{
 	&models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{}, &models.Revision{}, &models.Export{}, &models.AuditEntry{},
 	&models.UsageHour{}, &models.LinkedAccount{}, &models.Invitation{}, &models.IdempotentRequest{}, &models.AccessToken{}, &models.DeviceGrant{},
 	&models.DataKey{}, &models.Webhook{}, &models.WebhookDelivery{}, &models.AuditChain{},
-	&models.AppClient{}, &models.Provider{}, &models.SigningKey{}, &models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{},
-	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{}, &models.GroupMember{}, &models.GroupGroup{},
+	&models.AppClient{}, &models.Provider{}, &models.SigningKey{}, &models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{}, &models.LoginConsent{},
+	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{}, &models.GroupMember{}, &models.GroupGroup{}, &models.DeletedUser{},
 	&models.Product{}, &models.ProjectTenant{}, &models.LimitCount{},
 }
 

@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"gorm.io/gorm/clause"
+)
 
 // LoginAttempt is a row of login_attempts: an authorization request on its way
 // through a provider, bound to the browser that made it.
@@ -13,6 +17,8 @@ type LoginAttempt struct {
 	Nonce         string // the client's
 	Scope         string
 	CodeChallenge string
+	Prompt        string     // the client's, "" for none
+	Tester        string     // account that tries it out from the dashboard, "" for a person's
 	AnsweredAt    *time.Time // when a provider's answer was taken, which can be done once
 	FinishedAt    *time.Time // when a code was given, which can be done once
 	CreatedAt     time.Time
@@ -45,10 +51,39 @@ type LoginGrant struct {
 	ExpiresAt     time.Time
 }
 
+// LoginConsent is a row of login_consents: what a person has agreed that an app
+// client learns.
+type LoginConsent struct {
+	UserID    string `gorm:"primaryKey"`
+	ClientID  string `gorm:"primaryKey"`
+	Scope     string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// LoginConsentOf finds what somebody has agreed to at a client.
+func (t *Tx) LoginConsentOf(userID, clientID string) (LoginConsent, error) {
+	var c LoginConsent
+	return c, t.db.Where("user_id = ? AND client_id = ?", userID, clientID).Take(&c).Error
+}
+
+// SaveLoginConsent writes it, whether it was there or not.
+func (t *Tx) SaveLoginConsent(c LoginConsent) error {
+	return t.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "user_id"}, {Name: "client_id"}},
+		DoUpdates: clause.AssignmentColumns([]string{"scope", "updated_at"})}).Create(&c).Error
+}
+
 // LoginAttemptByID finds an attempt that is not over at now.
 func (t *Tx) LoginAttemptByID(id string, now time.Time) (LoginAttempt, error) {
 	var a LoginAttempt
 	return a, t.db.Where("id = ? AND expires_at > ? AND finished_at IS NULL", id, now).Take(&a).Error
+}
+
+// TrialByID finds an attempt that an account tries out, finished or not, that is not
+// over at now.
+func (t *Tx) TrialByID(id string, now time.Time) (LoginAttempt, error) {
+	var a LoginAttempt
+	return a, t.db.Where("id = ? AND expires_at > ? AND tester <> ''", id, now).Take(&a).Error
 }
 
 // AnswerLoginAttempt notes that a provider has answered; false when one had.

@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"postern/secrets"
+)
 
 // Project is a row of projects.
 type Project struct {
@@ -26,10 +30,14 @@ type Version struct {
 	AuthMethods  []string `gorm:"serializer:json"`
 	Keyless      string
 	TokenIssuers TokenIssuers
-	IPAllow      Prefixes // empty: from anywhere
-	IPDeny       Prefixes
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+
+	Introspection       Introspection // of opaque tokens; without an endpoint: none
+	IntrospectionSecret secrets.Sealed
+
+	IPAllow   Prefixes // empty: from anywhere
+	IPDeny    Prefixes
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 // TokenIssuer is a pair of issuer and audience whose tokens a version takes.
@@ -38,6 +46,15 @@ type TokenIssuer struct {
 	Audience string `json:"aud"`
 	JWKSURL  string `json:"jwks_url,omitempty"`
 	Tenant   string `json:"tenant,omitempty"`
+}
+
+// Introspection is a column: whom a version asks about opaque tokens.
+type Introspection struct {
+	Endpoint string `json:"endpoint,omitempty"`
+	Method   string `json:"method,omitempty"`
+	ClientID string `json:"client_id,omitempty"`
+	Issuer   string `json:"iss,omitempty"`
+	Audience string `json:"aud,omitempty"`
 }
 
 // Environment is a row of environments.
@@ -150,7 +167,7 @@ func (t *Tx) VersionByID(id string) (Version, error) {
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateVersion(v Version, seen time.Time) (bool, error) {
 	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
-		Select("AuthMode", "AuthMethods", "Keyless", "TokenIssuers", "IPAllow", "IPDeny", "UpdatedAt").UpdateColumns(&v)
+		Select("AuthMode", "AuthMethods", "Keyless", "TokenIssuers", "Introspection", "IntrospectionSecret", "IPAllow", "IPDeny", "UpdatedAt").UpdateColumns(&v)
 	return res.RowsAffected == 1, res.Error
 }
 

@@ -18,6 +18,7 @@ func logins(owner string) []holding {
 	return []holding{
 		{"login_grants", "hash", "session_id IN (SELECT id FROM login_sessions WHERE client_id IN " + clients + ")"},
 		{"login_sessions", "id", "client_id IN " + clients},
+		{"login_consents", "user_id", "client_id IN " + clients},
 		{"login_attempts", "id", "client_id IN " + clients},
 		{"signing_keys", "id", "client_id IN " + clients},
 		{"providers", "id", "client_id IN " + clients},
@@ -28,6 +29,7 @@ func logins(owner string) []holding {
 		{"pre_approvals", "id", "tenant_id IN " + tenants},
 		{"tenant_logins", "tenant_id", "tenant_id IN " + tenants},
 		{"identities", "user_id", "tenant_id IN " + tenants},
+		{"deleted_users", "user_id", "tenant_id IN " + tenants},
 		{"end_users", "id", "tenant_id IN " + tenants},
 	}
 }

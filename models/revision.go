@@ -20,6 +20,36 @@ type Revision struct {
 // look back for an id 7 that commits later.
 const revisionLock = 7620817934
 
+// AddTenantRevisions tells the change feed that something has changed for every
+// project that serves a tenant. It comes last in a transaction, as AddRevision does.
+func (t *Tx) AddTenantRevisions(tenant Tenant, at time.Time) error {
+	served, err := t.ProjectsOfTenant(tenant)
+	if err != nil {
+		return err
+	}
+	for _, project := range served {
+		if err := t.AddRevision(project, "", at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddPersonRevisions tells the change feed for every project that a key of one of a
+// tenant's people can open. It comes last in a transaction, as AddRevision does.
+func (t *Tx) AddPersonRevisions(tenant Tenant, at time.Time) error {
+	near, err := t.ProjectsNear(tenant)
+	if err != nil {
+		return err
+	}
+	for _, project := range near {
+		if err := t.AddRevision(project, "", at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // AddRevision tells the change feed that a project, or just one of its keys,
 // has changed. Call it last in the transaction: other writers wait from here on.
 func (t *Tx) AddRevision(projectID, keyID string, at time.Time) error {

@@ -1,17 +1,29 @@
 package models
 
-// WorkspaceHolds counts the rows of a table that belong to an unclaimed team or
+// Held is a kind of rows that a workspace has.
+type Held string
+
+// What is counted of a workspace, by table.
+const (
+	HeldProjects Held = "projects"
+	HeldTenants  Held = "tenants"
+	HeldProducts Held = "products"
+	HeldKeys     Held = "api_keys" // of its projects, as the exports
+	HeldExports  Held = "exports"
+)
+
+// WorkspaceHolds counts the rows of one kind that belong to an unclaimed team or
 // to its projects, up to most; false for a team that was claimed.
-func (t *Tx) WorkspaceHolds(teamID, table string, most int64) (held int64, unclaimed bool, err error) {
+func (t *Tx) WorkspaceHolds(teamID string, kind Held, most int64) (held int64, unclaimed bool, err error) {
 	team, err := t.TeamByID(teamID)
 	if err != nil || team.ClaimedAt != nil {
 		return 0, false, err
 	}
 	where := "team_id = ?"
-	if table == "api_keys" || table == "exports" {
+	if kind == HeldKeys || kind == HeldExports {
 		where = "project_id IN (SELECT id FROM projects WHERE team_id = ?)"
 	}
-	some := t.db.Table(table).Select("id").Where(where, teamID).Limit(int(most))
+	some := t.db.Table(string(kind)).Select("id").Where(where, teamID).Limit(int(most))
 	err = t.db.Table("(?) AS held", some).Count(&held).Error
 	return held, true, err
 }

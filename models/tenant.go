@@ -34,6 +34,27 @@ func (t *Tx) TenantsOf(projectID string) ([]Tenant, error) {
 	return list, t.db.Where("project_id = ? OR id IN (?)", projectID, attached).Order("name").Find(&list).Error
 }
 
+// TenantsServed lists at most limit of the tenants that a project serves by name,
+// after the name given.
+func (t *Tx) TenantsServed(projectID, after string, limit int) ([]Tenant, error) {
+	var list []Tenant
+	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
+	return list, t.db.Where("project_id = ? OR id IN (?)", projectID, attached).Where("name > ?", after).Order("name").Limit(limit).Find(&list).Error
+}
+
+// TenantNames is what the tenants of these ids are called.
+func (t *Tx) TenantNames(ids []string) (map[string]string, error) {
+	var list []Tenant
+	if err := t.db.Select("id", "name").Where("id IN ?", ids).Find(&list).Error; err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, one := range list {
+		names[one.ID] = one.Name
+	}
+	return names, nil
+}
+
 // TenantByID finds a tenant.
 func (t *Tx) TenantByID(id string) (Tenant, error) {
 	var one Tenant

@@ -117,3 +117,15 @@ func (t *Tx) UsageOf(projectID string, from, to int64, by []string, limit int) (
 	var list []UsageSum
 	return list, q.Order("sum(calls) DESC").Limit(limit).Scan(&list).Error
 }
+
+// LastHours lists the latest hour since the one given in which each of the owners
+// called one of the projects, by itself or with " (" and an issuer after it.
+func (t *Tx) LastHours(projectIDs []string, since int64, owners []string) ([]UsageHour, error) {
+	either := t.db.Where("1 = 0")
+	for _, owner := range owners {
+		either = either.Or("owner >= ? AND owner < ?", owner, owner+"!") // the one after a space
+	}
+	var list []UsageHour
+	return list, t.db.Model(&UsageHour{}).Select("owner, max(hour) AS hour").Where("project_id IN ? AND hour >= ?", projectIDs, since).
+		Where(either).Group("owner").Scan(&list).Error
+}

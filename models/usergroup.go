@@ -10,6 +10,8 @@ type GroupFilter struct {
 	Name        string // exact
 	DisplayName string // exact; of those without one, the name
 	ExternalID  string // exact
+	ID          string // exact
+	Member      string // id of a user or group that is directly in it
 }
 
 func (t *Tx) groupsOf(tenantID string, f GroupFilter) *gorm.DB {
@@ -22,6 +24,13 @@ func (t *Tx) groupsOf(tenantID string, f GroupFilter) *gorm.DB {
 	}
 	if f.ExternalID != "" {
 		q = q.Where("external_id = ?", f.ExternalID)
+	}
+	if f.ID != "" {
+		q = q.Where("id = ?", f.ID)
+	}
+	if f.Member != "" {
+		q = q.Where("(id IN (?) OR id IN (?))", t.db.Model(&GroupMember{}).Select("group_id").Where("user_id = ?", f.Member),
+			t.db.Model(&GroupGroup{}).Select("parent_id").Where("child_id = ?", f.Member))
 	}
 	return q
 }

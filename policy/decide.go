@@ -20,11 +20,13 @@ var (
 	NoRoute             = Denial{404, "no_route", "No project, version and environment answer at this address."}
 	CredentialsRequired = Denial{401, "credentials_required", "Send an API key in the X-API-Key header."}
 	TokenRequired       = Denial{401, "credentials_required", "Send a token as Authorization: Bearer."}
+	EitherRequired      = Denial{401, "credentials_required", "Send an API key in the X-API-Key header, or a token as Authorization: Bearer."}
 	InvalidToken        = Denial{401, "invalid_token", "This token is not valid here."}
 	InvalidKey          = Denial{401, "invalid_key", "This API key is not valid here."}
 	KeyFrozen           = Denial{403, "key_frozen", "This API key is frozen."}
 	WrongTenant         = Denial{403, "wrong_tenant", "This API key belongs to a tenant that is not served here."}
 	TokenTenant         = Denial{403, "wrong_tenant", "This token belongs to a tenant that is not served here, or to another than the API key does."}
+	UserFrozen          = Denial{403, "user_frozen", "This user is frozen."}
 	IPDenied            = Denial{403, "ip_denied", "Calls from this address are not allowed."}
 	RateLimited         = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
 	QuotaExceeded       = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in Retry-After."}
@@ -34,6 +36,10 @@ var (
 	ClaimRequired       = Denial{403, "claim_required", "Nobody has claimed this proxy yet. Until somebody does it carries no WebSockets, no targets on ports other than 80 and 443, and no large answers."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
 	IssuerUnavailable   = Denial{503, "issuer_unavailable", "The keys of the token's issuer cannot be had at the moment."}
+	TokenIssuerAway     = Denial{503, "provider_unavailable", "Whoever issued this token cannot be asked about it at the moment."}
+	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "Whoever issued this token gives no usable answer about it."}
+	UnverifiableToken   = Denial{401, "unverifiable_token", "Whoever issued this token does not tell for which application it was issued."}
+	TokenSealed         = Denial{503, "provider_token_unavailable", "The provider's token that the upstream gets cannot be opened at the moment."}
 	UpstreamTimeout     = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
 	LoopDetected        = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
 	BadRequest          = Denial{400, "bad_request", "The request target is not valid."}
@@ -44,8 +50,8 @@ var (
 // Denials is the complete table, ordered by status.
 func Denials() []Denial {
 	return []Denial{
-		BadRequest, CredentialsRequired, TokenRequired, InvalidKey, InvalidToken, KeyFrozen, WrongTenant, TokenTenant, IPDenied, ProjectFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
-		ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, LimitsUnavailable, IssuerUnavailable, UpstreamTimeout, LoopDetected,
+		BadRequest, CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken, KeyFrozen, WrongTenant, TokenTenant, UserFrozen, IPDenied, ProjectFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
+		ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed, UpstreamTimeout, LoopDetected,
 	}
 }
 
@@ -55,10 +61,12 @@ func (d Denial) Challenge() string {
 	switch {
 	case d.Status != 401:
 		return ""
-	case d == InvalidToken:
+	case d == InvalidToken, d == UnverifiableToken:
 		return `Bearer error="invalid_token"`
 	case d == TokenRequired:
 		return "Bearer"
+	case d == EitherRequired:
+		return WWWAuthenticateValue + ", Bearer"
 	}
 	return WWWAuthenticateValue
 }
@@ -89,6 +97,7 @@ type Token struct {
 	Subject string   // sub, printable ASCII without a blank at either end, at most 255 bytes
 	Scopes  []string // what its issuer let the client do, each without blanks
 	Tenant  string   // name of the tenant of its pair; "" is the project's own
+	Hosted           // of a token of our own; such a one has no Tenant
 }
 
 // Identity is whom a call is made for. The zero value is nobody. A user of a token
@@ -99,16 +108,21 @@ type Identity struct {
 	Owner        string   // X-Consumer-Username and X-Consumer-Custom-ID; "" without a key or one to fall back to
 	CredentialID string   // X-Credential-Identifier; "" without a key
 	User         string   // X-Authenticated-Userid; "" without a token
-	Issuer       string   // who knows User by that name
+	Issuer       string   // who knows User by that name; "" for an end user of ours
+	Groups       []string // X-Consumer-Groups: the user's
 	Scopes       []string // X-Authenticated-Scope: the key's, or else the token's
 	TenantID     string   // X-Tenant-ID; "" without a key or token
 }
 
 // Account is whom the call counts for, "" for nobody. A user is named with its
-// issuer: another one may use the same name for somebody else.
+// issuer: another one may use the same name for somebody else. An end user of ours
+// is one and the same whichever app client they came through.
 func (id *Identity) Account() string {
-	if id.Owner != "" || id.User == "" {
+	switch {
+	case id.Owner != "":
 		return id.Owner
+	case id.Issuer == "":
+		return id.User
 	}
 	return id.User + " (" + id.Issuer + ")"
 }
@@ -119,6 +133,8 @@ type Decision struct {
 	Identity Identity // when allowed
 	Denial   Denial   // when not
 	StripKey bool     // X-API-Key is ours: it must not reach the upstream
+
+	Authorization Authorization // what the upstream gets of the caller's, when allowed
 }
 
 // Decide applies a version's access policy to one call. It fails closed: a mode
@@ -134,7 +150,7 @@ func Decide(c *Call) Decision {
 
 func authenticate(c *Call) Decision {
 	keys := c.Access.Allows(snapshot.APIKey)
-	token := c.Access.Allows(snapshot.JWT) && (c.Token != nil || c.TokenDenial != Denial{})
+	token := c.Access.TakesTokens() && (c.Token != nil || c.TokenDenial != Denial{})
 	switch {
 	case keys && c.KeyLines > 0 && token:
 		return decideBoth(c)
@@ -146,7 +162,7 @@ func authenticate(c *Call) Decision {
 		return decideKeyless(c)
 	case c.Access.Mode == snapshot.Passthrough:
 		return Decision{Allow: true}
-	case c.Access.Allows(snapshot.JWT):
+	case c.Access.TakesTokens():
 		return deny(TokenRequired)
 	}
 	return deny(CredentialsRequired)
@@ -162,6 +178,8 @@ func decideKeyless(c *Call) Decision {
 		}}
 	case c.Access.Mode == snapshot.Passthrough:
 		return Decision{Allow: true, StripKey: true}
+	case c.Access.TakesTokens():
+		return deny(EitherRequired)
 	}
 	return deny(CredentialsRequired)
 }
@@ -184,6 +202,8 @@ func decideKey(c *Call) Decision {
 		return deny(KeyFrozen)
 	case !c.Realm.Serves(k.TenantID):
 		return deny(WrongTenant)
+	case c.Realm.frozen(k.Owner):
+		return deny(UserFrozen)
 	case len(k.AllowedIPs) > 0 && !Contains(k.AllowedIPs, c.RemoteIP):
 		return deny(IPDenied)
 	}
@@ -202,15 +222,24 @@ func decideToken(c *Call, stripKey bool) Decision {
 	if c.Token == nil {
 		return deny(c.TokenDenial)
 	}
-	tenantID := c.Realm.TenantNamed(c.Token.Tenant)
-	if tenantID == "" {
-		return deny(TokenTenant)
+	at, denial := c.Realm.placeOf(c.Token)
+	if denial != (Denial{}) {
+		return deny(denial)
 	}
-	id := Identity{User: c.Token.Subject, Issuer: c.Token.Issuer, Scopes: c.Token.Scopes, TenantID: tenantID}
-	if owner := c.Realm.FallbackOwnerOf(tenantID); c.Access.Keyless == snapshot.OwnerFallback && owner != "" {
+	id := Identity{Scopes: c.Token.Scopes, TenantID: at.tenantID}
+	id.bear(c.Token)
+	if owner := c.Realm.FallbackOwnerOf(at.tenantID); c.Access.Keyless == snapshot.OwnerFallback && owner != "" {
 		id.ConsumerID, id.Owner = ConsumerID(c.Realm.ID, owner), owner
 	}
-	return Decision{Allow: true, StripKey: stripKey, Identity: id}
+	return Decision{Allow: true, StripKey: stripKey, Identity: id, Authorization: at.authorization}
+}
+
+// bear names the user of a token.
+func (id *Identity) bear(t *Token) {
+	id.User, id.Issuer, id.Groups = t.Subject, t.Issuer, t.Groups
+	if t.Client != "" {
+		id.Issuer = ""
+	}
 }
 
 // decideBoth judges a call with a key and a token: both have to hold, and to be of
@@ -223,10 +252,15 @@ func decideBoth(c *Call) Decision {
 	if c.Token == nil {
 		return deny(c.TokenDenial)
 	}
-	if c.Realm.TenantNamed(c.Token.Tenant) != d.Identity.TenantID {
-		return deny(TokenTenant)
+	at, denial := c.Realm.placeOf(c.Token)
+	if denial == (Denial{}) && at.tenantID != d.Identity.TenantID {
+		denial = TokenTenant
 	}
-	d.Identity.User, d.Identity.Issuer = c.Token.Subject, c.Token.Issuer
+	if denial != (Denial{}) {
+		return deny(denial)
+	}
+	d.Identity.bear(c.Token)
+	d.Authorization = at.authorization
 	return d
 }
 

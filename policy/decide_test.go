@@ -19,6 +19,7 @@ var (
 		ID: "prj_1", ProductID: "prd_1", FallbackOwner: "house",
 		KeyTypes: []snapshot.KeyType{{Name: "partner", Scopes: []string{"shop:read"}}},
 		Tenants:  []snapshot.Tenant{{ID: "tnt_1", Name: "default"}, {ID: "tnt_acme", Name: "acme"}, {ID: "tnt_left", Name: "left", Detached: true}},
+		Barred:   []snapshot.BarredUser{{ID: "usr_deleted", Deleted: true}, {ID: "usr_frozen"}},
 	}
 	keyOwner = policy.Identity{
 		ConsumerID: policy.ConsumerID("prj_1", "billing"), Owner: "billing", CredentialID: "key_1",
@@ -39,13 +40,17 @@ func call(edits ...func(*policy.Call)) policy.Call {
 	return c
 }
 
-func keyless(c *policy.Call)     { c.KeyLines, c.Key = 0, nil }
-func unknown(c *policy.Call)     { c.Key = nil }
-func twice(c *policy.Call)       { c.KeyLines = 2 }
-func passthrough(c *policy.Call) { c.Access.Mode = snapshot.Passthrough }
-func noMethods(c *policy.Call)   { c.Access.Methods = nil }
-func fallback(c *policy.Call)    { c.Access.Keyless = snapshot.OwnerFallback }
-func old(c *policy.Call)         { c.OldSecret = true }
+func keyless(c *policy.Call) { c.KeyLines, c.Key = 0, nil }
+func unknown(c *policy.Call) { c.Key = nil }
+func twice(c *policy.Call)   { c.KeyLines = 2 }
+func alsoTakes(tokens snapshot.Method) func(*policy.Call) {
+	return func(c *policy.Call) { c.Access.Methods = []snapshot.Method{snapshot.APIKey, tokens} }
+}
+func passthrough(c *policy.Call)           { c.Access.Mode = snapshot.Passthrough }
+func noMethods(c *policy.Call)             { c.Access.Methods = nil }
+func fallback(c *policy.Call)              { c.Access.Keyless = snapshot.OwnerFallback }
+func old(c *policy.Call)                   { c.OldSecret = true }
+func owner(name string) func(*policy.Call) { return func(c *policy.Call) { c.Key.Owner = name } }
 func state(s snapshot.KeyState) func(*policy.Call) {
 	return func(c *policy.Call) { c.Key.State = s }
 }
@@ -87,6 +92,8 @@ func TestDecide(t *testing.T) {
 	partner := policy.Identity{ConsumerID: keyOwner.ConsumerID, Owner: "billing", CredentialID: "key_1", Scopes: []string{"shop:read"}, TenantID: "tnt_1"}
 	ofAcme := keyOwner
 	ofAcme.TenantID = "tnt_acme"
+	ofDeleted := keyOwner
+	ofDeleted.ConsumerID, ofDeleted.Owner = policy.ConsumerID("prj_1", "usr_deleted"), "usr_deleted"
 	house := policy.Identity{ConsumerID: policy.ConsumerID("prj_1", "house"), Owner: "house"}
 	for _, tc := range []struct {
 		name     string
@@ -99,6 +106,8 @@ func TestDecide(t *testing.T) {
 		{name: "a good key, twice", call: call(twice), denial: policy.InvalidKey},
 		{name: "an unknown key", call: call(unknown), denial: policy.InvalidKey},
 		{name: "no key", call: call(keyless), denial: policy.CredentialsRequired},
+		{name: "neither key nor token", call: call(keyless, alsoTakes(snapshot.JWT)), denial: policy.EitherRequired},
+		{name: "neither key nor opaque token", call: call(keyless, alsoTakes(snapshot.Opaque)), denial: policy.EitherRequired},
 		{name: "a key of another project", call: call(func(c *policy.Call) { c.Key.ProjectID = "prj_2" }), denial: policy.InvalidKey},
 
 		{name: "a frozen key", call: call(state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
@@ -126,6 +135,12 @@ func TestDecide(t *testing.T) {
 		{name: "a key of a tenant not served here", call: call(tenant("tnt_else")), denial: policy.WrongTenant},
 		{name: "a key of a tenant no longer served here", call: call(tenant("tnt_left")), denial: policy.WrongTenant},
 		{name: "a key of a tenant not served here, frozen", call: call(tenant("tnt_else"), state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
+		{name: "a key of a frozen user", call: call(owner("usr_frozen")), denial: policy.UserFrozen},
+		{name: "a key of a frozen user, frozen", call: call(owner("usr_frozen"), state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
+		{name: "a key of a frozen user, expired", call: call(owner("usr_frozen"), expires(0)), denial: policy.InvalidKey},
+		{name: "a key of a frozen user, from elsewhere", call: call(owner("usr_frozen"), keyFrom("198.51.100.0/24")), denial: policy.UserFrozen},
+		{name: "a key of a frozen user, where keys are optional", call: call(owner("usr_frozen"), passthrough), denial: policy.UserFrozen},
+		{name: "a key that names somebody deleted", call: call(owner("usr_deleted")), identity: ofDeleted},
 		{name: "a key of the product, of a tenant not served here", call: call(ofProduct, func(c *policy.Call) { c.Key.Tenant, c.Key.TenantID = "else", "tnt_else" }), denial: policy.WrongTenant},
 
 		{name: "a key used from where it may be", call: call(keyFrom("192.0.2.0/24")), identity: keyOwner},

@@ -9,8 +9,9 @@ const (
 	CredentialHeader     = "X-Credential-Identifier"
 	ScopeHeader          = "X-Authenticated-Scope"
 	UserHeader           = "X-Authenticated-Userid"
+	GroupsHeader         = "X-Consumer-Groups"
 	TenantHeader         = "X-Tenant-Id"
-	WWWAuthenticateValue = `Key realm="postern"` // goes with every 401
+	WWWAuthenticateValue = `Key realm="postern"` // goes with every 401 where keys are looked at, but for those about a token
 )
 
 // IdentityHeaders lists, as documentation writes them, the headers by which

@@ -102,6 +102,32 @@ func DisplayPrefix(key string) string {
 // Last4 is the end of a key, shown so that people can tell keys apart.
 func Last4(key string) string { return key[max(0, len(key)-4):] }
 
+// MaskKeys takes the secret out of every API key that stands in a text, such as a path
+// that somebody put one into by mistake. The check of a key tells it from other words.
+func MaskKeys(text string) string {
+	if !strings.Contains(text, "_") {
+		return text
+	}
+	var out strings.Builder
+	for len(text) > 0 {
+		end := strings.IndexFunc(text, func(r rune) bool { return r != '_' && r != '-' && (r > 0x7f || !isBase62(byte(r))) })
+		if end < 0 {
+			end = len(text)
+		}
+		if word := text[:end]; WellFormedKey(word) {
+			out.WriteString(DisplayPrefix(word) + "…" + Last4(word))
+		} else {
+			out.WriteString(word)
+		}
+		if end < len(text) { // what ended the word
+			out.WriteByte(text[end])
+			end++
+		}
+		text = text[end:]
+	}
+	return out.String()
+}
+
 // keyCheck is the CRC-32 (IEEE 802.3) of body in base62, big-endian, padded
 // with zeros to six characters.
 func keyCheck(body string) string {

@@ -184,3 +184,24 @@ func TestConsumerIDTellsProjectAndOwnerApart(t *testing.T) {
 		t.Error("project and owner run together")
 	}
 }
+
+func TestKeysInATextAreMasked(t *testing.T) {
+	key, err := policy.NewKey("pst", "prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	masked := "pst_prod_…" + key[len(key)-4:]
+	for text, want := range map[string]string{
+		"/orders/42":                     "/orders/42",
+		"/" + key:                        "/" + masked,
+		"/a/" + key + "/b;k=" + key:      "/a/" + masked + "/b;k=" + masked,
+		"/" + key + "x":                  "/" + key + "x", // the check is of another
+		"/%C3%A9_\xff_ä/" + key + "\xc3": "/%C3%A9_\xff_ä/" + masked + "\xc3",
+		"_":                              "_",
+		"":                               "",
+	} {
+		if got := policy.MaskKeys(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}

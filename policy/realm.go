@@ -13,9 +13,12 @@ type Realm struct {
 	tenants       map[string]string // id to fallback owner
 	named         map[string]string // tenant's name to id
 	types         map[string]*snapshot.KeyType
+	clients       map[string]*snapshot.AppClient // by issuer
+	barred        map[string]bool                // end user's id to whether they were deleted
 }
 
-// NewRealm lays out a project. It keeps no reference to it but to its key types.
+// NewRealm lays out a project. It keeps no reference to it but to its key types and
+// app clients.
 func NewRealm(p *snapshot.Project) *Realm {
 	r := &Realm{ID: p.ID, ProductID: p.ProductID, FallbackOwner: p.FallbackOwner, Limits: p.Limits,
 		tenants: make(map[string]string, len(p.Tenants)), named: make(map[string]string, len(p.Tenants)), types: make(map[string]*snapshot.KeyType, len(p.KeyTypes))}
@@ -31,8 +34,18 @@ func NewRealm(p *snapshot.Project) *Realm {
 	for i := range p.KeyTypes {
 		r.types[p.KeyTypes[i].Name] = &p.KeyTypes[i]
 	}
+	r.clients, r.barred = make(map[string]*snapshot.AppClient, len(p.Clients)), make(map[string]bool, len(p.Barred))
+	for i := range p.Clients {
+		r.clients[p.Clients[i].Issuer] = &p.Clients[i]
+	}
+	for _, user := range p.Barred {
+		r.barred[user.ID] = user.Deleted
+	}
 	return r
 }
+
+// Client is the app client with that issuer, nil where the project serves none.
+func (r *Realm) Client(issuer string) *snapshot.AppClient { return r.clients[issuer] }
 
 // Serves tells whether the project serves the tenant.
 func (r *Realm) Serves(tenantID string) bool {
@@ -47,6 +60,13 @@ func (r *Realm) TenantNamed(name string) string {
 		return r.ownTenant
 	}
 	return r.named[name]
+}
+
+// frozen tells whether a key's owner is an end user who is frozen. The keys of one
+// who was deleted are revoked; whoever names a new key's owner so means a text.
+func (r *Realm) frozen(owner string) bool {
+	deleted, barred := r.barred[owner]
+	return barred && !deleted
 }
 
 // FallbackOwnerOf is whom a call without a key counts against when a verified

@@ -11,6 +11,56 @@ import (
 	"postern/models"
 )
 
+// Served lists the tenants that a project serves by name: its own and those of its
+// team that are attached to it. The cursor is the next of the page before, limit at
+// most MaxPage, 0 for 50.
+func (s *Service) Served(ctx context.Context, p access.Principal, ref, cursor string, limit int) (list []Tenant, next string, err error) {
+	tx := s.DB.Read(ctx)
+	project, err := access.Project(tx, p, ref, access.TenantRead)
+	if err != nil {
+		return nil, "", fmt.Errorf("projects: tenants of %s: %w", ref, err)
+	}
+	_, limit, err = beginList(p, access.TenantRead, project.TeamID, limit)
+	if err != nil {
+		return nil, "", fmt.Errorf("projects: tenants of %s: %w", ref, err)
+	}
+	rows, err := tx.TenantsServed(project.ID, cursor, limit+1)
+	if err != nil {
+		return nil, "", fmt.Errorf("projects: tenants of %s: %w", ref, err)
+	}
+	if len(rows) > limit {
+		rows, next = rows[:limit], rows[limit-1].Name
+	}
+	if list, err = viewTenants(tx, rows); err != nil {
+		return nil, "", fmt.Errorf("projects: tenants of %s: %w", ref, err)
+	}
+	return list, next, nil
+}
+
+// Attachable names the tenants of a project's team that it does not serve yet.
+func (s *Service) Attachable(ctx context.Context, p access.Principal, ref string) (names []string, err error) {
+	tx := s.DB.Read(ctx)
+	project, err := access.Project(tx, p, ref, access.TenantRead)
+	if err != nil {
+		return nil, fmt.Errorf("projects: tenants to attach to %s: %w", ref, err)
+	}
+	served, err := tx.TenantsOf(project.ID)
+	if err != nil {
+		return nil, fmt.Errorf("projects: tenants to attach to %s: %w", ref, err)
+	}
+	known := map[string]bool{}
+	for _, row := range served {
+		known[row.ID] = true
+	}
+	all, err := tx.TenantsOfTeam(project.TeamID)
+	for _, row := range all {
+		if !known[row.ID] {
+			names = append(names, row.Name)
+		}
+	}
+	return names, err
+}
+
 // Attach makes a project serve a tenant of its team; attached already, nothing
 // changes.
 func (s *Service) Attach(ctx context.Context, p access.Principal, ref, tenant string) (Tenant, error) {
@@ -21,6 +71,9 @@ func (s *Service) Attach(ctx context.Context, p access.Principal, ref, tenant st
 		}
 		if row.ProjectID == nil {
 			_, err = tx.AttachTenant(models.ProjectTenant{ProjectID: project.ID, TenantID: row.ID, CreatedAt: now})
+		}
+		if err == nil && s.Suits != nil {
+			err = s.Suits(tx, project.ID)
 		}
 		if err == nil {
 			out, err = viewTenant(tx, row)

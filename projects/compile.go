@@ -11,8 +11,9 @@ import (
 	"postern/snapshot"
 )
 
-// Compile reads a project's rows into what gateways serve and exports carry.
-func Compile(tx *models.Tx, projectID string) (*snapshot.Project, error) {
+// Compile reads a project's rows into what gateways serve and exports carry. publicURL
+// is the control plane's, below which the app clients are issuers.
+func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, error) {
 	row, err := tx.ProjectByID(projectID)
 	if err != nil {
 		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
@@ -25,14 +26,17 @@ func Compile(tx *models.Tx, projectID string) (*snapshot.Project, error) {
 			return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
 		}
 	}
+	if err := readLogin(tx, publicURL, out); err != nil {
+		return nil, fmt.Errorf("projects: compile the login of %s: %w", projectID, err)
+	}
 	return out, nil
 }
 
 // CompileWhole is Compile with the tenants that the project no longer serves
 // while keys are still of them: an export says what becomes of those keys. Asking
 // all keys for their tenants takes as long as reading them.
-func CompileWhole(tx *models.Tx, projectID string) (*snapshot.Project, error) {
-	out, err := Compile(tx, projectID)
+func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, error) {
+	out, err := Compile(tx, projectID, publicURL)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +100,7 @@ func readVersions(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 	versions, err := tx.VersionsOf(row.ID)
 	for _, v := range versions {
 		version := snapshot.Version{ID: v.ID, Name: v.Name, Access: snapshot.Access{Mode: snapshot.Mode(v.AuthMode), Keyless: snapshot.Keyless(v.Keyless),
-			Issuers: issuersOf(v.TokenIssuers), IP: snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny}}}
+			Issuers: issuersOf(v.TokenIssuers), Opaque: introspectionOf(v), IP: snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny}}}
 		for _, method := range v.AuthMethods {
 			version.Access.Methods = append(version.Access.Methods, snapshot.Method(method))
 		}

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,9 +38,10 @@ type CreateInput struct {
 }
 
 // Login is a hosted login that is made together with the project (login.Setup).
-// Check's fields have pointers below prefix.
+// Check's fields have pointers below prefix; verified tells whether the gateway looks
+// at tokens.
 type Login interface {
-	Check(ctx context.Context, prefix string, unclaimed bool) ([]fault.Field, error)
+	Check(ctx context.Context, prefix string, unclaimed, verified bool) ([]fault.Field, error)
 	InsertIn(tx *models.Tx, p access.Principal, team string, tenant models.Tenant) error
 }
 
@@ -49,6 +51,7 @@ type AuthInput struct {
 	Methods []string
 	Keyless string
 	Issuers []snapshot.TokenIssuer // whose tokens the method jwt takes
+	Opaque  *IntrospectionInput    // whom the method opaque asks; nil for nobody
 }
 
 // Created is a new project with the secrets that are shown this once.
@@ -65,13 +68,8 @@ const firstKeyOwner = "bootstrap"
 // an anonymous caller.
 func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput) (Created, error) {
 	if !p.Anonymous() || in.Team != "" {
-		if in.Team == "" {
-			in.Team = p.HomeTeam
-		}
-		if in.Team == "" {
-			return Created{}, fault.New(fault.Conflict, "no_team", "You are in no team. Make one first, or have somebody invite you to theirs.")
-		}
-		if err := access.Check(p, in.Team, access.ProjectCreate); err != nil {
+		var err error
+		if in.Team, err = teamFor(p, in.Team, access.ProjectCreate); err != nil {
 			return Created{}, fmt.Errorf("projects: create: %w", err)
 		}
 	}
@@ -103,6 +101,16 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 	return out, nil
 }
 
+// teamFor is the team that something new goes to, the one that is named or the
+// principal's home, where the principal may make it.
+func teamFor(p access.Principal, named string, action access.Action) (string, error) {
+	team := cmp.Or(named, p.HomeTeam)
+	if team == "" && !p.Anonymous() {
+		return "", fault.New(fault.Conflict, "no_team", "You are in no team. Make one first, or have somebody invite you to theirs.")
+	}
+	return team, access.Check(p, team, action)
+}
+
 // nameAttempts is how many names are tried before giving up.
 const nameAttempts = 5
 
@@ -121,7 +129,7 @@ func (s *Service) create(ctx context.Context, p access.Principal, plan plan) (ou
 			if err := accounts.StillUnclaimed(tx, team); err != nil {
 				return err
 			}
-			if err := access.Room(tx, team, "projects"); err != nil {
+			if err := access.Room(tx, team, models.HeldProjects); err != nil {
 				return err
 			}
 		}
@@ -157,13 +165,18 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 		wrong = append(wrong, checkTenantName("/tenant", in.Tenant)...)
 	}
 	var authWrong, typesWrong, targetsWrong []fault.Field
-	if in.Login != nil && in.Auth.Mode == string(snapshot.Authenticate) && in.Auth.Methods == nil {
-		wrong = append(wrong, fault.Field{Pointer: "/requests_auth/methods", Code: "not_available_yet",
-			Detail: "With a login the default is api_key and jwt, and the gateway does not check a login's tokens yet. Send [\"api_key\"]."})
-	}
-	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth", []string{snapshot.DefaultTenant, in.Tenant})
+	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth",
+		around{tenants: []string{snapshot.DefaultTenant, in.Tenant}, login: in.Login != nil, publicURL: s.PublicURL, webPorts: s.CapUnclaimed && unclaimed(p)})
 	if len(in.Auth.Issuers) > 0 {
 		authWrong = append(authWrong, needsJWT(out.Auth, "/requests_auth")...)
+	}
+	if in.Auth.Opaque != nil {
+		authWrong = append(authWrong, needsOpaque(out.Auth, "/requests_auth")...)
+		endpointWrong, err := s.checkEndpoint(ctx, p, "/requests_auth", in.Auth.Opaque)
+		if err != nil {
+			return out, err
+		}
+		authWrong = append(authWrong, endpointWrong...)
 	}
 	out.KeyTypes, typesWrong = withBuiltIns(in.KeyTypes)
 	wrong = append(append(wrong, authWrong...), typesWrong...)
@@ -175,7 +188,7 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 	if in.Login != nil {
 		bounded, stop := context.WithTimeout(ctx, resolveWithin)
 		defer stop()
-		loginWrong, err := in.Login.Check(bounded, "/login", s.CapUnclaimed && unclaimed(p))
+		loginWrong, err := in.Login.Check(bounded, "/login", s.CapUnclaimed && unclaimed(p), slices.Contains(out.Auth.Methods, string(snapshot.JWT)))
 		if err != nil {
 			return out, err
 		}
@@ -288,6 +301,9 @@ func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal,
 	version := models.Version{ID: models.NewID("ver"), ProjectID: project.ID, Name: plan.Version, AuthMode: plan.Auth.Mode,
 		AuthMethods: plan.Auth.Methods, Keyless: plan.Auth.Keyless, TokenIssuers: issuerRows(plan.Auth.Issuers), CreatedAt: now, UpdatedAt: now}
 	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: snapshot.DefaultTenant, CreatedAt: now, UpdatedAt: now}
+	if err := s.setIntrospection(tx, team, &version, plan.Auth.Opaque); err != nil {
+		return err
+	}
 	if err := tx.Insert(&project, &version, &tenant); err != nil {
 		return err
 	}
@@ -328,6 +344,11 @@ func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal,
 	}
 	if plan.Login != nil {
 		if err := plan.Login.InsertIn(tx, p, team, tenant); err != nil {
+			return err
+		}
+	}
+	if (plan.Tenant != "" || plan.Auth.Opaque != nil) && s.Suits != nil {
+		if err := s.Suits(tx, project.ID); err != nil {
 			return err
 		}
 	}

@@ -23,11 +23,12 @@ const PollEvery = 500 * time.Millisecond
 
 // Feed keeps a gateway and its table of keys up to date with the database.
 type Feed struct {
-	DB      *models.DB
-	Keys    *keys.Table
-	Publish func([]*snapshot.Project) error // refuses what does not compile and keeps serving what it had
-	Log     *slog.Logger
-	Poll    time.Duration // 0 means PollEvery
+	DB        *models.DB
+	Keys      *keys.Table
+	PublicURL string                          // of the control plane, where app clients are issuers
+	Publish   func([]*snapshot.Project) error // refuses what does not compile and keeps serving what it had
+	Log       *slog.Logger
+	Poll      time.Duration // 0 means PollEvery
 
 	mu       sync.Mutex
 	last     int64
@@ -126,7 +127,7 @@ func (f *Feed) apply(ctx context.Context, tx *models.Tx, revision models.Revisio
 
 // bring reads a project anew, and its keys where what they refer to has changed.
 func (f *Feed) bring(tx *models.Tx, id string) (whole bool, err error) {
-	project, err := Compile(tx, id)
+	project, err := Compile(tx, id, f.PublicURL)
 	if errors.Is(err, models.ErrNotFound) {
 		delete(f.projects, id)
 		delete(f.held, id)

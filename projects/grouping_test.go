@@ -155,7 +155,7 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 			t.Errorf("default is no team's: %v", err)
 		}
 		own := shop.Project.ID
-		all, _, err := w.Tenants(t.Context(), p, "", 0)
+		all, _, err := w.Tenants(t.Context(), p, "", "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,6 +243,48 @@ func TestLimitsAndAddressRulesOfAProject(t *testing.T) {
 		rules := w.project(t, id).Versions[0].Access.IP
 		if err != nil || len(rules.Allow) != 1 || len(rules.Deny) != 1 || version.Mode != "authenticate" || !slices.Equal(version.IPAllow, allow) {
 			t.Errorf("served %+v, shown %+v, %v", rules, version, err)
+		}
+	})
+}
+
+func TestTheTenantsOfAProjectAreListedAPageAtATime(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		in := authenticated
+		in.Name, in.Tenant = "shop", "acme"
+		_, p := w.create(t, in)
+		for _, name := range []string{"zeta", "beta"} {
+			if _, err := w.CreateTenant(t.Context(), p, projects.TenantInput{Name: name}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := w.Attach(t.Context(), p, "shop", "zeta"); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for cursor := ""; ; {
+			list, next, err := w.Served(t.Context(), p, "shop", cursor, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tenant := range list {
+				names = append(names, tenant.Name)
+			}
+			if cursor = next; cursor == "" {
+				break
+			}
+		}
+		if !slices.Equal(names, []string{"acme", "default", "zeta"}) {
+			t.Errorf("it serves %v", names)
+		}
+		if spare, err := w.Attachable(t.Context(), p, "shop"); err != nil || !slices.Equal(spare, []string{"beta"}) {
+			t.Errorf("it could serve %v, %v", spare, err)
+		}
+		if _, _, err := w.Tenants(t.Context(), p, "team_of_others", "", 0); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("another team's: %v", err)
+		}
+		if own, _, err := w.Tenants(t.Context(), p, p.HomeTeam, "", 0); err != nil || len(own) != 4 {
+			t.Errorf("the team's: %v, %v", own, err)
 		}
 	})
 }

@@ -19,16 +19,15 @@ const (
 	maxAudience = 255 // bytes
 )
 
-// checkIssuers checks the pairs at a place in the body. tenants are the names of
-// those that the project serves.
-func checkIssuers(pairs []snapshot.TokenIssuer, at string, tenants []string) []fault.Field {
+// checkIssuers checks the pairs at a place in the body.
+func checkIssuers(pairs []snapshot.TokenIssuer, at string, in around) []fault.Field {
 	if len(pairs) > maxIssuers {
 		return []fault.Field{{Pointer: at, Code: "too_many_pairs", Detail: fmt.Sprintf("Use at most %d pairs.", maxIssuers)}}
 	}
 	var wrong []fault.Field
 	for i, pair := range pairs {
 		here := fmt.Sprintf("%s/%d", at, i)
-		wrong = append(wrong, checkIssuer(pair, here, tenants)...)
+		wrong = append(wrong, checkIssuer(pair, here, in)...)
 		if slices.ContainsFunc(pairs[:i], func(have snapshot.TokenIssuer) bool {
 			return have.Issuer == pair.Issuer && have.Audience == pair.Audience
 		}) {
@@ -38,9 +37,15 @@ func checkIssuers(pairs []snapshot.TokenIssuer, at string, tenants []string) []f
 	return wrong
 }
 
-func checkIssuer(pair snapshot.TokenIssuer, at string, tenants []string) []fault.Field {
+func checkIssuer(pair snapshot.TokenIssuer, at string, in around) []fault.Field {
 	var wrong []fault.Field
-	if field := checkTrusted(pair.Issuer, at+"/iss"); field != nil {
+	// As somebody else's its ID tokens would be taken too, and nobody would ask whether
+	// the user is frozen.
+	if snapshot.IsOwnIssuer(in.publicURL, pair.Issuer) {
+		wrong = append(wrong, fault.Field{Pointer: at + "/iss", Code: "own_issuer",
+			Detail: "This is an issuer of ours: the tokens of an app client are taken wherever its tenant is served. Leave the pair out."})
+	}
+	if field := in.checkAsked(pair.Issuer, at+"/iss"); field != nil {
 		wrong = append(wrong, *field)
 	}
 	if !isAudience(pair.Audience) {
@@ -48,15 +53,28 @@ func checkIssuer(pair snapshot.TokenIssuer, at string, tenants []string) []fault
 			Detail: fmt.Sprintf("Give the audience that the issuer writes into its tokens for this API: 1 to %d printable ASCII characters without blanks.", maxAudience)})
 	}
 	if pair.JWKSURL != "" {
-		if field := checkTrusted(pair.JWKSURL, at+"/jwks_url"); field != nil {
+		if field := in.checkAsked(pair.JWKSURL, at+"/jwks_url"); field != nil {
 			wrong = append(wrong, *field)
 		}
 	}
-	if pair.Tenant != "" && !slices.Contains(tenants, pair.Tenant) {
+	if pair.Tenant != "" && !slices.Contains(in.tenants, pair.Tenant) {
 		wrong = append(wrong, fault.Field{Pointer: at + "/tenant", Code: "unknown_tenant",
 			Detail: "The project serves no tenant of this name. Leave it out for the project's own."})
 	}
 	return wrong
+}
+
+// checkAsked is checkTrusted for an address of an issuer, which whoever belongs to
+// nobody yet has us ask on web ports only, as their targets are.
+func (in around) checkAsked(raw, pointer string) *fault.Field {
+	if field := checkTrusted(raw, pointer); field != nil || !in.webPorts {
+		return field
+	}
+	if u, err := egress.ParseTarget(raw); err != nil || !egress.IsWebPort(u) {
+		return &fault.Field{Pointer: pointer, Code: "port_needs_claim",
+			Detail: "Until somebody claims it, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port."}
+	}
+	return nil
 }
 
 // checkTrusted checks an address whose answers decide who gets in: what may be

@@ -153,8 +153,8 @@ func (s *Service) changeKeyType(ctx context.Context, p access.Principal, ref, ke
 		if row.BuiltIn {
 			return fault.New(fault.Conflict, "built_in", "The key type %s is built in: it means the same in every project. Make another one.", row.Name)
 		}
-		if ifMatch != "" && ifMatch != viewKeyType(row).ETag {
-			return stale()
+		if err := access.Unchanged(ifMatch, viewKeyType(row).ETag); err != nil {
+			return err
 		}
 		return fn(tx, project, row)
 	})

@@ -1,12 +1,12 @@
 package projects
 
 import (
-	"net"
 	"net/netip"
 	"sync"
 	"time"
 
 	"postern/fault"
+	"postern/policy"
 )
 
 // How many proxies callers without an account can ask for within an hour of the
@@ -32,7 +32,7 @@ type Newcomers struct {
 // when the next one will be taken. Callers whose address cannot be read share one
 // count, and so do all that come when there are more than can be told apart.
 func (n *Newcomers) Allow(remoteAddr string, now time.Time) error {
-	address, network := origin(remoteAddr)
+	address, network := policy.Source(remoteAddr)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if window := now.Truncate(newcomerWindow); n.asked == nil || !window.Equal(n.window) {
@@ -59,22 +59,4 @@ func (n *Newcomers) counted(p netip.Prefix) netip.Prefix {
 		return p
 	}
 	return crowd
-}
-
-// origin is the address and the network that a caller counts for.
-func origin(remoteAddr string) (address, network netip.Prefix) {
-	host, _, err := net.SplitHostPort(remoteAddr)
-	if err != nil {
-		host = remoteAddr
-	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		return crowd, crowd
-	}
-	addr = addr.Unmap().WithZone("")
-	one, around := 32, 24
-	if addr.Is6() {
-		one, around = 64, 48
-	}
-	return netip.PrefixFrom(addr, one).Masked(), netip.PrefixFrom(addr, around).Masked()
 }

@@ -25,15 +25,15 @@ type Product struct {
 	CreatedAt   time.Time
 }
 
-// Products lists the products of the principal's teams, oldest first. The cursor is
-// the next of the page before, limit at most MaxPage, 0 for 50.
-func (s *Service) Products(ctx context.Context, p access.Principal, cursor string, limit int) (list []Product, next string, err error) {
-	limit, err = beginList(p, access.ProductRead, limit)
+// Products lists the products of the principal's teams, oldest first, or of one of
+// them. The cursor is the next of the page before, limit at most MaxPage, 0 for 50.
+func (s *Service) Products(ctx context.Context, p access.Principal, team, cursor string, limit int) (list []Product, next string, err error) {
+	teams, limit, err := beginList(p, access.ProductRead, team, limit)
 	if err != nil {
-		return nil, "", err
+		return nil, "", fmt.Errorf("projects: list products: %w", err)
 	}
 	tx := s.DB.Read(ctx)
-	rows, err := tx.ProductsOfTeams(p.Teams(), cursor, limit+1)
+	rows, err := tx.ProductsOfTeams(teams, cursor, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("projects: list products: %w", err)
 	}
@@ -50,17 +50,6 @@ func (s *Service) Products(ctx context.Context, p access.Principal, cursor strin
 	return list, next, nil
 }
 
-// beginList refuses whoever may list nothing, and bounds a page.
-func beginList(p access.Principal, action access.Action, limit int) (int, error) {
-	if p.Anonymous() {
-		return 0, access.Check(p, "", action)
-	}
-	if limit <= 0 {
-		limit = 50
-	}
-	return min(limit, MaxPage), access.Within(p, action)
-}
-
 // Product finds a product by its id, or by its name in one of the principal's teams.
 func (s *Service) Product(ctx context.Context, p access.Principal, ref string) (Product, error) {
 	tx := s.DB.Read(ctx)
@@ -71,32 +60,39 @@ func (s *Service) Product(ctx context.Context, p access.Principal, ref string) (
 	return viewProduct(tx, row)
 }
 
-// CreateProduct makes a product in the principal's home team. The display name is
-// the name where it is empty.
-func (s *Service) CreateProduct(ctx context.Context, p access.Principal, name, displayName string) (Product, error) {
+// ProductInput is what CreateProduct takes.
+type ProductInput struct {
+	Team        string // id; the principal's home team when empty
+	Name        string
+	DisplayName string // the name when empty
+}
+
+// CreateProduct makes a product in a team of the principal's.
+func (s *Service) CreateProduct(ctx context.Context, p access.Principal, in ProductInput) (Product, error) {
 	var out Product
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		if err := access.Check(p, p.HomeTeam, access.ProductCreate); err != nil {
+		team, err := teamFor(p, in.Team, access.ProductCreate)
+		if err != nil {
 			return err
 		}
-		if err := fault.InvalidFields(checkNames(name, displayName)); err != nil {
+		if err := fault.InvalidFields(checkNames(in.Name, in.DisplayName)); err != nil {
 			return err
 		}
-		if err := access.Room(tx, p.HomeTeam, "products"); err != nil {
+		if err := access.Room(tx, team, models.HeldProducts); err != nil {
 			return err
 		}
-		row, made, err := ensureProduct(tx, p, p.HomeTeam, name, displayName)
+		row, made, err := ensureProduct(tx, p, team, in.Name, in.DisplayName)
 		if err != nil {
 			return err
 		}
 		if !made {
-			return taken("product", name)
+			return taken("product", in.Name)
 		}
 		out, err = viewProduct(tx, row)
 		return err
 	})
 	if err != nil {
-		return Product{}, fmt.Errorf("projects: create product %s: %w", name, err)
+		return Product{}, fmt.Errorf("projects: create product %s: %w", in.Name, err)
 	}
 	return out, nil
 }
@@ -126,8 +122,8 @@ func (s *Service) UpdateProduct(ctx context.Context, p access.Principal, ref, if
 		if err != nil {
 			return err
 		}
-		if ifMatch != "" && ifMatch != etag(row.UpdatedAt) {
-			return stale()
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
 		}
 		if err := fault.InvalidFields(checkDisplayName(displayName)); err != nil {
 			return err
@@ -216,7 +212,7 @@ func homeFirst(p access.Principal) []string {
 }
 
 func viewProduct(tx *models.Tx, row models.Product) (Product, error) {
-	out := Product{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName, ETag: etag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	out := Product{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName, ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt}
 	if out.DisplayName == "" {
 		out.DisplayName = row.Name
 	}

@@ -14,13 +14,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"strconv"
 	"time"
 
 	"postern/access"
-	"postern/fault"
 	"postern/keys"
 	"postern/models"
+	"postern/secrets"
 	"postern/snapshot"
 )
 
@@ -36,11 +35,14 @@ type Service struct {
 	DB           *models.DB
 	Targets      TargetChecker
 	Log          *slog.Logger
+	PublicURL    string // of the control plane, where app clients are issuers
 	KeyPrefix    string
 	UnclaimedTTL time.Duration
 	CapUnclaimed bool // targets of unclaimed projects are on ports 80 and 443, and few are made from one network
 	Newcomers    Newcomers
-	Events       keys.Events // told of the first keys; nil: nobody is
+	Events       keys.Events                                 // told of the first keys; nil: nobody is
+	Suits        func(tx *models.Tx, projectID string) error // refuses a login whose tokens the project could not take as it says; nil: none is
+	Vault        *secrets.Vault                              // seals the secrets that versions ask about tokens with
 	Changed      func(context.Context)
 }
 
@@ -72,9 +74,10 @@ type Version struct {
 	Methods      []string
 	Keyless      string
 	Issuers      []snapshot.TokenIssuer
-	IPAllow      []string // CIDRs; empty: from anywhere
-	IPDeny       []string // CIDRs; asked before IPAllow
-	ETag         string   `audit:"-"`
+	Opaque       *snapshot.Introspection // nil for none
+	IPAllow      []string                // CIDRs; empty: from anywhere
+	IPDeny       []string                // CIDRs; asked before IPAllow
+	ETag         string                  `audit:"-"`
 	Environments []Environment
 }
 
@@ -89,7 +92,6 @@ type Environment struct {
 }
 
 // etag names a state of a row, for lost-update detection (RFC 9110, 8.8.3).
-func etag(updated time.Time) string { return strconv.FormatInt(updated.UnixMicro(), 36) }
 
 // Get finds a project by name or id.
 func (s *Service) Get(ctx context.Context, p access.Principal, ref string) (Project, error) {
@@ -113,23 +115,10 @@ const MaxPage = 200
 // List returns the projects of the principal's teams by name, or of one of them.
 // The cursor is the Next of the page before, limit at most MaxPage, 0 for 50.
 func (s *Service) List(ctx context.Context, p access.Principal, team, cursor string, limit int) (Page, error) {
-	if p.Anonymous() {
-		return Page{}, access.Check(p, "", access.ProjectRead)
+	teams, limit, err := beginList(p, access.ProjectRead, team, limit)
+	if err != nil {
+		return Page{}, fmt.Errorf("projects: list: %w", err)
 	}
-	if err := access.Within(p, access.ProjectRead); err != nil {
-		return Page{}, err
-	}
-	teams := p.Teams()
-	if team != "" {
-		if err := access.Check(p, team, access.ProjectRead); err != nil {
-			return Page{}, fmt.Errorf("projects: list: %w", err)
-		}
-		teams = []string{team}
-	}
-	if limit <= 0 {
-		limit = 50
-	}
-	limit = min(limit, MaxPage)
 	tx := s.DB.Read(ctx)
 	rows, err := tx.ProjectsOfTeams(teams, cursor, limit+1)
 	if err != nil {
@@ -150,9 +139,22 @@ func (s *Service) List(ctx context.Context, p access.Principal, team, cursor str
 	return page, nil
 }
 
+// beginList refuses whoever may list nothing, names the teams to list for, one or
+// all of the principal's, and bounds a page.
+func beginList(p access.Principal, action access.Action, team string, limit int) (teams []string, most int, err error) {
+	if limit <= 0 {
+		limit = 50
+	}
+	limit = min(limit, MaxPage)
+	if p.Anonymous() || team != "" {
+		return []string{team}, limit, access.Check(p, team, action)
+	}
+	return p.Teams(), limit, access.Within(p, action)
+}
+
 func view(tx *models.Tx, row models.Project) (Project, error) {
 	out := Project{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName,
-		FallbackOwner: row.FallbackOwner, Limits: row.Limits, SettingsETag: etag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+		FallbackOwner: row.FallbackOwner, Limits: row.Limits, SettingsETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt}
 	if row.FrozenAt != nil {
 		out.Frozen = &Frozen{Reason: row.FrozenReason, Since: *row.FrozenAt}
 	}
@@ -180,7 +182,7 @@ func view(tx *models.Tx, row models.Project) (Project, error) {
 		changed = later(changed, e.UpdatedAt)
 	}
 	err = viewSurroundings(tx, row, &out)
-	out.ETag = etag(changed) + "-" + digest(out.KeyTypes, out.Tenants)
+	out.ETag = access.ETag(changed) + "-" + digest(out.KeyTypes, out.Tenants)
 	return out, err
 }
 
@@ -220,7 +222,11 @@ func later(a, b time.Time) time.Time {
 
 func viewVersion(project string, v models.Version, environments []models.Environment) Version {
 	out := Version{ID: v.ID, Project: project, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless,
-		IPAllow: keys.Texts(v.IPAllow), IPDeny: keys.Texts(v.IPDeny), Issuers: issuersOf(v.TokenIssuers), ETag: etag(v.UpdatedAt)}
+		IPAllow: keys.Texts(v.IPAllow), IPDeny: keys.Texts(v.IPDeny), Issuers: issuersOf(v.TokenIssuers), ETag: access.ETag(v.UpdatedAt)}
+	if v.Introspection.Endpoint != "" {
+		opaque := introspectionOf(v)
+		out.Opaque = &opaque
+	}
 	for _, e := range environments {
 		if e.VersionID == v.ID {
 			out.Environments = append(out.Environments, viewEnvironment(project, v.Name, e))
@@ -230,9 +236,5 @@ func viewVersion(project string, v models.Version, environments []models.Environ
 }
 
 func viewEnvironment(project, version string, e models.Environment) Environment {
-	return Environment{ID: e.ID, Project: project, Version: version, Name: e.Name, Target: e.Target, ETag: etag(e.UpdatedAt)}
-}
-
-func stale() error {
-	return fault.New(fault.Stale, "changed_meanwhile", "Somebody changed this since you looked. Look at it again, then repeat your change.")
+	return Environment{ID: e.ID, Project: project, Version: version, Name: e.Name, Target: e.Target, ETag: access.ETag(e.UpdatedAt)}
 }

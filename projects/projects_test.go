@@ -50,7 +50,7 @@ type world struct {
 func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	w := &world{table: keys.NewTable()}
-	w.feed = &projects.Feed{DB: db, Keys: w.table, Log: testLogger(t), Publish: func(all []*snapshot.Project) error {
+	w.feed = &projects.Feed{DB: db, Keys: w.table, PublicURL: "https://postern.example", Log: testLogger(t), Publish: func(all []*snapshot.Project) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.served = all
@@ -59,7 +59,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	if err := w.feed.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.Service = &projects.Service{DB: db, Targets: anyTarget{}, Log: testLogger(t), KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: w.feed.Changed}
+	w.Service = &projects.Service{DB: db, Targets: anyTarget{}, Log: testLogger(t), PublicURL: "https://postern.example", KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: w.feed.Changed}
 	w.keys = &keys.Service{DB: db, Prefix: "pst", Changed: w.feed.Changed}
 	return w
 }

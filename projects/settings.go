@@ -33,8 +33,8 @@ func (s *Service) UpdateSettings(ctx context.Context, p access.Principal, ref, i
 		if err != nil {
 			return err
 		}
-		if ifMatch != "" && ifMatch != before.ETag && ifMatch != before.SettingsETag {
-			return stale()
+		if err := access.Unchanged(ifMatch, before.ETag, before.SettingsETag); err != nil {
+			return err
 		}
 		seen := project.UpdatedAt
 		wrong, err := in.apply(tx, &project)

@@ -28,34 +28,45 @@ type Tenant struct {
 }
 
 // TenantInput is what CreateTenant takes.
-type TenantInput struct{ Name, DisplayName, FallbackOwner string }
+type TenantInput struct {
+	Team                             string // id; the principal's home team when empty
+	Name, DisplayName, FallbackOwner string
+}
 
 // TenantChange is what UpdateTenant can change; nil leaves a field as it is.
 type TenantChange struct{ DisplayName, FallbackOwner *string }
 
 // Tenants lists the tenants of the principal's teams and of their projects, oldest
-// first. The cursor is the next of the page before, limit at most MaxPage, 0 for 50.
-func (s *Service) Tenants(ctx context.Context, p access.Principal, cursor string, limit int) (list []Tenant, next string, err error) {
-	limit, err = beginList(p, access.TenantRead, limit)
+// first, or of one team. The cursor is the next of the page before, limit at most
+// MaxPage, 0 for 50.
+func (s *Service) Tenants(ctx context.Context, p access.Principal, team, cursor string, limit int) (list []Tenant, next string, err error) {
+	teams, limit, err := beginList(p, access.TenantRead, team, limit)
 	if err != nil {
-		return nil, "", err
+		return nil, "", fmt.Errorf("projects: list tenants: %w", err)
 	}
 	tx := s.DB.Read(ctx)
-	rows, err := tx.TenantsOfTeams(p.Teams(), cursor, limit+1)
+	rows, err := tx.TenantsOfTeams(teams, cursor, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("projects: list tenants: %w", err)
 	}
 	if len(rows) > limit {
 		rows, next = rows[:limit], rows[limit-1].ID
 	}
+	if list, err = viewTenants(tx, rows); err != nil {
+		return nil, "", fmt.Errorf("projects: list tenants: %w", err)
+	}
+	return list, next, nil
+}
+
+func viewTenants(tx *models.Tx, rows []models.Tenant) (list []Tenant, err error) {
 	for _, row := range rows {
 		tenant, err := viewTenant(tx, row)
 		if err != nil {
-			return nil, "", fmt.Errorf("projects: list tenants: %w", err)
+			return nil, err
 		}
 		list = append(list, tenant)
 	}
-	return list, next, nil
+	return list, nil
 }
 
 // Tenant finds a tenant by its id, or a team's by its name.
@@ -68,20 +79,21 @@ func (s *Service) Tenant(ctx context.Context, p access.Principal, ref string) (T
 	return viewTenant(tx, row)
 }
 
-// CreateTenant makes a tenant of the principal's home team.
+// CreateTenant makes a tenant of a team of the principal's.
 func (s *Service) CreateTenant(ctx context.Context, p access.Principal, in TenantInput) (Tenant, error) {
 	var out Tenant
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		if err := access.Check(p, p.HomeTeam, access.TenantCreate); err != nil {
+		team, err := teamFor(p, in.Team, access.TenantCreate)
+		if err != nil {
 			return err
 		}
 		if err := fault.InvalidFields(in.check()); err != nil {
 			return err
 		}
-		if err := access.Room(tx, p.HomeTeam, "tenants"); err != nil {
+		if err := access.Room(tx, team, models.HeldTenants); err != nil {
 			return err
 		}
-		row, made, err := ensureTenant(tx, p, p.HomeTeam, in)
+		row, made, err := ensureTenant(tx, p, team, in)
 		if err != nil {
 			return err
 		}
@@ -139,8 +151,8 @@ func (s *Service) UpdateTenant(ctx context.Context, p access.Principal, ref, ifM
 		if err != nil {
 			return err
 		}
-		if ifMatch != "" && ifMatch != etag(row.UpdatedAt) {
-			return stale()
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
 		}
 		before, err := viewTenant(tx, row)
 		if err != nil {
@@ -161,16 +173,7 @@ func (s *Service) UpdateTenant(ctx context.Context, p access.Principal, ref, ifM
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
-		served, err := tx.ProjectsOfTenant(row)
-		if err != nil {
-			return err
-		}
-		for _, project := range served {
-			if err := tx.AddRevision(project, "", row.UpdatedAt); err != nil {
-				return err
-			}
-		}
-		return nil
+		return tx.AddTenantRevisions(row, row.UpdatedAt)
 	})
 	if err != nil {
 		return Tenant{}, fmt.Errorf("projects: change tenant %s: %w", ref, err)
@@ -269,7 +272,7 @@ func findTenant(tx *models.Tx, p access.Principal, ref string, action access.Act
 }
 
 func viewTenant(tx *models.Tx, row models.Tenant) (Tenant, error) {
-	out := Tenant{ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, FallbackOwner: row.FallbackOwner, ETag: etag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	out := Tenant{ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, FallbackOwner: row.FallbackOwner, ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt}
 	if out.DisplayName == "" {
 		out.DisplayName = row.Name
 	}

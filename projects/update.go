@@ -21,6 +21,7 @@ type AccessChange struct {
 	Methods       *[]string
 	Keyless       *string
 	Issuers       *[]snapshot.TokenIssuer // only for a version that has the method jwt
+	Opaque        *IntrospectionInput     // only for one that has the method opaque
 	FallbackOwner *string
 	IPAllow       *[]string // CIDRs; empty: from anywhere
 	IPDeny        *[]string // CIDRs; asked before IPAllow
@@ -39,7 +40,14 @@ func checkFallbackOwner(owner string) []fault.Field {
 // UpdateAccess changes the access policy of one version, named by its id.
 func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, versionID, ifMatch string, in AccessChange) (Version, error) {
 	var out Version
-	err := s.change(ctx, p, ref, "access of "+versionID, func(tx *models.Tx, project models.Project, now time.Time) error {
+	if p.Anonymous() {
+		return out, access.Check(p, "", access.ProjectUpdate)
+	}
+	endpointWrong, err := s.checkEndpoint(ctx, p, "/requests_auth", in.Opaque)
+	if err != nil {
+		return out, fmt.Errorf("projects: change the access of %s: %w", versionID, err)
+	}
+	err = s.change(ctx, p, ref, "access of "+versionID, func(tx *models.Tx, project models.Project, now time.Time) error {
 		version, err := tx.VersionByID(versionID)
 		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
 			return access.NotFound()
@@ -47,17 +55,22 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 		if err != nil {
 			return err
 		}
-		if ifMatch != "" && ifMatch != etag(version.UpdatedAt) {
-			return stale()
+		if err := access.Unchanged(ifMatch, access.ETag(version.UpdatedAt)); err != nil {
+			return err
 		}
 		seen := version.UpdatedAt
-		tenants, err := tenantNames(tx, project.ID)
+		at, err := s.around(tx, project.ID)
 		if err != nil {
 			return err
 		}
-		auth, wrong := normalizeAuth(in.over(version), "/requests_auth", tenants)
+		at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
+		auth, wrong := normalizeAuth(in.over(version), "/requests_auth", at)
 		if in.Issuers != nil && len(*in.Issuers) > 0 {
 			wrong = append(wrong, needsJWT(auth, "/requests_auth")...)
+		}
+		if in.Opaque != nil {
+			wrong = append(wrong, needsOpaque(auth, "/requests_auth")...)
+			wrong = append(append(wrong, endpointWrong...), in.Opaque.needsItsSecret(version, "/requests_auth")...)
 		}
 		if in.FallbackOwner != nil {
 			wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
@@ -71,8 +84,16 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 		}
 		version.AuthMode, version.AuthMethods, version.Keyless, version.UpdatedAt = auth.Mode, auth.Methods, auth.Keyless, now
 		version.TokenIssuers = issuerRows(auth.Issuers)
+		if err := s.setIntrospection(tx, project.TeamID, &version, in.Opaque); err != nil {
+			return err
+		}
 		if err := written(tx.UpdateVersion(version, seen)); err != nil {
 			return err
+		}
+		if s.Suits != nil {
+			if err := s.Suits(tx, project.ID); err != nil {
+				return err
+			}
 		}
 		environments, err := tx.EnvironmentsOf(project.ID)
 		out = viewVersion(project.Name, version, environments)
@@ -81,13 +102,17 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 	return out, err
 }
 
-func tenantNames(tx *models.Tx, projectID string) ([]string, error) {
+func (s *Service) around(tx *models.Tx, projectID string) (around, error) {
+	at := around{publicURL: s.PublicURL}
 	rows, err := tx.TenantsOf(projectID)
-	var names []string
-	for _, row := range rows {
-		names = append(names, row.Name)
+	if err != nil {
+		return at, err
 	}
-	return names, err
+	for _, row := range rows {
+		at.tenants = append(at.tenants, row.Name)
+	}
+	at.login, err = tx.HasLogin(projectID)
+	return at, err
 }
 
 // moveFallback gives the project the change's fallback owner, where it names
@@ -117,7 +142,7 @@ func (in AccessChange) setRanges(version *models.Version) (wrong []fault.Field) 
 // over lays the change over what a version has. A mode that changes without
 // methods being named takes the new mode's default methods.
 func (in AccessChange) over(version models.Version) AuthInput {
-	auth := AuthInput{Mode: version.AuthMode, Methods: slices.Clone(version.AuthMethods), Keyless: version.Keyless, Issuers: issuersOf(version.TokenIssuers)}
+	auth := AuthInput{Mode: version.AuthMode, Methods: slices.Clone(version.AuthMethods), Keyless: version.Keyless, Issuers: issuersOf(version.TokenIssuers), Opaque: keptIntrospection(version)}
 	if in.Mode != nil && *in.Mode != auth.Mode {
 		auth.Mode = *in.Mode
 		if len(auth.Methods) == 0 {
@@ -133,14 +158,17 @@ func (in AccessChange) over(version models.Version) AuthInput {
 	if in.Issuers != nil {
 		auth.Issuers = *in.Issuers
 	}
+	if in.Opaque != nil {
+		auth.Opaque = in.Opaque
+	}
 	return auth
 }
 
 // UpdateTarget points an environment, named by its id, at another upstream.
 func (s *Service) UpdateTarget(ctx context.Context, p access.Principal, ref, environmentID, ifMatch, target string) (Environment, error) {
 	var out Environment
-	if p.Anonymous() {
-		return out, access.Check(p, "", access.ProjectUpdate)
+	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil { // before names are looked up for them
+		return out, fmt.Errorf("projects: change the target of %s: %w", environmentID, err)
 	}
 	u, field, err := s.checkTarget(ctx, p, "/target", target)
 	if err == nil && field != nil {
@@ -157,8 +185,8 @@ func (s *Service) UpdateTarget(ctx context.Context, p access.Principal, ref, env
 		if err != nil {
 			return err
 		}
-		if ifMatch != "" && ifMatch != etag(environment.UpdatedAt) {
-			return stale()
+		if err := access.Unchanged(ifMatch, access.ETag(environment.UpdatedAt)); err != nil {
+			return err
 		}
 		seen := environment.UpdatedAt
 		environment.Target, environment.UpdatedAt = u.String(), now
@@ -213,7 +241,7 @@ func viewOf(tx *models.Tx, id string) (Project, error) {
 // written turns a lost race into a stale fault.
 func written(won bool, err error) error {
 	if err == nil && !won {
-		return stale()
+		return access.Stale()
 	}
 	return err
 }

@@ -38,9 +38,17 @@ func checkDisplayName(s string) []fault.Field {
 	return []fault.Field{{Pointer: "/display_name", Code: "invalid_display_name", Detail: fmt.Sprintf("Use at most %d characters on one line.", maxDisplayName)}}
 }
 
+// around is what a version's requests_auth depends on beside itself.
+type around struct {
+	tenants   []string // names of those that the project serves
+	login     bool     // one of them has an app client, whose tokens are taken
+	publicURL string   // of the control plane
+	webPorts  bool     // nobody has claimed the project: issuers are on ports 80 and 443
+}
+
 // normalizeAuth fills in the defaults of requests_auth and checks it; prefix is
-// where in the body it stands, tenants are those that the project serves.
-func normalizeAuth(in AuthInput, prefix string, tenants []string) (AuthInput, []fault.Field) {
+// where in the body it stands.
+func normalizeAuth(in AuthInput, prefix string, at around) (AuthInput, []fault.Field) {
 	var wrong []fault.Field
 	if in.Mode == "" {
 		in.Mode = string(snapshot.Passthrough)
@@ -54,26 +62,27 @@ func normalizeAuth(in AuthInput, prefix string, tenants []string) (AuthInput, []
 	}
 	if in.Methods == nil && authenticate {
 		in.Methods = []string{string(snapshot.APIKey)}
+		if at.login {
+			in.Methods = append(in.Methods, string(snapshot.JWT))
+		}
 	}
 	if in.Methods == nil {
 		in.Methods = []string{}
 	}
 	if authenticate && len(in.Methods) == 0 {
-		wrong = append(wrong, fault.Field{Pointer: prefix + "/methods", Code: "required", Detail: "Name at least one method when mode is authenticate: api_key or jwt."})
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/methods", Code: "required", Detail: "Name at least one method when mode is authenticate: api_key, jwt or opaque."})
 	}
 	seen := map[string]bool{}
 	for i, method := range in.Methods {
 		pointer := fmt.Sprintf("%s/methods/%d", prefix, i)
 		switch snapshot.Method(method) {
-		case snapshot.APIKey, snapshot.JWT:
+		case snapshot.APIKey, snapshot.JWT, snapshot.Opaque:
 			if seen[method] {
 				wrong = append(wrong, fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This method is named twice."})
 			}
 			seen[method] = true
-		case snapshot.Opaque:
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "not_available_yet", Detail: fmt.Sprintf("The method %s is not available yet; use api_key or jwt.", method)})
 		default:
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_method", Detail: "Use api_key or jwt."})
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_method", Detail: "Use api_key, jwt or opaque."})
 		}
 	}
 	switch snapshot.Keyless(in.Keyless) {
@@ -85,11 +94,15 @@ func normalizeAuth(in AuthInput, prefix string, tenants []string) (AuthInput, []
 	default:
 		wrong = append(wrong, fault.Field{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: "Use reject or owner_fallback."})
 	}
-	if seen[string(snapshot.JWT)] && len(in.Issuers) == 0 {
+	if seen[string(snapshot.JWT)] && len(in.Issuers) == 0 && !at.login {
 		wrong = append(wrong, fault.Field{Pointer: prefix + pairsPointer, Code: "required",
-			Detail: "The method jwt needs an issuer whose tokens are taken: name at least one pair of iss and aud."})
+			Detail: "The method jwt needs an issuer whose tokens are taken: name at least one pair of iss and aud, or give a tenant of the project a login."})
 	}
-	return in, append(wrong, checkIssuers(in.Issuers, prefix+pairsPointer, tenants)...)
+	if seen[string(snapshot.Opaque)] && in.Opaque == nil {
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/opaque", Code: "required",
+			Detail: "The method opaque needs an endpoint to ask about tokens: {\"endpoint\": …}."})
+	}
+	return in, append(wrong, checkIssuers(in.Issuers, prefix+pairsPointer, at)...)
 }
 
 const pairsPointer = "/jwt/allowed_pairs"

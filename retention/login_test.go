@@ -24,7 +24,7 @@ func TestLoginsGoWithTheirWorkspace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for table, want := range map[string]string{"app_clients": "1", "providers": "1", "signing_keys": "1", "login_attempts": "1", "login_sessions": "1",
-			"login_grants": "1", "end_users": "1", "identities": "1", "tenant_logins": "1", "pre_approvals": "1", "user_groups": "2", "group_members": "1", "group_groups": "1"} {
+			"login_grants": "1", "login_consents": "1", "end_users": "1", "identities": "1", "tenant_logins": "1", "pre_approvals": "1", "user_groups": "2", "group_members": "1", "group_groups": "1"} {
 			if got := l.strings("SELECT CAST(count(*) AS TEXT) FROM " + table)[0]; got != want {
 				t.Errorf("%s has %s rows, want %s", table, got, want)
 			}
@@ -49,6 +49,7 @@ func loginRows(tenant string) []any {
 		&models.GroupMember{GroupID: inner, UserID: user, Role: "member", CreatedAt: now},
 		&models.GroupGroup{ParentID: outer, ChildID: inner, CreatedAt: now},
 		&models.LoginSession{ID: session, ClientID: client, UserID: user, CreatedAt: now, ExpiresAt: now},
+		&models.LoginConsent{UserID: user, ClientID: client, CreatedAt: now, UpdatedAt: now},
 		&models.LoginGrant{Hash: []byte(session), Kind: "code", SessionID: session, CreatedAt: now, ExpiresAt: now},
 	}
 }

@@ -120,14 +120,22 @@ func (v *Vault) Open(store Store, at Place, sealed Sealed) (Secret, error) {
 	if err != nil {
 		return "", fmt.Errorf("secrets: open %s of %s %s: %w", at.Column, at.Table, at.Row, err)
 	}
-	key, err := store.DataKeyByID(id)
-	if err != nil {
-		return "", fmt.Errorf("secrets: find the data key %s: %w", id, err)
-	}
-	cipher, err := v.unwrap(key)
+	cipher, err := v.find(store, id)
 	if err != nil {
 		return "", err
 	}
+	return decrypt(cipher, at, text)
+}
+
+func (v *Vault) find(store Store, id string) (tink.AEAD, error) {
+	key, err := store.DataKeyByID(id)
+	if err != nil {
+		return nil, fmt.Errorf("secrets: find the data key %s: %w", id, err)
+	}
+	return v.unwrap(key)
+}
+
+func decrypt(cipher tink.AEAD, at Place, text []byte) (Secret, error) {
 	plaintext, err := cipher.Decrypt(text, at.associatedData())
 	if err != nil {
 		return "", fmt.Errorf("secrets: open %s of %s %s: %w", at.Column, at.Table, at.Row, err)

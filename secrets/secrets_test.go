@@ -202,3 +202,43 @@ func (m *memory) AddDataKey(team string, wrap func(string) ([]byte, error)) (sec
 	m.keys = append(m.keys, secrets.DataKey{ID: id, Team: team, Wrapped: text})
 	return m.keys[len(m.keys)-1], err
 }
+
+// counted is a store that counts how often it is asked for a data key.
+type counted struct {
+	memory
+	asked int
+}
+
+func (c *counted) DataKeyByID(id string) (secrets.DataKey, error) {
+	c.asked++
+	return c.memory.DataKeyByID(id)
+}
+
+func TestKeptKeysAskTheStoreOnce(t *testing.T) {
+	vault, store, kept := newVault(t, newKey(1)), &counted{}, &secrets.KeptKeys{}
+	other := secrets.Place{Table: place.Table, Row: "idp_2", Column: place.Column}
+	first, err := vault.Seal(store, "team_a", place, canary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := vault.Seal(store, "team_a", other, "another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kept.Open(vault, &memory{}, place, first); err == nil {
+		t.Error("it opens without its data key")
+	}
+	for range 3 {
+		if got, err := kept.Open(vault, store, place, first); err != nil || got.Reveal() != canary {
+			t.Fatalf("got %v, %v", got, err)
+		}
+	}
+	if got, err := kept.Open(vault, store, other, second); err != nil || got.Reveal() != "another" || store.asked != 1 {
+		t.Errorf("got %v, %v after asking %d times, want once", got, err, store.asked)
+	}
+	for name, sealed := range map[string]secrets.Sealed{"at another place": first, "cut off": second[:len(second)-1], "empty": nil, "only a length": {9}} {
+		if got, err := kept.Open(vault, store, other, sealed); err == nil || strings.Contains(err.Error(), canary) {
+			t.Errorf("%s: opens as %v, or shows it: %v", name, got, err)
+		}
+	}
+}

@@ -13,7 +13,9 @@ const (
 	FeatureRoute         Feature = "route"
 	FeatureAccess        Feature = "access_policy"
 	FeatureOwnerFallback Feature = "owner_fallback"
-	FeatureTokenIssuer   Feature = "token_issuer" // whose JSON Web Tokens a version takes
+	FeatureTokenIssuer   Feature = "token_issuer"        // whose JSON Web Tokens a version takes
+	FeatureIntrospection Feature = "token_introspection" // whom a version asks about opaque tokens
+	FeatureHostedLogin   Feature = "hosted_login"        // an app client, whose tokens versions take too
 	FeatureKeyType       Feature = "key_type"
 	FeatureTenant        Feature = "tenant"
 	FeatureKey           Feature = "key"
@@ -42,7 +44,7 @@ const (
 func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureAccess,
-		FeatureOwnerFallback, FeatureTokenIssuer, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace,
+		FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace,
 		FeatureProduct, FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI,
 		FeatureRequestLimits,
 	}, AlwaysReported()...)

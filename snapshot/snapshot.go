@@ -9,6 +9,8 @@ package snapshot
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -46,6 +48,7 @@ type Access struct {
 	Methods []Method // empty: credentials are not looked at and pass to the upstream as they came
 	Keyless Keyless
 	Issuers []TokenIssuer // whose tokens the method JWT takes; the order they were given in
+	Opaque  Introspection // whom the method Opaque asks; the zero value without it
 	IP      IPRules
 }
 
@@ -74,6 +77,9 @@ func (a Access) Allows(m Method) bool {
 	return false
 }
 
+// TakesTokens tells whether Authorization is looked at.
+func (a Access) TakesTokens() bool { return a.Allows(JWT) || a.Allows(Opaque) }
+
 // Project is one proxied API with everything that serves it except its keys,
 // which are too many to hold in one value and are streamed instead.
 type Project struct {
@@ -92,6 +98,15 @@ type Project struct {
 	KeyTypes      []KeyType // sorted by name
 	Tenants       []Tenant  // sorted by name
 	Versions      []Version // sorted by name
+
+	Clients []AppClient  // of the tenants that are served; sorted by id
+	Barred  []BarredUser // of those tenants, and of those of a project in the product for keys of that; sorted by id
+}
+
+// FrozenOwner tells whether a key's owner is an end user who is frozen.
+func (p *Project) FrozenOwner(owner string) bool {
+	at, found := slices.BinarySearchFunc(p.Barred, owner, func(one BarredUser, id string) int { return strings.Compare(one.ID, id) })
+	return found && !p.Barred[at].Deleted
 }
 
 // Version is one version of a project's API.

@@ -27,6 +27,8 @@ type Seen struct {
 // and a Seen as JSON, and remembers it.
 type Upstream struct {
 	URL string // http://127.0.0.1:<port>, without a slash at the end
+	// HangUp closes the connections that there are.
+	HangUp func()
 
 	mu   sync.Mutex
 	seen []Seen
@@ -38,7 +40,7 @@ func NewUpstream(t testing.TB) *Upstream {
 	u := &Upstream{}
 	server := httptest.NewServer(u)
 	t.Cleanup(server.Close)
-	u.URL = server.URL
+	u.URL, u.HangUp = server.URL, server.CloseClientConnections
 	return u
 }
 

@@ -15,6 +15,7 @@ import (
 	"postern/accounts"
 	"postern/fault"
 	"postern/models"
+	"postern/policy"
 )
 
 // The numbers of the device flow.
@@ -65,7 +66,7 @@ func (s *Service) Ask(ctx context.Context, in Ask) (Asked, error) {
 	if len(wrong) > 0 {
 		return Asked{}, fault.New(fault.Malformed, "invalid_scope", "The scopes are %s.", allScopes())
 	}
-	now, source := models.Now(), access.Source(in.RemoteAddr)
+	now, source := models.Now(), policy.SourceName(in.RemoteAddr)
 	out := Asked{DeviceCode: rand.Text() + rand.Text(), UserCode: newUserCode(), Lifetime: deviceTTL, PollEvery: pollEvery * time.Second}
 	row := models.DeviceGrant{ID: models.NewID("dev"), DeviceHash: hash(out.DeviceCode), UserHash: hash(out.UserCode), Machine: machine,
 		RemoteAddr: source, Scopes: scopes, State: pending, PollEvery: pollEvery, CreatedAt: now, ExpiresAt: now.Add(deviceTTL)}
@@ -125,7 +126,7 @@ func readUserCode(typed string) (string, bool) {
 type Waiting struct {
 	UserCode   string
 	Machine    string
-	RemoteAddr string // of IPv6 the network, as access.Source has it
+	RemoteAddr string // of IPv6 the network, as policy.SourceName has it
 	Scopes     []access.Scope
 	AskedAt    time.Time
 	TokenTTL   time.Duration
@@ -145,7 +146,7 @@ func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Wa
 
 var (
 	errNoCode  = fault.InvalidField("/user_code", "wrong_code", "No program waits with this code. Look again at what it shows; a code ends after ten minutes.")
-	errGuesses = fault.New(fault.TooMany, "too_many_attempts", "Too many wrong codes. Wait a quarter of an hour and try again.")
+	errGuesses = fault.New(fault.TooMany, "too_many_attempts", "Too many wrong codes. Wait a quarter of an hour and try again.").After(guessWindow)
 )
 
 // waiting finds the grant of a typed code. It counts wrong ones, by account and

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"postern/policy"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ func (g *guesses) bounds(p access.Principal) []accounts.Bound {
 	g.once.Do(func() { g.wrong.Window = guessWindow })
 	return []accounts.Bound{
 		{Key: "account " + p.Account, Max: guessesPerAccount},
-		{Key: "source " + access.Source(p.RemoteAddr), Max: guessesPerSource},
+		{Key: "source " + policy.SourceName(p.RemoteAddr), Max: guessesPerSource},
 	}
 }
 

@@ -4,7 +4,9 @@
 package tools_test
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,8 +24,8 @@ type machine struct {
 func newMachine(t *testing.T, user string) *machine {
 	m := &machine{t: t, root: t.TempDir()}
 	for _, name := range []string{
-		"bash", "sh", "cat", "chmod", "cmp", "cp", "cut", "dirname", "env", "mkdir",
-		"mv", "rm", "sed", "sort", "tee", "touch", "tr",
+		"bash", "sh", "cat", "chmod", "cmp", "cp", "cut", "dirname", "env", "gzip", "mkdir",
+		"mktemp", "mv", "rm", "sed", "sha256sum", "sort", "tar", "tee", "touch", "tr",
 	} {
 		real, err := exec.LookPath(name)
 		if err != nil {
@@ -40,7 +42,21 @@ func newMachine(t *testing.T, user string) *machine {
 	m.write("project/package-lock.json", "{}")
 	m.write("project/testkit/oidcprovider/package-lock.json", `{"name":"issuers"}`)
 	m.must(os.MkdirAll(filepath.Join(m.root, "sys/usr/sbin"), 0o755))
+	m.keycloak()
 	return m
+}
+
+// keycloak puts a distribution where Maven will find it, and pins it.
+func (m *machine) keycloak() {
+	m.t.Helper()
+	m.write("maven/keycloak-1.2.3/bin/kc.sh", "#!/bin/sh\n"+`echo "kc.sh $*" >>"$MACHINE/log"`+"\n")
+	const archive = "maven/keycloak-quarkus-dist-1.2.3.tar.gz"
+	if out, err := exec.Command("tar", "-czf", filepath.Join(m.root, archive), "-C", filepath.Join(m.root, "maven"), "keycloak-1.2.3").CombinedOutput(); err != nil {
+		m.t.Fatalf("%v\n%s", err, out)
+	}
+	content, err := os.ReadFile(filepath.Join(m.root, archive))
+	m.must(err)
+	m.write("project/testkit/keycloak/pinned", fmt.Sprintf("version=1.2.3\nsha256=%x\n", sha256.Sum256(content)))
 }
 
 func (m *machine) must(err error) {
@@ -71,13 +87,18 @@ func (m *machine) aptGet(end string) {
 	m.command("npm", `echo "npm $* in ${PWD##*/}" >>"$MACHINE/log"; mkdir -p node_modules`)
 	npm := filepath.Join(m.root, "bin/npm")
 	m.must(os.Rename(npm, npm+".package"))
+	m.command("mvn.package", `echo "mvn $*" >>"$MACHINE/log"
+for last; do :; done
+cp "$MACHINE/maven/keycloak-quarkus-dist-1.2.3.tar.gz" "${last#-DoutputDirectory=}"`)
 	m.command("apt-get", `
 echo "apt-get $*" >>"$MACHINE/log"
 case "$*" in *update*) exit 0 ;; esac
 "$MACHINE/sys/usr/sbin/policy-rc.d"; echo "a service may start: $?" >>"$MACHINE/log"
 cd "$MACHINE/bin"
-for name in git node gcc luajit nginx redis-server shellcheck curl chromium wrk; do printf '#!/bin/sh\n' >$name; chmod 755 $name; done
+for name in git node gcc luajit nginx redis-server shellcheck curl java chromium wrk; do printf '#!/bin/sh\n' >$name; chmod 755 $name; done
 printf 'echo v18.20.4\n' >>node
+printf 'echo "openjdk version \\"17.0.15\\" 2025-04-15" >&2\n' >>java
+cp mvn.package mvn
 cp npm.package npm
 for file in lib/postgresql/15/bin/initdb lib/nginx/modules/ngx_http_lua_module.so share/fonts/truetype/dejavu/DejaVuSans.ttf; do
   mkdir -p "$(dirname "$MACHINE/sys/usr/$file")"; touch "$MACHINE/sys/usr/$file"
@@ -89,7 +110,7 @@ done
 func (m *machine) setup(args ...string) (output string, code int) {
 	m.t.Helper()
 	cmd := exec.Command(filepath.Join(m.root, "project/tools/setup"), args...)
-	cmd.Env = []string{"PATH=" + filepath.Join(m.root, "bin"), "MACHINE=" + m.root, "POSTERN_SYSROOT=" + filepath.Join(m.root, "sys")}
+	cmd.Env = []string{"PATH=" + filepath.Join(m.root, "bin"), "HOME=" + m.root, "MACHINE=" + m.root, "POSTERN_SYSROOT=" + filepath.Join(m.root, "sys")}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -118,10 +139,10 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 	log := m.log()
 	for _, want := range []string{
 		" update\n",
-		"install --no-install-recommends ca-certificates chromium curl fonts-dejavu-core gcc git libc6-dev " +
-			"libnginx-mod-http-lua luajit2 nginx-light nodejs npm postgresql redis-server shellcheck\n",
+		"install --no-install-recommends ca-certificates chromium curl default-jre-headless fonts-dejavu-core gcc git libc6-dev " +
+			"libnginx-mod-http-lua luajit2 maven nginx-light nodejs npm postgresql redis-server shellcheck\n",
 		"a service may start: 101\n",
-		"--no-fund in project\n", "--no-fund in oidcprovider\n",
+		"--no-fund in project\n", "--no-fund in oidcprovider\n", ":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ", "kc.sh build --db=dev-mem\n",
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q was not done:\n%s", want, log)
@@ -158,6 +179,34 @@ func TestSetupWantsANodeThatBuildsTheStyles(t *testing.T) {
 		if (code == 0) != ok || strings.Contains(out, "Node.js 18 or newer") == ok || strings.Contains(out, "too old") == ok {
 			t.Errorf("node is %q: exit %d:\n%s", script, code, out)
 		}
+	}
+}
+
+func TestSetupWantsAJavaThatRunsKeycloak(t *testing.T) {
+	for version, ok := range map[string]bool{"17.0.15": true, "21": true, "11.0.2": false, "1.8.0_412": false, "": false} {
+		m := newMachine(t, "0")
+		m.aptGet("")
+		if out, code := m.setup(); code != 0 {
+			t.Fatalf("exit %d:\n%s", code, out)
+		}
+		m.command("java", `echo 'openjdk version "`+version+`" 2025-04-15' >&2`)
+		m.command("apt-get", "exit 0")
+		if out, code := m.setup(); (code == 0) != ok || strings.Contains(out, "Java 17 or newer") == ok {
+			t.Errorf("Java is %q: exit %d:\n%s", version, code, out)
+		}
+	}
+}
+
+// What Maven brought is not unpacked, let alone run, unless it is what was pinned.
+func TestSetupRefusesAnotherKeycloak(t *testing.T) {
+	m := newMachine(t, "0")
+	m.aptGet("")
+	m.write("maven/keycloak-quarkus-dist-1.2.3.tar.gz", "something else")
+	if out, code := m.setup(); code == 0 || strings.Contains(m.log(), "kc.sh") {
+		t.Errorf("exit %d:\n%s\n%s", code, out, m.log())
+	}
+	if found, err := os.ReadDir(filepath.Join(m.root, ".cache/postern")); err != nil || len(found) > 0 {
+		t.Errorf("it left %v, %v", found, err)
 	}
 }
 
@@ -206,7 +255,7 @@ func TestSetupListsWhatIsMissingWhereItCannotInstall(t *testing.T) {
 			}
 			for _, want := range []string{
 				"Node.js", "C compiler", "PostgreSQL server", "nginx with its Lua module", "LuaJIT",
-				"Redis", "shellcheck", "curl", "Chromium", "TrueType", tt.tells,
+				"Redis", "shellcheck", "curl", "Java 17", "Maven", "Chromium", "TrueType", tt.tells,
 			} {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is not said:\n%s", want, out)

@@ -9,6 +9,7 @@ import (
 	"postern/access"
 	"postern/fault"
 	"postern/models"
+	"postern/policy"
 )
 
 // MaxRequests is the most requests one page of the live log holds.
@@ -44,7 +45,7 @@ type Requests struct {
 // 50. A cursor whose request is no longer in the log starts anew.
 func (s *Service) Requests(ctx context.Context, p access.Principal, project, cursor string, limit int) (Requests, error) {
 	tx := s.DB.Read(ctx)
-	parent, err := s.project(tx, p, project)
+	parent, err := access.Project(tx, p, project, access.UsageRead)
 	if err != nil {
 		return Requests{}, fmt.Errorf("usage: requests of %s: %w", project, err)
 	}
@@ -84,7 +85,7 @@ type Batch struct {
 // minutes, or with the error of send; a slow send delays nobody else.
 func (s *Service) Follow(ctx context.Context, p access.Principal, project, after string, send func(Batch) error) error {
 	tx := s.DB.Read(ctx)
-	parent, err := s.project(tx, p, project)
+	parent, err := access.Project(tx, p, project, access.UsageRead)
 	if err != nil {
 		return fmt.Errorf("usage: follow %s: %w", project, err)
 	}
@@ -169,6 +170,7 @@ func (s *Service) named(tx *models.Tx, project string, r *ring, found []entry) (
 	list := make([]Request, 0, len(found))
 	for _, e := range found {
 		place := places.of(e.call.EnvironmentID)
+		e.call.Path = policy.MaskKeys(e.call.Path) // e is a copy
 		list = append(list, Request{ID: r.id(e.number), Version: place.Version, Environment: place.Name, Call: e.call})
 	}
 	return list, nil

@@ -76,7 +76,7 @@ type Usage struct {
 // counted; what others count comes up to a second later.
 func (s *Service) Usage(ctx context.Context, p access.Principal, project string, q Query) (Usage, error) {
 	tx := s.DB.Read(ctx)
-	parent, err := s.project(tx, p, project)
+	parent, err := access.Project(tx, p, project, access.UsageRead)
 	if err != nil {
 		return Usage{}, fmt.Errorf("usage: of %s: %w", project, err)
 	}
@@ -101,7 +101,7 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, project string,
 	if more && q.Top > 0 {
 		rows = rows[:q.Top]
 	} else if more {
-		return Usage{}, fault.InvalidField("query.group_by", "too_many_groups",
+		return Usage{}, fault.InvalidField("/group_by", "too_many_groups",
 			"The answer would have more than %d groups. Ask for a shorter time, or group by less.", MaxItems)
 	}
 	places, err := placesOf(tx, parent.ID)
@@ -124,21 +124,21 @@ func (q Query) normalized(now time.Time) (Query, error) {
 	q.From = q.From.UTC().Truncate(time.Hour)
 	var wrong []fault.Field
 	if !q.From.Before(q.To) {
-		wrong = append(wrong, fault.Field{Pointer: "query.from", Code: "invalid_range", Detail: "Give a time before to."})
+		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "invalid_range", Detail: "Give a time before to."})
 	}
 	if q.To.Sub(q.From) > MaxRange {
-		wrong = append(wrong, fault.Field{Pointer: "query.from", Code: "range_too_long", Detail: "Ask for at most 366 days."})
+		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "range_too_long", Detail: "Ask for at most 366 days."})
 	}
 	seen := map[string]bool{}
 	for _, name := range q.GroupBy {
 		if columns[name] == "" || seen[name] {
-			wrong = append(wrong, fault.Field{Pointer: "query.group_by", Code: "invalid_group_by",
+			wrong = append(wrong, fault.Field{Pointer: "/group_by", Code: "invalid_group_by",
 				Detail: "Group by any of hour, day, environment, owner, key, route and status_class, each once."})
 		}
 		seen[name] = true
 	}
 	if seen[ByHour] && seen[ByDay] {
-		wrong = append(wrong, fault.Field{Pointer: "query.group_by", Code: "invalid_group_by", Detail: "Group by hour or by day, not by both."})
+		wrong = append(wrong, fault.Field{Pointer: "/group_by", Code: "invalid_group_by", Detail: "Group by hour or by day, not by both."})
 	}
 	return q, fault.InvalidFields(wrong)
 }

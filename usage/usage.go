@@ -11,14 +11,11 @@ package usage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
-	"postern/access"
 	"postern/models"
 )
 
@@ -164,24 +161,4 @@ func (r *Recorder) flush(ctx context.Context, last bool) error {
 type Service struct {
 	DB       *models.DB
 	Recorder *Recorder // of this process
-}
-
-// project resolves a name or an id, and asks whether the principal may see its
-// usage. Ids hold an underscore, which names cannot.
-func (s *Service) project(tx *models.Tx, p access.Principal, ref string) (models.Project, error) {
-	if p.Anonymous() {
-		return models.Project{}, access.Check(p, "", access.UsageRead)
-	}
-	find := tx.ProjectByName
-	if strings.Contains(ref, "_") {
-		find = tx.ProjectByID
-	}
-	row, err := find(ref)
-	if errors.Is(err, models.ErrNotFound) {
-		return row, access.NotFound()
-	}
-	if err != nil {
-		return row, err
-	}
-	return row, access.CheckProject(p, row, access.UsageRead)
 }

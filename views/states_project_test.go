@@ -12,7 +12,7 @@ func configure() projects.Configure {
 		Page: in("Shop", "/projects/shop", "Storefront API"),
 		Head: projects.Head{
 			Name: "shop", DisplayName: "Storefront API", Access: ui.Badge{Tone: ui.Accent, Text: "API keys"},
-			ConfigureURL: "/projects/shop", UsageURL: "/projects/shop/usage", RequestsURL: "/projects/shop/requests", ExportURL: "/projects/shop/export", HistoryURL: "/audit?project=shop", Frozen: "Taken down by the operators on 12 Nov 2026, 09:30 UTC. All calls are answered 403. Reason: Phishing, reported by three banks. You can still export the project.",
+			ConfigureURL: "/projects/shop", TenantsURL: "/projects/shop/tenants", LoginURL: "/projects/shop/login", UsageURL: "/projects/shop/usage", RequestsURL: "/projects/shop/requests", ExportURL: "/projects/shop/export", HistoryURL: "/audit?project=shop", Frozen: "Taken down by the operators on 12 Nov 2026, 09:30 UTC. All calls are answered 403. Reason: Phishing, reported by three banks. You can still export the project.",
 		},
 		General: projects.General{Action: "/projects/shop/settings", Revision: "41", DisplayName: ui.Value{Text: "Storefront API"}},
 		Limits:  limits(),

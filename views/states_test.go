@@ -1,6 +1,8 @@
 package views_test
 
 import (
+	"slices"
+
 	"github.com/a-h/templ"
 
 	"postern/views/audit"
@@ -19,7 +21,7 @@ type state struct {
 }
 
 func states() []state {
-	return append(append(pageStates(), tokenStates()...), webhookStates()...)
+	return slices.Concat(pageStates(), tokenStates(), webhookStates(), tenantStates(), loginStates(), userStates())
 }
 
 func pageStates() []state {
@@ -38,7 +40,7 @@ func pageStates() []state {
 		{"link-used", signin.LinkOverPage(signin.LinkOver{Page: out("Link used", "/welcome/abc"), Used: true})},
 		{"link-expired", signin.LinkOverPage(signin.LinkOver{Page: out("Link expired", "/welcome/abc")})},
 		{"projects", projects.ListPage(list())},
-		{"projects-empty", projects.ListPage(projects.List{Page: in("Projects", "/projects")})},
+		{"projects-empty", projects.ListPage(projects.List{Page: in("Projects", "/projects"), Tabs: teamTabs(0)})},
 		{"project-new", projects.NewPage(projects.New{Page: in("New project", "/projects/new", "New"), RequireKeys: true})},
 		{"project-new-wrong", projects.NewPage(projects.New{
 			Page:   in("New project", "/projects/new", "New"),
@@ -109,7 +111,7 @@ const sampleKey = "pst_prod_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx"
 func list() projects.List {
 	page := in("Projects", "/projects")
 	page.Flash = &ui.Notice{Tone: ui.Good, Text: "Storefront API was saved."}
-	return projects.List{Page: page, MoreURL: "/projects?after=weather", Projects: []projects.Card{
+	return projects.List{Page: page, Tabs: teamTabs(0), MoreURL: "/projects?after=weather", Projects: []projects.Card{
 		{
 			ID: "prj_1", Name: "shop", DisplayName: "Storefront API", Version: "2.1.0", Access: ui.Badge{Tone: ui.Accent, Text: "API keys"},
 			ActiveKeys: "128 active keys", LastExport: "exported yesterday", ConfigureURL: "/projects/shop", ExportURL: "/projects/shop/export",

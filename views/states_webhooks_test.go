@@ -35,14 +35,15 @@ func webhookList() webhooks.List {
 func webhooksWrong() webhooks.List {
 	m := webhookList()
 	m.Open = true
-	m.Create = webhooks.Form{Events: events(), EventsError: "Name at least one event.", URL: ui.Value{Text: "http://10.0.0.1/", Error: "The target is not a public address."},
+	m.Create = webhooks.Form{Events: events(), EventsError: "Name at least one event.", URL: ui.Value{Text: "http://10.0.0.1/", Error: "This is not a public address."},
 		Description: ui.Value{Text: "x", Error: "Use at most 200 characters of text."}}
 	return m
 }
 
 func webhookDetail() webhooks.Detail {
 	return webhooks.Detail{Page: in("Webhook", "/settings/webhooks/whk_3", "Webhooks", "whk_3"), URL: "https://hooks.example.com/postern", Enabled: true,
-		State: ui.Badge{Tone: ui.Good, Text: "on"}, Action: "/settings/webhooks/whk_3", Form: webhooks.Form{URL: ui.Value{Text: "https://hooks.example.com/postern"}, Events: events()},
+		Delete: ui.Confirmation{ID: "delete-confirm", Action: "/settings/webhooks/whk_3/delete", Text: "Delete this webhook. What it was sent is forgotten with it.", Button: "Delete webhook"},
+		State:  ui.Badge{Tone: ui.Good, Text: "on"}, Action: "/settings/webhooks/whk_3", Form: webhooks.Form{URL: ui.Value{Text: "https://hooks.example.com/postern"}, Events: events()},
 		Facts: []ui.Fact{{Label: "Id", Value: "whk_3", Mono: true}, {Label: "Events", Value: "everything"}, {Label: "Added", Value: "31 Jan 2030 12:00 UTC"}},
 		Deliveries: []webhooks.Delivery{
 			{Event: "key.created", Time: "31 Jan 2030 12:02 UTC", State: ui.Badge{Tone: ui.Cold, Text: "on its way"}, Attempts: "1", Outcome: "500: the receiver did not answer with 2xx"},

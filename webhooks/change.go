@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"postern/access"
+	"postern/egress"
 	"postern/fault"
 	"postern/models"
 	"postern/secrets"
@@ -160,8 +161,8 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, ifMatch, w
 			return err
 		}
 		before := row
-		if ifMatch != "" && ifMatch != view(row).ETag {
-			return stale()
+		if err := access.Unchanged(ifMatch, view(row).ETag); err != nil {
+			return err
 		}
 		seen := row.UpdatedAt
 		if err := fn(tx, &row); err != nil {
@@ -170,7 +171,7 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, ifMatch, w
 		row.UpdatedAt = models.Now()
 		won, err := tx.UpdateWebhook(row, seen)
 		if err == nil && !won {
-			err = stale()
+			err = access.Stale()
 		}
 		if err != nil {
 			return err
@@ -183,10 +184,6 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, ifMatch, w
 		return Webhook{}, fmt.Errorf("webhooks: %s of %s: %w", what, id, err)
 	}
 	return out, nil
-}
-
-func stale() error {
-	return fault.New(fault.Stale, "changed_meanwhile", "Somebody changed this since you looked. Look at it again, then repeat your change.")
 }
 
 // Delete removes a webhook with what is known of its deliveries.
@@ -243,9 +240,16 @@ func (s *Service) checkURL(ctx context.Context, raw string) (*url.URL, *fault.Fi
 	if len(raw) > maxURL {
 		return nil, &fault.Field{Pointer: "/url", Code: "invalid_url", Detail: fmt.Sprintf("Use at most %d bytes.", maxURL)}, nil
 	}
-	u, err := s.Targets.CheckTarget(ctx, raw)
+	address, query, asks := strings.Cut(raw, "?") // receivers keep a token in it, which a target has no use for
+	if strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }) {
+		return nil, &fault.Field{Pointer: "/url", Code: egress.CodeInvalidURL, Detail: "Percent-encode the query, and leave the fragment (#…) out."}, nil
+	}
+	u, err := s.Targets.CheckTarget(ctx, address)
 	if refusal, ok := errors.AsType[*fault.Error](err); ok && refusal.Kind == fault.Invalid {
 		return nil, &fault.Field{Pointer: "/url", Code: refusal.Code, Detail: refusal.Public}, nil
+	}
+	if err == nil {
+		u.RawQuery, u.ForceQuery = query, asks && query == ""
 	}
 	return u, nil, err
 }

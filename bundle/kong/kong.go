@@ -122,7 +122,7 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return judgePlace(b, s)
 	case snapshot.FeatureAccess:
 		v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
-		if s.Version.Access.Allows(snapshot.JWT) {
+		if s.Version.Access.TakesTokens() {
 			v.Reason = "keys_only"
 		}
 		return v
@@ -156,7 +156,7 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 }
 
 func takesTokens(p *snapshot.Project) bool {
-	return slices.ContainsFunc(p.Versions, func(v snapshot.Version) bool { return v.Access.Allows(snapshot.JWT) })
+	return slices.ContainsFunc(p.Versions, func(v snapshot.Version) bool { return v.Access.TakesTokens() })
 }
 
 func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {

@@ -60,7 +60,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 			probe{ID: id("no_credentials"), Needs: needsNothing, Path: base, Status: guarded.Status, Code: guarded.Code},
 			probe{ID: id("key_in_query"), Needs: needsNothing, Path: base + "?api_key=" + b.MadeUpKey(pl.environment.Name),
 				Status: guarded.Status, Code: guarded.Code})
-		if !access.Allows(snapshot.JWT) { // where that header is read, it says something else there
+		if !access.TakesTokens() { // where that header is read, it says something else there
 			out = append(out, probe{ID: id("key_in_authorization"), Needs: needsNothing, Path: base,
 				Headers: []string{"Authorization: Bearer " + b.MadeUpKey(pl.environment.Name)}, Status: guarded.Status, Code: guarded.Code})
 		}

@@ -15,6 +15,13 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 	issuers := []snapshot.TokenIssuer{{Issuer: "https://accounts.example", Audience: "shop"}}
 	in.Project.Versions[0].Access = snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.JWT}, Keyless: snapshot.Reject, Issuers: issuers}
 	in.Project.Versions[1].Access = snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT}, Keyless: snapshot.Reject, Issuers: issuers}
+	opaque := in.Project.Versions[0]
+	opaque.ID, opaque.Name = "ver_opaque", "9.9.9"
+	opaque.Environments = []snapshot.Environment{{ID: "env_opaque", Name: "prod", Target: "http://up.example"}}
+	opaque.Access = snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.Opaque}, Keyless: snapshot.Reject,
+		Opaque: snapshot.Introspection{Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic}}
+	in.Project.Versions = append(in.Project.Versions, opaque)
+	in.Project.Clients = []snapshot.AppClient{{ID: "cli_1", Name: "web", Issuer: "https://postern.example/oauth/cli_1", TenantID: in.Project.Tenants[0].ID}}
 	files := write(t, in)
 	var gateway struct {
 		Services []struct {
@@ -34,6 +41,7 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{in.Project.Versions[0].Name: "", in.Project.Versions[1].Name: "api_key"}
+	want[opaque.Name] = ""
 	seen := 0
 	for _, service := range gateway.Services {
 		version, _, _ := strings.Cut(service.Name, "~")
@@ -49,10 +57,10 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 			seen++
 		}
 	}
-	if seen < 4 {
-		t.Errorf("%d routes of the two versions, want two for each environment", seen)
+	if seen < 6 {
+		t.Errorf("%d routes of the three versions, want two for each environment", seen)
 	}
-	for _, code := range []string{"kong.access_policy.keys_only", "kong.token_issuer.not_verified"} {
+	for _, code := range []string{"kong.access_policy.keys_only", "kong.token_issuer.not_verified", "kong.token_introspection.not_asked", "kong.hosted_login.issuer_stays", in.Project.Tenants[0].Name + "/web"} {
 		if !strings.Contains(files["MIGRATION-REPORT.json"], code) {
 			t.Errorf("the ledger does not say %s", code)
 		}

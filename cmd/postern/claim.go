@@ -25,11 +25,7 @@ addresses and API keys stay as they are; the workspace key stops working.`,
   postern claim http://127.0.0.1:8080/claim/… --team Shops`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			person, err := s.person()
+			s, person, err := signedIn(t, c)
 			if err != nil {
 				return err
 			}

@@ -18,8 +18,10 @@ type createFlags struct {
 	issuers      []string
 	auth         client.NewAuth
 	requireKey   bool
-	login        hostedLogin
-	json         bool
+
+	endpoint, endpointSecret string // of --introspection
+	login                    hostedLogin
+	json                     bool
 }
 
 func newCreate(t terminal) *cobra.Command {
@@ -39,7 +41,7 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
   postern create --name shop --env prod=https://api.example.com --env dev=https://dev.example.com`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			in, err := f.input()
+			in, err := f.input(t)
 			if err != nil {
 				return err
 			}
@@ -61,12 +63,14 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringVar(&f.proxy.Product, "product", "", "product that the project belongs to (made where there is none of that name)")
 	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own (made where there is none of that name)")
 	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
-	flags.StringVar(&f.proxy.Team, "team", "", "id of your team that it goes to (the first one when absent); see postern teams list")
+	teamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)")
-	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through; short for --auth authenticate")
+	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through, or with a token of --login; short for --auth authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough (default) or authenticate")
-	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt")
+	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (the first, and with a login the first two, when absent)")
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
+	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
+	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject (default) or owner_fallback")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, once for each")
 	flags.StringArrayVar(&f.login.providers, "login", nil, "whom people sign in with, as TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, once for each: the environment variable holds the client secret; or github=managed")
@@ -78,7 +82,7 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 
 // input is the request that the flags describe. What needs the server's
 // knowledge, the server judges.
-func (f createFlags) input() (client.NewProxy, error) {
+func (f createFlags) input(t terminal) (client.NewProxy, error) {
 	in := f.proxy
 	if in.Target == "" && len(f.environments) == 0 {
 		return in, usageError{"--target is missing: the URL that calls are forwarded to"}
@@ -117,7 +121,10 @@ func (f createFlags) input() (client.NewProxy, error) {
 	if auth.JWT, err = tokenIssuers(f.issuers); err != nil {
 		return in, err
 	}
-	if auth.JWT != nil || auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" || auth.KeyTypes != nil {
+	if auth.Opaque, err = introspection(t, f.endpoint, f.endpointSecret); err != nil {
+		return in, err
+	}
+	if auth.Opaque != nil || auth.JWT != nil || auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" || auth.KeyTypes != nil {
 		in.RequestsAuth = &auth
 	}
 	return in, nil

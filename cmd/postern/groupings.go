@@ -71,14 +71,16 @@ func listTeam[T any](t terminal, short string, all func(context.Context, caller)
 type nothing struct{}
 
 func newProducts(t terminal) *cobra.Command {
-	var displayName string
+	var in client.NewProduct
 	create := forTeam(t, &cobra.Command{Use: "create NAME", Short: "Make a product, which groups projects", Args: exactly("NAME"), Example: "  postern products create store --display-name Store"},
 		func(ctx context.Context, api caller, args []string) (client.Product, error) {
-			return api.CreateProduct(ctx, client.NewProduct{Name: args[0], DisplayName: displayName})
+			in.Name = args[0]
+			return api.CreateProduct(ctx, in)
 		}, func(p client.Product, _ []string) string {
 			return "The product " + p.Name + " is made. Put projects into it with: postern projects update PROJECT --product " + p.Name
 		})
-	create.Flags().StringVar(&displayName, "display-name", "", "name for people")
+	create.Flags().StringVar(&in.DisplayName, "display-name", "", "name for people")
+	teamFlag(create, &in.Team)
 	return family("products", "List and change products",
 		listTeam(t, "List products", func(ctx context.Context, api caller) ([]client.Product, error) { return collect(api.Products(ctx)) },
 			[]string{"NAME", "DISPLAY NAME", "PROJECTS", "ID"}, func(p client.Product) []string {
@@ -139,7 +141,13 @@ func newTenantsCreate(t terminal) *cobra.Command {
 		})
 	command.Flags().StringVar(&in.DisplayName, "display-name", "", "name for people")
 	command.Flags().StringVar(&in.FallbackOwner, "fallback-owner", "", "whom calls without a key count against when their token names the tenant (the project's when absent)")
+	teamFlag(command, &in.Team)
 	return command
+}
+
+// teamFlag says of which team something new is.
+func teamFlag(command *cobra.Command, team *string) {
+	command.Flags().StringVar(team, "team", "", "id of your team that it goes to (the first one when absent); see postern teams list")
 }
 
 func newTenantsUpdate(t terminal) *cobra.Command {

@@ -5,7 +5,39 @@ import (
 	"postern/snapshot"
 )
 
-const tokenIssuerHelp = "whose tokens --methods jwt takes, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]', once for each; all of them"
+const tokenIssuerHelp = "whose tokens --methods jwt takes, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]', once for each; all of them, but not the project's own login"
+
+const (
+	introspectionHelp       = "whom --methods opaque asks about tokens, as 'ENDPOINT [client=ID] [iss=ISSUER] [aud=AUDIENCE] [method=client_secret_post]'"
+	introspectionSecretHelp = "file with the secret that goes with client=ID; - for standard input"
+)
+
+// introspection reads what --introspection and --introspection-secret-file were
+// given, nil for nothing.
+func introspection(t terminal, line, secretFile string) (*client.Opaque, error) {
+	if line == "" {
+		if secretFile != "" {
+			return nil, usageError{"--introspection-secret-file goes with --introspection"}
+		}
+		return nil, nil
+	}
+	read, err := snapshot.ParseIntrospection(line)
+	if err != nil {
+		return nil, usageError{"--introspection: " + err.Error()}
+	}
+	out := &client.Opaque{Endpoint: read.Endpoint, Method: string(read.Method), ClientID: read.ClientID, Issuer: read.Issuer, Audience: read.Audience}
+	if secretFile == "" {
+		return out, nil
+	}
+	secret, err := readSecret(t, secretFile)
+	out.ClientSecret = &secret
+	return out, err
+}
+
+// opaqueLine shows it.
+func opaqueLine(o client.Opaque) string {
+	return snapshot.Introspection{Endpoint: o.Endpoint, Method: snapshot.IntrospectionMethod(o.Method), ClientID: o.ClientID, Issuer: o.Issuer, Audience: o.Audience}.Line()
+}
 
 // tokenIssuers reads what --token-issuer was given, nil for nothing.
 func tokenIssuers(lines []string) (*client.JWT, error) {

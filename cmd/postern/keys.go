@@ -178,7 +178,7 @@ func newKeysRotate(t terminal) *cobra.Command {
 			return printMinted(t, c, k)
 		},
 	}
-	command.Flags().StringVar(&grace, "grace", "", "how long the old secret goes on working: 0, or up to 30d (24h when absent)")
+	command.Flags().StringVar(&grace, "grace", "", "how long the old secret goes on working: 0, or up to 30d (24h when absent); the one before it ends at once")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

@@ -193,11 +193,7 @@ func newWhoami(t terminal) *cobra.Command {
 		Short: "Show who is signed in, in which teams, and until when",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			person, err := s.person()
+			s, person, err := signedIn(t, c)
 			if err != nil {
 				return err
 			}

@@ -196,6 +196,9 @@ func accessOf(a client.Auth) string {
 			text += "; tokens of " + snapshot.TokenIssuer(pair).Line()
 		}
 	}
+	if a.Opaque != nil {
+		text += "; opaque tokens by " + opaqueLine(*a.Opaque)
+	}
 	if a.Keyless != "" {
 		text += "; calls without a key: " + a.Keyless
 	}

@@ -47,10 +47,10 @@ func newProjectsSetTarget(t terminal) *cobra.Command {
 }
 
 func newProjectsSetAccess(t terminal) *cobra.Command {
-	var version, mode, keyless string
+	var version, mode, keyless, endpoint, endpointSecret string
 	var methods, issuers, allow, deny []string
 	command := &cobra.Command{
-		Use:   "set-access PROJECT [--mode MODE] [--methods METHOD,...] [--keyless WHAT] [--token-issuer PAIR] [--allow-ip CIDR,...] [--deny-ip CIDR,...]",
+		Use:   "set-access PROJECT [--mode MODE] [--methods METHOD,...] [--keyless WHAT] [--token-issuer PAIR] [--introspection ENDPOINT] [--allow-ip CIDR,...] [--deny-ip CIDR,...]",
 		Short: "Change who may call a project",
 		Args:  exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -68,13 +68,16 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 			if change.JWT, err = tokenIssuers(issuers); err != nil {
 				return err
 			}
+			if change.Opaque, err = introspection(t, endpoint, endpointSecret); err != nil {
+				return err
+			}
 			in := client.VersionChange{}
 			if change != (client.AuthChange{}) {
 				in.RequestsAuth = &change
 			}
 			in.IP = readIPChange(c, allow, deny)
 			if in == (client.VersionChange{}) {
-				return usageError{"nothing to change: give --mode, --methods, --keyless, --token-issuer, --allow-ip or --deny-ip"}
+				return usageError{"nothing to change: give --mode, --methods, --keyless, --token-issuer, --introspection, --allow-ip or --deny-ip"}
 			}
 			s, err := openSession(t, c)
 			if err != nil {
@@ -96,8 +99,10 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&mode, "mode", "", "passthrough or authenticate")
-	flags.StringSliceVar(&methods, "methods", nil, "how calls authenticate: api_key, jwt")
+	flags.StringSliceVar(&methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque")
 	flags.StringArrayVar(&issuers, "token-issuer", nil, tokenIssuerHelp)
+	flags.StringVar(&endpoint, "introspection", "", introspectionHelp)
+	flags.StringVar(&endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
 	flags.StringVar(&keyless, "keyless", "", "calls without a key: reject or owner_fallback")
 	flags.StringSliceVar(&allow, "allow-ip", nil, "address ranges that calls may come from; empty for anywhere")
 	flags.StringSliceVar(&deny, "deny-ip", nil, "address ranges that no call may come from; empty for none")

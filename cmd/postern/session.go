@@ -78,6 +78,16 @@ func (s session) personal() (*caller, error) {
 	return &caller{Client: api, login: true}, err
 }
 
+// signedIn opens a session for a command that asks in the name of an account.
+func signedIn(t terminal, c *cobra.Command) (session, *caller, error) {
+	s, err := openSession(t, c)
+	if err != nil {
+		return s, nil, err
+	}
+	person, err := s.person()
+	return s, person, err
+}
+
 // person is personal where somebody has to be signed in.
 func (s session) person() (*caller, error) {
 	c, err := s.personal()

@@ -20,11 +20,7 @@ func newTokensList(t terminal) *cobra.Command {
 		Short: "List the access tokens of the account, newest first",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			person, err := s.person()
+			s, person, err := signedIn(t, c)
 			if err != nil {
 				return err
 			}
@@ -69,11 +65,7 @@ func newTokensCreate(t terminal) *cobra.Command {
 			if in.ExpiresAt, err = readExpiry(expires, time.Now()); err != nil {
 				return err
 			}
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			person, err := s.person()
+			s, person, err := signedIn(t, c)
 			if err != nil {
 				return err
 			}
@@ -106,11 +98,7 @@ func newTokensRevoke(t terminal) *cobra.Command {
 		Short: "End an access token, named by its id, at once",
 		Args:  exactly("TOKEN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			person, err := s.person()
+			s, person, err := signedIn(t, c)
 			if err != nil {
 				return err
 			}

@@ -20,11 +20,7 @@ func newWebhooks(t terminal) *cobra.Command {
 // keys have no webhooks.
 func webhooksCommand(t terminal, use, short string, args cobra.PositionalArgs, run func(c *cobra.Command, api caller, args []string) error) *cobra.Command {
 	command := &cobra.Command{Use: use, Short: short, Args: args, RunE: func(c *cobra.Command, args []string) error {
-		s, err := openSession(t, c)
-		if err != nil {
-			return err
-		}
-		who, err := s.person()
+		s, who, err := signedIn(t, c)
 		if err != nil {
 			return err
 		}
@@ -79,7 +75,7 @@ func newWebhooksCreate(t terminal) *cobra.Command {
 	command.Example = "  postern webhooks create https://hooks.example.com/postern --event key.created --event key.revoked"
 	command.Flags().StringArrayVar(&in.Events, "event", nil, "what to tell it of, once for each (everything when absent)")
 	command.Flags().StringVar(&in.Description, "description", "", "for people")
-	command.Flags().StringVar(&in.Team, "team", "", "id of the team (your first when absent)")
+	teamFlag(command, &in.Team)
 	addJSONFlag(command)
 	return command
 }

@@ -3,10 +3,10 @@
 //
 // It owns resources, filters, patches and errors on the wire; it does not own
 // routes (handlers) nor what becomes of people (directory). It follows RFC 7643
-// and 7644 as far as those systems go: filters compare one attribute for equality,
-// and attributes that /Schemas does not list are dropped, as they send all they
-// have. It is generous where they differ from the RFC: in the case of names, and in
-// booleans that are texts.
+// and 7644 as far as those systems go: filters compare attributes for equality,
+// joined by and, and attributes that /Schemas does not list are dropped, as they send
+// all they have. It is generous where they differ from the RFC: in the case of names,
+// and in booleans that are texts.
 package scim
 
 import (
@@ -65,25 +65,6 @@ func NewList(resources []any, start int, total int64) List {
 		resources = []any{}
 	}
 	return List{Schemas: []string{listSchema}, TotalResults: total, StartIndex: start, ItemsPerPage: len(resources), Resources: resources}
-}
-
-// Filter compares an attribute, in lower case, with a value. The zero Filter lets
-// all through.
-type Filter struct{ Attribute, Value string }
-
-// ParseFilter reads attribute eq "value" (RFC 7644, 3.4.2.2).
-func ParseFilter(text string) (Filter, error) {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return Filter{}, nil
-	}
-	attribute, rest, _ := strings.Cut(text, " ")
-	operator, value, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	var out string
-	if !strings.EqualFold(operator, "eq") || json.Unmarshal([]byte(strings.TrimSpace(value)), &out) != nil {
-		return Filter{}, invalid("invalidFilter", `Use attribute eq "value", such as userName eq "ana@example.com".`)
-	}
-	return Filter{Attribute: bare(attribute), Value: out}, nil
 }
 
 // bare is an attribute in lower case without its schema.

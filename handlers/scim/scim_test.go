@@ -2,6 +2,8 @@ package scim_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,18 +12,23 @@ import (
 )
 
 func TestFilters(t *testing.T) {
-	for text, want := range map[string]scim.Filter{
-		"":                                   {},
-		`userName eq "Ana@Example.com"`:      {Attribute: "username", Value: "Ana@Example.com"},
-		`USERNAME Eq "a \"b\" c"`:            {Attribute: "username", Value: `a "b" c`},
-		scim.UserSchema + `:userName eq "x"`: {Attribute: "username", Value: "x"},
-		`externalId eq "00u1"`:               {Attribute: "externalid", Value: "00u1"},
+	for text, want := range map[string][]scim.Term{
+		"":                                      nil,
+		`userName eq "Ana@Example.com"`:         {{Attribute: "username", Value: "Ana@Example.com"}},
+		`USERNAME Eq "a \"b\" c"`:               {{Attribute: "username", Value: `a "b" c`}},
+		scim.UserSchema + `:userName eq "x"`:    {{Attribute: "username", Value: "x"}},
+		`externalId eq "00u1"`:                  {{Attribute: "externalid", Value: "00u1"}},
+		`userName eq "x" and active eq True`:    {{Attribute: "username", Value: "x"}, {Attribute: "active", Value: "true"}},
+		`id eq "g1" AND members eq "a and b"`:   {{Attribute: "id", Value: "g1"}, {Attribute: "members", Value: "a and b"}},
+		`emails[type eq "work"].value eq "a@b"`: {{Attribute: `emails[type eq "work"].value`, Value: "a@b"}},
 	} {
-		if got, err := scim.ParseFilter(text); err != nil || got != want {
+		if got, err := scim.ParseFilter(text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %+v %v", text, got, err)
 		}
 	}
-	for _, text := range []string{`userName`, `userName co "x"`, `userName eq x`, `userName eq "x" and active eq true`, `userName eq "x`, `not (userName eq "x")`} {
+	for _, text := range []string{`userName`, `userName co "x"`, `userName eq x`, `userName eq "x`, `not (userName eq "x")`,
+		`userName eq "x" or active eq true`, `userName eq "x" and`, `userName eq "x"and active eq true`, `userName eq 1`, `userName eq null`,
+		strings.Repeat(`userName eq "x" and `, 10) + `userName eq "x"`} {
 		_, err := scim.ParseFilter(text)
 		refusedAs(t, text, err, "invalidFilter")
 	}

@@ -21,3 +21,17 @@ func (auth0) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, e
 func (auth0) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
 	return openIDPerson(ctx, s, c, c.Issuer, r, answer, token)
 }
+
+func (auth0) shapes() []string { return nil }
+
+func (auth0) issues(_ *Set, c Config, issuer string) bool { return issuer == c.Issuer }
+
+func (auth0) names(_ *Set, c Config) string { return c.Issuer }
+
+func (auth0) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+	return openIDAccess(ctx, s, c, token)
+}
+
+func (auth0) identity(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+	return openIDIdentity(ctx, s, c, token)
+}

@@ -6,15 +6,20 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"net/http"
 	"net/url"
+	"time"
 
 	"golang.org/x/oauth2"
+
+	"postern/login/verdict"
 )
 
 // facebook is Facebook Login, by hand
 // (developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow). Its ids
 // are of one app only, and a person may have no address or refuse to tell it.
-type facebook struct{}
+type facebook struct{ noIDTokens }
 
 const facebookVersion = "/v23.0"
 
@@ -69,4 +74,56 @@ func (f facebook) identify(ctx context.Context, s *Set, c Config, _ Request, ans
 	}
 	// Ids are of this app: another app's same number may be somebody else.
 	return Person{Issuer: f.site(s) + "/" + c.ClientID, Subject: me.ID, Email: me.Email, Name: me.Name}, nil
+}
+
+// shapes: tokens of apps for people begin so (developers.facebook.com/docs/
+// facebook-login/guides/access-tokens shows them).
+func (facebook) shapes() []string { return []string{"EAA"} }
+
+// access asks debug_token (developers.facebook.com/docs/facebook-login/guides/
+// access-tokens/debugging). Its own way wants the token in the address; errors here
+// hold none.
+func (f facebook) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+	ask, err := verdict.Get(ctx, f.graph(s)+"/debug_token?"+url.Values{"input_token": {token}}.Encode(), c.ClientID+"|"+c.ClientSecret.Reveal())
+	if err != nil {
+		return Person{}, err
+	}
+	answer, err := verdict.Ask(s.client(), ask)
+	if err != nil {
+		return Person{}, err
+	}
+	var found struct {
+		Data struct {
+			AppID   string `json:"app_id"`
+			Type    string `json:"type"`
+			UserID  string `json:"user_id"`
+			IsValid bool   `json:"is_valid"`
+			Expires int64  `json:"expires_at"` // Unix seconds; 0 for never
+		} `json:"data"`
+		Error struct {
+			Code int `json:"code"`
+		} `json:"error"`
+	}
+	if err := answer.ReadAny(&found); err != nil {
+		return Person{}, err
+	}
+	switch found.Error.Code { // developers.facebook.com/docs/graph-api/guides/error-handling
+	case 0:
+	case 1, 2, 4, 17, 341, 613:
+		return Person{}, fmt.Errorf("it has no time, code %d: %w", found.Error.Code, verdict.ErrAway)
+	case 100:
+		return Person{}, fmt.Errorf("it looks at no such token for the app: %w", verdict.ErrRefused)
+	default: // 190 is about the app's own token
+		return Person{}, answer.Unexpected()
+	}
+	data := found.Data
+	switch {
+	case answer.Status != http.StatusOK:
+		return Person{}, answer.Unexpected()
+	case !data.IsValid, data.AppID != c.ClientID, data.Type != "" && data.Type != "USER":
+		return Person{}, fmt.Errorf("the token is not valid, or another app's: %w", verdict.ErrRefused)
+	case data.Expires > 0 && data.Expires <= time.Now().Unix():
+		return Person{}, fmt.Errorf("the token is over: %w", verdict.ErrRefused)
+	}
+	return Person{Issuer: f.site(s) + "/" + c.ClientID, Subject: data.UserID}, nil
 }

@@ -20,3 +20,17 @@ func (custom) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, 
 func (custom) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
 	return openIDPerson(ctx, s, c, c.Issuer, r, answer, token)
 }
+
+func (custom) shapes() []string { return nil }
+
+func (custom) issues(_ *Set, c Config, issuer string) bool { return issuer == c.Issuer }
+
+func (custom) names(_ *Set, c Config) string { return c.Issuer }
+
+func (custom) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+	return openIDAccess(ctx, s, c, token)
+}
+
+func (custom) identity(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+	return openIDIdentity(ctx, s, c, token)
+}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"postern/egress"
 )
 
 // algorithms are those an ID token may be signed with. None and the symmetric ones
@@ -19,7 +21,8 @@ var algorithms = []string{
 }
 
 // discoveryTTL is how long a discovery document is taken to hold. Keys are not
-// bound to it: an unknown key id makes go-oidc ask for them anew.
+// bound to it: an unknown key id makes go-oidc ask for them anew, as far as keysEvery
+// lets it.
 const discoveryTTL = 10 * time.Minute
 
 // maxDiscovered bounds how many documents are remembered; customers name issuers.
@@ -27,6 +30,7 @@ const maxDiscovered = 1000
 
 type discovery struct {
 	provider *oidc.Provider
+	keys     oidc.KeySet // those of provider, for tokens that calls present
 	more     metadata
 	until    time.Time
 }
@@ -36,11 +40,36 @@ type metadata struct {
 	Issuer      string   `json:"issuer"`
 	SendsIssuer bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207, 3
 	AuthMethods []string `json:"token_endpoint_auth_methods_supported"`
+	Keys        string   `json:"jwks_uri"`
+
+	Introspection        string   `json:"introspection_endpoint"` // RFC 8414, 2
+	IntrospectionMethods []string `json:"introspection_endpoint_auth_methods_supported"`
 }
 
 // discover reads an issuer's document (OpenID Connect Discovery 1.0, 4). names is
 // the issuer that the document has to name, where that is not the one asked.
 func (s *Set) discover(ctx context.Context, c Config, issuer, names string) (discovery, error) {
+	found, err := s.document(ctx, c, issuer, names)
+	if err == nil && c.WebPorts && slices.ContainsFunc(found.endpoints(), isOddPort) {
+		return discovery{}, wrongAnswer(c, "its discovery document names an endpoint on another port than 80 and 443, which takes that somebody claims the proxy")
+	}
+	return found, err
+}
+
+// endpoints lists every address that the document has us ask or send people to.
+func (d discovery) endpoints() []string {
+	endpoint := d.provider.Endpoint()
+	return append([]string{endpoint.AuthURL, endpoint.TokenURL, d.more.Keys}, optional(d.provider.UserInfoEndpoint(), d.more.Introspection)...)
+}
+
+func isOddPort(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	return err != nil || !egress.IsWebPort(u)
+}
+
+// document is discover for whoever may be asked on any port: it is remembered for
+// all who name the issuer, whatever each of them may.
+func (s *Set) document(ctx context.Context, c Config, issuer, names string) (discovery, error) {
 	s.mu.Lock()
 	known, ok := s.discovered[issuer]
 	s.mu.Unlock()
@@ -64,18 +93,27 @@ func (s *Set) discover(ctx context.Context, c Config, issuer, names string) (dis
 	if names != "" && found.more.Issuer != names { // which go-oidc leaves to whoever names another
 		return discovery{}, wrongAnswer(c, "its discovery document is another issuer's")
 	}
-	for _, endpoint := range []string{provider.Endpoint().AuthURL, provider.Endpoint().TokenURL} {
+	for _, endpoint := range found.endpoints() {
 		if !asSafeAs(endpoint, issuer) {
 			return discovery{}, wrongAnswer(c, "its discovery document names an endpoint without https")
 		}
 	}
+	found.keys = oidc.NewRemoteKeySet(oidc.ClientContext(ask, s.seldom()), found.more.Keys)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if first, ok := s.discovered[issuer]; ok && time.Now().Before(first.until) {
+		return first, nil // calls that came at once share its keys, and how often they are fetched
+	}
 	if s.discovered == nil || len(s.discovered) >= maxDiscovered {
 		s.discovered = map[string]discovery{}
 	}
 	s.discovered[issuer] = found
 	return found, nil
+}
+
+// optional leaves out what there is not.
+func optional(endpoints ...string) []string {
+	return slices.DeleteFunc(endpoints, func(e string) bool { return e == "" })
 }
 
 // asSafeAs asks for https, or http where the issuer itself has no better.

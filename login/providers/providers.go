@@ -43,6 +43,7 @@ type Config struct {
 	Issuer       string // "" is the provider's own address; see Traits
 	Scopes       []string
 	Callback     string // the redirect URI that is registered with the provider
+	WebPorts     bool   // what its discovery document names is asked on ports 80 and 443 only
 }
 
 // Request is what the authorization request carries to be recognized by.
@@ -93,22 +94,26 @@ type kind interface {
 	endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error)
 	// identify turns what the exchange of a code gave into a person.
 	identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error)
+	vouching
 }
 
 // Set asks providers. HTTP has to be the guarded client of package egress:
 // customers choose where issuers are. The addresses are for tests; empty ones
 // mean the providers' own.
 type Set struct {
-	HTTP          *http.Client
-	GitHubURL     string
-	GitHubAPI     string
-	GoogleURL     string
-	MicrosoftURL  string
-	FacebookURL   string
-	FacebookGraph string
+	HTTP            *http.Client
+	GitHubURL       string
+	GitHubAPI       string
+	GoogleURL       string
+	GoogleTokenInfo string
+	MicrosoftURL    string
+	MicrosoftSTS    string
+	FacebookURL     string
+	FacebookGraph   string
 
 	mu         sync.Mutex
 	discovered map[string]discovery
+	now        func() time.Time // of how often keys are fetched; nil: time.Now
 }
 
 // order is that of the buttons where nothing else says.

@@ -5,7 +5,9 @@
 // token is, errors are an object with message, type and code
 // (.../docs/graph-api/guides/error-handling), calls can be proved with
 // appsecret_proof (.../docs/graph-api/guides/secure-requests), an address may be
-// missing. It does not own codes (fakeoidc).
+// missing; of a token that is over or never was, debug_token says that it is not
+// valid, with the reason beside it (.../docs/facebook-login/guides/access-tokens/
+// debugging). It does not own codes (fakeoidc).
 package fakefacebook
 
 import (
@@ -31,8 +33,9 @@ type Facebook struct {
 func Start(t testing.TB) *Facebook {
 	t.Helper()
 	f := &Facebook{Provider: fakeoidc.Start(t),
-		Debug: map[string]any{"app_id": fakeoidc.ClientID, "user_id": "10158", "is_valid": true},
+		Debug: map[string]any{"app_id": fakeoidc.ClientID, "user_id": "10158", "is_valid": true, "type": "USER", "expires_at": 0},
 		Me:    map[string]any{"id": "10158", "name": "Ana", "email": "ana@example.com"}}
+	f.Access = "EAAcanary" + f.Access[len("canary-access-"):]
 	f.Serve = f.serve
 	return f
 }
@@ -50,8 +53,13 @@ func (f *Facebook) serve(w http.ResponseWriter, r *http.Request) bool {
 		}
 		fakeoidc.Answer(w, http.StatusOK, map[string]any{"access_token": f.Access, "token_type": "bearer", "expires_in": 5183944})
 	case strings.HasSuffix(r.URL.Path, "/debug_token"):
-		if bearer != fakeoidc.ClientID+"|"+fakeoidc.ClientSecret || r.URL.Query().Get("input_token") != f.Access {
+		if bearer != fakeoidc.ClientID+"|"+fakeoidc.ClientSecret {
 			refuse(w)
+			return true
+		}
+		if r.URL.Query().Get("input_token") != f.Access {
+			fakeoidc.Answer(w, http.StatusOK, map[string]any{"data": map[string]any{"is_valid": false, "scopes": []string{},
+				"error": map[string]any{"code": 190, "message": "Malformed access token"}}})
 			return true
 		}
 		fakeoidc.Answer(w, http.StatusOK, map[string]any{"data": f.Debug})

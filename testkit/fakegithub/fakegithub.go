@@ -6,10 +6,16 @@
 // the API with a User-Agent (docs.github.com/rest/using-the-rest-api/
 // getting-started-with-the-rest-api#user-agent), /user has the public address or
 // null, /user/emails the list with primary and verified
-// (docs.github.com/rest/users/emails). It does not own codes (fakeoidc).
+// (docs.github.com/rest/users/emails); an app asks about a token of its own with its
+// id and secret, and is answered 404 for any other
+// (docs.github.com/rest/apps/oauth-applications#check-a-token); tokens of OAuth apps
+// begin with gho_ (docs.github.com/authentication/keeping-your-account-and-data-secure/
+// about-authentication-to-github#githubs-token-formats). It does not own codes
+// (fakeoidc).
 package fakegithub
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -22,6 +28,7 @@ type GitHub struct {
 	*fakeoidc.Provider
 	User   map[string]any
 	Emails []map[string]any // nil: the token does not reach them, which is 404
+	Check  map[string]any   // what it says of the token to its app
 	API    func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -34,6 +41,9 @@ func Start(t testing.TB) *GitHub {
 			{"email": "old@example.com", "primary": false, "verified": true},
 			{"email": "Octocat@GitHub.example", "primary": true, "verified": true},
 		}}
+	g.Access = "gho_canary" + g.Access[len("canary-access-"):]
+	g.Check = map[string]any{"id": 1, "token_last_eight": g.Access[len(g.Access)-8:], "app": map[string]any{"name": "app", "client_id": fakeoidc.ClientID},
+		"user": g.User, "scopes": []string{"read:user"}, "expires_at": nil}
 	g.Serve = g.serve
 	return g
 }
@@ -48,6 +58,8 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request) bool {
 		g.token(w, r)
 	case "/user", "/user/emails":
 		g.api(w, r, path)
+	case "/applications/" + fakeoidc.ClientID + "/token":
+		g.check(w, r)
 	default:
 		return false
 	}
@@ -74,5 +86,22 @@ func (g *GitHub) api(w http.ResponseWriter, r *http.Request, path string) {
 		fakeoidc.Answer(w, http.StatusNotFound, map[string]any{"message": "Not Found"})
 	default:
 		fakeoidc.Answer(w, http.StatusOK, g.Emails)
+	}
+}
+
+func (g *GitHub) check(w http.ResponseWriter, r *http.Request) {
+	var sent struct {
+		Token string `json:"access_token"`
+	}
+	name, secret, _ := r.BasicAuth()
+	switch {
+	case name != fakeoidc.ClientID || secret != fakeoidc.ClientSecret:
+		fakeoidc.Answer(w, http.StatusUnauthorized, map[string]any{"message": "Bad credentials"})
+	case r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&sent) != nil || sent.Token == "":
+		fakeoidc.Answer(w, http.StatusUnprocessableEntity, map[string]any{"message": "Validation Failed"})
+	case sent.Token != g.Access:
+		fakeoidc.Answer(w, http.StatusNotFound, map[string]any{"message": "Not Found"})
+	default:
+		fakeoidc.Answer(w, http.StatusOK, g.Check)
 	}
 }

@@ -42,7 +42,11 @@ type Provider struct {
 	Sign      func(claims map[string]any) string
 	Discovery func(document map[string]any)
 	Token     func(answer map[string]any)
+	Verdict   func(answer map[string]any)                       // of introspection, where there is one, or of a provider's own question about a token
 	Serve     func(w http.ResponseWriter, r *http.Request) bool // true: it has answered
+	HangUp    func()                                            // closes the connections that there are
+
+	Introspects bool // discovery names an endpoint for it (RFC 8414, 2)
 
 	Key   *rsa.PrivateKey
 	mu    sync.Mutex
@@ -60,8 +64,15 @@ func Start(t testing.TB) *Provider {
 	p := &Provider{Subject: "subject-1", Access: "canary-access-" + rand.Text(), Key: key, codes: map[string]url.Values{}, taken: map[string]int{}}
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
-	p.URL, p.Issuer = server.URL, server.URL
+	p.URL, p.Issuer, p.HangUp = server.URL, server.URL, server.CloseClientConnections
 	return p
+}
+
+// Switch sets Serve while the provider may be answering.
+func (p *Provider) Switch(serve func(w http.ResponseWriter, r *http.Request) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Serve = serve
 }
 
 // Asked tells how often a path was asked for.
@@ -100,14 +111,18 @@ func (p *Provider) Grant(request url.Values) string {
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.taken[r.URL.Path]++
+	serve := p.Serve
 	p.mu.Unlock()
-	if p.Serve != nil && p.Serve(w, r) {
+	if serve != nil && serve(w, r) {
 		return
 	}
 	switch r.URL.Path {
 	case p.Base + "/.well-known/openid-configuration":
 		document := map[string]any{"issuer": p.Issuer, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
 			"jwks_uri": p.URL + "/keys", "userinfo_endpoint": p.URL + "/userinfo", "id_token_signing_alg_values_supported": []string{"RS256"}}
+		if p.Introspects {
+			document["introspection_endpoint"] = p.URL + "/introspect"
+		}
 		if p.Discovery != nil {
 			p.Discovery(document)
 		}
@@ -116,6 +131,8 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Answer(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.Key.Public(), KeyID: KeyID, Algorithm: "RS256", Use: "sig"}}})
 	case "/token":
 		p.token(w, r)
+	case "/introspect":
+		p.introspect(w, r)
 	case "/userinfo":
 		Answer(w, http.StatusOK, map[string]any{"sub": p.Subject, "email": "Ana@Example.com", "email_verified": true})
 	default:
@@ -143,6 +160,28 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	answer := map[string]any{"access_token": p.Access, "token_type": "Bearer", "expires_in": 3600, "id_token": sign(claims), "refresh_token": "canary-refresh"}
 	if p.Token != nil {
 		p.Token(answer)
+	}
+	Answer(w, http.StatusOK, answer)
+}
+
+// introspect tells the app what a token is (RFC 7662, 2.2).
+func (p *Provider) introspect(w http.ResponseWriter, r *http.Request) {
+	name, secret, ok := r.BasicAuth()
+	if !ok {
+		name, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
+	}
+	if name != ClientID || secret != ClientSecret {
+		Answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+		return
+	}
+	if r.Method != http.MethodPost || r.PostFormValue("token") != p.Access {
+		Answer(w, http.StatusOK, map[string]any{"active": false})
+		return
+	}
+	answer := map[string]any{"active": true, "client_id": ClientID, "sub": p.Subject, "iss": p.Issuer, "token_type": "Bearer",
+		"scope": "openid", "exp": time.Now().Add(time.Hour).Unix()}
+	if p.Verdict != nil {
+		p.Verdict(answer)
 	}
 	Answer(w, http.StatusOK, answer)
 }

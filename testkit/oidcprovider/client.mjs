@@ -1,6 +1,7 @@
 // Signs in as the certified openid-client would for an application: takes issuer,
 // client id and redirect URI, prints the address that the browser goes to, reads
-// the address it comes back to, and prints what it then has, each on one line.
+// the address it comes back to, and prints what it then has, each on one line. In the
+// end it revokes all that.
 import { createInterface } from 'node:readline';
 import { webcrypto } from 'node:crypto';
 
@@ -24,5 +25,7 @@ const tokens = await client.authorizationCodeGrant(config, new URL(back), {
 const claims = tokens.claims();
 const info = await client.fetchUserInfo(config, tokens.access_token, claims.sub);
 const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token);
-console.log(JSON.stringify({ sub: claims.sub, email: info.email, again: refreshed.claims().sub }));
+await client.tokenRevocation(config, refreshed.refresh_token);
+const after = await client.fetchUserInfo(config, refreshed.access_token, claims.sub).catch((refused) => refused.cause?.[0]?.parameters?.error);
+console.log(JSON.stringify({ sub: claims.sub, email: info.email, again: refreshed.claims().sub, after }));
 process.exit(0);

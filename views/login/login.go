@@ -6,7 +6,10 @@
 // (views/signin) nor what happens between the pages (login). They need no script.
 package login
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Shell is what every page needs.
 type Shell struct {
@@ -16,12 +19,26 @@ type Shell struct {
 	LogoURL string
 	Brand   string // path of a style sheet with the client's colour, "" for none
 	Theme   string // "light", "dark", or "" for the system's
+	Trial   bool   // somebody tries it out from the dashboard
+
+	Unclaimed bool   // nobody answers for the application yet
+	Site      string // of an unclaimed one: host that people are sent on to, "" where it is not known
+}
+
+// caution is for an application that anybody in the world can have made.
+func (s Shell) caution() string {
+	text := "Nobody has claimed this application yet, so who runs it is not known."
+	if s.Site == "" {
+		return text + " Do not enter passwords of other sites here."
+	}
+	return text + " It sends you on to " + s.Site + ". Do not enter passwords of other sites here or there."
 }
 
 // Choose offers the providers.
 type Choose struct {
 	Shell  Shell
 	Error  string // why the last attempt failed
+	Back   string // address of the application, "" while nothing has failed
 	Offers []Offer
 }
 
@@ -29,7 +46,7 @@ type Choose struct {
 type Offer struct {
 	Type  string
 	Label string
-	URL   string
+	URL   string // "" in a preview, where nothing can be pressed
 }
 
 // Consent asks somebody who is here for the first time.
@@ -42,7 +59,29 @@ type Consent struct {
 	Email    string
 	Provider string
 	Site     string // whom the answer goes to
-	Shares   []string
+	Shares   []Share
+	Again    bool // they have been here before
+}
+
+// Share is something that the application learns.
+type Share struct {
+	Text string
+	New  bool
+}
+
+// why says why the page is there.
+func (c Consent) why() string {
+	switch {
+	case !c.Again:
+		return "It is your first time here."
+	case c.grown():
+		return "It asks for more than you agreed to before."
+	}
+	return "It asks you to agree once more."
+}
+
+func (c Consent) grown() bool {
+	return slices.ContainsFunc(c.Shares, func(s Share) bool { return s.New })
 }
 
 // Problem is a login that failed.
@@ -56,8 +95,18 @@ type Problem struct {
 
 func (p Problem) status() string { return strconv.Itoa(p.Status) }
 
+func (p Problem) backText() string {
+	if p.Shell.Trial {
+		return "Go back to the dashboard"
+	}
+	if p.Shell.Site != "" {
+		return "Go on to " + p.Shell.Site
+	}
+	return "Go back to the application"
+}
+
 func (s Shell) heading() string {
-	if s.App == "" {
+	if s.App == "" || s.Unclaimed {
 		return "Sign in"
 	}
 	return "Sign in to " + s.App

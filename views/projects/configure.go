@@ -9,6 +9,8 @@ type Head struct {
 	Access       ui.Badge
 	Current      Tab
 	ConfigureURL string
+	TenantsURL   string
+	LoginURL     string
 	UsageURL     string
 	RequestsURL  string
 	ExportURL    string
@@ -22,6 +24,8 @@ type Tab int
 // The tabs under a head.
 const (
 	TabConfigure Tab = iota
+	TabLogin
+	TabTenants
 	TabUsage
 	TabRequests
 )
@@ -54,8 +58,8 @@ type Version struct {
 	Environments []Environment
 }
 
-// Access posts revision, mode, methods (any of api_key and jwt), token_issuers, keyless and
-// fallback_owner to Action.
+// Access posts revision, mode, methods (any of api_key, jwt and opaque), token_issuers,
+// introspection, introspection_secret, keyless and fallback_owner to Action.
 type Access struct {
 	Action        string
 	Revision      string
@@ -63,7 +67,11 @@ type Access struct {
 	APIKey        bool     // api_key is among the methods
 	JWT           bool     // jwt is
 	Issuers       ui.Value // whose tokens that takes, one pair a line
-	Keyless       string   // reject or owner_fallback
+	Opaque        bool     // opaque is
+	Endpoint      ui.Value // whom that asks about tokens
+	HasSecret     bool     // there is a secret that it asks with
+	SecretError   string
+	Keyless       string // reject or owner_fallback
 	FallbackOwner ui.Value
 	ModeError     string
 	MethodsError  string
@@ -105,16 +113,23 @@ func (a Access) modes(id string) ui.Group {
 }
 
 func (a Access) methods(id string) ui.Group {
-	const notYet = "not available yet"
 	return ui.Group{
 		ID: id + "-methods", Name: "methods", Legend: "Allowed methods", Error: a.MethodsError,
 		Hint: "A credential of an allowed method is checked even where none is needed.",
 		Options: []ui.Option{
 			{Value: "api_key", Title: MethodTitle("api_key"), Chosen: a.APIKey, Text: "In the X-API-Key header."},
 			{Value: "jwt", Title: MethodTitle("jwt"), Chosen: a.JWT, Text: "In Authorization: Bearer, of an issuer named below."},
-			{Value: "opaque", Title: MethodTitle("opaque"), Disabled: true, Note: notYet},
+			{Value: "opaque", Title: MethodTitle("opaque"), Chosen: a.Opaque, Text: "In Authorization: Bearer, judged by the introspection below on every call."},
 		},
 	}
+}
+
+// secretHint says what becomes of a field that never shows what it holds.
+func (a Access) secretHint() string {
+	if a.HasSecret {
+		return "Leave it empty to keep the one that is saved."
+	}
+	return "Where the endpoint asks for one."
 }
 
 func (a Access) keyless(id string) ui.Group {

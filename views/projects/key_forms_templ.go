@@ -176,8 +176,8 @@ func keyBounds(id string, b KeyBounds) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.AreaField(ui.Area{
-			ID: id + "-allowed", Name: "allowed", Label: "Allowed addresses", Rows: "3", Value: b.Allowed,
+		templ_7745c5c3_Err = ui.TextArea(ui.Field{
+			ID: id + "-allowed", Name: "allowed", Label: "Allowed addresses", Mono: true, Value: b.Allowed,
 			Placeholder: "203.0.113.0/24", Hint: "One range or address on each line. Empty: from anywhere.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {

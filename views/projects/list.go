@@ -5,6 +5,7 @@ import "postern/views/ui"
 // List is every project the account may see.
 type List struct {
 	Page     ui.Page
+	Tabs     []ui.Tab // of the team's pages
 	Projects []Card
 	MoreURL  string // the next page of the list, "" on the last
 	Claims   []Offer

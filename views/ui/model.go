@@ -33,6 +33,25 @@ type Crumb struct {
 	URL  string // ignored for the last one
 }
 
+// Tab is one of several pages side by side.
+type Tab struct {
+	URL     string
+	Text    string
+	Current bool
+}
+
+// Link is an address with its text.
+type Link struct{ URL, Text string }
+
+// Confirmation posts confirm to Action.
+type Confirmation struct {
+	ID     string // of the box
+	Action string
+	Text   string // what the tick agrees to
+	Button string
+	Error  string
+}
+
 // Tone is what a badge or notice means, apart from its text.
 type Tone string
 
@@ -88,6 +107,7 @@ type Field struct {
 	Required     bool
 	Conditional  bool // whether it is needed depends on another field: called neither required nor optional
 	Mono         bool // for addresses, names and codes
+	Numeric      bool // shows a keyboard of digits
 	Autofocus    bool
 }
 
@@ -132,17 +152,6 @@ type Fact struct {
 	Label string
 	Value string
 	Mono  bool
-}
-
-// Area is a text of several lines with its label, hint and error.
-type Area struct {
-	ID          string
-	Name        string // in the form
-	Label       string
-	Hint        string
-	Placeholder string
-	Value       Value
-	Rows        string
 }
 
 // Limits asks how many calls each window admits, with an input for each that is

@@ -37,7 +37,7 @@ type Row struct {
 }
 
 // Detail is the page of one webhook. Its forms post to Action, and below it to
-// switch, rotate and delete.
+// switch and rotate.
 type Detail struct {
 	Page       ui.Page
 	URL        string
@@ -47,6 +47,7 @@ type Detail struct {
 	Action     string
 	Enabled    bool
 	Form       Form
+	Delete     ui.Confirmation
 	Deliveries []Delivery
 	OlderURL   string // earlier deliveries, "" for none
 }

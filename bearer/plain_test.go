@@ -1,0 +1,50 @@
+package bearer
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// What the quick reader takes, the one of all JSON takes too, and reads the same.
+func FuzzPlainClaims(f *testing.F) {
+	for _, payload := range []string{
+		plainPayload,
+		`{"iss":"a","iss":"b"}`, `{"iss":"a","x":1,"x":2}`, `{"iss":"\u0061"}`, `{"ISS":"a","iss":"b"}`, `{"sub":"é"}`,
+		`{"exp":1.5}`, `{"exp":1e3}`, `{"exp":01}`, `{"exp":-1}`, `{"exp":""}`, `{"exp":9999999999999999}`, `{"exp":null}`,
+		`{"aud":[]}`, `{"aud":["a",]}`, `{"aud":["a","b"]}`, `{"aud":{}}`, `{"scope":null}`, `{"x":{"iss":"a"}}`, `{"x":[1]}`,
+		`{}`, `{"a":true,"b":false,"c":null}`, `{"a":tru}`, `{"a":1}{"a":1}`, `{"a":1,}`, "{\"a\"\t:\n1 }\r\n", `{"groups":"a","tenant":5}`, "", " ", `[]`, `{"a":"`,
+	} {
+		f.Add([]byte(payload), true)
+		f.Add([]byte(payload), false)
+	}
+	f.Fuzz(func(t *testing.T, payload []byte, mayBeOurs bool) {
+		got, ok := plainClaims(payload, mayBeOurs)
+		if !ok {
+			return
+		}
+		want, ok := allClaims(payload, mayBeOurs)
+		if !ok {
+			t.Fatalf("only the quick reader takes %q", payload)
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(claims{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%q (-all of JSON +quick):\n%s", payload, diff)
+		}
+	})
+}
+
+const plainPayload = `{"iss":"http://127.0.0.1:8080/oauth/cli_1","sub":"usr_1","aud":["cli_1"],"exp":1790000000,"iat":1780000000,"jti":"jti_1",` +
+	`"client_id":"cli_1","sid":"ses_1","scope":"openid email","tenant":"tnt_1","groups":["staff","heads"],"provider":"idp_1","upstream":"service"}`
+
+// A token of ours has to be one that is read quickly.
+func TestOurTokensArePlain(t *testing.T) {
+	got, ok := plainClaims([]byte(plainPayload), true)
+	if !ok || got.own.Tenant != "tnt_1" || len(got.own.Groups) != 2 || *got.Expires != 1790000000 || got.Audience[0] != "cli_1" {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	if _, ok := plainClaims([]byte(strings.Replace(plainPayload, "staff", `st\u0061ff`, 1)), true); ok {
+		t.Error("a text with an escape was taken as it is")
+	}
+}

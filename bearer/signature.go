@@ -1,0 +1,114 @@
+package bearer
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	_ "crypto/sha512" // SHA-384 and SHA-512
+	"errors"
+	"math/big"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// algorithm is one that tokens may be signed with (RFC 7518, 3.1; RFC 8037, 3.1).
+// Only asymmetric ones are: with HS256 among them a public key would be a password
+// that everybody knows, and with none nobody would sign (RFC 8725, 2.1).
+type algorithm struct {
+	family family
+	hash   crypto.Hash // 0: the signature is of the text itself
+	bits   int         // of the curve
+}
+
+type family uint8
+
+const (
+	pkcs1 family = iota + 1
+	pss
+	ecCurve
+	edwards
+)
+
+var algorithms = map[string]algorithm{
+	"RS256": {family: pkcs1, hash: crypto.SHA256},
+	"RS384": {family: pkcs1, hash: crypto.SHA384},
+	"RS512": {family: pkcs1, hash: crypto.SHA512},
+	"PS256": {family: pss, hash: crypto.SHA256},
+	"PS384": {family: pss, hash: crypto.SHA384},
+	"PS512": {family: pss, hash: crypto.SHA512},
+	"ES256": {family: ecCurve, hash: crypto.SHA256, bits: 256},
+	"ES384": {family: ecCurve, hash: crypto.SHA384, bits: 384},
+	"EdDSA": {family: edwards},
+}
+
+// publicKey verifies signatures.
+type publicKey struct {
+	id        string // kid
+	algorithm string // the only one it is for; "": all of its kind
+	pkcs1     *rsaKey
+	rsa       *rsa.PublicKey
+	curve     *ecdsa.PublicKey
+	edwards   ed25519.PublicKey
+}
+
+func newPublicKey(key jose.JSONWebKey) (publicKey, error) {
+	out := publicKey{id: key.KeyID, algorithm: key.Algorithm}
+	switch public := key.Key.(type) {
+	case *rsa.PublicKey:
+		var err error
+		out.rsa = public
+		out.pkcs1, err = newRSAKey(public)
+		return out, err
+	case *ecdsa.PublicKey:
+		out.curve = public
+	case ed25519.PublicKey:
+		out.edwards = public
+	default:
+		return out, errors.New("a key of this kind verifies nothing")
+	}
+	return out, nil
+}
+
+// isFor tells whether a key is for an algorithm: the key decides, not the token.
+func (k *publicKey) isFor(name string) bool {
+	if k.algorithm != "" && k.algorithm != name {
+		return false
+	}
+	switch a := algorithms[name]; a.family {
+	case pkcs1, pss:
+		return k.rsa != nil
+	case ecCurve:
+		return k.curve != nil && k.curve.Params().BitSize == a.bits
+	case edwards:
+		return k.edwards != nil
+	}
+	return false
+}
+
+// verifies tells whether a signature by the algorithm is that of the text. The key
+// must be for it.
+func (k *publicKey) verifies(name string, text, signature []byte) bool {
+	a := algorithms[name]
+	if a.family == edwards {
+		return ed25519.Verify(k.edwards, text, signature)
+	}
+	digester := a.hash.New()
+	digester.Write(text)
+	var space [64]byte
+	digest := digester.Sum(space[:0])
+	switch a.family {
+	case pkcs1:
+		return k.pkcs1.verifies(a.hash, digest, signature)
+	case pss:
+		// The salt is as long as the digest (RFC 7518, 3.5).
+		return rsa.VerifyPSS(k.rsa, a.hash, digest, signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
+	case ecCurve:
+		size := a.bits / 8 // each of the two numbers has its full length (RFC 7518, 3.4)
+		if len(signature) != 2*size {
+			return false
+		}
+		return ecdsa.Verify(k.curve, digest, new(big.Int).SetBytes(signature[:size]), new(big.Int).SetBytes(signature[size:]))
+	}
+	return false
+}

@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"postern/client"
+	"postern/testkit"
+	"postern/testkit/keycloak"
+)
+
+// shop is a realm with one person, as somebody would write it by hand.
+const shop = `{"realm": "shop", "enabled": true, "sslRequired": "none", "users": [
+  {"username": "ana", "enabled": true, "email": "Ana@example.com", "emailVerified": true, "firstName": "Ana", "lastName": "Gomez",
+   "credentials": [{"type": "password", "value": "correct horse", "temporary": false}]}]}`
+
+// TestPeopleSignInThroughKeycloak makes a project with a login by one POST /proxy, and
+// gives Keycloak the callback that was answered. Its people then sign in there with
+// a password, in a real browser, and are the same when they come back.
+func TestPeopleSignInThroughKeycloak(t *testing.T) {
+	issuer := keycloak.Start(t, map[string]string{"shop": shop})
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		upstream, app := testkit.NewUpstream(t), newApplication(t)
+		server := start(t, databaseURL)
+		name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"
+		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{Target: upstream.URL, Name: "shop",
+			Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{
+				{Type: "oidc", Issuer: issuer.Issuer("shop"), ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		issuer.Register(t, "shop", name, secret, made.Login.Callbacks["oidc"])
+
+		p := sit(t)
+		p.overlooks(issuer.URL)
+		p.open(app.authorize(*made.Login))
+		p.sees("Sign in to web")
+		p.follows("Continue with")
+		p.sees("Sign in to your account") // Keycloak's own page
+		p.types("username", "ana")
+		p.types("password", "correct horse")
+		p.presses("Sign In")
+		p.presses("Agree and go on") // it is the first time
+		p.sees("Back at the application")
+		first := app.exchange(t, *made.Login)
+		if first.Subject == "" || first.Email != "ana@example.com" || first.Nonce != app.nonce {
+			t.Errorf("the ID token says %+v", first.idClaims)
+		}
+		if told := userInfo(t, *made.Login, first.access); told.Subject != first.Subject || told.Name != "Ana Gomez" || told.Email != "ana@example.com" || !told.EmailVerified {
+			t.Errorf("userinfo says %+v", told)
+		}
+
+		p.open(app.authorize(*made.Login))
+		p.follows("Continue with") // neither Keycloak nor we have anything to ask
+		p.sees("Back at the application")
+		if again := app.exchange(t, *made.Login); again.Subject != first.Subject {
+			t.Errorf("the same person is %s and then %s", first.Subject, again.Subject)
+		}
+	})
+}
+
+// told is what userinfo answers (OpenID Connect Core 1.0, 5.3.2).
+type told struct {
+	Subject       string `json:"sub"`
+	Name          string `json:"name"`
+	Email         string `json:"email"`
+	EmailVerified bool   `json:"email_verified"`
+}
+
+func userInfo(t *testing.T, login client.ProxyLogin, access string) (out told) {
+	t.Helper()
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, login.Issuer+"/userinfo", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask.Header.Set("Authorization", "Bearer "+access)
+	answer, err := http.DefaultClient.Do(ask)
+	readJSON(t, answer, err, &out)
+	return out
+}

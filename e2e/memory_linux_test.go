@@ -1,0 +1,244 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"postern/client"
+	"postern/testkit"
+	"postern/testkit/fakeoidc"
+)
+
+// cleanWithin is where the test gives up.
+const cleanWithin = 3 * time.Minute
+
+// TestProviderTokensLeaveTheMemory has people sign in with each sort of token that is
+// handed on, and call the gateway with what they got. Afterwards nothing in the
+// process keeps what the provider gave, and nothing of it is left where a core dump
+// would find it. Go overwrites what it collects when it is told to by
+// GODEBUG=clobberfree=1 (pkg.go.dev/runtime); else what is gone lies about until
+// something else is there.
+func TestProviderTokensLeaveTheMemory(t *testing.T) {
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		t.Setenv("GODEBUG", "clobberfree=1")
+		t.Setenv("GOGC", "10") // collects after little garbage, so that the test need not make much
+		server, upstream, fake := serve(t, t.TempDir(), databaseURL), testkit.NewUpstream(t), fakeoidc.Start(t)
+		var idTokens []string
+		fake.Sign = func(claims map[string]any) string {
+			idTokens = append(idTokens, fake.Signed(claims))
+			return idTokens[len(idTokens)-1]
+		}
+		guest := newGuest(t, fake)
+		ours := []client.TokenType{{Client: "service"}, {Client: "service", Upstream: "provider_access_token"}, {Client: "service", Upstream: "provider_id_token"}}
+		for auth, types := range map[*client.NewAuth][]client.TokenType{{Methods: []string{"jwt"}}: ours, nil: {{Client: "provider"}}} {
+			made := guest.makes(server.URL, upstream.URL, auth, types)
+			for i := range 3 * len(types) {
+				guest.calls(made.Project.Environments[0].URL, guest.signsIn(*made.Login, i%len(types)))
+			}
+		}
+		if where := findInMemory(t, server, fake.Access); where == "" {
+			t.Error("the provider's token is not in the memory that has just had it: the memory was not read")
+		}
+		secrets := map[string]string{"access token": fake.Access, "refresh token": "canary-refresh", "client secret": fakeoidc.ClientSecret}
+		for i, text := range idTokens {
+			secrets[fmt.Sprintf("ID token %d", i)] = text[len(text)-100:] // of the signature
+		}
+		guest.leaves()
+		fake.HangUp() // nobody has to wait for idle connections to end, with what was read last
+		upstream.HangUp()
+		left := ""
+		for deadline := time.Now().Add(cleanWithin); time.Now().Before(deadline); {
+			guest.litters(server.URL)
+			if left = leftInMemory(t, server, secrets); left == "" {
+				return
+			}
+		}
+		t.Errorf("after %s, the memory still holds %s", cleanWithin, left)
+	})
+}
+
+// makes a project whose people can sign in, with one provider for each sort
+// of token.
+func (v *guest) makes(server, upstream string, auth *client.NewAuth, types []client.TokenType) client.Proxy {
+	v.t.Helper()
+	login := &client.NewLogin{RedirectURIs: []string{guestsCallback}}
+	for i := range types {
+		login.Providers = append(login.Providers, client.NewProvider{Type: "oidc", Issuer: v.fake.Issuer,
+			ProviderChange: client.ProviderChange{ClientID: new(fakeoidc.ClientID), ClientSecret: new(fakeoidc.ClientSecret), TokenType: &types[i]}})
+	}
+	body, err := json.Marshal(client.NewProxy{Target: upstream, RequestsAuth: auth, Login: login})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	_, _, text := v.asks(http.NewRequestWithContext(v.t.Context(), http.MethodPost, server+"/proxy", bytes.NewReader(body)))
+	var made client.Proxy
+	if err := json.Unmarshal(text, &made); err != nil || made.Login == nil {
+		v.t.Fatalf("no login was made: %v", err)
+	}
+	return made
+}
+
+// guestsCallback is where the guest's application waits; nobody listens.
+const guestsCallback = "http://127.0.0.1/app/callback"
+
+// guest signs in without a browser, which would be slow at garbage.
+type guest struct {
+	t    *testing.T
+	fake *fakeoidc.Provider
+	http *http.Client
+}
+
+func newGuest(t *testing.T, fake *fakeoidc.Provider) *guest {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &guest{t: t, fake: fake, http: &http.Client{Jar: jar, Transport: &http.Transport{},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// asks returns where the answer leads, its page and its text.
+func (v *guest) asks(r *http.Request, err error) (to *url.URL, page *goquery.Document, text []byte) {
+	v.t.Helper()
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if strings.HasSuffix(r.URL.Path, "/proxy") {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := v.http.Do(r)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, err = io.ReadAll(answer.Body); err != nil || answer.StatusCode >= http.StatusBadRequest {
+		v.t.Fatalf("%s: %s, %v", r.URL.Path, answer.Status, err)
+	}
+	if page, err = goquery.NewDocumentFromReader(bytes.NewReader(text)); err != nil {
+		v.t.Fatal(err)
+	}
+	to, _ = answer.Location()
+	return to, page, text
+}
+
+func (v *guest) gets(address string) (to *url.URL, page *goquery.Document) {
+	v.t.Helper()
+	to, page, _ = v.asks(http.NewRequestWithContext(v.t.Context(), http.MethodGet, address, nil))
+	return to, page
+}
+
+// signsIn goes the whole way with the provider of that number, and returns the
+// access token that the application gets.
+func (v *guest) signsIn(login client.ProxyLogin, number int) string {
+	v.t.Helper()
+	verifier := strings.Repeat("verifier", 6)
+	challenge := sha256.Sum256([]byte(verifier))
+	_, page := v.gets(login.AuthorizeURL + "?" + url.Values{"client_id": {login.ClientID}, "redirect_uri": {guestsCallback}, "response_type": {"code"}, "scope": {"openid email"},
+		"code_challenge_method": {"S256"}, "code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}}.Encode())
+	host := strings.SplitAfterN(login.Issuer, "/", 4)
+	to, _ := v.gets(strings.Join(host[:3], "") + strings.TrimPrefix(page.Find("a[data-provider]").Eq(number).AttrOr("href", ""), "/"))
+	to, page = v.gets(v.fake.Authorize(v.t, to.String()).String())
+	if to == nil { // it is the first time
+		form := url.Values{"answer": {"agree"}}
+		page.Find("input[type=hidden]").Each(func(_ int, input *goquery.Selection) { form.Set(input.AttrOr("name", ""), input.AttrOr("value", "")) })
+		to, _, _ = v.asks(http.NewRequestWithContext(v.t.Context(), http.MethodPost, login.Issuer+"/consent", strings.NewReader(form.Encode())))
+	}
+	form := url.Values{"grant_type": {"authorization_code"}, "client_id": {login.ClientID}, "code": {to.Query().Get("code")}, "redirect_uri": {guestsCallback}, "code_verifier": {verifier}}
+	_, _, text := v.asks(http.NewRequestWithContext(v.t.Context(), http.MethodPost, login.Issuer+"/token", strings.NewReader(form.Encode())))
+	var got struct {
+		Access string `json:"access_token"`
+	}
+	if err := json.Unmarshal(text, &got); err != nil || got.Access == "" {
+		v.t.Fatalf("no token for the login with provider %d: %v", number, err)
+	}
+	return got.Access
+}
+
+// calls the gateway with the token.
+func (v *guest) calls(address, token string) {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, address+"/hello", nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := v.http.Do(r)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		v.t.Fatalf("the gateway answers %s", answer.Status)
+	}
+}
+
+// leaves closes every connection.
+func (v *guest) leaves() { v.http.CloseIdleConnections() }
+
+// litters makes garbage, so that memory is collected.
+func (v *guest) litters(server string) {
+	v.t.Helper()
+	for range 100 {
+		v.gets(server + "/")
+	}
+	v.leaves()
+}
+
+func leftInMemory(t *testing.T, p *process, secrets map[string]string) string {
+	t.Helper()
+	for what, text := range secrets {
+		if where := findInMemory(t, p, text); where != "" {
+			return "the provider's " + what + " at " + where
+		}
+	}
+	return ""
+}
+
+// findInMemory reads all that a process has written, as a core dump has it, and says
+// where a text is: "" for nowhere.
+func findInMemory(t *testing.T, p *process, text string) string {
+	t.Helper()
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.command.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", p.command.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	for lines := bufio.NewScanner(bytes.NewReader(maps)); lines.Scan(); {
+		var from, to uint64
+		var rights string
+		if _, err := fmt.Sscanf(lines.Text(), "%x-%x %s", &from, &to, &rights); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(rights, "rw") {
+			continue
+		}
+		region, err := io.ReadAll(io.NewSectionReader(memory, int64(from), int64(to-from)))
+		if err != nil && len(region) == 0 {
+			continue // of the kernel's own
+		}
+		if at := bytes.Index(region, []byte(text)); at >= 0 {
+			return lines.Text()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,211 @@
+package gateway_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/gateway"
+	"postern/policy"
+	"postern/snapshot"
+)
+
+// hosted judges tokens of app clients by what they are called. Like the real one it
+// takes those alone whose client the gateway knows.
+type hosted map[string]policy.Token
+
+func (h hosted) Verify(token string, from policy.Issuers, _ time.Time, into *policy.Token) policy.Denial {
+	said, ok := h[token]
+	if !ok || from.Own.Client(said.Issuer) == nil {
+		return policy.InvalidToken
+	}
+	*into = said
+	return policy.Denial{}
+}
+
+// seals opens what is sealed under the token it was sealed for.
+type seals map[string]string
+
+var errSealed = errors.New("the data key is gone")
+
+func (s seals) Open(tokenID, sealed string) (string, error) {
+	if token, ok := s[tokenID+" "+sealed]; ok {
+		return token, nil
+	}
+	return "", errSealed
+}
+
+func hostedClient(id, tenant string) snapshot.AppClient {
+	return snapshot.AppClient{ID: id, Issuer: snapshot.IssuerOf("https://postern.example", id), TenantID: tenant, Providers: []snapshot.Provider{
+		{ID: "idp_service", TokenUpstream: snapshot.ServiceToken}, {ID: "idp_none", TokenUpstream: snapshot.NoToken},
+		{ID: "idp_access", TokenUpstream: snapshot.ProviderAccessToken}, {ID: "idp_id", TokenUpstream: snapshot.ProviderIDToken},
+		{ID: "idp_odd", TokenUpstream: "odd"}, {ID: "idp_unset"}}}
+}
+
+func bornBy(client, provider string, edits ...func(*policy.Token)) policy.Token {
+	t := policy.Token{Issuer: snapshot.IssuerOf("https://postern.example", client), Subject: "usr_ana", Scopes: []string{"openid", "email"},
+		Hosted: policy.Hosted{Client: client, ID: "jti_1", Provider: provider, Groups: []string{"admins", "staff"}, Carries: snapshot.ServiceToken}}
+	for _, edit := range edits {
+		edit(&t)
+	}
+	return t
+}
+
+func sealing(kind snapshot.TokenType, sealed string) func(*policy.Token) {
+	return func(t *policy.Token) { t.Carries, t.Sealed = kind, sealed }
+}
+
+func of(subject string) func(*policy.Token) { return func(t *policy.Token) { t.Subject = subject } }
+
+// withHosted has the project serve cli_1 of its own tenant, and another project one of
+// a tenant that the first does not serve.
+func withHosted(edits ...func(*snapshot.Project)) rigOption {
+	return func(r *rig, o *gateway.Options) {
+		access, id := snapshot.ProviderAccessToken, snapshot.ProviderIDToken
+		o.Verifier = hosted{
+			"service": bornBy("cli_1", "idp_service"), "none": bornBy("cli_1", "idp_none"), "gone": bornBy("cli_1", "idp_gone"), "odd": bornBy("cli_1", "idp_odd"), "unset": bornBy("cli_1", "idp_unset"),
+			"access": bornBy("cli_1", "idp_access", sealing(access, "sealed-access")), "id": bornBy("cli_1", "idp_id", sealing(id, "sealed-id")),
+			"bare": bornBy("cli_1", "idp_access"), "wrong-kind": bornBy("cli_1", "idp_access", sealing(id, "sealed-id")),
+			"cannot-open": bornBy("cli_1", "idp_access", sealing(access, "lost")), "breaks": bornBy("cli_1", "idp_access", sealing(access, "breaks")), "empty": bornBy("cli_1", "idp_access", sealing(access, "empty")),
+			"frozen": bornBy("cli_1", "idp_service", of("usr_frozen")), "deleted": bornBy("cli_1", "idp_service", of("usr_deleted")),
+			"elsewhere": bornBy("cli_2", "idp_service"), "nowhere": bornBy("cli_3", "idp_service"),
+		}
+		o.Opener = seals{"jti_1 sealed-access": "gho_the.provider's", "jti_1 sealed-id": "eyJ.id.token", "jti_1 breaks": "x\r\nX-Tenant-Id: tnt_2", "jti_1 empty": ""}
+		r.project.Versions[0].Access.Mode = snapshot.Authenticate
+		r.project.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey, snapshot.JWT}
+		r.project.Clients = []snapshot.AppClient{hostedClient("cli_1", "tnt_1")}
+		r.project.Barred = []snapshot.BarredUser{{ID: "usr_frozen"}, {ID: "usr_deleted", Deleted: true}}
+		for _, edit := range edits {
+			edit(r.project)
+		}
+	}
+}
+
+// Each case is answered alike by the engine and by net/http. What the upstream gets
+// is given as Header: value, a name with nothing behind it is absent.
+func TestTokensOfOurOwnAtTheGateway(t *testing.T) {
+	consumer := "X-Consumer-Id: " + policy.ConsumerID("prj_shop", "billing")
+	keyToo := func(tenant string) func(*snapshot.Project) {
+		return func(p *snapshot.Project) {
+			p.Tenants = append(p.Tenants, snapshot.Tenant{ID: "tnt_acme", Name: "acme", FallbackOwner: "acme-house"})
+			p.Clients[0].TenantID = tenant
+		}
+	}
+	unserved := func(p *snapshot.Project) { p.Clients[0].TenantID = "tnt_gone" }
+	const bearer, invalid = "Authorization: Bearer ", `Bearer error="invalid_token"`
+	for name, tc := range map[string]struct {
+		edits  []func(*snapshot.Project)
+		lines  []string
+		status int
+		code   string
+		says   string // WWW-Authenticate
+		got    []string
+	}{
+		"service": {nil, []string{noKey, bearer + "service", "X-Consumer-Groups: root", "x_consumer_groups: root"}, 200, "", "", []string{"X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: openid email",
+			"X-Consumer-Groups: admins, staff", "X-Tenant-Id: tnt_1", bearer + "service", "X-Consumer-Id:", "X-Consumer-Username:", "X-Credential-Identifier:"}},
+		"none":                            {nil, []string{noKey, bearer + "none"}, 200, "", "", []string{"X-Authenticated-Userid: usr_ana", "Authorization:"}},
+		"none, in lower case":             {nil, []string{noKey, "authorization: bearer none"}, 200, "", "", []string{"Authorization:"}},
+		"the provider's access token":     {nil, []string{noKey, bearer + "access"}, 200, "", "", []string{"X-Authenticated-Userid: usr_ana", bearer + "gho_the.provider's"}},
+		"the provider's ID token":         {nil, []string{noKey, "AUTHORIZATION: Bearer id"}, 200, "", "", []string{bearer + "eyJ.id.token"}},
+		"and Connection names it":         {nil, []string{noKey, bearer + "access", "Connection: Authorization"}, 200, "", "", []string{bearer + "gho_the.provider's"}},
+		"none, and Connection names it":   {nil, []string{noKey, bearer + "none", "Connection: Authorization"}, 200, "", "", []string{"Authorization:"}},
+		"it cannot be opened":             {nil, []string{noKey, bearer + "cannot-open"}, 503, "provider_token_unavailable", "", nil},
+		"it would begin a header":         {nil, []string{noKey, bearer + "breaks"}, 503, "provider_token_unavailable", "", nil},
+		"it is empty":                     {nil, []string{noKey, bearer + "empty"}, 503, "provider_token_unavailable", "", nil},
+		"it carries none":                 {nil, []string{noKey, bearer + "bare"}, 401, "invalid_token", invalid, nil},
+		"it carries the other one":        {nil, []string{noKey, bearer + "wrong-kind"}, 401, "invalid_token", invalid, nil},
+		"the provider was taken away":     {nil, []string{noKey, bearer + "gone"}, 401, "invalid_token", invalid, nil},
+		"a token type we do not know":     {nil, []string{noKey, bearer + "odd"}, 401, "invalid_token", invalid, nil},
+		"no token type":                   {nil, []string{noKey, bearer + "unset"}, 401, "invalid_token", invalid, nil},
+		"the user is frozen":              {nil, []string{noKey, bearer + "frozen"}, 403, "user_frozen", "", nil},
+		"the user is deleted":             {nil, []string{noKey, bearer + "deleted"}, 401, "invalid_token", invalid, nil},
+		"a client of another project":     {nil, []string{noKey, bearer + "elsewhere"}, 403, "wrong_tenant", "", nil},
+		"a client of nobody":              {nil, []string{noKey, bearer + "nowhere"}, 401, "invalid_token", invalid, nil},
+		"its tenant is not served":        {[]func(*snapshot.Project){unserved}, []string{noKey, bearer + "service"}, 403, "wrong_tenant", "", nil},
+		"two lines of it":                 {nil, []string{noKey, bearer + "service", bearer + "service"}, 401, "invalid_token", invalid, nil},
+		"with a key":                      {nil, []string{bearer + "access"}, 200, "", "", []string{consumer, "X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: read write", "X-Consumer-Groups: admins, staff", bearer + "gho_the.provider's", "X-Api-Key:"}},
+		"with a key of another tenant":    {[]func(*snapshot.Project){keyToo("tnt_acme")}, []string{bearer + "service"}, 403, "wrong_tenant", "", nil},
+		"with a key, of a frozen user":    {nil, []string{bearer + "frozen"}, 403, "user_frozen", "", nil},
+		"a key alone":                     {nil, nil, 200, "", "", []string{consumer, "X-Authenticated-Userid:", "X-Consumer-Groups:"}},
+		"falling back":                    {[]func(*snapshot.Project){fallsBack}, []string{noKey, bearer + "service"}, 200, "", "", []string{"X-Consumer-Username: house", "X-Authenticated-Userid: usr_ana"}},
+		"falling back for the tenant":     {[]func(*snapshot.Project){fallsBack, keyToo("tnt_acme")}, []string{noKey, bearer + "service"}, 200, "", "", []string{"X-Consumer-Username: acme-house", "X-Tenant-Id: tnt_acme"}},
+		"no falling back when frozen":     {[]func(*snapshot.Project){fallsBack}, []string{noKey, bearer + "frozen"}, 403, "user_frozen", "", nil},
+		"where tokens are not looked at":  {[]func(*snapshot.Project){func(p *snapshot.Project) { p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey} }}, []string{bearer + "access"}, 200, "", "", []string{bearer + "access", "X-Authenticated-Userid:"}},
+		"with jwt alone and no client":    {[]func(*snapshot.Project){func(p *snapshot.Project) { p.Clients = nil }}, []string{noKey, bearer + "service"}, 401, "invalid_token", invalid, nil},
+		"Basic beside a project's client": {nil, []string{"Authorization: Basic none"}, 200, "", "", []string{"Authorization: Basic none"}},
+	} {
+		for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+			r := newRig(t, nil, append([]rigOption{withHosted(tc.edits...)}, more...)...)
+			r.alsoServes(t, hostedClient("cli_2", "tnt_1")) // whose id would be served here
+			got := r.get("/shop/1.0.0/prod/x", tc.lines...)
+			r.wantCode(name+", "+path, got, tc.status, tc.code)
+			if says := got.Header.Get("WWW-Authenticate"); says != tc.says {
+				t.Errorf("%s, %s: WWW-Authenticate is %q, want %q", name, path, says, tc.says)
+			}
+			if got.StatusCode != 200 {
+				if n := len(r.upstreamCalls()); n != 0 {
+					t.Errorf("%s, %s: refused, but the upstream got %d calls", name, path, n)
+				}
+			} else {
+				r.wantHeaders(name+", "+path, tc.got)
+			}
+			if log := r.log.String(); strings.Contains(log, "gho_") || strings.Contains(log, "sealed-") || strings.Contains(log, "tnt_2") {
+				t.Errorf("%s, %s: the log has a token: %s", name, path, log)
+			}
+		}
+	}
+}
+
+// alsoServes publishes another project beside the rig's, with an app client.
+func (r *rig) alsoServes(t *testing.T, client snapshot.AppClient) {
+	t.Helper()
+	other := *r.project
+	other.ID, other.Name, other.Clients = "prj_other", "other", []snapshot.AppClient{client}
+	if err := r.gateway.Publish([]*snapshot.Project{r.project, &other}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantHeaders compares what the only call had when it reached the upstream.
+func (r *rig) wantHeaders(name string, want []string) {
+	r.t.Helper()
+	for _, line := range want {
+		field, value, _ := strings.Cut(line, ":")
+		if has := strings.Join(r.lastCall().header[field], ","); has != strings.TrimSpace(value) {
+			r.t.Errorf("%s: the upstream got %s %q, want %q", name, field, has, strings.TrimSpace(value))
+		}
+	}
+}
+
+// A gateway that cannot open what is sealed forwards no call that needs it.
+func TestWithoutAnOpenerNothingSealedIsForwarded(t *testing.T) {
+	r := newRig(t, nil, withHosted(), func(_ *rig, o *gateway.Options) { o.Opener = nil })
+	r.wantCode("no opener", r.get("/shop/1.0.0/prod/x", noKey, "Authorization: Bearer access"), 503, "provider_token_unavailable")
+	r.wantCode("not needed", r.get("/shop/1.0.0/prod/x", noKey, "Authorization: Bearer service"), 200, "")
+}
+
+// On one connection, what one call's upstream got must not be there for the next.
+func TestAnOpenedTokenEndsWithItsCall(t *testing.T) {
+	for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+		r := newRig(t, nil, append([]rigOption{withHosted()}, more...)...)
+		r.transcript(exchangeCase{bytes: request("GET", "/1.0.0/prod/a", "shop.proxy.test", "Authorization: Bearer access") + get("/1.0.0/prod/b", "Authorization: Basic mine")})
+		var got []string
+		for _, call := range r.upstreamCalls() {
+			got = append(got, call.header.Get("Authorization"))
+		}
+		if strings.Join(got, "|") != "Bearer gho_the.provider's|Basic mine|" {
+			t.Errorf("%s: the upstream got %q", path, got)
+		}
+	}
+}
+
+// A user counts once, by their id, whichever app client they came through.
+func TestCallsOfAnEndUserCountForTheirID(t *testing.T) {
+	told := outcomes{make(chan gateway.Outcome, 1)}
+	r := newRig(t, nil, withHosted(), func(_ *rig, o *gateway.Options) { o.Observer = told })
+	r.wantCode("a call", r.get("/shop/1.0.0/prod/x", noKey, "Authorization: Bearer service"), 200, "")
+	if got := within(t, "the outcome", told.got); got.Owner != "usr_ana" || got.CredentialID != "" {
+		t.Errorf("the call counts for %q by %q", got.Owner, got.CredentialID)
+	}
+}

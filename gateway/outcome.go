@@ -1,0 +1,43 @@
+package gateway
+
+import "time"
+
+// Observer is told of every call that found its project, when the call is over.
+// It runs on the call's goroutine and must not block.
+type Observer interface {
+	Observe(Outcome)
+}
+
+// Outcome is what became of one call. It holds nothing secret: no header, no
+// query. Method, Path and RemoteIP may lie in the call's buffers; an observer
+// that keeps one of them copies it.
+type Outcome struct {
+	ProjectID, VersionID, EnvironmentID string
+
+	Owner        string // whom the call counts for; "" for nobody
+	CredentialID string // the key's id; "" without one
+	RemoteIP     string // the caller's address, without port
+	Method       string
+	Path         string // normalized, as it was matched; without the query, which can hold secrets
+	Route        string // pattern of what decided on the path: CatchAll
+	Status       int    // what the caller got; 499 when he left before the answer
+	Code         string // of the gateway's own answer; "" when the upstream answered
+	Step         string // which step answered: one of the Step constants
+	BytesIn      int64  // of the request's body, as far as it was read for the upstream
+	BytesOut     int64  // of the answer's body, as far as the caller took it
+	Start        time.Time
+	Duration     time.Duration
+}
+
+func (c *call) observe() {
+	if c.gateway.observer == nil {
+		return
+	}
+	c.gateway.observer.Observe(Outcome{
+		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
+		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
+		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
+		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
+		Start: c.start, Duration: c.gateway.clock().Sub(c.start),
+	})
+}

@@ -1,0 +1,154 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"postern/access"
+	"postern/login"
+	rules "postern/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func loginPath(p rules.Project) string { return projectPath(p.Name) + "/login" }
+
+func appClientPath(p rules.Project, client string) string {
+	return loginPath(p) + "/" + url.PathEscape(client)
+}
+
+func loginCrumb(p rules.Project) ui.Crumb { return ui.Crumb{Text: "Login", URL: loginPath(p)} }
+
+// appClientForm is what a form says of a new app client, as it was typed.
+type appClientForm struct {
+	tenant, name, redirects string
+	confidential            bool
+}
+
+func (s *Server) showLoginTab(v *visit) (answer, error) {
+	return s.loginTabWith(v, appClientForm{}, &mistakes{})
+}
+
+// loginTabWith is the list with the form as it was typed.
+func (s *Server) loginTabWith(v *visit, form appClientForm, wrong *mistakes) (answer, error) {
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return answer{}, err
+	}
+	found, next, err := s.Login.Served(v.ctx(), v.who, p.ID, v.c.Query("after"), 50)
+	if err != nil {
+		return answer{}, err
+	}
+	v.enter(p.Team)
+	m := projects.Login{Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Login"}),
+		Head: headOf(p, projects.TabLogin)}
+	if next != "" {
+		m.MoreURL = loginPath(p) + "?after=" + url.QueryEscape(next)
+	}
+	for _, c := range found {
+		m.Rows = append(m.Rows, appClientRow(p, c))
+	}
+	if v.who.May(p.Team, access.LoginUpdate) {
+		if m.Create, err = s.appClientCreate(v, p, form, wrong); err != nil {
+			return answer{}, err
+		}
+	}
+	return answer{status: max(wrong.status, http.StatusOK), page: projects.LoginPage(m)}, nil
+}
+
+func appClientRow(p rules.Project, c login.ServedClient) projects.AppClientRow {
+	row := projects.AppClientRow{Name: c.Name, URL: appClientPath(p, c.ID), Tenant: c.TenantName, Kind: clientKind(c.Client), Redirects: c.RedirectURIs}
+	for _, o := range c.Offers {
+		row.Providers = append(row.Providers, o.Label)
+	}
+	return row
+}
+
+func clientKind(c login.Client) string {
+	if c.Confidential {
+		return "confidential"
+	}
+	return "public"
+}
+
+func (s *Server) appClientCreate(v *visit, p rules.Project, form appClientForm, wrong *mistakes) (*projects.AppClientCreate, error) {
+	tenants, _, err := s.Projects.Served(v.ctx(), v.who, p.ID, "", rules.MaxPage)
+	if err != nil {
+		return nil, err
+	}
+	m := &projects.AppClientCreate{Open: wrong.status != 0, Action: loginPath(p), Name: wrong.value("/name", form.name), Confidential: form.confidential,
+		Redirects: ui.Value{Text: form.redirects, Error: wrong.takeLines("/redirect_uris", lines(form.redirects))}}
+	for _, t := range tenants {
+		m.Tenants = append(m.Tenants, ui.Option{Value: t.ID, Title: t.DisplayName, Chosen: t.ID == form.tenant || (form.tenant == "" && t.Project == p.ID)})
+	}
+	m.Error = wrong.rest()
+	return m, nil
+}
+
+func (s *Server) makeAppClient(v *visit) (answer, error) {
+	form := appClientForm{tenant: v.posted("tenant"), name: strings.TrimSpace(v.posted("name")), redirects: v.posted("redirect_uris"), confidential: v.posted("confidential") == "true"}
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return answer{}, err
+	}
+	if err := v.allowed(p, access.LoginUpdate); err != nil {
+		return answer{}, err
+	}
+	if err := s.serves(v, p, form.tenant); err != nil {
+		return answer{}, err
+	}
+	uris := lines(form.redirects)
+	in := login.ClientInput{Name: &form.name, RedirectURIs: &uris}
+	if form.confidential {
+		in.Confidential = &form.confidential
+	}
+	made, err := s.Login.CreateClient(v.ctx(), v.who, form.tenant, in)
+	if wrong, ok := mistakesIn(err); ok {
+		return s.loginTabWith(v, form, wrong)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	if made.Secret != "" {
+		return s.showClientSecret(v, http.StatusCreated, p, made), nil
+	}
+	return v.done("app_client_made", appClientPath(p, made.ID)+"#providers")
+}
+
+// serves refuses a tenant that the project does not serve: a form of one project's
+// page must not lead to another's.
+func (s *Server) serves(v *visit, p rules.Project, tenant string) error {
+	t, err := s.Projects.Tenant(v.ctx(), v.who, tenant)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(t.Projects, p.Name) {
+		return notFound()
+	}
+	return nil
+}
+
+// appClientOf finds the app client that the address names, in the project that it
+// names.
+func (s *Server) appClientOf(v *visit) (rules.Project, login.Client, error) {
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return p, login.Client{}, err
+	}
+	c, err := s.Login.Client(v.ctx(), v.who, v.param("client"))
+	if err != nil {
+		return p, c, err
+	}
+	v.enter(p.Team)
+	return p, c, s.serves(v, p, c.Tenant)
+}
+
+func (s *Server) showClientSecret(v *visit, status int, p rules.Project, made login.NewClient) answer {
+	path := appClientPath(p, made.ID)
+	m := projects.NewSecret{Title: "Client secret of " + made.Name, Secret: made.Secret.Reveal(), Back: path,
+		Page:  v.shell("Client secret", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: made.Name, URL: path}, ui.Crumb{Text: "Secret"}),
+		Facts: []ui.Fact{{Label: "Client id", Value: made.ID, Mono: true}, {Label: "Issuer", Value: s.Login.Issuer(made.ID), Mono: true}}}
+	return answer{status: status, page: projects.NewSecretPage(m)}
+}

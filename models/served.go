@@ -1,0 +1,109 @@
+package models
+
+import (
+	"time"
+
+	"gorm.io/gorm"
+)
+
+// DeletedUser is a row of deleted_users: that there was an end user whose last
+// tokens may not have ended. The tenant is no reference: it can be deleted before.
+type DeletedUser struct {
+	UserID   string `gorm:"primaryKey"`
+	TenantID string
+	EndsAt   time.Time
+}
+
+// Barred is an end user who must not get in any more.
+type Barred struct {
+	ID      string
+	Deleted bool
+}
+
+// served are the ids of the tenants that a project serves.
+func (t *Tx) served(projectID string) *gorm.DB {
+	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
+	return t.db.Model(&Tenant{}).Select("id").Where("project_id = ? OR id IN (?)", projectID, attached)
+}
+
+func (t *Tx) clientsServed(projectID string) *gorm.DB {
+	return t.db.Model(&AppClient{}).Select("id").Where("tenant_id IN (?)", t.served(projectID))
+}
+
+// AppClientsServed lists the app clients of the tenants that a project serves by id.
+func (t *Tx) AppClientsServed(projectID string) ([]AppClient, error) {
+	var list []AppClient
+	return list, t.db.Where("tenant_id IN (?)", t.served(projectID)).Order("id").Find(&list).Error
+}
+
+// HasLogin tells whether there are any.
+func (t *Tx) HasLogin(projectID string) (bool, error) {
+	var n int64
+	err := t.clientsServed(projectID).Limit(1).Count(&n).Error
+	return n > 0, err
+}
+
+// SigningKeysServed lists the keys of those app clients that verify at now, oldest
+// first; without what signs.
+func (t *Tx) SigningKeysServed(projectID string, now time.Time) ([]SigningKey, error) {
+	var list []SigningKey
+	return list, t.db.Omit("PrivateKey").Where("client_id IN (?) AND (expires_at IS NULL OR expires_at > ?)", t.clientsServed(projectID), now).
+		Order("active_at, id").Find(&list).Error
+}
+
+// ProvidersServed lists the providers of those app clients in the order they were
+// made; without their secrets.
+func (t *Tx) ProvidersServed(projectID string) ([]Provider, error) {
+	var list []Provider
+	return list, t.db.Omit("ClientSecret").Where("client_id IN (?)", t.clientsServed(projectID)).Order("created_at, id").Find(&list).Error
+}
+
+// BarredUsers lists by id the end users of the tenants that a project serves who were
+// frozen after the time given, or deleted and have not ended at now, and those frozen
+// at any time who own a key that opens it. Whoever changes a frozen one renews when
+// that was, which lists them for longer than need be.
+func (t *Tx) BarredUsers(projectID string, now, frozenAfter time.Time) ([]Barred, error) {
+	var list []Barred
+	// The state stands in the text: SQLite uses an index of some rows for no other.
+	frozen := t.db.Model(&EndUser{}).Select("id, false AS deleted").
+		Where("state = 'frozen' AND tenant_id IN (?) AND updated_at > ?", t.served(projectID), frozenAfter)
+	deleted := t.db.Model(&DeletedUser{}).Select("user_id AS id, true AS deleted").
+		Where("tenant_id IN (?) AND ends_at > ?", t.served(projectID), now)
+	return list, t.db.Raw("SELECT id, deleted FROM (? UNION ? UNION ALL ?) AS barred ORDER BY id", frozen, t.frozenOwners(projectID), deleted).Scan(&list).Error
+}
+
+// frozenOwners are the frozen end users who own a key that opens a project. With a
+// key of its product that can be somebody whom only another of its projects serves.
+func (t *Tx) frozenOwners(projectID string) *gorm.DB {
+	product := t.db.Model(&Project{}).Select("product_id").Where("id = ?", projectID)
+	near := t.db.Model(&Project{}).Select("id").Where("id = ? OR product_id = (?)", projectID, product)
+	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id IN (?)", near)
+	tenants := t.db.Model(&Tenant{}).Select("id").Where("project_id IN (?) OR id IN (?)", near, attached)
+	owned := t.db.Model(&APIKey{}).Select("1").
+		Where("owner = end_users.id AND state <> 'revoked' AND (project_id = ? OR product_id = (?))", projectID, product)
+	return t.db.Model(&EndUser{}).Select("id, false AS deleted").Where("state = 'frozen' AND tenant_id IN (?) AND EXISTS (?)", tenants, owned)
+}
+
+// ProjectsNear lists by id the projects that serve a tenant, and those that share a
+// product with one: a key of that opens them all.
+func (t *Tx) ProjectsNear(tenant Tenant) ([]string, error) {
+	served, err := t.ProjectsOfTenant(tenant)
+	if err != nil {
+		return nil, err
+	}
+	products := t.db.Model(&Project{}).Select("product_id").Where("id IN ?", served)
+	var ids []string
+	return ids, t.db.Model(&Project{}).Where("id IN ? OR product_id IN (?)", served, products).Order("id").Pluck("id", &ids).Error
+}
+
+// KeysOwned lists by id the keys of some projects that an owner has and that are not
+// revoked.
+func (t *Tx) KeysOwned(projectIDs []string, owner string) ([]APIKey, error) {
+	var list []APIKey
+	return list, t.db.Where("owner = ? AND project_id IN ? AND state <> 'revoked'", owner, projectIDs).Order("id").Find(&list).Error
+}
+
+// DeleteEndedUsers forgets whose last tokens have ended.
+func (t *Tx) DeleteEndedUsers(now time.Time) error {
+	return t.db.Where("ends_at <= ?", now).Delete(&DeletedUser{}).Error
+}

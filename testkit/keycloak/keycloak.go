@@ -1,0 +1,208 @@
+// Package keycloak gives tests a Keycloak: an identity provider that nobody here
+// wrote, and the one that an export of a login is made for.
+//
+// It owns starting one with realms that are imported as its users do it, and the
+// clients of a realm; it does not own what it answers. Its distribution is laid into
+// the user's cache directory by tools/setup, built for a database in memory
+// (keycloak.org/server/configuration).
+package keycloak
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	_ "embed"
+)
+
+// Server is a running Keycloak.
+type Server struct {
+	URL string // http://127.0.0.1:port
+}
+
+// The administrator of each server, who is gone with it.
+const (
+	admin         = "admin"
+	adminPassword = "of no value: the process ends with the test"
+)
+
+// patience is for a machine that does much else: the start takes ten seconds on two
+// free cores.
+const patience = 3 * time.Minute
+
+// Start runs a Keycloak until the test ends, with realms as --import-realm takes
+// them: name to JSON. It takes ten seconds or more and some 400 MB, so that the tests
+// of a package share one. A test without Java or the distribution fails.
+func Start(t testing.TB, realms map[string]string) *Server {
+	t.Helper()
+	home := settle(t, realms)
+	command := exec.Command(java(), append(options(home), "start", "--optimized", "--import-realm",
+		// The issuer then has the port that it is asked at, which nobody knows before.
+		"--http-enabled=true", "--hostname-strict=false", "--http-host=127.0.0.1", "--http-port=0", "--http-management-port=0", "--cache=local")...)
+	command.Env = append(os.Environ(), "KC_BOOTSTRAP_ADMIN_USERNAME="+admin, "KC_BOOTSTRAP_ADMIN_PASSWORD="+adminPassword)
+	endWithTests(command)
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stderr = command.Stdout
+	if err := command.Start(); err != nil {
+		t.Fatalf("start Keycloak: %v (run tools/setup)", err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill() // what it knows is in memory
+		_ = command.Wait()
+	})
+	late := time.AfterFunc(patience, func() { _ = command.Process.Kill() })
+	address, said := listening(output)
+	late.Stop()
+	if address == "" {
+		t.Fatalf("Keycloak did not start:\n%s", said)
+	}
+	go func() { _, _ = io.Copy(io.Discard, output) }() // or it would wait for a reader
+	return &Server{URL: address}
+}
+
+// settle lays out a home directory of the server's own, with the shared distribution
+// in it: what is imported, and what the server writes, is below data.
+func settle(t testing.TB, realms map[string]string) string {
+	t.Helper()
+	home, shared := t.TempDir(), distribution(t)
+	imports := filepath.Join(home, "data", "import")
+	if err := os.MkdirAll(imports, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"lib", "conf", "providers", "themes"} {
+		if err := os.Symlink(filepath.Join(shared, part), filepath.Join(home, part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, realm := range realms {
+		if err := os.WriteFile(filepath.Join(imports, name+"-realm.json"), []byte(realm), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return home
+}
+
+//go:embed pinned
+var pinned string
+
+var versionLine = regexp.MustCompile(`(?m)^version=(\S+)$`)
+
+// distribution is where tools/setup lays it.
+func distribution(t testing.TB) string {
+	t.Helper()
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache = filepath.Join(home, ".cache")
+	}
+	shared := filepath.Join(cache, "postern", "keycloak-"+versionLine.FindStringSubmatch(pinned)[1])
+	if _, err := os.Stat(shared); err != nil {
+		t.Fatalf("no Keycloak for this test: %v (run tools/setup)", err)
+	}
+	return shared
+}
+
+// java prefers JAVA_HOME, as kc.sh does.
+func java() string {
+	if home := os.Getenv("JAVA_HOME"); home != "" {
+		return filepath.Join(home, "bin", "java")
+	}
+	return "java"
+}
+
+// options are those of kc.sh, which cannot be used itself: it finds its home by
+// following links. The small heap holds a few realms; the simple collector and
+// compiler start in half the time.
+func options(home string) []string {
+	return []string{"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true", "-Dfile.encoding=UTF-8",
+		"-Djava.util.logging.manager=org.jboss.logmanager.LogManager",
+		"-Djava.util.concurrent.ForkJoinPool.common.threadFactory=io.quarkus.bootstrap.forkjoin.QuarkusForkJoinWorkerThreadFactory",
+		"-Dkc.home.dir=" + home, "-Djboss.server.config.dir=" + filepath.Join(home, "conf"), "-Dkeycloak.theme.dir=" + filepath.Join(home, "themes"),
+		"-cp", filepath.Join(home, "lib", "quarkus-run.jar"), "io.quarkus.bootstrap.runner.QuarkusEntryPoint"}
+}
+
+// listeningLine is written once everything is imported and answers.
+var listeningLine = regexp.MustCompile(`Listening on: (http://127\.0\.0\.1:\d+)`)
+
+func listening(output io.Reader) (address, said string) {
+	var all strings.Builder
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		if found := listeningLine.FindStringSubmatch(lines.Text()); found != nil {
+			return found[1], all.String()
+		}
+		all.WriteString(lines.Text() + "\n")
+	}
+	return "", all.String()
+}
+
+// Issuer is that of a realm.
+func (s *Server) Issuer(realm string) string { return s.URL + "/realms/" + realm }
+
+// Register makes a confidential client of a realm, which has to use PKCE, and whose
+// people may come back to one address alone.
+func (s *Server) Register(t testing.TB, realm, id, secret, redirectURI string) {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"clientId": id, "secret": secret, "redirectUris": []string{redirectURI}, "publicClient": false,
+		"directAccessGrantsEnabled": false, "attributes": map[string]string{"pkce.code.challenge.method": "S256"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/admin/realms/"+url.PathEscape(realm)+"/clients", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask.Header.Set("Content-Type", "application/json")
+	ask.Header.Set("Authorization", "Bearer "+s.adminToken(t))
+	if _, err := send(ask, http.StatusCreated); err != nil {
+		t.Fatalf("register a client of %s: %v", realm, err)
+	}
+}
+
+// adminToken is one of admin-cli, Keycloak's own client for its administrators.
+func (s *Server) adminToken(t testing.TB) string {
+	t.Helper()
+	form := url.Values{"grant_type": {"password"}, "client_id": {"admin-cli"}, "username": {admin}, "password": {adminPassword}}
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.Issuer("master")+"/protocol/openid-connect/token", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	raw, err := send(ask, http.StatusOK)
+	var got struct {
+		Access string `json:"access_token"`
+	}
+	if err != nil || json.Unmarshal(raw, &got) != nil {
+		t.Fatalf("sign in as Keycloak's administrator: %v", err)
+	}
+	return got.Access
+}
+
+func send(ask *http.Request, want int) ([]byte, error) {
+	answer, err := http.DefaultClient.Do(ask)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != want {
+		err = fmt.Errorf("%s: %s", answer.Status, raw)
+	}
+	return raw, err
+}

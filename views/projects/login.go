@@ -1,0 +1,185 @@
+package projects
+
+import (
+	"github.com/a-h/templ"
+
+	"postern/views/ui"
+)
+
+// Login lists the app clients of a project's tenants and makes more of them.
+type Login struct {
+	Page    ui.Page
+	Head    Head
+	Rows    []AppClientRow
+	MoreURL string
+	Create  *AppClientCreate // nil for who may not
+}
+
+// AppClientRow is an app client in the list.
+type AppClientRow struct {
+	Name      string
+	URL       string
+	Tenant    string
+	Kind      string   // confidential or public
+	Providers []string // what their buttons say
+	Redirects []string
+}
+
+// AppClientCreate posts tenant, name, redirect_uris and confidential to Action.
+type AppClientCreate struct {
+	Open         bool
+	Action       string
+	Tenants      []ui.Option
+	Name         ui.Value
+	Redirects    ui.Value
+	Confidential bool
+	Error        string
+}
+
+// AppClient is an app client with what can be done to it. What the viewer may not do
+// is nil or "".
+type AppClient struct {
+	Page         ui.Page
+	Name         string
+	Facts        []ui.Fact
+	ClientID     string
+	Issuer       string
+	AuthorizeURL string
+	TestAction   string
+	TestProblem  string // why nobody can sign in yet, "" where somebody can
+	Providers    []ProviderRow
+	Settings     *AppClientSettings
+	Branding     *Branding
+	Preview      templ.Component
+	Secret       *AppClientSecret
+	Delete       *ui.Confirmation
+	BackURL      string
+}
+
+// ProviderRow is a provider, or a kind of which there is none.
+type ProviderRow struct {
+	ID     string // "" for a kind of which there is none
+	Label  string
+	Text   string // whose app, and what goes on of its tokens
+	State  ui.Badge
+	URL    string // of the provider's page
+	Switch string // posts enabled; "" for who may not
+	On     bool
+	SetUp  string // leads to the form that adds one, "" for who may not
+	Add    string // posts type and makes one at once: nothing has to be asked
+	Type   string
+	Error  string
+}
+
+// AppClientSettings posts revision, name, redirect_uris, logout_uris, access_minutes,
+// refresh_days and algorithm to Action.
+type AppClientSettings struct {
+	Action     string
+	Revision   string
+	Name       ui.Value
+	Redirects  ui.Value
+	Logouts    ui.Value
+	Access     ui.Value
+	Refresh    ui.Value
+	Algorithms []ui.Option
+	Algorithm  string // what is wrong with the choice
+	Error      string
+}
+
+// Branding posts revision, title, welcome, logo_url and color to Action; PreviewURL
+// shows them before they are saved.
+type Branding struct {
+	Action     string
+	Revision   string
+	PreviewURL string
+	Title      ui.Value
+	Welcome    ui.Value
+	LogoURL    ui.Value
+	Color      ui.Value
+	Error      string
+}
+
+// AppClientSecret posts kind, confidential or public, and confirm to Action.
+type AppClientSecret struct {
+	Action       string
+	Confidential bool
+	Error        string
+}
+
+// NewSecret shows an app client's secret, once.
+type NewSecret struct {
+	Page   ui.Page
+	Title  string
+	Secret string
+	Facts  []ui.Fact
+	Back   string
+}
+
+// ProviderNew posts type, issuer and managed to Action.
+type ProviderNew struct {
+	Page    ui.Page
+	Label   string
+	Type    string
+	Action  string
+	Issuer  *ui.Field // nil where there is nothing to ask
+	Managed []ui.Option
+	Wrong   string // with managed
+	Error   string
+	BackURL string
+}
+
+// Provider is a provider with what can be done to it.
+type Provider struct {
+	Page     ui.Page
+	Label    string
+	Facts    []ui.Fact
+	Callback string
+	Register string // where, in words
+	Edit     *ProviderForm
+	Delete   *ui.Confirmation
+	BackURL  string
+}
+
+// ProviderForm posts revision, client_id, client_secret, scopes, tokens and enabled to
+// Action.
+type ProviderForm struct {
+	Action    string
+	Revision  string
+	Managed   bool
+	HasSecret bool
+	NeedsID   bool
+	ClientID  ui.Value
+	Secret    string // what is wrong with it: what was typed is never shown again
+	NeedsKey  bool   // the kind works with a secret alone
+	Scopes    ui.Value
+	Tokens    []ui.Option
+	Token     string // what is wrong with the choice
+	On        bool
+	Error     string
+}
+
+func (f ProviderForm) tokens() ui.Group {
+	return ui.Group{ID: "provider-tokens", Name: "tokens", Legend: "What the application and the upstream get", Options: f.Tokens, Error: f.Token}
+}
+
+func (f ProviderForm) secretHint() string {
+	if f.HasSecret {
+		return "One is kept, sealed. Leave this empty to keep it."
+	}
+	return "Sealed when it is saved, and never shown again."
+}
+
+func (s AppClientSettings) algorithms() ui.Group {
+	return ui.Group{ID: "client-algorithm", Name: "algorithm", Legend: "Signature of tokens", Options: s.Algorithms, Error: s.Algorithm}
+}
+
+// Trial is what came of a login that was tried out.
+type Trial struct {
+	Page    ui.Page
+	Name    string
+	Problem string // why it ended with nothing, "" where somebody was signed in
+	Facts   []ui.Fact
+	ID      []ui.Fact // claims of the ID token, as JSON
+	Access  []ui.Fact // of the access token; none where that is the provider's own
+	BackURL string    // of the app client, "" where no project serves its tenant
+}

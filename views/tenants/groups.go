@@ -1,0 +1,81 @@
+package tenants
+
+import "postern/views/ui"
+
+// Groups lists a tenant's groups.
+type Groups struct {
+	Page    ui.Page
+	Head    Head
+	Rows    []GroupRow
+	MoreURL string
+	Create  *GroupForm // nil for who may not
+}
+
+// GroupRow is one group in the list.
+type GroupRow struct {
+	URL         string
+	Name        string
+	DisplayName string
+	Members     string // such as 3 users
+}
+
+// GroupForm posts name, display_name and, of one there is, revision to Action.
+type GroupForm struct {
+	Open        bool
+	Action      string
+	Revision    string
+	Name        ui.Value
+	DisplayName ui.Value
+	Error       string
+}
+
+// Group is the page of one group. What the viewer may not do is nil or "".
+type Group struct {
+	Page        ui.Page
+	Name        string
+	DisplayName string
+	Members     []Member
+	MoreURL     string
+	Add         *AddMember
+	Children    []Nested
+	Parents     []ui.Link
+	Nest        *Nest
+	Change      *GroupForm
+	Delete      *ui.Confirmation
+	Error       string // about a member
+}
+
+// Member is an end user in a group.
+type Member struct {
+	ID           string
+	URL          string
+	Title        string
+	Email        string
+	State        ui.Badge
+	Role         string
+	Roles        []ui.Option // of the form that changes it
+	RoleAction   string
+	RemoveAction string
+}
+
+// AddMember posts email and role to Action.
+type AddMember struct {
+	Action string
+	Email  ui.Value
+	Roles  []ui.Option
+	Error  string
+}
+
+// Nested is a group in a group.
+type Nested struct {
+	URL          string
+	Text         string
+	RemoveAction string
+}
+
+// Nest posts child (an id) to Action.
+type Nest struct {
+	Action string
+	Groups []ui.Option
+	Error  string
+}

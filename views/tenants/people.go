@@ -1,0 +1,109 @@
+package tenants
+
+import "postern/views/ui"
+
+// Users lists a tenant's end users. What the viewer may not do is nil.
+type Users struct {
+	Page     ui.Page
+	Head     Head
+	Action   string // of the search
+	Query    string
+	States   []ui.Option
+	Filtered bool
+	Rows     []UserRow
+	MoreURL  string
+	Expect   *Expect
+}
+
+// UserRow is one end user in the list.
+type UserRow struct {
+	URL       string
+	Title     string // their name, or what else is known
+	Email     string
+	State     ui.Badge
+	LastLogin string
+	Seen      string // in traffic
+}
+
+// Expect posts email, name and groups (ids) to Action.
+type Expect struct {
+	Open   bool
+	Action string
+	Email  ui.Value
+	Name   ui.Value
+	Groups []ui.Option
+	Error  string
+}
+
+// User is the page of one end user. What the viewer may not do is nil or "".
+type User struct {
+	Page         ui.Page
+	Title        string
+	State        ui.Badge
+	Facts        []ui.Fact
+	Identities   []Identity
+	Groups       []Membership
+	Join         *Join
+	Change       *UserChange
+	FreezeAction string // one of these two
+	ThawAction   string
+	Delete       *ui.Confirmation
+	Error        string
+}
+
+// Identity is how a provider knows an end user.
+type Identity struct{ Issuer, Subject, Since string }
+
+// Membership is a group that an end user is in.
+type Membership struct {
+	ID          string
+	URL         string
+	Name        string
+	DisplayName string
+	Role        string // "" where it is through another group
+	LeaveAction string
+}
+
+// Join posts group (an id) and role to Action.
+type Join struct {
+	Action string
+	Groups []ui.Option
+	Roles  []ui.Option
+}
+
+// UserChange posts revision, email and name to Action.
+type UserChange struct {
+	Action   string
+	Revision string
+	Email    ui.Value
+	Name     ui.Value
+	Error    string
+}
+
+// Entry is who may come into a tenant. What the viewer may not do is nil or "".
+type Entry struct {
+	Page       ui.Page
+	Head       Head
+	InviteOnly bool
+	Action     string
+	Approvals  []Approval
+	Approve    *Approve
+}
+
+// Approval lets people in by their address or its domain.
+type Approval struct {
+	ID        string
+	Value     string
+	Kind      string
+	Groups    string
+	Since     string
+	EndAction string
+}
+
+// Approve posts value and groups (ids) to Action.
+type Approve struct {
+	Action string
+	Value  ui.Value
+	Groups []ui.Option
+	Error  string
+}
