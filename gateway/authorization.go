@@ -46,7 +46,7 @@ func (c *call) openToken() (string, error) {
 	if c.gateway.opener == nil {
 		return "", errNoOpener
 	}
-	token, err := c.gateway.opener.Open(c.token.ID, c.token.Sealed)
+	token, err := c.gateway.opener.Open(c.space.token.ID, c.space.token.Sealed)
 	if err == nil && !isOneWord(token) {
 		return "", errNoToken
 	}

@@ -24,6 +24,7 @@ func (c *call) decide() policy.Decision {
 		Realm:       c.route.project.realm,
 		Environment: c.route.environment.name,
 		RemoteIP:    c.conn.addr,
+		Consumers:   &c.space.consumers,
 		Now:         c.start,
 	}
 	if in.Access.Allows(snapshot.APIKey) {
@@ -31,8 +32,8 @@ func (c *call) decide() policy.Decision {
 		in.KeyLines = n
 		if n == 1 && policy.WellFormedKey(key) {
 			var found bool
-			if found, in.OldSecret = c.gateway.keys.Lookup(policy.HashKey(key), &c.key); found {
-				in.Key = &c.key
+			if found, in.OldSecret = c.gateway.keys.Lookup(policy.HashKey(key), &c.space.key); found {
+				in.Key = &c.space.key
 			}
 		}
 	}
@@ -59,10 +60,11 @@ func (c *call) bearer() (*policy.Token, policy.Denial) {
 	if !ok {
 		return nil, policy.Denial{}
 	}
+	c.space.token = policy.Token{}
 	if denial, asked := c.ask(token); asked && denial != (policy.Denial{}) {
 		return nil, denial
 	} else if asked {
-		return &c.token, policy.Denial{}
+		return &c.space.token, policy.Denial{}
 	}
 	if !c.route.version.access.Allows(snapshot.JWT) {
 		return nil, policy.InvalidToken
@@ -70,10 +72,10 @@ func (c *call) bearer() (*policy.Token, policy.Denial) {
 	if c.gateway.verifier == nil {
 		return nil, policy.IssuerUnavailable // what cannot be verified is not let through
 	}
-	if denial := c.gateway.verifier.Verify(token, policy.Issuers{Named: c.route.version.access.Issuers, Own: &c.route}, c.start, &c.token); denial != (policy.Denial{}) {
+	if denial := c.gateway.verifier.Verify(token, policy.Issuers{Named: c.route.version.access.Issuers, Own: &c.route}, c.start, &c.space.token); denial != (policy.Denial{}) {
 		return nil, denial
 	}
-	return &c.token, policy.Denial{}
+	return &c.space.token, policy.Denial{}
 }
 
 // ask has a token judged by whoever issued it; false for one that nobody is asked
@@ -86,7 +88,7 @@ func (c *call) ask(token string) (denial policy.Denial, asked bool) {
 	if c.gateway.asker == nil {
 		return policy.TokenIssuerAway, true
 	}
-	return c.gateway.asker.Ask(token, whom, c.start, &c.token)
+	return c.gateway.asker.Ask(token, whom, c.start, &c.space.token)
 }
 
 // bearerToken is the credential of a line with the scheme Bearer, whose name is

@@ -15,7 +15,7 @@ type fastCall struct {
 	call
 	x        *engine.Exchange
 	info     connInfo
-	counts   policy.Tally
+	own      space
 	stripKey bool
 }
 
@@ -47,7 +47,7 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 	}
 	c.call = call{
 		carrier: c, gateway: c.gateway, conn: conn, host: host, method: x.Request.Method, target: target,
-		route: route, start: c.gateway.clock(), space: &c.counts,
+		route: route, start: c.gateway.clock(), space: &c.own,
 	}
 	defer c.end()
 	c.serve()
@@ -57,6 +57,9 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 // end reports the call and forgets it: the connection may be idle for long.
 func (c *fastCall) end() {
 	c.observe()
+	if c.own.token.Subject != "" {
+		c.own.token = policy.Token{}
+	}
 	c.x, c.call = nil, call{carrier: c, gateway: c.gateway}
 }
 
@@ -207,7 +210,7 @@ func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 		return dst
 	}
 	if edits {
-		c.ownLines(r.Status, func(name, value string) { dst = engine.AppendField(dst, name, value) })
+		dst = c.appendOwnLines(dst, r.Status)
 	}
 	dst = append(dst, "Via: "...)
 	dst = append(dst, via...)

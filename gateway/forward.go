@@ -42,7 +42,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &slowCall{w: w, r: r, call: call{
 		gateway: g, conn: conn, host: host, method: r.Method, target: target, route: route, start: g.clock(),
 	}}
-	c.carrier, c.space = c, &c.counts
+	c.carrier, c.space = c, &c.own
 	defer c.observe()
 	c.serve() //nolint:contextcheck // a call carries its request, and the context with it
 }
@@ -50,9 +50,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // slowCall is a call that net/http carries.
 type slowCall struct {
 	call
-	counts policy.Tally
-	w      http.ResponseWriter
-	r      *http.Request
+	own space
+	w   http.ResponseWriter
+	r   *http.Request
 }
 
 func (c *slowCall) keyLines() (int, string) {

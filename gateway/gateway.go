@@ -227,12 +227,10 @@ type call struct {
 	method   string
 	target   target
 	route    route
-	key      snapshot.Key // the one that was presented
-	token    policy.Token // what the one that was presented says
 	identity policy.Identity
 	upstream credential
-	space    *policy.Tally // of the path that carries it
-	tally    *policy.Tally // space, once the call has been counted against limits; nil before, and without any
+	space    *space        // of the path that carries it
+	tally    *policy.Tally // of space, once the call has been counted against limits; nil before, and without any
 	start    time.Time
 	status   int
 	code     string
@@ -241,6 +239,15 @@ type call struct {
 	bytesOut int64
 	browsing bool // under the caps: a browser would show the answer
 	room
+}
+
+// space is memory for one call after the other of one caller: what was found out for
+// the last one mostly holds for the next.
+type space struct {
+	key       snapshot.Key // the one that was presented
+	token     policy.Token // what the one that was presented says
+	tally     policy.Tally
+	consumers policy.Consumers
 }
 
 // carrier is the path that a call takes: net/http (forward.go) or the engine

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"strconv"
 
 	"postern/gateway/engine"
 	"postern/policy"
@@ -9,17 +10,17 @@ import (
 
 // withinLimits counts an admitted call, or says why it is refused.
 func (c *call) withinLimits() (policy.Denial, bool) {
-	c.route.project.realm.Tally(c.space, &c.identity, &c.key, c.conn.peer, c.start)
-	if len(c.space.Shares()) == 0 {
+	c.route.project.realm.Tally(&c.space.tally, &c.identity, &c.space.key, c.conn.peer, c.start)
+	if len(c.space.tally.Shares()) == 0 {
 		return policy.Denial{}, true
 	}
 	if c.gateway.limiter == nil {
 		return policy.LimitsUnavailable, false // what cannot be counted is not let through
 	}
-	if err := c.gateway.limiter.Take(c.space); err != nil {
+	if err := c.gateway.limiter.Take(&c.space.tally); err != nil {
 		return policy.LimitsUnavailable, false // the limiter logs it, once and not for every call
 	}
-	c.tally = c.space
+	c.tally = &c.space.tally
 	if c.tally.Refused {
 		return c.tally.Denial(), false
 	}
@@ -49,9 +50,29 @@ func (c *call) ownLines(status int, set func(name, value string)) {
 
 func (c *call) limitLines(set func(name, value string)) {
 	if c.tally != nil {
-		c.tally.Headers(set)
+		var list [policy.MaxLimitHeaders]policy.LimitHeader
+		for _, h := range c.tally.Headers(list[:0]) {
+			set(h.Name, strconv.FormatInt(h.Value, 10))
+		}
 	}
 	c.retryLine(set)
+}
+
+// appendOwnLines is ownLines as the engine's path sets them.
+func (c *fastCall) appendOwnLines(dst []byte, status int) []byte {
+	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
+	if c.route.project.term != nil {
+		c.termLines(status, set)
+	}
+	if c.tally != nil {
+		var list [policy.MaxLimitHeaders]policy.LimitHeader
+		for _, h := range c.tally.Headers(list[:0]) {
+			dst = append(append(dst, h.Name...), ": "...)
+			dst = append(strconv.AppendInt(dst, h.Value, 10), "\r\n"...)
+		}
+	}
+	c.retryLine(set)
+	return dst
 }
 
 // withheldFields is withheld as the path of net/http asks for it.

@@ -111,7 +111,11 @@ func idWord(id models.RawID) uint64 { return word(id[8:]) }
 func (t *Table) expand(n uint32, key *snapshot.Key) {
 	r := &t.records[n]
 	c, b := &t.common[r.common], &t.bounds[r.bounds]
-	*key = snapshot.Key{ID: r.id.String("key"), ProjectID: c.project, ProductID: c.product, Owner: r.owner, KeyType: c.keyType,
+	id := key.ID // that of the last call's key, which is mostly this one
+	if id == "" || key.Hash != r.hash {
+		id = r.id.String("key")
+	}
+	*key = snapshot.Key{ID: id, ProjectID: c.project, ProductID: c.product, Owner: r.owner, KeyType: c.keyType,
 		Scopes: c.scopes, TenantID: c.tenantID, Tenant: c.tenant, Environment: c.environment, State: stateNames[r.state],
 		Limits: b.limits, AllowedIPs: b.ips, Hash: r.hash}
 	if r.expires != 0 {

@@ -22,6 +22,21 @@ func ConsumerID(projectID, owner string) string {
 	return uuidV5(append(name, owner...))
 }
 
+// Consumers finds the id of one owner after the other and remembers the last: one
+// caller's calls are mostly one owner's. The zero value remembers none.
+type Consumers struct{ project, owner, id string }
+
+// ID is ConsumerID.
+func (c *Consumers) ID(projectID, owner string) string {
+	if c == nil {
+		return ConsumerID(projectID, owner)
+	}
+	if c.id == "" || c.owner != owner || c.project != projectID {
+		*c = Consumers{projectID, owner, ConsumerID(projectID, owner)}
+	}
+	return c.id
+}
+
 // EntityID is the UUID of a bundle entity, made from Postern's prefixed id.
 func EntityID(id string) string {
 	return uuidV5(append(append([]byte{}, namespaceBytes[:]...), id...))

@@ -88,6 +88,7 @@ type Call struct {
 	Token       *Token        // verified; nil when none was sent or it was refused
 	TokenDenial Denial        // why the token that was sent does not count; zero when none was sent or it is verified
 	RemoteIP    netip.Addr    // the caller's; the zero value is in no range
+	Consumers   *Consumers    // nil: none is remembered
 	Now         time.Time
 }
 
@@ -173,7 +174,7 @@ func decideKeyless(c *Call) Decision {
 	switch {
 	case c.Access.Keyless == snapshot.OwnerFallback && c.Realm.FallbackOwner != "":
 		return Decision{Allow: true, StripKey: true, Identity: Identity{
-			ConsumerID: ConsumerID(c.Realm.ID, c.Realm.FallbackOwner),
+			ConsumerID: c.Consumers.ID(c.Realm.ID, c.Realm.FallbackOwner),
 			Owner:      c.Realm.FallbackOwner,
 		}}
 	case c.Access.Mode == snapshot.Passthrough:
@@ -208,7 +209,7 @@ func decideKey(c *Call) Decision {
 		return deny(IPDenied)
 	}
 	return Decision{Allow: true, StripKey: true, Identity: Identity{
-		ConsumerID:   ConsumerID(c.Realm.ID, k.Owner),
+		ConsumerID:   c.Consumers.ID(c.Realm.ID, k.Owner),
 		Owner:        k.Owner,
 		CredentialID: k.ID,
 		Scopes:       k.Scopes,
@@ -229,7 +230,7 @@ func decideToken(c *Call, stripKey bool) Decision {
 	id := Identity{Scopes: c.Token.Scopes, TenantID: at.tenantID}
 	id.bear(c.Token)
 	if owner := c.Realm.FallbackOwnerOf(at.tenantID); c.Access.Keyless == snapshot.OwnerFallback && owner != "" {
-		id.ConsumerID, id.Owner = ConsumerID(c.Realm.ID, owner), owner
+		id.ConsumerID, id.Owner = c.Consumers.ID(c.Realm.ID, owner), owner
 	}
 	return Decision{Allow: true, StripKey: stripKey, Identity: id, Authorization: at.authorization}
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,6 +46,11 @@ type Share struct {
 	Bucket
 	Limits *snapshot.Limits
 	Left   [snapshot.Windows]int64 // calls that each limited window still admits after this one
+
+	// Counter is for whoever counts, to find what it counts this bucket with again:
+	// one caller's calls are mostly counted for the same. nil for a bucket that the
+	// tally's last call was not counted for.
+	Counter any
 }
 
 // Tally is what one call is counted for. Fill it with Realm.Tally; whoever counts
@@ -80,7 +84,10 @@ func (t *Tally) add(r *Realm, by Dimension, subject string, limits *snapshot.Lim
 		return
 	}
 	share := &t.shares[t.n]
-	share.Bucket, share.Limits = Bucket{r.ID, by, subject}, limits
+	if bucket := (Bucket{r.ID, by, subject}); share.Bucket != bucket {
+		share.Bucket, share.Counter = bucket, nil
+	}
+	share.Limits = limits
 	t.n++
 }
 
@@ -96,23 +103,31 @@ func (t *Tally) tightest(w snapshot.Window) (limit, left int64, limited bool) {
 	return limit, left, limited
 }
 
-// decisive is the window with the least left; of several the longest, because
-// that is how long a caller who has used them up has to wait.
-func (t *Tally) decisive() (window snapshot.Window, limit, left int64) {
-	found := false
-	for w := snapshot.Window(snapshot.Windows); w > 0; {
-		w--
-		if most, rest, limited := t.tightest(w); limited && (!found || rest < left) {
-			window, limit, left, found = w, most, rest, true
+// tight is a window with what its tightest limit leaves.
+type tight struct {
+	window      snapshot.Window
+	limit, left int64
+}
+
+// windows are the limited ones, the shortest first, and the decisive one: that with
+// the least left, of several the longest, because that is how long a caller who has
+// used them up has to wait.
+func (t *Tally) windows(space *[snapshot.Windows]tight) (list []tight, decisive tight) {
+	list = space[:0]
+	for w := range snapshot.Window(snapshot.Windows) {
+		if limit, left, limited := t.tightest(w); limited {
+			if list = append(list, tight{w, limit, left}); len(list) == 1 || left <= decisive.left {
+				decisive = list[len(list)-1]
+			}
 		}
 	}
-	return window, limit, left
+	return list, decisive
 }
 
 // Denial is the answer to a call that was refused: a quota where the window that
 // is used up is a day or longer.
 func (t *Tally) Denial() Denial {
-	if window, _, _ := t.decisive(); window >= snapshot.Day {
+	if _, decisive := t.windows(new([snapshot.Windows]tight)); decisive.window >= snapshot.Day {
 		return QuotaExceeded
 	}
 	return RateLimited
@@ -127,30 +142,35 @@ var windowHeaders = [snapshot.Windows][2]string{
 	{"X-Ratelimit-Limit-Year", "X-Ratelimit-Remaining-Year"},
 }
 
-// Headers sets what Kong's rate-limiting plugin tells a caller
+// LimitHeader is one header that tells a caller of limits.
+type LimitHeader struct {
+	Name  string
+	Value int64
+}
+
+// MaxLimitHeaders is how many a call can have.
+const MaxLimitHeaders = 2*snapshot.Windows + 4
+
+// Headers adds to the list what Kong's rate-limiting plugin tells a caller
 // (kong/plugins/rate-limiting/handler.lua): for each window what its tightest
 // limit leaves, and the window with the least left of all once more by the names
 // of draft-ietf-httpapi-ratelimit-headers-02. Times are in whole seconds, at
 // least 1.
-func (t *Tally) Headers(set func(name, value string)) {
+func (t *Tally) Headers(list []LimitHeader) []LimitHeader {
 	if t.n == 0 {
-		return
+		return list
 	}
-	for w, names := range windowHeaders {
-		if limit, left, limited := t.tightest(snapshot.Window(w)); limited {
-			set(names[0], strconv.FormatInt(limit, 10))
-			set(names[1], strconv.FormatInt(left, 10))
-		}
+	windows, decisive := t.windows(new([snapshot.Windows]tight))
+	for _, w := range windows {
+		list = append(list, LimitHeader{windowHeaders[w.window][0], w.limit}, LimitHeader{windowHeaders[w.window][1], w.left})
 	}
-	window, limit, left := t.decisive()
-	_, end := WindowBounds(window, t.Now)
-	reset := strconv.FormatInt(end-t.Now.Unix(), 10)
-	set("Ratelimit-Limit", strconv.FormatInt(limit, 10))
-	set("Ratelimit-Remaining", strconv.FormatInt(left, 10))
-	set("Ratelimit-Reset", reset)
+	_, end := WindowBounds(decisive.window, t.Now)
+	reset := end - t.Now.Unix()
+	list = append(list, LimitHeader{"Ratelimit-Limit", decisive.limit}, LimitHeader{"Ratelimit-Remaining", decisive.left}, LimitHeader{"Ratelimit-Reset", reset})
 	if t.Refused {
-		set("Retry-After", reset)
+		list = append(list, LimitHeader{"Retry-After", reset})
 	}
+	return list
 }
 
 // IsLimitHeader tells the headers that Headers sets on an answer that is not a

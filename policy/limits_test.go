@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -116,12 +117,12 @@ func TestWhatACallerIsToldOfLimits(t *testing.T) {
 		}
 		tally.Refused = tc.refused
 		got := map[string]string{}
-		tally.Headers(func(name, value string) {
-			got[name] = value
-			if name != "Retry-After" && !policy.IsLimitHeader(name) {
-				t.Errorf("%s: %s is not known as a header of limits", name, name)
+		for _, h := range tally.Headers(nil) {
+			got[h.Name] = strconv.FormatInt(h.Value, 10)
+			if h.Name != "Retry-After" && !policy.IsLimitHeader(h.Name) {
+				t.Errorf("%s: %s is not known as a header of limits", name, h.Name)
 			}
-		})
+		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

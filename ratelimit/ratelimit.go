@@ -66,7 +66,7 @@ func (l *Local) Take(t *policy.Tally) error {
 	// Every call locks in the order of dimensions and at most one counter of
 	// each, so that no two can wait for each other.
 	for i := range shares {
-		held[i] = l.lock(shares[i].Bucket, t.Now)
+		held[i] = l.lockOf(&shares[i], t.Now)
 	}
 	var starts [snapshot.Windows]int64
 	for i := range shares {
@@ -104,6 +104,20 @@ func (c *counter) enter(s *policy.Share, now time.Time, starts *[snapshot.Window
 			c.start[w], c.calls[w] = starts[w], 0
 		}
 	}
+}
+
+// lockOf locks the counter of a share: the one that it was counted with the last
+// time, where that still counts.
+func (l *Local) lockOf(s *policy.Share, now time.Time) *counter {
+	if c, known := s.Counter.(*counter); known {
+		if c.mu.Lock(); !c.gone {
+			return c
+		}
+		c.mu.Unlock()
+	}
+	c := l.lock(s.Bucket, now)
+	s.Counter = c
+	return c
 }
 
 // lock finds or makes the counter of a bucket and locks it.

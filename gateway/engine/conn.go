@@ -121,7 +121,7 @@ func (c *conn) findHead(looked int) (n next, found bool) {
 	from := max(0, looked-len(endOfHead)+1)
 	if at := bytes.Index(held[from:], endOfHead); at >= 0 {
 		x.headSize = from + at + len(endOfHead)
-		if x.Request.parse(string(held[:x.headSize])) != plain {
+		if x.Request.parse(x.page.keep(ofRequest, held[:x.headSize])) != plain {
 			return handOver, true
 		}
 		return goOn, true
@@ -178,6 +178,8 @@ func (c *conn) rested() {
 //
 // It must not read in any other way: the descriptor is locked for reading.
 func (c *conn) turn(fd uintptr) bool {
+	c.within = int(fd)
+	defer func() { c.within = -1 }()
 	for {
 		room := len(c.in.free())
 		if !c.tryRead(fd) {

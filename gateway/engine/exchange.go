@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // Exchange is one request and what is done with it. Its methods are for the
@@ -36,6 +37,19 @@ type Exchange struct {
 type page struct {
 	out            []byte
 	fields, answer []Field
+	heads          [2][]byte // of the request and of the answer
+}
+
+const (
+	ofRequest = iota
+	ofAnswer
+)
+
+// keep copies a head to where it stays until the call is over, and no longer: the
+// bytes are another call's then, and so is what a string made of them says.
+func (p *page) keep(whose int, head []byte) string {
+	p.heads[whose] = append(p.heads[whose][:0], head...)
+	return unsafe.String(unsafe.SliceData(p.heads[whose]), len(head)) //nolint:gosec // nobody writes to it before the call is over
 }
 
 var pages = sync.Pool{New: func() any { return &page{out: make([]byte, 0, 4<<10)} }}
@@ -55,6 +69,11 @@ func (x *Exchange) close() {
 	clear(x.Request.Fields)
 	clear(x.answer.Fields)
 	x.page.fields, x.page.answer = x.Request.Fields[:0], x.answer.Fields[:0]
+	if spoils {
+		for _, head := range x.page.heads {
+			spoil(head)
+		}
+	}
 	if cap(x.page.out) <= maxPage {
 		pages.Put(x.page)
 	}

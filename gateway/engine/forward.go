@@ -43,6 +43,11 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 		if err == nil {
 			break
 		}
+		if errors.Is(err, errStale) {
+			x.drop(b)
+			b = up.take()
+			continue
+		}
 		silent := b.in.empty() && x.answer.Status == 0
 		x.drop(b)
 		switch {
@@ -117,7 +122,7 @@ func (x *Exchange) appendRequest(out []byte, rw Rewriter) []byte {
 func (x *Exchange) exchange(b *backend, rw Rewriter) error {
 	x.conn.watchFor(b.abort)
 	sent := x.sendRequest(b)
-	if errors.Is(sent, ErrBody) {
+	if errors.Is(sent, ErrBody) || errors.Is(sent, errStale) {
 		return sent
 	}
 	// An upstream that takes no more may have answered before it closed.
@@ -134,11 +139,10 @@ func (x *Exchange) exchange(b *backend, rw Rewriter) error {
 func (x *Exchange) sendRequest(b *backend) error {
 	c, limits := x.conn, &x.conn.server.Limits
 	b.writeWithin(x.now, limits.Idle)
-	out := x.page.out
 	if x.bodyLeft > 0 {
-		out = x.appendBody(out)
+		x.page.out = x.appendBody(x.page.out) // once: another connection gets the same
 	}
-	for {
+	for out := x.page.out; ; {
 		if x.bodyLeft == 0 {
 			if c.in.empty() {
 				c.in.release()
@@ -149,7 +153,7 @@ func (x *Exchange) sendRequest(b *backend) error {
 			}
 			return nil
 		}
-		if err := b.write(out); err != nil {
+		if err := b.begin(out); err != nil {
 			return fmt.Errorf("send the request to the upstream: %w", err)
 		}
 		x.now = time.Now()
@@ -207,7 +211,7 @@ func (x *Exchange) receiveHead(b *backend) error {
 	for looked := 0; ; {
 		held := b.in.held()
 		if size := headEnd(held, looked); size > 0 {
-			err := x.answer.parse(string(held[:size]), x.Request.Method)
+			err := x.answer.parse(x.page.keep(ofAnswer, held[:size]), x.Request.Method)
 			b.in.use(size)
 			return err
 		}

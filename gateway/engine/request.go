@@ -5,8 +5,8 @@ import "strings"
 // Field is one line of a header, its value without the blanks around it.
 type Field struct{ Name, Value string }
 
-// Request is the head of a plain request. Its strings are copies and may be
-// kept; the slice of fields may not.
+// Request is the head of a plain request. Its strings lie in memory of the call's:
+// who keeps one for longer clones it.
 type Request struct {
 	Method string
 	Target string  // origin form, printable ASCII, no fragment

@@ -10,8 +10,8 @@ import (
 // could find its end in different places.
 var ErrAnswer = errors.New("the upstream's answer is malformed")
 
-// Response is the head of an upstream's answer. Its strings are copies; the
-// slice of fields is valid during the call it is handed to.
+// Response is the head of an upstream's answer. Its strings and its fields are valid
+// during the call that it is handed to.
 type Response struct {
 	Status int
 	Fields []Field // in order, without Content-Length and Transfer-Encoding

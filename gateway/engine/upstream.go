@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -39,6 +40,7 @@ type backend struct {
 	idleSince time.Time
 	abort     func() // interrupt, made once
 
+	unseen   bool // it has waited, and nobody has looked since whether something arrived
 	askReady func(fd uintptr) bool
 	asked    bool
 	askErr   error // of the read in ask, for the next fill
@@ -55,32 +57,29 @@ func (u *Upstream) connect(ctx context.Context) (*backend, error) {
 	return b, nil
 }
 
-// take returns a connection that waits, nil when there is none. One on which
-// something has arrived is not used: it is the end of the connection, or an
-// answer that nobody asked for and the next caller would get.
+// take returns a connection that waits, nil when there is none. Whoever
+// uses it first looks whether something has arrived: see errStale.
 func (u *Upstream) take() *backend {
-	for {
-		u.mu.Lock()
-		n := len(u.idle)
-		if n == 0 {
-			u.mu.Unlock()
-			return nil
-		}
-		b := u.idle[n-1]
-		u.idle[n-1] = nil
-		u.idle = u.idle[:n-1]
-		u.mu.Unlock()
-		if b.peek() == nothing {
-			return b
-		}
-		b.close()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := len(u.idle)
+	if n == 0 {
+		return nil
 	}
+	b := u.idle[n-1]
+	u.idle[n-1] = nil
+	u.idle = u.idle[:n-1]
+	return b
 }
+
+// errStale says that something has arrived on a connection that waited: its end, or
+// an answer that nobody asked for and the next caller would get. Nothing was written.
+var errStale = errors.New("something arrived on a connection that waited")
 
 // put keeps a connection for the next call.
 func (u *Upstream) put(b *backend, now time.Time) {
 	b.in.release()
-	b.idleSince = now
+	b.idleSince, b.unseen = now, true
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.closed || len(u.idle) >= maxIdle {
@@ -131,19 +130,33 @@ func (b *backend) close() {
 	_ = b.conn.Close()
 }
 
+// begin writes the beginning of a request whose rest is still to come. Its error is
+// errStale where nothing may be written.
+func (b *backend) begin(p []byte) error {
+	if b.unseen {
+		if b.unseen = false; b.peek() != nothing {
+			return errStale
+		}
+	}
+	return b.write(p)
+}
+
 // ask writes a whole request and waits for the first bytes of the answer. The
 // write is made inside of the read, when the poller has been told to report
 // anew: the answer cannot be missed, and the read that would come too early to
-// find one is saved. Errors of the read are for the next fill to return.
+// find one is saved. Errors of the read are for the next fill to return; errStale is
+// as of begin.
 func (b *backend) ask(p []byte) error {
 	if b.raw == nil {
-		return b.write(p)
+		return b.begin(p)
 	}
 	b.out, b.asked, b.readErr, b.writeErr = p, false, nil, nil
 	err := b.raw.Read(b.askReady)
 	rest := b.out
 	b.out = nil
 	switch {
+	case b.unseen && b.asked:
+		return errStale
 	case !b.asked: // it was refused before it began
 		return fmt.Errorf("write: %w", err)
 	case b.writeErr != nil:
@@ -163,6 +176,10 @@ func (b *backend) tryAsk(fd uintptr) bool {
 		return b.tryRead(fd)
 	}
 	b.asked = true
+	if b.unseen && peekSocket(fd) != nothing {
+		return true
+	}
+	b.unseen = false
 	done := b.tryWrite(fd)
 	return !done || b.writeErr != nil // then there is nothing to wait for yet
 }

@@ -29,6 +29,10 @@ type wire struct {
 	readErr, writeErr     error
 	out                   []byte
 
+	// within is the descriptor while a function given to raw.Read runs, which keeps
+	// it from being closed; -1 otherwise.
+	within int
+
 	// Deadlines as they are set. They are renewed only when they have lost an
 	// eighth of their time, because setting one costs more than a small read.
 	readBy, writeBy time.Time
@@ -36,7 +40,7 @@ type wire struct {
 }
 
 func (w *wire) open(c net.Conn) {
-	w.conn = c
+	w.conn, w.within = c, -1
 	if w.raw = rawOf(c); w.raw != nil {
 		w.socket = w.raw
 		w.readReady, w.writeReady = w.tryRead, w.tryWrite
@@ -141,7 +145,11 @@ func (w *wire) write(p []byte) error {
 		_, err := w.conn.Write(p)
 		return err
 	}
-	w.out = p
+	w.out, w.writeErr = p, nil
+	if w.within >= 0 && w.tryWrite(uintptr(w.within)) {
+		w.out = nil
+		return w.writeErr
+	}
 	err := w.raw.Write(w.writeReady)
 	w.out = nil
 	if err != nil {
