@@ -20,3 +20,4 @@ func NetHTTPOnly(s *Server) *Server {
 type declining struct{}
 
 func (declining) Serve(*engine.Exchange) bool { return false }
+func (declining) End()                        {}

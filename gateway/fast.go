@@ -22,9 +22,13 @@ type fastCall struct {
 // newSession begins a connection of the engine.
 func (g *Gateway) newSession(c net.Conn) engine.Session {
 	f := &fastCall{info: g.connInfoFor(c)}
-	f.gateway, f.carrier = g, f
+	f.gateway, f.carrier, f.space = g, f, &f.own
+	g.running.Add(1)
 	return f
 }
+
+// End implements engine.Session.
+func (c *fastCall) End() { c.gateway.running.Done() }
 
 // Serve takes one request through the same steps as ServeHTTP. A target that is
 // not valid is left to net/http, which may have its own words for it.
@@ -33,8 +37,6 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 	if !ok {
 		return false
 	}
-	c.gateway.running.Add(1)
-	defer c.gateway.running.Done()
 	c.x = x
 	host, route, ok := c.gateway.find(x.Request.Host, target)
 	if !ok {
@@ -45,10 +47,7 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 	if conn.trusted {
 		conn = c.gateway.onBehalf(conn, c.lines)
 	}
-	c.call = call{
-		carrier: c, gateway: c.gateway, conn: conn, host: host, method: x.Request.Method, target: target,
-		route: route, start: c.gateway.clock(), space: &c.own,
-	}
+	c.conn, c.host, c.method, c.target, c.route, c.start = conn, host, x.Request.Method, target, route, c.gateway.clock()
 	defer c.end()
 	c.serve()
 	return true
@@ -60,7 +59,10 @@ func (c *fastCall) end() {
 	if c.own.token.Subject != "" {
 		c.own.token = policy.Token{}
 	}
-	c.x, c.call = nil, call{carrier: c, gateway: c.gateway}
+	c.x = nil
+	gateway := c.gateway
+	c.call = call{} // in place: one with these fields would be made first and then moved
+	c.carrier, c.gateway, c.space = c, gateway, &c.own
 }
 
 func (c *fastCall) keyLines() (n int, value string) {

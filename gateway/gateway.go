@@ -125,7 +125,7 @@ type Gateway struct {
 	table   atomic.Pointer[table]
 	publish sync.Mutex
 
-	running sync.WaitGroup  // calls that the observer has not been told of
+	running sync.WaitGroup  // calls of net/http that the observer has not been told of, and connections of the engine
 	closing context.Context // over when Close was called: tunnels end with it
 	close   context.CancelFunc
 }

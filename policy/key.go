@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"strings"
+	"unsafe"
 )
 
 // The shape of an API key: <prefix>_<env>_<secret><check>.
@@ -136,11 +137,8 @@ func keyCheck(body string) string {
 }
 
 func crcDigits(body string) [checkLen]byte {
-	sum := ^uint32(0)
-	for i := range len(body) { // crc32.ChecksumIEEE would move body to the heap
-		sum = crc32.IEEETable[byte(sum)^body[i]] ^ sum>>8
-	}
-	sum = ^sum
+	// Converted, body would be copied to the heap: the checksum's argument escapes.
+	sum := crc32.ChecksumIEEE(unsafe.Slice(unsafe.StringData(body), len(body))) //nolint:gosec // it is only read
 	var digits [checkLen]byte
 	for i := checkLen - 1; i >= 0; i-- {
 		digits[i] = base62[sum%62]
@@ -194,4 +192,12 @@ func validKeyEnv(s string) bool {
 func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
 func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
-func isBase62(c byte) bool { return isLower(c) || isUpper(c) || isDigit(c) }
+func isBase62(c byte) bool { return base62Bytes[c] }
+
+// base62Bytes saves the branches: of a secret, none can be predicted.
+var base62Bytes = func() (set [256]bool) {
+	for i := range len(base62) {
+		set[base62[i]] = true
+	}
+	return set
+}()

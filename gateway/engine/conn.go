@@ -52,6 +52,7 @@ const (
 
 func (c *conn) serve() {
 	defer c.server.ended(c)
+	defer c.session.End()
 	defer c.recover()
 	n := c.secure()
 	for wait := c.server.Limits.FirstHeader; n == goOn; wait = c.server.Limits.CallerIdle {

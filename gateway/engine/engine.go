@@ -34,6 +34,8 @@ type Session interface {
 	// exchange. It returns false, without having called either, for a request
 	// that the fallback is to serve. The exchange is not used after it returns.
 	Serve(x *Exchange) bool
+	// End is called once, when the connection has ended or was handed over.
+	End()
 }
 
 // Limits bound a connection. Every field must be set.
@@ -108,6 +110,7 @@ func (s *Server) start(raw net.Conn) {
 	s.mu.Lock()
 	if s.closing.Load() {
 		s.mu.Unlock()
+		c.session.End()
 		_ = raw.Close()
 		return
 	}
