@@ -47,7 +47,10 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 	if conn.trusted {
 		conn = c.gateway.onBehalf(conn, c.lines)
 	}
-	c.conn, c.host, c.method, c.target, c.route, c.start = conn, host, x.Request.Method, target, route, c.gateway.clock()
+	c.conn, c.host, c.method, c.target, c.route, c.start = conn, host, x.Request.Method, target, route, x.Began
+	if c.gateway.clock != nil {
+		c.start = c.gateway.clock()
+	}
 	defer c.end()
 	c.serve()
 	return true

@@ -40,7 +40,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		conn = g.onBehalf(conn, func(name string) []string { return r.Header[name] })
 	}
 	c := &slowCall{w: w, r: r, call: call{
-		gateway: g, conn: conn, host: host, method: r.Method, target: target, route: route, start: g.clock(),
+		gateway: g, conn: conn, host: host, method: r.Method, target: target, route: route, start: g.now(),
 	}}
 	c.carrier, c.space = c, &c.own
 	defer c.observe()

@@ -112,7 +112,7 @@ type Gateway struct {
 	opener    Opener
 	limiter   Limiter
 	observer  Observer
-	clock     func() time.Time
+	clock     func() time.Time // nil: the system's
 	log       *slog.Logger
 	limits    Limits
 	caps      *Caps
@@ -147,9 +147,6 @@ func New(o Options) *Gateway {
 	}
 	if g.domain == "" {
 		g.domain = "localhost"
-	}
-	if g.clock == nil {
-		g.clock = time.Now
 	}
 	if g.log == nil {
 		g.log = slog.Default()
@@ -216,6 +213,13 @@ func (g *Gateway) Wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("gateway: wait for the last calls: %w", ctx.Err())
 	}
+}
+
+func (g *Gateway) now() time.Time {
+	if g.clock != nil {
+		return g.clock()
+	}
+	return time.Now()
 }
 
 // call is one proxied call on its way, whichever path carries it.

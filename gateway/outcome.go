@@ -38,6 +38,6 @@ func (c *call) observe() {
 		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
 		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
-		Start: c.start, Duration: c.gateway.clock().Sub(c.start),
+		Start: c.start, Duration: c.gateway.now().Sub(c.start),
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"postern/models"
@@ -26,6 +27,15 @@ type Table struct {
 	bounded map[string]uint32  // by what they say, for intern
 	graces  map[[32]byte]grace // by the hash of the old secret
 	olds    map[uint32][32]byte
+	version atomic.Uint64 // the number of its last change among those of all tables
+}
+
+var changes atomic.Uint64
+
+// lock begins a change: who found a key before it looks again.
+func (t *Table) lock() {
+	t.mu.Lock()
+	t.version.Store(changes.Add(1))
 }
 
 // record is one key.
@@ -80,8 +90,20 @@ func NewTable() *Table {
 }
 
 // Lookup finds the key whose secret has the hash and writes it into the caller's;
-// old tells that it is the secret before the last rotation.
+// old tells that it is the secret before the last rotation. Where the caller's is that
+// key already, and no key has changed since, there is nothing to do.
 func (t *Table) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
+	version := t.version.Load() // before the look: a change during it makes the next one look again
+	if into.FoundIn != 0 && into.FoundIn == version && into.Hash == hash {
+		return true, false
+	}
+	if found, old = t.lookup(hash, into); found {
+		into.FoundIn = version
+	}
+	return found, old
+}
+
+func (t *Table) lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if n, ok := t.find(hash); ok {
@@ -111,17 +133,14 @@ func idWord(id models.RawID) uint64 { return word(id[8:]) }
 func (t *Table) expand(n uint32, key *snapshot.Key) {
 	r := &t.records[n]
 	c, b := &t.common[r.common], &t.bounds[r.bounds]
-	id := key.ID // that of the last call's key, which is mostly this one
-	if id == "" || key.Hash != r.hash {
-		id = r.id.String("key")
-	}
-	*key = snapshot.Key{ID: id, ProjectID: c.project, ProductID: c.product, Owner: r.owner, KeyType: c.keyType,
+	*key = snapshot.Key{ID: r.id.String("key"), ProjectID: c.project, ProductID: c.product, Owner: r.owner, KeyType: c.keyType,
 		Scopes: c.scopes, TenantID: c.tenantID, Tenant: c.tenant, Environment: c.environment, State: stateNames[r.state],
 		Limits: b.limits, AllowedIPs: b.ips, Hash: r.hash}
 	if r.expires != 0 {
 		key.ExpiresAt = time.UnixMicro(r.expires).UTC()
 	}
-	if old, ok := t.olds[n]; ok {
+	if hash, ok := t.olds[n]; ok {
+		old := hash // in here it is an allocation of these keys only
 		key.OldHash, key.GraceEndsAt = &old, time.UnixMicro(t.graces[old].ends).UTC()
 	}
 }
@@ -156,7 +175,7 @@ func (t *Table) Reserve(tx *models.Tx) error {
 // reserve makes room at once for what is about to be loaded; growing by
 // doubling would hold the table twice for a moment.
 func (t *Table) reserve(total int) {
-	t.mu.Lock()
+	t.lock()
 	defer t.mu.Unlock()
 	if len(t.records) == 0 {
 		t.records = make([]record, 0, total+total/16)
@@ -198,7 +217,7 @@ func (t *Table) put(n names, row *models.APIKey) error {
 	if row.ExpiresAt != nil {
 		r.expires = row.ExpiresAt.UnixMicro()
 	}
-	t.mu.Lock()
+	t.lock()
 	defer t.mu.Unlock()
 	r.common, r.bounds = t.intern(n, row), t.internBounds(row)
 	at, known := t.findID(id)
@@ -270,7 +289,7 @@ func (t *Table) remove(id string) error {
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
+	t.lock()
 	defer t.mu.Unlock()
 	at, known := t.findID(raw)
 	if !known {
@@ -284,7 +303,7 @@ func (t *Table) remove(id string) error {
 
 // RemoveProject forgets the keys of a project that is no more.
 func (t *Table) RemoveProject(projectID string) {
-	t.mu.Lock()
+	t.lock()
 	defer t.mu.Unlock()
 	for at := range t.records {
 		r := &t.records[at]

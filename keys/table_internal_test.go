@@ -70,7 +70,17 @@ func TestTheTableAgreesWithAMap(t *testing.T) {
 			delete(byHash, [32]byte(row.OldHash))
 		}
 	}
+	// As a connection does: one caller's, for one secret after the other, of which some
+	// were revoked or have been rotated since it was found.
+	var connection snapshot.Key
 	for step := range 20_000 {
+		hash := sha256.Sum256(fmt.Appendf(nil, "s%d", max(1, secrets-random.IntN(4))))
+		for range 2 {
+			found, old := table.Lookup(hash, &connection)
+			if id := byHash[hash]; found != (id != "") || found && (connection.ID != id || old != (connection.Hash != hash)) {
+				t.Fatalf("step %d, %x: got %+v, %v, old %v, want %q", step, hash[:4], connection, found, old, id)
+			}
+		}
 		switch choice := random.IntN(10); {
 		case choice < 4 || len(rows) == 0:
 			row := someRow(step)

@@ -179,4 +179,6 @@ type Key struct {
 	CreatedAt   time.Time
 	Prefix      string // what is shown of the key: everything before the secret
 	Last4       string
+
+	FoundIn uint64 // for whoever looks keys up: the state of all keys that this one was found in
 }

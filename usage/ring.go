@@ -38,7 +38,7 @@ func (s *slot) set(c *Call) {
 		text = append(append(text, c.Path[:maxPath]...), "…"...)
 	}
 	ip := len(text)
-	*s = slot{call: *c, text: append(text, c.RemoteIP...), path: path, ip: ip}
+	s.call, s.text, s.path, s.ip = *c, append(text, c.RemoteIP...), path, ip
 	s.call.Method, s.call.Path, s.call.RemoteIP = "", "", ""
 }
 

@@ -262,6 +262,8 @@ func (c *conn) handOver() {
 // call lets the session serve the request that was read.
 func (c *conn) call() next {
 	x := &c.exchange
+	x.Began = time.Now()
+	x.now = x.Began
 	if !c.session.Serve(x) {
 		return handOver
 	}

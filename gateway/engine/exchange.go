@@ -14,8 +14,9 @@ import (
 // goroutine that Serve was called on.
 type Exchange struct {
 	Request  Request
-	BytesIn  int64 // of the request's body, as far as Forward read it
-	BytesOut int64 // of the upstream's body, as far as the caller took it
+	BytesIn  int64     // of the request's body, as far as Forward read it
+	BytesOut int64     // of the upstream's body, as far as the caller took it
+	Began    time.Time // when the head was there
 
 	MaxAnswer int64 // bytes of the answer's body; 0: any number
 
@@ -26,7 +27,7 @@ type Exchange struct {
 	bodyLeft int64 // of the request, not read from the connection yet
 
 	taken bool      // the head has been dropped: the fallback cannot serve it any more
-	now   time.Time // when the request was taken, or the last piece written
+	now   time.Time // Began, or when the last piece was written
 
 	bodyFailed bool // the caller did not send all of the body
 	lastAnswer bool // the connection ends after this one
@@ -85,7 +86,7 @@ func (x *Exchange) take() {
 	if x.taken {
 		return
 	}
-	x.taken, x.now = true, time.Now()
+	x.taken = true
 	x.conn.in.use(x.headSize)
 	x.bodyLeft = x.Request.Length
 	x.lastAnswer = x.Request.Close || x.conn.server.closing.Load()
