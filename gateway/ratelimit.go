@@ -67,8 +67,7 @@ func (c *fastCall) appendOwnLines(dst []byte, status int) []byte {
 	if c.tally != nil {
 		var list [policy.MaxLimitHeaders]policy.LimitHeader
 		for _, h := range c.tally.Headers(list[:0]) {
-			dst = append(append(dst, h.Name...), ": "...)
-			dst = append(strconv.AppendInt(dst, h.Value, 10), "\r\n"...)
+			dst = engine.AppendNumber(dst, h.Name, h.Value)
 		}
 	}
 	c.retryLine(set)

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"iter"
+	"math/bits"
 	"strings"
 	"time"
 
@@ -45,6 +47,7 @@ type Bucket struct {
 type Share struct {
 	Bucket
 	Limits *snapshot.Limits
+	Set    Windows                 // those with a limit
 	Left   [snapshot.Windows]int64 // calls that each limited window still admits after this one
 
 	// Counter is for whoever counts, to find what it counts this bucket with again:
@@ -87,20 +90,44 @@ func (t *Tally) add(r *Realm, by Dimension, subject string, limits *snapshot.Lim
 	if bucket := (Bucket{r.ID, by, subject}); share.Bucket != bucket {
 		share.Bucket, share.Counter = bucket, nil
 	}
-	share.Limits = limits
+	share.Limits, share.Set = limits, limited(limits)
 	t.n++
 }
 
-// tightest finds the share with the least left in a window; of several the one
-// with the lowest limit.
-func (t *Tally) tightest(w snapshot.Window) (limit, left int64, limited bool) {
+// Windows is a set of windows, one bit each.
+type Windows uint8
+
+func limited(limits *snapshot.Limits) (set Windows) {
+	for w, limit := range limits {
+		if limit > 0 {
+			set |= 1 << w
+		}
+	}
+	return set
+}
+
+// All ranges over the windows, the shortest first.
+func (set Windows) All() iter.Seq[snapshot.Window] {
+	return func(yield func(snapshot.Window) bool) {
+		for ; set != 0; set &= set - 1 {
+			if !yield(snapshot.Window(bits.TrailingZeros8(uint8(set)))) {
+				return
+			}
+		}
+	}
+}
+
+// tightest finds the share with the least left in a window that one of them limits;
+// of several the one with the lowest limit.
+func (t *Tally) tightest(w snapshot.Window) (limit, left int64) {
+	limited := false
 	for i := range t.Shares() {
 		share := &t.shares[i]
 		if most := share.Limits[w]; most > 0 && (!limited || share.Left[w] < left || share.Left[w] == left && most < limit) {
 			limit, left, limited = most, share.Left[w], true
 		}
 	}
-	return limit, left, limited
+	return limit, left
 }
 
 // tight is a window with what its tightest limit leaves.
@@ -114,11 +141,14 @@ type tight struct {
 // used them up has to wait.
 func (t *Tally) windows(space *[snapshot.Windows]tight) (list []tight, decisive tight) {
 	list = space[:0]
-	for w := range snapshot.Window(snapshot.Windows) {
-		if limit, left, limited := t.tightest(w); limited {
-			if list = append(list, tight{w, limit, left}); len(list) == 1 || left <= decisive.left {
-				decisive = list[len(list)-1]
-			}
+	var set Windows
+	for i := range t.Shares() {
+		set |= t.shares[i].Set
+	}
+	for w := range set.All() {
+		limit, left := t.tightest(w)
+		if list = append(list, tight{w, limit, left}); len(list) == 1 || left <= decisive.left {
+			decisive = list[len(list)-1]
 		}
 	}
 	return list, decisive

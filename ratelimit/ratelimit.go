@@ -71,19 +71,17 @@ func (l *Local) Take(t *policy.Tally) error {
 	var starts [snapshot.Windows]int64
 	for i := range shares {
 		held[i].enter(&shares[i], t.Now, &starts)
-		for w, limit := range shares[i].Limits {
-			if limit > 0 && held[i].calls[w] >= limit {
-				t.Refused = true
-			}
+		for w := range shares[i].Set.All() {
+			t.Refused = t.Refused || held[i].calls[w] >= shares[i].Limits[w]
 		}
 	}
 	for i := range shares {
 		held[i].changed = held[i].changed || !t.Refused
-		for w, limit := range shares[i].Limits {
-			if limit > 0 && !t.Refused {
+		for w := range shares[i].Set.All() {
+			if !t.Refused {
 				held[i].calls[w]++
 			}
-			shares[i].Left[w] = max(0, limit-held[i].calls[w])
+			shares[i].Left[w] = max(0, shares[i].Limits[w]-held[i].calls[w])
 		}
 		held[i].mu.Unlock()
 	}
@@ -93,12 +91,9 @@ func (l *Local) Take(t *policy.Tally) error {
 // enter begins the windows that are over anew. A clock that was set back leaves
 // the later window running: it may refuse too much, and never admits too much.
 func (c *counter) enter(s *policy.Share, now time.Time, starts *[snapshot.Windows]int64) {
-	for w, limit := range s.Limits {
-		if limit == 0 {
-			continue
-		}
+	for w := range s.Set.All() {
 		if starts[w] == 0 {
-			starts[w], _ = policy.WindowBounds(snapshot.Window(w), now)
+			starts[w], _ = policy.WindowBounds(w, now)
 		}
 		if c.start[w] < starts[w] {
 			c.start[w], c.calls[w] = starts[w], 0

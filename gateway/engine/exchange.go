@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -178,11 +179,27 @@ func AppendField(dst []byte, name, value string) []byte {
 	return append(dst, '\r', '\n')
 }
 
-func appendLength(dst []byte, n int64) []byte {
-	dst = append(dst, "Content-Length: "...)
-	dst = strconv.AppendInt(dst, n, 10)
+// AppendNumber appends one line of a header whose value is a number, not below 0. Each
+// digit is written to where it stays: strconv moves them there in one piece, and has to
+// wait until all of them can be read.
+func AppendNumber(dst []byte, name string, n int64) []byte {
+	dst = append(dst, name...)
+	dst = append(dst, ':', ' ')
+	digits := 1
+	for rest := n; rest > 9; rest /= 10 {
+		digits++
+	}
+	dst = slices.Grow(dst, digits+2)
+	dst = dst[:len(dst)+digits]
+	for at := len(dst) - 1; digits > 0; digits-- {
+		dst[at] = byte('0' + n%10)
+		n /= 10
+		at--
+	}
 	return append(dst, '\r', '\n')
 }
+
+func appendLength(dst []byte, n int64) []byte { return AppendNumber(dst, "Content-Length", n) }
 
 // statusLines has the status line of every status, written as net/http does.
 var statusLines = func() (lines [1000]string) {

@@ -241,17 +241,17 @@ func mayBeHTTP(part []byte) bool {
 // headEnd is the length of the head at the beginning of p, 0 when its end is not
 // there. Bytes before looked are known not to hold the end alone.
 func headEnd(p []byte, looked int) int {
-	for i := max(0, looked-2); ; i++ {
-		n := bytes.IndexByte(p[i:], '\n')
-		if n < 0 {
-			return 0
-		}
-		i += n
-		switch rest := p[i+1:]; {
-		case len(rest) > 0 && rest[0] == '\n':
-			return i + 2
-		case len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n':
-			return i + 3
-		}
+	from := max(0, looked-2)
+	p = p[from:]
+	size := 0
+	if at := bytes.Index(p, endOfLines); at >= 0 {
+		size, p = from+at+len(endOfLines), p[:at+1]
 	}
+	if at := bytes.Index(p, endOfBareLines); at >= 0 {
+		size = from + at + len(endOfBareLines)
+	}
+	return size
 }
+
+// An empty line, with the end of the one before it.
+var endOfLines, endOfBareLines = []byte("\n\r\n"), []byte("\n\n")

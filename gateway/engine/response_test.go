@@ -118,3 +118,34 @@ func TestChunks(t *testing.T) {
 		t.Errorf("a malformed trailer: %v", err)
 	}
 }
+
+// Wherever the head of an answer comes apart on its way, its end is found once, at the
+// first empty line.
+func TestTheEndOfAHeadIsTheFirstEmptyLine(t *testing.T) {
+	const head = "HTTP/1.1 200 OK"
+	for text, want := range map[string]int{
+		head + "\r\n\r\nbody":           len(head) + 4,
+		head + "\n\nbody":               len(head) + 2,
+		head + "\n\r\nbody":             len(head) + 3,
+		head + "\r\n\nbody":             len(head) + 3,
+		head + "\n\n\r\n":               len(head) + 2,
+		head + "\r\n\n\r\n":             len(head) + 3,
+		head + "\r\n\r\n\n":             len(head) + 4,
+		head + "\nA: b\r\n\r\nx\n\ny":   len(head) + 9,
+		head + "\r\nA: b\n\nx\r\n\r\ny": len(head) + 8,
+		head + "\r\nA: b\r\n":           0,
+	} {
+		for looked := range len(text) {
+			part := text[:looked]
+			if early := headEnd([]byte(part), 0); early > 0 {
+				if early != want {
+					t.Errorf("%q: the end of %q at %d, want %d", text, part, early, want)
+				}
+				break
+			}
+			if got := headEnd([]byte(text), looked); got != want {
+				t.Errorf("%q, of which %d were seen before: %d, want %d", text, looked, got, want)
+			}
+		}
+	}
+}

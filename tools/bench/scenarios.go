@@ -57,6 +57,11 @@ func (m *market) fill(ctx context.Context, s settings, data string) error {
 		return err
 	}
 	defer func() { _ = stock.db.Close() }()
+	for _, one := range m.all() {
+		if err := stock.claim(ctx, one.name); err != nil {
+			return err
+		}
+	}
 	if m.keys, err = stock.keys(ctx, m.bench.name, s.keys, s.keys); err != nil {
 		return err
 	}
@@ -69,12 +74,16 @@ func (m *market) fill(ctx context.Context, s settings, data string) error {
 	return stock.limit(ctx, m.bench.name)
 }
 
+func (m *market) all() []*project {
+	return append([]*project{m.bench, m.plain, m.million}, m.projects...)
+}
+
 // movedTo sets the addresses that the server has after a new start.
 func (m *market) movedTo(p *postern) {
 	if p == nil {
 		return
 	}
-	for _, one := range append([]*project{m.bench, m.plain, m.million}, m.projects...) {
+	for _, one := range m.all() {
 		one.control, one.url = p.control, p.gateway+"/"+one.name+"/1.0.0/prod"
 	}
 }

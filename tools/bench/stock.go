@@ -68,6 +68,18 @@ func (s *stock) keys(ctx context.Context, name string, n, some int) ([]string, e
 	return shown, nil
 }
 
+// claim makes the project one that somebody has claimed, as nearly all calls go to such.
+func (s *stock) claim(ctx context.Context, name string) error {
+	return s.db.Write(ctx, func(tx *models.Tx) error {
+		project, err := tx.ProjectByName(name)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ClaimTeam(project.TeamID, name, models.Now())
+		return err
+	})
+}
+
 // limit sets limits on everything that can be counted, so high that nobody ever
 // reaches them.
 func (s *stock) limit(ctx context.Context, name string) error {
