@@ -231,6 +231,7 @@ type outcomes struct{ got chan gateway.Outcome }
 
 func (o outcomes) Observe(out gateway.Outcome) {
 	out.Method, out.Path, out.RemoteIP = strings.Clone(out.Method), strings.Clone(out.Path), strings.Clone(out.RemoteIP)
+	out.Kept = nil
 	o.got <- out
 }
 

@@ -16,6 +16,7 @@ type fastCall struct {
 	x        *engine.Exchange
 	info     connInfo
 	own      space
+	limits   []limitLine // by their places among the headers; nil before there were any
 	stripKey bool
 }
 

@@ -215,6 +215,13 @@ func (g *Gateway) Wait(ctx context.Context) error {
 	}
 }
 
+func (g *Gateway) since(t time.Time) time.Duration {
+	if g.clock != nil {
+		return g.clock().Sub(t)
+	}
+	return time.Since(t)
+}
+
 func (g *Gateway) now() time.Time {
 	if g.clock != nil {
 		return g.clock()
@@ -252,6 +259,7 @@ type space struct {
 	token     policy.Token // what the one that was presented says
 	tally     policy.Tally
 	consumers policy.Consumers
+	observed  any // the observer's
 }
 
 // carrier is the path that a call takes: net/http (forward.go) or the engine

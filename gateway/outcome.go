@@ -27,6 +27,10 @@ type Outcome struct {
 	BytesOut     int64  // of the answer's body, as far as the caller took it
 	Start        time.Time
 	Duration     time.Duration
+
+	// Kept is for the observer, to find what it counts this caller's calls with again.
+	// Calls of which one begins after the other has ended share it.
+	Kept *any
 }
 
 func (c *call) observe() {
@@ -38,6 +42,6 @@ func (c *call) observe() {
 		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
 		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
-		Start: c.start, Duration: c.gateway.now().Sub(c.start),
+		Start: c.start, Duration: c.gateway.since(c.start), Kept: &c.space.observed,
 	})
 }

@@ -58,6 +58,20 @@ func (c *call) limitLines(set func(name, value string)) {
 	c.retryLine(set)
 }
 
+// limitLine is a header of a limit as it was written last.
+type limitLine struct {
+	name  string
+	value int64
+	text  []byte
+}
+
+func (l *limitLine) of(h policy.LimitHeader) []byte {
+	if l.name != h.Name || l.value != h.Value {
+		l.name, l.value, l.text = h.Name, h.Value, engine.AppendNumber(l.text[:0], h.Name, h.Value)
+	}
+	return l.text
+}
+
 // appendOwnLines is ownLines as the engine's path sets them.
 func (c *fastCall) appendOwnLines(dst []byte, status int) []byte {
 	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
@@ -66,8 +80,15 @@ func (c *fastCall) appendOwnLines(dst []byte, status int) []byte {
 	}
 	if c.tally != nil {
 		var list [policy.MaxLimitHeaders]policy.LimitHeader
-		for _, h := range c.tally.Headers(list[:0]) {
-			dst = engine.AppendNumber(dst, h.Name, h.Value)
+		if c.limits == nil {
+			c.limits = make([]limitLine, policy.MaxLimitHeaders)
+		}
+		for i, h := range c.tally.Headers(list[:0]) {
+			if h.Fixed {
+				dst = append(dst, c.limits[i].of(h)...)
+			} else {
+				dst = engine.AppendNumber(dst, h.Name, h.Value)
+			}
 		}
 	}
 	c.retryLine(set)

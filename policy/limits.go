@@ -90,7 +90,9 @@ func (t *Tally) add(r *Realm, by Dimension, subject string, limits *snapshot.Lim
 	if bucket := (Bucket{r.ID, by, subject}); share.Bucket != bucket {
 		share.Bucket, share.Counter = bucket, nil
 	}
-	share.Limits, share.Set = limits, limited(limits)
+	if share.Limits != limits { // what is at one address never changes
+		share.Limits, share.Set = limits, limited(limits)
+	}
 	t.n++
 }
 
@@ -176,6 +178,7 @@ var windowHeaders = [snapshot.Windows][2]string{
 type LimitHeader struct {
 	Name  string
 	Value int64
+	Fixed bool // it is a limit, and the same from call to call
 }
 
 // MaxLimitHeaders is how many a call can have.
@@ -192,13 +195,15 @@ func (t *Tally) Headers(list []LimitHeader) []LimitHeader {
 	}
 	windows, decisive := t.windows(new([snapshot.Windows]tight))
 	for _, w := range windows {
-		list = append(list, LimitHeader{windowHeaders[w.window][0], w.limit}, LimitHeader{windowHeaders[w.window][1], w.left})
+		names := &windowHeaders[w.window]
+		list = append(list, LimitHeader{names[0], w.limit, true}, LimitHeader{Name: names[1], Value: w.left})
 	}
 	_, end := WindowBounds(decisive.window, t.Now)
 	reset := end - t.Now.Unix()
-	list = append(list, LimitHeader{"Ratelimit-Limit", decisive.limit}, LimitHeader{"Ratelimit-Remaining", decisive.left}, LimitHeader{"Ratelimit-Reset", reset})
+	list = append(list, LimitHeader{"Ratelimit-Limit", decisive.limit, true},
+		LimitHeader{Name: "Ratelimit-Remaining", Value: decisive.left}, LimitHeader{Name: "Ratelimit-Reset", Value: reset})
 	if t.Refused {
-		list = append(list, LimitHeader{"Retry-After", reset})
+		list = append(list, LimitHeader{Name: "Retry-After", Value: reset})
 	}
 	return list
 }

@@ -31,7 +31,8 @@ type tally map[counter]*sums
 type shard struct {
 	mu    sync.Mutex
 	tally tally
-	_     [128 - 16]byte
+	taken uint64 // how often
+	_     [128 - 24]byte
 }
 
 type counters []shard
@@ -50,10 +51,44 @@ func (c counters) add(call *Call) {
 		hour: began / 3600, project: call.ProjectID, environment: call.EnvironmentID, owner: call.Owner,
 		key: call.CredentialID, route: call.Route, class: int64(call.Status / 100),
 	}
-	s := &c[rand.IntN(len(c))] //nolint:gosec // which shard it is is no secret
+	one := sums{1, call.BytesIn, call.BytesOut, began}
+	if call.Kept == nil {
+		c.somewhere().add(at, one)
+		return
+	}
+	last, known := (*call.Kept).(*place)
+	if !known {
+		last = &place{shard: c.somewhere()}
+		*call.Kept = last
+	}
+	last.add(at, one)
+}
+
+func (c counters) somewhere() *shard {
+	return &c[rand.IntN(len(c))] //nolint:gosec // which shard it is is no secret
+}
+
+func (s *shard) add(at counter, one sums) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tally.at(at).add(sums{1, call.BytesIn, call.BytesOut, began})
+	s.tally.at(at).add(one)
+}
+
+// place is where a caller's last call was counted: the next one mostly belongs there.
+type place struct {
+	shard *shard
+	taken uint64 // the shard's, then: sums that were taken count no more
+	at    counter
+	sums  *sums
+}
+
+func (p *place) add(at counter, one sums) {
+	p.shard.mu.Lock()
+	defer p.shard.mu.Unlock()
+	if p.sums == nil || p.taken != p.shard.taken || p.at != at {
+		p.taken, p.at, p.sums = p.shard.taken, at, p.shard.tally.at(at)
+	}
+	p.sums.add(one)
 }
 
 func (t tally) at(at counter) *sums {
@@ -86,6 +121,7 @@ func (c counters) take() tally {
 		s.mu.Lock()
 		taken := s.tally
 		s.tally = make(tally, len(taken)) // the next second is much like this one
+		s.taken++
 		s.mu.Unlock()
 		all.merge(taken)
 	}

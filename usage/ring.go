@@ -39,7 +39,7 @@ func (s *slot) set(c *Call) {
 	}
 	ip := len(text)
 	s.call, s.text, s.path, s.ip = *c, append(text, c.RemoteIP...), path, ip
-	s.call.Method, s.call.Path, s.call.RemoteIP = "", "", ""
+	s.call.Method, s.call.Path, s.call.RemoteIP, s.call.Kept = "", "", "", nil
 }
 
 func (s *slot) read() Call {

@@ -44,6 +44,10 @@ type Call struct {
 	BytesOut     int64
 	Start        time.Time
 	Duration     time.Duration
+
+	// Kept is where the recorder keeps what it counted the caller's last call with; nil
+	// for nowhere. Two calls that are told of at once must not share it.
+	Kept *any
 }
 
 // Recorder takes in what one process serves. Make one with NewRecorder; it is

@@ -3,10 +3,7 @@ package engine
 import (
 	"errors"
 	"net/http"
-	"slices"
-	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -122,7 +119,7 @@ func (x *Exchange) Answer(status int, header []Field, body []byte) int64 {
 // send writes to the caller and tells whether he took it.
 func (x *Exchange) send(p []byte) bool {
 	c := x.conn
-	x.now = time.Now()
+	x.now = x.Began.Add(time.Since(x.Began)) // half of what time.Now costs: only one clock is read
 	c.writeWithin(x.now, c.server.Limits.Idle)
 	if c.write(p) != nil {
 		x.broken = true
@@ -170,65 +167,3 @@ var ErrAnswerTooLarge = errors.New("the answer's body is too large")
 
 // ErrBody is an error of Forward: the caller did not send the whole of his body.
 var ErrBody = errors.New("the request's body broke off")
-
-// AppendField appends one line of a header.
-func AppendField(dst []byte, name, value string) []byte {
-	dst = append(dst, name...)
-	dst = append(dst, ':', ' ')
-	dst = append(dst, value...)
-	return append(dst, '\r', '\n')
-}
-
-// AppendNumber appends one line of a header whose value is a number, not below 0. Each
-// digit is written to where it stays: strconv moves them there in one piece, and has to
-// wait until all of them can be read.
-func AppendNumber(dst []byte, name string, n int64) []byte {
-	dst = append(dst, name...)
-	dst = append(dst, ':', ' ')
-	digits := 1
-	for rest := n; rest > 9; rest /= 10 {
-		digits++
-	}
-	dst = slices.Grow(dst, digits+2)
-	dst = dst[:len(dst)+digits]
-	for at := len(dst) - 1; digits > 0; digits-- {
-		dst[at] = byte('0' + n%10)
-		n /= 10
-		at--
-	}
-	return append(dst, '\r', '\n')
-}
-
-func appendLength(dst []byte, n int64) []byte { return AppendNumber(dst, "Content-Length", n) }
-
-// statusLines has the status line of every status, written as net/http does.
-var statusLines = func() (lines [1000]string) {
-	for status := range lines {
-		text := http.StatusText(status)
-		if text == "" {
-			text = "status code " + strconv.Itoa(status)
-		}
-		lines[status] = "HTTP/1.1 " + strconv.Itoa(status) + " " + text + "\r\n"
-	}
-	return lines
-}()
-
-func appendStatus(dst []byte, status int) []byte { return append(dst, statusLines[status]...) }
-
-// date is the Date line of one second.
-type date struct {
-	second int64
-	line   string
-}
-
-var today atomic.Pointer[date]
-
-func appendDate(dst []byte) []byte {
-	now := time.Now()
-	d := today.Load()
-	if d == nil || d.second != now.Unix() {
-		d = &date{now.Unix(), "Date: " + now.UTC().Format(http.TimeFormat) + "\r\n"}
-		today.Store(d)
-	}
-	return append(dst, d.line...)
-}

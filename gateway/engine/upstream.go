@@ -150,12 +150,13 @@ func (b *backend) ask(p []byte) error {
 	if b.raw == nil {
 		return b.begin(p)
 	}
+	waited := b.unseen
 	b.out, b.asked, b.readErr, b.writeErr = p, false, nil, nil
 	err := b.raw.Read(b.askReady)
 	rest := b.out
 	b.out = nil
 	switch {
-	case b.unseen && b.asked:
+	case b.unseen && b.asked, waited && b.writeErr != nil && len(rest) == len(p):
 		return errStale
 	case !b.asked: // it was refused before it began
 		return fmt.Errorf("write: %w", err)

@@ -1,0 +1,47 @@
+package usage
+
+import (
+	"testing"
+	"time"
+)
+
+// A caller's calls are counted with what was kept of the last one, whatever they have in
+// common with it, and whenever the counters are taken in between.
+func TestWhatIsKeptOfACallCountsTheNextOne(t *testing.T) {
+	counters, at := newCounters(), time.Date(2030, 1, 1, 9, 59, 59, 0, time.UTC)
+	var callers [3]any
+	want, got := tally{}, tally{}
+	for i := range 500 {
+		call := Call{ProjectID: "prj_1", EnvironmentID: "env_1", Owner: "billing", CredentialID: "key_1", Route: "/*", Status: 200,
+			BytesIn: 1, BytesOut: int64(i), Start: at.Add(time.Duration(i) * time.Millisecond)}
+		if i%7 == 0 {
+			call.CredentialID = "key_2"
+		}
+		if i%11 == 0 {
+			call.Status = 404
+		}
+		if caller := i % 4; caller < len(callers) {
+			call.Kept = &callers[caller]
+		}
+		counters.add(&call)
+		began := call.Start.Unix()
+		want.at(counter{hour: began / 3600, project: "prj_1", environment: "env_1", owner: "billing", key: call.CredentialID, route: "/*",
+			class: int64(call.Status / 100)}).add(sums{1, 1, int64(i), began})
+		switch i % 50 {
+		case 20:
+			got.merge(counters.take())
+		case 40:
+			taken := counters.take()
+			counters.giveBack(taken)
+		}
+	}
+	got.merge(counters.take())
+	if len(got) != len(want) {
+		t.Errorf("%d rows, want %d", len(got), len(want))
+	}
+	for at, s := range want {
+		if got[at] == nil || *got[at] != *s {
+			t.Errorf("%+v: %+v, want %+v", at, got[at], s)
+		}
+	}
+}
