@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run test fuzz load bench profile generate lint conformance build clean
+.PHONY: help run test fuzz load bench generate lint conformance build clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -21,10 +21,6 @@ bench: ## Measure the gateway side by side with nginx, and print the table
 	tools/setup bench
 	go run ./tools/bench
 
-profile: ## Measure anew what `make build` optimizes the gateway by
-	tools/setup bench
-	go run ./tools/bench -profile cmd/postern/production.pgo
-
 generate: ## Make the committed Go of the templ pages and the assets anew
 	tools/setup generate
 	tools/generate
@@ -37,7 +33,7 @@ conformance: ## Compare the gateway with a real Kong 3.9: POSTERN_KONG=tools/kon
 	go test -count=1 -v -tags conformance -run Conformance ./...
 
 build: ## Build bin/postern
-	CGO_ENABLED=0 go build -pgo=cmd/postern/production.pgo -trimpath -ldflags='-s -w' -o bin/postern ./cmd/postern
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/postern ./cmd/postern
 
 clean: ## Remove what the targets above made; ./data stays
 	rm -rf bin node_modules testkit/oidcprovider/node_modules

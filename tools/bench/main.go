@@ -177,7 +177,7 @@ func findTools() (tools, error) {
 // returns its path and size in bytes.
 func build(ctx context.Context, s settings, dir string) (string, int64, error) {
 	binary := filepath.Join(dir, "postern")
-	args := []string{"build", "-pgo=" + production, "-trimpath", "-ldflags=-s -w", "-o", binary}
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", binary}
 	if s.profile != "" {
 		overlay, err := withProfiles(dir)
 		if err != nil {

@@ -40,13 +40,8 @@ func withProfiles(dir string) (overlay string, err error) {
 	return overlay, errors.Join(err, os.WriteFile(source, profiled, 0o600), os.WriteFile(overlay, text, 0o600))
 }
 
-// production is the profile that `make build` optimizes by (https://go.dev/doc/pgo).
-// It is not called default.pgo: then each `go run` and each test of the command would
-// compile every package a second time.
-const production = "cmd/postern/production.pgo"
-
 // profileInto writes where Postern spends its time on the call that is measured
-// first. A profile grows stale slowly: most of what it says is of functions.
+// first, for `go tool pprof`.
 func (l load) profileInto(ctx context.Context, file string, sc scenario) error {
 	const length = 20
 	l.seconds = length + 4
