@@ -65,6 +65,7 @@ func TestAuthorizationRequestsThatAreRefused(t *testing.T) {
 			"without asking":           {set("prompt", "none"), "login_required"},
 			"not asking and asking":    {set("prompt", "none consent"), "invalid_request"},
 			"an unknown prompt":        {set("prompt", "create"), "invalid_request"},
+			"an age that is no number": {set("max_age", "-1"), "invalid_request"},
 			"a state of 3 KB":          {set("state", strings.Repeat("x", 3000)), "invalid_request"},
 		}
 		for name, tt := range tests {

@@ -92,3 +92,30 @@ func TestConsentIsForOneApplication(t *testing.T) {
 		}
 	})
 }
+
+// A provider where the browser is signed in goes on without asking, unless it is told
+// to ask.
+func TestTheProviderIsToldToAskAgain(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		_, provider := s.offerFake(nil)
+		for _, tt := range []struct{ prompt, age, want string }{
+			{"", "", ""},
+			{"consent", "", ""}, // ours to ask for
+			{"login", "", "login"},
+			{"select_account login", "", "login select_account"},
+			{"", "0", "login"},
+			{"consent", "3600", "login"},
+			{"login", "60", "login"},
+		} {
+			browser, r := s.browser(), s.request("openid")
+			r.query.Set("prompt", tt.prompt)
+			if tt.age != "" {
+				r.query.Set("max_age", tt.age)
+			}
+			if q := s.toProvider(browser, r, provider.ID).Query(); q.Get("prompt") != tt.want || q.Has("prompt") != (tt.want != "") || q.Has("max_age") {
+				t.Errorf("prompt %q and max_age %q: the provider is asked %v, want %q", tt.prompt, tt.age, q, tt.want)
+			}
+		}
+	})
+}

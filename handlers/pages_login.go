@@ -40,7 +40,7 @@ func (s *Server) authorize(v *visit) (answer, error) {
 	}
 	begun, err := s.Login.Begin(v.ctx(), login.AuthorizeInput{ClientID: client, RedirectURI: asked.get("redirect_uri"), ResponseType: asked.get("response_type"),
 		ResponseMode: asked.get("response_mode"), Scope: asked.get("scope"), State: asked.get("state"), Nonce: asked.get("nonce"),
-		Challenge: asked.get("code_challenge"), ChallengeMethod: asked.get("code_challenge_method"), Prompt: asked.get("prompt"),
+		Challenge: asked.get("code_challenge"), ChallengeMethod: asked.get("code_challenge_method"), Prompt: asked.get("prompt"), MaxAge: asked.get("max_age"),
 		Request: asked.get("request") + asked.get("request_uri"), Repeated: asked.repeated}, browser)
 	if err != nil {
 		return s.loginFailed(v, err, "")

@@ -70,7 +70,9 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 	if err != nil {
 		return "", err
 	}
-	return s.Providers.AuthorizeURL(ctx, config, requestOf(attempt.ID, providerID, browser))
+	request := requestOf(attempt.ID, providerID, browser)
+	request.Again = providers.Again{Login: granted(attempt.Prompt, "login"), Account: granted(attempt.Prompt, "select_account")}
+	return s.Providers.AuthorizeURL(ctx, config, request)
 }
 
 // CallbackInput is what a provider sent the browser back with.

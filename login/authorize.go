@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"postern/fault"
@@ -35,6 +36,7 @@ type AuthorizeInput struct {
 	Challenge       string
 	ChallengeMethod string
 	Prompt          string
+	MaxAge          string // seconds
 	Request         string // a request object, which is not taken
 	Repeated        bool   // a parameter was sent twice
 }
@@ -91,7 +93,7 @@ func (s *Service) Begin(ctx context.Context, in AuthorizeInput, browser string) 
 	}
 	now := models.Now()
 	attempt := models.LoginAttempt{ID: models.NewID("lgn"), ClientID: client.ID, BrowserHash: hash(browser), RedirectURI: in.RedirectURI,
-		State: in.State, Nonce: in.Nonce, Scope: in.granted(), Prompt: strings.Join(strings.Fields(in.Prompt), " "), CodeChallenge: in.Challenge, CreatedAt: now, ExpiresAt: now.Add(attemptTTL)}
+		State: in.State, Nonce: in.Nonce, Scope: in.granted(), Prompt: in.prompts(), CodeChallenge: in.Challenge, CreatedAt: now, ExpiresAt: now.Add(attemptTTL)}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.Insert(&attempt) })
 	if err != nil {
 		return Begun{}, fmt.Errorf("login: keep an attempt: %w", err)
@@ -127,6 +129,8 @@ func (in AuthorizeInput) check() (code, text string) {
 		return "invalid_request", "PKCE is required: code_challenge with code_challenge_method S256"
 	case !slices.Contains(strings.Fields(in.Scope), "openid"):
 		return "invalid_scope", "scope has to contain openid"
+	case in.MaxAge != "" && !isWholeNumber(in.MaxAge):
+		return "invalid_request", "max_age is a number of seconds"
 	case len(in.State) > maxState || len(in.Nonce) > maxState || len(in.Scope) > maxScope:
 		return "invalid_request", "state, nonce or scope is too long"
 	}
@@ -139,7 +143,7 @@ func (in AuthorizeInput) check() (code, text string) {
 func (in AuthorizeInput) checkPrompt() (code, text string) {
 	values := strings.Fields(in.Prompt)
 	for i, one := range values {
-		if !slices.Contains(prompts, one) || slices.Contains(values[:i], one) {
+		if !slices.Contains(knownPrompts, one) || slices.Contains(values[:i], one) {
 			return "invalid_request", "prompt is none, or of login, consent and select_account each once"
 		}
 	}
@@ -152,8 +156,24 @@ func (in AuthorizeInput) checkPrompt() (code, text string) {
 	return "login_required", "somebody has to sign in"
 }
 
-// prompts are the values of OpenID Connect Core 1.0, 3.1.2.1.
-var prompts = []string{"none", "login", "consent", "select_account"}
+// prompts are what the page and the provider are to do. A provider does not say in one
+// way how long ago somebody proved who they are, and some say it in none: whoever sets
+// a bound (max_age) gets a new proof, which is within any.
+func (in AuthorizeInput) prompts() string {
+	values := strings.Fields(in.Prompt)
+	if in.MaxAge != "" && !slices.Contains(values, "login") {
+		values = append(values, "login")
+	}
+	return strings.Join(values, " ")
+}
+
+func isWholeNumber(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 32)
+	return err == nil
+}
+
+// knownPrompts are the values of OpenID Connect Core 1.0, 3.1.2.1.
+var knownPrompts = []string{"none", "login", "consent", "select_account"}
 
 func (in AuthorizeInput) granted() string {
 	var kept []string

@@ -18,6 +18,9 @@ func (auth0) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, e
 	return openIDEndpoint(ctx, s, c, c.Issuer)
 }
 
+// again: auth0.com/docs/api/authentication/login/authorize-application.
+func (auth0) again(a Again) []oauth2.AuthCodeOption { return prompt(a.standard()...) }
+
 func (auth0) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
 	return openIDPerson(ctx, s, c, c.Issuer, r, answer, token)
 }

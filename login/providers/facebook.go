@@ -38,6 +38,15 @@ func (f facebook) endpoint(_ context.Context, s *Set, _ Config) (oauth2.Endpoint
 		AuthStyle: oauth2.AuthStyleInParams}, nil
 }
 
+// again: a parameter of its own asks for the password, none for the account
+// (developers.facebook.com/docs/facebook-login/reauthentication).
+func (facebook) again(a Again) []oauth2.AuthCodeOption {
+	if !a.Login {
+		return nil
+	}
+	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("auth_type", "reauthenticate")}
+}
+
 func (f facebook) identify(ctx context.Context, s *Set, c Config, _ Request, answer Callback, token *oauth2.Token) (Person, error) {
 	if answer.Issuer != "" && answer.Issuer != f.site(s) {
 		return Person{}, wrongAnswer(c, "it answers as another issuer")

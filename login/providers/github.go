@@ -41,6 +41,10 @@ func (g github) endpoint(_ context.Context, s *Set, c Config) (oauth2.Endpoint, 
 	return oauth2.Endpoint{AuthURL: base + "/login/oauth/authorize", TokenURL: base + "/login/oauth/access_token", AuthStyle: oauth2.AuthStyleInParams}, nil
 }
 
+// again: the one value is select_account (docs.github.com/apps/oauth-apps/building-oauth-apps/
+// authorizing-oauth-apps#1-request-a-users-github-identity).
+func (github) again(a Again) []oauth2.AuthCodeOption { return a.accountOnly() }
+
 func (g github) identify(ctx context.Context, s *Set, c Config, _ Request, answer Callback, token *oauth2.Token) (Person, error) {
 	if answer.Issuer != "" && answer.Issuer != g.base(s, c)+"/login/oauth" {
 		return Person{}, wrongAnswer(c, "it answers as another issuer")

@@ -29,6 +29,10 @@ func (g google) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint
 	return found, err
 }
 
+// again: of the standard's values it knows none, consent and select_account
+// (developers.google.com/identity/openid-connect/openid-connect#authenticationuriparameters).
+func (google) again(a Again) []oauth2.AuthCodeOption { return a.accountOnly() }
+
 func (g google) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
 	return openIDPerson(ctx, s, c, g.issuer(s), r, answer, token)
 }

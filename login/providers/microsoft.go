@@ -60,6 +60,13 @@ func (m microsoft) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpo
 	return endpoint, nil
 }
 
+// again: one value at a time (learn.microsoft.com/entra/identity-platform/
+// v2-oauth2-auth-code-flow#request-an-authorization-code). login asks for the account too.
+func (microsoft) again(a Again) []oauth2.AuthCodeOption {
+	values := a.standard()
+	return prompt(values[:min(1, len(values))]...)
+}
+
 func (m microsoft) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
 	found, err := m.found(ctx, s, c)
 	if err != nil {

@@ -17,6 +17,8 @@ func (custom) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, 
 	return openIDEndpoint(ctx, s, c, c.Issuer)
 }
 
+func (custom) again(a Again) []oauth2.AuthCodeOption { return prompt(a.standard()...) }
+
 func (custom) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
 	return openIDPerson(ctx, s, c, c.Issuer, r, answer, token)
 }

@@ -46,11 +46,47 @@ type Config struct {
 	WebPorts     bool   // what its discovery document names is asked on ports 80 and 443 only
 }
 
-// Request is what the authorization request carries to be recognized by.
+// Request is what the authorization request carries to be recognized by, and what the
+// provider is to do anew.
 type Request struct {
 	State    string
 	Nonce    string
 	Verifier string // PKCE (RFC 7636); only its challenge is sent
+	Again    Again
+}
+
+// Again is what a provider does though the browser is signed in there (OpenID Connect
+// Core 1.0, 3.1.2.1).
+type Again struct {
+	Login   bool // prompt=login: ask who it is to prove it again
+	Account bool // prompt=select_account: ask which account it is to be
+}
+
+// standard is for kinds that take the values as they are.
+func (a Again) standard() []string {
+	var values []string
+	if a.Login {
+		values = append(values, "login")
+	}
+	if a.Account {
+		values = append(values, "select_account")
+	}
+	return values
+}
+
+func prompt(values ...string) []oauth2.AuthCodeOption {
+	if len(values) == 0 {
+		return nil
+	}
+	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("prompt", strings.Join(values, " "))}
+}
+
+// accountOnly is for kinds that can be told to ask for the account, and no more.
+func (a Again) accountOnly() []oauth2.AuthCodeOption {
+	if a.Login || a.Account {
+		return prompt("select_account")
+	}
+	return nil
 }
 
 // Callback is what the provider sent the browser back with.
@@ -92,6 +128,8 @@ type kind interface {
 	traits() Traits
 	// endpoint is where the provider is asked.
 	endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error)
+	// again is how the provider is told what to do anew, as near as it can be told.
+	again(Again) []oauth2.AuthCodeOption
 	// identify turns what the exchange of a code gave into a person.
 	identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error)
 	vouching
@@ -151,11 +189,11 @@ func TraitsOf(name string) (Traits, bool) {
 
 // AuthorizeURL is where the browser goes to sign in.
 func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, error) {
-	_, exchange, err := s.prepare(ctx, c)
+	k, exchange, err := s.prepare(ctx, c)
 	if err != nil {
 		return "", err
 	}
-	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(r.Verifier)}
+	options := append(k.again(r.Again), oauth2.S256ChallengeOption(r.Verifier))
 	if slices.Contains(c.Scopes, "openid") {
 		options = append(options, oauth2.SetAuthURLParam("nonce", r.Nonce))
 	}

@@ -317,3 +317,40 @@ func TestCodesOfOpenIDProvidersCountOnce(t *testing.T) {
 		})
 	}
 }
+
+func TestEachKindIsToldToAskAgainInItsOwnWords(t *testing.T) {
+	for kind, want := range map[string][3]string{ // for login, for the account, for both
+		providers.OIDC:      {"prompt=login", "prompt=select_account", "prompt=login+select_account"},
+		providers.Auth0:     {"prompt=login", "prompt=select_account", "prompt=login+select_account"},
+		providers.Microsoft: {"prompt=login", "prompt=select_account", "prompt=login"},
+		providers.Google:    {"prompt=select_account", "prompt=select_account", "prompt=select_account"},
+		providers.GitHub:    {"prompt=select_account", "prompt=select_account", "prompt=select_account"},
+		providers.Facebook:  {"auth_type=reauthenticate", "", "auth_type=reauthenticate"},
+	} {
+		s := &stage{set: &providers.Set{HTTP: guarded(t)}, config: configOf(kind, "")}
+		if start := kinds[kind]; start != nil {
+			s = start(t)
+		}
+		for i, again := range []providers.Again{{Login: true}, {Account: true}, {Login: true, Account: true}, {}} {
+			asked := sent
+			asked.Again = again
+			address, err := s.set.AuthorizeURL(t.Context(), s.config, asked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := url.Parse(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := url.Values{}
+			for _, name := range []string{"prompt", "auth_type", "max_age"} {
+				if u.Query().Has(name) {
+					got.Set(name, u.Query().Get(name))
+				}
+			}
+			if i < len(want) && got.Encode() != want[i] || i == len(want) && len(got) > 0 {
+				t.Errorf("%s, %+v: %s", kind, again, got.Encode())
+			}
+		}
+	}
+}
