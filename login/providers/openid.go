@@ -25,6 +25,11 @@ var algorithms = []string{
 // lets it.
 const discoveryTTL = 10 * time.Minute
 
+// retryDiscovery is how long a document that could not be had is not asked for again: a
+// provider that is away is asked about by every call, and people who set one up try
+// again.
+const retryDiscovery = 3 * time.Second
+
 // maxDiscovered bounds how many documents are remembered; customers name issuers.
 const maxDiscovered = 1000
 
@@ -67,15 +72,39 @@ func isOddPort(endpoint string) bool {
 	return err != nil || !egress.IsWebPort(u)
 }
 
+// undiscovered is why a document could not be had a moment ago.
+type undiscovered struct {
+	err   error
+	until time.Time
+}
+
 // document is discover for whoever may be asked on any port: it is remembered for
 // all who name the issuer, whatever each of them may.
 func (s *Set) document(ctx context.Context, c Config, issuer, names string) (discovery, error) {
+	missed := c.Type + " " + issuer // its error names the kind
 	s.mu.Lock()
 	known, ok := s.discovered[issuer]
+	failed, recently := s.undiscovered[missed]
 	s.mu.Unlock()
-	if ok && time.Now().Before(known.until) {
+	switch {
+	case ok && time.Now().Before(known.until):
 		return known, nil
+	case recently && time.Now().Before(failed.until):
+		return discovery{}, failed.err
 	}
+	found, err := s.fetchDocument(ctx, c, issuer, names)
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.undiscovered == nil || len(s.undiscovered) >= maxDiscovered {
+			s.undiscovered = map[string]undiscovered{}
+		}
+		s.undiscovered[missed] = undiscovered{err, time.Now().Add(retryDiscovery)}
+	}
+	return found, err
+}
+
+func (s *Set) fetchDocument(ctx context.Context, c Config, issuer, names string) (discovery, error) {
 	// What is remembered must outlive this request.
 	ask := oidc.ClientContext(context.WithoutCancel(ctx), s.client())
 	if names != "" {

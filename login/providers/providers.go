@@ -149,9 +149,10 @@ type Set struct {
 	FacebookURL     string
 	FacebookGraph   string
 
-	mu         sync.Mutex
-	discovered map[string]discovery
-	now        func() time.Time // of how often keys are fetched; nil: time.Now
+	mu           sync.Mutex
+	discovered   map[string]discovery
+	undiscovered map[string]undiscovered
+	now          func() time.Time // of how often keys are fetched; nil: time.Now
 }
 
 // order is that of the buttons where nothing else says.

@@ -354,3 +354,26 @@ func TestEachKindIsToldToAskAgainInItsOwnWords(t *testing.T) {
 		}
 	}
 }
+
+// A provider that is away, or answers nonsense, is not asked by every call, and asked
+// again soon.
+func TestADocumentThatCannotBeHadIsAskedForSeldom(t *testing.T) {
+	s := plain(t, providers.OIDC)
+	s.fake.Discovery = func(document map[string]any) { document["issuer"] = "https://elsewhere.example" }
+	for range 5 {
+		if _, err := s.set.AuthorizeURL(t.Context(), s.config, sent); err == nil {
+			t.Fatal("another issuer's document is taken")
+		}
+	}
+	if asked := s.fake.Asked("/.well-known/openid-configuration"); asked != 1 {
+		t.Errorf("it was asked %d times", asked)
+	}
+	s.fake.Discovery = nil
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		if _, err := s.set.AuthorizeURL(t.Context(), s.config, sent); err == nil {
+			return
+		} else if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
