@@ -172,6 +172,8 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 				continue
 			case "Project.Clients": // what becomes of them is in the ledger
 				continue
+			case "Key.FoundIn": // says nothing of the key
+				continue
 			}
 			switch {
 			case !ok:

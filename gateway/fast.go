@@ -23,7 +23,7 @@ type fastCall struct {
 // newSession begins a connection of the engine.
 func (g *Gateway) newSession(c net.Conn) engine.Session {
 	f := &fastCall{info: g.connInfoFor(c)}
-	f.gateway, f.carrier, f.space = g, f, &f.own
+	f.gateway, f.carrier, f.space, f.kept = g, f, &f.own, &f.own.observed
 	g.running.Add(1)
 	return f
 }
@@ -66,7 +66,7 @@ func (c *fastCall) end() {
 	c.x = nil
 	gateway := c.gateway
 	c.call = call{} // in place: one with these fields would be made first and then moved
-	c.carrier, c.gateway, c.space = c, gateway, &c.own
+	c.carrier, c.gateway, c.space, c.kept = c, gateway, &c.own, &c.own.observed
 }
 
 func (c *fastCall) keyLines() (n int, value string) {

@@ -241,6 +241,7 @@ type call struct {
 	identity policy.Identity
 	upstream credential
 	space    *space        // of the path that carries it
+	kept     *any          // of space, where another call of the same caller may follow; else nil
 	tally    *policy.Tally // of space, once the call has been counted against limits; nil before, and without any
 	start    time.Time
 	status   int
@@ -255,7 +256,7 @@ type call struct {
 // space is memory for one call after the other of one caller: what was found out for
 // the last one mostly holds for the next.
 type space struct {
-	key       snapshot.Key // the one that was presented
+	key       snapshot.Key // the one that was presented; written by Keys alone, which takes it for what it has found
 	token     policy.Token // what the one that was presented says
 	tally     policy.Tally
 	consumers policy.Consumers

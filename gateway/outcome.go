@@ -28,8 +28,8 @@ type Outcome struct {
 	Start        time.Time
 	Duration     time.Duration
 
-	// Kept is for the observer, to find what it counts this caller's calls with again.
-	// Calls of which one begins after the other has ended share it.
+	// Kept is for the observer, to find what it counts this caller's calls with again;
+	// nil where no other follows. Calls that share it come one after the other.
 	Kept *any
 }
 
@@ -42,6 +42,6 @@ func (c *call) observe() {
 		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
 		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
-		Start: c.start, Duration: c.gateway.since(c.start), Kept: &c.space.observed,
+		Start: c.start, Duration: c.gateway.since(c.start), Kept: c.kept,
 	})
 }

@@ -172,9 +172,11 @@ func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error)
 	realm := policy.NewRealm(project)
 	return tx.ScanKeysOpening(row.ID, row.ProductID, func(row *models.APIKey) error {
 		k := n.snapshotOf(row)
-		if !realm.Here(&k) {
+		as, opens := realm.Here(&k)
+		if !opens {
 			return nil
 		}
+		k.ProjectID, k.Scopes, k.TenantID = project.ID, as.Scopes, as.TenantID
 		return fn(k)
 	})
 }

@@ -83,7 +83,7 @@ type Call struct {
 	Realm       *Realm
 	Environment string        // name of the environment called
 	KeyLines    int           // number of X-API-Key lines the caller sent
-	Key         *snapshot.Key // looked up by the only line; nil when that is malformed or unknown; Decide fits it to the project
+	Key         *snapshot.Key // looked up by the only line; nil when that is malformed or unknown
 	OldSecret   bool          // Key was found by the secret before its last rotation
 	Token       *Token        // verified; nil when none was sent or it was refused
 	TokenDenial Denial        // why the token that was sent does not count; zero when none was sent or it is verified
@@ -192,8 +192,9 @@ func decideKey(c *Call) Decision {
 	if c.KeyLines > 1 || k == nil {
 		return deny(InvalidKey)
 	}
+	as, opens := c.Realm.Here(k)
 	switch {
-	case !c.Realm.Here(k),
+	case !opens,
 		c.OldSecret && !k.GraceEndsAt.After(c.Now),
 		k.State != snapshot.KeyActive && k.State != snapshot.KeyFrozen,
 		!k.ExpiresAt.IsZero() && !k.ExpiresAt.After(c.Now),
@@ -201,7 +202,7 @@ func decideKey(c *Call) Decision {
 		return deny(InvalidKey)
 	case k.State == snapshot.KeyFrozen:
 		return deny(KeyFrozen)
-	case !c.Realm.Serves(k.TenantID):
+	case !c.Realm.Serves(as.TenantID):
 		return deny(WrongTenant)
 	case c.Realm.frozen(k.Owner):
 		return deny(UserFrozen)
@@ -212,8 +213,8 @@ func decideKey(c *Call) Decision {
 		ConsumerID:   c.Consumers.ID(c.Realm.ID, k.Owner),
 		Owner:        k.Owner,
 		CredentialID: k.ID,
-		Scopes:       k.Scopes,
-		TenantID:     k.TenantID,
+		Scopes:       as.Scopes,
+		TenantID:     as.TenantID,
 	}}
 }
 

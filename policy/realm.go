@@ -78,26 +78,34 @@ func (r *Realm) FallbackOwnerOf(tenantID string) string {
 	return r.FallbackOwner
 }
 
-// Here fits a key to this project and tells whether it opens it. A key of the
-// project's product has the scopes that its type's name stands for here (what a
-// partner may do is for each project to say) and, if it is of the tenant that
-// its own project calls default, the one called so here.
-func (r *Realm) Here(k *snapshot.Key) bool {
+// Standing is what a key is in a project that it opens.
+type Standing struct {
+	Scopes   []string
+	TenantID string
+}
+
+// Here tells whether a key opens this project, and as what. A key of the project's
+// product has the scopes that its type's name stands for here (what a partner may do
+// is for each project to say) and, if it is of the tenant that its own project calls
+// default, the one called so here. The key stays as it is: it may be kept for the
+// caller's next call, to which other projects or newer rules may apply.
+func (r *Realm) Here(k *snapshot.Key) (as Standing, opens bool) {
+	as = Standing{k.Scopes, k.TenantID}
 	if k.ProjectID == r.ID {
-		return true
+		return as, true
 	}
 	if k.ProductID == "" || k.ProductID != r.ProductID {
-		return false
+		return Standing{}, false
 	}
 	t := r.types[k.KeyType]
 	if t == nil {
-		return false
+		return Standing{}, false
 	}
-	k.ProjectID, k.Scopes = r.ID, t.Scopes
+	as.Scopes = t.Scopes
 	if k.Tenant == snapshot.DefaultTenant {
-		k.TenantID = r.ownTenant
+		as.TenantID = r.ownTenant
 	}
-	return true
+	return as, true
 }
 
 // KeyLimits are those that hold for a key here: its own, or its type's, or the

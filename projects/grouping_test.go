@@ -30,11 +30,16 @@ func (w *world) project(t *testing.T, id string) *snapshot.Project {
 // through.
 func (w *world) answer(t *testing.T, projectID, plaintext string) (code string, decision policy.Decision) {
 	t.Helper()
-	project, key := w.project(t, projectID), snapshot.Key{}
-	found, old := w.table.Lookup(policy.HashKey(plaintext), &key)
+	project := w.project(t, projectID)
+	key := w.connections[plaintext] // as a connection keeps it, from the last call to whichever project
+	if key == nil {
+		key = &snapshot.Key{}
+		w.connections[plaintext] = key
+	}
+	found, old := w.table.Lookup(policy.HashKey(plaintext), key)
 	call := policy.Call{Access: &project.Versions[0].Access, Realm: policy.NewRealm(project), Environment: "prod", KeyLines: 1, OldSecret: old, Now: models.Now()}
 	if found {
-		call.Key = &key
+		call.Key = key
 	}
 	decision = policy.Decide(&call)
 	return decision.Denial.Code, decision

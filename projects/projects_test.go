@@ -45,11 +45,13 @@ type world struct {
 
 	mu     sync.Mutex
 	served []*snapshot.Project
+
+	connections map[string]*snapshot.Key // of each key's callers, with what was found for the last call
 }
 
 func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
-	w := &world{table: keys.NewTable()}
+	w := &world{table: keys.NewTable(), connections: map[string]*snapshot.Key{}}
 	w.feed = &projects.Feed{DB: db, Keys: w.table, PublicURL: "https://postern.example", Log: testLogger(t), Publish: func(all []*snapshot.Project) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()

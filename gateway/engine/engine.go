@@ -106,14 +106,13 @@ func (s *Server) start(raw net.Conn) {
 	if s.Secure != nil {
 		raw = tls.Server(raw, s.Secure)
 	}
-	c := newConn(s, raw)
 	s.mu.Lock()
 	if s.closing.Load() {
 		s.mu.Unlock()
-		c.session.End()
 		_ = raw.Close()
 		return
 	}
+	c := newConn(s, raw) // a session begins only where Shutdown waits for its end
 	s.conns[c] = struct{}{}
 	s.mu.Unlock()
 	go c.serve()

@@ -73,7 +73,7 @@ func (x *Exchange) close() {
 			spoil(head)
 		}
 	}
-	if cap(x.page.out) <= maxPage {
+	if cap(x.page.out)+cap(x.page.heads[ofRequest])+cap(x.page.heads[ofAnswer]) <= maxPage {
 		pages.Put(x.page)
 	}
 	*x = Exchange{conn: x.conn, now: x.now}
@@ -84,7 +84,8 @@ func (x *Exchange) take() {
 	if x.taken {
 		return
 	}
-	x.taken = true
+	// Deciding may have taken its time, which is not the upstream's.
+	x.taken, x.now = true, x.Began.Add(time.Since(x.Began))
 	x.conn.in.use(x.headSize)
 	x.bodyLeft = x.Request.Length
 	x.lastAnswer = x.Request.Close || x.conn.server.closing.Load()

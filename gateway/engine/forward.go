@@ -46,6 +46,7 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 		if errors.Is(err, errStale) {
 			x.drop(b)
 			b = up.take()
+			again = again && b != nil
 			continue
 		}
 		silent := b.in.empty() && x.answer.Status == 0

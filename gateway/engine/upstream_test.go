@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -15,38 +16,20 @@ import (
 // waited was reset, because nothing of it has left.
 func TestACallIsNotLostWithAConnectionThatWasResetWhileItWaited(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = l.Close() })
 		reset := make(chan struct{})
-		go func() {
-			for first := true; ; first = false {
-				conn, err := l.Accept()
-				if err != nil {
-					return
-				}
-				if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
-					continue
-				}
-				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup")
-				if first {
-					<-reset
-					_ = conn.(*net.TCPConn).SetLinger(0)
-					_ = conn.Close()
-					reset <- struct{}{}
-				}
+		up := upstreamOf(t, func(n int, conn net.Conn, from *bufio.Reader) {
+			if _, err := http.ReadRequest(from); err != nil {
+				return
 			}
-		}()
-		up := NewUpstream(func(context.Context) (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) })
-		t.Cleanup(up.Close)
-		_, addr := start(t, answering(func(x *Exchange) bool {
-			if _, err := x.Forward(up, copying{x}); err != nil {
-				x.Answer(502, nil, []byte(err.Error()))
+			_, _ = io.WriteString(conn, anAnswer)
+			if n == 0 {
+				<-reset
+				_ = conn.(*net.TCPConn).SetLinger(0)
+				_ = conn.Close()
+				reset <- struct{}{}
 			}
-			return true
-		}), nil)
+		})
+		_, addr := start(t, forwarding(up, func() {}), nil)
 		conn := dial(t, addr)
 		from := bufio.NewReader(conn)
 		for call := range 2 {
@@ -64,6 +47,102 @@ func TestACallIsNotLostWithAConnectionThatWasResetWhileItWaited(t *testing.T) {
 				time.Sleep(10 * time.Millisecond) // until the reset has crossed loopback
 			}
 		}
+	}
+}
+
+// upstreamOf serves one connection after the other.
+func upstreamOf(t *testing.T, serve func(n int, conn net.Conn, from *bufio.Reader)) *Upstream {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for n := 0; ; n++ {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(n, conn, bufio.NewReader(conn))
+		}
+	}()
+	up := NewUpstream(func(context.Context) (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) })
+	t.Cleanup(up.Close)
+	return up
+}
+
+func forwarding(up *Upstream, before func()) answering {
+	return func(x *Exchange) bool {
+		before()
+		if _, err := x.Forward(up, copying{x}); err != nil {
+			x.Answer(502, nil, []byte(err.Error()))
+		}
+		return true
+	}
+}
+
+const anAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup"
+
+// What deciding takes is not taken from the upstream's time.
+func TestTheUpstreamsTimeBeginsWhenItIsAsked(t *testing.T) {
+	up := upstreamOf(t, func(_ int, conn net.Conn, from *bufio.Reader) {
+		for {
+			if _, err := http.ReadRequest(from); err != nil {
+				return
+			}
+			_, _ = io.WriteString(conn, anAnswer)
+		}
+	})
+	const limit = 300 * time.Millisecond
+	_, addr := start(t, forwarding(up, func() { time.Sleep(2 * limit) }), func(s *Server) { s.Limits.Header, s.Limits.Idle = limit, limit })
+	conn := dial(t, addr)
+	from := bufio.NewReader(conn)
+	for call := range 3 {
+		_, _ = io.WriteString(conn, plainRequest)
+		resp, err := http.ReadResponse(from, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 200 {
+			t.Errorf("call %d: %d %s", call+1, resp.StatusCode, body)
+		}
+	}
+}
+
+// A call is sent again where the connection had waited. One that was made for it and
+// closes without an answer has had the call.
+func TestACallIsNotSentAgainAfterAConnectionOfItsOwn(t *testing.T) {
+	var seen atomic.Int32
+	closed := make(chan struct{})
+	up := upstreamOf(t, func(n int, conn net.Conn, from *bufio.Reader) {
+		defer func() { _ = conn.Close() }()
+		if _, err := http.ReadRequest(from); err != nil {
+			return
+		}
+		if seen.Add(1); n == 0 {
+			_, _ = io.WriteString(conn, anAnswer)
+			_ = conn.Close()
+			close(closed)
+		}
+	})
+	_, addr := start(t, forwarding(up, func() {}), nil)
+	conn := dial(t, addr)
+	from := bufio.NewReader(conn)
+	for _, want := range []int{200, 502} {
+		_, _ = io.WriteString(conn, plainRequest)
+		resp, err := http.ReadResponse(from, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, _ := io.ReadAll(resp.Body); resp.StatusCode != want {
+			t.Errorf("%d %s, want %d", resp.StatusCode, body, want)
+		}
+		<-closed
+		time.Sleep(10 * time.Millisecond) // until the end has crossed loopback
+	}
+	if n := seen.Load(); n != 2 {
+		t.Errorf("the upstream got %d requests for 2 calls", n)
 	}
 }
 
