@@ -121,7 +121,17 @@ func TestKeysThatCannotBeHadAreAskedForSeldom(t *testing.T) {
 		a.fetched("an issuer that "+what, 1)
 		a.fake.Switch(nil)
 		a.later(keysEvery)
-		a.wants("when it is back", a.present(a.fake.Key, fakeoidc.KeyID), nil)
+		// go-oidc tells of the end of a fetch a moment before it can begin another: whoever
+		// comes in between still gets what the last one brought.
+		back := a.present(a.fake.Key, fakeoidc.KeyID)
+		for range 100 {
+			if back == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+			back = a.present(a.fake.Key, fakeoidc.KeyID)
+		}
+		a.wants("when it is back", back, nil)
 	}
 }
 
