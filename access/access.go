@@ -189,7 +189,7 @@ func Check(p Principal, team string, action Action) error {
 	}
 	role, ok := p.Roles[team]
 	if !ok {
-		return Refused(notFound, team, action)
+		return Refused(errNotFound, team, action)
 	}
 	if err := within(p, team, action); err != nil {
 		return err
@@ -201,9 +201,9 @@ func Check(p Principal, team string, action Action) error {
 }
 
 // NotFound is the one answer for what is absent and for what may not be seen.
-func NotFound() error { return notFound }
+func NotFound() error { return errNotFound }
 
-var notFound = fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
+var errNotFound = fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
 
 // OperatorsProject is Project for what only operators may do with a project, of
 // whichever team.
@@ -216,7 +216,7 @@ func OperatorsProject(tx *models.Tx, p Principal, ref string) (models.Project, e
 		return project, err
 	}
 	if !p.Operator && !p.CommandLine {
-		return project, notFound.Because(&Refusal{Action: ProjectTakedown, Team: project.TeamID, Project: project.ID})
+		return project, errNotFound.Because(&Refusal{Action: ProjectTakedown, Team: project.TeamID, Project: project.ID})
 	}
 	return project, nil
 }

@@ -84,7 +84,7 @@ func (p Principal) actor() string {
 
 // Refusal is the cause of a Check that said no: what was asked for, and whose.
 // The caller does not learn it; the audit log does.
-type Refusal struct {
+type Refusal struct { //nolint:errname // it is a refusal before it is an error
 	Action  Action
 	Team    string
 	Project string // id, "" where it is not known

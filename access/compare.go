@@ -195,7 +195,7 @@ func snake(name string) string {
 	for i, r := range letters {
 		if unicode.IsUpper(r) && i > 0 {
 			word := unicode.IsLower(letters[i-1]) || unicode.IsDigit(letters[i-1])
-			ends := i+1 < len(letters) && unicode.IsLower(letters[i+1]) && !(letters[i+1] == 's' && i+2 == len(letters))
+			ends := i+1 < len(letters) && unicode.IsLower(letters[i+1]) && (letters[i+1] != 's' || i+2 < len(letters))
 			if word || ends {
 				out.WriteByte('_')
 			}

@@ -11,5 +11,5 @@ func descriptors() uint64 {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return 0
 	}
-	return uint64(limit.Cur) // some systems have it signed
+	return uint64(limit.Cur) //nolint:unconvert // some systems have it signed
 }

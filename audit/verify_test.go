@@ -28,7 +28,7 @@ func record(t *testing.T, db *models.DB, teams ...string) {
 	err := db.Write(t.Context(), func(tx *models.Tx) error {
 		for _, team := range teams {
 			err := access.Record(tx, ana, access.Entry{Action: access.ProjectUpdate, Object: "prj_1", Team: team,
-				Detail: map[string]string{"name": "<shop> & ‮\xff"},
+				Detail: map[string]string{"name": "<shop> & \u202e\xff"},
 				Before: setting{Name: "a", Weight: 0.1, Tags: []string{}}, After: setting{Name: "é\u2028", Weight: 1e21, Tags: []string{"x"}, Count: 1 << 40, On: true}})
 			if err != nil {
 				return err

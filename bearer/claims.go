@@ -61,7 +61,7 @@ func allClaims(payload []byte, mayBeOurs bool) (claims, bool) {
 			ownClaims
 		}
 		if json.Unmarshal(payload, &both) == nil {
-			both.claims.own = &both.ownClaims
+			both.own = &both.ownClaims
 			return both.claims, true
 		}
 	}

@@ -89,7 +89,7 @@ func call[Out any](ctx context.Context, c *Client, method string, in any, segmen
 
 func exchange[Out any](ctx context.Context, c *Client, method string, in any, query string, segments []string) (Out, error) {
 	var out Out
-	answer, err := c.send(ctx, method, in, query, segments)
+	answer, err := c.send(ctx, method, in, query, segments) //nolint:bodyclose // decoded closes it
 	if err != nil {
 		return out, err
 	}
@@ -105,9 +105,9 @@ func decoded[Out any](c *Client, answer *http.Response) (Out, error) {
 	return out, nil
 }
 
-// discard makes a call whose answer has no body.
-func (c *Client) discard(ctx context.Context, method string, segments ...string) error {
-	answer, err := c.send(ctx, method, nil, "", segments)
+// remove makes a call whose answer has no body.
+func (c *Client) remove(ctx context.Context, segments ...string) error {
+	answer, err := c.send(ctx, http.MethodDelete, nil, "", segments)
 	if err != nil {
 		return err
 	}

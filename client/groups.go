@@ -66,7 +66,7 @@ func (c *Client) UpdateGroup(ctx context.Context, id string, in GroupInput) (Gro
 
 // DeleteGroup removes a group; who is in it stays.
 func (c *Client) DeleteGroup(ctx context.Context, id string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "groups", id)
+	return c.remove(ctx, "api", "v1", "groups", id)
 }
 
 // GroupMembers goes through who is in a group directly.
@@ -81,7 +81,7 @@ func (c *Client) SetGroupMember(ctx context.Context, group, user, role string) (
 
 // RemoveGroupMember takes a user out of a group.
 func (c *Client) RemoveGroupMember(ctx context.Context, group, user string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "groups", group, "members", user)
+	return c.remove(ctx, "api", "v1", "groups", group, "members", user)
 }
 
 // NestGroup puts a group into another.
@@ -91,5 +91,5 @@ func (c *Client) NestGroup(ctx context.Context, group, child string) (Group, err
 
 // UnnestGroup takes a group out of another.
 func (c *Client) UnnestGroup(ctx context.Context, group, child string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "groups", group, "children", child)
+	return c.remove(ctx, "api", "v1", "groups", group, "children", child)
 }

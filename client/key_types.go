@@ -41,5 +41,5 @@ func (c *Client) UpdateKeyType(ctx context.Context, project, keyType string, cha
 
 // DeleteKeyType removes a key type that no key is of.
 func (c *Client) DeleteKeyType(ctx context.Context, project, keyType string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "projects", project, "key-types", keyType)
+	return c.remove(ctx, "api", "v1", "projects", project, "key-types", keyType)
 }

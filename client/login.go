@@ -123,7 +123,7 @@ func (c *Client) UpdateAppClient(ctx context.Context, id string, change AppClien
 
 // DeleteAppClient ends an app client and every login with it.
 func (c *Client) DeleteAppClient(ctx context.Context, id string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "app-clients", id)
+	return c.remove(ctx, "api", "v1", "app-clients", id)
 }
 
 // Providers goes through an app client's providers in the order of their buttons.
@@ -144,5 +144,5 @@ func (c *Client) UpdateProvider(ctx context.Context, id string, change ProviderC
 
 // DeleteProvider takes a provider away from its app client.
 func (c *Client) DeleteProvider(ctx context.Context, id string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "providers", id)
+	return c.remove(ctx, "api", "v1", "providers", id)
 }

@@ -47,5 +47,5 @@ func (c *Client) RenameProduct(ctx context.Context, product, displayName string)
 
 // DeleteProduct removes a product without projects.
 func (c *Client) DeleteProduct(ctx context.Context, product string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "products", product)
+	return c.remove(ctx, "api", "v1", "products", product)
 }

@@ -57,7 +57,7 @@ func (c *Client) UpdateTenant(ctx context.Context, tenant string, change TenantC
 
 // DeleteTenant removes a tenant that nothing is of.
 func (c *Client) DeleteTenant(ctx context.Context, tenant string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "tenants", tenant)
+	return c.remove(ctx, "api", "v1", "tenants", tenant)
 }
 
 // AttachTenant makes a project serve a tenant.
@@ -67,5 +67,5 @@ func (c *Client) AttachTenant(ctx context.Context, project, tenant string) (Tena
 
 // DetachTenant ends that a project serves a tenant.
 func (c *Client) DetachTenant(ctx context.Context, project, tenant string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "projects", project, "tenants", tenant)
+	return c.remove(ctx, "api", "v1", "projects", project, "tenants", tenant)
 }

@@ -94,7 +94,7 @@ func (c *Client) UnfreezeUser(ctx context.Context, id string) (User, error) {
 
 // DeleteUser removes a user with their identities.
 func (c *Client) DeleteUser(ctx context.Context, id string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "users", id)
+	return c.remove(ctx, "api", "v1", "users", id)
 }
 
 // Approval lets people into a tenant whose provider confirms their address.
@@ -125,7 +125,7 @@ func (c *Client) Approve(ctx context.Context, tenant string, in NewApproval) (Ap
 
 // Disapprove ends an approval.
 func (c *Client) Disapprove(ctx context.Context, tenant, id string) error {
-	return c.discard(ctx, http.MethodDelete, "api", "v1", "tenants", tenant, "approvals", id)
+	return c.remove(ctx, "api", "v1", "tenants", tenant, "approvals", id)
 }
 
 // Entry is who may come to a tenant.

@@ -215,14 +215,15 @@ func (s *Service) UpdateGroup(ctx context.Context, p access.Principal, id, ifMat
 func (s *Service) changeGroup(ctx context.Context, p access.Principal, id string, change func(*models.Tx, *models.UserGroup, *changedGroup) error) (GroupDetail, error) {
 	var out GroupDetail
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, at, err := findGroup(tx, p, id, access.UserUpdate)
+		_, at, err := findGroup(tx, p, id, access.UserUpdate)
 		if err != nil {
 			return err
 		}
 		if _, err := tx.LockTenant(at.ID); err != nil {
 			return err
 		}
-		if row, err = tx.UserGroupByID(id); err != nil { // as it is now that others have to wait
+		row, err := tx.UserGroupByID(id) // as it is now that others have to wait
+		if err != nil {
 			return absent(err)
 		}
 		before, after := changedGroup{}, changedGroup{}

@@ -130,10 +130,10 @@ func (a *application) exchange(t *testing.T, login client.ProxyLogin) signedIn {
 		Access string `json:"access_token"`
 		ID     string `json:"id_token"`
 	}
-	answer, err := http.PostForm(login.Issuer+"/token", form)
+	answer, err := http.PostForm(login.Issuer+"/token", form) //nolint:forbidigo // the server under test
 	readJSON(t, answer, err, &tokens)
 	var keys jose.JSONWebKeySet
-	answer, err = http.Get(login.Issuer + "/jwks.json")
+	answer, err = http.Get(login.Issuer + "/jwks.json") //nolint:forbidigo // as above
 	readJSON(t, answer, err, &keys)
 	verified[jwt.Claims](t, tokens.Access, keys)
 	claims := verified[idClaims](t, tokens.ID, keys)

@@ -103,7 +103,7 @@ func TestWhatIsAgreedOnIsSpoken(t *testing.T) {
 	}
 	for _, version := range []uint16{tls.VersionTLS10, tls.VersionTLS11} {
 		config := r.secure.Clone()
-		config.MinVersion, config.MaxVersion = version, version //nolint:gosec // it is to be refused
+		config.MinVersion, config.MaxVersion = version, version
 		if conn, err := tls.Dial("tcp", r.addr, config); err == nil {
 			_ = conn.Close()
 			t.Errorf("%s was spoken", tls.VersionName(version))

@@ -131,7 +131,7 @@ func TestAWrongCodeIsRecordedButNotRepeated(t *testing.T) {
 				}
 				continue
 			}
-			if len(added) != 1 || string(added[0].Action) != tt.action || added[0].Outcome != models.OutcomeRefused ||
+			if len(added) != 1 || added[0].Action != tt.action || added[0].Outcome != models.OutcomeRefused ||
 				added[0].Detail["code"] != tt.code || added[0].Actor != o.principal.Account {
 				t.Errorf("%s: recorded %+v", name, added)
 			}

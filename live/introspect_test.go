@@ -142,7 +142,7 @@ func TestAStuckIssuerKeepsNobodyElseWaiting(t *testing.T) {
 		release, arrived := make(chan struct{}), make(chan struct{}, live.MaxInside)
 		let := sync.OnceFunc(func() { close(release) })
 		t.Cleanup(let)
-		stuck.does(func(w http.ResponseWriter, r *http.Request) {
+		stuck.does(func(w http.ResponseWriter, _ *http.Request) {
 			arrived <- struct{}{}
 			<-release
 			_, _ = w.Write([]byte(`{"active":true,"sub":"alice"}`))

@@ -29,7 +29,7 @@ func (a *Asker) recognize(token string, whom *policy.Asked) (provider *policy.As
 }
 
 func (a *Asker) looksLike(token string, of *policy.AskedProvider) bool {
-	config := providers.Config{Type: of.Type, Issuer: of.Provider.Issuer, ClientID: of.AppID}
+	config := providers.Config{Type: of.Type, Issuer: of.Issuer, ClientID: of.AppID}
 	return a.Login.Providers.Recognizes(config, token, of.TokenUpstream == snapshot.ProviderIDToken)
 }
 

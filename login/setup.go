@@ -93,8 +93,7 @@ func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, v
 	if err := s.fill(&row, out); err != nil {
 		return out, err
 	}
-	switch types := (TokenTypes{row.TokenClient, row.TokenUpstream}); {
-	case !verified && types.needsGateway():
+	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); !verified && types.needsGateway() {
 		return out, fault.InvalidField("/token_type/upstream", "method_missing", "The gateway replaces a token where it verifies it. Name jwt among requests_auth.methods, or leave upstream out.")
 	}
 	return out, nil

@@ -106,7 +106,7 @@ func (s *Service) Logout(ctx context.Context, in LogoutInput) (back string, clie
 	}
 	u, err := url.Parse(in.To)
 	if err != nil || in.State == "" {
-		return in.To, client, nil
+		return in.To, client, nil //nolint:nilerr // it is one of those that were registered, as it stands
 	}
 	if u.RawQuery != "" {
 		u.RawQuery += "&"

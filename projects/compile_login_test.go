@@ -93,7 +93,7 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 		if _, err := h.UpdateAccess(t.Context(), h.owner, h.project, h.version(t), "", looksAtTokens); err != nil {
 			t.Fatal(err)
 		}
-		app, id, upstream := "app-1", "", login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}
+		app, upstream := "app-1", login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}
 		provider, err := h.login.CreateProvider(t.Context(), h.owner, h.client, login.ProviderInput{Type: providers.OIDC, Issuer: "https://accounts.example",
 			ClientID: &app, ClientSecret: new(secrets.Secret("never in a snapshot")), Tokens: &upstream})
 		if err != nil {
@@ -112,7 +112,7 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 		if len(keys) != 1 || keys[0].Algorithm != "ES256" || !strings.Contains(keys[0].JWK, keys[0].ID) || strings.Contains(keys[0].JWK, `"d"`) {
 			t.Fatalf("the first key: %+v", keys)
 		}
-		id = keys[0].ID
+		id := keys[0].ID
 		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE signing_keys SET created_at = $1, active_at = $1", models.Now().Add(-91*24*time.Hour)); err != nil {
 			t.Fatal(err)
 		}

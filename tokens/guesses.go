@@ -1,12 +1,12 @@
 package tokens
 
 import (
-	"postern/policy"
 	"sync"
 	"time"
 
 	"postern/access"
 	"postern/accounts"
+	"postern/policy"
 )
 
 // How many wrong user codes an account, or a network, may try within a window. Of

@@ -38,7 +38,8 @@ func (s *slot) set(c *Call) {
 		text = append(append(text, c.Path[:maxPath]...), "…"...)
 	}
 	ip := len(text)
-	s.call, s.text, s.path, s.ip = *c, append(text, c.RemoteIP...), path, ip
+	text = append(text, c.RemoteIP...)
+	s.call, s.text, s.path, s.ip = *c, text, path, ip
 	s.call.Method, s.call.Path, s.call.RemoteIP, s.call.Kept = "", "", "", nil
 }
 

@@ -137,9 +137,9 @@ func openBrowser(ctx context.Context, address string) error {
 	case "darwin":
 		program = "open"
 	case "windows":
-		return exec.CommandContext(ctx, "rundll32", "url.dll,FileProtocolHandler", address).Start()
+		return exec.CommandContext(ctx, "rundll32", "url.dll,FileProtocolHandler", address).Start() //nolint:gosec // a web address, see above
 	}
-	return exec.CommandContext(ctx, program, address).Start()
+	return exec.CommandContext(ctx, program, address).Start() //nolint:gosec // a web address, see above
 }
 
 // revokeOwn ends a token by itself.

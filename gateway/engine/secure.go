@@ -19,7 +19,7 @@ func (c *conn) secure() next {
 	if !c.rest(now, limit) {
 		return end
 	}
-	err := over.Handshake()
+	err := over.Handshake() //nolint:noctx // the deadlines above bound it; a context would cost a goroutine
 	c.rested()
 	switch {
 	case err != nil:

@@ -79,7 +79,7 @@ func TestLiesOfFacebookAreRefused(t *testing.T) {
 // error of the connection names addresses.
 func TestFacebookErrorsHoldNoAddress(t *testing.T) {
 	fake, s := book(t)
-	fake.Graph = func(w http.ResponseWriter, r *http.Request) bool {
+	fake.Graph = func(_ http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/debug_token") {
 			panic(http.ErrAbortHandler)
 		}

@@ -113,7 +113,7 @@ func (s *Set) fetchDocument(ctx context.Context, c Config, issuer, names string)
 	provider, err := oidc.NewProvider(ask, issuer)
 	if err != nil {
 		// Its text can hold the whole document.
-		return discovery{}, unreachable(c, fmt.Errorf("discovery: %.200s", withoutURL(err)))
+		return discovery{}, unreachable(c, fmt.Errorf("discovery: %.200s", withoutURL(err).Error()))
 	}
 	found := discovery{provider: provider, until: time.Now().Add(discoveryTTL)}
 	if err := provider.Claims(&found.more); err != nil {

@@ -139,6 +139,6 @@ func (noIDTokens) issues(*Set, Config, string) bool { return false }
 
 func (noIDTokens) names(*Set, Config) string { return "" }
 
-func (noIDTokens) identity(context.Context, *Set, Config, string) (Person, error) {
+func (noIDTokens) identity(context.Context, *Set, Config, string) (Person, error) { //nolint:unparam // of an interface
 	return Person{}, fmt.Errorf("it has no ID tokens: %w", verdict.ErrRefused)
 }

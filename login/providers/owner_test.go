@@ -105,7 +105,7 @@ var every = map[string]func(t *testing.T) *presented{
 			delete(c, "appid")
 		}
 		return &presented{stage: s, token: fakemicrosoft.Access(s.fake, own), path: "/keys", want: providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
-			garbage: fakeoidc.Sign(strangerKey(), claimsOf(s.fake, own))}
+			garbage: fakeoidc.Sign(strangerKey(), claimsOf(own))}
 	},
 	"microsoft id": func(t *testing.T) *presented {
 		s := microsoft(t)
@@ -131,7 +131,7 @@ var every = map[string]func(t *testing.T) *presented{
 	},
 }
 
-func claimsOf(fake *fakeoidc.Provider, change func(map[string]any)) map[string]any {
+func claimsOf(change func(map[string]any)) map[string]any {
 	claims := map[string]any{"tid": fakemicrosoft.TenantID, "oid": fakemicrosoft.ObjectID, "exp": time.Now().Add(time.Hour).Unix()}
 	change(claims)
 	return claims

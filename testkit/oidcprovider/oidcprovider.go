@@ -105,7 +105,7 @@ func (p *Provider) Register(t testing.TB, redirectURIs ...string) Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.Post(p.Issuer+"/reg", "application/json", bytes.NewReader(body))
+	answer, err := http.Post(p.Issuer+"/reg", "application/json", bytes.NewReader(body)) //nolint:forbidigo // the provider under test, on loopback
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func (p *Provider) SignIn(t testing.TB, authorizeURL, name string) *url.URL {
 	}
 	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer browser.CloseIdleConnections()
-	answer, err := browser.Get(authorizeURL)
+	answer, err := browser.Get(authorizeURL) //nolint:bodyclose // step closes it
 	for range maxSteps {
 		if err != nil {
 			t.Fatalf("sign in at the provider: %v", err)
@@ -143,11 +143,11 @@ func (p *Provider) SignIn(t testing.TB, authorizeURL, name string) *url.URL {
 		next, form := step(t, answer, name)
 		switch {
 		case form != nil:
-			answer, err = browser.PostForm(next.String(), form)
+			answer, err = browser.PostForm(next.String(), form) //nolint:bodyclose // step closes it
 		case !strings.HasPrefix(next.String(), p.Issuer+"/"):
 			return next
 		default:
-			answer, err = browser.Get(next.String())
+			answer, err = browser.Get(next.String()) //nolint:bodyclose // step closes it
 		}
 	}
 	t.Fatal("sign in at the provider: no end of pages")

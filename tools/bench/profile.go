@@ -69,5 +69,5 @@ func fetchProfile(ctx context.Context, url, file string) error {
 	if err != nil || resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("fetch the profile: %s, %w", resp.Status, err)
 	}
-	return os.WriteFile(file, profile, 0o644) //nolint:gosec // it is committed, and says nothing of its maker
+	return os.WriteFile(file, profile, 0o600)
 }

@@ -49,7 +49,7 @@ func settle(ctx context.Context, s *server) (*town, error) {
 			return nil, fmt.Errorf("listen for the upstream %s: %w", p.name, err)
 		}
 		t.upstreams = append(t.upstreams, l)
-		go func() { _ = http.Serve(l, p.handle) }() //nolint:gosec // an upstream of ours, on loopback
+		go func() { _ = http.Serve(l, p.handle) }()
 		if *p.path, err = s.createProject(ctx, p.name, "http://"+l.Addr().String()); err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func ask(conn net.Conn, from *bufio.Reader, path string) error {
 	if _, err := io.WriteString(conn, request(path)); err != nil {
 		return fmt.Errorf("call %s: %w", path, err)
 	}
-	resp, err := http.ReadResponse(from, nil)
+	resp, err := http.ReadResponse(from, nil) //nolint:bodyclose // it is read to its end below
 	if err != nil {
 		return fmt.Errorf("read the answer of %s: %w", path, err)
 	}
