@@ -16,14 +16,14 @@ import (
 type admission struct {
 	net.Listener
 	max, perAddress int
-	exempt          func(netip.Addr) bool // whose connections stand for many callers'
-	makeRoom        func()                // asks one that waits for a request to end
-	full            func(what string)     // told of those turned away, once in a while
+	exempt          func(netip.Addr) bool             // whose connections stand for many callers'
+	makeRoom        func()                            // asks one that waits for a request to end
+	full            func(what string, suppressed int) // told of those turned away, once in a while
 
 	mu   sync.Mutex
 	open int
 	from map[netip.Prefix]int
-	told time.Time
+	told seldom
 }
 
 // tellEvery bounds how often a flood is worth a line of the log.
@@ -87,13 +87,10 @@ func (a *admission) turnAway(conn net.Conn, why string) {
 	}
 	_ = conn.Close()
 	a.mu.Lock()
-	quiet := time.Since(a.told) < tellEvery
-	if !quiet {
-		a.told = time.Now()
-	}
+	suppressed, due := a.told.due(tellEvery, time.Now())
 	a.mu.Unlock()
-	if !quiet {
-		a.full(why)
+	if due {
+		a.full(why, suppressed)
 	}
 }
 

@@ -339,7 +339,7 @@ func (c *call) serve() {
 		c.refuse(policy.LoopDetected)
 		return
 	}
-	underWay := c.route.environment.underWay
+	underWay := &c.route.environment.health.underWay
 	if underWay.Add(1) > c.gateway.limits.UnderWay {
 		underWay.Add(-1)
 		c.warn("too many calls under way to one environment", nil)
@@ -378,14 +378,4 @@ func (c *call) unanswered(err error) {
 func isTimeout(err error) bool {
 	timeout, ok := errors.AsType[net.Error](err)
 	return (ok && timeout.Timeout()) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// warn logs what an operator may want to look into. Neither path, query nor
-// header goes to the log: any of them can hold a secret.
-func (c *call) warn(what string, err error) {
-	log := c.gateway.log.With("project", c.route.project.name, "version", c.route.version.name, "environment", c.route.environment.name)
-	if err != nil {
-		log = log.With("error", err.Error())
-	}
-	log.Warn(what)
 }

@@ -79,7 +79,9 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) admit(l net.Listener) net.Listener {
 	g := s.gateway
 	a := &admission{Listener: l, max: g.limits.Conns, perAddress: g.limits.ConnsFromOne, exempt: g.isTrusted, makeRoom: func() {}}
-	a.full = func(what string) { g.log.Warn("turned callers away: " + what) }
+	a.full = func(what string, suppressed int) {
+		g.log.Warn("turned callers away: "+what, "suppressed", suppressed)
+	}
 	if s.engine != nil {
 		a.makeRoom = s.engine.EndIdle
 	}

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"postern/egress"
@@ -22,7 +21,7 @@ type table struct {
 	projects  map[string]*project
 	compiled  map[*snapshot.Project]*project
 	upstreams map[string]*engine.Upstream    // by scheme and host
-	underWay  map[string]*atomic.Int64       // by environment id
+	health    map[string]*health             // by environment id
 	carried   map[string]*allowance          // by project id
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
 }
@@ -51,7 +50,7 @@ type environment struct {
 	path         string // of the target, escaped
 	oddPort      bool   // neither 80 nor 443
 	upstream     *engine.Upstream
-	underWay     *atomic.Int64 // calls of this environment, through every table
+	health       *health
 }
 
 // route is where a call goes.
@@ -176,7 +175,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect func
 		projects:  make(map[string]*project, len(projects)),
 		compiled:  make(map[*snapshot.Project]*project, len(projects)),
 		upstreams: make(map[string]*engine.Upstream, len(last.upstreams)),
-		underWay:  make(map[string]*atomic.Int64, len(last.underWay)),
+		health:    make(map[string]*health, len(last.health)),
 		carried:   make(map[string]*allowance, len(last.carried)),
 		clients:   make(map[string]*snapshot.AppClient, len(last.clients)),
 	}
@@ -200,7 +199,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect func
 		}
 		for i := range p.versions {
 			for _, e := range p.versions[i].environments {
-				next.upstreams[e.scheme+"://"+e.host], next.underWay[e.id] = e.upstream, e.underWay
+				next.upstreams[e.scheme+"://"+e.host], next.health[e.id] = e.upstream, e.health
 			}
 		}
 	}
@@ -277,11 +276,9 @@ func compileEnvironment(e snapshot.Environment, connect func(*environment) *engi
 		out.upstream = connect(&out)
 	}
 	next.upstreams[key] = out.upstream
-	// Counted for each environment: with one count for a host, whoever makes a
-	// proxy to it could use up the calls of everybody else who has one.
-	if out.underWay = last.underWay[e.ID]; out.underWay == nil {
-		out.underWay = new(atomic.Int64)
-	}
+	// For each environment: with one count of calls for a host, whoever makes a
+	// proxy to it could use up those of everybody else who has one.
+	out.health = cmp.Or(last.health[e.ID], &health{})
 	return out, nil
 }
 
