@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"time"
@@ -14,8 +16,9 @@ import (
 // attack is something that goes wrong. begin returns when it is under way, with
 // what ends it.
 type attack struct {
-	name  string
-	begin func(ctx context.Context) (end func(), err error)
+	name    string
+	begin   func(ctx context.Context) (end func(), err error)
+	without bool // the gateway: what the machine itself has to bear, held to no bound
 }
 
 // How many there are of each.
@@ -23,7 +26,7 @@ const (
 	slowCallers  = 500
 	stuckCalls   = 1000
 	brokenCalls  = 16
-	brokenPace   = 20 * time.Millisecond // of each of them
+	brokenPace   = 20 * time.Millisecond // of each of them, on average
 	slowPace     = 100 * time.Millisecond
 	addresses    = 8 // that idle connections come from: one may not have them all
 	dialsAtATime = 64
@@ -31,10 +34,11 @@ const (
 
 func attacks(s settings, t *town) []attack {
 	return []attack{
-		{fmt.Sprintf("%d callers who send a header byte by byte", slowCallers), t.slowloris},
-		{fmt.Sprintf("%d calls at an upstream that is stuck", stuckCalls), t.hang},
-		{"an upstream that dies in every answer", t.breakOff},
-		{fmt.Sprintf("%d idle connections", s.idle), func(ctx context.Context) (func(), error) { return t.hold(ctx, s.idle) }},
+		{name: fmt.Sprintf("%d callers who send a header byte by byte", slowCallers), begin: t.slowloris},
+		{name: fmt.Sprintf("%d calls at an upstream that is stuck", stuckCalls), begin: t.hang},
+		{name: "an upstream that dies in every answer", begin: t.breakOff(t.gateway)},
+		{name: "the same calls, past the gateway", begin: t.breakOff(t.dying), without: true},
+		{name: fmt.Sprintf("%d idle connections", s.idle), begin: func(ctx context.Context) (func(), error) { return t.hold(ctx, s.idle) }},
 	}
 }
 
@@ -110,20 +114,45 @@ func (t *town) hang(ctx context.Context) (func(), error) {
 }
 
 // breakOff makes calls whose answers end in the middle, and the connection with
-// them.
-func (t *town) breakOff(ctx context.Context) (func(), error) {
-	return t.crowd(ctx, brokenCalls, func(net.Conn) error { return nil }, func(ctx context.Context, _ net.Conn) {
-		for tick := time.NewTicker(brokenPace); ctx.Err() == nil; {
-			select {
-			case <-ctx.Done():
-			case <-tick.C:
-				if conn, err := t.dial(ctx, ""); err == nil {
-					_ = ask(conn, bufio.NewReader(conn), t.broken)
-					_ = conn.Close()
+// them. The callers know nothing of each other: in step they would be a queue of
+// their own making.
+func (t *town) breakOff(addr string) func(context.Context) (func(), error) {
+	return func(ctx context.Context) (func(), error) {
+		first := func(net.Conn) error { return t.callDying(ctx, addr) }
+		return t.crowd(ctx, brokenCalls, first, func(ctx context.Context, _ net.Conn) {
+			for ctx.Err() == nil {
+				select {
+				case <-ctx.Done():
+				case <-time.After(rand.N(2 * brokenPace)): //nolint:gosec // it is no secret when a call is made
+					_ = t.callDying(ctx, addr)
 				}
 			}
-		}
-	})
+		})
+	}
+}
+
+// callDying calls the upstream that dies and reads what there is, at no more cost
+// than that. An answer that does not begin and break off is an error.
+func (t *town) callDying(ctx context.Context, addr string) error {
+	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", addr, err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	if _, err := io.WriteString(conn, request(t.broken)); err != nil {
+		return fmt.Errorf("call %s: %w", t.broken, err)
+	}
+	got, err := io.ReadAll(conn)
+	if isTimeout(err) || !bytes.HasPrefix(got, []byte("HTTP/1.1 200 ")) || !bytes.HasSuffix(got, []byte("\r\n\r\n"+halfBody)) {
+		return fmt.Errorf("%s does not break off after half of its answer: %.100q, %w", t.broken, got, err)
+	}
+	return nil
+}
+
+func isTimeout(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
 }
 
 // hold makes connections that have been of use once and then wait.

@@ -18,6 +18,7 @@ import (
 type town struct {
 	gateway                string // host:port
 	healthy, stuck, broken string // paths of their environments
+	dying                  string // host:port of the broken one's upstream
 	upstreams              []net.Listener
 	release                chan struct{} // ends the calls at the stuck upstream
 }
@@ -25,36 +26,55 @@ type town struct {
 func settle(ctx context.Context, s *server) (*town, error) {
 	t := &town{gateway: s.gateway, release: make(chan struct{})}
 	body := strings.Repeat("x", 1024)
+	healthy := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }
+	stuck := func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-t.release:
+		}
+	}
 	for _, p := range []struct {
-		name   string
-		path   *string
-		handle http.HandlerFunc
+		name  string
+		path  *string
+		serve func(net.Listener)
 	}{
-		{"healthy", &t.healthy, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }},
-		{"stuck", &t.stuck, func(_ http.ResponseWriter, r *http.Request) {
-			select {
-			case <-r.Context().Done():
-			case <-t.release:
-			}
-		}},
-		{"broken", &t.broken, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", "1024")
-			_, _ = io.WriteString(w, body[:512])
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		}},
+		{"healthy", &t.healthy, func(l net.Listener) { _ = http.Serve(l, http.HandlerFunc(healthy)) }},
+		{"stuck", &t.stuck, func(l net.Listener) { _ = http.Serve(l, http.HandlerFunc(stuck)) }},
+		{"broken", &t.broken, dieInEveryAnswer},
 	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, fmt.Errorf("listen for the upstream %s: %w", p.name, err)
 		}
 		t.upstreams = append(t.upstreams, l)
-		go func() { _ = http.Serve(l, p.handle) }()
+		go p.serve(l)
 		if *p.path, err = s.createProject(ctx, p.name, "http://"+l.Addr().String()); err != nil {
 			return nil, err
 		}
 	}
+	t.dying = t.upstreams[len(t.upstreams)-1].Addr().String()
 	return t, nil
+}
+
+// halfBody is what the upstream that dies gets out.
+var halfBody = strings.Repeat("x", 512)
+
+// dieInEveryAnswer answers with half of what it promises, and hangs up: with
+// nothing of its own that costs more, because it takes its time from the gateway.
+func dieInEveryAnswer(l net.Listener) {
+	half := []byte("HTTP/1.1 200 OK\r\nContent-Length: 1024\r\n\r\n" + halfBody)
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer func() { _ = conn.Close() }()
+			if _, err := conn.Read(make([]byte, 4<<10)); err == nil {
+				_, _ = conn.Write(half)
+			}
+		}()
+	}
 }
 
 func (t *town) close() {
