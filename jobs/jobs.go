@@ -70,7 +70,7 @@ func New(db *models.DB, exports Exports, log *slog.Logger, others ...Kind) (*Que
 		Logger:            log,
 		Workers:           workers,
 		Queues:            queues,
-		FetchPollInterval: 250 * time.Millisecond,
+		FetchPollInterval: 500 * time.Millisecond, // where the database cannot announce a job: SQLite
 		PeriodicJobs:      schedule,
 		ErrorHandler:      &logErrors{log: log},
 	})

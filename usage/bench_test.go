@@ -18,6 +18,8 @@ func BenchmarkObserve(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		mine := call
+		var kept any
+		mine.Kept = &kept
 		for pb.Next() {
 			r.Observe(mine)
 		}

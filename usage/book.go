@@ -49,17 +49,27 @@ func (b *book) ring(project string) *ring {
 	return found
 }
 
-func (b *book) write(c *Call) {
-	r := b.ring(c.ProjectID)
+// write puts a call into its project's ring and leaves another one in the slot.
+func (b *book) write(s *slot) {
+	r := b.ring(s.project)
 	if r == nil {
-		if b.reserved.Load()+chunk > int64(b.entries) && !b.evict(c.Start) {
+		if b.reserved.Load()+chunk > int64(b.entries) && !b.evict(time.Unix(0, s.start)) {
 			b.dropped.Add(1)
 			return
 		}
-		made, _ := b.rings.LoadOrStore(c.ProjectID, newRing())
+		made, _ := b.rings.LoadOrStore(s.project, newRing())
 		r = made.(*ring)
 	}
-	r.write(c, b.mayGrow)
+	r.write(s, b.mayGrow)
+}
+
+// drop counts a call that the log could not take.
+func (b *book) drop(project string) {
+	if r := b.ring(project); r != nil {
+		r.dropped.Add(1)
+		return
+	}
+	b.dropped.Add(1)
 }
 
 // mayGrow reserves one more chunk for a ring, unless that is too much for it or

@@ -9,8 +9,14 @@ import (
 	"time"
 )
 
-func numbered(project string, n int, at time.Time) *Call {
-	return &Call{ProjectID: project, Method: "GET", Path: fmt.Sprintf("/%d", n), RemoteIP: "192.0.2.7", Status: 200, Start: at}
+func numbered(project string, n int, at time.Time) *slot {
+	return packed(Call{ProjectID: project, Method: "GET", Path: fmt.Sprintf("/%d", n), RemoteIP: "192.0.2.7", Status: 200, Start: at})
+}
+
+func packed(c Call) *slot {
+	var s slot
+	s.set(&c)
+	return &s
 }
 
 func numbers(list []entry) (out []uint64) {
@@ -72,7 +78,7 @@ func TestARingIsReadInParts(t *testing.T) {
 func TestAnEntryKeepsItsOwnCopyAndABoundedOne(t *testing.T) {
 	b := newBook(1<<20, chunk)
 	c := Call{ProjectID: "prj_1", Method: strings.Repeat("M", 100), Path: "/" + strings.Repeat("p", 1000), RemoteIP: "2001:db8::7", Code: "invalid_key"}
-	b.write(&c)
+	b.write(packed(c))
 	got := b.ring("prj_1").before(2, 1)[0].call
 	if len(got.Method) != maxMethod || got.Path != c.Path[:maxPath]+"…" || got.RemoteIP != c.RemoteIP || got.Code != c.Code {
 		t.Errorf("got %+v", got)

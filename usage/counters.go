@@ -1,9 +1,6 @@
 package usage
 
 import (
-	"math/rand/v2"
-	"runtime"
-	"sync"
 	"time"
 
 	"postern/models"
@@ -26,69 +23,52 @@ type sums struct {
 // tally is what was counted since the last time it was taken.
 type tally map[counter]*sums
 
-// shard is one of several places to count, so that calls on different cores
-// seldom meet. It fills its cache lines, or they would meet there.
-type shard struct {
-	mu    sync.Mutex
-	tally tally
-	taken uint64 // how often
-	_     [128 - 24]byte
-}
-
-type counters []shard
-
-func newCounters() counters {
-	c := make(counters, 4*runtime.GOMAXPROCS(0))
-	for i := range c {
-		c[i].tally = tally{}
-	}
-	return c
-}
-
-func (c counters) add(call *Call) {
-	began := call.Start.Unix()
+func (d *desk) count(c *Call) {
+	began := c.Start.Unix()
 	at := counter{
-		hour: began / 3600, project: call.ProjectID, environment: call.EnvironmentID, owner: call.Owner,
-		key: call.CredentialID, route: call.Route, class: int64(call.Status / 100),
+		hour: began / 3600, project: c.ProjectID, environment: c.EnvironmentID, owner: c.Owner,
+		key: c.CredentialID, route: c.Route, class: int64(c.Status / 100),
 	}
-	one := sums{1, call.BytesIn, call.BytesOut, began}
-	if call.Kept == nil {
-		c.somewhere().add(at, one)
-		return
+	d.sums(c, &at).add(sums{1, c.BytesIn, c.BytesOut, began})
+}
+
+// sums are those of the counter at this desk.
+func (d *desk) sums(c *Call, at *counter) *sums {
+	if c.Kept == nil {
+		return d.tally.at(*at)
 	}
-	last, known := (*call.Kept).(*place)
+	kept, known := (*c.Kept).(*last)
 	if !known {
-		last = &place{shard: c.somewhere()}
-		*call.Kept = last
+		kept = &last{}
+		*c.Kept = kept
 	}
-	last.add(at, one)
+	return kept.sums(d, at)
 }
 
-func (c counters) somewhere() *shard {
-	return &c[rand.IntN(len(c))] //nolint:gosec // which shard it is is no secret
+// last is what a caller's last call was counted with: the next one mostly is too.
+type last struct {
+	at   counter
+	here []lastHere // by the desk's place
 }
 
-func (s *shard) add(at counter, one sums) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tally.at(at).add(one)
-}
-
-// place is where a caller's last call was counted: the next one mostly belongs there.
-type place struct {
-	shard *shard
-	taken uint64 // the shard's, then: sums that were taken count no more
-	at    counter
+type lastHere struct {
+	taken uint64 // the desk's, then: sums that were taken count no more
 	sums  *sums
 }
 
-func (p *place) add(at counter, one sums) {
-	p.shard.mu.Lock()
-	defer p.shard.mu.Unlock()
-	if p.sums == nil || p.taken != p.shard.taken || p.at != at {
-		p.taken, p.at, p.sums = p.shard.taken, at, p.shard.tally.at(at)
+func (l *last) sums(d *desk, at *counter) *sums {
+	if l.at != *at {
+		l.at = *at
+		clear(l.here)
 	}
-	p.sums.add(one)
+	for len(l.here) <= d.place {
+		l.here = append(l.here, lastHere{})
+	}
+	here := &l.here[d.place]
+	if here.sums == nil || here.taken != d.taken {
+		here.taken, here.sums = d.taken, d.tally.at(*at)
+	}
+	return here.sums
 }
 
 func (t tally) at(at counter) *sums {
@@ -114,37 +94,37 @@ func (t tally) merge(other tally) {
 }
 
 // take empties the counters.
-func (c counters) take() tally {
+func (d *desks) take() tally {
 	all := tally{}
-	for i := range c {
-		s := &c[i]
-		s.mu.Lock()
-		taken := s.tally
-		s.tally = make(tally, len(taken)) // the next second is much like this one
-		s.taken++
-		s.mu.Unlock()
+	for i := range d.all {
+		here := &d.all[i]
+		here.mu.Lock()
+		taken := here.tally
+		here.tally = make(tally, len(taken)) // the next second is much like this one
+		here.taken++
+		here.mu.Unlock()
 		all.merge(taken)
 	}
 	return all
 }
 
 // giveBack undoes take.
-func (c counters) giveBack(taken tally) {
-	s := &c[0]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tally.merge(taken)
+func (d *desks) giveBack(taken tally) {
+	here := &d.all[0]
+	here.mu.Lock()
+	defer here.mu.Unlock()
+	here.tally.merge(taken)
 }
 
-// calls is how many have not been taken.
-func (c counters) calls() (n int64) {
-	for i := range c {
-		s := &c[i]
-		s.mu.Lock()
-		for _, counted := range s.tally {
-			n += counted.calls
+// counted is how many calls have not been taken.
+func (d *desks) counted() (n int64) {
+	for i := range d.all {
+		here := &d.all[i]
+		here.mu.Lock()
+		for _, s := range here.tally {
+			n += s.calls
 		}
-		s.mu.Unlock()
+		here.mu.Unlock()
 	}
 	return n
 }

@@ -8,7 +8,7 @@ import (
 // A caller's calls are counted with what was kept of the last one, whatever they have in
 // common with it, and whenever the counters are taken in between.
 func TestWhatIsKeptOfACallCountsTheNextOne(t *testing.T) {
-	counters, at := newCounters(), time.Date(2030, 1, 1, 9, 59, 59, 0, time.UTC)
+	counters, at := newDesks(3), time.Date(2030, 1, 1, 9, 59, 59, 0, time.UTC)
 	var callers [3]any
 	want, got := tally{}, tally{}
 	for i := range 500 {
@@ -23,7 +23,7 @@ func TestWhatIsKeptOfACallCountsTheNextOne(t *testing.T) {
 		if caller := i % 4; caller < len(callers) {
 			call.Kept = &callers[caller]
 		}
-		counters.add(&call)
+		counters.tell(&call)
 		began := call.Start.Unix()
 		want.at(counter{hour: began / 3600, project: "prj_1", environment: "env_1", owner: "billing", key: call.CredentialID, route: "/*",
 			class: int64(call.Status / 100)}).add(sums{1, 1, int64(i), began})

@@ -53,7 +53,7 @@ func (s *Service) Requests(ctx context.Context, p access.Principal, project, cur
 		limit = 50
 	}
 	limit = min(limit, MaxRequests)
-	r := s.Recorder.book.ring(parent.ID)
+	r := s.Recorder.ring(parent.ID)
 	if r == nil {
 		return Requests{}, nil
 	}
@@ -96,7 +96,7 @@ func (s *Service) Follow(ctx context.Context, p access.Principal, project, after
 	}
 	defer leave()
 	f := follower{service: s, tx: tx, project: parent.ID, after: after}
-	if r := book.ring(parent.ID); after == "" && r != nil {
+	if r := s.Recorder.ring(parent.ID); after == "" && r != nil {
 		f.after = r.id(r.newest())
 	}
 	return f.run(ctx, book.ended, send)
@@ -141,7 +141,7 @@ func (f *follower) run(ctx context.Context, ended <-chan struct{}, send func(Bat
 }
 
 func (f *follower) next() (Batch, error) {
-	r := f.service.Recorder.book.ring(f.project)
+	r := f.service.Recorder.ring(f.project)
 	if r == nil {
 		return Batch{}, nil
 	}

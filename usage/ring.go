@@ -19,14 +19,22 @@ const (
 // a call may not write.
 const chunk = 16
 
-// slot is an entry of the log, with the caller's text in a buffer of its own
-// that the next entry in its place uses again.
+// slot is an entry of the log: a Call, packed, because each of its cache lines may
+// have to come from another core. The caller's text is in a buffer of its own that
+// the next entry in its place uses again.
 type slot struct {
-	call Call   // without Method, Path and RemoteIP
-	text []byte // these three, one after the other
-	path int    // where Path begins
-	ip   int    // where RemoteIP begins
+	project, version, environment string
+	owner, credential             string
+	route, code, step             string
+
+	in, out, start, took int64 // start in ns since 1970, took in ns
+	status, path, ip     int16 // path and ip: where Path and RemoteIP begin in text
+
+	text []byte // Method, Path and RemoteIP
 }
+
+// end is when the call was over, in ns since 1970.
+func (s *slot) end() int64 { return s.start + s.took }
 
 func (s *slot) set(c *Call) {
 	text := s.text[:0]
@@ -39,15 +47,19 @@ func (s *slot) set(c *Call) {
 	}
 	ip := len(text)
 	text = append(text, c.RemoteIP...)
-	s.call, s.text, s.path, s.ip = *c, text, path, ip
-	s.call.Method, s.call.Path, s.call.RemoteIP, s.call.Kept = "", "", "", nil
+	s.project, s.version, s.environment, s.owner, s.credential = c.ProjectID, c.VersionID, c.EnvironmentID, c.Owner, c.CredentialID
+	s.route, s.code, s.step = c.Route, c.Code, c.Step
+	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
+	s.status, s.path, s.ip, s.text = int16(c.Status), int16(path), int16(ip), text
 }
 
 func (s *slot) read() Call {
-	c := s.call
 	text := string(s.text)
-	c.Method, c.Path, c.RemoteIP = text[:s.path], text[s.path:s.ip], text[s.ip:]
-	return c
+	return Call{
+		ProjectID: s.project, VersionID: s.version, EnvironmentID: s.environment, Owner: s.owner, CredentialID: s.credential,
+		Route: s.route, Code: s.code, Step: s.step, Method: text[:s.path], Path: text[s.path:s.ip], RemoteIP: text[s.ip:],
+		Status: int(s.status), BytesIn: s.in, BytesOut: s.out, Start: time.Unix(0, s.start), Duration: time.Duration(s.took),
+	}
 }
 
 // entry is a call in the log with its number. Numbers of a ring start at 1 and
@@ -85,10 +97,11 @@ func (r *ring) tryLock() bool {
 	return false
 }
 
-// write keeps the call, in place of the oldest one when the ring is full.
-// mayGrow is asked for room for one more chunk.
-func (r *ring) write(c *Call, mayGrow func(have int) bool) {
-	r.usedAt.Store(c.Start.UnixMilli())
+// write keeps the call, in place of the oldest one when the ring is full: the two
+// trade places, and with them their buffers. mayGrow is asked for room for one more
+// chunk.
+func (r *ring) write(s *slot, mayGrow func(have int) bool) {
+	r.usedAt.Store(s.start / int64(time.Millisecond))
 	if !r.tryLock() {
 		r.dropped.Add(1)
 		return
@@ -105,14 +118,16 @@ func (r *ring) write(c *Call, mayGrow func(have int) bool) {
 	}
 	switch {
 	case r.count < len(r.slots):
-		r.slots[r.count].set(c)
+		r.slots[r.count], *s = *s, r.slots[r.count]
 		r.count++
 	case r.count == 0:
 		r.dropped.Add(1)
 		return
 	default:
-		r.slots[r.first].set(c)
-		r.first = (r.first + 1) % len(r.slots)
+		r.slots[r.first], *s = *s, r.slots[r.first]
+		if r.first++; r.first == len(r.slots) {
+			r.first = 0
+		}
 	}
 	r.last++
 }

@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -53,10 +54,10 @@ type Call struct {
 // Recorder takes in what one process serves. Make one with NewRecorder; it is
 // safe for concurrent use.
 type Recorder struct {
-	db       *models.DB
-	log      *slog.Logger
-	counters counters
-	book     *book
+	db    *models.DB
+	log   *slog.Logger
+	desks *desks
+	book  *book
 
 	flushing sync.Mutex // held while counters are on their way into rows
 	used     usedKeys
@@ -65,14 +66,19 @@ type Recorder struct {
 
 // NewRecorder makes a recorder that has seen nothing.
 func NewRecorder(db *models.DB, log *slog.Logger) *Recorder {
-	return &Recorder{db: db, log: log, counters: newCounters(), book: newBook(maxEntries, maxOfProject), used: usedKeys{}}
+	return &Recorder{db: db, log: log, desks: newDesks(runtime.GOMAXPROCS(0)), book: newBook(maxEntries, maxOfProject), used: usedKeys{}}
 }
 
 // Observe counts a call and puts it into the live log. It never waits for a
 // database or for a reader.
 func (r *Recorder) Observe(c Call) {
-	r.counters.add(&c)
-	r.book.write(&c)
+	kept, due := r.desks.tell(&c)
+	if !kept {
+		r.book.drop(c.ProjectID)
+	}
+	if due {
+		r.desks.gather(r.book, false)
+	}
 }
 
 // Run writes the counters every second until the context ends. Close follows,
@@ -119,10 +125,16 @@ func (r *Recorder) Close(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("usage: %d calls were counted and could not be written: %w", r.counters.calls(), err)
+			return fmt.Errorf("usage: %d calls were counted and could not be written: %w", r.desks.counted(), err)
 		case <-time.After(FlushEvery / 4):
 		}
 	}
+}
+
+// ring is a project's part of the live log, brought up to date; nil when it has none.
+func (r *Recorder) ring(project string) *ring {
+	r.desks.gather(r.book, true)
+	return r.book.ring(project)
 }
 
 // EndFollowers ends every Follow, now and from now on.
@@ -133,12 +145,13 @@ func (r *Recorder) flush(ctx context.Context, last bool) error {
 	defer r.flushing.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	taken := r.counters.take()
+	r.desks.gather(r.book, true)
+	taken := r.desks.take()
 	r.used.see(taken)
 	rows := taken.rows()
 	if len(rows) > 0 {
 		if err := r.db.Write(ctx, func(tx *models.Tx) error { return tx.AddUsage(rows) }); err != nil {
-			r.counters.giveBack(taken)
+			r.desks.giveBack(taken)
 			return fmt.Errorf("usage: write %d rows: %w", len(rows), err)
 		}
 	}
