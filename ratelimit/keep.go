@@ -39,7 +39,7 @@ func (k *Keeper) Load(ctx context.Context, now time.Time) error {
 			return nil // of a newer version of this program
 		}
 		c := k.Local.lock(policy.Bucket{Project: row.ProjectID, By: by, Subject: row.Subject}, now)
-		c.start[window], c.calls[window] = row.StartsAt, row.Calls
+		c.windows[window] = counted{row.StartsAt, row.Calls}
 		c.mu.Unlock()
 		return nil
 	})
@@ -123,12 +123,12 @@ func (s *shard) lasting() map[policy.Bucket]*counter {
 
 func (c *counter) rows(b policy.Bucket, rows []models.LimitCount) []models.LimitCount {
 	for w := snapshot.Hour; int(w) < snapshot.Windows; w++ {
-		if c.calls[w] == 0 {
+		if c.windows[w].calls == 0 {
 			continue
 		}
-		_, end := policy.WindowBounds(w, time.Unix(c.start[w], 0))
+		_, end := policy.WindowBounds(w, time.Unix(c.windows[w].start, 0))
 		rows = append(rows, models.LimitCount{ProjectID: b.Project, Dimension: b.By.String(), Subject: b.Subject,
-			Period: w.String(), StartsAt: c.start[w], EndsAt: end, Calls: c.calls[w]})
+			Period: w.String(), StartsAt: c.windows[w].start, EndsAt: end, Calls: c.windows[w].calls})
 	}
 	return rows
 }

@@ -42,9 +42,12 @@ type counter struct {
 	mu      sync.Mutex
 	gone    bool // taken out of its shard: whoever waited for the lock looks again
 	changed bool // since it was written; see Keeper
-	start   [snapshot.Windows]int64
-	calls   [snapshot.Windows]int64
+	windows [snapshot.Windows]counted
+	_       [16]byte // to fill its cache lines: the next one's are another core's
 }
+
+// counted is one window: where it starts, in Unix seconds, and the calls in it.
+type counted struct{ start, calls int64 }
 
 // NewLocal makes counters that are all zero.
 func NewLocal() *Local {
@@ -72,16 +75,16 @@ func (l *Local) Take(t *policy.Tally) error {
 	for i := range shares {
 		held[i].enter(&shares[i], t.Now, &starts)
 		for w := range shares[i].Set.All() {
-			t.Refused = t.Refused || held[i].calls[w] >= shares[i].Limits[w]
+			t.Refused = t.Refused || held[i].windows[w].calls >= shares[i].Limits[w]
 		}
 	}
 	for i := range shares {
 		held[i].changed = held[i].changed || !t.Refused
 		for w := range shares[i].Set.All() {
 			if !t.Refused {
-				held[i].calls[w]++
+				held[i].windows[w].calls++
 			}
-			shares[i].Left[w] = max(0, shares[i].Limits[w]-held[i].calls[w])
+			shares[i].Left[w] = max(0, shares[i].Limits[w]-held[i].windows[w].calls)
 		}
 		held[i].mu.Unlock()
 	}
@@ -95,8 +98,8 @@ func (c *counter) enter(s *policy.Share, now time.Time, starts *[snapshot.Window
 		if starts[w] == 0 {
 			starts[w], _ = policy.WindowBounds(w, now)
 		}
-		if c.start[w] < starts[w] {
-			c.start[w], c.calls[w] = starts[w], 0
+		if c.windows[w].start < starts[w] {
+			c.windows[w] = counted{start: starts[w]}
 		}
 	}
 }
@@ -169,8 +172,8 @@ func (s *shard) sweep(now time.Time) {
 }
 
 func (c *counter) over(now time.Time) bool {
-	for w, start := range c.start {
-		if current, _ := policy.WindowBounds(snapshot.Window(w), now); start >= current {
+	for w, window := range c.windows {
+		if current, _ := policy.WindowBounds(snapshot.Window(w), now); window.start >= current {
 			return false
 		}
 	}
