@@ -116,6 +116,37 @@ func mintUnknown(t *testing.T) string {
 	return key
 }
 
+// What has not the shape of a key, or a check that does not fit, costs no lookup: on a
+// connection that has shown a good key as little as on a new one.
+func TestOnlyWhatMayBeAKeyIsLookedUp(t *testing.T) {
+	for path, line := range map[string]string{"the engine": "Accept: */*", "net/http": "TE: trailers"} {
+		r := newRig(t, nil)
+		other := r.mint("prod", snapshot.Key{ID: "key_2", Owner: "shipping"})
+		conn := r.dial()
+		defer conn.Close()
+		from := bufio.NewReader(conn)
+		flipped := []byte(r.key)
+		if flipped[len(flipped)-1]++; flipped[len(flipped)-1] == 'z'+1 {
+			flipped[len(flipped)-1] = 'y'
+		}
+		for i, call := range []struct {
+			key    string
+			status int
+			looks  int
+		}{
+			{"nonsense", 401, 0}, {r.key, 200, 1}, {r.key, 200, 1}, {"nonsense", 401, 0}, {string(flipped), 401, 0},
+			{r.key + "0", 401, 0}, {strings.Repeat("x", 200), 401, 0}, {mintUnknown(t), 401, 1}, {other, 200, 1}, {r.key, 200, 1},
+		} {
+			before := r.keys.looks()
+			_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, line, "X-API-Key: "+call.key))
+			got := r.readReply(from, "GET")
+			if looks := r.keys.looks() - before; got.StatusCode != call.status || looks != call.looks {
+				t.Errorf("%s, call %d: %d after %d lookups, want %d after %d", path, i, got.StatusCode, looks, call.status, call.looks)
+			}
+		}
+	}
+}
+
 func TestOldSecretWorksWithinItsGrace(t *testing.T) {
 	r := newRig(t, nil)
 	old := mintUnknown(t)

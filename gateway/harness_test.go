@@ -39,11 +39,13 @@ type keyring struct {
 	mu    sync.Mutex
 	byNew map[[32]byte]*snapshot.Key
 	byOld map[[32]byte]*snapshot.Key
+	asked int // how often somebody looked
 }
 
 func (k *keyring) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.asked++
 	key := k.byNew[hash]
 	if key == nil {
 		key, old = k.byOld[hash], true
@@ -55,10 +57,17 @@ func (k *keyring) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
 	return true, old
 }
 
+func (k *keyring) looks() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.asked
+}
+
 func (k *keyring) put(plaintext string, key snapshot.Key) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.byNew[policy.HashKey(plaintext)] = &key
+	key.Hash = policy.HashKey(plaintext)
+	k.byNew[key.Hash] = &key
 }
 
 func (k *keyring) putOld(plaintext string, key snapshot.Key) {

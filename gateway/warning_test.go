@@ -62,8 +62,8 @@ func TestAFailingUpstreamIsInTheLogOnceInAWhile(t *testing.T) {
 				t.Errorf("the next line does not count the three that were left out:\n%s", r.log)
 			}
 			fail("/shop/1.0.0/prod/a", -time.Minute)
-			if n := lines(unreached + `" project=shop version=1.0.0 environment=prod`); n != 3 {
-				t.Errorf("%d lines, want 3: a clock that was set back silences nobody:\n%s", n, r.log)
+			if n := lines(unreached + `" project=shop version=1.0.0 environment=prod`); n != 3 || lines("suppressed") != 1 {
+				t.Errorf("%d lines, want 3: a clock that was set back silences nobody, and nothing was left out since:\n%s", n, r.log)
 			}
 		})
 	}
