@@ -16,14 +16,15 @@ import (
 type admission struct {
 	net.Listener
 	max, perAddress int
-	exempt          func(netip.Addr) bool             // whose connections stand for many callers'
-	makeRoom        func()                            // asks one that waits for a request to end
-	full            func(what string, suppressed int) // told of those turned away, once in a while
+	exempt          func(netip.Addr) bool          // whose connections stand for many callers'
+	makeRoom        func()                         // asks one that waits for a request to end
+	full            func(what string, before said) // told of those turned away, once in a while
+
+	told warnings
 
 	mu   sync.Mutex
 	open int
 	from map[netip.Prefix]int
-	told seldom
 }
 
 // tellEvery bounds how often a flood is worth a line of the log.
@@ -86,11 +87,8 @@ func (a *admission) turnAway(conn net.Conn, why string) {
 		_ = tcp.SetLinger(0)
 	}
 	_ = conn.Close()
-	a.mu.Lock()
-	suppressed, due := a.told.due(tellEvery, time.Now())
-	a.mu.Unlock()
-	if due {
-		a.full(why, suppressed)
+	if before, due := a.told.due(why, tellEvery, time.Now()); due {
+		a.full(why, before)
 	}
 }
 

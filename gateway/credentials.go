@@ -49,15 +49,16 @@ const maxRepeated = 128
 func (c *call) presented(plaintext string) (key *snapshot.Key, old bool) {
 	last := &c.space.key
 	var hash [32]byte
-	repeated := false
-	if last.ID != "" && len(plaintext) <= maxRepeated {
+	hashed := last.ID != "" && len(plaintext) <= maxRepeated
+	if hashed {
 		hash = policy.HashKey(plaintext)
-		repeated = hash == last.Hash
 	}
-	if !repeated {
+	if !hashed || hash != last.Hash {
 		if !policy.WellFormedKey(plaintext) {
 			return nil, false
 		}
+	}
+	if !hashed {
 		hash = policy.HashKey(plaintext)
 	}
 	found, old := c.gateway.keys.Lookup(hash, last)

@@ -34,48 +34,6 @@ func TestMain(m *testing.M) {
 // patience bounds every wait of a test; it is reached only when the test fails.
 const patience = 10 * time.Second
 
-// keyring is the Keys of a test: what a change feed would keep in memory.
-type keyring struct {
-	mu    sync.Mutex
-	byNew map[[32]byte]*snapshot.Key
-	byOld map[[32]byte]*snapshot.Key
-	asked int // how often somebody looked
-}
-
-func (k *keyring) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.asked++
-	key := k.byNew[hash]
-	if key == nil {
-		key, old = k.byOld[hash], true
-	}
-	if key == nil {
-		return false, false
-	}
-	*into = *key
-	return true, old
-}
-
-func (k *keyring) looks() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.asked
-}
-
-func (k *keyring) put(plaintext string, key snapshot.Key) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	key.Hash = policy.HashKey(plaintext)
-	k.byNew[key.Hash] = &key
-}
-
-func (k *keyring) putOld(plaintext string, key snapshot.Key) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.byOld[policy.HashKey(plaintext)] = &key
-}
-
 // seen is one request as the upstream got it.
 type seen struct {
 	method, uri, host, body string

@@ -79,9 +79,7 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) admit(l net.Listener) net.Listener {
 	g := s.gateway
 	a := &admission{Listener: l, max: g.limits.Conns, perAddress: g.limits.ConnsFromOne, exempt: g.isTrusted, makeRoom: func() {}}
-	a.full = func(what string, suppressed int) {
-		g.log.Warn("turned callers away: "+what, "suppressed", suppressed)
-	}
+	a.full = func(what string, before said) { before.with(g.log).Warn("turned callers away: " + what) }
 	if s.engine != nil {
 		a.makeRoom = s.engine.EndIdle
 	}

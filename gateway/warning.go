@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +21,7 @@ const warnEvery = time.Second
 // warn logs what an operator may want to look into. Neither path, query nor
 // header goes to the log: any of them can hold a secret.
 func (c *call) warn(what string, err error) {
-	suppressed, due := c.route.environment.health.warnings.due(what, c.gateway.now())
+	before, due := c.route.environment.health.warnings.due(what, warnEvery, c.gateway.now())
 	if !due {
 		return
 	}
@@ -28,46 +29,43 @@ func (c *call) warn(what string, err error) {
 	if err != nil {
 		log = log.With("error", err.Error())
 	}
-	if suppressed > 0 {
-		log = log.With("suppressed", suppressed) // of its like, since the last line of it
-	}
-	log.Warn(what)
+	before.with(log).Warn(what)
 }
 
-// warnings are those of one environment, by what they say: fixed texts.
+// warnings bound how often each of several things is said: they are fixed texts.
 type warnings struct {
 	mu   sync.Mutex
-	said map[string]*seldom
+	said map[string]said
 }
 
-func (w *warnings) due(what string, now time.Time) (suppressed int, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.said == nil {
-		w.said = map[string]*seldom{}
-	}
-	s := w.said[what]
-	if s == nil {
-		s = &seldom{}
-		w.said[what] = s
-	}
-	return s.due(warnEvery, now)
-}
-
-// seldom is something that is worth a line of the log only once in a while. Its
-// owner locks it.
-type seldom struct {
-	last       time.Time
+// said is when something was said last, and how often it was not since.
+type said struct {
+	at         time.Time
 	suppressed int
 }
 
-// due tells whether a line may be written, and how many were not since the last.
-// A clock that was set back does not keep it silent.
-func (s *seldom) due(every time.Duration, now time.Time) (suppressed int, ok bool) {
-	if since := now.Sub(s.last); since >= 0 && since < every {
-		s.suppressed++
-		return 0, false
+// due tells whether something may be said now, and what became of it before. A clock
+// that was set back silences nobody.
+func (w *warnings) due(what string, every time.Duration, now time.Time) (before said, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.said == nil {
+		w.said = map[string]said{}
 	}
-	suppressed, s.suppressed, s.last = s.suppressed, 0, now
-	return suppressed, true
+	before = w.said[what]
+	if since := now.Sub(before.at); since >= 0 && since < every {
+		before.suppressed++
+		w.said[what] = before
+		return said{}, false
+	}
+	w.said[what] = said{at: now}
+	return before, true
+}
+
+// with says of the lines like the next one how many were left out, and since when.
+func (s said) with(log *slog.Logger) *slog.Logger {
+	if s.suppressed == 0 {
+		return log
+	}
+	return log.With("suppressed", s.suppressed, "since", s.at.UTC().Format(time.RFC3339))
 }

@@ -58,7 +58,7 @@ func TestAFailingUpstreamIsInTheLogOnceInAWhile(t *testing.T) {
 				t.Errorf("%d lines within a second, want 1:\n%s", n, r.log)
 			}
 			fail("/shop/1.0.0/prod/a", time.Second)
-			if lines("suppressed=3") != 1 {
+			if lines("suppressed=3 since=2026-11-20T12:00:00Z") != 1 {
 				t.Errorf("the next line does not count the three that were left out:\n%s", r.log)
 			}
 			fail("/shop/1.0.0/prod/a", -time.Minute)

@@ -35,7 +35,7 @@ func (s *site) called(n int) (keyID string) {
 	s.server.Usage.Recorder.Observe(call)
 	call.Owner, call.CredentialID, call.Status, call.Code, call.Step, call.BytesOut = keys[0].Owner, keys[0].ID, 200, "", "forward", 1000
 	for i := range n {
-		call.Path = fmt.Sprintf("/shop/1.0.0/prod/orders/%d", i)
+		call.Path, call.Start = fmt.Sprintf("/shop/1.0.0/prod/orders/%d", i), call.Start.Add(time.Microsecond) // or the log has them in any order
 		s.server.Usage.Recorder.Observe(call)
 	}
 	return keys[0].ID

@@ -7,7 +7,7 @@ import (
 )
 
 // Bounds of the live log in memory: entries over all projects, of about half a
-// KiB each, and of one project.
+// KiB each, and of one project. What desks hold comes on top.
 const (
 	maxEntries   = 64 << 10
 	maxOfProject = 1024
@@ -63,15 +63,6 @@ func (b *book) write(s *slot) {
 	r.write(s, b.mayGrow)
 }
 
-// drop counts a call that the log could not take.
-func (b *book) drop(project string) {
-	if r := b.ring(project); r != nil {
-		r.dropped.Add(1)
-		return
-	}
-	b.dropped.Add(1)
-}
-
 // mayGrow reserves one more chunk for a ring, unless that is too much for it or
 // for all.
 func (b *book) mayGrow(have int) bool {
@@ -86,7 +77,7 @@ func (b *book) mayGrow(have int) bool {
 }
 
 // evict makes room by forgetting the project that was called the longest ago.
-// It gives up when all were called just now, or when another call is at it.
+// It gives up when all were called just now, or when another one is at it.
 func (b *book) evict(now time.Time) bool {
 	if now.UnixMilli() < b.evictFrom.Load() || !b.evicting.TryLock() {
 		return false

@@ -15,8 +15,8 @@ const (
 const maxDesks = 16
 
 // desk is one of several places where calls are told of, one for each core as far
-// as can be, so that what a call writes is in the memory that is near. It fills its
-// cache lines, or desks would meet there.
+// as can be, so that what a call writes is in the memory that is near. The gap keeps
+// desks out of each other's cache lines.
 type desk struct {
 	mu    sync.Mutex
 	place int // among all
@@ -33,7 +33,8 @@ type desks struct {
 	near sync.Pool // of *desk: gives back the one that this core has used last, or any
 	next atomic.Uint32
 
-	gathering sync.Mutex // held while calls are on their way into the book
+	gathering sync.Mutex    // held while calls are on their way into the book
+	gathers   atomic.Uint64 // how often that began
 }
 
 func newDesks(n int) *desks {
@@ -71,15 +72,28 @@ func (d *desk) hold(c *Call) {
 	d.calls[n].set(c)
 }
 
-// gather writes what the desks hold into the book, in the order in which the calls
-// ended. Where somebody else is at it, it waits or leaves it to him.
-func (d *desks) gather(into *book, wait bool) {
-	if wait {
-		d.gathering.Lock()
-	} else if !d.gathering.TryLock() {
-		return
+// gatherIfFree is gather, unless somebody is at it.
+func (d *desks) gatherIfFree(into *book) {
+	if d.gathering.TryLock() {
+		defer d.gathering.Unlock()
+		d.gatherLocked(into)
 	}
+}
+
+// gather writes what the desks hold into the book, in the order in which the calls
+// ended; of two that ended at once either is first. Of those who wait for their turn
+// one does it for all.
+func (d *desks) gather(into *book) {
+	before := d.gathers.Load()
+	d.gathering.Lock()
 	defer d.gathering.Unlock()
+	if d.gathers.Load() == before {
+		d.gatherLocked(into)
+	}
+}
+
+func (d *desks) gatherLocked(into *book) {
+	d.gathers.Add(1)
 	var space [maxDesks][]slot
 	for held := d.collect(space[:0]); ; {
 		next := earliest(held)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -48,24 +49,66 @@ func TestCallsOfAllDesksComeInOrder(t *testing.T) {
 	}
 }
 
-// Nobody waits for the log. What it cannot take is counted, and in the sums all the same.
-func TestAFullDeskCostsAnEntryAndNoTime(t *testing.T) {
+// Nobody waits for the log, and nobody's calls are lost to it for another's: what finds
+// no room at a full desk goes to its own project's ring.
+func TestAFullDeskCostsNoTimeAndNobodyElse(t *testing.T) {
 	r := quietRecorder(1)
-	r.Observe(Call{ProjectID: "prj_1"})
-	if r.ring("prj_1") == nil {
-		t.Fatal("the call is not in the log")
-	}
-	r.desks.gathering.Lock() // by a reader that the scheduler has put aside
-	for range maxHeld + 5 {
+	r.desks.gathering.Lock() // by somebody that the scheduler has put aside
+	for range maxHeld {
 		r.Observe(Call{ProjectID: "prj_1"})
 	}
-	r.Observe(Call{ProjectID: "prj_2"})
-	r.desks.gathering.Unlock()
-	if dropped := r.ring("prj_1").dropped.Load(); dropped != 5 || r.book.dropped.Load() != 1 {
-		t.Errorf("%d and %d calls were dropped, want 5 and 1", dropped, r.book.dropped.Load())
+	r.Observe(Call{ProjectID: "prj_2", Path: "/only"})
+	if got := r.book.ring("prj_2"); got == nil || got.newest() != 1 {
+		t.Error("a project's only call is not in the log because of another's many")
 	}
-	if n := r.desks.counted(); n != maxHeld+7 {
-		t.Errorf("%d calls were counted, want %d", n, maxHeld+7)
+	r.desks.gathering.Unlock()
+	if n, dropped := r.ring("prj_1").newest(), r.book.dropped.Load(); n != maxHeld || dropped != 0 {
+		t.Errorf("%d entries of %d, %d dropped", n, maxHeld, dropped)
+	}
+	if n := r.desks.counted(); n != maxHeld+1 {
+		t.Errorf("%d calls were counted, want %d", n, maxHeld+1)
+	}
+}
+
+// Slots and their buffers go from desk to ring and back; nobody else may write to one
+// that is in the log.
+func TestTheTextOfAnEntryIsItsOwn(t *testing.T) {
+	r := quietRecorder(1)
+	r.book = newBook(1<<20, chunk)
+	for i := range 10 * chunk {
+		r.Observe(Call{ProjectID: "prj_1", Path: fmt.Sprintf("/%04d", i), Start: time.Now()})
+		if i%5 > 0 {
+			continue
+		}
+		for _, e := range r.ring("prj_1").before(math.MaxUint64, chunk) {
+			if want := fmt.Sprintf("/%04d", e.number-1); e.call.Path != want {
+				t.Fatalf("entry %d says %s, want %s", e.number, e.call.Path, want)
+			}
+		}
+	}
+}
+
+func TestNothingOfACallIsLostInTheLog(t *testing.T) {
+	c := Call{ProjectID: "prj_1", VersionID: "ver_1", EnvironmentID: "env_1", Owner: "billing", CredentialID: "key_1", RemoteIP: "192.0.2.7",
+		Method: "GET", Path: "/a", Route: "/*", Status: 403, Code: "key_frozen", Step: "access", BytesIn: 3, BytesOut: 7,
+		Start: time.Unix(1_900_000_000, 123_456_789), Duration: 1500 * time.Microsecond}
+	fields := reflect.ValueOf(c)
+	for i := range fields.NumField() {
+		if name := fields.Type().Field(i).Name; fields.Field(i).IsZero() && name != "Kept" {
+			t.Errorf("%s says nothing in this test", name)
+		}
+	}
+	if got := packed(c).read(); got != c {
+		t.Errorf("got %+v, want %+v", got, c)
+	}
+}
+
+// A call that nobody asks for is in the log a second later all the same.
+func TestFlushingBringsTheLogUpToDate(t *testing.T) {
+	r := quietRecorder(2)
+	r.desks.all[1].hold(&Call{ProjectID: "prj_1"})
+	if err := r.Flush(t.Context()); err != nil || r.book.ring("prj_1") == nil {
+		t.Errorf("%v, and the call is in the log: %v", err, r.book.ring("prj_1") != nil)
 	}
 }
 

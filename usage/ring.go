@@ -86,7 +86,7 @@ type ring struct {
 
 func newRing() *ring { return &ring{name: strings.ToLower(rand.Text()[:10])} }
 
-// tryLock gives up after a moment: long enough for another call to write its
+// tryLock gives up after a moment: long enough for somebody else to write an
 // entry, no matter what for a reader that the scheduler has put aside.
 func (r *ring) tryLock() bool {
 	for range 64 {

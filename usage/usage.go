@@ -69,15 +69,17 @@ func NewRecorder(db *models.DB, log *slog.Logger) *Recorder {
 	return &Recorder{db: db, log: log, desks: newDesks(runtime.GOMAXPROCS(0)), book: newBook(maxEntries, maxOfProject), used: usedKeys{}}
 }
 
-// Observe counts a call and puts it into the live log. It never waits for a
-// database or for a reader.
+// Observe counts a call and keeps it for the live log. It never waits for a database,
+// and for readers no longer than it takes them to take what the desks hold.
 func (r *Recorder) Observe(c Call) {
 	kept, due := r.desks.tell(&c)
-	if !kept {
-		r.book.drop(c.ProjectID)
+	if !kept { // by other projects' calls, perhaps: their troubles are not this one's
+		var s slot
+		s.set(&c)
+		r.book.write(&s)
 	}
 	if due {
-		r.desks.gather(r.book, false)
+		r.desks.gatherIfFree(r.book)
 	}
 }
 
@@ -133,7 +135,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 
 // ring is a project's part of the live log, brought up to date; nil when it has none.
 func (r *Recorder) ring(project string) *ring {
-	r.desks.gather(r.book, true)
+	r.desks.gather(r.book)
 	return r.book.ring(project)
 }
 
@@ -145,7 +147,7 @@ func (r *Recorder) flush(ctx context.Context, last bool) error {
 	defer r.flushing.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	r.desks.gather(r.book, true)
+	r.desks.gather(r.book)
 	taken := r.desks.take()
 	r.used.see(taken)
 	rows := taken.rows()

@@ -120,11 +120,15 @@ func (t *town) breakOff(addr string) func(context.Context) (func(), error) {
 	return func(ctx context.Context) (func(), error) {
 		first := func(net.Conn) error { return t.callDying(ctx, addr) }
 		return t.crowd(ctx, brokenCalls, first, func(ctx context.Context, _ net.Conn) {
-			for ctx.Err() == nil {
+			for next := time.Now(); ; {
+				next = next.Add(rand.N(2 * brokenPace)) //nolint:gosec // it is no secret when a call is made
 				select {
 				case <-ctx.Done():
-				case <-time.After(rand.N(2 * brokenPace)): //nolint:gosec // it is no secret when a call is made
-					_ = t.callDying(ctx, addr)
+					return
+				case <-time.After(time.Until(next)):
+				}
+				if err := t.callDying(ctx, addr); err != nil && ctx.Err() == nil {
+					t.spoil(err)
 				}
 			}
 		})
@@ -145,7 +149,7 @@ func (t *town) callDying(ctx context.Context, addr string) error {
 	}
 	got, err := io.ReadAll(conn)
 	if isTimeout(err) || !bytes.HasPrefix(got, []byte("HTTP/1.1 200 ")) || !bytes.HasSuffix(got, []byte("\r\n\r\n"+halfBody)) {
-		return fmt.Errorf("%s does not break off after half of its answer: %.100q, %w", t.broken, got, err)
+		return fmt.Errorf("%s does not break off after half of its answer: %.100q (%v)", t.broken, got, err)
 	}
 	return nil
 }

@@ -108,6 +108,9 @@ func compare(ctx context.Context, s settings, t *town, a attack) (quiet, loud ti
 		if err != nil {
 			return 0, 0, fmt.Errorf("the healthy project was hit: %w", err)
 		}
+		if err := t.wasSpoiled(); err != nil {
+			return 0, 0, fmt.Errorf("the attack failed: %w", err)
+		}
 		with = append(with, p99)
 	}
 	return median(without), median(with), nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ type town struct {
 	dying                  string // host:port of the broken one's upstream
 	upstreams              []net.Listener
 	release                chan struct{} // ends the calls at the stuck upstream
+
+	mu      sync.Mutex
+	spoiled error // the first of an attack that did not do what it should
 }
 
 func settle(ctx context.Context, s *server) (*town, error) {
@@ -75,6 +79,20 @@ func dieInEveryAnswer(l net.Listener) {
 			}
 		}()
 	}
+}
+
+// spoil says that an attack does not do what it should: what was measured is worth
+// nothing.
+func (t *town) spoil(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.spoiled = cmp.Or(t.spoiled, err)
+}
+
+func (t *town) wasSpoiled() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.spoiled
 }
 
 func (t *town) close() {
