@@ -53,10 +53,8 @@ func (c *call) presented(plaintext string) (key *snapshot.Key, old bool) {
 	if hashed {
 		hash = policy.HashKey(plaintext)
 	}
-	if !hashed || hash != last.Hash {
-		if !policy.WellFormedKey(plaintext) {
-			return nil, false
-		}
+	if repeated := hashed && hash == last.Hash; !repeated && !policy.WellFormedKey(plaintext) {
+		return nil, false
 	}
 	if !hashed {
 		hash = policy.HashKey(plaintext)
