@@ -57,7 +57,7 @@ func (s *Server) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 // of a product may be another than the one it is listed in.
 func keyRow(p rules.Project, k keys.Key) projects.KeyRow {
 	row := projects.KeyRow{ID: k.ID, URL: keyPath(p, k.ID), Owner: k.Owner, Type: k.KeyType,
-		Environment: environmentText(k), State: keyBadge(k), Created: day(k.CreatedAt), Expires: dayOrNever(k.ExpiresAt), Display: displayKey(k)}
+		Environment: environmentText(k), State: keyBadge(k), Created: day(k.CreatedAt), Expires: dayOrNever(k.ExpiresAt), LastUsed: dayOrNever(k.LastUsedAt), Display: displayKey(k)}
 	if k.Product != "" {
 		row.Note = "Opens every project of " + k.Product
 	}

@@ -131,7 +131,7 @@ func usageRow(p rules.Project, by string, g usage.Group, total int64) projects.U
 	}
 	switch {
 	case by == "key" && g.Key != "":
-		row.Label, row.URL = g.Owner, keyPath(p, g.Key)
+		row.Label, row.Detail, row.URL = g.Owner, g.Key, keyPath(p, g.Key)
 	case by == "key":
 		row.Label = "without a valid key"
 		if g.Owner != "" {

@@ -58,6 +58,8 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 		if href := page.Find("table a:contains(bootstrap)").AttrOr("href", ""); href != "/projects/shop/keys/"+id {
 			t.Errorf("the key's row leads to %q", href)
 		}
+		page.says("section[aria-labelledby=by-title] tbody", id) // an owner may have several
+		s.get("/projects/shop").says("#keys thead", "Last used").says("#keys tbody td:nth-last-child(2)", time.Now().UTC().Format("2 Jan 2006"))
 		s.get("/projects/shop/keys/"+id).says("dl", "Last used").says("dl", time.Now().UTC().Format("2 Jan 2006, "))
 		for by, want := range map[string]string{"owner": "nobody", "environment": "1.0.0 prod", "status": "4xx", "route": "/*", "nonsense": "without a valid key"} {
 			s.get("/projects/shop/usage?period=30d&by="+by).is(200, "shop").says("#calls-title", "Calls by the day").says("section[aria-labelledby=by-title] tbody", want)

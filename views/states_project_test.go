@@ -31,10 +31,10 @@ func configure() projects.Configure {
 		Keys: projects.Keys{
 			Action: "/projects/shop/keys", TypesURL: "/projects/shop/key-types", Total: "4 keys", Create: keyForm(), Filter: keyFilter(), NewestURL: "/projects/shop#keys", OlderURL: "/projects/shop?keys_before=key_4#keys",
 			Rows: []projects.KeyRow{
-				{ID: "key_1", URL: "/projects/shop/keys/key_1", Owner: "billing-service", Type: "full", Environment: "prod", State: ui.Badge{Tone: ui.Good, Text: "Active"}, Created: "12 Nov 2026", Expires: "never", Display: "pst_prod_…9dQx", Note: "Opens every project of storefront"},
-				{ID: "key_2", URL: "/projects/shop/keys/key_2", Owner: "ana@example.com", Type: "read-only", Environment: "all", State: ui.Badge{Tone: ui.Cold, Text: "Frozen"}, Created: "3 Nov 2026", Expires: "1 Jan 2027", Display: "pst_all_…k2Lm"},
-				{ID: "key_3", URL: "/projects/shop/keys/key_3", Owner: "a partner with a very long name that goes on and on", Type: "full", Environment: "dev", State: ui.Badge{Tone: ui.Bad, Text: "Revoked"}, Created: "1 Oct 2026", Expires: "never", Display: "pst_dev_…00aB"},
-				{ID: "key_4", URL: "/projects/shop/keys/key_4", Owner: "nightly-import", Type: "read-only", Environment: "prod", State: ui.Badge{Tone: ui.Warn, Text: "Expired"}, Created: "1 Aug 2026", Expires: "1 Nov 2026", Display: "pst_prod_…Zz9c"},
+				{ID: "key_1", URL: "/projects/shop/keys/key_1", Owner: "billing-service", Type: "full", Environment: "prod", State: ui.Badge{Tone: ui.Good, Text: "Active"}, Created: "12 Nov 2026", Expires: "never", LastUsed: "22 Nov 2026", Display: "pst_prod_…9dQx", Note: "Opens every project of storefront"},
+				{ID: "key_2", URL: "/projects/shop/keys/key_2", Owner: "ana@example.com", Type: "read-only", Environment: "all", State: ui.Badge{Tone: ui.Cold, Text: "Frozen"}, Created: "3 Nov 2026", Expires: "1 Jan 2027", LastUsed: "12 Nov 2026", Display: "pst_all_…k2Lm"},
+				{ID: "key_3", URL: "/projects/shop/keys/key_3", Owner: "a partner with a very long name that goes on and on", Type: "full", Environment: "dev", State: ui.Badge{Tone: ui.Bad, Text: "Revoked"}, Created: "1 Oct 2026", Expires: "never", LastUsed: "never", Display: "pst_dev_…00aB"},
+				{ID: "key_4", URL: "/projects/shop/keys/key_4", Owner: "nightly-import", Type: "read-only", Environment: "prod", State: ui.Badge{Tone: ui.Warn, Text: "Expired"}, Created: "1 Aug 2026", Expires: "1 Nov 2026", LastUsed: "31 Oct 2026", Display: "pst_prod_…Zz9c"},
 			},
 		},
 	}

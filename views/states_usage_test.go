@@ -19,8 +19,8 @@ func usage() projects.Usage {
 	m.Chart.Most = "Up to 4,012"
 	m.Facts = []ui.Fact{{Label: "Calls", Value: "48,210"}, {Label: "Bytes in", Value: "12 MB"}, {Label: "Bytes out", Value: "1.4 GB"}}
 	m.Rows = []projects.UsageRow{
-		{Label: "billing-service", URL: "/projects/shop/keys/key_1", Calls: "41,002", BytesIn: "11 MB", BytesOut: "1.3 GB", Share: 86},
-		{Label: "a partner with a very long name that goes on and on and on", URL: "/projects/shop/keys/key_2", Calls: "5,000", BytesIn: "1 MB", BytesOut: "90 MB", Share: 11},
+		{Label: "billing-service", Detail: "key_06h050t9v5ch9w0902azn362am", URL: "/projects/shop/keys/key_1", Calls: "41,002", BytesIn: "11 MB", BytesOut: "1.3 GB", Share: 86},
+		{Label: "a partner with a very long name that goes on and on and on", Detail: "key_06h050sbm4ahyqje9t9607epr4", URL: "/projects/shop/keys/key_2", Calls: "5,000", BytesIn: "1 MB", BytesOut: "90 MB", Share: 11},
 		{Label: "without a valid key", Calls: "2,208", BytesIn: "0 B", BytesOut: "160 kB", Share: 5},
 		{Label: "/orders/{id}", Mono: true, Calls: "1", BytesIn: "0 B", BytesOut: "160 B", Share: 1},
 	}

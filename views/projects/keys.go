@@ -85,6 +85,7 @@ type KeyRow struct {
 	State       ui.Badge
 	Created     string
 	Expires     string
+	LastUsed    string
 	Display     string // prefix, dots, last four characters
 	Note        string // such as that it opens a whole product
 }

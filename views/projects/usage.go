@@ -48,6 +48,7 @@ func (b Bar) calls() int64 { return b.Good + b.Client + b.Server }
 // UsageRow is the sums of one group.
 type UsageRow struct {
 	Label    string
+	Detail   string // what tells it from another of that label, or ""
 	URL      string // "" when there is no page for it
 	Mono     bool
 	Calls    string
