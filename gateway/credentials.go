@@ -40,24 +40,16 @@ func (c *call) decide() policy.Decision {
 	return policy.Decide(&in)
 }
 
-// maxRepeated bounds, in bytes, what is hashed to see whether it is the last key again.
-const maxRepeated = 128
-
 // presented is the key of that plaintext; nil for none. What has not the shape of a key
 // is not looked up. The plaintext of the key that was found last has it: to compare the
 // hashes is enough.
 func (c *call) presented(plaintext string) (key *snapshot.Key, old bool) {
-	last := &c.space.key
-	var hash [32]byte
-	hashed := last.ID != "" && len(plaintext) <= maxRepeated
-	if hashed {
-		hash = policy.HashKey(plaintext)
-	}
-	if repeated := hashed && hash == last.Hash; !repeated && !policy.WellFormedKey(plaintext) {
+	if len(plaintext) > policy.MaxKey {
 		return nil, false
 	}
-	if !hashed {
-		hash = policy.HashKey(plaintext)
+	last, hash := &c.space.key, policy.HashKey(plaintext)
+	if hash != last.Hash && !policy.WellFormedKey(plaintext) {
+		return nil, false
 	}
 	found, old := c.gateway.keys.Lookup(hash, last)
 	if !found {

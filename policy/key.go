@@ -16,9 +16,11 @@ const (
 	AllEnvironments  = "all" // stands for the environment in a key that opens every one
 	secretLen        = 32    // base62 characters, 190 bits
 	checkLen         = 6     // base62 characters of a CRC-32
-	keyScratch       = 128   // bytes; a key up to this long is hashed without an allocation
 	base62           = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
+
+// MaxKey bounds a key, in bytes: a prefix has at most 16, the name of an environment 40.
+const MaxKey = 128
 
 // NewKey mints the plaintext of a key for the environment, AllEnvironments (or
 // "") for one that opens every environment. It fails on a prefix or environment
@@ -87,7 +89,7 @@ func fits(s, tail string) bool {
 
 // HashKey is what is kept of a key: the SHA-256 of all of it.
 func HashKey(s string) [32]byte {
-	var scratch [keyScratch]byte
+	var scratch [MaxKey]byte // so that no key is hashed with an allocation
 	return sha256.Sum256(append(scratch[:0], s...))
 }
 

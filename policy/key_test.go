@@ -31,12 +31,13 @@ func TestNewKey(t *testing.T) {
 		{"pst", "prod", "pst_prod_"},
 		{"pst", "", "pst_all_"},
 		{"acme1", "eu-west-1", "acme1_eu-west-1_"},
+		{strings.Repeat("a", 16), strings.Repeat("b", 40), strings.Repeat("a", 16) + "_" + strings.Repeat("b", 40) + "_"}, // the longest
 	} {
 		key, err := policy.NewKey(tc.prefix, tc.env)
 		if err != nil {
 			t.Fatalf("NewKey(%q, %q): %v", tc.prefix, tc.env, err)
 		}
-		if !policy.WellFormedKey(key) || policy.DisplayPrefix(key) != tc.display || len(key) != len(tc.display)+38 {
+		if !policy.WellFormedKey(key) || policy.DisplayPrefix(key) != tc.display || len(key) != len(tc.display)+38 || len(key) > policy.MaxKey {
 			t.Errorf("NewKey(%q, %q) = %q", tc.prefix, tc.env, key)
 		}
 		if !strings.HasSuffix(key, policy.Last4(key)) || len(policy.Last4(key)) != 4 {
