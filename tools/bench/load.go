@@ -18,6 +18,8 @@ type peer struct {
 	token string    // instead of key, where there is one
 	keys  []calling // where calls go in turn instead, with which key
 	pids  func() []int
+
+	earlierOf string // the peer that this one is the earlier build of
 }
 
 // credential is the line that lets calls through.
@@ -38,6 +40,7 @@ type scenario struct {
 	path        string // below the environment
 	refused     bool   // every answer must be an error; else none may be
 	peers       []peer // the last is what the others are compared with
+	done        func() // stops the servers that only this scenario uses; nil for none
 }
 
 // result is one measurement, or the median of several.

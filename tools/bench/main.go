@@ -22,7 +22,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -38,6 +37,7 @@ type settings struct {
 	soak        time.Duration
 	only        string
 	profile     string
+	before      string
 }
 
 func main() {
@@ -51,6 +51,7 @@ func main() {
 	flag.DurationVar(&s.soak, "soak", 0, "instead of comparing, keep calling for so long and print the memory taken")
 	flag.StringVar(&s.only, "only", "", "only the scenarios whose name has this in it")
 	flag.StringVar(&s.profile, "profile", "", "instead of comparing, write to this file where the time goes")
+	flag.StringVar(&s.before, "before", "", "a postern binary built from an earlier commit, measured in the same rounds")
 	flag.Parse()
 
 	if err := run(s); err != nil {
@@ -62,7 +63,7 @@ func main() {
 func run(s settings) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute+s.soak)
+	ctx, cancel := context.WithTimeout(ctx, 40*time.Minute+s.soak)
 	defer cancel()
 	tools, err := findTools()
 	if err != nil {
@@ -95,6 +96,14 @@ func run(s settings) (err error) {
 	if err != nil {
 		return err
 	}
+	earlier, err := startEarlier(ctx, s, binary, dir, &postern)
+	if err != nil {
+		return err
+	}
+	if earlier != nil {
+		defer func() { earlier.stop() }()
+		m.movedTo(postern)
+	}
 	reference, err := startReference(dir, tools.nginx, upstream.addr, m.keys)
 	if err != nil {
 		return err
@@ -109,26 +118,12 @@ func run(s settings) (err error) {
 	if s.profile != "" {
 		return load.profileInto(ctx, s.profile, scenarios(s, m, postern.pids, nginx)[0])
 	}
-	tokens, err := startIssuer()
+	byToken, err := tokenScenario(ctx, s, m, postern, earlier, upstream.url, nginx)
 	if err != nil {
 		return err
 	}
-	defer tokens.server.Close()
-	byToken, err := tokenScenario(ctx, s, m, postern, tokens, upstream.url, nginx)
-	if err != nil {
-		return err
-	}
-	people, err := startIdentity()
-	if err != nil {
-		return err
-	}
-	defer people.server.Close()
-	signedIn, own, err := postern.ownToken(ctx, upstream.url, people)
-	if err != nil {
-		return err
-	}
-	byToken.peers = slices.Insert(byToken.peers, len(byToken.peers)-1, peer{name: "RS256 of a login", url: signedIn.url, token: own, pids: postern.pids})
-	for _, sc := range append(scenarios(s, m, postern.pids, nginx), byToken) {
+	defer byToken.done()
+	for _, sc := range append(withEarlier(scenarios(s, m, postern.pids, nginx), postern, earlier), byToken) {
 		if !strings.Contains(sc.name, s.only) {
 			continue
 		}
@@ -138,6 +133,7 @@ func run(s settings) (err error) {
 			return err
 		}
 		printTable(sc, results)
+		printEarlier(sc, results)
 	}
 	return measureControl(ctx, binary, size, upstream.url, &postern)
 }

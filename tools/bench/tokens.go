@@ -58,17 +58,61 @@ func (i *issuer) access() map[string]any {
 	return map[string]any{"mode": "authenticate", "methods": []string{"jwt"}, "jwt": map[string]any{"allowed_pairs": []any{pair}}}
 }
 
-// tokenScenario compares calls that are let through by a token with those by a key,
-// both without limits. Every token's signature is computed anew.
-func tokenScenario(ctx context.Context, s settings, m market, p *postern, i *issuer, target string, nginx peer) (scenario, error) {
-	made, err := p.create(ctx, "tokens", target, i.access())
+// tokenScenario compares calls that a token lets through with those that a key
+// does, both without limits. Each token's signature is verified on every call.
+// With an earlier build, each kind of token is measured on both.
+func tokenScenario(
+	ctx context.Context, s settings, m market, p, earlier *postern, target string, nginx peer,
+) (scenario, error) {
+	i, err := startIssuer()
 	if err != nil {
 		return scenario{}, err
 	}
-	by := func(algorithm jose.SignatureAlgorithm) peer {
-		return peer{name: string(algorithm), url: made.url, token: i.tokens[algorithm], pids: p.pids}
+	people, err := startIdentity()
+	if err != nil {
+		return scenario{}, err
 	}
 	nginx.key = m.keys[len(m.keys)/2]
-	return scenario{name: fmt.Sprintf("JWT instead of key, forward 1 KiB, %d connections", s.connections), connections: s.connections, path: "/orders/42",
-		peers: []peer{nginx, by(jose.RS256), by(jose.ES256), {name: "key", url: m.plain.url, key: m.plain.key, pids: p.pids}}}, nil
+	sc := scenario{
+		name:        fmt.Sprintf("JWT instead of key, forward 1 KiB, %d connections", s.connections),
+		connections: s.connections,
+		path:        "/orders/42",
+		peers:       []peer{nginx},
+		done:        func() { i.server.Close(); people.server.Close() },
+	}
+	own, err := tokenPeers(ctx, p, i, people, target)
+	if err != nil {
+		return scenario{}, err
+	}
+	sc.peers = append(sc.peers, own...)
+	if earlier != nil {
+		twins, err := tokenPeers(ctx, earlier, i, people, target)
+		if err != nil {
+			return scenario{}, err
+		}
+		for n, twin := range twins {
+			twin.earlierOf, twin.name = own[n].name, twin.name+earlierSuffix
+			sc.peers = append(sc.peers, twin)
+		}
+	}
+	sc.peers = append(sc.peers, peer{name: "key", url: m.plain.url, key: m.plain.key, pids: p.pids})
+	return sc, nil
+}
+
+// tokenPeers creates a project for the issuer's tokens and one with a login on p,
+// and returns a peer for each kind of token.
+func tokenPeers(ctx context.Context, p *postern, i *issuer, people *identity, target string) ([]peer, error) {
+	made, err := p.create(ctx, "tokens", target, i.access())
+	if err != nil {
+		return nil, err
+	}
+	signedIn, own, err := p.ownToken(ctx, target, people)
+	if err != nil {
+		return nil, err
+	}
+	return []peer{
+		{name: "RS256", url: made.url, token: i.tokens[jose.RS256], pids: p.pids},
+		{name: "ES256", url: made.url, token: i.tokens[jose.ES256], pids: p.pids},
+		{name: "RS256 of a login", url: signedIn.url, token: own, pids: p.pids},
+	}, nil
 }
