@@ -34,8 +34,8 @@ func (c *fastCall) End() { c.gateway.running.Done() }
 // Serve takes one request through the same steps as ServeHTTP. A target that is
 // not valid is left to net/http, which may have its own words for it.
 func (c *fastCall) Serve(x *engine.Exchange) bool {
-	target, ok := readTarget(x.Request.Target)
-	if !ok {
+	target, err := readTarget(x.Request.Target)
+	if err != nil {
 		return false
 	}
 	c.x = x

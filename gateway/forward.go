@@ -25,8 +25,12 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, policy.MethodNotAllowed)
 		return
 	}
-	target, ok := readTarget(r.RequestURI)
-	if !ok || r.ProtoMajor == 2 && !isStrictHTTP2(r) {
+	target, err := readTarget(r.RequestURI)
+	switch {
+	case errors.Is(err, policy.ErrAboveRoot):
+		refuse(w, r, policy.BadPath)
+		return
+	case err != nil, r.ProtoMajor == 2 && !isStrictHTTP2(r):
 		refuse(w, r, policy.BadRequest)
 		return
 	}

@@ -293,7 +293,7 @@ func (g *Gateway) find(hostLine string, target target) (host string, r route, ok
 }
 
 // serve takes a call that found its project through the steps of the contract:
-// expiry, takedown, authentication, limits, loop guard, forward.
+// expiry, takedown, hidden dot segments, authentication, limits, loop guard, forward.
 func (c *call) serve() {
 	c.step = StepRoute
 	if end := c.route.project.expires; !end.IsZero() && !end.After(c.start) {
@@ -302,6 +302,10 @@ func (c *call) serve() {
 	}
 	if c.route.project.takenDown {
 		c.refuse(policy.ProjectFrozen)
+		return
+	}
+	if policy.HidesDotSegment(c.target.path) {
+		c.refuse(policy.BadPath)
 		return
 	}
 	c.step = StepAccess

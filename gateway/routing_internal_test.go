@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -23,9 +24,12 @@ func FuzzRouting(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	for _, path := range []string{"..%2fdev", "b%5c..%5c..", "%252e%252e%252fb", "..;/..;/b", "x;..%25252f", "a%2fb"} {
+		f.Add("shop.proxy.test", "/1.0.0/prod/"+path)
+	}
 	f.Fuzz(func(t *testing.T, hostLine, uri string) {
-		sent, ok := readTarget(uri)
-		if !ok {
+		sent, err := readTarget(uri)
+		if err != nil || policy.HidesDotSegment(sent.path) {
 			return
 		}
 		host := bareHost(hostLine)
@@ -46,5 +50,42 @@ func FuzzRouting(f *testing.F) {
 		if again, err := policy.NormalizePath(forwarded); err != nil || again != forwarded || !strings.HasPrefix(forwarded, r.environment.path) {
 			t.Fatalf("%q is forwarded as %q, which reads as %q, %v", uri, forwarded, again, err)
 		}
+		read := forwarded
+		for times := range 3 {
+			if at := resolve(read); at != r.environment.path && !strings.HasPrefix(at, r.environment.path+"/") {
+				t.Fatalf("%q, decoded %d times, leads to %q, outside of %q", uri, times, at, r.environment.path)
+			}
+			read = decodeOnce(read)
+		}
 	})
+}
+
+// resolve reads a path as the most lenient upstreams do: backslashes are slashes,
+// and a semicolon ends a segment.
+func resolve(path string) string {
+	var at []string
+	for _, segment := range strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune(`/\;`, c) }) {
+		switch segment {
+		case ".":
+		case "..":
+			at = at[:max(0, len(at)-1)]
+		default:
+			at = append(at, segment)
+		}
+	}
+	return strings.Join(append([]string{""}, at...), "/")
+}
+
+// decodeOnce decodes what is a whole escape and keeps the rest.
+func decodeOnce(path string) string {
+	var out strings.Builder
+	for i := 0; i < len(path); i++ {
+		if c, err := hex.DecodeString(path[i+1 : min(i+3, len(path))]); path[i] == '%' && err == nil && len(c) == 1 {
+			out.Write(c)
+			i += 2
+			continue
+		}
+		out.WriteByte(path[i])
+	}
+	return out.String()
 }

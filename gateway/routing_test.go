@@ -253,3 +253,24 @@ func TestRedirectsArePassedOnAndNotFollowed(t *testing.T) {
 		t.Errorf("%d %v after %d calls, want the redirect itself after one", got.StatusCode, got.Header, len(r.upstreamCalls()))
 	}
 }
+
+// A key for dev opens nothing of prod, whatever an upstream makes of the path.
+func TestHiddenDotSegmentsAreRefused(t *testing.T) {
+	for name, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil, options...)
+			for _, path := range []string{
+				"..%2fprod/data.txt", "%2e%2e%2Fprod", "..%5cprod", "..;/prod", "..%252fprod", "%252e%252e/prod", "..%2f..%2f..%2f..%2fetc",
+			} {
+				r.wantCode(path, r.get("/shop/1.0.0/dev/"+path), 400, "bad_path")
+				r.wantCode(path+" without a key", r.get("/shop/1.0.0/dev/"+path, noKey), 400, "bad_path")
+			}
+			if calls := r.upstreamCalls(); len(calls) != 0 {
+				t.Errorf("the upstream got %d calls, want none", len(calls))
+			}
+			if got := r.get("/shop/1.0.0/dev/a%2fb"); got.StatusCode != 200 || r.lastCall().uri != "/a%2Fb" {
+				t.Errorf("an encoded slash alone: %d, want 200 at /a%%2Fb", got.StatusCode)
+			}
+		})
+	}
+}

@@ -16,12 +16,13 @@ type target struct {
 // readTarget takes origin-form and absolute-form (RFC 9112 sections 3.2.1 and
 // 3.2.2). net/http's parsed URL is of no use here: it has lost how the caller
 // wrote the path. That the authority of an absolute form is the Host line has
-// been checked where the bytes came in (framing.go).
-func readTarget(uri string) (target, bool) {
+// been checked where the bytes came in (framing.go). Its errors are those of
+// policy.NormalizePath.
+func readTarget(uri string) (target, error) {
 	if !strings.HasPrefix(uri, "/") {
 		rest, ok := cutScheme(uri)
 		if !ok {
-			return target{}, false
+			return target{}, policy.ErrPath
 		}
 		slash := strings.IndexAny(rest, "/?")
 		switch {
@@ -39,7 +40,7 @@ func readTarget(uri string) (target, bool) {
 	}
 	var err error
 	t.path, err = policy.NormalizePath(t.raw)
-	return t, err == nil
+	return t, err
 }
 
 // cutScheme cuts http:// or https:// off an absolute form.

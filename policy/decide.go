@@ -43,6 +43,7 @@ var (
 	UpstreamTimeout     = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
 	LoopDetected        = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
 	BadRequest          = Denial{400, "bad_request", "The request target is not valid."}
+	BadPath             = Denial{400, "bad_path", "A dot segment of the path climbs above its root, or hides behind an encoded slash, a backslash or a semicolon."}
 	MethodNotAllowed    = Denial{405, "method_not_allowed", "This method is not forwarded."}
 	BodyTooLarge        = Denial{413, "body_too_large", "The request body is too large."}
 )
@@ -50,7 +51,7 @@ var (
 // Denials is the complete table, ordered by status.
 func Denials() []Denial {
 	return []Denial{
-		BadRequest, CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken, KeyFrozen, WrongTenant, TokenTenant, UserFrozen, IPDenied, ProjectFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
+		BadRequest, BadPath, CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken, KeyFrozen, WrongTenant, TokenTenant, UserFrozen, IPDenied, ProjectFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
 		ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed, UpstreamTimeout, LoopDetected,
 	}
 }

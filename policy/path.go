@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// ErrPath says that a request target is no path that any gateway would accept.
-var ErrPath = errors.New("the path is not valid")
+// Errors of NormalizePath: the path is malformed, or a dot segment leads above its root.
+var (
+	ErrPath      = errors.New("the path is not valid")
+	ErrAboveRoot = errors.New("the path leads above its root")
+)
 
 // NormalizePath turns the path of a request, as it came and without the query,
 // into the one form that is matched, authorized and forwarded: escapes of
@@ -16,11 +19,11 @@ var ErrPath = errors.New("the path is not valid")
 //
 // That is RFC 3986 section 6.2.2 as Kong 3.9 does it: normalize(uri, true) for
 // matching, then escape for forwarding (kong/tools/uri.lua). Before Kong sees a
-// path nginx has parsed it, and refuses with 400 what ErrPath is returned for:
-// a broken escape, a NUL or control character, and dot segments that climb above
-// the root when every escape is decoded, %2F included
-// (ngx_http_parse_complex_uri). A fragment is refused too: RFC 9112 section 3.2
-// has none in a request target.
+// path nginx has parsed it (ngx_http_parse_complex_uri), and refuses with 400 what
+// an error is returned for: a broken escape, a NUL or control character (ErrPath), and
+// dot segments that climb above the root when every escape is decoded, %2F included
+// (ErrAboveRoot). A fragment is ErrPath too: RFC 9112 section 3.2 has none in a
+// request target.
 func NormalizePath(raw string) (string, error) {
 	if raw == "" || raw[0] != '/' {
 		return "", ErrPath
@@ -36,7 +39,7 @@ func NormalizePath(raw string) (string, error) {
 		return "", err
 	}
 	if climbsAboveRoot(decoded) {
-		return "", ErrPath
+		return "", ErrAboveRoot
 	}
 	return escapePath(removeDotSegments(decoded)), nil
 }
@@ -224,4 +227,57 @@ func unhex(c byte) (byte, bool) {
 		return c - 'A' + 10, true
 	}
 	return 0, false
+}
+
+// HidesDotSegment reports whether a normalized path has a segment "." or ".." for
+// an upstream that reads it less strictly: one that takes an encoded slash or a
+// backslash for a slash, that cuts parameters off at a semicolon (RFC 3986 section
+// 3.3), or that decodes more than once. Such an upstream would resolve the segment
+// and leave the base path of the environment that the call was authorized for.
+//
+// Every escape is decoded to its end, however often it was encoded.
+func HidesDotSegment(path string) bool {
+	if strings.IndexByte(path, '%') < 0 && strings.IndexByte(path, ';') < 0 {
+		return false // a normalized path has no plain dot segment and no plain backslash
+	}
+	dots, other := 0, false // of the segment so far: how many dots, and whether anything else
+	for i := 0; i < len(path); {
+		c, size := decodeFully(path[i:])
+		i += size
+		switch c {
+		case '/', '\\', ';':
+			if isDotSegment(dots, other) {
+				return true
+			}
+			dots, other = 0, false
+		case '.':
+			dots++
+		default:
+			other = true
+		}
+	}
+	return isDotSegment(dots, other)
+}
+
+func isDotSegment(dots int, other bool) bool { return !other && (dots == 1 || dots == 2) }
+
+// decodeFully returns the first character of a normalized path, which may be
+// encoded any number of times, and how many bytes spell it.
+func decodeFully(path string) (c byte, size int) {
+	if path[0] != '%' {
+		return path[0], 1
+	}
+	size = 1
+	for strings.HasPrefix(path[size:], "25") {
+		size += 2
+	}
+	if len(path) < size+2 {
+		return '%', size
+	}
+	high, okHigh := unhex(path[size])
+	low, okLow := unhex(path[size+1])
+	if !okHigh || !okLow {
+		return '%', size
+	}
+	return high<<4 | low, size + 2
 }

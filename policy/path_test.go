@@ -1,6 +1,8 @@
 package policy_test
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -101,6 +103,45 @@ func TestJoinTarget(t *testing.T) {
 		if got := policy.JoinTarget(tc.target, tc.rest); got != tc.want {
 			t.Errorf("JoinTarget(%q, %q) = %q, want %q", tc.target, tc.rest, got, tc.want)
 		}
+	}
+}
+
+// The plugin of the exported gateway is held to the same table.
+func TestPathsTable(t *testing.T) {
+	table, err := os.ReadFile("testdata/paths.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts := map[string]int{}
+	for line := range strings.Lines(string(table)) {
+		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if line[0] == '#' || len(columns) < 2 {
+			continue
+		}
+		raw, want, normal := columns[0], columns[1], strings.Join(columns[2:], "")
+		verdicts[want]++
+		got, verdict, err := "", "ok", error(nil)
+		switch got, err = policy.NormalizePath(raw); {
+		case errors.Is(err, policy.ErrAboveRoot):
+			verdict = "climbs"
+		case err != nil:
+			verdict = "malformed"
+		case policy.HidesDotSegment(got):
+			verdict = "bad_path"
+		}
+		if verdict != want || got != normal {
+			t.Errorf("%s: %s, normal form %q; want %s, %q", raw, verdict, got, want, normal)
+		}
+	}
+	if verdicts["ok"] < 20 || verdicts["bad_path"] < 40 || verdicts["climbs"] < 5 || verdicts["malformed"] < 4 || len(verdicts) != 4 {
+		t.Errorf("the table has rows %v", verdicts)
+	}
+}
+
+func TestHidesDotSegmentDoesNotAllocate(t *testing.T) {
+	path := "/1.0.0/prod/%25252e%25252e%3Bb/a%2Fb;v=1"
+	if n := testing.AllocsPerRun(100, func() { policy.HidesDotSegment(path) }); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
 	}
 }
 
