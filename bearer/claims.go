@@ -93,6 +93,12 @@ func (c *claims) holds(now time.Time) bool {
 	return true
 }
 
+// latestEnd bounds the exp of a token: beyond it a time.Time cannot be computed with.
+const latestEnd = 1 << 40
+
+// end is the token's exp, which holds has found to be there.
+func (c *claims) end() time.Time { return time.Unix(int64(min(*c.Expires, latestEnd)), 0).UTC() }
+
 // fill writes what the token says. What it says becomes headers of the upstream's
 // request, so that text which a reader of headers would cut or trim is refused:
 // the user would be another one there than here.
@@ -101,6 +107,6 @@ func (c *claims) fill(issuer *snapshot.TokenIssuer, into *policy.Token) policy.D
 	if !ok || !policy.IsSubject(c.Subject) {
 		return policy.InvalidToken
 	}
-	*into = policy.Token{Issuer: issuer.Issuer, Subject: c.Subject, Scopes: scopes, Tenant: issuer.Tenant}
+	*into = policy.Token{Issuer: issuer.Issuer, Subject: c.Subject, Scopes: scopes, Tenant: issuer.Tenant, Expires: c.end().Add(leeway)}
 	return policy.Denial{}
 }

@@ -80,6 +80,7 @@ func (c *claims) fillOwn(client *snapshot.AppClient, now time.Time, into *policy
 	if denial := c.fill(&snapshot.TokenIssuer{Issuer: client.Issuer}, into); denial != (policy.Denial{}) {
 		return denial
 	}
+	into.Expires = c.end()
 	into.Hosted = policy.Hosted{Client: client.ID, ID: own.ID, Provider: own.Provider, Groups: policy.ListedGroups(own.Groups),
 		Carries: own.Carries, Sealed: own.Sealed}
 	return policy.Denial{}

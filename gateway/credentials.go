@@ -36,6 +36,7 @@ func (c *call) decide() policy.Decision {
 	}
 	if in.Access.TakesTokens() {
 		in.Token, in.TokenDenial = c.bearer()
+		c.presentedToken = in.Token != nil
 	}
 	return policy.Decide(&in)
 }
@@ -55,6 +56,7 @@ func (c *call) presented(plaintext string) (key *snapshot.Key, old bool) {
 	if !found {
 		return nil, false
 	}
+	c.presentedKey, c.secret = true, hash
 	return last, old
 }
 

@@ -18,6 +18,7 @@ type fastCall struct {
 	own      space
 	limits   []limitLine // by their places among the headers; nil before there were any
 	stripKey bool
+	ended    policy.Denial // why the engine was told to end the call; the zero value for others
 }
 
 // newSession begins a connection of the engine.
@@ -55,6 +56,15 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 	defer c.end()
 	c.serve()
 	return true
+}
+
+// Stands implements engine.Session.
+func (c *fastCall) Stands() bool {
+	denial, refused := c.standing()
+	if refused {
+		c.ended = denial
+	}
+	return !refused
 }
 
 // end reports the call and forgets it: the connection may be idle for long.
@@ -150,6 +160,7 @@ func (c *fastCall) forward(stripKey bool) {
 		if status == 0 {
 			c.status = statusGone
 		}
+		c.code = c.ended.Code
 	case errors.Is(err, engine.ErrAnswerTooLarge):
 		c.refuse(c.answerTooLarge())
 	case errors.Is(err, engine.ErrBody):

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptrace"
@@ -92,31 +93,43 @@ func (c *slowCall) forward(stripKey bool) {
 	upgrade := wantsWebSocket(c.r)
 	c.rewriteRequest(stripKey, upgrade)
 	body := newRequestBody(c.w, c.r, c.gateway.limits.Idle, c.bodyLimit())
+	ctx, cancel := context.WithCancel(c.r.Context())
+	defer cancel()
+	watched := c.watchOver(func() { c.cutOff(cancel) })
+	defer func() {
+		if code := watched.stop(); code != "" {
+			c.code = code
+		}
+	}()
 	defer func() {
 		body.stop()
 		c.bytesIn += body.read.Load()
 	}()
 
 	early := &earlyAnswers{w: c.w, withheld: c.withheldFields()}
-	answer, err := c.gateway.transport.RoundTrip(c.outgoing(body, early))
+	answer, err := c.gateway.transport.RoundTrip(c.outgoing(ctx, body, early))
 	early.stop()
+	if err != nil && watched.hasEnded() {
+		c.status = statusGone
+		panic(http.ErrAbortHandler)
+	}
 	if err != nil {
 		c.failed(err, body)
 		return
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode == http.StatusSwitchingProtocols {
-		c.tunnel(answer, upgrade)
+		c.tunnel(answer, upgrade, watched)
 		return
 	}
-	c.answer(answer)
+	c.answer(ctx, answer)
 }
 
 // outgoing makes the upstream's request of the caller's. The header is shared,
 // not copied: the caller's is ours to change, and is read by nobody after this.
-func (c *slowCall) outgoing(body *requestBody, early *earlyAnswers) *http.Request {
+func (c *slowCall) outgoing(ctx context.Context, body *requestBody, early *earlyAnswers) *http.Request {
 	env := c.route.environment
-	ctx := httptrace.WithClientTrace(c.r.Context(), &httptrace.ClientTrace{Got1xxResponse: early.forward})
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: early.forward})
 	out := c.r.WithContext(ctx)
 	out.URL = &url.URL{
 		Scheme: env.scheme,
@@ -136,7 +149,7 @@ func (c *slowCall) outgoing(body *requestBody, early *earlyAnswers) *http.Reques
 }
 
 // answer sends the upstream's answer to the caller.
-func (c *slowCall) answer(from *http.Response) {
+func (c *slowCall) answer(ctx context.Context, from *http.Response) {
 	limit := c.answerLimit()
 	if limit > 0 && from.ContentLength > limit && c.method != http.MethodHead {
 		c.refuse(c.answerTooLarge())
@@ -159,7 +172,7 @@ func (c *slowCall) answer(from *http.Response) {
 	sent, err := copyBody(c.w, atMost(from.Body, limit), live, c.gateway.limits.Idle)
 	c.bytesOut += sent
 	if err != nil {
-		if !errors.Is(err, errCaller) && c.r.Context().Err() == nil {
+		if !errors.Is(err, errCaller) && ctx.Err() == nil {
 			c.warn("the upstream broke off its answer", err)
 		}
 		// The caller must not take a part for the whole: end the connection

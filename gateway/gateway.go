@@ -251,6 +251,11 @@ type call struct {
 	bytesOut int64
 	browsing bool // under the caps: a browser would show the answer
 	room
+
+	// What the call was let in by, for standing.
+	presentedKey   bool
+	presentedToken bool
+	secret         [32]byte // hash of the key as it was presented
 }
 
 // space is memory for one call after the other of one caller: what was found out for

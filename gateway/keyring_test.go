@@ -48,3 +48,10 @@ func (k *keyring) putOld(plaintext string, key snapshot.Key) {
 	defer k.mu.Unlock()
 	k.byOld[policy.HashKey(plaintext)] = &key
 }
+
+// drop forgets the key with that plaintext as its current secret.
+func (k *keyring) drop(plaintext string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.byNew, policy.HashKey(plaintext))
+}

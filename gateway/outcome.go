@@ -21,7 +21,7 @@ type Outcome struct {
 	Path         string // normalized, as it was matched; without the query, which can hold secrets
 	Route        string // pattern of what decided on the path: CatchAll
 	Status       int    // what the caller got; 499 when he left before the answer
-	Code         string // of the gateway's own answer; "" when the upstream answered
+	Code         string // of the gateway's own answer, or of why it ended the call; "" when the upstream answered
 	Step         string // which step answered: one of the Step constants
 	BytesIn      int64  // of the request's body, as far as it was read for the upstream
 	BytesOut     int64  // of the answer's body, as far as the caller took it

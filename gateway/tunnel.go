@@ -14,10 +14,10 @@ import (
 	"postern/policy"
 )
 
-// tunnel joins caller and upstream after 101 until either side ends it. How
+// tunnel joins caller and upstream after 101 until either side or watched ends it. How
 // long it may be silent is up to the upstream's connection (patientConn): bytes
 // in either direction touch that one.
-func (c *slowCall) tunnel(answer *http.Response, asked bool) {
+func (c *slowCall) tunnel(answer *http.Response, asked bool, watched *watch) {
 	backend, ok := answer.Body.(io.ReadWriteCloser)
 	if !ok || !asked || !strings.EqualFold(first(answer.Header["Upgrade"]), "websocket") {
 		// An upstream that switches to what nobody asked for would leave bytes
@@ -35,8 +35,9 @@ func (c *slowCall) tunnel(answer *http.Response, asked bool) {
 	release(client)
 	caller := tunnelEnd{Conn: client, idle: c.gateway.limits.Idle, early: buffered.Reader}
 	_ = client.SetDeadline(time.Time{})
-	stop := context.AfterFunc(c.gateway.closing, func() { _ = client.Close(); _ = backend.Close() })
-	defer stop()
+	end := func() { _ = client.Close(); _ = backend.Close() }
+	watched.endBy(end)
+	defer context.AfterFunc(c.gateway.closing, end)()
 	defer func() { _ = client.Close() }()
 	if err := c.writeSwitch(caller, answer); err != nil {
 		return

@@ -38,7 +38,7 @@ func (a *Asker) introspect(ctx context.Context, versionID, token string, now tim
 	if !ok {
 		return fmt.Errorf("its scopes cannot stand in a header: %w", verdict.ErrRefused)
 	}
-	*into = policy.Token{Issuer: cmp.Or(got.Issuer, at.URL), Subject: got.Subject, Scopes: scopes}
+	*into = policy.Token{Issuer: cmp.Or(got.Issuer, at.URL), Subject: got.Subject, Scopes: scopes, Expires: got.Expires}
 	return nil
 }
 

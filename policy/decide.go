@@ -95,11 +95,12 @@ type Call struct {
 
 // Token is what a verified token says.
 type Token struct {
-	Issuer  string   // iss
-	Subject string   // sub, printable ASCII without a blank at either end, at most 255 bytes
-	Scopes  []string // what its issuer let the client do, each without blanks
-	Tenant  string   // name of the tenant of its pair; "" is the project's own
-	Hosted           // of a token of our own; such a one has no Tenant
+	Issuer  string    // iss
+	Subject string    // sub, printable ASCII without a blank at either end, at most 255 bytes
+	Scopes  []string  // what its issuer let the client do, each without blanks
+	Tenant  string    // name of the tenant of its pair; "" is the project's own
+	Expires time.Time // when it is no longer taken, leeway included; zero: not known
+	Hosted            // of a token of our own; such a one has no Tenant
 }
 
 // Identity is whom a call is made for. The zero value is nobody. A user of a token

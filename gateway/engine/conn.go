@@ -330,7 +330,22 @@ func (c *conn) watch() {
 		if c.peek() == gone {
 			c.left = true
 			c.abort()
+		} else if c.looks%looksPerStand == 0 && !c.session.Stands() {
+			c.cutOff()
 		}
+	}
+}
+
+// looksPerStand is how many sweeps pass between two questions whether a call may go on:
+// half a second.
+const looksPerStand = 2
+
+// cutOff ends the connection and whatever its call waits for. c.mu is held.
+func (c *conn) cutOff() {
+	c.left = true
+	c.interrupt()
+	if c.abort != nil {
+		c.abort()
 	}
 }
 
@@ -338,11 +353,7 @@ func (c *conn) watch() {
 func (c *conn) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.left = true
-	c.interrupt()
-	if c.abort != nil {
-		c.abort()
-	}
+	c.cutOff()
 }
 
 // isTimeout tells whether an error is about time, whoever measured it.

@@ -24,6 +24,7 @@ const patience = 10 * time.Second
 type answering func(*Exchange) bool
 
 func (a answering) Serve(x *Exchange) bool { return a(x) }
+func (answering) Stands() bool             { return true }
 func (answering) End()                     {}
 
 func ok(x *Exchange) bool { x.Answer(200, nil, []byte("ok")); return true }

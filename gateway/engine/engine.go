@@ -34,6 +34,11 @@ type Session interface {
 	// exchange. It returns false, without having called either, for a request
 	// that the fallback is to serve. The exchange is not used after it returns.
 	Serve(x *Exchange) bool
+	// Stands reports whether the request that is being forwarded may go on. Another
+	// goroutine than Serve's asks, now and then, while a call lasts longer than a
+	// moment; Forward returns only after the answer. The call is cut off at the
+	// first false, and its Forward fails with ErrCaller.
+	Stands() bool
 	// End is called once, when the connection has ended or was handed over.
 	End()
 }

@@ -27,7 +27,8 @@ type Introspection struct {
 	ClientID string
 	Issuer   string
 	Audience []string
-	Scope    string // scopes, with blanks between them
+	Scope    string    // scopes, with blanks between them
+	Expires  time.Time // leeway included; zero: not stated
 }
 
 // clockLeeway is how far another's clock may be from ours.
@@ -91,7 +92,25 @@ func Introspect(ctx context.Context, client *http.Client, at Endpoint, token str
 	if err := got.holds(now); err != nil {
 		return Introspection{}, err
 	}
-	return Introspection{Subject: got.Subject, ClientID: got.ClientID, Issuer: got.Issuer, Audience: got.Audience, Scope: got.Scope}, nil
+	return Introspection{
+		Subject:  got.Subject,
+		ClientID: got.ClientID,
+		Issuer:   got.Issuer,
+		Audience: got.Audience,
+		Scope:    got.Scope,
+		Expires:  got.end(),
+	}, nil
+}
+
+// latestEnd bounds exp: beyond it a time.Time cannot be computed with.
+const latestEnd = 1 << 40
+
+// end is when the token is no longer taken, zero where the answer does not say.
+func (i *introspected) end() time.Time {
+	if i.Expires == nil {
+		return time.Time{}
+	}
+	return time.Unix(int64(min(*i.Expires, latestEnd)), 0).UTC().Add(clockLeeway)
 }
 
 // holds refuses what is not a token that a caller may present like this.
