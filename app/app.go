@@ -102,6 +102,8 @@ func (a *App) wire(ctx context.Context, version string) error {
 	table := keys.NewTable()
 	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
 	a.usage = usage.NewRecorder(a.state.db, a.log)
+	var idle waiting
+	a.listeners.control = boundControl(a.listeners.control, a.Config, descriptors(), &idle, a.log)
 	secure, err := a.secure()
 	if err != nil {
 		return err
@@ -137,8 +139,15 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Tokens: &tokens.Service{DB: a.state.db},
 		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks, Login: hosted, Directory: &directory.Service{DB: a.state.db, Changed: a.feed.Changed, Events: hooks}, Metrics: measured.Handler(),
 	}
-	a.control = &http.Server{Handler: control.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
+	a.control = &http.Server{
+		Handler:           control.Handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+		ConnState:         idle.note,
+	}
 	a.control.RegisterOnShutdown(a.usage.EndFollowers) // who would else be waited for
 	a.gateway = a.plane.Server(a.Config.GatewayAddr)
 	code, err := people.FirstLink(ctx)

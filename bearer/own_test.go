@@ -72,7 +72,7 @@ func TestTokensOfOurOwn(t *testing.T) {
 			known, k, next := house{}, keyOf(algorithm, "sig_1"), keyOf(algorithm, "sig_2")
 			client := known.add(t, "cli_1", k, next)
 			v := offline(t)
-			want := policy.Token{Issuer: client.Issuer, Subject: "usr_1", Scopes: []string{"openid", "email"}, Expires: now.Add(time.Hour).UTC(), Hosted: policy.Hosted{Client: "cli_1", ID: "jti_1",
+			want := policy.Token{Issuer: client.Issuer, Subject: "usr_1", Scopes: []string{"openid", "email"}, Expires: now.Add(10 * time.Minute), Hosted: policy.Hosted{Client: "cli_1", ID: "jti_1",
 				Provider: "idp_1", Groups: []string{"staff", "admins"}, Carries: snapshot.ServiceToken}}
 			for name, token := range map[string]string{
 				"the key that signs": k.sign(t, nil, says(client)),

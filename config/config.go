@@ -20,32 +20,34 @@ import (
 
 // Config is every setting, parsed.
 type Config struct {
-	ControlAddr    string // host:port of the control plane
-	GatewayAddr    string // host:port of the gateway
-	DataDir        string // where SQLite, exports and the lock live
-	DatabaseURL    Secret // "" for SQLite in DataDir, postgres://… otherwise
-	SecretsKey     Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
-	MetricsToken   Secret // who sends it reads /metrics; "": callers on this machine
-	RedisURL       Secret // "" for counters in memory
-	RedisFailsOpen bool   // while Redis is down each replica counts by itself
-	PublicURL      string // how browsers reach the control plane, without a trailing slash
-	GatewayURL     string // how callers reach the gateway's bare domain, without a trailing slash
-	GatewayDomain  string // the bare domain; <project>.<domain> addresses a project
-	GatewayTLS     KeyPair
-	ControlTLS     KeyPair
-	LoginGitHub    OAuthApp       // which managed login providers share
-	MaxConns       int            // of callers to the gateway
-	MaxConnsFrom   int            // of them from one address; 0 for half
-	Trusted        []netip.Prefix // proxies whose X-Forwarded headers are believed
-	EgressAllow    []netip.Prefix
-	Anonymous      Anonymous
-	SignUp         SignUpPolicy
-	SignIn         SignIn
-	KeyPrefix      string
-	UnclaimedTTL   time.Duration // how long an unclaimed workspace lives
-	ExportTTL      time.Duration // how long an export can be downloaded
-	LogLevel       slog.Level
-	LogFormat      string // text or json
+	ControlAddr         string // host:port of the control plane
+	GatewayAddr         string // host:port of the gateway
+	DataDir             string // where SQLite, exports and the lock live
+	DatabaseURL         Secret // "" for SQLite in DataDir, postgres://… otherwise
+	SecretsKey          Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
+	MetricsToken        Secret // who sends it reads /metrics; "": callers on this machine
+	RedisURL            Secret // "" for counters in memory
+	RedisFailsOpen      bool   // while Redis is down each replica counts by itself
+	PublicURL           string // how browsers reach the control plane, without a trailing slash
+	GatewayURL          string // how callers reach the gateway's bare domain, without a trailing slash
+	GatewayDomain       string // the bare domain; <project>.<domain> addresses a project
+	GatewayTLS          KeyPair
+	ControlTLS          KeyPair
+	LoginGitHub         OAuthApp       // which managed login providers share
+	MaxConns            int            // of callers to the gateway
+	MaxConnsFrom        int            // of them from one address; 0 for half
+	ControlMaxConns     int            // to the control plane
+	ControlMaxConnsFrom int            // of them from one address; 0 for half
+	Trusted             []netip.Prefix // proxies whose X-Forwarded headers are believed
+	EgressAllow         []netip.Prefix
+	Anonymous           Anonymous
+	SignUp              SignUpPolicy
+	SignIn              SignIn
+	KeyPrefix           string
+	UnclaimedTTL        time.Duration // how long an unclaimed workspace lives
+	ExportTTL           time.Duration // how long an export can be downloaded
+	LogLevel            slog.Level
+	LogFormat           string // text or json
 
 	Unclaimed
 }
@@ -216,6 +218,12 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	if c.MaxConnsFrom < 0 {
 		report("--gateway-max-connections-per-address", "%d is less than 0", c.MaxConnsFrom)
+	}
+	if c.ControlMaxConns < 16 {
+		report("--control-max-connections", "%d is less than 16", c.ControlMaxConns)
+	}
+	if c.ControlMaxConnsFrom < 0 {
+		report("--control-max-connections-per-address", "%d is less than 0", c.ControlMaxConnsFrom)
 	}
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)

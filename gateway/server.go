@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 
+	"postern/gateway/admission"
 	"postern/gateway/engine"
 )
 
@@ -78,12 +79,18 @@ func (s *Server) Serve(l net.Listener) error {
 // admit puts the bounds on connections before the listener.
 func (s *Server) admit(l net.Listener) net.Listener {
 	g := s.gateway
-	a := &admission{Listener: l, max: g.limits.Conns, perAddress: g.limits.ConnsFromOne, exempt: g.isTrusted, makeRoom: func() {}}
-	a.full = func(what string, before said) { before.with(g.log).Warn("turned callers away: " + what) }
-	if s.engine != nil {
-		a.makeRoom = s.engine.EndIdle
+	bounded := &admission.Listener{
+		Listener:   l,
+		Name:       "gateway",
+		Max:        g.limits.Conns,
+		PerAddress: g.limits.ConnsFromOne,
+		Exempt:     g.isTrusted,
+		Log:        g.log,
 	}
-	return a
+	if s.engine != nil {
+		bounded.MakeRoom = s.engine.EndIdle
+	}
+	return bounded
 }
 
 // ListenAndServe listens on the server's address and serves.

@@ -68,7 +68,7 @@ func TestCheckFindsEachBrokenRule(t *testing.T) {
 		"beside, not named":           {importing("keys/key.go", "m/projects"), "both are on one floor"},
 		"within its room":             {importing("bundle/kong/kong.go", "m/bundle", "m/policy"), ""},
 		"a similar name":              {importing("handlers/a.go", "m/keysx"), "it is on no floor"},
-		"gateway sees a rule":         {importing("gateway/table.go", "m/models"), "gateway sees only gateway/engine, snapshot, policy, egress, fault"},
+		"gateway sees a rule":         {importing("gateway/table.go", "m/models"), "gateway sees only gateway/engine, gateway/admission, snapshot, policy, egress, fault"},
 		"a view sees a rule":          {importing("views/projects/page.templ.go", "m/projects"), "views sees only views/ui, static"},
 		"a target sees a row":         {importing("bundle/kong/a.go", "m/models"), "bundle sees only"},
 		"Gin below the edges":         {importing("keys/key.go", "github.com/gin-gonic/gin"), "belongs in handlers"},

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"postern/config"
+	"postern/gateway"
+	"postern/gateway/admission"
+	"postern/policy"
+)
+
+// Shares of the file descriptors, in eighths. Every caller of the gateway may need a
+// connection to an upstream as well; what is left is for the database and files.
+const (
+	gatewayEighths = 3
+	controlEighths = 1
+)
+
+// share bounds a configured number of connections by its share of the descriptors, 0
+// when their number is not known, so that a flood on one listener leaves descriptors
+// for the other one, upstreams and the database.
+func share(listener string, configured, eighths int, descriptors uint64, log *slog.Logger) int {
+	most := max(1, int(descriptors/8)*eighths)
+	if descriptors == 0 || configured <= most {
+		return configured
+	}
+	log.Warn("fewer connections than configured: this process may open few files; raise its limit (ulimit -n)",
+		"listener", listener, "connections", most, "configured", configured, "files", descriptors)
+	return most
+}
+
+// callers are the bounds on connections to the gateway.
+func callers(c config.Config, descriptors uint64, log *slog.Logger) gateway.Limits {
+	return gateway.Limits{
+		Conns:        share("gateway", c.MaxConns, gatewayEighths, descriptors, log),
+		ConnsFromOne: c.MaxConnsFrom,
+	}
+}
+
+// boundControl puts the bounds on connections before the control plane's listener.
+func boundControl(l net.Listener, c config.Config, descriptors uint64, waiting *waiting, log *slog.Logger) net.Listener {
+	most := share("control", c.ControlMaxConns, controlEighths, descriptors, log)
+	fromOne := c.ControlMaxConnsFrom
+	if fromOne == 0 {
+		fromOne = max(1, most/2)
+	}
+	return &admission.Listener{
+		Listener:   l,
+		Name:       "control",
+		Max:        most,
+		PerAddress: fromOne,
+		Exempt:     func(a netip.Addr) bool { return policy.Contains(c.Trusted, a) },
+		MakeRoom:   waiting.endOne,
+		Log:        log,
+	}
+}
+
+// waiting are the connections of a server of net/http that wait for a request.
+type waiting struct {
+	mu    sync.Mutex
+	since map[net.Conn]time.Time
+}
+
+// note follows the states of connections; it is an http.Server's ConnState.
+func (w *waiting) note(conn net.Conn, state http.ConnState) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch state {
+	case http.StateNew, http.StateIdle:
+		if w.since == nil {
+			w.since = map[net.Conn]time.Time{}
+		}
+		w.since[conn] = time.Now()
+	default:
+		delete(w.since, conn)
+	}
+}
+
+// candidates is how many connections endOne chooses among.
+const candidates = 16
+
+// endOne ends a connection that waits, if there is one: of a few taken at random, the
+// one that has waited longest. The server closes it when its read fails.
+func (w *waiting) endOne() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var oldest net.Conn
+	seen := 0
+	for conn, since := range w.since {
+		if oldest == nil || since.Before(w.since[oldest]) {
+			oldest = conn
+		}
+		if seen++; seen == candidates {
+			break
+		}
+	}
+	if oldest != nil {
+		_ = oldest.SetReadDeadline(time.Unix(1, 0))
+	}
+}

@@ -1,0 +1,174 @@
+// Package admission bounds how many connections a listener takes, in total and from
+// one address, so that no listener can use up the descriptors of the process.
+//
+// It owns the counting and what the log says of it. It does not own what is served on
+// the connections, nor the bounds themselves, which follow from the configuration.
+package admission
+
+import (
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"postern/policy"
+)
+
+// Listener takes no more connections than it may. Those beyond are closed as soon as
+// they are accepted: left in the kernel's queue, they would keep all others waiting
+// behind them. Every field but MakeRoom has to be set.
+type Listener struct {
+	net.Listener
+
+	Name       string // of the listener, for the log
+	Max        int
+	PerAddress int                   // for IPv6, from one /64
+	Exempt     func(netip.Addr) bool // reports addresses without a bound of their own, such as trusted proxies
+	MakeRoom   func()                // asks a connection that waits for a request to end; it must not wait
+	Log        *slog.Logger
+
+	mu   sync.Mutex
+	open int
+	from map[netip.Prefix]int
+
+	notices notices
+}
+
+// Accept returns the next connection within the bounds.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			l.report(err)
+			return nil, err
+		}
+		network, _ := policy.Source(conn.RemoteAddr().String())
+		if why := l.enter(network); why != "" {
+			l.turnAway(conn, why)
+			continue
+		}
+		leave := &leave{done: func() { l.leave(network) }}
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			return &admittedTCP{tcp, leave}, nil
+		}
+		return &admitted{conn, leave}, nil
+	}
+}
+
+// report logs errors that pass, such as a lack of descriptors: servers wait and try
+// again without a word.
+func (l *Listener) report(err error) {
+	temporary, ok := err.(interface{ Temporary() bool }) //nolint:errorlint // as the listener returns it
+	if !ok || !temporary.Temporary() {
+		return
+	}
+	if missed, due := l.notices.due("accept", time.Now()); due {
+		l.Log.Error("cannot accept connections", "listener", l.Name, "error", err, "suppressed", missed)
+	}
+}
+
+// enter counts a connection in, or returns why it may not come in.
+func (l *Listener) enter(network netip.Prefix) (why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.from == nil {
+		l.from = map[netip.Prefix]int{}
+	}
+	// The last sixteenth is for callers who come while others only wait.
+	if l.MakeRoom != nil && l.open >= l.Max-l.Max/16 {
+		l.MakeRoom()
+	}
+	switch {
+	case l.open >= l.Max:
+		return "the most connections are open"
+	case l.from[network] >= l.PerAddress && network.IsValid() && !l.Exempt(network.Addr()):
+		return "the most connections from one address are open"
+	}
+	l.open++
+	l.from[network]++
+	return ""
+}
+
+func (l *Listener) leave(network netip.Prefix) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open--
+	if l.from[network]--; l.from[network] == 0 {
+		delete(l.from, network)
+	}
+}
+
+// turnAway resets the connection, so that the kernel keeps nothing of it either.
+func (l *Listener) turnAway(conn net.Conn, why string) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+	if missed, due := l.notices.due(why, time.Now()); due {
+		l.Log.Warn("connections turned away", "listener", l.Name, "reason", why, "suppressed", missed)
+	}
+}
+
+// leave counts a connection out, once.
+type leave struct {
+	over atomic.Bool
+	done func()
+}
+
+func (l *leave) once() {
+	if !l.over.Swap(true) {
+		l.done()
+	}
+}
+
+// admittedTCP keeps all that a socket can do: the engine works on the descriptor.
+type admittedTCP struct {
+	*net.TCPConn
+	leave *leave
+}
+
+// Close closes the connection and makes room for another.
+func (c *admittedTCP) Close() error {
+	defer c.leave.once()
+	return c.TCPConn.Close()
+}
+
+type admitted struct {
+	net.Conn
+	leave *leave
+}
+
+// Close closes the connection and makes room for another.
+func (c *admitted) Close() error {
+	defer c.leave.once()
+	return c.Conn.Close()
+}
+
+// noticeEvery bounds how often the log hears of a flood.
+const noticeEvery = 10 * time.Second
+
+// notices bound how often each of a few fixed texts is logged.
+type notices struct {
+	mu     sync.Mutex
+	last   map[string]time.Time
+	missed map[string]int
+}
+
+// due reports whether a text is to be logged now, and how many times it was not since
+// the last one.
+func (n *notices) due(text string, now time.Time) (missed int, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.last == nil {
+		n.last, n.missed = map[string]time.Time{}, map[string]int{}
+	}
+	if last, seen := n.last[text]; seen && now.Sub(last) < noticeEvery {
+		n.missed[text]++
+		return 0, false
+	}
+	missed, n.missed[text] = n.missed[text], 0
+	n.last[text] = now
+	return missed, true
+}
