@@ -13,6 +13,7 @@ package kong
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -116,7 +117,7 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	switch s.Feature {
 	case snapshot.FeatureProject:
 		if !b.Project.ExpiresAt.IsZero() {
-			return bundle.Verdict{Reason: "no_end"}
+			return bundle.Verdict{Reason: "unclaimed"}
 		}
 	case snapshot.FeatureEnvironment, snapshot.FeatureRoute:
 		return judgePlace(b, s)
@@ -166,9 +167,7 @@ func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		}
 		if s.Feature == snapshot.FeatureEnvironment {
 			v := bundle.Verdict{Target: bundle.At(gatewayFile, "/services/%d", i), Probes: probesOf(b, s)}
-			if onLoopback(s.Environment.Target) {
-				v.Reason = "loopback"
-			}
+			v.Reason = misplaced(s.Environment.Target)
 			return v
 		}
 		v := bundle.Verdict{Probes: probesOf(b, s)}
@@ -211,14 +210,26 @@ func detached(p *snapshot.Project, tenantID string) bool {
 	return slices.ContainsFunc(p.Tenants, func(t snapshot.Tenant) bool { return t.ID == tenantID && t.Detached })
 }
 
-// onLoopback tells whether an upstream is on the machine that calls it.
-func onLoopback(target string) bool {
+// misplaced is the reason why a container that runs Kong cannot call an upstream as
+// the hosted gateway does; "" where it can.
+func misplaced(target string) string {
 	u, err := url.Parse(target)
 	if err != nil {
-		return false
+		return ""
 	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	ip, err := netip.ParseAddr(host)
+	isAddress := err == nil
+	ip = ip.Unmap()
+	switch {
+	case isAddress && u.Scheme == "https":
+		return "https_address"
+	case isAddress && (ip.IsLoopback() || ip.IsUnspecified()):
+		return "loopback"
+	case host == "localhost" || strings.HasSuffix(host, ".localhost"): // RFC 6761, section 6.3
+		return "loopback"
+	}
+	return ""
 }
 
 // upstream is a service's address in the fields Kong wants it in; its url

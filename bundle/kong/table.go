@@ -12,32 +12,58 @@ func table() bundle.Table {
 		snapshot.FeatureProject: {
 			{Reason: "served_alone", Status: bundle.Exact, How: "one gateway for one project",
 				Note: "The gateway serves this project and nothing else, under the same paths."},
-			{Reason: "no_end", Status: bundle.Approximate, How: "the end of an unclaimed project is not carried",
-				Note:   "The hosted proxy answers 410 from the end of the unclaimed project on; the exported gateway goes on answering.",
-				Remedy: "Stop the gateway when it should end: ./start.sh --stop."},
+			{Reason: "unclaimed", Status: bundle.Approximate,
+				How: "the end and the caps of an unclaimed project are not carried",
+				Note: "The hosted proxy answers 410 from the end of the unclaimed project on, tells its callers " +
+					"of that end in Sunset and Postern-Expires, and until then holds the project to caps: no " +
+					"WebSocket, bodies of 1 MiB there and 10 MiB back, 120 calls a minute from an address, 1,200 " +
+					"a minute and 50,000 a day for all, 1 GiB a day; it removes Set-Cookie and other headers " +
+					"that stay in a browser, gives a browser what it would show as plain text without Location, " +
+					"and adds a Content-Security-Policy. The exported gateway has none of these and goes on " +
+					"answering: at worst it carries without end what the hosted proxy refuses, and a browser " +
+					"runs what the upstream sends.",
+				Remedy: "Stop the gateway when it should end: ./start.sh --stop. Claim the project before the " +
+					"export, or add the limits you want to keep to gateway/gateway.yaml."},
 		},
 		snapshot.FeatureVersion: {{Reason: "path_segment", Status: bundle.Exact, How: "path segment of its routes",
 			Note: "The version answers under the same path segment."}},
 		snapshot.FeatureEnvironment: {
 			{Reason: "service", Status: bundle.Exact, How: "a service with the upstream's address",
-				Note: "The environment is a service; calls reach the same upstream under the same path, with the same headers."},
-			{Reason: "loopback", Status: bundle.Approximate, How: "a service; its loopback address is the container's own",
-				Note:   "The upstream has a loopback address, and inside a container that is the container itself: calls answer 502 until the address is changed; at worst, on port 8001, they reach Kong's own admin API.",
-				Remedy: "Write host.docker.internal, or the machine's own address, as the service's host in gateway/gateway.yaml."},
+				Note: "The environment is a service; calls reach the same upstream under the same path, with the " +
+					"same headers."},
+			{Reason: "loopback", Status: bundle.Approximate,
+				How: "a service; its loopback address is the container's own",
+				Note: "The upstream has a loopback address, and inside a container that is the container " +
+					"itself: calls answer 502 until the address is changed; at worst, on port 8001, they reach " +
+					"Kong's own admin API.",
+				Remedy: "Write host.docker.internal, or the machine's own address, as the service's host in " +
+					"gateway/gateway.yaml."},
+			{Reason: "https_address", Status: bundle.Lossy, How: "a service; its certificate is never accepted",
+				Note: "The upstream is called over https by its IP address. Kong compares certificates with " +
+					"host names only, so that every call answers 502, whatever addresses the certificate names.",
+				Remedy: "Write a host name that the certificate names as the service's host in gateway/gateway.yaml."},
 		},
 		snapshot.FeatureRoute: {
-			{Reason: "regex_path", Status: bundle.Approximate, How: "a route with an anchored regular expression, under any host name",
-				Note: "The same paths reach the upstream, on whole segments, normalized alike. At worst an address that the hosted proxy answers 404 is answered too: the path without the project's name under any host name, and the path with it under the project's own host name."},
+			{Reason: "regex_path", Status: bundle.Approximate,
+				How: "a route with an anchored regular expression, under any host name",
+				Note: "The same paths reach the upstream, on whole segments, normalized alike. At worst an " +
+					"address that the hosted proxy answers 404 is answered too: the path without the project's " +
+					"name under any host name, and the path with it under the project's own host name."},
 			{Reason: "shadowed", Status: bundle.Approximate, How: "the longer address wins",
-				Note:   "A version has the project's own name, so that this address is also the beginning of another environment's longer one, which wins; at worst calls below that one path go to the other environment. It answers under any host name too.",
+				Note: "A version has the project's own name, so that this address is also the beginning of " +
+					"another environment's longer one, which wins; at worst calls below that one path go to the " +
+					"other environment. It answers under any host name too.",
 				Remedy: "Call the environment by the address that begins with the project's name."},
 		},
 		snapshot.FeatureAccess: {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
 				Note: "The same calls are let through and refused, with the same status, code and message."},
-			{Reason: "keys_only", Status: bundle.Lossy, How: "plugin postern-auth, a policy per route, without the methods `jwt` and `opaque`",
-				Note:   "Tokens are not looked at. A call that needs one is refused with 401; where a call needs no credential, or has an API key, a token that the hosted proxy refuses makes no difference.",
-				Remedy: "Have those callers use API keys, or add a plugin that verifies tokens to the version's services in gateway/gateway.yaml, before you move them."},
+			{Reason: "keys_only", Status: bundle.Lossy,
+				How: "plugin postern-auth, a policy per route, without the methods `jwt` and `opaque`",
+				Note: "Tokens are not looked at. A call that needs one is refused with 401; where a call needs " +
+					"no credential, or has an API key, a token that the hosted proxy refuses makes no difference.",
+				Remedy: "Have those callers use API keys, or add a plugin that verifies tokens to the version's " +
+					"services in gateway/gateway.yaml, before you move them."},
 		},
 		snapshot.FeatureTokenIssuer: {{Reason: "not_verified", Status: bundle.Skipped, How: "not carried over",
 			Note:   "The exported gateway verifies no tokens, and lets nobody in by one.",
@@ -50,9 +76,11 @@ func table() bundle.Table {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
 				Note: "A call without a key is let through in the name of the same owner."},
 			{Reason: "of_tokens", Status: bundle.Exact, How: "not needed",
-				Note: "A tenant's own owner stands for calls whose token names the tenant, and no version of this project takes tokens."},
+				Note: "A tenant's own owner stands for calls whose token names the tenant, and no version of " +
+					"this project takes tokens."},
 			{Reason: "no_tokens", Status: bundle.Skipped, How: "not carried over",
-				Note: "A tenant's own owner stands for calls whose token names the tenant, and the exported gateway looks at no tokens."},
+				Note: "A tenant's own owner stands for calls whose token names the tenant, and the exported " +
+					"gateway looks at no tokens."},
 		},
 		snapshot.FeatureKeyType: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `key_types`",
 			Note: "The key type's scopes hold for all its keys at once and can be changed in one place."}},
@@ -60,15 +88,18 @@ func table() bundle.Table {
 			{Reason: "header", Status: bundle.Exact, How: "X-Tenant-ID of its keys",
 				Note: "Upstreams see the same tenant with every call made with one of its keys."},
 			{Reason: "detached", Status: bundle.Exact, How: "left out of `tenants`, so answered 403",
-				Note:   "The project no longer serves the tenant: its keys are answered 403 wrong_tenant here as there.",
+				Note: "The project no longer serves the tenant: its keys are answered 403 wrong_tenant here as " +
+					"there.",
 				Remedy: "To serve it again, add it below tenants in gateway/gateway.yaml and start the gateway again."},
 		},
 		snapshot.FeatureKey:      keyFates(),
 		snapshot.FeatureKeyGrace: graceFates(),
 		snapshot.FeatureProduct: {{Reason: "keys", Status: bundle.Exact, How: "the product's keys are in `keys`",
-			Note: "The product's keys open this gateway too; the grouping itself has no meaning on a gateway for one project."}},
+			Note: "The product's keys open this gateway too; the grouping itself has no meaning on a gateway for " +
+				"one project."}},
 		snapshot.FeatureLimits: rateFates(),
-		snapshot.FeatureIPRules: {{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `ip` of each route",
+		snapshot.FeatureIPRules: {{Reason: "plugin", Status: bundle.Exact,
+			How:    "plugin postern-auth, `ip` of each route",
 			Note:   "Calls are taken from the same addresses, as Kong sees them.",
 			Remedy: behindProxies}},
 		snapshot.FeatureKeyIPs: {
@@ -81,11 +112,13 @@ func table() bundle.Table {
 				Note:   "The range was left out together with its key.",
 				Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
 		},
-		snapshot.FeatureOpenAPI: {{Reason: "document", Status: bundle.Exact, How: "OpenAPI 3.0.3 document beside the gateway",
+		snapshot.FeatureOpenAPI: {{Reason: "document", Status: bundle.Exact,
+			How:  "OpenAPI 3.0.3 document beside the gateway",
 			Note: "The API specification is a document of this zip; neither gateway acts on it."}},
 		snapshot.FeatureRequestLimits: limitFates(),
 		snapshot.FeatureCustomDomains: {{Reason: "dns", Status: bundle.Skipped, How: "routes take any host name",
-			Note:   "Domain names that point at the hosted proxy are records in your own DNS; the exported gateway answers under any name, at both forms of each path.",
+			Note: "Domain names that point at the hosted proxy are records in your own DNS; the exported " +
+				"gateway answers under any name, at both forms of each path.",
 			Remedy: "Point the names at the exported gateway and give it certificates for them."}},
 		snapshot.FeatureLoginSessions:   {bundle.Sessions},
 		snapshot.FeatureManagedGitHub:   {bundle.ManagedGitHub},
@@ -97,18 +130,24 @@ func table() bundle.Table {
 }
 
 // behindProxies is for everything that goes by the caller's address.
-const behindProxies = "Where the gateway stands behind a load balancer, set KONG_TRUSTED_IPS as gateway/README.md says; otherwise Kong sees the balancer's address."
+const behindProxies = "Where the gateway stands behind a load balancer, set KONG_TRUSTED_IPS as gateway/README.md " +
+	"says; otherwise Kong sees the balancer's address."
 
 const (
-	countedAlike = "As many calls are admitted in each window, with the same headers and refusals. They are counted on each node: n nodes admit up to n times the limit. Counting begins at zero with every start and goes on over a reload"
-	counted      = countedAlike + "; where its memory is full, calls are answered 503 limits_unavailable, and none is admitted uncounted."
-	countedByIP  = countedAlike + "; there as here the counts of some addresses are forgotten when very many call at once (tens of thousands fit into Kong's 12 MB)."
+	countedAlike = "As many calls are admitted in each window, with the same headers and refusals. They are " +
+		"counted on each node: n nodes admit up to n times the limit. Counting begins at zero with every start " +
+		"and goes on over a reload"
+	counted = countedAlike + "; where its memory is full, calls are answered 503 limits_unavailable, and " +
+		"none is admitted uncounted."
+	countedByIP = countedAlike + "; there as here the counts of some addresses are forgotten when very many " +
+		"call at once (tens of thousands fit into Kong's 12 MB)."
 )
 
 func rateFates() []bundle.Fate {
 	const oneNode = "Run one node, or divide the limit by their number."
 	return []bundle.Fate{
-		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `limits`, counted on each node", Note: counted, Remedy: oneNode},
+		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `limits`, counted on each node",
+			Note: counted, Remedy: oneNode},
 		{Reason: "by_address", Status: bundle.Exact, How: "the same, by the address that Kong sees",
 			Note: countedByIP, Remedy: oneNode + " " + behindProxies},
 		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
@@ -126,17 +165,21 @@ func keyFates() []bundle.Fate {
 		{Reason: "expires", Status: bundle.Exact, How: "the same with `until`",
 			Note: "The consumer's present key goes on working until the same moment, by the gateway's clock."},
 		{Reason: "frozen", Status: bundle.Exact, How: "the same with `frozen`",
-			Note:   "The key is frozen here as there and answered 403 key_frozen. So is the key of a frozen end user, which Postern answers with 403 user_frozen.",
-			Remedy: "To unfreeze it, delete the word frozen from its line in gateway/gateway.yaml and start the gateway again."},
+			Note: "The key is frozen here as there and answered 403 key_frozen. So is the key of a frozen end " +
+				"user, which Postern answers with 403 user_frozen.",
+			Remedy: "To unfreeze it, delete the word frozen from its line in gateway/gateway.yaml and start the " +
+				"gateway again."},
 		{Reason: "wrong_tenant", Status: bundle.Exact, How: "the same; its tenant is not among `tenants`",
-			Note: "The project no longer serves the key's tenant, and the key is answered 403 wrong_tenant here as there."},
+			Note: "The project no longer serves the key's tenant, and the key is answered 403 wrong_tenant here " +
+				"as there."},
 		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so answered 401",
 			Note: "The key is revoked: its record is exported, and the gateway answers 401 as before."},
 		{Reason: "minted", Status: bundle.Exact, How: "SHA-256 of the present and of a new key",
 			Note:   "The consumer's present key goes on working, and a new one stands in minted.csv.",
 			Remedy: "Send the new key to its owner; NOTICE.md says how."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out when the options say so",
-			Note:   "The key was left out because the export was asked to leave keys out; the gateway answers it with 401.",
+			Note: "The key was left out because the export was asked to leave keys out; the gateway answers it " +
+				"with 401.",
 			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
 	}
 }
@@ -150,36 +193,5 @@ func graceFates() []bundle.Fate {
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out when the options say so",
 			Note:   "The previous secret was left out together with its key.",
 			Remedy: "Export again with keys set to hashes if callers are to keep their keys."},
-	}
-}
-
-// limitFates lists what Kong does otherwise for every project, whatever its
-// settings. All of them stand in every ledger.
-func limitFates() []bundle.Fate {
-	return []bundle.Fate{
-		{Reason: "timeouts", Status: bundle.Approximate, How: "connect_timeout, read_timeout and write_timeout of each service",
-			Note: "Kong counts its timeouts between two reads or writes; at worst a call that trickles ends later than on the hosted proxy."},
-		{Reason: "error_bodies", Status: bundle.Approximate, How: "Kong's own error pages",
-			Note: "Where no route fits or the upstream fails, the body is Kong's own and has no code; the status is the same (404, 502, 504), but for an upstream whose name is unknown, which Kong answers with 503 instead of 502."},
-		{Reason: "refused_requests", Status: bundle.Approximate, How: "nginx's own checks",
-			Note: "Requests that are no proper HTTP, or too large, are refused by both, but Kong does it with a page of its own and at other sizes: header lines of more than 8 KB each are answered 400 or 414, more than 999 of them 431; and it takes a raw # in a path for a part of it."},
-		{Reason: "invalid_utf8", Status: bundle.Lossy, How: "not routed",
-			Note: "Paths that are no UTF-8 once they are decoded, such as /%ff, are answered 404."},
-		{Reason: "body_framing", Status: bundle.Approximate, How: "nginx's choice",
-			Note: "A short chunked body may reach the upstream with a Content-Length instead; its bytes are the same."},
-		{Reason: "header_names", Status: bundle.Lossy, How: "nginx drops them",
-			Note: "Request headers whose names have other characters than letters, digits, - and _ do not reach the upstream."},
-		{Reason: "trailers", Status: bundle.Lossy, How: "nginx drops them",
-			Note: "Trailers after a chunked body are not forwarded, neither to the upstream nor back."},
-		{Reason: "forwarded_for", Status: bundle.Approximate, How: "X-Forwarded-For is Kong's",
-			Note: "A caller's header spelled X_Forwarded_For is ignored by the hosted proxy; Kong takes it for X-Forwarded-For, which any caller may send, and appends to it."},
-		{Reason: "via", Status: bundle.Approximate, How: "Via is Kong's",
-			Note: "Via names kong instead of postern."},
-		{Reason: "loop_guard", Status: bundle.Lossy, How: "not available",
-			Note:   "Kong does not notice a call that comes back to it: a gateway that has itself as upstream answers 502 or 504 after a while instead of 508 at once.",
-			Remedy: "Do not make the gateway's own address an upstream."},
-		{Reason: "private_addresses", Status: bundle.Lossy, How: "not available",
-			Note:   "Kong connects to whatever the upstream's name resolves to, private addresses included; the hosted proxy refuses those.",
-			Remedy: "Keep the gateway in a network from which it may reach its upstreams and nothing else."},
 	}
 }

@@ -29,11 +29,10 @@ type Case struct {
 // Differences that a case may show, by the reason in the ledger that declares
 // each of them (kong.request_limits.<reason>).
 const (
-	AllowTrailers    = "trailers"         // nginx does not forward trailers
-	AllowHeaderNames = "header_names"     // nginx drops names with odd characters
-	AllowFraming     = "body_framing"     // nginx gives a length to a chunked body that came in one piece
-	AllowUTF8        = "invalid_utf8"     // Kong's router reads text only
-	AllowFragment    = "refused_requests" // nginx takes a raw # for a part of the path
+	AllowTrailers = "trailers"         // nginx does not forward trailers
+	AllowFraming  = "body_framing"     // nginx gives a length to a chunked body that came in one piece
+	AllowUTF8     = "invalid_utf8"     // Kong's router reads text only
+	AllowFragment = "refused_requests" // nginx takes a raw # for a part of the path
 )
 
 // The two hosts of the sample project.

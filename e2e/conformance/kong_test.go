@@ -87,8 +87,8 @@ func startKong(t *testing.T, export string, up *upstream, settings ...string) (*
 }
 
 // shipped is what the exported compose file says of logs, which decides on what of
-// a call is kept, and of the memory that calls are counted in. A launcher of
-// Docker's Kong reads the whole file.
+// a call is kept, of the memory that calls are counted in, and of how nginx proxies.
+// A launcher of Docker's Kong reads the whole file.
 func shipped(t *testing.T, folder string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "docker-compose.yaml"))
@@ -96,7 +96,7 @@ func shipped(t *testing.T, folder string) []string {
 		t.Fatal(err)
 	}
 	var settings []string
-	for _, m := range regexp.MustCompile(`(?m)^ +(KONG_[A-Z_]*LOG[A-Z_]*|KONG_NGINX_HTTP_LUA_SHARED_DICT): "(.*)"$`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ +(KONG_[A-Z_]*LOG[A-Z_]*|KONG_HEADERS|KONG_NGINX_(?:HTTP|PROXY)_[A-Z_]+): "(.*)"$`).FindAllStringSubmatch(string(text), -1) {
 		if m[2] != "/dev/stdout" { // a launcher's own output may be no file that nginx can open
 			settings = append(settings, m[1]+"="+m[2])
 		}

@@ -1,0 +1,67 @@
+package kong
+
+import "postern/bundle"
+
+// limitFates lists what Kong does otherwise for every project, whatever its
+// settings. All of them stand in every ledger.
+func limitFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "timeouts", Status: bundle.Approximate,
+			How: "connect_timeout, read_timeout and write_timeout of each service",
+			Note: "Both gateways give an upstream 10 s to connect and 60 s of silence before its answer and " +
+				"between two pieces of it. The hosted proxy wants the whole head of an answer within 60 s of the " +
+				"request; Kong begins the 60 s again with every byte: at worst a head that trickles is answered " +
+				"504 there and passed on here."},
+		{Reason: "error_bodies", Status: bundle.Approximate, How: "Kong's own error pages",
+			Note: "Where no route fits or the upstream fails, the body is Kong's own and has no code; the status " +
+				"is the same (404, 502, 504), but for an upstream whose name is unknown, which Kong answers with " +
+				"503 instead of 502."},
+		{Reason: "upstream_certificates", Status: bundle.Approximate,
+			How: "proxy_ssl_verify, the authorities of the image",
+			Note: "Certificates of https upstreams are checked against the authorities that each gateway has. " +
+				"Kong also takes a certificate that names its host as the common name (CN) only, which the " +
+				"hosted proxy answers 502: at worst calls reach an upstream that they did not reach before. An " +
+				"authority that the hosted proxy's machine has and the image does not makes it the other way " +
+				"round.",
+			Remedy: "gateway/README.md says how to add an authority. start.sh says which upstreams do not answer."},
+		{Reason: "accel_headers", Status: bundle.Lossy, How: "nginx takes them out",
+			Note: "X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering and X-Accel-Charset " +
+				"of an upstream's answer do not reach the caller. They have no effect on either gateway."},
+		{Reason: "interim_answers", Status: bundle.Lossy, How: "nginx takes them for final ones",
+			Note: "An interim answer of an upstream (100, 102, 103) that the hosted proxy passes on or skips " +
+				"is taken for the final one: at worst the caller of such an upstream waits on its connection for " +
+				"an answer that does not come.",
+			Remedy: "Turn off early hints (103) and 100 Continue at the upstream."},
+		{Reason: "refused_requests", Status: bundle.Approximate, How: "nginx's own checks",
+			Note: "Requests that are no proper HTTP, or too large, are refused by each gateway in its own way, by Kong " +
+				"with a page of its own. Kong takes heads of up to 73 KB in lines of up to 36 KB, and the hosted proxy " +
+				"36 KB together; of 1,000 header lines Kong answers 431, of more 400, where the hosted proxy takes " +
+				"them. Kong takes some malformed requests that the hosted proxy refuses with 400, such as a raw # in a " +
+				"path: at worst one of them reaches the upstream, in the form in which nginx reads it."},
+		{Reason: "invalid_utf8", Status: bundle.Lossy, How: "not routed",
+			Note: "Paths that are no UTF-8 once they are decoded, such as /%ff, are answered 404."},
+		{Reason: "body_framing", Status: bundle.Approximate, How: "nginx's choice",
+			Note: "A short chunked body may reach the upstream with a Content-Length instead; its bytes are the same."},
+		{Reason: "header_names", Status: bundle.Exact, How: "nginx drops them",
+			Note: "Request headers whose names have other characters than letters, digits, - and _ reach the " +
+				"upstream of neither gateway."},
+		{Reason: "trailers", Status: bundle.Lossy, How: "nginx drops them",
+			Note: "Trailers after a chunked body are not forwarded, neither to the upstream nor back."},
+		{Reason: "forwarded_for", Status: bundle.Approximate, How: "X-Forwarded-For is Kong's",
+			Note: "A caller's header spelled X_Forwarded_For is ignored by the hosted proxy; Kong takes it for " +
+				"X-Forwarded-For, which any caller may send, and appends to it."},
+		{Reason: "via", Status: bundle.Approximate, How: "Via is Kong's",
+			Note: "Via names kong instead of postern."},
+		{Reason: "loop_guard", Status: bundle.Lossy, How: "not available",
+			Note: "Kong does not notice a call that comes back to it: a gateway that has itself as upstream " +
+				"answers 502 or 504 after a while instead of 508 at once.",
+			Remedy: "Do not make the gateway's own address an upstream."},
+		{Reason: "private_addresses", Status: bundle.Lossy, How: "not available",
+			Note: "Kong connects to whatever the upstream's name resolves to, private and loopback addresses " +
+				"included; the hosted proxy refuses those that its operator did not allow. At worst a name that " +
+				"resolves to a loopback address leads into the container itself, on port 8001 to Kong's own " +
+				"admin API.",
+			Remedy: "Keep the gateway in a network from which it may reach its upstreams and nothing else. Write " +
+				"host.docker.internal for a name that means the gateway's own machine."},
+	}
+}
