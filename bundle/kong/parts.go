@@ -8,6 +8,7 @@ import (
 
 	"postern/bundle"
 	"postern/policy"
+	"postern/snapshot"
 )
 
 //go:embed plugin/*.lua files/*
@@ -74,7 +75,20 @@ func fillIn(b *bundle.Build) *strings.Replacer {
 		"@GENERATOR@", b.Generator,
 		"@GUARDED@", strings.Join(guarded, " "),
 		"@OPEN@", strings.Join(open, " "),
+		"@ENVIRONMENTS@", strings.Join(environmentPaths(b), " "),
 		"@EXAMPLE@", example,
 		"@UNKNOWN_KEY@", b.MadeUpKey(""),
+		"@TENANT@", servedTenant(b.Project),
+		"@CONSUMER@", policy.ConsumerID(b.Project.ID, "mine"),
 	)
+}
+
+// servedTenant is the id of a tenant whose keys are let in, for an example.
+func servedTenant(p *snapshot.Project) string {
+	for _, t := range p.Tenants {
+		if !t.Detached {
+			return t.ID
+		}
+	}
+	return "tnt_1"
 }

@@ -22,7 +22,7 @@ type probe struct {
 	Needs   string   `json:"needs"` // one of the needs below
 	Path    string   `json:"path"`
 	Headers []string `json:"headers"`
-	Status  int      `json:"status"` // 0: any that is not the gateway's own refusal
+	Status  int      `json:"status"` // 0: any that is the upstream's
 	Code    string   `json:"code"`   // of the body; "" is not looked at
 }
 
@@ -42,7 +42,7 @@ const probesDoc = `Recorded requests, one a line (JSON Lines), and how the hoste
 | ` + "`id`" + ` | what the ledger calls it |
 | ` + "`needs`" + ` | ` + "`nothing`, or `key`" + ` where ` + "`verify.sh --key KEY`" + ` has to lend one, because this zip holds no keys; ` + "`nearby`" + ` where the caller has to be on the gateway's own machine, because the answer depends on the address; ` + "`nearby key`" + ` where both |
 | ` + "`path`, `headers`" + ` | of a GET request |
-| ` + "`status`, `code`" + ` | of the answer and its JSON body; status 0 is any answer of the upstream, an empty code is not compared |
+| ` + "`status`, `code`" + ` | of the answer and its JSON body; status 0 is any answer of the upstream and none that the gateway gives in its place, an empty code is not compared |
 
 No probe uses up a limit: it would be used up for your callers too. Probes that are let through count as calls.
 `
@@ -53,7 +53,10 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	id := func(name string) string { return r.name + ":" + name }
 	guarded := policy.CredentialsRequired
 	base := r.path + "/"
-	out := []probe{{ID: id("boundary"), Needs: needsNothing, Path: r.path + "x", Status: policy.NoRoute.Status}}
+	var out []probe
+	if !routed(b.Project, r.path+"x") {
+		out = append(out, probe{ID: id("boundary"), Needs: needsNothing, Path: r.path + "x", Status: policy.NoRoute.Status})
+	}
 	access := pl.version.Access
 	if access.Mode == snapshot.Authenticate && !keylessAllowed(b.Project, access) {
 		out = append(out,
@@ -85,6 +88,20 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 		out = append(out, p)
 	}
 	return out
+}
+
+// routed reports whether a path is below the address of an environment. The path
+// just behind one address can be below a shorter one, where a version has the
+// project's name.
+func routed(p *snapshot.Project, path string) bool {
+	for _, pl := range places(p) {
+		for _, r := range pl.routes {
+			if path == r.path || strings.HasPrefix(path, r.path+"/") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // letThrough is a probe that only address rules may refuse; false where they make
@@ -195,4 +212,14 @@ func guardedPaths(b *bundle.Build) (guarded, open []string) {
 		}
 	}
 	return slices.Clip(guarded), slices.Clip(open)
+}
+
+// environmentPaths lists the prefixes of all environments, in host form and in the
+// order of their services in gateway.yaml.
+func environmentPaths(b *bundle.Build) []string {
+	var paths []string
+	for _, pl := range places(b.Project) {
+		paths = append(paths, pl.routes[0].path+"/")
+	}
+	return paths
 }

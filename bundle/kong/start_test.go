@@ -1,142 +1,17 @@
 package kong
 
 import (
-	"bytes"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
-	"postern/bundle"
+	"github.com/google/go-cmp/cmp"
+
 	"postern/testkit/sample"
 )
-
-// rig is an unpacked export, a container runtime that only plays one, and
-// servers on the three ports of a gateway.
-type rig struct {
-	folder string // of gateway/
-	bin    string // what PATH has of container runtimes
-	log    string // calls of those
-	env    []string
-	key    string
-
-	ready  atomic.Bool
-	open   atomic.Bool  // lets everything through
-	lentTo atomic.Int64 // requests with the key
-}
-
-func newRig(t *testing.T, runtimes ...string) *rig {
-	t.Helper()
-	return newRigFor(t, sampleInput(), sample.Keys()["active"].Plaintext, runtimes...)
-}
-
-// newRigFor unpacks the export of in; its proxy lets key in.
-func newRigFor(t *testing.T, in bundle.Input, key string, runtimes ...string) *rig {
-	t.Helper()
-	base := filepath.Join(t.TempDir(), `a folder with 'odd' $(name)`)
-	r := &rig{folder: filepath.Join(base, "gateway"), bin: t.TempDir(), key: key}
-	r.log = filepath.Join(r.bin, "calls")
-	r.ready.Store(true)
-	for name, text := range write(t, in) {
-		path := filepath.Join(base, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	standin, err := filepath.Abs("testdata/runtime/standin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range runtimes {
-		if err := os.Symlink(standin, filepath.Join(r.bin, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, tool := range []string{"sh", "curl", "sed", "grep", "tr", "sort", "head", "tail", "wc", "sleep", "dirname", "basename", "cat"} {
-		path, err := exec.LookPath(tool)
-		if err != nil {
-			t.Fatalf("%s is missing: %v", tool, err)
-		}
-		if err := os.Symlink(path, filepath.Join(r.bin, tool)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r.env = []string{
-		"PATH=" + r.bin, "STANDIN_LOG=" + r.log,
-		"KONG_PROXY_PORT=" + serve(t, r.proxy), "KONG_ADMIN_PORT=" + serve(t, admin),
-		"KONG_STATUS_PORT=" + serve(t, func(w http.ResponseWriter, req *http.Request) {
-			if !r.ready.Load() || req.URL.Path != "/status/ready" {
-				w.WriteHeader(http.StatusServiceUnavailable)
-			}
-		}),
-	}
-	return r
-}
-
-func serve(t *testing.T, handler http.HandlerFunc) string {
-	t.Helper()
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
-func (r *rig) proxy(w http.ResponseWriter, req *http.Request) {
-	key := req.Header.Get("X-API-Key")
-	if key == r.key {
-		r.lentTo.Add(1)
-	}
-	if !r.open.Load() && key != r.key {
-		w.WriteHeader(http.StatusUnauthorized)
-	}
-}
-
-func admin(w http.ResponseWriter, req *http.Request) {
-	switch req.URL.Path {
-	case "/services":
-		fmt.Fprint(w, `{"data":[{"retries":0,"name":"1.0.0~prod","host":"x"},{"name":"1.0.0~dev","tags":null}],"next":null}`)
-	case "/consumers":
-		fmt.Fprint(w, `{"data":[{"username":"ana","custom_id":"ana"},{"username":"a \"custom_id\": b","custom_id":"x"}],"next":null}`)
-	default:
-		http.NotFound(w, req)
-	}
-}
-
-// start runs start.sh and gives its exit status and everything it printed.
-func (r *rig) start(t *testing.T, mode string, args ...string) (int, string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{filepath.Join(r.folder, "start.sh")}, args...)...)
-	cmd.Env = append(slices.Clone(r.env), "STANDIN_MODE="+mode)
-	cmd.Dir = t.TempDir()
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		t.Fatalf("run start.sh: %v", err)
-	}
-	return cmd.ProcessState.ExitCode(), out.String()
-}
-
-func (r *rig) calls(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile(r.log)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 func expect(t *testing.T, code, want int, out string, texts ...string) {
 	t.Helper()
@@ -157,6 +32,7 @@ func TestStartServesAndChecks(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok")
 	expect(t, code, 0, out, "services:\n  1.0.0~dev\n  1.0.0~prod\n", "consumers: 2\n", "  ana\n",
+		"ok    the upstream of /1.0.0/dev/ answers: 200", "ok    the upstream of /open/prod/ answers: 200",
 		"ok    /1.0.0/prod/ without a key: 401", "ok    /1.0.0/prod/ with an unknown key: 401",
 		"open  /open/prod/ asks for no key", "The gateway serves on http://127.0.0.1:")
 	calls := r.calls(t)
@@ -235,23 +111,135 @@ func TestStartNoticesAGatewayThatLetsEverybodyIn(t *testing.T) {
 	r := newRig(t, "docker")
 	r.open.Store(true)
 	code, out := r.start(t, "ok")
-	expect(t, code, 1, out, "WRONG /1.0.0/prod/ without a key: 200 instead of 401", "checks went wrong")
+	expect(t, code, 1, out, "WRONG /1.0.0/prod/ without a key: 200 instead of a refusal", "checks went wrong")
 }
 
 func TestStartTriesAKeyWhereItBelongs(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok", "--key", r.key)
-	expect(t, code, 0, out, "ok    /1.0.0/prod/ with your key: 200")
+	expect(t, code, 0, out, "ok    /1.0.0/prod/ with your key: let through, and the upstream answers 200")
 	code, out = r.start(t, "ok", "--key", r.key, "--path", "/1.0.0/prod/status")
-	expect(t, code, 0, out, "ok    /1.0.0/prod/status with your key: 200")
+	expect(t, code, 0, out, "ok    /1.0.0/prod/status with your key: let through")
 	if strings.Contains(out, r.key) || strings.Contains(r.calls(t), r.key) {
 		t.Error("the key was printed or passed on")
 	}
 	code, out = r.start(t, "ok", "--key", sample.Keys()["dev"].Plaintext)
-	expect(t, code, 1, out, "WRONG /1.0.0/dev/ with your key: 401 instead of 200")
+	expect(t, code, 1, out, "WRONG /1.0.0/dev/ with your key: 401, refused")
 	if n := r.lentTo.Load(); n != 2 {
 		t.Errorf("the key was presented %d times, want 2", n)
 	}
+}
+
+// A key on the command line is in the list of processes.
+func TestStartReadsAKeyFrom(t *testing.T) {
+	const through = "ok    /1.0.0/prod/ with your key: let through"
+	r := newRig(t, "docker")
+	file := filepath.Join(t.TempDir(), "a key")
+	if err := os.WriteFile(file, []byte(r.key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("a file", func(t *testing.T) {
+		code, out := r.start(t, "ok", "--key-file", file)
+		expect(t, code, 0, out, through)
+	})
+	t.Run("the standard input", func(t *testing.T) {
+		code, out := r.startWith(t, "ok", r.key, "--key", "-")
+		expect(t, code, 0, out, through)
+	})
+	t.Run("the environment", func(t *testing.T) {
+		r.env = append(r.env, "POSTERN_KEY="+r.key)
+		code, out := r.start(t, "ok")
+		expect(t, code, 0, out, through)
+	})
+}
+
+// An answer proves nothing of a key where any key gets it.
+func TestStartProvesThatTheKeyOpened(t *testing.T) {
+	t.Run("an address that asks for no key", func(t *testing.T) {
+		r := newRig(t, "docker")
+		code, out := r.start(t, "ok", "--key", "pst_all_nonsense", "--path", "/open/prod/")
+		expect(t, code, 1, out, "WRONG /open/prod/ lets in any key, so that its answer says nothing of yours")
+	})
+	t.Run("an upstream that answers 404", func(t *testing.T) {
+		r := newRig(t, "docker")
+		r.upstream = func(string) int { return http.StatusNotFound }
+		code, out := r.start(t, "ok", "--key", r.key)
+		expect(t, code, 0, out, "ok    /1.0.0/prod/ with your key: let through, and the upstream answers 404")
+	})
+	t.Run("an upstream that does not answer", func(t *testing.T) {
+		r := newRig(t, "docker")
+		r.upstream = func(string) int { return 0 }
+		code, out := r.start(t, "ok", "--key", r.key)
+		expect(t, code, 1, out, "WRONG /1.0.0/prod/ with your key: let through, but the upstream does not answer (502)")
+	})
+}
+
+func TestStartSaysWhichUpstreamDoesNotAnswer(t *testing.T) {
+	r := newRig(t, "docker")
+	asked := map[string]int{}
+	r.upstream = func(prefix string) int {
+		asked[prefix]++
+		if prefix == "/1.0.0/prod/" {
+			return 0
+		}
+		return http.StatusServiceUnavailable // its own
+	}
+	code, out := r.start(t, "ok")
+	expect(t, code, 1, out, "ok    the upstream of /1.0.0/dev/ answers: 503",
+		"WRONG the upstream of /1.0.0/prod/ does not answer: the gateway says 502", "1 of the checks went wrong")
+	want := map[string]int{"/1.0.0/dev/": 1, "/1.0.0/prod/": 1, "/2.0.0/prod/": 1, "/fenced/prod/": 1, "/open/prod/": 1,
+		"/v3-optional/prod/": 1, "/walled/prod/": 1}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("upstreams asked (-want +got):\n%s", diff)
+	}
+}
+
+// What start.sh adds for asking the upstreams is gone when it ends.
+func TestStartPutsTheConfigurationBack(t *testing.T) {
+	onDisk := func(r *rig) gatewayDoc {
+		text, err := os.ReadFile(filepath.Join(r.folder, "gateway.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return gatewayOf(t, map[string]string{gatewayFile: string(text)})
+	}
+	t.Run("after asking", func(t *testing.T) {
+		r := newRig(t, "docker")
+		code, out := r.start(t, "ok")
+		expect(t, code, 0, out)
+		if n := r.loads.Load(); n != 2 {
+			t.Fatalf("%d configurations loaded, want 2", n)
+		}
+		if diff := cmp.Diff(onDisk(r), *r.config.Load()); diff != "" {
+			t.Errorf("the configuration that stays (-on disk +loaded):\n%s", diff)
+		}
+	})
+	t.Run("refused for its size", func(t *testing.T) {
+		r := newRig(t, "docker")
+		r.refuses.Store(http.StatusRequestEntityTooLarge)
+		code, out := r.start(t, "ok")
+		expect(t, code, 0, out, "note  the upstreams were not asked: the gateway answers the routes for it with 413")
+		if n := r.loads.Load(); n != 1 {
+			t.Errorf("%d configurations loaded, want 1", n)
+		}
+	})
+	t.Run("cannot be put back", func(t *testing.T) {
+		r := newRig(t, "docker")
+		r.upstream = func(string) int {
+			r.refuses.Store(http.StatusInternalServerError)
+			return http.StatusOK
+		}
+		code, out := r.start(t, "ok")
+		expect(t, code, 1, out, "the configuration could not be put back")
+	})
+	t.Run("laid out otherwise", func(t *testing.T) {
+		r := newRig(t, "docker")
+		if err := os.WriteFile(filepath.Join(r.folder, "gateway.yaml"), []byte("services: []\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, out := r.start(t, "ok")
+		expect(t, code, 0, out, "note  the upstreams were not asked: gateway.yaml is laid out otherwise")
+	})
 }
 
 // A key of an environment called all looks like one for every environment.
@@ -261,11 +249,11 @@ func TestStartTriesAKeyOfAnEnvironmentCalledAll(t *testing.T) {
 	key := sample.Keys()["allenvs"].Plaintext
 	r := newRigFor(t, in, key, "docker")
 	code, out := r.start(t, "ok", "--key", r.key)
-	expect(t, code, 0, out, "ok    /1.0.0/all/ with your key: 200")
+	expect(t, code, 0, out, "ok    /1.0.0/all/ with your key: let through")
 
 	r = newRigFor(t, sampleInput(), key, "docker")
 	code, out = r.start(t, "ok", "--key", r.key)
-	expect(t, code, 0, out, "ok    /1.0.0/dev/ with your key: 200")
+	expect(t, code, 0, out, "ok    /1.0.0/dev/ with your key: let through")
 }
 
 func TestStopTakesTheGatewayDown(t *testing.T) {
@@ -279,7 +267,8 @@ func TestStopTakesTheGatewayDown(t *testing.T) {
 
 func TestStartRefusesWrongUsage(t *testing.T) {
 	r := newRig(t, "docker")
-	for _, args := range [][]string{{"--nope"}, {"--key"}, {"--key", "a\"\nurl=x"}, {"--token", "x"}, {"--path", "x"}, {"--path", "/a b"}, {"x"}} {
+	for _, args := range [][]string{{"--nope"}, {"--key"}, {"--key", "a\"\nurl=x"}, {"--token", "x"}, {"--path", "x"}, {"--path", "/a b"},
+		{"--key-file"}, {"--key-file", "/nowhere"}, {"--key", "-"}, {"x"}} {
 		if code, out := r.start(t, "ok", args...); code != 2 || !strings.Contains(out, "usage: ./start.sh") {
 			t.Errorf("%q: exit status %d, output:\n%s", args, code, out)
 		}

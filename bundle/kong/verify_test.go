@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -69,6 +71,10 @@ func faithful(t *testing.T, key string) http.HandlerFunc {
 		}
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" { // asked first, to see that something answers
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
 		var headers []string
 		for _, line := range r.Header["X-Api-Key"] {
 			headers = append(headers, "X-API-Key: "+line)
@@ -138,8 +144,131 @@ func TestVerifyScriptShowsTheDifference(t *testing.T) {
 	expect(t, code, 1, out, "open~prod:no_credentials\n- upstream \n+ 401 credentials_required")
 }
 
+// A gateway whose upstreams do not answer is not equal to one whose upstreams do.
+func TestVerifyScriptTellsAnUpstreamFromTheGateway(t *testing.T) {
+	good := faithful(t, "")
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		equal  bool
+	}{
+		"gateway's 502":                 {http.StatusBadGateway, kongNoUpstream, false},
+		"gateway's 503":                 {http.StatusServiceUnavailable, `{"message":"name resolution failed","request_id":"f00"}`, false},
+		"gateway's 504":                 {http.StatusGatewayTimeout, `{"message":"The upstream server is timing out","request_id":"f00"}`, false},
+		"hosted gateway's 502":          {http.StatusBadGateway, string(policy.UpstreamUnreachable.Body()), false},
+		"upstream's 503":                {http.StatusServiceUnavailable, `{"message":"closed on Sundays"}`, true},
+		"upstream's 404 of a like name": {http.StatusNotFound, `{"message":"gone","request_id":"mine"}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out := replay(t, func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.URL.Path, "/open/prod/") {
+					w.WriteHeader(c.status)
+					fmt.Fprint(w, c.body)
+					return
+				}
+				good(w, r)
+			})
+			if c.equal {
+				expect(t, code, 0, out, "0 different")
+				return
+			}
+			expect(t, code, 1, out, fmt.Sprintf("open~prod:no_credentials\n- upstream \n+ %d ", c.status), "1 different")
+		})
+	}
+}
+
+// runVerify runs verify.sh of the sample export with variables of the environment.
+func runVerify(t *testing.T, input string, env []string, args ...string) (int, string) {
+	t.Helper()
+	r := newRigFor(t, sampleInput(), "")
+	script := filepath.Join(r.folder, "..", "verify", "verify.sh")
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{script}, args...)...)
+	cmd.Env, cmd.Stdin = append(env, "PATH="+r.bin), strings.NewReader(input)
+	out, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		t.Fatalf("run verify.sh: %v", err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+func TestVerifyScriptGoesWhereStartListens(t *testing.T) {
+	code, out := runVerify(t, "", []string{"KONG_PROXY_PORT=" + serve(t, faithful(t, ""))})
+	expect(t, code, 0, out, "0 different")
+}
+
+func TestVerifyScriptReadsAKeyFrom(t *testing.T) {
+	key := sample.Keys()["allenvs"].Plaintext
+	file := filepath.Join(t.TempDir(), "a key")
+	if err := os.WriteFile(file, []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	port := "KONG_PROXY_PORT=" + serve(t, faithful(t, key))
+	for name, c := range map[string]struct {
+		input string
+		env   []string
+		args  []string
+	}{
+		"a file":             {args: []string{"--key-file", file}},
+		"the standard input": {input: key + "\n", args: []string{"--key", "-"}},
+		"the environment":    {env: []string{"POSTERN_KEY=" + key}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out := runVerify(t, c.input, append(c.env, port), c.args...)
+			expect(t, code, 0, out, "0 different, 0 left out")
+		})
+	}
+}
+
+func TestVerifyScriptSaysThatNothingAnswers(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := "http://" + listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	code, out := runVerify(t, "", nil, base)
+	expect(t, code, 1, out, "verify.sh: nothing answers at "+base)
+	if strings.Contains(out, "different") {
+		t.Errorf("differences are listed though nothing answers:\n%s", out)
+	}
+}
+
+// The path just behind one address can be below a shorter one, and is answered
+// by its environment then.
+func TestProbesOfAVersionNamedAsItsProject(t *testing.T) {
+	in := sampleInput()
+	in.Project.Versions[3].Name = in.Project.Name
+	in.Project.Versions[3].Environments[0].Name = in.Project.Name
+	in.Project.Versions[2].Name = "dev"
+	in.Project.Versions[5].Name, in.Project.Versions[5].Environments[0].Name = "dev2", "prod"
+	files := write(t, in)
+	boundaries := 0
+	for line := range strings.Lines(files[probesFile]) {
+		var p probe
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatal(err)
+		}
+		if p.Status != http.StatusNotFound {
+			continue
+		}
+		boundaries++
+		for _, s := range gatewayOf(t, files).Services {
+			for _, r := range s.Routes {
+				if regexp.MustCompile("^" + strings.TrimPrefix(r.Paths[0], "~")).MatchString(p.Path) {
+					t.Errorf("%s expects 404 of %s, which the route %s takes", p.ID, p.Path, r.Name)
+				}
+			}
+		}
+	}
+	if boundaries == 0 {
+		t.Error("no probe expects 404")
+	}
+}
+
 func TestVerifyScriptRefusesWrongUsage(t *testing.T) {
-	for _, args := range [][]string{{"--nope"}, {"--key", "a b"}} {
+	for _, args := range [][]string{{"--nope"}, {"--key", "a b"}, {"--key-file", "/nowhere"}, {"--key", "-"}} {
 		if code, out := replay(t, func(http.ResponseWriter, *http.Request) {}, args...); code != 2 {
 			t.Errorf("%q: exit status %d, output:\n%s", args, code, out)
 		}

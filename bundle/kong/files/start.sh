@@ -1,17 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Starts the exported gateway, waits until it serves, and checks that it asks
-# for keys. Needs Docker or Podman with compose, and curl.
+# Starts the exported gateway, waits until it serves, asks each upstream once,
+# and checks that keys are required. Needs Docker or Podman with compose, and
+# curl.
 set -eu
 
 # What this export holds.
 project='@COMPOSE_PROJECT@'
 guarded='@GUARDED@'
 open='@OPEN@'
-unknown_key='@UNKNOWN_KEY@' # well-formed, and held by nobody
+environments='@ENVIRONMENTS@' # in the order of their services in gateway.yaml
+unknown_key='@UNKNOWN_KEY@' # well-formed, and opens nothing
 
-key=
+key=${POSTERN_KEY:-}
 path=
 stop=no
 proxy="http://127.0.0.1:${KONG_PROXY_PORT:-8000}"
@@ -22,15 +24,22 @@ failures=0
 
 usage() {
   cat <<'TEXT'
-usage: ./start.sh [--key KEY [--path PATH]] [--stop]
+usage: ./start.sh [--key KEY | --key-file FILE [--path PATH]] [--stop]
 
-  --key KEY    also check that KEY is let through (expects 200)
-  --path PATH  where to try KEY, such as /1.0.0/prod/status
-  --stop       stop the gateway and remove its container
+  --key-file FILE  also check that a key opens the gateway: the first line of FILE
+  --key -          the same with the first line of the standard input
+  --key KEY        the same with KEY, which other users of this machine see in ps
+  --path PATH      where to try the key, such as /1.0.0/prod/status
+  --stop           stop the gateway and remove its container
+
+A key in the environment variable POSTERN_KEY is used too.
 
 Ports, from the environment: KONG_PROXY_PORT (8000), KONG_ADMIN_PORT (8001),
 KONG_STATUS_PORT (8100); the last two are published on 127.0.0.1 only.
 START_TIMEOUT is how many seconds to wait for the gateway (120).
+
+Exit status: 0 the gateway serves and every check is well, 1 it does not start,
+an upstream does not answer or a check fails, 2 wrong usage.
 TEXT
 }
 
@@ -50,6 +59,15 @@ while [ $# -gt 0 ]; do
     --key)
       [ $# -ge 2 ] || wrong_usage '--key needs a value'
       key=$2
+      if [ "$key" = - ]; then
+        IFS= read -r key || [ -n "$key" ] || wrong_usage '--key -: the standard input is empty'
+      fi
+      shift
+      ;;
+    --key-file)
+      [ $# -ge 2 ] || wrong_usage '--key-file needs the name of a file'
+      [ -r "$2" ] || wrong_usage "--key-file: cannot read $2"
+      IFS= read -r key <"$2" || [ -n "$key" ] || wrong_usage "--key-file: $2 is empty"
       shift
       ;;
     --path)
@@ -68,7 +86,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 case $key in
-  *[!A-Za-z0-9_-]*) wrong_usage '--key: a key has letters, digits, - and _ only' ;;
+  *[!A-Za-z0-9_-]*) wrong_usage 'a key has letters, digits, - and _ only' ;;
 esac
 case $path in
   *[!A-Za-z0-9/._~%-]*) wrong_usage '--path: write other characters than letters, digits and / . _ ~ - as %XX' ;;
@@ -153,23 +171,157 @@ print_loaded() {
   printf '%s\n' "$consumers" | grep -o '"username":"[^"\\]*"' | sed 's/^"username":"\(.*\)"$/  \1/' | sort | head -n 20
 }
 
-# The status of a GET; a key goes in by standard input, out of sight of ps.
+# The body of the answer to a GET, and its status on a line below. A key goes in
+# by standard input, out of sight of ps.
 answer() {
   if [ -n "$2" ]; then
-    printf 'header = "X-API-Key: %s"\n' "$2" | curl -s -o /dev/null -w '%{http_code}' --max-time 30 -K - "$proxy$1" || :
+    printf 'header = "X-API-Key: %s"\n' "$2" |
+      curl -s --path-as-is -w '\n%{http_code}' --max-time 75 -K - "$proxy$1" || :
   else
-    curl -s -o /dev/null -w '%{http_code}' --max-time 30 "$proxy$1" || :
+    curl -s --path-as-is -w '\n%{http_code}' --max-time 75 "$proxy$1" || :
   fi
 }
 
-check() {
+# Whose answer it is: "nothing", "refused" by the gateway, "no upstream" when the
+# gateway answers in its place, or "upstream". Kong's own errors name their
+# request_id.
+whose() {
+  case $1 in
+    *"
+000") printf 'nothing' ;;
+    *'"code":"credentials_required"'* | *'"code":"invalid_key"'* | *'"code":"key_frozen"'* | \
+      *'"code":"user_frozen"'* | *'"code":"wrong_tenant"'* | *'"code":"ip_denied"'* | *'"code":"rate_limited"'* | \
+      *'"code":"quota_exceeded"'* | *'"code":"limits_unavailable"'* | *'no Route matched'*) printf 'refused' ;;
+    *'"request_id":"'*"
+5"??) printf 'no upstream' ;;
+    *) printf 'upstream' ;;
+  esac
+}
+
+wrong() {
+  printf 'WRONG %s\n' "$*"
+  failures=$((failures + 1))
+}
+
+check_refused() {
   got=$(answer "$2" "$3")
-  if [ "$got" = "$4" ]; then
-    printf 'ok    %s: %s\n' "$1" "$got"
+  if [ "$(whose "$got")" = refused ]; then
+    printf 'ok    %s: %s\n' "$1" "${got##*"
+"}"
   else
-    printf 'WRONG %s: %s instead of %s\n' "$1" "$got" "$4"
-    failures=$((failures + 1))
+    wrong "$1: ${got##*"
+"} instead of a refusal"
   fi
+}
+
+# What an unknown key is refused and this one is not: where any key is let in, an
+# answer would say nothing of this one.
+check_key() {
+  if [ "$(whose "$(answer "$path" "$unknown_key")")" != refused ]; then
+    wrong "$path lets in any key, so that its answer says nothing of yours: name another address with --path"
+    return
+  fi
+  got=$(answer "$path" "$key")
+  code=${got##*"
+"}
+  case $(whose "$got") in
+    upstream) printf 'ok    %s with your key: let through, and the upstream answers %s\n' "$path" "$code" ;;
+    'no upstream') wrong "$path with your key: let through, but the upstream does not answer ($code)" ;;
+    *) wrong "$path with your key: $code, refused" ;;
+  esac
+}
+
+# The running configuration with one route more for each service, at a random
+# path that is known here only and asks for no key. Nothing if gateway.yaml is
+# no longer laid out as exported.
+with_check_routes() {
+  awk -v secret="$1" '
+    function id(n) { return sprintf("%s-%s-4%s-8%s-%012d", substr(secret, 1, 8), substr(secret, 9, 4), substr(secret, 13, 3), substr(secret, 16, 3), n) }
+    /^  "consumers": / { listed = 1 }
+    !listed && /^    \{"id":"/ {
+      n++
+      routes += sub(/"routes":\[/, "\"routes\":[{\"id\":\"" id(n) "\",\"name\":\"check-" secret "-" n "\",\"protocols\":[\"http\",\"https\"],\"paths\":[\"/" secret "/" n "/\"],\"strip_path\":true},")
+    }
+    { print }
+    /^      "routes": \{$/ {
+      policies = 1
+      for (i = 1; i <= n; i++)
+        print "        \"" id(i) "\": {\"environment\":\"start\",\"mode\":\"passthrough\",\"methods\":[],\"keyless\":\"reject\"},"
+    }
+    END { exit !(n > 0 && routes == n && policies) }
+  ' gateway.yaml
+}
+
+# The status of replacing the running configuration by the standard input.
+load() {
+  curl -s -o /dev/null -w '%{http_code}' --max-time 120 -F 'config=<-' "$admin/config" || :
+}
+
+restore() {
+  trap - EXIT INT HUP TERM
+  [ "$(load <gateway.yaml)" = 201 ] ||
+    die 'the configuration could not be put back after asking the upstreams: run ./start.sh --stop, then ./start.sh.'
+}
+
+# Asks each upstream once through the gateway. For as long as that takes the
+# gateway has a route to each that asks for no key, at a path of 128 random bits;
+# callers notice nothing. A killed script leaves the routes until the gateway
+# starts again, at a path that nothing has noted.
+ask_upstreams() {
+  secret=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  if ! with_check_routes "$secret" >/dev/null; then
+    printf 'note  the upstreams were not asked: gateway.yaml is laid out otherwise than exported\n'
+    return 0
+  fi
+  trap restore EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' HUP TERM
+  loaded=$(with_check_routes "$secret" | load)
+  case $loaded in
+    201)
+      number=0
+      for prefix in $environments; do
+        number=$((number + 1))
+        ask_upstream "$prefix" "/$secret/$number/"
+      done
+      restore
+      settle "/$secret/1/" refused
+      [ "$(whose "$got")" = refused ] || die 'the routes for asking the upstreams are still there: run ./start.sh --stop.'
+      ;;
+    4??)
+      trap - EXIT INT HUP TERM
+      printf 'note  the upstreams were not asked: the gateway answers the routes for it with %s (413: gateway.yaml has over 10 MB)\n' "$loaded"
+      ;;
+    *) die "the gateway answered the routes for asking the upstreams with $loaded." ;;
+  esac
+}
+
+# Asks for a path until the gateway refuses it, or no longer does: its workers
+# take a new configuration one after the other.
+settle() {
+  tries=0
+  got=$(answer "$1" '')
+  while [ "$tries" -lt 30 ]; do
+    case $2:$(whose "$got") in
+      refused:refused) return ;;
+      refused:* | asked:refused) ;;
+      *) return ;;
+    esac
+    tries=$((tries + 1))
+    sleep 1
+    got=$(answer "$1" '')
+  done
+}
+
+ask_upstream() {
+  settle "$2" asked
+  code=${got##*"
+"}
+  case $(whose "$got") in
+    upstream) printf 'ok    the upstream of %s answers: %s\n' "$1" "$code" ;;
+    'no upstream') wrong "the upstream of $1 does not answer: the gateway says $code" ;;
+    *) wrong "the upstream of $1 could not be asked: $code" ;;
+  esac
 }
 
 # The first address of the environment whose name stands in the key, between the
@@ -192,15 +344,15 @@ path_for_key() {
 
 smoke_test() {
   for prefix in $guarded; do
-    check "$prefix without a key" "$prefix" '' 401
-    check "$prefix with an unknown key" "$prefix" "$unknown_key" 401
+    check_refused "$prefix without a key" "$prefix" ''
+    check_refused "$prefix with an unknown key" "$prefix" "$unknown_key"
   done
   for prefix in $open; do
     printf 'open  %s asks for no key\n' "$prefix"
   done
   [ -n "$key" ] || return 0
   [ -n "$path" ] || path=$(path_for_key)
-  check "$path with your key" "$path" "$key" 200
+  check_key
 }
 
 find_compose
@@ -213,6 +365,7 @@ check_runtime
 compose up -d || die "the container could not be started by $flavour; above is why."
 wait_until_ready
 print_loaded
+ask_upstreams
 smoke_test
 if [ "$failures" -gt 0 ]; then
   die "the gateway runs, but $failures of the checks went wrong. Stop it with ./start.sh --stop."

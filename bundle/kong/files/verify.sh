@@ -5,49 +5,70 @@
 # where the answers differ. Needs curl and nothing else.
 set -eu
 
-base=http://127.0.0.1:8000
-key=
+base="http://127.0.0.1:${KONG_PROXY_PORT:-8000}"
+key=${POSTERN_KEY:-}
 
 usage() {
   cat <<'TEXT'
-usage: ./verify.sh [--key KEY] [BASE_URL]
+usage: ./verify.sh [--key KEY | --key-file FILE] [BASE_URL]
 
-BASE_URL is where the gateway answers (http://127.0.0.1:8000). This export holds
-no keys, so that probes which need one are left out unless you lend yours:
---key KEY.
+BASE_URL is where the gateway answers; the default is http://127.0.0.1 and the
+port in KONG_PROXY_PORT (8000). This export holds no keys, so that probes which
+need one are left out unless you lend yours:
+
+  --key-file FILE  the first line of FILE is the key
+  --key -          the first line of the standard input is the key
+  --key KEY        the key itself, which other users of this machine see in ps
+
+A key in the environment variable POSTERN_KEY is used too.
+
+Exit status: 0 every answer is as recorded, 1 one differs or nothing answers,
+2 wrong usage.
 TEXT
+}
+
+wrong_usage() {
+  printf 'verify.sh: %s\n' "$*" >&2
+  usage >&2
+  exit 2
 }
 
 while [ $# -gt 0 ]; do
   case $1 in
     --key)
-      if [ $# -lt 2 ]; then
-        usage >&2
-        exit 2
-      fi
+      [ $# -ge 2 ] || wrong_usage '--key needs a value'
       key=$2
+      if [ "$key" = - ]; then
+        IFS= read -r key || [ -n "$key" ] || wrong_usage '--key -: the standard input is empty'
+      fi
+      shift
+      ;;
+    --key-file)
+      [ $# -ge 2 ] || wrong_usage '--key-file needs the name of a file'
+      [ -r "$2" ] || wrong_usage "--key-file: cannot read $2"
+      IFS= read -r key <"$2" || [ -n "$key" ] || wrong_usage "--key-file: $2 is empty"
       shift
       ;;
     -h | --help)
       usage
       exit 0
       ;;
-    -*)
-      usage >&2
-      exit 2
-      ;;
+    -*) wrong_usage "unknown option $1" ;;
     *) base=${1%/} ;;
   esac
   shift
 done
 case $key in
-  *[!A-Za-z0-9_-]*)
-    printf 'verify.sh: a key has letters, digits, - and _ only\n' >&2
-    exit 2
-    ;;
+  *[!A-Za-z0-9_-]*) wrong_usage 'a key has letters, digits, - and _ only' ;;
 esac
 command -v curl >/dev/null 2>&1 || {
   printf 'verify.sh: curl is missing: install it, and try again.\n' >&2
+  exit 1
+}
+# One line that says so, instead of a difference for every probe.
+reason=$(curl -sS -o /dev/null --max-time 30 "$base/" 2>&1) || {
+  printf 'verify.sh: nothing answers at %s (%s)\n' "$base" "$reason" >&2
+  printf 'Start the gateway with ../gateway/start.sh, or say where it is: ./verify.sh BASE_URL\n' >&2
   exit 1
 }
 
@@ -138,10 +159,16 @@ while IFS= read -r line; do
   esac
   wrong=no
   if [ "$status" = 0 ]; then
-    # Any answer will do that is not the gateway's own refusal.
+    # Any answer of the upstream will do, and none that the gateway gives in its
+    # place: a refusal, or a 5xx because the upstream does not answer. Kong's own
+    # errors name their request_id.
     case "$got $got_code $body" in
       000* | *' credentials_required '* | *' invalid_key '* | *' key_frozen '* | *' wrong_tenant '* | *' ip_denied '* | \
-        *' rate_limited '* | *' quota_exceeded '* | *' limits_unavailable '* | *'no Route matched'*) wrong=yes ;;
+        *' rate_limited '* | *' quota_exceeded '* | *' limits_unavailable '* | *'no Route matched'* | \
+        *' upstream_unreachable '* | *' upstream_timeout '* | *' loop_detected '* | 5??' '*'"request_id":"'*) wrong=yes ;;
+    esac
+    case $got in
+      5??) got_code=${got_code:-"of the gateway: the upstream does not answer"} ;;
     esac
     status=upstream
   else
