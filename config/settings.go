@@ -79,7 +79,7 @@ func basicSettings() []setting {
 		{"control-max-connections", "1024", "most connections to the control plane at once; never more than an eighth of the file descriptors", number(func(c *Config) *int { return &c.ControlMaxConns })},
 		{"control-max-connections-per-address", "0", "most of them from one address, for IPv6 from one /64; 0 means half, and trusted proxies may take all", number(func(c *Config) *int { return &c.ControlMaxConnsFrom })},
 		{"trusted-proxies", "", "comma-separated CIDRs of proxies before Postern, whose X-Forwarded headers are believed", networks(func(c *Config) *[]netip.Prefix { return &c.Trusted })},
-		{"egress-allow", "", "comma-separated CIDRs that upstreams may lie in although they are private", networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow })},
+		{"egress-allow", "", "comma-separated CIDRs that may be reached although they are private, and there every port", networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow })},
 		{"anonymous", "open", "who may call POST /proxy without signing in: open (anybody), token (whoever knows --anonymous-token) or off", assignAnonymous},
 		{"anonymous-token", "", "what callers send as Postern-Anonymous-Token to create a proxy when --anonymous is token", func(c *Config, v string) error { c.AnonymousToken = Secret(v); return nil }},
 		{"login-github-client-id", "", "client id of the installation's shared GitHub app, for login providers that are managed; empty: none are", text(func(c *Config) *string { return &c.LoginGitHub.ClientID })},

@@ -8,7 +8,10 @@
 //
 // The ranges are the special-purpose registries of IANA (RFC 6890) as
 // code.dny.dev/ssrf carries them: for IPv6 everything outside 2000::/3, which
-// takes in IPv4-mapped addresses and NAT64, and 6to4 and Teredo within it.
+// takes in IPv4-mapped addresses and NAT64, and 6to4 and Teredo within it; and the
+// public addresses at which cloud platforms answer their own machines (reserved.go).
+// Ports of other protocols are refused at every address that the operator has not
+// opened.
 package egress
 
 import (
@@ -18,6 +21,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -29,11 +33,14 @@ import (
 // address that may not be reached.
 var ErrForbidden = errors.New("address may not be reached")
 
+// errPort is beside ErrForbidden in the chain where the port alone is the reason.
+var errPort = errors.New("the port belongs to a protocol other than HTTP")
+
 // Options says what may be reached beside public addresses, and what may not
 // although it is public: ourselves.
 type Options struct {
-	Allow           []netip.Prefix // ranges that may be reached although they are special
-	LoopbackAllowed bool           // this machine may be reached; for an installation only this machine can reach
+	Allow           []netip.Prefix // ranges that may be reached although they are special, at every port
+	LoopbackAllowed bool           // this machine may be reached, at every port; for an installation only this machine can reach
 
 	Listeners []string // host:port of our own listeners; refused, also where Allow or LoopbackAllowed would permit them
 	Names     []string // our own host names, refused on every port
@@ -46,6 +53,7 @@ type Options struct {
 // Guard judges targets and dials. It is safe for concurrent use.
 type Guard struct {
 	ranges   *ssrf.Guardian
+	opened   []netip.Prefix // what the operator has opened
 	own      own
 	resolver *net.Resolver
 	dialer   *net.Dialer
@@ -58,7 +66,8 @@ func New(o Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Guard{ranges: newRanges(o), own: ours, resolver: o.Resolver}
+	opened := o.opened()
+	g := &Guard{ranges: newRanges(opened), opened: opened, own: ours, resolver: o.Resolver}
 	if g.resolver == nil {
 		g.resolver = net.DefaultResolver
 	}
@@ -70,21 +79,28 @@ func New(o Options) (*Guard, error) {
 	return g, nil
 }
 
-func newRanges(o Options) *ssrf.Guardian {
+// opened are the ranges in which every address and port may be reached, but for our
+// own listeners.
+func (o Options) opened() []netip.Prefix {
+	out := slices.Clone(o.Allow)
+	if o.LoopbackAllowed {
+		out = append(out, netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"))
+	}
+	return out
+}
+
+func newRanges(opened []netip.Prefix) *ssrf.Guardian {
 	var v4, v6 []netip.Prefix
-	for _, p := range o.Allow {
+	for _, p := range opened {
 		if p.Addr().Is4() {
 			v4 = append(v4, p)
 		} else {
 			v6 = append(v6, p)
 		}
 	}
-	if o.LoopbackAllowed {
-		v4 = append(v4, netip.MustParsePrefix("127.0.0.0/8"))
-		v6 = append(v6, netip.MustParsePrefix("::1/128"))
-	}
-	// Ports are open: an upstream may listen anywhere a public address does.
-	return ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+	// judge checks the port itself: ssrf knows a list of open ports only.
+	return ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...),
+		ssrf.WithDeniedV4Prefixes(platformPrefixes...))
 }
 
 // DialContext connects to a customer's address. The address that was judged is
@@ -148,6 +164,10 @@ func (g *Guard) judge(dest netip.AddrPort) error {
 	}
 	if err := g.ranges.SafeAddr(addr); err != nil {
 		return fmt.Errorf("%w: %w", ErrForbidden, err)
+	}
+	isOpened := slices.ContainsFunc(g.opened, func(p netip.Prefix) bool { return p.Contains(addr) })
+	if isReservedPort(dest.Port()) && !isOpened {
+		return fmt.Errorf("%w: %w", ErrForbidden, errPort)
 	}
 	return nil
 }

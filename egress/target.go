@@ -16,6 +16,7 @@ import (
 const (
 	CodeInvalidURL   = "invalid_url"         // not a URL that can be a target
 	CodeForbidden    = "target_forbidden"    // a target that may not be reached
+	CodePort         = "port_forbidden"      // a port of a protocol other than HTTP
 	CodeUnresolvable = "target_unresolvable" // its name has no address right now
 )
 
@@ -42,7 +43,12 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 		return nil, err
 	}
 	for _, addr := range addrs {
-		if err := g.judge(netip.AddrPortFrom(addr, uint16(port))); err != nil {
+		err := g.judge(netip.AddrPortFrom(addr, uint16(port)))
+		if errors.Is(err, errPort) {
+			return nil, fault.New(fault.Invalid, CodePort, "Port %d belongs to a protocol other than HTTP. Use another port, "+
+				"or have the operator open the address with POSTERN_EGRESS_ALLOW.", port).Because(err)
+		}
+		if err != nil {
 			// The address itself stays out of the public text: it would map
 			// private networks for whoever guesses names.
 			return nil, fault.New(fault.Invalid, CodeForbidden,
