@@ -62,8 +62,11 @@ func InvalidField(pointer, code, detail string, args ...any) *Error {
 	return &Error{Kind: Invalid, Code: code, Public: text, Fields: []Field{{Pointer: pointer, Detail: text, Code: code}}}
 }
 
-// InvalidFields reports several wrong fields at once; nil when there are none.
-// A single field lends the error its own code and text.
+// MaxFields is how many wrong fields one error lists.
+const MaxFields = 20
+
+// InvalidFields reports several wrong fields at once, the first MaxFields of them; nil
+// when there are none. A single field lends the error its own code and text.
 func InvalidFields(fields []Field) error {
 	switch len(fields) {
 	case 0:
@@ -76,7 +79,12 @@ func InvalidFields(fields []Field) error {
 		}
 		return &Error{Kind: Invalid, Code: code, Public: f.Detail, Fields: fields}
 	}
-	return &Error{Kind: Invalid, Code: "invalid_fields", Public: fmt.Sprintf("%d fields are not valid.", len(fields)), Fields: fields}
+	public := fmt.Sprintf("%d fields are not valid.", len(fields))
+	if len(fields) > MaxFields {
+		public += fmt.Sprintf(" The first %d are listed.", MaxFields)
+		fields = fields[:MaxFields]
+	}
+	return &Error{Kind: Invalid, Code: "invalid_fields", Public: public, Fields: fields}
 }
 
 // Because attaches the cause, which logs see and callers do not.

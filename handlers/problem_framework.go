@@ -2,11 +2,14 @@ package handlers
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
+
+	"postern/fault"
 )
 
 // problemInContext is frameworkProblem with the id of the request.
@@ -22,8 +25,13 @@ func problemInContext(ctx huma.Context, status int, message string, errs ...erro
 // not fit the schema or are too large, and queries that do not fit. The refused
 // values are not repeated; they may be secrets.
 func frameworkProblem(status int, message string, errs ...error) huma.StatusError {
+	if status == http.StatusBadRequest && len(errs) > 0 {
+		if refusal, ok := bodyRefusal(saidBy(errs[0]).Message); ok {
+			return problemOf(refusal, "")
+		}
+	}
 	p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: message, Code: frameworkCode(status)}
-	for _, err := range errs {
+	for _, err := range errs[:min(len(errs), fault.MaxFields)] {
 		p.Errors = append(p.Errors, frameworkField(err))
 	}
 	switch {
@@ -38,6 +46,8 @@ func frameworkProblem(status int, message string, errs ...error) huma.StatusErro
 		p.Detail, p.Errors = "Send the body as application/json.", nil
 	case len(p.Errors) == 1:
 		p.Detail, p.Code = p.Errors[0].Detail, p.Errors[0].Code
+	case len(errs) > len(p.Errors):
+		p.Detail = fmt.Sprintf("%d fields are not valid. The first %d are listed.", len(errs), len(p.Errors))
 	case len(p.Errors) > 1:
 		p.Detail = "Several fields are not valid."
 	}

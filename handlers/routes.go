@@ -169,7 +169,7 @@ func (s *Server) newAPI(r *gin.Engine) huma.API {
 	c.Servers = []*huma.Server{{URL: s.Config.PublicURL}}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/openapi", "", ""
 	c.CreateHooks = nil // no $schema member in answers
-	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshalStrict}
+	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshalBody}
 	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict} // the second for …+json
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "An access token of an account, or a workspace key as POST /proxy answers it."},
