@@ -20,7 +20,7 @@ type createProxyInput struct {
 
 	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"The installation's token, where it asks callers without an account for one"`
 	Body           struct {
-		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to" example:"https://api.example.com"`
+		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to; may be left out where every environment has its own" example:"https://api.example.com"`
 		Name         string                      `json:"name,omitempty" doc:"Name in the proxy's address; made from the target's host when absent"`
 		DisplayName  string                      `json:"display_name,omitempty"`
 		Version      string                      `json:"version,omitempty" doc:"1.0.0 when absent"`
@@ -39,8 +39,8 @@ type environmentInput struct {
 }
 
 type requestsAuthInput struct {
-	Mode     string         `json:"mode,omitempty" doc:"passthrough (default) or authenticate"`
-	Methods  []string       `json:"methods,omitempty" doc:"[api_key] when absent and mode is authenticate"`
+	Mode     string         `json:"mode,omitempty" doc:"passthrough or authenticate; authenticate when absent beside login, else passthrough"`
+	Methods  []string       `json:"methods,omitempty" doc:"When absent and mode is authenticate: [api_key], and [api_key, jwt] beside login; [jwt] where login is sent without requests_auth"`
 	Keyless  string         `json:"keyless,omitempty" doc:"reject (default) or owner_fallback"`
 	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"Beside the built-in full and read-only"`
 	JWT      *jwtBody       `json:"jwt,omitempty"`

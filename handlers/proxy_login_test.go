@@ -81,8 +81,8 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x"}]}`):                                                                                                                                   "/login/providers/0/issuer required",
 			createWithLogin(`{"providers":[{"type":"oidc","client_id":"x","issuer":"http://169.254.169.254"}]}`):                                                                                                 "/login/providers/0/issuer target_forbidden",
 			createWithLogin(`{"providers":[{"type":"auth0","client_id":"x","issuer":"https://8.8.8.8","domain":"8.8.8.8"}]}`):                                                                                    "/login/providers/0/domain one_of_two",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`):                                                                                                             "/login/providers/0/token_type/upstream method_missing",
-			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":{"upstream":"provider_id_token"}}]}`):                                                                                   "/login/providers/0/token_type/upstream method_missing",
+			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`, `"requests_auth":{"mode":"passthrough"}`):                                                                   "/login/providers/0/token_type/upstream method_missing",
+			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":{"upstream":"provider_id_token"}}]}`, `"requests_auth":{"mode":"passthrough"}`):                                         "/login/providers/0/token_type/upstream method_missing",
 			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}],"redirect_uris":["http://app.example.com/"]}`):                                                                                     "/login/redirect_uris/0 invalid_redirect_uri",
 			createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"provider"},{"type":"google","client_id":"y","token_type":"provider"}]}`, `"requests_auth":{"mode":"authenticate"}`):    "/login/providers/1/token_type/client token_type_ambiguous",
 			createWithLogin(`{"providers":[{"type":"google","client_id":"x"}]}`, `"requests_auth":{"mode":"authenticate","jwt":{"allowed_pairs":[{"iss":"`+s.Config.PublicURL+`/oauth/cli_1","aud":"cli_1"}]}}`): "/requests_auth/jwt/allowed_pairs/0/iss own_issuer",
@@ -100,8 +100,8 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 			t.Errorf("an unclaimed login at another port: %d %s", got.status, got.raw)
 		}
 		keys := createWithLogin(`{"providers":[{"type":"google","client_id":"x"}]}`, `"requests_auth":{"mode":"authenticate","methods":["api_key"]}`)
-		if got := call(t, h, "POST", "/proxy", "", keys, header...); got.status != 201 || got.body["api_keys"] == nil {
-			t.Errorf("keys beside a login: %d %s", got.status, got.raw)
+		if got := call(t, h, "POST", "/proxy", "", keys, header...); strings.Join(pointers(got), ", ") != "/requests_auth/methods method_missing" {
+			t.Errorf("methods without jwt beside a login: %d %s", got.status, got.raw)
 		}
 		usual := createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`, `"name":"usual","requests_auth":{"mode":"authenticate"}`)
 		if got := call(t, h, "POST", "/proxy", "", usual, header...); got.status != 201 || got.body["api_keys"] == nil {
@@ -148,6 +148,43 @@ func TestALoginNeedsItsOwnPermission(t *testing.T) {
 		})
 		if fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("a viewer: %v", err)
+		}
+	})
+}
+
+func TestCreateProxy_LoginDefaults(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newServer(t, db)
+		h := s.Handler()
+		header := newOwnerOf(t, s)
+		google := `{"providers":[{"type":"google","client_id":"x"}]}`
+		pair := `{"iss":"https://8.8.8.8","aud":"x"}`
+		for _, tc := range []struct {
+			name, auth, mode, methods string
+			keys                      bool
+		}{
+			{"login-alone", ``, "authenticate", `["jwt"]`, false},
+			{"empty-auth", `"requests_auth":{}`, "authenticate", `["jwt"]`, false},
+			{"mode-sent", `"requests_auth":{"mode":"authenticate"}`, "authenticate", `["api_key","jwt"]`, true},
+			{"keyless-sent", `"requests_auth":{"keyless":"reject"}`, "authenticate", `["api_key","jwt"]`, true},
+			{"pairs-sent", `"requests_auth":{"jwt":{"allowed_pairs":[` + pair + `]}}`, "authenticate", `["api_key","jwt"]`, true},
+			{"methods-sent", `"requests_auth":{"methods":["jwt"]}`, "authenticate", `["jwt"]`, false},
+			{"passthrough-sent", `"requests_auth":{"mode":"passthrough"}`, "passthrough", `[]`, false},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				more := []string{`"name":"` + tc.name + `"`}
+				if tc.auth != "" {
+					more = append(more, tc.auth)
+				}
+				made := call(t, h, "POST", "/proxy", "", createWithLogin(google, more...), header...)
+				if made.status != 201 || (made.body["api_keys"] != nil) != tc.keys {
+					t.Fatalf("%d %s, want 201 and API keys: %v", made.status, made.raw, tc.keys)
+				}
+				got := call(t, h, "GET", "/api/v1/projects/"+tc.name, "", "", header...)
+				if !strings.Contains(got.raw, `"mode":"`+tc.mode+`"`) || !strings.Contains(got.raw, `"methods":`+tc.methods) {
+					t.Errorf("want mode %s and methods %s: %s", tc.mode, tc.methods, got.raw)
+				}
+			})
 		}
 	})
 }

@@ -191,10 +191,10 @@ func TestUnclaimedProxiesTakeTokensOfWebPorts(t *testing.T) {
 		at := "/api/v1/projects/" + project["id"].(string) + "/versions/" + versions[0].ID
 		owner := newOwnerOf(t, s)
 		for pair, member := range map[string]string{
-			`"iss":"https://8.8.8.8:8443/a"`:                                       "iss",
-			`"iss":"http://localhost:18599"`:                                       "iss",
-			`"iss":"https://8.8.8.8/a","jwks_url":"http://127.0.0.1:18599/x"`:      "jwks_url",
-			`"iss":"https://8.8.8.8/a","jwks_url":"https://keys.example.com:25/x"`: "jwks_url",
+			`"iss":"https://8.8.8.8:8443/a"`:                                  "iss",
+			`"iss":"http://localhost:18599"`:                                  "iss",
+			`"iss":"https://8.8.8.8/a","jwks_url":"http://127.0.0.1:18599/x"`: "jwks_url",
+			`"iss":"https://8.8.8.8/a","jwks_url":"https://8.8.8.8:8443/x"`:   "jwks_url",
 		} {
 			want := "/requests_auth/jwt/allowed_pairs/0/" + member + " port_needs_claim"
 			create := `{"target":"http://8.8.8.8",` + auth(pair) + `}`

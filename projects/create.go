@@ -6,25 +6,20 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
-	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"postern/access"
 	"postern/accounts"
-	"postern/egress"
 	"postern/fault"
 	"postern/keys"
 	"postern/models"
-	"postern/policy"
 	"postern/snapshot"
 )
 
 // CreateInput is what POST /proxy takes. Empty fields take their defaults.
 type CreateInput struct {
-	Target       string
+	Target       string // may be empty where every environment has its own
 	Team         string // id; the principal's home team when empty
 	Name         string
 	DisplayName  string
@@ -146,8 +141,8 @@ type plan struct {
 }
 
 func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) (plan, error) {
+	wrong := in.applyLoginDefaults()
 	out := plan{CreateInput: in, nameGiven: in.Name != ""}
-	var wrong []fault.Field
 	if out.Version == "" {
 		out.Version = "1.0.0"
 	}
@@ -168,7 +163,11 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth",
 		around{tenants: []string{snapshot.DefaultTenant, in.Tenant}, login: in.Login != nil, publicURL: s.PublicURL, webPorts: s.CapUnclaimed && unclaimed(p)})
 	if len(in.Auth.Issuers) > 0 {
-		authWrong = append(authWrong, needsJWT(out.Auth, "/requests_auth")...)
+		addressesWrong, err := s.checkIssuerAddresses(ctx, "/requests_auth", in.Auth.Issuers)
+		if err != nil {
+			return out, err
+		}
+		authWrong = append(append(authWrong, needsJWT(out.Auth, "/requests_auth")...), addressesWrong...)
 	}
 	if in.Auth.Opaque != nil {
 		authWrong = append(authWrong, needsOpaque(out.Auth, "/requests_auth")...)
@@ -195,89 +194,6 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 		wrong = append(wrong, loginWrong...)
 	}
 	return out, fault.InvalidFields(wrong)
-}
-
-// maxEnvironments bounds what one call can make, resolveWithin how long it may
-// take to look up where their targets are.
-const (
-	maxEnvironments = 20
-	resolveWithin   = 15 * time.Second
-)
-
-func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan) (wrong []fault.Field, err error) {
-	targets := map[string]string{"/target": out.Target}
-	if len(out.Environments) == 0 {
-		out.Environments = map[string]string{"prod": out.Target}
-	} else {
-		for name, target := range out.Environments {
-			targets["/environments/"+pointerToken(name)+"/target"] = target
-		}
-	}
-	if len(out.Environments) > maxEnvironments {
-		return []fault.Field{{Pointer: "/environments", Code: "too_many_environments", Detail: fmt.Sprintf("Use at most %d environments.", maxEnvironments)}}, nil
-	}
-	// One bound for all names together: a caller may send many that do not answer.
-	ctx, stop := context.WithTimeout(ctx, resolveWithin)
-	defer stop()
-	cleaned := map[string]*url.URL{}
-	for _, pointer := range slices.Sorted(maps.Keys(targets)) {
-		u, field, err := s.checkTarget(ctx, p, pointer, targets[pointer])
-		if err != nil {
-			return nil, err
-		}
-		if field != nil {
-			wrong = append(wrong, *field)
-			continue
-		}
-		cleaned[targets[pointer]] = u
-	}
-	for _, name := range slices.Sorted(maps.Keys(out.Environments)) {
-		if !ValidName(name) {
-			wrong = append(wrong, nameFault("/environments/"+pointerToken(name)))
-		}
-		if name == policy.AllEnvironments {
-			wrong = append(wrong, fault.Field{Pointer: "/environments/" + name, Code: "invalid_name",
-				Detail: "The name all is taken: it stands for every environment in an API key. Choose another."})
-		}
-		if u := cleaned[out.Environments[name]]; u != nil {
-			out.environments = append(out.environments, models.Environment{Name: name, Target: u.String()})
-		}
-	}
-	if u := cleaned[out.Target]; out.Name == "" && u != nil {
-		out.Name = nameFromHost(u.Hostname())
-	}
-	return wrong, nil
-}
-
-// maxTarget bounds a target's length in bytes.
-const maxTarget = 2048
-
-// checkTarget turns the guard's refusal into a fault of the field; an error
-// that is no refusal stays one.
-func (s *Service) checkTarget(ctx context.Context, p access.Principal, pointer, raw string) (*url.URL, *fault.Field, error) {
-	if raw == "" {
-		return nil, &fault.Field{Pointer: pointer, Code: "required", Detail: "Give the address that calls are forwarded to, such as https://api.example.com."}, nil
-	}
-	if len(raw) > maxTarget {
-		return nil, &fault.Field{Pointer: pointer, Code: "invalid_url", Detail: fmt.Sprintf("Use at most %d bytes.", maxTarget)}, nil
-	}
-	u, err := s.Targets.CheckTarget(ctx, raw)
-	if err == nil && s.CapUnclaimed && unclaimed(p) && !egress.IsWebPort(u) {
-		return nil, &fault.Field{Pointer: pointer, Code: "port_needs_claim",
-			Detail: "Until somebody claims it, a proxy forwards to ports 80 and 443 only. Sign in to use another port."}, nil
-	}
-	if err == nil {
-		return u, nil, nil
-	}
-	if refusal, ok := errors.AsType[*fault.Error](err); ok && refusal.Kind == fault.Invalid {
-		return nil, &fault.Field{Pointer: pointer, Code: refusal.Code, Detail: refusal.Public}, nil
-	}
-	return nil, nil, err
-}
-
-// unclaimed tells whether what the principal makes or changes belongs to nobody.
-func unclaimed(p access.Principal) bool {
-	return p.Anonymous() || p.Roles[p.HomeTeam] == access.Workspace
 }
 
 func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal, team string, plan plan, out *Created) error {

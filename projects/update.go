@@ -40,10 +40,7 @@ func checkFallbackOwner(owner string) []fault.Field {
 // UpdateAccess changes the access policy of one version, named by its id.
 func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, versionID, ifMatch string, in AccessChange) (Version, error) {
 	var out Version
-	if p.Anonymous() {
-		return out, access.Check(p, "", access.ProjectUpdate)
-	}
-	endpointWrong, err := s.checkEndpoint(ctx, p, "/requests_auth", in.Opaque)
+	addressesWrong, err := s.checkAddresses(ctx, p, ref, versionID, in)
 	if err != nil {
 		return out, fmt.Errorf("projects: change the access of %s: %w", versionID, err)
 	}
@@ -70,8 +67,9 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 		}
 		if in.Opaque != nil {
 			wrong = append(wrong, needsOpaque(auth, "/requests_auth")...)
-			wrong = append(append(wrong, endpointWrong...), in.Opaque.needsItsSecret(version, "/requests_auth")...)
+			wrong = append(wrong, in.Opaque.needsItsSecret(version, "/requests_auth")...)
 		}
+		wrong = append(wrong, addressesWrong...)
 		if in.FallbackOwner != nil {
 			wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
 		}
@@ -100,6 +98,29 @@ func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, ver
 		return err
 	})
 	return out, err
+}
+
+// checkAddresses judges the addresses that the change names. The permission check comes
+// first: names are resolved for the caller.
+func (s *Service) checkAddresses(ctx context.Context, p access.Principal, ref, versionID string, in AccessChange) ([]fault.Field, error) {
+	db := s.DB.Read(ctx)
+	project, err := access.Project(db, p, ref, access.ProjectUpdate)
+	if err != nil {
+		return nil, err
+	}
+	wrong, err := s.checkEndpoint(ctx, p, "/requests_auth", in.Opaque)
+	if err != nil || in.Issuers == nil {
+		return wrong, err
+	}
+	version, err := db.VersionByID(versionID)
+	if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+		return nil, access.NotFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	issuersWrong, err := s.checkIssuerAddresses(ctx, "/requests_auth", newIssuers(version.TokenIssuers, *in.Issuers))
+	return append(wrong, issuersWrong...), err
 }
 
 func (s *Service) around(tx *models.Tx, projectID string) (around, error) {

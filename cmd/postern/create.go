@@ -66,8 +66,8 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 	teamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)")
 	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through, or with a token of --login; short for --auth authenticate")
-	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough (default) or authenticate")
-	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (the first, and with a login the first two, when absent)")
+	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough, or authenticate (the default with --login)")
+	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (when absent: api_key, with --login jwt too, and jwt alone with nothing but --login)")
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
@@ -99,9 +99,6 @@ func (f createFlags) input(t terminal) (client.NewProxy, error) {
 			return in, usageError{fmt.Sprintf("--env names %s twice", name)}
 		}
 		in.Environments[name] = client.NewEnvironment{Target: target}
-		if in.Target == "" {
-			in.Target = target
-		}
 	}
 	auth := f.auth
 	if f.requireKey {
