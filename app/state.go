@@ -69,11 +69,28 @@ func makeDataDir(c config.Config) error {
 }
 
 func openDatabase(ctx context.Context, c config.Config) (*models.DB, error) {
-	db, err := models.Open(ctx, c.DatabaseURL.Reveal(), c.SQLitePath())
+	db, err := models.OpenWith(ctx, databaseOptions(c))
 	if err == nil {
 		return db, nil
 	}
 	return nil, explain(c, "cannot open the database", err)
+}
+
+func databaseOptions(c config.Config) models.Options {
+	return models.Options{
+		DatabaseURL: c.DatabaseURL.Reveal(),
+		SQLitePath:  c.SQLitePath(),
+		MaxConns:    c.Database.MaxConns,
+		Deadlines: models.Deadlines{
+			Connect:   c.Database.ConnectTimeout,
+			Statement: c.Database.StatementTimeout,
+			Lock:      c.Database.LockTimeout,
+			Idle:      c.Database.IdleTimeout,
+			Feed:      c.Database.FeedTimeout,
+			Bulk:      c.Database.BulkTimeout,
+			Network:   c.Database.NetworkTimeout,
+		},
+	}
 }
 
 func migrate(ctx context.Context, c config.Config, db *models.DB, log *slog.Logger) (ours, rivers int, err error) {
@@ -88,6 +105,8 @@ func migrate(ctx context.Context, c config.Config, db *models.DB, log *slog.Logg
 func explain(c config.Config, what string, cause error) error {
 	mend := "check that the data directory can be written and has space, or choose another with --data-dir or POSTERN_DATA_DIR"
 	switch {
+	case errors.Is(cause, models.ErrTransactionPooling):
+		return fmt.Errorf("%s: %w", what, cause)
 	case c.DatabaseURL != "":
 		mend = "check --database-url or POSTERN_DATABASE_URL, and that the database server runs"
 	case models.Damaged(cause):

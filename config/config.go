@@ -50,6 +50,7 @@ type Config struct {
 	LogFormat           string // text or json
 
 	Unclaimed
+	Database Database
 }
 
 // KeyPair names the files of a certificate and its key, in PEM. Without them a
@@ -229,6 +230,7 @@ func (c *Config) validate(failed map[string]bool) error {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
 	}
 	c.Unclaimed.validate(c.Anonymous, report)
+	c.Database.validate(report)
 	if c.UnclaimedTTL < time.Hour {
 		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
 	}

@@ -55,7 +55,7 @@ func number(field func(*Config) *int) func(*Config, string) error {
 
 // settings is the complete list, in the order of the help and the README.
 func settings() []setting {
-	return slices.Concat(basicSettings(), signInSettings())
+	return slices.Concat(basicSettings(), databaseSettings(), signInSettings())
 }
 
 func basicSettings() []setting {

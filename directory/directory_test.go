@@ -74,7 +74,7 @@ func (w *world) arrive(t *testing.T, email string, verified bool) (models.EndUse
 
 func (w *world) revisions(t *testing.T) int64 {
 	t.Helper()
-	return must[int64](t)(w.DB.Read(t.Context()).LastRevision())
+	return must[models.Revision](t)(w.DB.Read(t.Context()).LastRevision()).ID
 }
 
 func is(t *testing.T, err error, code string) {

@@ -23,6 +23,10 @@ func TestABuildEndsWhatItBegan(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
+		// A pool starts a goroutine of its own with its first connection.
+		if err := db.Consistent(t.Context(), func(*models.Tx) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
 		before := goleak.IgnoreCurrent()
 		if err := w.Build(context.Background(), e.ID, true); err != nil {
 			t.Fatal(err)

@@ -162,6 +162,17 @@ func (t *Table) LoadAll(tx *models.Tx) error {
 	return nil
 }
 
+// Replace makes the keys of another table, which is not used any more, the content
+// of this one.
+func (t *Table) Replace(by *Table) {
+	t.lock()
+	defer t.mu.Unlock()
+	t.records, t.byHash, t.byID = by.records, by.byHash, by.byID
+	t.common, t.commons = by.common, by.commons
+	t.bounds, t.bounded = by.bounds, by.bounded
+	t.graces, t.olds = by.graces, by.olds
+}
+
 // Reserve makes room for every key in the database, for an empty table that is
 // loaded project by project.
 func (t *Table) Reserve(tx *models.Tx) error {

@@ -9,13 +9,19 @@ const (
 	sqliteNotADB  = 26
 )
 
-// Damaged tells whether an error says that the SQLite file is damaged or no
-// database at all, which no other try will mend.
+// Damaged reports whether an error says that the SQLite file is damaged or no
+// database at all, which trying again does not repair.
 func Damaged(err error) bool {
+	code, ok := sqliteCode(err)
+	return ok && (code == sqliteCorrupt || code == sqliteNotADB)
+}
+
+// sqliteCode is the primary result code of an error of SQLite. The bits above it
+// distinguish kinds of the same failure.
+func sqliteCode(err error) (int, bool) {
 	var coded interface{ Code() int }
 	if !errors.As(err, &coded) {
-		return false
+		return 0, false
 	}
-	primary := coded.Code() & 0xff // the rest tells kinds of it apart
-	return primary == sqliteCorrupt || primary == sqliteNotADB
+	return coded.Code() & 0xff, true
 }

@@ -60,12 +60,27 @@ func (t *Tx) CountAllKeys() (int64, error) {
 	return n, t.db.Model(&APIKey{}).Count(&n).Error
 }
 
+// keysAtOnce keeps each query of ScanKeys far below the deadline of a statement.
+const keysAtOnce = 10_000
+
 // ScanKeys calls fn with every key of the project by id, holding one row at a
 // time; the row is overwritten by the next. A million rows go through here when
-// a server starts and when a project is exported, so the columns are scanned
-// without GORM's reflection.
+// a server starts, so the columns are scanned without GORM's reflection. They are
+// read page by page, each in a query of its own.
 func (t *Tx) ScanKeys(projectID string, fn func(*APIKey) error) error {
-	return scanKeys(t.db.Where("project_id = ?", projectID), fn)
+	after := ""
+	for {
+		read := 0
+		page := t.db.Where("project_id = ? AND id > ?", projectID, after).Limit(keysAtOnce)
+		err := scanKeys(page, func(k *APIKey) error {
+			after = k.ID
+			read++
+			return fn(k)
+		})
+		if err != nil || read < keysAtOnce {
+			return err
+		}
+	}
 }
 
 // ScanKeysOpening is ScanKeys for every key that opens a project of a product:

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"postern/migrations"
 )
 
-// revisionChannel is the PostgreSQL channel that AddRevision notifies. The
+// revisionChannel is the PostgreSQL channel that the trigger of revisions notifies. The
 // notice carries nothing: whoever hears it reads the feed.
 const revisionChannel = "postern_revisions"
 
@@ -38,34 +38,49 @@ func (d *DB) Listen(ctx context.Context, heard func(), lost func(error)) {
 	}
 }
 
-// listen holds one connection of the pool for as long as it lasts.
+// listen keeps one connection for as long as it lasts. It ends with an error.
 func (d *DB) listen(ctx context.Context, heard func()) error {
-	conn, err := d.SQL().Conn(ctx)
+	c, err := pgx.ConnectConfig(ctx, d.server.connector(limits{}))
 	if err != nil {
 		return fmt.Errorf("models: listen: %w", err)
 	}
-	defer func() { _ = conn.Close() }() // the connection beneath it is closed already
-	return conn.Raw(func(driver any) error {
-		c, ok := driver.(*stdlib.Conn)
-		if !ok {
-			return fmt.Errorf("models: listen over %T", driver)
-		}
-		return waitForNotices(ctx, c.Conn(), heard)
-	})
-}
-
-// waitForNotices ends with its connection: one that a wait was cut off on is in
-// no state to go back to the pool.
-func waitForNotices(ctx context.Context, c *pgx.Conn, heard func()) error {
-	defer c.Close(context.WithoutCancel(ctx))
+	defer func() {
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), pingWithin)
+		defer stop()
+		_ = c.Close(ctx) // broken, or not needed any more
+	}()
 	if _, err := c.Exec(ctx, "LISTEN "+revisionChannel); err != nil {
 		return fmt.Errorf("models: listen: %w", err)
 	}
 	heard()
 	for {
-		if _, err := c.WaitForNotification(ctx); err != nil {
-			return fmt.Errorf("models: wait for a notice: %w", err)
+		if err := waitForNotice(ctx, c); err != nil {
+			return err
 		}
 		heard()
+	}
+}
+
+// askEvery is how often a connection on which no notice comes is asked whether it
+// is alive. One that is half open looks exactly like one without notices.
+const askEvery = 5 * time.Second
+
+func waitForNotice(ctx context.Context, c *pgx.Conn) error {
+	for {
+		wait, stop := context.WithTimeout(ctx, askEvery)
+		_, err := c.WaitForNotification(wait)
+		stop()
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil || !pgconn.Timeout(err) {
+			return fmt.Errorf("models: wait for a notice: %w", err)
+		}
+		ask, stop := context.WithTimeout(ctx, pingWithin)
+		err = c.Ping(ask)
+		stop()
+		if err != nil {
+			return fmt.Errorf("models: the connection for notices does not answer: %w", err)
+		}
 	}
 }

@@ -37,8 +37,8 @@ func TestAFailedTransactionLeavesNothing(t *testing.T) {
 		if !errors.Is(err, broken) {
 			t.Fatalf("got %v", err)
 		}
-		if last, err := db.Read(t.Context()).LastRevision(); err != nil || last != 0 {
-			t.Errorf("revision %d is left, error %v", last, err)
+		if last, err := db.Read(t.Context()).LastRevision(); err != nil || last.ID != 0 {
+			t.Errorf("revision %d is left, error %v", last.ID, err)
 		}
 	})
 }
@@ -67,8 +67,9 @@ func TestWritersThatReadFirstWaitForEachOther(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if last, err := db.Read(t.Context()).LastRevision(); err != nil || last != writers*each {
-			t.Errorf("revision %d, error %v, want %d", last, err, writers*each)
+		made, err := db.Read(t.Context()).RevisionsFrom(1, 2*writers*each)
+		if err != nil || len(made) != writers*each {
+			t.Errorf("%d revisions, error %v, want %d", len(made), err, writers*each)
 		}
 	})
 }
@@ -125,7 +126,7 @@ func TestRevisionsCommitInTheOrderOfTheirIDs(t *testing.T) {
 			var last int64
 			count := 0
 			for count < writers*each && ctx.Err() == nil {
-				revisions, err := db.Read(ctx).RevisionsAfter(last, 100)
+				revisions, err := db.Read(ctx).RevisionsFrom(last+1, 100)
 				if err != nil {
 					break
 				}
@@ -170,8 +171,8 @@ func TestAConsistentReadSeesNoLaterChange(t *testing.T) {
 				return err
 			}
 			last, err := tx.LastRevision()
-			if last != 0 {
-				t.Errorf("revision %d, made meanwhile, is seen", last)
+			if last.ID != 0 {
+				t.Errorf("revision %d, made meanwhile, is seen", last.ID)
 			}
 			return err
 		})

@@ -1,9 +1,9 @@
-// Package models is the one room that speaks SQL: the rows of every table, and
+// Package models is the one package that speaks SQL: the rows of every table, and
 // the named queries the rules ask for.
 //
-// It owns row shapes, transactions and the two database dialects; it does not
-// own rules, validation or HTTP. Times are UTC with microseconds, the finest
-// that both databases keep.
+// It owns row shapes, transactions, connections with their deadlines, and the two
+// database dialects; it does not own rules, validation or HTTP. Times are UTC with
+// microseconds, the finest that both databases keep.
 package models
 
 import (
@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/glebarez/sqlite"
-	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
@@ -29,7 +28,10 @@ import (
 type DB struct {
 	dialect migrations.Dialect
 	write   *gorm.DB
-	read    *gorm.DB // the same pool on PostgreSQL
+	read    *gorm.DB // the same pool as write on PostgreSQL
+	feed    *gorm.DB // the same as read on SQLite, as is bulk
+	bulk    *gorm.DB
+	server  *server // nil on SQLite
 }
 
 // ErrNotFound is answered by queries for one row that is not there.
@@ -41,31 +43,18 @@ var ErrDuplicate = gorm.ErrDuplicatedKey
 // ErrReferenced is answered by a deletion of what other rows refer to.
 var ErrReferenced = gorm.ErrForeignKeyViolated
 
-// Open connects to PostgreSQL when databaseURL is set, else to the SQLite file
-// at sqlitePath, which is created. The schema is not touched; see Migrate.
+// Open is OpenWith with the defaults.
 func Open(ctx context.Context, databaseURL, sqlitePath string) (*DB, error) {
-	if databaseURL != "" {
-		return openPostgres(ctx, databaseURL)
-	}
-	return openSQLite(ctx, sqlitePath)
+	return OpenWith(ctx, Options{DatabaseURL: databaseURL, SQLitePath: sqlitePath})
 }
 
-func openPostgres(ctx context.Context, databaseURL string) (*DB, error) {
-	db, err := gorm.Open(postgres.Open(databaseURL), gormConfig())
-	if err != nil {
-		return nil, fmt.Errorf("open PostgreSQL: %w", hideURL(err))
+// OpenWith connects to PostgreSQL when the options have a DatabaseURL, else to the
+// SQLite file, which is created. The schema is not touched; see Migrate.
+func OpenWith(ctx context.Context, o Options) (*DB, error) {
+	if o.DatabaseURL != "" {
+		return openPostgres(ctx, o)
 	}
-	pool, err := db.DB()
-	if err != nil {
-		return nil, fmt.Errorf("open PostgreSQL: %w", err)
-	}
-	pool.SetMaxOpenConns(20)
-	pool.SetMaxIdleConns(10)
-	pool.SetConnMaxIdleTime(5 * time.Minute)
-	if err := pool.PingContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open PostgreSQL: %w", hideURL(err)), pool.Close())
-	}
-	return &DB{dialect: migrations.Postgres, write: db, read: db}, nil
+	return openSQLite(ctx, o.SQLitePath)
 }
 
 // openSQLite opens the file twice. Writers share one connection and begin
@@ -95,6 +84,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if db.read, err = gorm.Open(sqlite.Open(dsn("&_pragma=query_only(1)")), gormConfig()); err != nil {
 		return nil, errors.Join(fmt.Errorf("open SQLite file %s for reading: %w", path, err), db.Close())
 	}
+	db.feed, db.bulk = db.read, db.read
 	return db, nil
 }
 
@@ -120,19 +110,16 @@ func gormConfig() *gorm.Config {
 // Now is the current time as both databases keep it.
 func Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// hideURL keeps the password of a connection string out of error texts; the
-// driver repeats the string when it cannot parse it.
-func hideURL(err error) error {
-	var parse *url.Error
-	if errors.As(err, &parse) {
-		return errors.New("the address is not a valid postgres:// URL")
-	}
-	return err
-}
-
-// Migrate brings the schema up to date and tells what was applied.
+// Migrate brings the schema up to date and returns how many steps of ours and of
+// the job queue were applied. On PostgreSQL it has connections of its own: a step
+// takes as long as it takes.
 func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, err error) {
-	ours, rivers, err = migrations.Up(ctx, d.SQL(), d.dialect, log)
+	steps := d.SQL()
+	if d.server != nil {
+		steps = d.server.pool(d.server.migrationLimits(), 2)
+		defer func() { err = errors.Join(err, steps.Close()) }()
+	}
+	ours, rivers, err = migrations.Up(ctx, steps, d.dialect, log)
 	if err != nil {
 		return ours, rivers, err
 	}
@@ -159,8 +146,13 @@ func (d *DB) Ping(ctx context.Context) error { return d.SQL().PingContext(ctx) }
 
 // Close ends all connections.
 func (d *DB) Close() error {
-	if d.read != d.write {
-		return errors.Join(pool(d.read).Close(), pool(d.write).Close())
+	var failed []error
+	closed := map[*gorm.DB]bool{nil: true}
+	for _, db := range []*gorm.DB{d.bulk, d.feed, d.read, d.write} {
+		if !closed[db] {
+			closed[db] = true
+			failed = append(failed, pool(db).Close())
+		}
 	}
-	return pool(d.write).Close()
+	return errors.Join(failed...)
 }

@@ -45,7 +45,8 @@ var ofProject = append(logins("project_id"), []holding{
 	{"key_types", "id", "project_id = ?"},
 	{"project_tenants", "tenant_id", "project_id = ?"},
 	{"tenants", "id", "project_id = ?"},
-	{"revisions", "id", "project_id = ?"},
+	// A replica whose position has no revision takes the database for a restored one.
+	{"revisions", "id", "project_id = ? AND id < (SELECT max(id) FROM revisions) - 1000"},
 }...)
 
 // ofTeam lists what belongs to a team beside its projects.

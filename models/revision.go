@@ -1,10 +1,6 @@
 package models
 
-import (
-	"time"
-
-	"postern/migrations"
-)
+import "time"
 
 // Revision is a row of revisions, the change feed that gateways follow. KeyID
 // is set when just that key changed.
@@ -15,13 +11,14 @@ type Revision struct {
 	CreatedAt time.Time
 }
 
-// revisionLock is the PostgreSQL advisory lock that makes revisions commit in
-// the order of their ids. Without it a reader that has seen id 8 would never
-// look back for an id 7 that commits later.
-const revisionLock = 7620817934
+// Same reports whether both are one row. Another row that got the same id, after a
+// restore, has another time at least.
+func (r Revision) Same(as Revision) bool {
+	return r.ID == as.ID && r.ProjectID == as.ProjectID && r.KeyID == as.KeyID && r.CreatedAt.Equal(as.CreatedAt)
+}
 
 // AddTenantRevisions tells the change feed that something has changed for every
-// project that serves a tenant. It comes last in a transaction, as AddRevision does.
+// project that serves a tenant.
 func (t *Tx) AddTenantRevisions(tenant Tenant, at time.Time) error {
 	served, err := t.ProjectsOfTenant(tenant)
 	if err != nil {
@@ -36,7 +33,7 @@ func (t *Tx) AddTenantRevisions(tenant Tenant, at time.Time) error {
 }
 
 // AddPersonRevisions tells the change feed for every project that a key of one of a
-// tenant's people can open. It comes last in a transaction, as AddRevision does.
+// tenant's people can open.
 func (t *Tx) AddPersonRevisions(tenant Tenant, at time.Time) error {
 	near, err := t.ProjectsNear(tenant)
 	if err != nil {
@@ -51,36 +48,27 @@ func (t *Tx) AddPersonRevisions(tenant Tenant, at time.Time) error {
 }
 
 // AddRevision tells the change feed that a project, or just one of its keys,
-// has changed. Call it last in the transaction: other writers wait from here on.
+// has changed. On PostgreSQL a trigger gives the row its id when the transaction
+// commits, and notifies the replicas: revisions commit in the order of their ids.
 func (t *Tx) AddRevision(projectID, keyID string, at time.Time) error {
-	if t.dialect == migrations.Postgres {
-		if err := t.db.Exec("SELECT pg_advisory_xact_lock(?)", revisionLock).Error; err != nil {
-			return err
-		}
-	}
-	if err := t.db.Create(&Revision{ProjectID: projectID, KeyID: keyID, CreatedAt: at}).Error; err != nil {
-		return err
-	}
-	if t.dialect == migrations.Postgres {
-		return t.db.Exec("SELECT pg_notify(?, '')", revisionChannel).Error // sent when the transaction commits
-	}
-	return nil
+	return t.db.Create(&Revision{ProjectID: projectID, KeyID: keyID, CreatedAt: at}).Error
 }
 
-// RevisionsAfter lists at most limit revisions with a greater id, in order.
-func (t *Tx) RevisionsAfter(id int64, limit int) ([]Revision, error) {
+// RevisionsFrom lists at most limit revisions with the id or a greater one, in
+// order.
+func (t *Tx) RevisionsFrom(id int64, limit int) ([]Revision, error) {
 	var list []Revision
-	return list, t.db.Where("id > ?", id).Order("id").Limit(limit).Find(&list).Error
+	return list, t.db.Where("id >= ?", id).Order("id").Limit(limit).Find(&list).Error
 }
 
-// LastRevision is the newest id of all, 0 without any.
-func (t *Tx) LastRevision() (int64, error) {
-	var id *int64
-	err := t.db.Model(&Revision{}).Select("max(id)").Scan(&id).Error
-	if id == nil {
-		return 0, err
+// LastRevision is the newest of all, the zero Revision without any.
+func (t *Tx) LastRevision() (Revision, error) {
+	var list []Revision
+	err := t.db.Order("id DESC").Limit(1).Find(&list).Error
+	if len(list) == 0 {
+		return Revision{}, err
 	}
-	return *id, err
+	return list[0], err
 }
 
 // RevisionOf is a project's newest revision; the zero Revision when it has none.

@@ -18,9 +18,24 @@ type Tx struct {
 	audit   []AuditEntry // to be chained at the end
 }
 
+// writeAttempts bounds how often a transaction is tried that others were in the
+// way of.
+const writeAttempts = 3
+
 // Write runs fn in one transaction: row, audit entry, revision and job are
-// committed together or not at all. What Alongside put into ctx comes last.
+// committed together or not at all. What Alongside put into ctx comes last. Where
+// the server undid the transaction because of another one (a deadlock, or a lock
+// held for too long), fn runs again.
 func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
+	for attempt := 1; ; attempt++ {
+		err := d.writeOnce(ctx, fn)
+		if attempt == writeAttempts || !worthRepeating(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (d *DB) writeOnce(ctx context.Context, fn func(*Tx) error) error {
 	return d.write.WithContext(ctx).Transaction(func(g *gorm.DB) error {
 		tx := d.tx(g)
 		if err := fn(tx); err != nil {
@@ -48,6 +63,17 @@ func (d *DB) Read(ctx context.Context) *Tx {
 	return &Tx{db: d.read.WithContext(ctx), dialect: d.dialect}
 }
 
+// Feed is Read for the change feed, which on PostgreSQL has connections of its own
+// with a short deadline: slow requests hold it up as little as dead connections do.
+func (d *DB) Feed(ctx context.Context) *Tx {
+	return &Tx{db: d.feed.WithContext(ctx), dialect: d.dialect}
+}
+
+// Bulk is Read for queries over all rows of large tables, which may take long.
+func (d *DB) Bulk(ctx context.Context) *Tx {
+	return &Tx{db: d.bulk.WithContext(ctx), dialect: d.dialect}
+}
+
 // Consistent runs fn in a read-only transaction that sees one state of the
 // whole database however long it takes (REPEATABLE READ on PostgreSQL, a
 // deferred transaction over WAL on SQLite).
@@ -56,7 +82,7 @@ func (d *DB) Consistent(ctx context.Context, fn func(*Tx) error) error {
 	if d.dialect == migrations.Postgres {
 		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	}
-	return d.read.WithContext(ctx).Transaction(func(g *gorm.DB) error {
+	return d.bulk.WithContext(ctx).Transaction(func(g *gorm.DB) error {
 		return fn(d.tx(g))
 	}, options)
 }

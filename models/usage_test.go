@@ -98,8 +98,8 @@ func TestTouchingAKeyChangesNothingElse(t *testing.T) {
 		if err != nil || got.LastUsedAt == nil || !got.LastUsedAt.Equal(noon.Add(time.Minute)) || !got.UpdatedAt.Equal(now) {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		if last, err := db.Read(t.Context()).LastRevision(); err != nil || last != 0 {
-			t.Errorf("revision %d, %v: a key that is used has not been changed", last, err)
+		if last, err := db.Read(t.Context()).LastRevision(); err != nil || last.ID != 0 {
+			t.Errorf("revision %d, %v: a key that is used has not been changed", last.ID, err)
 		}
 	})
 }

@@ -31,23 +31,39 @@ type Feed struct {
 	Poll      time.Duration // 0 means PollEvery
 
 	mu       sync.Mutex
-	last     int64
+	last     models.Revision // the position: all up to it is served
 	projects map[string]*snapshot.Project
 	unserved bool // the last Publish failed
 	quarantine
+
+	loggedAt time.Time // when Run last logged that it cannot follow
 
 	freshAt atomic.Int64 // Unix milliseconds of the last successful look
 	behind  atomic.Int64 // projects in quarantine
 }
 
-// Load reads everything for the first time. Changes made meanwhile are found
-// again by the first Sync, because the position is read first.
+// Load reads everything. Changes made meanwhile are found again by the next Sync,
+// because the position is read first.
 func (f *Feed) Load(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	tx := f.DB.Read(ctx)
-	last, err := tx.LastRevision()
-	if err != nil {
+	return f.load(ctx)
+}
+
+// load reads everything beside what is served, which stays in force meanwhile.
+func (f *Feed) load(ctx context.Context) error {
+	fresh := &Feed{DB: f.DB, Keys: keys.NewTable(), PublicURL: f.PublicURL, Log: f.Log}
+	if err := fresh.readAll(ctx); err != nil {
+		return err
+	}
+	f.last, f.projects, f.held = fresh.last, fresh.projects, fresh.held
+	f.Keys.Replace(fresh.Keys)
+	return f.publish()
+}
+
+func (f *Feed) readAll(ctx context.Context) (err error) {
+	tx := f.DB.Bulk(ctx)
+	if f.last, err = tx.LastRevision(); err != nil {
 		return fmt.Errorf("projects: read the change feed: %w", err)
 	}
 	ids, err := tx.AllProjectIDs()
@@ -64,40 +80,59 @@ func (f *Feed) Load(ctx context.Context) error {
 			return fmt.Errorf("projects: load: %w", err)
 		}
 	}
-	f.last = last
-	return f.publish()
+	return nil
 }
 
 // Sync brings in everything committed before the call.
 func (f *Feed) Sync(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	tx := f.DB.Read(ctx)
-	changed := f.tryHeld(ctx, tx)
-	for {
-		const batch = 500
-		revisions, err := tx.RevisionsAfter(f.last, batch)
-		if err != nil {
-			return fmt.Errorf("projects: read the change feed: %w", err)
-		}
-		for _, revision := range revisions {
-			whole, err := f.apply(ctx, tx, revision)
-			if err != nil {
-				return err
-			}
-			changed = changed || whole
-			f.last = revision.ID
-		}
-		if len(revisions) < batch {
-			break
-		}
+	changed := f.tryHeld(ctx)
+	followed, err := f.catchUp(ctx)
+	if err != nil {
+		return err
 	}
-	if changed || f.unserved {
+	if changed || followed || f.unserved {
 		return f.publish()
 	}
 	f.freshAt.Store(time.Now().UnixMilli())
 	f.behind.Store(int64(len(f.held) + len(f.refused)))
 	return nil
+}
+
+// catchUp applies all revisions after the position and reports whether more than
+// keys has changed. A database without the revision at the position is not the one
+// that was followed: it was restored to an earlier point, and may have new
+// revisions under ids that were seen before.
+func (f *Feed) catchUp(ctx context.Context) (changed bool, err error) {
+	tx := f.DB.Feed(ctx)
+	const batch = 500
+	for {
+		revisions, err := tx.RevisionsFrom(f.last.ID, batch)
+		if err != nil {
+			return changed, fmt.Errorf("projects: read the change feed: %w", err)
+		}
+		more := len(revisions) == batch
+		if f.last.ID > 0 {
+			if len(revisions) == 0 || !revisions[0].Same(f.last) {
+				f.Log.Error("the database is not as it was: it was restored to an earlier point, or replaced; reading everything again",
+					"position", f.last.ID)
+				return true, f.load(ctx)
+			}
+			revisions = revisions[1:]
+		}
+		for _, revision := range revisions {
+			whole, err := f.apply(ctx, tx, revision)
+			if err != nil {
+				return changed, err
+			}
+			changed = changed || whole
+			f.last = revision
+		}
+		if !more {
+			return changed, nil
+		}
+	}
 }
 
 // apply brings in one revision and tells whether more than a key has changed.
@@ -161,7 +196,12 @@ func sharedByKeys(a, b *snapshot.Project) bool {
 // Changed is what services call after a commit. The caller may be gone by then,
 // so its cancellation does not stop the change from taking effect.
 func (f *Feed) Changed(ctx context.Context) {
-	if err := f.Sync(context.WithoutCancel(ctx)); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	err := f.Sync(ctx)
+	if models.Unavailable(err) {
+		err = f.Sync(ctx) // a connection that broke is replaced
+	}
+	if err != nil {
 		f.Log.Error("a change is not served yet, it is tried again", "error", err)
 	}
 }
@@ -188,7 +228,8 @@ func (f *Feed) Run(ctx context.Context) {
 }
 
 func (f *Feed) follow(ctx context.Context) {
-	if err := f.Sync(ctx); err != nil && ctx.Err() == nil {
+	if err := f.Sync(ctx); err != nil && ctx.Err() == nil && time.Since(f.loggedAt) >= time.Second {
+		f.loggedAt = time.Now()
 		f.Log.Error("the change feed cannot be followed, serving the last known state", "error", err)
 	}
 }

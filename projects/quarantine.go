@@ -32,7 +32,7 @@ func (f *Feed) hold(ctx context.Context, id string, cause error) error {
 	if cause == nil {
 		return nil
 	}
-	if ctx.Err() != nil || f.DB.Ping(ctx) != nil {
+	if ctx.Err() != nil || !f.answers(ctx, cause) {
 		return cause
 	}
 	if f.held == nil {
@@ -45,6 +45,20 @@ func (f *Feed) hold(ctx context.Context, id string, cause error) error {
 	return nil
 }
 
+// pingWithin is how long the database has to show that it answers at all.
+const pingWithin = time.Second
+
+// answers reports whether the database is in order although reading a project
+// failed. A statement that took too long says nothing about other projects.
+func (f *Feed) answers(ctx context.Context, cause error) bool {
+	if models.Unavailable(cause) && !models.TimedOut(cause) {
+		return false
+	}
+	ctx, stop := context.WithTimeout(ctx, pingWithin)
+	defer stop()
+	return f.DB.Ping(ctx) == nil
+}
+
 func (f *Feed) release(id string) {
 	if _, held := f.held[id]; held {
 		delete(f.held, id)
@@ -52,14 +66,15 @@ func (f *Feed) release(id string) {
 	}
 }
 
-// tryHeld reads those projects once more and tells whether one is as new.
-func (f *Feed) tryHeld(ctx context.Context, tx *models.Tx) (changed bool) {
+// tryHeld reads those projects once more, with as much time as it takes, and
+// reports whether one is up to date again.
+func (f *Feed) tryHeld(ctx context.Context) (changed bool) {
 	if len(f.held) == 0 || time.Since(f.triedAt) < tryHeldEvery {
 		return false
 	}
 	f.triedAt = time.Now()
 	for _, id := range slices.Sorted(maps.Keys(f.held)) {
-		whole, err := f.bring(tx, id)
+		whole, err := f.bring(f.DB.Bulk(ctx), id)
 		if f.hold(ctx, id, err) != nil {
 			return changed
 		}

@@ -22,11 +22,28 @@ import (
 	"postern/testkit/state"
 )
 
+// reviseOften adds more revisions of a project than a purge leaves alone.
+func (l *land) reviseOften(m made) {
+	l.t.Helper()
+	err := l.db.Write(l.t.Context(), func(tx *models.Tx) error {
+		for range 1001 {
+			if err := tx.AddRevision(m.Project.ID, "", models.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
 func TestWhatNobodyClaimedIsGoneAfterItsGrace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		l := newLand(t, db)
 		gone, other := l.make("gone"), l.make("other")
 		l.end(gone)
+		l.reviseOften(other) // the newest revisions stay, for replicas to find their position by
 		if err := l.purge(); err != nil {
 			t.Fatal(err)
 		}

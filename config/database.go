@@ -1,0 +1,95 @@
+package config
+
+import (
+	"fmt"
+	"time"
+)
+
+// Database is what connections to PostgreSQL may take; see models.Options.
+type Database struct {
+	MaxConns         int
+	ConnectTimeout   time.Duration
+	StatementTimeout time.Duration
+	LockTimeout      time.Duration
+	IdleTimeout      time.Duration
+	FeedTimeout      time.Duration
+	BulkTimeout      time.Duration
+	NetworkTimeout   time.Duration
+}
+
+// minDatabaseConns leaves some for requests: seven are kept for the change feed,
+// exports and notices.
+const minDatabaseConns = 10
+
+// minDatabaseTimeout keeps a "5" that was meant as seconds from being taken for
+// something shorter.
+const minDatabaseTimeout = 100 * time.Millisecond
+
+func databaseSettings() []setting {
+	return []setting{
+		{
+			"database-max-connections", "27", "most connections of one process to PostgreSQL, of which 7 are kept for " +
+				"the change feed, exports and notices",
+			assignDatabaseConns,
+		},
+		{
+			"database-connect-timeout", "3s", "how long opening a connection to PostgreSQL may take",
+			databaseTimeout(func(d *Database) *time.Duration { return &d.ConnectTimeout }),
+		},
+		{
+			"database-statement-timeout", "10s", "how long one statement may take in PostgreSQL",
+			databaseTimeout(func(d *Database) *time.Duration { return &d.StatementTimeout }),
+		},
+		{
+			"database-lock-timeout", "3s", "how long a statement may wait for a lock of another transaction",
+			databaseTimeout(func(d *Database) *time.Duration { return &d.LockTimeout }),
+		},
+		{
+			"database-idle-timeout", "2s", "how long PostgreSQL waits for the next statement of a transaction before it " +
+				"ends the transaction; less than --database-lock-timeout, so that a frozen replica holds up no other",
+			databaseTimeout(func(d *Database) *time.Duration { return &d.IdleTimeout }),
+		},
+		{
+			"database-feed-timeout", "2s", "how long one statement of the change feed may take; a connection that is " +
+				"silent for longer is replaced",
+			databaseTimeout(func(d *Database) *time.Duration { return &d.FeedTimeout }),
+		},
+		{
+			"database-bulk-timeout", "1h", "how long one statement may take that reads everything: of an export, of " +
+				"the start, of a check of the audit log",
+			databaseTimeout(func(d *Database) *time.Duration { return &d.BulkTimeout }),
+		},
+		{
+			"database-network-timeout", "10s", "how long data sent to or from PostgreSQL may stay unacknowledged before " +
+				"the connection is given up (TCP user timeout, and the basis of keep-alive probes)",
+			databaseTimeout(func(d *Database) *time.Duration { return &d.NetworkTimeout }),
+		},
+	}
+}
+
+func (d Database) validate(report func(setting, format string, args ...any)) {
+	if d.LockTimeout <= d.IdleTimeout {
+		report("--database-lock-timeout", "%s is not more than --database-idle-timeout (%s): raise it, or lower that",
+			d.LockTimeout, d.IdleTimeout)
+	}
+}
+
+func assignDatabaseConns(c *Config, v string) error {
+	if err := number(func(c *Config) *int { return &c.Database.MaxConns })(c, v); err != nil {
+		return err
+	}
+	if c.Database.MaxConns < minDatabaseConns {
+		return fmt.Errorf("%s is too few: use %d or more", v, minDatabaseConns)
+	}
+	return nil
+}
+
+func databaseTimeout(field func(*Database) *time.Duration) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		err := duration(func(c *Config) *time.Duration { return field(&c.Database) })(c, v)
+		if err == nil && *field(&c.Database) < minDatabaseTimeout {
+			err = fmt.Errorf("%q is too short: use %s or more", v, minDatabaseTimeout)
+		}
+		return err
+	}
+}

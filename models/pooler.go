@@ -1,0 +1,68 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ErrTransactionPooling means that the address leads to a connection pooler which
+// gives each transaction another session. Settings of the session, LISTEN and the
+// lock that migrations take would go to sessions of other clients there.
+var ErrTransactionPooling = errors.New("the database address leads to a connection pooler in transaction mode (such as pgbouncer " +
+	"with pool_mode = transaction), which Postern cannot use: set pool_mode = session, or connect to PostgreSQL itself")
+
+// poolerRounds is how often both connections are asked. Other clients of a pooler
+// could take the sessions in between in just the order that hides it.
+const poolerRounds = 5
+
+// checkPooler refuses a pooler in transaction mode. A pooler invents the process
+// id that it gives its clients; in transaction mode the real one changes from one
+// statement to the next, or two clients have the same.
+func (s *server) checkPooler(ctx context.Context) error {
+	first, err := s.connectPlain(ctx)
+	if err != nil {
+		return err
+	}
+	defer first.Close(context.WithoutCancel(ctx))
+	pid, err := sessionOf(ctx, first)
+	if err != nil || pid == first.PgConn().PID() {
+		return err
+	}
+	second, err := s.connectPlain(ctx)
+	if err != nil {
+		return fmt.Errorf("open a second connection through the connection pooler: %w", err)
+	}
+	defer second.Close(context.WithoutCancel(ctx))
+	for range poolerRounds {
+		other, err := sessionOf(ctx, second)
+		if err != nil {
+			return err
+		}
+		again, err := sessionOf(ctx, first)
+		if err != nil {
+			return err
+		}
+		if other == pid || again != pid {
+			return ErrTransactionPooling
+		}
+	}
+	return nil
+}
+
+// connectPlain opens a connection that prepares no statements, since a pooler may
+// not pass them on.
+func (s *server) connectPlain(ctx context.Context) (*pgx.Conn, error) {
+	config := s.connector(limits{silence: s.deadlines.Connect})
+	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	return pgx.ConnectConfig(ctx, config)
+}
+
+func sessionOf(ctx context.Context, conn *pgx.Conn) (pid uint32, err error) {
+	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		return 0, fmt.Errorf("ask for the session: %w", err)
+	}
+	return pid, nil
+}

@@ -1,0 +1,238 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+
+	"postern/migrations"
+)
+
+// Options say which database to open and what it may take. PostgreSQL is used
+// when DatabaseURL is set, else the SQLite file at SQLitePath. Zero values mean
+// the defaults; MaxConns and Deadlines are about PostgreSQL only.
+type Options struct {
+	DatabaseURL string
+	SQLitePath  string
+	MaxConns    int // of all pools together, at least MinConns
+	Deadlines   Deadlines
+}
+
+// Deadlines bound what one connection to PostgreSQL may wait for. The server
+// enforces all but Feed and Network too, so that they hold for a process that is
+// frozen as well.
+type Deadlines struct {
+	Connect   time.Duration // to open a connection
+	Statement time.Duration // one statement of a request or job
+	Lock      time.Duration // a lock that another transaction holds
+	Idle      time.Duration // between two statements of a transaction
+	Feed      time.Duration // one statement of the change feed
+	Bulk      time.Duration // one statement of an export, of loading everything or of a check of the audit log
+	Network   time.Duration // sent data may stay unacknowledged this long (TCP_USER_TIMEOUT)
+}
+
+// Idle is below Lock: who waits for a lock that a frozen process holds gets it
+// when the server ends that process's transaction.
+var defaultDeadlines = Deadlines{
+	Connect:   3 * time.Second,
+	Statement: 10 * time.Second,
+	Lock:      3 * time.Second,
+	Idle:      2 * time.Second,
+	Feed:      2 * time.Second,
+	Bulk:      time.Hour,
+	Network:   10 * time.Second,
+}
+
+func (d Deadlines) orDefaults() Deadlines {
+	return Deadlines{
+		Connect:   cmp.Or(d.Connect, defaultDeadlines.Connect),
+		Statement: cmp.Or(d.Statement, defaultDeadlines.Statement),
+		Lock:      cmp.Or(d.Lock, defaultDeadlines.Lock),
+		Idle:      cmp.Or(d.Idle, defaultDeadlines.Idle),
+		Feed:      cmp.Or(d.Feed, defaultDeadlines.Feed),
+		Bulk:      cmp.Or(d.Bulk, defaultDeadlines.Bulk),
+		Network:   cmp.Or(d.Network, defaultDeadlines.Network),
+	}
+}
+
+// The connections are divided among pools, so that slow requests never keep the
+// change feed from one. One more listens for notices.
+const (
+	feedConns    = 2
+	bulkConns    = 4
+	listenConns  = 1
+	defaultConns = 27
+
+	// MinConns is the least that MaxConns may be.
+	MinConns = 10
+)
+
+// answerMargin is how long the client waits for the server's own deadline to be
+// reported before it takes the connection for dead; bulkSilence is the same
+// where a statement may run for an hour, but has rows to show meanwhile.
+const (
+	answerMargin = 500 * time.Millisecond
+	bulkSilence  = time.Minute
+)
+
+// server is how to reach one PostgreSQL database, and every connection to it.
+type server struct {
+	config    *pgx.ConnConfig
+	deadlines Deadlines
+	wires     *wires
+}
+
+// limits are what the connections of one pool may wait for.
+type limits struct {
+	statement, lock, idle time.Duration // 0: for ever
+	silence               time.Duration // without a byte while an answer is due; 0: for ever
+	dropsOthers           bool          // silence says that other silent connections are dead too
+}
+
+func newServer(databaseURL string, deadlines Deadlines) (*server, error) {
+	config, err := pgx.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, hideURL(err)
+	}
+	config.ConnectTimeout = deadlines.Connect
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "postern"
+	}
+	return &server{config: config, deadlines: deadlines, wires: newWires()}, nil
+}
+
+// connector is the configuration of connections that are held to the limits.
+func (s *server) connector(l limits) *pgx.ConnConfig {
+	config := s.config.Copy()
+	dialer := &net.Dialer{
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: s.deadlines.Network / 2, Interval: s.deadlines.Network / 4, Count: 2},
+		Control:         userTimeout(s.deadlines.Network),
+	}
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return s.wires.add(conn, l), nil
+	}
+	return config
+}
+
+// pool opens a pool whose connections are held to the limits by client and server.
+func (s *server) pool(l limits, most int) *sql.DB {
+	p := stdlib.OpenDB(*s.connector(l), stdlib.OptionShouldPing(dropDead),
+		stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return s.setLimits(ctx, conn, l) }))
+	p.SetMaxOpenConns(most)
+	p.SetMaxIdleConns(max(1, most/2))
+	p.SetConnMaxIdleTime(5 * time.Minute)
+	return p
+}
+
+// setLimits sets them for the session. As startup parameters a connection pooler
+// would refuse them.
+func (s *server) setLimits(ctx context.Context, conn *pgx.Conn, l limits) error {
+	_, err := conn.Exec(ctx, `SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
+		set_config('idle_in_transaction_session_timeout', $3, false), set_config('tcp_user_timeout', $4, false)`,
+		milliseconds(l.statement), milliseconds(l.lock), milliseconds(l.idle), milliseconds(s.deadlines.Network))
+	if err != nil {
+		return errors.Join(fmt.Errorf("set the session's limits: %w", err), conn.Close(ctx))
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// pingWithin is how long a connection that was not used for a second has to
+// prove that it is alive.
+const pingWithin = time.Second
+
+// dropDead pings by itself, to bound the wait by less than the caller's deadline.
+// A ping that fails closes the connection, which is then replaced.
+func dropDead(ctx context.Context, params stdlib.ShouldPingParams) bool {
+	if params.IdleDuration <= time.Second {
+		return false
+	}
+	ctx, stop := context.WithTimeout(ctx, pingWithin)
+	defer stop()
+	return params.Conn.Ping(ctx) != nil
+}
+
+func openPostgres(ctx context.Context, o Options) (*DB, error) {
+	s, err := newServer(o.DatabaseURL, o.Deadlines.orDefaults())
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	if err := s.checkPooler(ctx); err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", hideURL(err))
+	}
+	db := &DB{dialect: migrations.Postgres, server: s}
+	most := cmp.Or(o.MaxConns, defaultConns) - feedConns - bulkConns - listenConns
+	for _, p := range []struct {
+		into   **gorm.DB
+		limits limits
+		most   int
+	}{
+		{&db.write, s.requestLimits(), most},
+		{&db.feed, s.feedLimits(), feedConns},
+		{&db.bulk, s.bulkLimits(), bulkConns},
+	} {
+		if *p.into, err = openPool(s.pool(p.limits, p.most)); err != nil {
+			return nil, errors.Join(fmt.Errorf("open PostgreSQL: %w", err), db.Close())
+		}
+	}
+	db.read = db.write
+	if err := db.Ping(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open PostgreSQL: %w", hideURL(err)), db.Close())
+	}
+	return db, nil
+}
+
+func openPool(p *sql.DB) (*gorm.DB, error) {
+	config := gormConfig()
+	config.DisableAutomaticPing = true
+	db, err := gorm.Open(dialector{&postgres.Dialector{Config: &postgres.Config{Conn: p}}}, config)
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return db, nil
+}
+
+func (s *server) requestLimits() limits {
+	d := s.deadlines
+	return limits{statement: d.Statement, lock: d.Lock, idle: d.Idle, silence: d.Statement + answerMargin}
+}
+
+func (s *server) feedLimits() limits {
+	d := s.deadlines
+	return limits{statement: d.Feed, lock: d.Lock, idle: d.Idle, silence: d.Feed + answerMargin, dropsOthers: true}
+}
+
+func (s *server) bulkLimits() limits {
+	d := s.deadlines
+	return limits{statement: d.Bulk, lock: d.Lock, idle: bulkSilence, silence: bulkSilence}
+}
+
+// migrationLimits let a step take as long as it takes. It waits longer for a lock
+// than a request does: a running replica lets go of all within seconds.
+func (s *server) migrationLimits() limits { return limits{lock: time.Minute} }
+
+// hideURL keeps the password of a connection string out of error texts; the
+// driver repeats the string when it cannot parse it.
+func hideURL(err error) error {
+	var parse *url.Error
+	if errors.As(err, &parse) {
+		return errors.New("the address is not a valid postgres:// URL")
+	}
+	return err
+}

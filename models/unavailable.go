@@ -1,0 +1,85 @@
+package models
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"gorm.io/driver/postgres"
+)
+
+// unavailable are PostgreSQL's codes for trouble that passes
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html), beside class
+// 08 (connection exceptions) and 53 (insufficient resources).
+var unavailable = map[string]bool{
+	"25P03": true, // idle_in_transaction_session_timeout
+	"25006": true, // read-only: a standby that has not been promoted yet
+	"40001": true, // serialization failure
+	"40P01": true, // deadlock
+	"55P03": true, // lock_timeout
+	"57014": true, // statement_timeout, or cancelled
+	"57P01": true, // admin shutdown
+	"57P02": true, // crash shutdown
+	"57P03": true, // starting up, or shutting down
+	"57P05": true, // idle_session_timeout
+}
+
+// The result codes of SQLite for a file that another process or connection holds.
+const (
+	sqliteBusy   = 5
+	sqliteLocked = 6
+)
+
+// errUnreachable marks an error of the network as one of the database's network:
+// other packages have upstreams and issuers that do not answer.
+var errUnreachable = errors.New("the database does not answer")
+
+// Unavailable reports whether err says that the database could not be asked, or
+// did not answer in time: the same call may succeed a moment later.
+func Unavailable(err error) bool {
+	if server, ok := errors.AsType[*pgconn.PgError](err); ok {
+		class := server.Code[:min(2, len(server.Code))]
+		return unavailable[server.Code] || class == "08" || class == "53"
+	}
+	if code, ok := sqliteCode(err); ok {
+		return code == sqliteBusy || code == sqliteLocked
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	return pgconn.SafeToRetry(err) || isAny(err, errUnreachable, errSilent, driver.ErrBadConn)
+}
+
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+}
+
+// dialector is that of PostgreSQL, which marks what the network does.
+type dialector struct{ *postgres.Dialector }
+
+// Translate implements gorm.ErrorTranslator.
+func (d dialector) Translate(err error) error {
+	_, network := errors.AsType[*net.OpError](err)
+	if network || isAny(err, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", errUnreachable, err)
+	}
+	return d.Dialector.Translate(err)
+}
+
+// TimedOut reports whether the server gave up on a statement that took too long.
+func TimedOut(err error) bool {
+	server, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && server.Code == "57014"
+}
+
+// worthRepeating reports whether the server undid a transaction only because of
+// what other transactions did meanwhile.
+func worthRepeating(err error) bool {
+	server, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (server.Code == "40001" || server.Code == "40P01" || server.Code == "55P03")
+}
