@@ -9,9 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"postern/accounts"
@@ -38,18 +37,6 @@ import (
 	"postern/webhooks"
 )
 
-// How long a stop waits: for calls under way, for those that were cut off to be
-// counted, for jobs, for what was counted to be written.
-const (
-	drainCalls = 10 * time.Second
-	countCalls = 5 * time.Second
-	drainJobs  = 5 * time.Second
-	writeUsage = 10 * time.Second
-)
-
-// staleAfter is how old the gateway's state may be before /readyz says so.
-const staleAfter = 60 * time.Second
-
 // App is a server that listens already and serves between Run and the end of its
 // context.
 type App struct {
@@ -71,6 +58,8 @@ type App struct {
 	keeper    *ratelimit.Keeper // nil: Redis keeps what the limiter counts
 	refusals  *audit.Refusals
 	pairs     []*certs.Pair
+	probes    http.Handler // on the gateway's listener
+	stopping  atomic.Bool
 }
 
 // New opens the listeners, the database and everything above it. Its errors are
@@ -116,6 +105,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 	hosted := a.newLogin(guard)
 	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Verifier: a.bearer, Asker: a.newAsker(guard, hosted), Opener: opener{hosted}, Observer: observer{a.usage, measured}, Limiter: a.limiter,
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
+		Probes:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.probes.ServeHTTP(w, r) }), // which is made later
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, PublicURL: a.Config.PublicURL, Publish: a.plane.Publish, Log: a.log}
 	if err := a.loadCounts(ctx); err != nil {
@@ -131,7 +121,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	control := &handlers.Server{
-		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, Alarm: a.alarm, Accounts: people, Providers: provider.FromConfig(a.Config.SignIn), Exports: builder,
+		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, GatewayReady: a.gatewayReady, Accounts: people, Providers: provider.FromConfig(a.Config.SignIn), Exports: builder,
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Vault: a.vault, Suits: hosted.Suits, Log: a.log, PublicURL: a.Config.PublicURL, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},
@@ -149,6 +139,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		ConnState:         idle.note,
 	}
 	a.control.RegisterOnShutdown(a.usage.EndFollowers) // who would else be waited for
+	a.probes = control.Probes()
 	a.gateway = a.plane.Server(a.Config.GatewayAddr)
 	code, err := people.FirstLink(ctx)
 	if err == nil && code != "" {
@@ -190,95 +181,6 @@ func newGuard(c config.Config) (*egress.Guard, error) {
 		Names:           c.OwnNames(),
 		Domains:         c.OwnDomains(),
 	})
-}
-
-func (a *App) ready(ctx context.Context) error {
-	if err := a.state.db.Ping(ctx); err != nil {
-		return fmt.Errorf("the database does not answer: %w", err)
-	}
-	if age := a.feed.Age(); age > staleAfter {
-		return fmt.Errorf("the gateway's state is %s old", age.Round(time.Second))
-	}
-	return nil
-}
-
-func (a *App) alarm() string {
-	if n := a.feed.Behind(); n > 0 {
-		return fmt.Sprintf("projects that cannot be brought up to date: %d; the log names them", n)
-	}
-	return ""
-}
-
-// server is what http.Server and the gateway's have in common.
-type server interface {
-	Serve(net.Listener) error
-	Shutdown(context.Context) error
-	Close() error
-}
-
-// Run serves until ctx ends or a listener fails, then stops in order: no new
-// calls, calls under way finished, jobs given back, everything counted written,
-// database closed.
-func (a *App) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var running sync.WaitGroup
-	serve := func(name string, s server, door net.Listener) {
-		running.Go(func() {
-			if err := s.Serve(door); !errors.Is(err, http.ErrServerClosed) {
-				cancel(fmt.Errorf("the %s stopped: %w", name, err))
-			}
-		})
-	}
-	serve("gateway", a.gateway, a.listeners.gateway)
-	serve("control plane", a.control, a.listeners.control)
-	for _, pair := range a.pairs {
-		running.Go(func() { pair.Follow(ctx) })
-	}
-	running.Go(func() { a.feed.Run(ctx) })
-	running.Go(func() { a.usage.Run(ctx) })
-	running.Go(func() { a.keepCounts(ctx) })
-	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
-		cancel(err)
-	}
-	<-ctx.Done()
-	failed := context.Cause(ctx)
-	if errors.Is(failed, context.Canceled) {
-		failed = nil
-	}
-	err := errors.Join(failed, a.stop(context.WithoutCancel(ctx)))
-	running.Wait()
-	return errors.Join(err, a.state.close())
-}
-
-// stop takes a context that is not over yet.
-func (a *App) stop(ctx context.Context) error {
-	calls, stopCalls := context.WithTimeout(ctx, drainCalls)
-	defer stopCalls()
-	err := errors.Join(a.drain(calls, "control plane", a.control), a.drain(calls, "gateway", a.gateway))
-	a.plane.Close()
-	count, stopCount := context.WithTimeout(ctx, countCalls)
-	defer stopCount()
-	err = errors.Join(err, a.plane.Wait(count))
-	work, stopWork := context.WithTimeout(ctx, drainJobs)
-	defer stopWork()
-	err = errors.Join(err, a.queue.Stop(work))
-	a.refusals.Flush(ctx)
-	a.bearer.Close()
-	write, stopWrite := context.WithTimeout(ctx, writeUsage)
-	defer stopWrite()
-	return errors.Join(err, a.usage.Close(write), a.saveCounts(write), a.limiter.Close())
-}
-
-// drain waits for calls under way and cuts off those that take too long, which
-// is no error: a stream may be meant to last for ever.
-func (a *App) drain(ctx context.Context, name string, s server) error {
-	err := s.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		a.log.Warn("cut off what was still running", "server", name)
-		return s.Close()
-	}
-	return err
 }
 
 // Close gives back what New took, for an App that was not run.

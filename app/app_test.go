@@ -24,6 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func settings(dir, databaseURL string) config.Config {
 	c := config.Default()
 	c.ControlAddr, c.GatewayAddr, c.DataDir, c.DatabaseURL = "127.0.0.1:0", "127.0.0.1:0", dir, config.Secret(databaseURL)
+	c.Drain = 0
 	return c
 }
 

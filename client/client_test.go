@@ -37,7 +37,7 @@ func startApp(t *testing.T) *app.App {
 	t.Helper()
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
-	if err := flags.Parse([]string{"--data-dir", t.TempDir(), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0"}); err != nil {
+	if err := flags.Parse([]string{"--data-dir", t.TempDir(), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0", "--drain", "0s"}); err != nil {
 		t.Fatal(err)
 	}
 	settings, err := config.Load(flags, nil)

@@ -36,6 +36,8 @@ type Config struct {
 	LoginGitHub         OAuthApp       // which managed login providers share
 	MaxConns            int            // of callers to the gateway
 	MaxConnsFrom        int            // of them from one address; 0 for half
+	Drain               time.Duration  // while it is being stopped, how long the server still takes calls
+	ShutdownTimeout     time.Duration  // how long calls under way then have
 	ControlMaxConns     int            // to the control plane
 	ControlMaxConnsFrom int            // of them from one address; 0 for half
 	Trusted             []netip.Prefix // proxies whose X-Forwarded headers are believed
@@ -225,6 +227,12 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	if c.ControlMaxConnsFrom < 0 {
 		report("--control-max-connections-per-address", "%d is less than 0", c.ControlMaxConnsFrom)
+	}
+	if c.Drain < 0 {
+		report("--drain", "%s is less than nothing; 0s takes no further calls", c.Drain)
+	}
+	if c.ShutdownTimeout < 0 {
+		report("--shutdown-timeout", "%s is less than nothing; 0s cuts calls off at once", c.ShutdownTimeout)
 	}
 	if !validKeyPrefix(c.KeyPrefix) {
 		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)

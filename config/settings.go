@@ -78,6 +78,8 @@ func basicSettings() []setting {
 		{"gateway-max-connections-per-address", "0", "most of them from one address, for IPv6 from one /64; 0 means half, and trusted proxies may take all", number(func(c *Config) *int { return &c.MaxConnsFrom })},
 		{"control-max-connections", "1024", "most connections to the control plane at once; never more than an eighth of the file descriptors", number(func(c *Config) *int { return &c.ControlMaxConns })},
 		{"control-max-connections-per-address", "0", "most of them from one address, for IPv6 from one /64; 0 means half, and trusted proxies may take all", number(func(c *Config) *int { return &c.ControlMaxConnsFrom })},
+		{"drain", "5s", "after SIGTERM, how long calls are still taken while /readyz answers 503; Ctrl-C skips it", duration(func(c *Config) *time.Duration { return &c.Drain })},
+		{"shutdown-timeout", "10s", "how long calls under way then have until they are cut off", duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout })},
 		{"trusted-proxies", "", "comma-separated CIDRs of proxies before Postern, whose X-Forwarded headers are believed", networks(func(c *Config) *[]netip.Prefix { return &c.Trusted })},
 		{"egress-allow", "", "comma-separated CIDRs that may be reached although they are private, and there every port", networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow })},
 		{"anonymous", "open", "who may call POST /proxy without signing in: open (anybody), token (whoever knows --anonymous-token) or off", assignAnonymous},

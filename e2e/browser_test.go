@@ -101,7 +101,7 @@ func startWith(t *testing.T, databaseURL string, change func(*config.Config)) *a
 	t.Helper()
 	settings := config.Default()
 	settings.ControlAddr, settings.GatewayAddr, settings.DataDir = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
-	settings.DatabaseURL = config.Secret(databaseURL)
+	settings.DatabaseURL, settings.Drain = config.Secret(databaseURL), 0
 	change(&settings)
 	a, err := app.New(t.Context(), settings, "test", slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -44,24 +45,58 @@ type process struct {
 	URL     string // of the control plane
 	Gateway string
 	command *exec.Cmd
-	errors  *strings.Builder
+	errors  *output
 	gone    chan struct{} // closed when it has ended
+	found   chan string   // the addresses that it announces
 }
 
-var announced = regexp.MustCompile(`(Dashboard|Gateway)\s+(http://\S+)`)
+// output is what a process has written so far.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+var announcement = regexp.MustCompile(`(Dashboard|Gateway)\s+(http://\S+)`)
 
 // serve starts the program, with the environment's variables beside the database, and
 // returns when it says that it is ready. What of it is still there when the test ends
 // is killed.
 func serve(t *testing.T, dataDir, databaseURL string, environment ...string) *process {
 	t.Helper()
+	return serveUnder(t, nil, dataDir, databaseURL, environment...)
+}
+
+// serveUnder is serve by a program that becomes the one whose arguments follow its own.
+func serveUnder(t *testing.T, wrapper []string, dataDir, databaseURL string, environment ...string) *process {
+	t.Helper()
+	p := launch(t, wrapper, dataDir, databaseURL, environment...)
+	p.announced(t)
+	return p
+}
+
+// launch starts the program, which may not come to be ready.
+func launch(t *testing.T, wrapper []string, dataDir, databaseURL string, environment ...string) *process {
+	t.Helper()
 	program, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{errors: &strings.Builder{}, gone: make(chan struct{})}
-	p.command = exec.Command(program, "serve", "--data-dir", dataDir, "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0")
-	p.command.Env = append(append(os.Environ(), "POSTERN_DATABASE_URL="+databaseURL), environment...)
+	p := &process{errors: &output{}, gone: make(chan struct{}), found: make(chan string, 2)}
+	line := append(slices.Clone(wrapper), program, "serve", "--data-dir", dataDir, "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0")
+	p.command = exec.Command(line[0], line[1:]...)
+	p.command.Env = append(append(os.Environ(), "POSTERN_DATABASE_URL="+databaseURL, "POSTERN_DRAIN=0s"), environment...)
 	p.command.Stderr = p.errors
 	out, err := p.command.StdoutPipe()
 	if err != nil {
@@ -70,28 +105,32 @@ func serve(t *testing.T, dataDir, databaseURL string, environment ...string) *pr
 	if err := p.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	found := make(chan string, 2)
 	go func() {
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
-			if m := announced.FindStringSubmatch(lines.Text()); m != nil {
-				found <- m[2]
+			if m := announcement.FindStringSubmatch(lines.Text()); m != nil {
+				p.found <- m[2]
 			}
 		}
 		_ = p.command.Wait() // how it ended is in command.ProcessState
 		close(p.gone)
 	}()
 	t.Cleanup(func() { p.end(t, syscall.SIGKILL) })
+	return p
+}
+
+// announced returns when the process says that it is ready.
+func (p *process) announced(t *testing.T) {
+	t.Helper()
 	for _, address := range []*string{&p.URL, &p.Gateway} { // in the order that they are announced
 		select {
-		case *address = <-found:
+		case *address = <-p.found:
 		case <-p.gone:
 			t.Fatalf("postern serve ended:\n%s", p.errors)
 		case <-time.After(startWithin):
-			t.Fatalf("postern serve is not ready after %s", startWithin)
+			t.Fatalf("postern serve is not ready after %s:\n%s", startWithin, p.errors)
 		}
 	}
-	return p
 }
 
 // end sends a signal and returns when the process is no more.

@@ -41,6 +41,9 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 	}
 	c.x = x
 	host, route, ok := c.gateway.find(x.Request.Host, target)
+	if !ok && c.gateway.probed(x.Request.Method, target) {
+		return false
+	}
 	if !ok {
 		c.deny(policy.NoRoute)
 		return true

@@ -36,6 +36,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	host, route, ok := g.find(r.Host, target)
+	if !ok && g.probed(r.Method, target) {
+		g.probes.ServeHTTP(w, r)
+		return
+	}
 	if !ok {
 		refuse(w, r, policy.NoRoute)
 		return

@@ -92,6 +92,10 @@ type Options struct {
 	// that permits public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
+	// Probes answers GET and HEAD of /healthz, /readyz and /metrics, which are no
+	// project's address, on every host; nil: they are answered 404.
+	Probes http.Handler
+
 	// Trusted are the proxies whose X-Forwarded headers are believed.
 	Trusted []netip.Prefix
 
@@ -120,6 +124,7 @@ type Gateway struct {
 	secure    *tls.Config // to upstreams
 	callerTLS *tls.Config // nil: none
 	trusted   []netip.Prefix
+	probes    http.Handler
 	transport *http.Transport
 
 	table   atomic.Pointer[table]
@@ -144,6 +149,7 @@ func New(o Options) *Gateway {
 		log:      o.Logger,
 		limits:   o.Limits.withDefaults(),
 		trusted:  o.Trusted,
+		probes:   o.Probes,
 	}
 	if g.domain == "" {
 		g.domain = "localhost"

@@ -301,12 +301,18 @@ func TestOnlyOurOwnNamesAreAnswered(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newServer(t, db).Handler()
 		for host, want := range map[string]int{"localhost:8080": 200, "127.0.0.1:8080": 200, "[::1]:8080": 200, "evil.example:8080": 421, "localhost.evil.example": 421, "": 421} {
-			r := httptest.NewRequest("GET", "/healthz", nil)
-			r.Host = host
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
-			if w.Code != want {
-				t.Errorf("%q: %d, want %d", host, w.Code, want)
+			ask := func(path string, want int) {
+				r := httptest.NewRequest("GET", path, nil)
+				r.Host, r.RemoteAddr = host, "127.0.0.1:1"
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, r)
+				if w.Code != want {
+					t.Errorf("%s at %q: %d, want %d", path, host, w.Code, want)
+				}
+			}
+			ask("/signin", want)
+			for _, probe := range []string{"/healthz", "/readyz", "/metrics"} {
+				ask(probe, 200)
 			}
 		}
 	})

@@ -8,7 +8,6 @@
 package handlers
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 
@@ -31,25 +30,25 @@ import (
 
 // Server is what the routes work with.
 type Server struct {
-	Config      config.Config
-	Version     string
-	Accounts    *accounts.Service
-	Providers   []provider.Provider // whom else people can sign in with
-	Projects    *projects.Service
-	Keys        *keys.Service
-	Exports     *exports.Service
-	Usage       *usage.Service
-	Webhooks    *webhooks.Service
-	Idempotency *idempotency.Service
-	Tokens      *tokens.Service
-	Audit       *audit.Service
-	Refusals    *audit.Refusals
-	Login       *login.Service
-	Directory   *directory.Service
-	Metrics     http.Handler                // for whoever may read them
-	Ready       func(context.Context) error // nil means ready for calls
-	Alarm       func() string               // what an operator has to look into although calls are served; "" for nothing
-	Log         *slog.Logger
+	Config       config.Config
+	Version      string
+	Accounts     *accounts.Service
+	Providers    []provider.Provider // whom else people can sign in with
+	Projects     *projects.Service
+	Keys         *keys.Service
+	Exports      *exports.Service
+	Usage        *usage.Service
+	Webhooks     *webhooks.Service
+	Idempotency  *idempotency.Service
+	Tokens       *tokens.Service
+	Audit        *audit.Service
+	Refusals     *audit.Refusals
+	Login        *login.Service
+	Directory    *directory.Service
+	Metrics      http.Handler // for whoever may read them
+	Ready        Readiness    // of the control plane
+	GatewayReady Readiness    // of the gateway, which can serve while the database is away
+	Log          *slog.Logger
 
 	oauthTries oauthThrottle
 }

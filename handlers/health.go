@@ -1,25 +1,78 @@
 package handlers
 
 import (
+	"context"
+	"errors"
 	"net/http"
-
-	"github.com/gin-gonic/gin"
 )
 
-// health says that the process runs.
-func (s *Server) health(c *gin.Context) { c.String(http.StatusOK, "ok\n") }
+// Readiness reports whether calls are served from a current state. What it says goes
+// to the caller, the error to the log only.
+type Readiness func(context.Context) (says string, err error)
 
-// readiness says whether calls are served from a current state. One project in
+// isProbe reports whether a request is one that load balancers, orchestrators and
+// Prometheus make. They address a replica, not the installation: with a service's
+// name or an address as Host, or none with HTTP/1.0.
+func isProbe(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	switch r.URL.Path {
+	case "/healthz", "/readyz", "/metrics":
+		return true
+	}
+	return false
+}
+
+// Probes answers /healthz, /readyz and /metrics on the gateway's listener.
+func (s *Server) Probes() http.Handler {
+	return s.observe(secureHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/healthz":
+			s.health(w, r)
+		case "/readyz":
+			s.readiness(w, r, s.GatewayReady)
+		case "/metrics":
+			s.showMetrics(w, r)
+		default:
+			s.respond(w, r, notFound())
+		}
+	})))
+}
+
+// health answers that the process runs.
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	writeLine(w, http.StatusOK, "ok")
+}
+
+// readiness answers 503 where calls should go to another replica. One project in
 // trouble is no reason to take all others out of service, but is said.
-func (s *Server) readiness(c *gin.Context) {
-	if err := s.Ready(c.Request.Context()); err != nil {
+func (s *Server) readiness(w http.ResponseWriter, r *http.Request, ready Readiness) {
+	says, err := ready(r.Context())
+	switch {
+	case err != nil && !errors.Is(err, ErrStopping):
 		s.Log.Warn("not ready", "error", err)
-		c.String(http.StatusServiceUnavailable, "not ready\n")
-		return
+		fallthrough
+	case err != nil:
+		writeLine(w, http.StatusServiceUnavailable, joined("not ready", ": ", says))
+	default:
+		writeLine(w, http.StatusOK, joined("ready", ", but ", says))
 	}
-	if alarm := s.Alarm(); alarm != "" {
-		c.String(http.StatusOK, "ready, but %s\n", alarm)
-		return
+}
+
+// ErrStopping is the error of a Readiness once the server is being stopped, which
+// the log has said already.
+var ErrStopping = errors.New("the server is stopping")
+
+func joined(word, separator, says string) string {
+	if says == "" {
+		return word
 	}
-	c.String(http.StatusOK, "ready\n")
+	return word + separator + says
+}
+
+func writeLine(w http.ResponseWriter, status int, line string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(line + "\n")) // the caller is gone when this fails
 }

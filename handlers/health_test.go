@@ -22,13 +22,17 @@ func TestReadinessSaysWhatToLookInto(t *testing.T) {
 		if status, body := ask(); status != http.StatusOK || body != "ready\n" {
 			t.Errorf("%d %q", status, body)
 		}
-		server.Alarm = func() string { return "one project waits" }
+		server.Ready = func(context.Context) (string, error) { return "one project waits", nil }
 		if status, body := ask(); status != http.StatusOK || body != "ready, but one project waits\n" {
 			t.Errorf("with something to look into: %d %q", status, body)
 		}
-		server.Ready = func(context.Context) error { return errors.New("secret detail") }
+		server.Ready = func(context.Context) (string, error) { return "", errors.New("secret detail") }
 		if status, body := ask(); status != http.StatusServiceUnavailable || body != "not ready\n" {
 			t.Errorf("not ready: %d %q", status, body)
+		}
+		server.Ready = func(context.Context) (string, error) { return "degraded", errors.New("secret detail") }
+		if status, body := ask(); status != http.StatusServiceUnavailable || body != "not ready: degraded\n" {
+			t.Errorf("not ready, with something to say: %d %q", status, body)
 		}
 	})
 }

@@ -56,8 +56,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
 		Providers:   provider.FromConfig(config.SignIn{GitHub: config.GitHub{ClientID: "app", ClientSecret: "secret", URL: "http://127.0.0.1:9", APIURL: "http://127.0.0.1:9"}}),
-		Ready:       func(context.Context) error { return nil },
-		Alarm:       func() string { return "" },
+		Ready:       func(context.Context) (string, error) { return "", nil },
 		Accounts:    &accounts.Service{DB: db, Changed: unserved},
 		Tokens:      &tokens.Service{DB: db},
 		Idempotency: &idempotency.Service{DB: db},

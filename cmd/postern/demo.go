@@ -65,7 +65,7 @@ func demonstrate(ctx context.Context, t terminal, dir string) (err error) {
 func newDemoServer(ctx context.Context, dir string) (*app.App, error) {
 	flags := pflag.NewFlagSet("demo", pflag.ContinueOnError)
 	config.AddFlags(flags)
-	err := flags.Parse([]string{"--data-dir", filepath.Join(dir, "data"), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0"})
+	err := flags.Parse([]string{"--data-dir", filepath.Join(dir, "data"), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0", "--drain", "0s"})
 	if err != nil {
 		return nil, err
 	}

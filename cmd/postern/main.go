@@ -7,11 +7,28 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"postern/app"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()})
-	stop()
-	os.Exit(code)
+	os.Exit(run(interruptible(), os.Args[1:], terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()}))
+}
+
+// interruptible is a context that ends with the first signal. The second one ends the
+// process at once. Ctrl-C comes from a person who waits for the end, and has no load
+// balancer to be told before it.
+func interruptible() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		first := <-signals
+		signal.Stop(signals)
+		if first == os.Interrupt {
+			cancel(app.ErrNoDrain)
+		}
+		cancel(context.Canceled)
+	}()
+	return ctx
 }

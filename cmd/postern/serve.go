@@ -48,5 +48,5 @@ func announce(t terminal, server *app.App) {
 	if server.FirstLink != "" {
 		fmt.Fprintf(t.out, "\n  Open this link to make the first account; it works once:\n  %s\n", server.FirstLink)
 	}
-	fmt.Fprintf(t.out, "\nStop with Ctrl-C.\n")
+	fmt.Fprintf(t.out, "\nStop with Ctrl-C; press it twice to stop without waiting for calls under way.\n")
 }

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"postern/handlers"
+)
+
+const (
+	// staleAfter is how old the gateway's state may be before /readyz of the control
+	// plane answers 503.
+	staleAfter = 60 * time.Second
+
+	// lateAfter is how old it may be before /readyz of the gateway says so: a few polls
+	// of the feed.
+	lateAfter = 5 * time.Second
+
+	// pingWithin bounds /readyz: who asks gives up soon.
+	pingWithin = 1500 * time.Millisecond
+)
+
+// ready is the control plane's readiness: without a database it can do nothing.
+func (a *App) ready(ctx context.Context) (says string, err error) {
+	if a.stopping.Load() {
+		return "stopping", handlers.ErrStopping
+	}
+	ctx, stop := context.WithTimeout(ctx, pingWithin)
+	defer stop()
+	if err := a.state.db.Ping(ctx); err != nil {
+		return a.degraded("the database does not answer"), fmt.Errorf("the database does not answer: %w", err)
+	}
+	if age := a.feed.Age(); age > staleAfter {
+		return a.degraded("changes cannot be followed"), fmt.Errorf("the gateway's state is %s old", age.Round(time.Second))
+	}
+	return a.alarm(), nil
+}
+
+// gatewayReady is the gateway's readiness: it goes on serving what it has. Were it
+// unready while the database is away, all replicas would be out of service at once.
+func (a *App) gatewayReady(context.Context) (says string, err error) {
+	switch {
+	case a.stopping.Load():
+		return "stopping", handlers.ErrStopping
+	case a.feed.Age() > lateAfter:
+		return a.degraded("changes cannot be followed"), nil
+	}
+	return a.alarm(), nil
+}
+
+// degraded says what calls are served from.
+func (a *App) degraded(why string) string {
+	age := a.feed.Age()
+	return fmt.Sprintf("degraded: %s, and calls are served from the state of %s, %s old",
+		why, time.Now().Add(-age).UTC().Format(time.RFC3339), age.Round(time.Second))
+}
+
+// alarm is what an operator has to look into although calls are served, "" for nothing.
+func (a *App) alarm() string {
+	if n := a.feed.Behind(); n > 0 {
+		return fmt.Sprintf("projects that cannot be brought up to date: %d; the log names them", n)
+	}
+	return ""
+}
