@@ -65,6 +65,7 @@ type App struct {
 // New opens the listeners, the database and everything above it. Its errors are
 // one line that says what to mend. An App that is not run is closed with Close.
 func New(ctx context.Context, c config.Config, version string, log *slog.Logger) (*App, error) {
+	log = bounded(log)
 	doors, c, err := listen(ctx, c)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
@@ -20,6 +21,10 @@ import (
 // with a shared secret could be made by whoever has the public key, where the two
 // are taken for each other.
 var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA}
+
+// discoveryWithin bounds the request for the discovery document, which everyone else
+// who signs in waits behind.
+const discoveryWithin = 5 * time.Second
 
 type oidcProvider struct {
 	settings config.OIDC
@@ -47,7 +52,9 @@ func (p *oidcProvider) discover(ctx context.Context) (*discovered, error) {
 	if p.discovered != nil {
 		return p.discovered, nil
 	}
-	found, err := oidc.NewProvider(ctx, p.settings.Issuer) // also checks that it goes by this name
+	bounded, stop := context.WithTimeout(ctx, discoveryWithin)
+	defer stop()
+	found, err := oidc.NewProvider(bounded, p.settings.Issuer) // also checks that it goes by this name
 	if err != nil {
 		return nil, unreachable(p.settings.Name, err)
 	}

@@ -34,10 +34,11 @@ const retryDiscovery = 3 * time.Second
 const maxDiscovered = 1000
 
 type discovery struct {
-	provider *oidc.Provider
-	keys     oidc.KeySet // those of provider, for tokens that calls present
-	more     metadata
-	until    time.Time
+	provider   *oidc.Provider
+	signInKeys oidc.KeySet // those of provider, for ID tokens of sign-ins
+	keys       oidc.KeySet // the same for tokens that calls present, fetched once in keysEvery
+	more       metadata
+	until      time.Time
 }
 
 // metadata is what we read of a discovery document beside go-oidc.
@@ -110,7 +111,9 @@ func (s *Set) fetchDocument(ctx context.Context, c Config, issuer, names string)
 	if names != "" {
 		ask = oidc.InsecureIssuerURLContext(ask, names)
 	}
-	provider, err := oidc.NewProvider(ask, issuer)
+	bounded, stop := context.WithTimeout(ask, discoveryWithin)
+	defer stop()
+	provider, err := oidc.NewProvider(bounded, issuer)
 	if err != nil {
 		// Its text can hold the whole document.
 		return discovery{}, unreachable(c, fmt.Errorf("discovery: %.200s", withoutURL(err).Error()))
@@ -127,6 +130,7 @@ func (s *Set) fetchDocument(ctx context.Context, c Config, issuer, names string)
 			return discovery{}, wrongAnswer(c, "its discovery document names an endpoint without https")
 		}
 	}
+	found.signInKeys = oidc.NewRemoteKeySet(oidc.ClientContext(ask, s.keyClient()), found.more.Keys)
 	found.keys = oidc.NewRemoteKeySet(oidc.ClientContext(ask, s.seldom()), found.more.Keys)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,10 +198,11 @@ func (d discovery) idToken(ctx context.Context, s *Set, c Config, r Request, ans
 	if raw == "" {
 		return found, "", wrongAnswer(c, "it gives no ID token")
 	}
-	verifier := d.provider.Verifier(&oidc.Config{ClientID: c.ClientID, SupportedSigningAlgs: algorithms, SkipIssuerCheck: skipIssuer})
+	verifier := oidc.NewVerifier(d.more.Issuer, d.signInKeys,
+		&oidc.Config{ClientID: c.ClientID, SupportedSigningAlgs: algorithms, SkipIssuerCheck: skipIssuer})
 	verified, err := verifier.Verify(oidc.ClientContext(ctx, s.client()), raw)
 	if err != nil {
-		return found, "", wrongAnswer(c, "its ID token does not verify: "+withoutURL(err).Error())
+		return found, "", wrongAnswer(c, fmt.Sprintf("its ID token does not verify: %.200s", withoutURL(err).Error()))
 	}
 	if err := verified.Claims(&found); err != nil {
 		return found, "", wrongAnswer(c, "its ID token cannot be read")

@@ -37,7 +37,7 @@ type seldom struct {
 
 // seldom is the client for one key set.
 func (s *Set) seldom() *http.Client {
-	client := s.client()
+	client := s.keyClient()
 	gate := &seldom{under: client.Transport, now: s.now}
 	if gate.now == nil {
 		gate.now = time.Now

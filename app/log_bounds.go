@@ -1,0 +1,198 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// The bounds of the log. Errors repeat what issuers, providers and upstreams answer,
+// and callers decide how often there is one: without bounds either can fill a disk.
+const (
+	maxLogText  = 2 << 10  // bytes of a message or of an attribute's text
+	maxLogStack = 16 << 10 // bytes of a stack trace, which is ours
+
+	logEvery    = time.Second // between two lines with one message about one source
+	logsPerTime = 10          // lines in logEvery with one message about all sources
+	maxSources  = 4096        // that are remembered
+)
+
+// Attributes that name the source of a line: who the line is about, or which request
+// of a caller caused it.
+var (
+	sourceAttributes  = []string{"asked", "client", "issuer", "webhook"}
+	requestAttributes = []string{"request"}
+	stackAttributes   = []string{"stack", "trace"}
+)
+
+// boundedLog is a slog.Handler that cuts long texts and leaves lines out when there are
+// too many about one source, or caused by callers. A line that follows says how many
+// were left out. Lines below Info pass: they are asked for.
+type boundedLog struct {
+	under  slog.Handler
+	source string // from WithAttrs, "" for none
+	caused bool   // by a request of a caller
+	rates  *logRates
+}
+
+func bounded(log *slog.Logger) *slog.Logger {
+	return slog.New(boundedLog{under: log.Handler(), rates: &logRates{now: time.Now}})
+}
+
+// Enabled implements slog.Handler.
+func (b boundedLog) Enabled(ctx context.Context, level slog.Level) bool {
+	return b.under.Enabled(ctx, level)
+}
+
+// Handle implements slog.Handler.
+func (b boundedLog) Handle(ctx context.Context, record slog.Record) error {
+	record.Attrs(func(a slog.Attr) bool { b.learn(a); return true })
+	out := slog.NewRecord(record.Time, record.Level, cut(record.Message, maxLogText), record.PC)
+	record.Attrs(func(a slog.Attr) bool { out.AddAttrs(boundedAttr(a)); return true })
+	if record.Level >= slog.LevelInfo && (b.source != "" || b.caused) {
+		suppressed, due := b.rates.due(record.Message, b.source)
+		if !due {
+			return nil
+		}
+		if suppressed > 0 {
+			out.AddAttrs(slog.Int("suppressed", suppressed))
+		}
+	}
+	return b.under.Handle(ctx, out)
+}
+
+// WithAttrs implements slog.Handler.
+func (b boundedLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	kept := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		b.learn(a)
+		kept[i] = boundedAttr(a)
+	}
+	b.under = b.under.WithAttrs(kept)
+	return b
+}
+
+// WithGroup implements slog.Handler.
+func (b boundedLog) WithGroup(name string) slog.Handler {
+	b.under = b.under.WithGroup(name)
+	return b
+}
+
+func (b *boundedLog) learn(a slog.Attr) {
+	switch {
+	case slices.Contains(sourceAttributes, a.Key):
+		b.source = cut(a.Value.String(), maxLogText)
+	case slices.Contains(requestAttributes, a.Key):
+		b.caused = true
+	}
+}
+
+func boundedAttr(a slog.Attr) slog.Attr {
+	value := a.Value.Resolve()
+	longest := maxLogText
+	if slices.Contains(stackAttributes, a.Key) {
+		longest = maxLogStack
+	}
+	switch value.Kind() {
+	case slog.KindString:
+		return slog.String(a.Key, cut(value.String(), longest))
+	case slog.KindGroup:
+		var members []any
+		for _, member := range value.Group() {
+			members = append(members, boundedAttr(member))
+		}
+		return slog.Group(a.Key, members...)
+	case slog.KindAny:
+		if err, ok := value.Any().(error); ok {
+			return slog.String(a.Key, cut(err.Error(), longest))
+		}
+		if text := fmt.Sprint(value.Any()); len(text) > longest {
+			return slog.String(a.Key, cut(text, longest))
+		}
+	}
+	return slog.Attr{Key: a.Key, Value: value}
+}
+
+// cut shortens a text to the most bytes, at the beginning of a character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(text[:end], "?"), len(text))
+}
+
+// logRates counts lines by message, and by message and source. Messages are fixed
+// texts of ours.
+type logRates struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	messages map[string]*logRate
+	sources  map[[2]string]*logRate
+}
+
+// logRate is the lines since one came through at the beginning of a period.
+type logRate struct {
+	since      time.Time
+	written    int
+	suppressed int
+}
+
+// due reports whether a line may be written, and how many like it were left out before.
+func (r *logRates) due(message, source string) (suppressed int, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.messages == nil || len(r.messages) >= maxSources {
+		r.messages = map[string]*logRate{}
+	}
+	if r.sources == nil || len(r.sources) >= maxSources {
+		r.sources = map[[2]string]*logRate{}
+	}
+	now := r.now()
+	all := r.messages[message]
+	if all == nil {
+		all = &logRate{}
+		r.messages[message] = all
+	}
+	if source == "" {
+		return all.pass(now, logsPerTime)
+	}
+	one := r.sources[[2]string{message, source}]
+	if one == nil {
+		one = &logRate{}
+		r.sources[[2]string{message, source}] = one
+	}
+	before, ok := one.pass(now, 1)
+	if !ok {
+		return 0, false
+	}
+	overall, ok := all.pass(now, logsPerTime)
+	if !ok {
+		one.suppressed += before + 1
+		return 0, false
+	}
+	return max(before, overall), true
+}
+
+// pass counts a line. A clock that is set back begins a new period.
+func (l *logRate) pass(now time.Time, most int) (suppressed int, ok bool) {
+	if since := now.Sub(l.since); l.since.IsZero() || since < 0 || since >= logEvery {
+		l.since, l.written = now, 0
+	}
+	if l.written >= most {
+		l.suppressed++
+		return 0, false
+	}
+	l.written++
+	suppressed, l.suppressed = l.suppressed, 0
+	return suppressed, true
+}

@@ -1,0 +1,82 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newBoundedLog writes to the buffer; its clock is what now points at.
+func newBoundedLog(into *bytes.Buffer, now *time.Time) *slog.Logger {
+	under := slog.NewTextHandler(into, &slog.HandlerOptions{Level: slog.LevelDebug})
+	return slog.New(boundedLog{under: under, rates: &logRates{now: func() time.Time { return *now }}})
+}
+
+func TestBoundedLog_Length(t *testing.T) {
+	long := strings.Repeat("é", 450_000)
+	for name, write := range map[string]func(*slog.Logger){
+		"message":        func(l *slog.Logger) { l.Error(long) },
+		"text":           func(l *slog.Logger) { l.Error("m", "a", long) },
+		"error":          func(l *slog.Logger) { l.Error("m", "error", errors.New(long)) },
+		"bytes":          func(l *slog.Logger) { l.Error("m", "a", []byte(long)) },
+		"stack":          func(l *slog.Logger) { l.Error("m", "stack", strings.Repeat("x", 1<<20)) },
+		"With":           func(l *slog.Logger) { l.With("a", long).Error("m") },
+		"group":          func(l *slog.Logger) { l.Error("m", slog.Group("g", "a", long)) },
+		"in a WithGroup": func(l *slog.Logger) { l.WithGroup("g").Error("m", "a", long) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			now := time.Now()
+			write(newBoundedLog(&out, &now))
+			most := maxLogText + 300
+			if name == "stack" {
+				most = maxLogStack + 300
+			}
+			if out.Len() == 0 || out.Len() > most || !strings.Contains(out.String(), " bytes)") {
+				t.Errorf("%d bytes: %.200s", out.Len(), out.String())
+			}
+		})
+	}
+}
+
+func TestBoundedLog_Rate(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Now()
+	log := newBoundedLog(&out, &now)
+	lines := func() int {
+		defer out.Reset()
+		return strings.Count(out.String(), "\n")
+	}
+	for _, tc := range []struct {
+		name  string
+		write func(i int)
+		want  int // of 100
+	}{
+		{"one source", func(int) { log.Warn("one", "issuer", "a") }, 1},
+		{"source of With", func(int) { log.With("client", "a").Warn("with") }, 1},
+		{"another source each", func(i int) { log.Warn("each", "issuer", fmt.Sprint(i)) }, logsPerTime},
+		{"requests", func(i int) { log.Error("failed", "request", fmt.Sprint(i)) }, logsPerTime},
+		{"neither", func(int) { log.Error("ours") }, 100},
+		{"below Info", func(int) { log.Debug("debug", "request", "x") }, 100},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for i := range 100 {
+				tc.write(i)
+			}
+			if got := lines(); got != tc.want {
+				t.Errorf("%d lines of 100, want %d", got, tc.want)
+			}
+		})
+	}
+	t.Run("left out lines are counted", func(t *testing.T) {
+		now = now.Add(logEvery)
+		log.Warn("one", "issuer", "a")
+		if got := out.String(); !strings.Contains(got, "suppressed=99") {
+			t.Errorf("the next line: %s", got)
+		}
+	})
+}
