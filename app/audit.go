@@ -50,7 +50,10 @@ func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) erro
 	if err != nil {
 		return err
 	}
-	pending, err := migrations.Pending(ctx, db.SQL(), db.Dialect())
+	pending := false
+	if err = db.CheckSchema(ctx); err == nil {
+		pending, err = migrations.Pending(ctx, db.SQL(), db.Dialect())
+	}
 	switch {
 	case err != nil:
 		err = explain(c, "cannot read the database", err)

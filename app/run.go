@@ -51,6 +51,11 @@ func (a *App) Run(ctx context.Context) error {
 		running.Go(func() { pair.Follow(current) })
 	}
 	running.Go(func() { a.feed.Run(current) })
+	running.Go(func() {
+		if err := a.watchSchema(failing); err != nil {
+			fail(err)
+		}
+	})
 	running.Go(func() { a.usage.Run(current) })
 	running.Go(func() { a.keepCounts(current) })
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {

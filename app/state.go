@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"postern/config"
+	"postern/migrations"
 	"postern/models"
 )
 
@@ -104,7 +105,10 @@ func migrate(ctx context.Context, c config.Config, db *models.DB, log *slog.Logg
 // explain says on one line what failed, why, and what to do about it.
 func explain(c config.Config, what string, cause error) error {
 	mend := "check that the data directory can be written and has space, or choose another with --data-dir or POSTERN_DATA_DIR"
+	unknown, newer := errors.AsType[*migrations.UnknownSchemaError](cause)
 	switch {
+	case newer:
+		return unknown
 	case errors.Is(cause, models.ErrTransactionPooling):
 		return fmt.Errorf("%s: %w", what, cause)
 	case c.DatabaseURL != "":

@@ -33,23 +33,48 @@ const (
 	Postgres Dialect = "postgres"
 )
 
-// Up applies every missing step of ours and of River's and tells how many of
+// Up applies every missing step of ours and of River's and returns how many of
 // each there were. Replicas that start together wait for each other on
-// PostgreSQL; a SQLite file has one owner.
+// PostgreSQL; a SQLite file has one owner. A schema that this program must not use
+// is an UnknownSchemaError; on a newer one that it can use there is nothing to do.
 func Up(ctx context.Context, db *sql.DB, dialect Dialect, log *slog.Logger) (ours, rivers int, err error) {
+	if err := Check(ctx, db, dialect); err != nil {
+		return 0, 0, err
+	}
 	provider, err := newProvider(db, dialect)
 	if err != nil {
+		return 0, 0, err
+	}
+	known := newest(provider.ListSources())
+	if before, err := schemaOf(ctx, db, dialect); err != nil || before.applied > known {
+		return 0, 0, err
+	}
+	if err := announce(ctx, db, dialect, known); err != nil {
 		return 0, 0, err
 	}
 	results, err := provider.Up(ctx)
 	if err != nil {
 		return 0, 0, fmt.Errorf("migrations: apply: %w", err)
 	}
-	rivers, err = riverUp(ctx, db, dialect, log)
-	return len(results), rivers, err
+	if rivers, err = riverUp(ctx, db, dialect, log); err != nil {
+		return len(results), rivers, err
+	}
+	if err := settle(ctx, db, known); err != nil {
+		return len(results), rivers, err
+	}
+	// A newer program may have migrated while this one waited for its turn.
+	return len(results), rivers, Check(ctx, db, dialect)
 }
 
-// Pending tells whether the database lacks a step of ours.
+func newest(steps []*goose.Source) int64 {
+	var version int64
+	for _, step := range steps {
+		version = max(version, step.Version)
+	}
+	return version
+}
+
+// Pending reports whether the database lacks a step of ours.
 func Pending(ctx context.Context, db *sql.DB, dialect Dialect) (bool, error) {
 	provider, err := newProvider(db, dialect)
 	if err != nil {

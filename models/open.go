@@ -126,6 +126,12 @@ func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, e
 	return ours, rivers, d.adoptAudit(ctx)
 }
 
+// CheckSchema returns a migrations.UnknownSchemaError where the schema is one that
+// this program must not use.
+func (d *DB) CheckSchema(ctx context.Context) error {
+	return migrations.Check(ctx, pool(d.read), d.dialect)
+}
+
 // Dialect tells which database it is.
 func (d *DB) Dialect() migrations.Dialect { return d.dialect }
 

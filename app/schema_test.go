@@ -1,0 +1,90 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/app"
+	"postern/config"
+	"postern/migrations"
+	"postern/models"
+	"postern/testkit"
+)
+
+const unknownStep = `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`
+
+// A program that does not know what a newer one put into the database would ignore
+// it, limits and takedowns included.
+func TestUnknownSchema(t *testing.T) {
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		c := settings(t.TempDir(), databaseURL)
+		if err := newApp(t, c).Close(); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, c, unknownStep)
+		commands := map[string]func() error{
+			"serve":         func() error { _, err := app.New(t.Context(), c, "test", quiet); return err },
+			"migrate":       func() error { _, _, err := app.Migrate(t.Context(), c, quiet); return err },
+			"operators":     func() error { _, err := app.Operators(t.Context(), c); return err },
+			"set operators": func() error { return app.SetOperator(t.Context(), c, "ana@example.com", true) },
+			"audit verify":  func() error { _, err := app.VerifyAudit(t.Context(), c); return err },
+		}
+		for name, run := range commands {
+			t.Run(name+" refuses a schema that says nothing", func(t *testing.T) { wantUnknown(t, run(), "9999") })
+		}
+		execute(t, c, `UPDATE schema_compatibility SET version = 9999, oldest = 9000`)
+		for name, run := range commands {
+			t.Run(name+" refuses a schema for newer programs", func(t *testing.T) { wantUnknown(t, run(), "9000") })
+		}
+		execute(t, c, `UPDATE schema_compatibility SET oldest = 21`)
+		t.Run("a newer schema that older programs can use is served", func(t *testing.T) {
+			if err := newApp(t, c).Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := app.Operators(t.Context(), c); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+}
+
+func TestRunEndsOnceTheSchemaIsForNewerPrograms(t *testing.T) {
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		c := settings(t.TempDir(), databaseURL)
+		a := newApp(t, c)
+		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+		defer stop()
+		ended := make(chan error, 1)
+		go func() { ended <- a.Run(ctx) }()
+		execute(t, c, `UPDATE schema_compatibility SET version = 9999, oldest = 9000`)
+		wantUnknown(t, <-ended, "9000")
+	})
+}
+
+func wantUnknown(t *testing.T, err error, text string) {
+	t.Helper()
+	unknown, ok := errors.AsType[*migrations.UnknownSchemaError](err)
+	if !ok || err.Error() != unknown.Error() || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, want one line about an unknown schema with %s", err, text)
+	}
+}
+
+func execute(t *testing.T, c config.Config, statement string) {
+	t.Helper()
+	db, err := models.Open(t.Context(), c.DatabaseURL.Reveal(), c.SQLitePath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.SQL().ExecContext(t.Context(), statement); err != nil {
+		t.Errorf("%s: %v", statement, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}

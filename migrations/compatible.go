@@ -1,0 +1,99 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// oldestProgram is the newest step that a program must know at least to use the
+// schema as it is now. Raise it, to the step's own number, with a step that older
+// code must not run on: where it would ignore a limit, a takedown or a permission,
+// or fail. Steps that older code can ignore leave it, so that replicas can be
+// replaced one by one. A new version of River's tables comes with a step of ours.
+const oldestProgram = 21
+
+// UnknownSchemaError is a schema that this program must not use.
+type UnknownSchemaError struct {
+	Schema int64 // newest step that was applied to the database
+	Known  int64 // newest step that this program has
+	Needs  int64 // newest step that a program must know; 0 where the database does not say
+}
+
+func (e *UnknownSchemaError) Error() string {
+	if e.Needs == 0 {
+		return fmt.Sprintf("the database has schema %d, which this postern does not know (it has %d): use the postern that "+
+			"brought it there, or restore a backup from before", e.Schema, e.Known)
+	}
+	return fmt.Sprintf("the database has schema %d, which needs a postern that knows schema %d, and this one knows %d: "+
+		"use the newer postern here as well", e.Schema, e.Needs, e.Known)
+}
+
+// Check returns an UnknownSchemaError where the database has a schema that this
+// program must not use: a newer one, unless that says that older programs can.
+func Check(ctx context.Context, db *sql.DB, dialect Dialect) error {
+	provider, err := newProvider(db, dialect)
+	if err != nil {
+		return err
+	}
+	known := newest(provider.ListSources())
+	schema, err := schemaOf(ctx, db, dialect)
+	if err != nil {
+		return fmt.Errorf("migrations: read the schema's version: %w", err)
+	}
+	switch {
+	case schema.oldest > known:
+		return &UnknownSchemaError{Schema: schema.applied, Known: known, Needs: schema.oldest}
+	case schema.applied > known && schema.version < schema.applied:
+		return &UnknownSchemaError{Schema: schema.applied, Known: known}
+	}
+	return nil
+}
+
+// schema is what the database says of its schema; zero where it says nothing.
+type schema struct{ applied, version, oldest int64 }
+
+func schemaOf(ctx context.Context, db *sql.DB, dialect Dialect) (s schema, err error) {
+	if there, err := hasTable(ctx, db, dialect, "goose_db_version"); err != nil || !there {
+		return s, err
+	}
+	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&s.applied)
+	if err != nil {
+		return s, err
+	}
+	if there, err := hasTable(ctx, db, dialect, "schema_compatibility"); err != nil || !there {
+		return s, err
+	}
+	return s, db.QueryRowContext(ctx, "SELECT version, oldest FROM schema_compatibility").Scan(&s.version, &s.oldest)
+}
+
+func hasTable(ctx context.Context, db *sql.DB, dialect Dialect, name string) (there bool, err error) {
+	query := "SELECT to_regclass($1) IS NOT NULL"
+	if dialect == SQLite {
+		query = "SELECT count(*) > 0 FROM sqlite_master WHERE type = 'table' AND name = $1"
+	}
+	return there, db.QueryRowContext(ctx, query, name).Scan(&there)
+}
+
+// announce says before the steps that they are known to somebody. Older replicas
+// that run meanwhile go on until they are told otherwise.
+func announce(ctx context.Context, db *sql.DB, dialect Dialect, known int64) error {
+	there, err := hasTable(ctx, db, dialect, "schema_compatibility")
+	if err == nil && there {
+		_, err = db.ExecContext(ctx, "UPDATE schema_compatibility SET version = $1 WHERE version < $1", known)
+	}
+	if err != nil {
+		return fmt.Errorf("migrations: announce the schema: %w", err)
+	}
+	return nil
+}
+
+// settle says after the steps which programs can use the schema.
+func settle(ctx context.Context, db *sql.DB, known int64) error {
+	_, err := db.ExecContext(ctx, "UPDATE schema_compatibility SET version = $1, oldest = $2 WHERE version <= $1 AND (version, oldest) <> ($1, $2)",
+		known, oldestProgram)
+	if err != nil {
+		return fmt.Errorf("migrations: say which programs can use the schema: %w", err)
+	}
+	return nil
+}
