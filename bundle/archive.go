@@ -173,16 +173,23 @@ func directory(tail []byte) (from, to int) {
 
 func sumsPart(a *archive) Part {
 	return Part{
-		Name: "SHA256SUMS",
+		Name: sumsFile,
 		Doc: "The SHA-256 of every other file, one `<sum>  <name>` a line. Check with `sha256sum -c SHA256SUMS` inside the\n" +
 			"unpacked folder, or with `postern verify` on the zip.",
 		Write: func(_ context.Context, w io.Writer) error {
-			for _, f := range a.sorted() {
-				if _, err := fmt.Fprintf(w, "%s  %s\n", hexSum(f.sum), f.Name); err != nil {
-					return err
-				}
-			}
-			return nil
+			_, err := io.WriteString(w, a.sums())
+			return err
 		},
 	}
+}
+
+// sums is the text of SHA256SUMS for what was written so far, but for itself.
+func (a *archive) sums() string {
+	var text strings.Builder
+	for _, f := range a.sorted() {
+		if f.Name != sumsFile {
+			fmt.Fprintf(&text, "%s  %s\n", hexSum(f.sum), f.Name)
+		}
+	}
+	return text.String()
 }

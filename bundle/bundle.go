@@ -63,6 +63,7 @@ type Input struct {
 	// AddressOf is the hosted URL of an environment, without a trailing slash.
 	AddressOf func(version, environment string) string
 	Generator string                               // name and version of the writing program
+	Sign      func(sums []byte) ([]byte, error)    // Ed25519, of SHA256SUMS; nil: the export is not signed
 	Progress  func(part string, done, total int64) // keys done within a part; may be nil
 }
 
@@ -79,6 +80,8 @@ type Part struct {
 	Name  string
 	Doc   string // its section of SCHEMA.md, Markdown without the heading
 	Write func(ctx context.Context, w io.Writer) error
+
+	Random bool // two exports of one state differ in it
 }
 
 // Build is an export under way, as parts see it.
@@ -89,10 +92,12 @@ type Build struct {
 	Generator string
 
 	target   Target
-	source   func(ctx context.Context) iter.Seq2[snapshot.Key, error]
+	source   func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error]
 	total    int64
 	progress func(part string, done, total int64)
-	seed     []byte // of minted keys; nil unless asked for
+	seed     []byte                                            // of minted keys; nil unless they are made here
+	minted   func(k *snapshot.Key) (hash *[32]byte, err error) // of the new key beside k; nil hash: none
+	sign     func(sums []byte) ([]byte, error)
 	counts   keyCounts
 	summary  Summary
 }
@@ -144,8 +149,10 @@ func newBuild(in Input) (*Build, error) {
 	}
 	b := &Build{
 		Project: in.Project, Options: in.Options, AddressOf: in.AddressOf, Generator: in.Generator,
-		target: in.Target, source: in.Keys, total: in.KeyCount, progress: in.Progress,
+		target: in.Target, total: in.KeyCount, progress: in.Progress, sign: in.Sign,
+		source: func(ctx context.Context, _ snapshot.Tenant) iter.Seq2[snapshot.Key, error] { return in.Keys(ctx) },
 	}
+	b.minted = b.hashOfMinted
 	if b.progress == nil {
 		b.progress = func(string, int64, int64) {}
 	}
@@ -176,7 +183,7 @@ func (b *Build) parts() ([]Part, error) {
 	if b.HasKeys() {
 		for _, tenant := range b.Project.Tenants {
 			parts = append(parts, b.keyRows(tenant))
-			if b.seed != nil {
+			if b.mints() {
 				parts = append(parts, b.mintedRows(tenant), b.mintNotice(tenant))
 			}
 		}
@@ -193,11 +200,9 @@ func (b *Build) parts() ([]Part, error) {
 	return append(parts, b.report()), nil
 }
 
-// seal writes the three files that describe all others.
+// seal writes the files that describe all others.
 func (b *Build) seal(ctx context.Context, archive *archive, parts []Part) error {
-	seals := []Part{b.manifest(archive), sumsPart(archive)}
-	guide := schemaPart(b, append(append([]Part{}, parts...), seals...))
-	for _, part := range []Part{guide, seals[0], seals[1]} {
+	for _, part := range b.seals(archive, parts) {
 		if err := archive.add(ctx, part); err != nil {
 			return err
 		}
@@ -205,7 +210,20 @@ func (b *Build) seal(ctx context.Context, archive *archive, parts []Part) error 
 	return nil
 }
 
-// HasKeys tells whether key rows travel with this export.
+// seals lists the files that describe all others, in the order they are written.
+func (b *Build) seals(archive *archive, parts []Part) []Part {
+	seals := []Part{b.manifest(archive), sumsPart(archive)}
+	if b.sign != nil {
+		seals = append(seals, signaturePart(archive, b.sign))
+	}
+	guide := schemaPart(b, append(append([]Part{}, parts...), seals...))
+	return append([]Part{guide}, seals...)
+}
+
+// mints reports whether each active key has a new one in this export.
+func (b *Build) mints() bool { return b.Options.Keys == KeysMint }
+
+// HasKeys reports whether key rows travel with this export.
 func (b *Build) HasKeys() bool { return b.Options.Keys != KeysNone }
 
 // ExportedAt is the moment an export shows: when the exported state came to

@@ -68,7 +68,7 @@ func unzip(t *testing.T, data []byte) (names []string, files map[string]string) 
 }
 
 func verify(data []byte) (bundle.Report, error) {
-	return bundle.Verify(context.Background(), bytes.NewReader(data), int64(len(data)))
+	return bundle.Verify(context.Background(), bytes.NewReader(data), int64(len(data)), bundle.Against{Targets: []bundle.Target{bundle.Data}})
 }
 
 func TestDataBundleIsAsRecorded(t *testing.T) {

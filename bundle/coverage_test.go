@@ -159,6 +159,9 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	in.Project, in.KeyCount = project, 1
 	in.Keys = sample.Stream(map[string]sample.Plain{"full": {Key: key}})
 	data, _ := write(t, in)
+	if _, err := verify(data); err != nil { // which reads every field back
+		t.Errorf("Verify: %v", err)
+	}
 	_, files := unzip(t, data)
 	text := files["project-config.json"] + files["tenants/te-name/keys/keys.jsonl"]
 	seen := 0

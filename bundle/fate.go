@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"io"
 
 	"postern/snapshot"
 )
@@ -42,6 +43,10 @@ type Target struct {
 	NewKeys string
 	// Judge places a subject on the target. nil: the usual fate, no place.
 	Judge func(b *Build, s Subject) Verdict
+	// Earlier checks the target's files in an archive of an earlier edition, against
+	// the build that the rest of the archive describes; nil: the target has none. It
+	// answers Differs for a file that the edition did not write.
+	Earlier func(b *Build, edition int, open func(name string) (io.ReadCloser, error)) error
 	// Parts are the files the target adds; nil: none.
 	Parts func(b *Build) ([]Part, error)
 }

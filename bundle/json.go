@@ -65,9 +65,11 @@ func isPlain(in []byte) bool {
 	return true
 }
 
+// unseen includes U+FFFD, as which encoding/json escapes bytes that are no UTF-8:
+// what is read back and written again has to be the same text.
 func unseen(r rune) bool {
 	switch {
-	case r >= 0x7f && r <= 0x9f, r == 0xad, r == 0x061c, r == 0xfeff, r == 0xfffe, r == 0xffff:
+	case r == utf8.RuneError, r >= 0x7f && r <= 0x9f, r == 0xad, r == 0x061c, r == 0xfeff, r == 0xfffe, r == 0xffff:
 		return true
 	case r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f:
 		return true

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"net/netip"
 
-	"postern/policy"
 	"postern/snapshot"
 )
 
@@ -72,7 +71,7 @@ func KeysFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/ke
 
 func (b *Build) keyRows(tenant snapshot.Tenant) Part {
 	doc := keysDoc
-	if b.seed != nil {
+	if b.mints() {
 		doc += keysMintDoc
 	}
 	return Part{Name: KeysFile(tenant), Doc: doc, Write: func(ctx context.Context, w io.Writer) error {
@@ -112,9 +111,9 @@ func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 	if k.OldHash != nil {
 		doc.PreviousSHA256 = optional(hexSum(*k.OldHash))
 	}
-	plaintext, err := b.Minted(k)
-	if plaintext != "" {
-		doc.MintedSHA256 = optional(hexSum(policy.HashKey(plaintext)))
+	minted, err := b.MintedHash(k)
+	if minted != nil {
+		doc.MintedSHA256 = optional(hexSum(*minted))
 	}
 	return doc, err
 }
@@ -139,7 +138,7 @@ func (b *Build) KeysOf(ctx context.Context, tenant snapshot.Tenant, part string)
 	return func(yield func(*snapshot.Key, error) bool) {
 		var seen int64
 		last := ""
-		for k, err := range b.source(ctx) {
+		for k, err := range b.source(ctx, tenant) {
 			if err == nil {
 				err = checkKey(b.Project, &k)
 			}

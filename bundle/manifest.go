@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"postern/snapshot"
@@ -12,8 +13,23 @@ import (
 
 const (
 	manifestFile   = "MANIFEST.json"
-	manifestFormat = "postern-bundle/1"
+	manifestFormat = "postern-bundle/" // and the edition
 )
+
+// Edition is the number of what the generator writes. It grows with the first
+// change to any generated file after a release; the files of the one before are
+// written down then (released_test.go), so that zips of every release verify.
+const Edition = 2
+
+// edition is the number in the manifest's format, 0 if there is none.
+func (m Manifest) edition() int {
+	number, ok := strings.CutPrefix(m.Format, manifestFormat)
+	n, err := strconv.Atoi(number)
+	if !ok || err != nil || strconv.Itoa(n) != number {
+		return 0
+	}
+	return n
+}
 
 // Manifest is what the zip says about itself.
 type Manifest struct {
@@ -66,7 +82,7 @@ func (b *Build) manifest(a *archive) Part {
 	return Part{Name: manifestFile, Doc: manifestDoc, Write: func(_ context.Context, w io.Writer) error {
 		p := b.Project
 		m := Manifest{
-			Format: manifestFormat, Generator: b.Generator, Project: ManifestProject{p.ID, p.Name},
+			Format: manifestFormat + strconv.Itoa(Edition), Generator: b.Generator, Project: ManifestProject{p.ID, p.Name},
 			Revision: p.Revision, ExportedAt: b.ExportedAt(),
 			Options: ManifestOptions(b.Options),
 			Counts: ManifestCounts{
@@ -92,12 +108,12 @@ const guideFile = "SCHEMA.md"
 
 const guideHead = `# What is in this zip
 
-Everything of the project %s as of revision %d, written by %s.
+Everything of the project @PROJECT@ as of revision @REVISION@, written by @GENERATOR@.
 Nothing here needs Postern: the files are JSON, CSV, Markdown and, where there is a gateway, what it runs on.
 This page describes the files of this very zip and no others.
 
 Two exports of one state are the same file, byte for byte: names are sorted, times are those of the state
-(%s), ids never change.%s
+(@EXPORTED_AT@), ids never change.@MINT@
 `
 
 const guideMint = ` The new keys in this one are random, so it has no twin.`
@@ -108,11 +124,11 @@ func schemaPart(b *Build, parts []Part) Part {
 	all := append(slices.Clone(parts), self)
 	slices.SortFunc(all, func(x, y Part) int { return strings.Compare(x.Name, y.Name) })
 	self.Write = func(_ context.Context, w io.Writer) error {
-		mint := ""
-		if b.seed != nil {
-			mint = guideMint
+		var marks []string
+		for name, value := range b.guideValues() {
+			marks = append(marks, "@"+name+"@", value)
 		}
-		_, err := fmt.Fprintf(w, guideHead, b.Project.Name, b.Project.Revision, b.Generator, b.ExportedAt(), mint)
+		_, err := strings.NewReplacer(marks...).WriteString(w, guideHead)
 		for _, part := range all {
 			if err == nil {
 				_, err = fmt.Fprintf(w, "\n## `%s`\n\n%s\n", part.Name, strings.TrimRight(part.Doc, "\n"))
@@ -121,4 +137,16 @@ func schemaPart(b *Build, parts []Part) Part {
 		return err
 	}
 	return self
+}
+
+// guideValues are what the marks of guideHead stand for.
+func (b *Build) guideValues() map[string]string {
+	values := map[string]string{
+		"PROJECT": b.Project.Name, "REVISION": strconv.FormatInt(b.Project.Revision, 10), "GENERATOR": b.Generator,
+		"EXPORTED_AT": b.ExportedAt(), "MINT": "",
+	}
+	if b.mints() {
+		values["MINT"] = guideMint
+	}
+	return values
 }

@@ -35,6 +35,18 @@ func (b *Build) Minted(k *snapshot.Key) (plaintext string, err error) {
 	return plaintext, nil
 }
 
+// MintedHash is the SHA-256 of the new key beside k, nil when the export has none.
+func (b *Build) MintedHash(k *snapshot.Key) (*[32]byte, error) { return b.minted(k) }
+
+func (b *Build) hashOfMinted(k *snapshot.Key) (*[32]byte, error) {
+	plaintext, err := b.Minted(k)
+	if err != nil || plaintext == "" {
+		return nil, err
+	}
+	hash := policy.HashKey(plaintext)
+	return &hash, nil
+}
+
 // MadeUpKey is a well-formed key that nobody holds, the same in every export of
 // the project: what a smoke test presents to be refused. environment is one of
 // the project's, or "" for a key that names them all.
@@ -85,7 +97,7 @@ func mintedFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/
 
 func (b *Build) mintedRows(tenant snapshot.Tenant) Part {
 	name := mintedFile(tenant)
-	return Part{Name: name, Doc: mintedDoc, Write: func(ctx context.Context, w io.Writer) error {
+	return Part{Name: name, Doc: mintedDoc, Random: true, Write: func(ctx context.Context, w io.Writer) error {
 		out := NewStream(w)
 		out.Raw(mintedHead + "\r\n")
 		for k, err := range b.KeysOf(ctx, tenant, name) {
@@ -112,15 +124,20 @@ func ending(k *snapshot.Key) string {
 	return ""
 }
 
-// cell quotes every value, and disarms those that spreadsheets run: the first
-// character decides, also behind blanks (OWASP, CSV Injection).
-func cell(value string) string {
+// cell quotes every value, and disarms those that spreadsheets run.
+func cell(value string) string { return `"` + strings.ReplaceAll(disarm(value), `"`, `""`) + `"` }
+
+// disarm puts an apostrophe before a value that a spreadsheet would take for a
+// formula: the first character decides, also behind blanks (OWASP, CSV Injection).
+func disarm(value string) string {
 	if rest := strings.TrimLeft(value, " \t\r\n\u00a0"); rest != "" && strings.ContainsAny(rest[:1], "=+-@") ||
 		strings.HasPrefix(rest, "＝") || strings.HasPrefix(value, "\t") || strings.HasPrefix(value, "\r") {
-		value = "'" + value
+		return "'" + value
 	}
-	return `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
+	return value
 }
+
+const noticeName = "NOTICE.md"
 
 const noticeHead = `# New API keys
 
@@ -136,7 +153,7 @@ The new keys do not work on the hosted proxy.
 
 func (b *Build) mintNotice(tenant snapshot.Tenant) Part {
 	return Part{
-		Name: "tenants/" + tenant.Name + "/keys/NOTICE.md",
+		Name: "tenants/" + tenant.Name + "/keys/" + noticeName,
 		Doc:  "What to do with `minted.csv`.\n",
 		Write: func(_ context.Context, w io.Writer) error {
 			_, err := io.WriteString(w, noticeHead+b.target.NewKeys)

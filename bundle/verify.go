@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -34,6 +35,8 @@ const (
 // Report is what a checked archive holds.
 type Report struct {
 	Manifest Manifest
+	SHA256   [32]byte // of the archive
+	Signed   bool     // it has a signature, which was checked where a key was given
 	Summary  Summary
 	Target   string
 	Entries  int
@@ -46,18 +49,37 @@ func problem(entry, format string, args ...any) error {
 	return fault.New(fault.Invalid, codeBadBundle, "%s: %s", entry, fmt.Sprintf(format, args...))
 }
 
+// Against is what an archive is held to that is not in it.
+type Against struct {
+	Targets  []Target            // whose exports are known; package targets has the list
+	SHA256   *[32]byte           // of the whole archive; nil: any
+	SignedBy []ed25519.PublicKey // one of which signed it; none: the signature is not checked
+}
+
 // Verify checks an archive offline: that it is safe to unpack, that its bytes are
 // those that Write puts around its files, so that every reader sees the same
 // ones (an archive that was packed anew is refused), that every file
 // is the one that was summed and none is missing or added, that every document
 // has its shape, that the ledger has an item for everything in the other files,
-// that all its pointers lead somewhere, and that new keys are those of the sums
-// in their rows. It trusts nothing in the archive but bounds what it reads;
+// that all its pointers lead somewhere, that new keys are those of the sums
+// in their rows, and that every other file is what Write makes of the project's
+// documents. It trusts nothing in the archive but bounds what it reads;
 // about 50 bytes of memory a ledger item stay in use.
+//
+// Who changes the documents themselves, and everything that follows from them,
+// makes a proper archive of another project. Only against.SHA256 and
+// against.SignedBy find that.
 //
 // Errors are of kind Invalid, and their public text begins with the name of the
 // entry at fault.
-func Verify(ctx context.Context, r io.ReaderAt, size int64) (Report, error) {
+func Verify(ctx context.Context, r io.ReaderAt, size int64, against Against) (Report, error) {
+	sum, err := sumOf(ctx, r, size)
+	if err != nil {
+		return Report{}, err
+	}
+	if against.SHA256 != nil && sum != *against.SHA256 {
+		return Report{}, problem("the archive", "its SHA-256 is %s and not the one expected", hexSum(sum))
+	}
 	zr, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return Report{}, fault.New(fault.Invalid, codeNotAnZip, "This file is no complete zip archive.").Because(err)
@@ -74,7 +96,27 @@ func Verify(ctx context.Context, r io.ReaderAt, size int64) (Report, error) {
 	if err := v.layout(r, size, order); err != nil {
 		return Report{}, err
 	}
-	return v.contents()
+	if err := v.signature(against.SignedBy); err != nil {
+		return Report{}, err
+	}
+	report, err := v.contents(against.Targets)
+	report.SHA256 = sum
+	_, report.Signed = v.files[signatureFile]
+	return report, err
+}
+
+// sumOf is the SHA-256 of a whole file.
+func sumOf(ctx context.Context, r io.ReaderAt, size int64) ([32]byte, error) {
+	h := sha256.New()
+	for from := int64(0); from < size; from += maxSmallFile {
+		if err := ctx.Err(); err != nil {
+			return [32]byte{}, fmt.Errorf("verify: %w", err)
+		}
+		if _, err := io.Copy(h, io.NewSectionReader(r, from, min(maxSmallFile, size-from))); err != nil {
+			return [32]byte{}, fmt.Errorf("verify: read the archive: %w", err)
+		}
+	}
+	return [32]byte(h.Sum(nil)), nil
 }
 
 type verifier struct {
@@ -197,7 +239,7 @@ func (v *verifier) sums() error {
 		listed[name] = sum
 	}
 	for _, name := range v.names() {
-		if _, ok := listed[name]; !ok && name != sumsFile {
+		if _, ok := listed[name]; !ok && name != sumsFile && name != signatureFile {
 			return problem(name, "it is not listed in %s", sumsFile)
 		}
 	}

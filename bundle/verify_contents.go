@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"slices"
 	"strings"
 
 	"postern/snapshot"
 )
 
 // contents checks what the files say, alone and of one another.
-func (v *verifier) contents() (Report, error) {
+func (v *verifier) contents(targets []Target) (Report, error) {
 	report := Report{Entries: len(v.files)}
 	if err := v.manifest(&report); err != nil {
 		return Report{}, err
@@ -36,7 +37,7 @@ func (v *verifier) contents() (Report, error) {
 	if err := l.readProbes(); err != nil {
 		return Report{}, err
 	}
-	if err := l.readItems(config); err != nil {
+	if err := l.readItems(config, targets); err != nil {
 		return Report{}, err
 	}
 	if err := l.complete(config); err != nil {
@@ -45,7 +46,10 @@ func (v *verifier) contents() (Report, error) {
 	if err := l.resolve(); err != nil {
 		return Report{}, err
 	}
-	return report, l.gatewayHasAll()
+	if err := l.gatewayHasAll(); err != nil {
+		return Report{}, err
+	}
+	return report, l.generated(config, l.target)
 }
 
 func (v *verifier) manifest(report *Report) error {
@@ -53,10 +57,14 @@ func (v *verifier) manifest(report *Report) error {
 	if err != nil {
 		return err
 	}
-	if m.Format != manifestFormat {
-		return problem(manifestFile, "format %q is not %s", m.Format, manifestFormat)
+	switch e := m.edition(); {
+	case e < 1:
+		return problem(manifestFile, "format %q is not %s1 to %s%d", m.Format, manifestFormat, manifestFormat, Edition)
+	case e > Edition:
+		return problem(manifestFile, "format %q is newer than this program, which knows up to %s%d: verify it with "+
+			"the version of Postern that wrote it, or a later one", m.Format, manifestFormat, Edition)
 	}
-	listed := map[string]bool{manifestFile: true, sumsFile: true}
+	listed := map[string]bool{manifestFile: true, sumsFile: true, signatureFile: true}
 	for _, f := range m.Files {
 		entry, ok := v.files[f.Name]
 		if !ok {
@@ -109,6 +117,8 @@ type ledgerCheck struct {
 	pointers map[string]map[uint64]int64 // by file: pointers to resolve, with the number of their item
 	probes   map[string]bool
 	opens    map[uint64]rowRef // entries that the gateway's table has to have
+	target   Target
+	clients  []snapshot.AppClient // that the ledger names
 }
 
 type rowRef struct {
@@ -204,7 +214,7 @@ type ledgerHead struct {
 	Summary    Summary         `json:"summary"`
 }
 
-func (l *ledgerCheck) readItems(config projectDoc) error {
+func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 	r, err := l.v.open(reportFile)
 	if err != nil {
 		return err
@@ -222,6 +232,11 @@ func (l *ledgerCheck) readItems(config projectDoc) error {
 	if (head.Target == Data.Name) != (l.report.Manifest.Options.Format == FormatData) {
 		return problem(reportFile, "target %q is not of format %s", head.Target, l.report.Manifest.Options.Format)
 	}
+	at := slices.IndexFunc(targets, func(t Target) bool { return t.Name == head.Target })
+	if at < 0 {
+		return problem(reportFile, "it names a target that this program does not know: %q", head.Target)
+	}
+	l.target = targets[at]
 	var counted Summary
 	for d.More() {
 		if err := l.v.ctx.Err(); err != nil {
@@ -289,6 +304,14 @@ func (l *ledgerCheck) item(target string, item Item) error {
 	}
 	if !strings.HasPrefix(item.Code, target+"."+item.Kind+".") || item.Note == "" || !strings.HasPrefix(item.ID, item.Kind+":") {
 		return problem(reportFile, "item %s has no proper code or note", item.ID)
+	}
+	if l.report.Manifest.edition() == Edition {
+		if err := declared(l.target, item); err != nil {
+			return err
+		}
+	}
+	if item.Kind == string(snapshot.FeatureHostedLogin) {
+		l.clients = append(l.clients, clientOf(item))
 	}
 	for _, p := range []*Pointer{item.Source, item.Target} {
 		if p == nil {

@@ -61,6 +61,9 @@ func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 		return problem(m.name, "it does not have its shape: %s", err)
 	case record[0] != row.ID:
 		return problem(m.name, "%q stands where %s is due", record[0], row.ID)
+	case record[1] != disarmed(row.Owner), record[2] != disarmed(valueOf(row.Environment)),
+		record[3] != disarmed(row.Description):
+		return problem(m.name, "the key of %s has another owner, environment or description than %s has", row.ID, keysFile)
 	case record[len(record)-2] != valueOf(row.ExpiresAt):
 		return problem(m.name, "the key of %s has another end than in %s", row.ID, keysFile)
 	case hexSum(policy.HashKey(record[len(record)-1])) != *row.MintedSHA256:
@@ -68,6 +71,9 @@ func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 	}
 	return nil
 }
+
+// disarmed is what a reader of CSV gets for a value, which takes CRLF for LF.
+func disarmed(value string) string { return strings.ReplaceAll(disarm(value), "\r\n", "\n") }
 
 func valueOf(s *string) string {
 	if s == nil {

@@ -21,6 +21,7 @@ import (
 
 	"postern/app"
 	"postern/bundle"
+	"postern/bundle/targets"
 	"postern/client"
 	"postern/config"
 	"postern/fault"
@@ -233,7 +234,7 @@ func TestAnExportIsWaitedForAndDownloaded(t *testing.T) {
 	if err := api.Download(t.Context(), ready, &zip); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bundle.Verify(t.Context(), bytes.NewReader(zip.Bytes()), int64(zip.Len())); err != nil {
+	if _, err := bundle.Verify(t.Context(), bytes.NewReader(zip.Bytes()), int64(zip.Len()), bundle.Against{Targets: targets.All()}); err != nil {
 		t.Error(err)
 	}
 }

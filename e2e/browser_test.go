@@ -25,6 +25,7 @@ import (
 
 	"postern/app"
 	"postern/bundle"
+	"postern/bundle/targets"
 	"postern/config"
 	"postern/testkit"
 	"postern/testkit/browser"
@@ -264,7 +265,7 @@ func (p *person) takesAway(name string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	report, err := bundle.Verify(p.t.Context(), zip, info.Size())
+	report, err := bundle.Verify(p.t.Context(), zip, info.Size(), bundle.Against{Targets: targets.All()})
 	if err != nil {
 		p.t.Fatalf("verify the zip: %v", err)
 	}

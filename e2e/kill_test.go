@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/bundle"
+	"postern/bundle/targets"
 	"postern/client"
 	"postern/models"
 	"postern/testkit"
@@ -172,7 +173,7 @@ func checkZip(t *testing.T, api *client.Client, ready client.Export, stored stri
 	if info, err := os.Stat(stored); err != nil || info.Size() != ready.SizeBytes {
 		t.Errorf("the stored file is not the one that was downloaded: %v", err)
 	}
-	report, err := bundle.Verify(t.Context(), file, ready.SizeBytes)
+	report, err := bundle.Verify(t.Context(), file, ready.SizeBytes, bundle.Against{Targets: targets.All()})
 	if err != nil {
 		t.Fatal(err)
 	}

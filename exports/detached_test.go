@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"postern/bundle"
+	"postern/bundle/targets"
 	"postern/keys"
 	"postern/models"
 	"postern/testkit/state"
@@ -24,7 +25,7 @@ func TestKeysOfADetachedTenantAreExported(t *testing.T) {
 			t.Fatal(err)
 		}
 		content := w.download(t, e.ID)
-		if _, err := bundle.Verify(t.Context(), bytes.NewReader(content), int64(len(content))); err != nil {
+		if _, err := bundle.Verify(t.Context(), bytes.NewReader(content), int64(len(content)), bundle.Against{Targets: targets.All()}); err != nil {
 			t.Errorf("Verify: %v", err)
 		}
 		codes := ledgerCodes(t, content)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"postern/bundle"
+	"postern/bundle/targets"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -39,7 +40,7 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 		if zip.status != 200 || zip.header.Get("Content-Disposition") != `attachment; filename="shop-kong.zip"` {
 			t.Fatalf("download: %d %q", zip.status, zip.header.Get("Content-Disposition"))
 		}
-		if _, err := bundle.Verify(t.Context(), strings.NewReader(zip.raw), int64(len(zip.raw))); err != nil {
+		if _, err := bundle.Verify(t.Context(), strings.NewReader(zip.raw), int64(len(zip.raw)), bundle.Against{Targets: targets.All()}); err != nil {
 			t.Errorf("verify the zip: %v", err)
 		}
 		s.get("/projects").says("li", "exported ")

@@ -318,12 +318,12 @@ func (c *configWriter) key(k *snapshot.Key) error {
 		}
 	}
 	c.entry(k.Hash, e)
-	plaintext, err := c.b.Minted(k)
+	minted, err := c.b.MintedHash(k)
 	if err != nil {
 		return err
 	}
-	if plaintext != "" {
-		c.entry(policy.HashKey(plaintext), e)
+	if minted != nil {
+		c.entry(*minted, e)
 	}
 	if k.OldHash != nil {
 		if e.until.IsZero() || k.GraceEndsAt.Before(e.until) {

@@ -33,11 +33,11 @@ func forge(t *testing.T, files map[string]string) []byte {
 			m.Files = append(m.Files, bundle.ManifestFile{Name: name, Size: int64(len(files[name]))})
 		}
 	}
-	text, err := json.Marshal(m)
-	if err != nil {
+	var text strings.Builder
+	if err := bundle.WriteDocument(&text, m); err != nil {
 		t.Fatal(err)
 	}
-	files[manifest], files[sums] = string(text), ""
+	files[manifest], files[sums] = text.String(), ""
 	for _, name := range names {
 		if name != sums {
 			files[sums] += fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(files[name])), name)
@@ -87,7 +87,7 @@ func TestVerifyHoldsTheGatewayToTheKeyRows(t *testing.T) {
 	const rows = "tenants/default/keys/keys.jsonl"
 	original := write(t, sampleInput())
 	data := forge(t, maps.Clone(original))
-	if _, err := bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data))); err != nil {
+	if _, err := bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), bundle.Against{Targets: []bundle.Target{Target}}); err != nil {
 		t.Fatalf("forged without a change: %v", err)
 	}
 	keys := sample.Keys()
@@ -144,7 +144,7 @@ func TestVerifyMissesTheEntryOfANewKey(t *testing.T) {
 // refused asks for a refusal that names entry.
 func refused(t *testing.T, data []byte, entry, says string) {
 	t.Helper()
-	_, err := bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data)))
+	_, err := bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), bundle.Against{Targets: []bundle.Target{Target}})
 	var refusal *fault.Error
 	if !errors.As(err, &refusal) || refusal.Kind != fault.Invalid || !strings.HasPrefix(refusal.Public, entry+": ") || !strings.Contains(refusal.Public, says) {
 		t.Errorf("%v, want a refusal that names %s and says %q", err, entry, says)

@@ -34,53 +34,70 @@ service, a consumer for each owner of a key, and one plugin. It is JSON, which i
 
 // parts are the files a gateway runs on, and those that probe it.
 func parts(b *bundle.Build) ([]bundle.Part, error) {
+	out := []bundle.Part{
+		{Name: gatewayFile, Doc: configDoc, Write: func(ctx context.Context, w io.Writer) error {
+			return writeConfig(ctx, b, w)
+		}},
+		{Name: probesFile, Doc: probesDoc, Write: func(ctx context.Context, w io.Writer) error {
+			return writeProbes(ctx, b, w)
+		}},
+	}
 	fill := fillIn(b)
-	verbatim := func(name, source, doc string) bundle.Part {
-		return bundle.Part{Name: name, Doc: doc, Write: func(_ context.Context, w io.Writer) error {
-			text, err := files.ReadFile(source)
+	for _, t := range templates {
+		out = append(out, bundle.Part{Name: t.name, Doc: t.doc, Write: func(_ context.Context, w io.Writer) error {
+			text, err := files.ReadFile(t.source)
 			if err != nil {
 				return err
 			}
 			_, err = fill.WriteString(w, string(text))
 			return err
-		}}
+		}})
 	}
-	return []bundle.Part{
-		{Name: gatewayFile, Doc: configDoc, Write: func(ctx context.Context, w io.Writer) error { return writeConfig(ctx, b, w) }},
-		verbatim(pluginFolder+"handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua: what happens on a call.\n"),
-		verbatim(pluginFolder+"limits.lua", "plugin/limits.lua", "The part of the plugin that counts calls.\n"),
-		verbatim(pluginFolder+"addresses.lua", "plugin/addresses.lua", "The part of the plugin that compares addresses.\n"),
-		verbatim(pluginFolder+"schema.lua", "plugin/schema.lua", "The shape of the plugin's configuration.\n"),
-		verbatim("gateway/docker-compose.yaml", "files/docker-compose.yaml", "Runs Kong on the files beside it.\n"),
-		verbatim("gateway/start.sh", "files/start.sh",
-			"Starts the gateway, waits until it serves, and checks that it asks for keys. `./start.sh --help` lists its options.\n"),
-		verbatim("gateway/README.md", "files/README.md", "How to run the gateway.\n"),
-		{Name: probesFile, Doc: probesDoc, Write: func(ctx context.Context, w io.Writer) error { return writeProbes(ctx, b, w) }},
-		verbatim("verify/verify.sh", "files/verify.sh",
-			"Replays `probes.jsonl` against a gateway with curl and prints what differs. `./verify.sh --help` lists its options.\n"),
-	}, nil
+	return out, nil
 }
 
-// fillIn replaces the @NAME@ marks in the files. What goes in are paths, ids and
-// keys that bundle has checked to be plain, or that are made here: no user text.
+// templates are the files that are the same in each export but for their marks.
+var templates = []struct{ name, source, doc string }{
+	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua: what happens on a call.\n"},
+	{pluginFolder + "limits.lua", "plugin/limits.lua", "The part of the plugin that counts calls.\n"},
+	{pluginFolder + "addresses.lua", "plugin/addresses.lua", "The part of the plugin that compares addresses.\n"},
+	{pluginFolder + "schema.lua", "plugin/schema.lua", "The shape of the plugin's configuration.\n"},
+	{"gateway/docker-compose.yaml", "files/docker-compose.yaml", "Runs Kong on the files beside it.\n"},
+	{"gateway/start.sh", "files/start.sh", "Starts the gateway, waits until it serves, asks each upstream once, and " +
+		"checks that keys are required. `./start.sh --help` lists its options.\n"},
+	{"gateway/README.md", "files/README.md", "How to run the gateway.\n"},
+	{"verify/verify.sh", "files/verify.sh", "Replays `probes.jsonl` against a gateway with curl and prints what " +
+		"differs. `./verify.sh --help` lists its options.\n"},
+}
+
+// fillIn replaces the @NAME@ marks in the files.
 func fillIn(b *bundle.Build) *strings.Replacer {
+	var pairs []string
+	for name, value := range marks(b) {
+		pairs = append(pairs, "@"+name+"@", value)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// marks are the values of the marks in the files. What goes in are paths, ids and
+// keys that bundle has checked to be plain, or that are made here: no user text.
+func marks(b *bundle.Build) map[string]string {
 	guarded, open := guardedPaths(b)
 	example := "/"
 	if all := append(append([]string{}, guarded...), open...); len(all) > 0 {
 		example = all[0]
 	}
-	return strings.NewReplacer(
-		"@PROJECT@", b.Project.Name,
-		"@COMPOSE_PROJECT@", "postern-"+policy.EntityID(b.Project.ID)[:8],
-		"@GENERATOR@", b.Generator,
-		"@GUARDED@", strings.Join(guarded, " "),
-		"@OPEN@", strings.Join(open, " "),
-		"@ENVIRONMENTS@", strings.Join(environmentPaths(b), " "),
-		"@EXAMPLE@", example,
-		"@UNKNOWN_KEY@", b.MadeUpKey(""),
-		"@TENANT@", servedTenant(b.Project),
-		"@CONSUMER@", policy.ConsumerID(b.Project.ID, "mine"),
-	)
+	return map[string]string{
+		"PROJECT":         b.Project.Name,
+		"COMPOSE_PROJECT": "postern-" + policy.EntityID(b.Project.ID)[:8],
+		"GUARDED":         strings.Join(guarded, " "),
+		"OPEN":            strings.Join(open, " "),
+		"ENVIRONMENTS":    strings.Join(environmentPaths(b), " "),
+		"EXAMPLE":         example,
+		"UNKNOWN_KEY":     b.MadeUpKey(""),
+		"TENANT":          servedTenant(b.Project),
+		"CONSUMER":        policy.ConsumerID(b.Project.ID, "mine"),
+	}
 }
 
 // servedTenant is the id of a tenant whose keys are let in, for an example.

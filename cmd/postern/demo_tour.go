@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"postern/bundle"
+	"postern/bundle/targets"
 	"postern/client"
 )
 
@@ -131,7 +133,7 @@ func (d *demo) export(ctx context.Context) error {
 }
 
 func (d *demo) verify(ctx context.Context) error {
-	report, err := verifyFile(ctx, d.zip)
+	report, err := verifyFile(ctx, d.zip, bundle.Against{Targets: targets.All()})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,226 @@
+package bundle
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"postern/snapshot"
+)
+
+// rebuild is the build that the documents of an archive describe: what Write would
+// make the rest of the archive of. clients are what the ledger says of app clients,
+// which stand in no document.
+func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, clients []snapshot.AppClient) (*Build, error) {
+	project, err := config.project()
+	if err != nil {
+		return nil, problem(configFile, "%s", err)
+	}
+	project.Clients = clients
+	b, err := newBuild(Input{
+		Project: project, Target: target, Options: Options(m.Options), Generator: m.Generator, KeyCount: m.Counts.Keys,
+		AddressOf: config.addressOf,
+	})
+	if err != nil {
+		return nil, problem(configFile, "%s", err)
+	}
+	b.seed = nil
+	rows := &rowReader{v: v}
+	b.source, b.minted = rows.of, rows.mintedOf
+	return b, nil
+}
+
+// rowReader reads keys.jsonl back into keys.
+type rowReader struct {
+	v      *verifier
+	id     string    // of the key that was read last
+	minted *[32]byte // its new key
+}
+
+func (r *rowReader) mintedOf(k *snapshot.Key) (*[32]byte, error) {
+	if k.ID != r.id {
+		return nil, fmt.Errorf("bundle: the new key of %s was asked for after the next row was read", k.ID)
+	}
+	return r.minted, nil
+}
+
+var errEnough = errors.New("no more rows are wanted")
+
+func (r *rowReader) of(_ context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error] {
+	name := KeysFile(tenant)
+	return func(yield func(snapshot.Key, error) bool) {
+		if _, have := r.v.files[name]; !have {
+			return // keys were left out
+		}
+		err := r.v.lines(name, func(n int, line []byte) error {
+			var row keyDoc
+			at := fmt.Sprintf("%s: line %d", name, n+1)
+			if err := strict(at, line, &row); err != nil {
+				return err
+			}
+			key, minted, err := row.key()
+			if err != nil {
+				return problem(at, "%s", err)
+			}
+			r.id, r.minted = key.ID, minted
+			if !yield(key, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(snapshot.Key{}, err)
+		}
+	}
+}
+
+// key reads a row back, with the hash of its new key.
+func (d keyDoc) key() (snapshot.Key, *[32]byte, error) {
+	in := reading{}
+	k := snapshot.Key{
+		ID:          d.ID,
+		ProjectID:   d.ProjectID,
+		Owner:       d.Owner,
+		KeyType:     d.KeyType,
+		Scopes:      d.Scopes,
+		TenantID:    d.TenantID,
+		Tenant:      d.Tenant,
+		ProductID:   valueOf(d.ProductID),
+		Environment: valueOf(d.Environment),
+		Description: d.Description,
+		State:       d.State,
+		AllowedIPs:  d.AllowedCIDRs,
+		OldHash:     in.hash(d.PreviousSHA256),
+		GraceEndsAt: in.moment(d.GraceEndsAt),
+		ExpiresAt:   in.moment(d.ExpiresAt),
+		CreatedAt:   in.moment(&d.CreatedAt),
+		Prefix:      d.Prefix,
+		Last4:       d.Last4,
+	}
+	if hash := in.hash(&d.SHA256); hash != nil {
+		k.Hash = *hash
+	}
+	if d.Limits != nil {
+		limits := d.Limits.limits()
+		k.Limits = &limits
+	}
+	return k, in.hash(d.MintedSHA256), in.err
+}
+
+// reading keeps the first error of reading fields.
+type reading struct{ err error }
+
+func (r *reading) moment(text *string) time.Time {
+	if text == nil {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, *text)
+	if err != nil && r.err == nil {
+		r.err = fmt.Errorf("%q is no moment", *text)
+	}
+	return t
+}
+
+func (r *reading) hash(text *string) *[32]byte {
+	if text == nil {
+		return nil
+	}
+	raw, err := hex.DecodeString(*text)
+	if err != nil || len(raw) != 32 {
+		if r.err == nil {
+			r.err = fmt.Errorf("%q is no SHA-256", *text)
+		}
+		return nil
+	}
+	return (*[32]byte)(raw)
+}
+
+func (d windowsDoc) limits() snapshot.Limits {
+	var out snapshot.Limits
+	for name, calls := range d {
+		if w, known := snapshot.ParseWindow(name); known {
+			out[w] = calls
+		}
+	}
+	return out
+}
+
+// project reads project-config.json back.
+func (d projectDoc) project() (*snapshot.Project, error) {
+	in := reading{}
+	p := &snapshot.Project{
+		ID: d.ID, Name: d.Name, DisplayName: d.DisplayName, FallbackOwner: valueOf(d.FallbackOwner),
+		CreatedAt: in.moment(&d.CreatedAt), ExpiresAt: in.moment(d.ExpiresAt),
+		Revision: d.Revision, RevisedAt: in.moment(&d.RevisedAt),
+		Limits: snapshot.ProjectLimits{
+			Key:     d.Limits.Key.limits(),
+			Owner:   d.Limits.Owner.limits(),
+			IP:      d.Limits.IP.limits(),
+			Project: d.Limits.Project.limits(),
+		},
+	}
+	if d.Product != nil {
+		p.ProductID, p.Product = d.Product.ID, d.Product.Name
+	}
+	for _, t := range d.KeyTypes {
+		one := snapshot.KeyType{ID: t.ID, Name: t.Name, Scopes: t.Scopes, Limits: t.Limits.limits(), BuiltIn: t.BuiltIn}
+		if t.ExpiresIn != nil {
+			one.ExpiresIn = time.Duration(*t.ExpiresIn) * time.Second
+		}
+		p.KeyTypes = append(p.KeyTypes, one)
+	}
+	for _, t := range d.Tenants {
+		one := snapshot.Tenant{ID: t.ID, Name: t.Name, FallbackOwner: valueOf(t.FallbackOwner), Detached: t.Detached}
+		p.Tenants = append(p.Tenants, one)
+	}
+	for _, v := range d.Versions {
+		p.Versions = append(p.Versions, v.version())
+	}
+	return p, in.err
+}
+
+func (d versionDoc) version() snapshot.Version {
+	auth := d.RequestsAuth
+	v := snapshot.Version{ID: d.ID, Name: d.Name, Access: snapshot.Access{
+		Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless,
+		IP: snapshot.IPRules{Allow: d.IP.Allow, Deny: d.IP.Deny},
+	}}
+	for _, pair := range auth.JWT.AllowedPairs {
+		v.Access.Issuers = append(v.Access.Issuers, snapshot.TokenIssuer{
+			Issuer: pair.Issuer, Audience: pair.Audience, JWKSURL: valueOf(pair.JWKSURL), Tenant: valueOf(pair.Tenant),
+		})
+	}
+	if one := auth.Opaque; one != nil {
+		v.Access.Opaque = snapshot.Introspection{
+			Endpoint: one.Endpoint, Method: one.Method, ClientID: valueOf(one.ClientID), HasSecret: one.HasSecret,
+			Issuer: valueOf(one.Issuer), Audience: valueOf(one.Audience),
+		}
+	}
+	for _, e := range d.Environments {
+		v.Environments = append(v.Environments, snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target})
+	}
+	return v
+}
+
+// addressOf is the hosted URL of an environment, as project-config.json has it.
+func (d projectDoc) addressOf(version, environment string) string {
+	for _, v := range d.Versions {
+		for _, e := range v.Environments {
+			if v.Name == version && e.Name == environment {
+				return e.URL
+			}
+		}
+	}
+	return ""
+}
+
+// clientOf reads an app client back from its item in the ledger, which names it
+// <tenant>/<client>.
+func clientOf(item Item) snapshot.AppClient {
+	tenant, name, _ := strings.Cut(item.Name, "/")
+	return snapshot.AppClient{ID: strings.TrimPrefix(item.ID, item.Kind+":"), TenantID: tenant, Name: name}
+}

@@ -1,0 +1,66 @@
+package bundle
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const signatureFile = "SHA256SUMS.sig"
+
+const signatureDoc = `The Ed25519 signature (RFC 8032) of ` + "`SHA256SUMS`" + ` in base64, by the installation that made this
+zip. Its public key is at ` + "`/.well-known/postern-export-key`" + ` there, as PEM. Check with
+` + "`postern verify --signed-by KEY`" + ` on the zip, or inside the unpacked folder with
+
+    base64 -d SHA256SUMS.sig >signature
+    openssl pkeyutl -verify -pubin -inkey KEY -rawin -in SHA256SUMS -sigfile signature
+`
+
+// signaturePart signs the sums, and with them every other file. Ed25519 gives one
+// signature for one text, so that two exports of one state stay equal.
+func signaturePart(a *archive, sign func([]byte) ([]byte, error)) Part {
+	return Part{Name: signatureFile, Doc: signatureDoc, Write: func(_ context.Context, w io.Writer) error {
+		signature, err := sign([]byte(a.sums()))
+		if err != nil {
+			return fmt.Errorf("sign %s: %w", sumsFile, err)
+		}
+		_, err = io.WriteString(w, base64.StdEncoding.EncodeToString(signature)+"\n")
+		return err
+	}}
+}
+
+// signature checks the signature against the public keys of an installation.
+// Without keys it only asks that there is the shape of one, or none.
+func (v *verifier) signature(by []ed25519.PublicKey) error {
+	if _, have := v.files[signatureFile]; !have {
+		if len(by) > 0 {
+			return problem(signatureFile, "it is missing: this export was not signed, or its signature was removed")
+		}
+		return nil
+	}
+	text, err := v.read(signatureFile)
+	if err != nil {
+		return err
+	}
+	line, ended := strings.CutSuffix(string(text), "\n")
+	signature, err := base64.StdEncoding.Strict().DecodeString(line)
+	if err != nil || !ended || len(signature) != ed25519.SignatureSize || strings.ContainsAny(line, "\r\n") {
+		return problem(signatureFile, "it is no Ed25519 signature in base64")
+	}
+	sums, err := v.read(sumsFile)
+	if err != nil {
+		return err
+	}
+	for _, key := range by {
+		if ed25519.Verify(key, sums, signature) {
+			return nil
+		}
+	}
+	if len(by) > 0 {
+		return problem(signatureFile, "it is not by the key given: another installation made or changed this export")
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package bundle
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"postern/snapshot"
+)
+
+// generated compares every file that Write makes of the others with what it makes
+// of them, byte for byte: a file that was changed, and its sum with it, is found.
+// project-config.json and the key rows are written again too, so that they are
+// read here as by every other reader of JSON. New keys are random; their sums
+// are checked against the rows.
+func (l *ledgerCheck) generated(config projectDoc, target Target) error {
+	b, err := l.v.rebuild(l.report.Manifest, config, target, l.clients)
+	if err != nil {
+		return err
+	}
+	if l.report.Manifest.edition() != Edition {
+		return l.released(b)
+	}
+	parts, err := b.parts()
+	if err != nil {
+		return problem(configFile, "%s", err)
+	}
+	again := &archive{}
+	for name, f := range l.v.files {
+		if name != manifestFile && name != sumsFile && name != signatureFile {
+			again.files = append(again.files, file{Name: name, Size: int64(f.UncompressedSize64)})
+		}
+	}
+	if _, signed := l.v.files[signatureFile]; signed {
+		b.sign = func([]byte) ([]byte, error) { return nil, nil } // it has a section in SCHEMA.md
+	}
+	b.summary = l.report.Summary
+	for _, part := range append(parts, b.seals(again, parts)...) {
+		switch {
+		case part.Random, part.Name == sumsFile, part.Name == signatureFile: // checked already
+		case part.Name == reportFile && !b.HasKeys(): // its items name keys that were left out
+		default:
+			if err := l.v.same(part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// same compares an entry with what its part writes.
+func (v *verifier) same(part Part) error {
+	r, err := v.open(part.Name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	have := &comparison{have: bufio.NewReader(r)}
+	if err := part.Write(v.ctx, have); err != nil && !errors.Is(err, errDiffers) {
+		return fmt.Errorf("verify %s: %w", part.Name, err)
+	}
+	if _, err := have.have.ReadByte(); have.differs || !errors.Is(err, io.EOF) {
+		return Differs(part.Name)
+	}
+	return nil
+}
+
+// Differs is the refusal of a generated file that Postern did not write so.
+func Differs(name string) error {
+	return problem(name, "it is not what Postern writes for this project: it was changed after the export")
+}
+
+// comparison is written what have should hold.
+type comparison struct {
+	have    *bufio.Reader
+	buffer  []byte
+	differs bool
+}
+
+func (c *comparison) Write(p []byte) (int, error) {
+	if cap(c.buffer) < len(p) {
+		c.buffer = make([]byte, len(p))
+	}
+	got := c.buffer[:len(p)]
+	if _, err := io.ReadFull(c.have, got); err != nil || string(got) != string(p) {
+		c.differs = true
+		return 0, errDiffers
+	}
+	return len(p), nil
+}
+
+// declared holds an item to the table of its target: what it says of its thing is
+// one of the fates that the table has, word for word.
+func declared(target Target, item Item) error {
+	for _, fate := range target.Table[snapshot.Feature(item.Kind)] {
+		if item.Code != target.Name+"."+item.Kind+"."+fate.Reason {
+			continue
+		}
+		if item.Status != fate.Status || item.Note != fate.Note || valueOf(item.Remedy) != fate.Remedy {
+			return problem(reportFile, "item %s does not say what %s stands for", item.ID, item.Code)
+		}
+		return nil
+	}
+	return problem(reportFile, "item %s has a code that the target %s does not have: %s", item.ID, target.Name, item.Code)
+}
