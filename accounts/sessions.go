@@ -18,6 +18,7 @@ type From struct {
 	RemoteAddr string // host:port
 	UserAgent  string
 	RequestID  string
+	Device     string // secret of the browser's device cookie, "" for none
 }
 
 func (f From) as(account string) access.Principal {

@@ -18,13 +18,18 @@ func (s *Service) SignIn(ctx context.Context, email, password string, from From)
 	if len(email) > maxEmail {
 		email = email[:maxEmail+1] // still nobody's, and cheap to count
 	}
-	attempt := attempt{kind: "signin", subject: email, from: from}
-	if !s.throttle.allow(attempt, models.Now()) {
-		return "", tooMany("sign in")
-	}
 	account, err := s.DB.Read(ctx).AccountByEmail(email)
 	if err != nil && !errors.Is(err, models.ErrNotFound) {
 		return "", fmt.Errorf("accounts: sign in: %w", err)
+	}
+	device, err := s.knownDevice(ctx, account.ID, from.Device)
+	if err != nil {
+		return "", fmt.Errorf("accounts: sign in: %w", err)
+	}
+	attempt := attempt{kind: "signin", subject: email, from: from}
+	fromDevice := s.throttle.allowDevice(device, models.Now())
+	if !fromDevice && !s.throttle.allow(attempt, models.Now()) {
+		return "", tooMany("sign in")
 	}
 	encoded := account.PasswordHash
 	if encoded == "" || len(password) > maxPassword { // unknown, or signs in elsewhere only
@@ -37,7 +42,11 @@ func (s *Service) SignIn(ctx context.Context, email, password string, from From)
 	if !ok || account.ID == "" {
 		return "", fault.New(fault.Unauthenticated, "wrong_password", "E-mail address or password is wrong.")
 	}
-	s.throttle.forget(attempt)
+	if fromDevice {
+		s.throttle.forgetDevice(device)
+	} else {
+		s.throttle.forget(attempt)
+	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		if err := access.Record(tx, from.as(account.ID), access.Entry{Action: access.AccountSignIn, Object: account.ID}); err != nil {
 			return err

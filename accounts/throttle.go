@@ -9,9 +9,10 @@ import (
 )
 
 // A window of attempts: maxPerSubject for one address or account from one
-// source, so that whoever guesses locks out nobody but himself; maxPerSource for
-// one source, so that many cannot be tried from one; and maxInAll for one address
-// or account from everywhere, so that it cannot be guessed from many.
+// source, so that a caller who guesses locks out callers of that source alone, and for
+// one account from a device that has signed in to it, which counts for itself;
+// maxPerSource for one source, so that many cannot be tried from one; and maxInAll for
+// one address or account from everywhere, so that it cannot be guessed from many.
 const (
 	throttleWindow = 15 * time.Minute
 	maxPerSubject  = 10
@@ -48,6 +49,16 @@ func (t *throttle) allow(a attempt, now time.Time) bool {
 	here, everywhere, source := a.keys()
 	return t.counts().Take(now, Bound{here, maxPerSubject}, Bound{everywhere, maxInAll}, Bound{source, maxPerSource})
 }
+
+// allowDevice is allow for a known device. One that has used up its own attempts is
+// treated like any other browser.
+func (t *throttle) allowDevice(device string, now time.Time) bool {
+	return device != "" && t.counts().Take(now, Bound{deviceKey(device), maxPerSubject})
+}
+
+func (t *throttle) forgetDevice(device string) { t.counts().Clear(deviceKey(device)) }
+
+func deviceKey(device string) string { return kindDevice + "\x00" + device }
 
 // forget takes a success back out. Of what others count for too only this one: who
 // clears the count by signing in to an account of their own could go on guessing.

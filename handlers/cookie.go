@@ -20,6 +20,10 @@ const (
 // signing in elsewhere.
 const browserCookie = "browser"
 
+// deviceCookie is the secret of a browser that has signed in before. It opens nothing:
+// it spares its owner the throttle that others' wrong passwords fill.
+const deviceCookie = "device"
+
 const (
 	themeTTL = 365 * 24 * time.Hour
 	flashTTL = time.Minute

@@ -71,5 +71,5 @@ func (s *Server) Handler() http.Handler {
 		protection.AddInsecureBypassPattern(pattern)
 	}
 	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))
-	return patiently(patience, s.calledFor(s.observe(secureHeaders(s.answersFor(protection.Handler(s.textOnly(router)))))))
+	return patiently(patience, s.calledFor(s.observe(s.secureHeaders(s.answersFor(protection.Handler(s.textOnly(router)))))))
 }

@@ -26,7 +26,7 @@ func isProbe(r *http.Request) bool {
 
 // Probes answers /healthz, /readyz and /metrics on the gateway's listener.
 func (s *Server) Probes() http.Handler {
-	return s.observe(secureHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.observe(s.secureHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/healthz":
 			s.health(w, r)

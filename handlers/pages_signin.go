@@ -69,6 +69,11 @@ func (s *Server) beginSession(v *visit, secret string) error {
 			return err
 		}
 	}
+	device, err := s.Accounts.KnowDevice(v.ctx(), secret, s.cookie(v.c.Request, deviceCookie))
+	if err != nil {
+		return err
+	}
+	s.setCookie(v.c.Writer, deviceCookie, device, accounts.DeviceTTL)
 	return s.sessions().begin(v.c.Writer, v.c.Request, secret)
 }
 

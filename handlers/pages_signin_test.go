@@ -58,6 +58,22 @@ func TestSignInIsThrottled(t *testing.T) {
 	})
 }
 
+// A browser that has signed in before passes where others have used up the attempts.
+func TestSignIn_DeviceCookiePasses(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newOwner(t, db)
+		own := s.client.Jar
+		s.post("/signout").leadsTo("/signin")
+		s.forget()
+		for range 10 {
+			s.post("/signin", "email", "ana@example.com", "password", "guess").is(401, "Sign in")
+		}
+		s.post("/signin", "email", "ana@example.com", "password", password).is(429, "Sign in")
+		s.client.Jar = own
+		s.post("/signin", "email", "ana@example.com", "password", password).leadsTo("/projects")
+	})
+}
+
 // A session ends on the server, not only in the browser that forgets it.
 func TestSessionsEndOnTheServer(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {

@@ -42,7 +42,12 @@ func withNext(path, next string) string {
 
 func (v *visit) from() accounts.From {
 	r := v.c.Request
-	return accounts.From{RemoteAddr: r.RemoteAddr, UserAgent: strings.ToValidUTF8(r.UserAgent(), "?"), RequestID: requestID(r.Context())}
+	return accounts.From{
+		RemoteAddr: r.RemoteAddr,
+		UserAgent:  r.UserAgent(),
+		RequestID:  requestID(r.Context()),
+		Device:     v.server.cookie(r, deviceCookie),
+	}
 }
 
 // signUpURL is where to make an account on this way, "" where none can be made.

@@ -1,0 +1,28 @@
+package handlers_test
+
+import (
+	"testing"
+
+	"postern/models"
+	"postern/testkit/state"
+)
+
+func TestSecureHeaders_StrictTransportSecurity(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		for publicURL, want := range map[string]string{
+			"https://postern.example":      "max-age=31536000",
+			"https://postern.example:8443": "max-age=31536000",
+			"http://postern.example":       "",
+			"https://localhost:8443":       "",
+		} {
+			s := newServer(t, db)
+			s.Config.PublicURL = publicURL
+			h := s.Handler()
+			for _, path := range []string{"/signin", "/oauth/cli_unknown/authorize", "/api/v1/projects", "/static/none.css"} {
+				if got := call(t, h, "GET", path, "", "").header.Get("Strict-Transport-Security"); got != want {
+					t.Errorf("%s%s: %q, want %q", publicURL, path, got, want)
+				}
+			}
+		}
+	})
+}
