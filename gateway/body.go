@@ -35,10 +35,12 @@ type requestBody struct {
 	left    int64       // bytes until the limit, -1 without one
 	trailer http.Header // for the upstream; filled when the body has ended
 	read    atomic.Int64
+	reading sync.Mutex // held by Read
 
-	mu   sync.Mutex
-	over bool
-	err  error
+	mu    sync.Mutex
+	over  bool // the call is
+	ended bool // the body has, and the connection is read by net/http
+	err   error
 }
 
 func newRequestBody(w http.ResponseWriter, r *http.Request, idle time.Duration, limit int64) *requestBody {
@@ -60,6 +62,8 @@ func newRequestBody(w http.ResponseWriter, r *http.Request, idle time.Duration, 
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
+	b.reading.Lock()
+	defer b.reading.Unlock()
 	if !b.armed(b.idle) {
 		return 0, errBodyOver
 	}
@@ -76,6 +80,9 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		// The connection is watched for the caller's leaving from here on, and a
 		// deadline left behind would look like that.
 		b.armed(0)
+		b.mu.Lock()
+		b.ended = true
+		b.mu.Unlock()
 		for name, lines := range b.r.Trailer {
 			if mayForwardTrailer(name) && b.trailer != nil {
 				b.trailer[name] = lines
@@ -109,14 +116,37 @@ func (b *requestBody) failure() error {
 	return b.err
 }
 
-func (b *requestBody) stop() {
-	if b.r.ContentLength == 0 {
+// stop ends reading for the upstream, and returns when no read is under way. net/http
+// would end one when the handler returns, and take the deadline away: a caller who sends
+// nothing more could hold the connection then.
+func (b *requestBody) stop(aborted bool) {
+	b.mu.Lock()
+	b.over = true
+	ended := b.ended
+	b.mu.Unlock()
+	if b.r.ContentLength == 0 || ended {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.over = true
-	setReadDeadline(b.w, drainTimeout) // for what is left of it; the next request sets its own
+	if b.reading.TryLock() {
+		defer b.reading.Unlock()
+		if aborted {
+			setReadDeadline(b.w, -time.Second)
+		} else {
+			setReadDeadline(b.w, drainTimeout) // for what is left of it; the next request sets its own
+		}
+		return
+	}
+	setReadDeadline(b.w, -time.Second)
+	b.reading.Lock()
+	defer b.reading.Unlock()
+	endAfterAnswer(b.w)
+}
+
+// endAfterAnswer ends the connection when the answer has been sent. To net/http a read
+// that was cut short means that the caller is gone, and the next request's context would
+// be over before it began. A body over its limit is what net/http ends a connection for.
+func endAfterAnswer(w http.ResponseWriter) {
+	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("over")), 0).Read(make([]byte, 1))
 }
 
 // buffers are for bodies on their way to the caller. 32 KiB keep large answers

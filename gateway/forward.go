@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptrace"
-	"net/textproto"
 	"net/url"
-	"sync"
 
+	"postern/gateway/engine"
 	"postern/policy"
 )
 
@@ -62,6 +60,8 @@ type slowCall struct {
 	own space
 	w   http.ResponseWriter
 	r   *http.Request
+
+	aborted bool
 }
 
 func (c *slowCall) keyLines() (int, string) {
@@ -106,16 +106,14 @@ func (c *slowCall) forward(stripKey bool) {
 		}
 	}()
 	defer func() {
-		body.stop()
+		body.stop(c.aborted)
 		c.bytesIn += body.read.Load()
 	}()
 
-	early := &earlyAnswers{w: c.w, withheld: c.withheldFields()}
-	answer, err := c.gateway.transport.RoundTrip(c.outgoing(ctx, body, early))
-	early.stop()
+	answer, err := c.route.environment.upstream.RoundTrip(c.outgoing(ctx, body), &c.gateway.engineLimits, c.interim)
 	if err != nil && watched.hasEnded() {
 		c.status = statusGone
-		panic(http.ErrAbortHandler)
+		c.abort()
 	}
 	if err != nil {
 		c.failed(err, body)
@@ -131,9 +129,8 @@ func (c *slowCall) forward(stripKey bool) {
 
 // outgoing makes the upstream's request of the caller's. The header is shared,
 // not copied: the caller's is ours to change, and is read by nobody after this.
-func (c *slowCall) outgoing(ctx context.Context, body *requestBody, early *earlyAnswers) *http.Request {
+func (c *slowCall) outgoing(ctx context.Context, body *requestBody) *http.Request {
 	env := c.route.environment
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: early.forward})
 	out := c.r.WithContext(ctx)
 	out.URL = &url.URL{
 		Scheme: env.scheme,
@@ -180,8 +177,9 @@ func (c *slowCall) answer(ctx context.Context, from *http.Response) {
 			c.warn("the upstream broke off its answer", err)
 		}
 		// The caller must not take a part for the whole: end the connection
-		// instead of ending the message.
-		panic(http.ErrAbortHandler)
+		// instead of ending the message. What has come arrives, as from the engine.
+		flush(c.w)
+		c.abort()
 	}
 	sendTrailers(to, from.Trailer, announced)
 }
@@ -189,11 +187,13 @@ func (c *slowCall) answer(ctx context.Context, from *http.Response) {
 // failed answers for an upstream that did not.
 func (c *slowCall) failed(err error, body *requestBody) {
 	switch bodyErr := body.failure(); {
-	case c.r.Context().Err() != nil:
-		c.status = statusGone
-		panic(http.ErrAbortHandler)
 	case errors.Is(bodyErr, errBodyTooLarge):
 		c.refuse(policy.BodyTooLarge)
+	case errors.Is(bodyErr, errFraming): // net/http takes it for the caller's leaving
+		c.refuse(policy.BadRequest)
+	case c.r.Context().Err() != nil:
+		c.status = statusGone
+		c.abort()
 	case bodyErr != nil:
 		c.refuse(policy.BadRequest)
 	default:
@@ -201,35 +201,25 @@ func (c *slowCall) failed(err error, body *requestBody) {
 	}
 }
 
-// earlyAnswers passes 1xx answers on (RFC 9110 section 15.2), such as 103 Early
-// Hints. The transport may still report one while RoundTrip returns: then it is
-// dropped, because the final header is being written.
-type earlyAnswers struct {
-	mu       sync.Mutex
-	w        http.ResponseWriter
-	withheld func(name string) bool
-	over     bool
+// abort ends the call's connection instead of its answer.
+func (c *slowCall) abort() {
+	c.aborted = true
+	panic(http.ErrAbortHandler)
 }
 
-func (e *earlyAnswers) forward(code int, header textproto.MIMEHeader) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.over || code == http.StatusContinue || code == http.StatusSwitchingProtocols {
-		return nil // net/http itself tells the caller to continue when his body is read
+// interim passes a 1xx answer on (RFC 9110 section 15.2), such as 103 Early Hints.
+func (c *slowCall) interim(from *engine.Response) error {
+	if !c.r.ProtoAtLeast(1, 1) {
+		return nil
 	}
-	h := e.w.Header()
-	for name, lines := range header {
-		if lines = withoutPlanted(name, lines); !isHopByHop(name) && len(lines) > 0 && !e.withheld(name) {
-			h[name] = lines
+	to := c.w.Header()
+	for _, f := range from.Fields {
+		if !isHopByHop(f.Name) && !refusesCookie(f.Name, f.Value) && !(c.edits() && c.withheld(f.Name)) {
+			to.Add(f.Name, f.Value)
 		}
 	}
-	e.w.WriteHeader(code)
-	clear(h) // they belong to this answer, not to the final one
+	setWriteDeadline(c.w, c.gateway.limits.Idle)
+	c.w.WriteHeader(from.Status)
+	clear(to) // they belong to this answer, not to the final one
 	return nil
-}
-
-func (e *earlyAnswers) stop() {
-	e.mu.Lock()
-	e.over = true
-	e.mu.Unlock()
 }

@@ -109,23 +109,25 @@ type Options struct {
 
 // Gateway serves proxied calls. Make one with New; it is safe for concurrent use.
 type Gateway struct {
-	domain    string
-	keys      Keys
-	verifier  Verifier
-	asker     Asker
-	opener    Opener
-	limiter   Limiter
-	observer  Observer
-	clock     func() time.Time // nil: the system's
-	log       *slog.Logger
-	limits    Limits
-	caps      *Caps
-	dial      func(context.Context, string, string) (net.Conn, error)
-	secure    *tls.Config // to upstreams
-	callerTLS *tls.Config // nil: none
-	trusted   []netip.Prefix
-	probes    http.Handler
-	transport *http.Transport
+	domain   string
+	keys     Keys
+	verifier Verifier
+	asker    Asker
+	opener   Opener
+	limiter  Limiter
+	observer Observer
+	clock    func() time.Time // nil: the system's
+	log      *slog.Logger
+	limits   Limits
+	caps     *Caps
+	dial     func(context.Context, string, string) (net.Conn, error)
+	secure   *tls.Config // to upstreams
+
+	engineLimits engine.Limits // made of limits
+	callerTLS    *tls.Config   // nil: none
+	trusted      []netip.Prefix
+	probes       http.Handler
+	budget       *engine.Budget // of waiting connections to upstreams
 
 	table   atomic.Pointer[table]
 	publish sync.Mutex
@@ -169,7 +171,7 @@ func New(o Options) *Gateway {
 		g.callerTLS = o.CallerTLS.Clone()
 		g.callerTLS.NextProtos = []string{engine.HTTP2, "http/1.1"}
 	}
-	g.transport = newTransport(g.dial, g.secure, g.limits)
+	g.engineLimits, g.budget = g.limits.engine(), engine.NewBudget(g.limits.IdleUpstream)
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.table.Store(&table{})
 	return g
@@ -182,7 +184,7 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	g.publish.Lock()
 	defer g.publish.Unlock()
 	last := g.table.Load()
-	next, err := compile(projects, last, g.caps, g.newUpstream)
+	next, err := compile(projects, last, g.caps, connector{g.budget.NewPool, g.newUpstream})
 	if err != nil {
 		return err
 	}
@@ -199,7 +201,6 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 // are running are not touched; stop the listener first.
 func (g *Gateway) Close() {
 	g.close()
-	g.transport.CloseIdleConnections()
 	for _, up := range g.table.Load().upstreams {
 		up.Close()
 	}

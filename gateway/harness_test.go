@@ -344,6 +344,22 @@ func rawUpstream(t *testing.T, serve func(net.Conn, *bufio.Reader)) string {
 	return "http://" + l.Addr().String()
 }
 
+// secureUpstream is rawUpstream over TLS, or without where secure is nil.
+func secureUpstream(t *testing.T, secure *tls.Config, serve func(net.Conn, *bufio.Reader)) string {
+	t.Helper()
+	if secure == nil {
+		return rawUpstream(t, serve)
+	}
+	target := rawUpstream(t, func(conn net.Conn, _ *bufio.Reader) {
+		over := tls.Server(conn, secure)
+		if over.Handshake() == nil {
+			serve(over, bufio.NewReader(over))
+			_ = over.CloseWrite() // the end of the stream, not of the connection alone
+		}
+	})
+	return strings.Replace(target, "http:", "https:", 1)
+}
+
 // readHead reads a request up to its empty line.
 func readHead(from *bufio.Reader) (string, error) {
 	var head strings.Builder

@@ -95,14 +95,6 @@ func (c *fastCall) appendOwnLines(dst []byte, status int) []byte {
 	return dst
 }
 
-// withheldFields is withheld as the path of net/http asks for it.
-func (c *slowCall) withheldFields() func(name string) bool {
-	if !c.edits() {
-		return func(string) bool { return false }
-	}
-	return c.withheld
-}
-
 func (c *slowCall) withhold(h http.Header) {
 	if !c.edits() {
 		return

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/gateway/engine"
 	"postern/policy"
 	"postern/snapshot"
 )
@@ -19,8 +18,10 @@ func FuzzRouting(f *testing.F) {
 			Access:       snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
 			Environments: []snapshot.Environment{{ID: id + "d", Name: "dev", Target: "http://" + name + ".test"}, {ID: id + "p", Name: "prod", Target: "http://" + name + ".test/base"}}}}}
 	}
+	g := New(Options{})
+	defer g.Close()
 	served, err := compile([]*snapshot.Project{project("a", "shop"), project("b", "books")}, &table{}, nil,
-		func(*environment) *engine.Upstream { return engine.NewUpstream(nil) })
+		connector{g.budget.NewPool, g.newUpstream})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -30,10 +30,7 @@ func (g *Gateway) Server(addr string) *Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(g.callerTLS != nil)
-	fast := &engine.Server{NewSession: g.newSession, Secure: g.callerTLS, Limits: engine.Limits{
-		FirstHeader: g.limits.ClientHeader, CallerIdle: g.limits.ClientIdle, Idle: g.limits.Idle,
-		Header: g.limits.Header, Connect: 2 * g.limits.Connect, ResponseBytes: int(g.limits.ResponseBytes),
-	}}
+	fast := &engine.Server{NewSession: g.newSession, Secure: g.callerTLS, Limits: g.engineLimits}
 	fast.Recovered = func(fault any, stack []byte) {
 		g.log.Error("a call failed by a fault of ours", "fault", fmt.Sprint(fault), "stack", string(stack))
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"postern/snapshot"
 )
@@ -150,5 +151,24 @@ func TestWhatFollowsAnAnswerIsNotTheNextOne(t *testing.T) {
 		if got := r.get("/shop/1.0.0/prod"); got.body == "poison" {
 			t.Fatal("an answer that nobody asked for was given to a caller")
 		}
+	}
+}
+
+// A body that turns out to be malformed after its beginning has been forwarded is
+// answered as long as nothing of an answer has been.
+func TestABrokenChunkIsAnswered(t *testing.T) {
+	r := newRig(t, parityUpstream)
+	for _, broken := range []string{"zz\r\n", "5\r\nhello!\r\n", "5\nhello\n", "0\r\n folded\r\n\r\n"} {
+		before := len(r.upstreamCalls())
+		conn := r.dial()
+		_, _ = io.WriteString(conn, request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Transfer-Encoding: chunked")+"5\r\nhello\r\n")
+		for deadline := time.Now().Add(patience); len(r.upstreamCalls()) == before; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the call does not reach the upstream")
+			}
+		}
+		_, _ = io.WriteString(conn, broken)
+		r.wantCode(broken, r.readReply(bufio.NewReader(conn), "POST"), 400, "bad_request")
+		_ = conn.Close()
 	}
 }

@@ -335,3 +335,24 @@ func TestOneConnectionCarriesManyCalls(t *testing.T) {
 		}
 	}
 }
+
+// An upstream that answers before it has the whole body ends the call, and the
+// connection of a caller who sends no more of it.
+func TestAnEarlyAnswerEndsTheCall(t *testing.T) {
+	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	}, onNetHTTP)
+	for _, framing := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
+		conn := r.dial()
+		_, _ = io.WriteString(conn, request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, framing)+"4\r\npart\r\n")
+		from := bufio.NewReader(conn)
+		if got := r.readReply(from, "POST"); got.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: %d %s", framing, got.StatusCode, got.body)
+		}
+		if n, err := from.Read(make([]byte, 1)); n != 0 || isTimeout(err) {
+			t.Errorf("%s: the connection goes on: %d, %v", framing, n, err)
+		}
+		_ = conn.Close()
+	}
+}

@@ -20,10 +20,22 @@ import (
 type table struct {
 	projects  map[string]*project
 	compiled  map[*snapshot.Project]*project
-	upstreams map[string]*engine.Upstream    // by scheme and host
+	pools     map[string]*engine.Pool // by project id
+	upstreams map[upstreamKey]*engine.Upstream
 	health    map[string]*health             // by environment id
 	carried   map[string]*allowance          // by project id
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
+}
+
+// upstreamKey is what calls must have in common to share connections. With those of
+// another project they share none: what an upstream sends beyond one answer would be
+// another team's answer.
+type upstreamKey struct{ projectID, scheme, host string }
+
+// connector makes the pool of a project and the upstreams in it.
+type connector struct {
+	pool     func() *engine.Pool
+	upstream func(*engine.Pool, *environment) *engine.Upstream
 }
 
 type project struct {
@@ -33,6 +45,7 @@ type project struct {
 	term     *term     // nil: claimed
 	versions []version
 
+	pool      *engine.Pool
 	allowance *allowance // nil: no caps hold
 	takenDown bool
 }
@@ -168,13 +181,14 @@ func (e *RefusedError) Unwrap() error { return e.cause }
 func (e *RefusedError) ProjectID() string { return e.project.ID }
 
 // compile makes a table. Entries of last are reused where the snapshot is the
-// same pointer, and its upstreams where the address is the same; connect makes
-// the others.
-func compile(projects []*snapshot.Project, last *table, caps *Caps, connect func(*environment) *engine.Upstream) (*table, error) {
+// same pointer, and its upstreams where project and address are the same; connect
+// makes the others.
+func compile(projects []*snapshot.Project, last *table, caps *Caps, connect connector) (*table, error) {
 	next := &table{
 		projects:  make(map[string]*project, len(projects)),
 		compiled:  make(map[*snapshot.Project]*project, len(projects)),
-		upstreams: make(map[string]*engine.Upstream, len(last.upstreams)),
+		pools:     make(map[string]*engine.Pool, len(last.pools)),
+		upstreams: make(map[upstreamKey]*engine.Upstream, len(last.upstreams)),
 		health:    make(map[string]*health, len(last.health)),
 		carried:   make(map[string]*allowance, len(last.carried)),
 		clients:   make(map[string]*snapshot.AppClient, len(last.clients)),
@@ -190,7 +204,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect func
 		if other := next.projects[p.name]; other != nil {
 			return nil, &RefusedError{s, fmt.Errorf("its name is taken by %s", other.id)}
 		}
-		next.projects[p.name], next.compiled[s] = p, p
+		next.projects[p.name], next.compiled[s], next.pools[p.id] = p, p, p.pool
 		if p.allowance != nil {
 			next.carried[p.id] = p.allowance
 		}
@@ -199,18 +213,21 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect func
 		}
 		for i := range p.versions {
 			for _, e := range p.versions[i].environments {
-				next.upstreams[e.scheme+"://"+e.host], next.health[e.id] = e.upstream, e.health
+				next.upstreams[upstreamKey{p.id, e.scheme, e.host}], next.health[e.id] = e.upstream, e.health
 			}
 		}
 	}
 	return next, nil
 }
 
-func compileProject(s *snapshot.Project, caps *Caps, connect func(*environment) *engine.Upstream, next, last *table) (*project, error) {
+func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, last *table) (*project, error) {
 	if s.Name == "" || s.ID == "" {
 		return nil, fmt.Errorf("name or id is missing")
 	}
 	p := &project{id: s.ID, name: s.Name, realm: policy.NewRealm(s), expires: s.ExpiresAt, term: newTerm(s.ExpiresAt), takenDown: s.TakenDown}
+	if p.pool = last.pools[s.ID]; p.pool == nil {
+		p.pool = connect.pool()
+	}
 	if p.term != nil && caps != nil {
 		caps.lower(&p.realm.Limits)
 		p.allowance = cmp.Or(last.carried[s.ID], &allowance{})
@@ -223,7 +240,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect func(*environment) 
 		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
 		out.asked = policy.NewAsked(s, v.ID, &out.access)
 		for _, e := range v.Environments {
-			env, err := compileEnvironment(e, connect, next, last)
+			env, err := compileEnvironment(p, e, connect, next, last)
 			if err != nil {
 				return nil, fmt.Errorf("version %s, environment %s: %w", v.Name, e.Name, err)
 			}
@@ -258,7 +275,9 @@ func checkAccess(a snapshot.Access, fallbackOwner string) error {
 	return nil
 }
 
-func compileEnvironment(e snapshot.Environment, connect func(*environment) *engine.Upstream, next, last *table) (environment, error) {
+func compileEnvironment(
+	p *project, e snapshot.Environment, connect connector, next, last *table,
+) (environment, error) {
 	u, err := url.Parse(e.Target)
 	if err != nil {
 		return environment{}, fmt.Errorf("target: %w", err)
@@ -271,9 +290,9 @@ func compileEnvironment(e snapshot.Environment, connect func(*environment) *engi
 		return environment{}, fmt.Errorf("the path of the target starts with an empty segment")
 	}
 	out := environment{id: e.ID, name: e.Name, scheme: u.Scheme, host: hostLine(u), path: path, oddPort: !egress.IsWebPort(u)}
-	key := out.scheme + "://" + out.host
+	key := upstreamKey{p.id, out.scheme, out.host}
 	if out.upstream = cmp.Or(next.upstreams[key], last.upstreams[key]); out.upstream == nil {
-		out.upstream = connect(&out)
+		out.upstream = connect.upstream(p.pool, &out)
 	}
 	next.upstreams[key] = out.upstream
 	// For each environment: with one count of calls for a host, whoever makes a

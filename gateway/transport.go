@@ -2,10 +2,7 @@ package gateway
 
 import (
 	"context"
-	"crypto/tls"
-	"fmt"
 	"net"
-	"net/http"
 	"strings"
 	"time"
 
@@ -17,7 +14,7 @@ import (
 // default.
 type Limits struct {
 	Connect       time.Duration // to the upstream, name resolution and TLS included each; 10 s
-	Header        time.Duration // from the whole request sent to the upstream's header received; 60 s
+	Header        time.Duration // from the whole request sent, and between two pieces of the upstream's header; 60 s
 	Idle          time.Duration // between two pieces of a body or tunnel, on either side; 60 s, as in Kong's services
 	ClientHeader  time.Duration // for a caller to send his request's header; 10 s
 	ClientIdle    time.Duration // between two requests of a caller's connection; 75 s
@@ -27,6 +24,7 @@ type Limits struct {
 	UnderWay      int64         // calls of one environment at once; 1024
 	Conns         int           // of callers, open at once; 16384
 	ConnsFromOne  int           // of them from one address, or one /64 of IPv6; half of Conns
+	IdleUpstream  int           // connections to upstreams that wait for a call, of all projects; a quarter of Conns
 }
 
 func (l Limits) withDefaults() Limits {
@@ -55,6 +53,9 @@ func (l Limits) withDefaults() Limits {
 	if l.ConnsFromOne == 0 {
 		l.ConnsFromOne = max(1, l.Conns/2)
 	}
+	if l.IdleUpstream == 0 {
+		l.IdleUpstream = max(1, l.Conns/4)
+	}
 	return l
 }
 
@@ -74,8 +75,8 @@ func dialer(dial func(context.Context, string, string) (net.Conn, error), l Limi
 	}
 }
 
-// newUpstream is the upstream of an environment as the engine calls it.
-func (g *Gateway) newUpstream(e *environment) *engine.Upstream {
+// newUpstream is the upstream of an environment, with connections of its project's.
+func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstream {
 	secure := e.scheme == "https"
 	address := e.host
 	name, _, err := net.SplitHostPort(e.host)
@@ -88,71 +89,29 @@ func (g *Gateway) newUpstream(e *environment) *engine.Upstream {
 		address = net.JoinHostPort(name, port)
 	}
 	if !secure {
-		return engine.NewUpstream(func(ctx context.Context) (net.Conn, error) { return g.dial(ctx, "tcp", address) })
+		return pool.NewUpstream(func(ctx context.Context) (net.Conn, error) { return g.dial(ctx, "tcp", address) })
 	}
 	config := g.secure.Clone()
 	config.ServerName, config.NextProtos = name, []string{"http/1.1"}
-	return engine.NewUpstream(func(ctx context.Context) (net.Conn, error) {
+	return pool.NewUpstream(func(ctx context.Context) (net.Conn, error) {
 		plain, err := g.dial(ctx, "tcp", address)
 		if err != nil {
 			return nil, err
 		}
-		secured := tls.Client(plain, config)
 		ctx, cancel := context.WithTimeout(ctx, g.limits.Connect)
 		defer cancel()
-		if err := secured.HandshakeContext(ctx); err != nil {
-			_ = plain.Close()
-			return nil, fmt.Errorf("TLS handshake with the upstream: %w", err)
-		}
-		return secured, nil
+		return engine.Secure(ctx, plain, config)
 	})
 }
 
-// newTransport is the upstream side of the calls that net/http carries.
-func newTransport(dial func(context.Context, string, string) (net.Conn, error), secure *tls.Config, l Limits) *http.Transport {
-	var protocols http.Protocols
-	protocols.SetHTTP1(true)
-	return &http.Transport{
-		Protocols:          &protocols,
-		Proxy:              nil,  // a proxy from the environment would dial for us, past the guard
-		DisableCompression: true, // or it would ask for gzip and unpack what the caller wanted packed
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dial(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return &patientConn{Conn: conn, patience: max(l.Header, l.Idle)}, nil
-		},
-		TLSClientConfig:        secure.Clone(),
-		TLSHandshakeTimeout:    l.Connect,
-		ResponseHeaderTimeout:  l.Header,
-		MaxResponseHeaderBytes: l.ResponseBytes,
-		// No bound over all hosts: idle connections to one upstream must not
-		// push out another's.
-		MaxIdleConns:        0,
-		MaxIdleConnsPerHost: 256,
-		IdleConnTimeout:     50 * time.Second, // below the 60 s after which servers commonly hang up
+// engine is what of the limits the engine keeps to.
+func (l Limits) engine() engine.Limits {
+	return engine.Limits{
+		FirstHeader:   l.ClientHeader,
+		CallerIdle:    l.ClientIdle,
+		Idle:          l.Idle,
+		Header:        l.Header,
+		Connect:       2 * l.Connect,
+		ResponseBytes: int(l.ResponseBytes),
 	}
-}
-
-// patientConn gives up on an upstream that neither sends nor takes a byte for
-// the time of its patience. A write starts the wait for the answer anew: the
-// read that will get it was begun when the connection fell idle.
-type patientConn struct {
-	net.Conn
-	patience time.Duration
-}
-
-func (c *patientConn) Read(p []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.patience)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Read(p)
-}
-
-func (c *patientConn) Write(p []byte) (int, error) {
-	if err := c.SetDeadline(time.Now().Add(c.patience)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Write(p)
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // tunnel joins caller and upstream after 101 until either side or watched ends it. How
-// long it may be silent is up to the upstream's connection (patientConn): bytes
-// in either direction touch that one.
+// long it may be silent is up to the upstream's connection: bytes in either
+// direction touch that one.
 func (c *slowCall) tunnel(answer *http.Response, asked bool, watched *watch) {
 	backend, ok := answer.Body.(io.ReadWriteCloser)
 	if !ok || !asked || !strings.EqualFold(first(answer.Header["Upgrade"]), "websocket") {

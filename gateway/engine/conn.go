@@ -141,17 +141,19 @@ func (c *conn) await(wait time.Duration) next {
 	if !c.rest(time.Now(), wait) {
 		return end
 	}
-	var err error
-	if c.raw == nil {
-		err = c.begin()
-	} else if err = c.raw.Read(c.turnReady); err == nil {
-		return c.turned
+	for {
+		err := c.begin()
+		switch {
+		case err == nil && c.raw != nil:
+			return c.turned
+		case err == nil:
+			c.rested()
+			return goOn
+		case !c.renewed(err):
+			c.rested()
+			return end
+		}
 	}
-	c.rested()
-	if err != nil {
-		return end
-	}
-	return goOn
 }
 
 // rest begins to wait for a request; false when the server is closing.
@@ -167,6 +169,7 @@ func (c *conn) rest(now time.Time, wait time.Duration) bool {
 func (c *conn) rested() {
 	c.mu.Lock()
 	c.waiting = false
+	c.woken.Store(false) // its request came in the moment when it was to end
 	c.mu.Unlock()
 }
 
@@ -244,7 +247,7 @@ func (c *conn) hasWaited() (looks int, waits bool) {
 
 // endRest wakes a connection that waits for a request. A request that comes in
 // this moment can still be answered.
-func (c *conn) endRest() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) }
+func (c *conn) endRest() { c.wake() }
 
 // handOver gives the connection to the fallback, from the request on that has
 // not been answered: its head is still held.

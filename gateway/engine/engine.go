@@ -4,8 +4,8 @@
 // with the bytes already read, to a server that knows the rest of HTTP.
 //
 // It owns the bytes: which requests are plain (request.go, the one place that
-// decides it), the framing of answers, upstream connections and their reuse,
-// deadlines, and noticing that a caller has left. It does not own what a request
+// decides it), the framing of answers, upstream connections and their reuse (for
+// the fallback's calls too: RoundTrip), deadlines, and noticing that a caller has left. It does not own what a request
 // means: a Session decides whether a request is answered, forwarded, or left to
 // the fallback, and which header either side gets.
 //

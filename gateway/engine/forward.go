@@ -70,7 +70,7 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 		return x.answer.Status, err
 	}
 	x.conn.watchNothing()
-	if x.answer.closes || !b.in.empty() || x.bodyLeft > 0 || b.interrupted.Load() {
+	if x.answer.closes || x.bodyLeft > 0 {
 		b.close()
 	} else {
 		up.put(b, x.now)
@@ -127,11 +127,13 @@ func (x *Exchange) exchange(b *backend, rw Rewriter) error {
 		return sent
 	}
 	// An upstream that takes no more may have answered before it closed.
-	if err := x.receive(b, rw); err != nil {
-		if sent != nil {
-			return sent
-		}
+	switch err := x.receive(b, rw); {
+	case err != nil && sent != nil:
+		return sent
+	case err != nil:
 		return err
+	case x.answer.Status == http.StatusSwitchingProtocols:
+		return fmt.Errorf("%w: it switched protocols unasked", ErrAnswer)
 	}
 	return nil
 }
@@ -184,35 +186,44 @@ const maxInterim = 16
 
 // receive reads answers until the final one and passes interim ones on.
 func (x *Exchange) receive(b *backend, rw Rewriter) error {
-	for n := range maxInterim {
-		if n > 0 || b.in.empty() {
-			b.readWithin(time.Now(), x.conn.server.Limits.Header)
+	keep := func(head []byte) string { return x.page.keep(ofAnswer, head) }
+	return b.receive(&x.answer, x.Request.Method, &x.conn.server.Limits, keep, func(r *Response) error {
+		out := appendStatus(nil, r.Status)
+		out = rw.AnswerHead(out, r)
+		if !x.send(append(out, '\r', '\n')) {
+			return ErrCaller
 		}
-		if err := x.receiveHead(b); err != nil {
+		return nil
+	})
+}
+
+// receive reads answers until the final one, whose head is in r then. Of the others
+// interim is told, but for 100. What keep returns is what the strings of r lie in.
+func (b *backend) receive(
+	r *Response, method string, limits *Limits, keep func([]byte) string, interim func(*Response) error,
+) error {
+	for range maxInterim {
+		if err := b.receiveHead(r, method, limits, keep); err != nil {
 			return err
 		}
-		switch status := x.answer.Status; {
-		case status >= 200:
+		switch {
+		case r.Status >= 200 || r.Status == http.StatusSwitchingProtocols:
 			return nil
-		case status == http.StatusSwitchingProtocols:
-			return fmt.Errorf("%w: it switched protocols unasked", ErrAnswer)
-		case status != http.StatusContinue:
-			out := appendStatus(nil, status)
-			out = rw.AnswerHead(out, &x.answer)
-			if !x.send(append(out, '\r', '\n')) {
-				return ErrCaller
+		case r.Status != http.StatusContinue:
+			if err := interim(r); err != nil {
+				return err
 			}
 		}
 	}
 	return fmt.Errorf("%w: too many interim answers", ErrAnswer)
 }
 
-func (x *Exchange) receiveHead(b *backend) error {
-	limits := &x.conn.server.Limits
+// receiveHead reads one head. As on Kong, the time counts between two reads.
+func (b *backend) receiveHead(r *Response, method string, limits *Limits, keep func([]byte) string) error {
 	for looked := 0; ; {
 		held := b.in.held()
 		if size := headEnd(held, looked); size > 0 {
-			err := x.answer.parse(x.page.keep(ofAnswer, held[:size]), x.Request.Method)
+			err := r.parse(keep(held[:size]), method)
 			b.in.use(size)
 			return err
 		}
@@ -223,6 +234,7 @@ func (x *Exchange) receiveHead(b *backend) error {
 		if len(b.in.free()) == 0 && !b.in.enlarge() {
 			return ErrAnswer
 		}
+		b.readWithin(time.Now(), limits.Header)
 		if err := b.fill(); err != nil {
 			if errors.Is(err, io.EOF) && looked > 0 {
 				err = io.ErrUnexpectedEOF

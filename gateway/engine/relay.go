@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func (x *Exchange) appendAnswer(out []byte, rw Rewriter) []byte {
 	}
 	switch a.framing {
 	case noBody:
-		if a.declared && x.Request.Method == http.MethodHead && a.Status != http.StatusNoContent && a.Status != http.StatusNotModified {
+		if a.saysLength(x.Request.Method) {
 			out = appendLength(out, a.length)
 		}
 	case lengthKnown:
@@ -61,23 +62,33 @@ func (r *Response) has(name string) bool {
 	return false
 }
 
+// saysLength reports whether an answer without a body says how long it would be.
+func (r *Response) saysLength(method string) bool {
+	return r.declared && method == http.MethodHead && r.Status != http.StatusNoContent && r.Status != http.StatusNotModified
+}
+
 // announce names the trailers that will be passed on.
 func (r *Response) announce(out []byte, rw Rewriter) []byte {
-	var names []string
+	names := slices.DeleteFunc(r.announced(), func(name string) bool { return !rw.MayTrail(name) })
+	if len(names) == 0 {
+		return out
+	}
+	return AppendField(out, "Trailer", strings.Join(names, ", "))
+}
+
+// announced lists the names in Trailer.
+func (r *Response) announced() (names []string) {
 	for _, f := range r.Fields {
 		if !strings.EqualFold(f.Name, "Trailer") {
 			continue
 		}
 		for name := range strings.SplitSeq(f.Value, ",") {
-			if name = http.CanonicalHeaderKey(trimBlanks(name)); isToken(name) && rw.MayTrail(name) {
+			if name = http.CanonicalHeaderKey(trimBlanks(name)); isToken(name) {
 				names = append(names, name)
 			}
 		}
 	}
-	if len(names) == 0 {
-		return out
-	}
-	return AppendField(out, "Trailer", strings.Join(names, ", "))
+	return names
 }
 
 // more waits for the next piece of the answer.
@@ -125,14 +136,11 @@ func (x *Exchange) overLimit(more int) bool {
 }
 
 // relayChunks passes a chunked body on in chunks of its own, one for each piece
-// that has come.
+// that has come. What came before the body turned out to be malformed arrives too.
 func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 	var body chunks
 	for first := true; ; first = false {
-		piece, size, over, err := x.nextPiece(b, &body, rw)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrBrokenOff, err)
-		}
+		piece, size, malformed := x.nextPiece(b, &body, rw)
 		if x.overLimit(size) {
 			return fmt.Errorf("%w: %w", ErrBrokenOff, ErrAnswerTooLarge)
 		}
@@ -144,7 +152,10 @@ func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 			return ErrCaller
 		}
 		x.BytesOut += int64(size)
-		if over {
+		switch {
+		case malformed != nil:
+			return fmt.Errorf("%w: %w", ErrBrokenOff, malformed)
+		case body.at == atEnd:
 			return nil
 		}
 		if err := x.more(b); err != nil {
@@ -154,36 +165,31 @@ func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 }
 
 // nextPiece decodes what is held and frames its data, of that size, where it lies.
-func (x *Exchange) nextPiece(b *backend, body *chunks, rw Rewriter) (piece []byte, size int, over bool, err error) {
+func (x *Exchange) nextPiece(b *backend, body *chunks, rw Rewriter) (piece []byte, size int, err error) {
 	held := b.in.held()
 	data, used, err := body.decode(held)
-	if err != nil {
-		return nil, 0, false, err
+	var trailer []byte
+	if err == nil && body.at == atEnd {
+		trailer, err = x.appendTrailer(nil, body, rw)
 	}
-	over = body.at == atEnd
 	start, stop := b.in.r, b.in.r+data
 	surplus := len(held) - used
 	if data > 0 {
 		start = frameChunk(b.in.data, start, data)
 		stop += copy(b.in.data[stop:], "\r\n")
 	}
-	if over {
-		var trailer []byte
-		if trailer, err = x.appendTrailer(nil, body, rw); err != nil {
-			return nil, 0, false, err
-		}
-		if len(trailer) == 0 {
-			stop += copy(b.in.data[stop:], "0\r\n\r\n")
-			piece = b.in.data[start:stop]
-		} else {
-			piece = append(append([]byte(nil), b.in.data[start:stop]...), "0\r\n"...)
-			piece = append(append(piece, trailer...), "\r\n"...)
-		}
-	} else {
+	switch {
+	case err != nil || body.at != atEnd:
 		piece = b.in.data[start:stop]
+	case len(trailer) == 0:
+		stop += copy(b.in.data[stop:], "0\r\n\r\n")
+		piece = b.in.data[start:stop]
+	default:
+		piece = append(append([]byte(nil), b.in.data[start:stop]...), "0\r\n"...)
+		piece = append(append(piece, trailer...), "\r\n"...)
 	}
 	b.in.r, b.in.w = headroom, headroom+min(surplus, 1) // one byte left over is enough to see that there were some
-	return piece, data, over, nil
+	return piece, data, err
 }
 
 // frameChunk writes the size of a chunk before its data and returns where that

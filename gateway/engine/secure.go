@@ -50,9 +50,12 @@ func explain(err error) {
 }
 
 // begin waits for the first byte of a request without holding memory for more of
-// it. The bytes that came with it are in the TLS connection already, and are the
-// next to be read.
+// it. On a socket that is turn. The bytes that came with it are in the TLS connection
+// already, and are the next to be read.
 func (c *conn) begin() error {
+	if c.raw != nil {
+		return c.raw.Read(c.turnReady)
+	}
 	n, err := c.conn.Read(c.first[:])
 	if n == 0 {
 		return err

@@ -5,33 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 )
 
-// Upstream is where calls are forwarded to, with the connections to it that
-// wait for the next one. It is safe for concurrent use.
+// Upstream is where calls of one project are forwarded to, with the connections to it
+// that wait for the next one. It is safe for concurrent use.
 type Upstream struct {
+	pool *Pool
 	dial func(context.Context) (net.Conn, error)
 
-	mu     sync.Mutex
+	// Guarded by the pool.
 	idle   []*backend // the last one used is the last
 	reaper *time.Timer
 	closed bool
 }
 
-const (
-	// maxIdle bounds the waiting connections of one upstream.
-	maxIdle = 256
-	// keepIdle is below the 60 s after which servers commonly hang up.
-	keepIdle = 50 * time.Second
-)
+// keepIdle is below the 60 s after which servers commonly hang up.
+const keepIdle = 50 * time.Second
 
-// NewUpstream makes an upstream whose connections dial makes, TLS included. The
+// NewUpstream makes an upstream whose connections dial makes, TLS with Secure. The
 // context given to it ends when the time for connecting is over or the caller
 // has left.
-func NewUpstream(dial func(context.Context) (net.Conn, error)) *Upstream {
-	return &Upstream{dial: dial}
+func (p *Pool) NewUpstream(dial func(context.Context) (net.Conn, error)) *Upstream {
+	up := &Upstream{pool: p, dial: dial}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.upstreams[up] = struct{}{}
+	return up
 }
 
 // backend is a connection to an upstream.
@@ -60,8 +60,8 @@ func (u *Upstream) connect(ctx context.Context) (*backend, error) {
 // take returns a connection that waits, nil when there is none. Whoever
 // uses it first looks whether something has arrived: see errStale.
 func (u *Upstream) take() *backend {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+	u.pool.mu.Lock()
+	defer u.pool.mu.Unlock()
 	n := len(u.idle)
 	if n == 0 {
 		return nil
@@ -69,6 +69,7 @@ func (u *Upstream) take() *backend {
 	b := u.idle[n-1]
 	u.idle[n-1] = nil
 	u.idle = u.idle[:n-1]
+	u.pool.left(1)
 	return b
 }
 
@@ -76,50 +77,55 @@ func (u *Upstream) take() *backend {
 // an answer that nobody asked for and the next caller would get. Nothing was written.
 var errStale = errors.New("something arrived on a connection that waited")
 
-// put keeps a connection for the next call.
+// put keeps a connection for the next call, or closes it where anything has been read
+// of it beyond the answer. What arrives from here on is seen when it is used again.
 func (u *Upstream) put(b *backend, now time.Time) {
-	b.in.release()
-	b.idleSince, b.unseen = now, true
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.closed || len(u.idle) >= maxIdle {
+	if b.interrupted.Load() || !b.drained() {
 		b.close()
 		return
 	}
-	u.idle = append(u.idle, b)
-	if u.reaper == nil {
-		u.reaper = time.AfterFunc(keepIdle, u.reap)
+	b.in.release()
+	b.idleSince, b.unseen = now, true
+	if !u.pool.keep(u, b) {
+		b.close()
 	}
 }
 
 // reap closes connections that have waited too long, and comes back while any
 // wait.
 func (u *Upstream) reap() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+	u.pool.mu.Lock()
+	defer u.pool.mu.Unlock()
 	late := 0
 	for late < len(u.idle) && time.Since(u.idle[late].idleSince) >= keepIdle {
-		u.idle[late].close()
 		late++
 	}
-	u.idle = append(u.idle[:0], u.idle[late:]...)
-	clear(u.idle[len(u.idle):cap(u.idle)])
+	u.closeFirst(late)
 	u.reaper = nil
 	if len(u.idle) > 0 {
 		u.reaper = time.AfterFunc(keepIdle/4, u.reap)
 	}
 }
 
+// closeFirst closes the connections that have waited longest. The pool is locked.
+func (u *Upstream) closeFirst(n int) {
+	for _, b := range u.idle[:n] {
+		b.close()
+	}
+	u.pool.left(n)
+	kept := copy(u.idle, u.idle[n:])
+	clear(u.idle[kept:])
+	u.idle = u.idle[:kept]
+}
+
 // Close lets go of waiting connections, and of those under way when their calls
 // are over. Calls can still be forwarded.
 func (u *Upstream) Close() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+	u.pool.mu.Lock()
+	defer u.pool.mu.Unlock()
 	u.closed = true
-	for _, b := range u.idle {
-		b.close()
-	}
-	u.idle = nil
+	u.closeFirst(len(u.idle))
+	delete(u.pool.upstreams, u)
 	if u.reaper != nil {
 		u.reaper.Stop()
 	}
@@ -153,6 +159,9 @@ func (b *backend) ask(p []byte) error {
 	waited := b.unseen
 	b.out, b.asked, b.readErr, b.writeErr = p, false, nil, nil
 	err := b.raw.Read(b.askReady)
+	for err != nil && b.renewed(err) {
+		err = b.raw.Read(b.askReady)
+	}
 	rest := b.out
 	b.out = nil
 	switch {

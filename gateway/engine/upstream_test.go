@@ -67,7 +67,7 @@ func upstreamOf(t *testing.T, serve func(n int, conn net.Conn, from *bufio.Reade
 			go serve(n, conn, bufio.NewReader(conn))
 		}
 	}()
-	up := NewUpstream(func(context.Context) (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) })
+	up := NewBudget(64).NewPool().NewUpstream(func(context.Context) (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) })
 	t.Cleanup(up.Close)
 	return up
 }

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -18,9 +20,10 @@ type wire struct {
 	raw  syscall.RawConn // nil for what is no socket, such as TLS
 	in   inbox
 
-	socket syscall.RawConn // to look at: of TLS the one below
-	framed bool            // a goodbye comes before the end of the stream, as in TLS
-	seen   peeked
+	socket  syscall.RawConn // to look at: of TLS the one below
+	framed  bool            // a goodbye comes before the end of the stream, as in TLS
+	records *records        // below TLS; nil where Secure did not make it
+	seen    peeked
 
 	// What the function given to raw works on. The functions are made once:
 	// a closure for every read would be an allocation for every read.
@@ -33,10 +36,15 @@ type wire struct {
 	// it from being closed; -1 otherwise.
 	within int
 
-	// Deadlines as they are set. They are renewed only when they have lost an
-	// eighth of their time, because setting one costs more than a small read.
-	readBy, writeBy time.Time
-	interrupted     atomic.Bool
+	// readDue and writeDue are when what is under way has taken too long. The deadlines
+	// that the connection has, readBy and writeBy, may be earlier: setting one costs more
+	// than a small read, so that one which still runs is left alone, and set again only
+	// where it fires too early (see renewed).
+	readDue, writeDue time.Time
+	readBy, writeBy   time.Time
+	extend            func() time.Time // in place of readDue; nil: there is none
+	woken             atomic.Bool      // a read is to end although it is not due
+	interrupted       atomic.Bool
 }
 
 func (w *wire) open(c net.Conn) {
@@ -45,9 +53,18 @@ func (w *wire) open(c net.Conn) {
 		w.socket = w.raw
 		w.readReady, w.writeReady = w.tryRead, w.tryWrite
 	} else if over, ok := c.(interface{ NetConn() net.Conn }); ok {
+		w.records, _ = over.NetConn().(*records)
 		w.socket, w.framed = rawOf(over.NetConn()), true
 	}
 	w.look = w.peekNow
+}
+
+// drained reports whether nothing is held of what was read from the socket.
+func (w *wire) drained() bool {
+	if !w.in.empty() {
+		return false
+	}
+	return !w.framed || w.records != nil && w.records.drained(w.conn)
 }
 
 func rawOf(c net.Conn) syscall.RawConn {
@@ -59,28 +76,71 @@ func rawOf(c net.Conn) syscall.RawConn {
 	return nil
 }
 
-// readWithin bounds the reads that follow: each may wait d, and at most an
-// eighth longer.
+// readWithin bounds the reads that follow: each may wait d from now.
 func (w *wire) readWithin(now time.Time, d time.Duration) {
-	if left := w.readBy.Sub(now); left < d || left > d+d/8 {
-		w.readUntil(now.Add(d + d/8))
+	w.readDue = now.Add(d)
+	if !w.readBy.After(now) || w.readBy.After(w.readDue) {
+		w.readUntil(w.readDue)
 	}
 }
 
 func (w *wire) readUntil(t time.Time) {
-	w.readBy = t
+	w.readDue, w.readBy = t, t
 	_ = w.conn.SetReadDeadline(t)
 	w.stayInterrupted()
 }
 
-// writeWithin is readWithin for writes.
+// writeWithin is readWithin for writes. A TLS connection of which a write has timed
+// out cannot be written to again, so that its deadline is always the one that is due.
 func (w *wire) writeWithin(now time.Time, d time.Duration) {
-	if left := w.writeBy.Sub(now); left < d || left > d+d/8 {
-		w.writeBy = now.Add(d + d/8)
-		_ = w.conn.SetWriteDeadline(w.writeBy)
-		w.stayInterrupted()
+	w.writeDue = now.Add(d)
+	if w.raw == nil || !w.writeBy.After(now) || w.writeBy.After(w.writeDue) {
+		w.writeUntil(w.writeDue)
 	}
 }
+
+func (w *wire) writeUntil(t time.Time) {
+	w.writeBy = t
+	_ = w.conn.SetWriteDeadline(t)
+	w.stayInterrupted()
+}
+
+// renewed reports whether a read has timed out before it was due, and may be tried
+// again: its deadline is the right one now.
+func (w *wire) renewed(err error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) || w.interrupted.Load() || w.woken.Load() {
+		return false
+	}
+	due := w.readDue
+	if w.extend != nil {
+		due = w.extend()
+	}
+	if !due.After(time.Now()) {
+		return false
+	}
+	w.readUntil(due)
+	if w.woken.Load() { // just before: the deadline that was to end the read is gone
+		_ = w.conn.SetReadDeadline(longAgo)
+	}
+	return true
+}
+
+// renewedWrite is renewed for writes.
+func (w *wire) renewedWrite(err error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) || w.interrupted.Load() || !w.writeDue.After(time.Now()) {
+		return false
+	}
+	w.writeUntil(w.writeDue)
+	return true
+}
+
+// wake ends a read that waits, from another goroutine, until woken is reset.
+func (w *wire) wake() {
+	w.woken.Store(true)
+	_ = w.conn.SetReadDeadline(longAgo)
+}
+
+var longAgo = time.Unix(1, 0)
 
 // interrupt ends reads and writes that wait, from another goroutine, and keeps
 // the connection from being used again.
@@ -93,7 +153,7 @@ func (w *wire) interrupt() {
 // come just before, and would be forgotten.
 func (w *wire) stayInterrupted() {
 	if w.interrupted.Load() {
-		_ = w.conn.SetDeadline(time.Unix(1, 0))
+		_ = w.conn.SetDeadline(longAgo)
 	}
 }
 
@@ -101,17 +161,31 @@ func (w *wire) stayInterrupted() {
 // at the end of the stream is io.EOF.
 func (w *wire) fill() error {
 	if w.raw == nil {
+		return w.fillOver()
+	}
+	for {
+		err := w.raw.Read(w.readReady)
+		switch {
+		case err == nil:
+			return w.readErr
+		case !w.renewed(err):
+			return fmt.Errorf("read: %w", err)
+		}
+	}
+}
+
+// fillOver is fill for what is no socket.
+func (w *wire) fillOver() error {
+	for {
 		n, err := w.conn.Read(w.in.free())
 		w.in.w += n
 		if n > 0 {
 			return nil
 		}
-		return err
+		if !w.renewed(err) {
+			return err
+		}
 	}
-	if err := w.raw.Read(w.readReady); err != nil {
-		return fmt.Errorf("read: %w", err)
-	}
-	return w.readErr
 }
 
 // tryRead tells whether the read is over; if not it is called again when there
@@ -150,12 +224,16 @@ func (w *wire) write(p []byte) error {
 		w.out = nil
 		return w.writeErr
 	}
-	err := w.raw.Write(w.writeReady)
-	w.out = nil
-	if err != nil {
-		return fmt.Errorf("write: %w", err)
+	defer func() { w.out = nil }()
+	for {
+		err := w.raw.Write(w.writeReady)
+		switch {
+		case err == nil:
+			return w.writeErr
+		case !w.renewedWrite(err):
+			return fmt.Errorf("write: %w", err)
+		}
 	}
-	return w.writeErr
 }
 
 func (w *wire) tryWrite(fd uintptr) bool {

@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// answerBody is the body of an answer to the fallback. At its end the trailers are in
+// the answer and the connection is given back.
+type answerBody struct {
+	passage *passage
+	answer  *http.Response
+	left    int64 // for lengthKnown
+	chunks  chunks
+	over    error // what Read returns from here on
+}
+
+func (b *answerBody) Read(p []byte) (int, error) {
+	if len(p) == 0 || b.over != nil {
+		return 0, b.over
+	}
+	n, err := b.next(p)
+	switch {
+	case errors.Is(err, io.EOF):
+		b.end(true, io.EOF)
+	case err != nil:
+		b.end(false, err)
+	}
+	return n, err
+}
+
+// next reads a piece; its error is io.EOF with the last one.
+func (b *answerBody) next(p []byte) (int, error) {
+	in := &b.passage.b.in
+	for {
+		n, over, err := b.decode(p, in)
+		switch {
+		case err != nil:
+			return n, err
+		case over:
+			return n, io.EOF
+		case n > 0:
+			return n, nil
+		case !in.empty():
+			continue // p was full of framing
+		}
+		b.passage.b.readWithin(time.Now(), b.passage.limits.Idle)
+		switch err := b.passage.b.fill(); {
+		case errors.Is(err, io.EOF) && b.passage.head.framing == untilClose:
+			return 0, io.EOF
+		case errors.Is(err, io.EOF):
+			return 0, io.ErrUnexpectedEOF
+		case err != nil:
+			return 0, fmt.Errorf("read the upstream's answer: %w", err)
+		}
+	}
+}
+
+// decode moves what is held of the body to p; over says that it has ended.
+func (b *answerBody) decode(p []byte, in *inbox) (n int, over bool, err error) {
+	held := in.held()
+	switch b.passage.head.framing {
+	case lengthKnown:
+		n = copy(p[:min(int64(len(p)), b.left)], held)
+		in.use(n)
+		b.left -= int64(n)
+		return n, b.left == 0, nil
+	case chunked:
+		part := held[:min(len(held), len(p))]
+		data, used, err := b.chunks.decode(part)
+		n = copy(p, part[:data])
+		if err != nil {
+			return n, false, err
+		}
+		in.use(used)
+		if over = b.chunks.at == atEnd; over {
+			err = b.addTrailer()
+		}
+		return n, over, err
+	default:
+		n = copy(p, held)
+		in.use(n)
+		return n, false, nil
+	}
+}
+
+func (b *answerBody) addTrailer() error {
+	fields, err := b.chunks.trailerFields()
+	for _, f := range fields {
+		if b.answer.Trailer == nil {
+			b.answer.Trailer = http.Header{}
+		}
+		name := http.CanonicalHeaderKey(f.Name)
+		b.answer.Trailer[name] = append(b.answer.Trailer[name], f.Value)
+	}
+	return err
+}
+
+// Close gives up what has not been read.
+func (b *answerBody) Close() error {
+	b.end(false, errBodyClosed)
+	return nil
+}
+
+var errBodyClosed = errors.New("the body is closed")
+
+func (b *answerBody) end(whole bool, with error) {
+	if b.over == nil {
+		b.over = with
+		b.passage.give(whole)
+	}
+}
+
+// switched is a connection whose protocol has been switched. One goroutine may read
+// and one write; Close may be called by any. Neither side may be silent for longer
+// than Idle while the other is.
+type switched struct {
+	passage *passage
+	touched atomic.Int64 // Unix time in nanoseconds
+}
+
+func newSwitched(p *passage) *switched {
+	s := &switched{passage: p}
+	p.b.extend = func() time.Time { return time.Unix(0, s.touched.Load()).Add(p.limits.Idle) }
+	return s
+}
+
+func (s *switched) touch() time.Time {
+	now := time.Now()
+	s.touched.Store(now.UnixNano())
+	return now
+}
+
+func (s *switched) Read(p []byte) (int, error) {
+	b := s.passage.b
+	if b.in.empty() {
+		b.readWithin(s.touch(), s.passage.limits.Idle)
+		if err := b.fill(); err != nil {
+			b.in.release()
+			return 0, err
+		}
+	}
+	n := copy(p, b.in.held())
+	b.in.use(n)
+	if b.in.empty() {
+		b.in.release()
+	}
+	return n, nil
+}
+
+func (s *switched) Write(p []byte) (int, error) {
+	b := s.passage.b
+	b.writeWithin(s.touch(), s.passage.limits.Idle)
+	if err := b.write(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Close ends both directions. What is held is the reader's.
+func (s *switched) Close() error {
+	s.passage.forget()
+	return s.passage.b.conn.Close() //nolint:wrapcheck // nothing to add
+}

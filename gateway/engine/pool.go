@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Budget bounds the waiting connections of many pools together.
+type Budget struct {
+	most int64
+	idle atomic.Int64
+
+	mu    sync.Mutex
+	pools map[*Pool]struct{} // every one with waiting connections; of others some
+}
+
+// NewBudget makes a budget of so many connections.
+func NewBudget(most int) *Budget {
+	return &Budget{most: int64(most), pools: map[*Pool]struct{}{}}
+}
+
+// Pool has the connections of one project that wait for their next call. What an
+// upstream sends beyond an answer can reach calls of its own project alone, because
+// no connection changes its pool. It is safe for concurrent use.
+type Pool struct {
+	budget *Budget
+
+	mu        sync.Mutex
+	idle      int
+	listed    bool // in the budget
+	upstreams map[*Upstream]struct{}
+}
+
+// maxIdle bounds the waiting connections of one pool.
+const maxIdle = 256
+
+// NewPool makes the pool of one project.
+func (b *Budget) NewPool() *Pool {
+	return &Pool{budget: b, upstreams: map[*Upstream]struct{}{}}
+}
+
+// keep takes a connection of up to wait for the next call, and reports whether it may.
+func (p *Pool) keep(up *Upstream, b *backend) bool {
+	p.mu.Lock()
+	if up.closed || p.idle >= maxIdle {
+		p.mu.Unlock()
+		return false
+	}
+	up.idle = append(up.idle, b)
+	p.idle++
+	if up.reaper == nil {
+		up.reaper = time.AfterFunc(keepIdle, up.reap)
+	}
+	unlisted := !p.listed
+	p.listed = true
+	p.mu.Unlock()
+	if unlisted {
+		p.budget.list(p)
+	}
+	if p.budget.idle.Add(1) > p.budget.most {
+		p.budget.shrink()
+	}
+	return true
+}
+
+// left counts connections that wait no longer. The pool is locked.
+func (p *Pool) left(n int) {
+	p.idle -= n
+	p.budget.idle.Add(-int64(n))
+}
+
+func (b *Budget) list(p *Pool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pools[p] = struct{}{}
+}
+
+// shrink closes a waiting connection: of a few pools taken at random, one of the pool
+// that has most. Who has many loses them before who has few.
+func (b *Budget) shrink() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var fullest *Pool
+	most, seen := 0, 0
+	for p := range b.pools {
+		n := p.waiting()
+		if n == 0 {
+			p.unlist()
+			continue
+		}
+		if n > most {
+			fullest, most = p, n
+		}
+		if seen++; seen == candidates {
+			break
+		}
+	}
+	if fullest != nil {
+		fullest.closeOldest()
+	}
+}
+
+func (p *Pool) waiting() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.idle
+}
+
+// unlist takes a pool without waiting connections out of the budget, which is locked.
+func (p *Pool) unlist() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.idle == 0 {
+		p.listed = false
+		delete(p.budget.pools, p)
+	}
+}
+
+func (p *Pool) closeOldest() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var oldest *Upstream
+	for up := range p.upstreams {
+		if len(up.idle) > 0 && (oldest == nil || up.idle[0].idleSince.Before(oldest.idle[0].idleSince)) {
+			oldest = up
+		}
+	}
+	if oldest != nil {
+		oldest.closeFirst(1)
+	}
+}

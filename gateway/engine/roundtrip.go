@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// RoundTrip carries a call of the fallback over the same connections and by the same
+// rules as Forward, as http.Transport would otherwise. interim is told of 1xx answers
+// but 100. Where the answer is 101 its body is an io.ReadWriteCloser.
+//
+// It writes r as net/http does. When the upstream answers early, the body may still
+// be read after the answer has ended, until a read fails.
+func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Response) error) (*http.Response, error) {
+	b := u.takeSilent()
+	again := b != nil && (r.Body == nil || r.Body == http.NoBody) && isSafe(r.Method)
+	for {
+		if b == nil {
+			var err error
+			if b, err = u.connectFor(r.Context(), limits.Connect); err != nil {
+				return nil, err
+			}
+		}
+		p := &passage{up: u, b: b, request: r, limits: limits, sent: make(chan struct{})}
+		answer, err := p.exchange(interim)
+		if err == nil {
+			return answer, nil
+		}
+		silent := b.in.empty() && p.head.Status == 0
+		p.give(false)
+		switch {
+		case r.Context().Err() != nil:
+			return nil, fmt.Errorf("the caller has left: %w", r.Context().Err())
+		case !again || !silent || isTimeout(err):
+			return nil, err
+		}
+		b, again = nil, false
+	}
+}
+
+// takeSilent returns a waiting connection on which nothing has arrived, nil without one.
+func (u *Upstream) takeSilent() *backend {
+	for {
+		b := u.take()
+		if b == nil || b.peek() == nothing {
+			return b
+		}
+		b.close()
+	}
+}
+
+func (u *Upstream) connectFor(ctx context.Context, limit time.Duration) (*backend, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return u.connect(ctx)
+}
+
+// passage is one call of the fallback on one connection.
+type passage struct {
+	up      *Upstream
+	b       *backend
+	request *http.Request
+	limits  *Limits
+	head    Response
+
+	forget  func() bool   // ends watching the context
+	sent    chan struct{} // closed when sendErr is there
+	sendErr error
+	sentAt  atomic.Int64 // Unix time in nanoseconds; 0: not yet
+}
+
+// exchange sends the request and receives the head of the answer.
+func (p *passage) exchange(interim func(*Response) error) (*http.Response, error) {
+	p.b.unseen = false
+	p.forget = context.AfterFunc(p.request.Context(), p.b.abort)
+	if p.request.Body == nil || p.request.Body == http.NoBody {
+		p.send()
+	} else {
+		go p.send()
+	}
+	p.b.extend = p.headDue
+	keep := func(head []byte) string { return string(head) }
+	err := p.b.receive(&p.head, p.request.Method, p.limits, keep, interim)
+	p.b.extend = nil
+	if err == nil {
+		return p.answer(), nil
+	}
+	select {
+	case <-p.sent:
+		if p.sendErr != nil {
+			return nil, p.sendErr
+		}
+	default:
+	}
+	return nil, err
+}
+
+// headDue is when the head of the answer is late: the upstream's time begins when it has
+// the whole request, and again with each piece that it sends.
+func (p *passage) headDue() time.Time {
+	from := time.Now()
+	if at := p.sentAt.Load(); at > 0 {
+		from = time.Unix(0, at)
+	}
+	if due := from.Add(p.limits.Header); due.After(p.b.readDue) {
+		return due
+	}
+	return p.b.readDue
+}
+
+// send writes the request. An upstream that takes no more may have answered before; of
+// one that waits for what the caller does not send nothing is to be expected.
+func (p *passage) send() {
+	defer close(p.sent)
+	to := &sender{b: p.b, limit: p.limits.Idle}
+	buffered := bufio.NewWriterSize(to, 4<<10)
+	if err := errors.Join(p.request.Write(buffered), buffered.Flush()); err != nil {
+		p.sendErr = fmt.Errorf("send the request to the upstream: %w", err)
+		if to.err == nil {
+			p.b.abort()
+		}
+	}
+	p.sentAt.Store(time.Now().UnixNano())
+}
+
+// sender writes to an upstream that may take limit for each piece.
+type sender struct {
+	b     *backend
+	limit time.Duration
+	err   error
+}
+
+func (s *sender) Write(piece []byte) (int, error) {
+	s.b.writeWithin(time.Now(), s.limit)
+	if s.err = s.b.write(piece); s.err != nil {
+		return 0, s.err
+	}
+	return len(piece), nil
+}
+
+// ReadFrom passes a body on as it comes, where bufio.Writer would gather it.
+func (s *sender) ReadFrom(from io.Reader) (total int64, err error) {
+	buf := smallBoxes.Get().(*[headroom + smallBox + tailroom]byte)
+	defer smallBoxes.Put(buf)
+	for {
+		n, err := from.Read(buf[:])
+		if n > 0 {
+			if _, err := s.Write(buf[:n]); err != nil {
+				return total, err
+			}
+			total += int64(n)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return total, nil
+		case err != nil:
+			return total, err //nolint:wrapcheck // the body's own, which its owner looks for
+		}
+	}
+}
+
+// answer is the answer whose head was received.
+func (p *passage) answer() *http.Response {
+	h := &p.head
+	out := &http.Response{
+		StatusCode: h.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: make(http.Header, len(h.Fields)), ContentLength: -1, Request: p.request, Body: http.NoBody,
+	}
+	for _, f := range h.Fields {
+		name := http.CanonicalHeaderKey(f.Name)
+		if name != "Trailer" {
+			out.Header[name] = append(out.Header[name], f.Value)
+		}
+	}
+	if h.trailers {
+		out.Trailer = http.Header{}
+		for _, name := range h.announced() {
+			out.Trailer[name] = nil
+		}
+	}
+	switch {
+	case h.Status == http.StatusSwitchingProtocols:
+		out.Body = newSwitched(p)
+		return out
+	case h.framing == noBody:
+		out.ContentLength = 0
+		if h.saysLength(p.request.Method) {
+			out.Header["Content-Length"] = []string{strconv.FormatInt(h.length, 10)}
+		}
+		p.give(true)
+		return out
+	case h.framing == lengthKnown:
+		out.ContentLength = h.length
+		out.Header["Content-Length"] = []string{strconv.FormatInt(h.length, 10)}
+	}
+	out.Body = &answerBody{passage: p, answer: out, left: h.length}
+	return out
+}
+
+// sendLag is how long the end of a request's body may take that has been passed on
+// already, before its connection is given up.
+const sendLag = 50 * time.Millisecond
+
+// give ends the passage: the connection is used again, where it may be, or closed.
+func (p *passage) give(whole bool) {
+	if !p.forget() || !whole || p.head.closes || !p.hasSent() {
+		p.b.close()
+		return
+	}
+	p.up.put(p.b, time.Now())
+}
+
+// hasSent reports whether the whole request was sent.
+func (p *passage) hasSent() bool {
+	select {
+	case <-p.sent:
+		return p.sendErr == nil
+	default:
+	}
+	late := time.NewTimer(sendLag)
+	defer late.Stop()
+	select {
+	case <-p.sent:
+		return p.sendErr == nil
+	case <-late.C:
+		return false
+	}
+}

@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"testing"
+	"time"
+)
+
+// timedOut is a connection whose first reads time out.
+type timedOut struct {
+	net.Conn
+	reads     int // that time out
+	deadlines []time.Time
+}
+
+func (c *timedOut) Read(p []byte) (int, error) {
+	if c.reads--; c.reads >= 0 {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return copy(p, "x"), nil
+}
+
+func (c *timedOut) SetReadDeadline(t time.Time) error {
+	c.deadlines = append(c.deadlines, t)
+	return nil
+}
+
+func (c *timedOut) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
+
+// A wait is over when it has lasted as long as it may, not before and not after, whatever
+// deadline the wait before it has left behind.
+func TestReadWithin(t *testing.T) {
+	now := time.Now()
+	for _, tc := range []struct {
+		name  string
+		waits func(*wire)
+		reads int
+		want  []time.Time
+		fails bool
+	}{
+		{
+			name:  "one wait",
+			waits: func(w *wire) { w.readWithin(now, time.Hour) },
+			want:  []time.Time{now.Add(time.Hour)},
+		},
+		{
+			name: "a later one sets nothing",
+			waits: func(w *wire) {
+				w.readWithin(now, time.Hour)
+				w.readWithin(now.Add(time.Minute), time.Hour)
+			},
+			want: []time.Time{now.Add(time.Hour)},
+		},
+		{
+			name: "and is not over with the one before",
+			waits: func(w *wire) {
+				w.readWithin(now, time.Hour)
+				w.readWithin(now.Add(time.Minute), time.Hour)
+			},
+			reads: 1,
+			want:  []time.Time{now.Add(time.Hour), now.Add(time.Hour + time.Minute)},
+		},
+		{
+			name: "a shorter one is",
+			waits: func(w *wire) {
+				w.readWithin(now, time.Hour)
+				w.readWithin(now, time.Minute)
+			},
+			want: []time.Time{now.Add(time.Hour), now.Add(time.Minute)},
+		},
+		{
+			name:  "over",
+			waits: func(w *wire) { w.readWithin(now.Add(-time.Hour), time.Minute) },
+			reads: 1,
+			want:  []time.Time{now.Add(time.Minute - time.Hour)},
+			fails: true,
+		},
+		{
+			name: "interrupted",
+			waits: func(w *wire) {
+				w.readWithin(now, time.Hour)
+				w.interrupt()
+			},
+			reads: 1,
+			want:  []time.Time{now.Add(time.Hour), longAgo},
+			fails: true,
+		},
+		{
+			name: "woken",
+			waits: func(w *wire) {
+				w.readWithin(now, time.Hour)
+				w.wake()
+			},
+			reads: 1,
+			want:  []time.Time{now.Add(time.Hour), longAgo},
+			fails: true,
+		},
+		{
+			name: "extended while it waits",
+			waits: func(w *wire) {
+				w.readWithin(now, time.Minute)
+				w.extend = func() time.Time { return now.Add(time.Hour) }
+			},
+			reads: 1,
+			want:  []time.Time{now.Add(time.Minute), now.Add(time.Hour)},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			conn := &timedOut{reads: tc.reads}
+			var w wire
+			w.open(conn)
+			tc.waits(&w)
+			err := w.fill()
+			if tc.fails != errors.Is(err, os.ErrDeadlineExceeded) || !tc.fails && err != nil {
+				t.Errorf("the read ends with %v", err)
+			}
+			if !slices.EqualFunc(conn.deadlines, tc.want, time.Time.Equal) {
+				t.Errorf("deadlines %v, want %v", conn.deadlines, tc.want)
+			}
+		})
+	}
+}
+
+// The connections of one pool do not crowd out those of others.
+func TestBudget(t *testing.T) {
+	budget := NewBudget(8)
+	busy, calm := budget.NewPool(), budget.NewPool()
+	upstreams := []*Upstream{busy.NewUpstream(nil), busy.NewUpstream(nil), calm.NewUpstream(nil)}
+	idle := func(up *Upstream) *backend {
+		near, far := net.Pipe()
+		t.Cleanup(func() { _ = far.Close() })
+		b := &backend{}
+		b.open(near)
+		up.put(b, time.Now())
+		return b
+	}
+	calms := idle(upstreams[2])
+	for range 20 {
+		idle(upstreams[0])
+		idle(upstreams[1])
+	}
+	if n := budget.idle.Load(); n != 8 || busy.waiting() != 7 || calm.waiting() != 1 {
+		t.Errorf("%d connections wait, %d and %d; want 8, 7 and 1", n, busy.waiting(), calm.waiting())
+	}
+	if upstreams[2].take() != calms {
+		t.Error("the only connection of a pool was closed for another's")
+	}
+	for _, up := range upstreams {
+		up.Close()
+	}
+	if n := budget.idle.Load(); n != 0 || busy.waiting() != 0 {
+		t.Errorf("%d connections wait after the end", n)
+	}
+	for range 2 * maxIdle {
+		idle(calm.NewUpstream(nil))
+	}
+	if n := calm.waiting(); n > 8 {
+		t.Errorf("%d connections of one pool wait, want 8 at most", n)
+	}
+}
+
+func TestAPoolHasABoundOfItsOwn(t *testing.T) {
+	pool := NewBudget(10 * maxIdle).NewPool()
+	for range maxIdle + 10 {
+		near, far := net.Pipe()
+		t.Cleanup(func() { _ = far.Close() })
+		b := &backend{}
+		b.open(near)
+		up := pool.NewUpstream(nil)
+		up.put(b, time.Now())
+		t.Cleanup(up.Close)
+	}
+	if n := pool.waiting(); n != maxIdle {
+		t.Errorf("%d connections wait, want %d", n, maxIdle)
+	}
+}
