@@ -28,6 +28,7 @@ type Queue struct {
 	client           *river.Client[*sql.Tx]
 	deliveryAttempts int
 	db               *models.DB
+	rescuer          *rescuer
 }
 
 // Exports is the work behind the export jobs.
@@ -66,7 +67,9 @@ func New(db *models.DB, exports Exports, log *slog.Logger, others ...Kind) (*Que
 			queues[kind.queue] = river.QueueConfig{MaxWorkers: kind.workers}
 		}
 	}
+	rescuer := &rescuer{db: db, id: models.NewWorkerID(), log: log}
 	client, err := river.NewClient(driver(db), &river.Config{
+		ID:                rescuer.id,
 		Logger:            log,
 		Workers:           workers,
 		Queues:            queues,
@@ -77,7 +80,7 @@ func New(db *models.DB, exports Exports, log *slog.Logger, others ...Kind) (*Que
 	if err != nil {
 		return nil, fmt.Errorf("jobs: make the queue: %w", err)
 	}
-	return &Queue{client: client, deliveryAttempts: attempts, db: db}, nil
+	return &Queue{client: client, deliveryAttempts: attempts, db: db, rescuer: rescuer}, nil
 }
 
 func driver(db *models.DB) riverdriver.Driver[*sql.Tx] {
@@ -89,8 +92,11 @@ func driver(db *models.DB) riverdriver.Driver[*sql.Tx] {
 
 // Start begins to work; it returns when the first jobs can be taken.
 func (q *Queue) Start(ctx context.Context) error {
+	if err := q.rescuer.start(ctx); err != nil {
+		return err
+	}
 	if err := q.client.Start(ctx); err != nil {
-		return fmt.Errorf("jobs: start: %w", err)
+		return errors.Join(fmt.Errorf("jobs: start: %w", err), q.rescuer.stop(ctx))
 	}
 	return nil
 }
@@ -99,15 +105,15 @@ func (q *Queue) Start(ctx context.Context) error {
 // when ctx ends; a cancelled job is tried again after the next start.
 func (q *Queue) Stop(ctx context.Context) error {
 	err := q.client.Stop(ctx)
-	if err == nil {
-		return nil
-	}
 	hard, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer stop()
-	if err := q.client.StopAndCancel(hard); err != nil {
-		return fmt.Errorf("jobs: stop: %w", err)
+	if err != nil {
+		err = q.client.StopAndCancel(hard)
 	}
-	return nil
+	if err != nil {
+		err = fmt.Errorf("jobs: stop: %w", err)
+	}
+	return errors.Join(err, q.rescuer.stop(hard))
 }
 
 // logErrors writes the cause of a failed attempt, which River keeps in its table

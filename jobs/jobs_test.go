@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"postern/access"
 	"postern/accounts"
@@ -23,8 +22,6 @@ import (
 	"postern/projects"
 	"postern/testkit/state"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world is the rules over one database and one real queue, on which nobody works
 // unless a test starts it.

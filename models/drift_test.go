@@ -26,7 +26,7 @@ var rows = []any{
 	&models.DataKey{}, &models.Webhook{}, &models.WebhookDelivery{}, &models.AuditChain{},
 	&models.AppClient{}, &models.Provider{}, &models.SigningKey{}, &models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{}, &models.LoginConsent{},
 	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{}, &models.GroupMember{}, &models.GroupGroup{}, &models.DeletedUser{},
-	&models.Product{}, &models.ProjectTenant{}, &models.LimitCount{},
+	&models.Product{}, &models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{},
 }
 
 type column struct {

@@ -1,0 +1,116 @@
+package jobs_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"postern/egress"
+	"postern/jobs"
+	"postern/models"
+	"postern/testkit/state"
+	"postern/webhooks"
+)
+
+// These variables make this test binary a second process that takes jobs and never
+// ends them.
+const (
+	stuckDatabase = "POSTERN_TEST_STUCK_DATABASE"
+	stuckFile     = "POSTERN_TEST_STUCK_FILE"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(stuckFile) == "" && os.Getenv(stuckDatabase) == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	if err := takeJobs(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func takeJobs(ctx context.Context) error {
+	db, err := models.Open(ctx, os.Getenv(stuckDatabase), os.Getenv(stuckFile))
+	if err != nil {
+		return err
+	}
+	queue, err := jobs.New(db, stuck{}, slog.New(slog.DiscardHandler), jobs.Deliveries(stuck{}, atOnce))
+	if err != nil {
+		return err
+	}
+	if err := queue.Start(ctx); err != nil {
+		return err
+	}
+	select {} // until it is killed
+}
+
+// stuck is work that says that it has begun and does not end. It holds nothing but
+// the job.
+type stuck struct{}
+
+func (stuck) Build(context.Context, string, bool) error   { return hang("export") }
+func (stuck) Deliver(context.Context, string, bool) error { return hang("delivery") }
+func (stuck) Upkeep(context.Context) error                { return nil }
+
+func hang(kind string) error {
+	fmt.Println(kind)
+	select {}
+}
+
+// A process that is killed after it took a job, and before it could write anything
+// about it, leaves the job to the others.
+func TestJobsOfAKilledProcessAreTakenOver(t *testing.T) {
+	run := func(t *testing.T, database, file string) {
+		db, err := models.Open(t.Context(), database, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		o := newOffice(t, db, egress.Options{LoopbackAllowed: true})
+		receiver := newReceiver(t)
+		hook, _ := o.listen(t, receiver.URL, webhooks.KeyFrozen)
+		export := o.request(t, o.ana, o.project.Project.ID)
+		o.freeze(t)
+		killHolding(t, database, file, "export", "delivery")
+
+		o.work(t)
+		receiver.wait(t, 1)
+		o.waitState(t, hook.ID, webhooks.Delivered)
+		o.waitReady(t, o.ana, export)
+	}
+	t.Run("sqlite", func(t *testing.T) { run(t, "", state.SQLite(t)) })
+	t.Run("postgres", func(t *testing.T) { run(t, state.Postgres(t), "") })
+}
+
+// killHolding kills a second process once it has taken a job of each kind.
+func killHolding(t *testing.T, database, file string, kinds ...string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0])
+	c.Env = append(os.Environ(), stuckDatabase+"="+database, stuckFile+"="+file)
+	c.Stderr = t.Output()
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	taken := map[string]bool{}
+	for lines := bufio.NewScanner(out); len(taken) < len(kinds) && lines.Scan(); {
+		taken[lines.Text()] = true
+	}
+	if len(taken) < len(kinds) {
+		t.Errorf("the second process took %v, want %v", taken, kinds)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = c.Wait() // that it was killed
+}

@@ -1,0 +1,77 @@
+package models
+
+import (
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"postern/migrations"
+)
+
+// Worker is a row of workers: a process that works on jobs, and when it last said
+// that it is alive, by the database's clock.
+type Worker struct {
+	ID     string `gorm:"primaryKey"`
+	SeenAt time.Time
+}
+
+// workerPrefix tells workers with a row from processes of earlier releases.
+const workerPrefix = "wrk"
+
+// NewWorkerID makes an id for a worker.
+func NewWorkerID() string { return NewID(workerPrefix) }
+
+// clock is the time that all replicas have in common.
+func (t *Tx) clock() (now time.Time, err error) {
+	if t.dialect == migrations.SQLite {
+		return Now(), nil
+	}
+	return now, t.db.Raw("SELECT now()").Scan(&now).Error
+}
+
+// WorkerAlive notes that a worker is alive, and forgets those that have long been
+// dead.
+func (t *Tx) WorkerAlive(id string) error {
+	now, err := t.clock()
+	if err != nil {
+		return err
+	}
+	err = t.db.Exec("INSERT INTO workers (id, seen_at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at", id, now).Error
+	if err != nil {
+		return fmt.Errorf("models: note that a worker is alive: %w", err)
+	}
+	return t.db.Where("seen_at < ?", now.Add(-time.Hour)).Delete(&Worker{}).Error
+}
+
+// DeleteWorker forgets a worker that has ended.
+func (t *Tx) DeleteWorker(id string) error { return t.db.Where("id = ?", id).Delete(&Worker{}).Error }
+
+// DeleteOtherWorkers forgets all workers but one. Only the sole user of a database
+// may call it.
+func (t *Tx) DeleteOtherWorkers(id string) error {
+	return t.db.Where("id <> ?", id).Delete(&Worker{}).Error
+}
+
+// RescueJobs makes the jobs available again that a worker held which was not seen
+// for the time given, and returns how many there were. What it was doing may have
+// been done in part: every job can run twice.
+func (t *Tx) RescueJobs(deadAfter time.Duration) (int64, error) {
+	now, err := t.clock()
+	if err != nil {
+		return 0, err
+	}
+	holder, most := "attempted_by[array_upper(attempted_by, 1)]", "greatest"
+	at := gorm.Expr("now()")
+	if t.dialect == migrations.SQLite {
+		holder, most = "json_extract(attempted_by, '$[#-1]')", "max"
+		at = gorm.Expr("datetime('now', 'subsec')")
+	}
+	res := t.db.Exec("UPDATE river_job SET state = 'available', scheduled_at = ?, max_attempts = "+most+"(max_attempts, attempt + 1) "+
+		"WHERE state = 'running' AND substr("+holder+", 1, ?) = ? AND "+holder+" NOT IN (SELECT id FROM workers WHERE seen_at > ?)",
+		at, len(workerPrefix)+1, workerPrefix+"_", now.Add(-deadAfter))
+	if res.Error != nil {
+		return 0, fmt.Errorf("models: rescue jobs: %w", res.Error)
+	}
+	return res.RowsAffected, nil
+}
