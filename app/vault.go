@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"postern/config"
@@ -28,10 +29,35 @@ func openVault(ctx context.Context, c config.Config, db *models.DB) (*secrets.Va
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
-	if err := rewrap(ctx, vault, db); err != nil {
-		return nil, fmt.Errorf("the secrets in the database cannot be opened with the key of %s (%w): put the key back with which they were sealed", from, err)
+	err = rewrap(ctx, vault, db)
+	if err == nil {
+		err = markDatabase(ctx, vault, db)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the secrets in the database cannot be opened with the key of %s (%w): "+
+			"give every replica the same POSTERN_SECRETS_KEY, or put the key back with which they were sealed", from, err)
 	}
 	return vault, nil
+}
+
+// markDatabase leaves a mark made with the key in a database that has none, and checks
+// it with the key. Of replicas that start at once on an empty database with different
+// keys one wins; the others, which would split what is sealed, are refused.
+func markDatabase(ctx context.Context, vault *secrets.Vault, db *models.DB) error {
+	mark, err := db.Read(ctx).DataKeyByID(secrets.MarkID)
+	if errors.Is(err, models.ErrNotFound) {
+		if mark, err = vault.Mark(); err != nil {
+			return err
+		}
+		err = db.Write(ctx, func(tx *models.Tx) error { return tx.InsertDataKey(mark) })
+		if errors.Is(err, models.ErrDuplicate) {
+			mark, err = db.Read(ctx).DataKeyByID(secrets.MarkID)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return vault.Check(mark)
 }
 
 func rewrap(ctx context.Context, vault *secrets.Vault, db *models.DB) error {

@@ -2,13 +2,19 @@ package app_test
 
 import (
 	"encoding/base64"
+	"fmt"
+	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
+	"postern/app"
 	"postern/config"
 	"postern/models"
 	"postern/secrets"
+	"postern/testkit"
+	"postern/testkit/state"
 )
 
 var sealedAt = secrets.Place{Table: "t", Row: "1", Column: "c"}
@@ -39,6 +45,62 @@ func TestKeyOfSecretsAtRest(t *testing.T) {
 	c.SecretsKey = "nonsense"
 	if text := refused(t, c); strings.Contains(text, "nonsense") {
 		t.Errorf("the error repeats the key: %q", text)
+	}
+}
+
+// Replicas with a key file each start on a database without secrets, too.
+func TestNew_SecretsKeyOfAnotherReplica(t *testing.T) {
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		first := settings(t.TempDir(), databaseURL)
+		other := settings(t.TempDir(), databaseURL)
+		if databaseURL == "" {
+			other.DataDir = first.DataDir
+			other.SecretsKey = secrets.Secret(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("o", secrets.KeySize))))
+		}
+		started(t, first)
+		if text := refused(t, other); !strings.Contains(text, "POSTERN_SECRETS_KEY") {
+			t.Errorf("a replica with another key is refused with %q", text)
+		}
+		made, err := os.ReadFile(first.SecretsKeyFile())
+		if err != nil {
+			t.Fatal(err)
+		}
+		added := secrets.Secret(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", secrets.KeySize))))
+		first.SecretsKey = secrets.Secret(made) + "," + added // added at the end, then in front, then alone
+		started(t, first)
+		other.SecretsKey = added + "," + secrets.Secret(made)
+		started(t, other)
+		started(t, first)
+		started(t, other)
+		first.SecretsKey = added
+		started(t, first)
+		first.SecretsKey = ""
+		if text := refused(t, first); !strings.Contains(text, first.SecretsKeyFile()) {
+			t.Errorf("the key that was replaced is refused with %q", text)
+		}
+	})
+}
+
+// Of two that mark an empty database at once, one key remains.
+func TestNew_SecretsKeysAtOnce(t *testing.T) {
+	databaseURL := state.Postgres(t)
+	var errs [2]error
+	var wg sync.WaitGroup
+	for i := range errs {
+		c := settings(t.TempDir(), databaseURL)
+		wg.Go(func() {
+			a, err := app.New(t.Context(), c, "test", slog.New(slog.DiscardHandler))
+			if err == nil {
+				err = a.Close()
+			} else {
+				err = fmt.Errorf("refused: %w", err)
+			}
+			errs[i] = err
+		})
+	}
+	wg.Wait()
+	if (errs[0] == nil) == (errs[1] == nil) {
+		t.Errorf("%v and %v, want one refused", errs[0], errs[1])
 	}
 }
 

@@ -51,6 +51,12 @@ func (t *Tx) AddDataKey(team string, wrap func(id string) ([]byte, error)) (secr
 	return row.key(), t.Insert(&row)
 }
 
+// InsertDataKey keeps a data key that has its id already. It fails with ErrDuplicate
+// where that id is taken.
+func (t *Tx) InsertDataKey(key secrets.DataKey) error {
+	return t.Insert(&DataKey{ID: key.ID, TeamID: key.Team, Wrapped: key.Wrapped, CreatedAt: Now()})
+}
+
 // DataKeys lists at most limit data keys of all teams by id, after the id given.
 func (t *Tx) DataKeys(after string, limit int) ([]secrets.DataKey, error) {
 	var rows []DataKey

@@ -191,6 +191,21 @@ func wrapped(id string) []byte {
 	return Place{Table: "data_keys", Row: id, Column: "wrapped"}.associatedData()
 }
 
+// MarkID is the id of the mark of a database, which sorts before those of all data keys.
+const MarkID = "dek_0"
+
+// Mark makes a data key that seals nothing. It is kept from the first start on, so that
+// a replica with other key-encryption keys is found out before it seals anything.
+func (v *Vault) Mark() (DataKey, error) {
+	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		return DataKey{}, err
+	}
+	out := DataKey{ID: MarkID}
+	out.Wrapped, err = v.wrap(handle, out.ID)
+	return out, err
+}
+
 // Check tells whether a data key can be unwrapped.
 func (v *Vault) Check(key DataKey) error {
 	_, err := v.handle(key)
