@@ -188,16 +188,16 @@ func (c *fastCall) RequestHead(dst []byte) []byte {
 		f := &r.Fields[i]
 		switch {
 		case len(f.Name) == len("Cookie") && strings.EqualFold(f.Name, "Cookie"):
-			if own := policy.WithoutControlCookies(f.Value); own != "" {
+			if own := policy.WithoutControlCookies(f.Value); own != "" || f.Value == "" {
 				dst = engine.AppendField(dst, f.Name, own)
 			}
 		case c.upstream.replaces(f.Name):
 		case !keepsOut(f.Name, c.stripKey):
 			dst = engine.AppendField(dst, f.Name, f.Value)
 		case forwardedFor == "" && strings.EqualFold(f.Name, "X-Forwarded-For"):
-			forwardedFor = f.Value
+			forwardedFor = f.Value + ", "
 		case via == "" && strings.EqualFold(f.Name, "Via"):
-			via = f.Value
+			via = f.Value + ", "
 		}
 	}
 	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
@@ -213,15 +213,20 @@ func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	if !interim {
 		named = namedInConnection(r.Fields)
 	}
-	via, edits := "", c.edits()
+	via, typed, edits := "", r.Status == 304, c.edits()
 	for i := range r.Fields {
 		switch f := &r.Fields[i]; {
-		case isHopByHop(f.Name) || named != nil && isNamed(named, f.Name) || refusesCookie(f.Name, f.Value):
+		case isHopByHop(f.Name) || steersProxy(f.Name) || named != nil && isNamed(named, f.Name) || refusesCookie(f.Name, f.Value):
 		case edits && c.withheld(f.Name):
 		case !interim && len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via"):
 			via += f.Value + ", "
-		case r.Status == 304 && len(f.Name) == len("Content-Type") && strings.EqualFold(f.Name, "Content-Type"):
-			// It would describe a body that is not there; net/http leaves it out too.
+		case !interim && len(f.Name) == len("Content-Type") && strings.EqualFold(f.Name, "Content-Type"):
+			// Of a 304 it would describe a body that is not there, and net/http leaves it
+			// out too; of two, two readers could take either.
+			if !typed && f.Value != "" {
+				dst = engine.AppendField(dst, f.Name, f.Value)
+			}
+			typed = true
 		default:
 			dst = engine.AppendField(dst, f.Name, f.Value)
 		}

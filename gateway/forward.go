@@ -29,7 +29,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, policy.ErrAboveRoot):
 		refuse(w, r, policy.BadPath)
 		return
-	case err != nil, r.ProtoMajor == 2 && !isStrictHTTP2(r):
+	case err != nil, !engine.IsMethod(r.Method), r.ProtoMajor == 2 && !isStrictHTTP2(r):
 		refuse(w, r, policy.BadRequest)
 		return
 	}
@@ -214,7 +214,7 @@ func (c *slowCall) interim(from *engine.Response) error {
 	}
 	to := c.w.Header()
 	for _, f := range from.Fields {
-		if !isHopByHop(f.Name) && !refusesCookie(f.Name, f.Value) && !(c.edits() && c.withheld(f.Name)) {
+		if !isHopByHop(f.Name) && !steersProxy(f.Name) && !refusesCookie(f.Name, f.Value) && !(c.edits() && c.withheld(f.Name)) {
 			to.Add(f.Name, f.Value)
 		}
 	}

@@ -31,7 +31,7 @@ var (
 // removed, then ours is set, so that no Connection line can remove it again.
 func (c *slowCall) rewriteRequest(stripKey, upgrade bool) {
 	h := c.r.Header
-	forwardedFor, via := first(h["X-Forwarded-For"]), first(h["Via"])
+	forwardedFor, via := listBegun(h["X-Forwarded-For"]), listBegun(h["Via"])
 	trailersWanted := hasToken(h["Te"], "trailers")
 	removeNamed(h)
 	for name := range h {
@@ -74,16 +74,20 @@ func (c *slowCall) setIdentity(h http.Header) {
 // How many headers of ours a request can get.
 const forwardedHeaders, identityHeaders = 8, 9
 
+// listBegun returns the first line with the comma that another entry is appended
+// after, "" without any line. An empty line is one: Kong appends to it as well.
+func listBegun(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[0] + ", "
+}
+
 // forwarded sets what Kong sets (kong/runloop/handler.lua, access.before): of the
 // caller's own headers only the first line of X-Forwarded-For and of Via counts,
-// and is appended to. What a trusted proxy says of its caller's way is passed on.
+// and is appended to: both are given with the comma behind them. What a trusted
+// proxy says of its caller's way is passed on.
 func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value string)) {
-	if forwardedFor != "" {
-		forwardedFor += ", "
-	}
-	if via != "" {
-		via += ", "
-	}
 	set("X-Forwarded-For", forwardedFor+c.conn.hop)
 	set("X-Forwarded-Proto", c.said("X-Forwarded-Proto", c.conn.scheme))
 	set("X-Forwarded-Host", c.said("X-Forwarded-Host", c.host))
@@ -164,7 +168,10 @@ func removeNamed(h http.Header) {
 			continue
 		}
 		for name := range strings.SplitSeq(line, ",") {
-			delete(h, textproto.CanonicalMIMEHeaderKey(textproto.TrimString(name)))
+			// The length frames the message, whatever the sender says that it is about.
+			if name = textproto.CanonicalMIMEHeaderKey(textproto.TrimString(name)); name != "Content-Length" {
+				delete(h, name)
+			}
 		}
 	}
 }
@@ -180,6 +187,26 @@ func isHopByHop(name string) bool {
 		return strings.EqualFold(name, "Proxy-Connection")
 	case len("Transfer-Encoding"):
 		return strings.EqualFold(name, "Transfer-Encoding")
+	}
+	return false
+}
+
+// steersProxy reports whether a field of an answer is an instruction to an nginx in
+// front of the upstream. nginx never passes these on (ngx_http_proxy_hide_headers):
+// another nginx in front of us would obey them, and X-Accel-Redirect opens its
+// internal locations.
+func steersProxy(name string) bool {
+	switch len(name) {
+	case len("X-Pad"):
+		return strings.EqualFold(name, "X-Pad")
+	case len("X-Accel-Expires"):
+		return strings.EqualFold(name, "X-Accel-Expires") || strings.EqualFold(name, "X-Accel-Charset")
+	case len("X-Accel-Redirect"):
+		return strings.EqualFold(name, "X-Accel-Redirect")
+	case len("X-Accel-Buffering"):
+		return strings.EqualFold(name, "X-Accel-Buffering")
+	case len("X-Accel-Limit-Rate"):
+		return strings.EqualFold(name, "X-Accel-Limit-Rate")
 	}
 	return false
 }
@@ -227,8 +254,8 @@ func keepOwnCookies(h http.Header) {
 	lines := h["Cookie"]
 	kept := lines[:0]
 	for _, line := range lines {
-		if line = policy.WithoutControlCookies(line); line != "" {
-			kept = append(kept, line)
+		if own := policy.WithoutControlCookies(line); own != "" || line == "" {
+			kept = append(kept, own)
 		}
 	}
 	if len(lines) > 0 {
@@ -263,12 +290,13 @@ func hasToken(lines []string, token string) bool {
 	return false
 }
 
-// wantsWebSocket tells a WebSocket handshake (RFC 6455 section 4.2.1). It is
-// the one upgrade that is carried, as on Kong: h2c would hide requests from us.
+// wantsWebSocket reports whether a request asks for a WebSocket. It is the one
+// upgrade that is carried: h2c would hide requests from us. As on Kong the Upgrade
+// field alone decides (kong/runloop/handler.lua, access.before). What else RFC 6455
+// section 4.2.1 asks of a handshake, the method and Connection, the upstream checks;
+// nothing of another caller's is on the connection when it answers 101.
 func wantsWebSocket(r *http.Request) bool {
-	upgrade := r.Header["Upgrade"]
-	return len(upgrade) == 1 && strings.EqualFold(upgrade[0], "websocket") &&
-		r.ProtoAtLeast(1, 1) && r.Method == http.MethodGet && hasToken(r.Header["Connection"], "upgrade")
+	return r.ProtoMajor == 1 && strings.EqualFold(first(r.Header["Upgrade"]), "websocket")
 }
 
 // rewriteResponse moves the upstream's header into the caller's, without what
@@ -277,12 +305,14 @@ func wantsWebSocket(r *http.Request) bool {
 func rewriteResponse(to, from http.Header) {
 	removeNamed(from)
 	for name, lines := range from {
-		if lines = withoutPlanted(name, lines); !isHopByHop(name) && len(lines) > 0 {
+		if lines = withoutPlanted(name, lines); !isHopByHop(name) && !steersProxy(name) && len(lines) > 0 {
 			to[name] = lines
 		}
 	}
-	if _, sent := from["Content-Type"]; !sent {
+	if lines := from["Content-Type"]; first(lines) == "" {
 		to["Content-Type"] = nil // or net/http would guess one
+	} else {
+		to["Content-Type"] = lines[:1] // two readers could take two of them for the one
 	}
 	if via := from["Via"]; len(via) > 0 {
 		to["Via"] = []string{strings.Join(via, ", ") + ", 1.1 " + pseudonym}

@@ -75,7 +75,7 @@ func cutLine(s string) (line, rest string, v verdict) {
 func (r *Request) requestLine(line string) bool {
 	method, rest, ok := strings.Cut(line, " ")
 	target, ok2 := strings.CutSuffix(rest, " HTTP/1.1")
-	if !ok || !ok2 || !isToken(method) || len(target) == 0 || target[0] != '/' || !all(target, targetBytes) {
+	if !ok || !ok2 || !IsMethod(method) || len(target) == 0 || target[0] != '/' || !all(target, targetBytes) {
 		return false
 	}
 	r.Method, r.Target = method, target
@@ -175,6 +175,11 @@ func digits(s string) (int64, bool) {
 
 func isToken(s string) bool { return s != "" && all(s, tokenBytes) }
 
+// IsMethod reports whether a method is one that nginx reads: capital letters, - and _
+// (ngx_http_parse_request_line). Every method in use is; the other tokens of RFC 9110
+// section 9.1 are answered 400 on the exported gateway.
+func IsMethod(s string) bool { return s != "" && all(s, methodBytes) }
+
 func all(s string, set *[256]bool) bool {
 	for i := range len(s) {
 		if !set[s[i]] {
@@ -189,6 +194,7 @@ func all(s string, set *[256]bool) bool {
 var (
 	letters     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	tokenBytes  = byteSet(func(c int) bool { return c < 0x80 && strings.IndexByte(letters+"!#$%&'*+-.^_`|~", byte(c)) >= 0 })
+	methodBytes = byteSet(func(c int) bool { return c >= 'A' && c <= 'Z' || c == '-' || c == '_' })
 	valueBytes  = byteSet(func(c int) bool { return c == '\t' || c >= 0x20 && c != 0x7f })
 	targetBytes = byteSet(func(c int) bool { return c > 0x20 && c < 0x7f && c != '#' })
 	hostBytes   = byteSet(func(c int) bool { return c < 0x80 && strings.IndexByte(letters+"-._:[]", byte(c)) >= 0 })

@@ -1,0 +1,161 @@
+package scripted
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Script is one answer. Its body comes in pieces; the first leaves together with
+// the head, as most servers send them.
+type Script struct {
+	Name       string
+	Interim    []string // whole 1xx answers before the final one
+	Head       string   // status line and fields; lines end in LF here and in CRLF on the wire
+	Body       []string
+	BareLF     bool // LF on the wire too
+	SlowHead   bool // the head comes in two pieces
+	BodyToHead bool // HEAD is answered with the body as well
+	Early      bool // answered before the body of the request is read
+	Ends       bool // the connection ends with the answer
+}
+
+// sized adds the length of the body.
+func sized(s Script) Script {
+	n := 0
+	for _, piece := range s.Body {
+		n += len(piece)
+	}
+	s.Head += fmt.Sprintf("\nContent-Length: %d", n)
+	return s
+}
+
+const ok = "HTTP/1.1 200 OK"
+
+// with is a 200 with these fields and a short body.
+func with(name string, fields ...string) Script {
+	return sized(Script{Name: name, Head: strings.Join(append([]string{ok}, fields...), "\n"), Body: []string{"answer"}})
+}
+
+// Scripts returns every script. The groups beside it return a part.
+func Scripts() []Script {
+	var out []Script
+	for _, group := range []func() []Script{
+		Interims, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies, Fields, HopFields, Statuses,
+		RepeatedFields, NamedLengths, ProxyConnections, DescribedAbsences, Framings, Trailers, Surpluses, Truncations, BadChunks, BadLengths,
+		AmbiguousLengths, BadFields, OddFields, OddStatusLines, Timings, Absences,
+	} {
+		out = append(out, group()...)
+	}
+	return out
+}
+
+// Interims are answers with 1xx answers before them (RFC 9110, 15.2).
+func Interims() []Script {
+	const (
+		goOn       = "HTTP/1.1 100 Continue\r\n\r\n"
+		processing = "HTTP/1.1 102 Processing\r\n\r\n"
+		hints      = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
+		unknown    = "HTTP/1.1 199 Unknown\r\nX-Interim: 1\r\n\r\n"
+	)
+	interim := func(name string, answers ...string) Script {
+		s := with("interim-"+name, "X-Final: 1")
+		s.Interim = answers
+		return s
+	}
+	return []Script{
+		interim("100", goOn),
+		interim("102", processing),
+		interim("103", hints),
+		interim("199", unknown),
+		interim("100-103", goOn, hints),
+		interim("103-103", hints, hints),
+		interim("102-103-199", processing, hints, unknown),
+		interim("103-at-once", hints+hints),
+		{Name: "interim-100-end", Interim: []string{goOn}, Ends: true},
+	}
+}
+
+// UnaskedSwitches are 101 answers to requests that may not have asked for any.
+func UnaskedSwitches() []Script {
+	return []Script{
+		{Name: "switch-h2c", Head: "HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: h2c", Ends: true},
+		{Name: "switch-websocket", Head: "HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: websocket", Ends: true},
+		{Name: "switch-bare", Head: "HTTP/1.1 101 Switching Protocols", Ends: true},
+	}
+}
+
+// LargeHeads have 5 to 60 KB, in one line or in many.
+func LargeHeads() []Script {
+	var out []Script
+	for _, kilobytes := range []int{3, 5, 8, 12, 16, 24, 32, 48, 60} {
+		size := kilobytes << 10
+		lines := make([]string, size/128)
+		for i := range lines {
+			lines[i] = fmt.Sprintf("X-Line-%03d: %s", i, strings.Repeat("x", 110))
+		}
+		out = append(out,
+			with(fmt.Sprintf("head-%dk", kilobytes), "X-Large: "+strings.Repeat("y", size)),
+			with(fmt.Sprintf("head-%dk-lines", kilobytes), lines...))
+	}
+	return append(out,
+		with("head-same-name", strings.Split(strings.TrimSuffix(strings.Repeat("X-Same: z\n", 200), "\n"), "\n")...),
+		with("head-7k-five", strings.Split(strings.TrimSuffix(strings.Repeat("X-Seven: "+strings.Repeat("7", 7<<10)+"\n", 5), "\n"), "\n")...))
+}
+
+// Accelerations are fields by which an upstream steers nginx.
+func Accelerations() []Script {
+	return []Script{
+		with("accel-redirect", "X-Accel-Redirect: /1.0.0/prod/elsewhere"),
+		with("accel-redirect-absolute", "X-Accel-Redirect: http://127.0.0.1:1/"),
+		with("accel-redirect-named", "X-Accel-Redirect: @kong_upstream"),
+		with("accel-buffering-no", "X-Accel-Buffering: no"),
+		with("accel-buffering-yes", "X-Accel-Buffering: yes"),
+		with("accel-expires", "X-Accel-Expires: 10"),
+		with("accel-limit-rate", "X-Accel-Limit-Rate: 1"),
+		with("accel-charset", "X-Accel-Charset: latin1", "Content-Type: text/plain"),
+		with("accel-lower-case", "x-accel-redirect: /x", "x-accel-buffering: no"),
+		with("accel-unknown", "X-Accel-Other: 1"),
+		with("accel-sendfile", "X-Sendfile: /etc/passwd"),
+		with("accel-pad", "X-Pad: avoid browser bug"),
+	}
+}
+
+// ContentTypes are usual, odd and missing ones.
+func ContentTypes() []Script {
+	values := []string{
+		"text/plain", "text/html", "text/css", "text/xml", "application/json", "application/javascript", "TEXT/PLAIN", "text/plain;",
+		"text/plain; charset=utf-8", "text/plain; charset=iso-8859-1", `text/html; charset="UTF-8"`, "text/plain;charset=", "weird",
+		"application/vnd.example+json; version=2", "multipart/mixed; boundary=x", "a/b/c", "image/svg+xml", "text/event-stream", "text/plain, text/html",
+	}
+	out := []Script{with("type-none"), with("type-empty", "Content-Type:"), with("type-twice", "Content-Type: text/plain", "Content-Type: text/html")}
+	for i, value := range values {
+		out = append(out, with(fmt.Sprintf("type-%02d", i), "Content-Type: "+value))
+	}
+	return out
+}
+
+// Cookies are set by the upstream for itself.
+func Cookies() []Script {
+	return []Script{
+		with("cookie", "Set-Cookie: a=1; Path=/; HttpOnly"),
+		with("cookie-many", "Set-Cookie: a=1", "Set-Cookie: b=2; Expires=Wed, 21 Oct 2037 07:28:00 GMT", "Set-Cookie: c=3, d=4", "set-cookie: a=5"),
+		with("cookie-long", "Set-Cookie: a="+strings.Repeat("c", 4000)),
+		with("cookie-odd", "Set-Cookie: =nameless", "Set-Cookie:", "Set-Cookie: \"quoted\"=x; SameSite=None; Secure"),
+		with("cookie-near-ours", "Set-Cookie: posterns=1", "Set-Cookie: my-postern=1", "Set-Cookie: Postern=1"),
+	}
+}
+
+// ControlCookies are the dashboard's, which no upstream may set.
+func ControlCookies() []Script {
+	return []Script{
+		with("control-cookie", "Set-Cookie: postern=1; Path=/"),
+		with("control-cookie-beside", "Set-Cookie: a=1", "Set-Cookie: __Host-postern-x=1; Secure; Path=/", "Set-Cookie: b=2"),
+		with("control-cookie-nameless", "Set-Cookie: =postern=1"),
+	}
+}
+
+func sorted(scripts []Script) []Script {
+	slices.SortFunc(scripts, func(a, b Script) int { return strings.Compare(a.Name, b.Name) })
+	return scripts
+}
