@@ -7,97 +7,38 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"postern/testkit/scripted"
 )
 
-// seen is a request as the upstream got it.
-type seen struct {
-	Method, Target, Host string
-	Headers, Trailers    http.Header
-	Body                 string
-	Length               int64
-	Encoding             []string
-}
+// seen is a request as the upstream received it.
+type seen = scripted.Request
 
-// upstream remembers what reaches it, answers 200, and echoes after a WebSocket
-// handshake.
+// upstream is what both gateways forward to: one listener for each kind of
+// environment, whose requests are taken together.
 type upstream struct {
-	url string
-
-	mu   sync.Mutex
-	last []seen
+	url    string // of the plain one
+	secure *secureUpstreams
+	plain  *scripted.Upstream
 }
 
 func newUpstream(t *testing.T) *upstream {
 	t.Helper()
-	u := &upstream{}
-	server := httptest.NewServer(u)
-	t.Cleanup(server.Close)
-	u.url = server.URL
-	return u
+	plain := scripted.Start(t, nil)
+	return &upstream{url: plain.URL, plain: plain}
 }
 
-func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	u.mu.Lock()
-	u.last = append(u.last, seen{
-		Method: r.Method, Target: r.RequestURI, Host: r.Host, Headers: r.Header.Clone(), Trailers: r.Trailer,
-		Body: string(body), Length: r.ContentLength, Encoding: r.TransferEncoding,
-	})
-	u.mu.Unlock()
-	if r.Header.Get("Upgrade") == "websocket" {
-		echo(w)
-		return
-	}
-	w.Header().Set("X-From", "upstream")
-	if r.Header.Get("X-Tell") == "limits" {
-		w.Header().Set("RateLimit-Limit", "7")
-		w.Header().Add("X-RateLimit-Remaining-Second", "7")
-		w.Header().Add("X-RateLimit-Remaining-Second", "8")
-	}
-	_, _ = io.WriteString(w, `{"answer":"of the upstream"}`)
-}
-
-func echo(w http.ResponseWriter) {
-	conn, rw, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	defer conn.Close()
-	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-	_, _ = io.Copy(conn, rw)
-}
-
-// take gives what came since the last call.
+// take returns what was received since the last call.
 func (u *upstream) take() []seen {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	out := u.last
-	u.last = nil
+	out := u.plain.Take()
+	if u.secure != nil {
+		out = append(out, u.secure.take()...)
+	}
 	return out
-}
-
-// outcome is everything a case led to.
-type outcome struct {
-	Status        int
-	Body          string
-	Code          string // of a JSON body
-	Challenge     string // WWW-Authenticate
-	ContentType   string
-	Limits        map[string]string // headers that tell where the caller stands
-	Seen          []seen
-	Echo          string
-	ConnectionErr string
 }
 
 // peer is a gateway under test.
@@ -107,7 +48,14 @@ type peer struct {
 	up   *upstream
 }
 
-const patience = 20 * time.Second
+// patience bounds an exchange. One whose difference the ledger declares may be
+// that a gateway never answers.
+func (c Case) patience() time.Duration {
+	if len(c.Differs) > 0 {
+		return 4 * time.Second
+	}
+	return 20 * time.Second
+}
 
 // send carries out a case and says what reached the upstream.
 func (p *peer) send(c Case) outcome {
@@ -121,7 +69,7 @@ func (p *peer) send(c Case) outcome {
 
 // exchange carries out a case over a connection of its own.
 func (p *peer) exchange(c Case) (out outcome) {
-	dialer := net.Dialer{Timeout: patience}
+	dialer := net.Dialer{Timeout: c.patience()}
 	if c.From != "" {
 		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(c.From)}
 	}
@@ -130,29 +78,87 @@ func (p *peer) exchange(c Case) (out outcome) {
 		return outcome{ConnectionErr: err.Error()}
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(c.patience()))
 	go func() { _, _ = io.WriteString(conn, c.Request) }() // a refused body may never be read
 	method, _, _ := strings.Cut(c.Request, " ")
 	in := bufio.NewReader(conn)
-	response, err := readFinal(in, method)
+	response, interim, err := readFinal(in, method)
 	if err != nil {
-		return outcome{ConnectionErr: "no answer"}
+		return outcome{ConnectionErr: "no answer", Interim: interim}
 	}
-	out = outcome{Limits: limitsTold(response.Header), Status: response.StatusCode, Challenge: response.Header.Get("WWW-Authenticate"), ContentType: response.Header.Get("Content-Type")}
+	out = outcome{
+		Limits:      limitsTold(response.Header),
+		Status:      response.StatusCode,
+		Challenge:   response.Header.Get("WWW-Authenticate"),
+		ContentType: response.Header.Get("Content-Type"),
+		Answer:      answerFields(response.Header),
+		Framing:     framingOf(response),
+		Interim:     interim,
+	}
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		out.Echo = tunnel(conn, in, c.Tunnel)
-	} else if body, err := io.ReadAll(response.Body); err != nil {
+		return out
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
 		out.ConnectionErr = "broken body"
-	} else {
-		out.Body = string(body)
-		var parsed struct {
-			Code string `json:"code"`
-		}
-		if json.Unmarshal(body, &parsed) == nil {
-			out.Code = parsed.Code
+	}
+	out.Body, out.Trailers = string(body), sentTrailers(response.Trailer)
+	var parsed struct {
+		Code string `json:"code"`
+	}
+	if json.Unmarshal(body, &parsed) == nil {
+		out.Code = parsed.Code
+	}
+	return out
+}
+
+// answerFields are the fields of an answer that every gateway must pass on alike:
+// not those about the caller's connection, the limits, which are compared apart,
+// nor the moment.
+func answerFields(h http.Header) http.Header {
+	out := http.Header{}
+	for name, lines := range h {
+		switch {
+		case name == "Connection", name == "Keep-Alive", name == "Retry-After" && isLimit(h), strings.Contains(name, "Ratelimit-"):
+		case name == "Date" && isNow(lines):
+		default:
+			out[name] = lines
 		}
 	}
 	return out
+}
+
+// sentTrailers are those that came; others may have been announced.
+func sentTrailers(trailers http.Header) http.Header {
+	var out http.Header
+	for name, lines := range trailers {
+		if len(lines) > 0 {
+			if out == nil {
+				out = http.Header{}
+			}
+			out[name] = lines
+		}
+	}
+	return out
+}
+
+func isLimit(h http.Header) bool { return h.Get("RateLimit-Reset") != "" }
+
+// isNow reports whether a Date is the gateway's own.
+func isNow(lines []string) bool {
+	date, err := http.ParseTime(strings.Join(lines, ", "))
+	return err == nil && time.Since(date).Abs() < time.Hour
+}
+
+func framingOf(r *http.Response) string {
+	switch {
+	case len(r.TransferEncoding) > 0:
+		return strings.Join(r.TransferEncoding, ", ")
+	case r.ContentLength >= 0:
+		return fmt.Sprintf("length %d", r.ContentLength)
+	}
+	return "until the end"
 }
 
 // limitsTold are the headers on limits but for the seconds that are left, in
@@ -172,13 +178,15 @@ func limitsTold(h http.Header) map[string]string {
 	return told
 }
 
-// readFinal skips 1xx answers but 101.
-func readFinal(in *bufio.Reader, method string) (*http.Response, error) {
+// readFinal reads up to the final answer and returns the statuses of the others.
+// A 101 is final.
+func readFinal(in *bufio.Reader, method string) (final *http.Response, interim []int, err error) {
 	for {
 		response, err := http.ReadResponse(in, &http.Request{Method: method})
 		if err != nil || response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {
-			return response, err
+			return response, interim, err
 		}
+		interim = append(interim, response.StatusCode)
 	}
 }
 

@@ -107,7 +107,7 @@ func TestConformanceKeysStayOutOfLogs(t *testing.T) {
 	for name, buffering := range map[string]string{"as exported": "false", "with buffering": "true"} {
 		t.Run(name, func(t *testing.T) {
 			up := newUpstream(t)
-			project := Project(up.url)
+			project := Project(up)
 			project.Versions = append(project.Versions, snapshot.Version{
 				ID: "ver_8", Name: "zlost", Access: project.Versions[0].Access,
 				Environments: []snapshot.Environment{{ID: "env_8", Name: "prod", Target: "http://nobody.invalid"}},

@@ -23,9 +23,11 @@ import (
 // the foreground until it is sent SIGTERM. tools/kong-docker is one.
 func TestConformanceWithKong(t *testing.T) {
 	up := newUpstream(t)
+	up.secure = newSecureUpstreams(t)
+	folder := export(t, up)
 	postern := startPostern(t, up)
-	kong, _ := startKong(t, export(t, up), up)
-	run(t, Corpus(), postern, kong)
+	kong, _ := startKong(t, folder, up, "KONG_NGINX_PROXY_PROXY_SSL_TRUSTED_CERTIFICATE="+up.secure.file)
+	run(t, Corpus(), declarations(t, folder), postern, kong)
 }
 
 // A project with attacks in every free text boots, lets its keys in, and shows

@@ -3,6 +3,7 @@ package conformance
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/tls"
 	"io"
 	"log/slog"
 	"net"
@@ -35,7 +36,7 @@ func (t keyTable) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
 // startPostern serves the sample project.
 func startPostern(t *testing.T, up *upstream) *peer {
 	t.Helper()
-	return startPosternOf(t, up, Project(up.url), sample.Keys())
+	return startPosternOf(t, up, Project(up), sample.Keys())
 }
 
 func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys map[string]sample.Plain) *peer {
@@ -48,10 +49,17 @@ func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys 
 		}
 	}
 	dialer := &net.Dialer{}
-	g := gateway.New(gateway.Options{
-		Domain: bareHost, Keys: table, Dial: dialer.DialContext, Limiter: ratelimit.NewLocal(),
-		Logger: slog.New(slog.DiscardHandler),
-	})
+	options := gateway.Options{
+		Domain:  bareHost,
+		Keys:    table,
+		Dial:    dialer.DialContext,
+		Limiter: ratelimit.NewLocal(),
+		Logger:  slog.New(slog.DiscardHandler),
+	}
+	if up.secure != nil {
+		options.UpstreamTLS = &tls.Config{RootCAs: up.secure.roots, MinVersion: tls.VersionTLS12}
+	}
+	g := gateway.New(options)
 	if err := g.Publish([]*snapshot.Project{project}); err != nil {
 		t.Fatalf("publish: %v", err)
 	}
@@ -71,7 +79,7 @@ func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys 
 // export unpacks the sample project's bundle and gives its folder.
 func export(t *testing.T, up *upstream) string {
 	t.Helper()
-	return exportOf(t, Project(up.url), sample.Keys(), bundle.Options{Consumers: true})
+	return exportOf(t, Project(up), sample.Keys(), bundle.Options{Consumers: true})
 }
 
 // exportOf unpacks the bundle for a gateway that options ask for.

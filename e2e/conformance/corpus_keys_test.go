@@ -1,108 +1,14 @@
 package conformance
 
 import (
-	"cmp"
 	"fmt"
+
 	"slices"
 	"strings"
 
 	"postern/policy"
-	"postern/snapshot"
 	"postern/testkit/sample"
 )
-
-// Case is one request, byte for byte, to be sent to every gateway.
-type Case struct {
-	Name    string
-	Request string
-	// Tunnel is sent after a 101 and expected back. "" is no tunnel.
-	Tunnel string
-	// Allowed is the one difference that this case may show. "" is none:
-	// everything must be equal.
-	Allowed string
-	// From is the loopback address that the caller has; "" is 127.0.0.1.
-	From string
-	// ByPlugin: the exported plugin alone decides it, whatever carries it.
-	ByPlugin bool
-}
-
-// Differences that a case may show, by the reason in the ledger that declares
-// each of them (kong.request_limits.<reason>).
-const (
-	AllowTrailers = "trailers"         // nginx does not forward trailers
-	AllowFraming  = "body_framing"     // nginx gives a length to a chunked body that came in one piece
-	AllowUTF8     = "invalid_utf8"     // Kong's router reads text only
-	AllowFragment = "refused_requests" // nginx takes a raw # for a part of the path
-)
-
-// The two hosts of the sample project.
-const (
-	projectHost = "shop.localhost"
-	bareHost    = "localhost"
-)
-
-// prod is the path of the environment that asks for keys, in host form.
-const prod = "/1.0.0/prod"
-
-// Corpus is every case. The keys are those of package sample.
-func Corpus() []Case {
-	keys := sample.Keys()
-	var all []Case
-	for _, family := range []func(map[string]sample.Plain) []Case{keyStates, keyPlaces, malformedKeys, accessPolicies, addressRules, limitHeaders, spoofedHeaders, identityNamedAway} {
-		for _, c := range family(keys) {
-			c.ByPlugin = true
-			all = append(all, c)
-		}
-	}
-	for _, family := range []func(map[string]sample.Plain) []Case{
-		forwardingHeaders, hopByHop, paths, queries, methodsAndBodies, upgrades, ordinaryHeaders,
-	} {
-		all = append(all, family(keys)...)
-	}
-	// Calls that one gateway lets through and the other does not come last: they
-	// are counted by one, and from then on callers are told different numbers.
-	slices.SortStableFunc(all, func(a, b Case) int { return cmp.Compare(uneven(a), uneven(b)) })
-	return all
-}
-
-func uneven(c Case) int {
-	if c.Allowed == AllowUTF8 || c.Allowed == AllowFragment {
-		return 1
-	}
-	return 0
-}
-
-// Project is the sample project with its upstreams at target, and one version
-// more whose upstream is not there.
-func Project(target string) *snapshot.Project {
-	p := sample.Project(target)
-	p.Versions = append(p.Versions, snapshot.Version{
-		ID: "ver_9", Name: "zdead", Access: p.Versions[0].Access,
-		Environments: []snapshot.Environment{{ID: "env_9", Name: "prod", Target: "http://127.0.0.1:1"}},
-	})
-	return p
-}
-
-// one makes a request without a body. lines are header lines.
-func one(name, method, host, target string, lines ...string) Case {
-	return withBody(name, method, host, target, "", lines...)
-}
-
-func withBody(name, method, host, target, body string, lines ...string) Case {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, target, host)
-	for _, line := range lines {
-		b.WriteString(line + "\r\n")
-	}
-	b.WriteString("\r\n" + body)
-	return Case{Name: name, Request: b.String()}
-}
-
-func get(name, target string, lines ...string) Case {
-	return one(name, "GET", projectHost, target, lines...)
-}
-
-func key(k sample.Plain) string { return "X-API-Key: " + k.Plaintext }
 
 func keyStates(keys map[string]sample.Plain) []Case {
 	var out []Case
@@ -126,6 +32,29 @@ func keyStates(keys map[string]sample.Plain) []Case {
 		one("path form on an address", "GET", "127.0.0.1", "/shop"+prod+"/x", key(keys["active"])),
 		one("path form frozen", "GET", bareHost, "/shop"+prod+"/x", key(keys["frozen"])),
 	)
+}
+
+// keyStatesEverywhere presents every key at every route, by a path and by several
+// methods.
+func keyStatesEverywhere(keys map[string]sample.Plain) []Case {
+	names := make([]string, 0, len(keys))
+	for name := range keys {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var out []Case
+	for _, name := range names {
+		k := key(keys[name])
+		for _, at := range []string{"/1.0.0/dev", "/2.0.0/prod", "/fenced/prod", "/open/prod", "/v3-optional/prod", "/walled/prod"} {
+			out = append(out, get("key "+name+" at "+at, at+"/x", k))
+		}
+		out = append(out,
+			one("key "+name+" in path form", "GET", bareHost, "/shop"+prod+"/x", k),
+			one("key "+name+" to HEAD", "HEAD", projectHost, prod+"/x", k),
+			withBody("key "+name+" to POST", "POST", projectHost, prod+"/x", "hello", k, length(5)),
+			from("127.0.0.2", get("key "+name, prod+"/x", k)))
+	}
+	return out
 }
 
 func keyPlaces(keys map[string]sample.Plain) []Case {
@@ -259,88 +188,5 @@ func limitHeaders(keys map[string]sample.Plain) []Case {
 		get("limits that the upstream tells", prod+"/x", key(keys["limited"]), tell),
 		get("limits that the upstream tells nobody", "/open/prod/x", tell),
 		get("limits after a bad key", prod+"/x", "X-API-Key: bad", tell),
-	}
-}
-
-func spoofedHeaders(keys map[string]sample.Plain) []Case {
-	var out []Case
-	spellings := map[string]func(string) string{
-		"as is":       func(s string) string { return s },
-		"lower case":  strings.ToLower,
-		"underscores": func(s string) string { return strings.ReplaceAll(s, "-", "_") },
-		"one underscore": func(s string) string {
-			return strings.ToUpper(strings.Replace(s, "-", "_", 1))
-		},
-	}
-	names := make([]string, 0, len(spellings))
-	for name := range spellings {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, spelling := range names {
-		var lines []string
-		for _, header := range policy.IdentityHeaders() {
-			lines = append(lines, spellings[spelling](header)+": spoofed")
-		}
-		twice := append(slices.Clone(lines), lines...)
-		out = append(out,
-			get("spoofed "+spelling+" with a key", prod+"/x", append(slices.Clone(lines), key(keys["noscopes"]))...),
-			get("spoofed "+spelling+" twice with a key", prod+"/x", append(twice, key(keys["writer"]))...),
-			get("spoofed "+spelling+" at fallback", "/2.0.0/prod/x", lines...),
-			get("spoofed "+spelling+" at open", "/open/prod/x", lines...),
-			get("spoofed "+spelling+" at optional", "/v3-optional/prod/x", lines...))
-	}
-	return append(out,
-		get("names that only resemble ours", prod+"/x", key(keys["active"]),
-			"X-Consumer: 1", "X-Consumer-IDs: 2", "Consumer-ID: 3", "X-Consumer-ID-2: 4", "XConsumer-ID: 5", "X-Tenant: 6"))
-}
-
-func forwardingHeaders(keys map[string]sample.Plain) []Case {
-	k := key(keys["active"])
-	all := []string{k, "X-Forwarded-Proto: https", "X-Forwarded-Host: evil.example", "X-Forwarded-Port: 1", "X-Forwarded-Path: /evil",
-		"X-Forwarded-Prefix: /evil", "X-Real-IP: 1.2.3.4"}
-	under := []string{k, "X_Forwarded_Proto: https", "X_Forwarded_Host: evil.example", "X_Forwarded_Port: 1", "X_Forwarded_Path: /evil",
-		"X_Forwarded_Prefix: /evil", "X_Real_IP: 1.2.3.4", "X_Real-IP: 1.2.3.4"}
-	return []Case{
-		get("forwarded for", prod+"/x", k, "X-Forwarded-For: 1.2.3.4"),
-		get("forwarded for list", prod+"/x", k, "X-Forwarded-For: 1.2.3.4, 5.6.7.8"),
-		get("forwarded for twice", prod+"/x", k, "X-Forwarded-For: 1.2.3.4", "X-Forwarded-For: 5.6.7.8"),
-		get("forwarded others", prod+"/x", all...),
-		get("forwarded others with underscores", prod+"/x", under...),
-		get("forwarded of RFC 7239", prod+"/x", k, "Forwarded: for=1.2.3.4;proto=https"),
-		get("via", prod+"/x", k, "Via: 1.1 proxy.example"),
-		get("forwarded at open", "/open/prod/x", all[1:]...),
-		one("forwarded host with port", "GET", projectHost+":8080", prod+"/x", k),
-		one("forwarded host in upper case", "GET", "SHOP.LOCALHOST", prod+"/x", k),
-		one("forwarded prefix in path form", "GET", bareHost, "/shop"+prod, k),
-		get("forwarded path is as sent", "/1.0.0//prod/%2e/a%2fb?q=1", k),
-	}
-}
-
-// identityNamedAway tries to have the gateway remove its own headers as
-// hop-by-hop ones (RFC 9110 section 7.6.1).
-func identityNamedAway(keys map[string]sample.Plain) []Case {
-	k := key(keys["writer"])
-	return []Case{
-		get("connection names the consumer", prod+"/x", k, "Connection: X-Consumer-ID"),
-		get("connection names every identity header", prod+"/x", k, "Connection: "+strings.ToLower(strings.Join(policy.IdentityHeaders(), ", "))),
-		get("connection names identity and another", prod+"/x", k, "Connection: keep-alive, X-Tenant-ID, X-Mine", "X-Mine: 1"),
-	}
-}
-
-func hopByHop(keys map[string]sample.Plain) []Case {
-	k := key(keys["writer"])
-	return []Case{
-		get("connection names a header", prod+"/x", k, "Connection: X-Mine", "X-Mine: 1", "X-Other: 2"),
-		get("connection names two headers", prod+"/x", k, "Connection: X-Mine, X-Other", "X-Mine: 1", "X-Other: 2"),
-		get("connection names the key", prod+"/x", k, "Connection: X-API-Key"),
-		get("connection names the key header at open", "/open/prod/x", k, "Connection: X-API-Key"),
-		get("connection names forwarded for", prod+"/x", k, "Connection: X-Forwarded-For, X-Real-IP, Via"),
-		get("connection close", prod+"/x", k, "Connection: close"),
-		get("keep-alive", prod+"/x", k, "Connection: keep-alive", "Keep-Alive: timeout=5"),
-		get("te trailers", prod+"/x", k, "TE: trailers"),
-		get("te gzip", prod+"/x", k, "TE: gzip"),
-		get("te both", prod+"/x", k, "TE: gzip, trailers"),
-		get("proxy headers", prod+"/x", k, "Proxy: http://evil.example", "Proxy-Connection: keep-alive", "Proxy-Authorization: Basic eA=="),
 	}
 }

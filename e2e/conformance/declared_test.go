@@ -1,0 +1,114 @@
+package conformance
+
+import (
+	"maps"
+	"net/http"
+)
+
+// The ledger items that declare a difference, by code without the target's name.
+// A case names the items that it shows.
+const (
+	AddressCertificate   = "environment.https_address"            // of a target that is an address
+	ErrorBodies          = "request_limits.error_bodies"          // Kong's own error pages
+	UpstreamCertificates = "request_limits.upstream_certificates" // a common name alone
+	InterimAnswers       = "request_limits.interim_answers"       // 1xx
+	UnaskedSwitch        = "request_limits.unasked_switch"        // 101 to a request that asked for none
+	MalformedAnswers     = "request_limits.malformed_answers"     // that nginx takes, or refuses
+	RepeatedFields       = "request_limits.repeated_fields"       // of which nginx keeps the first
+	BodilessAnswers      = "request_limits.bodiless_answers"      // 204 and 304
+	AnswerFields         = "request_limits.proxy_connection"      // Proxy-Connection
+	ControlCookies       = "request_limits.control_cookies"       // cookies with the names of the dashboard's
+	ForwardedFor         = "request_limits.forwarded_for"         // X_Forwarded_For
+	RefusedRequests      = "request_limits.refused_requests"      // nginx's own checks of requests
+	InvalidUTF8          = "request_limits.invalid_utf8"          // Kong's router reads text only
+	BodyFraming          = "request_limits.body_framing"          // nginx chooses between a length and chunks
+	Trailers             = "request_limits.trailers"              // nginx does not forward trailers
+)
+
+// leaveOut removes from an outcome what an item declares, and nothing else.
+var leaveOut = map[string]func(*outcome){
+	AddressCertificate:   everything,
+	UpstreamCertificates: everything,
+	InterimAnswers:       everything,
+	UnaskedSwitch:        everything,
+	MalformedAnswers:     everything,
+	RefusedRequests:      everything,
+	InvalidUTF8:          everything,
+
+	ErrorBodies: func(o *outcome) { *o = outcome{Status: o.Status, Limits: o.Limits, Seen: o.Seen, Interim: o.Interim} },
+	RepeatedFields: func(o *outcome) {
+		for name, lines := range o.Answer {
+			o.Answer[name] = lines[:1]
+		}
+	},
+	BodilessAnswers: func(o *outcome) {
+		o.Answer.Del("Content-Type")
+		o.Answer.Del("Content-Length")
+		o.ContentType, o.Framing = "", ""
+	},
+	AnswerFields: func(o *outcome) { o.Answer.Del("Proxy-Connection") },
+	ControlCookies: func(o *outcome) {
+		o.Answer.Del("Set-Cookie")
+		ofSeen(o, func(s *seen) { s.Headers.Del("Cookie") })
+	},
+	ForwardedFor: func(o *outcome) { ofSeen(o, func(s *seen) { s.Headers.Del("X-Forwarded-For") }) },
+	BodyFraming: func(o *outcome) {
+		ofSeen(o, unframed)
+		o.Answer.Del("Content-Length")
+		o.Framing = ""
+	},
+	Trailers: func(o *outcome) {
+		o.Answer.Del("Trailer")
+		o.Trailers = nil
+		ofSeen(o, func(s *seen) {
+			s.Trailers = nil
+			s.Headers.Del("Trailer")
+		})
+	},
+}
+
+func everything(o *outcome) { *o = outcome{} }
+
+func ofSeen(o *outcome, change func(*seen)) {
+	for i := range o.Seen {
+		change(&o.Seen[i])
+	}
+}
+
+func unframed(s *seen) {
+	s.Headers.Del("Content-Length")
+	s.Length, s.Encoding = 0, nil
+}
+
+// clone is deep enough for leaveOut and comparable.
+func (o outcome) clone() outcome {
+	o.Answer, o.Limits = o.Answer.Clone(), maps.Clone(o.Limits)
+	o.Seen = append([]seen(nil), o.Seen...)
+	ofSeen(&o, func(s *seen) { s.Headers = s.Headers.Clone() })
+	return o
+}
+
+// differs marks cases with the items that declare their differences.
+func differs(cases []Case, items ...string) []Case {
+	for i := range cases {
+		cases[i].Differs = append(cases[i].Differs, items...)
+	}
+	return cases
+}
+
+// outcome is everything a case led to.
+type outcome struct {
+	Status        int
+	Body          string
+	Code          string // of a JSON body
+	Challenge     string // WWW-Authenticate
+	ContentType   string
+	Limits        map[string]string // fields that tell where the caller stands
+	Answer        http.Header       // the other fields of the answer
+	Trailers      http.Header       // of the answer
+	Framing       string            // how the end of the body was announced
+	Interim       []int             // statuses of 1xx answers before the final one
+	Seen          []seen
+	Echo          string
+	ConnectionErr string
+}
