@@ -99,10 +99,20 @@ func (s *Server) claim(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	if len(claimed.Renamed) > 0 {
-		// A redirect would lose the names, which nobody is told again.
-		return show(claim.RenamedPage(claim.Renamed{Page: v.shell("Claimed", "/projects"), Team: claimed.Team.Name, Names: claimed.Renamed})), nil
+		return s.disclose(v, claimedPath, disclosed{Text: claimed.Team.Name, Lines: claimed.Renamed})
 	}
 	return v.done("claimed", "/projects")
+}
+
+// claimedPath is where a claim leads to that had to rename something.
+const claimedPath = "/claimed"
+
+func (s *Server) showClaimed(v *visit) (answer, error) {
+	found, err := s.disclosed(v, claimedPath)
+	if err != nil || found == nil {
+		return goTo("/projects"), err
+	}
+	return show(claim.RenamedPage(claim.Renamed{Page: v.shell("Claimed", "/projects"), Team: found.Text, Names: found.Lines})), nil
 }
 
 // unclaimable says on the page itself why a code claims nothing.

@@ -97,7 +97,7 @@ func TestAMergeKeepsTheHistoryAndTellsWhatItRenamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.post("/claim/"+code, "team", choice).is(200, "It is yours now").says("main li", "product store → store-2")
+		s.makes("/claim/"+code, "team", choice).is(200, "It is yours now").says("main li", "product store → store-2")
 		s.get("/audit?project=shop").is(200, "Audit log").says("main", "created project shop")
 		s.get("/audit?team="+old).is(200, "Audit log").says("main", "created project shop").says("select[name=team] option[selected]", "Workspace claimed")
 	})

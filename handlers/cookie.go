@@ -95,8 +95,7 @@ var flashes = map[string]ui.Notice{
 
 // done leads on to a page that says once what was done.
 func (v *visit) done(flash, path string) (answer, error) {
-	v.server.setCookie(v.c.Writer, flashCookie, flash, flashTTL)
-	return goTo(path), nil
+	return answer{status: http.StatusSeeOther, to: path, flash: flash}, nil
 }
 
 func (v *visit) takeFlash() *ui.Notice {

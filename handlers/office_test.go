@@ -17,6 +17,7 @@ import (
 	"postern/models"
 	"postern/projects"
 	"postern/tokens"
+	"postern/views/ui"
 )
 
 // office is a team with its people, and people outside of it, each as the headers
@@ -293,6 +294,9 @@ func (o *office) ask(t *testing.T, method, path, body string, caller []string) a
 	header := caller
 	if !isAPI(path) {
 		header = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}, caller...)
+		if method == http.MethodPost {
+			body += "&" + ui.OnceField + "=" + rand.Text()[:22]
+		}
 	}
 	return call(t, o.handler, method, path, "", body, header...)
 }

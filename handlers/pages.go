@@ -15,12 +15,18 @@ func (s *Server) pages(r *gin.Engine) {
 	r.GET(static.Prefix+"*file", assets)
 	r.HEAD(static.Prefix+"*file", assets)
 
-	open := func(method, path string, page pageHandler) { r.Handle(method, path, s.open(page)) }
+	handle := func(method, path string, page gin.HandlerFunc) {
+		r.Handle(method, path, page)
+		if method == http.MethodGet {
+			r.HEAD(path, page) // net/http leaves the body out (RFC 9110, 9.3.2)
+		}
+	}
+	open := func(method, path string, page pageHandler) { handle(method, path, s.open(page)) }
 	open("GET", "/", s.home)
 	open("GET", "/signin", s.askSignIn)
 	open("POST", "/signin", s.signIn)
 	open("POST", "/signin/:provider", s.beginElsewhere)
-	open("GET", "/signin/:provider/callback", s.returnFromElsewhere)
+	r.GET("/signin/:provider/callback", s.open(s.returnFromElsewhere)) // uses up its state, which HEAD must not
 	open("GET", "/signup", s.askSignUp)
 	open("POST", "/signup", s.signUp)
 	open("POST", "/signout", s.signOut)
@@ -31,9 +37,19 @@ func (s *Server) pages(r *gin.Engine) {
 	open("POST", "/theme", s.chooseTheme)
 	open("POST", "/team", s.chooseTeam)
 
-	inside := func(method, path string, page pageHandler) { r.Handle(method, path, s.inside(page)) }
+	inside := func(method, path string, page pageHandler) {
+		if method == http.MethodPost {
+			page = s.sentOnce(page, sameContent, false)
+		}
+		handle(method, path, s.inside(page))
+	}
+	// The forms whose success leads to a page that shows a secret once.
+	discloses := func(path string, page pageHandler, same sameForm) {
+		r.POST(path, s.inside(s.sentOnce(page, same, true)))
+	}
 	inside("GET", "/claim/:code", s.askClaim)
 	inside("POST", "/claim/:code", s.claim)
+	inside("GET", claimedPath, s.showClaimed)
 
 	inside("POST", "/invite/:code", s.acceptInvite)
 
@@ -53,28 +69,35 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/teams/:team/leave", s.leaveTeamPage)
 	inside("POST", "/teams/:team/members/:account/role", s.saveRole)
 	inside("POST", "/teams/:team/members/:account/remove", s.removeMemberPage)
-	inside("POST", "/teams/:team/invitations", s.makeInvitation)
+	discloses("/teams/:team/invitations", s.makeInvitation, sameContent)
+	inside("GET", "/teams/:team/invitations/:invitation", s.showInvitationLink)
 	inside("POST", "/teams/:team/invitations/:invitation/revoke", s.revokeInvitationPage)
 
 	inside("GET", "/settings/tokens", s.showTokens)
-	inside("POST", "/settings/tokens", s.makeToken)
+	discloses("/settings/tokens", s.makeToken, sameContent)
+	inside("GET", "/settings/tokens/:token/secret", s.showNewToken)
+	inside("GET", "/settings/tokens/:token", s.askRevokeToken)
 	inside("POST", "/settings/tokens/:token/revoke", s.revokeTokenPage)
 	inside("GET", webhooksPath, s.showWebhooks)
-	inside("POST", webhooksPath, s.makeWebhook)
+	discloses(webhooksPath, s.makeWebhook, sameContent)
 	inside("GET", webhooksPath+"/:webhook", s.showWebhookPage)
 	inside("POST", webhooksPath+"/:webhook", s.saveWebhook)
 	inside("POST", webhooksPath+"/:webhook/switch", s.switchWebhook)
-	inside("POST", webhooksPath+"/:webhook/rotate", s.rotateWebhookPage)
+	discloses(webhooksPath+"/:webhook/rotate", s.rotateWebhookPage, sameState)
+	inside("GET", webhooksPath+"/:webhook/secret", s.showWebhookSecret)
 	inside("POST", webhooksPath+"/:webhook/delete", s.deleteWebhookPage)
 	inside("POST", webhooksPath+"/:webhook/deliveries/:delivery/redeliver", s.redeliverPage)
 
 	inside("GET", "/device", s.askDevice)
 	inside("POST", "/device", s.decideDevice)
+	inside("GET", deviceApproved, s.showDecided)
+	inside("GET", deviceDenied, s.showDecided)
 	inside("GET", auditPath, s.showAuditPage)
 
 	inside("GET", "/projects", s.showProjects)
 	inside("GET", "/projects/new", s.askProject)
-	inside("POST", "/projects/new", s.makeProject)
+	discloses("/projects/new", s.makeProject, sameContent)
+	inside("GET", "/projects/:project/created", s.showCreatedProject)
 	inside("GET", "/projects/:project", s.configure)
 	inside("POST", "/projects/:project/settings", s.saveSettings)
 	inside("POST", "/projects/:project/versions/:version/access", s.saveAccess)
@@ -83,13 +106,14 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/projects/:project/versions/:version/addresses", s.saveRanges)
 	inside("POST", "/projects/:project/environments/:environment", s.saveTarget)
 
-	inside("POST", "/projects/:project/keys", s.makeKey)
+	discloses("/projects/:project/keys", s.makeKey, sameContent)
 	inside("GET", "/projects/:project/keys/:key", s.showKeyPage)
 	inside("POST", "/projects/:project/keys/:key", s.saveKeyPage)
 	inside("POST", "/projects/:project/keys/:key/freeze", s.freezeKeyPage)
 	inside("POST", "/projects/:project/keys/:key/unfreeze", s.unfreezeKeyPage)
 	inside("POST", "/projects/:project/keys/:key/revoke", s.revokeKeyPage)
-	inside("POST", "/projects/:project/keys/:key/rotate", s.rotateKeyPage)
+	discloses("/projects/:project/keys/:key/rotate", s.rotateKeyPage, sameState)
+	inside("GET", "/projects/:project/keys/:key/secret", s.showKeySecret)
 
 	inside("GET", "/projects/:project/key-types", s.showKeyTypes)
 	inside("POST", "/projects/:project/key-types", s.makeKeyType)
@@ -104,12 +128,13 @@ func (s *Server) pages(r *gin.Engine) {
 
 	one := "/projects/:project/login/:client"
 	inside("GET", "/projects/:project/login", s.showLoginTab)
-	inside("POST", "/projects/:project/login", s.makeAppClient)
+	discloses("/projects/:project/login", s.makeAppClient, sameContent)
 	inside("GET", one, s.showAppClient)
 	inside("POST", one, s.saveAppClient)
 	inside("POST", one+"/branding", s.saveBranding)
 	inside("POST", one+"/preview", s.previewBranding)
-	inside("POST", one+"/secret", s.changeClientSecret)
+	discloses(one+"/secret", s.changeClientSecret, sameState)
+	inside("GET", one+"/secret", s.showClientSecret)
 	inside("POST", one+"/test", s.tryLogin)
 	inside("POST", one+"/delete", s.deleteAppClientPage)
 	inside("GET", one+"/providers", s.askProvider)

@@ -48,7 +48,7 @@ func (s *Server) appClientModel(v *visit, p rules.Project, c login.Client, offer
 	}
 	m.TestAction, m.TestProblem = path+"/test", testProblem(offered)
 	m.Settings, m.Branding = settingsOf(c).view(path, &mistakes{}), brandingOf(c).view(path, &mistakes{})
-	m.Secret = &projects.AppClientSecret{Action: path + "/secret", Confidential: c.Confidential}
+	m.Secret = &projects.AppClientSecret{Action: path + "/secret", Once: stateNonce(c.ID, c.ETag), Confidential: c.Confidential}
 	m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete app client",
 		Text: "Delete this app client with its providers and signing keys. Everybody who signed in with it is signed out; the people of the tenant stay."}
 	return m

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -137,7 +136,7 @@ func (s *Server) changeClientSecret(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	if made.Secret != "" {
-		return s.showClientSecret(v, http.StatusOK, p, made), nil
+		return s.disclose(v, clientSecretPath(p, c.ID), disclosed{Secret: made.Secret.Reveal()})
 	}
 	return v.done("app_client", appClientPath(p, c.ID))
 }

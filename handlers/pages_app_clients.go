@@ -112,7 +112,7 @@ func (s *Server) makeAppClient(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	if made.Secret != "" {
-		return s.showClientSecret(v, http.StatusCreated, p, made), nil
+		return s.disclose(v, clientSecretPath(p, made.ID), disclosed{Secret: made.Secret.Reveal()})
 	}
 	return v.done("app_client_made", appClientPath(p, made.ID)+"#providers")
 }
@@ -145,10 +145,30 @@ func (s *Server) appClientOf(v *visit) (rules.Project, login.Client, error) {
 	return p, c, s.serves(v, p, c.Tenant)
 }
 
-func (s *Server) showClientSecret(v *visit, status int, p rules.Project, made login.NewClient) answer {
-	path := appClientPath(p, made.ID)
-	m := projects.NewSecret{Title: "Client secret of " + made.Name, Secret: made.Secret.Reveal(), Back: path,
-		Page:  v.shell("Client secret", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: made.Name, URL: path}, ui.Crumb{Text: "Secret"}),
-		Facts: []ui.Fact{{Label: "Client id", Value: made.ID, Mono: true}, {Label: "Issuer", Value: s.Login.Issuer(made.ID), Mono: true}}}
-	return answer{status: status, page: projects.NewSecretPage(m)}
+func clientSecretPath(p rules.Project, client string) string {
+	return appClientPath(p, client) + "/secret"
+}
+
+// showClientSecret shows an app client's new secret, the first time.
+func (s *Server) showClientSecret(v *visit) (answer, error) {
+	p, c, err := s.appClientOf(v)
+	if err != nil {
+		return answer{}, err
+	}
+	back, path := appClientPath(p, c.ID), clientSecretPath(p, c.ID)
+	found, err := s.disclosed(v, path)
+	if err != nil {
+		return answer{}, err
+	}
+	m := projects.NewSecret{
+		Page: v.shell("Client secret", path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+			ui.Crumb{Text: c.Name, URL: back}, ui.Crumb{Text: "Secret"}),
+		Title: "Client secret of " + c.Name,
+		Back:  back,
+		Facts: []ui.Fact{{Label: "Client id", Value: c.ID, Mono: true}, {Label: "Issuer", Value: s.Login.Issuer(c.ID), Mono: true}},
+	}
+	if found != nil {
+		m.Secret = found.Secret
+	}
+	return show(projects.NewSecretPage(m)), nil
 }

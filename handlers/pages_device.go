@@ -3,6 +3,7 @@ package handlers
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"postern/fault"
@@ -45,7 +46,10 @@ func deviceFacts(v *visit, found tokens.Waiting) []ui.Fact {
 func (s *Server) decideDevice(v *visit) (answer, error) {
 	code, decision := v.posted("user_code"), v.posted("decision")
 	if decision == "" {
-		return s.confirmDevice(v, code)
+		if _, err := s.Tokens.Look(v.ctx(), v.who, code); err != nil {
+			return s.wrongCode(v, code, err)
+		}
+		return goTo(devicePath + "?" + url.Values{"user_code": {code}}.Encode()), nil
 	}
 	if decision != "approve" && decision != "deny" {
 		return answer{}, fault.InvalidField("/decision", "invalid_decision", "Choose approve or deny.")
@@ -57,7 +61,31 @@ func (s *Server) decideDevice(v *visit) (answer, error) {
 	if err != nil {
 		return s.wrongCode(v, code, err)
 	}
-	return show(device.DonePage(device.Done{Page: v.shell("Sign in a command line", devicePath), Machine: found.Machine, Approved: decision == "approve"})), nil
+	path := deviceDenied
+	if decision == "approve" {
+		path = deviceApproved
+	}
+	return s.disclose(v, path, disclosed{Text: found.Machine})
+}
+
+// Where the two decisions lead to.
+const (
+	deviceApproved = devicePath + "/approved"
+	deviceDenied   = devicePath + "/denied"
+)
+
+// showDecided says what was decided, the first time also for which machine.
+func (s *Server) showDecided(v *visit) (answer, error) {
+	path := v.c.FullPath()
+	found, err := s.disclosed(v, path)
+	if err != nil {
+		return answer{}, err
+	}
+	m := device.Done{Page: v.shell("Sign in a command line", path), Machine: "The command line", Approved: path == deviceApproved}
+	if found != nil && found.Text != "" {
+		m.Machine = found.Text
+	}
+	return show(device.DonePage(m)), nil
 }
 
 // wrongCode asks again.

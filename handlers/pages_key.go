@@ -22,7 +22,7 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 	}
 	switch k.State {
 	case string(snapshot.KeyActive):
-		m.Rotate = &projects.Rotate{Action: path + "/rotate", Grace: graceOptions()}
+		m.Rotate = &projects.Rotate{Action: path + "/rotate", Once: rotateNonce(k), Grace: graceOptions()}
 		m.FreezeAction = path + "/freeze"
 	case string(snapshot.KeyFrozen):
 		m.UnfreezeAction = path + "/unfreeze"
@@ -31,6 +31,15 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 		m.Revoke = &projects.Revoke{Action: path + "/revoke"}
 	}
 	return m
+}
+
+// rotateNonce is of the secret that a rotation replaces.
+func rotateNonce(k keys.Key) string {
+	ends := ""
+	if k.GraceEndsAt != nil {
+		ends = k.GraceEndsAt.UTC().Format(time.RFC3339Nano)
+	}
+	return stateNonce(k.Prefix, k.Last4, ends)
 }
 
 func keyFacts(k keys.Key) []ui.Fact {

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +22,8 @@ import (
 func keysPath(p rules.Project) string { return projectPath(p.Name) + "/keys" }
 
 func keyPath(p rules.Project, id string) string { return keysPath(p) + "/" + id }
+
+func keySecretPath(p rules.Project, id string) string { return keyPath(p, id) + "/secret" }
 
 // keySection is the project page's list of keys, from the newest on or from the
 // one that the address asks for.
@@ -121,8 +122,6 @@ func environmentText(k keys.Key) string {
 	return k.Environment
 }
 
-// makeKey answers with the page itself: the key on it must not pass through a
-// redirect.
 func (s *Server) makeKey(v *visit) (answer, error) {
 	bounds := postedBounds(v)
 	in := keys.CreateInput{Owner: strings.TrimSpace(v.posted("owner")), KeyType: v.posted("key_type"), Tenant: v.posted("tenant"), Product: v.posted("product"),
@@ -139,7 +138,7 @@ func (s *Server) makeKey(v *visit) (answer, error) {
 		minted, err = s.Keys.Create(v.ctx(), v.who, p.ID, in)
 	}
 	if err == nil {
-		return answer{status: http.StatusCreated, page: projects.ShownPage(s.shown(v, p, minted, "Key created", ""))}, nil
+		return s.disclose(v, keySecretPath(p, minted.ID), disclosed{Heading: "Key created", Secret: minted.Plaintext})
 	}
 	wrong, ok := mistakesIn(err)
 	if !ok {
@@ -186,16 +185,40 @@ func endOfDay(s string) (*time.Time, error) {
 	return &ends, nil
 }
 
-func (s *Server) shown(v *visit, p rules.Project, k keys.Minted, heading, text string) projects.Shown {
-	m := projects.Shown{
-		Page:    v.shell(heading, keyPath(p, k.ID), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
-		Heading: heading, Text: text, Key: k.Plaintext, BackURL: projectPath(p.Name) + "#keys",
-		Facts: []ui.Fact{{Label: "Owner", Value: k.Owner}, {Label: "Type", Value: k.KeyType}, {Label: "Environment", Value: environmentText(k.Key)},
-			{Label: "Tenant", Value: k.Tenant}, {Label: "Opens", Value: reachText(k.Key)}, {Label: "Limits", Value: effectiveText(k.Key)},
-			{Label: "Allowed addresses", Value: boundsOf(k.Key).rangesText()}, {Label: "Expires", Value: momentOrNever(k.ExpiresAt)}},
+// showKeySecret shows a key that was just created or rotated, the first time with
+// its secret.
+func (s *Server) showKeySecret(v *visit) (answer, error) {
+	p, k, err := s.keyOf(v)
+	if err != nil {
+		return answer{}, err
 	}
-	if address := s.addressFor(p, k.Environment); address != "" {
-		m.Curl = curl(address, k.Plaintext)
+	found, err := s.disclosed(v, keySecretPath(p, k.ID))
+	if err != nil {
+		return answer{}, err
+	}
+	return show(projects.ShownPage(s.shown(v, p, k, found))), nil
+}
+
+func (s *Server) shown(v *visit, p rules.Project, k keys.Key, found *disclosed) projects.Shown {
+	if found == nil {
+		found = &disclosed{Heading: "Key of " + k.Owner}
+	}
+	m := projects.Shown{
+		Page:    v.shell(found.Heading, keySecretPath(p, k.ID), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
+		Heading: found.Heading, Text: found.Text, Key: found.Secret, KeyURL: keyPath(p, k.ID), BackURL: projectPath(p.Name) + "#keys",
+		Facts: []ui.Fact{
+			{Label: "Owner", Value: k.Owner},
+			{Label: "Type", Value: k.KeyType},
+			{Label: "Environment", Value: environmentText(k)},
+			{Label: "Tenant", Value: k.Tenant},
+			{Label: "Opens", Value: reachText(k)},
+			{Label: "Limits", Value: effectiveText(k)},
+			{Label: "Allowed addresses", Value: boundsOf(k).rangesText()},
+			{Label: "Expires", Value: momentOrNever(k.ExpiresAt)},
+		},
+	}
+	if address := s.addressFor(p, k.Environment); address != "" && found.Secret != "" {
+		m.Curl = curl(address, found.Secret)
 	}
 	return m
 }
@@ -276,7 +299,7 @@ func (s *Server) rotateKeyPage(v *visit) (answer, error) {
 	if minted.GraceEndsAt != nil {
 		text = "The old secret works until " + moment(*minted.GraceEndsAt) + "."
 	}
-	return show(projects.ShownPage(s.shown(v, p, minted, "Key rotated", text))), nil
+	return s.disclose(v, keySecretPath(p, k.ID), disclosed{Heading: "Key rotated", Text: text, Secret: minted.Plaintext})
 }
 
 // graceOf reads a number of seconds; what is none becomes a grace that the rule

@@ -16,7 +16,7 @@ import (
 func newLoginTab(t *testing.T, db *models.DB) (*site, string) {
 	t.Helper()
 	s := newOwner(t, db)
-	s.post("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").is(201, "shop is up")
+	s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").is(200, "shop is up")
 	return s, "/projects/shop/login"
 }
 
@@ -149,9 +149,9 @@ func TestAClientSecretIsShownOnceAndRotated(t *testing.T) {
 		s, tab := newLoginTab(t, db)
 		path := s.makeWeb(tab)
 		read := func(page *seen) string { return clean(page.is(200, "Client secret of web").Find("#new-secret").Text()) }
-		first := read(s.post(path+"/secret", "kind", "confidential"))
+		first := read(s.makes(path+"/secret", "kind", "confidential"))
 		s.post(path+"/secret", "kind", "confidential").is(422, "web").says("#secret", "Tick the box")
-		second := read(s.post(path+"/secret", "kind", "confidential", "confirm", "true"))
+		second := read(s.makes(path+"/secret", "kind", "confidential", "confirm", "true"))
 		if first == second || len(second) < 40 || strings.Contains(s.get(path).raw, second) {
 			t.Errorf("secrets %q and %q", first, second)
 		}
@@ -166,7 +166,7 @@ func TestAnAppClientIsNotFoundBelowAnotherProject(t *testing.T) {
 		s, tab := newLoginTab(t, db)
 		path := s.makeWeb(tab)
 		tenant := s.get(tab).Find("select[name=tenant] option").AttrOr("value", "")
-		s.post("/projects/new", "target", "http://127.0.0.1:9", "name", "books", "require_keys", "true").is(201, "books is up")
+		s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "books", "require_keys", "true").is(200, "books is up")
 		s.get(strings.Replace(path, "/shop/", "/books/", 1)).is(404, "There is nothing here")
 		s.post("/projects/books/login", "tenant", tenant, "name", "other").is(404, "There is nothing here")
 		s.get(path).Find("form").Each(func(_ int, form *goquery.Selection) {

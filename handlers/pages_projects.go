@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -129,8 +128,6 @@ func newProjectShell(v *visit) ui.Page {
 	return v.shell("New project", "/projects/new", projectsCrumb(), ui.Crumb{Text: "New"})
 }
 
-// makeProject answers with the page itself: the keys on it must not pass through
-// a redirect.
 func (s *Server) makeProject(v *visit) (answer, error) {
 	target, name := strings.TrimSpace(v.posted("target")), strings.TrimSpace(v.posted("name"))
 	requireKeys, _ := strconv.ParseBool(v.posted("require_keys"))
@@ -140,7 +137,11 @@ func (s *Server) makeProject(v *visit) (answer, error) {
 	}
 	created, err := s.Projects.Create(v.ctx(), v.who, in)
 	if err == nil {
-		return answer{status: http.StatusCreated, page: projects.CreatedPage(s.created(v, created))}, nil
+		minted := map[string]string{}
+		for environment, key := range created.Keys {
+			minted[environment] = key.Plaintext
+		}
+		return s.disclose(v, createdPath(created.Project), disclosed{Keys: minted})
 	}
 	wrong, ok := mistakesIn(err)
 	if !ok {
@@ -152,24 +153,43 @@ func (s *Server) makeProject(v *visit) (answer, error) {
 	return answer{status: wrong.status, page: projects.NewPage(m)}, nil
 }
 
-func (s *Server) created(v *visit, created rules.Created) projects.Created {
-	p := created.Project
+func createdPath(p rules.Project) string { return projectPath(p.Name) + "/created" }
+
+// showCreatedProject shows a new project's addresses, the first time with its keys.
+func (s *Server) showCreatedProject(v *visit) (answer, error) {
+	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := s.disclosed(v, createdPath(p))
+	if err != nil {
+		return answer{}, err
+	}
+	return show(projects.CreatedPage(s.created(v, p, found))), nil
+}
+
+func (s *Server) created(v *visit, p rules.Project, found *disclosed) projects.Created {
 	m := projects.Created{
-		Page:        v.shell(p.DisplayName, projectPath(p.Name), projectsCrumb(), projectCrumb(p)),
-		DisplayName: p.DisplayName, ConfigureURL: projectPath(p.Name),
+		Page:         v.shell(p.DisplayName, createdPath(p), projectsCrumb(), projectCrumb(p)),
+		DisplayName:  p.DisplayName,
+		ConfigureURL: projectPath(p.Name),
+		KeysGone:     found == nil,
+	}
+	if found == nil {
+		found = &disclosed{}
 	}
 	version := p.Versions[0]
 	m.Addresses = s.addresses(p.Name, version)
-	first := ""
 	for _, e := range version.Environments {
-		if key, ok := created.Keys[e.Name]; ok {
-			m.Keys = append(m.Keys, projects.Minted{ID: key.ID, Environment: e.Name, Key: key.Plaintext})
+		if key := found.Keys[e.Name]; key != "" {
+			m.Keys = append(m.Keys, projects.Minted{ID: "key-" + e.Name, Environment: e.Name, Key: key})
 		}
 	}
 	if len(m.Keys) > 0 {
-		first = m.Keys[0].Key
+		m.Curl = curl(m.Addresses[0].URL, m.Keys[0].Key)
+	} else if version.Mode != string(snapshot.Authenticate) {
+		m.Curl = curl(m.Addresses[0].URL, "")
 	}
-	m.Curl = curl(m.Addresses[0].URL, first)
 	return m
 }
 

@@ -15,7 +15,7 @@ import (
 func withShop(t *testing.T, db *models.DB) (s *site, key string) {
 	t.Helper()
 	s = newOwner(t, db)
-	made := s.post("/projects/new", "target", "http://127.0.0.1:9/base", "name", "shop", "require_keys", "true").is(201, "shop is up")
+	made := s.makes("/projects/new", "target", "http://127.0.0.1:9/base", "name", "shop", "require_keys", "true").is(200, "shop is up")
 	return s, clean(made.Find("section[aria-labelledby=keys] code").Text())
 }
 
@@ -27,7 +27,7 @@ func TestMakeAProject(t *testing.T) {
 		}
 		s.post("/projects/new", "target", "ftp://x", "name", "No Name", "require_keys", "true").is(422, "New project").
 			holds("target", "ftp://x").holds("name", "No Name").says("#target-error", "http").says("#name-error", "lower-case")
-		made := s.post("/projects/new", "target", " http://127.0.0.1:9 ", "name", "shop", "require_keys", "true").is(201, "shop is up")
+		made := s.makes("/projects/new", "target", " http://127.0.0.1:9 ", "name", "shop", "require_keys", "true").is(200, "shop is up")
 		key := clean(made.Find("section[aria-labelledby=keys] code").Text())
 		if !policy.WellFormedKey(key) {
 			t.Errorf("the new key %q is none", key)
@@ -39,7 +39,7 @@ func TestMakeAProject(t *testing.T) {
 		}
 		s.post("/projects/new", "target", "http://127.0.0.1:9", "name", "shop").is(409, "New project").
 			says("#name-error", `"shop" is taken`).lacks("input[name=require_keys][checked]")
-		s.post("/projects/new", "target", "http://127.0.0.1:9", "name", "open").is(201, "open is up").lacks("section[aria-labelledby=keys]")
+		s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "open").is(200, "open is up").lacks("section[aria-labelledby=keys]")
 
 		list := s.get("/projects").is(200, "Projects")
 		if strings.Contains(list.raw, key) {
@@ -153,7 +153,7 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 		}
 		s.post(action, "owner", "billing", "key_type", "full", "expires_on", "tomorrow").is(422, "shop").says("#key-expires-error", "2030-12-31")
 
-		minted := s.post(action, "owner", "billing", "key_type", "read-only", "environment", "prod", "expires_on", "2090-12-31").is(201, "Key created")
+		minted := s.makes(action, "owner", "billing", "key_type", "read-only", "environment", "prod", "expires_on", "2090-12-31").is(200, "Key created")
 		key := clean(minted.Find("#new-key").Text())
 		if !policy.WellFormedKey(key) || !strings.HasPrefix(key, "pst_prod_") {
 			t.Errorf("the new key %q is not one of prod", key)
@@ -171,7 +171,7 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 		s.get(path).says("[data-flash]", "works again").says("[data-panel]", "Active")
 
 		s.post(path+"/rotate", "grace_seconds", "9999999999").is(422, "Key of billing").says("#rotate-grace-error", "2592000")
-		rotated := s.post(path+"/rotate", "grace_seconds", "3600").is(200, "Key rotated").says("main", "The old secret works until")
+		rotated := s.makes(path+"/rotate", "grace_seconds", "3600").is(200, "Key rotated").says("main", "The old secret works until")
 		if clean(rotated.Find("#new-key").Text()) == key {
 			t.Error("rotation kept the secret")
 		}
@@ -190,7 +190,7 @@ func TestALongListOfKeysHasPages(t *testing.T) {
 		s, _ := withShop(t, db)
 		action := s.get("/projects/shop").action("owner")
 		for range 50 {
-			s.post(action, "owner", "billing", "key_type", "full").is(201, "Key created")
+			s.makes(action, "owner", "billing", "key_type", "full").is(200, "Key created")
 		}
 		first := s.get("/projects/shop").says("#keys", "51 keys")
 		older, _, _ := strings.Cut(first.Find("a:contains('Older keys')").AttrOr("href", ""), "#")
@@ -209,7 +209,7 @@ func TestKeysOfAnotherProjectAreNotFound(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
 		path := s.get("/projects/shop").Find("tbody a").AttrOr("href", "")
-		s.post("/projects/new", "target", "http://127.0.0.1:9", "name", "other").is(201, "other is up")
+		s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "other").is(200, "other is up")
 		elsewhere := strings.Replace(path, "/shop/", "/other/", 1)
 		s.get(elsewhere).is(404, "There is nothing here")
 		s.post(elsewhere+"/revoke", "confirm", "true").is(404, "There is nothing here")

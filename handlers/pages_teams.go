@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"postern/access"
 	"postern/accounts"
@@ -194,8 +195,6 @@ func (s *Server) leaveTeamPage(v *visit) (answer, error) {
 	return v.done("left", "/teams")
 }
 
-// makeInvitation answers with the page itself: the link on it must not pass
-// through a redirect.
 func (s *Server) makeInvitation(v *visit) (answer, error) {
 	role, email := access.Role(v.posted("role")), v.posted("email")
 	made, err := s.Accounts.Invite(v.ctx(), v.who, v.param("team"), role, email)
@@ -206,14 +205,37 @@ func (s *Server) makeInvitation(v *visit) (answer, error) {
 			m.Invitations.Error = wrong.rest()
 		})
 	}
+	return s.disclose(v, invitationPath(v.param("team"), made.ID), disclosed{Secret: s.showInvitation(made).URL})
+}
+
+func invitationPath(team, id string) string {
+	return teamPath(team) + "/invitations/" + url.PathEscape(id)
+}
+
+// showInvitationLink shows the team's page, the first time with the link of an
+// invitation that was just made.
+func (s *Server) showInvitationLink(v *visit) (answer, error) {
+	teamID, id := v.param("team"), v.param("invitation")
+	open, _, err := s.Accounts.Invitations(v.ctx(), v.who, teamID, "", accounts.MaxPage)
+	if err != nil {
+		return answer{}, err
+	}
+	if !slices.ContainsFunc(open, func(i accounts.Invitation) bool { return i.ID == id }) {
+		return answer{}, notFound()
+	}
 	m, err := s.teamPage(v)
 	if err != nil {
 		return answer{}, err
 	}
-	if m.Invitations != nil {
-		m.Invitations.Link = s.showInvitation(made).URL
+	found, err := s.disclosed(v, invitationPath(teamID, id))
+	if err != nil {
+		return answer{}, err
 	}
-	return answer{status: http.StatusCreated, page: team.TeamPage(m)}, nil
+	m.Invitations.LinkGone = found == nil
+	if found != nil {
+		m.Invitations.Link = found.Secret
+	}
+	return show(team.TeamPage(m)), nil
 }
 
 func (s *Server) revokeInvitationPage(v *visit) (answer, error) {

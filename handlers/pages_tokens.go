@@ -43,8 +43,16 @@ func (s *Server) tokenList(v *visit) (tokens.List, error) {
 		m.OlderURL = tokensPath + "?" + url.Values{"after": {found.Next}}.Encode()
 	}
 	for _, t := range found.Tokens {
-		m.Rows = append(m.Rows, tokens.Row{Name: t.Name, Display: "…" + t.Last4, Kind: tokenKind(t), Scopes: scopeNames(t.Scopes), Created: day(t.CreatedAt),
-			Expires: dayOrNever(t.ExpiresAt), LastUsed: momentOrNever(t.LastUsedAt), Revoke: tokensPath + "/" + url.PathEscape(t.ID) + "/revoke"})
+		m.Rows = append(m.Rows, tokens.Row{
+			Name:     t.Name,
+			Display:  "…" + t.Last4,
+			Kind:     tokenKind(t),
+			Scopes:   scopeNames(t.Scopes),
+			Created:  day(t.CreatedAt),
+			Expires:  dayOrNever(t.ExpiresAt),
+			LastUsed: momentOrNever(t.LastUsedAt),
+			Revoke:   tokenPath(t.ID),
+		})
 	}
 	return m, nil
 }
@@ -53,7 +61,7 @@ func tokenKind(t rules.Token) string {
 	if t.Kind == rules.CLI {
 		return "command line"
 	}
-	return "made here"
+	return "dashboard"
 }
 
 func scopeNames(scopes []access.Scope) string {
@@ -80,10 +88,7 @@ func (s *Server) makeToken(v *visit) (answer, error) {
 		minted, err = s.Tokens.Create(v.ctx(), v.who, in)
 	}
 	if err == nil {
-		m := tokens.Shown{Page: v.shell("Token created", tokensPath, projectsCrumb(), ui.Crumb{Text: "Access tokens", URL: tokensPath}, ui.Crumb{Text: "New"}),
-			Token: minted.Plaintext, Facts: []ui.Fact{{Label: "Name", Value: minted.Name}, {Label: "Scopes", Value: scopeNames(minted.Scopes)},
-				{Label: "Expires", Value: momentOrNever(minted.ExpiresAt)}}}
-		return answer{status: http.StatusCreated, page: tokens.ShownPage(m)}, nil
+		return s.disclose(v, tokenSecretPath(minted.ID), disclosed{Secret: minted.Plaintext})
 	}
 	wrong, ok := mistakesIn(err)
 	if !ok {
@@ -99,8 +104,78 @@ func (s *Server) makeToken(v *visit) (answer, error) {
 	return answer{status: wrong.status, page: tokens.ListPage(m)}, nil
 }
 
+func tokenSecretPath(id string) string { return tokenPath(id) + "/secret" }
+
+// showNewToken shows a token that was just created, the first time with its secret.
+func (s *Server) showNewToken(v *visit) (answer, error) {
+	token, err := s.Tokens.Find(v.ctx(), v.who, v.param("token"))
+	if err != nil {
+		return answer{}, err
+	}
+	path := tokenSecretPath(token.ID)
+	found, err := s.disclosed(v, path)
+	if err != nil {
+		return answer{}, err
+	}
+	m := tokens.Shown{
+		Page:    v.shell("Access token", path, projectsCrumb(), ui.Crumb{Text: "Access tokens", URL: tokensPath}, ui.Crumb{Text: token.Name}),
+		Heading: "Token created",
+		Facts: []ui.Fact{
+			{Label: "Name", Value: token.Name},
+			{Label: "Scopes", Value: scopeNames(token.Scopes)},
+			{Label: "Expires", Value: momentOrNever(token.ExpiresAt)},
+		},
+	}
+	if found == nil {
+		m.Heading = "Token " + token.Name
+	} else {
+		m.Token = found.Secret
+	}
+	return show(tokens.ShownPage(m)), nil
+}
+
+func tokenPath(id string) string { return tokensPath + "/" + url.PathEscape(id) }
+
+func (s *Server) askRevokeToken(v *visit) (answer, error) { return s.revokeTokenWith(v, &mistakes{}) }
+
+// revokeTokenWith asks whether a token is to be revoked.
+func (s *Server) revokeTokenWith(v *visit, wrong *mistakes) (answer, error) {
+	token, err := s.Tokens.Find(v.ctx(), v.who, v.param("token"))
+	if err != nil {
+		return answer{}, err
+	}
+	path := tokenPath(token.ID)
+	m := tokens.Revoke{
+		Page: v.shell("Revoke "+token.Name, path, projectsCrumb(), ui.Crumb{Text: "Access tokens", URL: tokensPath}, ui.Crumb{Text: token.Name}),
+		Name: token.Name,
+		Facts: []ui.Fact{
+			{Label: "Token", Value: "…" + token.Last4, Mono: true},
+			{Label: "Made by", Value: tokenKind(token)},
+			{Label: "Scopes", Value: scopeNames(token.Scopes)},
+			{Label: "Created", Value: moment(token.CreatedAt)},
+			{Label: "Last used", Value: momentOrNever(token.LastUsedAt)},
+		},
+		Confirm: ui.Confirmation{
+			ID:     "revoke-confirm",
+			Action: path + "/revoke",
+			Text:   "Programs that use this token stop working at once. This cannot be undone.",
+			Button: "Revoke",
+			Error:  wrong.rest(),
+		},
+		BackURL: tokensPath,
+	}
+	return answer{status: max(wrong.status, http.StatusOK), page: tokens.RevokePage(m)}, nil
+}
+
 func (s *Server) revokeTokenPage(v *visit) (answer, error) {
-	if err := s.Tokens.Revoke(v.ctx(), v.who, v.param("token")); err != nil {
+	err := v.confirmed(nil, "Tick the box to revoke the token.")
+	if err == nil {
+		err = s.Tokens.Revoke(v.ctx(), v.who, v.param("token"))
+	}
+	if wrong, ok := mistakesIn(err); ok {
+		return s.revokeTokenWith(v, wrong)
+	}
+	if err != nil {
 		return answer{}, err
 	}
 	return v.done("token_revoked", tokensPath)

@@ -3,14 +3,13 @@ package handlers
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"postern/access"
-	"postern/secrets"
 	"postern/views/ui"
 	pages "postern/views/webhooks"
 	"postern/webhooks"
@@ -85,7 +84,7 @@ func (s *Server) makeWebhook(v *visit) (answer, error) {
 	in := webhooks.CreateInput{Team: v.posted("team"), URL: v.posted("url"), Description: v.posted("description"), Events: v.c.Request.PostForm["events"]}
 	w, secret, err := s.Webhooks.Create(v.ctx(), v.who, in)
 	if err == nil {
-		return showSecret(v, http.StatusCreated, "Webhook added", w, secret), nil
+		return s.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "Webhook added", Secret: secret.Reveal()})
 	}
 	wrong, ok := mistakesIn(err)
 	if !ok {
@@ -106,13 +105,34 @@ func webhookForm(wrong *mistakes, address, description string, events []string) 
 	return f
 }
 
-func showSecret(v *visit, status int, title string, w webhooks.Webhook, secret secrets.Secret) answer {
-	m := pages.Shown{Page: v.shell(title, webhooksPath, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: "New secret"}), Title: title, Secret: secret.Reveal(),
-		Back: webhookPath(w.ID), Facts: []ui.Fact{{Label: "Address", Value: w.URL, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}}}
-	if w.OldSecretEndsAt != nil {
-		m.Facts = append(m.Facts, ui.Fact{Label: "Old secret", Value: "signs beside it until " + moment(*w.OldSecretEndsAt)})
+func webhookSecretPath(id string) string { return webhookPath(id) + "/secret" }
+
+// showWebhookSecret shows what a webhook signs with, the first time after it was
+// created or changed.
+func (s *Server) showWebhookSecret(v *visit) (answer, error) {
+	w, err := s.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	if err != nil {
+		return answer{}, err
 	}
-	return answer{status: status, page: pages.ShownPage(m)}
+	path := webhookSecretPath(w.ID)
+	found, err := s.disclosed(v, path)
+	if err != nil {
+		return answer{}, err
+	}
+	if found == nil {
+		found = &disclosed{Heading: "Secret of the webhook"}
+	}
+	m := pages.Shown{
+		Page:   v.shell(found.Heading, path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: "Secret"}),
+		Title:  found.Heading,
+		Secret: found.Secret,
+		Back:   webhookPath(w.ID),
+		Facts:  []ui.Fact{{Label: "Address", Value: w.URL, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}},
+	}
+	if w.OldSecretEndsAt != nil {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Old secret", Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt)})
+	}
+	return show(pages.ShownPage(m)), nil
 }
 
 func (s *Server) showWebhookPage(v *visit) (answer, error) {
@@ -133,7 +153,7 @@ func (s *Server) webhookDetail(v *visit) (pages.Detail, error) {
 		return pages.Detail{}, err
 	}
 	path := webhookPath(w.ID)
-	m := pages.Detail{Page: v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}), URL: w.URL, State: webhookBadge(w), Notice: webhookNotice(w),
+	m := pages.Detail{RotateOnce: webhookNonce(w), Page: v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}), URL: w.URL, State: webhookBadge(w), Notice: webhookNotice(w),
 		Delete: ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Text: "Delete this webhook. What it was sent is forgotten with it.", Button: "Delete webhook"},
 		Action: path, Enabled: w.Enabled, Form: pages.Form{URL: ui.Value{Text: w.URL}, Description: ui.Value{Text: w.Description}, Events: eventOptions(w.Events)},
 		Facts: []ui.Fact{{Label: "Id", Value: w.ID, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: moment(w.CreatedAt)}}}
@@ -150,6 +170,15 @@ func (s *Server) webhookDetail(v *visit) (pages.Detail, error) {
 		m.Deliveries = append(m.Deliveries, deliveryRow(w, d))
 	}
 	return m, nil
+}
+
+// webhookNonce is of the secrets that a rotation replaces.
+func webhookNonce(w webhooks.Webhook) string {
+	ends := ""
+	if w.OldSecretEndsAt != nil {
+		ends = w.OldSecretEndsAt.UTC().Format(time.RFC3339Nano)
+	}
+	return stateNonce(w.ID, ends)
 }
 
 func webhookNotice(w webhooks.Webhook) *ui.Notice {
@@ -205,7 +234,7 @@ func (s *Server) rotateWebhookPage(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return showSecret(v, http.StatusOK, "New secret", w, secret), nil
+	return s.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "New secret", Secret: secret.Reveal()})
 }
 
 func (s *Server) deleteWebhookPage(v *visit) (answer, error) {

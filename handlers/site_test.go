@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -14,6 +15,7 @@ import (
 
 	"postern/handlers"
 	"postern/models"
+	"postern/views/ui"
 )
 
 // site is a person at a browser without script, one redirect at a time.
@@ -80,14 +82,31 @@ func (s *site) get(path string, header ...string) *seen {
 	return s.ask(http.MethodGet, path, "", header)
 }
 
-// post sends a form of name, value, name, value…
+// post sends a form of name, value, name, value… as of a page that is just loaded.
 func (s *site) post(path string, form ...string) *seen {
 	s.t.Helper()
 	values := url.Values{}
 	for i := 0; i < len(form); i += 2 {
 		values.Add(form[i], form[i+1])
 	}
+	if !values.Has(ui.OnceField) {
+		values.Set(ui.OnceField, rand.Text()[:22])
+	}
 	return s.ask(http.MethodPost, path, values.Encode(), nil)
+}
+
+// makes posts a form and returns the page that it leads to.
+func (s *site) makes(path string, form ...string) *seen {
+	s.t.Helper()
+	return s.follow(s.post(path, form...))
+}
+
+func (s *site) follow(p *seen) *seen {
+	s.t.Helper()
+	if p.status != http.StatusSeeOther {
+		s.t.Fatalf("%s: %d, want a redirect\n%s", p.what, p.status, clean(p.Find("main").Text()))
+	}
+	return s.get(p.header.Get("Location"))
 }
 
 func (s *site) ask(method, path, body string, header []string) *seen {

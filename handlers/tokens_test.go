@@ -107,8 +107,10 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 		if a := poll(); a.body["error"] == nil {
 			t.Errorf("looking at the page has approved it: %s", a.raw)
 		}
-		s.post("/device", "user_code", strings.ToLower(code)).is(200, "Let this command line act as you?").holds("user_code", code)
-		s.post("/device", "user_code", code, "decision", "approve").is(200, "<laptop> is signed in")
+		s.makes("/device", "user_code", strings.ToLower(code)).is(200, "Let this command line act as you?").holds("user_code", code)
+		approved := s.post("/device", "user_code", code, "decision", "approve")
+		s.follow(approved).is(200, "<laptop> is signed in")
+		s.follow(approved).is(200, "The command line is signed in") // as after a reload
 		granted := poll()
 		token, _ := granted.body["access_token"].(string)
 		if granted.status != 200 || granted.body["token_type"] != "Bearer" || granted.body["scope"] != "read admin" || granted.header.Get("Cache-Control") != "no-store" {
@@ -118,7 +120,13 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 			t.Errorf("with the token: %d %s", a.status, a.raw)
 		}
 		list := s.get("/settings/tokens").is(200, "Access tokens").says("tbody", "<laptop>").says("tbody", "command line")
-		s.post(list.Find("tbody form").AttrOr("action", "")).leadsTo("/settings/tokens")
+		question := s.get(list.Find("tbody a").AttrOr("href", "")).is(200, "Revoke <laptop>?").says("dl", "command line")
+		revoke := question.action("confirm")
+		s.post(revoke).is(422, "Revoke <laptop>?").says("[role=alert]", "Tick the box")
+		if a := call(t, s.server.Handler(), "GET", "/api/v1/projects", token, ""); a.status != 200 {
+			t.Errorf("without the tick it is revoked: %d %s", a.status, a.raw)
+		}
+		s.post(revoke, "confirm", "true").leadsTo("/settings/tokens")
 		if a := call(t, s.server.Handler(), "GET", "/api/v1/projects", token, ""); a.status != 401 {
 			t.Errorf("revoked: %d %s", a.status, a.raw)
 		}
@@ -186,7 +194,7 @@ func TestMakingATokenOnThePage(t *testing.T) {
 		s.get("/settings/tokens").is(200, "Access tokens").says("section", "No tokens yet")
 		wrong := s.post("/settings/tokens", "name", "", "expires_on", "2001-01-01").is(422, "Access tokens")
 		wrong.says("#token-name-error", "Give a name").says("#scope-error", "Choose at least one").says("#token-expires-error", "past")
-		made := s.post("/settings/tokens", "name", "ci", "scopes", "read", "scopes", "keys").is(201, "Token created")
+		made := s.makes("/settings/tokens", "name", "ci", "scopes", "read", "scopes", "keys").is(200, "Token created")
 		token := clean(made.Find("#new-token").Text())
 		if a := call(t, s.server.Handler(), "GET", "/api/v1/whoami", token, ""); a.status != 200 {
 			t.Errorf("the shown token: %d %s", a.status, a.raw)

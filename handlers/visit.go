@@ -35,6 +35,7 @@ type answer struct {
 	status int
 	page   templ.Component
 	to     string
+	flash  string // a key of flashes, said on the page that to leads to
 }
 
 func show(page templ.Component) answer { return answer{status: http.StatusOK, page: page} }
@@ -127,7 +128,7 @@ func (v *visit) enter(team string) {
 func (v *visit) leadToSignIn() {
 	r := v.c.Request
 	next := r.URL.RequestURI()
-	if from, err := url.Parse(r.Referer()); r.Method != http.MethodGet || r.Header.Get("HX-Request") != "" {
+	if from, err := url.Parse(r.Referer()); (r.Method != http.MethodGet && r.Method != http.MethodHead) || r.Header.Get("HX-Request") != "" {
 		next = ""
 		if err == nil && from.Host == r.Host {
 			next = from.RequestURI()
@@ -152,6 +153,9 @@ func (s *Server) answer(v *visit, page pageHandler) {
 	case err != nil:
 		s.refuse(v.c, err)
 	case a.to != "":
+		if a.flash != "" {
+			s.setCookie(v.c.Writer, flashCookie, a.flash, flashTTL)
+		}
 		v.c.Redirect(a.status, a.to)
 	case a.page != nil:
 		s.render(v.c.Writer, v.c.Request, a.status, a.page)
@@ -177,7 +181,7 @@ func parseVisit(c *gin.Context) error {
 // render writes a page whole or not at all.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
 	var buffer bytes.Buffer
-	if err := page.Render(r.Context(), &buffer); err != nil {
+	if err := page.Render(ui.WithOnce(r.Context(), newNonce()), &buffer); err != nil {
 		s.logCause(r.Context(), fmt.Errorf("render %s: %w", logPath(r.URL.Path), err))
 		http.Error(w, "The page could not be made.", http.StatusInternalServerError)
 		return
@@ -197,7 +201,7 @@ func (v *visit) posted(name string) string { return v.c.Request.PostForm.Get(nam
 // page itself, which after a form is not the request's.
 func (v *visit) shell(title, here string, crumbs ...ui.Crumb) ui.Page {
 	page := ui.Page{Title: title, Account: v.account, Theme: v.server.theme(v.c.Request), Here: here, Crumbs: crumbs}
-	if v.account != nil {
+	if v.account != nil && v.c.Request.Method != http.MethodHead {
 		page.Flash = v.takeFlash()
 	}
 	return page

@@ -22,11 +22,12 @@ var webhookGuards = map[string]guard{
 	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": {action: access.WebhookChange, needs: "webhook"},
 
 	"GET /settings/webhooks":                                          {action: access.WebhookRead, stranger: 200},
-	"POST /settings/webhooks":                                         {action: access.WebhookChange, body: "url=http://8.8.8.8/hook&events=key.frozen", stranger: 201, owner: 201},
+	"POST /settings/webhooks":                                         {action: access.WebhookChange, body: "url=http://8.8.8.8/hook&events=key.frozen", stranger: 303},
 	"GET /settings/webhooks/:webhook":                                 {action: access.WebhookRead, needs: "webhook"},
 	"POST /settings/webhooks/:webhook":                                {action: access.WebhookChange, needs: "webhook", body: "url=http://8.8.8.8/moved&events=key.frozen"},
 	"POST /settings/webhooks/:webhook/switch":                         {action: access.WebhookChange, needs: "webhook", body: "enabled=false"},
-	"POST /settings/webhooks/:webhook/rotate":                         {action: access.WebhookChange, needs: "webhook", owner: 200},
+	"POST /settings/webhooks/:webhook/rotate":                         {action: access.WebhookChange, needs: "webhook"},
+	"GET /settings/webhooks/:webhook/secret":                          {action: access.WebhookRead, needs: "webhook"},
 	"POST /settings/webhooks/:webhook/delete":                         {action: access.WebhookChange, needs: "webhook", body: "confirm=true"},
 	"POST /settings/webhooks/:webhook/deliveries/:delivery/redeliver": {action: access.WebhookChange, needs: "webhook"},
 }

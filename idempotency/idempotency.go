@@ -5,7 +5,8 @@
 //
 // It owns which attempt may run, how long an answer is kept, and how it is
 // sealed; it does not own the header, nor which answers are worth keeping
-// (handlers).
+// (handlers). It also hands content from one request of a caller to the next, once
+// (onetime.go), for pages that show a secret behind a redirect.
 //
 // Nothing is kept that a reader of the database could use. What an answer is
 // found by, what its request is compared by and what it is sealed with are all

@@ -61,6 +61,25 @@ func (t *Tx) AbandonIdempotent(lookup []byte, lease string, now time.Time) error
 	return t.db.Model(&IdempotentRequest{}).Where(mine, lookup, lease).UpdateColumn("lease_until", now).Error
 }
 
+// ReplaceIdempotent inserts the row in place of any other with its lookup.
+func (t *Tx) ReplaceIdempotent(row IdempotentRequest) error {
+	return t.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "lookup"}}, UpdateAll: true}).Create(&row).Error
+}
+
+// TakeIdempotent deletes a row and returns it; ErrNotFound when there is none, or
+// a concurrent caller has taken it.
+func (t *Tx) TakeIdempotent(lookup []byte) (IdempotentRequest, error) {
+	row, err := t.IdempotentByLookup(lookup)
+	if err != nil {
+		return row, err
+	}
+	res := t.db.Where("lookup = ? AND lease_id = ?", lookup, row.LeaseID).Delete(&IdempotentRequest{})
+	if res.Error == nil && res.RowsAffected == 0 {
+		return IdempotentRequest{}, ErrNotFound
+	}
+	return row, res.Error
+}
+
 // DeleteExpiredIdempotent removes answers that are no longer repeated.
 func (t *Tx) DeleteExpiredIdempotent(now time.Time) error {
 	return t.db.Where("expires_at <= ?", now).Delete(&IdempotentRequest{}).Error

@@ -168,6 +168,21 @@ func (s *Service) List(ctx context.Context, p access.Principal, cursor string, l
 	return page, nil
 }
 
+// Find returns one token of the caller's account.
+func (s *Service) Find(ctx context.Context, p access.Principal, id string) (Token, error) {
+	if err := access.CheckSelf(p, access.TokenRead); err != nil {
+		return Token{}, fmt.Errorf("tokens: find %s: %w", id, err)
+	}
+	row, err := s.DB.Read(ctx).AccessTokenByID(id)
+	if errors.Is(err, models.ErrNotFound) || (err == nil && row.AccountID != p.Account) {
+		err = access.NotFound()
+	}
+	if err != nil {
+		return Token{}, fmt.Errorf("tokens: find %s: %w", id, err)
+	}
+	return view(row, p), nil
+}
+
 func isWorkspace(p access.Principal) bool {
 	return p.Account == "" && p.Roles[p.HomeTeam] == access.Workspace
 }

@@ -97,6 +97,40 @@
     event.target.closest("button[data-dismiss]")?.closest("[data-flash]")?.remove();
   });
 
+  // The browser asks again for a page that the user goes back to, and its forms get
+  // new nonces. A form that was sent before keeps its old one, so that sending it
+  // again changes nothing. A page that is opened or reloaded starts over.
+  const keepNonces = () => {
+    const back = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+    document.querySelectorAll("input[data-once]").forEach((input) => {
+      const sent = sessionStorage.getItem(nonceOf(input.form));
+      if (back && sent) input.value = sent;
+      else sessionStorage.removeItem(nonceOf(input.form));
+    });
+  };
+
+  const nonceOf = (form) => `sent ${form.getAttribute("action")}`;
+
+  const noteNonce = (form) => {
+    const input = form.querySelector("input[data-once]");
+    if (input) sessionStorage.setItem(nonceOf(form), input.value);
+  };
+
+  // The second click of a double click sends nothing.
+  const doubleClick = 1000; // milliseconds
+  const sentAt = new WeakMap();
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    // By attributes: a field named target would stand in for the form's own.
+    if (!form.matches("form[method=post]:not([target], [data-theme-form])")) return;
+    if (event.timeStamp - (sentAt.get(form) ?? -doubleClick) < doubleClick) {
+      event.preventDefault();
+      return;
+    }
+    sentAt.set(form, event.timeStamp);
+    noteNonce(form);
+  });
+
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("form[data-theme-form]") || !event.submitter) return;
     event.preventDefault();
@@ -122,6 +156,7 @@
   });
 
   revealCopyButtons(document);
+  keepNonces();
   const live = document.querySelector("tbody[data-live]");
   if (live) follow(live, document.querySelector("button[data-live-toggle]"));
 })();

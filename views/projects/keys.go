@@ -122,6 +122,7 @@ type KeyEdit struct {
 // Rotate posts grace_seconds to Action.
 type Rotate struct {
 	Action string
+	Once   string // see ui.OnceFor
 	Grace  []ui.Option
 	Error  string
 }
@@ -135,10 +136,11 @@ type Revoke struct {
 // Shown is a new secret, on the only page that ever shows it.
 type Shown struct {
 	Page    ui.Page
-	Heading string // "Key created" or "Key rotated"
+	Heading string // such as "Key created"
 	Text    string // such as until when the old secret works
-	Key     string
+	Key     string // "" after the first time
 	Facts   []ui.Fact
 	Curl    string
+	KeyURL  string
 	BackURL string
 }

@@ -55,13 +55,14 @@ type Created struct {
 	DisplayName  string
 	Addresses    []Address
 	Keys         []Minted
-	Curl         string // a call to try, with the first key where there is one
+	KeysGone     bool   // the keys that were made with it have been shown before
+	Curl         string // a call to try, with the first key where there is one; "" when it would be refused
 	ConfigureURL string
 }
 
 // Minted is a key in plain text.
 type Minted struct {
-	ID          string // key_…
+	ID          string // unique on the page
 	Environment string // "" is all
 	Key         string
 }

@@ -101,6 +101,7 @@ type Branding struct {
 
 // AppClientSecret posts kind, confidential or public, and confirm to Action.
 type AppClientSecret struct {
+	Once         string // see ui.OnceFor
 	Action       string
 	Confidential bool
 	Error        string

@@ -59,12 +59,13 @@ type Rename struct {
 
 // Invitations is the open ones and the form of another.
 type Invitations struct {
-	Action string
-	Roles  []ui.Option
-	Email  ui.Value
-	Error  string
-	Link   string // of the invitation that was just made, shown this once
-	Rows   []Invitation
+	Action   string
+	Roles    []ui.Option
+	Email    ui.Value
+	Error    string
+	Link     string // of the invitation that was just made, shown this once
+	LinkGone bool   // it has been shown before
+	Rows     []Invitation
 }
 
 // Invitation is one that can still be accepted.

@@ -26,7 +26,7 @@ type Form struct {
 	Error       string
 }
 
-// Row is one token. It posts to Revoke to end it.
+// Row is one token.
 type Row struct {
 	Name     string
 	Display  string // what is left to know it by
@@ -35,14 +35,24 @@ type Row struct {
 	Created  string
 	Expires  string
 	LastUsed string
-	Revoke   string
+	Revoke   string // the page that asks whether to revoke it
+}
+
+// Revoke asks whether a token is to be revoked.
+type Revoke struct {
+	Page    ui.Page
+	Name    string
+	Facts   []ui.Fact
+	Confirm ui.Confirmation
+	BackURL string
 }
 
 // Shown is the page of a new token.
 type Shown struct {
-	Page  ui.Page
-	Token string
-	Facts []ui.Fact
+	Page    ui.Page
+	Heading string
+	Token   string // "" after the first time
+	Facts   []ui.Fact
 }
 
 func (f Form) scopes() ui.Group {

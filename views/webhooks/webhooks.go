@@ -46,6 +46,7 @@ type Detail struct {
 	Facts      []ui.Fact
 	Action     string
 	Enabled    bool
+	RotateOnce string // see ui.OnceFor
 	Form       Form
 	Delete     ui.Confirmation
 	Deliveries []Delivery
@@ -67,7 +68,7 @@ type Delivery struct {
 type Shown struct {
 	Page   ui.Page
 	Title  string
-	Secret string
+	Secret string // "" after the first time
 	Facts  []ui.Fact
 	Back   string
 }
