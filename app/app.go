@@ -104,7 +104,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 	measured := a.newMetrics()
 	a.bearer = bearer.New(guard.Client(), a.log)
 	hosted := a.newLogin(guard)
-	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Keys: table, Verifier: a.bearer, Asker: a.newAsker(guard, hosted), Opener: opener{hosted}, Observer: observer{a.usage, measured}, Limiter: a.limiter,
+	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Host: a.Config.GatewayHost(), Keys: table, Verifier: a.bearer, Asker: a.newAsker(guard, hosted), Opener: opener{hosted}, Observer: observer{a.usage, measured}, Limiter: a.limiter,
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
 		Probes:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.probes.ServeHTTP(w, r) }), // which is made later
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})

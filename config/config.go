@@ -109,6 +109,16 @@ func (c Config) Address(project, version, environment string) string {
 	return scheme + "://" + project + "." + host + rest
 }
 
+// GatewayHost is the host of GatewayURL, without its port and in lower case.
+func (c Config) GatewayHost() string {
+	u, err := url.Parse(c.GatewayURL)
+	if err != nil {
+		return ""
+	}
+	host, _ := strings.CutSuffix(u.Host, ":"+u.Port())
+	return strings.ToLower(host)
+}
+
 // OwnNames are the host names of this installation that no upstream may have.
 // The bare names of the machine itself are not among them: other services may
 // well run there, and our own ports are refused by address.

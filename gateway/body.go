@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
-
-	"postern/policy"
 )
 
 var (
@@ -109,8 +107,18 @@ func (b *requestBody) armed(in time.Duration) bool {
 // Close leaves the body to net/http's server, which closes it after the call.
 func (b *requestBody) Close() error { return nil }
 
-// failure is what went wrong with reading the body, nil when nothing did.
-func (b *requestBody) failure() error {
+// failure is what went wrong with reading the body, nil when nothing did. It ends a
+// read that is under way: to net/http a malformed body is a caller who has left, and it
+// says so before the read returns.
+func (b *requestBody) failure(left bool) error {
+	if left {
+		b.mu.Lock()
+		b.over = true
+		setReadDeadline(b.w, -time.Second)
+		b.mu.Unlock()
+		b.reading.Lock()
+		defer b.reading.Unlock()
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.err
@@ -233,8 +241,7 @@ func sendTrailers(to, trailer http.Header, announced []string) {
 // mayForwardTrailer keeps out of a request's trailers what an upstream could
 // take for ours, or for framing.
 func mayForwardTrailer(name string) bool {
-	return httpguts.ValidTrailerHeader(name) && !dropFromRequest(name) &&
-		!policy.IsIdentityHeader(name) && !policy.IsForwardedHeader(name) && !policy.IsKeyHeader(name) && isPlainName(name)
+	return httpguts.ValidTrailerHeader(name) && !keepsOut(name, true)
 }
 
 // atMost is the body up to a limit, 0 for none; one that goes on is an error.

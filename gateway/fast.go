@@ -40,7 +40,8 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 		return false
 	}
 	c.x = x
-	host, route, ok := c.gateway.find(x.Request.Host, target)
+	conn := &c.info
+	host, route, ok := c.gateway.find(x.Request.Host, target, conn)
 	if !ok && c.gateway.probed(x.Request.Method, target) {
 		return false
 	}
@@ -48,7 +49,6 @@ func (c *fastCall) Serve(x *engine.Exchange) bool {
 		c.deny(policy.NoRoute)
 		return true
 	}
-	conn := &c.info
 	if conn.trusted {
 		conn = c.gateway.onBehalf(conn, c.lines)
 	}

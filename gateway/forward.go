@@ -33,7 +33,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, policy.BadRequest)
 		return
 	}
-	host, route, ok := g.find(r.Host, target)
+	conn := g.connInfoOf(r)
+	host, route, ok := g.find(r.Host, target, conn)
 	if !ok && g.probed(r.Method, target) {
 		g.probes.ServeHTTP(w, r)
 		return
@@ -42,7 +43,6 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, policy.NoRoute)
 		return
 	}
-	conn := g.connInfoOf(r)
 	if conn.trusted {
 		conn = g.onBehalf(conn, func(name string) []string { return r.Header[name] })
 	}
@@ -186,12 +186,13 @@ func (c *slowCall) answer(ctx context.Context, from *http.Response) {
 
 // failed answers for an upstream that did not.
 func (c *slowCall) failed(err error, body *requestBody) {
-	switch bodyErr := body.failure(); {
+	left := c.r.Context().Err() != nil
+	switch bodyErr := body.failure(left); {
 	case errors.Is(bodyErr, errBodyTooLarge):
 		c.refuse(policy.BodyTooLarge)
 	case errors.Is(bodyErr, errFraming): // net/http takes it for the caller's leaving
 		c.refuse(policy.BadRequest)
-	case c.r.Context().Err() != nil:
+	case left:
 		c.status = statusGone
 		c.abort()
 	case bodyErr != nil:

@@ -16,7 +16,6 @@ package gateway
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -27,7 +26,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"postern/egress"
 	"postern/gateway/engine"
 	"postern/policy"
 	"postern/snapshot"
@@ -77,6 +75,7 @@ const CatchAll = "/*"
 // Options configure a Gateway. Only Keys is required.
 type Options struct {
 	Domain   string // bare domain: <project>.<domain> addresses a project; "" is localhost
+	Host     string // of the URL that callers are shown, without port; "" for the domain
 	Keys     Keys
 	Verifier Verifier // nil: every token is answered 503
 	Asker    Asker    // nil: so is every token of a version that asks about tokens
@@ -110,6 +109,7 @@ type Options struct {
 // Gateway serves proxied calls. Make one with New; it is safe for concurrent use.
 type Gateway struct {
 	domain   string
+	host     string
 	keys     Keys
 	verifier Verifier
 	asker    Asker
@@ -141,6 +141,7 @@ type Gateway struct {
 func New(o Options) *Gateway {
 	g := &Gateway{
 		domain:   strings.ToLower(o.Domain),
+		host:     strings.ToLower(o.Host),
 		keys:     o.Keys,
 		verifier: o.Verifier,
 		asker:    o.Asker,
@@ -236,162 +237,17 @@ func (g *Gateway) now() time.Time {
 	return time.Now()
 }
 
-// call is one proxied call on its way, whichever path carries it.
-type call struct {
-	carrier  carrier
-	gateway  *Gateway
-	conn     *connInfo
-	host     string // as the caller named us, lower case, without the port
-	method   string
-	target   target
-	route    route
-	identity policy.Identity
-	upstream credential
-	space    *space        // of the path that carries it
-	kept     *any          // of space, where another call of the same caller may follow; else nil
-	tally    *policy.Tally // of space, once the call has been counted against limits; nil before, and without any
-	start    time.Time
-	status   int
-	code     string
-	step     string
-	bytesIn  int64
-	bytesOut int64
-	browsing bool // under the caps: a browser would show the answer
-	room
-
-	// What the call was let in by, for standing.
-	presentedKey   bool
-	presentedToken bool
-	secret         [32]byte // hash of the key as it was presented
-}
-
-// space is memory for one call after the other of one caller: what was found out for
-// the last one mostly holds for the next.
-type space struct {
-	key       snapshot.Key // the one that was presented; written by Keys alone, which takes it for what it has found
-	token     policy.Token // what the one that was presented says
-	tally     policy.Tally
-	consumers policy.Consumers
-	observed  any // the observer's
-}
-
-// carrier is the path that a call takes: net/http (forward.go) or the engine
-// (fast.go). What is decided about a call is decided here, for both.
-type carrier interface {
-	// keyLines counts the X-API-Key lines and returns the first.
-	keyLines() (n int, value string)
-	// authorization counts the Authorization lines and returns the first.
-	authorization() (n int, value string)
-	// field is the first line of a field of the request, "" without one.
-	field(name string) string
-	// hops counts how often the call came through here.
-	hops() int
-	// length is that of the body, -1 when it is not known.
-	length() int64
-	// deny answers in the upstream's stead and returns how many bytes of a body
-	// the caller was sent.
-	deny(policy.Denial) int64
-	// forward carries the call to its upstream and the answer back.
-	forward(stripKey bool)
-}
-
-// find resolves where a call goes. host is what the caller named us by.
-func (g *Gateway) find(hostLine string, target target) (host string, r route, ok bool) {
+// find resolves where a call goes: the project's name is the label before the domain,
+// or, where the host is the gateway itself, the first segment of the path. host is what
+// the caller named us by.
+func (g *Gateway) find(hostLine string, target target, conn *connInfo) (host string, r route, ok bool) {
 	host = bareHost(hostLine)
-	if r, ok = g.table.Load().find(g.domain, host, target.path); ok && host == "" {
+	label := projectLabel(g.domain, host)
+	if label == "" && !g.answersTo(host, conn) {
+		return host, route{}, false
+	}
+	if r, ok = g.table.Load().find(label, target.path); ok && host == "" {
 		host = g.domain // HTTP/1.0 needs no Host
 	}
 	return host, r, ok
-}
-
-// serve takes a call that found its project through the steps of the contract:
-// expiry, takedown, hidden dot segments, authentication, limits, loop guard, forward.
-func (c *call) serve() {
-	c.step = StepRoute
-	if end := c.route.project.expires; !end.IsZero() && !end.After(c.start) {
-		c.refuse(policy.ExpiredProxy)
-		return
-	}
-	if c.route.project.takenDown {
-		c.refuse(policy.ProjectFrozen)
-		return
-	}
-	if policy.HidesDotSegment(c.target.path) {
-		c.refuse(policy.BadPath)
-		return
-	}
-	c.step = StepAccess
-	if c.capped() {
-		if denial, ok := c.underCaps(); !ok {
-			c.refuse(denial)
-			return
-		}
-	}
-	decision := c.decide()
-	c.route.table = nil // a tunnel may last for days, and must not keep what was replaced
-	if !decision.Allow {
-		c.refuse(decision.Denial)
-		return
-	}
-	c.identity = decision.Identity
-	c.step = StepLimits
-	if denial, ok := c.withinLimits(); !ok {
-		c.refuse(denial)
-		return
-	}
-	if c.capped() {
-		if denial, ok := c.holdBytes(); !ok {
-			c.refuse(denial)
-			return
-		}
-		defer c.settleBytes()
-	}
-	c.step = StepForward
-	if limit := c.bodyLimit(); limit > 0 && c.carrier.length() > limit {
-		c.refuse(policy.BodyTooLarge)
-		return
-	}
-	if c.carrier.hops() >= MaxHops {
-		c.refuse(policy.LoopDetected)
-		return
-	}
-	underWay := &c.route.environment.health.underWay
-	if underWay.Add(1) > c.gateway.limits.UnderWay {
-		underWay.Add(-1)
-		c.warn("too many calls under way to one environment", nil)
-		c.refuse(policy.UpstreamUnreachable)
-		return
-	}
-	defer underWay.Add(-1)
-	if denial, ok := c.settleAuthorization(decision.Authorization); !ok {
-		c.refuse(denial)
-		return
-	}
-	c.carrier.forward(decision.StripKey)
-}
-
-func (c *call) refuse(d policy.Denial) {
-	c.status, c.code = d.Status, d.Code
-	c.bytesOut += c.carrier.deny(d)
-}
-
-// unanswered refuses a call whose upstream did not answer. The log comes first:
-// who has the answer can rely on its being there.
-func (c *call) unanswered(err error) {
-	switch {
-	case isTimeout(err):
-		c.warn("the upstream did not answer in time", err)
-		c.refuse(policy.UpstreamTimeout)
-	case errors.Is(err, egress.ErrForbidden):
-		c.warn("the upstream's address may not be reached", err)
-		c.refuse(policy.UpstreamUnreachable)
-	default:
-		c.warn("the upstream could not be reached", err)
-		c.refuse(policy.UpstreamUnreachable)
-	}
-}
-
-func isTimeout(err error) bool {
-	timeout, ok := errors.AsType[net.Error](err)
-	return (ok && timeout.Timeout()) || errors.Is(err, context.DeadlineExceeded)
 }

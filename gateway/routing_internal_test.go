@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/hex"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -18,13 +19,15 @@ func FuzzRouting(f *testing.F) {
 			Access:       snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
 			Environments: []snapshot.Environment{{ID: id + "d", Name: "dev", Target: "http://" + name + ".test"}, {ID: id + "p", Name: "prod", Target: "http://" + name + ".test/base"}}}}}
 	}
-	g := New(Options{})
+	g := New(Options{Domain: "proxy.test"})
 	defer g.Close()
+	conn := &connInfo{local: netip.MustParseAddr("192.0.2.1"), localHost: "192.0.2.1"}
 	served, err := compile([]*snapshot.Project{project("a", "shop"), project("b", "books")}, &table{}, nil,
 		connector{g.budget.NewPool, g.newUpstream})
 	if err != nil {
 		f.Fatal(err)
 	}
+	g.table.Store(served)
 	for _, path := range []string{"..%2fdev", "b%5c..%5c..", "%252e%252e%252fb", "..;/..;/b", "x;..%25252f", "a%2fb"} {
 		f.Add("shop.proxy.test", "/1.0.0/prod/"+path)
 	}
@@ -34,7 +37,7 @@ func FuzzRouting(f *testing.F) {
 			return
 		}
 		host := bareHost(hostLine)
-		r, ok := served.find("proxy.test", host, sent.path)
+		_, r, ok := g.find(hostLine, sent, conn)
 		if !ok {
 			return
 		}

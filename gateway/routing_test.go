@@ -12,7 +12,8 @@ import (
 )
 
 func TestAddressing(t *testing.T) {
-	r := newRig(t, nil, withMode(snapshot.Passthrough))
+	shown := func(_ *rig, o *gateway.Options) { o.Host = "198.51.100.1" }
+	r := newRig(t, nil, withMode(snapshot.Passthrough), shown)
 	for _, tc := range []struct{ name, host, path, want string }{ // want "": no route
 		{"host form", "shop.proxy.test", "/1.0.0/prod/a", "/base/a"},
 		{"host form with a port", "shop.proxy.test:8090", "/1.0.0/prod/a", "/base/a"},
@@ -23,6 +24,11 @@ func TestAddressing(t *testing.T) {
 		{"address", "127.0.0.1:8090", "/shop/1.0.0/prod/a", "/base/a"},
 		{"IPv6 address", "[::1]:8090", "/shop/1.0.0/prod/a", "/base/a"},
 		{"localhost", "localhost:8090", "/shop/1.0.0/prod/a", "/base/a"},
+		{"another loopback address", "127.0.0.9:8090", "/shop/1.0.0/prod/a", "/base/a"},
+		{"host of the URL shown", "198.51.100.1:8090", "/shop/1.0.0/prod/a", "/base/a"},
+		{"another address", "198.51.100.2", "/shop/1.0.0/prod/a", ""},
+		{"another IPv6 address", "[2001:db8::1]", "/shop/1.0.0/prod/a", ""},
+		{"loopback with a zone", "[::1%25lo]", "/shop/1.0.0/prod/a", ""},
 		{"empty host", "", "/shop/1.0.0/prod/a", "/base/a"},
 
 		{"environment alone", "shop.proxy.test", "/1.0.0/prod", "/base"},

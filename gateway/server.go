@@ -125,7 +125,11 @@ type connInfo struct {
 	trusted bool       // hop is a proxy of the operator's own
 	port    string     // of our listener
 	scheme  string
-	said    map[string]string // by a trusted proxy, of how its caller came; see trusted.go
+
+	local     netip.Addr // the address that was connected to
+	localHost string     // the same, as a Host line has it
+
+	said map[string]string // by a trusted proxy, of how its caller came; see trusted.go
 }
 
 type connInfoKey struct{}
@@ -137,7 +141,7 @@ func (g *Gateway) withConnInfo(ctx context.Context, c net.Conn) context.Context 
 
 func (g *Gateway) connInfoFor(c net.Conn) connInfo {
 	info := g.connInfo(c.RemoteAddr().String())
-	info.port = portOnly(c.LocalAddr().String())
+	info.at(c.LocalAddr())
 	if isSecure(c) {
 		info.scheme = "https"
 	}
@@ -180,15 +184,21 @@ func (g *Gateway) connInfoOf(r *http.Request) *connInfo {
 		info.scheme = "https"
 	}
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
-		info.port = portOnly(local.String())
+		info.at(local)
 	}
 	return &info
 }
 
-func portOnly(hostport string) string {
-	_, port, err := net.SplitHostPort(hostport)
+// at fills in what the connection was made to.
+func (i *connInfo) at(local net.Addr) {
+	host, port, err := net.SplitHostPort(local.String())
 	if err != nil {
-		return ""
+		return
 	}
-	return port
+	i.port, i.localHost = port, host
+	if addr, err := netip.ParseAddr(host); err == nil {
+		if i.local = addr.Unmap().WithZone(""); i.local.Is6() {
+			i.localHost = "[" + i.local.String() + "]"
+		}
+	}
 }

@@ -18,7 +18,7 @@ import (
 // Another goroutine asks while the call is being forwarded. It reads only what is
 // written before that, and writes nothing of the call.
 func (c *call) standing() (policy.Denial, bool) {
-	_, at, ok := c.gateway.find(c.host, c.target)
+	_, at, ok := c.gateway.find(c.host, c.target, c.conn)
 	if !ok || at.project.id != c.route.project.id || at.environment.id != c.route.environment.id {
 		return policy.NoRoute, true
 	}

@@ -85,15 +85,11 @@ func (r *route) Client(issuer string) *snapshot.AppClient {
 	return r.table.clients[issuer]
 }
 
-// find resolves host and normalized path: the project's name is the label
-// before the domain, or, on the bare domain, an address or localhost, the first
-// segment of the path.
-func (t *table) find(domain, host, path string) (route, bool) {
-	name, rest := projectLabel(domain, host), path
+// find resolves a normalized path below the project of that name, or, where it is "",
+// below the project that the path's first segment names.
+func (t *table) find(name, path string) (route, bool) {
+	rest := path
 	if name == "" {
-		if !isBare(domain, host) {
-			return route{}, false
-		}
 		var ok bool
 		if name, rest, ok = policy.NextSegment(path); !ok {
 			return route{}, false
@@ -143,12 +139,16 @@ func projectLabel(domain, host string) string {
 	return label
 }
 
-func isBare(domain, host string) bool {
-	if host == domain || host == "" || host == "localhost" {
+// answersTo reports whether host is the gateway itself and not one project: its
+// domain, the host of its URL, localhost, or the address that the caller connected to.
+// A loopback address is that of a machine that forwards a port to this one.
+func (g *Gateway) answersTo(host string, conn *connInfo) bool {
+	switch host {
+	case "", "localhost", g.domain, g.host, conn.localHost:
 		return true
 	}
 	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && addr.Zone() == ""
+	return err == nil && addr.Zone() == "" && (addr.IsLoopback() || addr.Unmap() == conn.local)
 }
 
 // bareHost is a Host line without port and trailing dot, in lower case: what
