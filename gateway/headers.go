@@ -232,7 +232,7 @@ func dropFromRequest(name string) bool {
 // hop, and those that only we may set.
 func keepsOut(name string, stripKey bool) bool {
 	return dropFromRequest(name) || policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) ||
-		(stripKey && policy.IsKeyHeader(name)) || !isPlainName(name)
+		policy.IsFramingHeader(name) || (stripKey && policy.IsKeyHeader(name)) || !isPlainName(name)
 }
 
 // isPlainName tells names of letters, digits, hyphens and underscores. nginx

@@ -16,7 +16,7 @@ import (
 func TestSpoofedHeadersNeverReachTheUpstream(t *testing.T) {
 	r := newRig(t, nil)
 	var lines []string
-	for _, name := range slices.Concat(policy.IdentityHeaders(), policy.ForwardedHeaders()) {
+	for _, name := range slices.Concat(policy.IdentityHeaders(), policy.ForwardedHeaders(), familyNames()) {
 		for _, spelling := range []string{
 			name, strings.ToLower(name), strings.ToUpper(name), strings.ReplaceAll(name, "-", "_"),
 			strings.ToLower(strings.ReplaceAll(name, "-", "_")), strings.Replace(name, "-", "_", 1),
@@ -24,7 +24,7 @@ func TestSpoofedHeadersNeverReachTheUpstream(t *testing.T) {
 			lines = append(lines, spelling+": forged")
 		}
 	}
-	lines = append(lines, "x_api_key: forged", "X-Api_Key: forged")
+	lines = append(lines, "x_api_key: forged", "X-Api_Key: forged", "Transfer_Encoding: forged", "content_length: forged")
 	if got := r.get("/shop/1.0.0/prod", lines...); got.StatusCode != 200 {
 		t.Fatalf("%d %s", got.StatusCode, got.body)
 	}
@@ -39,6 +39,38 @@ func TestSpoofedHeadersNeverReachTheUpstream(t *testing.T) {
 		if policy.IsIdentityHeader(name) && len(values) != 1 {
 			t.Errorf("%s has %d lines, want ours alone", name, len(values))
 		}
+	}
+}
+
+// familyNames are headers that no gateway sends, of the families that only one may send.
+func familyNames() []string {
+	names := []string{
+		"Forwarded", "X-Authenticated-Groups", "X-Forwarded-User", "X-Forwarded-Ssl", "X-Forwarded-Scheme",
+		"X-Forwarded-Client-Cert", "X-Tenant-Name", "X-Consumer-Tags", "X-Credential-Scopes",
+	}
+	for _, family := range policy.HeaderFamilies() {
+		names = append(names, family+"Made-Up")
+	}
+	return names
+}
+
+func TestSpoofedTrailersNeverReachTheUpstream(t *testing.T) {
+	trailers := make(chan http.Header, 1)
+	r := newRig(t, func(_ http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body)
+		trailers <- req.Trailer
+	})
+	var lines strings.Builder
+	for _, name := range slices.Concat(policy.IdentityHeaders(), policy.ForwardedHeaders(), familyNames()) {
+		lines.WriteString(name + ": forged\r\n" + strings.ReplaceAll(name, "-", "_") + ": forged\r\n")
+	}
+	lines.WriteString("X_API_Key: forged\r\nContent_Length: 3\r\nX-Sum: 1\r\n")
+	chunked := request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Transfer-Encoding: chunked")
+	if got := r.raw(chunked + "2\r\nup\r\n0\r\n" + lines.String() + "\r\n"); got.StatusCode != 200 {
+		t.Fatalf("%d %s", got.StatusCode, got.body)
+	}
+	if got := within(t, "the trailers", trailers); len(got) != 1 || got.Get("X-Sum") != "1" {
+		t.Errorf("the upstream got the trailers %v, want X-Sum alone", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"postern/policy"
@@ -174,7 +175,7 @@ func unusualCases() []exchangeCase {
 
 func spoofCases() []exchangeCase {
 	var out []exchangeCase
-	names := append(policy.IdentityHeaders(), policy.ForwardedHeaders()...)
+	names := slices.Concat(policy.IdentityHeaders(), policy.ForwardedHeaders(), familyNames())
 	for _, name := range append(names, "X-API-Key") {
 		if name != "X-API-Key" {
 			out = append(out,

@@ -34,41 +34,55 @@ func ForwardedHeaders() []string {
 	}
 }
 
-// IsIdentityHeader tells whether name is one of IdentityHeaders to any reader:
-// case does not count, and neither does _ for -, because CGI-like upstreams
-// make HTTP_X_CONSUMER_ID of both.
+// HeaderFamilies lists the beginnings of names that only a gateway may send, but for
+// X-Forwarded-For and the rest of ForwardedHeaders, whose old values it appends to.
+func HeaderFamilies() []string {
+	return []string{"X-Consumer-", "X-Credential-", "X-Authenticated-", "X-Tenant-", "X-Anonymous-", "X-Forwarded-"}
+}
+
+// IsIdentityHeader reports whether name is one of IdentityHeaders, or another of their
+// families, to any reader: case does not count, and neither does _ for -, because
+// CGI-like upstreams make HTTP_X_CONSUMER_ID of both.
 func IsIdentityHeader(name string) bool {
-	if len(name) < len("X-Tenant-ID") || name[0]|0x20 != 'x' {
+	if len(name) < len("x-tenant-") || name[0]|0x20 != 'x' {
 		return false
 	}
 	switch name[2] | 0x20 {
 	case 'c':
-		return sameHeader(name, "x-consumer-id") || sameHeader(name, "x-consumer-username") ||
-			sameHeader(name, "x-consumer-custom-id") || sameHeader(name, "x-consumer-groups") ||
-			sameHeader(name, "x-credential-identifier") || sameHeader(name, "x-credential-username")
+		return inFamily(name, "x-consumer-") || inFamily(name, "x-credential-")
 	case 'a':
-		return sameHeader(name, "x-anonymous-consumer") || sameHeader(name, "x-authenticated-scope") ||
-			sameHeader(name, "x-authenticated-userid")
+		return inFamily(name, "x-authenticated-") || inFamily(name, "x-anonymous-")
 	case 't':
-		return sameHeader(name, "x-tenant-id")
+		return inFamily(name, "x-tenant-")
 	}
 	return false
 }
 
-// IsForwardedHeader tells whether name is one of ForwardedHeaders to any
-// reader; see IsIdentityHeader.
+// IsForwardedHeader reports whether name is one of ForwardedHeaders, Forwarded
+// (RFC 7239) or another X-Forwarded header to any reader; see IsIdentityHeader.
 func IsForwardedHeader(name string) bool {
 	switch {
 	case len(name) == len("via"):
 		return sameHeader(name, "via")
-	case len(name) < len("x-real-ip") || name[0]|0x20 != 'x':
+	case len(name) < len("forwarded"):
 		return false
-	case name[2]|0x20 == 'r':
-		return sameHeader(name, "x-real-ip")
+	case name[0]|0x20 == 'f':
+		return sameHeader(name, "forwarded")
+	case name[0]|0x20 != 'x':
+		return false
 	}
-	return sameHeader(name, "x-forwarded-for") || sameHeader(name, "x-forwarded-proto") ||
-		sameHeader(name, "x-forwarded-host") || sameHeader(name, "x-forwarded-port") ||
-		sameHeader(name, "x-forwarded-path") || sameHeader(name, "x-forwarded-prefix")
+	return inFamily(name, "x-forwarded-") || sameHeader(name, "x-real-ip")
+}
+
+// IsFramingHeader reports whether name is Transfer-Encoding or Content-Length to any
+// reader; see IsIdentityHeader. Of what a caller sends under these names, only the
+// gateway's own reading of a message reaches the upstream.
+func IsFramingHeader(name string) bool {
+	return sameHeader(name, "content-length") || sameHeader(name, "transfer-encoding")
+}
+
+func inFamily(name, beginning string) bool {
+	return len(name) >= len(beginning) && sameHeader(name[:len(beginning)], beginning)
 }
 
 // IsKeyHeader tells whether name is X-API-Key to any reader; see

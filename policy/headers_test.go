@@ -30,6 +30,18 @@ func TestEverySpellingOfAnIdentityHeaderIsKnown(t *testing.T) {
 			}
 		}
 	}
+	for _, family := range policy.HeaderFamilies() {
+		for _, spelling := range append(spellings(family+"Made-Up"), family, strings.ReplaceAll(family, "-", "_")) {
+			if policy.IsIdentityHeader(spelling) == policy.IsForwardedHeader(spelling) {
+				t.Errorf("%s is not taken for one of its family", spelling)
+			}
+		}
+	}
+	for _, spelling := range append(spellings("Transfer-Encoding"), spellings("Content-Length")...) {
+		if !policy.IsFramingHeader(spelling) {
+			t.Errorf("%s is not taken for framing", spelling)
+		}
+	}
 	for _, spelling := range spellings("X-API-Key") {
 		if !policy.IsKeyHeader(spelling) {
 			t.Errorf("%s is not taken for the key header", spelling)
@@ -39,10 +51,11 @@ func TestEverySpellingOfAnIdentityHeaderIsKnown(t *testing.T) {
 
 func TestOtherHeadersAreLeftAlone(t *testing.T) {
 	for _, name := range []string{
-		"", "X", "X-", "Authorization", "X-Consumer", "X-Consumer-I", "X-Consumer-IDs", "Y-Consumer-ID", "X-Tenant", "X-Tenant-Idx",
-		"X-Request-Id", "X-Forwarded", "X-Forwarded-Ssl", "X-Real-I", "Vib", "V", "X.Consumer.ID", "X-Anonymous-Consumers", "Accept-Encoding",
+		"", "X", "X-", "Authorization", "X-Consumer", "X-Consumers-ID", "Y-Consumer-ID", "X-Tenant", "X-Tenants-Id", "X-Credentials",
+		"X-Request-Id", "X-Forwarded", "X-Forwarder-For", "X-Real-I", "X-Real-IPs", "Vib", "V", "X.Consumer.ID", "X-Anonymous",
+		"Accept-Encoding", "Forwarde", "Forwarded-For", "Forwarding", "Content-Lengths", "Content-Type", "Transfer-Encodings",
 	} {
-		if policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) || policy.IsKeyHeader(name) {
+		if policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) || policy.IsKeyHeader(name) || policy.IsFramingHeader(name) {
 			t.Errorf("%q is taken for one of ours", name)
 		}
 	}
