@@ -32,10 +32,10 @@ func route[In, Out any](s *Server, api huma.API, id, method, path string, status
 			_ = huma.WriteErr(api, ctx, http.StatusUnprocessableEntity, "", unknown...)
 			return
 		}
-		next(ctx)
+		next(huma.WithContext(ctx, withUnconditional(ctx.Context(), ctx.Header("If-Match"))))
 	}}
 	huma.Register(api, operation, func(ctx context.Context, in *In) (*Out, error) {
-		out, err := handler(ctx, in)
+		out, err := repeatRaced(ctx, func() (*Out, error) { return handler(ctx, in) })
 		if err == nil {
 			return out, nil
 		}

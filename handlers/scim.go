@@ -57,6 +57,7 @@ type provisioner struct {
 	who    access.Principal
 	tenant string // id
 	base   string // address of the tenant's API
+	sent   []byte // body, once it is read
 }
 
 func (s *Server) provision(c *gin.Context, status int, handle func(*provisioner) (any, error)) {
@@ -71,7 +72,8 @@ func (s *Server) provision(c *gin.Context, status int, handle func(*provisioner)
 			return nil, err
 		}
 		p.base = s.Config.PublicURL + strings.Replace(scimRoot, ":tenant", p.tenant, 1)
-		return handle(p)
+		ctx := withUnconditional(c.Request.Context(), c.GetHeader("If-Match"))
+		return repeatRaced(ctx, func() (any, error) { return handle(p) })
 	}()
 	if err != nil {
 		s.refuseSCIM(c, err)
@@ -117,6 +119,9 @@ func (s *Server) refuseSCIM(c *gin.Context, err error) {
 
 // body reads a JSON document of the media types that SCIM clients send.
 func (p *provisioner) body() ([]byte, error) {
+	if p.sent != nil {
+		return p.sent, nil
+	}
 	kind, _, err := mime.ParseMediaType(p.c.GetHeader("Content-Type"))
 	if err != nil || (kind != scim.ContentType && kind != "application/json") {
 		return nil, &scim.Error{Status: http.StatusUnsupportedMediaType, Detail: "Send the body as " + scim.ContentType + "."}
@@ -129,6 +134,7 @@ func (p *provisioner) body() ([]byte, error) {
 	if err := unmarshalStrict(raw, &whole); err != nil {
 		return nil, &scim.Error{Status: http.StatusBadRequest, Type: "invalidSyntax", Detail: "The body is not valid JSON: " + err.Error()}
 	}
+	p.sent = raw
 	return raw, nil
 }
 
