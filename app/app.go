@@ -154,7 +154,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 func (a *App) newExports(ctx context.Context, version string, hooks *webhooks.Service, hosted *login.Service) (*exports.Service, error) {
 	files := exports.Dir(a.Config.ExportDir())
 	builder := &exports.Service{DB: a.state.db, Store: files, TTL: a.Config.ExportTTL, AddressOf: a.Config.Address, PublicURL: a.Config.PublicURL,
-		Generator: "postern " + version, Log: a.log, Events: hooks}
+		Generator: "postern " + version, Vault: a.vault, Log: a.log, Events: hooks}
 	var err error
 	ends := &retention.Service{DB: a.state.db, Files: files, Grace: a.Config.UnclaimedGrace, Changed: a.feed.Changed, Log: a.log}
 	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log), jobs.Purges(ends), jobs.Deliveries(hooks, webhookSchedule), jobs.LoginUpkeep(hosted)); err != nil {

@@ -76,6 +76,10 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
 		}
 	}()
+	sign, err := s.signer(ctx)
+	if err != nil {
+		return err
+	}
 	draft, err := s.Store.Create(row.ID)
 	if err != nil {
 		return err
@@ -84,7 +88,7 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 	report := s.startReporting(ctx, row)
 	var result bundle.Result
 	err = s.DB.Consistent(report.ctx, func(tx *models.Tx) error {
-		result, err = s.write(report.ctx, tx, row, draft, report.note)
+		result, err = s.write(report.ctx, tx, row, draft, sign, report.note)
 		return err
 	})
 	if lost := report.stop(); lost != nil {
@@ -114,7 +118,9 @@ func (s *Service) removeCancelled(ctx context.Context, id string) error {
 	return s.Store.Remove(id)
 }
 
-func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, draft Draft, progress func(string, int64, int64)) (bundle.Result, error) {
+func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, draft Draft,
+	sign func([]byte) ([]byte, error), progress func(string, int64, int64),
+) (bundle.Result, error) {
 	project, err := projects.CompileWhole(tx, row.ProjectID, s.PublicURL)
 	if err != nil {
 		return bundle.Result{}, err
@@ -135,6 +141,7 @@ func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, d
 		Target:    target,
 		AddressOf: func(version, environment string) string { return s.AddressOf(project.Name, version, environment) },
 		Generator: s.Generator,
+		Sign:      sign,
 		Progress:  progress,
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"postern/bundle"
 	"postern/fault"
 	"postern/models"
+	"postern/secrets"
 )
 
 // The states of an export: queued, building, then ready or failed; a ready one
@@ -46,6 +47,7 @@ type Service struct {
 	AddressOf func(project, version, environment string) string
 	PublicURL string // of the control plane
 	Generator string
+	Vault     *secrets.Vault // keeps the key that signs exports; nil: they are not signed
 	Log       *slog.Logger
 	Events    Events // nil: nobody is told
 }

@@ -116,3 +116,15 @@ func (s *Server) downloadExport(c *gin.Context) {
 	c.Header("Content-Disposition", `attachment; filename="`+file.Name+`"`)
 	http.ServeContent(c.Writer, c.Request, "", time.Time{}, file)
 }
+
+// showExportKeys answers the public keys that `postern verify --signed-by` checks
+// exports with (RFC 8410, as PEM). They are no secret.
+func (s *Server) showExportKeys(c *gin.Context) {
+	keys, err := s.Exports.PublicKeys(c.Request.Context())
+	if err != nil {
+		s.refuse(c, err)
+		return
+	}
+	c.Header("Cache-Control", "public, max-age=300")
+	c.Data(http.StatusOK, "application/x-pem-file", keys)
+}

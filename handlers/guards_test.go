@@ -28,7 +28,7 @@ func (g guard) personal() bool { return slices.Contains(access.Personal(), g.act
 
 // guards declares every route there is.
 var guards = joined(loginTabGuards, webhookGuards, map[string]guard{
-	"GET /healthz": {open: true}, "GET /readyz": {open: true}, "GET /metrics": {open: true}, "GET /static/*file": {open: true},
+	"GET /healthz": {open: true}, "GET /readyz": {open: true}, "GET /metrics": {open: true}, "GET /.well-known/postern-export-key": {open: true}, "GET /static/*file": {open: true},
 	"GET /openapi.json": {open: true}, "GET /openapi.yaml": {open: true}, "GET /openapi-3.0.json": {open: true}, "GET /openapi-3.0.yaml": {open: true},
 	"GET /": {open: true}, "GET /signin": {open: true}, "POST /signin": {open: true}, "POST /signout": {open: true}, "POST /theme": {open: true},
 	"GET /welcome/:code": {open: true}, "POST /welcome/:code": {open: true}, "GET /signup": {open: true}, "POST /signup": {open: true},

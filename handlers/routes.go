@@ -20,6 +20,7 @@ func (s *Server) routes(r *gin.Engine) {
 		r.Handle(method, "/readyz", func(c *gin.Context) { s.readiness(c.Writer, c.Request, s.Ready) })
 	}
 	r.GET("/metrics", gin.WrapF(s.showMetrics))
+	r.GET("/.well-known/postern-export-key", s.showExportKeys)
 	s.pages(r)
 	s.issuers(r)
 

@@ -39,7 +39,15 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	builder := &exports.Service{DB: db, Store: exports.Dir(t.TempDir()), TTL: time.Hour, AddressOf: settings.Address, Generator: "postern test", Log: log}
+	builder := &exports.Service{
+		DB:        db,
+		Store:     exports.Dir(t.TempDir()),
+		TTL:       time.Hour,
+		AddressOf: settings.Address,
+		Generator: "postern test",
+		Vault:     newVault(t),
+		Log:       log,
+	}
 	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
 	if err != nil {
 		t.Fatal(err)
