@@ -95,7 +95,7 @@ echo "apt-get $*" >>"$MACHINE/log"
 case "$*" in *update*) exit 0 ;; esac
 "$MACHINE/sys/usr/sbin/policy-rc.d"; echo "a service may start: $?" >>"$MACHINE/log"
 cd "$MACHINE/bin"
-for name in git node gcc luajit nginx redis-server shellcheck curl java chromium wrk; do printf '#!/bin/sh\n' >$name; chmod 755 $name; done
+for name in git node gcc luajit nginx pgbouncer redis-server shellcheck curl java chromium wrk; do printf '#!/bin/sh\n' >$name; chmod 755 $name; done
 printf 'echo v18.20.4\n' >>node
 printf 'echo "openjdk version \\"17.0.15\\" 2025-04-15" >&2\n' >>java
 cp mvn.package mvn
@@ -140,7 +140,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 	for _, want := range []string{
 		" update\n",
 		"install --no-install-recommends ca-certificates chromium curl default-jre-headless fonts-dejavu-core gcc git libc6-dev " +
-			"libnginx-mod-http-lua luajit2 maven nginx-light nodejs npm postgresql redis-server shellcheck\n",
+			"libnginx-mod-http-lua luajit2 maven nginx-light nodejs npm pgbouncer postgresql redis-server shellcheck\n",
 		"a service may start: 101\n",
 		"--no-fund in project\n", "--no-fund in oidcprovider\n", ":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ", "kc.sh build --db=dev-mem\n",
 	} {
