@@ -51,6 +51,7 @@ type Server struct {
 	Log          *slog.Logger
 
 	oauthTries oauthThrottle
+	outage     outage
 }
 
 // maxBody bounds what a request to the control plane may send, in bytes.

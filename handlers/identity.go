@@ -4,11 +4,14 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"postern/access"
 	"postern/fault"
+	"postern/models"
 	"postern/tokens"
 )
 
@@ -82,8 +85,37 @@ func (s *Server) refuse(c *gin.Context, err error) {
 	s.respond(c.Writer, c.Request, err)
 }
 
+// logCause writes the cause of a failure that the answer does not name. An outage
+// of the database fails every request alike, and is logged once a second.
 func (s *Server) logCause(ctx context.Context, err error) {
-	if fault.KindOf(err) == fault.Internal && ctx.Err() == nil {
+	switch {
+	case ctx.Err() != nil:
+	case models.Unavailable(err):
+		if failed := s.outage.admit(time.Now()); failed > 0 {
+			s.Log.Error("the database does not answer", "requests", failed, "request", requestID(ctx), "error", err)
+		}
+	case fault.KindOf(err) == fault.Internal:
 		s.Log.Error("a request failed", "request", requestID(ctx), "error", err)
 	}
+}
+
+// outage counts the requests that failed since the last line in the log.
+type outage struct {
+	mu     sync.Mutex
+	logged time.Time
+	failed int
+}
+
+// admit returns how many requests a line stands for that may be logged now, 0 for
+// none.
+func (o *outage) admit(now time.Time) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failed++
+	if now.Sub(o.logged) < time.Second {
+		return 0
+	}
+	failed := o.failed
+	o.logged, o.failed = now, 0
+	return failed
 }

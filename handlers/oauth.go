@@ -130,8 +130,12 @@ func (s *Server) refuseOAuth(c *gin.Context, err error) {
 	if !ok {
 		known = fault.New(fault.Internal, "server_error", "Something went wrong here. Try again later.")
 	}
+	code := known.Code
+	if known.Kind == fault.Unavailable {
+		code = "temporarily_unavailable" // RFC 6749, 4.1.2.1
+	}
 	c.Header("Content-Type", "application/json")
 	setRetryAfter(c.Writer.Header(), err)
 	c.Status(statusOf(known.Kind))
-	_ = json.NewEncoder(c.Writer).Encode(oauthProblem{Error: known.Code, Description: known.Public}) // the caller is gone when this fails
+	_ = json.NewEncoder(c.Writer).Encode(oauthProblem{Error: code, Description: known.Public}) // the caller is gone when this fails
 }

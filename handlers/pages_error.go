@@ -15,6 +15,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, err error) {
 		writeProblem(w, r, err)
 		return
 	}
+	setRetryAfter(w.Header(), err)
 	problem := problemOf(err, requestID(r.Context()))
 	m := errorpage.Problem{Page: ui.Page{Title: problem.Title, Theme: s.theme(r), Here: "/"}, Status: problem.Status, Text: problem.Detail}
 	if r.Method == http.MethodGet {

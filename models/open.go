@@ -71,7 +71,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err := keepPrivate(path); err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}
-	write, err := gorm.Open(sqlite.Open(dsn("&_pragma=journal_mode(WAL)&_txlock=immediate")), gormConfig())
+	write, err := gorm.Open(sqliteAt(dsn("&_pragma=journal_mode(WAL)&_txlock=immediate")), gormConfig())
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}
@@ -81,11 +81,15 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err := pool.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open SQLite file %s: %w", path, err), db.Close())
 	}
-	if db.read, err = gorm.Open(sqlite.Open(dsn("&_pragma=query_only(1)")), gormConfig()); err != nil {
+	if db.read, err = gorm.Open(sqliteAt(dsn("&_pragma=query_only(1)")), gormConfig()); err != nil {
 		return nil, errors.Join(fmt.Errorf("open SQLite file %s for reading: %w", path, err), db.Close())
 	}
 	db.feed, db.bulk = db.read, db.read
 	return db, nil
+}
+
+func sqliteAt(dsn string) gorm.Dialector {
+	return sqliteDialector{&sqlite.Dialector{DSN: dsn}}
 }
 
 // keepPrivate makes the file for its owner alone before SQLite makes it for

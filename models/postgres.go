@@ -45,7 +45,7 @@ type Deadlines struct {
 // Idle is below Lock: who waits for a lock that a frozen process holds gets it
 // when the server ends that process's transaction.
 var defaultDeadlines = Deadlines{
-	Connect:   3 * time.Second,
+	Connect:   5 * time.Second,
 	Statement: 10 * time.Second,
 	Lock:      3 * time.Second,
 	Idle:      2 * time.Second,
@@ -201,7 +201,7 @@ func openPostgres(ctx context.Context, o Options) (*DB, error) {
 func openPool(p *sql.DB) (*gorm.DB, error) {
 	config := gormConfig()
 	config.DisableAutomaticPing = true
-	db, err := gorm.Open(dialector{&postgres.Dialector{Config: &postgres.Config{Conn: p}}}, config)
+	db, err := gorm.Open(postgresDialector{&postgres.Dialector{Config: &postgres.Config{Conn: p}}}, config)
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}

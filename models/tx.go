@@ -30,7 +30,7 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	for attempt := 1; ; attempt++ {
 		err := d.writeOnce(ctx, fn)
 		if attempt == writeAttempts || !worthRepeating(err) || ctx.Err() != nil {
-			return err
+			return asFault(err)
 		}
 	}
 }
@@ -82,9 +82,9 @@ func (d *DB) Consistent(ctx context.Context, fn func(*Tx) error) error {
 	if d.dialect == migrations.Postgres {
 		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	}
-	return d.bulk.WithContext(ctx).Transaction(func(g *gorm.DB) error {
+	return asFault(d.bulk.WithContext(ctx).Transaction(func(g *gorm.DB) error {
 		return fn(d.tx(g))
-	}, options)
+	}, options))
 }
 
 func (d *DB) tx(g *gorm.DB) *Tx {

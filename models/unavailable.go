@@ -8,9 +8,13 @@ import (
 	"io"
 	"net"
 	"slices"
+	"time"
 
+	"github.com/glebarez/sqlite"
 	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/driver/postgres"
+
+	"postern/fault"
 )
 
 // unavailable are PostgreSQL's codes for trouble that passes
@@ -42,6 +46,9 @@ var errUnreachable = errors.New("the database does not answer")
 // Unavailable reports whether err says that the database could not be asked, or
 // did not answer in time: the same call may succeed a moment later.
 func Unavailable(err error) bool {
+	if errors.Is(err, context.Canceled) { // the caller's own doing
+		return false
+	}
 	if server, ok := errors.AsType[*pgconn.PgError](err); ok {
 		class := server.Code[:min(2, len(server.Code))]
 		return unavailable[server.Code] || class == "08" || class == "53"
@@ -59,17 +66,36 @@ func isAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// dialector is that of PostgreSQL, which marks what the network does.
-type dialector struct{ *postgres.Dialector }
+// retryAfter is when to come back: most outages are a connection that is replaced.
+const retryAfter = time.Second
+
+// asFault gives what Unavailable recognizes its public side, so that it becomes 503
+// wherever it ends up.
+func asFault(err error) error {
+	if !Unavailable(err) || fault.KindOf(err) != fault.Internal {
+		return err
+	}
+	return fault.New(fault.Unavailable, "database_unavailable", "The database does not answer. Try again in a moment.").
+		After(retryAfter).Because(err)
+}
+
+// postgresDialector marks what the network does, and gives outages a public side.
+type postgresDialector struct{ *postgres.Dialector }
 
 // Translate implements gorm.ErrorTranslator.
-func (d dialector) Translate(err error) error {
+func (d postgresDialector) Translate(err error) error {
 	_, network := errors.AsType[*net.OpError](err)
 	if network || isAny(err, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: %w", errUnreachable, err)
+		err = fmt.Errorf("%w: %w", errUnreachable, err)
 	}
-	return d.Dialector.Translate(err)
+	return asFault(d.Dialector.Translate(err))
 }
+
+// sqliteDialector gives outages a public side.
+type sqliteDialector struct{ *sqlite.Dialector }
+
+// Translate implements gorm.ErrorTranslator.
+func (d sqliteDialector) Translate(err error) error { return asFault(d.Dialector.Translate(err)) }
 
 // TimedOut reports whether the server gave up on a statement that took too long.
 func TimedOut(err error) bool {

@@ -76,6 +76,12 @@ func (r *Relay) Hang() {
 	r.Silence()
 }
 
+// Refuse cuts the open connections and lets nobody connect any more.
+func (r *Relay) Refuse() {
+	_ = r.listener.Close()
+	r.Cut()
+}
+
 // Resume lets new connections work again.
 func (r *Relay) Resume() { r.setHanging(false) }
 

@@ -1,0 +1,130 @@
+package handlers_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"postern/models"
+	"postern/testkit"
+	"postern/testkit/state"
+)
+
+// Trouble with the database is an outage to come back after, whatever its kind and
+// whatever was asked, and no failure of each request for itself.
+func TestADatabaseOutageIsUnavailable(t *testing.T) {
+	trouble := map[string]func(*testkit.Relay){
+		"hangs":                          (*testkit.Relay).Hang,
+		"refuses connections":            (*testkit.Relay).Refuse,
+		"has cut all connections":        (*testkit.Relay).Cut,
+		"has gone silent on all of them": (*testkit.Relay).Silence,
+	}
+	requests := []struct {
+		name, method, path, accept, body string
+		signedIn                         bool
+	}{
+		{name: "api", method: http.MethodGet, path: "/api/v1/projects", accept: "application/json", signedIn: true},
+		{name: "anonymous proxy", method: http.MethodPost, path: "/proxy", accept: "application/json", body: asTarget("http://127.0.0.1:9")},
+		{name: "page", method: http.MethodGet, path: "/welcome/abc", accept: "text/html"},
+		{name: "issuer", method: http.MethodGet, path: "/oauth/app_1/.well-known/openid-configuration", accept: "application/json"},
+	}
+	for kind, begin := range trouble {
+		t.Run("a database that "+kind, func(t *testing.T) {
+			database := state.Postgres(t)
+			relay := testkit.NewRelay(t, database)
+			db := openImpatiently(t, relay.Through(t, database))
+			server := newServer(t, db)
+			lines := &logged{}
+			server.Log = slog.New(slog.NewTextHandler(lines, nil))
+			handler := server.Handler()
+			key := workspaceKey(t, handler)
+			begin(relay)
+			answered := 0
+			for _, request := range requests {
+				token := ""
+				if request.signedIn {
+					token = key
+				}
+				got := call(t, handler, request.method, request.path, token, request.body, "Accept", request.accept)
+				switch wait := got.header.Get("Retry-After"); {
+				case got.status == http.StatusServiceUnavailable && wait != "":
+					answered++
+				case got.status >= http.StatusInternalServerError:
+					t.Errorf("%s: %d, Retry-After %q, %v", request.name, got.status, wait, got.body)
+				}
+			}
+			if answered == 0 {
+				t.Error("no request met the outage")
+			}
+			if strings.Contains(lines.String(), "a request failed") {
+				t.Errorf("a request is logged as failed by itself:\n%s", lines)
+			}
+		})
+	}
+}
+
+func TestADatabaseOutageIsLoggedOnceASecond(t *testing.T) {
+	database := state.Postgres(t)
+	relay := testkit.NewRelay(t, database)
+	server := newServer(t, openImpatiently(t, relay.Through(t, database)))
+	lines := &logged{}
+	server.Log = slog.New(slog.NewTextHandler(lines, nil))
+	handler := server.Handler()
+	key := workspaceKey(t, handler)
+	relay.Refuse()
+	began := time.Now()
+	const requests = 200
+	for range requests {
+		if got := call(t, handler, http.MethodGet, "/api/v1/projects", key, ""); got.status != http.StatusServiceUnavailable {
+			t.Fatalf("%d %v", got.status, got.body)
+		}
+	}
+	seconds := int(time.Since(began)/time.Second) + 1
+	if n := strings.Count(lines.String(), `msg="the database does not answer"`); n < 1 || n > seconds {
+		t.Errorf("%d lines for %d requests in %d s:\n%s", n, requests, seconds, lines)
+	}
+}
+
+func openImpatiently(t *testing.T, databaseURL string) *models.DB {
+	t.Helper()
+	db, err := models.OpenWith(t.Context(), models.Options{DatabaseURL: databaseURL, Deadlines: models.Deadlines{
+		Statement: time.Second, Lock: 500 * time.Millisecond, Idle: 400 * time.Millisecond,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func workspaceKey(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	made := call(t, handler, http.MethodPost, "/proxy", "", asTarget("http://127.0.0.1:9"))
+	key, _ := made.body["workspace_key"].(string)
+	if key == "" {
+		t.Fatalf("create a proxy: %d %v", made.status, made.body)
+	}
+	return key
+}
+
+// logged is what was written to the log.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
