@@ -49,6 +49,8 @@ type Service struct {
 	Policy   config.SignUpPolicy // zero is by invitation
 	Events   Events              // nil: nobody is told
 	throttle throttle
+
+	ProvesEmail bool // a provider is configured that confirms people's addresses
 }
 
 // Events tells a team of what it has claimed, in the caller's transaction.

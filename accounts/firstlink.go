@@ -97,7 +97,7 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 		if !won {
 			return errLinkUsed
 		}
-		account, err := newAccount(tx, models.Account{Email: in.Email, Name: in.Name, PasswordHash: encoded, Operator: true}, admission{}, in.From, now)
+		account, err := s.newAccount(tx, models.Account{Email: in.Email, Name: in.Name, PasswordHash: encoded, Operator: true}, admission{}, in.From, now)
 		if err != nil {
 			return err
 		}

@@ -106,7 +106,7 @@ func (s *Service) SignInAs(ctx context.Context, person provider.Person, ticket T
 		case err != nil:
 			return err
 		default:
-			if err := tx.TouchLinked(identity.ID, person.Email, now); err != nil {
+			if err := tx.TouchLinked(identity.ID, person.Email, person.EmailVerified, now); err != nil {
 				return err
 			}
 		}
@@ -136,6 +136,9 @@ func (s *Service) welcome(tx *models.Tx, person provider.Person, ticket Ticket, 
 	if err != nil {
 		return "", err
 	}
+	if person.EmailVerified {
+		with.proven = person.Email
+	}
 	if !validEmail(person.Email) {
 		return "", fault.New(fault.Forbidden, "email_missing", "The other side did not tell your e-mail address, without which no account can be made.")
 	}
@@ -143,7 +146,7 @@ func (s *Service) welcome(tx *models.Tx, person provider.Person, ticket Ticket, 
 	if len(wrong) > 0 {
 		name = person.Email[:min(len(person.Email), maxName)]
 	}
-	made, err := newAccount(tx, models.Account{Email: person.Email, Name: name}, with, from, now)
+	made, err := s.newAccount(tx, models.Account{Email: person.Email, Name: name}, with, from, now)
 	if err != nil {
 		return "", err
 	}
@@ -152,7 +155,16 @@ func (s *Service) welcome(tx *models.Tx, person provider.Person, ticket Ticket, 
 }
 
 func newIdentity(account string, person provider.Person, now time.Time) models.LinkedAccount {
-	return models.LinkedAccount{ID: models.NewID("idn"), AccountID: account, Issuer: person.Issuer, Subject: person.Subject, Email: person.Email, CreatedAt: now, SeenAt: now}
+	return models.LinkedAccount{
+		ID:            models.NewID("idn"),
+		AccountID:     account,
+		Issuer:        person.Issuer,
+		Subject:       person.Subject,
+		Email:         strings.ToLower(strings.TrimSpace(person.Email)),
+		EmailVerified: person.EmailVerified,
+		CreatedAt:     now,
+		SeenAt:        now,
+	}
 }
 
 // Identity is another way into an account.

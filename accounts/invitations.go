@@ -33,7 +33,7 @@ func viewInvitation(row models.Invitation) Invitation {
 const maxInvitations = 200
 
 // Invite makes a link that lets one person into a team, once, for a week. With an
-// e-mail address the account has to have that one.
+// e-mail address a provider has to confirm that the account's person has that one.
 func (s *Service) Invite(ctx context.Context, p access.Principal, team string, role access.Role, email string) (Invitation, error) {
 	if err := access.Check(p, team, access.InvitationCreate); err != nil {
 		return Invitation{}, err
@@ -44,6 +44,10 @@ func (s *Service) Invite(ctx context.Context, p access.Principal, team string, r
 	email = strings.ToLower(strings.TrimSpace(email))
 	if email != "" && !validEmail(email) {
 		return Invitation{}, fault.InvalidField("/email", "invalid_email", "This is not an e-mail address. Leave it out for a link that anybody can use.")
+	}
+	if email != "" && !s.ProvesEmail {
+		return Invitation{}, fault.InvalidField("/email", "email_not_provable",
+			"Nobody could prove this address: that takes a sign-in provider, and this installation has none. Leave it out for a link that anybody can use.")
 	}
 	code, now := newSecret(), models.Now()
 	row := models.Invitation{ID: models.NewID("inv"), TeamID: team, Role: string(role), Email: email, CodeHash: hash(code), CreatedBy: p.Account,
@@ -171,7 +175,7 @@ func (s *Service) LookInvitation(ctx context.Context, code string) (Invitation, 
 
 // Accept takes a signed-in account into the team of an invitation. Of several at
 // a time one wins. Errors: Gone invitation_over, Conflict already_member,
-// Forbidden other_email.
+// Forbidden other_email and email_not_proven.
 func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (Team, error) {
 	if err := access.CheckSelf(p, access.InvitationAccept); err != nil {
 		return Team{}, err
@@ -184,6 +188,9 @@ func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (
 		}
 		account, err := tx.AccountByID(p.Account)
 		if err != nil {
+			return err
+		}
+		if err := s.checkInvited(tx, account, invitation, ""); err != nil {
 			return err
 		}
 		if err := join(tx, p, account, invitation, models.Now()); err != nil {
@@ -203,11 +210,41 @@ func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (
 	return out, nil
 }
 
+// checkInvited refuses an account that has not proven the address of the invitation: an
+// address that is only typed in at sign-up may be another person's. proven is what a
+// provider vouches for right now, beside what those linked with the account have said.
+func (s *Service) checkInvited(tx *models.Tx, account models.Account, invitation models.Invitation, proven string) error {
+	if invitation.Email == "" || proven == invitation.Email {
+		return nil
+	}
+	linked, err := tx.LinkedTo(account.ID)
+	if err != nil {
+		return err
+	}
+	for _, way := range linked {
+		if way.EmailVerified && way.Email == invitation.Email {
+			return nil
+		}
+	}
+	if account.Email != invitation.Email {
+		return fault.New(fault.Forbidden, "other_email",
+			"This invitation is for %s. Use the account with that address, or ask for another invitation.", invitation.Email)
+	}
+	return s.unproven(invitation)
+}
+
+// unproven says how the address of an invitation is proven.
+func (s *Service) unproven(invitation models.Invitation) error {
+	if !s.ProvesEmail {
+		return fault.New(fault.Forbidden, "email_not_proven",
+			"This invitation is for %s, and nothing here can prove that address. Ask for an invitation without an address.", invitation.Email)
+	}
+	return fault.New(fault.Forbidden, "email_not_proven", "This invitation is for %s, and a password does not prove that address. "+
+		"Sign in with a provider that confirms it, or link one under Account settings, Linked sign-ins, and open the link again.", invitation.Email)
+}
+
 // join uses an invitation up and lets an account into its team.
 func join(tx *models.Tx, p access.Principal, account models.Account, invitation models.Invitation, now time.Time) error {
-	if invitation.Email != "" && invitation.Email != account.Email {
-		return &fault.Error{Kind: fault.Forbidden, Code: "other_email", Public: fmt.Sprintf("This invitation is for %s. Use the account with that address, or ask for another invitation.", invitation.Email)}
-	}
 	if _, err := tx.HoldTeam(invitation.TeamID); err != nil {
 		return err
 	}

@@ -88,6 +88,7 @@ func (s *Service) MaySignUp(ctx context.Context, ticket Ticket) error {
 type admission struct {
 	invitation *models.Invitation
 	workspace  string // id of the team whose claim code it is
+	proven     string // address that a provider vouches for, "" for none
 }
 
 var errCodeUsed = fault.New(fault.Forbidden, "signup_closed", "Somebody has signed up with this claim code already. Sign in with that account to claim the workspace.")
@@ -133,8 +134,12 @@ func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session
 	// Before the password is hashed, which costs so much that nobody who may not
 	// sign up may ask for it; both are looked at again below.
 	read := s.DB.Read(ctx)
-	if _, err := s.admit(read, ticket); err != nil {
+	with, err := s.admit(read, ticket)
+	if err != nil {
 		return "", err
+	}
+	if with.invitation != nil && with.invitation.Email != "" { // a password proves no address
+		return "", s.unproven(*with.invitation)
 	}
 	if _, err := read.AccountByEmail(in.Email); !errors.Is(err, models.ErrNotFound) {
 		return "", cmp.Or[error](err, emailTaken())
@@ -148,7 +153,7 @@ func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session
 		if err != nil {
 			return err
 		}
-		account, err := newAccount(tx, models.Account{Email: in.Email, Name: in.Name, PasswordHash: encoded}, with, in.From, models.Now())
+		account, err := s.newAccount(tx, models.Account{Email: in.Email, Name: in.Name, PasswordHash: encoded}, with, in.From, models.Now())
 		if err != nil {
 			return err
 		}
@@ -170,7 +175,7 @@ func emailTaken() error {
 
 // newAccount fills in and writes an account and its place in a team: the one that
 // it was invited to, else one of its own.
-func newAccount(tx *models.Tx, account models.Account, with admission, from From, now time.Time) (models.Account, error) {
+func (s *Service) newAccount(tx *models.Tx, account models.Account, with admission, from From, now time.Time) (models.Account, error) {
 	account.ID, account.CreatedAt = models.NewID("acc"), now
 	err := tx.Insert(&account)
 	if errors.Is(err, models.ErrDuplicate) {
@@ -184,6 +189,9 @@ func newAccount(tx *models.Tx, account models.Account, with admission, from From
 		return account, err
 	}
 	if with.invitation != nil {
+		if err := s.checkInvited(tx, account, *with.invitation, with.proven); err != nil {
+			return account, err
+		}
 		return account, join(tx, p, account, *with.invitation, now)
 	}
 	if with.workspace != "" {

@@ -116,13 +116,20 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return fmt.Errorf("cannot load what is served: %w", err)
 	}
 	hooks := newWebhooks(a.state.db, a.vault, guard, a.log)
-	people := &accounts.Service{DB: a.state.db, Changed: a.feed.Changed, Policy: a.Config.SignUp, Events: hooks}
+	signIns := provider.FromConfig(a.Config.SignIn)
+	people := &accounts.Service{
+		DB:          a.state.db,
+		Changed:     a.feed.Changed,
+		Policy:      a.Config.SignUp,
+		Events:      hooks,
+		ProvesEmail: len(signIns) > 0,
+	}
 	builder, err := a.newExports(ctx, version, hooks, hosted)
 	if err != nil {
 		return err
 	}
 	control := &handlers.Server{
-		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, GatewayReady: a.gatewayReady, Accounts: people, Providers: provider.FromConfig(a.Config.SignIn), Exports: builder,
+		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, GatewayReady: a.gatewayReady, Accounts: people, Providers: signIns, Exports: builder,
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Vault: a.vault, Suits: hosted.Suits, Log: a.log, PublicURL: a.Config.PublicURL, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},

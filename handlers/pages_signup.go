@@ -89,6 +89,9 @@ func (s *Server) signUpForm(v *visit, next string) (signin.SignUp, error) {
 	}
 	invitation, err := s.Accounts.LookInvitation(v.ctx(), ticket.Invitation)
 	m.Intro = "You join " + invitation.TeamName + " as " + string(invitation.Role) + "."
+	if invitation.Email != "" {
+		m.Intro += " The invitation is for " + invitation.Email + ": continue with a provider below that confirms this address."
+	}
 	m.Email.Text = invitation.Email
 	return m, err
 }

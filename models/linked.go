@@ -11,8 +11,11 @@ type LinkedAccount struct {
 	Issuer    string
 	Subject   string
 	Email     string
-	CreatedAt time.Time
-	SeenAt    time.Time
+	// EmailVerified says that the issuer vouches for Email too. It proves the address to
+	// invitations, and signs in nobody.
+	EmailVerified bool
+	CreatedAt     time.Time
+	SeenAt        time.Time
 }
 
 // LinkedBySubject finds whom an issuer means by a subject.
@@ -27,10 +30,11 @@ func (t *Tx) LinkedTo(accountID string) ([]LinkedAccount, error) {
 	return list, t.db.Where("account_id = ?", accountID).Order("id").Find(&list).Error
 }
 
-// TouchLinked notes when an issuer last vouched for a link, and under
-// which address.
-func (t *Tx) TouchLinked(id, email string, now time.Time) error {
-	return t.db.Model(&LinkedAccount{}).Where("id = ?", id).UpdateColumns(map[string]any{"email": email, "seen_at": now}).Error
+// TouchLinked notes when an issuer last vouched for a link, under which address, and
+// whether it vouched for that as well.
+func (t *Tx) TouchLinked(id, email string, isVerified bool, now time.Time) error {
+	return t.db.Model(&LinkedAccount{}).Where("id = ?", id).
+		UpdateColumns(map[string]any{"email": email, "email_verified": isVerified, "seen_at": now}).Error
 }
 
 // DeleteLinked removes a link.

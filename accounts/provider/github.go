@@ -70,7 +70,13 @@ func (g *gitHub) Person(ctx context.Context, trip Trip, query url.Values) (Perso
 		user.Name = user.Login
 	}
 	// A login can be given to somebody else; the number cannot.
-	return Person{Issuer: g.Issuer(), Subject: strconv.FormatInt(user.ID, 10), Email: email, Name: user.Name}, nil
+	return Person{
+		Issuer:        g.Issuer(),
+		Subject:       strconv.FormatInt(user.ID, 10),
+		Email:         email,
+		Name:          user.Name,
+		EmailVerified: true, // primaryEmail returns no other
+	}, nil
 }
 
 // primaryEmail is the primary address, if GitHub has verified it.

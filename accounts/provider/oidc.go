@@ -121,7 +121,13 @@ func (p *oidcProvider) Person(ctx context.Context, trip Trip, query url.Values) 
 	if claims.EmailVerified != nil && !bool(*claims.EmailVerified) {
 		return Person{}, unverified(p.settings.Name)
 	}
-	return Person{Issuer: p.settings.Issuer, Subject: claims.Subject, Email: claims.Email, Name: claims.Name}, nil
+	return Person{
+		Issuer:        p.settings.Issuer,
+		Subject:       claims.Subject,
+		Email:         claims.Email,
+		Name:          claims.Name,
+		EmailVerified: claims.EmailVerified != nil && claims.Email != "",
+	}, nil
 }
 
 // checkIssuer refuses an answer that another issuer gave (RFC 9207, 2.4).

@@ -36,6 +36,8 @@ type Person struct {
 	Subject string
 	Email   string
 	Name    string
+
+	EmailVerified bool // the other side says that the address is theirs
 }
 
 // Provider is somebody else to sign in with.

@@ -170,7 +170,7 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 
 func TestAnHonestAnswer(t *testing.T) {
 	i := newIssuer(t)
-	want := provider.Person{Issuer: i.URL, Subject: "vic", Email: "vic@example.com"}
+	want := provider.Person{Issuer: i.URL, Subject: "vic", Email: "vic@example.com", EmailVerified: true}
 	if person, err := i.person(t, nil); err != nil || person != want {
 		t.Errorf("got %+v, %v", person, err)
 	}
