@@ -34,11 +34,15 @@ func share(listener string, configured, eighths int, descriptors uint64, log *sl
 	return most
 }
 
-// callers are the bounds on connections to the gateway.
+// callers are the bounds on connections to the gateway, and on calls.
 func callers(c config.Config, descriptors uint64, log *slog.Logger) gateway.Limits {
 	return gateway.Limits{
 		Conns:        share("gateway", c.MaxConns, gatewayEighths, descriptors, log),
 		ConnsFromOne: c.MaxConnsFrom,
+
+		UnderWay:        int64(c.MaxCalls),
+		UnderWayFromOne: int64(c.MaxCallsFrom),
+		BodyRate:        int64(c.MinBodyRate),
 	}
 }
 

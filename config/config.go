@@ -38,6 +38,9 @@ type Config struct {
 	MaxConnsFrom        int            // of them from one address; 0 for half
 	Drain               time.Duration  // while it is being stopped, how long the server still takes calls
 	ShutdownTimeout     time.Duration  // how long calls under way then have
+	MaxCalls            int            // under way at one environment
+	MaxCallsFrom        int            // of them from one address; 0 for half
+	MinBodyRate         int            // of requests, in bytes a second; 0 for any
 	ControlMaxConns     int            // to the control plane
 	ControlMaxConnsFrom int            // of them from one address; 0 for half
 	Trusted             []netip.Prefix // proxies whose X-Forwarded headers are believed
@@ -226,17 +229,21 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	checkPair("--gateway-tls", c.GatewayTLS)
 	checkPair("--control-tls", c.ControlTLS)
-	if c.MaxConns < 16 {
-		report("--gateway-max-connections", "%d is less than 16", c.MaxConns)
-	}
-	if c.MaxConnsFrom < 0 {
-		report("--gateway-max-connections-per-address", "%d is less than 0", c.MaxConnsFrom)
-	}
-	if c.ControlMaxConns < 16 {
-		report("--control-max-connections", "%d is less than 16", c.ControlMaxConns)
-	}
-	if c.ControlMaxConnsFrom < 0 {
-		report("--control-max-connections-per-address", "%d is less than 0", c.ControlMaxConnsFrom)
+	for _, bound := range []struct {
+		setting      string
+		value, least int
+	}{
+		{"--gateway-max-connections", c.MaxConns, 16},
+		{"--gateway-max-connections-per-address", c.MaxConnsFrom, 0},
+		{"--gateway-max-calls", c.MaxCalls, 1},
+		{"--gateway-max-calls-per-address", c.MaxCallsFrom, 0},
+		{"--gateway-min-body-rate", c.MinBodyRate, 0},
+		{"--control-max-connections", c.ControlMaxConns, 16},
+		{"--control-max-connections-per-address", c.ControlMaxConnsFrom, 0},
+	} {
+		if bound.value < bound.least {
+			report(bound.setting, "%d is less than %d", bound.value, bound.least)
+		}
 	}
 	if c.Drain < 0 {
 		report("--drain", "%s is less than nothing; 0s takes no further calls", c.Drain)

@@ -12,10 +12,13 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"postern/gateway/engine"
 )
 
 var (
 	errBodyTooLarge = errors.New("the request's body is over the limit")
+	errBodyTooSlow  = errors.New("the request's body comes too slowly")
 	errBodyOver     = errors.New("the call is over")
 	errCaller       = errors.New("the caller takes no more")
 )
@@ -29,9 +32,10 @@ var (
 type requestBody struct {
 	w       http.ResponseWriter
 	r       *http.Request
-	idle    time.Duration
-	left    int64       // bytes until the limit, -1 without one
-	trailer http.Header // for the upstream; filled when the body has ended
+	limits  *engine.Limits
+	waited  time.Duration // for the caller, in all
+	left    int64         // bytes until the limit, -1 without one
+	trailer http.Header   // for the upstream; filled when the body has ended
 	read    atomic.Int64
 	reading sync.Mutex // held by Read
 
@@ -41,8 +45,8 @@ type requestBody struct {
 	err   error
 }
 
-func newRequestBody(w http.ResponseWriter, r *http.Request, idle time.Duration, limit int64) *requestBody {
-	b := &requestBody{w: w, r: r, idle: idle, left: -1}
+func newRequestBody(w http.ResponseWriter, r *http.Request, limits *engine.Limits, limit int64) *requestBody {
+	b := &requestBody{w: w, r: r, limits: limits, left: -1}
 	if limit > 0 {
 		b.left = limit
 	}
@@ -62,10 +66,17 @@ func newRequestBody(w http.ResponseWriter, r *http.Request, idle time.Duration, 
 func (b *requestBody) Read(p []byte) (int, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
-	if !b.armed(b.idle) {
+	patience := b.limits.BodyWait(b.read.Load(), b.waited)
+	if !b.armed(patience) {
 		return 0, errBodyOver
 	}
+	began := time.Now()
 	n, err := b.r.Body.Read(p)
+	took := time.Since(began)
+	b.waited += took
+	if n == 0 && isTimeout(err) && took >= patience {
+		err = errBodyTooSlow
+	}
 	if b.left >= 0 {
 		if b.left -= int64(n); b.left < 0 {
 			err, n = errBodyTooLarge, 0

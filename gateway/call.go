@@ -47,7 +47,8 @@ type space struct {
 	token     policy.Token // what the one that was presented says
 	tally     policy.Tally
 	consumers policy.Consumers
-	observed  any // the observer's
+	observed  any    // the observer's
+	share     *share // of the slots of the last environment; nil before the first
 }
 
 // carrier is the path that a call takes: net/http (forward.go) or the engine
@@ -121,14 +122,11 @@ func (c *call) serve() {
 		c.refuse(policy.LoopDetected)
 		return
 	}
-	underWay := &c.route.environment.health.underWay
-	if underWay.Add(1) > c.gateway.limits.UnderWay {
-		underWay.Add(-1)
-		c.warn("too many calls under way to one environment", nil)
-		c.refuse(policy.UpstreamUnreachable)
+	if denial, ok := c.takeSlot(); !ok {
+		c.refuse(denial)
 		return
 	}
-	defer underWay.Add(-1)
+	defer c.leaveSlot()
 	if denial, ok := c.settleAuthorization(decision.Authorization); !ok {
 		c.refuse(denial)
 		return

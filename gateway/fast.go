@@ -30,7 +30,10 @@ func (g *Gateway) newSession(c net.Conn) engine.Session {
 }
 
 // End implements engine.Session.
-func (c *fastCall) End() { c.gateway.running.Done() }
+func (c *fastCall) End() {
+	c.own.share.release()
+	c.gateway.running.Done()
+}
 
 // Serve takes one request through the same steps as ServeHTTP. A target that is
 // not valid is left to net/http, which may have its own words for it.
@@ -166,6 +169,8 @@ func (c *fastCall) forward(stripKey bool) {
 		c.code = c.ended.Code
 	case errors.Is(err, engine.ErrAnswerTooLarge):
 		c.refuse(c.answerTooLarge())
+	case errors.Is(err, engine.ErrBody) && isTimeout(err):
+		c.refuse(policy.RequestTimeout)
 	case errors.Is(err, engine.ErrBody):
 		c.refuse(policy.BadRequest)
 	default:

@@ -51,6 +51,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}}
 	c.carrier, c.space = c, &c.own
 	defer c.observe()
+	defer func() { c.own.share.release() }()
 	c.serve() //nolint:contextcheck // a call carries its request, and the context with it
 }
 
@@ -96,7 +97,7 @@ func (c *slowCall) deny(d policy.Denial) int64 {
 func (c *slowCall) forward(stripKey bool) {
 	upgrade := wantsWebSocket(c.r)
 	c.rewriteRequest(stripKey, upgrade)
-	body := newRequestBody(c.w, c.r, c.gateway.limits.Idle, c.bodyLimit())
+	body := newRequestBody(c.w, c.r, &c.gateway.engineLimits, c.bodyLimit())
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
 	watched := c.watchOver(func() { c.cutOff(cancel) })
@@ -190,8 +191,10 @@ func (c *slowCall) failed(err error, body *requestBody) {
 	switch bodyErr := body.failure(left); {
 	case errors.Is(bodyErr, errBodyTooLarge):
 		c.refuse(policy.BodyTooLarge)
-	case errors.Is(bodyErr, errFraming): // net/http takes it for the caller's leaving
-		c.refuse(policy.BadRequest)
+	case errors.Is(bodyErr, errBodyTooSlow): // net/http takes it for the caller's leaving
+		c.refuseAndClose(policy.RequestTimeout)
+	case errors.Is(bodyErr, errFraming): // so it does this
+		c.refuseAndClose(policy.BadRequest)
 	case left:
 		c.status = statusGone
 		c.abort()
@@ -201,6 +204,16 @@ func (c *slowCall) failed(err error, body *requestBody) {
 		c.unanswered(err)
 	}
 }
+
+// refuseAndClose refuses a call whose connection cannot carry another one.
+func (c *slowCall) refuseAndClose(d policy.Denial) {
+	if c.r.ProtoMajor == 1 { // in HTTP/2 it is the call's stream alone
+		c.w.Header()["Connection"] = closing
+	}
+	c.refuse(d)
+}
+
+var closing = []string{"close"}
 
 // abort ends the call's connection instead of its answer.
 func (c *slowCall) abort() {

@@ -12,6 +12,7 @@ import (
 
 	"postern/gateway/admission"
 	"postern/gateway/engine"
+	"postern/policy"
 )
 
 // Server is the gateway's listener: the engine for plain requests and, behind
@@ -119,11 +120,12 @@ func (s *Server) Close() error {
 // connInfo is what the upstream is told of the caller's connection. It is made
 // once for each, not for each call.
 type connInfo struct {
-	peer    string     // the caller's address without port; of a trusted proxy's calls that of whom it called for
-	addr    netip.Addr // peer, parsed
-	hop     string     // who connected: peer, but for trusted proxies
-	trusted bool       // hop is a proxy of the operator's own
-	port    string     // of our listener
+	peer    string       // the caller's address without port; of a trusted proxy's calls that of whom it called for
+	addr    netip.Addr   // peer, parsed
+	network netip.Prefix // that addr counts for: policy.Network
+	hop     string       // who connected: peer, but for trusted proxies
+	trusted bool         // hop is a proxy of the operator's own
+	port    string       // of our listener
 	scheme  string
 
 	local     netip.Addr // the address that was connected to
@@ -153,6 +155,7 @@ func (g *Gateway) connInfo(remote string) connInfo {
 	info := connInfo{scheme: "http"}
 	if ap, err := netip.ParseAddrPort(remote); err == nil {
 		info.addr = ap.Addr().Unmap().WithZone("")
+		info.network = policy.Network(info.addr)
 		info.peer, info.trusted = info.addr.String(), g.isTrusted(info.addr)
 	}
 	info.hop = info.peer

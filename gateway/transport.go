@@ -13,18 +13,21 @@ import (
 // Limits bound what one call may take in time and size. A zero field takes its
 // default.
 type Limits struct {
-	Connect       time.Duration // to the upstream, name resolution and TLS included each; 10 s
-	Header        time.Duration // from the whole request sent, and between two pieces of the upstream's header; 60 s
-	Idle          time.Duration // between two pieces of a body or tunnel, on either side; 60 s, as in Kong's services
-	ClientHeader  time.Duration // for a caller to send his request's header; 10 s
-	ClientIdle    time.Duration // between two requests of a caller's connection; 75 s
-	HeaderBytes   int           // of a request; 32 KiB
-	ResponseBytes int64         // of an upstream's header; 64 KiB
-	Body          int64         // bytes of a request's body; 0: any size, bodies are streamed
-	UnderWay      int64         // calls of one environment at once; 1024
-	Conns         int           // of callers, open at once; 16384
-	ConnsFromOne  int           // of them from one address, or one /64 of IPv6; half of Conns
-	IdleUpstream  int           // connections to upstreams that wait for a call, of all projects; a quarter of Conns
+	Connect         time.Duration // to the upstream, name resolution and TLS included each; 10 s
+	Header          time.Duration // from the whole request sent, and between two pieces of the upstream's header; 60 s
+	Idle            time.Duration // between two pieces of a body or tunnel, on either side; 60 s, as in Kong's services
+	ClientHeader    time.Duration // for a caller to send his request's header; 10 s
+	ClientIdle      time.Duration // between two requests of a caller's connection; 75 s
+	HeaderBytes     int           // of a request; 32 KiB
+	ResponseBytes   int64         // of an upstream's header; 64 KiB
+	Body            int64         // bytes of a request's body; 0: any size, bodies are streamed
+	BodyRate        int64         // bytes a second that a request's body has to come with, after BodyGrace; 0: any
+	BodyGrace       time.Duration // how long a body may be waited for however little of it comes; 10 s
+	UnderWay        int64         // calls of one environment at once; 1024
+	UnderWayFromOne int64         // of them from one address, or one /64 of IPv6; half of UnderWay
+	Conns           int           // of callers, open at once; 16384
+	ConnsFromOne    int           // of them from one address, or one /64 of IPv6; half of Conns
+	IdleUpstream    int           // connections to upstreams that wait for a call, of all projects; a quarter of Conns
 }
 
 func (l Limits) withDefaults() Limits {
@@ -38,6 +41,7 @@ func (l Limits) withDefaults() Limits {
 	orDuration(&l.Idle, 60*time.Second)
 	orDuration(&l.ClientHeader, 10*time.Second)
 	orDuration(&l.ClientIdle, 75*time.Second)
+	orDuration(&l.BodyGrace, 10*time.Second)
 	if l.HeaderBytes == 0 {
 		l.HeaderBytes = 32 << 10
 	}
@@ -46,6 +50,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.UnderWay == 0 {
 		l.UnderWay = 1024
+	}
+	if l.UnderWayFromOne == 0 {
+		l.UnderWayFromOne = (l.UnderWay + 1) / 2
 	}
 	if l.Conns == 0 {
 		l.Conns = 16384
@@ -113,5 +120,7 @@ func (l Limits) engine() engine.Limits {
 		Header:        l.Header,
 		Connect:       2 * l.Connect,
 		ResponseBytes: int(l.ResponseBytes),
+		BodyRate:      l.BodyRate,
+		BodyGrace:     l.BodyGrace,
 	}
 }

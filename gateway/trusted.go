@@ -19,7 +19,7 @@ func (g *Gateway) onBehalf(info *connInfo, lines func(name string) []string) *co
 	one := *info
 	if hop, err := netip.ParseAddr(info.hop); err == nil {
 		one.addr = policy.ClientAddress(hop, lines("X-Forwarded-For"), g.trusted)
-		one.peer = one.addr.String()
+		one.peer, one.network = one.addr.String(), policy.Network(one.addr)
 	}
 	one.said = make(map[string]string, len(saidByProxies))
 	for _, name := range saidByProxies {

@@ -3,13 +3,12 @@ package gateway
 import (
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
 // health is what an environment's calls have shown of it, through every table.
 type health struct {
-	underWay atomic.Int64
+	slots    slots
 	warnings warnings
 }
 

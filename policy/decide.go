@@ -45,6 +45,7 @@ var (
 	BadRequest          = Denial{400, "bad_request", "The request target is not valid."}
 	BadPath             = Denial{400, "bad_path", "A dot segment of the path climbs above its root, or hides behind an encoded slash, a backslash or a semicolon."}
 	MethodNotAllowed    = Denial{405, "method_not_allowed", "This method is not forwarded."}
+	RequestTimeout      = Denial{408, "request_timeout", "The request body comes too slowly."}
 	BodyTooLarge        = Denial{413, "body_too_large", "The request body is too large."}
 )
 
@@ -52,7 +53,7 @@ var (
 func Denials() []Denial {
 	return []Denial{
 		BadRequest, BadPath, CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken, KeyFrozen, WrongTenant, TokenTenant, UserFrozen, IPDenied, ProjectFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
-		ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed, UpstreamTimeout, LoopDetected,
+		RequestTimeout, ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed, UpstreamTimeout, LoopDetected,
 	}
 }
 

@@ -20,11 +20,21 @@ func Source(remoteAddr string) (own, around netip.Prefix) {
 		return netip.Prefix{}, netip.Prefix{}
 	}
 	addr = addr.Unmap().WithZone("")
-	bits, aroundBits := 32, 24
+	aroundBits := 24
 	if addr.Is6() {
-		bits, aroundBits = 64, 48
+		aroundBits = 48
 	}
-	return netip.PrefixFrom(addr, bits).Masked(), netip.PrefixFrom(addr, aroundBits).Masked()
+	return Network(addr), netip.PrefixFrom(addr, aroundBits).Masked()
+}
+
+// Network is what an address counts for: itself, or for IPv6 the network of 64 bits
+// that one subscriber has to choose from (RFC 6177).
+func Network(addr netip.Addr) netip.Prefix {
+	bits := 32
+	if addr.Is6() {
+		bits = 64
+	}
+	return netip.PrefixFrom(addr, bits).Masked()
 }
 
 // SourceName is Source as text, an IPv4 address without its length. What is no

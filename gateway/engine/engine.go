@@ -43,7 +43,7 @@ type Session interface {
 	End()
 }
 
-// Limits bound a connection. Every field must be set.
+// Limits bound a connection. Every field but BodyRate and BodyGrace must be set.
 type Limits struct {
 	FirstHeader   time.Duration // for a caller to send a request's head
 	CallerIdle    time.Duration // between two requests
@@ -51,6 +51,23 @@ type Limits struct {
 	Header        time.Duration // from the request sent to the answer's head received
 	Connect       time.Duration // to the upstream, in all
 	ResponseBytes int           // of an answer's head; 64 KiB is the most that is held
+
+	// BodyRate is how many bytes a second a request's body has to come with, once it
+	// has been waited for longer than BodyGrace. 0: any number.
+	BodyRate  int64
+	BodyGrace time.Duration
+}
+
+// BodyWait is how long the next piece of a request's body may take, when so many bytes
+// have come and the caller has been waited for so long. The time that the upstream takes
+// to accept a piece does not count against the caller.
+func (l *Limits) BodyWait(got int64, waited time.Duration) time.Duration {
+	if l.BodyRate == 0 {
+		return l.Idle
+	}
+	earned := min(got/l.BodyRate, int64(365*24*time.Hour/time.Second))
+	allowed := l.BodyGrace + time.Duration(earned)*time.Second
+	return min(l.Idle, max(allowed-waited, time.Nanosecond))
 }
 
 // Server serves callers' connections. Its fields are set before Serve.

@@ -145,6 +145,7 @@ func (x *Exchange) sendRequest(b *backend) error {
 	if x.bodyLeft > 0 {
 		x.page.out = x.appendBody(x.page.out) // once: another connection gets the same
 	}
+	waited := time.Duration(0)
 	for out := x.page.out; ; {
 		if x.bodyLeft == 0 {
 			if c.in.empty() {
@@ -159,12 +160,14 @@ func (x *Exchange) sendRequest(b *backend) error {
 		if err := b.begin(out); err != nil {
 			return fmt.Errorf("send the request to the upstream: %w", err)
 		}
-		x.now = time.Now()
-		c.readWithin(x.now, limits.Idle)
+		began := time.Now()
+		c.readWithin(began, limits.BodyWait(x.BytesIn, waited))
 		if err := c.fill(); err != nil {
 			x.bodyFailed = true
 			return errors.Join(ErrBody, err)
 		}
+		x.now = time.Now()
+		waited += x.now.Sub(began)
 		b.writeWithin(x.now, limits.Idle)
 		out = x.appendBody(out[:0])
 	}

@@ -124,6 +124,29 @@ func TestReadWithin(t *testing.T) {
 	}
 }
 
+func TestBodyWait(t *testing.T) {
+	limits := Limits{Idle: time.Minute, BodyRate: 100, BodyGrace: 10 * time.Second}
+	for _, tc := range []struct {
+		name         string
+		rate, got    int64
+		waited, want time.Duration
+	}{
+		{"at the beginning", 100, 0, 0, 10 * time.Second},
+		{"as fast as it has to be", 100, 2000, 20 * time.Second, 10 * time.Second},
+		{"at the end of the grace", 100, 0, 10 * time.Second, time.Nanosecond},
+		{"too slow", 100, 1000, time.Minute, time.Nanosecond},
+		{"fast", 100, 1 << 50, time.Hour, time.Minute},
+		{"any rate", 0, 0, time.Hour, time.Minute},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			limits.BodyRate = tc.rate
+			if got := limits.BodyWait(tc.got, tc.waited); got != tc.want {
+				t.Errorf("%v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
 // The connections of one pool do not crowd out those of others.
 func TestBudget(t *testing.T) {
 	budget := NewBudget(8)

@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	"postern/policy"
+)
+
+// slots are the places of calls under way at one environment: in all, and of one
+// address (of IPv6, one /64), so that one caller who lets many calls take long does not
+// keep all others out.
+type slots struct {
+	underWay atomic.Int64
+
+	mu     sync.Mutex
+	shares map[netip.Prefix]*share
+}
+
+// share is what one address has of an environment's slots.
+type share struct {
+	of       *slots
+	network  netip.Prefix
+	underWay atomic.Int64
+	holders  int // connections and calls that count here; guarded by of
+}
+
+// share returns the share of an address, until release.
+func (s *slots) share(network netip.Prefix) *share {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := s.shares[network]
+	if own == nil {
+		if s.shares == nil {
+			s.shares = map[netip.Prefix]*share{}
+		}
+		own = &share{of: s, network: network}
+		s.shares[network] = own
+	}
+	own.holders++
+	return own
+}
+
+func (s *share) release() {
+	if s == nil {
+		return
+	}
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	if s.holders--; s.holders == 0 {
+		delete(s.of.shares, s.network)
+	}
+}
+
+// takeSlot takes a slot for the call, or returns the denial of one for which there is
+// none. The share is kept in the space: mostly the next call is to the same environment.
+func (c *call) takeSlot() (policy.Denial, bool) {
+	of := &c.route.environment.health.slots
+	if own := c.space.share; own == nil || own.of != of || own.network != c.conn.network {
+		own.release()
+		c.space.share = of.share(c.conn.network)
+	}
+	own := c.space.share
+	switch limits := &c.gateway.limits; {
+	case of.underWay.Add(1) > limits.UnderWay:
+		of.underWay.Add(-1)
+		c.warn("too many calls under way to one environment", nil)
+		return policy.UpstreamUnreachable, false
+	case own.underWay.Add(1) > limits.UnderWayFromOne:
+		own.underWay.Add(-1)
+		of.underWay.Add(-1)
+		c.warn("too many calls under way to one environment from one address", nil)
+		c.retryAfter = 1
+		return policy.RateLimited, false
+	}
+	return policy.Denial{}, true
+}
+
+func (c *call) leaveSlot() {
+	own := c.space.share
+	own.underWay.Add(-1)
+	own.of.underWay.Add(-1)
+}
