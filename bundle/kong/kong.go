@@ -193,6 +193,8 @@ func judgeKey(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	switch {
 	case s.Key.State != snapshot.KeyActive && s.Key.State != snapshot.KeyFrozen:
 		return bundle.Verdict{Reason: "revoked"}
+	case s.Feature == snapshot.FeatureKey && s.Key.State == snapshot.KeyFrozen && b.Project.FrozenOwner(s.Key.Owner):
+		v.Reason = "frozen_owner"
 	case s.Feature == snapshot.FeatureKey && s.Key.State == snapshot.KeyFrozen:
 		v.Reason = "frozen"
 	case s.Feature == snapshot.FeatureKey && detached(b.Project, s.Key.TenantID):

@@ -165,10 +165,14 @@ func keyFates() []bundle.Fate {
 		{Reason: "expires", Status: bundle.Exact, How: "the same with `until`",
 			Note: "The consumer's present key goes on working until the same moment, by the gateway's clock."},
 		{Reason: "frozen", Status: bundle.Exact, How: "the same with `frozen`",
-			Note: "The key is frozen here as there and answered 403 key_frozen. So is the key of a frozen end " +
-				"user, which Postern answers with 403 user_frozen.",
+			Note: "The key is frozen here as there and answered 403 key_frozen.",
 			Remedy: "To unfreeze it, delete the word frozen from its line in gateway/gateway.yaml and start the " +
 				"gateway again."},
+		{Reason: "frozen_owner", Status: bundle.Approximate, How: "the same with `frozen`",
+			Note: "The key's owner is an end user who is frozen. The gateway has no end users, so it is the key that is " +
+				"frozen there: its calls are refused with 403 on both, with the code key_frozen instead of user_frozen.",
+			Remedy: "When the user is unfrozen, delete the word frozen from the key's line in gateway/gateway.yaml and " +
+				"start the gateway again."},
 		{Reason: "wrong_tenant", Status: bundle.Exact, How: "the same; its tenant is not among `tenants`",
 			Note: "The project no longer serves the key's tenant, and the key is answered 403 wrong_tenant here " +
 				"as there."},
