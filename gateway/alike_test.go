@@ -34,9 +34,10 @@ func TestOddRequestFieldsReachTheUpstreamAsOnKong(t *testing.T) {
 			field string
 			want  []string
 		}{
-			"no X-Forwarded-For":           {nil, "X-Forwarded-For", []string{"127.0.0.1"}},
-			"an empty X-Forwarded-For":     {[]string{"X-Forwarded-For:"}, "X-Forwarded-For", []string{", 127.0.0.1"}},
-			"an empty one before another":  {[]string{"X-Forwarded-For:", "X-Forwarded-For: 1.2.3.4"}, "X-Forwarded-For", []string{", 127.0.0.1"}},
+			"no X-Forwarded-For":       {nil, "X-Forwarded-For", []string{"127.0.0.1"}},
+			"an empty X-Forwarded-For": {[]string{"X-Forwarded-For:"}, "X-Forwarded-For", []string{", 127.0.0.1"}},
+			"an empty one before another": {[]string{"X-Forwarded-For:", "X-Forwarded-For: 1.2.3.4"},
+				"X-Forwarded-For", []string{", 127.0.0.1"}},
 			"an empty Via":                 {[]string{"Via:"}, "Via", []string{", 1.1 postern"}},
 			"an empty cookie":              {[]string{"Cookie:"}, "Cookie", []string{""}},
 			"a cookie of the dashboard":    {[]string{"Cookie: postern=1"}, "Cookie", nil},
@@ -45,7 +46,8 @@ func TestOddRequestFieldsReachTheUpstreamAsOnKong(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				r := newRig(t, nil, path)
 				r.get("/shop/1.0.0/prod/x", c.lines...)
-				if got := r.lastCall().header[c.field]; strings.Join(got, "|") != strings.Join(c.want, "|") || len(got) != len(c.want) {
+				if got := r.lastCall().header[c.field]; strings.Join(got, "|") != strings.Join(c.want, "|") ||
+					len(got) != len(c.want) {
 					t.Errorf("the upstream got %s %q, want %q", c.field, got, c.want)
 				}
 			})
@@ -73,7 +75,8 @@ func TestOddAnswerFieldsReachTheCallerAsOnKong(t *testing.T) {
 			"type-twice":         {"Content-Type", []string{"text/plain"}},
 		} {
 			got := r.get("/shop/1.0.0/prod" + scripted.Path + script)
-			if lines := got.Header[c.field]; got.body != "answer" || strings.Join(lines, "|") != strings.Join(c.want, "|") {
+			if lines := got.Header[c.field]; got.body != "answer" || strings.Join(lines, "|") != strings.Join(c.want,
+				"|") {
 				t.Errorf("%s: %d %q with %s %q, want %q", script, got.StatusCode, got.body, c.field, lines, c.want)
 			}
 		}

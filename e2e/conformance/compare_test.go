@@ -118,7 +118,8 @@ func run(t *testing.T, cases []Case, declared map[string]bool, postern, other *p
 			}
 		})
 	}
-	t.Logf("%s: of %d cases %d are equal and %d show exactly the difference that the ledger declares", other.name, len(cases), exact, differing)
+	t.Logf("%s: of %d cases %d are equal and %d show exactly the difference that the ledger declares", other.name,
+		len(cases), exact, differing)
 }
 
 // declarations returns the items of an export's ledger that declare a difference.

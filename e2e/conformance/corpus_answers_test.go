@@ -19,7 +19,8 @@ func answers(keys map[string]sample.Plain) []Case {
 		}
 	}
 	for _, group := range []func() []scripted.Script{
-		scripted.LargeHeads, scripted.Accelerations, scripted.ContentTypes, scripted.Cookies, scripted.Fields, scripted.HopFields, scripted.Statuses,
+		scripted.LargeHeads, scripted.Accelerations, scripted.ContentTypes, scripted.Cookies, scripted.Fields,
+		scripted.HopFields, scripted.Statuses,
 		scripted.Framings, scripted.Surpluses, scripted.Truncations, scripted.BadChunks, scripted.Timings,
 	} {
 		add(group())
@@ -47,7 +48,8 @@ func answersToBodies(k string) []Case {
 	for _, s := range append(scripted.Timings(), scripted.Statuses()[:8]...) {
 		target := prod + scripted.Path + s.Name
 		out = append(out, withBody("answer "+s.Name+" to POST", "POST", projectHost, target, "hello", k, length(5)))
-		c := withBody("answer "+s.Name+" to a chunked POST", "POST", projectHost, target, chunked("hello", "you"), k, asChunks)
+		c := withBody("answer "+s.Name+" to a chunked POST", "POST", projectHost, target, chunked("hello", "you"), k,
+			asChunks)
 		out = append(out, differs([]Case{c}, BodyFraming)...)
 	}
 	return out

@@ -9,9 +9,11 @@ import (
 
 func forwardingHeaders(keys map[string]sample.Plain) []Case {
 	k := key(keys["active"])
-	all := []string{k, "X-Forwarded-Proto: https", "X-Forwarded-Host: evil.example", "X-Forwarded-Port: 1", "X-Forwarded-Path: /evil",
+	all := []string{k, "X-Forwarded-Proto: https", "X-Forwarded-Host: evil.example", "X-Forwarded-Port: 1",
+		"X-Forwarded-Path: /evil",
 		"X-Forwarded-Prefix: /evil", "X-Real-IP: 1.2.3.4"}
-	under := []string{k, "X_Forwarded_Proto: https", "X_Forwarded_Host: evil.example", "X_Forwarded_Port: 1", "X_Forwarded_Path: /evil",
+	under := []string{k, "X_Forwarded_Proto: https", "X_Forwarded_Host: evil.example", "X_Forwarded_Port: 1",
+		"X_Forwarded_Path: /evil",
 		"X_Forwarded_Prefix: /evil", "X_Real_IP: 1.2.3.4", "X_Real-IP: 1.2.3.4"}
 	return append(differs([]Case{
 		get("forwarded for with underscores", prod+"/x", k, "X_Forwarded_For: 1.2.3.4"),
@@ -22,7 +24,8 @@ func forwardingHeaders(keys map[string]sample.Plain) []Case {
 		get("forwarded for twice", prod+"/x", k, "X-Forwarded-For: 1.2.3.4", "X-Forwarded-For: 5.6.7.8"),
 		get("forwarded for of nothing", prod+"/x", k, "X-Forwarded-For:"),
 		get("forwarded for of blanks", prod+"/x", k, "X-Forwarded-For:   "),
-		get("forwarded for of nothing, then of something", prod+"/x", k, "X-Forwarded-For:", "X-Forwarded-For: 1.2.3.4"),
+		get("forwarded for of nothing, then of something", prod+"/x", k, "X-Forwarded-For:",
+			"X-Forwarded-For: 1.2.3.4"),
 		get("forwarded for of commas", prod+"/x", k, "X-Forwarded-For: , ,"),
 		get("forwarded for of text", prod+"/x", k, "X-Forwarded-For: unknown, \"[::1]:80\""),
 		get("forwarded for in lower case", prod+"/x", k, "x-forwarded-for: 1.2.3.4"),
@@ -49,18 +52,26 @@ func ordinaryHeaders(keys map[string]sample.Plain) []Case {
 		get("non-ASCII header value", prod+"/x", k, "X-Latin: \xe9", "X-Utf8: é"),
 		get("underscored header", prod+"/x", k, "X_Mine: 1", "x_mine_too: 2"),
 		get("names of digits and hyphens", prod+"/x", k, "9: 1", "-: 2", "_: 3", "--X--: 4"),
-		get("common headers", prod+"/x", k, "User-Agent: test/1", "Accept: */*", "Accept-Encoding: gzip, br", "Accept-Language: en",
-			"Range: bytes=0-1", "If-None-Match: \"x\"", "Cache-Control: no-cache", "Origin: https://a.example", "Referer: https://a.example/"),
-		get("conditions", prod+"/scripted/fields-last-modified", k, "If-None-Match: \"x\"", "If-Modified-Since: Tue, 15 Nov 1994 08:12:31 GMT"),
+		get("common headers", prod+"/x", k, "User-Agent: test/1", "Accept: */*", "Accept-Encoding: gzip, br",
+			"Accept-Language: en",
+			"Range: bytes=0-1", "If-None-Match: \"x\"", "Cache-Control: no-cache", "Origin: https://a.example",
+			"Referer: https://a.example/"),
+		get("conditions", prod+"/scripted/fields-last-modified", k, "If-None-Match: \"x\"",
+			"If-Modified-Since: Tue, 15 Nov 1994 08:12:31 GMT"),
 		get("a range", prod+"/scripted/fields-last-modified", k, "Range: bytes=0-1"),
 		get("pragma", prod+"/x", k, "Pragma: no-cache"),
-		get("preflight is a call like any", prod+"/x", "Origin: https://a.example", "Access-Control-Request-Method: GET"),
-		get("names of Kong's own headers", prod+"/x", k, "X-Kong-Debug: 1", "Kong-Debug: 1", "X-Credential: 1", "X-Kong-Request-Id: 1"),
-		get("fields that CGI takes for others", prod+"/x", k, "Proxy: 1", "Content_Type: a", "Transfer_Encoding: chunked", "Content_Length: 3", "HTTP_HOST: x"),
-		get("method overrides", prod+"/x", k, "X-HTTP-Method-Override: DELETE", "X-Original-URL: /evil", "X-Rewrite-URL: /evil"),
+		get("preflight is a call like any", prod+"/x", "Origin: https://a.example",
+			"Access-Control-Request-Method: GET"),
+		get("names of Kong's own headers", prod+"/x", k, "X-Kong-Debug: 1", "Kong-Debug: 1", "X-Credential: 1",
+			"X-Kong-Request-Id: 1"),
+		get("fields that CGI takes for others", prod+"/x", k, "Proxy: 1", "Content_Type: a",
+			"Transfer_Encoding: chunked", "Content_Length: 3", "HTTP_HOST: x"),
+		get("method overrides", prod+"/x", k, "X-HTTP-Method-Override: DELETE", "X-Original-URL: /evil",
+			"X-Rewrite-URL: /evil"),
 	}
 	for _, name := range []string{
-		"X.Dotted", "X!Bang", "X#Hash", "X$Dollar", "X%Percent", "X&And", "X'Quote", "X*Star", "X+Plus", "X^Caret", "X`Tick", "X|Bar", "X~Tilde", "X.Consumer.ID",
+		"X.Dotted", "X!Bang", "X#Hash", "X$Dollar", "X%Percent", "X&And", "X'Quote", "X*Star", "X+Plus", "X^Caret",
+		"X`Tick", "X|Bar", "X~Tilde", "X.Consumer.ID",
 	} {
 		out = append(out, get("odd name "+name, prod+"/x", k, name+": 1", "X-Plain: 2"))
 	}
@@ -71,7 +82,8 @@ func ordinaryHeaders(keys map[string]sample.Plain) []Case {
 func largeRequests(k string) []Case {
 	var out []Case
 	for _, size := range []int{1000, 4000, 6000, 7168, 8000} {
-		out = append(out, get(fmt.Sprintf("a header of %d bytes", size), prod+"/x", k, "X-Large: "+strings.Repeat("y", size)))
+		out = append(out, get(fmt.Sprintf("a header of %d bytes", size), prod+"/x", k, "X-Large: "+strings.Repeat("y",
+			size)))
 	}
 	for _, count := range []int{10, 80, 99, 100, 150, 250} {
 		lines := []string{k}

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"maps"
 
 	"slices"
 	"strings"
@@ -10,14 +11,15 @@ import (
 	"postern/testkit/sample"
 )
 
+// namesOf sorts the names of the keys whose state both gateways answer alike.
+func namesOf(keys map[string]sample.Plain) []string {
+	names := slices.Sorted(maps.Keys(keys))
+	return slices.DeleteFunc(names, func(name string) bool { return name == frozenOwner })
+}
+
 func keyStates(keys map[string]sample.Plain) []Case {
 	var out []Case
-	names := make([]string, 0, len(keys))
-	for name := range keys {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range namesOf(keys) {
 		out = append(out, get("key "+name, prod+"/x", key(keys[name])))
 	}
 	return append(out,
@@ -37,15 +39,11 @@ func keyStates(keys map[string]sample.Plain) []Case {
 // keyStatesEverywhere presents every key at every route, by a path and by several
 // methods.
 func keyStatesEverywhere(keys map[string]sample.Plain) []Case {
-	names := make([]string, 0, len(keys))
-	for name := range keys {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var out []Case
-	for _, name := range names {
+	for _, name := range namesOf(keys) {
 		k := key(keys[name])
-		for _, at := range []string{"/1.0.0/dev", "/2.0.0/prod", "/fenced/prod", "/open/prod", "/v3-optional/prod", "/walled/prod"} {
+		for _, at := range []string{"/1.0.0/dev", "/2.0.0/prod", "/fenced/prod", "/open/prod", "/v3-optional/prod",
+			"/walled/prod"} {
 			out = append(out, get("key "+name+" at "+at, at+"/x", k))
 		}
 		out = append(out,
@@ -55,6 +53,23 @@ func keyStatesEverywhere(keys map[string]sample.Plain) []Case {
 			from("127.0.0.2", get("key "+name, prod+"/x", k)))
 	}
 	return out
+}
+
+// frozenOwners presents the key of a frozen user.
+func frozenOwners(keys map[string]sample.Plain) []Case {
+	k := key(keys[frozenOwner])
+	return append(differs([]Case{
+		get("key of a frozen user", prod+"/x", k),
+		get("key of a frozen user at fallback", "/2.0.0/prod/x", k),
+		get("key of a frozen user at optional", "/v3-optional/prod/x", k),
+		one("key of a frozen user in path form", "GET", bareHost, "/shop"+prod+"/x", k),
+		one("key of a frozen user to HEAD", "HEAD", projectHost, prod+"/x", k),
+		withBody("key of a frozen user to POST", "POST", projectHost, prod+"/x", "hello", k, length(5)),
+		from("127.0.0.2", get("key of a frozen user", "/fenced/prod/x", k)),
+	}, FrozenOwner),
+		get("key of a frozen user in the wrong environment", "/1.0.0/dev/x", k),
+		get("key of a frozen user twice", prod+"/x", k, k),
+		get("key of a frozen user at open", "/open/prod/x", k))
 }
 
 func keyPlaces(keys map[string]sample.Plain) []Case {
@@ -89,12 +104,14 @@ func malformedKeys(keys map[string]sample.Plain) []Case {
 	k := active.Plaintext
 	made := map[string]string{
 		"empty": "", "blanks": "   ", "word": "secret", "leaked hash": fmt.Sprintf("%x", active.Hash),
-		"leaked hash in upper case": fmt.Sprintf("%X", active.Hash), "leaked hash with prefix": fmt.Sprintf("pst_prod_%x", active.Hash),
-		"truncated": k[:len(k)-1], "lengthened": k + "0", "wrong check": k[:len(k)-1] + "!",
+		"leaked hash in upper case": fmt.Sprintf("%X", active.Hash),
+		"leaked hash with prefix":   fmt.Sprintf("pst_prod_%x", active.Hash),
+		"truncated":                 k[:len(k)-1], "lengthened": k + "0", "wrong check": k[:len(k)-1] + "!",
 		"check of another": k[:len(k)-6] + keys["dev"].Plaintext[len(keys["dev"].Plaintext)-6:],
 		"upper case":       strings.ToUpper(k), "quoted": `"` + k + `"`, "bearer": "Bearer " + k,
 		"with blanks around": "  " + k + "  ", "with tab": "\t" + k, "inner blank": k[:20] + " " + k[20:],
-		"two underscores": strings.Replace(k, "_", "__", 1), "non-ASCII": k[:len(k)-1] + "é", "percent-encoded": strings.Replace(k, "_", "%5F", 1),
+		"two underscores": strings.Replace(k, "_", "__", 1), "non-ASCII": k[:len(k)-1] + "é",
+		"percent-encoded": strings.Replace(k, "_", "%5F", 1),
 	}
 	names := make([]string, 0, len(made))
 	for name := range made {
@@ -161,12 +178,15 @@ func addressRules(keys map[string]sample.Plain) []Case {
 		from(denied, get("fenced with a bad key", "/fenced/prod/x", "X-API-Key: bad")),
 		from(denied, get("fenced with a key of a tenant that is gone", "/fenced/prod/x", key(keys["detached"]))),
 		from("127.1.2.3", get("fenced with a key", "/fenced/prod/x", key(keys["active"]))),
-		get("fenced with a spoofed address", "/fenced/prod/x", "X-Forwarded-For: 198.51.100.7", "X-Real-IP: 198.51.100.7"),
-		from(denied, get("fenced with a spoofed address", "/fenced/prod/x", "X-Forwarded-For: 127.0.0.1", "X-Real-IP: 127.0.0.1")),
+		get("fenced with a spoofed address", "/fenced/prod/x", "X-Forwarded-For: 198.51.100.7",
+			"X-Real-IP: 198.51.100.7"),
+		from(denied, get("fenced with a spoofed address", "/fenced/prod/x", "X-Forwarded-For: 127.0.0.1",
+			"X-Real-IP: 127.0.0.1")),
 		get("walled", "/walled/prod/x"),
 		get("walled with a key", "/walled/prod/x", key(keys["active"])),
 		from(denied, get("key for another address", prod+"/x", key(keys["nearby"]))),
-		from(denied, get("key for another address with a spoofed one", prod+"/x", key(keys["nearby"]), "X-Forwarded-For: 127.0.0.1")),
+		from(denied, get("key for another address with a spoofed one", prod+"/x", key(keys["nearby"]),
+			"X-Forwarded-For: 127.0.0.1")),
 		from(denied, get("key for any address", prod+"/x", key(keys["active"]))),
 		get("key for addresses far away at the fence", "/fenced/prod/x", key(keys["faraway"])),
 		get("key for addresses far away in the wrong environment", "/1.0.0/dev/x", key(keys["faraway"])),

@@ -13,7 +13,8 @@ func methods(keys map[string]sample.Plain) []Case {
 	k := key(keys["active"])
 	var out []Case
 	for _, method := range []string{
-		"HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "PURGE", "REPORT",
+		"HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK",
+		"UNLOCK", "PURGE", "REPORT",
 		"QUERY", "CUSTOM", "M-SEARCH", "FOO_BAR", "A", "-", "_", strings.Repeat("LONG", 8),
 	} {
 		out = append(out,
@@ -22,15 +23,18 @@ func methods(keys map[string]sample.Plain) []Case {
 			withBody(method+" with a body", method, projectHost, prod+"/x", "hello", k, "Content-Length: 5"))
 	}
 	for _, method := range []string{
-		"TRACE", "get", "Get", "gET", "GET1", "FOO.BAR", "FOO+BAR", "FOO!", "F*", "M~", "'GET'", "1", "G|T", "POST#", "MÉTHODE",
+		"TRACE", "get", "Get", "gET", "GET1", "FOO.BAR", "FOO+BAR", "FOO!", "F*", "M~", "'GET'", "1", "G|T", "POST#",
+		"MÉTHODE",
 	} {
 		out = append(out, differs([]Case{
 			one(method+" with a key", method, projectHost, prod+"/x", k),
 			one(method+" without a key", method, projectHost, prod+"/x"),
 		}, ErrorBodies)...)
 	}
-	out = append(out, differs([]Case{one("CONNECT to the project", "CONNECT", projectHost, projectHost+":80", k)}, RefusedRequests)...)
-	return append(out, differs([]Case{one("CONNECT with a path", "CONNECT", projectHost, prod+"/x", k)}, ErrorBodies)...)
+	out = append(out, differs([]Case{one("CONNECT to the project", "CONNECT", projectHost, projectHost+":80", k)},
+		RefusedRequests)...)
+	return append(out, differs([]Case{one("CONNECT with a path", "CONNECT", projectHost, prod+"/x", k)},
+		ErrorBodies)...)
 }
 
 func length(n int) string { return fmt.Sprintf("Content-Length: %d", n) }
@@ -54,15 +58,18 @@ func bodies(keys map[string]sample.Plain) []Case {
 			out = append(out,
 				withBody(method+" of nothing to "+at, method, projectHost, at+"/x", "", k, length(0)),
 				withBody(method+" of much to "+at, method, projectHost, at+"/x", big, k, length(len(big))),
-				withBody(method+" of binary to "+at, method, projectHost, at+"/x", "\x00\xff\r\n\r\nGET / HTTP/1.1\r\n\r\n", k, length(24)))
-			chunks := withBody(method+" chunked to "+at, method, projectHost, at+"/x", chunked("hello", ", ", "world"), k, asChunks)
+				withBody(method+" of binary to "+at, method, projectHost, at+"/x",
+					"\x00\xff\r\n\r\nGET / HTTP/1.1\r\n\r\n", k, length(24)))
+			chunks := withBody(method+" chunked to "+at, method, projectHost, at+"/x", chunked("hello", ", ",
+				"world"), k, asChunks)
 			out = append(out, differs([]Case{chunks}, BodyFraming)...)
 		}
 	}
 	post := func(name, body string, lines ...string) Case {
 		return withBody("POST "+name, "POST", projectHost, prod+"/x", body, append([]string{k}, lines...)...)
 	}
-	trailers := post("with trailers", strings.TrimSuffix(chunked("hello"), "\r\n")+"X-Checksum: 5\r\nX-Consumer-ID: spoofed\r\n\r\n", asChunks, "Trailer: X-Checksum")
+	trailers := post("with trailers", strings.TrimSuffix(chunked("hello"),
+		"\r\n")+"X-Checksum: 5\r\nX-Consumer-ID: spoofed\r\n\r\n", asChunks, "Trailer: X-Checksum")
 	out = append(out, differs([]Case{trailers}, Trailers, BodyFraming)...)
 	out = append(out, differs([]Case{post("chunked of nothing", chunked(), asChunks)}, BodyFraming)...)
 	return append(out,
@@ -105,7 +112,8 @@ func upgrades(keys map[string]sample.Plain) []Case {
 		websocket("websocket at fallback", "/2.0.0/prod/ws"),
 		websocket("websocket at open", "/open/prod/ws"),
 		websocket("websocket with spoofed headers", prod+"/ws", k, "X-Consumer-ID: spoofed", "x_tenant_id: spoofed"),
-		tunnel("websocket beside keep-alive", "GET", "HTTP/1.1", "Connection: keep-alive, Upgrade", "Upgrade: WebSocket"),
+		tunnel("websocket beside keep-alive", "GET", "HTTP/1.1", "Connection: keep-alive, Upgrade",
+			"Upgrade: WebSocket"),
 		tunnel("websocket in upper case", "GET", "HTTP/1.1", "CONNECTION: UPGRADE", "UPGRADE: WEBSOCKET"),
 		tunnel("websocket without Connection", "GET", "HTTP/1.1", toSocket),
 		tunnel("websocket beside Connection: keep-alive", "GET", "HTTP/1.1", "Connection: keep-alive", toSocket),
@@ -115,13 +123,17 @@ func upgrades(keys map[string]sample.Plain) []Case {
 		tunnel("websocket by POST", "POST", "HTTP/1.1", asksUpgrade, toSocket, length(0)),
 		tunnel("websocket by PUT", "PUT", "HTTP/1.1", asksUpgrade, toSocket),
 		tunnel("websocket by OPTIONS", "OPTIONS", "HTTP/1.1", asksUpgrade, toSocket),
-		tunnel("websocket on a second Connection line", "GET", "HTTP/1.1", "Connection: keep-alive", asksUpgrade, toSocket),
+		tunnel("websocket on a second Connection line", "GET", "HTTP/1.1", "Connection: keep-alive", asksUpgrade,
+			toSocket),
 		tunnel("websocket before h2c on a line of its own", "GET", "HTTP/1.1", asksUpgrade, toSocket, "Upgrade: h2c"),
 		get("h2c before websocket on a line of its own", prod+"/x", k, asksUpgrade, "Upgrade: h2c", toSocket),
 		get("websocket without a key", prod+"/ws", append([]string{asksUpgrade, toSocket}, socketLines...)...),
-		get("websocket with a frozen key", prod+"/ws", append([]string{asksUpgrade, toSocket, key(keys["frozen"])}, socketLines...)...),
-		get("websocket that the upstream refuses", prod+"/scripted/status-403", append([]string{asksUpgrade, toSocket, k}, socketLines...)...),
-		get("upgrade to h2c", prod+"/x", k, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"),
+		get("websocket with a frozen key", prod+"/ws", append([]string{asksUpgrade, toSocket, key(keys["frozen"])},
+			socketLines...)...),
+		get("websocket that the upstream refuses", prod+"/scripted/status-403", append([]string{asksUpgrade, toSocket,
+			k}, socketLines...)...),
+		get("upgrade to h2c", prod+"/x", k, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c",
+			"HTTP2-Settings: AAMAAABkAAQAAP__"),
 		get("upgrade to h2c without Connection", prod+"/x", k, "Upgrade: h2c"),
 		get("upgrade to TLS", prod+"/x", k, asksUpgrade, "Upgrade: TLS/1.0"),
 		get("upgrade to websocket or h2c", prod+"/x", k, asksUpgrade, "Upgrade: websocket, h2c"),

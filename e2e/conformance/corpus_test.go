@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/policy"
 	"postern/snapshot"
 	"postern/testkit/sample"
 )
@@ -41,7 +42,7 @@ type family func(keys map[string]sample.Plain) []Case
 func Corpus() []Case {
 	var all []Case
 	add := func(byPlugin bool, families ...family) {
-		keys := sample.Keys()
+		keys := Keys()
 		for _, f := range families {
 			for _, c := range f(keys) {
 				c.ByPlugin = byPlugin
@@ -51,11 +52,15 @@ func Corpus() []Case {
 	}
 	add(true, keyStates, keyStatesEverywhere, keyPlaces, malformedKeys, accessPolicies, addressRules, limitHeaders,
 		spoofedHeaders, reservedNames, identityNamedAway)
-	add(false, forwardingHeaders, hopByHop, connectionOptions, paths, queries, methods, bodies, upgrades, ordinaryHeaders, requestCookies,
+	add(false, frozenOwners, forwardingHeaders, hopByHop, connectionOptions, paths, queries, methods, bodies, upgrades,
+		ordinaryHeaders, requestCookies,
 		answers, answersOverTLS)
 	// Calls that one gateway lets through and the other does not come last: they
 	// are counted by one, and from then on callers are told different numbers.
-	slices.SortStableFunc(all, func(a, b Case) int { return cmp.Compare(min(len(a.Differs), 1), min(len(b.Differs), 1)) })
+	slices.SortStableFunc(all, func(a, b Case) int {
+		return cmp.Compare(min(len(a.Differs), 1), min(len(b.Differs),
+			1))
+	})
 	return all
 }
 
@@ -63,6 +68,7 @@ func Corpus() []Case {
 // whose upstream is not there, and those whose upstreams speak TLS.
 func Project(up *upstream) *snapshot.Project {
 	p := sample.Project(up.url)
+	p.Barred = []snapshot.BarredUser{{ID: frozenUser}}
 	keys := p.Versions[0].Access
 	p.Versions = append(p.Versions, snapshot.Version{
 		ID:           "ver_9",
@@ -75,6 +81,23 @@ func Project(up *upstream) *snapshot.Project {
 	}
 	return p
 }
+
+// frozenUser is an end user of the project, who is frozen.
+const frozenUser = "usr_frozen"
+
+// Keys are those of package sample and one of a frozen user.
+func Keys() map[string]sample.Plain {
+	keys := sample.Keys()
+	owned := keys["active"]
+	owned.ID, owned.Owner = "key_99", frozenUser
+	owned.Plaintext = sample.Plaintext("frozenowner", "prod")
+	owned.Hash = policy.HashKey(owned.Plaintext)
+	keys[frozenOwner] = owned
+	return keys
+}
+
+// frozenOwner is the name of the key whose owner is frozen.
+const frozenOwner = "frozenowner"
 
 // one makes a request without a body. lines are header lines.
 func one(name, method, host, target string, lines ...string) Case {

@@ -39,12 +39,14 @@ func answersOverTLS(keys map[string]sample.Plain) []Case {
 	k := key(keys["active"])
 	var out []Case
 	for _, group := range [][]scripted.Script{
-		scripted.LargeHeads(), scripted.ContentTypes()[:4], scripted.Cookies()[:2], scripted.HopFields()[:4], scripted.Framings(), scripted.Surpluses(),
+		scripted.LargeHeads(), scripted.ContentTypes()[:4], scripted.Cookies()[:2], scripted.HopFields()[:4],
+		scripted.Framings(), scripted.Surpluses(),
 		scripted.Truncations(), scripted.Timings(),
 	} {
 		for _, s := range group {
 			for _, method := range []string{"GET", "HEAD"} {
-				out = append(out, one("TLS answer "+s.Name+" to "+method, method, projectHost, byName+scripted.Path+s.Name, k))
+				out = append(out, one("TLS answer "+s.Name+" to "+method, method, projectHost,
+					byName+scripted.Path+s.Name, k))
 			}
 		}
 	}

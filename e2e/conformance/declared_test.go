@@ -3,12 +3,14 @@ package conformance
 import (
 	"maps"
 	"net/http"
+	"testing"
 )
 
 // The ledger items that declare a difference, by code without the target's name.
 // A case names the items that it shows.
 const (
 	AddressCertificate   = "environment.https_address"            // of a target that is an address
+	FrozenOwner          = "key.frozen_owner"                     // user_frozen and key_frozen
 	ErrorBodies          = "request_limits.error_bodies"          // Kong's own error pages
 	UpstreamCertificates = "request_limits.upstream_certificates" // a common name alone
 	InterimAnswers       = "request_limits.interim_answers"       // 1xx
@@ -35,7 +37,14 @@ var leaveOut = map[string]func(*outcome){
 	RefusedRequests:      everything,
 	InvalidUTF8:          everything,
 
-	ErrorBodies: func(o *outcome) { *o = outcome{Status: o.Status, Limits: o.Limits, Seen: o.Seen, Interim: o.Interim} },
+	ErrorBodies: func(o *outcome) {
+		*o = outcome{Status: o.Status, Limits: o.Limits, Seen: o.Seen,
+			Interim: o.Interim}
+	},
+	FrozenOwner: func(o *outcome) {
+		o.Body, o.Code, o.Framing = "", "", ""
+		o.Answer.Del("Content-Length")
+	},
 	RepeatedFields: func(o *outcome) {
 		for name, lines := range o.Answer {
 			o.Answer[name] = lines[:1]
@@ -111,4 +120,31 @@ type outcome struct {
 	Seen          []seen
 	Echo          string
 	ConnectionErr string
+}
+
+// The corpus is of a size worth the name, can be run case by case, and names
+// only differences that an export declares.
+func TestCorpus(t *testing.T) {
+	up := newUpstream(t)
+	up.secure = newSecureUpstreams(t)
+	declared := declarations(t, export(t, up))
+	cases, exact := Corpus(), 0
+	names := map[string]bool{}
+	for _, c := range cases {
+		if names[c.Name] {
+			t.Errorf("two cases are called %s", c.Name)
+		}
+		names[c.Name] = true
+		for _, item := range c.Differs {
+			if !declared[item] || leaveOut[item] == nil {
+				t.Errorf("%s: %s is no difference that the ledger declares and the comparison leaves out", c.Name, item)
+			}
+		}
+		if len(c.Differs) == 0 {
+			exact++
+		}
+	}
+	if exact < 900 {
+		t.Errorf("%d of %d cases are exact, want at least 900", exact, len(cases))
+	}
 }

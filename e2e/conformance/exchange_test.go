@@ -120,7 +120,8 @@ func answerFields(h http.Header) http.Header {
 	out := http.Header{}
 	for name, lines := range h {
 		switch {
-		case name == "Connection", name == "Keep-Alive", name == "Retry-After" && isLimit(h), strings.Contains(name, "Ratelimit-"):
+		case name == "Connection", name == "Keep-Alive", name == "Retry-After" && isLimit(h), strings.Contains(name,
+			"Ratelimit-"):
 		case name == "Date" && isNow(lines):
 		default:
 			out[name] = lines

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func (t keyTable) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
 // startPostern serves the sample project.
 func startPostern(t *testing.T, up *upstream) *peer {
 	t.Helper()
-	return startPosternOf(t, up, Project(up), sample.Keys())
+	return startPosternOf(t, up, Project(up), Keys())
 }
 
 func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys map[string]sample.Plain) *peer {
@@ -79,13 +80,20 @@ func startPosternOf(t *testing.T, up *upstream, project *snapshot.Project, keys 
 // export unpacks the sample project's bundle and gives its folder.
 func export(t *testing.T, up *upstream) string {
 	t.Helper()
-	return exportOf(t, Project(up), sample.Keys(), bundle.Options{Consumers: true})
+	return exportOf(t, Project(up), Keys(), bundle.Options{Consumers: true})
 }
 
 // exportOf unpacks the bundle for a gateway that options ask for.
 func exportOf(t *testing.T, project *snapshot.Project, keys map[string]sample.Plain, options bundle.Options) string {
 	t.Helper()
 	options.Format = bundle.FormatGateway
+	keys = maps.Clone(keys)
+	for name, k := range keys {
+		if k.State == snapshot.KeyActive && project.FrozenOwner(k.Owner) { // as package exports reads them
+			k.State = snapshot.KeyFrozen
+			keys[name] = k
+		}
+	}
 	var out bytes.Buffer
 	_, err := bundle.Write(t.Context(), &out, bundle.Input{
 		Project: project, Keys: sample.Stream(keys), KeyCount: int64(len(keys)),

@@ -38,7 +38,8 @@ func newSecureUpstreams(t *testing.T) *secureUpstreams {
 		t.Fatal(err)
 	}
 	start := func(host string, by authority, leaf x509.Certificate) string {
-		up := scripted.Start(t, &tls.Config{Certificates: []tls.Certificate{by.issue(t, leaf)}, MinVersion: tls.VersionTLS12})
+		up := scripted.Start(t, &tls.Config{Certificates: []tls.Certificate{by.issue(t, leaf)},
+			MinVersion: tls.VersionTLS12})
 		s.all = append(s.all, up)
 		return "https://" + net.JoinHostPort(host, strconv.Itoa(up.Port))
 	}

@@ -7,9 +7,9 @@ import (
 	"postern/policy"
 )
 
-// plaintext is a well-formed key that is the same in every run, which golden
+// Plaintext is a well-formed key that is the same in every run, which golden
 // files need and policy.NewKey, being random, cannot give.
-func plaintext(name, env string) string {
+func Plaintext(name, env string) string {
 	const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	if env == "" {
 		env = policy.AllEnvironments

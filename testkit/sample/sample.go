@@ -90,7 +90,7 @@ type Plain struct {
 func Keys() map[string]Plain {
 	out := map[string]Plain{}
 	add := func(id, name, owner, keyType, env string, change func(*snapshot.Key)) {
-		p := Plain{Plaintext: plaintext(name, env)}
+		p := Plain{Plaintext: Plaintext(name, env)}
 		p.Key = snapshot.Key{
 			ID: "key_" + id, ProjectID: ProjectID, Owner: owner, KeyType: keyType, Scopes: scopes(keyType),
 			TenantID: "tnt_1", Tenant: "default", Environment: env, Description: "the " + name + " one",
@@ -101,7 +101,7 @@ func Keys() map[string]Plain {
 			change(&p.Key)
 		}
 		if p.OldHash != nil {
-			p.Old = plaintext(name+"old", env)
+			p.Old = Plaintext(name+"old", env)
 			hash := policy.HashKey(p.Old)
 			p.OldHash = &hash
 		}

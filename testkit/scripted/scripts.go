@@ -34,15 +34,18 @@ const ok = "HTTP/1.1 200 OK"
 
 // with is a 200 with these fields and a short body.
 func with(name string, fields ...string) Script {
-	return sized(Script{Name: name, Head: strings.Join(append([]string{ok}, fields...), "\n"), Body: []string{"answer"}})
+	return sized(Script{Name: name, Head: strings.Join(append([]string{ok}, fields...), "\n"),
+		Body: []string{"answer"}})
 }
 
 // Scripts returns every script. The groups beside it return a part.
 func Scripts() []Script {
 	var out []Script
 	for _, group := range []func() []Script{
-		Interims, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies, Fields, HopFields, Statuses,
-		RepeatedFields, NamedLengths, ProxyConnections, DescribedAbsences, Framings, Trailers, Surpluses, Truncations, BadChunks, BadLengths,
+		Interims, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies, Fields,
+		HopFields, Statuses,
+		RepeatedFields, NamedLengths, ProxyConnections, DescribedAbsences, Framings, Trailers, Surpluses, Truncations,
+		BadChunks, BadLengths,
 		AmbiguousLengths, BadFields, OddFields, OddStatusLines, Timings, Absences,
 	} {
 		out = append(out, group()...)
@@ -80,7 +83,8 @@ func Interims() []Script {
 func UnaskedSwitches() []Script {
 	return []Script{
 		{Name: "switch-h2c", Head: "HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: h2c", Ends: true},
-		{Name: "switch-websocket", Head: "HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: websocket", Ends: true},
+		{Name: "switch-websocket", Head: "HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: websocket",
+			Ends: true},
 		{Name: "switch-bare", Head: "HTTP/1.1 101 Switching Protocols", Ends: true},
 	}
 }
@@ -100,7 +104,8 @@ func LargeHeads() []Script {
 	}
 	return append(out,
 		with("head-same-name", strings.Split(strings.TrimSuffix(strings.Repeat("X-Same: z\n", 200), "\n"), "\n")...),
-		with("head-7k-five", strings.Split(strings.TrimSuffix(strings.Repeat("X-Seven: "+strings.Repeat("7", 7<<10)+"\n", 5), "\n"), "\n")...))
+		with("head-7k-five", strings.Split(strings.TrimSuffix(strings.Repeat("X-Seven: "+strings.Repeat("7",
+			7<<10)+"\n", 5), "\n"), "\n")...))
 }
 
 // Accelerations are fields by which an upstream steers nginx.
@@ -124,11 +129,15 @@ func Accelerations() []Script {
 // ContentTypes are usual, odd and missing ones.
 func ContentTypes() []Script {
 	values := []string{
-		"text/plain", "text/html", "text/css", "text/xml", "application/json", "application/javascript", "TEXT/PLAIN", "text/plain;",
-		"text/plain; charset=utf-8", "text/plain; charset=iso-8859-1", `text/html; charset="UTF-8"`, "text/plain;charset=", "weird",
-		"application/vnd.example+json; version=2", "multipart/mixed; boundary=x", "a/b/c", "image/svg+xml", "text/event-stream", "text/plain, text/html",
+		"text/plain", "text/html", "text/css", "text/xml", "application/json", "application/javascript", "TEXT/PLAIN",
+		"text/plain;",
+		"text/plain; charset=utf-8", "text/plain; charset=iso-8859-1", `text/html; charset="UTF-8"`,
+		"text/plain;charset=", "weird",
+		"application/vnd.example+json; version=2", "multipart/mixed; boundary=x", "a/b/c", "image/svg+xml",
+		"text/event-stream", "text/plain, text/html",
 	}
-	out := []Script{with("type-none"), with("type-empty", "Content-Type:"), with("type-twice", "Content-Type: text/plain", "Content-Type: text/html")}
+	out := []Script{with("type-none"), with("type-empty", "Content-Type:"), with("type-twice",
+		"Content-Type: text/plain", "Content-Type: text/html")}
 	for i, value := range values {
 		out = append(out, with(fmt.Sprintf("type-%02d", i), "Content-Type: "+value))
 	}
@@ -139,7 +148,8 @@ func ContentTypes() []Script {
 func Cookies() []Script {
 	return []Script{
 		with("cookie", "Set-Cookie: a=1; Path=/; HttpOnly"),
-		with("cookie-many", "Set-Cookie: a=1", "Set-Cookie: b=2; Expires=Wed, 21 Oct 2037 07:28:00 GMT", "Set-Cookie: c=3, d=4", "set-cookie: a=5"),
+		with("cookie-many", "Set-Cookie: a=1", "Set-Cookie: b=2; Expires=Wed, 21 Oct 2037 07:28:00 GMT",
+			"Set-Cookie: c=3, d=4", "set-cookie: a=5"),
 		with("cookie-long", "Set-Cookie: a="+strings.Repeat("c", 4000)),
 		with("cookie-odd", "Set-Cookie: =nameless", "Set-Cookie:", "Set-Cookie: \"quoted\"=x; SameSite=None; Secure"),
 		with("cookie-near-ours", "Set-Cookie: posterns=1", "Set-Cookie: my-postern=1", "Set-Cookie: Postern=1"),
@@ -150,7 +160,8 @@ func Cookies() []Script {
 func ControlCookies() []Script {
 	return []Script{
 		with("control-cookie", "Set-Cookie: postern=1; Path=/"),
-		with("control-cookie-beside", "Set-Cookie: a=1", "Set-Cookie: __Host-postern-x=1; Secure; Path=/", "Set-Cookie: b=2"),
+		with("control-cookie-beside", "Set-Cookie: a=1", "Set-Cookie: __Host-postern-x=1; Secure; Path=/",
+			"Set-Cookie: b=2"),
 		with("control-cookie-nameless", "Set-Cookie: =postern=1"),
 	}
 }

@@ -8,47 +8,55 @@ import (
 // Fields are those of ordinary answers that a gateway could be tempted to change.
 func Fields() []Script {
 	sets := map[string][]string{
-		"server":           {"Server: Apache/2.4 (Unix)"},
-		"server-nginx":     {"Server: nginx/1.0"},
-		"powered-by":       {"X-Powered-By: PHP/5.2"},
-		"date":             {"Date: Tue, 15 Nov 1994 08:12:31 GMT"},
-		"date-invalid":     {"Date: yesterday"},
-		"via":              {"Via: 1.1 cache.example"},
-		"via-twice":        {"Via: 1.0 a", "Via: 1.1 b"},
-		"caching":          {"Cache-Control: max-age=60", "Expires: Wed, 21 Oct 2037 07:28:00 GMT", "Age: 7", "Vary: Accept", "Vary: Origin", `ETag: W/"x"`},
-		"no-store":         {"Cache-Control: no-store, private", "Pragma: no-cache", "Expires: 0"},
-		"last-modified":    {"Last-Modified: Tue, 15 Nov 1994 08:12:31 GMT", `ETag: "x"`, "Accept-Ranges: bytes"},
-		"encoding-gzip":    {"Content-Encoding: gzip"},
-		"encoding-odd":     {"Content-Encoding: aws-chunked, br"},
-		"disposition":      {`Content-Disposition: attachment; filename="a b.txt"; filename*=UTF-8''%e2%82%ac`},
-		"link":             {"Link: </a>; rel=next", "Link: </b>; rel=prev"},
-		"security":         {"Strict-Transport-Security: max-age=1", "Content-Security-Policy: default-src 'none'", "X-Frame-Options: DENY"},
-		"cors":             {"Access-Control-Allow-Origin: *", "Access-Control-Expose-Headers: X-A", "Timing-Allow-Origin: *"},
+		"server":       {"Server: Apache/2.4 (Unix)"},
+		"server-nginx": {"Server: nginx/1.0"},
+		"powered-by":   {"X-Powered-By: PHP/5.2"},
+		"date":         {"Date: Tue, 15 Nov 1994 08:12:31 GMT"},
+		"date-invalid": {"Date: yesterday"},
+		"via":          {"Via: 1.1 cache.example"},
+		"via-twice":    {"Via: 1.0 a", "Via: 1.1 b"},
+		"caching": {"Cache-Control: max-age=60", "Expires: Wed, 21 Oct 2037 07:28:00 GMT", "Age: 7",
+			"Vary: Accept", "Vary: Origin", `ETag: W/"x"`},
+		"no-store":      {"Cache-Control: no-store, private", "Pragma: no-cache", "Expires: 0"},
+		"last-modified": {"Last-Modified: Tue, 15 Nov 1994 08:12:31 GMT", `ETag: "x"`, "Accept-Ranges: bytes"},
+		"encoding-gzip": {"Content-Encoding: gzip"},
+		"encoding-odd":  {"Content-Encoding: aws-chunked, br"},
+		"disposition":   {`Content-Disposition: attachment; filename="a b.txt"; filename*=UTF-8''%e2%82%ac`},
+		"link":          {"Link: </a>; rel=next", "Link: </b>; rel=prev"},
+		"security": {"Strict-Transport-Security: max-age=1", "Content-Security-Policy: default-src 'none'",
+			"X-Frame-Options: DENY"},
+		"cors": {"Access-Control-Allow-Origin: *", "Access-Control-Expose-Headers: X-A",
+			"Timing-Allow-Origin: *"},
 		"alt-svc":          {`Alt-Svc: h3=":443"`},
 		"refresh":          {"Refresh: 5; url=http://127.0.0.1/x"},
 		"location-200":     {"Location: /x"},
 		"content-location": {"Content-Location: /base/x"},
-		"kong":             {"X-Kong-Upstream-Latency: 1", "X-Kong-Proxy-Latency: 2", "X-Kong-Request-Id: 3", "X-Kong-Response-Latency: 4"},
-		"identity":         {"X-Consumer-ID: 1", "X-Consumer-Username: u", "X-Credential-Identifier: 2", "X-Tenant-ID: t"},
-		"forwarded":        {"X-Forwarded-For: 1.2.3.4", "X-Real-IP: 1.2.3.4", "X-Forwarded-Proto: https", "Forwarded: for=1.2.3.4"},
-		"limits":           {"RateLimit-Limit: 7", "RateLimit-Remaining: 6", "RateLimit-Reset: 5", "X-RateLimit-Limit-Hour: 4"},
-		"retry-after":      {"Retry-After: 3"},
-		"challenge":        {`WWW-Authenticate: Basic realm="x"`, "WWW-Authenticate: Bearer", `Proxy-Authenticate: Basic realm="y"`},
-		"empty":            {"X-Empty:", "X-Blank:    "},
-		"blanks":           {"X-Blanks: \t a  b \t "},
-		"non-ascii":        {"X-Latin: \xe9", "X-Utf8: é"},
-		"underscore":       {"X_Under: 1", "x_under-score: 2"},
-		"odd-names":        {"X.Dotted: 1", "X!Bang: 2", "9: 3"},
-		"same-name":        {"X-Same: 1", "x-same: 2", "X-Same: 1"},
-		"commas":           {"X-List: a, b,,c", `X-Quoted: "a, b"`},
-		"ranges":           {"Content-Range: bytes 0-5/6", "Accept-Ranges: none"},
-		"trailer-named":    {"Trailer: X-Sum"},
-		"te-named":         {"TE: trailers"},
-		"allow":            {"Allow: GET, HEAD"},
-		"encoding-twice":   {"Content-Encoding: gzip", "Content-Encoding: br"},
-		"challenge-twice":  {"WWW-Authenticate: Basic", "WWW-Authenticate: Bearer"},
-		"ranges-twice":     {"Accept-Ranges: bytes", "Accept-Ranges: none"},
-		"early-data":       {"Early-Data: 1", "Nel: {}", `Report-To: {"group":"g"}`, "Clear-Site-Data: \"cache\""},
+		"kong": {"X-Kong-Upstream-Latency: 1", "X-Kong-Proxy-Latency: 2", "X-Kong-Request-Id: 3",
+			"X-Kong-Response-Latency: 4"},
+		"identity": {"X-Consumer-ID: 1", "X-Consumer-Username: u", "X-Credential-Identifier: 2",
+			"X-Tenant-ID: t"},
+		"forwarded": {"X-Forwarded-For: 1.2.3.4", "X-Real-IP: 1.2.3.4", "X-Forwarded-Proto: https",
+			"Forwarded: for=1.2.3.4"},
+		"limits": {"RateLimit-Limit: 7", "RateLimit-Remaining: 6", "RateLimit-Reset: 5",
+			"X-RateLimit-Limit-Hour: 4"},
+		"retry-after": {"Retry-After: 3"},
+		"challenge": {`WWW-Authenticate: Basic realm="x"`, "WWW-Authenticate: Bearer",
+			`Proxy-Authenticate: Basic realm="y"`},
+		"empty":           {"X-Empty:", "X-Blank:    "},
+		"blanks":          {"X-Blanks: \t a  b \t "},
+		"non-ascii":       {"X-Latin: \xe9", "X-Utf8: é"},
+		"underscore":      {"X_Under: 1", "x_under-score: 2"},
+		"odd-names":       {"X.Dotted: 1", "X!Bang: 2", "9: 3"},
+		"same-name":       {"X-Same: 1", "x-same: 2", "X-Same: 1"},
+		"commas":          {"X-List: a, b,,c", `X-Quoted: "a, b"`},
+		"ranges":          {"Content-Range: bytes 0-5/6", "Accept-Ranges: none"},
+		"trailer-named":   {"Trailer: X-Sum"},
+		"te-named":        {"TE: trailers"},
+		"allow":           {"Allow: GET, HEAD"},
+		"encoding-twice":  {"Content-Encoding: gzip", "Content-Encoding: br"},
+		"challenge-twice": {"WWW-Authenticate: Basic", "WWW-Authenticate: Bearer"},
+		"ranges-twice":    {"Accept-Ranges: bytes", "Accept-Ranges: none"},
+		"early-data":      {"Early-Data: 1", "Nel: {}", `Report-To: {"group":"g"}`, "Clear-Site-Data: \"cache\""},
 	}
 	return fromSets("fields-", sets)
 }
@@ -102,8 +110,10 @@ func ProxyConnections() []Script {
 func Statuses() []Script {
 	var out []Script
 	for _, status := range []int{
-		201, 202, 203, 205, 206, 207, 226, 299, 300, 301, 302, 303, 305, 307, 308, 399, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412,
-		413, 414, 415, 416, 417, 418, 421, 422, 425, 426, 428, 429, 431, 444, 451, 494, 495, 496, 497, 499, 500, 501, 502, 503, 504, 505, 507, 508, 511, 520, 599,
+		201, 202, 203, 205, 206, 207, 226, 299, 300, 301, 302, 303, 305, 307, 308, 399, 400, 401, 402, 403, 404, 405,
+		406, 407, 408, 409, 410, 411, 412,
+		413, 414, 415, 416, 417, 418, 421, 422, 425, 426, 428, 429, 431, 444, 451, 494, 495, 496, 497, 499, 500, 501,
+		502, 503, 504, 505, 507, 508, 511, 520, 599,
 		600, 777, 999,
 	} {
 		s := with(fmt.Sprintf("status-%d", status), "X-Status: 1", "Location: /elsewhere")
@@ -122,7 +132,7 @@ func Statuses() []Script {
 // DescribedAbsences have no body, and fields that describe one.
 func DescribedAbsences() []Script {
 	return []Script{
-		{Name: "status-304-type", Head: "HTTP/1.1 304 Not Modified\nContent-Type: text/plain\nLast-Modified: Tue, 15 Nov 1994 08:12:31 GMT"},
+		{Name: "status-304-type", Head: "HTTP/1.1 304 Not Modified\nContent-Type: text/plain\nETag: \"x\""},
 		{Name: "status-304-length", Head: "HTTP/1.1 304 Not Modified\nContent-Length: 6"},
 		{Name: "status-204-length", Head: "HTTP/1.1 204 No Content\nContent-Length: 4"},
 	}
@@ -140,7 +150,8 @@ func Framings() []Script {
 		sized(Script{Name: "length-0", Head: ok}),
 		sized(Script{Name: "length-large", Head: ok, Body: []string{large}}),
 		{Name: "length-zeros", Head: ok + "\nContent-Length: 0006", Body: []string{"answer"}},
-		{Name: "length-close", Head: ok + "\nContent-Length: 6\nConnection: close", Body: []string{"answer"}, Ends: true},
+		{Name: "length-close", Head: ok + "\nContent-Length: 6\nConnection: close", Body: []string{"answer"},
+			Ends: true},
 		chunked("two", "2\r\nan\r\n4\r\nswer\r\n0\r\n\r\n"),
 		chunked("empty", "0\r\n\r\n"),
 		chunked("large", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(large), large)),
@@ -154,8 +165,10 @@ func Framings() []Script {
 		{Name: "until-close-large", Head: ok, Body: []string{large}, Ends: true},
 		{Name: "http10", Head: "HTTP/1.0 200 OK", Body: []string{"answer"}, Ends: true},
 		{Name: "http10-length", Head: "HTTP/1.0 200 OK\nContent-Length: 6", Body: []string{"answer"}, Ends: true},
-		{Name: "http10-keep-alive", Head: "HTTP/1.0 200 OK\nContent-Length: 6\nConnection: keep-alive", Body: []string{"answer"}},
-		{Name: "http10-chunked", Head: "HTTP/1.0 200 OK\nTransfer-Encoding: chunked", Body: []string{"6\r\nanswer\r\n0\r\n\r\n"}, Ends: true},
+		{Name: "http10-keep-alive", Head: "HTTP/1.0 200 OK\nContent-Length: 6\nConnection: keep-alive",
+			Body: []string{"answer"}},
+		{Name: "http10-chunked", Head: "HTTP/1.0 200 OK\nTransfer-Encoding: chunked",
+			Body: []string{"6\r\nanswer\r\n0\r\n\r\n"}, Ends: true},
 		{Name: "bare-lf", Head: ok + "\nContent-Length: 6", Body: []string{"answer"}, BareLF: true},
 	}
 }
@@ -178,12 +191,15 @@ func Surpluses() []Script {
 		{Name: "surplus-head-answer", Head: ok + "\nContent-Length: 6", Body: []string{next}, BodyToHead: true},
 		{Name: "surplus-length", Head: ok + "\nContent-Length: 6", Body: []string{"answer and more"}},
 		{Name: "surplus-length-answer", Head: ok + "\nContent-Length: 6", Body: []string{"answer" + next}},
-		{Name: "surplus-chunked", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"6\r\nanswer\r\n0\r\n\r\nand more"}},
-		{Name: "surplus-chunked-answer", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"6\r\nanswer\r\n0\r\n\r\n" + next}},
+		{Name: "surplus-chunked", Head: ok + "\nTransfer-Encoding: chunked",
+			Body: []string{"6\r\nanswer\r\n0\r\n\r\nand more"}},
+		{Name: "surplus-chunked-answer", Head: ok + "\nTransfer-Encoding: chunked",
+			Body: []string{"6\r\nanswer\r\n0\r\n\r\n" + next}},
 		{Name: "surplus-204", Head: "HTTP/1.1 204 No Content", Body: []string{"more"}, BodyToHead: true},
 		{Name: "surplus-204-answer", Head: "HTTP/1.1 204 No Content", Body: []string{next}, BodyToHead: true},
 		{Name: "surplus-304", Head: "HTTP/1.1 304 Not Modified\nETag: \"x\"", Body: []string{"more"}, BodyToHead: true},
-		{Name: "surplus-304-answer", Head: "HTTP/1.1 304 Not Modified\nETag: \"x\"", Body: []string{next}, BodyToHead: true},
+		{Name: "surplus-304-answer", Head: "HTTP/1.1 304 Not Modified\nETag: \"x\"", Body: []string{next},
+			BodyToHead: true},
 		{Name: "surplus-0", Head: ok + "\nContent-Length: 0", Body: []string{"more"}, BodyToHead: true},
 	}
 }
@@ -193,16 +209,20 @@ func Truncations() []Script {
 	return []Script{
 		{Name: "cut-length", Head: ok + "\nContent-Length: 60", Body: []string{"answer"}, Ends: true},
 		{Name: "cut-length-pieces", Head: ok + "\nContent-Length: 60", Body: []string{"ans", "wer"}, Ends: true},
-		{Name: "cut-chunked-data", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"10\r\nanswer"}, Ends: true},
-		{Name: "cut-chunked-between", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"6\r\nanswer\r\n"}, Ends: true},
+		{Name: "cut-chunked-data", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"10\r\nanswer"},
+			Ends: true},
+		{Name: "cut-chunked-between", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"6\r\nanswer\r\n"},
+			Ends: true},
 	}
 }
 
 // BadChunks break off being chunks.
 func BadChunks() []Script {
 	return []Script{
-		{Name: "bad-chunk-size", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"zz\r\nanswer\r\n0\r\n\r\n"}, Ends: true},
-		{Name: "bad-chunk-end", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"6\r\nanswerXX0\r\n\r\n"}, Ends: true},
+		{Name: "bad-chunk-size", Head: ok + "\nTransfer-Encoding: chunked",
+			Body: []string{"zz\r\nanswer\r\n0\r\n\r\n"}, Ends: true},
+		{Name: "bad-chunk-end", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"6\r\nanswerXX0\r\n\r\n"},
+			Ends: true},
 	}
 }
 
@@ -226,7 +246,8 @@ func BadLengths() []Script {
 // AmbiguousLengths are answers of which some readers take one length and some none.
 func AmbiguousLengths() []Script {
 	return []Script{
-		{Name: "both-framings", Head: ok + "\nContent-Length: 16\nTransfer-Encoding: chunked", Body: []string{"6\r\nanswer\r\n0\r\n\r\n"}},
+		{Name: "both-framings", Head: ok + "\nContent-Length: 16\nTransfer-Encoding: chunked",
+			Body: []string{"6\r\nanswer\r\n0\r\n\r\n"}},
 		{Name: "same-length-twice", Head: ok + "\nContent-Length: 6\nContent-Length: 6", Body: []string{"answer"}},
 	}
 }
@@ -255,7 +276,8 @@ func OddFields() []Script {
 // OddStatusLines begin what is no answer of HTTP/1.x.
 func OddStatusLines() []Script {
 	status := func(name, line string) Script {
-		return Script{Name: "odd-status-" + name, Head: line + "\nContent-Length: 6", Body: []string{"answer"}, Ends: true}
+		return Script{Name: "odd-status-" + name, Head: line + "\nContent-Length: 6", Body: []string{"answer"},
+			Ends: true}
 	}
 	return []Script{
 		status("greeting", "220 smtp.example ESMTP"),
@@ -282,9 +304,12 @@ func Timings() []Script {
 	return []Script{
 		early, refusal, slow,
 		sized(Script{Name: "slow-body", Head: ok, Body: []string{"a", "n", "s", "w", "e", "r"}}),
-		{Name: "slow-chunked", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"3\r\nans\r\n", "3\r\nwer\r\n", "0\r\n\r\n"}},
-		{Name: "slow-chunk-cut-apart", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"6", "\r\nan", "swer\r", "\n0\r\n\r", "\n"}},
-		{Name: "slow-events", Head: ok + "\nContent-Type: text/event-stream\nTransfer-Encoding: chunked", Body: []string{"9\r\ndata: 1\n\n\r\n", "9\r\ndata: 2\n\n\r\n", "0\r\n\r\n"}},
+		{Name: "slow-chunked", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"3\r\nans\r\n",
+			"3\r\nwer\r\n", "0\r\n\r\n"}},
+		{Name: "slow-chunk-cut-apart", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"6", "\r\nan",
+			"swer\r", "\n0\r\n\r", "\n"}},
+		{Name: "slow-events", Head: ok + "\nContent-Type: text/event-stream\nTransfer-Encoding: chunked",
+			Body: []string{"9\r\ndata: 1\n\n\r\n", "9\r\ndata: 2\n\n\r\n", "0\r\n\r\n"}},
 	}
 }
 

@@ -172,12 +172,14 @@ func (u *Upstream) answer(conn net.Conn, in io.Reader, r *http.Request) bool {
 	case ok:
 		return script.play(conn, r.Method)
 	case strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		_, _ = io.WriteString(conn, switched)
 		_, _ = io.Copy(conn, in)
 		return false
 	}
 	return usual(r).play(conn, r.Method)
 }
+
+const switched = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 
 func (u *Upstream) script(r *http.Request) (Script, bool) {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
