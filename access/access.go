@@ -37,22 +37,26 @@ const (
 	KeyChange     Action = "key.change" // freeze, unfreeze, rotate, revoke, update
 	ExportRead    Action = "export.read"
 	ExportCreate  Action = "export.create"
-	AuditRead     Action = "audit.read"
-	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
-	ProductRead   Action = "product.read"
-	ProductCreate Action = "product.create"
-	ProductUpdate Action = "product.update"
-	ProductDelete Action = "product.delete"
-	TenantRead    Action = "tenant.read"
-	TenantCreate  Action = "tenant.create"
-	TenantUpdate  Action = "tenant.update"
-	TenantDelete  Action = "tenant.delete"
-	LoginRead     Action = "login.read" // app clients and their providers
-	LoginUpdate   Action = "login.update"
-	UserRead      Action = "user.read" // end users, groups and who may come in
-	UserUpdate    Action = "user.update"
-	WebhookRead   Action = "webhook.read"
-	WebhookChange Action = "webhook.change"
+	// ExportDownload is recorded of every download. ExportMinted is asked for
+	// besides where the zip holds new keys in plain text.
+	ExportDownload Action = "export.download"
+	ExportMinted   Action = "export.minted"
+	AuditRead      Action = "audit.read"
+	UsageRead      Action = "usage.read" // what was counted, and the live log of requests
+	ProductRead    Action = "product.read"
+	ProductCreate  Action = "product.create"
+	ProductUpdate  Action = "product.update"
+	ProductDelete  Action = "product.delete"
+	TenantRead     Action = "tenant.read"
+	TenantCreate   Action = "tenant.create"
+	TenantUpdate   Action = "tenant.update"
+	TenantDelete   Action = "tenant.delete"
+	LoginRead      Action = "login.read" // app clients and their providers
+	LoginUpdate    Action = "login.update"
+	UserRead       Action = "user.read" // end users, groups and who may come in
+	UserUpdate     Action = "user.update"
+	WebhookRead    Action = "webhook.read"
+	WebhookChange  Action = "webhook.change"
 
 	TeamRead         Action = "team.read"
 	TeamUpdate       Action = "team.update"
@@ -103,7 +107,7 @@ const (
 
 // Actions lists what a role can grant.
 func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, AuditRead, UsageRead, WebhookRead, WebhookChange, LoginRead, LoginUpdate, UserRead, UserUpdate,
+	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, ExportDownload, ExportMinted, AuditRead, UsageRead, WebhookRead, WebhookChange, LoginRead, LoginUpdate, UserRead, UserUpdate,
 		TeamRead, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke,
 		ProductRead, ProductCreate, ProductUpdate, ProductDelete, TenantRead, TenantCreate, TenantUpdate, TenantDelete}
 }
@@ -128,7 +132,8 @@ var granted = map[Role]map[Action]bool{
 	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
 	// has no members; who wants it claims it.
 	Workspace: except(WebhookRead, WebhookChange, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke),
-	Viewer: {ProjectRead: true, KeyRead: true, ExportRead: true, UsageRead: true, WebhookRead: true, LoginRead: true, UserRead: true, TeamRead: true, MemberRead: true, MemberLeave: true,
+	// A viewer reads everything, but new keys in plain text are for those who may make them.
+	Viewer: {ProjectRead: true, KeyRead: true, ExportRead: true, ExportDownload: true, UsageRead: true, WebhookRead: true, LoginRead: true, UserRead: true, TeamRead: true, MemberRead: true, MemberLeave: true,
 		ProductRead: true, TenantRead: true},
 }
 

@@ -10,12 +10,12 @@ import (
 // The matrix is written out so that a change of the table has to be made twice.
 func TestMatrix(t *testing.T) {
 	golden := map[access.Role]string{
-		access.Owner:     "yyyyyyyyyyyyyyyy" + "yyyyyyyy" + "yyyy" + "yyyy",
-		access.Member:    "yyyyyyyyyyyyyyyy" + "ynynynnn" + "yyyy" + "yyyy",
-		access.Workspace: "yyyyyyyyyynnyyyy" + "ynnnnnnn" + "yyyy" + "yyyy",
-		access.Viewer:    "ynnynnynnyynynyn" + "ynynynnn" + "ynnn" + "ynnn",
-		"":               "nnnnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "nnnn",
-		"stranger":       "nnnnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "nnnn",
+		access.Owner:     "yyyyyyyyyyyyyyyyyy" + "yyyyyyyy" + "yyyy" + "yyyy",
+		access.Member:    "yyyyyyyyyyyyyyyyyy" + "ynynynnn" + "yyyy" + "yyyy",
+		access.Workspace: "yyyyyyyyyyyynnyyyy" + "ynnnnnnn" + "yyyy" + "yyyy",
+		access.Viewer:    "ynnynnynynnyynynyn" + "ynynynnn" + "ynnn" + "ynnn",
+		"":               "nnnnnnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "nnnn",
+		"stranger":       "nnnnnnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "nnnn",
 	}
 	for role, want := range golden {
 		got := ""
@@ -58,14 +58,14 @@ func TestCheckHidesWhatIsElsewhere(t *testing.T) {
 func TestScopes(t *testing.T) {
 	golden := map[access.Scope]string{
 		//                   projects keys exports audit usage webhooks logins users, teams products tenants, then what is the account's own: claim and teams, the account, tokens
-		access.ScopeRead:   "ynn" + "ynn" + "nn" + "n" + "y" + "nn" + "yn" + "nn" + "ynynnnnn" + "ynnn" + "ynnn" + "nnn" + "nnnn" + "nnnnn",
-		access.ScopeWrite:  "nyy" + "nnn" + "nn" + "n" + "n" + "nn" + "ny" + "nn" + "nnnnnnnn" + "nyyy" + "nyyy" + "ynn" + "nnnn" + "nnnnn",
-		access.ScopeKeys:   "nnn" + "nyy" + "nn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
-		access.ScopeExport: "nnn" + "nnn" + "yy" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
-		access.ScopeUsers:  "nnn" + "nnn" + "nn" + "n" + "n" + "nn" + "nn" + "yy" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
-		access.ScopeAdmin:  "nnn" + "nnn" + "nn" + "y" + "n" + "yy" + "nn" + "nn" + "nynyyyyy" + "nnnn" + "nnnn" + "nyy" + "nnnn" + "yyynn",
-		"":                 "nnn" + "nnn" + "nn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
-		"stranger":         "nnn" + "nnn" + "nn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeRead:   "ynn" + "ynn" + "nnnn" + "n" + "y" + "nn" + "yn" + "nn" + "ynynnnnn" + "ynnn" + "ynnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeWrite:  "nyy" + "nnn" + "nnnn" + "n" + "n" + "nn" + "ny" + "nn" + "nnnnnnnn" + "nyyy" + "nyyy" + "ynn" + "nnnn" + "nnnnn",
+		access.ScopeKeys:   "nnn" + "nyy" + "nnnn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeExport: "nnn" + "nnn" + "yyyy" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeUsers:  "nnn" + "nnn" + "nnnn" + "n" + "n" + "nn" + "nn" + "yy" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeAdmin:  "nnn" + "nnn" + "nnnn" + "y" + "n" + "yy" + "nn" + "nn" + "nynyyyyy" + "nnnn" + "nnnn" + "nyy" + "nnnn" + "yyynn",
+		"":                 "nnn" + "nnn" + "nnnn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		"stranger":         "nnn" + "nnn" + "nnnn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
 	}
 	for scope, want := range golden {
 		got := ""

@@ -34,7 +34,7 @@ var needed = map[Action]Scope{
 	ProductCreate: ScopeWrite, ProductUpdate: ScopeWrite, ProductDelete: ScopeWrite,
 	TenantCreate: ScopeWrite, TenantUpdate: ScopeWrite, TenantDelete: ScopeWrite,
 	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
-	ExportRead: ScopeExport, ExportCreate: ScopeExport,
+	ExportRead: ScopeExport, ExportCreate: ScopeExport, ExportDownload: ScopeExport, ExportMinted: ScopeExport,
 	UserRead: ScopeUsers, UserUpdate: ScopeUsers,
 	TeamCreate: ScopeAdmin, TeamUpdate: ScopeAdmin, MemberChange: ScopeAdmin, MemberLeave: ScopeAdmin,
 	InvitationRead: ScopeAdmin, InvitationCreate: ScopeAdmin, InvitationRevoke: ScopeAdmin, InvitationAccept: ScopeAdmin,

@@ -244,8 +244,10 @@ func TestMembersAndRoles(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		staff, inner, ana, bob := w.group(t, "staff"), w.group(t, "inner"), w.user(t, "ana@example.com"), w.user(t, "bob@example.com")
-		must[directory.GroupDetail](t)(w.SetMember(t.Context(), w.owner, staff, ana, "admin"))
-		_, err := w.SetMember(t.Context(), w.owner, staff, ana, "king")
+		must[directory.GroupDetail](t)(w.SetMember(t.Context(), w.owner, staff, ana, "member"))
+		_, err := w.SetMember(t.Context(), w.owner, staff, ana, "admin")
+		is(t, err, "not_available_yet")
+		_, err = w.SetMember(t.Context(), w.owner, staff, ana, "king")
 		is(t, err, "invalid_role")
 		_, err = w.SetMember(t.Context(), w.owner, staff, "usr_nobody", "member")
 		is(t, err, "unknown_user")
@@ -254,8 +256,8 @@ func TestMembersAndRoles(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		page := must[directory.MemberPage](t)(w.Members(t.Context(), w.viewerOf(), staff, "", 0))
-		if len(page.Members) != 2 || page.Members[0].Role != "admin" {
-			t.Errorf("who stays keeps the role: %+v", page.Members)
+		if len(page.Members) != 2 || page.Members[0].Role != "member" {
+			t.Errorf("the members: %+v", page.Members)
 		}
 		got = must[directory.GroupDetail](t)(w.ReplaceGroup(t.Context(), w.owner, staff, "", directory.Replacement{Remove: []string{bob, inner, "usr_nobody"}}))
 		if got.Members != 1 || len(got.Children) != 0 {
@@ -324,7 +326,7 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 				_, err := w.UpdateGroup(ctx, p, group, "", directory.GroupInput{DisplayName: ref("Staff")})
 				return err
 			},
-			"member": func(p access.Principal) error { _, err := w.SetMember(ctx, p, group, user, "admin"); return err },
+			"member": func(p access.Principal) error { _, err := w.SetMember(ctx, p, group, user, "member"); return err },
 			"nest":   func(p access.Principal) error { _, err := w.Nest(ctx, p, group, inner); return err },
 			"replace": func(p access.Principal) error {
 				_, err := w.ReplaceGroup(ctx, p, inner, "", directory.Replacement{Add: []string{user}})

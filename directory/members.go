@@ -34,11 +34,16 @@ func (s *Service) Members(ctx context.Context, p access.Principal, group, cursor
 	return page, nil
 }
 
-// SetMember puts an end user into a group, or changes their role in it.
+// SetMember puts an end user into a group with a role, of which there is one so
+// far: RoleAdmin is kept where it was given before, and decides nothing yet.
 func (s *Service) SetMember(ctx context.Context, p access.Principal, group, user, role string) (GroupDetail, error) {
 	return s.changeGroup(ctx, p, group, func(tx *models.Tx, row *models.UserGroup, after *changedGroup) error {
-		if role != RoleMember && role != RoleAdmin {
-			return fault.InvalidField("/role", "invalid_role", "Use member or admin.")
+		switch role {
+		case RoleMember:
+		case RoleAdmin:
+			return fault.InvalidField("/role", "not_available_yet", "The role admin is not available yet. Use member, or leave role out.")
+		default:
+			return fault.InvalidField("/role", "invalid_role", "Use member, or leave role out.")
 		}
 		if err := checkUsers(tx, row.TenantID, []string{user}); err != nil {
 			return err

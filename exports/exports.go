@@ -100,6 +100,15 @@ func (w Wish) normalized() (Wish, error) {
 	default:
 		wrong = append(wrong, fault.Field{Pointer: "/keys", Code: "invalid_keys", Detail: "Use hashes, mint or none."})
 	}
+	if !w.Consumers {
+		switch bundle.KeysOption(w.Keys) {
+		case bundle.KeysMint:
+			wrong = append(wrong, fault.Field{Pointer: "/keys", Code: "keys_without_consumers",
+				Detail: "Keys cannot be minted without consumers, whom they belong to. Use none, or include consumers."})
+		case bundle.KeysHashes:
+			w.Keys = string(bundle.KeysNone)
+		}
+	}
 	if w.Secrets {
 		wrong = append(wrong, fault.Field{Pointer: "/secrets", Code: "not_available_yet", Detail: "Exports with secrets are not available yet. Leave this out."})
 	}
@@ -117,6 +126,11 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 		wish, err := wish.normalized()
 		if err != nil {
 			return err
+		}
+		if wish.Keys == string(bundle.KeysMint) {
+			if err := access.Check(p, parent.TeamID, access.ExportMinted); err != nil {
+				return err
+			}
 		}
 		if err := hasRoom(tx, parent); err != nil {
 			return err
@@ -235,7 +249,10 @@ type File struct {
 
 // Open opens the zip of a ready export.
 func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File, error) {
-	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportRead)
+	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload)
+	if err == nil && row.Keys == string(bundle.KeysMint) {
+		err = access.Check(p, parent.TeamID, access.ExportMinted)
+	}
 	if err != nil {
 		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
 	}
@@ -251,6 +268,17 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 	}
 	if err != nil {
 		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
+	}
+	// What cannot be recorded is not given out.
+	entry := access.Entry{
+		Action:  access.ExportDownload,
+		Object:  row.ID,
+		Project: parent.ID,
+		Team:    parent.TeamID,
+		Detail:  map[string]string{"format": row.Format, "keys": row.Keys},
+	}
+	if err := s.DB.Write(ctx, func(tx *models.Tx) error { return access.Record(tx, p, entry) }); err != nil {
+		return File{}, errors.Join(fmt.Errorf("exports: record the download of %s: %w", id, err), content.Close())
 	}
 	return File{Name: fileName(parent.Name, row.Format), ReadSeekCloser: content}, nil
 }

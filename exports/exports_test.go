@@ -230,6 +230,14 @@ func TestWishesAreChecked(t *testing.T) {
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("got %v", err)
 		}
+		minted := exports.Wish{Format: "data", Keys: "mint"}
+		var refused *fault.Error
+		if _, err := w.Request(t.Context(), w.owner, "shop", minted); !errors.As(err, &refused) || len(refused.Fields) != 1 || refused.Fields[0].Pointer != "/keys" {
+			t.Errorf("keys minted without consumers: got %v, want /keys refused", err)
+		}
+		if e := w.request(t, exports.Wish{Format: "data"}); e.Keys != "none" {
+			t.Errorf("an export without consumers says that its keys are %q", e.Keys)
+		}
 		stranger := access.Principal{Roles: map[string]access.Role{"team_other": access.Owner}}
 		if _, err := w.Request(t.Context(), stranger, "shop", gateway); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a stranger got %v", err)

@@ -6,6 +6,7 @@ import (
 
 	"postern/access"
 	"postern/audit"
+	"postern/bundle"
 	"postern/models"
 )
 
@@ -53,6 +54,11 @@ func auditText(e audit.Entry) string {
 			return "cancelled an export" + of
 		}
 		return "started an export" + of
+	case access.ExportDownload:
+		if e.Detail["keys"] == string(bundle.KeysMint) {
+			return "downloaded an export with new keys" + of
+		}
+		return "downloaded an export" + of
 	case access.ProjectTakedown:
 		if change, ok := e.Changes["frozen"]; ok && change.After != true {
 			return "lifted the takedown of " + cmp.Or(e.ProjectName, e.Detail["name"])

@@ -77,7 +77,7 @@ func (s *Server) createExport(ctx context.Context, in *struct {
 	Body struct {
 		Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
 		Keys      string `json:"keys,omitempty" doc:"hashes (default): consumers' keys keep working; mint: new keys beside them; none"`
-		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out users, groups and keys"`
+		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out the owners of API keys and the keys; refused with keys mint"`
 		Secrets   bool   `json:"secrets,omitempty" doc:"Not available yet: true is answered 422 not_available_yet"`
 	}
 }) (*body[exportOutput], error) {

@@ -129,7 +129,7 @@ func (s *Server) setGroupMember(ctx context.Context, in *struct {
 	GroupRef
 	UserRef
 	Body *struct {
-		Role string `json:"role,omitempty" enum:"member,admin" doc:"member when absent"`
+		Role string `json:"role,omitempty" enum:"member,admin" doc:"member when absent; admin is not available yet and answered 422 not_available_yet"`
 	} `required:"false"`
 }) (*tagged[groupOutput], error) {
 	role := directory.RoleMember

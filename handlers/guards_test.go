@@ -16,6 +16,7 @@ type guard struct {
 	body     string // JSON on the API, a form on pages, with {code}, {invite}, {device}, {product} and {team}
 	needs    string // frozen: of the key; ready: of the export; taken: the project down; token: one of the owner's; shared: a tenant of the team's; attached: that, served
 	operator bool   // for who runs the installation; whoever does not, finds nothing, in their own team too
+	recorded bool   // in the audit log, although it is a GET
 	silent   bool   // changes nothing that the audit log would tell of
 	nobody   int    // without a credential
 	stranger int    // another account, with a team of its own
@@ -138,7 +139,7 @@ var guards = joined(loginTabGuards, webhookGuards, map[string]guard{
 	"GET /groups/:group":                                  {action: access.UserRead},
 	"POST /groups/:group":                                 {action: access.UserUpdate, body: "name=renamed"},
 	"POST /groups/:group/delete":                          {action: access.UserUpdate, body: "confirm=true"},
-	"POST /groups/:group/members":                         {action: access.UserUpdate, body: "email=ana@example.com&role=admin"},
+	"POST /groups/:group/members":                         {action: access.UserUpdate, body: "email=ana@example.com"},
 	"POST /groups/:group/members/:user/remove":            {action: access.UserUpdate, needs: "member"},
 	"POST /groups/:group/children":                        {action: access.UserUpdate, body: "child={child}"},
 	"POST /groups/:group/children/:child/remove":          {action: access.UserUpdate, needs: "nested"},
@@ -161,7 +162,7 @@ var guards = joined(loginTabGuards, webhookGuards, map[string]guard{
 	"GET /projects/:project/usage":                        {action: access.UsageRead},
 	"GET /projects/:project/requests":                     {action: access.UsageRead},
 	"POST /projects/:project/export":                      {action: access.ExportCreate, body: "format=data"},
-	"GET /exports/:export/download":                       {action: access.ExportRead, needs: "ready"},
+	"GET /exports/:export/download":                       {action: access.ExportDownload, needs: "ready", recorded: true},
 	"POST /exports/:export/cancel":                        {action: access.ExportCreate},
 
 	"POST /api/v1/claim":                                        {action: access.WorkspaceClaim, stranger: 404, body: `{"code":"{code}","team":"{team}"}`, key: 403},
@@ -235,7 +236,7 @@ var guards = joined(loginTabGuards, webhookGuards, map[string]guard{
 	"PATCH /api/v1/groups/:group":                               {action: access.UserUpdate, body: `{"display_name":"Renamed"}`},
 	"DELETE /api/v1/groups/:group":                              {action: access.UserUpdate, owner: 204},
 	"GET /api/v1/groups/:group/members":                         {action: access.UserRead},
-	"PUT /api/v1/groups/:group/members/:user":                   {action: access.UserUpdate, body: `{"role":"admin"}`},
+	"PUT /api/v1/groups/:group/members/:user":                   {action: access.UserUpdate, body: `{"role":"member"}`},
 	"DELETE /api/v1/groups/:group/members/:user":                {action: access.UserUpdate, needs: "member", owner: 204},
 	"PUT /api/v1/groups/:group/children/:child":                 {action: access.UserUpdate},
 	"DELETE /api/v1/groups/:group/children/:child":              {action: access.UserUpdate, needs: "nested", owner: 204},
@@ -271,7 +272,7 @@ var guards = joined(loginTabGuards, webhookGuards, map[string]guard{
 	"POST /api/v1/projects/:project/exports":                        {action: access.ExportCreate, body: `{"format":"data"}`, owner: 202},
 	"GET /api/v1/exports/:export":                                   {action: access.ExportRead},
 	"POST /api/v1/exports/:export/cancel":                           {action: access.ExportCreate},
-	"GET /api/v1/exports/:export/download":                          {action: access.ExportRead, needs: "ready"},
+	"GET /api/v1/exports/:export/download":                          {action: access.ExportDownload, needs: "ready", recorded: true},
 })
 
 func or(status, usual int) int {

@@ -150,7 +150,7 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("GET", "/projects/:project/export", s.askExport)
 	inside("POST", "/projects/:project/export", s.startExport)
 	inside("GET", "/exports/:export", s.showExportPage)
-	inside("GET", "/exports/:export/download", s.downloadPage)
+	r.GET("/exports/:export/download", s.inside(s.downloadPage)) // every download is recorded, which HEAD is not
 	inside("POST", "/exports/:export/cancel", s.cancelExportPage)
 
 	inside("GET", productsPath, s.showProducts)

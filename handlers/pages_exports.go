@@ -3,6 +3,7 @@ package handlers
 import (
 	"github.com/dustin/go-humanize"
 
+	"postern/access"
 	"postern/bundle"
 	rules "postern/exports"
 	"postern/projects"
@@ -110,8 +111,15 @@ func (s *Server) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 		m.Page.Refresh, m.CancelAction = refreshSeconds, path+"/cancel"
 		m.Part, m.Done, m.Total, m.Rows = partText(e), e.RowsDone, e.RowsTotal, rowsText(e)
 	case rules.Ready:
-		m.File = &exports.File{Name: e.FileName(), DownloadURL: path + "/download", Size: humanize.Bytes(uint64(e.SizeBytes)),
-			SHA256: e.SHA256, Expires: momentOrNever(e.ExpiresAt)}
+		m.File = &exports.File{
+			Name:    e.FileName(),
+			Size:    humanize.Bytes(uint64(e.SizeBytes)),
+			SHA256:  e.SHA256,
+			Expires: momentOrNever(e.ExpiresAt),
+		}
+		if e.Keys != string(bundle.KeysMint) || v.who.May(p.Team, access.ExportMinted) {
+			m.File.DownloadURL = path + "/download"
+		}
 	}
 	if e.State == rules.Ready || e.State == rules.Expired {
 		m.Ledger = &exports.Ledger{Exact: e.Summary.Exact, Approximate: e.Summary.Approximate, Lossy: e.Summary.Lossy, Skipped: e.Summary.Skipped}

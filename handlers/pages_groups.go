@@ -135,7 +135,7 @@ func memberOf(path string, one directory.Member, mayChange bool) tenants.Member 
 	row := tenants.Member{ID: one.User, URL: userPath(one.User), Title: userTitle(directory.User{ID: one.User, Name: one.Name, Email: one.Email}), Email: one.Email,
 		State: userBadge(one.State), Role: one.Role}
 	if mayChange {
-		row.Roles, row.RoleAction, row.RemoveAction = memberRoles(one.Role), path+"/members", path+"/members/"+one.User+"/remove"
+		row.RemoveAction = path + "/members/" + one.User + "/remove"
 	}
 	return row
 }
@@ -143,7 +143,7 @@ func memberOf(path string, one directory.Member, mayChange bool) tenants.Member 
 // groupForms adds what whoever may change groups sees.
 func (s *Server) groupForms(v *visit, m *tenants.Group, g directory.GroupDetail) error {
 	path := groupPath(g.ID)
-	m.Add = &tenants.AddMember{Action: path + "/members", Roles: memberRoles(directory.RoleMember)}
+	m.Add = &tenants.AddMember{Action: path + "/members"}
 	m.Change = groupForm{access.ETag(g.UpdatedAt), g.Name, g.DisplayName}.view(path, &mistakes{})
 	m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete group", Text: "Delete this group. Its members and the groups in it stay."}
 	options, err := s.groupOptions(v, g.Tenant, func(directory.Group) bool { return false })
@@ -208,8 +208,7 @@ func (s *Server) deleteGroupPage(v *visit) (answer, error) {
 	return s.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) { m.Delete.Error = wrong.rest() })
 }
 
-// putMember puts the end user with that address into the group, or changes the role
-// of one who is in it.
+// putMember puts the end user with that address into the group.
 func (s *Server) putMember(v *visit) (answer, error) {
 	g, t, err := s.groupOf(v)
 	if err == nil {
@@ -218,18 +217,16 @@ func (s *Server) putMember(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	user, email, role := v.posted("user"), strings.TrimSpace(v.posted("email")), v.posted("role")
-	if user == "" {
-		user, err = s.userWithAddress(v, t.ID, email)
-	}
+	email := strings.TrimSpace(v.posted("email"))
+	user, err := s.userWithAddress(v, t.ID, email)
 	if err == nil {
-		_, err = s.Directory.SetMember(v.ctx(), v.who, g.ID, user, role)
+		_, err = s.Directory.SetMember(v.ctx(), v.who, g.ID, user, directory.RoleMember)
 	}
 	if err == nil {
 		return v.done("member", groupPath(g.ID))
 	}
 	return s.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) {
-		m.Add.Email, m.Add.Roles = wrong.value("/email", email), memberRoles(role)
+		m.Add.Email = wrong.value("/email", email)
 		m.Add.Error = wrong.rest()
 	})
 }

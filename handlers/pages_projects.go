@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,19 +92,34 @@ func (s *Server) addresses(project string, version rules.Version) []projects.Add
 func accessBadge(versions []rules.Version) ui.Badge {
 	var badge ui.Badge
 	for i, version := range versions {
-		this := ui.Badge{Text: "Passthrough"}
-		switch {
-		case version.Mode == string(snapshot.Authenticate):
-			this = ui.Badge{Tone: ui.Accent, Text: "API keys"}
-		case len(version.Methods) > 0:
-			this = ui.Badge{Tone: ui.Accent, Text: "Keys optional"}
-		}
+		this := versionBadge(version)
 		if i > 0 && this != badge {
 			return ui.Badge{Text: "Differs by version"}
 		}
 		badge = this
 	}
 	return badge
+}
+
+func versionBadge(version rules.Version) ui.Badge {
+	if len(version.Methods) == 0 {
+		return ui.Badge{Text: "Passthrough"}
+	}
+	optional := version.Mode != string(snapshot.Authenticate)
+	text := "Tokens"
+	switch {
+	case !slices.Contains(version.Methods, string(snapshot.APIKey)):
+	case len(version.Methods) > 1:
+		text = "Keys or tokens"
+	case optional:
+		text = "Keys"
+	default:
+		text = "API keys"
+	}
+	if optional {
+		text += " optional"
+	}
+	return ui.Badge{Tone: ui.Accent, Text: text}
 }
 
 func lastExportText(e exports.Export) string {

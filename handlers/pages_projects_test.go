@@ -287,3 +287,27 @@ func TestTokenIssuersAreSavedOnThePage(t *testing.T) {
 		}
 	})
 }
+
+func TestAccessBadge(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newOwner(t, db)
+		pairs := `"jwt":{"allowed_pairs":[{"iss":"http://127.0.0.1:9","aud":"shop"}]}`
+		for name, tt := range map[string]struct{ auth, want string }{
+			"keys":   {`{"mode":"authenticate"}`, "API keys"},
+			"tokens": {`{"mode":"authenticate","methods":["jwt"],` + pairs + `}`, "Tokens"},
+			"both":   {`{"mode":"authenticate","methods":["api_key","jwt"],` + pairs + `}`, "Keys or tokens"},
+			"open":   {`{"mode":"passthrough"}`, "Passthrough"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := s.in(t)
+				body := `{"target":"http://127.0.0.1:9","name":"` + name + `","requests_auth":` + tt.auth + `}`
+				if made := s.ask("POST", "/proxy", body, []string{"Content-Type", "application/json", "Accept", "application/json"}); made.status != 201 {
+					t.Fatalf("%d %s", made.status, made.raw)
+				}
+				if got := clean(s.get("/projects").Find("li:has(a[href='/projects/" + name + "']) .badge").First().Text()); got != tt.want {
+					t.Errorf("the badge says %q, want %q", got, tt.want)
+				}
+			})
+		}
+	})
+}

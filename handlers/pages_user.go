@@ -86,15 +86,9 @@ func (s *Server) userForms(v *visit, m *tenants.User, u directory.Profile) error
 		return slices.ContainsFunc(u.Groups, func(g directory.Membership) bool { return g.Group == o.Value && g.Role != "" })
 	})
 	if len(options) > 0 {
-		m.Join = &tenants.Join{Action: path + "/groups", Groups: options, Roles: memberRoles(directory.RoleMember)}
+		m.Join = &tenants.Join{Action: path + "/groups", Groups: options}
 	}
 	return err
-}
-
-func memberRoles(chosen string) []ui.Option {
-	options := []ui.Option{{Value: directory.RoleMember, Title: "Member"}, {Value: directory.RoleAdmin, Title: "Admin"}}
-	choose(options, chosen)
-	return options
 }
 
 // saveUser leaves an address alone that is as it was: somebody's provider may tell
@@ -175,7 +169,7 @@ func (s *Server) joinGroup(v *visit) (answer, error) {
 		err = access.Check(v.who, t.Team, access.UserUpdate)
 	}
 	if err == nil {
-		_, err = s.Directory.SetMember(v.ctx(), v.who, v.posted("group"), u.ID, v.posted("role"))
+		_, err = s.Directory.SetMember(v.ctx(), v.who, v.posted("group"), u.ID, directory.RoleMember)
 	}
 	if wrong, ok := mistakesIn(err); ok {
 		return s.userWith(v, func(m *tenants.User) { m.Error = wrong.rest() }, wrong.status)

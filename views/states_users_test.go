@@ -44,14 +44,13 @@ func users() tenants.Users {
 }
 
 func user() tenants.User {
-	roles := []ui.Option{{Value: "member", Title: "Member", Chosen: true}, {Value: "admin", Title: "Admin"}}
 	return tenants.User{Page: in("Ana Ferreira", "/users/usr_1", "Acme", "Users", "Ana Ferreira"), Title: "Ana Ferreira", State: ui.Badge{Tone: ui.Good, Text: "active"}, FreezeAction: "/users/usr_1/freeze",
 		Facts: []ui.Fact{{Label: "E-mail", Value: "ana@example.com"}, {Label: "Id", Value: "usr_06gzn70ajtqe7shdphsb2fr6cw", Mono: true}, {Label: "Since", Value: "1 Nov 2026"},
 			{Label: "Last sign-in", Value: "20 Nov 2026, 12:31 UTC"}, {Label: "Seen in traffic", Value: "20 Nov 2026, 13:00 UTC"}},
 		Identities: []tenants.Identity{{Issuer: "microsoft:https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0", Subject: "00000000-0000-0000-66f3-3332eca7ea81", Since: "1 Nov 2026"}},
 		Groups: []tenants.Membership{{ID: "grp_1", URL: "/groups/grp_1", Name: "staff", DisplayName: "Everybody on the staff of the international company", Role: "admin", LeaveAction: "/groups/grp_1/members/usr_1/remove"},
 			{ID: "grp_2", URL: "/groups/grp_2", Name: "all", DisplayName: "all"}},
-		Join:   &tenants.Join{Action: "/users/usr_1/groups", Groups: groupChoices(), Roles: roles},
+		Join:   &tenants.Join{Action: "/users/usr_1/groups", Groups: groupChoices()},
 		Change: &tenants.UserChange{Action: "/users/usr_1", Revision: "x", Name: ui.Value{Text: "Ana Ferreira"}, Email: ui.Value{Text: "ana", Error: "Give an e-mail address such as ana@example.com."}},
 		Delete: &ui.Confirmation{ID: "delete-confirm", Action: "/users/usr_1/delete", Button: "Delete user", Text: "Delete this user with their identities and sign-ins. Where the tenant is open they can come again, as somebody new."}}
 }
@@ -69,14 +68,13 @@ func groups() tenants.Groups {
 }
 
 func group() tenants.Group {
-	roles := []ui.Option{{Value: "member", Title: "Member", Chosen: true}, {Value: "admin", Title: "Admin"}}
 	return tenants.Group{Page: in("Staff", "/groups/grp_1", "Acme", "Groups", "Staff"), Name: "staff", DisplayName: "Staff", MoreURL: "/groups/grp_1?after=usr_9",
 		Parents: []ui.Link{{URL: "/groups/grp_8", Text: "all"}, {URL: "/groups/grp_9", Text: "Partners"}}, Error: "Use member or admin.",
 		Members: []tenants.Member{
-			{ID: "usr_1", URL: "/users/usr_1", Title: "Ana Ferreira", Email: "ana@example.com", State: ui.Badge{Tone: ui.Good, Text: "active"}, Roles: roles, RoleAction: "/groups/grp_1/members", RemoveAction: "/groups/grp_1/members/usr_1/remove"},
-			{ID: "usr_2", URL: "/users/usr_2", Title: "Vic Vanderbilt-Longname the Third", Email: "vic.vanderbilt.longname@subsidiary.example.com", State: ui.Badge{Tone: ui.Cold, Text: "frozen"}, Roles: roles, RoleAction: "/groups/grp_1/members", RemoveAction: "/groups/grp_1/members/usr_2/remove"},
+			{ID: "usr_1", URL: "/users/usr_1", Title: "Ana Ferreira", Email: "ana@example.com", State: ui.Badge{Tone: ui.Good, Text: "active"}, RemoveAction: "/groups/grp_1/members/usr_1/remove"},
+			{ID: "usr_2", URL: "/users/usr_2", Title: "Vic Vanderbilt-Longname the Third", Email: "vic.vanderbilt.longname@subsidiary.example.com", State: ui.Badge{Tone: ui.Cold, Text: "frozen"}, RemoveAction: "/groups/grp_1/members/usr_2/remove"},
 		},
-		Add:      &tenants.AddMember{Action: "/groups/grp_1/members", Roles: roles, Email: ui.Value{Text: "eve@example.com", Error: "No user of this tenant has this address. Expect them first, under Users."}},
+		Add:      &tenants.AddMember{Action: "/groups/grp_1/members", Email: ui.Value{Text: "eve@example.com", Error: "No user of this tenant has this address. Expect them first, under Users."}},
 		Children: []tenants.Nested{{URL: "/groups/grp_2", Text: "leads", RemoveAction: "/groups/grp_1/children/grp_2/remove"}},
 		Nest:     &tenants.Nest{Action: "/groups/grp_1/children", Groups: groupChoices(), Error: "A group cannot contain itself: staff is in leads, which is in heads already."},
 		Change:   &tenants.GroupForm{Action: "/groups/grp_1", Revision: "x", Name: ui.Value{Text: "staff"}, DisplayName: ui.Value{Text: "Staff"}},

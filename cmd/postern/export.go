@@ -61,8 +61,9 @@ all. MIGRATION-REPORT.json in the zip says so item by item.`,
 	flags.StringVarP(&f.file, "output", "o", "", "file to write (PROJECT-data.zip or PROJECT-kong.zip when absent)")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
 	flags.StringVar(&f.keys, "keys", "hashes", "hashes: existing API keys keep working; mint: new keys beside them; none")
-	flags.BoolVar(&f.secrets, "secrets", false, "with secrets (not available yet)")
-	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users, groups and keys")
+	flags.BoolVar(&f.secrets, "secrets", false, "with secrets: refused, not available yet")
+	_ = flags.MarkHidden("secrets") // fails for unknown flags only
+	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out the owners of API keys, and the keys with them")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -74,6 +75,9 @@ func (f exportFlags) input() (client.NewExport, error) {
 	}
 	if !slices.Contains(keysOptions, f.keys) {
 		return client.NewExport{}, usageError{fmt.Sprintf("--keys %q is none of %s", f.keys, strings.Join(keysOptions, ", "))}
+	}
+	if f.noConsumers && f.keys == "mint" {
+		return client.NewExport{}, usageError{"--keys mint and --no-consumers exclude each other: keys are minted for consumers"}
 	}
 	in := client.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets}
 	if f.kong {

@@ -46,7 +46,7 @@ func (a Ask) keys() ui.Group {
 		ID: "export-keys", Name: "keys", Legend: "API keys", Error: a.KeysError,
 		Options: []ui.Option{
 			{Value: "hashes", Title: "Hashes", Chosen: a.Keys == "" || a.Keys == "hashes", Text: "Existing keys keep working; no key can be read from the zip."},
-			{Value: "mint", Title: "Mint new", Chosen: a.Keys == "mint", Text: "New keys in a file to hand out; existing ones keep working beside them."},
+			{Value: "mint", Title: "Mint new", Chosen: a.Keys == "mint", Text: "New keys in a file to hand out; existing ones keep working beside them. Only members and owners can download them."},
 			{Value: "none", Title: "None", Chosen: a.Keys == "none", Text: "The zip holds no keys at all."},
 		},
 	}
@@ -109,7 +109,7 @@ func (s Show) heading() string {
 // File is the finished zip.
 type File struct {
 	Name        string
-	DownloadURL string
+	DownloadURL string // "" for who may not download it
 	Size        string // such as "184 KB"
 	SHA256      string // hex
 	Expires     string // when the link stops working, such as "tomorrow, 14:05 UTC"

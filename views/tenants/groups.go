@@ -53,16 +53,13 @@ type Member struct {
 	Email        string
 	State        ui.Badge
 	Role         string
-	Roles        []ui.Option // of the form that changes it
-	RoleAction   string
 	RemoveAction string
 }
 
-// AddMember posts email and role to Action.
+// AddMember posts email to Action.
 type AddMember struct {
 	Action string
 	Email  ui.Value
-	Roles  []ui.Option
 	Error  string
 }
 

@@ -64,11 +64,10 @@ type Membership struct {
 	LeaveAction string
 }
 
-// Join posts group (an id) and role to Action.
+// Join posts group (an id) to Action.
 type Join struct {
 	Action string
 	Groups []ui.Option
-	Roles  []ui.Option
 }
 
 // UserChange posts revision, email and name to Action.
