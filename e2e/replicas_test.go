@@ -31,7 +31,8 @@ func TestWhatOneReplicaTakesAwayTheOtherRefuses(t *testing.T) {
 }
 
 func takenAwayElsewhere(t *testing.T, database string) {
-	a, b := serve(t, t.TempDir(), database), serve(t, t.TempDir(), database)
+	data := t.TempDir() // which replicas share
+	a, b := serve(t, data, database), serve(t, data, database)
 	proxy := newProxy(t, a.URL)
 	api := connect(t, a.URL, proxy.WorkspaceKey)
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
