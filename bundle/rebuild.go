@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -58,13 +59,13 @@ func (r *rowReader) of(_ context.Context, tenant snapshot.Tenant) iter.Seq2[snap
 		}
 		err := r.v.lines(name, func(n int, line []byte) error {
 			var row keyDoc
-			at := fmt.Sprintf("%s: line %d", name, n+1)
-			if err := strict(at, line, &row); err != nil {
-				return err
+			err := json.Unmarshal(line, &row) // strictly read before, by readKeysFile
+			if err != nil {
+				return problem(name, "line %d does not have its shape: %s", n+1, err)
 			}
 			key, minted, err := row.key()
 			if err != nil {
-				return problem(at, "%s", err)
+				return problem(name, "line %d: %s", n+1, err)
 			}
 			r.id, r.minted = key.ID, minted
 			if !yield(key, nil) {
