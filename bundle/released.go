@@ -98,13 +98,18 @@ func releaseOf(edition int) (release, error) {
 
 // released compares the generated files of an earlier edition with what is known of
 // them.
-func (l *ledgerCheck) released(b *Build) error {
+func (l *ledgerCheck) released(b *Build, parts []Part) error {
 	edition := l.report.Manifest.edition()
 	known, err := releaseOf(edition)
 	if err != nil {
 		return err
 	}
+	ours := namesOf(parts)
 	for _, name := range l.v.names() {
+		generic := genericName(name)
+		if len(known.Sections[generic]) == 0 || generic != name && !ours[name] {
+			return noFile(name)
+		}
 		if name != guideFile && path.Base(name) != noticeName {
 			continue
 		}

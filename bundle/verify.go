@@ -46,7 +46,18 @@ type Report struct {
 
 // problem is a fault of one entry; every refusal names it.
 func problem(entry, format string, args ...any) error {
-	return fault.New(fault.Invalid, codeBadBundle, "%s: %s", entry, fmt.Sprintf(format, args...))
+	return fault.New(fault.Invalid, codeBadBundle, "%s: %s", entry, printable(fmt.Sprintf(format, args...)))
+}
+
+// printable replaces what a terminal would act on or hide: the texts of an archive
+// that is refused are anyone's.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || unseen(r) {
+			return '?'
+		}
+		return r
+	}, text)
 }
 
 // Against is what an archive is held to that is not in it.

@@ -64,6 +64,9 @@ func (v *verifier) manifest(report *Report) error {
 		return problem(manifestFile, "format %q is newer than this program, which knows up to %s%d: verify it with "+
 			"the version of Postern that wrote it, or a later one", m.Format, manifestFormat, Edition)
 	}
+	if m.Generator == "" || printable(m.Generator) != m.Generator {
+		return problem(manifestFile, "generator is not the name of a program")
+	}
 	listed := map[string]bool{manifestFile: true, sumsFile: true, signatureFile: true}
 	for _, f := range m.Files {
 		entry, ok := v.files[f.Name]

@@ -19,12 +19,12 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 	if err != nil {
 		return err
 	}
-	if l.report.Manifest.edition() != Edition {
-		return l.released(b)
-	}
 	parts, err := b.parts()
 	if err != nil {
 		return problem(configFile, "%s", err)
+	}
+	if l.report.Manifest.edition() != Edition {
+		return l.released(b, parts)
 	}
 	again := &archive{}
 	for name, f := range l.v.files {
@@ -36,7 +36,11 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 		b.sign = func([]byte) ([]byte, error) { return nil, nil } // it has a section in SCHEMA.md
 	}
 	b.summary = l.report.Summary
-	for _, part := range append(parts, b.seals(again, parts)...) {
+	all := append(parts, b.seals(again, parts)...)
+	if name, added := l.v.unlike(all); added {
+		return noFile(name)
+	}
+	for _, part := range all {
 		switch {
 		case part.Random, part.Name == sumsFile, part.Name == signatureFile: // checked already
 		case part.Name == reportFile && !b.HasKeys(): // its items name keys that were left out
@@ -47,6 +51,29 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) error {
 		}
 	}
 	return nil
+}
+
+// unlike gives the first entry that is none of the parts, false if there is none.
+func (v *verifier) unlike(parts []Part) (string, bool) {
+	ours := namesOf(parts)
+	for _, name := range v.names() {
+		if !ours[name] {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+func namesOf(parts []Part) map[string]bool {
+	names := map[string]bool{}
+	for _, p := range parts {
+		names[p.Name] = true
+	}
+	return names
+}
+
+func noFile(name string) error {
+	return problem(name, "it is no file of an export: it was added afterwards")
 }
 
 // same compares an entry with what its part writes.

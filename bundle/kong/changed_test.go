@@ -51,6 +51,28 @@ func TestVerifyFindsEveryChangedFile(t *testing.T) {
 	}
 }
 
+// A file that no export has is refused, summed and listed as it may be.
+func TestVerifyRefusesAddedFiles(t *testing.T) {
+	released, err := os.ReadFile("../testdata/released/1/gateway.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, original := range map[string]map[string]string{
+		"present edition": write(t, sampleInput()), "edition 1": unzipped(t, released),
+	} {
+		for _, added := range []string{
+			"gateway/plugins/kong/plugins/postern-auth/extra.lua", "gateway/.env", "install.sh",
+			"tenants/evil/keys/NOTICE.md", "openapi/9.9.9.json",
+		} {
+			t.Run(name+"/"+added, func(t *testing.T) {
+				files := maps.Clone(original)
+				files[added] = "{}"
+				refused(t, forge(t, files), added, "it is no file of an export")
+			})
+		}
+	}
+}
+
 // The gateway calls the upstreams that project-config.json names, whichever of the
 // two was changed.
 func TestVerifyHoldsUpstreamsToTheProject(t *testing.T) {
