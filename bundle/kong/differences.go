@@ -27,10 +27,10 @@ func limitFates() []bundle.Fate {
 		{Reason: "accel_headers", Status: bundle.Exact, How: "nginx takes them out",
 			Note: "X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, X-Accel-Charset and X-Pad " +
 				"of an upstream's answer do not reach the caller, and have no effect on either gateway."},
-		{Reason: "interim_answers", Status: bundle.Lossy, How: "nginx takes them for final ones",
-			Note: "An interim answer of an upstream (100, 102, 103) that the hosted proxy passes on or skips " +
-				"is taken for the final one: at worst the caller of such an upstream waits on its connection for " +
-				"an answer that does not come.",
+		{Reason: "interim_answers", Status: bundle.Lossy, How: "answered 502",
+			Note: "An interim answer of an upstream (100, 102, 103), which the hosted proxy passes on or skips, " +
+				"is taken for the final one by nginx: the call is answered 502 upstream_unreachable, and its connection " +
+				"ends. At worst an upstream that sends one with each answer cannot be called.",
 			Remedy: "Turn off early hints (103) and 100 Continue at the upstream."},
 		{Reason: "unasked_switch", Status: bundle.Approximate, How: "nginx passes it on",
 			Note: "An upstream's 101 to a request that asked for no WebSocket is answered 502 by the hosted proxy. Kong " +

@@ -46,6 +46,8 @@ type peer struct {
 	name string
 	addr string // host:port
 	up   *upstream
+
+	admin string // host:port of a gateway that has an admin API
 }
 
 // patience bounds an exchange. One whose difference the ledger declares may be

@@ -193,7 +193,8 @@ whose() {
       *'"code":"user_frozen"'* | *'"code":"wrong_tenant"'* | *'"code":"ip_denied"'* | *'"code":"rate_limited"'* | \
       *'"code":"quota_exceeded"'* | *'"code":"limits_unavailable"'* | *'no Route matched'*) printf 'refused' ;;
     *'"request_id":"'*"
-5"??) printf 'no upstream' ;;
+5"?? | *'"code":"upstream_unreachable"'*"
+502") printf 'no upstream' ;;
     *) printf 'upstream' ;;
   esac
 }
