@@ -39,9 +39,10 @@ func limitFates() []bundle.Fate {
 		{Reason: "malformed_answers", Status: bundle.Approximate, How: "nginx's own checks",
 			Note: "Answers that are no proper HTTP/1.x are answered 502 by each gateway, by its own checks. Kong passes " +
 				"some of them on: what does not begin with a status line of HTTP/1.x reaches the caller as it is, a " +
-				"line without a colon is skipped, and control characters in values stay. The hosted proxy takes an " +
-				"answer with both a Content-Length and chunks, or with the same Content-Length twice, which Kong " +
-				"answers 502.",
+				"line without a colon is skipped, control characters in values stay, and chunks of HTTP/1.0 are read " +
+				"as such. The hosted proxy takes an answer with both a Content-Length and chunks, or with the same " +
+				"Content-Length twice, which Kong answers 502, and passes on what comes before a malformed chunk, of " +
+				"which Kong may pass on nothing.",
 			Remedy: "Mend the upstream; start.sh says which upstreams do not answer."},
 		{Reason: "repeated_fields", Status: bundle.Approximate, How: "nginx keeps the first",
 			Note: "Of two lines of Date, ETag, Expires, Last-Modified, Location, Refresh or Server in one answer Kong " +

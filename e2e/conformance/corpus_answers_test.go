@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"strings"
+
 	"postern/testkit/sample"
 	"postern/testkit/scripted"
 )
@@ -18,10 +20,20 @@ func answers(keys map[string]sample.Plain) []Case {
 			}
 		}
 	}
+	// ofBody is for what differs in a body, and not at all where there is none.
+	ofBody := func(scripts []scripted.Script, items ...string) {
+		from := len(out)
+		add(scripts, items...)
+		for i := range out[from:] {
+			if strings.HasPrefix(out[from+i].Request, "HEAD") {
+				out[from+i].Differs = nil
+			}
+		}
+	}
 	for _, group := range []func() []scripted.Script{
 		scripted.LargeHeads, scripted.Accelerations, scripted.ContentTypes, scripted.Cookies, scripted.Fields,
 		scripted.HopFields, scripted.Statuses,
-		scripted.Framings, scripted.Surpluses, scripted.Truncations, scripted.BadChunks, scripted.Timings,
+		scripted.Framings, scripted.Surpluses, scripted.Truncations, scripted.Timings,
 	} {
 		add(group())
 	}
@@ -36,6 +48,8 @@ func answers(keys map[string]sample.Plain) []Case {
 	add(scripted.ProxyConnections(), AnswerFields)
 	add(scripted.NamedLengths(), BodyFraming)
 	add(scripted.Trailers(), Trailers)
+	ofBody(scripted.UnannouncedTrailers(), Trailers)
+	ofBody(scripted.BadChunks(), MalformedAnswers)
 	add(scripted.AmbiguousLengths(), MalformedAnswers)
 	add(scripted.OddFields(), MalformedAnswers)
 	add(scripted.OddStatusLines(), MalformedAnswers)

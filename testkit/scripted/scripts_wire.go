@@ -167,19 +167,28 @@ func Framings() []Script {
 		{Name: "http10-length", Head: "HTTP/1.0 200 OK\nContent-Length: 6", Body: []string{"answer"}, Ends: true},
 		{Name: "http10-keep-alive", Head: "HTTP/1.0 200 OK\nContent-Length: 6\nConnection: keep-alive",
 			Body: []string{"answer"}},
-		{Name: "http10-chunked", Head: "HTTP/1.0 200 OK\nTransfer-Encoding: chunked",
-			Body: []string{"6\r\nanswer\r\n0\r\n\r\n"}, Ends: true},
 		{Name: "bare-lf", Head: ok + "\nContent-Length: 6", Body: []string{"answer"}, BareLF: true},
 	}
 }
 
-// Trailers come after a chunked body.
+const chunkAndTrailer = "6\r\nanswer\r\n0\r\nX-Sum: 1\r\n\r\n"
+
+// Trailers come after a chunked body, and are announced.
 func Trailers() []Script {
-	body := []string{"6\r\nanswer\r\n0\r\nX-Sum: 1\r\n\r\n"}
-	return []Script{
-		{Name: "trailers", Head: ok + "\nTransfer-Encoding: chunked\nTrailer: X-Sum", Body: body},
-		{Name: "trailers-unannounced", Head: ok + "\nTransfer-Encoding: chunked", Body: body},
-	}
+	return []Script{{
+		Name: "trailers",
+		Head: ok + "\nTransfer-Encoding: chunked\nTrailer: X-Sum",
+		Body: []string{chunkAndTrailer},
+	}}
+}
+
+// UnannouncedTrailers come after a chunked body.
+func UnannouncedTrailers() []Script {
+	return []Script{{
+		Name: "trailers-unannounced",
+		Head: ok + "\nTransfer-Encoding: chunked",
+		Body: []string{chunkAndTrailer},
+	}}
 }
 
 // Surpluses send more than they say. What is too much must reach no caller, of
@@ -216,9 +225,11 @@ func Truncations() []Script {
 	}
 }
 
-// BadChunks break off being chunks.
+// BadChunks are chunks where there can be none, or stop being chunks.
 func BadChunks() []Script {
 	return []Script{
+		{Name: "http10-chunked", Head: "HTTP/1.0 200 OK\nTransfer-Encoding: chunked",
+			Body: []string{"6\r\nanswer\r\n0\r\n\r\n"}, Ends: true},
 		{Name: "bad-chunk-size", Head: ok + "\nTransfer-Encoding: chunked",
 			Body: []string{"zz\r\nanswer\r\n0\r\n\r\n"}, Ends: true},
 		{Name: "bad-chunk-end", Head: ok + "\nTransfer-Encoding: chunked", Body: []string{"6\r\nanswerXX0\r\n\r\n"},
