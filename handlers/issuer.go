@@ -105,7 +105,7 @@ func (s *Server) token(c *gin.Context) {
 	var got login.Tokens
 	err := s.askOfClient(c, func(client login.Credentials, form *once) (err error) {
 		got, err = s.Login.Token(c.Request.Context(), login.TokenInput{Credentials: client, GrantType: form.get("grant_type"),
-			Code: form.get("code"), RedirectURI: form.get("redirect_uri"), Verifier: form.get("code_verifier"), RefreshToken: form.get("refresh_token")})
+			Code: form.get("code"), RedirectURI: form.get("redirect_uri"), Verifier: form.get("code_verifier"), RefreshToken: form.get("refresh_token"), Scope: form.get("scope")})
 		return err
 	})
 	if err != nil {

@@ -56,6 +56,7 @@ func TestAuthorizationRequestsThatAreRefused(t *testing.T) {
 			"PKCE plain":               {set("code_challenge_method", "plain"), "invalid_request"},
 			"PKCE without its method":  {func(q url.Values) { q.Del("code_challenge_method") }, "invalid_request"},
 			"a short challenge":        {set("code_challenge", "AAAA"), "invalid_request"},
+			"no response type":         {set("response_type", ""), "invalid_request"},
 			"the implicit flow":        {set("response_type", "token"), "unsupported_response_type"},
 			"the hybrid flow":          {set("response_type", "code id_token"), "unsupported_response_type"},
 			"an answer in a fragment":  {set("response_mode", "fragment"), "invalid_request"},
@@ -179,6 +180,12 @@ func TestGrantsCountOnce(t *testing.T) {
 		}
 		refresh := func(token string) got {
 			return s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}})
+		}
+		for _, scope := range []string{"openid profile email groups offline_access phone", "admin", "email"} { // openid cannot be left out
+			got := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first.Refresh}, "scope": {scope}})
+			if got.Error != "invalid_scope" {
+				t.Errorf("a refresh with the scope %q: %+v, want invalid_scope", scope, got)
+			}
 		}
 		second := refresh(first.Refresh)
 		if second.status != http.StatusOK || second.Refresh == "" || second.Refresh == first.Refresh {

@@ -201,17 +201,21 @@ func (s *Server) logout(v *visit) (answer, error) {
 		values = v.c.Request.PostForm
 	}
 	asked := readOnce(values)
-	back, brand, err := s.Login.Logout(v.ctx(), login.LogoutInput{ClientID: v.param("client"), Hint: asked.get("id_token_hint"),
+	out, err := s.Login.Logout(v.ctx(), login.LogoutInput{ClientID: v.param("client"), Hint: asked.get("id_token_hint"),
 		To: asked.get("post_logout_redirect_uri"), State: asked.get("state")})
 	if err != nil {
 		return s.loginFailed(v, err, "")
 	}
-	if back != "" && !brand.Unclaimed {
-		return goTo(back), nil
+	if out.Back != "" && !out.Client.Unclaimed {
+		return goTo(out.Back), nil
 	}
-	shell := s.loginShell(v, brand)
+	shell := s.loginShell(v, out.Client)
+	if !out.Ended {
+		shell.Title = "Sign out"
+		return show(pages.NotSignedOutPage(shell)), nil
+	}
 	shell.Title = "Signed out"
-	return show(pages.SignedOutPage(shell, back)), nil
+	return show(pages.SignedOutPage(shell, out.Back)), nil
 }
 
 // brandStyle is the client's colour as a style sheet, since the pages' policy takes

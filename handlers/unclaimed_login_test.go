@@ -80,7 +80,7 @@ func TestAnUnclaimedLoginPassesForNobody(t *testing.T) {
 			t.Fatalf("who agrees is sent to %v", back)
 		}
 		s.cautions("a failure", s.get(s.browser(), s.path("/callback/idp_1?state=x")), 403, "Do not enter passwords")
-		s.cautions("signing out", s.get(browser, s.path("/logout")), 200, "You are signed out")
+		s.cautions("signing out", s.get(browser, s.path("/logout")), 200, "none has ended")
 		if got := s.get(browser, s.path("/brand.css")); got.status != 404 {
 			t.Errorf("its colour: %d %s", got.status, got.raw)
 		}
@@ -99,7 +99,7 @@ func TestAnUnclaimedLoginRedirectsNobodyUnasked(t *testing.T) {
 		silent := s.request("openid").query
 		silent.Set("prompt", "none")
 		links := map[string]string{
-			"unsupported_response_type": s.path("/authorize?client_id=" + s.client.ID + "&redirect_uri=" + callback),
+			"unsupported_response_type": s.path("/authorize?response_type=token&client_id=" + s.client.ID + "&redirect_uri=" + callback),
 			"login_required":            s.path("/authorize?" + silent.Encode()),
 		}
 		for code, link := range links {

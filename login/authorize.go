@@ -121,6 +121,8 @@ func (in AuthorizeInput) check() (code, text string) {
 		return "invalid_request", "a parameter is sent twice"
 	case in.Request != "":
 		return "request_not_supported", "request objects are not taken"
+	case in.ResponseType == "":
+		return "invalid_request", "response_type is missing: it has to be code"
 	case in.ResponseType != "code":
 		return "unsupported_response_type", "response_type has to be code"
 	case in.ResponseMode != "" && in.ResponseMode != "query":

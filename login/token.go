@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"postern/directory"
@@ -31,6 +32,7 @@ type TokenInput struct {
 	RedirectURI  string
 	Verifier     string
 	RefreshToken string
+	Scope        string // of a refresh; "" for what was granted
 }
 
 // Tokens answer it. Expires counts seconds.
@@ -45,6 +47,7 @@ type Tokens struct {
 // The errors of RFC 6749, 5.2. Their codes go out as they are.
 var (
 	errClient  = fault.New(fault.Unauthenticated, "invalid_client", "the client is unknown, or its secret is wrong or missing")
+	errScope   = fault.New(fault.Malformed, "invalid_scope", "scope has to be among what was granted at sign-in")
 	errGrant   = fault.New(fault.Malformed, "invalid_grant", "the code or refresh token is wrong, used, expired or was given to another client, or code_verifier or redirect_uri do not fit it")
 	errRequest = fault.New(fault.Malformed, "invalid_request", "a parameter is missing or sent twice")
 )
@@ -101,7 +104,7 @@ type redeemed struct {
 // redeem uses up a grant, in one transaction with what follows from it. A grant
 // that was used before ends its whole session: one of the two who hold it stole it,
 // and nobody can tell which (RFC 9700, 4.14.2; RFC 6749, 4.1.2).
-func (s *Service) redeem(ctx context.Context, client models.AppClient, kind, text string, fits func(models.LoginGrant) bool) (redeemed, error) {
+func (s *Service) redeem(ctx context.Context, client models.AppClient, kind, text string, check func(models.LoginGrant, models.LoginSession) error) (redeemed, error) {
 	var out redeemed
 	var refused error
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -121,8 +124,11 @@ func (s *Service) redeem(ctx context.Context, client models.AppClient, kind, tex
 		}
 		won := false
 		if grant.UsedAt == nil {
-			if !grant.ExpiresAt.After(now) || !fits(grant) {
+			if !grant.ExpiresAt.After(now) {
 				return errGrant
+			}
+			if err := check(grant, out.session); err != nil {
+				return err
 			}
 			if won, err = tx.UseLoginGrant(grant.Hash, now); err != nil {
 				return err
@@ -168,13 +174,38 @@ func (s *Service) exchange(ctx context.Context, client models.AppClient, in Toke
 	if in.Code == "" || in.Verifier == "" || in.RedirectURI == "" {
 		return Tokens{}, errRequest
 	}
-	done, err := s.redeem(ctx, client, kindCode, in.Code, func(g models.LoginGrant) bool {
-		return g.RedirectURI == in.RedirectURI && verifies(g.CodeChallenge, in.Verifier)
-	})
+	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(in.RedirectURI, in.Verifier))
 	if err != nil {
 		return Tokens{}, err
 	}
 	return s.issue(ctx, client, done)
+}
+
+// fitsCode checks a code against what its caller sends with it.
+func fitsCode(redirectURI, verifier string) func(models.LoginGrant, models.LoginSession) error {
+	return func(g models.LoginGrant, _ models.LoginSession) error {
+		if g.RedirectURI != redirectURI || !verifies(g.CodeChallenge, verifier) {
+			return errGrant
+		}
+		return nil
+	}
+}
+
+// checkRefreshed refuses scopes beyond those that were granted (RFC 6749, 6). openid
+// cannot be left out: the answer has an ID token.
+func checkRefreshed(was, asked string) error {
+	if asked == "" {
+		return nil
+	}
+	for _, scope := range strings.Fields(asked) {
+		if !granted(was, scope) {
+			return errScope
+		}
+	}
+	if !granted(asked, "openid") {
+		return errScope
+	}
+	return nil
 }
 
 // verifies compares a PKCE verifier with its challenge (RFC 7636, 4.1 and 4.6).
@@ -190,9 +221,14 @@ func (s *Service) refresh(ctx context.Context, client models.AppClient, in Token
 	if in.RefreshToken == "" {
 		return Tokens{}, errRequest
 	}
-	done, err := s.redeem(ctx, client, kindRefresh, in.RefreshToken, func(models.LoginGrant) bool { return true })
+	done, err := s.redeem(ctx, client, kindRefresh, in.RefreshToken, func(_ models.LoginGrant, session models.LoginSession) error {
+		return checkRefreshed(session.Scope, in.Scope)
+	})
 	if err != nil {
 		return Tokens{}, err
+	}
+	if in.Scope != "" { // of these tokens; the next refresh may ask for all again
+		done.session.Scope = strings.Join(strings.Fields(in.Scope), " ")
 	}
 	return s.issue(ctx, client, done)
 }

@@ -106,9 +106,7 @@ func (s *Service) Tested(ctx context.Context, p access.Principal, in TrialInput,
 	if in.Error != "" {
 		return Trial{}, fault.New(fault.Forbidden, TrialRefused, "The application would be told %s: the test login was cancelled.", plainCode(in.Error))
 	}
-	done, err := s.redeem(ctx, client, kindCode, in.Code, func(g models.LoginGrant) bool {
-		return g.RedirectURI == attempt.RedirectURI && verifies(g.CodeChallenge, request.Verifier)
-	})
+	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(attempt.RedirectURI, request.Verifier))
 	if fault.CodeOf(err) == errGrant.Code {
 		return Trial{}, errTrial.Because(err)
 	}

@@ -57,7 +57,7 @@ func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject
 		return "", UserClaims{}, errBearer
 	}
 	groups, err := directory.GroupsOf(tx, user.ID)
-	return user.ID, claimsOf(user, groups, session.Scope), err
+	return user.ID, claimsOf(user, groups, access.Scope), err
 }
 
 // LogoutInput is a request to sign out (OpenID Connect RP-Initiated Logout 1.0, 2).
@@ -68,49 +68,61 @@ type LogoutInput struct {
 	State    string
 }
 
+// LoggedOut is what a request to sign out did. Back is where the browser goes, "" for
+// nowhere: an address that is registered, and only for a caller with an ID token, so
+// that no link from other sites leads through here.
+type LoggedOut struct {
+	Client Look
+	Ended  bool // the session; false where no ID token named one
+	Back   string
+}
+
 // Logout ends the session that the ID token belongs to, with its refresh tokens.
-// Back is where the browser goes then, "" for nowhere: to an address that is
-// registered, and only for whoever holds an ID token, so that no link from
-// elsewhere leads through here. The maker of an unclaimed application has one to put
-// into a link: there people are to be asked first.
-func (s *Service) Logout(ctx context.Context, in LogoutInput) (back string, client Look, err error) {
+// Without one nothing says whose session it is, and none ends. The maker of an
+// unclaimed application has an ID token to put into a link: there people are to be
+// asked before they go back.
+func (s *Service) Logout(ctx context.Context, in LogoutInput) (LoggedOut, error) {
 	row, err := s.client(ctx, in.ClientID)
 	if err != nil {
-		return "", Look{}, err
+		return LoggedOut{}, err
 	}
-	if client, err = s.lookOf(s.DB.Read(ctx), row, ""); err != nil {
-		return "", Look{}, err
+	var out LoggedOut
+	if out.Client, err = s.lookOf(s.DB.Read(ctx), row, ""); err != nil {
+		return LoggedOut{}, err
 	}
 	var claims idClaims
 	if in.Hint == "" {
-		return "", client, nil
+		return out, nil
 	}
 	if err := s.verify(ctx, row.ID, idType, in.Hint, &claims); err != nil {
 		if errors.Is(err, errToken) {
-			return "", client, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not known here. Close this page and sign out in the application.")
+			return out, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not known here. Close this page and sign out in the application.")
 		}
-		return "", client, fmt.Errorf("login: logout: %w", err)
+		return out, fmt.Errorf("login: logout: %w", err)
 	}
 	if claims.Issuer != s.Issuer(row.ID) || !slices.Contains(claims.Audience, row.ID) {
-		return "", client, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not known here. Close this page and sign out in the application.")
+		return out, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not known here. Close this page and sign out in the application.")
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.EndLoginSession(claims.Session, models.Now()) })
 	if err != nil {
-		return "", client, fmt.Errorf("login: end the session %s: %w", claims.Session, err)
+		return out, fmt.Errorf("login: end the session %s: %w", claims.Session, err)
 	}
+	out.Ended = true
 	if in.To == "" || !slices.Contains(row.LogoutURIs, in.To) {
-		return "", client, nil
+		return out, nil
 	}
-	if client.Unclaimed {
-		client.Site = hostOf(in.To)
+	if out.Client.Unclaimed {
+		out.Client.Site = hostOf(in.To)
 	}
 	u, err := url.Parse(in.To)
 	if err != nil || in.State == "" {
-		return in.To, client, nil //nolint:nilerr // it is one of those that were registered, as it stands
+		out.Back = in.To
+		return out, nil //nolint:nilerr // it is one of those that were registered, as it stands
 	}
 	if u.RawQuery != "" {
 		u.RawQuery += "&"
 	}
 	u.RawQuery += url.Values{"state": {in.State}}.Encode()
-	return u.String(), client, nil
+	out.Back = u.String()
+	return out, nil
 }

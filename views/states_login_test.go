@@ -21,6 +21,7 @@ func loginStates() []state {
 			Text: "The application's request cannot be taken: PKCE is required: code_challenge with code_challenge_method S256 (invalid_request)."})},
 		{"hosted-unclaimed-signed-out", login.SignedOutPage(hostedUnclaimed(), "/bye")},
 		{"hosted-signed-out", login.SignedOutPage(hosted(), "")},
+		{"hosted-not-signed-out", login.NotSignedOutPage(hosted())},
 		{"login-tab", projects.LoginPage(loginTab())},
 		{"login-tab-empty", projects.LoginPage(projects.Login{Page: in("Login", "/projects/shop/login", "Shop", "Login"), Head: configure().Head})},
 		{"login-tab-wrong", projects.LoginPage(loginTabWrong())},
