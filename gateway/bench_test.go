@@ -34,3 +34,5 @@ func benchmarkCall(b *testing.B, status int, lines ...string) {
 		}
 	}
 }
+
+func BenchmarkForwardByNetHTTP(b *testing.B) { benchmarkCall(b, http.StatusOK, "TE: trailers") }

@@ -2,12 +2,14 @@ package engine
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -19,8 +21,13 @@ import (
 // It writes r as net/http does. When the upstream answers early, the body may still
 // be read after the answer has ended, until a read fails.
 func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Response) error) (*http.Response, error) {
-	b := u.takeSilent()
-	again := b != nil && (r.Body == nil || r.Body == http.NoBody) && isSafe(r.Method)
+	hasBody := r.Body != nil && r.Body != http.NoBody
+	next := u.take
+	if hasBody {
+		next = u.takeSilent
+	}
+	b := next()
+	again := b != nil && !hasBody && isSafe(r.Method)
 	for {
 		if b == nil {
 			var err error
@@ -29,7 +36,7 @@ func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Resp
 			}
 		}
 		p := &passage{up: u, b: b, request: r, limits: limits, sent: make(chan struct{})}
-		answer, err := p.exchange(interim)
+		answer, err := p.exchange(hasBody, interim)
 		if err == nil {
 			return answer, nil
 		}
@@ -38,6 +45,10 @@ func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Resp
 		switch {
 		case r.Context().Err() != nil:
 			return nil, fmt.Errorf("the caller has left: %w", r.Context().Err())
+		case errors.Is(err, errStale):
+			b = next()
+			again = again && b != nil
+			continue
 		case !again || !silent || isTimeout(err):
 			return nil, err
 		}
@@ -45,7 +56,8 @@ func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Resp
 	}
 }
 
-// takeSilent returns a waiting connection on which nothing has arrived, nil without one.
+// takeSilent returns a waiting connection on which nothing has arrived, nil without
+// one. A request with a body cannot be sent again where that is seen too late.
 func (u *Upstream) takeSilent() *backend {
 	for {
 		b := u.take()
@@ -77,13 +89,13 @@ type passage struct {
 }
 
 // exchange sends the request and receives the head of the answer.
-func (p *passage) exchange(interim func(*Response) error) (*http.Response, error) {
-	p.b.unseen = false
+func (p *passage) exchange(hasBody bool, interim func(*Response) error) (*http.Response, error) {
 	p.forget = context.AfterFunc(p.request.Context(), p.b.abort)
-	if p.request.Body == nil || p.request.Body == http.NoBody {
-		p.send()
-	} else {
+	if hasBody {
+		p.b.unseen = false
 		go p.send()
+	} else if p.ask(); errors.Is(p.sendErr, errStale) {
+		return nil, errStale
 	}
 	p.b.extend = p.headDue
 	keep := func(head []byte) string { return string(head) }
@@ -102,6 +114,29 @@ func (p *passage) exchange(interim func(*Response) error) (*http.Response, error
 	return nil, err
 }
 
+var requests = sync.Pool{New: func() any { return &bytes.Buffer{} }}
+
+// ask writes a request without a body and waits for the first bytes of the answer.
+func (p *passage) ask() {
+	defer close(p.sent)
+	out := requests.Get().(*bytes.Buffer)
+	defer requests.Put(out)
+	out.Reset()
+	p.sendErr = p.request.Write(out)
+	now := time.Now()
+	p.sentAt.Store(now.UnixNano())
+	if p.sendErr == nil {
+		p.b.readWithin(now, p.limits.Header)
+		p.b.writeWithin(now, p.limits.Idle)
+		p.sendErr = p.b.ask(out.Bytes())
+	}
+	if p.sendErr != nil && !errors.Is(p.sendErr, errStale) {
+		p.sendErr = fmt.Errorf("send the request to the upstream: %w", p.sendErr)
+	}
+}
+
+var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 4<<10) }}
+
 // headDue is when the head of the answer is late: the upstream's time begins when it has
 // the whole request, and again with each piece that it sends.
 func (p *passage) headDue() time.Time {
@@ -115,12 +150,14 @@ func (p *passage) headDue() time.Time {
 	return p.b.readDue
 }
 
-// send writes the request. An upstream that takes no more may have answered before; of
+// send writes a request with a body. An upstream that takes no more may have answered before; of
 // one that waits for what the caller does not send nothing is to be expected.
 func (p *passage) send() {
 	defer close(p.sent)
 	to := &sender{b: p.b, limit: p.limits.Idle}
-	buffered := bufio.NewWriterSize(to, 4<<10)
+	buffered := writers.Get().(*bufio.Writer)
+	defer writers.Put(buffered)
+	buffered.Reset(to)
 	if err := errors.Join(p.request.Write(buffered), buffered.Flush()); err != nil {
 		p.sendErr = fmt.Errorf("send the request to the upstream: %w", err)
 		if to.err == nil {
