@@ -7,9 +7,9 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,6 +52,8 @@ type App struct {
 	bearer    *bearer.Verifier
 	gateway   *gateway.Server
 	feed      *projects.Feed
+	people    *accounts.Service
+	exports   *exports.Service
 	queue     *jobs.Queue
 	usage     *usage.Recorder
 	limiter   limiter
@@ -59,6 +61,9 @@ type App struct {
 	refusals  *audit.Refusals
 	pairs     []*certs.Pair
 	probes    http.Handler // on the gateway's listener
+	attached  atomic.Bool  // the database is reached, and its state is served
+	running   atomic.Bool
+	starting  sync.Mutex // keeps work from being started once stopping is set
 	stopping  atomic.Bool
 }
 
@@ -70,23 +75,27 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 	if err != nil {
 		return nil, err
 	}
-	state, err := openState(ctx, c, log)
+	state, err := openState(ctx, c)
 	if err != nil {
 		return nil, errors.Join(err, doors.close())
 	}
 	a := &App{Config: c, log: log, listeners: doors, state: state}
-	if err := a.wire(ctx, version); err != nil {
+	if err := a.wire(version); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
 
-func (a *App) wire(ctx context.Context, version string) error {
+// wire makes all parts, and needs no database for it.
+func (a *App) wire(version string) error {
 	guard, err := newGuard(a.Config)
 	if err != nil {
 		return err
 	}
-	if a.vault, err = openVault(ctx, a.Config, a.state.db); err != nil {
+	if a.vault, err = openVault(a.Config); err != nil {
 		return err
 	}
 	table := keys.NewTable()
@@ -109,27 +118,20 @@ func (a *App) wire(ctx context.Context, version string) error {
 		Probes:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.probes.ServeHTTP(w, r) }), // which is made later
 		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, PublicURL: a.Config.PublicURL, Publish: a.plane.Publish, Log: a.log}
-	if err := a.loadCounts(ctx); err != nil {
-		return err
-	}
-	if err := a.feed.Load(ctx); err != nil {
-		return fmt.Errorf("cannot load what is served: %w", err)
-	}
 	hooks := newWebhooks(a.state.db, a.vault, guard, a.log)
 	signIns := provider.FromConfig(a.Config.SignIn)
-	people := &accounts.Service{
+	a.people = &accounts.Service{
 		DB:          a.state.db,
 		Changed:     a.feed.Changed,
 		Policy:      a.Config.SignUp,
 		Events:      hooks,
 		ProvesEmail: len(signIns) > 0,
 	}
-	builder, err := a.newExports(ctx, version, hooks, hosted)
-	if err != nil {
+	if err := a.newExports(version, hooks, hosted); err != nil {
 		return err
 	}
 	control := &handlers.Server{
-		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, GatewayReady: a.gatewayReady, Accounts: people, Providers: signIns, Exports: builder,
+		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, GatewayReady: a.gatewayReady, Attached: a.attached.Load, Accounts: a.people, Providers: signIns, Exports: a.exports,
 		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
 		Projects: &projects.Service{DB: a.state.db, Targets: guard, Vault: a.vault, Suits: hosted.Suits, Log: a.log, PublicURL: a.Config.PublicURL, KeyPrefix: a.Config.KeyPrefix,
 			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},
@@ -149,30 +151,35 @@ func (a *App) wire(ctx context.Context, version string) error {
 	a.control.RegisterOnShutdown(a.usage.EndFollowers) // who would else be waited for
 	a.probes = control.Probes()
 	a.gateway = a.plane.Server(a.Config.GatewayAddr)
-	code, err := people.FirstLink(ctx)
-	if err == nil && code != "" {
-		a.FirstLink = a.Config.PublicURL + "/welcome/" + code
-	}
-	return err
+	return nil
 }
 
 // newExports makes the export service and the queue, which know each other, as
 // do the webhooks and the queue: the one inserts jobs, the other works on them.
-func (a *App) newExports(ctx context.Context, version string, hooks *webhooks.Service, hosted *login.Service) (*exports.Service, error) {
-	files := exports.Dir(a.Config.ExportDir())
-	builder := &exports.Service{DB: a.state.db, Store: files, TTL: a.Config.ExportTTL, AddressOf: a.Config.Address, PublicURL: a.Config.PublicURL,
-		Generator: "postern " + version, Vault: a.vault, Log: a.log, Events: hooks}
-	var err error
+func (a *App) newExports(version string, hooks *webhooks.Service, hosted *login.Service) error {
+	files := a.exportFiles()
+	a.exports = &exports.Service{
+		DB:        a.state.db,
+		Store:     files,
+		TTL:       a.Config.ExportTTL,
+		AddressOf: a.Config.Address,
+		PublicURL: a.Config.PublicURL,
+		Generator: "postern " + version,
+		Vault:     a.vault,
+		Log:       a.log,
+		Events:    hooks,
+	}
 	ends := &retention.Service{DB: a.state.db, Files: files, Grace: a.Config.UnclaimedGrace, Changed: a.feed.Changed, Log: a.log}
-	if a.queue, err = jobs.New(a.state.db, builder, quiet(a.log), jobs.Purges(ends), jobs.Deliveries(hooks, webhookSchedule), jobs.LoginUpkeep(hosted)); err != nil {
-		return nil, err
+	var err error
+	a.queue, err = jobs.New(a.state.db, a.exports, quiet(a.log), jobs.Purges(ends), jobs.Deliveries(hooks, webhookSchedule), jobs.LoginUpkeep(hosted))
+	if err != nil {
+		return err
 	}
-	builder.Jobs, hooks.Jobs = a.queue, a.queue
-	if a.state.sole {
-		err = builder.TakeOver(ctx, files)
-	}
-	return builder, err
+	a.exports.Jobs, hooks.Jobs = a.queue, a.queue
+	return nil
 }
+
+func (a *App) exportFiles() exports.Dir { return exports.Dir(a.Config.ExportDir()) }
 
 func caps(c config.Config) *gateway.Caps {
 	if !c.CapsHold() {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,6 +26,9 @@ const (
 func (a *App) ready(ctx context.Context) (says string, err error) {
 	if a.stopping.Load() {
 		return "stopping", handlers.ErrStopping
+	}
+	if !a.attached.Load() {
+		return a.degraded("the database does not answer"), errors.New("started without the database, which does not answer yet")
 	}
 	ctx, stop := context.WithTimeout(ctx, pingWithin)
 	defer stop()

@@ -28,10 +28,39 @@ type server interface {
 	Close() error
 }
 
+// follow attaches the database where New could not, starts what works with it, and
+// watches its schema until ctx ends.
+func (a *App) follow(ctx, current context.Context, running *sync.WaitGroup) error {
+	if !a.attached.Load() {
+		if err := a.attachLater(ctx); err != nil {
+			return err
+		}
+	}
+	if err := a.startWork(current, running); err != nil {
+		return err
+	}
+	return a.watchSchema(ctx)
+}
+
+// startWork starts what works with the database, to go on until current ends.
+func (a *App) startWork(current context.Context, running *sync.WaitGroup) error {
+	a.starting.Lock()
+	defer a.starting.Unlock()
+	if a.stopping.Load() {
+		return nil
+	}
+	for _, work := range []func(context.Context){a.feed.Run, a.usage.Run, a.keepCounts, a.keepState} {
+		running.Go(func() { work(current) })
+	}
+	a.attached.Store(true)
+	return a.queue.Start(context.WithoutCancel(current)) // stopWork ends it
+}
+
 // Run serves until ctx ends or a listener fails, then stops in order: not ready while
 // calls are still taken, no new calls, calls under way finished, jobs given back,
 // everything counted written, database closed.
 func (a *App) Run(ctx context.Context) error {
+	a.running.Store(true)
 	failing, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	// What keeps the state current goes on until the last call is over.
@@ -50,25 +79,19 @@ func (a *App) Run(ctx context.Context) error {
 	for _, pair := range a.pairs {
 		running.Go(func() { pair.Follow(current) })
 	}
-	running.Go(func() { a.feed.Run(current) })
 	running.Go(func() {
-		if err := a.watchSchema(failing); err != nil {
+		if err := a.follow(failing, current, &running); err != nil && failing.Err() == nil {
 			fail(err)
 		}
 	})
-	running.Go(func() { a.usage.Run(current) })
-	running.Go(func() { a.keepCounts(current) })
-	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {
-		fail(err)
-	}
 	<-failing.Done()
 	var failed error
 	if ctx.Err() == nil {
 		failed = context.Cause(failing)
 	} else if !errors.Is(context.Cause(ctx), ErrNoDrain) {
-		a.drain(failing)
+		a.drain()
 	}
-	a.stopping.Store(true)
+	a.setStopping()
 	err := errors.Join(failed, a.stop(context.WithoutCancel(ctx), end))
 	running.Wait()
 	return errors.Join(err, a.state.close())
@@ -76,13 +99,20 @@ func (a *App) Run(ctx context.Context) error {
 
 // drain lets load balancers notice that this replica is about to go, while calls are
 // still taken: with the listeners closed first, theirs would be refused.
-func (a *App) drain(ctx context.Context) {
-	a.stopping.Store(true)
+func (a *App) drain() {
+	a.setStopping()
 	if a.Config.Drain <= 0 {
 		return
 	}
 	a.log.Info("stopping: not ready any more, calls are still taken; a second signal ends at once", "drain", a.Config.Drain)
 	time.Sleep(a.Config.Drain)
+}
+
+// setStopping waits for a start of what works with the database: stop ends all of it.
+func (a *App) setStopping() {
+	a.starting.Lock()
+	defer a.starting.Unlock()
+	a.stopping.Store(true)
 }
 
 // stop takes a context that is not over yet. end ends what keeps the state current.
@@ -95,14 +125,25 @@ func (a *App) stop(ctx context.Context, end func()) error {
 	defer stopCount()
 	err = errors.Join(err, a.plane.Wait(count))
 	end()
+	if a.attached.Load() {
+		err = errors.Join(err, a.stopWork(ctx))
+	} else {
+		a.usage.EndFollowers()
+		a.log.Warn("calls that were served without the database are not in the usage")
+	}
+	a.bearer.Close()
+	return errors.Join(err, a.limiter.Close())
+}
+
+// stopWork ends the jobs and writes what was counted.
+func (a *App) stopWork(ctx context.Context) error {
 	work, stopWork := context.WithTimeout(ctx, drainJobs)
 	defer stopWork()
-	err = errors.Join(err, a.queue.Stop(work))
+	err := a.queue.Stop(work)
 	a.refusals.Flush(ctx)
-	a.bearer.Close()
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
-	return errors.Join(err, a.usage.Close(write), a.saveCounts(write), a.limiter.Close())
+	return errors.Join(err, a.usage.Close(write), a.saveCounts(write))
 }
 
 // shutBoth closes both listeners at once: of one that stayed open while the other's

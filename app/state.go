@@ -14,16 +14,16 @@ import (
 	"postern/models"
 )
 
-// state is the open, migrated database and what has to be given back with it.
+// state is the database and what has to be given back with it.
 type state struct {
 	db      *models.DB
 	sole    bool // nobody else uses this state while we run
 	release func() error
 }
 
-// openState opens the configured database and migrates it. A SQLite file's
+// openState prepares the configured database; see App.attach. A SQLite file's
 // directory is locked, so that two servers never write one file.
-func openState(ctx context.Context, c config.Config, log *slog.Logger) (*state, error) {
+func openState(ctx context.Context, c config.Config) (*state, error) {
 	if err := makeDataDir(c); err != nil {
 		return nil, err
 	}
@@ -35,15 +35,8 @@ func openState(ctx context.Context, c config.Config, log *slog.Logger) (*state, 
 		}
 	}
 	var err error
-	if s.db, err = openDatabase(ctx, c); err != nil {
-		return nil, errors.Join(err, s.release())
-	}
-	ours, rivers, err := migrate(ctx, c, s.db, log)
-	if err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	if ours+rivers > 0 {
-		log.Info("schema brought up to date", "steps", ours, "job_steps", rivers)
+	if s.db, err = models.Prepare(ctx, databaseOptions(c)); err != nil {
+		return nil, errors.Join(explain(c, "cannot open the database", err), s.release())
 	}
 	return s, nil
 }

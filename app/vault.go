@@ -13,13 +13,10 @@ import (
 // dataKeyPage is how many data keys are rewrapped in one transaction.
 const dataKeyPage = 100
 
-// openVault reads the key-encryption keys and makes sure that they are those of
-// this database. Where older ones are given beside the first, everything they
-// wrapped is rewrapped, so that they can be left out from the next start on.
-func openVault(ctx context.Context, c config.Config, db *models.DB) (*secrets.Vault, error) {
-	keys, from := c.SecretsKey, "--secrets-key or POSTERN_SECRETS_KEY"
+// openVault reads the key-encryption keys.
+func openVault(c config.Config) (*secrets.Vault, error) {
+	keys, from := c.SecretsKey, secretsFrom(c)
 	if keys == "" {
-		from = c.SecretsKeyFile()
 		var err error
 		if keys, err = secrets.KeyFile(from); err != nil {
 			return nil, fmt.Errorf("cannot read or make the key of secrets at rest (%w): check the data directory, or give a key in POSTERN_SECRETS_KEY", err)
@@ -29,15 +26,29 @@ func openVault(ctx context.Context, c config.Config, db *models.DB) (*secrets.Va
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
-	err = rewrap(ctx, vault, db)
+	return vault, nil
+}
+
+func secretsFrom(c config.Config) string {
+	if c.SecretsKey == "" {
+		return c.SecretsKeyFile()
+	}
+	return "--secrets-key or POSTERN_SECRETS_KEY"
+}
+
+// checkVault makes sure that the key-encryption keys are those of this database. Where
+// older ones are given beside the first, everything they wrapped is rewrapped, so that
+// they can be left out from the next start on.
+func (a *App) checkVault(ctx context.Context) error {
+	err := rewrap(ctx, a.vault, a.state.db)
 	if err == nil {
-		err = markDatabase(ctx, vault, db)
+		err = markDatabase(ctx, a.vault, a.state.db)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the secrets in the database cannot be opened with the key of %s (%w): "+
-			"give every replica the same POSTERN_SECRETS_KEY, or put the key back with which they were sealed", from, err)
+		return fmt.Errorf("the secrets in the database cannot be opened with the key of %s (%w): "+
+			"give every replica the same POSTERN_SECRETS_KEY, or put the key back with which they were sealed", secretsFrom(a.Config), err)
 	}
-	return vault, nil
+	return nil
 }
 
 // markDatabase leaves a mark made with the key in a database that has none, and checks

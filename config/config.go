@@ -37,6 +37,7 @@ type Config struct {
 	MaxConns            int            // of callers to the gateway
 	MaxConnsFrom        int            // of them from one address; 0 for half
 	Drain               time.Duration  // while it is being stopped, how long the server still takes calls
+	OfflineStart        bool           // from StateFile, while the database does not answer
 	ShutdownTimeout     time.Duration  // how long calls under way then have
 	MaxCalls            int            // under way at one environment
 	MaxCallsFrom        int            // of them from one address; 0 for half
@@ -97,6 +98,9 @@ func (c Config) SQLitePath() string { return filepath.Join(c.DataDir, "postern.d
 
 // SecretsKeyFile holds the key-encryption keys where SecretsKey is empty.
 func (c Config) SecretsKeyFile() string { return filepath.Join(c.DataDir, "secrets.key") }
+
+// StateFile holds the gateway's last state, sealed, for a start without the database.
+func (c Config) StateFile() string { return filepath.Join(c.DataDir, "gateway.state") }
 
 // ExportDir is where finished zips are kept.
 func (c Config) ExportDir() string { return filepath.Join(c.DataDir, "exports") }

@@ -83,6 +83,7 @@ func basicSettings() []setting {
 		{"control-max-connections-per-address", "0", "most of them from one address, for IPv6 from one /64; 0 means half, and trusted proxies may take all", number(func(c *Config) *int { return &c.ControlMaxConnsFrom })},
 		{"drain", "5s", "after SIGTERM, how long calls are still taken while /readyz answers 503; Ctrl-C skips it", duration(func(c *Config) *time.Duration { return &c.Drain })},
 		{"shutdown-timeout", "10s", "how long calls under way then have until they are cut off", duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout })},
+		{"offline-start", "on", "whether the gateway's state is kept on disk, sealed, and served after a start while PostgreSQL does not answer: on or off", assignOfflineStart},
 		{"trusted-proxies", "", "comma-separated CIDRs of proxies before Postern, whose X-Forwarded headers are believed", networks(func(c *Config) *[]netip.Prefix { return &c.Trusted })},
 		{"egress-allow", "", "comma-separated CIDRs that may be reached although they are private, and there every port", networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow })},
 		{"anonymous", "open", "who may call POST /proxy without signing in: open (anybody), token (whoever knows --anonymous-token) or off", assignAnonymous},
@@ -124,6 +125,14 @@ func assignRedisFailure(c *Config, v string) error {
 		return fmt.Errorf("%q is none of open, closed", v)
 	}
 	c.RedisFailsOpen = v == "open"
+	return nil
+}
+
+func assignOfflineStart(c *Config, v string) error {
+	if v != "on" && v != "off" {
+		return fmt.Errorf("%q is none of on, off", v)
+	}
+	c.OfflineStart = v == "on"
 	return nil
 }
 

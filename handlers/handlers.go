@@ -46,6 +46,7 @@ type Server struct {
 	Login        *login.Service
 	Directory    *directory.Service
 	Metrics      http.Handler // for whoever may read them
+	Attached     func() bool  // reports whether the database can be used; until then all but probes are answered 503
 	Ready        Readiness    // of the control plane
 	GatewayReady Readiness    // of the gateway, which can serve while the database is away
 	Log          *slog.Logger
@@ -72,5 +73,5 @@ func (s *Server) Handler() http.Handler {
 		protection.AddInsecureBypassPattern(pattern)
 	}
 	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))
-	return patiently(patience, s.calledFor(s.observe(s.secureHeaders(s.answersFor(protection.Handler(s.textOnly(router)))))))
+	return patiently(patience, s.calledFor(s.observe(s.secureHeaders(s.answersFor(s.whileAttached(protection.Handler(s.textOnly(router))))))))
 }

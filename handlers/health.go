@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
+
+	"postern/fault"
 )
 
 // Readiness reports whether calls are served from a current state. What it says goes
@@ -38,6 +41,21 @@ func (s *Server) Probes() http.Handler {
 			s.respond(w, r, notFound())
 		}
 	})))
+}
+
+// errDetached answers requests to a server that was started without its database.
+var errDetached = fault.New(fault.Unavailable, "database_unavailable", "The database does not answer at the moment. Try again soon.").
+	After(5 * time.Second)
+
+// whileAttached answers all but probes with 503 while the database cannot be used.
+func (s *Server) whileAttached(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.Attached() && !isProbe(r) {
+			s.respond(w, r, errDetached)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // health answers that the process runs.

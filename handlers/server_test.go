@@ -64,6 +64,7 @@ func newServer(t *testing.T, db *models.DB) *handlers.Server {
 	return &handlers.Server{
 		Config: settings, Version: "test", Log: log, Exports: builder,
 		Providers:   provider.FromConfig(config.SignIn{GitHub: config.GitHub{ClientID: "app", ClientSecret: "secret", URL: "http://127.0.0.1:9", APIURL: "http://127.0.0.1:9"}}),
+		Attached:    func() bool { return true },
 		Ready:       func(context.Context) (string, error) { return "", nil },
 		Accounts:    &accounts.Service{DB: db, Changed: unserved, ProvesEmail: true},
 		Tokens:      &tokens.Service{DB: db},

@@ -51,10 +51,37 @@ func Open(ctx context.Context, databaseURL, sqlitePath string) (*DB, error) {
 // OpenWith connects to PostgreSQL when the options have a DatabaseURL, else to the
 // SQLite file, which is created. The schema is not touched; see Migrate.
 func OpenWith(ctx context.Context, o Options) (*DB, error) {
+	db, err := Prepare(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Reach(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Prepare is OpenWith that does not connect to PostgreSQL: until Reach has returned
+// nil, queries may fail, or find a schema that is not this program's.
+func Prepare(ctx context.Context, o Options) (*DB, error) {
 	if o.DatabaseURL != "" {
-		return openPostgres(ctx, o)
+		return preparePostgres(o)
 	}
 	return openSQLite(ctx, o.SQLitePath)
+}
+
+// Reach connects to a database that was prepared.
+func (d *DB) Reach(ctx context.Context) error {
+	if d.server == nil {
+		return d.Ping(ctx)
+	}
+	if err := d.server.checkPooler(ctx); err != nil {
+		return fmt.Errorf("open PostgreSQL: %w", hideURL(err))
+	}
+	if err := d.Ping(ctx); err != nil {
+		return fmt.Errorf("open PostgreSQL: %w", hideURL(err))
+	}
+	return nil
 }
 
 // openSQLite opens the file twice. Writers share one connection and begin

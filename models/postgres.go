@@ -168,13 +168,10 @@ func dropDead(ctx context.Context, params stdlib.ShouldPingParams) bool {
 	return params.Conn.Ping(ctx) != nil
 }
 
-func openPostgres(ctx context.Context, o Options) (*DB, error) {
+func preparePostgres(o Options) (*DB, error) {
 	s, err := newServer(o.DatabaseURL, o.Deadlines.orDefaults())
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
-	}
-	if err := s.checkPooler(ctx); err != nil {
-		return nil, fmt.Errorf("open PostgreSQL: %w", hideURL(err))
 	}
 	db := &DB{dialect: migrations.Postgres, server: s}
 	most := cmp.Or(o.MaxConns, defaultConns) - feedConns - bulkConns - listenConns
@@ -192,9 +189,6 @@ func openPostgres(ctx context.Context, o Options) (*DB, error) {
 		}
 	}
 	db.read = db.write
-	if err := db.Ping(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open PostgreSQL: %w", hideURL(err)), db.Close())
-	}
 	return db, nil
 }
 

@@ -30,7 +30,8 @@ type Keeper struct {
 	failing bool
 }
 
-// Load begins with what was kept. Call it before the first call is counted.
+// Load adds what was kept to what has been counted since the start. Call it once,
+// before Run.
 func (k *Keeper) Load(ctx context.Context, now time.Time) error {
 	err := k.DB.Read(ctx).ScanLimitCounts(now.Unix(), func(row models.LimitCount) error {
 		by, known := policy.ParseDimension(row.Dimension)
@@ -39,7 +40,13 @@ func (k *Keeper) Load(ctx context.Context, now time.Time) error {
 			return nil // of a newer version of this program
 		}
 		c := k.Local.lock(policy.Bucket{Project: row.ProjectID, By: by, Subject: row.Subject}, now)
-		c.windows[window] = counted{row.StartsAt, row.Calls}
+		// Calls may have been counted already, where the database was away at the start.
+		if have := &c.windows[window]; have.start <= row.StartsAt {
+			if have.start < row.StartsAt {
+				*have = counted{start: row.StartsAt}
+			}
+			have.calls += row.Calls
+		}
 		c.mu.Unlock()
 		return nil
 	})

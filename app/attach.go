@@ -1,0 +1,116 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"postern/models"
+)
+
+// start attaches the database. Where it does not answer, the gateway starts from its
+// last state on disk, and Run attaches the database as soon as that is possible.
+func (a *App) start(ctx context.Context) error {
+	err := a.attach(ctx)
+	if err == nil {
+		a.attached.Store(true)
+		return nil
+	}
+	if ctx.Err() != nil || !models.Unavailable(err) || !a.keepsState() {
+		return err
+	}
+	asOf, failure := a.restoreState()
+	if failure != nil {
+		a.log.Warn("no start without the database: the gateway's last state cannot be read", "error", failure)
+		return err
+	}
+	a.log.Error("the database does not answer: calls are served from the last state on disk, and nothing can be changed",
+		"state_of", asOf.Format(time.RFC3339), "age", time.Since(asOf).Round(time.Second), "error", err)
+	return nil
+}
+
+// waitingEvery is how often the log says that the database has not answered yet.
+const waitingEvery = 3 * time.Second
+
+// attach reaches the database, brings its schema up to date and loads what is served.
+// After an error it can be called again.
+func (a *App) attach(ctx context.Context) error {
+	waiting := time.NewTicker(waitingEvery)
+	defer waiting.Stop()
+	done := make(chan error, 1)
+	began := time.Now()
+	go func() { done <- a.tryAttach(ctx) }()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-waiting.C:
+			a.log.Warn("waiting for the database", "for", time.Since(began).Round(time.Second))
+		}
+	}
+}
+
+func (a *App) tryAttach(ctx context.Context) error {
+	db := a.state.db
+	if err := db.Reach(ctx); err != nil {
+		return explain(a.Config, "cannot open the database", err)
+	}
+	ours, rivers, err := migrate(ctx, a.Config, db, a.log)
+	if err != nil {
+		return err
+	}
+	if ours+rivers > 0 {
+		a.log.Info("schema brought up to date", "steps", ours, "job_steps", rivers)
+	}
+	if err := a.checkVault(ctx); err != nil {
+		return err
+	}
+	if err := a.feed.Load(ctx); err != nil {
+		return fmt.Errorf("cannot load what is served: %w", err)
+	}
+	if a.state.sole {
+		if err := a.exports.TakeOver(ctx, a.exportFiles()); err != nil {
+			return err
+		}
+	}
+	if err := a.makeFirstLink(ctx); err != nil {
+		return err
+	}
+	return a.loadCounts(ctx) // last: what was counted meanwhile is added to it once
+}
+
+// makeFirstLink makes the link for the first account. Once the server runs nobody
+// would see it: a server that attaches its database later has served before.
+func (a *App) makeFirstLink(ctx context.Context) error {
+	if a.running.Load() {
+		return nil
+	}
+	code, err := a.people.FirstLink(ctx)
+	if err == nil && code != "" {
+		a.FirstLink = a.Config.PublicURL + "/welcome/" + code
+	}
+	return err
+}
+
+// attachEvery is how long to wait before the database is tried again.
+const attachEvery = time.Second
+
+// attachLater attaches the database and returns nil, or the error for which it never
+// will. It returns the context's error when that ends.
+func (a *App) attachLater(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(attachEvery):
+		}
+		err := a.attach(ctx)
+		switch {
+		case err == nil:
+			a.log.Info("the database answers again, and its state is served")
+			return nil
+		case ctx.Err() == nil && !models.Unavailable(err):
+			return err
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"postern/secrets"
+)
+
+// statePlace is what the gateway's state on disk is sealed for.
+var statePlace = secrets.Place{Table: "files", Row: "gateway.state"}
+
+// keepsState reports whether the gateway's state is kept on disk. SQLite is on the
+// same disk, so that there is nothing to be gained.
+func (a *App) keepsState() bool { return a.Config.DatabaseURL != "" && a.Config.OfflineStart }
+
+const (
+	lookAtState  = time.Second      // how often it is looked whether the state has changed
+	refreshState = 10 * time.Minute // how often it is written without a change, for its age
+	restFactor   = 50               // times as long as writing took, nothing is written: 2 % of the time at most
+)
+
+// keepState writes the gateway's state to disk soon after it has changed, until ctx
+// ends, and then once more.
+func (a *App) keepState(ctx context.Context) {
+	if !a.keepsState() {
+		return
+	}
+	var (
+		written int64 = -1
+		at      time.Time
+		rest    time.Duration
+		failing bool
+	)
+	store := func() {
+		position := a.feed.Position()
+		if position == written && time.Since(at) < refreshState || a.feed.Age() > lateAfter {
+			return
+		}
+		at = time.Now()
+		err := a.storeState()
+		rest = restFactor * time.Since(at)
+		if err == nil {
+			written = position
+		} else if !failing {
+			a.log.Error("the gateway's state cannot be kept on disk", "error", err)
+		}
+		failing = err != nil
+	}
+	ticker := time.NewTicker(lookAtState)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			store()
+			return
+		case <-ticker.C:
+			if time.Since(at) >= rest {
+				store()
+			}
+		}
+	}
+}
+
+// storeState replaces the file as a whole, so that a crash leaves the one before.
+func (a *App) storeState() (err error) {
+	path := a.Config.StateFile()
+	draft := path + "." + rand.Text()
+	file, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(draft))
+		}
+	}()
+	if err := errors.Join(a.sealState(file), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(draft, path)
+}
+
+func (a *App) sealState(file *os.File) error {
+	sealed, err := a.vault.SealStream(file, statePlace)
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.feed.Store(sealed), sealed.Close())
+}
+
+// restoreState serves what storeState has written last, and returns when that was
+// current. What the installation's key does not open is not served.
+func (a *App) restoreState() (asOf time.Time, err error) {
+	file, err := os.Open(a.Config.StateFile())
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	stream, err := a.vault.OpenStream(file, statePlace)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if asOf, err = a.feed.Restore(stream); err != nil {
+		return time.Time{}, fmt.Errorf("%s: %w", a.Config.StateFile(), err)
+	}
+	return asOf, nil
+}

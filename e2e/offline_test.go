@@ -1,0 +1,197 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"postern/client"
+	"postern/testkit"
+)
+
+// soon is a generous bound on a probe that has to answer within two seconds.
+const soon = 6 * time.Second
+
+// probe is what a listener answers to GET /readyz.
+func probe(t *testing.T, address string) (status int, body string) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), soon)
+	defer stop()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/readyz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatalf("GET /readyz: %v", err)
+	}
+	defer answer.Body.Close()
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(answer.Body); err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, text.String()
+}
+
+func wantReady(t *testing.T, address string, status int, says string) {
+	t.Helper()
+	for deadline := time.Now().Add(startWithin); ; time.Sleep(50 * time.Millisecond) {
+		got, body := probe(t, address)
+		if got == status && strings.Contains(body, says) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("/readyz of %s answers %d %q, want %d and %q", address, got, body, status, says)
+		}
+	}
+}
+
+func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
+	database := testkit.Postgres(t)
+	relay := testkit.NewRelay(t, database)
+	p := serve(t, t.TempDir(), relay.Through(t, database))
+	wantReady(t, p.URL, http.StatusOK, "ready")
+	relay.Hang()
+	wantReady(t, p.URL, http.StatusServiceUnavailable, "degraded")
+	wantReady(t, p.Gateway, http.StatusOK, "degraded")
+	relay.Resume()
+	wantReady(t, p.URL, http.StatusOK, "ready")
+}
+
+// stored waits until the gateway's state on disk is newer than what was there before,
+// and returns it.
+func stored(t *testing.T, data string, before []byte) []byte {
+	t.Helper()
+	for deadline := time.Now().Add(startWithin); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if now, err := os.ReadFile(stateFile(data)); err == nil && !bytes.Equal(now, before) {
+			return now
+		}
+	}
+	t.Fatal("the gateway's state is not on disk")
+	return nil
+}
+
+func stateFile(data string) string { return filepath.Join(data, "gateway.state") }
+
+func TestTheGatewayStartsFromItsLastState(t *testing.T) {
+	database := testkit.Postgres(t)
+	relay := testkit.NewRelay(t, database)
+	data := t.TempDir()
+	other := serve(t, t.TempDir(), database, "POSTERN_SECRETS_KEY="+secretsKey)
+	start := func() *process {
+		return serve(t, data, relay.Through(t, database), "POSTERN_SECRETS_KEY="+secretsKey)
+	}
+	first := start()
+	proxy := newProxy(t, first.URL)
+	api := connect(t, first.URL, proxy.WorkspaceKey)
+	before := stored(t, data, nil)
+	extra, err := api.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "billing"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state := stored(t, data, before); bytes.Contains(state, []byte("billing")) || bytes.Contains(state, []byte(proxy.Project.ID)) {
+		t.Error("the state on disk can be read without the installation's key")
+	}
+	first.end(t, syscall.SIGTERM)
+
+	relay.Hang()
+	second := start()
+	path := "/shop/1.0.0/prod/hello"
+	for _, key := range []string{proxy.APIKeys["prod"].Key, extra.Key} {
+		waitForStatus(t, second.Gateway+path, key, http.StatusOK, startWithin)
+	}
+	waitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key+"x", http.StatusUnauthorized, startWithin)
+	wantReady(t, second.URL, http.StatusServiceUnavailable, "degraded: the database does not answer, and calls are served from the state of ")
+	wantReady(t, second.Gateway, http.StatusOK, "degraded")
+	if log := second.errors.String(); !strings.Contains(log, "last state on disk") || !strings.Contains(log, "state_of=") {
+		t.Errorf("the log does not say what is served:\n%s", log)
+	}
+	page := wantAnswer(t, second, hostOf(second.URL), "GET /api/v1/whoami HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "503")
+	if !strings.Contains(page, "Retry-After: ") || !strings.Contains(page, "database_unavailable") {
+		t.Errorf("the API answers %q", page)
+	}
+
+	// What changed elsewhere meanwhile is in force once the database is back.
+	if _, err := connect(t, other.URL, proxy.WorkspaceKey).RevokeKey(t.Context(), extra.ID); err != nil {
+		t.Fatal(err)
+	}
+	relay.Resume()
+	waitForStatus(t, second.Gateway+path, extra.Key, http.StatusUnauthorized, startWithin)
+	wantReady(t, second.URL, http.StatusOK, "ready")
+	if _, err := connect(t, second.URL, proxy.WorkspaceKey).RevokeKey(t.Context(), proxy.APIKeys["prod"].ID); err != nil {
+		t.Errorf("a change once the database is back: %v", err)
+	}
+	waitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key, http.StatusUnauthorized, startWithin)
+	second.end(t, syscall.SIGTERM)
+	if code := second.command.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("it stops with exit code %d:\n%s", code, second.errors)
+	}
+}
+
+// secretsKey is that of both replicas.
+const secretsKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+
+func TestAStartWithoutTheDatabase(t *testing.T) {
+	database := testkit.Postgres(t)
+	relay := testkit.NewRelay(t, database)
+	data := t.TempDir()
+	first := serve(t, data, relay.Through(t, database))
+	whole := stored(t, data, nil)
+	first.end(t, syscall.SIGTERM)
+	relay.Hang()
+
+	ended := func(t *testing.T, p *process, want ...string) {
+		t.Helper()
+		select {
+		case <-p.gone:
+		case <-time.After(startWithin):
+			t.Fatalf("it goes on:\n%s", p.errors)
+		}
+		for _, text := range want {
+			if log := p.errors.String(); !strings.Contains(log, text) {
+				t.Errorf("the log has no %q:\n%s", text, log)
+			}
+		}
+		if p.command.ProcessState.ExitCode() == 0 {
+			t.Error("its exit code says that all is well")
+		}
+	}
+	for name, state := range map[string][]byte{
+		"changed":     append([]byte{whole[0] ^ 1}, whole[1:]...),
+		"cut off":     whole[:len(whole)-1],
+		"of no use":   []byte("nonsense"),
+		"that is not": nil,
+	} {
+		t.Run("with a state "+name, func(t *testing.T) {
+			if err := os.WriteFile(stateFile(data), state, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if state == nil {
+				_ = os.Remove(stateFile(data))
+			}
+			ended(t, launch(t, nil, data, relay.Through(t, database)), "last state cannot be read", "cannot open the database")
+		})
+	}
+	t.Run("switched off", func(t *testing.T) {
+		if err := os.WriteFile(stateFile(data), whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ended(t, launch(t, nil, data, relay.Through(t, database), "POSTERN_OFFLINE_START=off"), "cannot open the database")
+	})
+	t.Run("stopped while it waits", func(t *testing.T) {
+		p := launch(t, nil, data, relay.Through(t, database), "POSTERN_DATABASE_CONNECT_TIMEOUT=1h")
+		for deadline := time.Now().Add(startWithin); !strings.Contains(p.errors.String(), "waiting for the database"); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("it does not say that it waits:\n%s", p.errors)
+			}
+		}
+		p.endsBy(t, syscall.SIGTERM)
+		ended(t, p)
+	})
+}
