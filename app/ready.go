@@ -53,6 +53,15 @@ func (a *App) gatewayReady(context.Context) (says string, err error) {
 	return a.alarm(), nil
 }
 
+// Degraded says what a server that was started without its database serves, "" for
+// one that has it.
+func (a *App) Degraded() string {
+	if a.attached.Load() {
+		return ""
+	}
+	return a.degraded("the database does not answer")
+}
+
 // degraded says what calls are served from.
 func (a *App) degraded(why string) string {
 	age := a.feed.Age()

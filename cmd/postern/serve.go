@@ -45,6 +45,9 @@ func announce(t terminal, server *app.App) {
 	fmt.Fprintf(t.out, "Postern %s is ready.\n\n", version())
 	fmt.Fprintf(t.out, "  Dashboard   %s\n", server.Config.PublicURL)
 	fmt.Fprintf(t.out, "  Gateway     %s\n", server.Config.GatewayURL)
+	if says := server.Degraded(); says != "" {
+		fmt.Fprintf(t.out, "\n  %s. Nothing can be changed until it answers.\n", says)
+	}
 	if server.FirstLink != "" {
 		fmt.Fprintf(t.out, "\n  Open this link to make the first account; it works once:\n  %s\n", server.FirstLink)
 	}

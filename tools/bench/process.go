@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -48,9 +47,10 @@ func (p *process) waitFor(ready func() bool) error {
 	return nil
 }
 
-// stop ends the process in peace, and after five seconds without.
+// stop ends the process in peace, and after five seconds without. At SIGTERM Postern
+// would go on taking calls for a while.
 func (p *process) stop() {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	_ = p.cmd.Process.Signal(os.Interrupt)
 	select {
 	case <-p.gone:
 	case <-time.After(5 * time.Second):

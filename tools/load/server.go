@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -43,7 +42,7 @@ func startServer(ctx context.Context, dir string) (*server, error) {
 	}
 	s.cmd = exec.CommandContext(ctx, binary, "serve", "--data-dir", filepath.Join(dir, "data"), "--control-addr", s.control, "--gateway-addr", s.gateway)
 	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
-	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
+	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start postern: %w", err)
 	}
@@ -65,7 +64,7 @@ func startServer(ctx context.Context, dir string) (*server, error) {
 }
 
 func (s *server) stop() {
-	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Process.Signal(os.Interrupt) // which skips the drain
 	<-s.gone
 }
 
