@@ -63,6 +63,7 @@ local ANSWERS = {
   limits_unavailable = { 503, "Calls cannot be counted at the moment." },
   too_many_headers = { 431, "This request has too many header lines." },
   malformed_connection = { 400, "The Connection header may not name an identity header." },
+  upstream_unreachable = { 502, "The upstream could not be reached." },
 }
 
 -- A route that is not in the exported table was added later by hand. It asks
@@ -373,6 +374,11 @@ end
 -- Kong puts what the upstream answers behind headers that are set in access, so
 -- where the caller stands is written here, over what the upstream sent.
 function PosternAuth:header_filter()
+  -- nginx takes an interim answer for the final one and sends what follows it as it
+  -- is: a proxy in front would take that for the answer to another caller.
+  if ngx.status < 200 and ngx.status ~= 101 then
+    return refuse("upstream_unreachable", { ["Connection"] = "close" })
+  end
   local standing = kong.ctx.plugin.standing
   if not standing then
     return

@@ -422,4 +422,13 @@ check("more headers than Kong can show are refused", function()
   refused(call("open", lines), 431, "too_many_headers")
 end)
 
+check("an interim answer of an upstream is none, and ends the connection", function()
+  for _, status in ipairs({ 100, 102, 103, 199 }) do
+    local seen = call("open", {}, nil, { status = status })
+    equal(seen.status, 502)
+    equal(seen.headers["Connection"], "close")
+  end
+  passed(call("open", {}, nil, { status = 101 }))
+end)
+
 strict.done()

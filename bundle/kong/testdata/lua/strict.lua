@@ -199,6 +199,7 @@ function strict.request(options)
   rawset(_G, "ngx", only("ngx", {
     crc32_long = crc32,
     now = function() return options.now or 1000 end,
+    status = options.status or 200, -- of the upstream's answer
     shared = options.shared or {},
     ctx = options.ctx or { cached_request_headers = header_table(lines) },
   }))
