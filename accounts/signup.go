@@ -206,7 +206,7 @@ func (s *Service) newAccount(tx *models.Tx, account models.Account, with admissi
 
 // ChangePassword sets the account's password and signs it out everywhere else.
 // The old one is asked for where there is one.
-func (s *Service) ChangePassword(ctx context.Context, p access.Principal, old, password string) error {
+func (s *Service) ChangePassword(ctx context.Context, p access.Principal, old, password string, revokeTokens bool) error {
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return err
 	}
@@ -250,6 +250,11 @@ func (s *Service) ChangePassword(ctx context.Context, p access.Principal, old, p
 		}
 		if _, err := tx.DeleteTokensExcept(kindSession, p.Account, p.Token); err != nil {
 			return err
+		}
+		if revokeTokens {
+			if err := tx.DeleteAccessTokensOf(p.Account); err != nil {
+				return err
+			}
 		}
 		before := now
 		now.PasswordHash = encoded

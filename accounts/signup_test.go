@@ -166,9 +166,9 @@ func TestChangingThePassword(t *testing.T) {
 		o := newOffice(t, db)
 		elsewhere := mustSignIn(t, o.s, "ana@example.com")
 		const next = "another four words"
-		wants(t, "a wrong old one", o.s.ChangePassword(t.Context(), o.ana, "wrong", next), "wrong_password")
-		wants(t, "too short", o.s.ChangePassword(t.Context(), o.ana, password, "short"), "invalid_password")
-		if err := o.s.ChangePassword(t.Context(), o.ana, password, next); err != nil {
+		wants(t, "a wrong old one", o.s.ChangePassword(t.Context(), o.ana, "wrong", next, false), "wrong_password")
+		wants(t, "too short", o.s.ChangePassword(t.Context(), o.ana, password, "short", false), "invalid_password")
+		if err := o.s.ChangePassword(t.Context(), o.ana, password, next, false); err != nil {
 			t.Fatal(err)
 		}
 		if p, err := o.s.BySession(t.Context(), elsewhere); err != nil || !p.Anonymous() {
@@ -183,7 +183,7 @@ func TestChangingThePassword(t *testing.T) {
 			t.Error(err)
 		}
 		for range 12 {
-			err = o.s.ChangePassword(t.Context(), o.ana, "guess", next)
+			err = o.s.ChangePassword(t.Context(), o.ana, "guess", next, false)
 		}
 		wants(t, "guessing", err, "too_many_attempts")
 	})

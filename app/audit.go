@@ -39,6 +39,19 @@ func SetOperator(ctx context.Context, c config.Config, email string, operator bo
 	})
 }
 
+// WelcomeCode makes a new one-time code that makes the first account, and ends those
+// that were made before.
+func WelcomeCode(ctx context.Context, c config.Config) (code string, err error) {
+	err = onDatabase(ctx, c, func(db *models.DB) (err error) {
+		code, err = (&accounts.Service{DB: db}).FirstLink(ctx)
+		if err == nil && code == "" {
+			err = errors.New("this installation has an account already: sign in with it, or ask one of its owners for an invitation")
+		}
+		return err
+	})
+	return code, err
+}
+
 // onDatabase opens a database that a server has made, and may be running on.
 func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) error) error {
 	if c.DatabaseURL == "" {

@@ -21,7 +21,7 @@ func (s *Server) passwordForm(v *visit) (account.Password, error) {
 }
 
 func (s *Server) savePassword(v *visit) (answer, error) {
-	err := s.Accounts.ChangePassword(v.ctx(), v.who, v.posted("old_password"), v.posted("password"))
+	err := s.Accounts.ChangePassword(v.ctx(), v.who, v.posted("old_password"), v.posted("password"), v.posted("revoke_tokens") == "true")
 	if err == nil {
 		if err := s.rotateSession(v); err != nil {
 			return answer{}, err
@@ -32,6 +32,7 @@ func (s *Server) savePassword(v *visit) (answer, error) {
 	if failed != nil {
 		return answer{}, failed
 	}
+	m.RevokeTokens = v.posted("revoke_tokens") == "true"
 	wrong, ok := mistakesIn(err)
 	if ok {
 		m.OldError, m.NewError = wrong.take("/old_password"), wrong.take("/password")

@@ -28,7 +28,11 @@ func (s *Server) signInForm(v *visit, next string) (signin.SignIn, error) {
 	if ticketIn(next).Claim != "" {
 		m.Intro = "To claim what was made without signing in, use the account it shall belong to."
 	}
-	var err error
+	begun, err := s.Accounts.Begun(v.ctx())
+	if err != nil {
+		return m, err
+	}
+	m.Fresh = !begun
 	m.SignUpURL, err = s.signUpURL(v, next)
 	return m, err
 }

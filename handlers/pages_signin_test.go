@@ -183,3 +183,38 @@ func TestWritesFromOtherSitesAreRefused(t *testing.T) {
 		s.follow(s.ask(http.MethodPost, "/projects/new", form, []string{"Sec-Fetch-Site", "", "Origin", s.url})).is(200, "planted is up")
 	})
 }
+
+// A fresh installation says where its first link is.
+func TestSignIn_withoutAccounts(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newSite(t, db)
+		s.get("/signin").is(200, "Sign in").says("main", "postern serve").says("main", "postern welcome-link")
+		code, err := s.server.Accounts.FirstLink(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.post("/welcome/"+code, "email", "ana@example.com", "name", "Ana", "password", password).leadsTo("/projects")
+		s.forget()
+		if page := s.get("/signin").is(200, "Sign in"); strings.Contains(page.raw, "welcome-link") {
+			t.Error("an installation with an account speaks of the first link")
+		}
+	})
+}
+
+// Who changes the password because it may be known can end the access tokens too.
+func TestSavePassword_revokeTokens(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newOwner(t, db)
+		s.get("/account").is(200, "Your account").says("form", "Revoke my access tokens too")
+		token := clean(s.makes("/settings/tokens", "name", "ci", "scopes", "read").Find("#new-token").Text())
+		works := func() int { return call(t, s.server.Handler(), "GET", "/api/v1/whoami", token, "").status }
+		s.post("/account/password", "old_password", password, "password", "another four words").leadsTo("/account")
+		if got := works(); got != 200 {
+			t.Errorf("the token answers %d though nothing was asked of it", got)
+		}
+		s.post("/account/password", "old_password", "another four words", "password", password, "revoke_tokens", "true").leadsTo("/account")
+		if got := works(); got != 401 {
+			t.Errorf("the token answers %d after it was revoked", got)
+		}
+	})
+}

@@ -79,6 +79,11 @@ func (t *Tx) DeleteAccessToken(id string) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
+// DeleteAccessTokensOf removes every access token of an account.
+func (t *Tx) DeleteAccessTokensOf(account string) error {
+	return t.db.Where("account_id = ?", account).Delete(&AccessToken{}).Error
+}
+
 // TokensOfTeam lists a team's tokens of one kind that have not expired at now.
 func (t *Tx) TokensOfTeam(kind, teamID string, now time.Time) ([]Token, error) {
 	var list []Token

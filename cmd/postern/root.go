@@ -75,7 +75,7 @@ func newRoot(t terminal) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newServe(t), newMigrate(t), newDemo(t), newEcho(t), newCreate(t), newProjects(t), newKeys(t), newKeyTypes(t), newTenants(t), newProducts(t), newAppClients(t), newProviders(t),
 		newLogin(t), newLogout(t), newWhoami(t), newClaim(t), newTokens(t), newTeams(t), newMembers(t), newInvitations(t), newUsage(t), newRequests(t), newWebhooks(t), newUsers(t), newGroups(t),
-		newAudit(t), newTakedown(t), newOperators(t), newExport(t), newVerify(t), newVersion(t))
+		newAudit(t), newTakedown(t), newOperators(t), newWelcomeLink(t), newExport(t), newVerify(t), newVersion(t))
 	return root
 }
 

@@ -26,6 +26,7 @@ type Password struct {
 	Page              ui.Page
 	Has               bool // whether there is one already
 	MinPasswordLength int  // characters
+	RevokeTokens      bool // what the box holds
 	OldError          string
 	NewError          string
 	Error             string

@@ -17,6 +17,7 @@ import (
 type SignIn struct {
 	Page      ui.Page
 	Intro     string // why one is here, "" for the usual
+	Fresh     bool   // the installation has no account yet
 	Email     ui.Value
 	Password  string // what is wrong with the password; never the password itself
 	Next      string // path to go on to, "" for the projects list

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/app"
+)
+
+// newWelcomeLink works on the database itself: whoever can read it may make the
+// first account.
+func newWelcomeLink(t terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "welcome-link",
+		Short: "Print a new one-time link that makes the first account",
+		Long: `Print a new one-time link that makes the first account of an installation. It
+works on the server's database, also while the server runs. Links that were
+printed before stop working. Once there is an account, there are no more links.`,
+		Args: exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			settings, err := namedDatabase(t, c)
+			if err != nil {
+				return err
+			}
+			public := cmp.Or(strings.TrimRight(c.Flag("public-url").Value.String(), "/"), settings.PublicURL)
+			code, err := app.WelcomeCode(c.Context(), settings)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(t.out, public+"/welcome/"+code)
+			return err
+		},
+	}
+	addDatabaseFlags(command)
+	command.Flags().String("public-url", "", "how browsers reach the server (POSTERN_PUBLIC_URL)")
+	return command
+}

@@ -1,0 +1,45 @@
+package e2e
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"testing"
+
+	"postern/app"
+)
+
+// A new link can be had while the server runs, as long as there is no account.
+func TestWelcomeCode(t *testing.T) {
+	server := start(t, "")
+	code, err := app.WelcomeCode(t.Context(), server.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := server.Config.PublicURL + "/welcome/"
+	for name, tt := range map[string]struct {
+		code string
+		want int
+	}{
+		"the link of the start": {path.Base(server.FirstLink), http.StatusGone},
+		"the new link":          {code, http.StatusOK},
+	} {
+		answer, err := http.Get(public + tt.code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != tt.want {
+			t.Errorf("%s: %d, want %d", name, answer.StatusCode, tt.want)
+		}
+	}
+	form := url.Values{"email": {"ana@example.com"}, "name": {"Ana"}, "password": {"four unrelated words"}}
+	answer, err := http.PostForm(public+code, form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if code, err := app.WelcomeCode(t.Context(), server.Config); err == nil {
+		t.Errorf("there is an account, and the code %q", code)
+	}
+}
