@@ -25,28 +25,32 @@ func limitFates() []bundle.Fate {
 				"round.",
 			Remedy: "gateway/README.md says how to add an authority. start.sh says which upstreams do not answer."},
 		{Reason: "accel_headers", Status: bundle.Exact, How: "nginx takes them out",
-			Note: "X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, X-Accel-Charset and X-Pad " +
-				"of an upstream's answer do not reach the caller, and have no effect on either gateway."},
+			Note: "X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, X-Accel-Charset " +
+				"and X-Pad of an upstream's answer do not reach the caller, and have no effect on either " +
+				"gateway."},
 		{Reason: "interim_answers", Status: bundle.Lossy, How: "answered 502",
-			Note: "An interim answer of an upstream (100, 102, 103), which the hosted proxy passes on or skips, " +
-				"is taken for the final one by nginx: the call is answered 502 upstream_unreachable, and its connection " +
-				"ends. At worst an upstream that sends one with each answer cannot be called.",
+			Note: "An interim answer of an upstream (100, 102, 103), which the hosted proxy passes on or " +
+				"skips, is taken for the final one by nginx: the call is answered 502 upstream_unreachable, " +
+				"and its connection ends. At worst an upstream that sends one with each answer cannot be " +
+				"called.",
 			Remedy: "Turn off early hints (103) and 100 Continue at the upstream."},
 		{Reason: "unasked_switch", Status: bundle.Approximate, How: "nginx passes it on",
-			Note: "An upstream's 101 to a request that asked for no WebSocket is answered 502 by the hosted proxy. Kong " +
-				"passes it on: at worst the caller waits on its connection for an answer that does not come.",
+			Note: "An upstream's 101 to a request that asked for no WebSocket is answered 502 by the hosted " +
+				"proxy. Kong passes it on: at worst the caller waits on its connection for an answer that " +
+				"does not come.",
 			Remedy: "Have the upstream answer 101 only to requests with the Upgrade that it switches to."},
 		{Reason: "malformed_answers", Status: bundle.Approximate, How: "nginx's own checks",
-			Note: "Answers that are no proper HTTP/1.x are answered 502 by each gateway, by its own checks. Kong passes " +
-				"some of them on: what does not begin with a status line of HTTP/1.x reaches the caller as it is, a " +
-				"line without a colon is skipped, control characters in values stay, and chunks of HTTP/1.0 are read " +
-				"as such. The hosted proxy takes an answer with both a Content-Length and chunks, or with the same " +
-				"Content-Length twice, which Kong answers 502, and passes on what comes before a malformed chunk, of " +
-				"which Kong may pass on nothing.",
+			Note: "Answers that are no proper HTTP/1.x are answered 502 by each gateway, by its own checks. " +
+				"Kong passes some of them on: what does not begin with a status line of HTTP/1.x reaches the " +
+				"caller as it is, a line without a colon is skipped, control characters in values stay, and " +
+				"chunks of HTTP/1.0 are read as such. The hosted proxy takes an answer with both a " +
+				"Content-Length and chunks, or with the same Content-Length twice, which Kong answers 502, " +
+				"and passes on what comes before a malformed chunk, of which Kong may pass on nothing.",
 			Remedy: "Mend the upstream; start.sh says which upstreams do not answer."},
 		{Reason: "repeated_fields", Status: bundle.Approximate, How: "nginx keeps the first",
-			Note: "Of two lines of Date, ETag, Expires, Last-Modified, Location, Refresh or Server in one answer Kong " +
-				"passes on the first; the hosted proxy passes on both. Of two lines of Content-Type both keep the first."},
+			Note: "Of two lines of Date, ETag, Expires, Last-Modified, Location, Refresh or Server in one " +
+				"answer Kong passes on the first; the hosted proxy passes on both. Of two lines of " +
+				"Content-Type both keep the first."},
 		{Reason: "bodiless_answers", Status: bundle.Approximate, How: "nginx passes their fields on",
 			Note: "The Content-Length of a 204 or 304 and the Content-Type of a 304 reach callers of Kong, and are " +
 				"removed by the hosted proxy. Neither sends a body with them."},
@@ -54,21 +58,23 @@ func limitFates() []bundle.Fate {
 			Note: "The field Proxy-Connection of an answer, which means nothing behind a gateway, reaches callers of " +
 				"Kong, and is removed by the hosted proxy."},
 		{Reason: "control_cookies", Status: bundle.Approximate, How: "all cookies pass",
-			Note: "Cookies named postern, or postern- with more behind it, belong to the dashboard, and the hosted proxy " +
-				"removes them from requests and answers. On Kong there is no dashboard and they pass: at worst an " +
-				"upstream sees one that a browser still holds for the same host name.",
+			Note: "Cookies named postern, or postern- with more behind it, belong to the dashboard, and the " +
+				"hosted proxy removes them from requests and answers. On Kong there is no dashboard and they " +
+				"pass: at worst an upstream sees one that a browser still holds for the same host name.",
 			Remedy: "Run the gateway under a host name that no dashboard was ever served from."},
 		{Reason: "refused_requests", Status: bundle.Approximate, How: "nginx's own checks",
-			Note: "Requests that are no proper HTTP, or too large, are refused by each gateway in its own way, by Kong " +
-				"with a page of its own. Kong takes heads of up to 73 KB in lines of up to 36 KB, and the hosted proxy " +
-				"36 KB together; of 1,000 header lines Kong answers 431, of more 400, where the hosted proxy takes " +
-				"them. Kong takes some malformed requests that the hosted proxy refuses with 400, such as a raw # in a " +
-				"path: at worst one of them reaches the upstream, in the form in which nginx reads it."},
+			Note: "Requests that are no proper HTTP, or too large, are refused by each gateway in its own way, " +
+				"by Kong with a page of its own. Kong takes heads of up to 73 KB in lines of up to 36 KB, " +
+				"and the hosted proxy 36 KB together; of 1,000 header lines Kong answers 431, of more 400, " +
+				"where the hosted proxy takes them. Kong takes some malformed requests that the hosted proxy " +
+				"refuses with 400, such as a raw # in a path: at worst one of them reaches the upstream, in " +
+				"the form in which nginx reads it."},
 		{Reason: "invalid_utf8", Status: bundle.Lossy, How: "not routed",
 			Note: "Paths that are no UTF-8 once they are decoded, such as /%ff, are answered 404."},
 		{Reason: "body_framing", Status: bundle.Approximate, How: "nginx's choice",
-			Note: "A short chunked body may reach the upstream with a Content-Length instead, and an answer that names " +
-				"Content-Length in its Connection field may reach the caller in chunks; the bytes are the same."},
+			Note: "A short chunked body may reach the upstream with a Content-Length instead, and an answer " +
+				"that names Content-Length in its Connection field may reach the caller in chunks; the bytes " +
+				"are the same."},
 		{Reason: "header_names", Status: bundle.Exact, How: "nginx drops them",
 			Note: "Request headers whose names have other characters than letters, digits, - and _ reach the " +
 				"upstream of neither gateway."},

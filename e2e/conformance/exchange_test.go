@@ -56,8 +56,10 @@ func (c Case) patience() time.Duration {
 	if len(c.Differs) > 0 {
 		return 4 * time.Second
 	}
-	return 20 * time.Second
+	return patience
 }
+
+const patience = 20 * time.Second
 
 // send carries out a case and says what reached the upstream.
 func (p *peer) send(c Case) outcome {

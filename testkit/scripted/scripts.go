@@ -44,7 +44,8 @@ func Scripts() []Script {
 	for _, group := range []func() []Script{
 		Interims, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies, Fields,
 		HopFields, Statuses,
-		RepeatedFields, NamedLengths, ProxyConnections, DescribedAbsences, Framings, Trailers, UnannouncedTrailers, Surpluses, Truncations,
+		RepeatedFields, NamedLengths, ProxyConnections, DescribedAbsences, Framings, Trailers, UnannouncedTrailers,
+		Surpluses, Truncations,
 		BadChunks, BadLengths,
 		AmbiguousLengths, BadFields, OddFields, OddStatusLines, Timings, Absences,
 	} {
