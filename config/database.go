@@ -28,8 +28,8 @@ const minDatabaseTimeout = 100 * time.Millisecond
 func databaseSettings() []setting {
 	return []setting{
 		{
-			"database-max-connections", "27", "most connections of one process to PostgreSQL, of which 7 are kept for " +
-				"the change feed, exports and notices",
+			"database-max-connections", "27",
+			"most connections of one process to PostgreSQL, of which 7 are kept for the change feed, exports and notices",
 			assignDatabaseConns,
 		},
 		{
@@ -45,8 +45,9 @@ func databaseSettings() []setting {
 			databaseTimeout(func(d *Database) *time.Duration { return &d.LockTimeout }),
 		},
 		{
-			"database-idle-timeout", "2s", "how long PostgreSQL waits for the next statement of a transaction before it " +
-				"ends the transaction; less than --database-lock-timeout, so that a frozen replica holds up no other",
+			"database-idle-timeout", "2s",
+			"how long PostgreSQL waits for the next statement of a transaction before it ends the transaction; less " +
+				"than --database-lock-timeout, so that a frozen replica holds up no other",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.IdleTimeout }),
 		},
 		{
@@ -60,8 +61,9 @@ func databaseSettings() []setting {
 			databaseTimeout(func(d *Database) *time.Duration { return &d.BulkTimeout }),
 		},
 		{
-			"database-network-timeout", "10s", "how long data sent to or from PostgreSQL may stay unacknowledged before " +
-				"the connection is given up (TCP user timeout, and the basis of keep-alive probes)",
+			"database-network-timeout", "10s",
+			"how long data sent to or from PostgreSQL may stay unacknowledged before the connection is given up " +
+				"(TCP user timeout, and the basis of keep-alive probes)",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.NetworkTimeout }),
 		},
 	}

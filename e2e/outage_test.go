@@ -88,8 +88,9 @@ func TestARevocationIsSeenOverDeadConnections(t *testing.T) {
 	began := time.Now()
 	waitForStatus(t, address, key.Key, http.StatusUnauthorized, giveUpAfter)
 	t.Logf("seen after %s", time.Since(began))
+	there := connect(t, b.URL, proxy.WorkspaceKey)
 	if !eventually(giveUpAfter, func() bool {
-		_, err := connect(t, b.URL, proxy.WorkspaceKey).CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "late"})
+		_, err := there.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "late"})
 		return err == nil
 	}) {
 		t.Error("no key can be created where the connections had died")

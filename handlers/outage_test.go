@@ -28,9 +28,15 @@ func TestADatabaseOutageIsUnavailable(t *testing.T) {
 		signedIn                         bool
 	}{
 		{name: "api", method: http.MethodGet, path: "/api/v1/projects", accept: "application/json", signedIn: true},
-		{name: "anonymous proxy", method: http.MethodPost, path: "/proxy", accept: "application/json", body: asTarget("http://127.0.0.1:9")},
+		{
+			name: "anonymous proxy", method: http.MethodPost, path: "/proxy", accept: "application/json",
+			body: asTarget("http://127.0.0.1:9"),
+		},
 		{name: "page", method: http.MethodGet, path: "/welcome/abc", accept: "text/html"},
-		{name: "issuer", method: http.MethodGet, path: "/oauth/app_1/.well-known/openid-configuration", accept: "application/json"},
+		{
+			name: "issuer", method: http.MethodGet, path: "/oauth/app_1/.well-known/openid-configuration",
+			accept: "application/json",
+		},
 	}
 	for kind, begin := range trouble {
 		t.Run("a database that "+kind, func(t *testing.T) {
@@ -79,7 +85,8 @@ func TestADatabaseOutageIsLoggedOnceASecond(t *testing.T) {
 	began := time.Now()
 	const requests = 200
 	for range requests {
-		if got := call(t, handler, http.MethodGet, "/api/v1/projects", key, ""); got.status != http.StatusServiceUnavailable {
+		got := call(t, handler, http.MethodGet, "/api/v1/projects", key, "")
+		if got.status != http.StatusServiceUnavailable {
 			t.Fatalf("%d %v", got.status, got.body)
 		}
 	}

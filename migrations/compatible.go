@@ -22,11 +22,11 @@ type UnknownSchemaError struct {
 
 func (e *UnknownSchemaError) Error() string {
 	if e.Needs == 0 {
-		return fmt.Sprintf("the database has schema %d, which this postern does not know (it has %d): use the postern that "+
-			"brought it there, or restore a backup from before", e.Schema, e.Known)
+		return fmt.Sprintf("the database has schema %d, which this postern does not know (it has %d): "+
+			"use the postern that brought it there, or restore a backup from before", e.Schema, e.Known)
 	}
-	return fmt.Sprintf("the database has schema %d, which needs a postern that knows schema %d, and this one knows %d: "+
-		"use the newer postern here as well", e.Schema, e.Needs, e.Known)
+	return fmt.Sprintf("the database has schema %d, which needs a postern that knows schema %d, "+
+		"and this one knows %d: use the newer postern here as well", e.Schema, e.Needs, e.Known)
 }
 
 // Check returns an UnknownSchemaError where the database has a schema that this
@@ -57,8 +57,8 @@ func schemaOf(ctx context.Context, db *sql.DB, dialect Dialect) (s schema, err e
 	if there, err := hasTable(ctx, db, dialect, "goose_db_version"); err != nil || !there {
 		return s, err
 	}
-	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&s.applied)
-	if err != nil {
+	const newestStep = "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied"
+	if err := db.QueryRowContext(ctx, newestStep).Scan(&s.applied); err != nil {
 		return s, err
 	}
 	if there, err := hasTable(ctx, db, dialect, "schema_compatibility"); err != nil || !there {
@@ -90,9 +90,9 @@ func announce(ctx context.Context, db *sql.DB, dialect Dialect, known int64) err
 
 // settle says after the steps which programs can use the schema.
 func settle(ctx context.Context, db *sql.DB, known int64) error {
-	_, err := db.ExecContext(ctx, "UPDATE schema_compatibility SET version = $1, oldest = $2 WHERE version <= $1 AND (version, oldest) <> ($1, $2)",
-		known, oldestProgram)
-	if err != nil {
+	const statement = `UPDATE schema_compatibility SET version = $1, oldest = $2
+		WHERE version <= $1 AND (version, oldest) <> ($1, $2)`
+	if _, err := db.ExecContext(ctx, statement, known, oldestProgram); err != nil {
 		return fmt.Errorf("migrations: say which programs can use the schema: %w", err)
 	}
 	return nil

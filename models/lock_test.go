@@ -90,7 +90,8 @@ func TestWrite(t *testing.T) {
 		}
 	})
 	t.Run("the same row is written once the server has ended a frozen transaction", func(t *testing.T) {
-		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.DeleteTeam("team_contended") }); err != nil {
+		remove := func(tx *models.Tx) error { return tx.DeleteTeam("team_contended") } // of the first process
+		if err := db.Write(t.Context(), remove); err != nil {
 			t.Fatal(err)
 		}
 		resume := freeze(t, database, 2*time.Second)

@@ -150,12 +150,30 @@ func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, e
 		steps = d.server.pool(d.server.migrationLimits(), 2)
 		defer func() { err = errors.Join(err, steps.Close()) }()
 	}
-	ours, rivers, err = migrations.Up(ctx, steps, d.dialect, log)
-	if err != nil {
-		return ours, rivers, err
+	for attempt := 1; ; attempt++ {
+		done, jobs, err := migrations.Up(ctx, steps, d.dialect, log)
+		ours, rivers = ours+done, rivers+jobs
+		switch {
+		case err == nil:
+			return ours, rivers, d.adoptAudit(ctx)
+		case attempt == migrateAttempts || !worthRepeating(err):
+			return ours, rivers, err
+		}
+		log.Warn("a step of the schema waits for a lock", "error", err)
+		select {
+		case <-ctx.Done():
+			return ours, rivers, ctx.Err()
+		case <-time.After(migratePause):
+		}
 	}
-	return ours, rivers, d.adoptAudit(ctx)
 }
+
+// Migrations that meet a lock try again for about two minutes. In between they let
+// those through who waited behind them.
+const (
+	migrateAttempts = 30
+	migratePause    = time.Second
+)
 
 // CheckSchema returns a migrations.UnknownSchemaError where the schema is one that
 // this program must not use.

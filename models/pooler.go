@@ -11,8 +11,9 @@ import (
 // ErrTransactionPooling means that the address leads to a connection pooler which
 // gives each transaction another session. Settings of the session, LISTEN and the
 // lock that migrations take would go to sessions of other clients there.
-var ErrTransactionPooling = errors.New("the database address leads to a connection pooler in transaction mode (such as pgbouncer " +
-	"with pool_mode = transaction), which Postern cannot use: set pool_mode = session, or connect to PostgreSQL itself")
+var ErrTransactionPooling = errors.New("the database address leads to a connection pooler in transaction mode " +
+	"(such as pgbouncer with pool_mode = transaction), which Postern cannot use: set pool_mode = session, " +
+	"or connect to PostgreSQL itself")
 
 // poolerRounds is how often both connections are asked. Other clients of a pooler
 // could take the sessions in between in just the order that hides it.

@@ -116,8 +116,13 @@ func newServer(databaseURL string, deadlines Deadlines) (*server, error) {
 func (s *server) connector(l limits) *pgx.ConnConfig {
 	config := s.config.Copy()
 	dialer := &net.Dialer{
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: s.deadlines.Network / 2, Interval: s.deadlines.Network / 4, Count: 2},
-		Control:         userTimeout(s.deadlines.Network),
+		KeepAliveConfig: net.KeepAliveConfig{
+			Enable:   true,
+			Idle:     s.deadlines.Network / 2,
+			Interval: s.deadlines.Network / 4,
+			Count:    2,
+		},
+		Control: userTimeout(s.deadlines.Network),
 	}
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dialer.DialContext(ctx, network, address)
@@ -217,9 +222,10 @@ func (s *server) bulkLimits() limits {
 	return limits{statement: d.Bulk, lock: d.Lock, idle: bulkSilence, silence: bulkSilence}
 }
 
-// migrationLimits let a step take as long as it takes. It waits longer for a lock
-// than a request does: a running replica lets go of all within seconds.
-func (s *server) migrationLimits() limits { return limits{lock: time.Minute} }
+// migrationLimits let a step take as long as it takes, but not wait for a lock for
+// long: while a change of a table waits for an export that reads it, everything
+// else waits behind the change. Migrate tries again.
+func (s *server) migrationLimits() limits { return limits{lock: s.deadlines.Lock} }
 
 // hideURL keeps the password of a connection string out of error texts; the
 // driver repeats the string when it cannot parse it.

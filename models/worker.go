@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"gorm.io/gorm"
-
 	"postern/migrations"
 )
 
@@ -37,7 +35,8 @@ func (t *Tx) WorkerAlive(id string) error {
 	if err != nil {
 		return err
 	}
-	err = t.db.Exec("INSERT INTO workers (id, seen_at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at", id, now).Error
+	err = t.db.Exec(`INSERT INTO workers (id, seen_at) VALUES (?, ?)
+		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, id, now).Error
 	if err != nil {
 		return fmt.Errorf("models: note that a worker is alive: %w", err)
 	}
@@ -53,6 +52,19 @@ func (t *Tx) DeleteOtherWorkers(id string) error {
 	return t.db.Where("id <> ?", id).Delete(&Worker{}).Error
 }
 
+// A job's holder is the last in its list of attempts. One that was rescued runs at
+// least once more.
+const (
+	rescueOnPostgres = `UPDATE river_job
+		SET state = 'available', scheduled_at = now(), max_attempts = greatest(max_attempts, attempt + 1)
+		WHERE state = 'running' AND substr(attempted_by[array_upper(attempted_by, 1)], 1, ?) = ?
+		AND attempted_by[array_upper(attempted_by, 1)] NOT IN (SELECT id FROM workers WHERE seen_at > ?)`
+	rescueOnSQLite = `UPDATE river_job
+		SET state = 'available', scheduled_at = datetime('now', 'subsec'), max_attempts = max(max_attempts, attempt + 1)
+		WHERE state = 'running' AND substr(json_extract(attempted_by, '$[#-1]'), 1, ?) = ?
+		AND json_extract(attempted_by, '$[#-1]') NOT IN (SELECT id FROM workers WHERE seen_at > ?)`
+)
+
 // RescueJobs makes the jobs available again that a worker held which was not seen
 // for the time given, and returns how many there were. What it was doing may have
 // been done in part: every job can run twice.
@@ -61,15 +73,11 @@ func (t *Tx) RescueJobs(deadAfter time.Duration) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	holder, most := "attempted_by[array_upper(attempted_by, 1)]", "greatest"
-	at := gorm.Expr("now()")
+	statement := rescueOnPostgres
 	if t.dialect == migrations.SQLite {
-		holder, most = "json_extract(attempted_by, '$[#-1]')", "max"
-		at = gorm.Expr("datetime('now', 'subsec')")
+		statement = rescueOnSQLite
 	}
-	res := t.db.Exec("UPDATE river_job SET state = 'available', scheduled_at = ?, max_attempts = "+most+"(max_attempts, attempt + 1) "+
-		"WHERE state = 'running' AND substr("+holder+", 1, ?) = ? AND "+holder+" NOT IN (SELECT id FROM workers WHERE seen_at > ?)",
-		at, len(workerPrefix)+1, workerPrefix+"_", now.Add(-deadAfter))
+	res := t.db.Exec(statement, len(workerPrefix)+1, workerPrefix+"_", now.Add(-deadAfter))
 	if res.Error != nil {
 		return 0, fmt.Errorf("models: rescue jobs: %w", res.Error)
 	}

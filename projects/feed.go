@@ -115,7 +115,7 @@ func (f *Feed) catchUp(ctx context.Context) (changed bool, err error) {
 		more := len(revisions) == batch
 		if f.last.ID > 0 {
 			if len(revisions) == 0 || !revisions[0].Same(f.last) {
-				f.Log.Error("the database is not as it was: it was restored to an earlier point, or replaced; reading everything again",
+				f.Log.Error("the database was restored to an earlier point, or replaced; reading everything again",
 					"position", f.last.ID)
 				return true, f.load(ctx)
 			}

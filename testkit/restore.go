@@ -20,7 +20,11 @@ func SavePostgres(t testing.TB, databaseURL string) Saved {
 	if err != nil {
 		t.Fatal("the address is no URL")
 	}
-	s := Saved{server: PostgresURL(t), live: strings.TrimPrefix(u.Path, "/"), copy: "saved_" + strings.ToLower(rand.Text())}
+	s := Saved{
+		server: PostgresURL(t),
+		live:   strings.TrimPrefix(u.Path, "/"),
+		copy:   "saved_" + strings.ToLower(rand.Text()),
+	}
 	s.alone(t, func() { administer(t, s.server, "CREATE DATABASE "+s.copy+" TEMPLATE "+s.live) })
 	t.Cleanup(func() { administer(t, s.server, "DROP DATABASE IF EXISTS "+s.copy+" WITH (FORCE)") })
 	return s
@@ -39,7 +43,8 @@ func (s Saved) Restore(t testing.TB) {
 func (s Saved) alone(t testing.TB, do func()) {
 	t.Helper()
 	administer(t, s.server, "ALTER DATABASE "+s.live+" ALLOW_CONNECTIONS false")
-	administer(t, s.server, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '"+s.live+"'")
+	const cut = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = "
+	administer(t, s.server, cut+"'"+s.live+"'")
 	do()
 	administer(t, s.server, "ALTER DATABASE "+s.live+" ALLOW_CONNECTIONS true")
 }

@@ -2,7 +2,7 @@
 -- What the installation signs exports with. Exports are signed with the newest; the
 -- public parts of all of them stay published.
 CREATE TABLE export_keys (
-    id          TEXT NOT NULL PRIMARY KEY,
+    id          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     public_key  BYTEA NOT NULL,
     private_key BYTEA, -- sealed
     created_at  TIMESTAMPTZ NOT NULL

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -57,9 +58,19 @@ func Postgres(t testing.TB) string {
 	return testkit.PostgresFrom(t, template)
 }
 
+// patient are the deadlines of tests that are not about deadlines: with the race
+// detector on a busy machine, a transaction may well pause for seconds.
+var patient = models.Deadlines{
+	Connect:   time.Minute,
+	Statement: time.Minute,
+	Lock:      time.Minute,
+	Idle:      time.Minute,
+	Feed:      time.Minute,
+}
+
 func open(t testing.TB, databaseURL, file string) *models.DB {
 	t.Helper()
-	db, err := models.Open(t.Context(), databaseURL, file)
+	db, err := models.OpenWith(t.Context(), models.Options{DatabaseURL: databaseURL, SQLitePath: file, Deadlines: patient})
 	if err != nil {
 		t.Fatal(err)
 	}
