@@ -59,6 +59,11 @@ func parts(b *bundle.Build) ([]bundle.Part, error) {
 // templates are the files that are the same in each export but for their marks.
 var templates = []struct{ name, source, doc string }{
 	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua: what happens on a call.\n"},
+	{pluginFolder + "keys.lua", "plugin/keys.lua", "The part of the plugin that looks keys up.\n"},
+	{pluginFolder + "headers.lua", "plugin/headers.lua",
+		"The part of the plugin that says which headers callers may not set.\n"},
+	{pluginFolder + "paths.lua", "plugin/paths.lua",
+		"The part of the plugin that finds paths which lead out of an environment.\n"},
 	{pluginFolder + "limits.lua", "plugin/limits.lua", "The part of the plugin that counts calls.\n"},
 	{pluginFolder + "addresses.lua", "plugin/addresses.lua", "The part of the plugin that compares addresses.\n"},
 	{pluginFolder + "schema.lua", "plugin/schema.lua", "The shape of the plugin's configuration.\n"},

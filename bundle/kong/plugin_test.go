@@ -12,7 +12,12 @@ import (
 // The plugin runs in LuaJIT against a stand-in for Kong's PDK that fails on
 // every call and field it does not know.
 func TestPluginUnits(t *testing.T) {
-	for _, spec := range []string{"addresses_spec.lua", "limits_spec.lua", "handler_spec.lua", "schema_spec.lua"} {
+	specs, err := filepath.Glob("testdata/lua/*_spec.lua")
+	if err != nil || len(specs) < 7 {
+		t.Fatalf("specs %q, error %v", specs, err)
+	}
+	for _, path := range specs {
+		spec := filepath.Base(path)
 		t.Run(spec, func(t *testing.T) { runSpec(t, spec) })
 	}
 }

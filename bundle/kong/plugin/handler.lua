@@ -7,10 +7,11 @@
 -- Keys are known by their SHA-256 only; nothing here or in gateway.yaml opens
 -- anything by itself.
 
-local sha256 = require "resty.sha256"
-local to_hex = require("resty.string").to_hex
 local addresses = require "kong.plugins.postern-auth.addresses"
+local headers = require "kong.plugins.postern-auth.headers"
+local keys = require "kong.plugins.postern-auth.keys"
 local limits = require "kong.plugins.postern-auth.limits"
+local paths = require "kong.plugins.postern-auth.paths"
 
 local PosternAuth = {
   -- After cors (2000), before ip-restriction (990), acl (950) and
@@ -19,32 +20,6 @@ local PosternAuth = {
   -- are counted by key, owner, address and project at once.
   PRIORITY = 1250,
   VERSION = "1.0.0",
-}
-
--- Headers that upstreams trust because only a gateway sets them.
-local IDENTITY_HEADERS = {
-  ["x-consumer-id"] = true,
-  ["x-consumer-username"] = true,
-  ["x-consumer-custom-id"] = true,
-  ["x-consumer-groups"] = true,
-  ["x-credential-identifier"] = true,
-  ["x-credential-username"] = true,
-  ["x-anonymous-consumer"] = true,
-  ["x-authenticated-scope"] = true,
-  ["x-authenticated-userid"] = true,
-  ["x-tenant-id"] = true,
-}
-
--- Headers that Kong overwrites itself, but only when spelled with hyphens. An
--- upstream that reads CGI variables cannot tell X_Real_IP from X-Real-IP.
-local FORWARDING_HEADERS = {
-  ["x-forwarded-for"] = true,
-  ["x-forwarded-host"] = true,
-  ["x-forwarded-path"] = true,
-  ["x-forwarded-port"] = true,
-  ["x-forwarded-prefix"] = true,
-  ["x-forwarded-proto"] = true,
-  ["x-real-ip"] = true,
 }
 
 local KEY_HEADER = "x-api-key"
@@ -56,12 +31,17 @@ local ANSWERS = {
   credentials_required = { 401, "Send an API key in the X-API-Key header." },
   invalid_key = { 401, "This API key is not valid here." },
   key_frozen = { 403, "This API key is frozen." },
+  user_frozen = { 403, "This user is frozen." },
   wrong_tenant = { 403, "This API key belongs to a tenant that is not served here." },
   ip_denied = { 403, "Calls from this address are not allowed." },
   rate_limited = { 429, "Too many calls; try again after the time in Retry-After." },
   quota_exceeded = { 429, "The quota of calls is used up; try again after the time in Retry-After." },
   limits_unavailable = { 503, "Calls cannot be counted at the moment." },
   too_many_headers = { 431, "This request has too many header lines." },
+  bad_path = {
+    400,
+    "A dot segment of the path climbs above its root, or hides behind an encoded slash, a backslash or a semicolon.",
+  },
   malformed_connection = { 400, "The Connection header may not name an identity header." },
   upstream_unreachable = { 502, "The upstream could not be reached." },
 }
@@ -83,132 +63,22 @@ local function refuse(code, headers)
 end
 
 
-local function canonical(name)
-  return (name:lower():gsub("_", "-"))
-end
-
-
--- The tokens of a Connection line that name no identity header, and how many do.
-local function without_identity(line)
-  local kept, removed = {}, 0
-  for token in line:gmatch("[^%s,]+") do
-    if IDENTITY_HEADERS[canonical(token)] then
-      removed = removed + 1
-    else
-      kept[#kept + 1] = token
-    end
-  end
-  return table.concat(kept, ", "), removed
-end
-
-
 -- Kong removes, after every plugin has run, the headers that the caller's
 -- Connection header names: "Connection: X-Consumer-ID" would take the identity
--- away from a call with a valid key. It reads that header from a copy made
--- before the plugins ran, so the copy is what has to be mended; the PDK has no
--- way to it. Where there is none (another Kong), such a call is refused.
-local function protect_identity(headers)
-  local lines = headers["connection"]
-  if lines == nil then
-    return true
-  end
-  if type(lines) ~= "table" then
-    lines = { lines }
-  end
-  local mended, total = {}, 0
-  for i, line in ipairs(lines) do
-    local kept, removed = without_identity(line)
-    mended[i], total = kept, total + removed
-  end
-  if total == 0 then
+-- away from a call with a valid key. It reads that header from a copy made before
+-- the plugins ran, which the PDK gives no access to, so the copy is corrected.
+-- Where there is none (another Kong), such a call is refused.
+local function protect_identity(lines)
+  local harmless = headers.harmless_connection(lines)
+  if not harmless then
     return true
   end
   local copy = ngx.ctx.cached_request_headers
   if type(copy) ~= "table" then
     return false
   end
-  copy["connection"] = mended
+  copy["connection"] = harmless
   return true
-end
-
-
--- Removes what the caller sent under our names. Kong's own clearing knows any
--- case, but x_consumer_id is another header to it, so every spelling that came
--- is cleared under the very name it came with.
-local function remove_spoofed(headers)
-  for name in pairs(headers) do
-    local plain = canonical(name)
-    if IDENTITY_HEADERS[plain] or (FORWARDING_HEADERS[plain] and plain ~= name) then
-      kong.service.request.clear_header(name)
-    end
-  end
-end
-
-
--- The key header never reaches the upstream where keys are looked at.
-local function remove_keys(headers)
-  for name in pairs(headers) do
-    if canonical(name) == KEY_HEADER then
-      kong.service.request.clear_header(name)
-    end
-  end
-end
-
-
-local BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-local function base62_check(number)
-  local digits = {}
-  for place = 6, 1, -1 do
-    local digit = number % 62
-    digits[place] = BASE62:sub(digit + 1, digit + 1)
-    number = (number - digit) / 62
-  end
-  return table.concat(digits)
-end
-
-
--- <prefix>_<environment>_<32 base62 characters><6 of CRC-32 over all before>
-local function well_formed(key)
-  local prefix, environment, secret = key:match("^([a-z][a-z0-9]+)_([a-z][a-z0-9-]*)_([0-9A-Za-z]+)$")
-  if not prefix or #prefix > 16 or #secret ~= 38 then
-    return false
-  end
-  return base62_check(ngx.crc32_long(key:sub(1, -7))) == key:sub(-6)
-end
-
-
-local function digest(key)
-  local hash = sha256:new()
-  hash:update(key)
-  return to_hex(hash:final())
-end
-
-
--- The fields of an entry, which is one line:
---   key_01 tenant=tnt_1 type=kty_1 env=prod until=1767225600 limits=hour:9,day:99 ips=192.0.2.0/24,::1/128 frozen consumer=<uuid> owner=billing service
--- Only the id, tenant, consumer and owner are always there; the owner is last
--- and may hold blanks. nil for a line that was spoilt by hand.
-local function parse_entry(line)
-  local head, owner = line:match("^(.-) owner=(.+)$")
-  if not head then
-    return nil
-  end
-  local entry = { id = head:match("^(%S+)"), owner = owner }
-  for field in head:gmatch(" (%S+)") do
-    local name, value = field:match("^(%l+)=(.*)$")
-    entry[name or field] = value or true
-  end
-  if entry["until"] then
-    entry.valid_until = tonumber(entry["until"]) or 0
-  end
-  if entry.limits then
-    entry.limits = limits.parse(tostring(entry.limits))
-    if not entry.limits then
-      return nil
-    end
-  end
-  return entry.id and entry.tenant and entry.consumer and entry or nil
 end
 
 
@@ -218,17 +88,9 @@ end
 
 
 -- The entry of a presented key, or nil and the code of the refusal.
-local function check_key(config, environment, presented)
-  if type(presented) ~= "string" then
-    return nil, "invalid_key" -- a table: the header came more than once
-  end
-  -- nginx takes off blanks around a value, but not tabs (RFC 9110, 5.6.3).
-  presented = presented:match("^[ \t]*(.-)[ \t]*$")
-  if not well_formed(presented) then
-    return nil, "invalid_key"
-  end
-  local line = config.keys and config.keys[digest(presented)]
-  local entry = line and parse_entry(line)
+local function check_key(state, environment, presented)
+  -- A table stands for a header that came more than once.
+  local entry = type(presented) == "string" and keys.find(state.keys, presented)
   if not entry then
     return nil, "invalid_key"
   end
@@ -241,65 +103,16 @@ local function check_key(config, environment, presented)
   if entry.frozen then
     return nil, "key_frozen"
   end
-  if not (config.tenants and config.tenants[entry.tenant]) then
+  if not entry.served then
     return nil, "wrong_tenant"
+  end
+  if entry.user_frozen then
+    return nil, "user_frozen"
   end
   if entry.ips and not addresses.listed(tostring(entry.ips), caller()) then
     return nil, "ip_denied"
   end
   return entry
-end
-
-
--- What the key may do, joined by blanks; "" for nothing.
-local function scopes_of(config, entry)
-  if entry.scopes then
-    return (entry.scopes:gsub(",", " "))
-  end
-  local key_type = config.key_types and config.key_types[entry.type]
-  return key_type and table.concat(key_type.scopes, " ") or ""
-end
-
-
--- Counts a call of an entry of keys, of the fallback, or of nobody. Gives the
--- headers of its answer and, where a limit is reached, the code of the refusal.
-local function count(config, whose)
-  local all = config.limits or {}
-  local is_key = whose and whose.id
-  return limits.count(
-    { key = is_key and limits.of_key(config, whose), owner = all.owner, ip = all.ip, project = all.project },
-    { key = is_key, owner = whose and whose.owner, ip = all.ip and addresses.canonical(kong.client.get_forwarded_ip()), project = "" }
-  )
-end
-
-
-local function set_consumer(consumer_id, owner)
-  kong.service.request.set_header("X-Consumer-ID", consumer_id)
-  kong.service.request.set_header("X-Consumer-Username", owner)
-  kong.service.request.set_header("X-Consumer-Custom-ID", owner)
-end
-
-
--- kong.client.authenticate tells the other plugins whose call it is; the
--- headers for the upstream it leaves to us.
-local function let_through_as_key(config, entry)
-  kong.client.authenticate(
-    { id = entry.consumer, username = entry.owner, custom_id = entry.owner },
-    { id = entry.id, consumer = { id = entry.consumer } }
-  )
-  local scopes = scopes_of(config, entry)
-  set_consumer(entry.consumer, entry.owner)
-  kong.service.request.set_header("X-Credential-Identifier", entry.id)
-  if scopes ~= "" then
-    kong.service.request.set_header("X-Authenticated-Scope", scopes)
-  end
-  kong.service.request.set_header("X-Tenant-ID", entry.tenant)
-end
-
-
-local function let_through_as_fallback(owner)
-  kong.client.authenticate({ id = owner.consumer, username = owner.owner, custom_id = owner.owner }, nil)
-  set_consumer(owner.consumer, owner.owner)
 end
 
 
@@ -313,61 +126,142 @@ local function allows_keys(policy)
 end
 
 
--- Whose call it is: the entry of its key, or the owner that it counts against
--- without one, or neither; and the code of the refusal, if it is refused.
-local function authenticate(config, policy, presented)
-  if not allows_keys(policy) then
-    return nil, nil, policy.mode ~= "passthrough" and "credentials_required" or nil
+local function fallback_of(settings)
+  local fallback = settings.fallback
+  return fallback and {
+    headers = {
+      ["X-Consumer-ID"] = fallback.consumer,
+      ["X-Consumer-Username"] = fallback.owner,
+      ["X-Consumer-Custom-ID"] = fallback.owner,
+    },
+    kong_consumer = { id = fallback.consumer, username = fallback.owner, custom_id = fallback.owner },
+    limited = limits.of_call(settings, { owner = fallback.owner }),
+  }
+end
+
+
+local FIELDS = { "routes", "keys", "key_types", "tenants", "limits", "fallback" }
+
+-- Takes our fields out of a configuration of Kong's. On every call Kong walks through
+-- all that is left in it (kong.vault.update), which takes longer than the rest of the
+-- call where there are thousands of keys.
+local function take(config)
+  local settings = {}
+  for _, field in ipairs(FIELDS) do
+    settings[field], config[field] = config[field], nil
   end
-  if presented ~= nil then
-    local entry, refusal = check_key(config, policy.environment, presented)
-    return entry, nil, refusal
+  return settings
+end
+
+
+-- What is worked out of each configuration, once. No state refers to the table that it
+-- is kept by, which could never be freed otherwise.
+local states = setmetatable({}, { __mode = "k" })
+
+local function state_of(config)
+  local state = states[config]
+  if not state then
+    local settings = take(config)
+    state = {
+      routes = settings.routes or {},
+      keys = keys.store(settings),
+      fallback = fallback_of(settings),
+      anonymous = { limited = limits.of_call(settings) },
+    }
+    states[config] = state
   end
-  if policy.keyless == "owner_fallback" and config.fallback then
-    return nil, config.fallback
+  return state
+end
+
+
+-- Kong calls this with its configurations of the plugin whenever they were read anew,
+-- before the first call that they apply to.
+function PosternAuth:configure(configs)
+  for _, config in ipairs(configs or {}) do
+    state_of(config)
   end
-  return nil, nil, policy.mode ~= "passthrough" and "credentials_required" or nil
+end
+
+
+-- Whose call it is: the entry of its key, the fallback owner or an anonymous
+-- caller; or nil and the code of the refusal.
+local function authenticate(state, policy, presented)
+  local takes_keys = allows_keys(policy)
+  if takes_keys and presented ~= nil then
+    return check_key(state, policy.environment, presented)
+  end
+  if takes_keys and policy.keyless == "owner_fallback" and state.fallback then
+    return state.fallback
+  end
+  if policy.mode ~= "passthrough" then
+    return nil, "credentials_required"
+  end
+  return state.anonymous
+end
+
+
+-- Removes what callers may not set. Each spelling is a header of its own to Kong, so
+-- it is removed under the very name that it came with. Reports whether there were
+-- more lines than Kong hands out.
+local function clean(received, takes_keys)
+  local lines = 0
+  for name, value in pairs(received) do
+    lines = lines + (type(value) == "table" and #value or 1)
+    local fate = headers.fate(name)
+    if fate == headers.REMOVED or (fate == headers.KEY and takes_keys) then
+      kong.service.request.clear_header(name)
+    end
+  end
+  return lines < MOST_HEADERS
+end
+
+
+local function hides_dot_segment()
+  return not paths.is_plain(kong.request.get_raw_path()) and paths.hides_dot_segment(kong.request.get_path())
+end
+
+
+-- kong.client.authenticate tells the other plugins whose call it is; the headers for
+-- the upstream it leaves to us.
+local function let_through(whose)
+  if whose.kong_consumer then
+    kong.client.authenticate(whose.kong_consumer, whose.kong_credential)
+    kong.service.request.set_headers(whose.headers)
+  end
 end
 
 
 function PosternAuth:access(config)
-  local headers = kong.request.get_headers(MOST_HEADERS)
-  local lines = 0
-  for _, value in pairs(headers) do
-    lines = lines + (type(value) == "table" and #value or 1)
-  end
-  if lines >= MOST_HEADERS then
+  local state = state_of(config)
+  local route = kong.router.get_route()
+  local policy = route and state.routes[route.id] or UNKNOWN_ROUTE
+
+  local received = kong.request.get_headers(MOST_HEADERS)
+  if not clean(received, allows_keys(policy)) then
     return refuse("too_many_headers")
   end
-  if not protect_identity(headers) then
+  if not protect_identity(received["connection"]) then
     return refuse("malformed_connection")
   end
-
-  local route = kong.router.get_route()
-  local policy = route and config.routes and config.routes[route.id] or UNKNOWN_ROUTE
-
-  remove_spoofed(headers)
-  if allows_keys(policy) then
-    remove_keys(headers) -- elsewhere credentials are the upstream's business
+  if hides_dot_segment() then
+    return refuse("bad_path")
   end
-  local entry, fallback, refusal = authenticate(config, policy, headers[KEY_HEADER])
+
+  local whose, refusal = authenticate(state, policy, received[KEY_HEADER])
   if refusal then
     return refuse(refusal)
   end
   if policy.ip and not addresses.admitted(policy.ip, caller()) then
     return refuse("ip_denied")
   end
-  local standing, over = count(config, entry or fallback)
-  if over then
-    return refuse(over, standing)
+  if whose.limited then
+    local standing, over = limits.count(whose.limited, addresses.canonical(kong.client.get_forwarded_ip()))
+    if over then
+      return refuse(over, standing)
+    end
+    ngx.ctx.postern_standing = standing
   end
-  kong.ctx.plugin.standing = standing
-
-  if entry then
-    let_through_as_key(config, entry)
-  elseif fallback then
-    let_through_as_fallback(fallback)
-  end
+  let_through(whose)
 end
 
 
@@ -379,7 +273,7 @@ function PosternAuth:header_filter()
   if ngx.status < 200 and ngx.status ~= 101 then
     return refuse("upstream_unreachable", { ["Connection"] = "close" })
   end
-  local standing = kong.ctx.plugin.standing
+  local standing = ngx.ctx.postern_standing
   if not standing then
     return
   end

@@ -56,15 +56,15 @@ end
 
 
 -- The limits of a key: its own, or those of its type, or the project's.
-function limits.of_key(config, entry)
+local function of_key(settings, entry)
   if entry.limits then
     return entry.limits
   end
-  local key_type = config.key_types and config.key_types[entry.type]
+  local key_type = settings.key_types and settings.key_types[entry.type]
   if key_type and key_type.limits and next(key_type.limits) then
     return key_type.limits
   end
-  return config.limits and config.limits.key
+  return settings.limits and settings.limits.key
 end
 
 
@@ -117,28 +117,55 @@ local function memory_of(dimension)
 end
 
 
--- The counters of a call: for each dimension that has limits, one for each window
--- that it limits. subjects says whose calls are counted in each dimension.
-local function counters_of(by_dimension, subjects, now)
-  local out, second = {}, floor(now)
+-- The counters that a call is counted by: for each dimension that has limits, one
+-- for each window that it limits. subjects says whose calls are counted in each
+-- dimension; true stands for the address of each caller. nil for no limits at all.
+function limits.plan(by_dimension, subjects)
+  local plan = {}
   for _, dimension in ipairs(DIMENSIONS) do
     local subject, of = subjects[dimension], by_dimension[dimension]
-    if subject and of then
-      local dict, forgets = memory_of(dimension)
-      for i, window in ipairs(WINDOWS) do
-        local limit = of[window]
-        if limit then
-          local number, ends = window_at(window, second)
-          out[#out + 1] = {
-            -- The subject comes last: an owner's name may hold anything.
-            key = PREFIX[dimension] .. i .. ":" .. number .. ":" .. subject,
-            dict = dict, forgets = forgets, limit = limit, window = i, reset = max(1, ceil(ends - now)), ttl = ends - now + MARGIN,
-          }
-        end
+    for i, window in ipairs(WINDOWS) do
+      local limit = subject and of and of[window]
+      if limit then
+        plan[#plan + 1] = {
+          dimension = dimension,
+          window = window,
+          place = i,
+          limit = limit,
+          prefix = PREFIX[dimension] .. i .. ":",
+          subject = subject ~= true and subject or nil,
+        }
       end
     end
   end
-  return out
+  return plan[1] and plan or nil
+end
+
+
+-- The plan for the calls of an entry of the keys, of the fallback owner, or of an
+-- anonymous caller (nil).
+function limits.of_call(settings, whose)
+  local all = settings.limits or {}
+  local key = whose and whose.id
+  return limits.plan(
+    { key = key and of_key(settings, whose), owner = all.owner, ip = all.ip, project = all.project },
+    { key = key, owner = whose and whose.owner, ip = true, project = "" }
+  )
+end
+
+
+-- Fills in the plan's counters for a call at this moment. No call is interrupted by
+-- another while it is counted, so a plan serves all of its calls.
+local function point(plan, address, now)
+  local second = floor(now)
+  for _, counter in ipairs(plan) do
+    local number, ends = window_at(counter.window, second)
+    -- The subject comes last: an owner's name may contain anything.
+    counter.key = counter.prefix .. number .. ":" .. (counter.subject or address)
+    counter.dict, counter.forgets = memory_of(counter.dimension)
+    counter.reset = max(1, ceil(ends - now))
+    counter.ttl = ends - now + MARGIN
+  end
 end
 
 
@@ -227,8 +254,8 @@ local function tighter(a, b)
   if left ~= other then
     return left < other
   end
-  if a.window ~= b.window then
-    return a.window > b.window
+  if a.place ~= b.place then
+    return a.place > b.place
   end
   return a.limit < b.limit
 end
@@ -247,49 +274,54 @@ for _, title in ipairs(TITLES) do
 end
 
 
--- The headers that tell callers where they stand, with Kong's own names, and the
--- counter that has the least left.
-local function headers_of(counters)
-  local headers, least, tightest = {}, {}, nil
+-- Of each window the counter that has the least left; and of all windows.
+local function least_of(counters)
+  local least, tightest = {}, nil
   for _, counter in ipairs(counters) do
-    local of_window = least[counter.window]
+    local of_window = least[counter.place]
     if not of_window or tighter(counter, of_window) then
-      least[counter.window] = counter
+      least[counter.place] = counter
     end
     if not tightest or tighter(counter, tightest) then
       tightest = counter
     end
   end
-  for window, counter in pairs(least) do
-    headers["X-RateLimit-Limit-" .. TITLES[window]] = number(counter.limit)
-    headers["X-RateLimit-Remaining-" .. TITLES[window]] = number(remaining(counter))
+  return least, tightest
+end
+
+
+-- The headers that tell callers where they stand, with Kong's own names, and the
+-- counter that has the least left.
+local function headers_of(counters)
+  local least, tightest = least_of(counters)
+  local headers = {
+    ["RateLimit-Limit"] = number(tightest.limit),
+    ["RateLimit-Remaining"] = number(remaining(tightest)),
+    ["RateLimit-Reset"] = number(tightest.reset),
+  }
+  for place, counter in pairs(least) do
+    headers["X-RateLimit-Limit-" .. TITLES[place]] = number(counter.limit)
+    headers["X-RateLimit-Remaining-" .. TITLES[place]] = number(remaining(counter))
   end
-  headers["RateLimit-Limit"] = number(tightest.limit)
-  headers["RateLimit-Remaining"] = number(remaining(tightest))
-  headers["RateLimit-Reset"] = number(tightest.reset)
   return headers, tightest
 end
 
 
--- Counts a call. by_dimension has the limits for key, owner, ip and project, and
--- subjects whose call it is in each of these. Gives the headers of its answer, if
--- any, and the code of the refusal, or nil.
-function limits.count(by_dimension, subjects)
+-- Counts a call from an address by a plan. Returns the headers of its answer, and
+-- the code of the refusal or nil.
+function limits.count(plan, address)
   local now = ngx.now()
-  local counters = counters_of(by_dimension, subjects, now)
-  if #counters == 0 then
-    return nil
-  end
-  local admitted = admit(counters, now)
+  point(plan, address, now)
+  local admitted = admit(plan, now)
   if admitted == nil then
     return nil, "limits_unavailable"
   end
-  local headers, tightest = headers_of(counters)
+  local headers, tightest = headers_of(plan)
   if admitted then
     return headers
   end
   headers["Retry-After"] = headers["RateLimit-Reset"]
-  return headers, tightest.window <= INDEX.hour and "rate_limited" or "quota_exceeded"
+  return headers, tightest.place <= INDEX.hour and "rate_limited" or "quota_exceeded"
 end
 
 

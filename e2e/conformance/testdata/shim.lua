@@ -14,8 +14,22 @@ end
 
 local function install()
   _G.kong = {
-    request = { get_headers = ngx.req.get_headers },
-    service = { request = { clear_header = ngx.req.clear_header, set_header = ngx.req.set_header } },
+    request = {
+      get_headers = ngx.req.get_headers,
+      get_raw_path = function() return (ngx.var.request_uri:gsub("?.*", "")) end,
+      -- Not normalized: no case that the plugin alone decides has a plain dot segment.
+      get_path = function() return (ngx.var.request_uri:gsub("?.*", "")) end,
+    },
+    service = {
+      request = {
+        clear_header = ngx.req.clear_header,
+        set_headers = function(headers)
+          for name, value in pairs(headers) do
+            ngx.req.set_header(name, value)
+          end
+        end,
+      },
+    },
     router = { get_route = function() return ngx.ctx.route end },
     client = {
       get_forwarded_ip = function() return ngx.var.remote_addr end,
@@ -23,11 +37,6 @@ local function install()
         ngx.ctx.authenticated_consumer, ngx.ctx.authenticated_credential = consumer, credential
       end,
     },
-    -- Kong keeps one for each call and plugin; there is one plugin here.
-    ctx = setmetatable({}, { __index = function()
-      ngx.ctx.of_plugin = ngx.ctx.of_plugin or {}
-      return ngx.ctx.of_plugin
-    end }),
     response = {
       set_header = function(name, value) ngx.header[name] = value end,
       clear_header = function(name) ngx.header[name] = nil end,

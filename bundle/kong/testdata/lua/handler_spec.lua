@@ -1,28 +1,11 @@
 local strict = require "strict"
 local check, equal = strict.check, strict.equal
-local sha256, hex = require "resty.sha256", require("resty.string").to_hex
+local made = require "made"
 
 strict.request({}) -- the module must load with nothing but the stand-in
 local handler = require "handler"
 
-local BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-local function key(prefix, environment, secret)
-  local body = prefix .. "_" .. environment .. "_" .. secret
-  local sum, check_digits = strict.crc32(body), ""
-  for _ = 1, 6 do
-    local digit = sum % 62
-    check_digits = BASE62:sub(digit + 1, digit + 1) .. check_digits
-    sum = (sum - digit) / 62
-  end
-  return body .. check_digits
-end
-
-local function digest(text)
-  local h = sha256:new()
-  h:update(text)
-  return hex(h:final())
-end
+local key, digest = made.key, made.digest
 
 local secret = ("s"):rep(32)
 local good = key("pst", "prod", secret)
@@ -429,6 +412,56 @@ check("an interim answer of an upstream is none, and ends the connection", funct
     equal(seen.headers["Connection"], "close")
   end
   passed(call("open", {}, nil, { status = 101 }))
+end)
+
+check("the key of a frozen user is told so, after what is wrong with the key itself", function()
+  local line = "key_1 tenant=tnt_1 env=prod user_frozen consumer=u owner=usr_1"
+  local function with(change)
+    return config({ line = change and line:gsub(change[1], change[2]) or line })
+  end
+  refused(call("guarded", { { "X-API-Key", good } }, with()), 403, "user_frozen")
+  refused(call("guarded", { { "X-API-Key", good } }, with({ "user_frozen", "user_frozen ips=192.0.2.9/32" })), 403, "user_frozen")
+  refused(call("guarded", { { "X-API-Key", good } }, with({ "user_frozen", "frozen user_frozen" })), 403, "key_frozen")
+  refused(call("guarded", { { "X-API-Key", good } }, with({ "tnt_1", "tnt_9" })), 403, "wrong_tenant")
+  refused(call("dev", { { "X-API-Key", good } }, with()), 401, "invalid_key")
+end)
+
+check("a path that hides a dot segment is refused before the key is looked at", function()
+  for _, path in ipairs({ "/1.0.0/prod/..%2fdev", "/1.0.0/prod/..;/dev", "/1.0.0/prod/%252e%252e/dev" }) do
+    refused(call("guarded", {}, nil, { path = path }), 400, "bad_path")
+    refused(call("open", {}, nil, { path = path }), 400, "bad_path")
+  end
+  passed(call("guarded", { { "X-API-Key", good } }, nil, { path = "/1.0.0/prod/a%2Fb" }))
+  passed(call("guarded", { { "X-API-Key", good } }, nil, { path = "/1.0.0/prod/%2e%2e/x", normalized = "/1.0.0/x" }))
+end)
+
+check("Kong finds nothing of ours in a configuration to walk through on each call", function()
+  local with = config()
+  with.route_id, with.__key__ = "kong's own", "kong's too"
+  handler:configure({ with })
+  for field in pairs(with) do
+    equal(field == "route_id" or field == "__key__", true, field .. " is Kong's")
+  end
+  for _ = 1, 2 do
+    passed(call("guarded", { { "X-API-Key", good } }, with))
+    handler:configure({ with })
+  end
+  refused(call("guarded", { { "X-API-Key", good } }, { keys = {}, tenants = { tnt_1 = {} }, routes = ROUTES }), 401, "invalid_key")
+  handler:configure(nil)
+end)
+
+check("a configuration that was replaced is let go", function()
+  local watched = setmetatable({}, { __mode = "k" })
+  do
+    local with = config()
+    watched[with] = true
+    passed(call("guarded", { { "X-API-Key", good } }, with))
+  end
+  strict.request({})
+  for _ = 1, 4 do
+    collectgarbage()
+  end
+  equal(next(watched), nil)
 end)
 
 strict.done()

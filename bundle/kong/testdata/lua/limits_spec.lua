@@ -9,6 +9,15 @@ local function at(now, dict)
   strict.request({ now = now, shared = { postern_limits = dict } })
 end
 
+local function count(by_dimension, subjects)
+  local plan = limits.plan(by_dimension, {
+    key = subjects.key, owner = subjects.owner, ip = subjects.ip and true, project = subjects.project,
+  })
+  if plan then
+    return limits.count(plan, subjects.ip)
+  end
+end
+
 local function headers_are(got, want)
   for name, value in pairs(want) do
     equal(got[name], value, name)
@@ -31,7 +40,7 @@ end)
 check("nothing limited, nothing counted", function()
   local dict = strict.shared(0)
   at(1000, dict)
-  local headers, refusal = limits.count({ key = {} }, { key = "key_1", project = "" })
+  local headers, refusal = count({ key = {} }, { key = "key_1", project = "" })
   equal(headers, nil)
   equal(refusal, nil)
 end)
@@ -40,14 +49,14 @@ check("a limit admits that many in its window, and as many in the next", functio
   local dict = strict.shared()
   for _, now in ipairs({ 7200, 10799.9, 10800 }) do
     at(now, dict)
-    local headers, refusal = limits.count({ project = { hour = 2 } }, { project = "" })
+    local headers, refusal = count({ project = { hour = 2 } }, { project = "" })
     equal(refusal, nil)
     headers_are(headers, {
       ["X-RateLimit-Limit-Hour"] = "2", ["X-RateLimit-Remaining-Hour"] = now == 10799.9 and "0" or "1",
       ["RateLimit-Limit"] = "2", ["RateLimit-Remaining"] = now == 10799.9 and "0" or "1", ["RateLimit-Reset"] = now == 10799.9 and "1" or "3600",
     })
     if now == 10799.9 then
-      local told, code = limits.count({ project = { hour = 2 } }, { project = "" })
+      local told, code = count({ project = { hour = 2 } }, { project = "" })
       equal(code, "rate_limited")
       equal(told["Retry-After"], "1")
       equal(told["RateLimit-Remaining"], "0")
@@ -63,7 +72,7 @@ check("windows end with the clock and the calendar", function()
   }
   for _, case in ipairs(cases) do
     at(case[1], strict.shared())
-    local headers = limits.count({ project = { [case[2]] = 5 } }, { project = "" })
+    local headers = count({ project = { [case[2]] = 5 } }, { project = "" })
     equal(headers["RateLimit-Reset"], tostring(case[3]), case[2] .. " at " .. case[1])
   end
 end)
@@ -71,7 +80,7 @@ end)
 check("a counter outlives its window, and not by much", function()
   local dict = strict.shared()
   at(LEAP, dict)
-  limits.count({ project = { second = 5, year = 5 } }, { project = "" })
+  count({ project = { second = 5, year = 5 } }, { project = "" })
   for key, one in pairs(dict.held) do
     local ends = key:match("^postern:p1:") and LEAP + 0.75 or LEAP + 26438401.75
     equal(one.ends > ends and one.ends < ends + 60, true, key)
@@ -82,8 +91,8 @@ check("the code tells a rate from a quota", function()
   for window, want in pairs({ second = "rate_limited", minute = "rate_limited", hour = "rate_limited",
     day = "quota_exceeded", month = "quota_exceeded", year = "quota_exceeded" }) do
     at(LEAP, strict.shared())
-    limits.count({ project = { [window] = 1 } }, { project = "" })
-    local _, code = limits.count({ project = { [window] = 1 } }, { project = "" })
+    count({ project = { [window] = 1 } }, { project = "" })
+    local _, code = count({ project = { [window] = 1 } }, { project = "" })
     equal(code, want, window)
   end
 end)
@@ -91,13 +100,13 @@ end)
 check("the longest of several windows that are used up decides, then the lower limit", function()
   at(LEAP, strict.shared())
   local all = { key = { hour = 1, month = 1 }, project = { month = 2 } }
-  limits.count(all, { key = "key_1", project = "" })
-  local headers, code = limits.count(all, { key = "key_1", project = "" })
+  count(all, { key = "key_1", project = "" })
+  local headers, code = count(all, { key = "key_1", project = "" })
   equal(code, "quota_exceeded")
   equal(headers["RateLimit-Limit"], "1")
   equal(headers["Retry-After"], "2")
-  limits.count(all, { key = "key_2", project = "" })
-  headers, code = limits.count(all, { key = "key_2", project = "" })
+  count(all, { key = "key_2", project = "" })
+  headers, code = count(all, { key = "key_2", project = "" })
   headers_are(headers, {
     ["X-RateLimit-Limit-Hour"] = "1", ["X-RateLimit-Remaining-Hour"] = "0",
     ["X-RateLimit-Limit-Month"] = "1", ["X-RateLimit-Remaining-Month"] = "0",
@@ -107,7 +116,7 @@ end)
 
 check("each window shows the dimension with the least left", function()
   at(LEAP, strict.shared())
-  local headers = limits.count(
+  local headers = count(
     { key = { hour = 100, day = 50 }, owner = { hour = 20 }, ip = { hour = 20, year = 1000 }, project = { day = 50, minute = 10 ^ 12 } },
     { key = "key_1", owner = "ana", ip = "192.0.2.1", project = "" })
   headers_are(headers, {
@@ -124,9 +133,9 @@ check("a refused call is counted by none", function()
   at(1000, dict)
   local all = { key = { hour = 10 }, owner = { hour = 10 }, ip = { hour = 1 }, project = { hour = 10, day = 10 } }
   local whose = { key = "key_1", owner = "ana", ip = "192.0.2.1", project = "" }
-  limits.count(all, whose)
+  count(all, whose)
   for _ = 1, 5 do
-    local headers, code = limits.count(all, whose)
+    local headers, code = count(all, whose)
     equal(code, "rate_limited")
     equal(headers["X-RateLimit-Remaining-Day"], "9")
   end
@@ -138,7 +147,7 @@ end)
 check("those without a subject are not counted there", function()
   local dict = strict.shared()
   at(1000, dict)
-  limits.count({ key = { hour = 1 }, owner = { hour = 1 }, ip = { hour = 1 }, project = { hour = 9 } }, { ip = "192.0.2.1", project = "" })
+  count({ key = { hour = 1 }, owner = { hour = 1 }, ip = { hour = 1 }, project = { hour = 9 } }, { ip = "192.0.2.1", project = "" })
   local n = 0
   for _ in pairs(dict.held) do
     n = n + 1
@@ -150,12 +159,12 @@ check("subjects are apart, whatever they are called", function()
   at(1000, strict.shared())
   local owners = { "ana", "ana ", "ana:1", "1:ana", ":", "k3:0:ana", "postern:o3:0:ana", ("x"):rep(128), "{vault://env/HOME}", "%s" }
   for _, owner in ipairs(owners) do
-    local _, code = limits.count({ owner = { hour = 1 } }, { owner = owner })
+    local _, code = count({ owner = { hour = 1 } }, { owner = owner })
     equal(code, nil, owner)
-    _, code = limits.count({ owner = { hour = 1 } }, { owner = owner })
+    _, code = count({ owner = { hour = 1 } }, { owner = owner })
     equal(code, "rate_limited", owner)
   end
-  local _, code = limits.count({ key = { hour = 1 }, ip = { hour = 1 } }, { key = "ana", ip = "ana" })
+  local _, code = count({ key = { hour = 1 }, ip = { hour = 1 } }, { key = "ana", ip = "ana" })
   equal(code, nil)
 end)
 
@@ -163,7 +172,7 @@ check("no counter makes room for another that still holds", function()
   local dict = strict.shared(2)
   at(1000, dict)
   local function call(ip)
-    return select(2, limits.count({ ip = { minute = 1 }, project = { minute = 100 } }, { ip = ip, project = "" }))
+    return select(2, count({ ip = { minute = 1 }, project = { minute = 100 } }, { ip = ip, project = "" }))
   end
   equal(call("192.0.2.1"), nil)
   equal(call("192.0.2.2"), "limits_unavailable")
@@ -181,7 +190,7 @@ end)
 
 check("without memory nobody is let in", function()
   strict.request({ now = 1000, shared = {} })
-  local headers, code = limits.count({ project = { hour = 1 } }, { project = "" })
+  local headers, code = count({ project = { hour = 1 } }, { project = "" })
   equal(headers, nil)
   equal(code, "limits_unavailable")
 end)
@@ -201,13 +210,42 @@ check("addresses have memory apart, in which the longest unseen is forgotten", f
   local own, kongs = strict.shared(), strict.shared()
   kongs.forgets = true
   strict.request({ now = 1000, shared = { postern_limits = own, kong_rate_limiting_counters = kongs } })
-  limits.count(all, whose)
+  count(all, whose)
   equal(held_by(own), "kop")
   equal(held_by(kongs), "i")
   local only = strict.shared()
   strict.request({ now = 1000, shared = { kong_rate_limiting_counters = only } })
-  limits.count(all, whose)
+  count(all, whose)
   equal(held_by(only), "ikop")
+end)
+
+check("one plan counts every address apart, and every window anew", function()
+  local dict = strict.shared()
+  local plan = limits.plan({ ip = { minute = 1 }, project = { hour = 3 } }, { ip = true, project = "" })
+  at(60, dict)
+  equal(select(2, limits.count(plan, "192.0.2.1")), nil)
+  equal(select(2, limits.count(plan, "192.0.2.1")), "rate_limited")
+  local headers, code = limits.count(plan, "192.0.2.2")
+  equal(code, nil)
+  equal(headers["X-RateLimit-Remaining-Hour"], "1")
+  at(120, dict)
+  equal(select(2, limits.count(plan, "192.0.2.1")), nil)
+  equal(select(2, limits.count(plan, "192.0.2.3")), "rate_limited")
+end)
+
+check("of_call plans for a key, an owner and an anonymous caller", function()
+  local function of(whose, by_dimension)
+    local plan, found = limits.of_call({ limits = by_dimension }, whose) or {}, {}
+    for i, counter in ipairs(plan) do
+      found[i] = counter.dimension .. "=" .. (counter.subject or "*")
+    end
+    return table.concat(found, " ")
+  end
+  local all = { key = { day = 1 }, owner = { day = 1 }, ip = { day = 1 }, project = { day = 1 } }
+  equal(of({ id = "key_1", owner = "ana" }, all), "key=key_1 owner=ana ip=* project=")
+  equal(of({ owner = "ana" }, all), "owner=ana ip=* project=")
+  equal(of(nil, all), "ip=* project=")
+  equal(limits.of_call({}, { id = "key_1", owner = "ana" }), nil)
 end)
 
 strict.done()

@@ -138,14 +138,17 @@ function strict.request(options)
       want(name, "string", "header")
       remove(name)
     end,
-    set_header = function(name, value)
-      want(name, "string", "header")
-      want(value, "string", "value of " .. name)
-      if value:find("[\r\n]") then
-        error("value of " .. name .. " breaks the line", 2)
+    set_headers = function(headers)
+      want(headers, "table", "headers")
+      for name, value in pairs(headers) do
+        want(name, "string", "header")
+        want(value, "string", "value of " .. name)
+        if value:find("[\r\n]") then
+          error("value of " .. name .. " breaks the line", 2)
+        end
+        remove(name)
+        seen.lines[#seen.lines + 1] = { name, value }
       end
-      remove(name)
-      seen.lines[#seen.lines + 1] = { name, value }
     end,
   })
 
@@ -162,6 +165,8 @@ function strict.request(options)
         end
         return header_table(some)
       end,
+      get_raw_path = function() return options.path or "/" end,
+      get_path = function() return options.normalized or options.path or "/" end,
     }),
     service = only("kong.service", { request = service_request }),
     router = only("kong.router", {
@@ -176,7 +181,6 @@ function strict.request(options)
         seen.consumer, seen.credential = consumer, credential
       end,
     }),
-    ctx = only("kong.ctx", { plugin = {} }),
     response = only("kong.response", {
       set_header = function(name, value)
         want(name, "string", "header")
@@ -211,7 +215,7 @@ function strict.request(options)
 end
 
 -- The plugin's modules by the names that Kong has for them.
-for _, part in ipairs({ "addresses", "limits" }) do
+for _, part in ipairs({ "addresses", "headers", "keys", "limits", "paths" }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 

@@ -11,6 +11,11 @@ function sha256.new()
   return setmetatable({ text = "" }, sha256)
 end
 
+function sha256:reset()
+  self.text = ""
+  return true
+end
+
 function sha256:update(text)
   self.text = self.text .. text
   return true

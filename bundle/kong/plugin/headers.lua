@@ -1,0 +1,121 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- Request headers that callers may not set, because upstreams trust them to come
+-- from the gateway. A header counts in every spelling that an upstream could take
+-- for it: one that reads CGI variables sees HTTP_X_TENANT_ID for X_Tenant_ID too.
+
+local headers = {}
+
+-- What becomes of a header. Those that are neither are forwarded.
+headers.REMOVED = "removed"
+headers.KEY = "key" -- removed where keys are checked
+
+-- Every name that begins with one of these.
+local FAMILIES = {
+  "x-consumer-", "x-credential-", "x-authenticated-", "x-tenant-", "x-anonymous-",
+}
+
+-- Kong itself overwrites these, but only in this very spelling.
+local SET_BY_KONG = {
+  ["x-forwarded-for"] = true,
+  ["x-forwarded-host"] = true,
+  ["x-forwarded-path"] = true,
+  ["x-forwarded-port"] = true,
+  ["x-forwarded-prefix"] = true,
+  ["x-forwarded-proto"] = true,
+  ["x-real-ip"] = true,
+}
+
+-- nginx frames a message by these, in this very spelling.
+local FRAMING = {
+  ["content-length"] = true,
+  ["transfer-encoding"] = true,
+}
+
+
+local function begins(text, start)
+  return text:sub(1, #start) == start
+end
+
+
+-- Whether a header says who calls; only the gateway may.
+function headers.is_identity(name)
+  local plain = name:lower():gsub("_", "-")
+  for _, family in ipairs(FAMILIES) do
+    if begins(plain, family) then
+      return true
+    end
+  end
+  return false
+end
+
+
+local function judge(name)
+  local lower = name:lower()
+  local plain = lower:gsub("_", "-")
+  if plain == "x-api-key" then
+    return headers.KEY
+  end
+  if SET_BY_KONG[plain] or FRAMING[plain] then
+    return plain ~= lower and headers.REMOVED
+  end
+  if plain == "forwarded" or begins(plain, "x-forwarded-") or headers.is_identity(plain) then
+    return headers.REMOVED
+  end
+  return false
+end
+
+
+-- The names that callers send are few, unless they are made up to fill memory.
+local MOST_NAMES = 1000
+local judged, names = {}, 0
+
+-- REMOVED, KEY or false.
+function headers.fate(name)
+  local known = judged[name]
+  if known ~= nil then
+    return known
+  end
+  if names >= MOST_NAMES then
+    judged, names = {}, 0
+  end
+  local fate = judge(name)
+  judged[name], names = fate, names + 1
+  return fate
+end
+
+
+-- The tokens of a Connection line that name no identity header, and whether there
+-- are others.
+local function without_identity(line)
+  local kept, removed = {}, false
+  for token in line:gmatch("[^%s,]+") do
+    if headers.is_identity(token) then
+      removed = true
+    else
+      kept[#kept + 1] = token
+    end
+  end
+  return table.concat(kept, ", "), removed
+end
+
+
+-- The lines of Connection without the tokens that name an identity header; nil when
+-- there is no such token.
+function headers.harmless_connection(lines)
+  if lines == nil or lines == "close" or lines == "keep-alive" then
+    return nil
+  end
+  if type(lines) ~= "table" then
+    lines = { lines }
+  end
+  local harmless, any = {}, false
+  for i, line in ipairs(lines) do
+    local kept, removed = without_identity(line)
+    harmless[i], any = kept, any or removed
+  end
+  return any and harmless or nil
+end
+
+
+return headers

@@ -1,0 +1,161 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- The API keys that this gateway accepts. It holds their SHA-256 and what each
+-- key opens, never a key: nothing here or in gateway.yaml opens anything.
+
+local sha256 = require "resty.sha256"
+local to_hex = require("resty.string").to_hex
+local limits = require "kong.plugins.postern-auth.limits"
+
+local keys = {}
+
+-- No key is longer, in bytes.
+local MAX_LENGTH = 128
+
+-- How many parsed entries a store holds, about 2 KB each, before it drops those that
+-- were not used since it held half of them.
+local MOST_ENTRIES = 20000
+
+local BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+local function base62_check(number)
+  local digits = {}
+  for place = 6, 1, -1 do
+    local digit = number % 62
+    digits[place] = BASE62:sub(digit + 1, digit + 1)
+    number = (number - digit) / 62
+  end
+  return table.concat(digits)
+end
+
+
+-- <prefix>_<environment>_<32 base62 characters><6 of CRC-32 over all before>
+local function well_formed(key)
+  local prefix, environment, secret = key:match("^([a-z][a-z0-9]+)_([a-z][a-z0-9-]*)_([0-9A-Za-z]+)$")
+  if not prefix or #prefix > 16 or #secret ~= 38 then
+    return false
+  end
+  return base62_check(ngx.crc32_long(key:sub(1, -7))) == key:sub(-6)
+end
+
+
+-- Hashing yields to no other request, so one context serves all of them.
+local hasher = sha256:new()
+
+local function digest(key)
+  hasher:reset()
+  hasher:update(key)
+  return to_hex(hasher:final())
+end
+
+
+-- nginx trims the blanks around a value, but not the tabs (RFC 9110, 5.6.3).
+local function trimmed(value)
+  local first, last = value:byte(1), value:byte(-1)
+  if first == 9 or first == 32 or last == 9 or last == 32 then
+    return value:match("^[ \t]*(.-)[ \t]*$")
+  end
+  return value
+end
+
+
+-- The fields of an entry, which is one line, broken here:
+--   key_01 tenant=tnt_1 type=kty_1 scopes=a,b env=prod until=1767225600 limits=hour:9,day:99
+--   ips=192.0.2.0/24,::1/128 frozen user_frozen consumer=<uuid> owner=billing service
+-- Only the id, tenant, consumer and owner are always there; the owner is last
+-- and may contain blanks. Returns nil for a line that was damaged by hand.
+local function parse(line)
+  local head, owner = line:match("^(.-) owner=(.+)$")
+  if not head then
+    return nil
+  end
+  local entry = { id = head:match("^(%S+)"), owner = owner }
+  for field in head:gmatch(" (%S+)") do
+    local name, value = field:match("^(%l+)=(.*)$")
+    entry[name or field] = value or true
+  end
+  if entry["until"] then
+    entry.valid_until = tonumber(entry["until"]) or 0
+  end
+  if entry.limits then
+    entry.limits = limits.parse(tostring(entry.limits))
+    if not entry.limits then
+      return nil
+    end
+  end
+  return entry.id and entry.tenant and entry.consumer and entry or nil
+end
+
+
+-- What the key may do, joined by blanks; "" for nothing.
+local function scopes_of(settings, entry)
+  if entry.scopes then
+    return (entry.scopes:gsub(",", " "))
+  end
+  local key_type = settings.key_types and settings.key_types[entry.type]
+  return key_type and table.concat(key_type.scopes, " ") or ""
+end
+
+
+-- The headers by which the upstream learns whose call it is.
+local function headers_of(settings, entry)
+  local scopes = scopes_of(settings, entry)
+  return {
+    ["X-Consumer-ID"] = entry.consumer,
+    ["X-Consumer-Username"] = entry.owner,
+    ["X-Consumer-Custom-ID"] = entry.owner,
+    ["X-Credential-Identifier"] = entry.id,
+    ["X-Authenticated-Scope"] = scopes ~= "" and scopes or nil,
+    ["X-Tenant-ID"] = entry.tenant,
+  }
+end
+
+
+-- Entries are parsed when a key is first used: there may be a million of them.
+local function load(settings, hash)
+  local line = settings.keys and settings.keys[hash]
+  local entry = line and parse(line)
+  if not entry then
+    return nil
+  end
+  entry.kong_consumer = { id = entry.consumer, username = entry.owner, custom_id = entry.owner }
+  entry.kong_credential = { id = entry.id, consumer = { id = entry.consumer } }
+  entry.headers = headers_of(settings, entry)
+  entry.served = settings.tenants ~= nil and settings.tenants[entry.tenant] ~= nil
+  entry.limited = limits.of_call(settings, entry)
+  return entry
+end
+
+
+-- The keys in the plugin's settings, with room for so many entries in use.
+function keys.store(settings, most)
+  return { settings = settings, recent = {}, older = {}, count = 0, half = (most or MOST_ENTRIES) / 2 }
+end
+
+
+local function keep(store, hash, entry)
+  if store.count >= store.half then
+    store.older, store.recent, store.count = store.recent, {}, 0
+  end
+  store.recent[hash], store.count = entry, store.count + 1
+  return entry
+end
+
+
+-- The entry of the key in an X-API-Key line; nil for an unknown or malformed key.
+function keys.find(store, value)
+  local key = trimmed(value)
+  if #key > MAX_LENGTH then
+    return nil
+  end
+  local hash = digest(key)
+  local entry = store.recent[hash]
+  if entry then
+    return entry
+  end
+  entry = store.older[hash] or (well_formed(key) and load(store.settings, hash))
+  return entry and keep(store, hash, entry) or nil
+end
+
+
+return keys
