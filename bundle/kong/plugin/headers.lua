@@ -85,36 +85,31 @@ function headers.fate(name)
 end
 
 
--- The tokens of a Connection line that name no identity header, and whether there
--- are others.
-local function without_identity(line)
-  local kept, removed = {}, false
-  for token in line:gmatch("[^%s,]+") do
-    if headers.is_identity(token) then
-      removed = true
-    else
-      kept[#kept + 1] = token
-    end
-  end
-  return table.concat(kept, ", "), removed
+-- What a Connection line may not name: Kong would take away the caller's identity, or
+-- the length or address without which a message cannot be forwarded.
+local function is_kept(token)
+  local name = token:lower()
+  return FRAMING[name] or name == "host" or headers.is_identity(name)
 end
 
 
--- The lines of Connection without the tokens that name an identity header; nil when
--- there is no such token.
+-- Kong acts on the first Connection line only, and on every token in it. Returns one
+-- line for all of them without the tokens that must not be acted on; nil where Kong may
+-- read what came.
 function headers.harmless_connection(lines)
   if lines == nil or lines == "close" or lines == "keep-alive" then
     return nil
   end
-  if type(lines) ~= "table" then
-    lines = { lines }
+  local several = type(lines) == "table"
+  local tokens, dropped = {}, false
+  for token in (several and table.concat(lines, ",") or lines):gmatch("[^%s,]+") do
+    if is_kept(token) then
+      dropped = true
+    else
+      tokens[#tokens + 1] = token
+    end
   end
-  local harmless, any = {}, false
-  for i, line in ipairs(lines) do
-    local kept, removed = without_identity(line)
-    harmless[i], any = kept, any or removed
-  end
-  return any and harmless or nil
+  return (several or dropped) and table.concat(tokens, ", ") or nil
 end
 
 
