@@ -101,6 +101,7 @@ var fields = map[string]shown{
 	"Key.Environment": {snapshot.FeatureKey, "en-name"},
 	"Key.Description": {snapshot.FeatureKey, "k description"},
 	"Key.State":       {snapshot.FeatureKey, "frozen"},
+	"Key.OwnerFrozen": {snapshot.FeatureKey, `"owner_frozen":true`},
 	"Key.Hash":        {snapshot.FeatureKey, hexOf("now")},
 	"Key.OldHash":     {snapshot.FeatureKeyGrace, hexOf("before")},
 	"Key.GraceEndsAt": {snapshot.FeatureKeyGrace, "2024-01-01T00:00:00Z"},
@@ -145,7 +146,7 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 		ID: "key_full", ProjectID: sample.ProjectID, Owner: "k-owner", KeyType: "ktname", Scopes: []string{"k:scope"},
 		TenantID: "tnt_full", Tenant: "te-name", Environment: "en-name", Description: "k description",
 		ProductID: "prd_full", Limits: &snapshot.Limits{snapshot.Month: 71005}, AllowedIPs: ranges("198.51.100.0/25"),
-		State: snapshot.KeyFrozen, Hash: policy.HashKey("now"), OldHash: &old, GraceEndsAt: year(2024),
+		State: snapshot.KeyFrozen, OwnerFrozen: true, Hash: policy.HashKey("now"), OldHash: &old, GraceEndsAt: year(2024),
 		ExpiresAt: year(2025), CreatedAt: year(2020), Prefix: "kpre_en-name_", Last4: "La5t",
 	}
 	return project, key

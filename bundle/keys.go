@@ -33,6 +33,7 @@ type keyDoc struct {
 	Environment    *string           `json:"environment"`
 	Description    string            `json:"description"`
 	State          snapshot.KeyState `json:"state"`
+	OwnerFrozen    bool              `json:"owner_frozen,omitempty"`
 	Limits         *windowsDoc       `json:"limits"`
 	AllowedCIDRs   []netip.Prefix    `json:"allowed_cidrs"`
 	SHA256         string            `json:"sha256"`
@@ -58,6 +59,7 @@ a key of that.
 | ` + "`environment`" + ` | the one environment it opens; null opens all |
 | ` + "`description`" + ` | free text, as its owner wrote it: treat it as untrusted |
 | ` + "`state`" + ` | ` + "`active`, `frozen` (answered 403) or `revoked` (answered 401)" + `; a key past ` + "`expires_at`" + ` is answered 401 in any state |
+| ` + "`owner_frozen`" + ` | true if the owner is a user who is frozen, and the key answered 403; otherwise absent |
 | ` + "`sha256`" + ` | of the whole key, lower-case hexadecimal |
 | ` + "`previous_sha256`, `grace_ends_at`" + ` | the secret before the last rotation, which works until then; otherwise null |
 | ` + "`prefix`, `last4`" + ` | what may be shown of the key |
@@ -100,7 +102,7 @@ func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 	doc := keyDoc{
 		ID: k.ID, Owner: k.Owner, KeyType: k.KeyType, Scopes: list(k.Scopes),
 		TenantID: k.TenantID, Tenant: k.Tenant, ProjectID: k.ProjectID, ProductID: optional(k.ProductID), AllowedCIDRs: list(k.AllowedIPs),
-		Environment: optional(k.Environment), Description: k.Description, State: k.State,
+		Environment: optional(k.Environment), Description: k.Description, State: k.State, OwnerFrozen: k.OwnerFrozen,
 		SHA256: hexSum(k.Hash), GraceEndsAt: optionalTime(k.GraceEndsAt), ExpiresAt: optionalTime(k.ExpiresAt),
 		CreatedAt: stamp(k.CreatedAt), Prefix: k.Prefix, Last4: k.Last4,
 	}

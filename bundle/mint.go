@@ -12,9 +12,9 @@ import (
 	"postern/snapshot"
 )
 
-// Mintable tells whether an export with KeysMint makes a new key beside k:
+// Mintable reports whether an export with KeysMint makes a new key beside k:
 // nobody needs one for a key that opens nothing.
-func Mintable(k *snapshot.Key) bool { return k.State == snapshot.KeyActive }
+func Mintable(k *snapshot.Key) bool { return k.State == snapshot.KeyActive && !k.OwnerFrozen }
 
 // Minted is the new key beside k, or "" when this export mints none. It is
 // derived from a random seed that exists during this export only, so that every

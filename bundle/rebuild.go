@@ -94,6 +94,7 @@ func (d keyDoc) key() (snapshot.Key, *[32]byte, error) {
 		Environment: valueOf(d.Environment),
 		Description: d.Description,
 		State:       d.State,
+		OwnerFrozen: d.OwnerFrozen,
 		AllowedIPs:  d.AllowedCIDRs,
 		OldHash:     in.hash(d.PreviousSHA256),
 		GraceEndsAt: in.moment(d.GraceEndsAt),

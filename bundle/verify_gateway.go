@@ -70,6 +70,9 @@ func (l *ledgerCheck) gatewayNeeds(row keyDoc, ref rowRef) {
 	if row.State == snapshot.KeyFrozen {
 		line += " frozen"
 	}
+	if row.OwnerFrozen {
+		line += " user_frozen"
+	}
 	line += " consumer=" + policy.ConsumerID(row.ProjectID, row.Owner) + " owner=" + row.Owner
 	for _, sum := range []*string{&row.SHA256, row.PreviousSHA256, row.MintedSHA256} {
 		if sum != nil {

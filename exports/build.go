@@ -155,10 +155,8 @@ func keysOf(ctx context.Context, tx *models.Tx, project *snapshot.Project) iter.
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			// An exported gateway knows no end users: there the key itself is frozen.
-			if k.State == snapshot.KeyActive && project.FrozenOwner(k.Owner) {
-				k.State = snapshot.KeyFrozen
-			}
+			// An exported gateway has no users: it finds this beside the key.
+			k.OwnerFrozen = project.FrozenOwner(k.Owner)
 			if !yield(k, nil) {
 				return errStopped
 			}

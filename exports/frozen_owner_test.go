@@ -8,8 +8,8 @@ import (
 	"postern/testkit/state"
 )
 
-// A gateway that one leaves for knows no end users: their keys are frozen there.
-func TestKeysOfAFrozenUserAreExportedAsFrozen(t *testing.T) {
+// An exported gateway answers the key of a frozen user as ours does, not as a frozen key.
+func TestKeysOfAFrozenUserAreExportedAsTheirs(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		id := w.keyOfAFrozenUser(t, db)
@@ -17,8 +17,8 @@ func TestKeysOfAFrozenUserAreExportedAsFrozen(t *testing.T) {
 		if err := w.Build(t.Context(), e.ID, true); err != nil {
 			t.Fatal(err)
 		}
-		if code := ledgerCodes(t, w.download(t, e.ID))["key:"+id]; code != "kong.key.frozen" {
-			t.Errorf("the ledger says %q, want kong.key.frozen", code)
+		if code := ledgerCodes(t, w.download(t, e.ID))["key:"+id]; code != "kong.key.user_frozen" {
+			t.Errorf("the ledger says %q, want kong.key.user_frozen", code)
 		}
 	})
 }

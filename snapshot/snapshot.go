@@ -170,6 +170,7 @@ type Key struct {
 	Environment string // name of the environment it opens; "" opens all
 	Description string
 	State       KeyState
+	OwnerFrozen bool           // in an export: the owner is an end user who is frozen
 	Limits      *Limits        // nil: those of its type
 	AllowedIPs  []netip.Prefix // empty: from anywhere
 	Hash        [32]byte       // SHA-256 of the whole key

@@ -33,8 +33,7 @@ func many(n int) func(context.Context) iter.Seq2[snapshot.Key, error] {
 }
 
 // BenchmarkExport writes and verifies gateway exports. heap-MB is the live heap
-// while the last part is written: it must not grow with the keys, but for the
-// owners (16 bytes each).
+// while the last part is written: it must not grow with the keys.
 func BenchmarkExport(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("write/keys=%d", n), func(b *testing.B) {

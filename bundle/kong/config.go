@@ -2,7 +2,6 @@ package kong
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -87,7 +86,7 @@ type entry struct {
 	until                                             time.Time // zero: no end
 	limits                                            *snapshot.Limits
 	ips                                               []netip.Prefix
-	frozen                                            bool
+	frozen, userFrozen                                bool
 }
 
 func (e entry) String() string {
@@ -113,6 +112,9 @@ func (e entry) String() string {
 	}
 	if e.frozen {
 		b.WriteString(" frozen")
+	}
+	if e.userFrozen {
+		b.WriteString(" user_frozen")
 	}
 	b.WriteString(" consumer=" + e.consumer + " owner=" + e.owner)
 	return b.String()
@@ -191,37 +193,6 @@ func serviceOf(pl place, up upstream) serviceDoc {
 		})
 	}
 	return doc
-}
-
-// owners writes one consumer for each distinct owner of a key that opens
-// something, and for the fallback owner.
-func (c *configWriter) owners(ctx context.Context) error {
-	seen := map[[16]byte]struct{}{} // a digest, so that long names cost no more
-	add := func(owner string) {
-		sum := sha256.Sum256([]byte(owner))
-		if _, have := seen[[16]byte(sum[:16])]; have {
-			return
-		}
-		seen[[16]byte(sum[:16])] = struct{}{}
-		c.out.Next("    ")
-		c.out.Value(consumerDoc{ID: policy.ConsumerID(c.b.Project.ID, owner), Username: owner, CustomID: owner})
-	}
-	c.out.Open("[")
-	if owner, ok := fallbackOwner(c.b.Project); ok {
-		add(owner.Owner)
-	}
-	if c.b.HasKeys() {
-		for k, err := range c.b.Keys(ctx, gatewayFile) {
-			if err != nil {
-				return err
-			}
-			if opens(k) {
-				add(k.Owner)
-			}
-		}
-	}
-	c.out.Raw("\n  ]")
-	return nil
 }
 
 func (c *configWriter) policies() {
@@ -303,9 +274,16 @@ func (c *configWriter) keys(ctx context.Context) error {
 // key, and the one before the last rotation.
 func (c *configWriter) key(k *snapshot.Key) error {
 	e := entry{
-		id: k.ID, tenant: k.TenantID, environment: k.Environment, until: k.ExpiresAt, frozen: k.State == snapshot.KeyFrozen,
-		limits: k.Limits, ips: k.AllowedIPs,
-		consumer: policy.ConsumerID(c.b.Project.ID, k.Owner), owner: k.Owner,
+		id:          k.ID,
+		tenant:      k.TenantID,
+		environment: k.Environment,
+		until:       k.ExpiresAt,
+		limits:      k.Limits,
+		ips:         k.AllowedIPs,
+		frozen:      k.State == snapshot.KeyFrozen,
+		userFrozen:  k.OwnerFrozen,
+		consumer:    policy.ConsumerID(c.b.Project.ID, k.Owner),
+		owner:       k.Owner,
 	}
 	keyType := typeOf(c.b.Project, k.KeyType)
 	e.keyType = keyType.ID
@@ -361,15 +339,4 @@ func typeOf(p *snapshot.Project, name string) snapshot.KeyType {
 		}
 	}
 	return snapshot.KeyType{}
-}
-
-// fallbackOwner is whom calls without a key count against, when any version
-// lets them in.
-func fallbackOwner(p *snapshot.Project) (ownerDoc, bool) {
-	for _, v := range p.Versions {
-		if v.Access.Keyless == snapshot.OwnerFallback && p.FallbackOwner != "" {
-			return ownerDoc{Owner: p.FallbackOwner, Consumer: policy.ConsumerID(p.ID, p.FallbackOwner)}, true
-		}
-	}
-	return ownerDoc{}, false
 }

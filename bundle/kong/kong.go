@@ -193,12 +193,12 @@ func judgeKey(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	switch {
 	case s.Key.State != snapshot.KeyActive && s.Key.State != snapshot.KeyFrozen:
 		return bundle.Verdict{Reason: "revoked"}
-	case s.Feature == snapshot.FeatureKey && s.Key.State == snapshot.KeyFrozen && b.Project.FrozenOwner(s.Key.Owner):
-		v.Reason = "frozen_owner"
 	case s.Feature == snapshot.FeatureKey && s.Key.State == snapshot.KeyFrozen:
 		v.Reason = "frozen"
 	case s.Feature == snapshot.FeatureKey && detached(b.Project, s.Key.TenantID):
 		v.Reason = "wrong_tenant"
+	case s.Feature == snapshot.FeatureKey && s.Key.OwnerFrozen:
+		v.Reason = "user_frozen"
 	case s.Feature == snapshot.FeatureKey && b.Options.Keys == bundle.KeysMint && bundle.Mintable(s.Key):
 		v.Reason = "minted"
 	case s.Feature == snapshot.FeatureKey && !s.Key.ExpiresAt.IsZero():

@@ -18,7 +18,6 @@ import (
 
 	"postern/bundle"
 	"postern/policy"
-	"postern/snapshot"
 	"postern/testkit/sample"
 )
 
@@ -244,7 +243,7 @@ func TestMintAddsAKeyAndKeepsTheOld(t *testing.T) {
 		files["tenants/acme/keys/minted.csv"]+files["tenants/default/keys/minted.csv"]+files["tenants/gone/keys/minted.csv"], -1)
 	active := 0
 	for _, k := range sample.Keys() {
-		if k.State == snapshot.KeyActive {
+		if bundle.Mintable(&k.Key) {
 			active++
 		}
 	}

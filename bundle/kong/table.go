@@ -160,7 +160,7 @@ func rateFates() []bundle.Fate {
 
 func keyFates() []bundle.Fate {
 	return []bundle.Fate{
-		{Reason: "hash", Status: bundle.Exact, How: "plugin postern-auth, SHA-256 in `keys`; its owner a consumer",
+		{Reason: "hash", Status: bundle.Exact, How: "plugin postern-auth, SHA-256 in `keys`; its owner a consumer, if there are at most 10,000",
 			Note: "The consumer's present key goes on working; the gateway knows its hash only."},
 		{Reason: "expires", Status: bundle.Exact, How: "the same with `until`",
 			Note: "The consumer's present key goes on working until the same moment, by the gateway's clock."},
@@ -168,11 +168,10 @@ func keyFates() []bundle.Fate {
 			Note: "The key is frozen here as there and answered 403 key_frozen.",
 			Remedy: "To unfreeze it, delete the word frozen from its line in gateway/gateway.yaml and start the " +
 				"gateway again."},
-		{Reason: "frozen_owner", Status: bundle.Approximate, How: "the same with `frozen`",
-			Note: "The key's owner is an end user who is frozen. The gateway has no end users, so it is the key that is " +
-				"frozen there: its calls are refused with 403 on both, with the code key_frozen instead of user_frozen.",
-			Remedy: "When the user is unfrozen, delete the word frozen from the key's line in gateway/gateway.yaml and " +
-				"start the gateway again."},
+		{Reason: "user_frozen", Status: bundle.Exact, How: "the same with `user_frozen`",
+			Note: "The key's owner is a frozen user, and the key is answered 403 user_frozen here as there.",
+			Remedy: "To unfreeze the user, delete the word user_frozen from the lines of their keys in " +
+				"gateway/gateway.yaml and start the gateway again."},
 		{Reason: "wrong_tenant", Status: bundle.Exact, How: "the same; its tenant is not among `tenants`",
 			Note: "The project no longer serves the key's tenant, and the key is answered 403 wrong_tenant here " +
 				"as there."},

@@ -10,7 +10,6 @@ import (
 // A case names the items that it shows.
 const (
 	AddressCertificate   = "environment.https_address"            // of a target that is an address
-	FrozenOwner          = "key.frozen_owner"                     // user_frozen and key_frozen
 	ErrorBodies          = "request_limits.error_bodies"          // Kong's own error pages
 	UpstreamCertificates = "request_limits.upstream_certificates" // a common name alone
 	InterimAnswers       = "request_limits.interim_answers"       // 1xx
@@ -40,10 +39,6 @@ var leaveOut = map[string]func(*outcome){
 	ErrorBodies: func(o *outcome) {
 		*o = outcome{Status: o.Status, Limits: o.Limits, Seen: o.Seen,
 			Interim: o.Interim}
-	},
-	FrozenOwner: func(o *outcome) {
-		o.Body, o.Code, o.Framing = "", "", ""
-		o.Answer.Del("Content-Length")
 	},
 	RepeatedFields: func(o *outcome) {
 		for name, lines := range o.Answer {

@@ -89,10 +89,8 @@ func exportOf(t *testing.T, project *snapshot.Project, keys map[string]sample.Pl
 	options.Format = bundle.FormatGateway
 	keys = maps.Clone(keys)
 	for name, k := range keys {
-		if k.State == snapshot.KeyActive && project.FrozenOwner(k.Owner) { // as package exports reads them
-			k.State = snapshot.KeyFrozen
-			keys[name] = k
-		}
+		k.OwnerFrozen = project.FrozenOwner(k.Owner) // as package exports reads them
+		keys[name] = k
 	}
 	var out bytes.Buffer
 	_, err := bundle.Write(t.Context(), &out, bundle.Input{

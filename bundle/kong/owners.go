@@ -1,0 +1,72 @@
+package kong
+
+import (
+	"context"
+
+	"postern/policy"
+	"postern/snapshot"
+)
+
+// mostConsumers is how many owners of keys are written as Kong consumers. The plugin
+// names the owner of a key without them: they are there for Kong's other plugins,
+// which can be scoped to one. Kong needs most of a minute and half a gigabyte to load
+// a hundred thousand.
+const mostConsumers = 10_000
+
+// owners writes a consumer for each distinct owner, and none where there are more than
+// mostConsumers.
+func (c *configWriter) owners(ctx context.Context) error {
+	names, err := c.distinctOwners(ctx)
+	if err != nil {
+		return err
+	}
+	c.out.Open("[")
+	for _, owner := range names {
+		c.out.Next("    ")
+		c.out.Value(consumerDoc{ID: policy.ConsumerID(c.b.Project.ID, owner), Username: owner, CustomID: owner})
+	}
+	c.out.Raw("\n  ]")
+	return nil
+}
+
+// distinctOwners returns the fallback owner and those of the keys that open something,
+// in the order of their keys; nil when they are more than mostConsumers.
+func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
+	var names []string
+	seen := map[string]struct{}{}
+	add := func(owner string) {
+		if _, have := seen[owner]; !have {
+			seen[owner] = struct{}{}
+			names = append(names, owner)
+		}
+	}
+	if owner, ok := fallbackOwner(c.b.Project); ok {
+		add(owner.Owner)
+	}
+	if !c.b.HasKeys() {
+		return names, nil
+	}
+	for k, err := range c.b.Keys(ctx, gatewayFile) {
+		if err != nil {
+			return nil, err
+		}
+		if opens(k) {
+			add(k.Owner)
+		}
+		if len(names) > mostConsumers {
+			return nil, nil
+		}
+	}
+	return names, nil
+}
+
+// fallbackOwner is whom calls without a key count against, when any version
+// lets them in.
+func fallbackOwner(p *snapshot.Project) (ownerDoc, bool) {
+	for _, v := range p.Versions {
+		if v.Access.Keyless == snapshot.OwnerFallback && p.FallbackOwner != "" {
+			return ownerDoc{Owner: p.FallbackOwner, Consumer: policy.ConsumerID(p.ID, p.FallbackOwner)}, true
+		}
+	}
+	return ownerDoc{}, false
+}
