@@ -34,11 +34,13 @@ func start(t *testing.T) string {
 	return startApp(t).Config.PublicURL
 }
 
-func startApp(t *testing.T) *app.App {
+// startApp runs a server with the default settings but for the given flags.
+func startApp(t *testing.T, more ...string) *app.App {
 	t.Helper()
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
-	if err := flags.Parse([]string{"--data-dir", t.TempDir(), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0", "--drain", "0s"}); err != nil {
+	args := []string{"--data-dir", t.TempDir(), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0", "--drain", "0s"}
+	if err := flags.Parse(append(args, more...)); err != nil {
 		t.Fatal(err)
 	}
 	settings, err := config.Load(flags, nil)

@@ -17,7 +17,8 @@ import (
 // token of the account.
 func owner(t *testing.T) (server, token string) {
 	t.Helper()
-	running := startApp(t)
+	// A sign-in provider proves the address that an invitation is bound to.
+	running := startApp(t, "--signin-github-client-id", "test", "--signin-github-client-secret", "test")
 	server = running.Config.PublicURL
 	jar, err := cookiejar.New(nil)
 	if err != nil {
