@@ -76,6 +76,13 @@ func (b *Budget) list(p *Pool) {
 	b.pools[p] = struct{}{}
 }
 
+// forget drops a pool without waiting connections: most likely its project is gone.
+func (b *Budget) forget(p *Pool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p.unlist()
+}
+
 // shrink closes a waiting connection: of a few pools taken at random, one of the pool
 // that has most. Who has many loses them before who has few.
 func (b *Budget) shrink() {

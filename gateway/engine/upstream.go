@@ -121,6 +121,11 @@ func (u *Upstream) closeFirst(n int) {
 // Close lets go of waiting connections, and of those under way when their calls
 // are over. Calls can still be forwarded.
 func (u *Upstream) Close() {
+	u.close()
+	u.pool.budget.forget(u.pool)
+}
+
+func (u *Upstream) close() {
 	u.pool.mu.Lock()
 	defer u.pool.mu.Unlock()
 	u.closed = true

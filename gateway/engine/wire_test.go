@@ -174,8 +174,8 @@ func TestBudget(t *testing.T) {
 	for _, up := range upstreams {
 		up.Close()
 	}
-	if n := budget.idle.Load(); n != 0 || busy.waiting() != 0 {
-		t.Errorf("%d connections wait after the end", n)
+	if n := budget.idle.Load(); n != 0 || busy.waiting() != 0 || len(budget.pools) != 0 {
+		t.Errorf("after the end %d connections wait, and %d pools are kept", n, len(budget.pools))
 	}
 	for range 2 * maxIdle {
 		idle(calm.NewUpstream(nil))
