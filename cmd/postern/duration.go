@@ -25,6 +25,23 @@ func readDuration(s string) (time.Duration, error) {
 	return time.Duration(n) * 24 * time.Hour, nil
 }
 
+// showDuration writes a duration as readDuration reads it: in days where it is whole
+// days, and without the units that are zero.
+func showDuration(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d >= day && d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
 // readExpiry reads a point in time or a time from now, nil for "".
 func readExpiry(s string, now time.Time) (*time.Time, error) {
 	if s == "" {

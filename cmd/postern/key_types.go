@@ -53,7 +53,7 @@ func lifetimeOf(k client.KeyType) string {
 	if k.ExpiresIn == 0 {
 		return "endless"
 	}
-	return (time.Duration(k.ExpiresIn) * time.Second).String()
+	return showDuration(time.Duration(k.ExpiresIn) * time.Second)
 }
 
 // newKeyTypesChange makes create and update, which take the same flags.

@@ -69,13 +69,16 @@ func newRoot(t terminal) *cobra.Command {
 		Short:         "An API gateway that its customers can always leave",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Version:       version(),
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetVersionTemplate("postern {{.Version}}\n")
+	root.SetHelpCommand(newHelp())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newServe(t), newMigrate(t), newDemo(t), newEcho(t), newCreate(t), newProjects(t), newKeys(t), newKeyTypes(t), newTenants(t), newProducts(t), newAppClients(t), newProviders(t),
 		newLogin(t), newLogout(t), newWhoami(t), newClaim(t), newTokens(t), newTeams(t), newMembers(t), newInvitations(t), newUsage(t), newRequests(t), newWebhooks(t), newUsers(t), newGroups(t),
 		newAudit(t), newTakedown(t), newOperators(t), newWelcomeLink(t), newExport(t), newVerify(t), newVersion(t))
+	suggestCommands(root)
 	return root
 }
 
