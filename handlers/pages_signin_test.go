@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,9 +125,21 @@ func TestCookiesOverHTTPSAreBoundToTheHost(t *testing.T) {
 		s.server.Config.PublicURL = "https://postern.example"
 		got := s.post("/welcome/"+code, "email", "ana@example.com", "name", "Ana", "password", password)
 		got.leadsTo("/projects")
-		for _, want := range []string{"__Host-postern=", "Path=/", "HttpOnly", "Secure", "SameSite=Lax"} {
-			if cookie := got.header.Get("Set-Cookie"); !strings.Contains(cookie, want) {
-				t.Errorf("cookie %q lacks %s", cookie, want)
+		var names []string
+		for _, line := range got.header.Values("Set-Cookie") {
+			cookie, err := http.ParseSetCookie(line)
+			if err != nil {
+				t.Fatalf("Set-Cookie: %v", err)
+			}
+			names = append(names, cookie.Name)
+			bound := strings.HasPrefix(cookie.Name, "__Host-") && cookie.Secure && cookie.Path == "/" && cookie.Domain == ""
+			if !bound || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode {
+				t.Errorf("Set-Cookie: %s; want a __Host- cookie with Path=/, Secure, HttpOnly, SameSite=Lax", cookie)
+			}
+		}
+		for _, want := range []string{"__Host-postern", "__Host-postern-device"} {
+			if !slices.Contains(names, want) {
+				t.Errorf("cookies %q lack %s", names, want)
 			}
 		}
 	})
