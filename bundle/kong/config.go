@@ -125,12 +125,16 @@ func seconds(t time.Time) float64 { return math.Max(float64(t.UnixMilli())/1000,
 
 // configWriter streams gateway.yaml.
 type configWriter struct {
-	b   *bundle.Build
-	out *bundle.Stream
+	b         *bundle.Build
+	out       *bundle.Stream
+	consumers int // for more owners than these there are none
 }
 
 func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
-	c := &configWriter{b: b, out: bundle.NewStream(w)}
+	return (&configWriter{b: b, out: bundle.NewStream(w), consumers: mostConsumers}).write(ctx)
+}
+
+func (c *configWriter) write(ctx context.Context) error {
 	c.out.Raw("{\n  \"_format_version\": \"3.0\",\n  \"services\": ")
 	if err := c.services(); err != nil {
 		return err
@@ -142,7 +146,7 @@ func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
 	// One instance for all routes: the key table would be multiplied otherwise.
 	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    \"config\": {\n      \"routes\": ")
 	c.policies()
-	if owner, ok := fallbackOwner(b.Project); ok {
+	if owner, ok := fallbackOwner(c.b.Project); ok {
 		c.out.Raw(",\n      \"fallback\": ")
 		c.out.Value(owner)
 	}

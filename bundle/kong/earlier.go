@@ -1,14 +1,16 @@
 package kong
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
+	"math"
 	"strconv"
 	"strings"
 
@@ -44,19 +46,65 @@ func checkEarlier(b *bundle.Build, edition int, open func(name string) (io.ReadC
 			return bundle.Differs(name)
 		}
 	}
+	if err := sameProbes(b, open); err != nil {
+		return err
+	}
 	return sameSettings(b, open)
 }
 
-// sameSettings compares what gateway.yaml says, but for consumers and keys, with
-// what it would say of the same project. bundle compares the keys with their rows.
-func sameSettings(b *bundle.Build, open func(name string) (io.ReadCloser, error)) error {
-	keyless := *b
-	keyless.Options.Keys = bundle.KeysNone
-	var text bytes.Buffer
-	if err := writeConfig(context.Background(), &keyless, &text); err != nil {
+// sameProbes compares the recorded requests, some of which carry a key that is lent to
+// verify.sh, with those that would be written now. Edition 1 also has the one behind
+// an address that is below another address.
+func sameProbes(b *bundle.Build, open func(name string) (io.ReadCloser, error)) error {
+	var now bytes.Buffer
+	if err := writeProbes(context.Background(), b, &now); err != nil {
 		return err
 	}
-	want, err := readSettings(&text)
+	var behind bytes.Buffer
+	out := bundle.NewStream(&behind)
+	for _, pl := range places(b.Project) {
+		for _, r := range pl.routes {
+			out.Value(boundaryOf(r))
+			out.Raw("\n")
+		}
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	file, err := open(probesFile)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	in := bufio.NewReader(file)
+	for want := now.String(); ; {
+		line, err := in.ReadString('\n')
+		rest, next := strings.CutPrefix(want, line)
+		switch {
+		case errors.Is(err, io.EOF) && line == "" && want == "":
+			return nil
+		case err != nil:
+			return bundle.Differs(probesFile)
+		case next:
+			want = rest
+		case !strings.Contains("\n"+behind.String(), "\n"+line):
+			return bundle.Differs(probesFile)
+		}
+	}
+}
+
+// sameSettings compares what gateway.yaml says with what it would say of the same
+// project and keys, in the order in which it stands there. It is written with all
+// that Kong acts on in it, so that a value more is as much a change as another one.
+func sameSettings(b *bundle.Build, open func(name string) (io.ReadCloser, error)) error {
+	read, write := io.Pipe()
+	go func() {
+		// Edition 1 has a consumer for every owner.
+		c := &configWriter{b: b, out: bundle.NewStream(write), consumers: math.MaxInt}
+		write.CloseWithError(c.write(context.Background()))
+	}()
+	want, err := settingsSum(read)
+	read.Close() // ends the writer, if it has not ended
 	if err != nil {
 		return err
 	}
@@ -65,58 +113,38 @@ func sameSettings(b *bundle.Build, open func(name string) (io.ReadCloser, error)
 		return err
 	}
 	defer file.Close()
-	got, err := readSettings(file)
-	if err != nil || !reflect.DeepEqual(want, got) {
+	got, err := settingsSum(file)
+	if err != nil || got != want {
 		return bundle.Differs(gatewayFile)
 	}
 	return nil
 }
 
-// readSettings decodes a configuration by JSON Pointer, value by value, so that a
-// table of a million keys is passed over without being held.
-func readSettings(r io.Reader) (map[string]any, error) {
-	settings := map[string]any{}
+// settingsSum is a sum of the values of a JSON document and of their places, not of
+// the blanks between them. A table of a million keys is never held.
+func settingsSum(r io.Reader) ([sha256.Size]byte, error) {
 	d := json.NewDecoder(r)
-	return settings, readSetting(d, "", settings)
-}
-
-func readSetting(d *json.Decoder, at string, settings map[string]any) error {
-	token, err := d.Token()
-	if err != nil {
-		return err
-	}
-	bracket, nested := token.(json.Delim)
-	if !nested || at == "" && bracket != '{' {
-		if !passedOver(at) {
-			settings[at] = token
+	d.UseNumber()
+	sum := sha256.New()
+	for depth := 0; ; {
+		token, err := d.Token()
+		switch {
+		case errors.Is(err, io.EOF) && depth == 0:
+			return [sha256.Size]byte(sum.Sum(nil)), nil
+		case err != nil:
+			return [sha256.Size]byte{}, err
 		}
-		return nil
-	}
-	if !passedOver(at) {
-		settings[at] = bracket.String()
-	}
-	for n := 0; d.More(); n++ {
-		step := strconv.Itoa(n)
-		if bracket == '{' {
-			name, err := d.Token()
-			if err != nil {
-				return err
-			}
-			step = name.(string) // a decoder answers nothing else there
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
 		}
-		if strings.Count(at, "/") > maxDepth {
-			return errors.New("it is nested too deeply")
+		if depth > maxDepth {
+			return [sha256.Size]byte{}, errors.New("it is nested too deeply")
 		}
-		if err := readSetting(d, at+"/"+step, settings); err != nil {
-			return err
-		}
+		fmt.Fprintf(sum, "%T %q\n", token, fmt.Sprint(token))
 	}
-	_, err = d.Token()
-	return err
 }
 
 const maxDepth = 16
-
-func passedOver(at string) bool {
-	return strings.HasPrefix(at, "/consumers/") || strings.HasPrefix(at, "/plugins/0/config/keys/")
-}

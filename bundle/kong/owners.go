@@ -13,8 +13,7 @@ import (
 // a hundred thousand.
 const mostConsumers = 10_000
 
-// owners writes a consumer for each distinct owner, and none where there are more than
-// mostConsumers.
+// owners writes a consumer for each distinct owner, and none where there are too many.
 func (c *configWriter) owners(ctx context.Context) error {
 	names, err := c.distinctOwners(ctx)
 	if err != nil {
@@ -30,7 +29,7 @@ func (c *configWriter) owners(ctx context.Context) error {
 }
 
 // distinctOwners returns the fallback owner and those of the keys that open something,
-// in the order of their keys; nil when they are more than mostConsumers.
+// in the order of their keys; nil when they are too many.
 func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 	var names []string
 	seen := map[string]struct{}{}
@@ -53,7 +52,7 @@ func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 		if opens(k) {
 			add(k.Owner)
 		}
-		if len(names) > mostConsumers {
+		if len(names) > c.consumers {
 			return nil, nil
 		}
 	}

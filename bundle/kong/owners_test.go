@@ -22,18 +22,7 @@ func TestOwnersAreConsumersUntilTheyAreTooMany(t *testing.T) {
 			in := sampleInput()
 			in.Project.FallbackOwner = "owner-0"
 			in.KeyCount = int64(owners)
-			in.Keys = func(context.Context) iter.Seq2[snapshot.Key, error] {
-				return func(yield func(snapshot.Key, error) bool) {
-					k := sample.Keys()["active"].Key
-					for i := range owners {
-						k.ID, k.Owner = fmt.Sprintf("key_%09d", i), "owner-"+strconv.Itoa(i)
-						binary.BigEndian.PutUint64(k.Hash[:], uint64(i))
-						if !yield(k, nil) {
-							return
-						}
-					}
-				}
-			}
+			in.Keys = keysOfOwners(owners)
 			doc := gatewayOf(t, write(t, in))
 			if got := len(doc.Consumers); got != want {
 				t.Errorf("%d consumers for %d owners, want %d", got, owners, want)
@@ -42,6 +31,22 @@ func TestOwnersAreConsumersUntilTheyAreTooMany(t *testing.T) {
 				t.Errorf("%d keys, want %d", got, owners)
 			}
 		})
+	}
+}
+
+// keysOfOwners is that many keys, each of another owner.
+func keysOfOwners(owners int) func(context.Context) iter.Seq2[snapshot.Key, error] {
+	return func(context.Context) iter.Seq2[snapshot.Key, error] {
+		return func(yield func(snapshot.Key, error) bool) {
+			k := sample.Keys()["active"].Key
+			for i := range owners {
+				k.ID, k.Owner = fmt.Sprintf("key_%09d", i), "owner-"+strconv.Itoa(i)
+				binary.BigEndian.PutUint64(k.Hash[:], uint64(i))
+				if !yield(k, nil) {
+					return
+				}
+			}
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	base := r.path + "/"
 	var out []probe
 	if !routed(b.Project, r.path+"x") {
-		out = append(out, probe{ID: id("boundary"), Needs: needsNothing, Path: r.path + "x", Status: policy.NoRoute.Status})
+		out = append(out, boundaryOf(r))
 	}
 	access := pl.version.Access
 	if access.Mode == snapshot.Authenticate && !keylessAllowed(b.Project, access) {
@@ -88,6 +88,17 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 		out = append(out, p)
 	}
 	return out
+}
+
+// boundaryOf asks for the path just behind the address of a route.
+func boundaryOf(r route) probe {
+	return probe{
+		ID:      r.name + ":boundary",
+		Needs:   needsNothing,
+		Path:    r.path + "x",
+		Headers: []string{},
+		Status:  policy.NoRoute.Status,
+	}
 }
 
 // routed reports whether a path is below the address of an environment. The path
