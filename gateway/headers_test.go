@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,50 @@ func TestSpoofedHeadersNeverReachTheUpstream(t *testing.T) {
 			t.Errorf("%s has %d lines, want ours alone", name, len(values))
 		}
 	}
+}
+
+// What becomes of each header is the same on both paths, and on the exported gateway,
+// whose plugin is tested with the same table.
+func TestHeadersTable(t *testing.T) {
+	table, err := os.ReadFile("../policy/testdata/headers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	onBothPaths(t, func(t *testing.T, path rigOption) {
+		for line := range strings.Lines(string(table)) {
+			name, fate, isRow := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			if !isRow || strings.HasPrefix(line, "#") {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				r := newRig(t, nil, path, withMode(snapshot.Passthrough))
+				r.get("/shop/1.0.0/prod", noKey, name+": sent")
+				want := fate
+				if fate == "key" { // and no key is checked here
+					want = "kept"
+				}
+				if got := fateOf(r.lastCall().header, name); got != want {
+					t.Errorf("%s, want %s", got, want)
+				}
+			})
+		}
+	})
+}
+
+// fateOf is the fate, as the table names it, of a header that was sent with the value "sent".
+func fateOf(received http.Header, name string) string {
+	for got, values := range received {
+		switch value := strings.Join(values, "; "); {
+		case !strings.EqualFold(got, name):
+		case value == "sent":
+			return "kept"
+		case strings.HasPrefix(value, "sent, "):
+			return "appended"
+		default:
+			return "set"
+		}
+	}
+	return "removed"
 }
 
 // familyNames are headers that no gateway sends, of the families that only one may send.

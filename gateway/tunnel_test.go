@@ -5,8 +5,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"postern/snapshot"
 )
@@ -131,5 +133,32 @@ func TestOtherUpgradesAreNotCarried(t *testing.T) {
 		if h := r.lastCall().header; h["Upgrade"] != nil || h["Http2-Settings"] != nil || h.Get("Connection") != "keep-alive" {
 			t.Errorf("%s: the upstream got %v", name, h)
 		}
+	}
+}
+
+// The upstream switches while the caller still sends the request's body: two readers of
+// the caller's connection would take each other's bytes.
+func TestASwitchBeforeTheEndOfTheRequestIsAnError(t *testing.T) {
+	for name, framing := range map[string]string{"length": "Content-Length: 1000000", "chunked": "Transfer-Encoding: chunked"} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil, withTarget(switching(t, make(chan string, 1), echo)))
+			conn := r.dial()
+			defer func() { _ = conn.Close() }()
+			lines := r.withKey(append(slices.Clone(handshake), framing))
+			_, _ = io.WriteString(conn, request("POST", "/shop/1.0.0/prod/ws", r.addr, lines...)+"5\r\nhello\r\n")
+			sent := make(chan struct{})
+			go func() {
+				defer close(sent)
+				for range 100 {
+					if _, err := io.WriteString(conn, "3\r\nout\r\n"); err != nil {
+						return
+					}
+					time.Sleep(time.Millisecond)
+				}
+			}()
+			got := r.readReply(bufio.NewReader(conn), "POST")
+			r.wantCode(name, got, 502, "upstream_unreachable")
+			within(t, "the end of the body", sent)
+		})
 	}
 }

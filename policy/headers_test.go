@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -58,5 +59,33 @@ func TestOtherHeadersAreLeftAlone(t *testing.T) {
 		if policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) || policy.IsKeyHeader(name) || policy.IsFramingHeader(name) {
 			t.Errorf("%q is taken for one of ours", name)
 		}
+	}
+}
+
+// The table is shared with the tests of the exported gateway's plugin.
+func TestHeadersTable(t *testing.T) {
+	table, err := os.ReadFile("testdata/headers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		name, fate, isRow := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !isRow || strings.HasPrefix(line, "#") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			gateways := policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) || policy.IsFramingHeader(name)
+			got := [2]bool{gateways, policy.IsKeyHeader(name)}
+			want, known := map[string][2]bool{
+				"removed":  {true, false},
+				"set":      {true, false},
+				"appended": {true, false},
+				"key":      {false, true},
+				"kept":     {false, false},
+			}[fate]
+			if !known || got != want {
+				t.Errorf("%s: for gateways alone, a key: %v; want %v", fate, got, want)
+			}
+		})
 	}
 }

@@ -101,7 +101,11 @@ func (p *passage) exchange(hasBody bool, interim func(*Response) error) (*http.R
 	keep := func(head []byte) string { return string(head) }
 	err := p.b.receive(&p.head, p.request.Method, p.limits, keep, interim)
 	p.b.extend = nil
-	if err == nil {
+	switch {
+	case err == nil && p.head.Status == http.StatusSwitchingProtocols && !p.hasSent():
+		// send still reads the body, and the caller's connection has one reader.
+		return nil, fmt.Errorf("%w: it switched protocols before it had the request", ErrAnswer)
+	case err == nil:
 		return p.answer(), nil
 	}
 	select {
