@@ -134,6 +134,8 @@ func (x *Exchange) exchange(b *backend, rw Rewriter) error {
 		return err
 	case x.answer.Status == http.StatusSwitchingProtocols:
 		return fmt.Errorf("%w: it switched protocols unasked", ErrAnswer)
+	case sent != nil: // the next request would be read as the rest of this one
+		x.answer.closes = true
 	}
 	return nil
 }

@@ -3,11 +3,13 @@ package engine
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -161,3 +163,54 @@ func (c copying) AnswerHead(dst []byte, r *Response) []byte {
 }
 
 func (c copying) MayTrail(string) bool { return false }
+
+// An upstream that answers without reading the body, and stops reading, may take the next
+// request for the rest of that body.
+func TestAConnectionWithHalfARequestIsNotUsedAgain(t *testing.T) {
+	small := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2<<10) })
+	}}
+	l, err := small.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer func() { _ = conn.Close() }()
+				if _, err := http.ReadRequest(bufio.NewReaderSize(conn, 16)); err == nil {
+					_, _ = io.WriteString(conn, anAnswer)
+				}
+				<-over
+			}()
+		}
+	}()
+	var connects atomic.Int32
+	up := NewBudget(64).NewPool().NewUpstream(func(ctx context.Context) (net.Conn, error) {
+		connects.Add(1)
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
+		if err != nil {
+			return nil, err
+		}
+		return conn, conn.(*net.TCPConn).SetWriteBuffer(2 << 10)
+	})
+	defer up.Close()
+	_, addr := start(t, forwarding(up, func() {}), func(s *Server) { s.Limits.Idle = 50 * time.Millisecond })
+	conn := dial(t, addr)
+	from := bufio.NewReader(conn)
+	const size = smallBox - 1<<10 // with its head it is written in one piece
+	for call := range int32(2) {
+		_, _ = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("b", size))
+		wantAnswer(t, from, "up")
+		if n := connects.Load(); n != call+1 {
+			t.Errorf("%d connections after %d calls", n, call+1)
+		}
+	}
+}
