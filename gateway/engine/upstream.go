@@ -110,7 +110,11 @@ func (u *Upstream) reap() {
 // closeFirst closes the connections that have waited longest. The pool is locked.
 func (u *Upstream) closeFirst(n int) {
 	for _, b := range u.idle[:n] {
-		b.close()
+		if b.raw != nil {
+			b.close()
+		} else {
+			go b.close() // TLS waits up to 5 s for an upstream that does not read its goodbye
+		}
 	}
 	u.pool.left(n)
 	kept := copy(u.idle, u.idle[n:])

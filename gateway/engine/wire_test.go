@@ -200,3 +200,38 @@ func TestAPoolHasABoundOfItsOwn(t *testing.T) {
 		t.Errorf("%d connections wait, want %d", n, maxIdle)
 	}
 }
+
+// stuckClose is a connection that takes long to close, as TLS does while its goodbye
+// cannot be written.
+type stuckClose struct {
+	net.Conn
+	closing chan struct{}
+	let     chan struct{}
+}
+
+func (c *stuckClose) Close() error {
+	c.closing <- struct{}{}
+	<-c.let
+	return c.Conn.Close()
+}
+
+func TestAnUpstreamIsClosedWithoutWaitingForItsConnections(t *testing.T) {
+	near, far := net.Pipe()
+	defer func() { _ = far.Close() }()
+	stuck := &stuckClose{near, make(chan struct{}, 1), make(chan struct{})}
+	pool := NewBudget(8).NewPool()
+	up := pool.NewUpstream(nil)
+	b := &backend{}
+	b.open(stuck)
+	up.put(b, time.Now())
+	closed := make(chan struct{})
+	go func() { up.Close(); close(closed) }()
+	<-stuck.closing
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Error("Close waits for a connection that takes long to close")
+	}
+	close(stuck.let)
+	<-closed
+}
