@@ -89,6 +89,22 @@ func TestWrite(t *testing.T) {
 			t.Errorf("the process ended with %v, %s", err, out)
 		}
 	})
+	t.Run("a row is written while a replica of an earlier release holds its own lock", func(t *testing.T) {
+		earlier, err := db.SQL().BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = earlier.Rollback() }()
+		if _, err := earlier.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7620817934)"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := earlier.ExecContext(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+			t.Fatal(err)
+		}
+		if err := insert("team_upgraded"); err != nil {
+			t.Errorf("a write waits for a lock that is taken before those on rows: %v", err)
+		}
+	})
 	t.Run("the same row is written once the server has ended a frozen transaction", func(t *testing.T) {
 		remove := func(tx *models.Tx) error { return tx.DeleteTeam("team_contended") } // of the first process
 		if err := db.Write(t.Context(), remove); err != nil {
