@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"postern/migrations"
+)
 
 // Revision is a row of revisions, the change feed that gateways follow. KeyID
 // is set when just that key changed.
@@ -79,4 +83,14 @@ func (t *Tx) RevisionOf(projectID string) (Revision, error) {
 		return Revision{}, err
 	}
 	return list[0], err
+}
+
+// ForeignKeys counts the foreign keys of the schema on PostgreSQL, and returns 0 on
+// SQLite. They are the last that pg_restore creates, after all rows of all tables.
+func (t *Tx) ForeignKeys() (count int64, err error) {
+	if t.dialect == migrations.SQLite {
+		return 0, nil
+	}
+	const query = "SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace"
+	return count, t.db.Raw(query).Scan(&count).Error
 }

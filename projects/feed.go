@@ -33,7 +33,8 @@ type Feed struct {
 	mu       sync.Mutex
 	last     models.Revision // the position: all up to it is served
 	projects map[string]*snapshot.Project
-	unserved bool // the last Publish failed
+	unserved bool  // the last Publish failed
+	whole    int64 // foreign keys of the complete schema
 	quarantine
 
 	loggedAt time.Time // when Run last logged that it cannot follow
@@ -47,6 +48,28 @@ type Feed struct {
 func (f *Feed) Load(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	var err error
+	if f.whole, err = f.DB.Bulk(ctx).ForeignKeys(); err != nil {
+		return fmt.Errorf("projects: read the schema: %w", err)
+	}
+	return f.load(ctx)
+}
+
+// errRestoring ends a look at a database whose tables are still being filled. A
+// project without its tenants or rules must not be served, and no revision would
+// follow when they arrive.
+var errRestoring = errors.New("projects: the database is still being restored")
+
+// reload reads a restored database once it is complete.
+func (f *Feed) reload(ctx context.Context, tx *models.Tx) error {
+	switch has, err := tx.ForeignKeys(); {
+	case err != nil:
+		return fmt.Errorf("projects: read the schema: %w", err)
+	case has < f.whole:
+		return errRestoring
+	}
+	f.Log.Error("the database was restored to an earlier point, or replaced; reading everything again",
+		"position", f.last.ID)
 	return f.load(ctx)
 }
 
@@ -115,9 +138,7 @@ func (f *Feed) catchUp(ctx context.Context) (changed bool, err error) {
 		more := len(revisions) == batch
 		if f.last.ID > 0 {
 			if len(revisions) == 0 || !revisions[0].Same(f.last) {
-				f.Log.Error("the database was restored to an earlier point, or replaced; reading everything again",
-					"position", f.last.ID)
-				return true, f.load(ctx)
+				return true, f.reload(ctx, tx)
 			}
 			revisions = revisions[1:]
 		}

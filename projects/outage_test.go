@@ -127,6 +127,35 @@ func TestFeed(t *testing.T) {
 			t.Error("a key that the restored database does not have still opens")
 		}
 	})
+	t.Run("a database that is still being restored is not served", func(t *testing.T) {
+		database := state.Postgres(t)
+		db := open(t, database)
+		w := newWorld(t, db)
+		kept, _ := w.create(t, authenticated)
+		plaintext := kept.Keys["prod"].Plaintext
+		change := func(statements string) {
+			if _, err := db.SQL().ExecContext(t.Context(), statements); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Rows come table by table, and what ties them together comes last.
+		change(`ALTER TABLE group_members DROP CONSTRAINT group_members_group_id_fkey; DELETE FROM revisions;
+			CREATE TABLE later AS TABLE api_keys; DELETE FROM api_keys`)
+		if err := w.feed.Sync(t.Context()); err == nil {
+			t.Error("the feed has nothing to say about half a database")
+		}
+		if !w.holds(t, plaintext) {
+			t.Error("a key is gone that only has not been restored yet")
+		}
+		change(`INSERT INTO api_keys SELECT * FROM later; DROP TABLE later;
+			ALTER TABLE group_members ADD FOREIGN KEY (group_id) REFERENCES user_groups (id)`)
+		if err := w.feed.Sync(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if !w.holds(t, plaintext) {
+			t.Error("the restored key does not open")
+		}
+	})
 }
 
 func (w *world) holds(t *testing.T, plaintext string) bool {
