@@ -13,10 +13,12 @@ import (
 
 // A worker says every aliveEvery that it is alive; one that was not heard of for
 // deadAfter is dead, and its jobs are given to others. River's own rescue would
-// take an hour, and never comes for jobs without a timeout.
+// take an hour, and never comes for jobs without a timeout. An export's lease lasts
+// 10 s from a moment when its worker was alive, and has to end first: a job whose
+// export is leased is done without an effect.
 const (
 	aliveEvery = 2 * time.Second
-	deadAfter  = 10 * time.Second
+	deadAfter  = 10*time.Second + aliveEvery
 )
 
 // rescuer keeps this process among the living and takes over from the dead.
