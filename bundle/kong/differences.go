@@ -84,7 +84,7 @@ func limitFates() []bundle.Fate {
 			Note: "A caller's header spelled X_Forwarded_For is ignored by the hosted proxy; Kong takes it for " +
 				"X-Forwarded-For, which any caller may send, and appends to it."},
 		{Reason: "via", Status: bundle.Approximate, How: "Via is Kong's",
-			Note: "Via names kong instead of postern."},
+			Note: "Via names kong instead of postern in requests, and is not added to answers."},
 		{Reason: "loop_guard", Status: bundle.Lossy, How: "not available",
 			Note: "Kong does not notice a call that comes back to it: a gateway that has itself as upstream " +
 				"answers 502 or 504 after a while instead of 508 at once.",

@@ -156,6 +156,8 @@ func TestVerifyScriptTellsAnUpstreamFromTheGateway(t *testing.T) {
 		"gateway's 503":                 {http.StatusServiceUnavailable, `{"message":"name resolution failed","request_id":"f00"}`, false},
 		"gateway's 504":                 {http.StatusGatewayTimeout, `{"message":"The upstream server is timing out","request_id":"f00"}`, false},
 		"hosted gateway's 502":          {http.StatusBadGateway, string(policy.UpstreamUnreachable.Body()), false},
+		"key of a frozen user":          {http.StatusForbidden, string(policy.UserFrozen.Body()), false},
+		"refused path":                  {http.StatusBadRequest, string(policy.BadPath.Body()), false},
 		"upstream's 503":                {http.StatusServiceUnavailable, `{"message":"closed on Sundays"}`, true},
 		"upstream's 404 of a like name": {http.StatusNotFound, `{"message":"gone","request_id":"mine"}`, true},
 	} {

@@ -57,6 +57,11 @@ project: give --sha256, which the server tells of each export, or --signed-by, t
 server's key from /.well-known/postern-export-key, to know whose it is.`,
 		Args: exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
+			// An empty value is a variable that a script did not set, and no wish
+			// to leave the check out.
+			if (c.Flags().Changed("sha256") && sum == "") || (c.Flags().Changed("signed-by") && key == "") {
+				return usageError{"--sha256 and --signed-by need a value: leave out the one that is not to be checked"}
+			}
 			against, err := readAgainst(sum, key)
 			if err != nil {
 				return err
@@ -167,7 +172,7 @@ func verifiedOf(name string, report bundle.Report, against bundle.Against) verif
 // signatureTexts say what a signature is worth.
 var signatureTexts = map[string]string{
 	signatureValid:     "signed by the key given",
-	signatureUnchecked: "signed; --signed-by KEY checks by whom",
+	signatureUnchecked: "not checked; --signed-by KEY says whether it is that server's",
 	signatureNone:      "not signed",
 }
 

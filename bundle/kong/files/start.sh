@@ -189,7 +189,7 @@ whose() {
   case $1 in
     *"
 000") printf 'nothing' ;;
-    *'"code":"credentials_required"'* | *'"code":"invalid_key"'* | *'"code":"key_frozen"'* | \
+    *'"code":"bad_path"'* | *'"code":"credentials_required"'* | *'"code":"invalid_key"'* | *'"code":"key_frozen"'* | \
       *'"code":"user_frozen"'* | *'"code":"wrong_tenant"'* | *'"code":"ip_denied"'* | *'"code":"rate_limited"'* | \
       *'"code":"quota_exceeded"'* | *'"code":"limits_unavailable"'* | *'no Route matched'*) printf 'refused' ;;
     *'"request_id":"'*"

@@ -163,9 +163,9 @@ while IFS= read -r line; do
     # place: a refusal, or a 5xx because the upstream does not answer. Kong's own
     # errors name their request_id.
     case "$got $got_code $body" in
-      000* | *' credentials_required '* | *' invalid_key '* | *' key_frozen '* | *' wrong_tenant '* | *' ip_denied '* | \
-        *' rate_limited '* | *' quota_exceeded '* | *' limits_unavailable '* | *'no Route matched'* | \
-        *' upstream_unreachable '* | *' upstream_timeout '* | *' loop_detected '* | 5??' '*'"request_id":"'*) wrong=yes ;;
+      000* | *' bad_path '* | *' credentials_required '* | *' invalid_key '* | *' key_frozen '* | *' user_frozen '* | \
+        *' wrong_tenant '* | *' ip_denied '* | *' rate_limited '* | *' quota_exceeded '* | *' limits_unavailable '* | \
+        *'no Route matched'* | *' upstream_unreachable '* | *' upstream_timeout '* | *' loop_detected '* | 5??' '*'"request_id":"'*) wrong=yes ;;
     esac
     case $got in
       5??) got_code=${got_code:-"of the gateway: the upstream does not answer"} ;;
