@@ -96,6 +96,9 @@ func (s *Service) checkAddress(ctx context.Context, in ProviderInput) (ProviderI
 	if !traits.NeedsIssuer && (!traits.TakesIssuer || in.Managed) {
 		return in, fault.InvalidField("/issuer", "issuer_not_taken", "%s is found at its own address. Leave this out, or use the type oidc.", traits.Label)
 	}
+	if len(in.Issuer) > maxURI {
+		return in, fault.InvalidField("/issuer", "invalid_url", "Use at most %d bytes.", maxURI)
+	}
 	if !strings.Contains(in.Issuer, "://") {
 		in.Issuer = "https://" + in.Issuer
 	}
@@ -340,14 +343,17 @@ func checkProvider(row models.Provider, traits providers.Traits, in ProviderInpu
 	if !row.Managed {
 		// One that is off may wait for them: its callback URL is what the provider asks for first.
 		refuse(row.AppID != "" || !row.Enabled, "/client_id", "required", "Give the client id that "+traits.Label+" has for your app.")
-		refuse(len(row.AppID) <= maxClientID && !strings.ContainsFunc(row.AppID, unprintable), "/client_id", "invalid_client_id", "This is no client id.")
+		refuse(len(row.AppID) <= maxClientID && !strings.ContainsFunc(row.AppID, unprintable), "/client_id", "invalid_client_id",
+			fmt.Sprintf("Use at most %d bytes on one line.", maxClientID))
 		has := secretSent || (in.ClientSecret == nil && row.ClientSecret != nil)
 		refuse(has || !traits.NeedsSecret || !row.Enabled, "/client_secret", "required", traits.Label+" needs the client secret of your app.")
 	}
-	refuse(in.ClientSecret == nil || len(*in.ClientSecret) <= maxSecret, "/client_secret", "invalid_client_secret", "This is no client secret: it is too long.")
+	refuse(in.ClientSecret == nil || len(*in.ClientSecret) <= maxSecret, "/client_secret", "invalid_client_secret",
+		fmt.Sprintf("Use at most %d bytes.", maxSecret))
 	refuse(len(row.Scopes) <= maxScopes, "/scopes", "too_many", "Ask for at most 50 scopes.")
 	for i, scope := range row.Scopes {
-		refuse(scopePattern.MatchString(scope), fmt.Sprintf("/scopes/%d", i), "invalid_scope", "A scope has no spaces, quotes or backslashes.")
+		refuse(scopePattern.MatchString(scope), fmt.Sprintf("/scopes/%d", i), "invalid_scope",
+			"Use 1 to 200 printable ASCII characters without spaces, quotes and backslashes.")
 	}
 	refuse(traits.RequiredScope == "" || slices.Contains(row.Scopes, traits.RequiredScope), "/scopes", "scope_missing", traits.Label+" tells nobody apart without the scope "+traits.RequiredScope+". Add it.")
 	return wrong

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,12 +36,40 @@ func onLogin[T any](t terminal, c *cobra.Command, id string, call func(context.C
 	return out, err
 }
 
+// tenantID returns the id of a tenant that the command line names by id or by name.
+// Every project has a tenant named default, so a name may have several.
+func tenantID(ctx context.Context, api caller, ref string) (string, error) {
+	if strings.Contains(ref, "_") { // an id: names have none
+		return ref, nil
+	}
+	tenants, err := collect(api.Tenants(ctx))
+	if err != nil {
+		return "", err
+	}
+	tenants = slices.DeleteFunc(tenants, func(tenant client.Tenant) bool { return tenant.Name != ref })
+	switch len(tenants) {
+	case 0:
+		return "", fault.New(fault.NotFound, "not_found", "there is no tenant %q", ref)
+	case 1:
+		return tenants[0].ID, nil
+	}
+	var ids []string
+	for _, tenant := range tenants {
+		ids = append(ids, fmt.Sprintf("%s (%s)", tenant.ID, strings.Join(tenant.Projects, ", ")))
+	}
+	return "", usageError{fmt.Sprintf("several tenants are named %q; give the id of one: %s", ref, strings.Join(ids, ", "))}
+}
+
 func newAppClientsList(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use: "list TENANT", Short: "List a tenant's app clients by name", Args: exactly("TENANT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			list, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) ([]client.AppClient, error) {
-				return collect(api.AppClients(ctx, args[0]))
+				tenant, err := tenantID(ctx, api, args[0])
+				if err != nil {
+					return nil, err
+				}
+				return collect(api.AppClients(ctx, tenant))
 			})
 			if err != nil {
 				return err
@@ -136,7 +165,11 @@ func newAppClientsCreate(t terminal) *cobra.Command {
 				return err
 			}
 			made, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (client.AppClient, error) {
-				return api.CreateAppClient(ctx, args[0], in)
+				tenant, err := tenantID(ctx, api, args[0])
+				if err != nil {
+					return client.AppClient{}, err
+				}
+				return api.CreateAppClient(ctx, tenant, in)
 			})
 			if err != nil {
 				return err

@@ -45,7 +45,8 @@ func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) 
 	if err != nil {
 		return Person{}, fmt.Errorf("%s: %w", c.Type, err)
 	}
-	if person.Subject == "" || len(person.Subject) > maxSubject {
+	person, ok = bounded(person)
+	if !ok {
 		return Person{}, fmt.Errorf("%s: it names nobody: %w", c.Type, verdict.ErrNonsense)
 	}
 	return person, nil

@@ -215,16 +215,13 @@ func (s *Set) Complete(ctx context.Context, c Config, r Request, answer Callback
 	if err != nil {
 		return Person{}, Tokens{}, err
 	}
-	if person.Subject == "" || len(person.Subject) > maxSubject {
+	person, ok := bounded(person)
+	if !ok {
 		return Person{}, Tokens{}, wrongAnswer(c, "it names nobody")
 	}
-	person.Email = strings.ToLower(person.Email)
 	id, _ := token.Extra("id_token").(string)
 	return person, Tokens{Access: secrets.Secret(token.AccessToken), ID: secrets.Secret(id), Expires: token.Expiry}, nil
 }
-
-// maxSubject is the longest subject that OpenID Connect allows (Core, 2).
-const maxSubject = 255
 
 func (s *Set) prepare(ctx context.Context, c Config) (kind, *oauth2.Config, error) {
 	k, ok := kindOf(c.Type)

@@ -1,0 +1,48 @@
+package providers
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxSubject = 255 // bytes, the longest that OpenID Connect allows (Core, 2)
+	maxEmail   = 254 // bytes (RFC 5321, 4.5.3.1.3)
+	maxName    = 200 // characters, as many as the directory allows
+)
+
+// bounded returns the person with the texts that the directory can store. A provider
+// may be anyone's, so an answer may hold a name of a megabyte, or U+0000, which
+// PostgreSQL refuses. It returns false if the subject is unusable: changing it would
+// make one person of two. An unusable address is left out, a name is cut.
+func bounded(p Person) (Person, bool) {
+	if p.Subject == "" || len(p.Subject) > maxSubject || !printable(p.Subject) {
+		return Person{}, false
+	}
+	p.Email = strings.ToLower(p.Email)
+	if len(p.Email) > maxEmail || !printable(p.Email) {
+		p.Email, p.EmailVerified = "", false
+	}
+	p.Name = boundedName(p.Name)
+	return p, true
+}
+
+func boundedName(name string) string {
+	name = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unprintable(r) {
+			return -1
+		}
+		return r
+	}, name))
+	if utf8.RuneCountInString(name) > maxName {
+		name = string([]rune(name)[:maxName])
+	}
+	return name
+}
+
+func printable(s string) bool { return !strings.ContainsFunc(s, unprintable) }
+
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError
+}
