@@ -31,8 +31,9 @@ func limitFates() []bundle.Fate {
 		{Reason: "interim_answers", Status: bundle.Lossy, How: "answered 502",
 			Note: "An interim answer of an upstream (100, 102, 103), which the hosted proxy passes on or " +
 				"skips, is taken for the final one by nginx: the call is answered 502 upstream_unreachable, " +
-				"and its connection ends. At worst an upstream that sends one with each answer cannot be " +
-				"called.",
+				"with Connection: close, and nothing more is answered on its connection. At worst an upstream " +
+				"that sends one with each answer cannot be called, and a caller that goes on using the " +
+				"connection waits.",
 			Remedy: "Turn off early hints (103) and 100 Continue at the upstream."},
 		{Reason: "unasked_switch", Status: bundle.Approximate, How: "nginx passes it on",
 			Note: "An upstream's 101 to a request that asked for no WebSocket is answered 502 by the hosted " +
