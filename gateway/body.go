@@ -66,11 +66,10 @@ func newRequestBody(w http.ResponseWriter, r *http.Request, limits *engine.Limit
 func (b *requestBody) Read(p []byte) (int, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
-	patience := b.limits.BodyWait(b.read.Load(), b.waited)
+	patience, began := b.limits.BodyWait(b.read.Load(), b.waited), time.Now() // began is not after the deadline is set
 	if !b.armed(patience) {
 		return 0, errBodyOver
 	}
-	began := time.Now()
 	n, err := b.r.Body.Read(p)
 	took := time.Since(began)
 	b.waited += took

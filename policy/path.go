@@ -235,7 +235,8 @@ func unhex(c byte) (byte, bool) {
 // 3.3), or that decodes more than once. Such an upstream would resolve the segment
 // and leave the base path of the environment that the call was authorized for.
 //
-// Every escape is decoded to its end, however often it was encoded.
+// An escape is decoded however often its percent sign was encoded (%25252e). Digits
+// that are encoded too (%25%32%65) are decoded once, by NormalizePath.
 func HidesDotSegment(path string) bool {
 	if strings.IndexByte(path, '%') < 0 && strings.IndexByte(path, ';') < 0 {
 		return false // a normalized path has no plain dot segment and no plain backslash
