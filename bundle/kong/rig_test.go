@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -34,10 +35,23 @@ type rig struct {
 	open   atomic.Bool  // lets everything through
 	lentTo atomic.Int64 // requests with the key
 
-	config   atomic.Pointer[gatewayDoc] // what the admin API was given last; nil: what is on disk
-	loads    atomic.Int64               // how often it was given something
-	refuses  atomic.Int64               // the status of its answer, 0 for 201
-	upstream func(path string) int      // the status of an upstream's answer; nil: 200, 0: it does not answer
+	config  atomic.Pointer[gatewayDoc] // what the admin API was given last; nil: what is on disk
+	loads   atomic.Int64               // how often it was given something
+	refuses atomic.Int64               // the status of its answer, 0 for 201
+
+	mu       sync.Mutex
+	upstream func(path string) int // see answer
+}
+
+// answer sets the status with which the upstream of a path answers, 0 for none at
+// all. It is 200 before. Calls of status are serialized, also with locked.
+func (r *rig) answer(status func(path string) int) { r.locked(func() { r.upstream = status }) }
+
+// locked runs f while no request asks an upstream.
+func (r *rig) locked(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f()
 }
 
 func newRig(t *testing.T, runtimes ...string) *rig {
@@ -127,13 +141,15 @@ func (r *rig) proxy(w http.ResponseWriter, req *http.Request) {
 		_, _ = w.Write(policy.InvalidKey.Body())
 		return
 	}
-	if r.upstream == nil {
-		return
-	}
 	if !checking {
 		prefix = req.URL.Path
 	}
-	status := r.upstream(prefix)
+	status := http.StatusOK
+	r.locked(func() {
+		if r.upstream != nil {
+			status = r.upstream(prefix)
+		}
+	})
 	if status == 0 {
 		w.WriteHeader(http.StatusBadGateway)
 		fmt.Fprint(w, kongNoUpstream)

@@ -162,13 +162,13 @@ func TestStartProvesThatTheKeyOpened(t *testing.T) {
 	})
 	t.Run("an upstream that answers 404", func(t *testing.T) {
 		r := newRig(t, "docker")
-		r.upstream = func(string) int { return http.StatusNotFound }
+		r.answer(func(string) int { return http.StatusNotFound })
 		code, out := r.start(t, "ok", "--key", r.key)
 		expect(t, code, 0, out, "ok    /1.0.0/prod/ with your key: let through, and the upstream answers 404")
 	})
 	t.Run("an upstream that does not answer", func(t *testing.T) {
 		r := newRig(t, "docker")
-		r.upstream = func(string) int { return 0 }
+		r.answer(func(string) int { return 0 })
 		code, out := r.start(t, "ok", "--key", r.key)
 		expect(t, code, 1, out, "WRONG /1.0.0/prod/ with your key: let through, but the upstream does not answer (502)")
 	})
@@ -177,21 +177,23 @@ func TestStartProvesThatTheKeyOpened(t *testing.T) {
 func TestStartSaysWhichUpstreamDoesNotAnswer(t *testing.T) {
 	r := newRig(t, "docker")
 	asked := map[string]int{}
-	r.upstream = func(prefix string) int {
+	r.answer(func(prefix string) int {
 		asked[prefix]++
 		if prefix == "/1.0.0/prod/" {
 			return 0
 		}
 		return http.StatusServiceUnavailable // its own
-	}
+	})
 	code, out := r.start(t, "ok")
 	expect(t, code, 1, out, "ok    the upstream of /1.0.0/dev/ answers: 503",
 		"WRONG the upstream of /1.0.0/prod/ does not answer: the gateway says 502", "1 of the checks went wrong")
 	want := map[string]int{"/1.0.0/dev/": 1, "/1.0.0/prod/": 1, "/2.0.0/prod/": 1, "/fenced/prod/": 1, "/open/prod/": 1,
 		"/v3-optional/prod/": 1, "/walled/prod/": 1}
-	if diff := cmp.Diff(want, asked); diff != "" {
-		t.Errorf("upstreams asked (-want +got):\n%s", diff)
-	}
+	r.locked(func() {
+		if diff := cmp.Diff(want, asked); diff != "" {
+			t.Errorf("upstreams asked (-want +got):\n%s", diff)
+		}
+	})
 }
 
 // What start.sh adds for asking the upstreams is gone when it ends.
@@ -225,10 +227,10 @@ func TestStartPutsTheConfigurationBack(t *testing.T) {
 	})
 	t.Run("cannot be put back", func(t *testing.T) {
 		r := newRig(t, "docker")
-		r.upstream = func(string) int {
+		r.answer(func(string) int {
 			r.refuses.Store(http.StatusInternalServerError)
 			return http.StatusOK
-		}
+		})
 		code, out := r.start(t, "ok")
 		expect(t, code, 1, out, "the configuration could not be put back")
 	})
