@@ -28,8 +28,8 @@ type Pool struct {
 
 	mu        sync.Mutex
 	idle      int
-	listed    bool // in the budget
-	upstreams map[*Upstream]struct{}
+	listed    bool                   // in the budget
+	upstreams map[*Upstream]struct{} // those that have had waiting connections
 }
 
 // maxIdle bounds the waiting connections of one pool.
@@ -49,6 +49,10 @@ func (p *Pool) keep(up *Upstream, b *backend) bool {
 	}
 	up.idle = append(up.idle, b)
 	p.idle++
+	if !up.listed {
+		up.listed = true
+		p.upstreams[up] = struct{}{}
+	}
 	if up.reaper == nil {
 		up.reaper = time.AfterFunc(keepIdle, up.reap)
 	}

@@ -17,6 +17,7 @@ type Upstream struct {
 	// Guarded by the pool.
 	idle   []*backend // the last one used is the last
 	reaper *time.Timer
+	listed bool // in the pool
 	closed bool
 }
 
@@ -27,11 +28,7 @@ const keepIdle = 50 * time.Second
 // context given to it ends when the time for connecting is over or the caller
 // has left.
 func (p *Pool) NewUpstream(dial func(context.Context) (net.Conn, error)) *Upstream {
-	up := &Upstream{pool: p, dial: dial}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.upstreams[up] = struct{}{}
-	return up
+	return &Upstream{pool: p, dial: dial}
 }
 
 // backend is a connection to an upstream.

@@ -235,3 +235,14 @@ func TestAnUpstreamIsClosedWithoutWaitingForItsConnections(t *testing.T) {
 	close(stuck.let)
 	<-closed
 }
+
+// What is made for a table that turns out not to compile is never closed.
+func TestAPoolKeepsNoUpstreamThatWasNeverUsed(t *testing.T) {
+	pool := NewBudget(8).NewPool()
+	for range 3 {
+		pool.NewUpstream(nil)
+	}
+	if n := len(pool.upstreams); n != 0 {
+		t.Errorf("the pool keeps %d upstreams", n)
+	}
+}
