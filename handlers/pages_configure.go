@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"postern/access"
 	"postern/fault"
 	rules "postern/projects"
 	"postern/snapshot"
@@ -39,6 +40,9 @@ func (s *Server) configuration(v *visit) (projects.Configure, error) {
 	}
 	for _, version := range p.Versions {
 		m.Versions = append(m.Versions, s.versionSection(p, version))
+	}
+	if !v.who.May(p.Team, access.ProjectUpdate) {
+		m.ReadOnly()
 	}
 	m.Keys, err = s.keySection(v, p)
 	return m, err

@@ -1,8 +1,13 @@
 package handlers
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
+	"postern/fault"
 	"postern/views/errorpage"
 	"postern/views/ui"
 )
@@ -15,9 +20,19 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, err error) {
 		writeProblem(w, r, err)
 		return
 	}
+	s.respondPage(w, r, err, nil)
+}
+
+// respondPage sends a problem as a page, with the form that it refuses if there is one.
+func (s *Server) respondPage(w http.ResponseWriter, r *http.Request, err error, refused *errorpage.Form) {
 	setRetryAfter(w.Header(), err)
 	problem := problemOf(err, requestID(r.Context()))
-	m := errorpage.Problem{Page: ui.Page{Title: problem.Title, Theme: s.theme(r), Here: "/"}, Status: problem.Status, Text: problem.Detail}
+	m := errorpage.Problem{
+		Page:    ui.Page{Title: problem.Title, Theme: s.theme(r), Here: "/"},
+		Status:  problem.Status,
+		Text:    problem.Detail,
+		Refused: refused,
+	}
 	if r.Method == http.MethodGet {
 		m.Page.Here = r.URL.RequestURI()
 	}
@@ -28,4 +43,54 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, err error) {
 		m.RequestID = problem.RequestID
 	}
 	s.render(w, r, problem.Status, errorpage.ProblemPage(m))
+}
+
+// refuseVisit answers a visit with an error. A form that its sender's role does not
+// allow, such as one that was lowered while the form was open, is shown with what was
+// entered. Forms from other sites never get here: they must not be offered for sending.
+func (s *Server) refuseVisit(v *visit, err error) {
+	r := v.c.Request
+	if r.Method != http.MethodPost || v.account == nil || fault.KindOf(err) != fault.Forbidden || !wantsPage(r) {
+		s.refuse(v.c, err)
+		return
+	}
+	note(r.Context(), err)
+	s.logCause(r.Context(), err)
+	v.c.Abort()
+	s.respondPage(v.c.Writer, r, err, refusedForm(r))
+}
+
+// refusedForm lists the fields of a form by name. Passwords and secrets stay out of
+// the page: they are to be entered again.
+func refusedForm(r *http.Request) *errorpage.Form {
+	form := &errorpage.Form{Action: r.URL.Path}
+	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
+		for i, value := range r.PostForm[name] {
+			field := ui.Field{
+				ID:           fmt.Sprintf("refused-%s-%d", name, i),
+				Name:         name,
+				Label:        fieldLabel(name),
+				Autocomplete: "off",
+				Conditional:  true,
+			}
+			switch {
+			case name == ui.OnceField || name == "revision":
+				form.Hidden = append(form.Hidden, errorpage.Pair{Name: name, Value: value})
+				continue
+			case strings.Contains(name, "password") || strings.Contains(name, "secret"):
+				form.Blank = form.Blank || value != ""
+				field.Type, field.Autocomplete = "password", "new-password"
+			default:
+				field.Value.Text = value
+			}
+			form.Fields = append(form.Fields, field)
+		}
+	}
+	return form
+}
+
+// fieldLabel is a field's name as words, such as "Display name" for display_name.
+func fieldLabel(name string) string {
+	words := strings.NewReplacer("_", " ", ".", " ").Replace(name)
+	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
 }

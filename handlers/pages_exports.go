@@ -30,11 +30,18 @@ func (s *Server) askExport(v *visit) (answer, error) {
 
 func (s *Server) exportForm(v *visit, p projects.Project) (exports.Ask, error) {
 	path := projectPath(p.Name) + "/export"
+	v.enter(p.Team)
 	lines, err := s.history(v, p.ID, "")
-	return exports.Ask{
-		Page:    v.shell("Export "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
-		Project: p.DisplayName, Action: path, Consumers: true, History: lines,
-	}, err
+	m := exports.Ask{
+		Page:      v.shell("Export "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
+		Project:   p.DisplayName,
+		Consumers: true,
+		History:   lines,
+	}
+	if v.who.May(p.Team, access.ExportCreate) {
+		m.Action = path
+	}
+	return m, err
 }
 
 func (s *Server) startExport(v *visit) (answer, error) {
@@ -108,7 +115,10 @@ func (s *Server) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 	}
 	switch e.State {
 	case rules.Queued, rules.Building:
-		m.Page.Refresh, m.CancelAction = refreshSeconds, path+"/cancel"
+		m.Page.Refresh = refreshSeconds
+		if v.who.May(p.Team, access.ExportCreate) {
+			m.CancelAction = path + "/cancel"
+		}
 		m.Part, m.Done, m.Total, m.Rows = partText(e), e.RowsDone, e.RowsTotal, rowsText(e)
 	case rules.Ready:
 		m.File = &exports.File{

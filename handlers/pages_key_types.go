@@ -90,7 +90,11 @@ func (s *Server) keyTypesWith(v *visit, form keyTypeForm, wrong *mistakes) (answ
 	}
 	v.enter(p.Team)
 	m := projects.KeyTypes{Page: v.shell("Key types", keyTypesPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types"}),
-		Create: form.view(keyTypesPath(p), wrong), BackURL: projectPath(p.Name) + "#keys"}
+		BackURL: projectPath(p.Name) + "#keys"}
+	if v.who.May(p.Team, access.ProjectUpdate) {
+		create := form.view(keyTypesPath(p), wrong)
+		m.Create = &create
+	}
 	for _, t := range p.KeyTypes {
 		m.Rows = append(m.Rows, projects.KeyTypeRow{Name: t.Name, URL: keyTypePath(p, t), KeysURL: keysOfType(p, t), BuiltIn: t.BuiltIn,
 			Scopes: strings.Join(t.Scopes, " "), Lifetime: lifetimeText(t.ExpiresIn), Limits: textOrNone(limitsText(typedLimits(t.Limits)))})
@@ -159,6 +163,12 @@ func (s *Server) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (proje
 	if t.BuiltIn {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Scopes", Value: strings.Join(t.Scopes, " "), Mono: true},
 			ui.Fact{Label: "Changes", Value: "none: it is built in and means the same in every project"})
+		return m, nil
+	}
+	if !v.who.May(p.Team, access.ProjectUpdate) {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Scopes", Value: strings.Join(t.Scopes, " "), Mono: true},
+			ui.Fact{Label: "Keys last", Value: lifetimeText(t.ExpiresIn)},
+			ui.Fact{Label: "Limits", Value: textOrNone(limitsText(typedLimits(t.Limits)))})
 		return m, nil
 	}
 	edit := keyTypeFormFor(t).view(keyTypePath(p, t), &mistakes{})

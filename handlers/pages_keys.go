@@ -29,7 +29,10 @@ func keySecretPath(p rules.Project, id string) string { return keyPath(p, id) + 
 // one that the address asks for.
 func (s *Server) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 	query := keyQueryOf(v)
-	m := projects.Keys{Action: keysPath(p), TypesURL: keyTypesPath(p), Create: keyFormOf(p), Filter: query.form(p)}
+	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p), Filter: query.form(p)}
+	if v.who.May(p.Team, access.KeyCreate) {
+		m.Action = keysPath(p)
+	}
 	cursor := v.c.Query(keysBefore)
 	found, err := s.Keys.List(v.ctx(), v.who, p.ID, query.filter(), cursor, keys.DefaultPage)
 	if err != nil {

@@ -111,9 +111,13 @@ func (s *Server) askDetachWith(v *visit, wrong *mistakes) (answer, error) {
 	path := tenantsOf(p) + "/" + t.ID
 	m := projects.Detach{Page: v.shell("Detach "+t.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Tenants", URL: tenantsOf(p)}, ui.Crumb{Text: t.DisplayName}),
 		Tenant: t.DisplayName, Project: p.DisplayName, BackURL: tenantsOf(p),
-		Facts: []ui.Fact{{Label: "Tenant", Value: t.Name, Mono: true}, {Label: "Served by", Value: strings.Join(t.Projects, ", ")}},
-		Confirm: ui.Confirmation{ID: "detach-confirm", Action: path + "/detach", Text: "Refuse its keys in this project from now on.", Button: "Detach",
-			Error: wrong.rest()}}
+		Facts: []ui.Fact{{Label: "Tenant", Value: t.Name, Mono: true}, {Label: "Served by", Value: strings.Join(t.Projects, ", ")}}}
+	if v.who.May(p.Team, access.ProjectUpdate) {
+		m.Confirm = &ui.Confirmation{
+			ID: "detach-confirm", Action: path + "/detach", Button: "Detach",
+			Text: "Refuse its keys in this project from now on.", Error: wrong.rest(),
+		}
+	}
 	return answer{status: max(wrong.status, http.StatusOK), page: projects.DetachPage(m)}, nil
 }
 

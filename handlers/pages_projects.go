@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"postern/access"
 	"postern/exports"
 	rules "postern/projects"
 	"postern/snapshot"
@@ -46,7 +47,7 @@ func (s *Server) showProjects(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	m := projects.List{Page: v.shell("Projects", "/projects"), Tabs: teamTabs("/projects")}
+	m := projects.List{Page: v.shell("Projects", "/projects"), Tabs: teamTabs("/projects"), ReadOnly: readsOnly(v)}
 	if m.Claims, err = s.offers(v); err != nil {
 		return answer{}, err
 	}
@@ -137,7 +138,15 @@ func lastExportText(e exports.Export) string {
 }
 
 func (s *Server) askProject(v *visit) (answer, error) {
-	return show(projects.NewPage(projects.New{Page: newProjectShell(v), RequireKeys: true})), nil
+	m := projects.New{Page: newProjectShell(v), RequireKeys: true}
+	m.Denied = readsOnly(v)
+	return show(projects.NewPage(m)), nil
+}
+
+// readsOnly reports whether the visitor may create no projects in the chosen team. An
+// account without a team may: its first project comes with one.
+func readsOnly(v *visit) bool {
+	return v.who.HomeTeam != "" && !v.who.May(v.who.HomeTeam, access.ProjectCreate)
 }
 
 func newProjectShell(v *visit) ui.Page {

@@ -34,7 +34,10 @@ func (s *Server) webhookList(v *visit) (pages.List, error) {
 	if err != nil {
 		return pages.List{}, err
 	}
-	m := pages.List{Page: v.shell("Webhooks", webhooksPath, projectsCrumb(), ui.Crumb{Text: "Webhooks"}), Create: pages.Form{Events: eventOptions(webhooks.Events()), Teams: webhookTeams(v, v.who.HomeTeam)}}
+	m := pages.List{Page: v.shell("Webhooks", webhooksPath, projectsCrumb(), ui.Crumb{Text: "Webhooks"})}
+	if teams := webhookTeams(v, v.who.HomeTeam); len(teams) > 0 {
+		m.Create = &pages.Form{Events: eventOptions(webhooks.Events()), Teams: teams}
+	}
 	if found.Next != "" {
 		m.OlderURL = webhooksPath + "?" + url.Values{"after": {found.Next}}.Encode()
 	}
@@ -94,7 +97,8 @@ func (s *Server) makeWebhook(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	m.Open, m.Create = true, webhookForm(wrong, in.URL, in.Description, in.Events)
+	form := webhookForm(wrong, in.URL, in.Description, in.Events)
+	m.Open, m.Create = true, &form
 	m.Create.Teams = webhookTeams(v, cmp.Or(in.Team, v.who.HomeTeam))
 	return answer{status: wrong.status, page: pages.ListPage(m)}, nil
 }
@@ -154,8 +158,8 @@ func (s *Server) webhookDetail(v *visit) (pages.Detail, error) {
 	}
 	path := webhookPath(w.ID)
 	m := pages.Detail{RotateOnce: webhookNonce(w), Page: v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}), URL: w.URL, State: webhookBadge(w), Notice: webhookNotice(w),
-		Delete: ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Text: "Delete this webhook. What it was sent is forgotten with it.", Button: "Delete webhook"},
-		Action: path, Enabled: w.Enabled, Form: pages.Form{URL: ui.Value{Text: w.URL}, Description: ui.Value{Text: w.Description}, Events: eventOptions(w.Events)},
+		Delete:  ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Text: "Delete this webhook. What it was sent is forgotten with it.", Button: "Delete webhook"},
+		Enabled: w.Enabled, Form: pages.Form{URL: ui.Value{Text: w.URL}, Description: ui.Value{Text: w.Description}, Events: eventOptions(w.Events)},
 		Facts: []ui.Fact{{Label: "Id", Value: w.ID, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: moment(w.CreatedAt)}}}
 	if w.Description != "" {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Description", Value: w.Description})
@@ -166,8 +170,16 @@ func (s *Server) webhookDetail(v *visit) (pages.Detail, error) {
 	if sent.Next != "" {
 		m.OlderURL = path + "?" + url.Values{"after": {sent.Next}}.Encode()
 	}
+	mayChange := v.who.May(w.Team, access.WebhookChange)
+	if mayChange {
+		m.Action = path
+	}
 	for _, d := range sent.Items {
-		m.Deliveries = append(m.Deliveries, deliveryRow(w, d))
+		row := deliveryRow(w, d)
+		if !mayChange {
+			row.Again = ""
+		}
+		m.Deliveries = append(m.Deliveries, row)
 	}
 	return m, nil
 }

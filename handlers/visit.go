@@ -151,7 +151,7 @@ func (s *Server) answer(v *visit, page pageHandler) {
 	}
 	switch {
 	case err != nil:
-		s.refuse(v.c, err)
+		s.refuseVisit(v, err)
 	case a.to != "":
 		if a.flash != "" {
 			s.setCookie(v.c.Writer, flashCookie, a.flash, flashTTL)

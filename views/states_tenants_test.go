@@ -17,7 +17,7 @@ func tenantStates() []state {
 		{"project-tenants-wrong", projects.TenantsPage(projectTenantsWrong())},
 		{"detach", projects.DetachPage(projects.Detach{Page: in("Detach Acme", "/projects/shop/tenants/tnt_1", "Shop", "Tenants", "Acme"), Tenant: "Acme Ltd", Project: "Shop", BackURL: "/projects/shop/tenants",
 			Facts:   []ui.Fact{{Label: "Tenant", Value: "acme", Mono: true}, {Label: "Served by", Value: "books, shop"}},
-			Confirm: ui.Confirmation{ID: "detach-confirm", Action: "/x", Text: "Refuse its keys in this project from now on.", Button: "Detach", Error: "Tick the box to detach the tenant."}})},
+			Confirm: &ui.Confirmation{ID: "detach-confirm", Action: "/x", Text: "Refuse its keys in this project from now on.", Button: "Detach", Error: "Tick the box to detach the tenant."}})},
 		{"tenants", tenants.ListPage(tenantList())},
 		{"tenants-empty", tenants.ListPage(tenants.List{Page: in("Tenants", "/tenants", "Tenants"), Tabs: teamTabs(2), Create: &tenants.Create{Action: "/tenants", Team: "team_1"}})},
 		{"tenant", tenants.SettingsPage(tenantSettings())},

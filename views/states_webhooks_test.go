@@ -8,7 +8,7 @@ import (
 func webhookStates() []state {
 	return []state{
 		{"webhooks", webhooks.ListPage(webhookList())},
-		{"webhooks-empty", webhooks.ListPage(webhooks.List{Page: in("Webhooks", "/settings/webhooks", "Webhooks"), Create: webhooks.Form{Events: events()}})},
+		{"webhooks-empty", webhooks.ListPage(webhooks.List{Page: in("Webhooks", "/settings/webhooks", "Webhooks"), Create: &webhooks.Form{Events: events()}})},
 		{"webhooks-wrong", webhooks.ListPage(webhooksWrong())},
 		{"webhook", webhooks.DetailPage(webhookDetail())},
 		{"webhook-off", webhooks.DetailPage(webhookOff())},
@@ -24,7 +24,7 @@ func events() []ui.Option {
 }
 
 func webhookList() webhooks.List {
-	return webhooks.List{Page: in("Webhooks", "/settings/webhooks", "Webhooks"), Create: webhooks.Form{Events: events()}, OlderURL: "/settings/webhooks?after=whk_1",
+	return webhooks.List{Page: in("Webhooks", "/settings/webhooks", "Webhooks"), Create: &webhooks.Form{Events: events()}, OlderURL: "/settings/webhooks?after=whk_1",
 		Rows: []webhooks.Row{
 			{URL: "https://hooks.example.com/postern", Page: "/settings/webhooks/whk_3", Events: "everything", State: ui.Badge{Tone: ui.Good, Text: "on"}},
 			{URL: "https://hooks.example.com/a/very/long/path/that/does/not/fit/into/a/column/of/the/table", Page: "/settings/webhooks/whk_2",
@@ -35,7 +35,7 @@ func webhookList() webhooks.List {
 func webhooksWrong() webhooks.List {
 	m := webhookList()
 	m.Open = true
-	m.Create = webhooks.Form{Events: events(), EventsError: "Name at least one event.", URL: ui.Value{Text: "http://10.0.0.1/", Error: "This is not a public address."},
+	m.Create = &webhooks.Form{Events: events(), EventsError: "Name at least one event.", URL: ui.Value{Text: "http://10.0.0.1/", Error: "This is not a public address."},
 		Description: ui.Value{Text: "x", Error: "Use at most 200 characters of text."}}
 	return m
 }

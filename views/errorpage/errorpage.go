@@ -16,6 +16,18 @@ type Problem struct {
 	Status    int    // HTTP status
 	Text      string // the error's public sentence; "" takes one that fits the status
 	RequestID string // to find the request in the server's log
+	Refused   *Form  // the form that was refused; nil for anything else
+}
+
+// Pair is a hidden field.
+type Pair struct{ Name, Value string }
+
+// Form is a refused form with what was entered, to be copied or sent again.
+type Form struct {
+	Action string
+	Hidden []Pair
+	Fields []ui.Field
+	Blank  bool // passwords and secrets were entered, which are not shown again
 }
 
 func (p Problem) status() string { return strconv.Itoa(p.Status) }

@@ -173,3 +173,15 @@ type Difference struct {
 
 // Pair is a hidden form field.
 type Pair struct{ Name, Value string }
+
+// ReadOnly takes the actions of the forms away: what is set can be read, not changed.
+func (m *Configure) ReadOnly() {
+	m.General.Action, m.Limits.Action, m.Product.Action = "", "", ""
+	for i := range m.Versions {
+		version := &m.Versions[i]
+		version.Access.Action, version.Ranges.Action = "", ""
+		for j := range version.Environments {
+			version.Environments[j].Action = ""
+		}
+	}
+}

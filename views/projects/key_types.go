@@ -5,7 +5,7 @@ import "postern/views/ui"
 // KeyTypes lists a project's key types and makes more of them.
 type KeyTypes struct {
 	Page    ui.Page
-	Create  KeyTypeForm
+	Create  *KeyTypeForm // nil for viewers
 	Rows    []KeyTypeRow
 	BackURL string // of the project
 }

@@ -7,6 +7,7 @@ type List struct {
 	Page     ui.Page
 	Tabs     []ui.Tab // of the team's pages
 	Projects []Card
+	ReadOnly bool   // for viewers, who cannot create one
 	MoreURL  string // the next page of the list, "" on the last
 	Claims   []Offer
 }
@@ -43,6 +44,7 @@ type Address struct {
 // absent) to /projects/new.
 type New struct {
 	Page        ui.Page
+	Denied      bool // to a viewer of the chosen team
 	Target      ui.Value
 	Name        ui.Value
 	RequireKeys bool

@@ -40,6 +40,6 @@ type Detach struct {
 	Tenant  string
 	Project string
 	Facts   []ui.Fact
-	Confirm ui.Confirmation
+	Confirm *ui.Confirmation // nil for viewers
 	BackURL string
 }

@@ -15,7 +15,7 @@ type List struct {
 	Rows     []Row
 	OlderURL string // the next page, "" on the last
 	Open     bool   // the form is shown at once, such as when a value is wrong
-	Create   Form
+	Create   *Form // nil for who may add none
 }
 
 // Form is what a webhook's form holds.
@@ -44,7 +44,7 @@ type Detail struct {
 	State      ui.Badge
 	Notice     *ui.Notice // what somebody should do about it; nil for nothing
 	Facts      []ui.Fact
-	Action     string
+	Action     string // "" for viewers
 	Enabled    bool
 	RotateOnce string // see ui.OnceFor
 	Form       Form

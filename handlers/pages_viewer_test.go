@@ -1,0 +1,145 @@
+package handlers_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"postern/access"
+	"postern/models"
+	"postern/testkit/state"
+)
+
+// TestPages_viewer walks every page as a viewer: no form may lead to a route that
+// refuses viewers. Forms of the viewer's own account stay.
+func TestPages_viewer(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		posts := postRoutes(o)
+		viewer := o.others[access.Viewer]
+		walked := 0
+		for _, route := range o.server.Routes() {
+			want := guards[route.Method+" "+route.Path]
+			if route.Method != http.MethodGet || isAPI(route.Path) || strings.HasPrefix(route.Path, "/oauth/") || want.open || want.operator {
+				continue
+			}
+			t.Run(route.Path, func(t *testing.T) {
+				has := o.furnish(t, want.needs, route.Path)
+				got := o.ask(t, http.MethodGet, has.path(route.Path), "", viewer)
+				if got.status != http.StatusOK {
+					return // refused, which TestEveryRouteGuardsWhatExists covers
+				}
+				walked++
+				page, err := goquery.NewDocumentFromReader(strings.NewReader(got.raw))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, path := range submits(page) {
+					if action := actionOf(posts, path); refusesViewers(action) {
+						t.Errorf("a viewer is offered POST %s, which needs %q", path, action)
+					}
+				}
+			})
+		}
+		if walked < 30 {
+			t.Errorf("walked %d pages, want all that a viewer can open", walked)
+		}
+	})
+}
+
+// submits lists the paths that the forms and buttons of a page post to.
+func submits(page *goquery.Document) (paths []string) {
+	page.Find("form[method=post]").Each(func(_ int, form *goquery.Selection) {
+		paths = append(paths, form.AttrOr("action", ""))
+	})
+	page.Find("[formaction], [hx-post]").Each(func(_ int, button *goquery.Selection) {
+		paths = append(paths, button.AttrOr("formaction", button.AttrOr("hx-post", "")))
+	})
+	return paths
+}
+
+// refusesViewers reports whether an action of a route is denied to viewers. The
+// empty action is that of an unknown route, which no form may lead to.
+func refusesViewers(action access.Action) bool {
+	return !guard{action: action}.personal() && !access.Can(access.Viewer, action) && action != open
+}
+
+// open stands for the action of a route without a guard.
+const open access.Action = "open"
+
+// postRoute is a route of a form and the action that it asks for.
+type postRoute struct {
+	path   *regexp.Regexp
+	action access.Action
+}
+
+func postRoutes(o *office) (list []postRoute) {
+	for _, route := range o.server.Routes() {
+		if route.Method != http.MethodPost || isAPI(route.Path) {
+			continue
+		}
+		pattern := regexp.MustCompile(`:[a-z_]+`).ReplaceAllString(route.Path, `[^/]+`)
+		want := guards["POST "+route.Path]
+		if want.open {
+			want.action = open
+		}
+		list = append(list, postRoute{regexp.MustCompile("^" + pattern + "$"), want.action})
+	}
+	return list
+}
+
+func actionOf(posts []postRoute, path string) access.Action {
+	path, _, _ = strings.Cut(path, "?")
+	for _, route := range posts {
+		if route.path.MatchString(path) {
+			return route.action
+		}
+	}
+	return ""
+}
+
+// TestForm_roleLoweredMeanwhile sends a form that was opened as a member and is sent
+// as a viewer.
+func TestForm_roleLoweredMeanwhile(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		has := o.furnish(t, "", "")
+		path := "/projects/" + has.projectName + "/keys"
+		body := "owner=billing-service&description=Nightly+run&introspection_secret=hunter2hunter2"
+		got := o.ask(t, http.MethodPost, path, body, o.others[access.Viewer])
+		page, err := goquery.NewDocumentFromReader(strings.NewReader(got.raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reason := clean(page.Find("main").Text()); got.status != http.StatusForbidden || !strings.Contains(reason, "role") {
+			t.Errorf("%d %q, want 403 with the reason", got.status, reason)
+		}
+		form := page.Find("form[action='" + path + "']")
+		for name, want := range map[string]string{"owner": "billing-service", "description": "Nightly run", "introspection_secret": ""} {
+			if value, ok := form.Find("[name='" + name + "']").Attr("value"); !ok || value != want {
+				t.Errorf("field %s holds %q, want %q", name, value, want)
+			}
+		}
+		if strings.Contains(got.raw, "hunter2hunter2") {
+			t.Error("the page repeats a secret")
+		}
+	})
+}
+
+// TestForm_otherSite checks that a refused form of another site is not offered for
+// sending it from here.
+func TestForm_otherSite(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		has := o.furnish(t, "", "")
+		caller := append([]string{"Sec-Fetch-Site", "cross-site"}, o.owner...)
+		path := "/projects/" + has.projectName + "/keys"
+		got := o.ask(t, http.MethodPost, path, "owner=mallory", caller)
+		if got.status != http.StatusForbidden || strings.Contains(got.raw, path) || strings.Contains(got.raw, "mallory") {
+			t.Errorf("%d %.300q, want 403 without the form", got.status, got.raw)
+		}
+	})
+}
