@@ -94,3 +94,15 @@ func (t *Tx) ForeignKeys() (count int64, err error) {
 	const query = "SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace"
 	return count, t.db.Raw(query).Scan(&count).Error
 }
+
+// RevisionOfProductKeys is the newest revision after the given id that a change of
+// one of a product's keys made; the zero Revision when there is none.
+func (t *Tx) RevisionOfProductKeys(productID string, after int64) (Revision, error) {
+	var list []Revision
+	keys := t.db.Model(&APIKey{}).Select("id").Where("product_id = ?", productID)
+	err := t.db.Where("id > ? AND key_id IN (?)", after, keys).Order("id DESC").Limit(1).Find(&list).Error
+	if len(list) == 0 {
+		return Revision{}, err
+	}
+	return list[0], err
+}

@@ -32,9 +32,10 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 	return out, nil
 }
 
-// CompileWhole is Compile with the tenants that the project no longer serves
-// while keys are still of them: an export says what becomes of those keys. Asking
-// all keys for their tenants takes as long as reading them.
+// CompileWhole is Compile for an export, which needs more: the tenants that the
+// project no longer serves while keys are still of them, and a revision that counts
+// every change of what the export holds, also of keys that other projects of the
+// product made. Asking all keys for that takes as long as reading them.
 func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, error) {
 	out, err := Compile(tx, projectID, publicURL)
 	if err != nil {
@@ -47,7 +48,26 @@ func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project
 	if err := readDetached(tx, row, out); err != nil {
 		return nil, fmt.Errorf("projects: tenants of the keys of %s: %w", projectID, err)
 	}
+	if err := reviseWhole(tx, row, out); err != nil {
+		return nil, fmt.Errorf("projects: revision of %s with its keys: %w", projectID, err)
+	}
 	return out, nil
+}
+
+// reviseWhole takes the revision of the product's newest key change where that came
+// after the project's own. A key's revision belongs to the project that made the key.
+func reviseWhole(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	if row.ProductID == nil {
+		return nil
+	}
+	newest, err := tx.RevisionOfProductKeys(*row.ProductID, out.Revision)
+	if err == nil && newest.ID > out.Revision {
+		out.Revision = newest.ID
+		if at := newest.CreatedAt.UTC(); at.After(out.RevisedAt) {
+			out.RevisedAt = at
+		}
+	}
+	return err
 }
 
 func readDetached(tx *models.Tx, row models.Project, out *snapshot.Project) error {
@@ -63,6 +83,9 @@ func readDetached(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 		served := slices.ContainsFunc(out.Tenants, func(have snapshot.Tenant) bool { return have.ID == t.ID })
 		if !served && slices.Contains(used, t.ID) {
 			out.Tenants = append(out.Tenants, snapshot.Tenant{ID: t.ID, Name: t.Name, FallbackOwner: t.FallbackOwner, Detached: true})
+			if at := t.UpdatedAt.UTC(); at.After(out.RevisedAt) { // its changes revise only projects that serve it
+				out.RevisedAt = at
+			}
 		}
 	}
 	slices.SortFunc(out.Tenants, func(a, b snapshot.Tenant) int { return strings.Compare(a.Name, b.Name) })
