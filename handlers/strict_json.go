@@ -58,7 +58,12 @@ func unmarshalStrict(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return errors.New("it is not encoded as UTF-8")
 	}
-	if err := json.Unmarshal(data, into); err != nil {
+	err := json.Unmarshal(data, into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		// "number 99…": the error's text repeats it, and it may be as long as the body.
+		wrong.Value, _, _ = strings.Cut(wrong.Value, " ")
+	}
+	if err != nil {
 		return err
 	}
 	return (&strictReader{decoder: json.NewDecoder(bytes.NewReader(data))}).value()

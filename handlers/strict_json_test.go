@@ -47,6 +47,12 @@ func TestAPI_ManyErrorsInOneBody(t *testing.T) {
 				}
 			})
 		}
+		t.Run("number of 900,000 digits", func(t *testing.T) {
+			got := call(t, h, "POST", "/proxy", "", `{"target":`+strings.Repeat("9", 900_000)+`}`)
+			if got.status != http.StatusBadRequest || got.body["code"] != "malformed" || len(got.raw) > 1000 {
+				t.Errorf("%d in %d bytes: %.300s, want 400 malformed", got.status, len(got.raw), got.raw)
+			}
+		})
 		t.Run("name of 1,000 bytes", func(t *testing.T) {
 			got := call(t, h, "POST", "/proxy", "", `{"environments":{"`+strings.Repeat("a", 1000)+`":{}}}`)
 			if got.status != http.StatusBadRequest || got.body["code"] != "malformed" || len(got.raw) > 1000 {
