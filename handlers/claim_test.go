@@ -19,7 +19,11 @@ func TestClaimingInTheDashboard(t *testing.T) {
 			t.Errorf("would claim %q", names)
 		}
 		s.post(path, "team", "").is(422, "This request could not be answered")
-		s.post(path, "team", "new").leadsTo("/projects")
+		chosen := s.get(path).Find("input[name=team][checked]").AttrOr("value", "")
+		s.post(path, "team", chosen).leadsTo("/projects") // the choice that the page opens with
+		if teams := s.get("/projects").Find("#team-menu button[name=team]").Length(); teams != 1 {
+			t.Errorf("%d teams after the claim, want the account's own alone", teams)
+		}
 		if text := clean(s.get("/projects").is(200, "Projects").Find("main").Text()); !strings.Contains(text, "shop") {
 			t.Errorf("the claimed project is missing: %s", text)
 		}

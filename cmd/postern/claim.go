@@ -20,7 +20,9 @@ func newClaim(t terminal) *cobra.Command {
 		Short: "Take over what was made without an account",
 		Long: `Take over a workspace that was made without an account, by its claim code or the
 link with it; without one, everything that this command line has made. Names,
-addresses and API keys stay as they are; the workspace key stops working.`,
+addresses and API keys stay as they are; the workspace key stops working.
+
+It goes into the team that new projects go into, unless --team names another.`,
 		Example: `  postern claim
   postern claim http://127.0.0.1:8080/claim/… --team Shops`,
 		Args: cobra.MaximumNArgs(1),
@@ -44,7 +46,7 @@ addresses and API keys stay as they are; the workspace key stops working.`,
 			return claimAll(c.Context(), t, s, *person, codes, into)
 		},
 	}
-	command.Flags().StringVar(&team, "team", "", "team to put it into, by name or id (a new team for each workspace when absent)")
+	command.Flags().StringVar(&team, "team", "", "team to put it into, by name or id, or new for a new team (your first team when absent)")
 	addServerFlag(command)
 	return command
 }
@@ -79,14 +81,19 @@ func claimable(s session, args []string) ([]waiting, error) {
 	return list, nil
 }
 
-// findTeam is the id of a team that is named by id or name, "" for none.
+// newTeam names no team but a new one, as on the page that claims.
+const newTeam = "new"
+
+// findTeam returns the id of the team to claim into: the one that name gives by id or
+// name, or without a name the one that new projects go into. It returns "" for a new
+// team, also where the caller may not add projects to the first.
 func findTeam(ctx context.Context, person *caller, name string) (string, error) {
-	if name == "" {
-		return "", nil
-	}
 	who, err := person.Whoami(ctx)
 	if err != nil {
 		return "", err
+	}
+	if name == "" && len(who.Teams) > 0 && who.Teams[0].Role != "viewer" {
+		return who.Teams[0].ID, nil
 	}
 	var found, names []string
 	for _, team := range who.Teams {
@@ -98,10 +105,12 @@ func findTeam(ctx context.Context, person *caller, name string) (string, error) 
 		}
 		names = append(names, team.Name)
 	}
-	switch len(found) {
-	case 1:
+	switch {
+	case len(found) == 1:
 		return found[0], nil
-	case 0:
+	case len(found) == 0 && (name == "" || name == newTeam):
+		return "", nil
+	case len(found) == 0:
 		return "", fault.New(fault.NotFound, "no_team", "you are in no team %q; there is %s", name, strings.Join(names, ", "))
 	}
 	return "", usageError{fmt.Sprintf("you are in several teams called %q: name one by its id, %s", name, strings.Join(found, " or "))}
