@@ -44,7 +44,7 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 		}
 		guest := newGuest(t, fake)
 		ours := []client.TokenType{{Client: "service"}, {Client: "service", Upstream: "provider_access_token"}, {Client: "service", Upstream: "provider_id_token"}}
-		for auth, types := range map[*client.NewAuth][]client.TokenType{{Methods: []string{"jwt"}}: ours, nil: {{Client: "provider"}}} {
+		for auth, types := range map[*client.NewAuth][]client.TokenType{{Methods: []string{"jwt"}}: ours, {Mode: "passthrough"}: {{Client: "provider"}}} {
 			made := guest.makes(server.URL, upstream.URL, auth, types)
 			for i := range 3 * len(types) {
 				guest.calls(made.Project.Environments[0].URL, guest.signsIn(*made.Login, i%len(types)))
