@@ -86,6 +86,7 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
+	warnOfShares(a.Config, descriptors(), a.log)
 	return a, nil
 }
 
@@ -116,7 +117,7 @@ func (a *App) wire(version string) error {
 	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Host: a.Config.GatewayHost(), Keys: table, Verifier: a.bearer, Asker: a.newAsker(guard, hosted), Opener: opener{hosted}, Observer: observer{a.usage, measured}, Limiter: a.limiter,
 		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
 		Probes:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.probes.ServeHTTP(w, r) }), // which is made later
-		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors(), a.log)})
+		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors())})
 	a.feed = &projects.Feed{DB: a.state.db, Keys: table, PublicURL: a.Config.PublicURL, Publish: a.plane.Publish, Log: a.log}
 	hooks := newWebhooks(a.state.db, a.vault, guard, a.log)
 	signIns := provider.FromConfig(a.Config.SignIn)

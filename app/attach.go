@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"postern/models"
@@ -20,6 +22,9 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	asOf, failure := a.restoreState()
+	if errors.Is(failure, fs.ErrNotExist) { // the first start: there is nothing to say of it
+		return err
+	}
 	if failure != nil {
 		a.log.Warn("no start without the database: the gateway's last state cannot be read", "error", failure)
 		return err

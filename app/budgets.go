@@ -24,20 +24,34 @@ const (
 // share bounds a configured number of connections by its share of the descriptors, 0
 // when their number is not known, so that a flood on one listener leaves descriptors
 // for the other one, upstreams and the database.
-func share(listener string, configured, eighths int, descriptors uint64, log *slog.Logger) int {
-	most := max(1, int(descriptors/8)*eighths)
-	if descriptors == 0 || configured <= most {
+func share(configured, eighths int, descriptors uint64) int {
+	if descriptors == 0 {
 		return configured
 	}
-	log.Warn("fewer connections than configured: this process may open few files; raise its limit (ulimit -n)",
-		"listener", listener, "connections", most, "configured", configured, "files", descriptors)
-	return most
+	return min(configured, max(1, int(descriptors/8)*eighths))
+}
+
+// warnOfShares logs each listener that takes fewer connections than configured.
+func warnOfShares(c config.Config, descriptors uint64, log *slog.Logger) {
+	for _, listener := range []struct {
+		name                string
+		configured, eighths int
+	}{
+		{"gateway", c.MaxConns, gatewayEighths},
+		{"control", c.ControlMaxConns, controlEighths},
+	} {
+		most := share(listener.configured, listener.eighths, descriptors)
+		if most < listener.configured {
+			log.Warn("fewer connections than configured: this process may open few files; raise its limit (ulimit -n)",
+				"listener", listener.name, "connections", most, "configured", listener.configured, "files", descriptors)
+		}
+	}
 }
 
 // callers are the bounds on connections to the gateway, and on calls.
-func callers(c config.Config, descriptors uint64, log *slog.Logger) gateway.Limits {
+func callers(c config.Config, descriptors uint64) gateway.Limits {
 	return gateway.Limits{
-		Conns:        share("gateway", c.MaxConns, gatewayEighths, descriptors, log),
+		Conns:        share(c.MaxConns, gatewayEighths, descriptors),
 		ConnsFromOne: c.MaxConnsFrom,
 
 		UnderWay:        int64(c.MaxCalls),
@@ -48,7 +62,7 @@ func callers(c config.Config, descriptors uint64, log *slog.Logger) gateway.Limi
 
 // boundControl puts the bounds on connections before the control plane's listener.
 func boundControl(l net.Listener, c config.Config, descriptors uint64, waiting *waiting, log *slog.Logger) net.Listener {
-	most := share("control", c.ControlMaxConns, controlEighths, descriptors, log)
+	most := share(c.ControlMaxConns, controlEighths, descriptors)
 	fromOne := c.ControlMaxConnsFrom
 	if fromOne == 0 {
 		fromOne = max(1, most/2)

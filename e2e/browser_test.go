@@ -226,6 +226,13 @@ func (p *person) presses(button string) {
 	p.does("press "+button, chromedp.Click(chromedp.Search(fmt.Sprintf("//button[starts-with(normalize-space(), %q)]", button))))
 }
 
+// confirms ticks the box of the question in the dialog and presses its button.
+func (p *person) confirms(button string) {
+	p.t.Helper()
+	p.does("tick the box", chromedp.Click(chromedp.CSS("#dialog [name=confirm]")))
+	p.presses(button)
+}
+
 func (p *person) follows(link string) {
 	p.t.Helper()
 	p.does("follow "+link, chromedp.Click(chromedp.Search(fmt.Sprintf("//a[starts-with(normalize-space(), %q)]", link))))
