@@ -15,7 +15,7 @@ type List struct {
 	Rows     []Row
 	OlderURL string // the next page, "" on the last
 	Open     bool   // the form is shown at once, such as when a value is wrong
-	Create   *Form // nil for who may add none
+	Create   *Form  // nil for who may add none
 }
 
 // Form is what a webhook's form holds.
