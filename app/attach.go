@@ -84,7 +84,7 @@ func (a *App) tryAttach(ctx context.Context) error {
 	return a.loadCounts(ctx) // last: what was counted meanwhile is added to it once
 }
 
-// makeFirstLink makes the link for the first account. Once the server runs nobody
+// makeFirstLink makes the link for the first account. Once the server runs no one
 // would see it: a server that attaches its database later has served before.
 func (a *App) makeFirstLink(ctx context.Context) error {
 	if a.running.Load() {

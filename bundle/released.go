@@ -20,7 +20,7 @@ import (
 //go:embed released/*.json
 var releases embed.FS
 
-// release knows the generated files of an earlier edition that every target has.
+// release lists the generated files of an earlier edition that every target has.
 type release struct {
 	GuideHead Template            `json:"guide_head"` // SCHEMA.md up to its first section
 	Sections  map[string][]string `json:"sections"`   // of SCHEMA.md: their sums by generic name

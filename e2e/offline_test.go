@@ -117,7 +117,7 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 		t.Errorf("the API answers %q", page)
 	}
 
-	// What changed elsewhere meanwhile is in force once the database is back.
+	// Changes made on other replicas meanwhile take effect once the database is back.
 	if _, err := connect(t, other.URL, proxy.WorkspaceKey).RevokeKey(t.Context(), extra.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func newRanges(opened []netip.Prefix) *ssrf.Guardian {
 			v6 = append(v6, p)
 		}
 	}
-	// judge checks the port itself: ssrf knows a list of open ports only.
+	// judge checks the port itself: ssrf supports a list of allowed ports only.
 	return ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...),
 		ssrf.WithDeniedV4Prefixes(platformPrefixes...))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // New keys in plain text are for those who may make keys; every download is in the
-// audit log, whoever it was.
+// audit log with the account that made it.
 func TestOpen_download(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

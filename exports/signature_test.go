@@ -88,7 +88,7 @@ func TestExportsAreSignedByTheInstallation(t *testing.T) {
 	})
 }
 
-// The key is made once, whoever asks first.
+// The key is created once, by the first replica that asks.
 func TestReplicasSignWithOneKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -117,7 +117,7 @@ func TestUpgradeAloneAsksForAWebSocket(t *testing.T) {
 	})
 }
 
-// Nobody can tell by an answer which path it came on: large heads, odd types and
+// An answer does not show which path it came on: large heads, odd types and
 // statuses, interim, early, slow, malformed and surplus answers, and none.
 func TestBothPathsPassScriptsOnAlike(t *testing.T) {
 	target := withTarget(scripted.Start(t, nil).URL)

@@ -120,7 +120,7 @@ func (s *Server) Close() error {
 // connInfo is what the upstream is told of the caller's connection. It is made
 // once for each, not for each call.
 type connInfo struct {
-	peer    string       // the caller's address without port; of a trusted proxy's calls that of whom it called for
+	peer    string       // the caller's address without port; behind a trusted proxy, the address the proxy reports
 	addr    netip.Addr   // peer, parsed
 	network netip.Prefix // that addr counts for: policy.Network
 	hop     string       // who connected: peer, but for trusted proxies

@@ -160,8 +160,8 @@ type disclosed struct {
 	Lines   []string          `json:"lines,omitempty"` // not secret, but not kept anywhere else
 }
 
-// disclosure is where a page's content waits for the session that made it. Whoever
-// has a copy of the database lacks the session's secret, which opens it.
+// disclosure is where a page's content waits for the session that made it. A copy
+// of the database alone does not open it: that takes the session's secret.
 func (s *Server) disclosure(v *visit, path string) idempotency.Request {
 	return idempotency.Request{Credential: s.sessions().read(v.c.Request), Key: "disclosure", Method: http.MethodGet, Path: path}
 }

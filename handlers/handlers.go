@@ -33,7 +33,7 @@ type Server struct {
 	Config       config.Config
 	Version      string
 	Accounts     *accounts.Service
-	Providers    []provider.Provider // whom else people can sign in with
+	Providers    []provider.Provider // the providers that people can sign in with
 	Projects     *projects.Service
 	Keys         *keys.Service
 	Exports      *exports.Service
@@ -45,7 +45,7 @@ type Server struct {
 	Refusals     *audit.Refusals
 	Login        *login.Service
 	Directory    *directory.Service
-	Metrics      http.Handler // for whoever may read them
+	Metrics      http.Handler // for clients that may read them
 	Attached     func() bool  // reports whether the database can be used; until then all but probes are answered 503
 	Ready        Readiness    // of the control plane
 	GatewayReady Readiness    // of the gateway, which can serve while the database is away

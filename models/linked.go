@@ -12,7 +12,7 @@ type LinkedAccount struct {
 	Subject   string
 	Email     string
 	// EmailVerified says that the issuer vouches for Email too. It proves the address to
-	// invitations, and signs in nobody.
+	// invitations, and signs no one in.
 	EmailVerified bool
 	CreatedAt     time.Time
 	SeenAt        time.Time

@@ -39,7 +39,7 @@ func (w *wires) remove(c *wire) {
 }
 
 // dropSilent closes every connection that has not brought a byte of late. Idle
-// ones are replaced at their next use; on the others somebody waits in vain.
+// ones are replaced at their next use; on the others a caller would wait in vain.
 func (w *wires) dropSilent() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

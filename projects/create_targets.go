@@ -110,7 +110,7 @@ func (s *Service) checkTarget(ctx context.Context, p access.Principal, pointer, 
 	return nil, nil, err
 }
 
-// unclaimed tells whether what the principal makes or changes belongs to nobody.
+// unclaimed reports whether what the principal creates or changes is unclaimed.
 func unclaimed(p access.Principal) bool {
 	return p.Anonymous() || p.Roles[p.HomeTeam] == access.Workspace
 }

@@ -76,7 +76,7 @@ func (r *Relay) Hang() {
 	r.Silence()
 }
 
-// Refuse cuts the open connections and lets nobody connect any more.
+// Refuse cuts the open connections and accepts no more.
 func (r *Relay) Refuse() {
 	_ = r.listener.Close()
 	r.Cut()

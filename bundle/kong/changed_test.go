@@ -33,7 +33,7 @@ func flipped(text string) string {
 	return text + " "
 }
 
-// Whoever changes a file can sum it again: what it should be follows from the rest.
+// An attacker who changes a file can sum it again, so its content is derived from the rest.
 func TestVerifyFindsEveryChangedFile(t *testing.T) {
 	in := sampleInput()
 	in.Options.Keys = bundle.KeysMint

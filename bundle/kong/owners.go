@@ -59,7 +59,7 @@ func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// fallbackOwner is whom calls without a key count against, when any version
+// fallbackOwner is the owner that calls without a key count against, when any version
 // lets them in.
 func fallbackOwner(p *snapshot.Project) (ownerDoc, bool) {
 	for _, v := range p.Versions {

@@ -57,7 +57,7 @@ project: give --sha256, which the server tells of each export, or --signed-by, t
 server's key from /.well-known/postern-export-key, to know whose it is.`,
 		Args: exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			// An empty value is a variable that a script did not set, and no wish
+			// An empty value is a variable that a script did not set, not a request
 			// to leave the check out.
 			if (c.Flags().Changed("sha256") && sum == "") || (c.Flags().Changed("signed-by") && key == "") {
 				return usageError{"--sha256 and --signed-by need a value: leave out the one that is not to be checked"}

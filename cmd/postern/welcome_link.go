@@ -10,7 +10,7 @@ import (
 	"postern/app"
 )
 
-// newWelcomeLink works on the database itself: whoever can read it may make the
+// newWelcomeLink works on the database itself: an operator who can read it may create the
 // first account.
 func newWelcomeLink(t terminal) *cobra.Command {
 	command := &cobra.Command{

@@ -12,7 +12,7 @@ const (
 	byAddress   = "/ztls-address/prod"  // the target is an address, which the certificate has
 	commonName  = "/ztls-common/prod"   // the certificate has the name as its common name alone
 	otherName   = "/ztls-other/prod"    // the certificate has another name
-	otherIssuer = "/ztls-stranger/prod" // nobody vouches for the certificate
+	otherIssuer = "/ztls-stranger/prod" // no known authority issued the certificate
 )
 
 func secureVersions(up *secureUpstreams, access snapshot.Access) []snapshot.Version {

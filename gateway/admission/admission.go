@@ -129,7 +129,7 @@ type admittedTCP struct {
 	leave *leave
 }
 
-// Close closes the connection and makes room for another.
+// Close closes the connection and releases its place in the budget.
 func (c *admittedTCP) Close() error {
 	defer c.leave.once()
 	return c.TCPConn.Close()
@@ -140,7 +140,7 @@ type admitted struct {
 	leave *leave
 }
 
-// Close closes the connection and makes room for another.
+// Close closes the connection and releases its place in the budget.
 func (c *admitted) Close() error {
 	defer c.leave.once()
 	return c.Conn.Close()

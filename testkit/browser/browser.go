@@ -44,7 +44,7 @@ func Open(t testing.TB) context.Context {
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-sync", true),
 		// A page that is kept in memory comes back without the events that chromedp
-		// waits for; a step back loads it anew, as in a browser short of memory.
+		// waits for; a step back loads it again, as in a browser short of memory.
 		chromedp.Flag("disable-back-forward-cache", true),
 		// And what the pages of others ask for elsewhere is not found.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost"),

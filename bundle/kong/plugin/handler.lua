@@ -174,7 +174,7 @@ local function state_of(config)
 end
 
 
--- Kong calls this with its configurations of the plugin whenever they were read anew,
+-- Kong calls this with its configurations of the plugin whenever they were read again,
 -- before the first call that they apply to.
 function PosternAuth:configure(configs)
   for _, config in ipairs(configs or {}) do

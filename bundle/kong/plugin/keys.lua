@@ -127,7 +127,7 @@ local function load(settings, hash)
 end
 
 
--- The keys in the plugin's settings, with room for so many entries in use.
+-- The keys in the plugin's settings, with space for so many entries in use.
 function keys.store(settings, most)
   return { settings = settings, recent = {}, older = {}, count = 0, half = (most or MOST_ENTRIES) / 2 }
 end
