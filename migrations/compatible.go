@@ -75,7 +75,7 @@ func hasTable(ctx context.Context, db *sql.DB, dialect Dialect, name string) (th
 	return there, db.QueryRowContext(ctx, query, name).Scan(&there)
 }
 
-// announce records before the steps that this program supports them. Older replicas
+// announce records the schema version before its steps run. Older replicas
 // that run meanwhile go on until they are told otherwise.
 func announce(ctx context.Context, db *sql.DB, dialect Dialect, known int64) error {
 	there, err := hasTable(ctx, db, dialect, "schema_compatibility")
