@@ -107,21 +107,77 @@ const (
 
 // Actions lists what a role can grant.
 func Actions() []Action {
-	return []Action{ProjectRead, ProjectCreate, ProjectUpdate, KeyRead, KeyCreate, KeyChange, ExportRead, ExportCreate, ExportDownload, ExportMinted, AuditRead, UsageRead, WebhookRead, WebhookChange, LoginRead, LoginUpdate, UserRead, UserUpdate,
-		TeamRead, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke,
-		ProductRead, ProductCreate, ProductUpdate, ProductDelete, TenantRead, TenantCreate, TenantUpdate, TenantDelete}
+	return []Action{
+		ProjectRead,
+		ProjectCreate,
+		ProjectUpdate,
+		KeyRead,
+		KeyCreate,
+		KeyChange,
+		ExportRead,
+		ExportCreate,
+		ExportDownload,
+		ExportMinted,
+		AuditRead,
+		UsageRead,
+		WebhookRead,
+		WebhookChange,
+		LoginRead,
+		LoginUpdate,
+		UserRead,
+		UserUpdate,
+		TeamRead,
+		TeamUpdate,
+		MemberRead,
+		MemberChange,
+		MemberLeave,
+		InvitationRead,
+		InvitationCreate,
+		InvitationRevoke,
+		ProductRead,
+		ProductCreate,
+		ProductUpdate,
+		ProductDelete,
+		TenantRead,
+		TenantCreate,
+		TenantUpdate,
+		TenantDelete,
+	}
 }
 
 // Personal lists the actions that no role grants: an account does them for
 // itself.
 func Personal() []Action {
-	return []Action{WorkspaceClaim, TeamCreate, InvitationAccept, AccountCreate, AccountRead, AccountSignIn, AccountUpdate,
-		TokenRead, TokenCreate, TokenRevoke, DeviceApprove, DeviceDeny}
+	return []Action{
+		WorkspaceClaim,
+		TeamCreate,
+		InvitationAccept,
+		AccountCreate,
+		AccountRead,
+		AccountSignIn,
+		AccountUpdate,
+		TokenRead,
+		TokenCreate,
+		TokenRevoke,
+		DeviceApprove,
+		DeviceDeny,
+	}
 }
 
 // Recorded lists the actions that the audit log can hold.
 func Recorded() []Action {
-	return append(append(Actions(), Personal()...), UserArrive, ProjectPurge, WorkspacePurge, WebhookDisable, ProjectTakedown, OperatorChange, CredentialUse, RequestMake, AuditGap)
+	return append(
+		append(Actions(), Personal()...),
+		UserArrive,
+		ProjectPurge,
+		WorkspacePurge,
+		WebhookDisable,
+		ProjectTakedown,
+		OperatorChange,
+		CredentialUse,
+		RequestMake,
+		AuditGap,
+	)
 }
 
 // granted is the whole matrix; what is absent is denied.
@@ -131,10 +187,33 @@ var granted = map[Role]map[Action]bool{
 	Member: except(TeamUpdate, MemberChange, InvitationRead, InvitationCreate, InvitationRevoke),
 	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
 	// has no members; who wants it claims it.
-	Workspace: except(WebhookRead, WebhookChange, TeamUpdate, MemberRead, MemberChange, MemberLeave, InvitationRead, InvitationCreate, InvitationRevoke),
+	Workspace: except(
+		WebhookRead,
+		WebhookChange,
+		TeamUpdate,
+		MemberRead,
+		MemberChange,
+		MemberLeave,
+		InvitationRead,
+		InvitationCreate,
+		InvitationRevoke,
+	),
 	// A viewer reads everything, but new keys in plain text are for those who may make them.
-	Viewer: {ProjectRead: true, KeyRead: true, ExportRead: true, ExportDownload: true, UsageRead: true, WebhookRead: true, LoginRead: true, UserRead: true, TeamRead: true, MemberRead: true, MemberLeave: true,
-		ProductRead: true, TenantRead: true},
+	Viewer: {
+		ProjectRead:    true,
+		KeyRead:        true,
+		ExportRead:     true,
+		ExportDownload: true,
+		UsageRead:      true,
+		WebhookRead:    true,
+		LoginRead:      true,
+		UserRead:       true,
+		TeamRead:       true,
+		MemberRead:     true,
+		MemberLeave:    true,
+		ProductRead:    true,
+		TenantRead:     true,
+	},
 }
 
 // except grants every action but these.
@@ -190,7 +269,11 @@ func (p Principal) May(team string, action Action) bool { return Check(p, team, 
 // forbidden where the role does not allow it.
 func Check(p Principal, team string, action Action) error {
 	if p.Anonymous() {
-		return fault.New(fault.Unauthenticated, "credentials_required", "Sign in, or send a workspace key as a bearer token.")
+		return fault.New(
+			fault.Unauthenticated,
+			"credentials_required",
+			"Sign in, or send a workspace key as a bearer token.",
+		)
 	}
 	role, ok := p.Roles[team]
 	if !ok {
@@ -200,7 +283,11 @@ func Check(p Principal, team string, action Action) error {
 		return err
 	}
 	if !Can(role, action) {
-		return Refused(fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, does not allow %s.", role, action), team, action)
+		return Refused(
+			fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, does not allow %s.", role, action),
+			team,
+			action,
+		)
 	}
 	return nil
 }
@@ -221,7 +308,11 @@ func OperatorsProject(tx *models.Tx, p Principal, ref string) (models.Project, e
 		return project, err
 	}
 	if !p.Operator && !p.CommandLine {
-		return project, errNotFound.Because(&Refusal{Action: ProjectTakedown, Team: project.TeamID, Project: project.ID})
+		return project, errNotFound.Because(&Refusal{
+			Action:  ProjectTakedown,
+			Team:    project.TeamID,
+			Project: project.ID,
+		})
 	}
 	return project, nil
 }

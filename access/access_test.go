@@ -89,7 +89,12 @@ func TestATokenNarrowsItsAccount(t *testing.T) {
 	for _, action := range access.Actions() {
 		for _, role := range []access.Role{access.Owner, access.Member, access.Viewer} {
 			for _, scope := range append(access.Scopes(), "") {
-				p := access.Principal{Account: "acc_1", Roles: map[string]access.Role{"team_a": role}, Scoped: true, Scopes: []access.Scope{scope}}
+				p := access.Principal{
+					Account: "acc_1",
+					Roles:   map[string]access.Role{"team_a": role},
+					Scoped:  true,
+					Scopes:  []access.Scope{scope},
+				}
 				err := access.Check(p, "team_a", action)
 				if want := access.Can(role, action) && access.Covers(p.Scopes, action); (err == nil) != want {
 					t.Errorf("%s with the scope %q and %s: %v", role, scope, action, err)
@@ -100,7 +105,10 @@ func TestATokenNarrowsItsAccount(t *testing.T) {
 			}
 		}
 	}
-	if err := access.CheckSelf(access.Principal{Account: "acc_1", Scoped: true}, access.TokenCreate); fault.KindOf(err) != fault.Forbidden {
+	if err := access.CheckSelf(access.Principal{
+		Account: "acc_1",
+		Scoped:  true,
+	}, access.TokenCreate); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("a token without scopes may make tokens: %v", err)
 	}
 }

@@ -20,7 +20,10 @@ func TestSignIn_KnownDevice(t *testing.T) {
 			t.Errorf("the device known again: %q, %v", again, err)
 		}
 		signIn := func(password, addr, device string) error {
-			_, err := s.SignIn(t.Context(), "ana@example.com", password, accounts.From{RemoteAddr: addr, Device: device})
+			_, err := s.SignIn(t.Context(), "ana@example.com", password, accounts.From{
+				RemoteAddr: addr,
+				Device:     device,
+			})
 			return err
 		}
 		for range 10 {
@@ -45,7 +48,11 @@ func TestSignIn_DeviceOfAnotherAccount(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, Policy: "open"}
 		firstAccount(t, s)
-		bob, err := s.SignUp(t.Context(), accounts.SignUp{Email: "bob@example.com", Name: "Bob", Password: password}, accounts.Ticket{})
+		bob, err := s.SignUp(t.Context(), accounts.SignUp{
+			Email:    "bob@example.com",
+			Name:     "Bob",
+			Password: password,
+		}, accounts.Ticket{})
 		if err != nil {
 			t.Fatal(err)
 		}

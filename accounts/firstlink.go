@@ -29,7 +29,13 @@ func (s *Service) FirstLink(ctx context.Context) (code string, err error) {
 		code = newSecret()
 		now := models.Now()
 		until := now.Add(linkTTL)
-		return tx.Insert(&models.Token{ID: models.NewID("tok"), Kind: kindLink, Hash: hash(code), CreatedAt: now, ExpiresAt: &until})
+		return tx.Insert(&models.Token{
+			ID:        models.NewID("tok"),
+			Kind:      kindLink,
+			Hash:      hash(code),
+			CreatedAt: now,
+			ExpiresAt: &until,
+		})
 	})
 	if err != nil {
 		return "", fmt.Errorf("accounts: make the first sign-in link: %w", err)
@@ -97,7 +103,12 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 		if !won {
 			return errLinkUsed
 		}
-		account, err := s.newAccount(tx, models.Account{Email: in.Email, Name: in.Name, PasswordHash: encoded, Operator: true}, admission{}, in.From, now)
+		account, err := s.newAccount(tx, models.Account{
+			Email:        in.Email,
+			Name:         in.Name,
+			PasswordHash: encoded,
+			Operator:     true,
+		}, admission{}, in.From, now)
 		if err != nil {
 			return err
 		}

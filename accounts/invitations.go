@@ -26,7 +26,15 @@ type Invitation struct {
 }
 
 func viewInvitation(row models.Invitation) Invitation {
-	return Invitation{ID: row.ID, Team: row.TeamID, Role: access.Role(row.Role), Email: row.Email, CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt}
+	return Invitation{
+		ID:        row.ID,
+		Team:      row.TeamID,
+		Role:      access.Role(row.Role),
+		Email:     row.Email,
+		CreatedBy: row.CreatedBy,
+		CreatedAt: row.CreatedAt,
+		ExpiresAt: row.ExpiresAt,
+	}
 }
 
 // maxInvitations bounds how many invitations of one team can be open at a time.
@@ -34,7 +42,13 @@ const maxInvitations = 200
 
 // Invite makes a link that lets one person into a team, once, for a week. With an
 // e-mail address a provider has to confirm that the account's person has that one.
-func (s *Service) Invite(ctx context.Context, p access.Principal, team string, role access.Role, email string) (Invitation, error) {
+func (s *Service) Invite(
+	ctx context.Context,
+	p access.Principal,
+	team string,
+	role access.Role,
+	email string,
+) (Invitation, error) {
 	if err := access.Check(p, team, access.InvitationCreate); err != nil {
 		return Invitation{}, err
 	}
@@ -43,15 +57,25 @@ func (s *Service) Invite(ctx context.Context, p access.Principal, team string, r
 	}
 	email = strings.ToLower(strings.TrimSpace(email))
 	if email != "" && !validEmail(email) {
-		return Invitation{}, fault.InvalidField("/email", "invalid_email", "This is not an e-mail address. Leave it out for a link that anybody can use.")
+		return Invitation{}, fault.InvalidField("/email", "invalid_email", "This is not an e-mail address. Leave it "+
+			"out for a link that anybody can use.")
 	}
 	if email != "" && !s.ProvesEmail {
 		return Invitation{}, fault.InvalidField("/email", "email_not_provable",
-			"Nobody could prove this address: that takes a sign-in provider, and this installation has none. Leave it out for a link that anybody can use.")
+			"Nobody could prove this address: that takes a sign-in provider, and this installation has none. Leave "+
+				"it out for a link that anybody can use.")
 	}
 	code, now := newSecret(), models.Now()
-	row := models.Invitation{ID: models.NewID("inv"), TeamID: team, Role: string(role), Email: email, CodeHash: hash(code), CreatedBy: p.Account,
-		CreatedAt: now, ExpiresAt: now.Add(InvitationTTL)}
+	row := models.Invitation{
+		ID:        models.NewID("inv"),
+		TeamID:    team,
+		Role:      string(role),
+		Email:     email,
+		CodeHash:  hash(code),
+		CreatedBy: p.Account,
+		CreatedAt: now,
+		ExpiresAt: now.Add(InvitationTTL),
+	}
 	out := viewInvitation(row)
 	out.Code = code
 	err := s.holding(ctx, p, team, access.InvitationCreate, func(tx *models.Tx, holder models.Team) error {
@@ -60,20 +84,31 @@ func (s *Service) Invite(ctx context.Context, p access.Principal, team string, r
 			return err
 		}
 		if len(open) == maxInvitations {
-			return fault.New(fault.Conflict, "too_many_invitations", "This team has %d open invitations; revoke one to make another.", maxInvitations)
+			return fault.New(fault.Conflict, "too_many_invitations", "This team has %d open invitations; revoke one "+
+				"to make another.", maxInvitations)
 		}
 		out.TeamName = holder.Name
 		if err := tx.Insert(&row); err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: access.InvitationCreate, Object: row.ID, Team: team, After: row})
+		return access.Record(tx, p, access.Entry{
+			Action: access.InvitationCreate,
+			Object: row.ID,
+			Team:   team,
+			After:  row,
+		})
 	})
 	return out, err
 }
 
 // Invitations returns a team's invitations that can still be accepted, oldest
 // first. The cursor is the Next of the page before, limit at most MaxPage, 0 for 50.
-func (s *Service) Invitations(ctx context.Context, p access.Principal, team, cursor string, limit int) (list []Invitation, next string, err error) {
+func (s *Service) Invitations(
+	ctx context.Context,
+	p access.Principal,
+	team, cursor string,
+	limit int,
+) (list []Invitation, next string, err error) {
 	if err := access.Check(p, team, access.InvitationRead); err != nil {
 		return nil, "", err
 	}
@@ -114,7 +149,8 @@ func (s *Service) RevokeInvitation(ctx context.Context, p access.Principal, team
 	})
 }
 
-var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has been used, has expired or was revoked. Ask for another.")
+var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has been used, has expired or was "+
+	"revoked. Ask for another.")
 
 // openInvitation finds the invitation of a code that can still be accepted.
 func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {
@@ -132,7 +168,8 @@ func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {
 // an owner who was put out must not come back with a link kept for that day.
 func stillInvites(tx *models.Tx, invitation models.Invitation) error {
 	maker, err := tx.MembershipOf(invitation.TeamID, invitation.CreatedBy)
-	if errors.Is(err, models.ErrNotFound) || (err == nil && !access.Can(access.Role(maker.Role), access.InvitationCreate)) {
+	if errors.Is(err, models.ErrNotFound) ||
+		(err == nil && !access.Can(access.Role(maker.Role), access.InvitationCreate)) {
 		return errInvitationOver
 	}
 	return err
@@ -149,7 +186,12 @@ func revokeInvitationsOf(tx *models.Tx, p access.Principal, team, account string
 		if _, err := tx.DeleteInvitation(row.ID); err != nil {
 			return err
 		}
-		if err := access.Record(tx, p, access.Entry{Action: access.InvitationRevoke, Object: row.ID, Team: team, Before: row}); err != nil {
+		if err := access.Record(tx, p, access.Entry{
+			Action: access.InvitationRevoke,
+			Object: row.ID,
+			Team:   team,
+			Before: row,
+		}); err != nil {
 			return err
 		}
 	}
@@ -213,7 +255,12 @@ func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (
 // checkInvited refuses an account that has not proven the address of the invitation: an
 // address that is only typed in at sign-up may be another person's. proven is what a
 // provider vouches for right now, beside what those linked with the account have said.
-func (s *Service) checkInvited(tx *models.Tx, account models.Account, invitation models.Invitation, proven string) error {
+func (s *Service) checkInvited(
+	tx *models.Tx,
+	account models.Account,
+	invitation models.Invitation,
+	proven string,
+) error {
 	if invitation.Email == "" || proven == invitation.Email {
 		return nil
 	}
@@ -227,8 +274,12 @@ func (s *Service) checkInvited(tx *models.Tx, account models.Account, invitation
 		}
 	}
 	if account.Email != invitation.Email {
-		return fault.New(fault.Forbidden, "other_email",
-			"This invitation is for %s. Use the account with that address, or ask for another invitation.", invitation.Email)
+		return fault.New(
+			fault.Forbidden,
+			"other_email",
+			"This invitation is for %s. Use the account with that address, or ask for another invitation.",
+			invitation.Email,
+		)
 	}
 	return s.unproven(invitation)
 }
@@ -236,15 +287,27 @@ func (s *Service) checkInvited(tx *models.Tx, account models.Account, invitation
 // unproven says how the address of an invitation is proven.
 func (s *Service) unproven(invitation models.Invitation) error {
 	if !s.ProvesEmail {
-		return fault.New(fault.Forbidden, "email_not_proven",
-			"This invitation is for %s, and nothing here can prove that address. Ask for an invitation without an address.", invitation.Email)
+		return fault.New(
+			fault.Forbidden,
+			"email_not_proven",
+			"This invitation is for %s, and nothing here can prove that address. Ask for an invitation without an address.",
+			invitation.Email,
+		)
 	}
-	return fault.New(fault.Forbidden, "email_not_proven", "This invitation is for %s, and a password does not prove that address. "+
-		"Sign in with a provider that confirms it, or link one under Account settings, Linked sign-ins, and open the link again.", invitation.Email)
+	return fault.New(fault.Forbidden, "email_not_proven", "This invitation is for %s, and a password does not prove "+
+		"that address. "+
+		"Sign in with a provider that confirms it, or link one under Account settings, Linked sign-ins, and open "+
+		"the link again.", invitation.Email)
 }
 
 // join uses an invitation up and lets an account into its team.
-func join(tx *models.Tx, p access.Principal, account models.Account, invitation models.Invitation, now time.Time) error {
+func join(
+	tx *models.Tx,
+	p access.Principal,
+	account models.Account,
+	invitation models.Invitation,
+	now time.Time,
+) error {
 	if _, err := tx.HoldTeam(invitation.TeamID); err != nil {
 		return err
 	}
@@ -266,9 +329,20 @@ func join(tx *models.Tx, p access.Principal, account models.Account, invitation 
 	if !won {
 		return errInvitationOver
 	}
-	membership := models.Membership{TeamID: invitation.TeamID, AccountID: account.ID, Role: invitation.Role, CreatedAt: now}
+	membership := models.Membership{
+		TeamID:    invitation.TeamID,
+		AccountID: account.ID,
+		Role:      invitation.Role,
+		CreatedAt: now,
+	}
 	if err := tx.Insert(&membership); err != nil {
 		return err
 	}
-	return access.Record(tx, p, access.Entry{Action: access.InvitationAccept, Object: invitation.ID, Team: invitation.TeamID, Detail: map[string]string{"account": account.ID}, After: membership})
+	return access.Record(tx, p, access.Entry{
+		Action: access.InvitationAccept,
+		Object: invitation.ID,
+		Team:   invitation.TeamID,
+		Detail: map[string]string{"account": account.ID},
+		After:  membership,
+	})
 }

@@ -13,7 +13,13 @@ import (
 const invited = "vic@example.com"
 
 func person(subject, email string, isVerified bool) provider.Person {
-	return provider.Person{Issuer: "https://id.example", Subject: subject, Email: email, Name: "Vic", EmailVerified: isVerified}
+	return provider.Person{
+		Issuer:        "https://id.example",
+		Subject:       subject,
+		Email:         email,
+		Name:          "Vic",
+		EmailVerified: isVerified,
+	}
 }
 
 func (o *office) signInAs(who provider.Person, code string) (string, error) {
@@ -102,7 +108,11 @@ func TestInvite_AddressThatNothingProves(t *testing.T) {
 
 func (o *office) passwordAccount(email string) access.Principal {
 	o.t.Helper()
-	session, err := o.s.SignUp(o.t.Context(), accounts.SignUp{Email: email, Name: "P", Password: password}, accounts.Ticket{})
+	session, err := o.s.SignUp(o.t.Context(), accounts.SignUp{
+		Email:    email,
+		Name:     "P",
+		Password: password,
+	}, accounts.Ticket{})
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -46,7 +46,11 @@ func (in SignUp) normalized() (SignUp, error) {
 	var wrong []fault.Field
 	in.Email = strings.ToLower(strings.TrimSpace(in.Email))
 	if !validEmail(in.Email) {
-		wrong = append(wrong, fault.Field{Pointer: "/email", Code: "invalid_email", Detail: "This is not an e-mail address."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/email",
+			Code:    "invalid_email",
+			Detail:  "This is not an e-mail address.",
+		})
 	}
 	var nameWrong []fault.Field
 	in.Name, nameWrong = normalizeName(in.Name)
@@ -62,7 +66,11 @@ func validEmail(email string) bool {
 func normalizeName(name string) (string, []fault.Field) {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || strings.ContainsFunc(name, Unprintable) {
-		return name, []fault.Field{{Pointer: "/name", Code: "invalid_name", Detail: fmt.Sprintf("Give a name of 1 to %d characters.", maxName)}}
+		return name, []fault.Field{{
+			Pointer: "/name",
+			Code:    "invalid_name",
+			Detail:  fmt.Sprintf("Give a name of 1 to %d characters.", maxName),
+		}}
 	}
 	return name, nil
 }
@@ -91,17 +99,26 @@ type admission struct {
 	proven     string // address that a provider vouches for, "" for none
 }
 
-var errCodeUsed = fault.New(fault.Forbidden, "signup_closed", "Somebody has signed up with this claim code already. Sign in with that account to claim the workspace.")
+var errCodeUsed = fault.New(fault.Forbidden, "signup_closed", "Somebody has signed up with this claim code already. "+
+	"Sign in with that account to claim the workspace.")
 
 // admit finds what a ticket lets an account be made with.
 func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
 	none := admission{}
 	if s.Policy == config.SignUpClosed {
-		return none, fault.New(fault.Forbidden, "signup_closed", "This installation takes no new accounts. Sign in with the one you have.")
+		return none, fault.New(fault.Forbidden, "signup_closed", "This installation takes no new accounts. Sign in "+
+			"with the one you have.")
 	}
 	if n, err := tx.CountAccounts(); err != nil || n == 0 {
 		// The first account runs the installation; whoever started it has the link.
-		return none, cmp.Or[error](err, fault.New(fault.Forbidden, "signup_closed", "The first account is made with the link that the server printed when it started."))
+		return none, cmp.Or[error](
+			err,
+			fault.New(
+				fault.Forbidden,
+				"signup_closed",
+				"The first account is made with the link that the server printed when it started.",
+			),
+		)
 	}
 	if ticket.Invitation != "" {
 		invitation, err := openInvitation(tx, ticket.Invitation)
@@ -117,7 +134,8 @@ func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
 		}
 		return admission{workspace: workspace.ID}, err
 	}
-	return none, fault.New(fault.Forbidden, "signup_closed", "Accounts are made by invitation here. Ask an owner of a team for a link.")
+	return none, fault.New(fault.Forbidden, "signup_closed", "Accounts are made by invitation here. Ask an owner of "+
+		"a team for a link.")
 }
 
 // SignUp makes an account with a password and signs it in. With an invitation it
@@ -153,7 +171,11 @@ func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session
 		if err != nil {
 			return err
 		}
-		account, err := s.newAccount(tx, models.Account{Email: in.Email, Name: in.Name, PasswordHash: encoded}, with, in.From, models.Now())
+		account, err := s.newAccount(tx, models.Account{
+			Email:        in.Email,
+			Name:         in.Name,
+			PasswordHash: encoded,
+		}, with, in.From, models.Now())
 		if err != nil {
 			return err
 		}
@@ -169,13 +191,27 @@ func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session
 // emailTaken tells whoever signs up that an address has an account. There is no
 // way around that where no mail can be sent; how often one may ask is throttled.
 func emailTaken() error {
-	return &fault.Error{Kind: fault.Conflict, Code: "email_taken", Public: "There is an account with this address already.",
-		Fields: []fault.Field{{Pointer: "/email", Code: "email_taken", Detail: "Sign in with it, or use another address."}}}
+	return &fault.Error{
+		Kind:   fault.Conflict,
+		Code:   "email_taken",
+		Public: "There is an account with this address already.",
+		Fields: []fault.Field{{
+			Pointer: "/email",
+			Code:    "email_taken",
+			Detail:  "Sign in with it, or use another address.",
+		}},
+	}
 }
 
 // newAccount fills in and writes an account and its place in a team: the one that
 // it was invited to, else one of its own.
-func (s *Service) newAccount(tx *models.Tx, account models.Account, with admission, from From, now time.Time) (models.Account, error) {
+func (s *Service) newAccount(
+	tx *models.Tx,
+	account models.Account,
+	with admission,
+	from From,
+	now time.Time,
+) (models.Account, error) {
 	account.ID, account.CreatedAt = models.NewID("acc"), now
 	err := tx.Insert(&account)
 	if errors.Is(err, models.ErrDuplicate) {
@@ -185,7 +221,11 @@ func (s *Service) newAccount(tx *models.Tx, account models.Account, with admissi
 		return account, err
 	}
 	p := from.as(account.ID)
-	if err := access.Record(tx, p, access.Entry{Action: access.AccountCreate, Object: account.ID, After: account}); err != nil {
+	if err := access.Record(tx, p, access.Entry{
+		Action: access.AccountCreate,
+		Object: account.ID,
+		After:  account,
+	}); err != nil {
 		return account, err
 	}
 	if with.invitation != nil {
@@ -201,12 +241,22 @@ func (s *Service) newAccount(tx *models.Tx, account models.Account, with admissi
 		}
 	}
 	team := models.Team{ID: models.NewID("team"), Name: account.Name, ClaimedAt: &now, CreatedAt: now}
-	return account, tx.Insert(&team, &models.Membership{TeamID: team.ID, AccountID: account.ID, Role: string(access.Owner), CreatedAt: now})
+	return account, tx.Insert(&team, &models.Membership{
+		TeamID:    team.ID,
+		AccountID: account.ID,
+		Role:      string(access.Owner),
+		CreatedAt: now,
+	})
 }
 
 // ChangePassword sets the account's password and signs it out everywhere else.
 // The old one is asked for where there is one.
-func (s *Service) ChangePassword(ctx context.Context, p access.Principal, old, password string, revokeTokens bool) error {
+func (s *Service) ChangePassword(
+	ctx context.Context,
+	p access.Principal,
+	old, password string,
+	revokeTokens bool,
+) error {
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return err
 	}

@@ -114,11 +114,30 @@ func (a *App) wire(version string) error {
 	measured := a.newMetrics()
 	a.bearer = bearer.New(guard.Client(), a.log)
 	hosted := a.newLogin(guard)
-	a.plane = gateway.New(gateway.Options{Domain: a.Config.GatewayDomain, Host: a.Config.GatewayHost(), Keys: table, Verifier: a.bearer, Asker: a.newAsker(guard, hosted), Opener: opener{hosted}, Observer: observer{a.usage, measured}, Limiter: a.limiter,
-		Dial: guard.DialContext, Caps: caps(a.Config), Logger: a.log, CallerTLS: secure,
-		Probes:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.probes.ServeHTTP(w, r) }), // which is made later
-		Trusted: a.Config.Trusted, Limits: callers(a.Config, descriptors())})
-	a.feed = &projects.Feed{DB: a.state.db, Keys: table, PublicURL: a.Config.PublicURL, Publish: a.plane.Publish, Log: a.log}
+	a.plane = gateway.New(gateway.Options{
+		Domain:    a.Config.GatewayDomain,
+		Host:      a.Config.GatewayHost(),
+		Keys:      table,
+		Verifier:  a.bearer,
+		Asker:     a.newAsker(guard, hosted),
+		Opener:    opener{hosted},
+		Observer:  observer{a.usage, measured},
+		Limiter:   a.limiter,
+		Dial:      guard.DialContext,
+		Caps:      caps(a.Config),
+		Logger:    a.log,
+		CallerTLS: secure,
+		Probes:    http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.probes.ServeHTTP(w, r) }), // which is made later
+		Trusted:   a.Config.Trusted,
+		Limits:    callers(a.Config, descriptors()),
+	})
+	a.feed = &projects.Feed{
+		DB:        a.state.db,
+		Keys:      table,
+		PublicURL: a.Config.PublicURL,
+		Publish:   a.plane.Publish,
+		Log:       a.log,
+	}
 	hooks := newWebhooks(a.state.db, a.vault, guard, a.log)
 	signIns := provider.FromConfig(a.Config.SignIn)
 	a.people = &accounts.Service{
@@ -132,13 +151,38 @@ func (a *App) wire(version string) error {
 		return err
 	}
 	control := &handlers.Server{
-		Config: a.Config, Version: version, Log: a.log, Ready: a.ready, GatewayReady: a.gatewayReady, Attached: a.attached.Load, Accounts: a.people, Providers: signIns, Exports: a.exports,
-		Keys: &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
-		Projects: &projects.Service{DB: a.state.db, Targets: guard, Vault: a.vault, Suits: hosted.Suits, Log: a.log, PublicURL: a.Config.PublicURL, KeyPrefix: a.Config.KeyPrefix,
-			UnclaimedTTL: a.Config.UnclaimedTTL, CapUnclaimed: a.Config.CapsHold(), Changed: a.feed.Changed, Events: hooks},
-		Usage: &usage.Service{DB: a.state.db, Recorder: a.usage}, Idempotency: &idempotency.Service{DB: a.state.db},
-		Tokens: &tokens.Service{DB: a.state.db},
-		Audit:  &audit.Service{DB: a.state.db}, Refusals: a.refusals, Webhooks: hooks, Login: hosted, Directory: &directory.Service{DB: a.state.db, Changed: a.feed.Changed, Events: hooks}, Metrics: measured.Handler(),
+		Config:       a.Config,
+		Version:      version,
+		Log:          a.log,
+		Ready:        a.ready,
+		GatewayReady: a.gatewayReady,
+		Attached:     a.attached.Load,
+		Accounts:     a.people,
+		Providers:    signIns,
+		Exports:      a.exports,
+		Keys:         &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
+		Projects: &projects.Service{
+			DB:           a.state.db,
+			Targets:      guard,
+			Vault:        a.vault,
+			Suits:        hosted.Suits,
+			Log:          a.log,
+			PublicURL:    a.Config.PublicURL,
+			KeyPrefix:    a.Config.KeyPrefix,
+			UnclaimedTTL: a.Config.UnclaimedTTL,
+			CapUnclaimed: a.Config.CapsHold(),
+			Changed:      a.feed.Changed,
+			Events:       hooks,
+		},
+		Usage:       &usage.Service{DB: a.state.db, Recorder: a.usage},
+		Idempotency: &idempotency.Service{DB: a.state.db},
+		Tokens:      &tokens.Service{DB: a.state.db},
+		Audit:       &audit.Service{DB: a.state.db},
+		Refusals:    a.refusals,
+		Webhooks:    hooks,
+		Login:       hosted,
+		Directory:   &directory.Service{DB: a.state.db, Changed: a.feed.Changed, Events: hooks},
+		Metrics:     measured.Handler(),
 	}
 	a.control = &http.Server{
 		Handler:           control.Handler(),
@@ -170,7 +214,13 @@ func (a *App) newExports(version string, hooks *webhooks.Service, hosted *login.
 		Log:       a.log,
 		Events:    hooks,
 	}
-	ends := &retention.Service{DB: a.state.db, Files: files, Grace: a.Config.UnclaimedGrace, Changed: a.feed.Changed, Log: a.log}
+	ends := &retention.Service{
+		DB:      a.state.db,
+		Files:   files,
+		Grace:   a.Config.UnclaimedGrace,
+		Changed: a.feed.Changed,
+		Log:     a.log,
+	}
 	var err error
 	a.queue, err = jobs.New(a.state.db, a.exports, quiet(a.log), jobs.Purges(ends), jobs.Deliveries(hooks, webhookSchedule), jobs.LoginUpkeep(hosted))
 	if err != nil {

@@ -29,8 +29,15 @@ func (a *App) start(ctx context.Context) error {
 		a.log.Warn("no start without the database: the gateway's last state cannot be read", "error", failure)
 		return err
 	}
-	a.log.Error("the database does not answer: calls are served from the last state on disk, and nothing can be changed",
-		"state_of", asOf.Format(time.RFC3339), "age", time.Since(asOf).Round(time.Second), "error", err)
+	a.log.Error(
+		"the database does not answer: calls are served from the last state on disk, and nothing can be changed",
+		"state_of",
+		asOf.Format(time.RFC3339),
+		"age",
+		time.Since(asOf).Round(time.Second),
+		"error",
+		err,
+	)
 	return nil
 }
 

@@ -61,7 +61,13 @@ func callers(c config.Config, descriptors uint64) gateway.Limits {
 }
 
 // boundControl puts the bounds on connections before the control plane's listener.
-func boundControl(l net.Listener, c config.Config, descriptors uint64, waiting *waiting, log *slog.Logger) net.Listener {
+func boundControl(
+	l net.Listener,
+	c config.Config,
+	descriptors uint64,
+	waiting *waiting,
+	log *slog.Logger,
+) net.Listener {
 	most := share(c.ControlMaxConns, controlEighths, descriptors)
 	fromOne := c.ControlMaxConnsFrom
 	if fromOne == 0 {

@@ -60,7 +60,14 @@ func TestNew_LogBoundsAnIssuersAnswer(t *testing.T) {
 		}
 		part := base64.RawURLEncoding.EncodeToString
 		token := part([]byte(`{"alg":"RS256","kid":"x"}`)) + "." +
-			part(fmt.Appendf(nil, `{"iss":%q,"aud":"api","sub":"ana","exp":%d}`, issuer, time.Now().Add(time.Hour).Unix())) + "." + part([]byte("none"))
+			part(
+				fmt.Appendf(
+					nil,
+					`{"iss":%q,"aud":"api","sub":"ana","exp":%d}`,
+					issuer,
+					time.Now().Add(time.Hour).Unix(),
+				),
+			) + "." + part([]byte("none"))
 		call, err := http.NewRequestWithContext(t.Context(), http.MethodGet, made.Project.Environments[0].URL, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -104,7 +104,11 @@ func (a *App) drain() {
 	if a.Config.Drain <= 0 {
 		return
 	}
-	a.log.Info("stopping: not ready any more, calls are still taken; a second signal ends at once", "drain", a.Config.Drain)
+	a.log.Info(
+		"stopping: not ready any more, calls are still taken; a second signal ends at once",
+		"drain",
+		a.Config.Drain,
+	)
 	time.Sleep(a.Config.Drain)
 }
 

@@ -19,7 +19,8 @@ func openVault(c config.Config) (*secrets.Vault, error) {
 	if keys == "" {
 		var err error
 		if keys, err = secrets.KeyFile(from); err != nil {
-			return nil, fmt.Errorf("cannot read or make the key of secrets at rest (%w): check the data directory, or give a key in POSTERN_SECRETS_KEY", err)
+			return nil, fmt.Errorf("cannot read or make the key of secrets at rest (%w): check the data directory, "+
+				"or give a key in POSTERN_SECRETS_KEY", err)
 		}
 	}
 	vault, err := secrets.NewVault(keys)

@@ -107,6 +107,12 @@ func (c *claims) fill(issuer *snapshot.TokenIssuer, into *policy.Token) policy.D
 	if !ok || !policy.IsSubject(c.Subject) {
 		return policy.InvalidToken
 	}
-	*into = policy.Token{Issuer: issuer.Issuer, Subject: c.Subject, Scopes: scopes, Tenant: issuer.Tenant, Expires: c.end().Add(leeway)}
+	*into = policy.Token{
+		Issuer:  issuer.Issuer,
+		Subject: c.Subject,
+		Scopes:  scopes,
+		Tenant:  issuer.Tenant,
+		Expires: c.end().Add(leeway),
+	}
 	return policy.Denial{}
 }

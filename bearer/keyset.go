@@ -126,7 +126,13 @@ func (s *keySet) refresh(now time.Time) <-chan struct{} {
 func (s *keySet) fetch(now time.Time) {
 	keys, err := s.verifier.fetch(s.source)
 	if err != nil {
-		s.verifier.log.Warn("the keys of a token issuer cannot be fetched", "issuer", s.source.issuer+s.source.jwks, "error", err.Error())
+		s.verifier.log.Warn(
+			"the keys of a token issuer cannot be fetched",
+			"issuer",
+			s.source.issuer+s.source.jwks,
+			"error",
+			err.Error(),
+		)
 	} else {
 		s.current.Store(&published{keys: keys, at: now})
 	}

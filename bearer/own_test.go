@@ -34,7 +34,11 @@ func (h house) add(t testing.TB, id string, keys ...key) *snapshot.AppClient {
 		if err != nil {
 			t.Fatal(err)
 		}
-		client.Keys = append(client.Keys, snapshot.SigningKey{ID: k.kid, Algorithm: string(k.algorithm), JWK: string(text)})
+		client.Keys = append(client.Keys, snapshot.SigningKey{
+			ID:        k.kid,
+			Algorithm: string(k.algorithm),
+			JWK:       string(text),
+		})
 	}
 	h[client.Issuer] = client
 	return client
@@ -42,9 +46,21 @@ func (h house) add(t testing.TB, id string, keys ...key) *snapshot.AppClient {
 
 // says is what a good access token of a client says, with edits.
 func says(client *snapshot.AppClient, edits ...func(map[string]any)) map[string]any {
-	out := map[string]any{"iss": client.Issuer, "sub": "usr_1", "aud": client.ID, "client_id": client.ID, "tenant": client.TenantID, "jti": "jti_1",
-		"sid": "ses_1", "scope": "openid email", "provider": "idp_1", "upstream": "service", "groups": []string{"staff", "admins"},
-		"iat": now.Unix(), "exp": now.Add(10 * time.Minute).Unix()}
+	out := map[string]any{
+		"iss":       client.Issuer,
+		"sub":       "usr_1",
+		"aud":       client.ID,
+		"client_id": client.ID,
+		"tenant":    client.TenantID,
+		"jti":       "jti_1",
+		"sid":       "ses_1",
+		"scope":     "openid email",
+		"provider":  "idp_1",
+		"upstream":  "service",
+		"groups":    []string{"staff", "admins"},
+		"iat":       now.Unix(),
+		"exp":       now.Add(10 * time.Minute).Unix(),
+	}
 	for _, edit := range edits {
 		edit(out)
 	}
@@ -72,8 +88,14 @@ func TestTokensOfOurOwn(t *testing.T) {
 			known, k, next := house{}, keyOf(algorithm, "sig_1"), keyOf(algorithm, "sig_2")
 			client := known.add(t, "cli_1", k, next)
 			v := offline(t)
-			want := policy.Token{Issuer: client.Issuer, Subject: "usr_1", Scopes: []string{"openid", "email"}, Expires: now.Add(10 * time.Minute), Hosted: policy.Hosted{Client: "cli_1", ID: "jti_1",
-				Provider: "idp_1", Groups: []string{"staff", "admins"}, Carries: snapshot.ServiceToken}}
+			want := policy.Token{
+				Issuer:  client.Issuer,
+				Subject: "usr_1",
+				Scopes:  []string{"openid", "email"},
+				Expires: now.Add(10 * time.Minute),
+				Hosted: policy.Hosted{Client: "cli_1", ID: "jti_1",
+					Provider: "idp_1", Groups: []string{"staff", "admins"}, Carries: snapshot.ServiceToken},
+			}
 			for name, token := range map[string]string{
 				"the key that signs": k.sign(t, nil, says(client)),
 				"the one after it":   next.sign(t, nil, says(client)),
@@ -140,15 +162,28 @@ func TestForgedTokensOfOurOwn(t *testing.T) {
 	}
 	v := offline(t)
 	for name, token := range map[string]string{
-		"an ID token":                    rs.sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, says(client)),
-		"no typ":                         typ(nil),
-		"typ of a logout token":          typ("logout+jwt"),
-		"alg none":                       segment(map[string]string{"alg": "none", "typ": "at+jwt", "kid": "sig_1"}) + "." + parts[1] + ".",
-		"alg none with a signature":      segment(map[string]string{"alg": "none", "typ": "at+jwt", "kid": "sig_1"}) + "." + parts[1] + "." + parts[2],
+		"an ID token":           rs.sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, says(client)),
+		"no typ":                typ(nil),
+		"typ of a logout token": typ("logout+jwt"),
+		"alg none": segment(map[string]string{
+			"alg": "none",
+			"typ": "at+jwt",
+			"kid": "sig_1",
+		}) + "." + parts[1] + ".",
+		"alg none with a signature": segment(map[string]string{
+			"alg": "none",
+			"typ": "at+jwt",
+			"kid": "sig_1",
+		}) + "." + parts[1] + "." + parts[2],
 		"HS256 with the public key, JWK": symmetric(public),
 		"HS256 with the public key, PEM": symmetric(publicPEM(t, rs)),
 		"another payload":                parts[0] + "." + segment(says(client, with("sub", "usr_2"))) + "." + parts[2],
-		"another head":                   segment(map[string]string{"alg": "RS256", "typ": "at+jwt", "kid": "sig_1", "x": "y"}) + "." + parts[1] + "." + parts[2],
+		"another head": segment(map[string]string{
+			"alg": "RS256",
+			"typ": "at+jwt",
+			"kid": "sig_1",
+			"x":   "y",
+		}) + "." + parts[1] + "." + parts[2],
 		"half a signature":               parts[0] + "." + parts[1] + "." + parts[2][:40],
 		"expired this second":            claim("exp", now.Unix()),
 		"expired within the leeway":      claim("exp", now.Add(-30*time.Second).Unix()),
@@ -177,12 +212,18 @@ func TestForgedTokensOfOurOwn(t *testing.T) {
 		"a scope with a control":         claim("scope", "openid\x01"),
 	} {
 		for where, named := range map[string][]snapshot.TokenIssuer{
-			"no pairs":         nil,
-			"named in a pair":  {{Issuer: client.Issuer, Audience: client.ID}, {Issuer: other.Issuer, Audience: other.ID}},
+			"no pairs": nil,
+			"named in a pair": {{
+				Issuer:   client.Issuer,
+				Audience: client.ID,
+			}, {Issuer: other.Issuer, Audience: other.ID}},
 			"an issuer beside": {{Issuer: "https://accounts.example", Audience: client.ID}},
 		} {
 			var got policy.Token
-			if denial := v.Verify(token, policy.Issuers{Named: named, Own: known}, now, &got); denial != policy.InvalidToken {
+			if denial := v.Verify(token, policy.Issuers{
+				Named: named,
+				Own:   known,
+			}, now, &got); denial != policy.InvalidToken {
 				t.Errorf("%s, %s: %v, %+v", name, where, denial, got)
 			}
 		}

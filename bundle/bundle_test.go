@@ -68,7 +68,12 @@ func unzip(t *testing.T, data []byte) (names []string, files map[string]string) 
 }
 
 func verify(data []byte) (bundle.Report, error) {
-	return bundle.Verify(context.Background(), bytes.NewReader(data), int64(len(data)), bundle.Against{Targets: []bundle.Target{bundle.Data}})
+	return bundle.Verify(
+		context.Background(),
+		bytes.NewReader(data),
+		int64(len(data)),
+		bundle.Against{Targets: []bundle.Target{bundle.Data}},
+	)
 }
 
 func TestDataBundleIsAsRecorded(t *testing.T) {
@@ -182,8 +187,12 @@ func TestProgressCountsEveryKey(t *testing.T) {
 		done[part] = n
 	}
 	write(t, in)
-	want := map[string]int64{"tenants/acme/keys/keys.jsonl": in.KeyCount, "tenants/default/keys/keys.jsonl": in.KeyCount,
-		"tenants/gone/keys/keys.jsonl": in.KeyCount, "MIGRATION-REPORT.json": in.KeyCount}
+	want := map[string]int64{
+		"tenants/acme/keys/keys.jsonl":    in.KeyCount,
+		"tenants/default/keys/keys.jsonl": in.KeyCount,
+		"tenants/gone/keys/keys.jsonl":    in.KeyCount,
+		"MIGRATION-REPORT.json":           in.KeyCount,
+	}
 	if diff := cmp.Diff(want, done); diff != "" {
 		t.Errorf("progress (-want +got):\n%s", diff)
 	}

@@ -82,9 +82,12 @@ func (b *Build) manifest(a *archive) Part {
 	return Part{Name: manifestFile, Doc: manifestDoc, Write: func(_ context.Context, w io.Writer) error {
 		p := b.Project
 		m := Manifest{
-			Format: manifestFormat + strconv.Itoa(Edition), Generator: b.Generator, Project: ManifestProject{p.ID, p.Name},
-			Revision: p.Revision, ExportedAt: b.ExportedAt(),
-			Options: ManifestOptions(b.Options),
+			Format:     manifestFormat + strconv.Itoa(Edition),
+			Generator:  b.Generator,
+			Project:    ManifestProject{p.ID, p.Name},
+			Revision:   p.Revision,
+			ExportedAt: b.ExportedAt(),
+			Options:    ManifestOptions(b.Options),
 			Counts: ManifestCounts{
 				Versions: len(p.Versions), KeyTypes: len(p.KeyTypes), Tenants: len(p.Tenants),
 				Keys: b.counts.total, KeysByState: b.counts.states,

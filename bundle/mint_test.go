@@ -44,7 +44,8 @@ func TestMintedKeysAreKnownByTheirRows(t *testing.T) {
 	for _, record := range records[1:] {
 		ends[record[0]] = record[4]
 	}
-	if ends["key_01"] != "" || ends["key_04"] != "2001-01-01T00:00:00Z" || ends["key_07"] != "2200-01-01T00:00:00.123Z" {
+	if ends["key_01"] != "" || ends["key_04"] != "2001-01-01T00:00:00Z" ||
+		ends["key_07"] != "2200-01-01T00:00:00.123Z" {
 		t.Errorf("the new keys end at %v", ends)
 	}
 	if !strings.Contains(files[notice], "ends when the old one does: see expires_at") {
@@ -67,7 +68,13 @@ func TestMintedKeysAreKnownByTheirRows(t *testing.T) {
 			active++
 		}
 		if row.Minted != sums[row.ID] || row.Minted == row.SHA256 || (row.Minted != "") != renewed {
-			t.Errorf("%s, %s: minted_sha256 %q, want that of the new key, %q", row.ID, row.State, row.Minted, sums[row.ID])
+			t.Errorf(
+				"%s, %s: minted_sha256 %q, want that of the new key, %q",
+				row.ID,
+				row.State,
+				row.Minted,
+				sums[row.ID],
+			)
 		}
 	}
 	if active == 0 || len(sums) != active {

@@ -178,7 +178,10 @@ func (l *ledgerCheck) readKeysFile(name string, config projectDoc) error {
 
 // newKey holds a row to the options: with mint every active key has a new one.
 func (l *ledgerCheck) newKey(minted *mintedCheck, name string, n int, row keyDoc) error {
-	due := l.report.Manifest.Options.Keys == KeysMint && Mintable(&snapshot.Key{State: row.State, OwnerFrozen: row.OwnerFrozen})
+	due := l.report.Manifest.Options.Keys == KeysMint && Mintable(&snapshot.Key{
+		State:       row.State,
+		OwnerFrozen: row.OwnerFrozen,
+	})
 	switch {
 	case due && row.MintedSHA256 == nil:
 		return problem(name, "line %d has no SHA-256 of a new key", n+1)

@@ -129,5 +129,11 @@ func declared(target Target, item Item) error {
 		}
 		return nil
 	}
-	return problem(reportFile, "item %s has a code that the target %s does not have: %s", item.ID, target.Name, item.Code)
+	return problem(
+		reportFile,
+		"item %s has a code that the target %s does not have: %s",
+		item.ID,
+		target.Name,
+		item.Code,
+	)
 }

@@ -63,7 +63,12 @@ func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 		return problem(m.name, "%q stands where %s is due", record[0], row.ID)
 	case record[1] != disarmed(row.Owner), record[2] != disarmed(valueOf(row.Environment)),
 		record[3] != disarmed(row.Description):
-		return problem(m.name, "the key of %s has another owner, environment or description than %s has", row.ID, keysFile)
+		return problem(
+			m.name,
+			"the key of %s has another owner, environment or description than %s has",
+			row.ID,
+			keysFile,
+		)
 	case record[len(record)-2] != valueOf(row.ExpiresAt):
 		return problem(m.name, "the key of %s has another end than in %s", row.ID, keysFile)
 	case hexSum(policy.HashKey(record[len(record)-1])) != *row.MintedSHA256:

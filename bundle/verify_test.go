@@ -277,7 +277,12 @@ func TestVerifyBelievesNoDeclaredSize(t *testing.T) {
 
 func TestVerifyRefusesWhatIsNoZip(t *testing.T) {
 	data, _ := write(t, sampleInput())
-	for name, broken := range map[string][]byte{"empty": nil, "text": []byte("hello"), "cut short": data[:len(data)-30], "second half": data[len(data)/2 : len(data)-1]} {
+	for name, broken := range map[string][]byte{
+		"empty":       nil,
+		"text":        []byte("hello"),
+		"cut short":   data[:len(data)-30],
+		"second half": data[len(data)/2 : len(data)-1],
+	} {
 		if _, err := verify(broken); fault.CodeOf(err) != "bundle_unreadable" {
 			t.Errorf("%s: %v", name, err)
 		}

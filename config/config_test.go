@@ -22,7 +22,12 @@ func load(t *testing.T, environ []string, args ...string) (config.Config, error)
 }
 
 func TestFlagWinsOverVariableWinsOverDefault(t *testing.T) {
-	c, err := load(t, []string{"POSTERN_CONTROL_ADDR=127.0.0.1:1", "POSTERN_GATEWAY_ADDR=127.0.0.1:2"}, "--control-addr", "127.0.0.1:3")
+	c, err := load(
+		t,
+		[]string{"POSTERN_CONTROL_ADDR=127.0.0.1:1", "POSTERN_GATEWAY_ADDR=127.0.0.1:2"},
+		"--control-addr",
+		"127.0.0.1:3",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +56,30 @@ func TestAddressesAndDerivedURLs(t *testing.T) {
 	}{
 		{nil, "http://127.0.0.1:8080", "http://127.0.0.1:8090", true},
 		{[]string{"--control-addr", "0.0.0.0:80"}, "http://localhost:80", "http://127.0.0.1:8090", false},
-		{[]string{"--gateway-domain", "proxy.example.com"}, "http://127.0.0.1:8080", "http://proxy.example.com:8090", false},
-		{[]string{"--gateway-tls-cert", "c", "--gateway-tls-key", "k"}, "http://127.0.0.1:8080", "https://127.0.0.1:8090", true},
-		{[]string{"--gateway-tls-cert", "c", "--gateway-tls-key", "k", "--gateway-domain", "p.test"}, "http://127.0.0.1:8080", "https://p.test:8090", false},
-		{[]string{"--control-tls-cert", "c", "--control-tls-key", "k"}, "https://127.0.0.1:8080", "http://127.0.0.1:8090", true},
+		{
+			[]string{"--gateway-domain", "proxy.example.com"},
+			"http://127.0.0.1:8080",
+			"http://proxy.example.com:8090",
+			false,
+		},
+		{
+			[]string{"--gateway-tls-cert", "c", "--gateway-tls-key", "k"},
+			"http://127.0.0.1:8080",
+			"https://127.0.0.1:8090",
+			true,
+		},
+		{
+			[]string{"--gateway-tls-cert", "c", "--gateway-tls-key", "k", "--gateway-domain", "p.test"},
+			"http://127.0.0.1:8080",
+			"https://p.test:8090",
+			false,
+		},
+		{
+			[]string{"--control-tls-cert", "c", "--control-tls-key", "k"},
+			"https://127.0.0.1:8080",
+			"http://127.0.0.1:8090",
+			true,
+		},
 		{[]string{"--public-url", "https://p.example.com/"}, "https://p.example.com", "http://127.0.0.1:8090", false},
 	}
 	for _, tt := range tests {
@@ -109,7 +134,10 @@ func TestCapsHoldWhereTheWorldComesIn(t *testing.T) {
 }
 
 func TestSecretSettingsNeverShow(t *testing.T) {
-	c, err := load(t, []string{"POSTERN_DATABASE_URL=postgres://u:canary@db/x", "POSTERN_ANONYMOUS_TOKEN=canary-canary-canary"})
+	c, err := load(
+		t,
+		[]string{"POSTERN_DATABASE_URL=postgres://u:canary@db/x", "POSTERN_ANONYMOUS_TOKEN=canary-canary-canary"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

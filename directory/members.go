@@ -29,7 +29,14 @@ func (s *Service) Members(ctx context.Context, p access.Principal, group, cursor
 		rows, page.Next = rows[:limit], rows[limit-1].UserID
 	}
 	for _, row := range rows {
-		page.Members = append(page.Members, Member{User: row.UserID, Email: row.Email, Name: row.Name, State: row.State, Role: row.Role, Since: row.CreatedAt})
+		page.Members = append(page.Members, Member{
+			User:  row.UserID,
+			Email: row.Email,
+			Name:  row.Name,
+			State: row.State,
+			Role:  row.Role,
+			Since: row.CreatedAt,
+		})
 	}
 	return page, nil
 }
@@ -41,7 +48,8 @@ func (s *Service) SetMember(ctx context.Context, p access.Principal, group, user
 		switch role {
 		case RoleMember:
 		case RoleAdmin:
-			return fault.InvalidField("/role", "not_available_yet", "The role admin is not available yet. Use member, or leave role out.")
+			return fault.InvalidField("/role", "not_available_yet", "The role admin is not available yet. Use "+
+				"member, or leave role out.")
 		default:
 			return fault.InvalidField("/role", "invalid_role", "Use member, or leave role out.")
 		}
@@ -49,7 +57,12 @@ func (s *Service) SetMember(ctx context.Context, p access.Principal, group, user
 			return err
 		}
 		after.Added = []string{user + " " + role}
-		return tx.SetGroupMembers([]models.GroupMember{{GroupID: row.ID, UserID: user, Role: role, CreatedAt: models.Now()}})
+		return tx.SetGroupMembers([]models.GroupMember{{
+			GroupID:   row.ID,
+			UserID:    user,
+			Role:      role,
+			CreatedAt: models.Now(),
+		}})
 	})
 }
 
@@ -233,7 +246,12 @@ func (s *Service) put(tx *models.Tx, row models.UserGroup, ids []string, now tim
 	for _, chunk := range chunks(users) {
 		var members []models.GroupMember
 		for _, user := range chunk {
-			members = append(members, models.GroupMember{GroupID: row.ID, UserID: user, Role: RoleMember, CreatedAt: now})
+			members = append(members, models.GroupMember{
+				GroupID:   row.ID,
+				UserID:    user,
+				Role:      RoleMember,
+				CreatedAt: now,
+			})
 		}
 		if err := tx.AddGroupMembers(members); err != nil {
 			return nil, err

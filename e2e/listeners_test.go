@@ -49,7 +49,8 @@ func TestIdleControlConnectionsLeaveTheGatewayWorking(t *testing.T) {
 	// The budget admits new callers while others only wait.
 	wantAnswer(t, p, hostOf(p.URL), "GET /healthz HTTP/1.0\r\n\r\n", "200")
 	if n := strings.Count(p.errors.String(), `msg="connections turned away" listener=control`); n < 1 || n > 6 {
-		t.Errorf("the log has %d lines about connections turned away, want one for each reason in ten seconds:\n%s", n, p.errors)
+		t.Errorf("the log has %d lines about connections turned away, want one for each reason in ten "+
+			"seconds:\n%s", n, p.errors)
 	}
 }
 

@@ -43,8 +43,14 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 			return idTokens[len(idTokens)-1]
 		}
 		guest := newGuest(t, fake)
-		ours := []client.TokenType{{Client: "service"}, {Client: "service", Upstream: "provider_access_token"}, {Client: "service", Upstream: "provider_id_token"}}
-		for auth, types := range map[*client.NewAuth][]client.TokenType{{Methods: []string{"jwt"}}: ours, {Mode: "passthrough"}: {{Client: "provider"}}} {
+		ours := []client.TokenType{{Client: "service"}, {
+			Client:   "service",
+			Upstream: "provider_access_token",
+		}, {Client: "service", Upstream: "provider_id_token"}}
+		for auth, types := range map[*client.NewAuth][]client.TokenType{
+			{Methods: []string{"jwt"}}: ours,
+			{Mode: "passthrough"}:      {{Client: "provider"}},
+		} {
 			made := guest.makes(server.URL, upstream.URL, auth, types)
 			for i := range 3 * len(types) {
 				guest.calls(made.Project.Environments[0].URL, guest.signsIn(*made.Login, i%len(types)))
@@ -53,7 +59,11 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 		if where := findInMemory(t, server, fake.Access); where == "" {
 			t.Error("the provider's token is not in the memory that has just had it: the memory was not read")
 		}
-		secrets := map[string]string{"access token": fake.Access, "refresh token": "canary-refresh", "client secret": fakeoidc.ClientSecret}
+		secrets := map[string]string{
+			"access token":  fake.Access,
+			"refresh token": "canary-refresh",
+			"client secret": fakeoidc.ClientSecret,
+		}
 		for i, text := range idTokens {
 			secrets[fmt.Sprintf("ID token %d", i)] = text[len(text)-100:] // of the signature
 		}
@@ -77,8 +87,15 @@ func (v *guest) makes(server, upstream string, auth *client.NewAuth, types []cli
 	v.t.Helper()
 	login := &client.NewLogin{RedirectURIs: []string{guestsCallback}}
 	for i := range types {
-		login.Providers = append(login.Providers, client.NewProvider{Type: "oidc", Issuer: v.fake.Issuer,
-			ProviderChange: client.ProviderChange{ClientID: new(fakeoidc.ClientID), ClientSecret: new(fakeoidc.ClientSecret), TokenType: &types[i]}})
+		login.Providers = append(login.Providers, client.NewProvider{
+			Type:   "oidc",
+			Issuer: v.fake.Issuer,
+			ProviderChange: client.ProviderChange{
+				ClientID:     new(fakeoidc.ClientID),
+				ClientSecret: new(fakeoidc.ClientSecret),
+				TokenType:    &types[i],
+			},
+		})
 	}
 	body, err := json.Marshal(client.NewProxy{Target: upstream, RequestsAuth: auth, Login: login})
 	if err != nil {
@@ -149,8 +166,14 @@ func (v *guest) signsIn(login client.ProxyLogin, number int) string {
 	v.t.Helper()
 	verifier := strings.Repeat("verifier", 6)
 	challenge := sha256.Sum256([]byte(verifier))
-	_, page := v.gets(login.AuthorizeURL + "?" + url.Values{"client_id": {login.ClientID}, "redirect_uri": {guestsCallback}, "response_type": {"code"}, "scope": {"openid email"},
-		"code_challenge_method": {"S256"}, "code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}}.Encode())
+	_, page := v.gets(login.AuthorizeURL + "?" + url.Values{
+		"client_id":             {login.ClientID},
+		"redirect_uri":          {guestsCallback},
+		"response_type":         {"code"},
+		"scope":                 {"openid email"},
+		"code_challenge_method": {"S256"},
+		"code_challenge":        {base64.RawURLEncoding.EncodeToString(challenge[:])},
+	}.Encode())
 	host := strings.SplitAfterN(login.Issuer, "/", 4)
 	to, _ := v.gets(strings.Join(host[:3], "") + strings.TrimPrefix(page.Find("a[data-provider]").Eq(number).AttrOr("href", ""), "/"))
 	to, page = v.gets(v.fake.Authorize(v.t, to.String()).String())
@@ -159,7 +182,13 @@ func (v *guest) signsIn(login client.ProxyLogin, number int) string {
 		page.Find("input[type=hidden]").Each(func(_ int, input *goquery.Selection) { form.Set(input.AttrOr("name", ""), input.AttrOr("value", "")) })
 		to, _, _ = v.asks(http.NewRequestWithContext(v.t.Context(), http.MethodPost, login.Issuer+"/consent", strings.NewReader(form.Encode())))
 	}
-	form := url.Values{"grant_type": {"authorization_code"}, "client_id": {login.ClientID}, "code": {to.Query().Get("code")}, "redirect_uri": {guestsCallback}, "code_verifier": {verifier}}
+	form := url.Values{
+		"grant_type":    {"authorization_code"},
+		"client_id":     {login.ClientID},
+		"code":          {to.Query().Get("code")},
+		"redirect_uri":  {guestsCallback},
+		"code_verifier": {verifier},
+	}
 	_, _, text := v.asks(http.NewRequestWithContext(v.t.Context(), http.MethodPost, login.Issuer+"/token", strings.NewReader(form.Encode())))
 	var got struct {
 		Access string `json:"access_token"`

@@ -95,7 +95,8 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if state := stored(t, data, before); bytes.Contains(state, []byte("billing")) || bytes.Contains(state, []byte(proxy.Project.ID)) {
+	if state := stored(t, data, before); bytes.Contains(state, []byte("billing")) ||
+		bytes.Contains(state, []byte(proxy.Project.ID)) {
 		t.Error("the state on disk can be read without the installation's key")
 	}
 	first.end(t, syscall.SIGTERM)
@@ -107,12 +108,20 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 		waitForStatus(t, second.Gateway+path, key, http.StatusOK, startWithin)
 	}
 	waitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key+"x", http.StatusUnauthorized, startWithin)
-	wantReady(t, second.URL, http.StatusServiceUnavailable, "degraded: the database does not answer, and calls are served from the state of ")
+	wantReady(t, second.URL, http.StatusServiceUnavailable, "degraded: the database does not answer, and calls are "+
+		"served from the state of ")
 	wantReady(t, second.Gateway, http.StatusOK, "degraded")
-	if log := second.errors.String(); !strings.Contains(log, "last state on disk") || !strings.Contains(log, "state_of=") {
+	if log := second.errors.String(); !strings.Contains(log, "last state on disk") ||
+		!strings.Contains(log, "state_of=") {
 		t.Errorf("the log does not say what is served:\n%s", log)
 	}
-	page := wantAnswer(t, second, hostOf(second.URL), "GET /api/v1/whoami HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "503")
+	page := wantAnswer(
+		t,
+		second,
+		hostOf(second.URL),
+		"GET /api/v1/whoami HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+		"503",
+	)
 	if !strings.Contains(page, "Retry-After: ") || !strings.Contains(page, "database_unavailable") {
 		t.Errorf("the API answers %q", page)
 	}
@@ -175,14 +184,23 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 			if state == nil {
 				_ = os.Remove(stateFile(data))
 			}
-			ended(t, launch(t, nil, data, relay.Through(t, database)), "last state cannot be read", "cannot open the database")
+			ended(
+				t,
+				launch(t, nil, data, relay.Through(t, database)),
+				"last state cannot be read",
+				"cannot open the database",
+			)
 		})
 	}
 	t.Run("switched off", func(t *testing.T) {
 		if err := os.WriteFile(stateFile(data), whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ended(t, launch(t, nil, data, relay.Through(t, database), "POSTERN_OFFLINE_START=off"), "cannot open the database")
+		ended(
+			t,
+			launch(t, nil, data, relay.Through(t, database), "POSTERN_OFFLINE_START=off"),
+			"cannot open the database",
+		)
 	})
 	t.Run("stopped while it waits", func(t *testing.T) {
 		p := launch(t, nil, data, relay.Through(t, database), "POSTERN_DATABASE_CONNECT_TIMEOUT=1h")

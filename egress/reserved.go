@@ -12,8 +12,10 @@ import (
 // 192.0.0.192 (Oracle), 100.100.100.200 (Alibaba), fd00:ec2::254 (AWS), fd20:ce::254
 // (Google).
 var platformPrefixes = []netip.Prefix{
-	netip.MustParsePrefix("168.63.129.16/32"), // Azure: wire server, DNS, health probes ["What is IP address 168.63.129.16?"]
-	netip.MustParsePrefix("161.26.0.0/16"),    // IBM Cloud: infrastructure service endpoints ["Service endpoints available for VPC"]
+	// Azure: wire server, DNS, health probes ["What is IP address 168.63.129.16?"]
+	netip.MustParsePrefix("168.63.129.16/32"),
+	// IBM Cloud: infrastructure service endpoints ["Service endpoints available for VPC"]
+	netip.MustParsePrefix("161.26.0.0/16"),
 	netip.MustParsePrefix("166.8.0.0/14"),     // IBM Cloud: cloud service endpoints [the same page]
 	netip.MustParsePrefix("192.80.8.124/32"),  // Equinix Metal: metadata.platformequinix.com
 }

@@ -45,14 +45,16 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 	for _, addr := range addrs {
 		err := g.judge(netip.AddrPortFrom(addr, uint16(port)))
 		if errors.Is(err, errPort) {
-			return nil, fault.New(fault.Invalid, CodePort, "Port %d belongs to a protocol other than HTTP. Use another port, "+
+			return nil, fault.New(fault.Invalid, CodePort, "Port %d belongs to a protocol other than HTTP. Use "+
+				"another port, "+
 				"or have the operator open the address with POSTERN_EGRESS_ALLOW.", port).Because(err)
 		}
 		if err != nil {
 			// The address itself stays out of the public text: it would map
 			// private networks for whoever guesses names.
 			return nil, fault.New(fault.Invalid, CodeForbidden,
-				"This is not a public address. Whoever runs this installation can open a range with POSTERN_EGRESS_ALLOW.").Because(err)
+				"This is not a public address. Whoever runs this installation can open a range with "+
+					"POSTERN_EGRESS_ALLOW.").Because(err)
 		}
 	}
 	return u, nil
@@ -155,7 +157,8 @@ func canonicalHost(u *url.URL) (string, error) {
 	if strings.HasPrefix(u.Host, "[") {
 		addr, err := netip.ParseAddr(host)
 		if err != nil || !addr.Is6() || addr.Zone() != "" || addr.Is4In6() {
-			return "", invalidURL("Brackets hold a plain IPv6 address, without a zone; write an IPv4 address without them.")
+			return "", invalidURL("Brackets hold a plain IPv6 address, without a zone; write an IPv4 address " +
+				"without them.")
 		}
 		host = addr.String()
 	} else if err := checkHostName(host); err != nil {

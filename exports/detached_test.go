@@ -55,7 +55,13 @@ func (w *world) keyOfADetachedTenant(t *testing.T, db *models.DB) string {
 		}
 		now := models.Now()
 		for _, name := range []string{"gone", "unused"} {
-			tenant := models.Tenant{ID: "tnt_" + name, TeamID: &project.TeamID, Name: name, CreatedAt: now, UpdatedAt: now}
+			tenant := models.Tenant{
+				ID:        "tnt_" + name,
+				TeamID:    &project.TeamID,
+				Name:      name,
+				CreatedAt: now,
+				UpdatedAt: now,
+			}
 			if err := tx.Insert(&tenant); err != nil {
 				return err
 			}

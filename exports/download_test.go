@@ -60,7 +60,8 @@ func TestOpen_download(t *testing.T) {
 // downloads counts the entries of the audit log about downloads of an export.
 func downloads(t *testing.T, db *models.DB, id string) (n int) {
 	t.Helper()
-	row := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM audit_entries WHERE action = 'export.download' AND object = '"+id+"'")
+	row := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM audit_entries WHERE action = "+
+		"'export.download' AND object = '"+id+"'")
 	if err := row.Scan(&n); err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,11 @@ func (w Wish) normalized() (Wish, error) {
 	switch bundle.Format(w.Format) {
 	case bundle.FormatData, bundle.FormatGateway:
 	default:
-		wrong = append(wrong, fault.Field{Pointer: "/format", Code: "invalid_format", Detail: "Use data, or gateway for a zip that runs on Kong."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/format",
+			Code:    "invalid_format",
+			Detail:  "Use data, or gateway for a zip that runs on Kong.",
+		})
 	}
 	switch bundle.KeysOption(w.Keys) {
 	case "":
@@ -103,14 +107,22 @@ func (w Wish) normalized() (Wish, error) {
 	if !w.Consumers {
 		switch bundle.KeysOption(w.Keys) {
 		case bundle.KeysMint:
-			wrong = append(wrong, fault.Field{Pointer: "/keys", Code: "keys_without_consumers",
-				Detail: "Keys cannot be minted without consumers, whom they belong to. Use none, or include consumers."})
+			wrong = append(wrong, fault.Field{
+				Pointer: "/keys",
+				Code:    "keys_without_consumers",
+				Detail: "Keys cannot be minted without consumers, whom they belong to. Use none, or include " +
+					"consumers.",
+			})
 		case bundle.KeysHashes:
 			w.Keys = string(bundle.KeysNone)
 		}
 	}
 	if w.Secrets {
-		wrong = append(wrong, fault.Field{Pointer: "/secrets", Code: "not_available_yet", Detail: "Exports with secrets are not available yet. Leave this out."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/secrets",
+			Code:    "not_available_yet",
+			Detail:  "Exports with secrets are not available yet. Leave this out.",
+		})
 	}
 	return w, fault.InvalidFields(wrong)
 }
@@ -140,7 +152,13 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 		if err := tx.Insert(&row); err != nil {
 			return err
 		}
-		entry := access.Entry{Action: access.ExportCreate, Object: row.ID, Project: parent.ID, Team: parent.TeamID, After: row}
+		entry := access.Entry{
+			Action:  access.ExportCreate,
+			Object:  row.ID,
+			Project: parent.ID,
+			Team:    parent.TeamID,
+			After:   row,
+		}
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
@@ -164,7 +182,8 @@ func hasRoom(tx *models.Tx, parent models.Project) error {
 		return err
 	}
 	if unfinished >= maxUnfinished {
-		return fault.New(fault.Conflict, "too_many_exports", "%d exports of this project are not finished. Wait for one, or cancel one.", unfinished)
+		return fault.New(fault.Conflict, "too_many_exports", "%d exports of this project are not finished. Wait for "+
+			"one, or cancel one.", unfinished)
 	}
 	return access.Room(tx, parent.TeamID, models.HeldExports)
 }
@@ -232,8 +251,15 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Ex
 		before := row
 		row.State = Cancelled
 		out = view(row, parent.Name)
-		return access.Record(tx, p, access.Entry{Action: access.ExportCreate, Object: id, Project: parent.ID, Team: parent.TeamID,
-			Detail: map[string]string{"change": "cancel"}, Before: before, After: row})
+		return access.Record(tx, p, access.Entry{
+			Action:  access.ExportCreate,
+			Object:  id,
+			Project: parent.ID,
+			Team:    parent.TeamID,
+			Detail:  map[string]string{"change": "cancel"},
+			Before:  before,
+			After:   row,
+		})
 	})
 	if err != nil {
 		return Export{}, fmt.Errorf("exports: cancel %s: %w", id, err)
@@ -264,7 +290,8 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 	}
 	content, err := s.Store.Open(row.ID)
 	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this server keeps exports. Replicas must share one data directory.").Because(err)
+		return File{}, fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this "+
+			"server keeps exports. Replicas must share one data directory.").Because(err)
 	}
 	if err != nil {
 		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
@@ -309,10 +336,30 @@ func (s *Service) find(tx *models.Tx, p access.Principal, id string, action acce
 }
 
 func view(row models.Export, projectName string) Export {
-	out := Export{ID: row.ID, Project: row.ProjectID, ProjectName: projectName, Format: row.Format, Keys: row.Keys, Consumers: row.Consumers,
-		State: row.State, Part: row.Part, RowsDone: row.RowsDone, RowsTotal: row.RowsTotal, SizeBytes: row.SizeBytes, SHA256: row.SHA256,
-		Summary: bundle.Summary{Exact: row.Exact, Approximate: row.Approximate, Lossy: row.Lossy, Skipped: row.Skipped},
-		Problem: row.Problem, CreatedAt: row.CreatedAt, FinishedAt: row.FinishedAt, ExpiresAt: row.ExpiresAt}
+	out := Export{
+		ID:          row.ID,
+		Project:     row.ProjectID,
+		ProjectName: projectName,
+		Format:      row.Format,
+		Keys:        row.Keys,
+		Consumers:   row.Consumers,
+		State:       row.State,
+		Part:        row.Part,
+		RowsDone:    row.RowsDone,
+		RowsTotal:   row.RowsTotal,
+		SizeBytes:   row.SizeBytes,
+		SHA256:      row.SHA256,
+		Summary: bundle.Summary{
+			Exact:       row.Exact,
+			Approximate: row.Approximate,
+			Lossy:       row.Lossy,
+			Skipped:     row.Skipped,
+		},
+		Problem:    row.Problem,
+		CreatedAt:  row.CreatedAt,
+		FinishedAt: row.FinishedAt,
+		ExpiresAt:  row.ExpiresAt,
+	}
 	if row.State == Ready && row.ExpiresAt != nil && !row.ExpiresAt.After(models.Now()) {
 		out.State = Expired
 	}

@@ -58,16 +58,41 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	nothing := func(context.Context) {}
-	w := &world{dir: exports.Dir(filepath.Join(t.TempDir(), "exports")), queue: &queue{}, keys: &keys.Service{DB: db, Prefix: "pst", Changed: nothing}}
-	w.Service = &exports.Service{DB: db, Jobs: w.queue, Store: w.dir, TTL: time.Hour, Generator: "postern test", Log: log,
-		AddressOf: func(p, v, e string) string { return "http://localhost:8090/" + p + "/" + v + "/" + e }}
-	made := &projects.Service{DB: db, Targets: anyTarget{}, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: nothing}
-	created, err := made.Create(t.Context(), access.Principal{}, projects.CreateInput{Target: "https://api.example.com", Name: "shop", Auth: projects.AuthInput{Mode: "authenticate"}})
+	w := &world{
+		dir:   exports.Dir(filepath.Join(t.TempDir(), "exports")),
+		queue: &queue{},
+		keys:  &keys.Service{DB: db, Prefix: "pst", Changed: nothing},
+	}
+	w.Service = &exports.Service{
+		DB:        db,
+		Jobs:      w.queue,
+		Store:     w.dir,
+		TTL:       time.Hour,
+		Generator: "postern test",
+		Log:       log,
+		AddressOf: func(p, v, e string) string { return "http://localhost:8090/" + p + "/" + v + "/" + e },
+	}
+	made := &projects.Service{
+		DB:           db,
+		Targets:      anyTarget{},
+		Log:          log,
+		KeyPrefix:    "pst",
+		UnclaimedTTL: time.Hour,
+		Changed:      nothing,
+	}
+	created, err := made.Create(t.Context(), access.Principal{}, projects.CreateInput{
+		Target: "https://api.example.com",
+		Name:   "shop",
+		Auth:   projects.AuthInput{Mode: "authenticate"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.project = created.Project.ID
-	w.owner = access.Principal{Roles: map[string]access.Role{created.Workspace.Team: access.Workspace}, HomeTeam: created.Workspace.Team}
+	w.owner = access.Principal{
+		Roles:    map[string]access.Role{created.Workspace.Team: access.Workspace},
+		HomeTeam: created.Workspace.Team,
+	}
 	return w
 }
 
@@ -116,7 +141,8 @@ func TestTwoExportsOfOneStateAreEqual(t *testing.T) {
 					t.Fatal(err)
 				}
 				content := w.download(t, e.ID)
-				if got := w.get(t, e.ID); got.State != exports.Ready || got.SizeBytes != int64(len(content)) || got.Summary.Exact == 0 {
+				if got := w.get(t, e.ID); got.State != exports.Ready || got.SizeBytes != int64(len(content)) ||
+					got.Summary.Exact == 0 {
 					t.Errorf("got %+v of %d bytes", got, len(content))
 				}
 				if first != nil && !bytes.Equal(first, content) {
@@ -232,7 +258,9 @@ func TestWishesAreChecked(t *testing.T) {
 		}
 		minted := exports.Wish{Format: "data", Keys: "mint"}
 		var refused *fault.Error
-		if _, err := w.Request(t.Context(), w.owner, "shop", minted); !errors.As(err, &refused) || len(refused.Fields) != 1 || refused.Fields[0].Pointer != "/keys" {
+		if _, err := w.Request(t.Context(), w.owner, "shop", minted); !errors.As(err, &refused) ||
+			len(refused.Fields) != 1 ||
+			refused.Fields[0].Pointer != "/keys" {
 			t.Errorf("keys minted without consumers: got %v, want /keys refused", err)
 		}
 		if e := w.request(t, exports.Wish{Format: "data"}); e.Keys != "none" {

@@ -24,7 +24,10 @@ func TestExport_revised(t *testing.T) {
 		change func(*testing.T, *world, string)
 	}{
 		{"a product's key is created in another project", func(t *testing.T, w *world, _ string) {
-			if _, err := w.keys.Create(t.Context(), w.owner, "books", keys.CreateInput{Owner: "late", Product: "store"}); err != nil {
+			if _, err := w.keys.Create(t.Context(), w.owner, "books", keys.CreateInput{
+				Owner:   "late",
+				Product: "store",
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -50,7 +53,13 @@ func TestExport_revised(t *testing.T) {
 				test.change(t, w, key)
 				after, content := w.exported(t)
 				if !after.at.After(before.at) || after.revision <= before.revision {
-					t.Errorf("exported_at %s, revision %d after %s, %d: want later ones", after.at, after.revision, before.at, before.revision)
+					t.Errorf(
+						"exported_at %s, revision %d after %s, %d: want later ones",
+						after.at,
+						after.revision,
+						before.at,
+						before.revision,
+					)
 				}
 				if _, again := w.exported(t); !bytes.Equal(content, again) {
 					t.Error("two exports of one state differ")
@@ -92,7 +101,11 @@ func (w *world) shareProduct(t *testing.T) string {
 	t.Helper()
 	service := w.projects()
 	product := "store"
-	_, err := service.Create(t.Context(), w.owner, projects.CreateInput{Target: "https://books.example.com", Name: "books", Product: product})
+	_, err := service.Create(t.Context(), w.owner, projects.CreateInput{
+		Target:  "https://books.example.com",
+		Name:    "books",
+		Product: product,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

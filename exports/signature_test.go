@@ -47,7 +47,10 @@ func published(t *testing.T, w *world) []ed25519.PublicKey {
 
 func verified(t *testing.T, data []byte, keys ...ed25519.PublicKey) (bundle.Report, error) {
 	t.Helper()
-	return bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), bundle.Against{Targets: targets.All(), SignedBy: keys})
+	return bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), bundle.Against{
+		Targets:  targets.All(),
+		SignedBy: keys,
+	})
 }
 
 func TestExportsAreSignedByTheInstallation(t *testing.T) {

@@ -87,7 +87,8 @@ func (c *fastCall) end() {
 
 func (c *fastCall) keyLines() (n int, value string) {
 	for i := range c.x.Request.Fields {
-		if f := &c.x.Request.Fields[i]; len(f.Name) == len(policy.KeyHeader) && strings.EqualFold(f.Name, policy.KeyHeader) {
+		if f := &c.x.Request.Fields[i]; len(f.Name) == len(policy.KeyHeader) &&
+			strings.EqualFold(f.Name, policy.KeyHeader) {
 			if n++; n == 1 {
 				value = f.Value
 			}
@@ -98,7 +99,8 @@ func (c *fastCall) keyLines() (n int, value string) {
 
 func (c *fastCall) authorization() (n int, value string) {
 	for i := range c.x.Request.Fields {
-		if f := &c.x.Request.Fields[i]; len(f.Name) == len(authorizationHeader) && strings.EqualFold(f.Name, authorizationHeader) {
+		if f := &c.x.Request.Fields[i]; len(f.Name) == len(authorizationHeader) &&
+			strings.EqualFold(f.Name, authorizationHeader) {
 			if n++; n == 1 {
 				value = f.Value
 			}

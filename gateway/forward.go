@@ -228,7 +228,8 @@ func (c *slowCall) interim(from *engine.Response) error {
 	}
 	to := c.w.Header()
 	for _, f := range from.Fields {
-		if !isHopByHop(f.Name) && !steersProxy(f.Name) && !refusesCookie(f.Name, f.Value) && !(c.edits() && c.withheld(f.Name)) {
+		if !isHopByHop(f.Name) && !steersProxy(f.Name) && !refusesCookie(f.Name, f.Value) &&
+			!(c.edits() && c.withheld(f.Name)) {
 			to.Add(f.Name, f.Value)
 		}
 	}

@@ -25,7 +25,13 @@ func TestSpoofedHeadersNeverReachTheUpstream(t *testing.T) {
 			lines = append(lines, spelling+": forged")
 		}
 	}
-	lines = append(lines, "x_api_key: forged", "X-Api_Key: forged", "Transfer_Encoding: forged", "content_length: forged")
+	lines = append(
+		lines,
+		"x_api_key: forged",
+		"X-Api_Key: forged",
+		"Transfer_Encoding: forged",
+		"content_length: forged",
+	)
 	if got := r.get("/shop/1.0.0/prod", lines...); got.StatusCode != 200 {
 		t.Fatalf("%d %s", got.StatusCode, got.body)
 	}
@@ -135,7 +141,9 @@ func TestForwardedHeaders(t *testing.T) {
 			"X-Forwarded-Prefix": "/1.0.0/prod/", "Via": "1.1 postern", // the whole match of the route's expression
 		}},
 		{"environment alone", "SHOP.proxy.test", "/1.0.0/prod", nil, map[string]string{
-			"X-Forwarded-Host": "shop.proxy.test", "X-Forwarded-Path": "/1.0.0/prod", "X-Forwarded-Prefix": "/1.0.0/prod",
+			"X-Forwarded-Host":   "shop.proxy.test",
+			"X-Forwarded-Path":   "/1.0.0/prod",
+			"X-Forwarded-Prefix": "/1.0.0/prod",
 		}},
 		{"path form", "127.0.0.1:1", "/shop/1.0.0/prod/", nil, map[string]string{
 			"X-Forwarded-Host": "127.0.0.1", "X-Forwarded-Prefix": "/shop/1.0.0/prod/",
@@ -144,7 +152,8 @@ func TestForwardedHeaders(t *testing.T) {
 			"X-Forwarded-For": "8.8.8.8, 9.9.9.9, 127.0.0.1", "X-Real-Ip": "127.0.0.1", "Via": "1.1 cdn, 1.1 postern",
 		}},
 		{"the first line counts", "proxy.test", "/shop/1.0.0/prod", []string{"X-Forwarded-For: 8.8.8.8", "X-Forwarded-For: 9.9.9.9", "Via: 1.1 a", "Via: 1.1 b"}, map[string]string{
-			"X-Forwarded-For": "8.8.8.8, 127.0.0.1", "Via": "1.1 a, 1.1 postern", // get_header(name, ctx) takes the first
+			"X-Forwarded-For": "8.8.8.8, 127.0.0.1",
+			"Via":             "1.1 a, 1.1 postern", // get_header(name, ctx) takes the first
 		}},
 		{"nothing else is believed", "proxy.test", "/shop/1.0.0/prod", []string{
 			"X-Forwarded-Proto: https", "X-Forwarded-Host: evil.test", "X-Forwarded-Port: 1", "X-Forwarded-Path: /x", "X-Forwarded-Prefix: /y", "X-Real-IP: 1.2.3.4",
@@ -182,10 +191,21 @@ func TestHopByHopHeadersStayOnTheirHop(t *testing.T) {
 		h.Add("Via", "1.1 a")
 		h.Add("Via", "1.1 b")
 	})
-	got := r.get("/shop/1.0.0/prod",
-		"Connection: X-Private, X-Consumer-ID, X-Forwarded-For, Te", "Connection: x-more,keep-alive", "X-Private: 1", "X-More: 2",
-		"Keep-Alive: timeout=5", "Proxy-Connection: keep-alive", "TE: gzip;q=0.5, trailers", "Proxy: http://evil.test",
-		"Upgrade: h2c", "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA", "Expect: 100-continue", "X-Kept: yes")
+	got := r.get(
+		"/shop/1.0.0/prod",
+		"Connection: X-Private, X-Consumer-ID, X-Forwarded-For, Te",
+		"Connection: x-more,keep-alive",
+		"X-Private: 1",
+		"X-More: 2",
+		"Keep-Alive: timeout=5",
+		"Proxy-Connection: keep-alive",
+		"TE: gzip;q=0.5, trailers",
+		"Proxy: http://evil.test",
+		"Upgrade: h2c",
+		"HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
+		"Expect: 100-continue",
+		"X-Kept: yes",
+	)
 	h := r.lastCall().header
 	for _, name := range []string{"X-Private", "X-More", "Keep-Alive", "Proxy-Connection", "Proxy", "Upgrade", "Http2-Settings", "Expect"} {
 		if h[name] != nil {
@@ -196,8 +216,11 @@ func TestHopByHopHeadersStayOnTheirHop(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"X-Kept": "yes", "Te": "trailers", "Connection": "keep-alive",
-		"X-Consumer-Id": policy.ConsumerID("prj_shop", "billing"), "X-Forwarded-For": "127.0.0.1", // naming ours in Connection does not remove them
+		"X-Kept":          "yes",
+		"Te":              "trailers",
+		"Connection":      "keep-alive",
+		"X-Consumer-Id":   policy.ConsumerID("prj_shop", "billing"),
+		"X-Forwarded-For": "127.0.0.1", // naming ours in Connection does not remove them
 	} {
 		if h.Get(name) != want {
 			t.Errorf("%s = %q, want %q", name, h.Get(name), want)
@@ -229,8 +252,10 @@ func TestNothingIsAddedToTheCallersHeader(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	want := "Accept Connection Host Via X-Authenticated-Scope X-Consumer-Custom-Id X-Consumer-Id X-Consumer-Username X-Credential-Identifier " +
-		"X-Forwarded-For X-Forwarded-Host X-Forwarded-Path X-Forwarded-Port X-Forwarded-Prefix X-Forwarded-Proto X-Real-Ip X-Tenant-Id"
+	want := "Accept Connection Host Via X-Authenticated-Scope X-Consumer-Custom-Id X-Consumer-Id " +
+		"X-Consumer-Username X-Credential-Identifier " +
+		"X-Forwarded-For X-Forwarded-Host X-Forwarded-Path X-Forwarded-Port X-Forwarded-Prefix X-Forwarded-Proto " +
+		"X-Real-Ip X-Tenant-Id"
 	if strings.Join(names, " ") != want {
 		t.Errorf("the upstream got\n%s\nwant the names %s", head, want)
 	}
@@ -266,7 +291,12 @@ func TestLoopsEnd(t *testing.T) {
 		t.Errorf("nine times through: %d %s", got.StatusCode, got.body)
 	}
 	r.wantCode("ten times through", r.get("/shop/1.0.0/prod", through(10)), 508, "loop_detected")
-	r.wantCode("ten times through, in lines", r.get("/shop/1.0.0/prod", through(4), through(4), "Via: 1.0 postern (a comment), 1.1 postern"), 508, "loop_detected")
+	r.wantCode(
+		"ten times through, in lines",
+		r.get("/shop/1.0.0/prod", through(4), through(4), "Via: 1.0 postern (a comment), 1.1 postern"),
+		508,
+		"loop_detected",
+	)
 	r.wantCode("no way around the key", r.get("/shop/1.0.0/prod", noKey, through(10)), 401, "credentials_required")
 	if got := r.get("/shop/1.0.0/prod", "Via: "+strings.Repeat("1.1 not-postern, 1.1 postern.example, ", 20)+"1.1 x"); got.StatusCode != 200 {
 		t.Errorf("other names: %d %s", got.StatusCode, got.body)
@@ -279,7 +309,11 @@ func TestARealLoopIsCutOff(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough))
 	looped := *r.project
 	looped.Versions = slices.Clone(r.project.Versions)
-	looped.Versions[0].Environments = []snapshot.Environment{{ID: "env_prod", Name: "prod", Target: "http://" + r.addr + "/shop/1.0.0/prod"}}
+	looped.Versions[0].Environments = []snapshot.Environment{{
+		ID:     "env_prod",
+		Name:   "prod",
+		Target: "http://" + r.addr + "/shop/1.0.0/prod",
+	}}
 	if err := r.gateway.Publish([]*snapshot.Project{&looped}); err != nil {
 		t.Fatal(err)
 	}

@@ -162,7 +162,10 @@ func TestOneStuckUpstreamDoesNotStarveAnother(t *testing.T) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		}
 	})
-	r := newRig(t, nil, withMode(snapshot.Passthrough), withLimits(gateway.Limits{UnderWay: share, UnderWayFromOne: share}),
+	r := newRig(t, nil, withMode(snapshot.Passthrough), withLimits(gateway.Limits{
+		UnderWay:        share,
+		UnderWayFromOne: share,
+	}),
 		withProject(func(p *snapshot.Project) { p.Versions[0].Environments[0].Target = bad }))
 	answers := make(chan int, share)
 	for range share {

@@ -146,7 +146,12 @@ func TestAProjectThatWasTakenDownAnswers403(t *testing.T) {
 			r.wantCode("with a key", r.get("/shop/1.0.0/prod"), 403, "project_frozen")
 			r.wantCode("without", r.get("/shop/1.0.0/prod", noKey), 403, "project_frozen")
 			r.wantCode("a body", r.call("POST", "/shop/1.0.0/prod", "Content-Length: 0"), 403, "project_frozen")
-			r.wantCode("an upgrade", r.get("/shop/1.0.0/prod", "Connection: upgrade", "Upgrade: websocket"), 403, "project_frozen")
+			r.wantCode(
+				"an upgrade",
+				r.get("/shop/1.0.0/prod", "Connection: upgrade", "Upgrade: websocket"),
+				403,
+				"project_frozen",
+			)
 			r.wantCode("no route wins", r.get("/shop/1.0.0/nowhere"), 404, "no_route")
 			if calls := r.upstreamCalls(); len(calls) != 0 {
 				t.Errorf("the upstream got %+v", calls)
@@ -212,7 +217,8 @@ func TestTwoProjectsOfOneNameAreRefused(t *testing.T) {
 	r := newRig(t, nil)
 	twin := *r.project
 	twin.ID = "prj_twin"
-	if err := r.gateway.Publish([]*snapshot.Project{r.project, &twin}); err == nil || !strings.Contains(err.Error(), "prj_twin") {
+	if err := r.gateway.Publish([]*snapshot.Project{r.project, &twin}); err == nil ||
+		!strings.Contains(err.Error(), "prj_twin") {
 		t.Errorf("Publish: %v, want an error that names prj_twin", err)
 	}
 }
@@ -255,8 +261,14 @@ func TestRedirectsArePassedOnAndNotFollowed(t *testing.T) {
 		http.Redirect(w, req, "http://127.0.0.1:1/elsewhere", http.StatusFound)
 	})
 	got := r.get("/shop/1.0.0/prod")
-	if got.StatusCode != 302 || got.Header.Get("Location") != "http://127.0.0.1:1/elsewhere" || len(r.upstreamCalls()) != 1 {
-		t.Errorf("%d %v after %d calls, want the redirect itself after one", got.StatusCode, got.Header, len(r.upstreamCalls()))
+	if got.StatusCode != 302 || got.Header.Get("Location") != "http://127.0.0.1:1/elsewhere" ||
+		len(r.upstreamCalls()) != 1 {
+		t.Errorf(
+			"%d %v after %d calls, want the redirect itself after one",
+			got.StatusCode,
+			got.Header,
+			len(r.upstreamCalls()),
+		)
 	}
 }
 

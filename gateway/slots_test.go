@@ -70,7 +70,10 @@ func TestSlotsComeBack(t *testing.T) {
 			for i := range 20 {
 				environment := []string{"dev", "prod", "prod"}[i%3]
 				address := []string{"192.0.2.1", "192.0.2.2"}[i%2]
-				_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/"+environment, r.addr, "X-Forwarded-For: "+address))
+				_, _ = io.WriteString(
+					conn,
+					request("GET", "/shop/1.0.0/"+environment, r.addr, "X-Forwarded-For: "+address),
+				)
 				r.wantCode(environment+" from "+address, r.readReply(from, "GET"), 200, "")
 			}
 		})
@@ -106,7 +109,12 @@ func TestBodiesHaveToComeFastEnough(t *testing.T) {
 func TestABodyThatStopsIsAnswered(t *testing.T) {
 	for way, framing := range framings {
 		t.Run(way, func(t *testing.T) {
-			r := newRig(t, parityUpstream, withMode(snapshot.Passthrough), withLimits(gateway.Limits{Idle: 100 * time.Millisecond}))
+			r := newRig(
+				t,
+				parityUpstream,
+				withMode(snapshot.Passthrough),
+				withLimits(gateway.Limits{Idle: 100 * time.Millisecond}),
+			)
 			got := r.readReply(bufio.NewReader(r.slowly(t, "127.0.0.1", framing)), "POST")
 			r.wantCode("the call", got, 408, "request_timeout")
 		})

@@ -118,8 +118,11 @@ func TestAGoodRequestBeforeABadOneIsServed(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough))
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
-	_, _ = io.WriteString(conn, request("POST", "/shop/1.0.0/prod/good", r.addr, "Transfer-Encoding: chunked")+"2\r\nok\r\n0\r\n\r\n"+
-		"GET /shop/1.0.0/prod/bad HTTP/1.1\nHost: x\n\n"+request("GET", "/shop/1.0.0/prod/after", r.addr))
+	_, _ = io.WriteString(
+		conn,
+		request("POST", "/shop/1.0.0/prod/good", r.addr, "Transfer-Encoding: chunked")+"2\r\nok\r\n0\r\n\r\n"+
+			"GET /shop/1.0.0/prod/bad HTTP/1.1\nHost: x\n\n"+request("GET", "/shop/1.0.0/prod/after", r.addr),
+	)
 	from := bufio.NewReader(conn)
 	if got := r.readReply(from, "POST"); got.StatusCode != 200 {
 		t.Errorf("the good one: %d %s", got.StatusCode, got.body)
@@ -143,7 +146,10 @@ func TestWhatFollowsAnAnswerIsNotTheNextOne(t *testing.T) {
 			if _, err := readHead(from); err != nil {
 				return
 			}
-			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nupHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
+			_, _ = io.WriteString(
+				conn,
+				"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nupHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison",
+			)
 		}
 	})
 	r := newRig(t, nil, withTarget(target))
@@ -161,7 +167,16 @@ func TestABrokenChunkIsAnswered(t *testing.T) {
 	for _, broken := range []string{"zz\r\n", "5\r\nhello!\r\n", "5\nhello\n", "0\r\n folded\r\n\r\n"} {
 		before := len(r.upstreamCalls())
 		conn := r.dial()
-		_, _ = io.WriteString(conn, request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Transfer-Encoding: chunked")+"5\r\nhello\r\n")
+		_, _ = io.WriteString(
+			conn,
+			request(
+				"POST",
+				"/shop/1.0.0/prod",
+				r.addr,
+				"X-API-Key: "+r.key,
+				"Transfer-Encoding: chunked",
+			)+"5\r\nhello\r\n",
+		)
 		for deadline := time.Now().Add(patience); len(r.upstreamCalls()) == before; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("the call does not reach the upstream")

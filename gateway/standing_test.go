@@ -55,7 +55,14 @@ func newLasting(t *testing.T, options ...rigOption) *lasting {
 	own := snapshot.Key{ID: "key_caller", Owner: "usr_ben", ExpiresAt: time.Now().Add(2 * time.Hour)}
 	l.key = l.mint("prod", own)
 	l.old = l.mint("prod", snapshot.Key{ID: "key_other", State: snapshot.KeyRevoked})
-	l.keys.putOld(l.old, snapshot.Key{ID: "key_old", ProjectID: l.project.ID, Owner: "app", TenantID: "tnt_1", State: snapshot.KeyActive, GraceEndsAt: graceEnds})
+	l.keys.putOld(l.old, snapshot.Key{
+		ID:          "key_old",
+		ProjectID:   l.project.ID,
+		Owner:       "app",
+		TenantID:    "tnt_1",
+		State:       snapshot.KeyActive,
+		GraceEndsAt: graceEnds,
+	})
 	l.keys.drop(l.old)
 	return l
 }
@@ -73,7 +80,13 @@ func (l *lasting) change(edit func(*snapshot.Project)) {
 }
 
 func (l *lasting) state(state snapshot.KeyState) {
-	l.keys.put(l.key, snapshot.Key{ID: "key_caller", ProjectID: l.project.ID, Owner: "usr_ben", TenantID: "tnt_1", State: state})
+	l.keys.put(l.key, snapshot.Key{
+		ID:        "key_caller",
+		ProjectID: l.project.ID,
+		Owner:     "usr_ben",
+		TenantID:  "tnt_1",
+		State:     state,
+	})
 }
 
 // stream begins a call by HTTP/1.1 and returns the answer, whose body goes on.
@@ -95,7 +108,12 @@ func (l *lasting) stream(method, path string, lines ...string) *http.Response {
 // streamHTTP2 is stream by HTTP/2.
 func (l *lasting) streamHTTP2(line string) *http.Response {
 	l.t.Helper()
-	req, err := http.NewRequestWithContext(l.t.Context(), http.MethodGet, "https://shop.proxy.test/1.0.0/prod/events", nil)
+	req, err := http.NewRequestWithContext(
+		l.t.Context(),
+		http.MethodGet,
+		"https://shop.proxy.test/1.0.0/prod/events",
+		nil,
+	)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -136,21 +154,37 @@ func endings() map[string]struct {
 		credential func(*lasting) string
 		end        func(*lasting)
 	}{
-		"key revoked":         {key, func(l *lasting) { l.state(snapshot.KeyRevoked) }},
-		"key frozen":          {key, func(l *lasting) { l.state(snapshot.KeyFrozen) }},
-		"key expired":         {key, after(3 * time.Hour)},
-		"key deleted":         {key, func(l *lasting) { l.keys.drop(l.key) }},
-		"grace over":          {old, after(90 * time.Minute)},
-		"owner frozen":        {key, changed(func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_ben"}} })},
-		"tenant not served":   {key, changed(func(p *snapshot.Project) { p.Tenants = []snapshot.Tenant{{ID: "tnt_2", Name: "other"}} })},
-		"user frozen":         {token, changed(func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_ana"}} })},
-		"user deleted":        {token, changed(func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_ana", Deleted: true}} })},
-		"app client deleted":  {token, changed(func(p *snapshot.Project) { p.Clients = nil })},
-		"token expired":       {token, after(25 * time.Hour)},
-		"taken down":          {key, changed(func(p *snapshot.Project) { p.TakenDown = true })},
-		"unclaimed, expired":  {key, changed(func(p *snapshot.Project) { p.ExpiresAt = time.Now().Add(-time.Second) })},
-		"renamed":             {key, changed(func(p *snapshot.Project) { p.Name = "store" })},
-		"environment deleted": {key, changed(func(p *snapshot.Project) { p.Versions[0].Environments = p.Versions[0].Environments[:1] })},
+		"key revoked":  {key, func(l *lasting) { l.state(snapshot.KeyRevoked) }},
+		"key frozen":   {key, func(l *lasting) { l.state(snapshot.KeyFrozen) }},
+		"key expired":  {key, after(3 * time.Hour)},
+		"key deleted":  {key, func(l *lasting) { l.keys.drop(l.key) }},
+		"grace over":   {old, after(90 * time.Minute)},
+		"owner frozen": {key, changed(func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_ben"}} })},
+		"tenant not served": {key, changed(func(p *snapshot.Project) {
+			p.Tenants = []snapshot.Tenant{{
+				ID:   "tnt_2",
+				Name: "other",
+			}}
+		})},
+		"user frozen": {
+			token,
+			changed(func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_ana"}} }),
+		},
+		"user deleted": {token, changed(func(p *snapshot.Project) {
+			p.Barred = []snapshot.BarredUser{{
+				ID:      "usr_ana",
+				Deleted: true,
+			}}
+		})},
+		"app client deleted": {token, changed(func(p *snapshot.Project) { p.Clients = nil })},
+		"token expired":      {token, after(25 * time.Hour)},
+		"taken down":         {key, changed(func(p *snapshot.Project) { p.TakenDown = true })},
+		"unclaimed, expired": {key, changed(func(p *snapshot.Project) { p.ExpiresAt = time.Now().Add(-time.Second) })},
+		"renamed":            {key, changed(func(p *snapshot.Project) { p.Name = "store" })},
+		"environment deleted": {
+			key,
+			changed(func(p *snapshot.Project) { p.Versions[0].Environments = p.Versions[0].Environments[:1] }),
+		},
 		"project deleted": {key, func(l *lasting) {
 			if err := l.gateway.Publish(nil); err != nil {
 				l.t.Fatal(err)
@@ -170,7 +204,11 @@ func lasts(_ *rig, o *gateway.Options) {
 func TestAStreamEndsWithWhatLetItIn(t *testing.T) {
 	pair := newPair(t)
 	for way, options := range map[string][]rigOption{
-		"engine": nil, "engine over TLS": {overTLS(pair)}, "net/http": {onNetHTTP}, "HTTP/2": {overTLS(pair)}, "tunnel": nil,
+		"engine":          nil,
+		"engine over TLS": {overTLS(pair)},
+		"net/http":        {onNetHTTP},
+		"HTTP/2":          {overTLS(pair)},
+		"tunnel":          nil,
 	} {
 		t.Run(way, func(t *testing.T) {
 			wants := map[string]func(*testing.T){}
@@ -261,9 +299,14 @@ func TestOtherStreamsGoOn(t *testing.T) {
 	for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(way, func(t *testing.T) {
 			l := newLasting(t, options...)
-			stays := []*http.Response{l.stream("GET", "/events", "X-API-Key: "+l.rig.key), l.stream("GET", "/events", "Authorization: Bearer service")}
+			stays := []*http.Response{
+				l.stream("GET", "/events", "X-API-Key: "+l.rig.key),
+				l.stream("GET", "/events", "Authorization: Bearer service"),
+			}
 			ends := l.stream("GET", "/events", "X-API-Key: "+l.key)
-			l.change(func(p *snapshot.Project) { p.DisplayName, p.Barred = "Shop", []snapshot.BarredUser{{ID: "usr_ben"}} })
+			l.change(
+				func(p *snapshot.Project) { p.DisplayName, p.Barred = "Shop", []snapshot.BarredUser{{ID: "usr_ben"}} },
+			)
 			l.wantEnd(t, ends.Body)
 			l.change(func(p *snapshot.Project) { p.DisplayName = "The shop" })
 			// As long as it took to end the first, so that the others were judged as well.
@@ -288,7 +331,8 @@ func TestTheObserverLearnsWhyACallEnded(t *testing.T) {
 			answer := l.stream("GET", "/events", "X-API-Key: "+l.key)
 			l.state(snapshot.KeyFrozen)
 			l.wantEnd(t, answer.Body)
-			if out := within(t, "the report", told); out.Status != http.StatusOK || out.Code != policy.KeyFrozen.Code || out.CredentialID != "key_caller" {
+			if out := within(t, "the report", told); out.Status != http.StatusOK || out.Code != policy.KeyFrozen.Code ||
+				out.CredentialID != "key_caller" {
 				t.Errorf("the observer is told %d %s of %s", out.Status, out.Code, out.CredentialID)
 			}
 		})

@@ -33,9 +33,16 @@ func TestAHealthyProjectAnswersWhileOthersAreInTrouble(t *testing.T) {
 	})
 	for name, line := range map[string]string{"the engine": "Accept: */*", "net/http": "TE: trailers"} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, nil, withMode(snapshot.Passthrough), withLimits(gateway.Limits{UnderWay: crowd, UnderWayFromOne: crowd}), withProject(func(p *snapshot.Project) {
+			r := newRig(t, nil, withMode(snapshot.Passthrough), withLimits(gateway.Limits{
+				UnderWay:        crowd,
+				UnderWayFromOne: crowd,
+			}), withProject(func(p *snapshot.Project) {
 				environments := &p.Versions[0].Environments
-				*environments = append(*environments, snapshot.Environment{ID: "env_hangs", Name: "hangs", Target: hangs},
+				*environments = append(*environments, snapshot.Environment{
+					ID:     "env_hangs",
+					Name:   "hangs",
+					Target: hangs,
+				},
 					snapshot.Environment{ID: "env_dies", Name: "dies", Target: dies})
 			}))
 			for range crowd {

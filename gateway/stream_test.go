@@ -13,7 +13,10 @@ import (
 )
 
 func TestEventsReachTheCallerOneByOne(t *testing.T) {
-	for name, contentType := range map[string]string{"server-sent events": "text/event-stream; charset=utf-8", "unknown length": "application/octet-stream"} {
+	for name, contentType := range map[string]string{
+		"server-sent events": "text/event-stream; charset=utf-8",
+		"unknown length":     "application/octet-stream",
+	} {
 		t.Run(name, func(t *testing.T) {
 			next := make(chan string)
 			r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -29,13 +29,25 @@ var surpluses = map[string]struct {
 	"behind a known length":     {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup", forged}},
 	"a length in one piece":     {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup" + forged}},
 	"a length of its own piece": {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "up", forged}},
-	"behind the last chunk":     {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n\r\n", forged}},
-	"chunks in one piece":       {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n\r\n" + forged}},
-	"behind a trailer":          {"GET", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n\r\n", forged}},
-	"behind 204":                {"GET", []string{"HTTP/1.1 204 No Content\r\n\r\n", forged}},
-	"behind 304":                {"GET", []string{"HTTP/1.1 304 Not Modified\r\nContent-Length: 60\r\n\r\n", forged}},
-	"behind an empty body":      {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", forged}},
-	"a length beside chunks":    {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n\r\n"}},
+	"behind the last chunk": {
+		"GET",
+		[]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n\r\n", forged},
+	},
+	"chunks in one piece": {
+		"GET",
+		[]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n\r\n" + forged},
+	},
+	"behind a trailer": {
+		"GET",
+		[]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n\r\n", forged},
+	},
+	"behind 204":           {"GET", []string{"HTTP/1.1 204 No Content\r\n\r\n", forged}},
+	"behind 304":           {"GET", []string{"HTTP/1.1 304 Not Modified\r\nContent-Length: 60\r\n\r\n", forged}},
+	"behind an empty body": {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", forged}},
+	"a length beside chunks": {
+		"GET",
+		[]string{"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n\r\n"},
+	},
 	"a single byte":             {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup", "H"}},
 	"the beginning of a record": {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup", "PART" + forged}},
 }
@@ -130,7 +142,8 @@ func TestSurplusOfAnAnswerIsNobodysAnswer(t *testing.T) {
 					for range 20 {
 						r.call(answer.method, "/shop/1.0.0/prod?"+strings.ReplaceAll(kind, " ", "+"), noKey)
 						for _, project := range []string{"books", "shop"} {
-							if got := r.get("/"+project+"/1.0.0/prod", noKey); got.StatusCode != 200 || got.body != "genuine" {
+							if got := r.get("/"+project+"/1.0.0/prod", noKey); got.StatusCode != 200 ||
+								got.body != "genuine" {
 								t.Fatalf("%s, then a call of %s: %d %q", kind, project, got.StatusCode, got.body)
 							}
 						}
@@ -168,7 +181,11 @@ func TestConnectionsToUpstreamsAreTheirProjects(t *testing.T) {
 				for _, name := range []string{"shop", "books"} {
 					p := *r.project
 					p.ID, p.Name, p.Versions = "prj_"+name, name, slices.Clone(p.Versions)
-					p.Versions[0].Environments = []snapshot.Environment{{ID: "env_" + name, Name: "prod", Target: upstream.URL + "/" + name}}
+					p.Versions[0].Environments = []snapshot.Environment{{
+						ID:     "env_" + name,
+						Name:   "prod",
+						Target: upstream.URL + "/" + name,
+					}}
 					served = append(served, &p)
 				}
 				if err := r.gateway.Publish(served); err != nil {

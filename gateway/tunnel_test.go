@@ -22,12 +22,20 @@ func switching(t *testing.T, heads chan<- string, talk func(net.Conn, *bufio.Rea
 			return
 		}
 		heads <- head
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Accept: x\r\n\r\n")
+		_, _ = io.WriteString(
+			conn,
+			"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Accept: x\r\n\r\n",
+		)
 		talk(conn, from)
 	})
 }
 
-var handshake = []string{"Connection: keep-alive, Upgrade", "Upgrade: WebSocket", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"}
+var handshake = []string{
+	"Connection: keep-alive, Upgrade",
+	"Upgrade: WebSocket",
+	"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+	"Sec-WebSocket-Version: 13",
+}
 
 // open makes the handshake and returns the connection behind it.
 func (r *rig) open() (net.Conn, *bufio.Reader, *http.Response) {
@@ -49,7 +57,8 @@ func TestAWebSocketIsTunnelled(t *testing.T) {
 	heads := make(chan string, 1)
 	r := newRig(t, nil, withTarget(switching(t, heads, echo)))
 	conn, from, resp := r.open()
-	if resp.StatusCode != 101 || resp.Header.Get("Upgrade") != "WebSocket" || resp.Header.Get("Connection") != "Upgrade" ||
+	if resp.StatusCode != 101 || resp.Header.Get("Upgrade") != "WebSocket" ||
+		resp.Header.Get("Connection") != "Upgrade" ||
 		resp.Header.Get("Sec-Websocket-Accept") != "x" {
 		t.Fatalf("%d %v", resp.StatusCode, resp.Header)
 	}
@@ -81,7 +90,17 @@ func TestEitherSideEndsATunnel(t *testing.T) {
 		within(t, "the end at the upstream", ended)
 	})
 	t.Run("the upstream", func(t *testing.T) {
-		r := newRig(t, nil, withTarget(switching(t, make(chan string, 1), func(conn net.Conn, _ *bufio.Reader) { _, _ = io.WriteString(conn, "bye") })))
+		r := newRig(
+			t,
+			nil,
+			withTarget(
+				switching(
+					t,
+					make(chan string, 1),
+					func(conn net.Conn, _ *bufio.Reader) { _, _ = io.WriteString(conn, "bye") },
+				),
+			),
+		)
 		_, from, _ := r.open()
 		if rest, err := io.ReadAll(from); err != nil || string(rest) != "bye" {
 			t.Errorf("read %q, %v; want the last words and the end", rest, err)
@@ -106,7 +125,10 @@ func TestAHandshakeNeedsItsKey(t *testing.T) {
 }
 
 func TestAnUpstreamMayDeclineAHandshake(t *testing.T) {
-	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no sockets", http.StatusUpgradeRequired) })
+	r := newRig(
+		t,
+		func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no sockets", http.StatusUpgradeRequired) },
+	)
 	if got := r.get("/shop/1.0.0/prod/ws", handshake...); got.StatusCode != 426 || got.body != "no sockets\n" {
 		t.Errorf("%d %q, want the upstream's own answer", got.StatusCode, got.body)
 	}
@@ -130,7 +152,8 @@ func TestOtherUpgradesAreNotCarried(t *testing.T) {
 		if got := r.get("/shop/1.0.0/prod", lines...); got.StatusCode != 200 {
 			t.Errorf("%s: %d %s", name, got.StatusCode, got.body)
 		}
-		if h := r.lastCall().header; h["Upgrade"] != nil || h["Http2-Settings"] != nil || h.Get("Connection") != "keep-alive" {
+		if h := r.lastCall().header; h["Upgrade"] != nil || h["Http2-Settings"] != nil ||
+			h.Get("Connection") != "keep-alive" {
 			t.Errorf("%s: the upstream got %v", name, h)
 		}
 	}
@@ -139,7 +162,10 @@ func TestOtherUpgradesAreNotCarried(t *testing.T) {
 // The upstream switches while the caller still sends the request's body: two readers of
 // the caller's connection would take each other's bytes.
 func TestASwitchBeforeTheEndOfTheRequestIsAnError(t *testing.T) {
-	for name, framing := range map[string]string{"length": "Content-Length: 1000000", "chunked": "Transfer-Encoding: chunked"} {
+	for name, framing := range map[string]string{
+		"length":  "Content-Length: 1000000",
+		"chunked": "Transfer-Encoding: chunked",
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil, withTarget(switching(t, make(chan string, 1), echo)))
 			conn := r.dial()

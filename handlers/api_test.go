@@ -300,7 +300,14 @@ func TestAPIWritesFromOtherSitesAreRefused(t *testing.T) {
 func TestOnlyOurOwnNamesAreAnswered(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newServer(t, db).Handler()
-		for host, want := range map[string]int{"localhost:8080": 200, "127.0.0.1:8080": 200, "[::1]:8080": 200, "evil.example:8080": 421, "localhost.evil.example": 421, "": 421} {
+		for host, want := range map[string]int{
+			"localhost:8080":         200,
+			"127.0.0.1:8080":         200,
+			"[::1]:8080":             200,
+			"evil.example:8080":      421,
+			"localhost.evil.example": 421,
+			"":                       421,
+		} {
 			ask := func(path string, want int) {
 				r := httptest.NewRequest("GET", path, nil)
 				r.Host, r.RemoteAddr = host, "127.0.0.1:1"
@@ -323,7 +330,10 @@ func TestWhoMayMakeProxies(t *testing.T) {
 		s := newServer(t, db)
 		m := makeShop(t, s.Handler())
 		books := strings.Replace(shop, "shop", "books", 1)
-		for policy, want := range map[config.Anonymous][2]int{config.AnonymousToken: {401, 409}, config.AnonymousOff: {401, 403}} {
+		for policy, want := range map[config.Anonymous][2]int{
+			config.AnonymousToken: {401, 409},
+			config.AnonymousOff:   {401, 403},
+		} {
 			s.Config.Anonymous = policy
 			if a := call(t, s.Handler(), "POST", "/proxy", "", books); a.status != want[0] {
 				t.Errorf("%s: nobody got %d", policy, a.status)
@@ -337,7 +347,8 @@ func TestWhoMayMakeProxies(t *testing.T) {
 
 // undescribed says why a route is not in the OpenAPI document.
 var undescribed = map[string]string{
-	"GET /api/v1/exports/{export}/download": "answers a file in ranges, which huma does not do; an export names it as download_url",
+	"GET /api/v1/exports/{export}/download": "answers a file in ranges, which huma does not do; an export names it " +
+		"as download_url",
 }
 
 func TestTheOpenAPIDocumentDescribesEveryRoute(t *testing.T) {

@@ -24,11 +24,15 @@ func TestEveryRouteGuardsWhatExists(t *testing.T) {
 			if !ok {
 				t.Errorf("%s is not declared in this test: say who may ask it", name)
 			}
-			if ok && !want.open && !want.operator && !want.personal() && !slices.Contains(access.Actions(), want.action) {
+			if ok && !want.open && !want.operator && !want.personal() &&
+				!slices.Contains(access.Actions(), want.action) {
 				t.Errorf("%s declares no action: %q", name, want.action)
 			}
 			if ok && !want.open {
-				t.Run(name, func(t *testing.T) { o.check(t, want.filled(route.Method, route.Path), route.Method, route.Path) })
+				t.Run(
+					name,
+					func(t *testing.T) { o.check(t, want.filled(route.Method, route.Path), route.Method, route.Path) },
+				)
 			}
 		}
 		for name := range guards {
@@ -74,10 +78,12 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 		if got.status != r.status {
 			t.Errorf("%s got %d, want %d: %.200q", r.who, got.status, r.status, got.raw)
 		}
-		if r.status == http.StatusSeeOther && r.caller == nil && !strings.HasPrefix(got.header.Get("Location"), "/signin") {
+		if r.status == http.StatusSeeOther && r.caller == nil &&
+			!strings.HasPrefix(got.header.Get("Location"), "/signin") {
 			t.Errorf("%s is led to %s, not to the sign-in page", r.who, got.header.Get("Location"))
 		}
-		known := strings.Contains(r.path, has.project) || strings.Contains(r.path, has.projectName) // answers repeat the address
+		known := strings.Contains(r.path, has.project) ||
+			strings.Contains(r.path, has.projectName) // answers repeat the address
 		inside := o.others[access.Role(strings.TrimPrefix(r.who, "a "))] != nil
 		if !inside && !known && (strings.Contains(got.raw, has.project) || strings.Contains(got.raw, has.projectName)) {
 			t.Errorf("%s learns of the project: %.200q", r.who, got.raw)
@@ -93,7 +99,14 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 }
 
 // checkAllowed asks as somebody who may, and looks for the one audit entry.
-func (o *office) checkAllowed(t *testing.T, want guard, method, route string, has things, caller []string, account string) {
+func (o *office) checkAllowed(
+	t *testing.T,
+	want guard,
+	method, route string,
+	has things,
+	caller []string,
+	account string,
+) {
 	t.Helper()
 	before := o.audit(t)
 	got := o.ask(t, method, has.path(route), o.fill(t, has, want.body), caller)

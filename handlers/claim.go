@@ -37,7 +37,11 @@ func (s *Server) claimWorkspace(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[claimedOutput]{claimedOutput{Team: claimedTeam{ID: claimed.Team.ID, Name: claimed.Team.Name}, Projects: claimed.Projects, Renamed: orNone(claimed.Renamed)}}, nil
+	return &body[claimedOutput]{claimedOutput{
+		Team:     claimedTeam{ID: claimed.Team.ID, Name: claimed.Team.Name},
+		Projects: claimed.Projects,
+		Renamed:  orNone(claimed.Renamed),
+	}}, nil
 }
 
 func (s *Server) askClaim(v *visit) (answer, error) {
@@ -50,11 +54,27 @@ func (s *Server) askClaim(v *visit) (answer, error) {
 
 func claimForm(v *visit, found accounts.Claimable) claim.Claim {
 	path := "/claim/" + url.PathEscape(v.param("code"))
-	m := claim.Claim{Page: v.shell("Claim", path), Action: path, Projects: found.Projects, Keys: keysGoOn(found.Keys), Ends: found.ExpiresAt.UTC().Format("2 January 2006") + ", " + daysUntil(found.ExpiresAt, time.Now())}
-	for i, team := range found.Teams {
-		m.Teams = append(m.Teams, ui.Option{Value: team.ID, Title: team.Name, Text: "Beside what this team has already.", Chosen: i == 0})
+	m := claim.Claim{
+		Page:     v.shell("Claim", path),
+		Action:   path,
+		Projects: found.Projects,
+		Keys:     keysGoOn(found.Keys),
+		Ends:     found.ExpiresAt.UTC().Format("2 January 2006") + ", " + daysUntil(found.ExpiresAt, time.Now()),
 	}
-	m.Teams = append(m.Teams, ui.Option{Value: newTeam, Title: "A new team", Text: "Kept apart from your other projects.", Chosen: len(found.Teams) == 0})
+	for i, team := range found.Teams {
+		m.Teams = append(m.Teams, ui.Option{
+			Value:  team.ID,
+			Title:  team.Name,
+			Text:   "Beside what this team has already.",
+			Chosen: i == 0,
+		})
+	}
+	m.Teams = append(m.Teams, ui.Option{
+		Value:  newTeam,
+		Title:  "A new team",
+		Text:   "Kept apart from your other projects.",
+		Chosen: len(found.Teams) == 0,
+	})
 	return m
 }
 
@@ -112,7 +132,11 @@ func (s *Server) showClaimed(v *visit) (answer, error) {
 	if err != nil || found == nil {
 		return goTo("/projects"), err
 	}
-	return show(claim.RenamedPage(claim.Renamed{Page: v.shell("Claimed", "/projects"), Team: found.Text, Names: found.Lines})), nil
+	return show(claim.RenamedPage(claim.Renamed{
+		Page:  v.shell("Claimed", "/projects"),
+		Team:  found.Text,
+		Names: found.Lines,
+	})), nil
 }
 
 // unclaimable says on the page itself why a code claims nothing.

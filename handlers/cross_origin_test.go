@@ -12,7 +12,11 @@ import (
 // welcomeAbroad are the writes that other sites may send: none of them looks at a
 // cookie. A route that is not here has to refuse them.
 var welcomeAbroad = map[string]bool{
-	"POST /oauth/:client/token": true, "POST /oauth/:client/revoke": true, "POST /oauth/:client/userinfo": true, "POST /oauth/:client/logout": true, "POST /oauth/:client/authorize": true,
+	"POST /oauth/:client/token":     true,
+	"POST /oauth/:client/revoke":    true,
+	"POST /oauth/:client/userinfo":  true,
+	"POST /oauth/:client/logout":    true,
+	"POST /oauth/:client/authorize": true,
 }
 
 // What a browser says of a write that began on another site: new ones in
@@ -31,7 +35,8 @@ var fromAbroad = map[string][]string{
 func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newOwner(t, db)
-		s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").is(200, "shop is up")
+		s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
+			is(200, "shop is up")
 		asked := map[string]bool{}
 		for _, route := range s.server.Routes() {
 			if isSafe(route.Method) {
@@ -53,7 +58,8 @@ func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
 			}
 		}
 		s.get("/projects").is(200, "Projects").says("main", "shop") // nor has the sign-out been carried out
-		s.ask(http.MethodPost, "/signout", "", s.own([]string{"Sec-Fetch-Site", "", "Origin", "the own"})).leadsTo("/signin")
+		s.ask(http.MethodPost, "/signout", "", s.own([]string{"Sec-Fetch-Site", "", "Origin", "the own"})).
+			leadsTo("/signin")
 	})
 }
 

@@ -47,10 +47,22 @@ type ledgerOutput struct {
 }
 
 func (s *Server) showExport(e exports.Export) exportOutput {
-	out := exportOutput{ID: e.ID, Project: e.Project, Format: e.Format, Keys: e.Keys, Consumers: e.Consumers, State: e.State,
-		Progress: exportProgress{e.Part, e.RowsDone, e.RowsTotal}, SizeBytes: e.SizeBytes, SHA256: e.SHA256,
-		Ledger:    ledgerOutput{e.Summary.Exact, e.Summary.Approximate, e.Summary.Lossy, e.Summary.Skipped},
-		CreatedAt: e.CreatedAt.UTC(), FinishedAt: utc(e.FinishedAt), ExpiresAt: utc(e.ExpiresAt), Error: e.Problem}
+	out := exportOutput{
+		ID:         e.ID,
+		Project:    e.Project,
+		Format:     e.Format,
+		Keys:       e.Keys,
+		Consumers:  e.Consumers,
+		State:      e.State,
+		Progress:   exportProgress{e.Part, e.RowsDone, e.RowsTotal},
+		SizeBytes:  e.SizeBytes,
+		SHA256:     e.SHA256,
+		Ledger:     ledgerOutput{e.Summary.Exact, e.Summary.Approximate, e.Summary.Lossy, e.Summary.Skipped},
+		CreatedAt:  e.CreatedAt.UTC(),
+		FinishedAt: utc(e.FinishedAt),
+		ExpiresAt:  utc(e.ExpiresAt),
+		Error:      e.Problem,
+	}
 	if e.State == exports.Ready {
 		out.DownloadURL = s.Config.PublicURL + "/api/v1/exports/" + e.ID + "/download"
 	}
@@ -81,7 +93,12 @@ func (s *Server) createExport(ctx context.Context, in *struct {
 		Secrets   bool   `json:"secrets,omitempty" doc:"Not available yet: true is answered 422 not_available_yet"`
 	}
 }) (*body[exportOutput], error) {
-	wish := exports.Wish{Format: in.Body.Format, Keys: in.Body.Keys, Consumers: in.Body.Consumers == nil || *in.Body.Consumers, Secrets: in.Body.Secrets}
+	wish := exports.Wish{
+		Format:    in.Body.Format,
+		Keys:      in.Body.Keys,
+		Consumers: in.Body.Consumers == nil || *in.Body.Consumers,
+		Secrets:   in.Body.Secrets,
+	}
 	e, err := s.Exports.Request(ctx, principalOf(ctx), in.Project, wish)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,8 @@ func (s *Server) sentOnce(page pageHandler, same sameForm, demand bool) pageHand
 		}
 		if len(nonce) != nonceText {
 			return answer{}, fault.New(fault.Invalid, "form_outdated",
-				"This form was not sent from a page as it is now, and nothing was changed. Go back, reload the page and send the form again.")
+				"This form was not sent from a page as it is now, and nothing was changed. Go back, reload the page "+
+					"and send the form again.")
 		}
 		attempt, kept, err := s.beginForm(v, formRequest(v, nonce, same))
 		if err != nil {
@@ -111,11 +112,13 @@ func (s *Server) beginForm(v *visit, r idempotency.Request) (*idempotency.Attemp
 			case <-time.After(formPoll):
 				continue
 			case <-ctx.Done():
-				err = fault.New(fault.Conflict, "form_in_progress", "This form was sent before and is still being carried out. Look again in a moment.")
+				err = fault.New(fault.Conflict, "form_in_progress", "This form was sent before and is still being "+
+					"carried out. Look again in a moment.")
 			}
 		case "idempotency_answer_lost":
 			err = fault.New(fault.Conflict, "form_answer_lost",
-				"This form was carried out before, but its answer was lost. Look at what there is now before you send it again from a new page.")
+				"This form was carried out before, but its answer was lost. Look at what there is now before you "+
+					"send it again from a new page.")
 		}
 		return attempt, kept, err
 	}
@@ -163,7 +166,12 @@ type disclosed struct {
 // disclosure is where a page's content waits for the session that made it. A copy
 // of the database alone does not open it: that takes the session's secret.
 func (s *Server) disclosure(v *visit, path string) idempotency.Request {
-	return idempotency.Request{Credential: s.sessions().read(v.c.Request), Key: "disclosure", Method: http.MethodGet, Path: path}
+	return idempotency.Request{
+		Credential: s.sessions().read(v.c.Request),
+		Key:        "disclosure",
+		Method:     http.MethodGet,
+		Path:       path,
+	}
 }
 
 // disclose leads to the page that shows what a form made, once. When that cannot be

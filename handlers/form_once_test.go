@@ -30,24 +30,70 @@ type secretForm struct {
 // and a webhook.
 func secretForms(s *site) map[string]secretForm {
 	keyPage := s.get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
-	clientPage := s.get("/projects/shop/login").Find("main tbody a, main li a").FilterFunction(func(_ int, a *goquery.Selection) bool {
-		return strings.HasPrefix(a.AttrOr("href", ""), "/projects/shop/login/cli_")
-	}).First().AttrOr("href", "")
+	clientPage := s.get("/projects/shop/login").
+		Find("main tbody a, main li a").
+		FilterFunction(func(_ int, a *goquery.Selection) bool {
+			return strings.HasPrefix(a.AttrOr("href", ""), "/projects/shop/login/cli_")
+		}).
+		First().
+		AttrOr("href", "")
 	hookPage := s.get("/settings/webhooks").Find("tbody a").AttrOr("href", "")
 	team := s.get("/teams").Find("main a[href^='/teams/team_']").AttrOr("href", "")
 	rows := func(page, selector string) func(*site) int {
 		return func(s *site) int { return s.get(page).Find(selector).Length() }
 	}
 	return map[string]secretForm{
-		"create a project":          {"/projects/new", "target", []string{"target", "http://127.0.0.1:9", "name", "books", "require_keys", "true"}, "section[aria-labelledby=keys] code", rows("/projects", "main li h2")},
-		"create a key":              {"/projects/shop", "owner", []string{"owner", "billing", "key_type", "full"}, "#new-key", rows("/projects/shop", "#keys tbody tr")},
-		"rotate a key":              {keyPage, "grace_seconds", []string{"grace_seconds", "0"}, "#new-key", audited},
-		"create an access token":    {"/settings/tokens", "scopes", []string{"name", "ci", "scopes", "read"}, "#new-token", rows("/settings/tokens", "tbody tr")},
-		"add a webhook":             {"/settings/webhooks", "url", []string{"url", "http://8.8.8.8/other", "events", "key.frozen"}, "#new-secret", rows("/settings/webhooks", "tbody tr")},
-		"rotate a webhook":          {hookPage, "", nil, "#new-secret", audited},
-		"invite":                    {team, "email", []string{"role", "viewer"}, "#invitation-link", rows(team, "form[action$='/revoke']")},
-		"create an app client":      {"/projects/shop/login", "confidential", []string{"name", "back", "redirect_uris", "https://app.example.com/b", "confidential", "true"}, "#new-secret", rows("/projects/shop/login", "a[href^='/projects/shop/login/cli_']")},
-		"a new app client's secret": {clientPage, "kind", []string{"kind", "confidential", "confirm", "true"}, "#new-secret", audited},
+		"create a project": {
+			"/projects/new",
+			"target",
+			[]string{"target", "http://127.0.0.1:9", "name", "books", "require_keys", "true"},
+			"section[aria-labelledby=keys] code",
+			rows("/projects", "main li h2"),
+		},
+		"create a key": {
+			"/projects/shop",
+			"owner",
+			[]string{"owner", "billing", "key_type", "full"},
+			"#new-key",
+			rows("/projects/shop", "#keys tbody tr"),
+		},
+		"rotate a key": {keyPage, "grace_seconds", []string{"grace_seconds", "0"}, "#new-key", audited},
+		"create an access token": {
+			"/settings/tokens",
+			"scopes",
+			[]string{"name", "ci", "scopes", "read"},
+			"#new-token",
+			rows("/settings/tokens", "tbody tr"),
+		},
+		"add a webhook": {
+			"/settings/webhooks",
+			"url",
+			[]string{"url", "http://8.8.8.8/other", "events", "key.frozen"},
+			"#new-secret",
+			rows("/settings/webhooks", "tbody tr"),
+		},
+		"rotate a webhook": {hookPage, "", nil, "#new-secret", audited},
+		"invite": {
+			team,
+			"email",
+			[]string{"role", "viewer"},
+			"#invitation-link",
+			rows(team, "form[action$='/revoke']"),
+		},
+		"create an app client": {
+			"/projects/shop/login",
+			"confidential",
+			[]string{"name", "back", "redirect_uris", "https://app.example.com/b", "confidential", "true"},
+			"#new-secret",
+			rows("/projects/shop/login", "a[href^='/projects/shop/login/cli_']"),
+		},
+		"a new app client's secret": {
+			clientPage,
+			"kind",
+			[]string{"kind", "confidential", "confirm", "true"},
+			"#new-secret",
+			audited,
+		},
 	}
 }
 
@@ -93,7 +139,13 @@ func TestSecretForm(t *testing.T) {
 				shown := s.follow(first)
 				secret := clean(shown.Find(f.secret).First().Text())
 				if shown.status != http.StatusOK || len(secret) < 20 {
-					t.Fatalf("%s: %d, secret of %d characters\n%s", shown.what, shown.status, len(secret), clean(shown.Find("main").Text()))
+					t.Fatalf(
+						"%s: %d, secret of %d characters\n%s",
+						shown.what,
+						shown.status,
+						len(secret),
+						clean(shown.Find("main").Text()),
+					)
 				}
 				if strings.Contains(first.header.Get("Location"), secret) {
 					t.Error("the secret is in the address")
@@ -101,10 +153,16 @@ func TestSecretForm(t *testing.T) {
 				before := f.count(s)
 				again := s.ask(http.MethodPost, action, values.Encode(), nil)
 				if again.status != http.StatusSeeOther || again.header.Get("Location") != first.header.Get("Location") {
-					t.Fatalf("sent again: %d to %q, want the first answer, to %q", again.status, again.header.Get("Location"), first.header.Get("Location"))
+					t.Fatalf(
+						"sent again: %d to %q, want the first answer, to %q",
+						again.status,
+						again.header.Get("Location"),
+						first.header.Get("Location"),
+					)
 				}
 				for range 2 { // the page that the second one leads to, and its reload
-					if page := s.follow(again); page.status != http.StatusOK || strings.Contains(page.raw, secret) || page.Find(f.secret).Length() > 0 {
+					if page := s.follow(again); page.status != http.StatusOK || strings.Contains(page.raw, secret) ||
+						page.Find(f.secret).Length() > 0 {
 						t.Errorf("%s: %d, or the secret is shown again", page.what, page.status)
 					}
 				}
@@ -137,7 +195,8 @@ func TestSecretForm(t *testing.T) {
 				if first.status != http.StatusSeeOther {
 					t.Fatalf("%d %s", first.status, clean(first.Find("main").Text()))
 				}
-				if head := s.ask(http.MethodHead, first.header.Get("Location"), "", nil); head.status != http.StatusOK || head.raw != "" {
+				if head := s.ask(http.MethodHead, first.header.Get("Location"), "", nil); head.status != http.StatusOK ||
+					head.raw != "" {
 					t.Errorf("HEAD: %d with %d bytes", head.status, len(head.raw))
 				}
 				if s.follow(first).Find(f.secret).Length() == 0 {
@@ -166,7 +225,10 @@ func TestRotate_twoTabs(t *testing.T) {
 		_, two := s.form(f)
 		two.Set("grace_seconds", "3600")
 		key := clean(s.follow(s.ask(http.MethodPost, action, one.Encode(), nil)).Find("#new-key").Text())
-		s.follow(s.ask(http.MethodPost, action, two.Encode(), nil)).is(200, "Key of bootstrap").says("main", "shown once already").lacks("#new-key")
+		s.follow(s.ask(http.MethodPost, action, two.Encode(), nil)).
+			is(200, "Key of bootstrap").
+			says("main", "shown once already").
+			lacks("#new-key")
 		if last := key[len(key)-4:]; !strings.Contains(s.get(path).raw, last) {
 			t.Errorf("the key that ends in %s was rotated away", last)
 		}
@@ -181,7 +243,11 @@ func TestRotate_twoTabs(t *testing.T) {
 func TestSecretForm_doubleClick(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
-		action, values := s.form(secretForm{page: "/projects/shop", field: "owner", typed: []string{"owner", "billing"}})
+		action, values := s.form(secretForm{
+			page:  "/projects/shop",
+			field: "owner",
+			typed: []string{"owner", "billing"},
+		})
 		var clicks sync.WaitGroup
 		answers := make([]*seen, 5)
 		for i := range answers {
@@ -204,7 +270,11 @@ func TestSecretForm_doubleClick(t *testing.T) {
 func TestSecretForm_anotherSession(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
-		action, values := s.form(secretForm{page: "/projects/shop", field: "owner", typed: []string{"owner", "billing"}})
+		action, values := s.form(secretForm{
+			page:  "/projects/shop",
+			field: "owner",
+			typed: []string{"owner", "billing"},
+		})
 		first := s.ask(http.MethodPost, action, values.Encode(), nil)
 		mine := s.client.Jar
 		s.forget()
@@ -219,7 +289,11 @@ func TestSecretForm_anotherSession(t *testing.T) {
 func TestSecretForm_atRest(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
-		action, values := s.form(secretForm{page: "/projects/shop", field: "owner", typed: []string{"owner", "billing"}})
+		action, values := s.form(secretForm{
+			page:  "/projects/shop",
+			field: "owner",
+			typed: []string{"owner", "billing"},
+		})
 		first := s.ask(http.MethodPost, action, values.Encode(), nil)
 		var waiting []models.IdempotentRequest
 		rows, err := db.SQL().QueryContext(t.Context(), "SELECT answer FROM idempotent_requests")
@@ -269,8 +343,15 @@ func TestForm_sentAgain(t *testing.T) {
 				first := s.ask(http.MethodPost, action, values.Encode(), nil)
 				before := s.get(f.page).Find(f.rows).Length()
 				again := s.ask(http.MethodPost, action, values.Encode(), nil)
-				if first.status != 303 || again.status != 303 || first.header.Get("Location") != again.header.Get("Location") {
-					t.Errorf("%d to %q, then %d to %q", first.status, first.header.Get("Location"), again.status, again.header.Get("Location"))
+				if first.status != 303 || again.status != 303 ||
+					first.header.Get("Location") != again.header.Get("Location") {
+					t.Errorf(
+						"%d to %q, then %d to %q",
+						first.status,
+						first.header.Get("Location"),
+						again.status,
+						again.header.Get("Location"),
+					)
 				}
 				if after := s.get(f.page).Find(f.rows).Length(); after != before || before == 0 {
 					t.Errorf("%d rows, then %d", before, after)

@@ -33,8 +33,16 @@ type nested struct {
 }
 
 func showGroup(g directory.Group) groupOutput {
-	return groupOutput{ID: g.ID, Tenant: g.Tenant, Name: g.Name, DisplayName: g.DisplayName, ExternalID: g.ExternalID, Members: g.Members,
-		CreatedAt: g.CreatedAt.UTC(), UpdatedAt: g.UpdatedAt.UTC()}
+	return groupOutput{
+		ID:          g.ID,
+		Tenant:      g.Tenant,
+		Name:        g.Name,
+		DisplayName: g.DisplayName,
+		ExternalID:  g.ExternalID,
+		Members:     g.Members,
+		CreatedAt:   g.CreatedAt.UTC(),
+		UpdatedAt:   g.UpdatedAt.UTC(),
+	}
 }
 
 func showNested(groups []directory.Group) []nested {

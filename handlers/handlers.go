@@ -73,5 +73,8 @@ func (s *Server) Handler() http.Handler {
 		protection.AddInsecureBypassPattern(pattern)
 	}
 	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))
-	return patiently(patience, s.calledFor(s.observe(s.secureHeaders(s.answersFor(s.whileAttached(protection.Handler(s.textOnly(router))))))))
+	return patiently(
+		patience,
+		s.calledFor(s.observe(s.secureHeaders(s.answersFor(s.whileAttached(protection.Handler(s.textOnly(router))))))),
+	)
 }

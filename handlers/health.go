@@ -44,7 +44,8 @@ func (s *Server) Probes() http.Handler {
 }
 
 // errDetached answers requests to a server that was started without its database.
-var errDetached = fault.New(fault.Unavailable, "database_unavailable", "The database does not answer at the moment. Try again soon.").
+var errDetached = fault.New(fault.Unavailable, "database_unavailable", "The database does not answer at the moment. "+
+	"Try again soon.").
 	After(5 * time.Second)
 
 // whileAttached answers all but probes with 503 while the database cannot be used.

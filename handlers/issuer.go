@@ -79,7 +79,10 @@ type once struct {
 }
 
 func readOnce(values url.Values) *once {
-	return &once{values: values, repeated: slices.ContainsFunc(names(values), func(name string) bool { return len(values[name]) > 1 })}
+	return &once{
+		values:   values,
+		repeated: slices.ContainsFunc(names(values), func(name string) bool { return len(values[name]) > 1 }),
+	}
 }
 
 func names(values url.Values) []string {
@@ -104,15 +107,29 @@ type tokenAnswer struct {
 func (s *Server) token(c *gin.Context) {
 	var got login.Tokens
 	err := s.askOfClient(c, func(client login.Credentials, form *once) (err error) {
-		got, err = s.Login.Token(c.Request.Context(), login.TokenInput{Credentials: client, GrantType: form.get("grant_type"),
-			Code: form.get("code"), RedirectURI: form.get("redirect_uri"), Verifier: form.get("code_verifier"), RefreshToken: form.get("refresh_token"), Scope: form.get("scope")})
+		got, err = s.Login.Token(c.Request.Context(), login.TokenInput{
+			Credentials:  client,
+			GrantType:    form.get("grant_type"),
+			Code:         form.get("code"),
+			RedirectURI:  form.get("redirect_uri"),
+			Verifier:     form.get("code_verifier"),
+			RefreshToken: form.get("refresh_token"),
+			Scope:        form.get("scope"),
+		})
 		return err
 	})
 	if err != nil {
 		s.refuseClient(c, err)
 		return
 	}
-	writeJSON(c.Writer, http.StatusOK, tokenAnswer{Access: got.Access, Type: "Bearer", Expires: got.Expires, Refresh: got.Refresh, ID: got.ID, Scope: got.Scope})
+	writeJSON(c.Writer, http.StatusOK, tokenAnswer{
+		Access:  got.Access,
+		Type:    "Bearer",
+		Expires: got.Expires,
+		Refresh: got.Refresh,
+		ID:      got.ID,
+		Scope:   got.Scope,
+	})
 }
 
 // revokeGrant answers with nothing, also where there was nothing to revoke (RFC 7009,
@@ -135,7 +152,12 @@ func (s *Server) askOfClient(c *gin.Context, ask func(login.Credentials, *once) 
 		return fault.New(fault.Malformed, "invalid_request", "the body could not be read").Because(err)
 	}
 	form := readOnce(c.Request.PostForm)
-	client := login.Credentials{ClientID: c.Param("client"), NamedClient: form.get("client_id"), Secret: form.get("client_secret"), Repeated: form.repeated}
+	client := login.Credentials{
+		ClientID:    c.Param("client"),
+		NamedClient: form.get("client_id"),
+		Secret:      form.get("client_secret"),
+		Repeated:    form.repeated,
+	}
 	if name, secret, ok := basicAuth(c.Request); ok {
 		client.Repeated = client.Repeated || client.Secret != "" || (client.NamedClient != "" && client.NamedClient != name)
 		client.NamedClient, client.Secret = name, secret

@@ -18,7 +18,13 @@ func (s *app) offerFake(types *login.TokenTypes) (*fakeoidc.Provider, login.Prov
 	s.t.Helper()
 	fake := fakeoidc.Start(s.t)
 	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	return fake, s.offer(login.ProviderInput{Type: "oidc", Issuer: fake.Issuer, ClientID: &name, ClientSecret: &secret, Tokens: types})
+	return fake, s.offer(login.ProviderInput{
+		Type:         "oidc",
+		Issuer:       fake.Issuer,
+		ClientID:     &name,
+		ClientSecret: &secret,
+		Tokens:       types,
+	})
 }
 
 // signIn is an honest login.
@@ -40,19 +46,25 @@ func TestAuthorizationRequestsThatAreRefused(t *testing.T) {
 			change func(url.Values)
 			back   string // error that the client gets; "": the person sees a page
 		}{
-			"another host":             {set("redirect_uri", "https://evil.example/app/callback"), ""},
-			"a path below":             {set("redirect_uri", callback+"/more"), ""},
-			"a path with dots":         {set("redirect_uri", callback+"/../other"), ""},
-			"a query more":             {set("redirect_uri", callback+"?next=1"), ""},
-			"a fragment":               {set("redirect_uri", callback+"#x"), ""},
-			"upper case":               {set("redirect_uri", strings.ToUpper(callback)), ""},
-			"another port":             {set("redirect_uri", "http://127.0.0.1:81/app/callback"), ""},
-			"a name before the host":   {set("redirect_uri", "http://127.0.0.1@evil.example/app/callback"), ""},
-			"no redirect URI":          {func(q url.Values) { q.Del("redirect_uri") }, ""},
-			"a script":                 {set("redirect_uri", "javascript:alert(1)"), ""},
-			"two redirect URIs":        {func(q url.Values) { q.Add("redirect_uri", "https://evil.example") }, "invalid_request"},
-			"another client's name":    {set("client_id", "cli_other"), ""},
-			"no PKCE":                  {func(q url.Values) { q.Del("code_challenge"); q.Del("code_challenge_method") }, "invalid_request"},
+			"another host":           {set("redirect_uri", "https://evil.example/app/callback"), ""},
+			"a path below":           {set("redirect_uri", callback+"/more"), ""},
+			"a path with dots":       {set("redirect_uri", callback+"/../other"), ""},
+			"a query more":           {set("redirect_uri", callback+"?next=1"), ""},
+			"a fragment":             {set("redirect_uri", callback+"#x"), ""},
+			"upper case":             {set("redirect_uri", strings.ToUpper(callback)), ""},
+			"another port":           {set("redirect_uri", "http://127.0.0.1:81/app/callback"), ""},
+			"a name before the host": {set("redirect_uri", "http://127.0.0.1@evil.example/app/callback"), ""},
+			"no redirect URI":        {func(q url.Values) { q.Del("redirect_uri") }, ""},
+			"a script":               {set("redirect_uri", "javascript:alert(1)"), ""},
+			"two redirect URIs": {
+				func(q url.Values) { q.Add("redirect_uri", "https://evil.example") },
+				"invalid_request",
+			},
+			"another client's name": {set("client_id", "cli_other"), ""},
+			"no PKCE": {
+				func(q url.Values) { q.Del("code_challenge"); q.Del("code_challenge_method") },
+				"invalid_request",
+			},
 			"PKCE plain":               {set("code_challenge_method", "plain"), "invalid_request"},
 			"PKCE without its method":  {func(q url.Values) { q.Del("code_challenge_method") }, "invalid_request"},
 			"a short challenge":        {set("code_challenge", "AAAA"), "invalid_request"},
@@ -108,13 +120,33 @@ func TestAnswersOfProvidersAreBoundToTheBrowser(t *testing.T) {
 		browser, back := begin()
 		refused("another browser", s.get(s.browser(), back.String()), http.StatusForbidden)
 		refused("no state", s.get(browser, change(back, func(q url.Values) { q.Del("state") })), http.StatusForbidden)
-		refused("a state cut off", s.get(browser, change(back, func(q url.Values) { q.Set("state", q.Get("state")[:40]) })), http.StatusForbidden)
-		refused("two states", s.get(browser, change(back, func(q url.Values) { q.Add("state", "x") })), http.StatusForbidden)
-		refused("another provider's callback", s.get(browser, strings.Replace(back.String(), provider.ID, second.ID, 1)), http.StatusForbidden)
-		refused("an unknown provider's", s.get(browser, strings.Replace(back.String(), provider.ID, "idp_x", 1)), http.StatusForbidden)
+		refused(
+			"a state cut off",
+			s.get(browser, change(back, func(q url.Values) { q.Set("state", q.Get("state")[:40]) })),
+			http.StatusForbidden,
+		)
+		refused(
+			"two states",
+			s.get(browser, change(back, func(q url.Values) { q.Add("state", "x") })),
+			http.StatusForbidden,
+		)
+		refused(
+			"another provider's callback",
+			s.get(browser, strings.Replace(back.String(), provider.ID, second.ID, 1)),
+			http.StatusForbidden,
+		)
+		refused(
+			"an unknown provider's",
+			s.get(browser, strings.Replace(back.String(), provider.ID, "idp_x", 1)),
+			http.StatusForbidden,
+		)
 		other, _ := begin()
 		refused("another login's state", s.get(other, back.String()), http.StatusForbidden)
-		refused("another issuer's answer", s.get(browser, change(back, func(q url.Values) { q.Set("iss", "https://evil.example") })), http.StatusForbidden)
+		refused(
+			"another issuer's answer",
+			s.get(browser, change(back, func(q url.Values) { q.Set("iss", "https://evil.example") })),
+			http.StatusForbidden,
+		)
 		refused("after that, the honest one", s.get(browser, back.String()), http.StatusConflict)
 
 		browser, back = begin()
@@ -124,15 +156,35 @@ func TestAnswersOfProvidersAreBoundToTheBrowser(t *testing.T) {
 		}
 		refused("the answer a second time", s.get(browser, back.String()), http.StatusConflict)
 		form := formOf(page, "agree")
-		refused("consent of a browser without a login", s.post(s.browser(), s.path("/consent"), form), http.StatusForbidden)
-		refused("consent of a browser with another login", s.post(other, s.path("/consent"), form), http.StatusForbidden)
-		refused("the button of another browser's page", s.get(other, s.path("/login/"+form.Get("attempt")+"/"+second.ID)), http.StatusForbidden)
-		forged := url.Values{"attempt": form["attempt"], "answer": {"agree"}, "ticket": {form.Get("ticket")[:40] + "AAAA" + form.Get("ticket")[44:]}}
+		refused(
+			"consent of a browser without a login",
+			s.post(s.browser(), s.path("/consent"), form),
+			http.StatusForbidden,
+		)
+		refused(
+			"consent of a browser with another login",
+			s.post(other, s.path("/consent"), form),
+			http.StatusForbidden,
+		)
+		refused(
+			"the button of another browser's page",
+			s.get(other, s.path("/login/"+form.Get("attempt")+"/"+second.ID)),
+			http.StatusForbidden,
+		)
+		forged := url.Values{
+			"attempt": form["attempt"],
+			"answer":  {"agree"},
+			"ticket":  {form.Get("ticket")[:40] + "AAAA" + form.Get("ticket")[44:]},
+		}
 		refused("a forged ticket", s.post(browser, s.path("/consent"), forged), http.StatusForbidden)
 		elsewhere := s.browser()
 		fresh := fake.Authorize(t, s.toProvider(elsewhere, s.request("openid"), provider.ID).String())
 		theirs := formOf(s.get(elsewhere, fresh.String()), "agree")
-		refused("the ticket of another login", s.post(elsewhere, s.path("/consent"), url.Values{"attempt": theirs["attempt"], "ticket": form["ticket"], "answer": {"agree"}}), http.StatusForbidden)
+		refused("the ticket of another login", s.post(elsewhere, s.path("/consent"), url.Values{
+			"attempt": theirs["attempt"],
+			"ticket":  form["ticket"],
+			"answer":  {"agree"},
+		}), http.StatusForbidden)
 		if got := s.post(browser, s.path("/consent"), form); got.to == nil || got.to.Query().Get("code") == "" {
 			t.Fatalf("consent leads to %d %v", got.status, got.to)
 		}
@@ -147,7 +199,12 @@ func TestGrantsCountOnce(t *testing.T) {
 		s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
 		fake, provider := s.offerFake(nil)
 		r, back := s.signIn(fake, provider, "openid offline_access")
-		code := url.Values{"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "redirect_uri": {callback}, "code_verifier": {r.verifier}}
+		code := url.Values{
+			"grant_type":    {"authorization_code"},
+			"code":          {back.Query().Get("code")},
+			"redirect_uri":  {callback},
+			"code_verifier": {r.verifier},
+		}
 		with := func(form url.Values, pairs ...string) url.Values {
 			out := url.Values{}
 			for name, values := range form {
@@ -182,7 +239,11 @@ func TestGrantsCountOnce(t *testing.T) {
 			return s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}})
 		}
 		for _, scope := range []string{"openid profile email groups offline_access phone", "admin", "email"} { // openid cannot be left out
-			got := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first.Refresh}, "scope": {scope}})
+			got := s.token(url.Values{
+				"grant_type":    {"refresh_token"},
+				"refresh_token": {first.Refresh},
+				"scope":         {scope},
+			})
 			if got.Error != "invalid_scope" {
 				t.Errorf("a refresh with the scope %q: %+v, want invalid_scope", scope, got)
 			}
@@ -284,7 +345,10 @@ func TestTokensAreForOnePurpose(t *testing.T) {
 			t.Errorf("userinfo of somebody who is frozen: %d", status)
 		}
 		browser := s.browser()
-		again := s.get(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String())
+		again := s.get(
+			browser,
+			fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String(),
+		)
 		if again.status != http.StatusForbidden || !strings.Contains(again.Find("main").Text(), "frozen") {
 			t.Errorf("somebody who is frozen signs in: %d %s", again.status, again.Find("main").Text())
 		}

@@ -18,14 +18,20 @@ func (s *Server) showMetrics(w http.ResponseWriter, r *http.Request) {
 		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(secret))
 		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			s.respond(w, r, fault.New(fault.Unauthenticated, "invalid_token", "Send the metrics token as Authorization: Bearer …"))
+			s.respond(
+				w,
+				r,
+				fault.New(fault.Unauthenticated, "invalid_token", "Send the metrics token as Authorization: Bearer …"),
+			)
 			return
 		}
 		s.Metrics.ServeHTTP(w, r)
 		return
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	forwarded := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != "" || r.Header.Get("X-Real-Ip") != "" || r.Header.Get("Via") != ""
+	forwarded := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != "" ||
+		r.Header.Get("X-Real-Ip") != "" ||
+		r.Header.Get("Via") != ""
 	if err != nil || !peer.Addr().Unmap().IsLoopback() || forwarded || !s.Config.LoopbackOnly() {
 		s.respond(w, r, notFound())
 		return

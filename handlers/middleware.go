@@ -34,7 +34,11 @@ func requestID(ctx context.Context) string {
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, began := models.NewID("req"), time.Now()
-		seen := &trail{who: access.Principal{RemoteAddr: r.RemoteAddr, RequestID: id}, route: r.Method, credential: s.presents(r)}
+		seen := &trail{
+			who:        access.Principal{RemoteAddr: r.RemoteAddr, RequestID: id},
+			route:      r.Method,
+			credential: s.presents(r),
+		}
 		r = r.WithContext(context.WithValue(context.WithValue(r.Context(), requestIDKey, id), trailKey, seen))
 		recorder := &statusRecorder{ResponseWriter: w}
 		w.Header().Set("X-Request-Id", id)
@@ -49,7 +53,19 @@ func (s *Server) observe(next http.Handler) http.Handler {
 				}
 				s.respond(recorder, r, fault.New(fault.Internal, "internal", "Something went wrong here."))
 			}
-			s.Log.Debug("request", "request", id, "method", r.Method, "path", logPath(r.URL.Path), "status", recorder.status, "took", time.Since(began))
+			s.Log.Debug(
+				"request",
+				"request",
+				id,
+				"method",
+				r.Method,
+				"path",
+				logPath(r.URL.Path),
+				"status",
+				recorder.status,
+				"took",
+				time.Since(began),
+			)
 		}()
 		next.ServeHTTP(recorder, r)
 		s.recordRefusal(r.Context(), seen)
@@ -103,7 +119,8 @@ func (s *Server) secureHeaders(next http.Handler) http.Handler {
 	isSecure := s.requiresTLS()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' "+
+			"data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -126,7 +143,8 @@ const strictTransport = "max-age=31536000"
 // its own. On localhost the header would hold for every other program of the machine.
 func (s *Server) requiresTLS() bool {
 	u, err := url.Parse(s.Config.PublicURL)
-	return err == nil && u.Scheme == "https" && u.Hostname() != "localhost" && !strings.HasSuffix(u.Hostname(), ".localhost")
+	return err == nil && u.Scheme == "https" && u.Hostname() != "localhost" &&
+		!strings.HasSuffix(u.Hostname(), ".localhost")
 }
 
 // textOnly refuses addresses that name something no database could keep:
@@ -148,14 +166,19 @@ func (s *Server) textOnly(next http.Handler) http.Handler {
 }
 
 func isText(values ...string) bool {
-	return !slices.ContainsFunc(values, func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) })
+	return !slices.ContainsFunc(
+		values,
+		func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) },
+	)
 }
 
 func (s *Server) refuseCrossOrigin(w http.ResponseWriter, r *http.Request) {
-	s.respond(w, r, fault.New(fault.Forbidden, "cross_origin", "This request comes from another site, and writes from there are refused."))
+	s.respond(w, r, fault.New(fault.Forbidden, "cross_origin", "This request comes from another site, and writes "+
+		"from there are refused."))
 }
 
 // wantsPage tells a browser that navigates from a client of the API.
 func wantsPage(r *http.Request) bool {
-	return !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/proxy" && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/proxy" &&
+		strings.Contains(r.Header.Get("Accept"), "text/html")
 }

@@ -41,7 +41,11 @@ func (s *Server) authorizeDevice(c *gin.Context) {
 		s.refuseOAuth(c, err)
 		return
 	}
-	asked, err := s.Tokens.Ask(c.Request.Context(), tokens.Ask{Machine: cmp.Or(form.Get("machine"), "a device"), Scopes: strings.Fields(form.Get("scope")), RemoteAddr: c.Request.RemoteAddr})
+	asked, err := s.Tokens.Ask(c.Request.Context(), tokens.Ask{
+		Machine:    cmp.Or(form.Get("machine"), "a device"),
+		Scopes:     strings.Fields(form.Get("scope")),
+		RemoteAddr: c.Request.RemoteAddr,
+	})
 	if err != nil {
 		s.refuseOAuth(c, err)
 		return
@@ -137,5 +141,8 @@ func (s *Server) refuseOAuth(c *gin.Context, err error) {
 	c.Header("Content-Type", "application/json")
 	setRetryAfter(c.Writer.Header(), err)
 	c.Status(statusOf(known.Kind))
-	_ = json.NewEncoder(c.Writer).Encode(oauthProblem{Error: code, Description: known.Public}) // the caller is gone when this fails
+	_ = json.NewEncoder(c.Writer).Encode(oauthProblem{
+		Error:       code,
+		Description: known.Public,
+	}) // the caller is gone when this fails
 }

@@ -17,11 +17,21 @@ func (s *Server) askPassword(v *visit) (answer, error) {
 
 func (s *Server) passwordForm(v *visit) (account.Password, error) {
 	ways, err := s.Accounts.Ways(v.ctx(), v.who)
-	return account.Password{Page: v.shell("Password", "/account"), Has: ways.Password, MinPasswordLength: accounts.MinPassword}, err
+	return account.Password{
+		Page:              v.shell("Password", "/account"),
+		Has:               ways.Password,
+		MinPasswordLength: accounts.MinPassword,
+	}, err
 }
 
 func (s *Server) savePassword(v *visit) (answer, error) {
-	err := s.Accounts.ChangePassword(v.ctx(), v.who, v.posted("old_password"), v.posted("password"), v.posted("revoke_tokens") == "true")
+	err := s.Accounts.ChangePassword(
+		v.ctx(),
+		v.who,
+		v.posted("old_password"),
+		v.posted("password"),
+		v.posted("revoke_tokens") == "true",
+	)
 	if err == nil {
 		if err := s.rotateSession(v); err != nil {
 			return answer{}, err
@@ -54,9 +64,17 @@ func (s *Server) showSessionsPage(v *visit) (answer, error) {
 	}
 	m := account.Sessions{Page: v.shell("Where you are signed in", "/account/sessions")}
 	for _, session := range found {
-		m.Sessions = append(m.Sessions, account.Session{ID: session.ID, Name: browserName(session.UserAgent), Current: session.Current,
-			Detail:    "From " + session.RemoteAddr + " since " + day(session.CreatedAt) + ", last seen " + humanize.Time(session.SeenAt),
-			EndAction: "/account/sessions/" + url.PathEscape(session.ID) + "/end"})
+		m.Sessions = append(m.Sessions, account.Session{
+			ID:      session.ID,
+			Name:    browserName(session.UserAgent),
+			Current: session.Current,
+			Detail: "From " + session.RemoteAddr + " since " + day(
+				session.CreatedAt,
+			) + ", last seen " + humanize.Time(
+				session.SeenAt,
+			),
+			EndAction: "/account/sessions/" + url.PathEscape(session.ID) + "/end",
+		})
 	}
 	return show(account.SessionsPage(m)), nil
 }

@@ -40,17 +40,34 @@ func (s *Server) appClientWith(v *visit, mark func(*projects.AppClient), status 
 func (s *Server) appClientModel(v *visit, p rules.Project, c login.Client, offered []login.Provider) projects.AppClient {
 	path, issuer := appClientPath(p, c.ID), s.Login.Issuer(c.ID)
 	may := v.who.May(p.Team, access.LoginUpdate)
-	m := projects.AppClient{Page: v.shell("App client "+c.Name, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name}),
-		Name: c.Name, ClientID: c.ID, Issuer: issuer, AuthorizeURL: issuer + "/authorize", Facts: clientFacts(c), BackURL: loginPath(p),
-		Providers: s.providerRows(path, offered, may), Preview: s.previewOf(v, c, offered)}
+	m := projects.AppClient{
+		Page:         v.shell("App client "+c.Name, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name}),
+		Name:         c.Name,
+		ClientID:     c.ID,
+		Issuer:       issuer,
+		AuthorizeURL: issuer + "/authorize",
+		Facts:        clientFacts(c),
+		BackURL:      loginPath(p),
+		Providers:    s.providerRows(path, offered, may),
+		Preview:      s.previewOf(v, c, offered),
+	}
 	if !may {
 		return m
 	}
 	m.TestAction, m.TestProblem = path+"/test", testProblem(offered)
 	m.Settings, m.Branding = settingsOf(c).view(path, &mistakes{}), brandingOf(c).view(path, &mistakes{})
-	m.Secret = &projects.AppClientSecret{Action: path + "/secret", Once: stateNonce(c.ID, c.ETag), Confidential: c.Confidential}
-	m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete app client",
-		Text: "Delete this app client with its providers and signing keys. Everybody who signed in with it is signed out; the people of the tenant stay."}
+	m.Secret = &projects.AppClientSecret{
+		Action:       path + "/secret",
+		Once:         stateNonce(c.ID, c.ETag),
+		Confidential: c.Confidential,
+	}
+	m.Delete = &ui.Confirmation{
+		ID:     "delete-confirm",
+		Action: path + "/delete",
+		Button: "Delete app client",
+		Text: "Delete this app client with its providers and signing keys. Everybody who signed in with it is " +
+			"signed out; the people of the tenant stay.",
+	}
 	return m
 }
 
@@ -69,8 +86,15 @@ func clientFacts(c login.Client) []ui.Fact {
 	}
 	return []ui.Fact{
 		{Label: "Kind", Value: clientKind(c)},
-		{Label: "Redirect URIs", Value: cmp.Or(strings.Join(c.RedirectURIs, " "), "none: nobody can sign in"), Mono: len(c.RedirectURIs) > 0},
-		{Label: "Tokens", Value: "last " + lifetimeText(int64(c.Access/time.Second)) + ", signed with " + c.Algorithm + "; a login " + refresh},
+		{
+			Label: "Redirect URIs",
+			Value: cmp.Or(strings.Join(c.RedirectURIs, " "), "none: nobody can sign in"),
+			Mono:  len(c.RedirectURIs) > 0,
+		},
+		{
+			Label: "Tokens",
+			Value: "last " + lifetimeText(int64(c.Access/time.Second)) + ", signed with " + c.Algorithm + "; a login " + refresh,
+		},
 	}
 }
 
@@ -94,16 +118,29 @@ func algorithmOptions(chosen string) []ui.Option {
 type clientSettings struct{ revision, name, redirects, logouts, access, refresh, algorithm string }
 
 func settingsOf(c login.Client) clientSettings {
-	return clientSettings{revision: c.ETag, name: c.Name, redirects: strings.Join(c.RedirectURIs, "\n"), logouts: strings.Join(c.LogoutURIs, "\n"),
-		access: typedUnits(c.Access, time.Minute), refresh: typedUnits(c.Refresh, 24*time.Hour), algorithm: c.Algorithm}
+	return clientSettings{
+		revision:  c.ETag,
+		name:      c.Name,
+		redirects: strings.Join(c.RedirectURIs, "\n"),
+		logouts:   strings.Join(c.LogoutURIs, "\n"),
+		access:    typedUnits(c.Access, time.Minute),
+		refresh:   typedUnits(c.Refresh, 24*time.Hour),
+		algorithm: c.Algorithm,
+	}
 }
 
 func (f clientSettings) view(action string, wrong *mistakes) *projects.AppClientSettings {
-	m := &projects.AppClientSettings{Action: action, Revision: f.revision, Name: wrong.value("/name", f.name),
-		Redirects: ui.Value{Text: f.redirects, Error: wrong.takeLines("/redirect_uris", lines(f.redirects))},
-		Logouts:   ui.Value{Text: f.logouts, Error: wrong.takeLines("/logout_uris", lines(f.logouts))},
-		Access:    wrong.value("/access_token_seconds", f.access), Refresh: wrong.value("/refresh_token_seconds", f.refresh),
-		Algorithms: algorithmOptions(f.algorithm), Algorithm: wrong.take("/algorithm")}
+	m := &projects.AppClientSettings{
+		Action:     action,
+		Revision:   f.revision,
+		Name:       wrong.value("/name", f.name),
+		Redirects:  ui.Value{Text: f.redirects, Error: wrong.takeLines("/redirect_uris", lines(f.redirects))},
+		Logouts:    ui.Value{Text: f.logouts, Error: wrong.takeLines("/logout_uris", lines(f.logouts))},
+		Access:     wrong.value("/access_token_seconds", f.access),
+		Refresh:    wrong.value("/refresh_token_seconds", f.refresh),
+		Algorithms: algorithmOptions(f.algorithm),
+		Algorithm:  wrong.take("/algorithm"),
+	}
 	if m.Access.Error != "" { // the rule speaks of seconds
 		m.Access.Error = "Give 1 to 1440 minutes."
 	}
@@ -134,11 +171,24 @@ func readUnits(text string, unit time.Duration) *time.Duration {
 }
 
 func (s *Server) saveAppClient(v *visit) (answer, error) {
-	f := clientSettings{revision: v.posted("revision"), name: strings.TrimSpace(v.posted("name")), redirects: v.posted("redirect_uris"), logouts: v.posted("logout_uris"),
-		access: v.posted("access_minutes"), refresh: v.posted("refresh_days"), algorithm: v.posted("algorithm")}
+	f := clientSettings{
+		revision:  v.posted("revision"),
+		name:      strings.TrimSpace(v.posted("name")),
+		redirects: v.posted("redirect_uris"),
+		logouts:   v.posted("logout_uris"),
+		access:    v.posted("access_minutes"),
+		refresh:   v.posted("refresh_days"),
+		algorithm: v.posted("algorithm"),
+	}
 	redirects, logouts := lines(f.redirects), lines(f.logouts)
-	return s.changeAppClient(v, f, f.revision, login.ClientInput{Name: &f.name, RedirectURIs: &redirects, LogoutURIs: &logouts,
-		Access: readUnits(f.access, time.Minute), Refresh: readUnits(f.refresh, 24*time.Hour), Algorithm: &f.algorithm})
+	return s.changeAppClient(v, f, f.revision, login.ClientInput{
+		Name:         &f.name,
+		RedirectURIs: &redirects,
+		LogoutURIs:   &logouts,
+		Access:       readUnits(f.access, time.Minute),
+		Refresh:      readUnits(f.refresh, 24*time.Hour),
+		Algorithm:    &f.algorithm,
+	})
 }
 
 func (f clientSettings) mark(m *projects.AppClient, wrong *mistakes) {
@@ -151,7 +201,11 @@ func (f clientSettings) compare(m *projects.Conflict, c login.Client) {
 	for _, row := range [][4]string{{"Name", "name", f.name, now.name}, {"Redirect URIs", "redirect_uris", f.redirects, now.redirects},
 		{"After signing out", "logout_uris", f.logouts, now.logouts}, {"Tokens last, in minutes", "access_minutes", f.access, now.access},
 		{"Stay signed in, in days", "refresh_days", f.refresh, now.refresh}, {"Signature", "algorithm", f.algorithm, now.algorithm}} {
-		m.Rows = append(m.Rows, projects.Difference{Label: row[0], Yours: textOrNone(row[2]), Theirs: textOrNone(row[3])})
+		m.Rows = append(m.Rows, projects.Difference{
+			Label:  row[0],
+			Yours:  textOrNone(row[2]),
+			Theirs: textOrNone(row[3]),
+		})
 		m.Hidden = append(m.Hidden, projects.Pair{Name: row[1], Value: row[2]})
 	}
 }
@@ -188,8 +242,15 @@ func (s *Server) appClientConflict(v *visit, form appClientChange) (answer, erro
 		return answer{}, err
 	}
 	path := appClientPath(p, c.ID)
-	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name, URL: path}),
-		BackURL: path, Action: v.c.Request.URL.Path, Hidden: []projects.Pair{{Name: "revision", Value: c.ETag}}}
+	m := projects.Conflict{
+		Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
+			Text: c.Name,
+			URL:  path,
+		}),
+		BackURL: path,
+		Action:  v.c.Request.URL.Path,
+		Hidden:  []projects.Pair{{Name: "revision", Value: c.ETag}},
+	}
 	form.compare(&m, c)
 	return answer{status: http.StatusPreconditionFailed, page: projects.ConflictPage(m)}, nil
 }

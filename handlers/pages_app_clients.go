@@ -42,8 +42,10 @@ func (s *Server) loginTabWith(v *visit, form appClientForm, wrong *mistakes) (an
 		return answer{}, err
 	}
 	v.enter(p.Team)
-	m := projects.Login{Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Login"}),
-		Head: headOf(p, projects.TabLogin)}
+	m := projects.Login{
+		Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Login"}),
+		Head: headOf(p, projects.TabLogin),
+	}
 	if next != "" {
 		m.MoreURL = loginPath(p) + "?after=" + url.QueryEscape(next)
 	}
@@ -59,7 +61,13 @@ func (s *Server) loginTabWith(v *visit, form appClientForm, wrong *mistakes) (an
 }
 
 func appClientRow(p rules.Project, c login.ServedClient) projects.AppClientRow {
-	row := projects.AppClientRow{Name: c.Name, URL: appClientPath(p, c.ID), Tenant: c.TenantName, Kind: clientKind(c.Client), Redirects: c.RedirectURIs}
+	row := projects.AppClientRow{
+		Name:      c.Name,
+		URL:       appClientPath(p, c.ID),
+		Tenant:    c.TenantName,
+		Kind:      clientKind(c.Client),
+		Redirects: c.RedirectURIs,
+	}
 	for _, o := range c.Offers {
 		row.Providers = append(row.Providers, o.Label)
 	}
@@ -78,17 +86,31 @@ func (s *Server) appClientCreate(v *visit, p rules.Project, form appClientForm, 
 	if err != nil {
 		return nil, err
 	}
-	m := &projects.AppClientCreate{Open: wrong.status != 0, Action: loginPath(p), Name: wrong.value("/name", form.name), Confidential: form.confidential,
-		Redirects: ui.Value{Text: form.redirects, Error: wrong.takeLines("/redirect_uris", lines(form.redirects))}}
+	m := &projects.AppClientCreate{
+		Open:         wrong.status != 0,
+		Action:       loginPath(p),
+		Name:         wrong.value("/name", form.name),
+		Confidential: form.confidential,
+		Redirects:    ui.Value{Text: form.redirects, Error: wrong.takeLines("/redirect_uris", lines(form.redirects))},
+	}
 	for _, t := range tenants {
-		m.Tenants = append(m.Tenants, ui.Option{Value: t.ID, Title: t.DisplayName, Chosen: t.ID == form.tenant || (form.tenant == "" && t.Project == p.ID)})
+		m.Tenants = append(m.Tenants, ui.Option{
+			Value:  t.ID,
+			Title:  t.DisplayName,
+			Chosen: t.ID == form.tenant || (form.tenant == "" && t.Project == p.ID),
+		})
 	}
 	m.Error = wrong.rest()
 	return m, nil
 }
 
 func (s *Server) makeAppClient(v *visit) (answer, error) {
-	form := appClientForm{tenant: v.posted("tenant"), name: strings.TrimSpace(v.posted("name")), redirects: v.posted("redirect_uris"), confidential: v.posted("confidential") == "true"}
+	form := appClientForm{
+		tenant:       v.posted("tenant"),
+		name:         strings.TrimSpace(v.posted("name")),
+		redirects:    v.posted("redirect_uris"),
+		confidential: v.posted("confidential") == "true",
+	}
 	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return answer{}, err
@@ -165,7 +187,11 @@ func (s *Server) showClientSecret(v *visit) (answer, error) {
 			ui.Crumb{Text: c.Name, URL: back}, ui.Crumb{Text: "Secret"}),
 		Title: "Client secret of " + c.Name,
 		Back:  back,
-		Facts: []ui.Fact{{Label: "Client id", Value: c.ID, Mono: true}, {Label: "Issuer", Value: s.Login.Issuer(c.ID), Mono: true}},
+		Facts: []ui.Fact{{
+			Label: "Client id",
+			Value: c.ID,
+			Mono:  true,
+		}, {Label: "Issuer", Value: s.Login.Issuer(c.ID), Mono: true}},
 	}
 	if found != nil {
 		m.Secret = found.Secret

@@ -27,7 +27,11 @@ func (s *Server) confirmDevice(v *visit, code string) (answer, error) {
 	if err != nil {
 		return s.wrongCode(v, code, err)
 	}
-	m := device.Confirm{Page: v.shell("Sign in a command line", devicePath), Code: found.UserCode, Facts: deviceFacts(v, found)}
+	m := device.Confirm{
+		Page:  v.shell("Sign in a command line", devicePath),
+		Code:  found.UserCode,
+		Facts: deviceFacts(v, found),
+	}
 	return show(device.ConfirmPage(m)), nil
 }
 
@@ -81,7 +85,11 @@ func (s *Server) showDecided(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	m := device.Done{Page: v.shell("Sign in a command line", path), Machine: "The command line", Approved: path == deviceApproved}
+	m := device.Done{
+		Page:     v.shell("Sign in a command line", path),
+		Machine:  "The command line",
+		Approved: path == deviceApproved,
+	}
 	if found != nil && found.Text != "" {
 		m.Machine = found.Text
 	}

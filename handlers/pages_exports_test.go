@@ -14,16 +14,25 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
 		ask := s.get("/projects/shop/export").is(200, "Export shop")
-		if got := ask.value("[name=keys][checked]"); got != "hashes" || ask.Find("[name=consumers][checked]").Length() != 1 {
+		if got := ask.value("[name=keys][checked]"); got != "hashes" ||
+			ask.Find("[name=consumers][checked]").Length() != 1 {
 			t.Errorf("the form offers keys %q first", got)
 		}
-		s.post("/projects/shop/export", "format", "gateway", "keys", "all").is(422, "Export shop").says("form", "Use hashes, mint or none.").lacks("[name=consumers][checked]")
-		s.post("/projects/shop/export", "format", "tar").is(422, "Export shop").says("[role=alert]", "Use data, or gateway")
+		s.post("/projects/shop/export", "format", "gateway", "keys", "all").
+			is(422, "Export shop").
+			says("form", "Use hashes, mint or none.").
+			lacks("[name=consumers][checked]")
+		s.post("/projects/shop/export", "format", "tar").
+			is(422, "Export shop").
+			says("[role=alert]", "Use data, or gateway")
 
 		started := s.post("/projects/shop/export", "format", "gateway", "keys", "hashes", "consumers", "true")
 		path := started.header.Get("Location")
 		started.leadsTo(path)
-		waiting := s.get(path).is(200, "Export of shop").says("#export-status", "Waiting for a worker").says("tbody tr:has([aria-current=true])", "Queued")
+		waiting := s.get(path).
+			is(200, "Export of shop").
+			says("#export-status", "Waiting for a worker").
+			says("tbody tr:has([aria-current=true])", "Queued")
 		if !strings.Contains(waiting.Find("noscript").Text(), `http-equiv="refresh"`) {
 			t.Error("a browser without script would not ask again")
 		}
@@ -34,8 +43,12 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 		if err := s.server.Exports.Build(t.Context(), id, true); err != nil {
 			t.Fatal(err)
 		}
-		ready := s.get(path).is(200, "Export of shop").says("#export-status", "Ready to download").says("#export-verify", "postern verify shop-kong.zip").
-			says("#export-status dl", "Exact").lacks("noscript")
+		ready := s.get(path).
+			is(200, "Export of shop").
+			says("#export-status", "Ready to download").
+			says("#export-verify", "postern verify shop-kong.zip").
+			says("#export-status dl", "Exact").
+			lacks("noscript")
 		zip := s.get(ready.Find("a[download]").AttrOr("href", ""))
 		if zip.status != 200 || zip.header.Get("Content-Disposition") != `attachment; filename="shop-kong.zip"` {
 			t.Fatalf("download: %d %q", zip.status, zip.header.Get("Content-Disposition"))
@@ -55,7 +68,10 @@ func TestCancelAnExport(t *testing.T) {
 		path := s.post("/projects/shop/export", "format", "data").header.Get("Location")
 		cancel := s.get(path).Find("form[action$='/cancel']").AttrOr("action", "")
 		s.post(cancel).leadsTo(path)
-		s.get(path).says("[data-flash]", "cancelled").says("#export-status", "The export was cancelled").says("#export-status", "Export again")
+		s.get(path).
+			says("[data-flash]", "cancelled").
+			says("#export-status", "The export was cancelled").
+			says("#export-status", "Export again")
 		s.get("/exports/exp_none").is(404, "There is nothing here")
 	})
 }

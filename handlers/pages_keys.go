@@ -60,8 +60,18 @@ func (s *Server) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 // keyRow leads to the key below the project that it was made in, which for a key
 // of a product may be another than the one it is listed in.
 func keyRow(p rules.Project, k keys.Key) projects.KeyRow {
-	row := projects.KeyRow{ID: k.ID, URL: keyPath(p, k.ID), Owner: k.Owner, Type: k.KeyType,
-		Environment: environmentText(k), State: keyBadge(k), Created: day(k.CreatedAt), Expires: dayOrNever(k.ExpiresAt), LastUsed: dayOrNever(k.LastUsedAt), Display: displayKey(k)}
+	row := projects.KeyRow{
+		ID:          k.ID,
+		URL:         keyPath(p, k.ID),
+		Owner:       k.Owner,
+		Type:        k.KeyType,
+		Environment: environmentText(k),
+		State:       keyBadge(k),
+		Created:     day(k.CreatedAt),
+		Expires:     dayOrNever(k.ExpiresAt),
+		LastUsed:    dayOrNever(k.LastUsedAt),
+		Display:     displayKey(k),
+	}
 	if k.Product != "" {
 		row.Note = "Opens every project of " + k.Product
 	}
@@ -72,8 +82,12 @@ func keyRow(p rules.Project, k keys.Key) projects.KeyRow {
 }
 
 func keyFormOf(p rules.Project) projects.KeyForm {
-	form := projects.KeyForm{Environments: append([]ui.Option{{Value: "", Title: "All environments"}}, named(environmentNames(p))...),
-		Tenants: named(p.Tenants), Product: p.Product, Bounds: keyBounds{}.form(inheritedByChoice(p), &mistakes{})}
+	form := projects.KeyForm{
+		Environments: append([]ui.Option{{Value: "", Title: "All environments"}}, named(environmentNames(p))...),
+		Tenants:      named(p.Tenants),
+		Product:      p.Product,
+		Bounds:       keyBounds{}.form(inheritedByChoice(p), &mistakes{}),
+	}
 	for _, t := range p.KeyTypes {
 		title := t.Name + " (" + strings.Join(t.Scopes, " ") + ")"
 		if text := limitsText(typedLimits(t.Limits)); text != "" {
@@ -127,8 +141,16 @@ func environmentText(k keys.Key) string {
 
 func (s *Server) makeKey(v *visit) (answer, error) {
 	bounds := postedBounds(v)
-	in := keys.CreateInput{Owner: strings.TrimSpace(v.posted("owner")), KeyType: v.posted("key_type"), Tenant: v.posted("tenant"), Product: v.posted("product"),
-		Environment: v.posted("environment"), Description: strings.TrimSpace(v.posted("description")), Limits: bounds.limits(), AllowedCIDRs: lines(bounds.allowed)}
+	in := keys.CreateInput{
+		Owner:        strings.TrimSpace(v.posted("owner")),
+		KeyType:      v.posted("key_type"),
+		Tenant:       v.posted("tenant"),
+		Product:      v.posted("product"),
+		Environment:  v.posted("environment"),
+		Description:  strings.TrimSpace(v.posted("description")),
+		Limits:       bounds.limits(),
+		AllowedCIDRs: lines(bounds.allowed),
+	}
 	p, err := s.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return answer{}, err
@@ -182,7 +204,8 @@ func endOfDay(s string) (*time.Time, error) {
 	}
 	begins, err := time.Parse(time.DateOnly, s)
 	if err != nil {
-		return nil, fault.InvalidField("/expires_at", "invalid_expiry", "Give a day as year-month-day, such as 2030-12-31, or leave it empty.")
+		return nil, fault.InvalidField("/expires_at", "invalid_expiry", "Give a day as year-month-day, such as "+
+			"2030-12-31, or leave it empty.")
 	}
 	ends := begins.Add(24*time.Hour - time.Second)
 	return &ends, nil
@@ -208,7 +231,11 @@ func (s *Server) shown(v *visit, p rules.Project, k keys.Key, found *disclosed) 
 	}
 	m := projects.Shown{
 		Page:    v.shell(found.Heading, keySecretPath(p, k.ID), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
-		Heading: found.Heading, Text: found.Text, Key: found.Secret, KeyURL: keyPath(p, k.ID), BackURL: projectPath(p.Name) + "#keys",
+		Heading: found.Heading,
+		Text:    found.Text,
+		Key:     found.Secret,
+		KeyURL:  keyPath(p, k.ID),
+		BackURL: projectPath(p.Name) + "#keys",
 		Facts: []ui.Fact{
 			{Label: "Owner", Value: k.Owner},
 			{Label: "Type", Value: k.KeyType},
@@ -302,7 +329,11 @@ func (s *Server) rotateKeyPage(v *visit) (answer, error) {
 	if minted.GraceEndsAt != nil {
 		text = "The old secret works until " + moment(*minted.GraceEndsAt) + "."
 	}
-	return s.disclose(v, keySecretPath(p, k.ID), disclosed{Heading: "Key rotated", Text: text, Secret: minted.Plaintext})
+	return s.disclose(v, keySecretPath(p, k.ID), disclosed{
+		Heading: "Key rotated",
+		Text:    text,
+		Secret:  minted.Plaintext,
+	})
 }
 
 // graceOf reads a number of seconds; what is none becomes a grace that the rule

@@ -16,7 +16,8 @@ import (
 func newLoginTab(t *testing.T, db *models.DB) (*site, string) {
 	t.Helper()
 	s := newOwner(t, db)
-	s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").is(200, "shop is up")
+	s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
+		is(200, "shop is up")
 	return s, "/projects/shop/login"
 }
 
@@ -35,17 +36,42 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 		s, tab := newLoginTab(t, db)
 		tenant := s.get(tab).is(200, "shop").Find("select[name=tenant] option").AttrOr("value", "")
 		s.post(tab, "tenant", tenant, "name", "web", "redirect_uris", "https://app.example.com/cb\n\nhttp://app.example.com/cb").
-			is(422, "shop").says("#client-redirects-error", "http://app.example.com/cb: Use https").holds("name", "web")
+			is(422, "shop").
+			says("#client-redirects-error", "http://app.example.com/cb: Use https").
+			holds("name", "web")
 		path := s.post(tab, "tenant", tenant, "name", "web", "redirect_uris", "https://app.example.com/cb\n").location()
 		s.get(tab).says("tbody", "web").says("tbody", "https://app.example.com/cb").says("tbody", "none")
-		page := s.get(path).is(200, "web").holds("access_minutes", "10").holds("refresh_days", "30").says("#test-problem", "No provider is on")
+		page := s.get(path).
+			is(200, "web").
+			holds("access_minutes", "10").
+			holds("refresh_days", "30").
+			says("#test-problem", "No provider is on")
 		revision := page.Find("#settings [name=revision]").AttrOr("value", "")
-		form := []string{"revision", revision, "name", "web", "redirect_uris", "https://app.example.com/cb", "access_minutes", "5", "refresh_days", "0.5", "algorithm", "ES256"}
+		form := []string{
+			"revision",
+			revision,
+			"name",
+			"web",
+			"redirect_uris",
+			"https://app.example.com/cb",
+			"access_minutes",
+			"5",
+			"refresh_days",
+			"0.5",
+			"algorithm",
+			"ES256",
+		}
 		s.post(path, form...).leadsTo(path)
-		s.get(path).says("[data-flash]", "saved").holds("access_minutes", "5").holds("refresh_days", "0.5").says("#connect", "signed with ES256")
+		s.get(path).
+			says("[data-flash]", "saved").
+			holds("access_minutes", "5").
+			holds("refresh_days", "0.5").
+			says("#connect", "signed with ES256")
 		s.post(path, form...).is(412, "Changed by somebody else meanwhile").says("main", "Tokens last, in minutes")
-		s.post(path, "name", "web", "access_minutes", "soon", "refresh_days", "91", "algorithm", "ES256").is(422, "web").
-			says("#client-access-error", "1 to 1440").says("#client-refresh-error", "0 to 90")
+		s.post(path, "name", "web", "access_minutes", "soon", "refresh_days", "91", "algorithm", "ES256").
+			is(422, "web").
+			says("#client-access-error", "1 to 1440").
+			says("#client-refresh-error", "0 to 90")
 		s.post(path+"/delete").is(422, "web").says("#delete", "Tick the box")
 		s.post(path+"/delete", "confirm", "true").leadsTo(tab)
 		s.get(tab).says("main", "No app clients yet")
@@ -56,9 +82,19 @@ func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
 		path := s.makeWeb(tab)
-		typed := []string{"title", "Acme <b>", "welcome", "Hello", "color", "#0A7D55", "logo_url", "https://cdn.example; script-src *"}
+		typed := []string{
+			"title",
+			"Acme <b>",
+			"welcome",
+			"Hello",
+			"color",
+			"#0A7D55",
+			"logo_url",
+			"https://cdn.example; script-src *",
+		}
 		page := s.post(path+"/preview", typed...).is(200, "Sign in to Acme <b>")
-		if policy := page.header.Get("Content-Security-Policy"); strings.Contains(policy, "cdn.example") || page.Find("link[href='/brand/0a7d55']").Length() != 1 {
+		if policy := page.header.Get("Content-Security-Policy"); strings.Contains(policy, "cdn.example") ||
+			page.Find("link[href='/brand/0a7d55']").Length() != 1 {
 			t.Errorf("the preview has the policy %s and %s", policy, page.raw)
 		}
 		if sheet := s.get("/brand/0a7d55"); sheet.raw != ":root{--brand:#0a7d55;--brand-ink:#ffffff}\n" {
@@ -69,7 +105,8 @@ func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
 		typed[7] = "https://cdn.example/logo.png"
 		s.post(path+"/branding", typed...).leadsTo(path)
 		saved := s.get(path).holds("title", "Acme <b>").says("#branding figure", "Sign in to Acme <b>")
-		if !strings.Contains(saved.header.Get("Content-Security-Policy"), "https://cdn.example") || saved.Find("#branding img").Length() != 2 {
+		if !strings.Contains(saved.header.Get("Content-Security-Policy"), "https://cdn.example") ||
+			saved.Find("#branding img").Length() != 2 {
 			t.Error("the saved logo is not shown")
 		}
 	})
@@ -90,18 +127,36 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 			t.Errorf("%d rows of providers, want one for each kind", n)
 		}
 		s.get(path+"/providers?type=auth0").is(200, "Set up Auth0").says("label[for=provider-issuer]", "Domain")
-		s.post(path+"/providers", "type", "auth0").is(422, "Set up Auth0").says("#provider-issuer-error", "needs its issuer")
+		s.post(path+"/providers", "type", "auth0").
+			is(422, "Set up Auth0").
+			says("#provider-issuer-error", "needs its issuer")
 		google := s.post(path+"/providers", "type", "google").location()
 		id := google[strings.LastIndex(google, "/")+1:]
 		s.get(google).is(200, "Google").says("#provider-callback", "/callback/"+id)
 		s.post(google+"/switch", "enabled", "true").is(422, "web").says("#providers", "Give the client id")
-		form := []string{"client_id", "app-1", "client_secret", "canary-secret", "scopes", "openid email", "tokens", "service/none", "enabled", "true"}
+		form := []string{
+			"client_id",
+			"app-1",
+			"client_secret",
+			"canary-secret",
+			"scopes",
+			"openid email",
+			"tokens",
+			"service/none",
+			"enabled",
+			"true",
+		}
 		s.post(google, form...).is(422, "Google").says("main", "looks at no tokens")
 		access := s.get("/projects/shop").Find("form[action$='/access']").AttrOr("action", "")
 		s.post(access, "mode", "authenticate", "methods", "jwt", "keyless", "reject").leadsTo("/projects/shop")
 		s.post(google, form...).leadsTo(path + "#providers")
-		s.post(access, "mode", "authenticate", "methods", "api_key", "keyless", "reject").is(422, "shop").says("main", "looks at no tokens")
-		s.get(path).says("#providers li", "App app-1").says("#branding figure", "Continue with Google").lacks("#test-problem")
+		s.post(access, "mode", "authenticate", "methods", "api_key", "keyless", "reject").
+			is(422, "shop").
+			says("main", "looks at no tokens")
+		s.get(path).
+			says("#providers li", "App app-1").
+			says("#branding figure", "Continue with Google").
+			lacks("#test-problem")
 		before := s.get(google)
 		if strings.Contains(before.raw, "canary-secret") {
 			t.Error("the secret is shown again")
@@ -109,7 +164,9 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 		kept := secretOf(t, s, db, id)
 		s.post(google+"/switch", "enabled", "false").leadsTo(path + "#providers")
 		s.post(google, "revision", "1", "client_id", "app-2", "client_secret", "canary-secret", "tokens", "service/service").
-			is(412, "Changed by somebody else meanwhile").says("main", "pasted again").lacks("input[value='canary-secret']")
+			is(412, "Changed by somebody else meanwhile").
+			says("main", "pasted again").
+			lacks("input[value='canary-secret']")
 		s.post(google+"/switch", "enabled", "true").leadsTo(path + "#providers")
 		if kept != "canary-secret" || secretOf(t, s, db, id) != kept {
 			t.Errorf("the secret was %q and is %q", kept, secretOf(t, s, db, id))
@@ -125,7 +182,11 @@ func secretOf(t *testing.T, s *site, db *models.DB, provider string) secrets.Sec
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret, err := s.server.Login.Vault.Open(db.Read(t.Context()), secrets.Place{Table: "providers", Row: provider, Column: "client_secret"}, row.ClientSecret)
+	secret, err := s.server.Login.Vault.Open(db.Read(t.Context()), secrets.Place{
+		Table:  "providers",
+		Row:    provider,
+		Column: "client_secret",
+	}, row.ClientSecret)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +227,8 @@ func TestAnAppClientIsNotFoundBelowAnotherProject(t *testing.T) {
 		s, tab := newLoginTab(t, db)
 		path := s.makeWeb(tab)
 		tenant := s.get(tab).Find("select[name=tenant] option").AttrOr("value", "")
-		s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "books", "require_keys", "true").is(200, "books is up")
+		s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "books", "require_keys", "true").
+			is(200, "books is up")
 		s.get(strings.Replace(path, "/shop/", "/books/", 1)).is(404, "There is nothing here")
 		s.post("/projects/books/login", "tenant", tenant, "name", "other").is(404, "There is nothing here")
 		s.get(path).Find("form").Each(func(_ int, form *goquery.Selection) {

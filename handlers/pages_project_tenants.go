@@ -29,7 +29,10 @@ func (s *Server) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *mi
 	if err != nil {
 		return answer{}, err
 	}
-	m := projects.Tenants{Page: v.shell("Tenants", tenantsOf(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Tenants"}), Head: headOf(p, projects.TabTenants)}
+	m := projects.Tenants{
+		Page: v.shell("Tenants", tenantsOf(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Tenants"}),
+		Head: headOf(p, projects.TabTenants),
+	}
 	if next != "" {
 		m.MoreURL = tenantsOf(p) + "?after=" + url.QueryEscape(next)
 	}
@@ -45,7 +48,14 @@ func (s *Server) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *mi
 
 func projectTenantRow(p rules.Project, t rules.Tenant, mayChange bool) projects.TenantRow {
 	others := slices.DeleteFunc(slices.Clone(t.Projects), func(name string) bool { return name == p.Name })
-	row := projects.TenantRow{URL: tenantPath(t.ID), Name: t.Name, DisplayName: t.DisplayName, FallbackOwner: t.FallbackOwner, Elsewhere: projectLinks(others), Own: t.Project != ""}
+	row := projects.TenantRow{
+		URL:           tenantPath(t.ID),
+		Name:          t.Name,
+		DisplayName:   t.DisplayName,
+		FallbackOwner: t.FallbackOwner,
+		Elsewhere:     projectLinks(others),
+		Own:           t.Project != "",
+	}
 	if mayChange && !row.Own {
 		row.DetachURL = tenantsOf(p) + "/" + t.ID
 	}
@@ -61,8 +71,13 @@ func projectLinks(names []string) []ui.Link {
 }
 
 func (s *Server) tenantAdd(v *visit, p rules.Project, typed rules.TenantInput, wrong *mistakes) (*projects.TenantAdd, error) {
-	m := &projects.TenantAdd{Open: wrong.status != 0, Action: tenantsOf(p), Name: wrong.value("/name", typed.Name),
-		DisplayName: wrong.value("/display_name", typed.DisplayName), FallbackOwner: wrong.value("/fallback_owner", typed.FallbackOwner)}
+	m := &projects.TenantAdd{
+		Open:          wrong.status != 0,
+		Action:        tenantsOf(p),
+		Name:          wrong.value("/name", typed.Name),
+		DisplayName:   wrong.value("/display_name", typed.DisplayName),
+		FallbackOwner: wrong.value("/fallback_owner", typed.FallbackOwner),
+	}
 	m.Error = wrong.rest()
 	names, err := s.Projects.Attachable(v.ctx(), v.who, p.ID)
 	for _, name := range names {
@@ -72,7 +87,11 @@ func (s *Server) tenantAdd(v *visit, p rules.Project, typed rules.TenantInput, w
 }
 
 func postedTenant(v *visit) rules.TenantInput {
-	return rules.TenantInput{Name: strings.TrimSpace(v.posted("name")), DisplayName: strings.TrimSpace(v.posted("display_name")), FallbackOwner: strings.TrimSpace(v.posted("fallback_owner"))}
+	return rules.TenantInput{
+		Name:          strings.TrimSpace(v.posted("name")),
+		DisplayName:   strings.TrimSpace(v.posted("display_name")),
+		FallbackOwner: strings.TrimSpace(v.posted("fallback_owner")),
+	}
 }
 
 // addProjectTenant attaches the tenant that is chosen, or makes one first. When that
@@ -109,9 +128,20 @@ func (s *Server) askDetachWith(v *visit, wrong *mistakes) (answer, error) {
 	}
 	v.enter(p.Team)
 	path := tenantsOf(p) + "/" + t.ID
-	m := projects.Detach{Page: v.shell("Detach "+t.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Tenants", URL: tenantsOf(p)}, ui.Crumb{Text: t.DisplayName}),
-		Tenant: t.DisplayName, Project: p.DisplayName, BackURL: tenantsOf(p),
-		Facts: []ui.Fact{{Label: "Tenant", Value: t.Name, Mono: true}, {Label: "Served by", Value: strings.Join(t.Projects, ", ")}}}
+	m := projects.Detach{
+		Page: v.shell("Detach "+t.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{
+			Text: "Tenants",
+			URL:  tenantsOf(p),
+		}, ui.Crumb{Text: t.DisplayName}),
+		Tenant:  t.DisplayName,
+		Project: p.DisplayName,
+		BackURL: tenantsOf(p),
+		Facts: []ui.Fact{{
+			Label: "Tenant",
+			Value: t.Name,
+			Mono:  true,
+		}, {Label: "Served by", Value: strings.Join(t.Projects, ", ")}},
+	}
 	if v.who.May(p.Team, access.ProjectUpdate) {
 		m.Confirm = &ui.Confirmation{
 			ID: "detach-confirm", Action: path + "/detach", Button: "Detach",

@@ -182,7 +182,11 @@ func TestThemeIsRemembered(t *testing.T) {
 func TestWritesFromOtherSitesAreRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newOwner(t, db)
-		form := url.Values{"target": {"http://127.0.0.1:9"}, "name": {"planted"}, ui.OnceField: {rand.Text()[:22]}}.Encode()
+		form := url.Values{
+			"target":     {"http://127.0.0.1:9"},
+			"name":       {"planted"},
+			ui.OnceField: {rand.Text()[:22]},
+		}.Encode()
 		for name, header := range map[string][]string{
 			"cross-site":     {"Sec-Fetch-Site", "cross-site"},
 			"same-site":      {"Sec-Fetch-Site", "same-site"},

@@ -78,8 +78,13 @@ func (s *Server) askSignUp(v *visit) (answer, error) {
 }
 
 func (s *Server) signUpForm(v *visit, next string) (signin.SignUp, error) {
-	m := signin.SignUp{Page: v.shell("Create an account", withNext("/signup", next)), MinPasswordLength: accounts.MinPassword, Next: next,
-		Elsewhere: s.elsewhere(), SignInURL: withNext("/signin", next)}
+	m := signin.SignUp{
+		Page:              v.shell("Create an account", withNext("/signup", next)),
+		MinPasswordLength: accounts.MinPassword,
+		Next:              next,
+		Elsewhere:         s.elsewhere(),
+		SignInURL:         withNext("/signin", next),
+	}
 	ticket := ticketIn(next)
 	if ticket.Claim != "" {
 		m.Intro = "Then you can claim what was made without signing in."
@@ -90,7 +95,8 @@ func (s *Server) signUpForm(v *visit, next string) (signin.SignUp, error) {
 	invitation, err := s.Accounts.LookInvitation(v.ctx(), ticket.Invitation)
 	m.Intro = "You join " + invitation.TeamName + " as " + string(invitation.Role) + "."
 	if invitation.Email != "" {
-		m.Intro += " The invitation is for " + invitation.Email + ": continue with a provider below that confirms this address."
+		m.Intro += " The invitation is for " + invitation.Email + ": continue with a provider below that confirms " +
+			"this address."
 	}
 	m.Email.Text = invitation.Email
 	return m, err
@@ -102,13 +108,22 @@ func (s *Server) noSignUp(v *visit, next string, err error) (answer, error) {
 		return answer{}, err
 	}
 	problem := problemOf(err, "")
-	m := signin.SignUp{Page: v.shell("Create an account", "/signup"), Refusal: problem.Detail, SignInURL: withNext("/signin", next)}
+	m := signin.SignUp{
+		Page:      v.shell("Create an account", "/signup"),
+		Refusal:   problem.Detail,
+		SignInURL: withNext("/signin", next),
+	}
 	return answer{status: problem.Status, page: signin.SignUpPage(m)}, nil
 }
 
 func (s *Server) signUp(v *visit) (answer, error) {
 	next := localPath(v.posted("next"))
-	in := accounts.SignUp{Email: v.posted("email"), Name: v.posted("name"), Password: v.posted("password"), From: v.from()}
+	in := accounts.SignUp{
+		Email:    v.posted("email"),
+		Name:     v.posted("name"),
+		Password: v.posted("password"),
+		From:     v.from(),
+	}
 	ticket := ticketIn(next)
 	session, err := s.Accounts.SignUp(v.ctx(), in, ticket)
 	if err == nil {
@@ -163,8 +178,14 @@ func (s *Server) invited(v *visit) (signin.Invited, error) {
 	if err != nil {
 		return signin.Invited{}, err
 	}
-	m := signin.Invited{Page: v.shell("Invitation", path), Team: found.TeamName, Role: string(found.Role), RoleText: roleTexts[found.Role], Action: path,
-		SignInURL: withNext("/signin", path)}
+	m := signin.Invited{
+		Page:      v.shell("Invitation", path),
+		Team:      found.TeamName,
+		Role:      string(found.Role),
+		RoleText:  roleTexts[found.Role],
+		Action:    path,
+		SignInURL: withNext("/signin", path),
+	}
 	if v.account != nil {
 		m.Account = v.account.Email
 		return m, nil

@@ -75,7 +75,12 @@ func scopeNames(scopes []access.Scope) string {
 func scopeOptions(chosen []string) []ui.Option {
 	var out []ui.Option
 	for _, scope := range access.Scopes() {
-		out = append(out, ui.Option{Value: string(scope), Title: string(scope), Text: scopeTexts[scope], Chosen: slices.Contains(chosen, string(scope))})
+		out = append(out, ui.Option{
+			Value:  string(scope),
+			Title:  string(scope),
+			Text:   scopeTexts[scope],
+			Chosen: slices.Contains(chosen, string(scope)),
+		})
 	}
 	return out
 }
@@ -98,8 +103,13 @@ func (s *Server) makeToken(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	m.Create = tokens.Form{Open: true, Name: wrong.value("/name", in.Name), Scopes: scopeOptions(in.Scopes), ScopesError: wrong.take("/scopes"),
-		Expires: wrong.value("/expires_at", v.posted("expires_on"))}
+	m.Create = tokens.Form{
+		Open:        true,
+		Name:        wrong.value("/name", in.Name),
+		Scopes:      scopeOptions(in.Scopes),
+		ScopesError: wrong.take("/scopes"),
+		Expires:     wrong.value("/expires_at", v.posted("expires_on")),
+	}
 	m.Create.Error = wrong.rest()
 	return answer{status: wrong.status, page: tokens.ListPage(m)}, nil
 }
@@ -118,7 +128,10 @@ func (s *Server) showNewToken(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	m := tokens.Shown{
-		Page:    v.shell("Access token", path, projectsCrumb(), ui.Crumb{Text: "Access tokens", URL: tokensPath}, ui.Crumb{Text: token.Name}),
+		Page: v.shell("Access token", path, projectsCrumb(), ui.Crumb{
+			Text: "Access tokens",
+			URL:  tokensPath,
+		}, ui.Crumb{Text: token.Name}),
 		Heading: "Token created",
 		Facts: []ui.Fact{
 			{Label: "Name", Value: token.Name},
@@ -146,7 +159,10 @@ func (s *Server) revokeTokenWith(v *visit, wrong *mistakes) (answer, error) {
 	}
 	path := tokenPath(token.ID)
 	m := tokens.Revoke{
-		Page: v.shell("Revoke "+token.Name, path, projectsCrumb(), ui.Crumb{Text: "Access tokens", URL: tokensPath}, ui.Crumb{Text: token.Name}),
+		Page: v.shell("Revoke "+token.Name, path, projectsCrumb(), ui.Crumb{
+			Text: "Access tokens",
+			URL:  tokensPath,
+		}, ui.Crumb{Text: token.Name}),
 		Name: token.Name,
 		Facts: []ui.Fact{
 			{Label: "Token", Value: "…" + token.Last4, Mono: true},

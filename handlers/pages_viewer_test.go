@@ -23,7 +23,9 @@ func TestPages_viewer(t *testing.T) {
 		walked := 0
 		for _, route := range o.server.Routes() {
 			want := guards[route.Method+" "+route.Path]
-			if route.Method != http.MethodGet || isAPI(route.Path) || strings.HasPrefix(route.Path, "/oauth/") || want.open || want.operator {
+			if route.Method != http.MethodGet || isAPI(route.Path) || strings.HasPrefix(route.Path, "/oauth/") ||
+				want.open ||
+				want.operator {
 				continue
 			}
 			t.Run(route.Path, func(t *testing.T) {
@@ -114,11 +116,16 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reason := clean(page.Find("main").Text()); got.status != http.StatusForbidden || !strings.Contains(reason, "role") {
+		if reason := clean(page.Find("main").Text()); got.status != http.StatusForbidden ||
+			!strings.Contains(reason, "role") {
 			t.Errorf("%d %q, want 403 with the reason", got.status, reason)
 		}
 		form := page.Find("form[action='" + path + "']")
-		for name, want := range map[string]string{"owner": "billing-service", "description": "Nightly run", "introspection_secret": ""} {
+		for name, want := range map[string]string{
+			"owner":                "billing-service",
+			"description":          "Nightly run",
+			"introspection_secret": "",
+		} {
 			if value, ok := form.Find("[name='" + name + "']").Attr("value"); !ok || value != want {
 				t.Errorf("field %s holds %q, want %q", name, value, want)
 			}
@@ -138,7 +145,8 @@ func TestForm_otherSite(t *testing.T) {
 		caller := append([]string{"Sec-Fetch-Site", "cross-site"}, o.owner...)
 		path := "/projects/" + has.projectName + "/keys"
 		got := o.ask(t, http.MethodPost, path, "owner=mallory", caller)
-		if got.status != http.StatusForbidden || strings.Contains(got.raw, path) || strings.Contains(got.raw, "mallory") {
+		if got.status != http.StatusForbidden || strings.Contains(got.raw, path) ||
+			strings.Contains(got.raw, "mallory") {
 			t.Errorf("%d %.300q, want 403 without the form", got.status, got.raw)
 		}
 	})

@@ -42,7 +42,12 @@ func (s *Server) webhookList(v *visit) (pages.List, error) {
 		m.OlderURL = webhooksPath + "?" + url.Values{"after": {found.Next}}.Encode()
 	}
 	for _, w := range found.Items {
-		m.Rows = append(m.Rows, pages.Row{URL: w.URL, Page: webhookPath(w.ID), Events: eventNames(w.Events), State: webhookBadge(w)})
+		m.Rows = append(m.Rows, pages.Row{
+			URL:    w.URL,
+			Page:   webhookPath(w.ID),
+			Events: eventNames(w.Events),
+			State:  webhookBadge(w),
+		})
 	}
 	return m, nil
 }
@@ -84,7 +89,12 @@ func webhookBadge(w webhooks.Webhook) ui.Badge {
 }
 
 func (s *Server) makeWebhook(v *visit) (answer, error) {
-	in := webhooks.CreateInput{Team: v.posted("team"), URL: v.posted("url"), Description: v.posted("description"), Events: v.c.Request.PostForm["events"]}
+	in := webhooks.CreateInput{
+		Team:        v.posted("team"),
+		URL:         v.posted("url"),
+		Description: v.posted("description"),
+		Events:      v.c.Request.PostForm["events"],
+	}
 	w, secret, err := s.Webhooks.Create(v.ctx(), v.who, in)
 	if err == nil {
 		return s.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "Webhook added", Secret: secret.Reveal()})
@@ -104,7 +114,12 @@ func (s *Server) makeWebhook(v *visit) (answer, error) {
 }
 
 func webhookForm(wrong *mistakes, address, description string, events []string) pages.Form {
-	f := pages.Form{URL: wrong.value("/url", address), Description: wrong.value("/description", description), Events: eventOptions(events), EventsError: wrong.take("/events")}
+	f := pages.Form{
+		URL:         wrong.value("/url", address),
+		Description: wrong.value("/description", description),
+		Events:      eventOptions(events),
+		EventsError: wrong.take("/events"),
+	}
 	f.Error = wrong.rest()
 	return f
 }
@@ -134,7 +149,10 @@ func (s *Server) showWebhookSecret(v *visit) (answer, error) {
 		Facts:  []ui.Fact{{Label: "Address", Value: w.URL, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}},
 	}
 	if w.OldSecretEndsAt != nil {
-		m.Facts = append(m.Facts, ui.Fact{Label: "Old secret", Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt)})
+		m.Facts = append(m.Facts, ui.Fact{
+			Label: "Old secret",
+			Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt),
+		})
 	}
 	return show(pages.ShownPage(m)), nil
 }
@@ -157,15 +175,38 @@ func (s *Server) webhookDetail(v *visit) (pages.Detail, error) {
 		return pages.Detail{}, err
 	}
 	path := webhookPath(w.ID)
-	m := pages.Detail{RotateOnce: webhookNonce(w), Page: v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}), URL: w.URL, State: webhookBadge(w), Notice: webhookNotice(w),
-		Delete:  ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Text: "Delete this webhook. What it was sent is forgotten with it.", Button: "Delete webhook"},
-		Enabled: w.Enabled, Form: pages.Form{URL: ui.Value{Text: w.URL}, Description: ui.Value{Text: w.Description}, Events: eventOptions(w.Events)},
-		Facts: []ui.Fact{{Label: "Id", Value: w.ID, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: moment(w.CreatedAt)}}}
+	m := pages.Detail{
+		RotateOnce: webhookNonce(w),
+		Page:       v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}),
+		URL:        w.URL,
+		State:      webhookBadge(w),
+		Notice:     webhookNotice(w),
+		Delete: ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: path + "/delete",
+			Text:   "Delete this webhook. What it was sent is forgotten with it.",
+			Button: "Delete webhook",
+		},
+		Enabled: w.Enabled,
+		Form: pages.Form{
+			URL:         ui.Value{Text: w.URL},
+			Description: ui.Value{Text: w.Description},
+			Events:      eventOptions(w.Events),
+		},
+		Facts: []ui.Fact{{
+			Label: "Id",
+			Value: w.ID,
+			Mono:  true,
+		}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: moment(w.CreatedAt)}},
+	}
 	if w.Description != "" {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Description", Value: w.Description})
 	}
 	if w.OldSecretEndsAt != nil {
-		m.Facts = append(m.Facts, ui.Fact{Label: "Old secret", Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt)})
+		m.Facts = append(m.Facts, ui.Fact{
+			Label: "Old secret",
+			Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt),
+		})
 	}
 	if sent.Next != "" {
 		m.OlderURL = path + "?" + url.Values{"after": {sent.Next}}.Encode()
@@ -196,16 +237,34 @@ func webhookNonce(w webhooks.Webhook) string {
 func webhookNotice(w webhooks.Webhook) *ui.Notice {
 	switch {
 	case w.DisabledReason != "":
-		return &ui.Notice{Tone: ui.Bad, Text: "Postern turned this webhook off: " + w.DisabledReason + ". Mend the receiver, then turn it on; what failed can be sent again below."}
+		return &ui.Notice{
+			Tone: ui.Bad,
+			Text: "Postern turned this webhook off: " + w.DisabledReason + ". Mend the receiver, then turn it on; " +
+				"what failed can be sent again below.",
+		}
 	case w.Enabled && w.FailingSince != nil:
-		return &ui.Notice{Tone: ui.Warn, Text: "Nothing has arrived since " + moment(*w.FailingSince) + ". After five days the webhook is turned off."}
+		return &ui.Notice{
+			Tone: ui.Warn,
+			Text: "Nothing has arrived since " + moment(
+				*w.FailingSince,
+			) + ". After five days the webhook is turned off.",
+		}
 	}
 	return nil
 }
 
 func deliveryRow(w webhooks.Webhook, d webhooks.Delivery) pages.Delivery {
-	row := pages.Delivery{Event: d.Event, Time: moment(d.CreatedAt), Attempts: strconv.FormatInt(d.Attempts, 10), Outcome: d.LastError,
-		State: map[string]ui.Badge{webhooks.Pending: {Tone: ui.Cold, Text: "on its way"}, webhooks.Delivered: {Tone: ui.Good, Text: "delivered"}, webhooks.Failed: {Tone: ui.Bad, Text: "failed"}}[d.State]}
+	row := pages.Delivery{
+		Event:    d.Event,
+		Time:     moment(d.CreatedAt),
+		Attempts: strconv.FormatInt(d.Attempts, 10),
+		Outcome:  d.LastError,
+		State: map[string]ui.Badge{
+			webhooks.Pending:   {Tone: ui.Cold, Text: "on its way"},
+			webhooks.Delivered: {Tone: ui.Good, Text: "delivered"},
+			webhooks.Failed:    {Tone: ui.Bad, Text: "failed"},
+		}[d.State],
+	}
 	if d.LastStatus != 0 {
 		row.Outcome = strings.TrimSuffix(fmt.Sprintf("%d: %s", d.LastStatus, d.LastError), ": ")
 	}
@@ -217,7 +276,11 @@ func deliveryRow(w webhooks.Webhook, d webhooks.Delivery) pages.Delivery {
 
 func (s *Server) saveWebhook(v *visit) (answer, error) {
 	address, description, events := v.posted("url"), v.posted("description"), v.c.Request.PostForm["events"]
-	_, err := s.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{URL: &address, Description: &description, Events: &events})
+	_, err := s.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{
+		URL:         &address,
+		Description: &description,
+		Events:      &events,
+	})
 	if err == nil {
 		return v.done("webhook", webhookPath(v.param("webhook")))
 	}

@@ -20,12 +20,42 @@ func TestCreateProxy_LoginBounds(t *testing.T) {
 		redirect      string
 		code, pointer string
 	}{
-		{"issuer", map[string]any{"type": "oidc", "issuer": long("http://127.0.0.1:9/", 2000)}, "", "invalid_url", "/login/providers/0/issuer"},
-		{"domain", map[string]any{"type": "auth0", "domain": long("127.0.0.1/", 2000)}, "", "invalid_url", "/login/providers/0/issuer"},
-		{"GitHub server", map[string]any{"issuer": long("http://127.0.0.1:9/", 2000)}, "", "invalid_url", "/login/providers/0/issuer"},
-		{"client id", map[string]any{"client_id": long("", 301)}, "", "invalid_client_id", "/login/providers/0/client_id"},
-		{"client secret", map[string]any{"client_secret": long("", 1001)}, "", "invalid_client_secret", "/login/providers/0/client_secret"},
-		{"scope", map[string]any{"scopes": []string{long("", 201)}}, "", "invalid_scope", "/login/providers/0/scopes/0"},
+		{"issuer", map[string]any{
+			"type":   "oidc",
+			"issuer": long("http://127.0.0.1:9/", 2000),
+		}, "", "invalid_url", "/login/providers/0/issuer"},
+		{"domain", map[string]any{
+			"type":   "auth0",
+			"domain": long("127.0.0.1/", 2000),
+		}, "", "invalid_url", "/login/providers/0/issuer"},
+		{
+			"GitHub server",
+			map[string]any{"issuer": long("http://127.0.0.1:9/", 2000)},
+			"",
+			"invalid_url",
+			"/login/providers/0/issuer",
+		},
+		{
+			"client id",
+			map[string]any{"client_id": long("", 301)},
+			"",
+			"invalid_client_id",
+			"/login/providers/0/client_id",
+		},
+		{
+			"client secret",
+			map[string]any{"client_secret": long("", 1001)},
+			"",
+			"invalid_client_secret",
+			"/login/providers/0/client_secret",
+		},
+		{
+			"scope",
+			map[string]any{"scopes": []string{long("", 201)}},
+			"",
+			"invalid_scope",
+			"/login/providers/0/scopes/0",
+		},
 		{"redirect URI", nil, long("https://app.example.com/", 2000), "invalid_redirect_uri", "/login/redirect_uris/0"},
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -43,7 +73,8 @@ func TestCreateProxy_LoginBounds(t *testing.T) {
 					t.Fatal(err)
 				}
 				a := call(t, h, "POST", "/proxy", "", string(text))
-				if a.status != 422 || strings.Join(a.pointers(), " ") != tt.pointer || !strings.Contains(a.raw, `"`+tt.code+`"`) {
+				if a.status != 422 || strings.Join(a.pointers(), " ") != tt.pointer ||
+					!strings.Contains(a.raw, `"`+tt.code+`"`) {
 					t.Errorf("%d %.500s, want 422 %s at %s", a.status, a.raw, tt.code, tt.pointer)
 				}
 			})

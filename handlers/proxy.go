@@ -150,7 +150,8 @@ func (s *Server) createProxy(ctx context.Context, in *createProxyInput) (*create
 			RedirectURIs: setup.Client.RedirectURIs, Callbacks: setup.Callbacks()}
 	}
 	if claim := out.Body.Claim; claim != nil && in.Site == "same-origin" { // a page of ours in this browser
-		out.SetCookie = s.withMade(s.made(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}}), claim.Code).String()
+		out.SetCookie = s.withMade(s.made(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}}), claim.Code).
+			String()
 	}
 	return out, nil
 }
@@ -171,12 +172,19 @@ func (s *Server) mayCreate(ctx context.Context, token string) error {
 			return nil
 		}
 		return fault.New(fault.Unauthenticated, "anonymous_token_required",
-			"This installation asks for its token to create a proxy without an account. Send it as Postern-Anonymous-Token, or %s", signIn)
+			"This installation asks for its token to create a proxy without an account. Send it as "+
+				"Postern-Anonymous-Token, or %s", signIn)
 	}
 	if !p.Anonymous() {
-		return fault.New(fault.Forbidden, "not_allowed", "This installation creates proxies for accounts only, not for workspace keys: %s", signIn)
+		return fault.New(fault.Forbidden, "not_allowed", "This installation creates proxies for accounts only, not "+
+			"for workspace keys: %s", signIn)
 	}
-	return fault.New(fault.Unauthenticated, "credentials_required", "This installation creates proxies for accounts only: %s", signIn)
+	return fault.New(
+		fault.Unauthenticated,
+		"credentials_required",
+		"This installation creates proxies for accounts only: %s",
+		signIn,
+	)
 }
 
 // sameSecret takes the same time for every guess of one length. No secret is like
@@ -191,17 +199,36 @@ func (in *createProxyInput) refuseUnavailable() error {
 
 func (in *createProxyInput) rule() projects.CreateInput {
 	b := in.Body
-	out := projects.CreateInput{Target: b.Target, Team: b.Team, Name: b.Name, DisplayName: b.DisplayName, Product: b.Product, Tenant: b.Tenant, Version: b.Version, Environments: map[string]string{}}
+	out := projects.CreateInput{
+		Target:       b.Target,
+		Team:         b.Team,
+		Name:         b.Name,
+		DisplayName:  b.DisplayName,
+		Product:      b.Product,
+		Tenant:       b.Tenant,
+		Version:      b.Version,
+		Environments: map[string]string{},
+	}
 	for name, environment := range b.Environments {
 		out.Environments[name] = environment.Target
 	}
 	if auth := b.RequestsAuth; auth != nil {
-		out.Auth = projects.AuthInput{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless, Opaque: auth.Opaque.rule()}
+		out.Auth = projects.AuthInput{
+			Mode:    auth.Mode,
+			Methods: auth.Methods,
+			Keyless: auth.Keyless,
+			Opaque:  auth.Opaque.rule(),
+		}
 		if auth.JWT != nil {
 			out.Auth.Issuers = auth.JWT.rule()
 		}
 		for _, t := range auth.KeyTypes {
-			out.KeyTypes = append(out.KeyTypes, projects.KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, Limits: t.Limits})
+			out.KeyTypes = append(out.KeyTypes, projects.KeyType{
+				Name:      t.Name,
+				Scopes:    t.Scopes,
+				ExpiresIn: t.ExpiresIn,
+				Limits:    t.Limits,
+			})
 		}
 	}
 	return out
@@ -209,8 +236,12 @@ func (in *createProxyInput) rule() projects.CreateInput {
 
 func (s *Server) showCreated(created projects.Created) createdProxy {
 	version := created.Project.Versions[0]
-	out := createdProxy{Project: createdProject{ID: created.Project.ID, Name: created.Project.Name, Version: version.Name,
-		Environments: s.environmentURLs(created.Project.Name, version)}}
+	out := createdProxy{Project: createdProject{
+		ID:           created.Project.ID,
+		Name:         created.Project.Name,
+		Version:      version.Name,
+		Environments: s.environmentURLs(created.Project.Name, version),
+	}}
 	if len(created.Keys) > 0 {
 		out.APIKeys = map[string]createdKey{}
 		for environment, key := range created.Keys {
@@ -227,7 +258,11 @@ func (s *Server) showCreated(created projects.Created) createdProxy {
 func (s *Server) environmentURLs(project string, version projects.Version) []environmentURL {
 	out := []environmentURL{}
 	for _, e := range version.Environments {
-		out = append(out, environmentURL{Name: e.Name, Target: e.Target, URL: s.Config.Address(project, version.Name, e.Name)})
+		out = append(out, environmentURL{
+			Name:   e.Name,
+			Target: e.Target,
+			URL:    s.Config.Address(project, version.Name, e.Name),
+		})
 	}
 	return out
 }

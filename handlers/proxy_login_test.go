@@ -56,8 +56,15 @@ func TestOneCallMakesAProjectWithItsLogin(t *testing.T) {
 				if err != nil || len(tenants) != 1 || client.TenantID != tenants[0].ID {
 					t.Errorf("the app client is of %s, the project has %v, %v", client.TenantID, tenants, err)
 				}
-				asked := url.Values{"client_id": {id}, "redirect_uri": {"https://app.example.com/cb"}, "response_type": {"code"}, "scope": {"openid"},
-					"state": {"s"}, "code_challenge": {strings.Repeat("a", 43)}, "code_challenge_method": {"S256"}}
+				asked := url.Values{
+					"client_id":             {id},
+					"redirect_uri":          {"https://app.example.com/cb"},
+					"response_type":         {"code"},
+					"scope":                 {"openid"},
+					"state":                 {"s"},
+					"code_challenge":        {strings.Repeat("a", 43)},
+					"code_challenge_method": {"S256"},
+				}
 				page := call(t, h, "GET", "/oauth/"+id+"/authorize?"+asked.Encode(), "", "")
 				if page.status != http.StatusOK || strings.Count(page.raw, "data-provider") != 3 {
 					t.Errorf("the hosted page: %d %s", page.status, page.raw)
@@ -126,9 +133,16 @@ func TestAProjectAndItsLoginAreMadeTogether(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newServer(t, db)
 		id, secret := "x", secrets.Secret("y")
-		setup := &login.Setup{Service: s.Login, Providers: []login.ProviderInput{{Type: "google", ClientID: &id, ClientSecret: &secret}}}
+		setup := &login.Setup{
+			Service:   s.Login,
+			Providers: []login.ProviderInput{{Type: "google", ClientID: &id, ClientSecret: &secret}},
+		}
 		owner := (&office{db: db, server: s}).someOwner(t)
-		_, err := s.Projects.Create(t.Context(), owner, projects.CreateInput{Target: "http://127.0.0.1:9", Name: "half", Login: brokenLogin{setup}})
+		_, err := s.Projects.Create(t.Context(), owner, projects.CreateInput{
+			Target: "http://127.0.0.1:9",
+			Name:   "half",
+			Login:  brokenLogin{setup},
+		})
 		taken, takenErr := db.Read(t.Context()).ProjectNameTaken("half")
 		_, clientErr := db.Read(t.Context()).AppClientByID(setup.Client.ID)
 		if !errors.Is(err, errBroken) || takenErr != nil || taken || len(setup.Offered) != 1 || clientErr == nil {
@@ -144,7 +158,10 @@ func TestALoginNeedsItsOwnPermission(t *testing.T) {
 		id := "x"
 		setup := &login.Setup{Service: s.Login, Providers: []login.ProviderInput{{Type: "google", ClientID: &id}}}
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			return setup.InsertIn(tx, access.Principal{Account: "acc_1", Roles: map[string]access.Role{"team_1": access.Viewer}}, "team_1", models.Tenant{ID: "tnt_1"})
+			return setup.InsertIn(tx, access.Principal{
+				Account: "acc_1",
+				Roles:   map[string]access.Role{"team_1": access.Viewer},
+			}, "team_1", models.Tenant{ID: "tnt_1"})
 		})
 		if fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("a viewer: %v", err)

@@ -61,7 +61,14 @@ func TestSCIM_ChangesAtOnce(t *testing.T) {
 		header := append(newOwnerOf(t, s), "Content-Type", "application/scim+json")
 		tenant := call(t, h, "POST", "/api/v1/tenants", "", `{"name":"acme"}`, header[:len(header)-2]...)
 		at := fmt.Sprintf("/api/v1/tenants/%v/scim/v2/Users", tenant.body["id"])
-		made := call(t, h, "POST", at, "", `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"ana@example.com"}`, header...)
+		made := call(
+			t,
+			h,
+			"POST",
+			at,
+			"",
+			`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"ana@example.com"}`,
+			header...)
 		if made.status != http.StatusCreated {
 			t.Fatalf("create: %d %s", made.status, made.raw)
 		}

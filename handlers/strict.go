@@ -20,9 +20,15 @@ func (s *Server) answersFor(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := (&url.URL{Host: r.Host}).Hostname()
 		_, notAddress := netip.ParseAddr(host)
-		if notAddress != nil && !isProbe(r) && !strings.EqualFold(host, public) && !strings.EqualFold(host, "localhost") {
-			s.respond(w, r, &Problem{Type: "about:blank", Title: http.StatusText(http.StatusMisdirectedRequest), Status: http.StatusMisdirectedRequest,
-				Code: "misdirected", Detail: "This server does not go by that name. Set its name with --public-url or POSTERN_PUBLIC_URL."})
+		if notAddress != nil && !isProbe(r) && !strings.EqualFold(host, public) &&
+			!strings.EqualFold(host, "localhost") {
+			s.respond(w, r, &Problem{
+				Type:   "about:blank",
+				Title:  http.StatusText(http.StatusMisdirectedRequest),
+				Status: http.StatusMisdirectedRequest,
+				Code:   "misdirected",
+				Detail: "This server does not go by that name. Set its name with --public-url or POSTERN_PUBLIC_URL.",
+			})
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -157,10 +157,17 @@ func (r *strictReader) checkNUL(text string) error {
 // valid JSON and its content is at fault.
 func bodyRefusal(message string) (*fault.Error, bool) {
 	if message == errTooManyValues.Error() {
-		return fault.New(fault.Invalid, "too_many_values", "The body holds more than %d values. Send it in parts.", maxValues), true
+		return fault.New(
+			fault.Invalid,
+			"too_many_values",
+			"The body holds more than %d values. Send it in parts.",
+			maxValues,
+		), true
 	}
 	if at, ok := strings.CutPrefix(message, nulAt); ok {
-		refusal, _ := errors.AsType[*fault.Error](fault.InvalidField(at, "invalid_text", "Leave the character U+0000 out of texts."))
+		refusal, _ := errors.AsType[*fault.Error](
+			fault.InvalidField(at, "invalid_text", "Leave the character U+0000 out of texts."),
+		)
 		return refusal, true
 	}
 	return nil, false

@@ -174,7 +174,12 @@ func TestOtherSitesCannotApprove(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{"/device", "/settings/tokens"} {
-			form := url.Values{"user_code": {asked.UserCode}, "decision": {"approve"}, "name": {"x"}, "scopes": {"read"}}
+			form := url.Values{
+				"user_code": {asked.UserCode},
+				"decision":  {"approve"},
+				"name":      {"x"},
+				"scopes":    {"read"},
+			}
 			a := s.ask(http.MethodPost, path, form.Encode(), []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"})
 			if a.status != 403 {
 				t.Errorf("%s: %d", path, a.status)

@@ -21,7 +21,11 @@ func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.Gi
 	t.Helper()
 	s, github = newLoginApp(t, db, login.ClientInput{}), fakegithub.Start(t)
 	s.server.Projects.CapUnclaimed, s.server.Login.CapUnclaimed = true, true
-	s.server.Login.Providers = &providers.Set{HTTP: s.server.Login.Providers.HTTP, GitHubURL: github.URL, GitHubAPI: github.URL}
+	s.server.Login.Providers = &providers.Set{
+		HTTP:      s.server.Login.Providers.HTTP,
+		GitHubURL: github.URL,
+		GitHubAPI: github.URL,
+	}
 	h := s.server.Handler()
 	made := call(t, h, "POST", "/proxy", "", `{"target":"http://8.8.8.8","login":{"redirect_uris":["`+callback+`"],
 		"providers":[{"type":"github","client_id":"`+fakeoidc.ClientID+`","client_secret":"`+fakeoidc.ClientSecret+`"}]}}`)
@@ -39,7 +43,11 @@ func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.Gi
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.owner = access.Principal{Account: "acc_1", Roles: map[string]access.Role{project.TeamID: access.Owner}, HomeTeam: project.TeamID}
+	s.owner = access.Principal{
+		Account:  "acc_1",
+		Roles:    map[string]access.Role{project.TeamID: access.Owner},
+		HomeTeam: project.TeamID,
+	}
 	return s, github, func() {
 		t.Helper()
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
@@ -56,7 +64,8 @@ func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.Gi
 func (s *app) cautions(what string, page step, status int, says string) {
 	s.t.Helper()
 	text := strings.Join(strings.Fields(page.Find("main").Text()), " ")
-	if page.status != status || !strings.Contains(text, "Nobody has claimed this application yet") || !strings.Contains(text, says) {
+	if page.status != status || !strings.Contains(text, "Nobody has claimed this application yet") ||
+		!strings.Contains(text, says) {
 		s.t.Errorf("%s: %d %s, want %d and %q", what, page.status, text, status, says)
 	}
 	for _, foreign := range []string{"Gogle", "session expired", "logo.example", "brand.css"} {
@@ -86,7 +95,8 @@ func TestAnUnclaimedLoginPassesForNobody(t *testing.T) {
 		}
 		claim()
 		page = s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
-		if page.Find("[data-unclaimed]").Length() > 0 || page.Find("h1").Text() != "Sign in to Gogle" || page.Find("img[src='https://logo.example/g.svg']").Length() != 1 {
+		if page.Find("[data-unclaimed]").Length() > 0 || page.Find("h1").Text() != "Sign in to Gogle" ||
+			page.Find("img[src='https://logo.example/g.svg']").Length() != 1 {
 			t.Errorf("once it is claimed: %s", page.raw)
 		}
 	})
@@ -99,19 +109,24 @@ func TestAnUnclaimedLoginRedirectsNobodyUnasked(t *testing.T) {
 		silent := s.request("openid").query
 		silent.Set("prompt", "none")
 		links := map[string]string{
-			"unsupported_response_type": s.path("/authorize?response_type=token&client_id=" + s.client.ID + "&redirect_uri=" + callback),
-			"login_required":            s.path("/authorize?" + silent.Encode()),
+			"unsupported_response_type": s.path(
+				"/authorize?response_type=token&client_id=" + s.client.ID + "&redirect_uri=" + callback,
+			),
+			"login_required": s.path("/authorize?" + silent.Encode()),
 		}
 		for code, link := range links {
 			page := s.get(s.browser(), link)
 			s.cautions(code, page, 400, code)
 			on := page.Find("main a")
-			if page.to != nil || strings.TrimSpace(on.Text()) != "Go on to 127.0.0.1" || !strings.HasPrefix(on.AttrOr("href", ""), callback+"?error="+code+"&") {
+			if page.to != nil || strings.TrimSpace(on.Text()) != "Go on to 127.0.0.1" ||
+				!strings.HasPrefix(on.AttrOr("href", ""), callback+"?error="+code+"&") {
 				t.Errorf("%s: it sends people to %v and offers %s", code, page.to, on.AttrOr("href", ""))
 			}
 		}
 		browser, r := s.browser(), s.request("openid")
-		provider := s.get(browser, s.path("/authorize?"+r.query.Encode())).Find("a[data-provider=github]").AttrOr("href", "")
+		provider := s.get(browser, s.path("/authorize?"+r.query.Encode())).
+			Find("a[data-provider=github]").
+			AttrOr("href", "")
 		back := s.agree(browser, github.Authorize(t, s.get(browser, provider).to.String()).String())
 		out := s.path("/logout?id_token_hint=" + s.exchange(r, back).ID + "&post_logout_redirect_uri=" + callback)
 		page := s.get(s.browser(), out)
@@ -138,7 +153,12 @@ func TestAnUnclaimedLoginAsksNoOddPortOfADocument(t *testing.T) {
 		s, _, claim := newUnclaimedApp(t, db)
 		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
 		fake := fakeoidc.Start(t) // at an odd port, as what it names
-		provider := s.offer(login.ProviderInput{Type: "oidc", Issuer: fake.Issuer, ClientID: &name, ClientSecret: &secret})
+		provider := s.offer(login.ProviderInput{
+			Type:         "oidc",
+			Issuer:       fake.Issuer,
+			ClientID:     &name,
+			ClientSecret: &secret,
+		})
 		press := func() step {
 			browser, r := s.browser(), s.request("openid")
 			page := s.get(browser, s.path("/authorize?"+r.query.Encode()))
@@ -178,7 +198,14 @@ func TestUnclaimedProxiesTakeTokensOfWebPorts(t *testing.T) {
 		auth := func(pair string) string {
 			return `"requests_auth":{"mode":"authenticate","methods":["jwt"],"jwt":{"allowed_pairs":[{"aud":"x",` + pair + `}]}}`
 		}
-		good := call(t, h, "POST", "/proxy", "", `{"target":"http://8.8.8.8",`+auth(`"iss":"https://8.8.8.8/a","jwks_url":"http://127.0.0.1/x"`)+`}`)
+		good := call(
+			t,
+			h,
+			"POST",
+			"/proxy",
+			"",
+			`{"target":"http://8.8.8.8",`+auth(`"iss":"https://8.8.8.8/a","jwks_url":"http://127.0.0.1/x"`)+`}`,
+		)
 		key, _ := good.body["workspace_key"].(string)
 		project, _ := good.body["project"].(map[string]any)
 		if good.status != http.StatusCreated || key == "" {

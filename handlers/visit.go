@@ -99,7 +99,12 @@ func (v *visit) identify() (signedIn bool, err error) {
 func showAccount(profile accounts.Profile, teams []accounts.Team, chosen string) *ui.Account {
 	out := &ui.Account{Name: profile.Name, Email: profile.Email}
 	for _, t := range teams {
-		out.Teams = append(out.Teams, ui.Option{Value: t.ID, Title: t.Name, Note: string(t.Role), Chosen: t.ID == chosen})
+		out.Teams = append(out.Teams, ui.Option{
+			Value:  t.ID,
+			Title:  t.Name,
+			Note:   string(t.Role),
+			Chosen: t.ID == chosen,
+		})
 		if t.ID == chosen {
 			out.Team = t.Name
 		}
@@ -128,7 +133,8 @@ func (v *visit) enter(team string) {
 func (v *visit) leadToSignIn() {
 	r := v.c.Request
 	next := r.URL.RequestURI()
-	if from, err := url.Parse(r.Referer()); (r.Method != http.MethodGet && r.Method != http.MethodHead) || r.Header.Get("HX-Request") != "" {
+	if from, err := url.Parse(r.Referer()); (r.Method != http.MethodGet && r.Method != http.MethodHead) ||
+		r.Header.Get("HX-Request") != "" {
 		next = ""
 		if err == nil && from.Host == r.Host {
 			next = from.RequestURI()

@@ -12,23 +12,55 @@ import (
 
 // webhookGuards declares the routes of webhooks.
 var webhookGuards = map[string]guard{
-	"GET /api/v1/webhooks":                                          {action: access.WebhookRead, stranger: 200, key: 403},
-	"POST /api/v1/webhooks":                                         {action: access.WebhookChange, body: `{"url":"http://8.8.8.8/hook","team":"{team}"}`, owner: 201},
-	"GET /api/v1/webhooks/:webhook":                                 {action: access.WebhookRead, needs: "webhook"},
-	"PATCH /api/v1/webhooks/:webhook":                               {action: access.WebhookChange, needs: "webhook", body: `{"enabled":false}`},
-	"POST /api/v1/webhooks/:webhook/rotate":                         {action: access.WebhookChange, needs: "webhook"},
-	"DELETE /api/v1/webhooks/:webhook":                              {action: access.WebhookChange, needs: "webhook", owner: 204},
+	"GET /api/v1/webhooks": {
+		action:   access.WebhookRead,
+		stranger: 200,
+		key:      403,
+	},
+	"POST /api/v1/webhooks": {
+		action: access.WebhookChange,
+		body:   `{"url":"http://8.8.8.8/hook","team":"{team}"}`,
+		owner:  201,
+	},
+	"GET /api/v1/webhooks/:webhook": {action: access.WebhookRead, needs: "webhook"},
+	"PATCH /api/v1/webhooks/:webhook": {
+		action: access.WebhookChange,
+		needs:  "webhook",
+		body:   `{"enabled":false}`,
+	},
+	"POST /api/v1/webhooks/:webhook/rotate": {action: access.WebhookChange, needs: "webhook"},
+	"DELETE /api/v1/webhooks/:webhook": {
+		action: access.WebhookChange,
+		needs:  "webhook",
+		owner:  204,
+	},
 	"GET /api/v1/webhooks/:webhook/deliveries":                      {action: access.WebhookRead, needs: "webhook"},
 	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": {action: access.WebhookChange, needs: "webhook"},
 
-	"GET /settings/webhooks":                                          {action: access.WebhookRead, stranger: 200},
-	"POST /settings/webhooks":                                         {action: access.WebhookChange, body: "url=http://8.8.8.8/hook&events=key.frozen", stranger: 303},
-	"GET /settings/webhooks/:webhook":                                 {action: access.WebhookRead, needs: "webhook"},
-	"POST /settings/webhooks/:webhook":                                {action: access.WebhookChange, needs: "webhook", body: "url=http://8.8.8.8/moved&events=key.frozen"},
-	"POST /settings/webhooks/:webhook/switch":                         {action: access.WebhookChange, needs: "webhook", body: "enabled=false"},
-	"POST /settings/webhooks/:webhook/rotate":                         {action: access.WebhookChange, needs: "webhook"},
-	"GET /settings/webhooks/:webhook/secret":                          {action: access.WebhookRead, needs: "webhook"},
-	"POST /settings/webhooks/:webhook/delete":                         {action: access.WebhookChange, needs: "webhook", body: "confirm=true"},
+	"GET /settings/webhooks": {action: access.WebhookRead, stranger: 200},
+	"POST /settings/webhooks": {
+		action:   access.WebhookChange,
+		body:     "url=http://8.8.8.8/hook&events=key.frozen",
+		stranger: 303,
+	},
+	"GET /settings/webhooks/:webhook": {action: access.WebhookRead, needs: "webhook"},
+	"POST /settings/webhooks/:webhook": {
+		action: access.WebhookChange,
+		needs:  "webhook",
+		body:   "url=http://8.8.8.8/moved&events=key.frozen",
+	},
+	"POST /settings/webhooks/:webhook/switch": {
+		action: access.WebhookChange,
+		needs:  "webhook",
+		body:   "enabled=false",
+	},
+	"POST /settings/webhooks/:webhook/rotate": {action: access.WebhookChange, needs: "webhook"},
+	"GET /settings/webhooks/:webhook/secret":  {action: access.WebhookRead, needs: "webhook"},
+	"POST /settings/webhooks/:webhook/delete": {
+		action: access.WebhookChange,
+		needs:  "webhook",
+		body:   "confirm=true",
+	},
 	"POST /settings/webhooks/:webhook/deliveries/:delivery/redeliver": {action: access.WebhookChange, needs: "webhook"},
 }
 
@@ -43,8 +75,19 @@ func joined(tables ...map[string]guard) map[string]guard {
 // webhook makes a webhook of the team, with a delivery that has arrived.
 func (o *office) webhook(t *testing.T) (hook, delivery string, err error) {
 	t.Helper()
-	made, _, err := o.server.Webhooks.Create(t.Context(), o.principal, webhooks.CreateInput{Team: o.team, URL: "http://8.8.8.8/hook"})
+	made, _, err := o.server.Webhooks.Create(t.Context(), o.principal, webhooks.CreateInput{
+		Team: o.team,
+		URL:  "http://8.8.8.8/hook",
+	})
 	at := models.Now()
-	sent := models.WebhookDelivery{ID: models.NewID("msg"), WebhookID: made.ID, Event: webhooks.KeyCreated, Payload: "{}", State: webhooks.Delivered, CreatedAt: at, FinishedAt: &at}
+	sent := models.WebhookDelivery{
+		ID:         models.NewID("msg"),
+		WebhookID:  made.ID,
+		Event:      webhooks.KeyCreated,
+		Payload:    "{}",
+		State:      webhooks.Delivered,
+		CreatedAt:  at,
+		FinishedAt: &at,
+	}
 	return made.ID, sent.ID, errors.Join(err, o.db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&sent) }))
 }

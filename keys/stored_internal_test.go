@@ -68,7 +68,10 @@ func TestReadTableFindsWhatWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal := []cmp.Option{cmpopts.IgnoreFields(snapshot.Key{}, "FoundIn"), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })}
+	equal := []cmp.Option{
+		cmpopts.IgnoreFields(snapshot.Key{}, "FoundIn"),
+		cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
+	}
 	for _, hash := range hashes {
 		var want, have snapshot.Key
 		wantFound, wantOld := table.Lookup(hash, &want)

@@ -46,9 +46,14 @@ type Tokens struct {
 
 // The errors of RFC 6749, 5.2. Their codes go out as they are.
 var (
-	errClient  = fault.New(fault.Unauthenticated, "invalid_client", "the client is unknown, or its secret is wrong or missing")
-	errScope   = fault.New(fault.Malformed, "invalid_scope", "scope has to be among what was granted at sign-in")
-	errGrant   = fault.New(fault.Malformed, "invalid_grant", "the code or refresh token is wrong, used, expired or was given to another client, or code_verifier or redirect_uri do not fit it")
+	errClient = fault.New(
+		fault.Unauthenticated,
+		"invalid_client",
+		"the client is unknown, or its secret is wrong or missing",
+	)
+	errScope = fault.New(fault.Malformed, "invalid_scope", "scope has to be among what was granted at sign-in")
+	errGrant = fault.New(fault.Malformed, "invalid_grant", "the code or refresh token is wrong, used, expired or "+
+		"was given to another client, or code_verifier or redirect_uri do not fit it")
 	errRequest = fault.New(fault.Malformed, "invalid_request", "a parameter is missing or sent twice")
 )
 
@@ -66,7 +71,11 @@ func (s *Service) Token(ctx context.Context, in TokenInput) (Tokens, error) {
 	case "":
 		return Tokens{}, errRequest
 	}
-	return Tokens{}, fault.New(fault.Malformed, "unsupported_grant_type", "grant_type has to be authorization_code or refresh_token")
+	return Tokens{}, fault.New(
+		fault.Malformed,
+		"unsupported_grant_type",
+		"grant_type has to be authorization_code or refresh_token",
+	)
 }
 
 func (s *Service) authenticate(ctx context.Context, in Credentials) (models.AppClient, error) {
@@ -104,7 +113,12 @@ type redeemed struct {
 // redeem uses up a grant, in one transaction with what follows from it. A grant
 // that was used before ends its whole session: one of the two who hold it stole it,
 // and nobody can tell which (RFC 9700, 4.14.2; RFC 6749, 4.1.2).
-func (s *Service) redeem(ctx context.Context, client models.AppClient, kind, text string, check func(models.LoginGrant, models.LoginSession) error) (redeemed, error) {
+func (s *Service) redeem(
+	ctx context.Context,
+	client models.AppClient,
+	kind, text string,
+	check func(models.LoginGrant, models.LoginSession) error,
+) (redeemed, error) {
 	var out redeemed
 	var refused error
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -147,7 +161,13 @@ func (s *Service) redeem(ctx context.Context, client models.AppClient, kind, tex
 }
 
 // follow looks up whom a grant is for and makes the refresh token that comes next.
-func (s *Service) follow(tx *models.Tx, client models.AppClient, kind, text string, now time.Time, out *redeemed) error {
+func (s *Service) follow(
+	tx *models.Tx,
+	client models.AppClient,
+	kind, text string,
+	now time.Time,
+	out *redeemed,
+) error {
 	var err error
 	if out.user, err = tx.EndUserByID(out.session.UserID); err != nil {
 		return err
@@ -167,7 +187,13 @@ func (s *Service) follow(tx *models.Tx, client models.AppClient, kind, text stri
 		return nil
 	}
 	out.refresh = newSecret()
-	return tx.Insert(&models.LoginGrant{Hash: hash(out.refresh), Kind: kindRefresh, SessionID: out.session.ID, CreatedAt: now, ExpiresAt: out.session.ExpiresAt})
+	return tx.Insert(&models.LoginGrant{
+		Hash:      hash(out.refresh),
+		Kind:      kindRefresh,
+		SessionID: out.session.ID,
+		CreatedAt: now,
+		ExpiresAt: out.session.ExpiresAt,
+	})
 }
 
 func (s *Service) exchange(ctx context.Context, client models.AppClient, in TokenInput) (Tokens, error) {
@@ -221,9 +247,15 @@ func (s *Service) refresh(ctx context.Context, client models.AppClient, in Token
 	if in.RefreshToken == "" {
 		return Tokens{}, errRequest
 	}
-	done, err := s.redeem(ctx, client, kindRefresh, in.RefreshToken, func(_ models.LoginGrant, session models.LoginSession) error {
-		return checkRefreshed(session.Scope, in.Scope)
-	})
+	done, err := s.redeem(
+		ctx,
+		client,
+		kindRefresh,
+		in.RefreshToken,
+		func(_ models.LoginGrant, session models.LoginSession) error {
+			return checkRefreshed(session.Scope, in.Scope)
+		},
+	)
 	if err != nil {
 		return Tokens{}, err
 	}

@@ -15,7 +15,8 @@ import (
 	"postern/models"
 )
 
-var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "the access token is not valid here, has expired, or its session has ended")
+var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "the access token is not valid here, has expired, "+
+	"or its session has ended")
 
 // UserInfo tells the bearer of an access token about the person (OpenID Connect
 // Core 1.0, 5.3).
@@ -31,7 +32,11 @@ func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject
 		}
 		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
 	}
-	err = access.ValidateWithLeeway(jwt.Expected{Issuer: s.Issuer(client.ID), AnyAudience: jwt.Audience{client.ID}, Time: time.Now()}, 0)
+	err = access.ValidateWithLeeway(jwt.Expected{
+		Issuer:      s.Issuer(client.ID),
+		AnyAudience: jwt.Audience{client.ID},
+		Time:        time.Now(),
+	}, 0)
 	if err != nil || access.Expiry == nil {
 		return "", UserClaims{}, errBearer
 	}
@@ -96,12 +101,14 @@ func (s *Service) Logout(ctx context.Context, in LogoutInput) (LoggedOut, error)
 	}
 	if err := s.verify(ctx, row.ID, idType, in.Hint, &claims); err != nil {
 		if errors.Is(err, errToken) {
-			return out, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not known here. Close this page and sign out in the application.")
+			return out, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not "+
+				"known here. Close this page and sign out in the application.")
 		}
 		return out, fmt.Errorf("login: logout: %w", err)
 	}
 	if claims.Issuer != s.Issuer(row.ID) || !slices.Contains(claims.Audience, row.ID) {
-		return out, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not known here. Close this page and sign out in the application.")
+		return out, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not known "+
+			"here. Close this page and sign out in the application.")
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.EndLoginSession(claims.Session, models.Now()) })
 	if err != nil {

@@ -47,7 +47,10 @@ func TestModelsFitTheMigratedSchema(t *testing.T) {
 			got, want := tables[s.Table], map[string]column{}
 			delete(tables, s.Table)
 			for _, field := range s.Fields {
-				want[field.DBName] = column{kindOf(field), field.FieldType.Kind() == reflect.Pointer || isNilable(field.FieldType)}
+				want[field.DBName] = column{
+					kindOf(field),
+					field.FieldType.Kind() == reflect.Pointer || isNilable(field.FieldType),
+				}
 			}
 			if !maps.Equal(got, want) {
 				t.Errorf("table %s\n  migrated: %v\n  model:    %v", s.Table, got, want)
@@ -134,7 +137,9 @@ func scanColumn(t *testing.T, found *sql.Rows) (table, name string, c column) {
 
 // isOurs excludes what the job queue, the migrations and SQLite keep for themselves.
 func isOurs(table string) bool {
-	return table != "schema_compatibility" && !strings.HasPrefix(table, "river_") && !strings.HasPrefix(table, "goose_") && !strings.HasPrefix(table, "sqlite_")
+	return table != "schema_compatibility" && !strings.HasPrefix(table, "river_") &&
+		!strings.HasPrefix(table, "goose_") &&
+		!strings.HasPrefix(table, "sqlite_")
 }
 
 // A page's cursor is an id of the page before: both databases must agree on which
@@ -234,7 +239,10 @@ func grouped(t *testing.T, db *models.DB, query string) map[string][]string {
 func TestAnAbsentDigestIsNoValue(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			return tx.Insert(&models.Team{ID: "team_1", CreatedAt: models.Now()}, &models.Team{ID: "team_2", CreatedAt: models.Now()})
+			return tx.Insert(&models.Team{
+				ID:        "team_1",
+				CreatedAt: models.Now(),
+			}, &models.Team{ID: "team_2", CreatedAt: models.Now()})
 		})
 		if err != nil {
 			t.Error(err)

@@ -63,7 +63,10 @@ func (t *Tx) AbandonIdempotent(lookup []byte, lease string, now time.Time) error
 
 // ReplaceIdempotent inserts the row in place of any other with its lookup.
 func (t *Tx) ReplaceIdempotent(row IdempotentRequest) error {
-	return t.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "lookup"}}, UpdateAll: true}).Create(&row).Error
+	return t.db.Clauses(clause.OnConflict{
+		Columns:   []clause.Column{{Name: "lookup"}},
+		UpdateAll: true,
+	}).Create(&row).Error
 }
 
 // TakeIdempotent deletes a row and returns it; ErrNotFound when there is none, or

@@ -91,7 +91,8 @@ func (t *Tx) ForeignKeys() (count int64, err error) {
 	if t.dialect == migrations.SQLite {
 		return 0, nil
 	}
-	const query = "SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace"
+	const query = "SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND connamespace = " +
+		"current_schema()::regnamespace"
 	return count, t.db.Raw(query).Scan(&count).Error
 }
 

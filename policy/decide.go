@@ -20,33 +20,49 @@ var (
 	NoRoute             = Denial{404, "no_route", "No project, version and environment answer at this address."}
 	CredentialsRequired = Denial{401, "credentials_required", "Send an API key in the X-API-Key header."}
 	TokenRequired       = Denial{401, "credentials_required", "Send a token as Authorization: Bearer."}
-	EitherRequired      = Denial{401, "credentials_required", "Send an API key in the X-API-Key header, or a token as Authorization: Bearer."}
-	InvalidToken        = Denial{401, "invalid_token", "This token is not valid here."}
-	InvalidKey          = Denial{401, "invalid_key", "This API key is not valid here."}
-	KeyFrozen           = Denial{403, "key_frozen", "This API key is frozen."}
-	WrongTenant         = Denial{403, "wrong_tenant", "This API key belongs to a tenant that is not served here."}
-	TokenTenant         = Denial{403, "wrong_tenant", "This token belongs to a tenant that is not served here, or to another than the API key does."}
-	UserFrozen          = Denial{403, "user_frozen", "This user is frozen."}
-	IPDenied            = Denial{403, "ip_denied", "Calls from this address are not allowed."}
-	RateLimited         = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
-	QuotaExceeded       = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in Retry-After."}
-	LimitsUnavailable   = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
-	ProjectFrozen       = Denial{403, "project_frozen", "This proxy was taken down by those who run the gateway."}
-	ExpiredProxy        = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
-	ClaimRequired       = Denial{403, "claim_required", "Nobody has claimed this proxy yet. Until somebody does it carries no WebSockets, no targets on ports other than 80 and 443, and no large answers."}
+	EitherRequired      = Denial{401, "credentials_required", "Send an API key in the X-API-Key header, or a token " +
+		"as Authorization: Bearer."}
+	InvalidToken = Denial{401, "invalid_token", "This token is not valid here."}
+	InvalidKey   = Denial{401, "invalid_key", "This API key is not valid here."}
+	KeyFrozen    = Denial{403, "key_frozen", "This API key is frozen."}
+	WrongTenant  = Denial{403, "wrong_tenant", "This API key belongs to a tenant that is not served here."}
+	TokenTenant  = Denial{403, "wrong_tenant", "This token belongs to a tenant that is not served here, or " +
+		"to another than the API key does."}
+	UserFrozen    = Denial{403, "user_frozen", "This user is frozen."}
+	IPDenied      = Denial{403, "ip_denied", "Calls from this address are not allowed."}
+	RateLimited   = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
+	QuotaExceeded = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in " +
+		"Retry-After."}
+	LimitsUnavailable = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
+	ProjectFrozen     = Denial{403, "project_frozen", "This proxy was taken down by those who run the gateway."}
+	ExpiredProxy      = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
+	ClaimRequired     = Denial{403, "claim_required", "Nobody has claimed this proxy yet. Until somebody does it " +
+		"carries no WebSockets, no targets on ports other than 80 and 443, and no large answers."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
-	IssuerUnavailable   = Denial{503, "issuer_unavailable", "The keys of the token's issuer cannot be had at the moment."}
-	TokenIssuerAway     = Denial{503, "provider_unavailable", "Whoever issued this token cannot be asked about it at the moment."}
-	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "Whoever issued this token gives no usable answer about it."}
-	UnverifiableToken   = Denial{401, "unverifiable_token", "Whoever issued this token does not tell for which application it was issued."}
-	TokenSealed         = Denial{503, "provider_token_unavailable", "The provider's token that the upstream gets cannot be opened at the moment."}
-	UpstreamTimeout     = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
-	LoopDetected        = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
-	BadRequest          = Denial{400, "bad_request", "The request target is not valid."}
-	BadPath             = Denial{400, "bad_path", "A dot segment of the path climbs above its root, or hides behind an encoded slash, a backslash or a semicolon."}
-	MethodNotAllowed    = Denial{405, "method_not_allowed", "This method is not forwarded."}
-	RequestTimeout      = Denial{408, "request_timeout", "The request body comes too slowly."}
-	BodyTooLarge        = Denial{413, "body_too_large", "The request body is too large."}
+	IssuerUnavailable   = Denial{
+		503,
+		"issuer_unavailable",
+		"The keys of the token's issuer cannot be had at the moment.",
+	}
+	TokenIssuerAway = Denial{503, "provider_unavailable", "Whoever issued this token cannot be asked about it " +
+		"at the moment."}
+	TokenIssuerNonsense = Denial{
+		502,
+		"provider_answer_invalid",
+		"Whoever issued this token gives no usable answer about it.",
+	}
+	UnverifiableToken = Denial{401, "unverifiable_token", "Whoever issued this token does not tell for which " +
+		"application it was issued."}
+	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token that the upstream gets " +
+		"cannot be opened at the moment."}
+	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
+	LoopDetected    = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
+	BadRequest      = Denial{400, "bad_request", "The request target is not valid."}
+	BadPath         = Denial{400, "bad_path", "A dot segment of the path climbs above its root, or hides behind an " +
+		"encoded slash, a backslash or a semicolon."}
+	MethodNotAllowed = Denial{405, "method_not_allowed", "This method is not forwarded."}
+	RequestTimeout   = Denial{408, "request_timeout", "The request body comes too slowly."}
+	BodyTooLarge     = Denial{413, "body_too_large", "The request body is too large."}
 )
 
 // Denials is the complete table, ordered by status.

@@ -56,7 +56,8 @@ func TestOtherHeadersAreLeftAlone(t *testing.T) {
 		"X-Request-Id", "X-Forwarded", "X-Forwarder-For", "X-Real-I", "X-Real-IPs", "Vib", "V", "X.Consumer.ID", "X-Anonymous",
 		"Accept-Encoding", "Forwarde", "Forwarded-For", "Forwarding", "Content-Lengths", "Content-Type", "Transfer-Encodings",
 	} {
-		if policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) || policy.IsKeyHeader(name) || policy.IsFramingHeader(name) {
+		if policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) || policy.IsKeyHeader(name) ||
+			policy.IsFramingHeader(name) {
 			t.Errorf("%q is taken for one of ours", name)
 		}
 	}

@@ -133,7 +133,8 @@ func TestPathsTable(t *testing.T) {
 			t.Errorf("%s: %s, normal form %q; want %s, %q", raw, verdict, got, want, normal)
 		}
 	}
-	if verdicts["ok"] < 20 || verdicts["bad_path"] < 40 || verdicts["climbs"] < 5 || verdicts["malformed"] < 4 || len(verdicts) != 4 {
+	if verdicts["ok"] < 20 || verdicts["bad_path"] < 40 || verdicts["climbs"] < 5 || verdicts["malformed"] < 4 ||
+		len(verdicts) != 4 {
 		t.Errorf("the table has rows %v", verdicts)
 	}
 }

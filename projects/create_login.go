@@ -20,7 +20,8 @@ func (in *CreateInput) applyLoginDefaults() []fault.Field {
 		return []fault.Field{{
 			Pointer: "/requests_auth/methods",
 			Code:    "method_missing",
-			Detail:  "A login issues tokens that the method jwt verifies. Name jwt among the methods, or leave login out.",
+			Detail: "A login issues tokens that the method jwt verifies. Name jwt among the methods, or leave " +
+				"login out.",
 		}}
 	}
 	if in.Auth.Methods == nil && !in.hasAuth() {
@@ -35,5 +36,6 @@ func (in *CreateInput) applyLoginDefaults() []fault.Field {
 // hasAuth reports whether the caller said anything about authentication.
 func (in *CreateInput) hasAuth() bool {
 	a := in.Auth
-	return a.Mode != "" || a.Methods != nil || a.Keyless != "" || len(a.Issuers) > 0 || a.Opaque != nil || len(in.KeyTypes) > 0
+	return a.Mode != "" || a.Methods != nil || a.Keyless != "" || len(a.Issuers) > 0 || a.Opaque != nil ||
+		len(in.KeyTypes) > 0
 }

@@ -35,7 +35,11 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 		targets["/target"] = out.Target
 	}
 	if len(out.Environments) > maxEnvironments {
-		return []fault.Field{{Pointer: "/environments", Code: "too_many_environments", Detail: fmt.Sprintf("Use at most %d environments.", maxEnvironments)}}, nil
+		return []fault.Field{{
+			Pointer: "/environments",
+			Code:    "too_many_environments",
+			Detail:  fmt.Sprintf("Use at most %d environments.", maxEnvironments),
+		}}, nil
 	}
 	// One bound for all names together: a caller may send many that do not answer.
 	ctx, stop := context.WithTimeout(ctx, resolveWithin)
@@ -89,17 +93,32 @@ const maxTarget = 2048
 
 // checkTarget turns the guard's refusal into a fault of the field; an error
 // that is no refusal stays one.
-func (s *Service) checkTarget(ctx context.Context, p access.Principal, pointer, raw string) (*url.URL, *fault.Field, error) {
+func (s *Service) checkTarget(
+	ctx context.Context,
+	p access.Principal,
+	pointer, raw string,
+) (*url.URL, *fault.Field, error) {
 	if raw == "" {
-		return nil, &fault.Field{Pointer: pointer, Code: "required", Detail: "Give the address that calls are forwarded to, such as https://api.example.com."}, nil
+		return nil, &fault.Field{
+			Pointer: pointer,
+			Code:    "required",
+			Detail:  "Give the address that calls are forwarded to, such as https://api.example.com.",
+		}, nil
 	}
 	if len(raw) > maxTarget {
-		return nil, &fault.Field{Pointer: pointer, Code: "invalid_url", Detail: fmt.Sprintf("Use at most %d bytes.", maxTarget)}, nil
+		return nil, &fault.Field{
+			Pointer: pointer,
+			Code:    "invalid_url",
+			Detail:  fmt.Sprintf("Use at most %d bytes.", maxTarget),
+		}, nil
 	}
 	u, err := s.Targets.CheckTarget(ctx, raw)
 	if err == nil && s.CapUnclaimed && unclaimed(p) && !egress.IsWebPort(u) {
-		return nil, &fault.Field{Pointer: pointer, Code: "port_needs_claim",
-			Detail: "Until somebody claims it, a proxy forwards to ports 80 and 443 only. Sign in to use another port."}, nil
+		return nil, &fault.Field{
+			Pointer: pointer,
+			Code:    "port_needs_claim",
+			Detail:  "Until somebody claims it, a proxy forwards to ports 80 and 443 only. Sign in to use another port.",
+		}, nil
 	}
 	if err == nil {
 		return u, nil, nil

@@ -15,7 +15,11 @@ import (
 // checkIssuerAddresses judges the addresses that the gateway asks for an issuer's keys,
 // as targets are judged. It resolves names, so it is called outside of transactions.
 // Addresses that checkIssuers refuses by their spelling, or as our own, are left to it.
-func (s *Service) checkIssuerAddresses(ctx context.Context, prefix string, pairs []snapshot.TokenIssuer) ([]fault.Field, error) {
+func (s *Service) checkIssuerAddresses(
+	ctx context.Context,
+	prefix string,
+	pairs []snapshot.TokenIssuer,
+) ([]fault.Field, error) {
 	if len(pairs) > maxIssuers {
 		return nil, nil
 	}

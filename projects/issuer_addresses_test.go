@@ -35,7 +35,11 @@ func TestUpdateAccess_IssuerAddresses(t *testing.T) {
 		kept := snapshot.TokenIssuer{Issuer: "https://unknown.example", Audience: "kept"}
 		created, owner := w.create(t, projects.CreateInput{
 			Target: "https://api.example.com",
-			Auth:   projects.AuthInput{Mode: "authenticate", Methods: []string{"jwt"}, Issuers: []snapshot.TokenIssuer{kept}},
+			Auth: projects.AuthInput{
+				Mode:    "authenticate",
+				Methods: []string{"jwt"},
+				Issuers: []snapshot.TokenIssuer{kept},
+			},
 		})
 		w.Targets = namedTargets{}
 		for _, tc := range []struct {
@@ -74,8 +78,14 @@ func TestCreate_EnvironmentsWithoutATarget(t *testing.T) {
 			environments map[string]string
 			project      string // empty: refused
 		}{
-			{"each has one", map[string]string{"dev": "https://dev.example.com", "prod": "https://api.example.com"}, "api-example-com"},
-			{"none is called prod", map[string]string{"b1": "https://b.example.com", "a1": "https://a.example.com"}, "a-example-com"},
+			{"each has one", map[string]string{
+				"dev":  "https://dev.example.com",
+				"prod": "https://api.example.com",
+			}, "api-example-com"},
+			{"none is called prod", map[string]string{
+				"b1": "https://b.example.com",
+				"a1": "https://a.example.com",
+			}, "a-example-com"},
 			{"one has none", map[string]string{"dev": "", "prod": "https://api.example.com"}, ""},
 			{"none at all", nil, ""},
 		} {

@@ -20,13 +20,22 @@ import (
 )
 
 // restored is a feed without a database that was given a stored state.
-func restored(t *testing.T, stored []byte, publicURL string) (served []*snapshot.Project, table *keys.Table, asOf time.Time, err error) {
+func restored(
+	t *testing.T,
+	stored []byte,
+	publicURL string,
+) (served []*snapshot.Project, table *keys.Table, asOf time.Time, err error) {
 	t.Helper()
 	table = keys.NewTable()
-	feed := &projects.Feed{Keys: table, PublicURL: publicURL, Log: slog.New(slog.DiscardHandler), Publish: func(all []*snapshot.Project) error {
-		served = all
-		return nil
-	}}
+	feed := &projects.Feed{
+		Keys:      table,
+		PublicURL: publicURL,
+		Log:       slog.New(slog.DiscardHandler),
+		Publish: func(all []*snapshot.Project) error {
+			served = all
+			return nil
+		},
+	}
 	asOf, err = feed.Restore(bytes.NewReader(stored))
 	return served, table, asOf, err
 }
@@ -53,7 +62,10 @@ func TestRestoreServesWhatWasStored(t *testing.T) {
 		if diff := cmp.Diff(w.served, served, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 			t.Errorf("projects (-stored +restored):\n%s", diff)
 		}
-		for plaintext, want := range map[string]snapshot.KeyState{created.Keys["prod"].Plaintext: snapshot.KeyActive, second.Plaintext: snapshot.KeyRevoked} {
+		for plaintext, want := range map[string]snapshot.KeyState{
+			created.Keys["prod"].Plaintext: snapshot.KeyActive,
+			second.Plaintext:               snapshot.KeyRevoked,
+		} {
 			var key snapshot.Key
 			if found, _ := table.Lookup(policy.HashKey(plaintext), &key); !found || key.State != want {
 				t.Errorf("a key is found %v as %q, want it %s", found, key.State, want)
@@ -74,10 +86,15 @@ func TestRestoreKeepsEveryField(t *testing.T) {
 	want.TakenDown, want.ExpiresAt = true, sample.Future
 	want.Barred = []snapshot.BarredUser{{ID: "usr_1"}, {ID: "usr_2", Deleted: true}}
 	want.Clients = []snapshot.AppClient{{
-		ID:        "cli_1",
-		Issuer:    snapshot.IssuerOf("https://postern.example", "cli_1"),
-		TenantID:  "tnt_1",
-		Keys:      []snapshot.SigningKey{{ID: "sig_1", Algorithm: "EdDSA", JWK: `{"kty":"OKP"}`, ExpiresAt: sample.Future}},
+		ID:       "cli_1",
+		Issuer:   snapshot.IssuerOf("https://postern.example", "cli_1"),
+		TenantID: "tnt_1",
+		Keys: []snapshot.SigningKey{{
+			ID:        "sig_1",
+			Algorithm: "EdDSA",
+			JWK:       `{"kty":"OKP"}`,
+			ExpiresAt: sample.Future,
+		}},
 		Providers: []snapshot.Provider{{ID: "idp_1", Type: "github", Enabled: true, TokenUpstream: snapshot.NoToken}},
 	}}
 	line := store(t, want)
@@ -111,7 +128,11 @@ func TestRestoreKeepsEveryField(t *testing.T) {
 // store is the stored form of one project without keys.
 func store(t *testing.T, project *snapshot.Project) []byte {
 	t.Helper()
-	feed := &projects.Feed{Keys: keys.NewTable(), Log: slog.New(slog.DiscardHandler), Publish: func([]*snapshot.Project) error { return nil }}
+	feed := &projects.Feed{
+		Keys:    keys.NewTable(),
+		Log:     slog.New(slog.DiscardHandler),
+		Publish: func([]*snapshot.Project) error { return nil },
+	}
 	feed.Serve(project)
 	var out bytes.Buffer
 	if err := feed.Store(&out); err != nil {

@@ -34,75 +34,95 @@ func checkFallbackOwner(owner string) []fault.Field {
 	if keys.ValidOwner(owner) {
 		return nil
 	}
-	return []fault.Field{{Pointer: "/fallback_owner", Code: "invalid_owner", Detail: "Use 1 to 128 printable ASCII characters without a space at either end."}}
+	return []fault.Field{{
+		Pointer: "/fallback_owner",
+		Code:    "invalid_owner",
+		Detail:  "Use 1 to 128 printable ASCII characters without a space at either end.",
+	}}
 }
 
 // UpdateAccess changes the access policy of one version, named by its id.
-func (s *Service) UpdateAccess(ctx context.Context, p access.Principal, ref, versionID, ifMatch string, in AccessChange) (Version, error) {
+func (s *Service) UpdateAccess(
+	ctx context.Context,
+	p access.Principal,
+	ref, versionID, ifMatch string,
+	in AccessChange,
+) (Version, error) {
 	var out Version
 	addressesWrong, err := s.checkAddresses(ctx, p, ref, versionID, in)
 	if err != nil {
 		return out, fmt.Errorf("projects: change the access of %s: %w", versionID, err)
 	}
-	err = s.change(ctx, p, ref, "access of "+versionID, func(tx *models.Tx, project models.Project, now time.Time) error {
-		version, err := tx.VersionByID(versionID)
-		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
-			return access.NotFound()
-		}
-		if err != nil {
-			return err
-		}
-		if err := access.Unchanged(ifMatch, access.ETag(version.UpdatedAt)); err != nil {
-			return err
-		}
-		seen := version.UpdatedAt
-		at, err := s.around(tx, project.ID)
-		if err != nil {
-			return err
-		}
-		at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
-		auth, wrong := normalizeAuth(in.over(version), "/requests_auth", at)
-		if in.Issuers != nil && len(*in.Issuers) > 0 {
-			wrong = append(wrong, needsJWT(auth, "/requests_auth")...)
-		}
-		if in.Opaque != nil {
-			wrong = append(wrong, needsOpaque(auth, "/requests_auth")...)
-			wrong = append(wrong, in.Opaque.needsItsSecret(version, "/requests_auth")...)
-		}
-		wrong = append(wrong, addressesWrong...)
-		if in.FallbackOwner != nil {
-			wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
-		}
-		wrong = append(wrong, in.setRanges(&version)...)
-		if err := fault.InvalidFields(wrong); err != nil {
-			return err
-		}
-		if err := in.moveFallback(tx, project, now); err != nil {
-			return err
-		}
-		version.AuthMode, version.AuthMethods, version.Keyless, version.UpdatedAt = auth.Mode, auth.Methods, auth.Keyless, now
-		version.TokenIssuers = issuerRows(auth.Issuers)
-		if err := s.setIntrospection(tx, project.TeamID, &version, in.Opaque); err != nil {
-			return err
-		}
-		if err := written(tx.UpdateVersion(version, seen)); err != nil {
-			return err
-		}
-		if s.Suits != nil {
-			if err := s.Suits(tx, project.ID); err != nil {
+	err = s.change(
+		ctx,
+		p,
+		ref,
+		"access of "+versionID,
+		func(tx *models.Tx, project models.Project, now time.Time) error {
+			version, err := tx.VersionByID(versionID)
+			if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+				return access.NotFound()
+			}
+			if err != nil {
 				return err
 			}
-		}
-		environments, err := tx.EnvironmentsOf(project.ID)
-		out = viewVersion(project.Name, version, environments)
-		return err
-	})
+			if err := access.Unchanged(ifMatch, access.ETag(version.UpdatedAt)); err != nil {
+				return err
+			}
+			seen := version.UpdatedAt
+			at, err := s.around(tx, project.ID)
+			if err != nil {
+				return err
+			}
+			at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
+			auth, wrong := normalizeAuth(in.over(version), "/requests_auth", at)
+			if in.Issuers != nil && len(*in.Issuers) > 0 {
+				wrong = append(wrong, needsJWT(auth, "/requests_auth")...)
+			}
+			if in.Opaque != nil {
+				wrong = append(wrong, needsOpaque(auth, "/requests_auth")...)
+				wrong = append(wrong, in.Opaque.needsItsSecret(version, "/requests_auth")...)
+			}
+			wrong = append(wrong, addressesWrong...)
+			if in.FallbackOwner != nil {
+				wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
+			}
+			wrong = append(wrong, in.setRanges(&version)...)
+			if err := fault.InvalidFields(wrong); err != nil {
+				return err
+			}
+			if err := in.moveFallback(tx, project, now); err != nil {
+				return err
+			}
+			version.AuthMode, version.AuthMethods, version.Keyless, version.UpdatedAt = auth.Mode, auth.Methods, auth.Keyless, now
+			version.TokenIssuers = issuerRows(auth.Issuers)
+			if err := s.setIntrospection(tx, project.TeamID, &version, in.Opaque); err != nil {
+				return err
+			}
+			if err := written(tx.UpdateVersion(version, seen)); err != nil {
+				return err
+			}
+			if s.Suits != nil {
+				if err := s.Suits(tx, project.ID); err != nil {
+					return err
+				}
+			}
+			environments, err := tx.EnvironmentsOf(project.ID)
+			out = viewVersion(project.Name, version, environments)
+			return err
+		},
+	)
 	return out, err
 }
 
 // checkAddresses judges the addresses that the change names. The permission check comes
 // first: names are resolved for the caller.
-func (s *Service) checkAddresses(ctx context.Context, p access.Principal, ref, versionID string, in AccessChange) ([]fault.Field, error) {
+func (s *Service) checkAddresses(
+	ctx context.Context,
+	p access.Principal,
+	ref, versionID string,
+	in AccessChange,
+) ([]fault.Field, error) {
 	db := s.DB.Read(ctx)
 	project, err := access.Project(db, p, ref, access.ProjectUpdate)
 	if err != nil {
@@ -163,7 +183,13 @@ func (in AccessChange) setRanges(version *models.Version) (wrong []fault.Field) 
 // over lays the change over what a version has. A mode that changes without
 // methods being named takes the new mode's default methods.
 func (in AccessChange) over(version models.Version) AuthInput {
-	auth := AuthInput{Mode: version.AuthMode, Methods: slices.Clone(version.AuthMethods), Keyless: version.Keyless, Issuers: issuersOf(version.TokenIssuers), Opaque: keptIntrospection(version)}
+	auth := AuthInput{
+		Mode:    version.AuthMode,
+		Methods: slices.Clone(version.AuthMethods),
+		Keyless: version.Keyless,
+		Issuers: issuersOf(version.TokenIssuers),
+		Opaque:  keptIntrospection(version),
+	}
 	if in.Mode != nil && *in.Mode != auth.Mode {
 		auth.Mode = *in.Mode
 		if len(auth.Methods) == 0 {
@@ -186,7 +212,11 @@ func (in AccessChange) over(version models.Version) AuthInput {
 }
 
 // UpdateTarget points an environment, named by its id, at another upstream.
-func (s *Service) UpdateTarget(ctx context.Context, p access.Principal, ref, environmentID, ifMatch, target string) (Environment, error) {
+func (s *Service) UpdateTarget(
+	ctx context.Context,
+	p access.Principal,
+	ref, environmentID, ifMatch, target string,
+) (Environment, error) {
 	var out Environment
 	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil { // before names are looked up for them
 		return out, fmt.Errorf("projects: change the target of %s: %w", environmentID, err)
@@ -198,28 +228,39 @@ func (s *Service) UpdateTarget(ctx context.Context, p access.Principal, ref, env
 	if err != nil {
 		return out, fmt.Errorf("projects: change the target of %s: %w", environmentID, err)
 	}
-	err = s.change(ctx, p, ref, "target of "+environmentID, func(tx *models.Tx, project models.Project, now time.Time) error {
-		environment, version, err := tx.EnvironmentByID(environmentID)
-		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
-			return access.NotFound()
-		}
-		if err != nil {
-			return err
-		}
-		if err := access.Unchanged(ifMatch, access.ETag(environment.UpdatedAt)); err != nil {
-			return err
-		}
-		seen := environment.UpdatedAt
-		environment.Target, environment.UpdatedAt = u.String(), now
-		out = viewEnvironment(project.Name, version.Name, environment)
-		return written(tx.UpdateEnvironment(environment, seen))
-	})
+	err = s.change(
+		ctx,
+		p,
+		ref,
+		"target of "+environmentID,
+		func(tx *models.Tx, project models.Project, now time.Time) error {
+			environment, version, err := tx.EnvironmentByID(environmentID)
+			if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+				return access.NotFound()
+			}
+			if err != nil {
+				return err
+			}
+			if err := access.Unchanged(ifMatch, access.ETag(environment.UpdatedAt)); err != nil {
+				return err
+			}
+			seen := environment.UpdatedAt
+			environment.Target, environment.UpdatedAt = u.String(), now
+			out = viewEnvironment(project.Name, version.Name, environment)
+			return written(tx.UpdateEnvironment(environment, seen))
+		},
+	)
 	return out, err
 }
 
 // change wraps a change of a project: permission first, then fn, the audit entry
 // and the revision, all in one transaction.
-func (s *Service) change(ctx context.Context, p access.Principal, ref, what string, fn func(*models.Tx, models.Project, time.Time) error) error {
+func (s *Service) change(
+	ctx context.Context,
+	p access.Principal,
+	ref, what string,
+	fn func(*models.Tx, models.Project, time.Time) error,
+) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		project, err := access.Project(tx, p, ref, access.ProjectUpdate)
 		if err != nil {

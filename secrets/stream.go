@@ -55,7 +55,11 @@ func (v *Vault) OpenStream(r io.Reader, at Place) (io.Reader, error) {
 	if _, err := io.ReadFull(r, key); err != nil {
 		return nil, fmt.Errorf("secrets: open a stream: %w", err)
 	}
-	handle, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(key)), v.wrapping, at.associatedData())
+	handle, err := keyset.ReadWithAssociatedData(
+		keyset.NewBinaryReader(bytes.NewReader(key)),
+		v.wrapping,
+		at.associatedData(),
+	)
 	if err != nil {
 		return nil, fmt.Errorf("secrets: unwrap the key of a stream: %w", err)
 	}

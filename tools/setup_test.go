@@ -110,7 +110,12 @@ done
 func (m *machine) setup(args ...string) (output string, code int) {
 	m.t.Helper()
 	cmd := exec.Command(filepath.Join(m.root, "project/tools/setup"), args...)
-	cmd.Env = []string{"PATH=" + filepath.Join(m.root, "bin"), "HOME=" + m.root, "MACHINE=" + m.root, "POSTERN_SYSROOT=" + filepath.Join(m.root, "sys")}
+	cmd.Env = []string{
+		"PATH=" + filepath.Join(m.root, "bin"),
+		"HOME=" + m.root,
+		"MACHINE=" + m.root,
+		"POSTERN_SYSROOT=" + filepath.Join(m.root, "sys"),
+	}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -139,7 +144,8 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 	log := m.log()
 	for _, want := range []string{
 		" update\n",
-		"install --no-install-recommends ca-certificates chromium curl default-jre-headless fonts-dejavu-core gcc git libc6-dev " +
+		"install --no-install-recommends ca-certificates chromium curl default-jre-headless fonts-dejavu-core gcc " +
+			"git libc6-dev " +
 			"libnginx-mod-http-lua luajit2 maven nginx-light nodejs npm pgbouncer postgresql redis-server shellcheck\n",
 		"a service may start: 101\n",
 		"--no-fund in project\n", "--no-fund in oidcprovider\n", ":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ", "kc.sh build --db=dev-mem\n",
@@ -176,14 +182,21 @@ func TestSetupWantsANodeThatBuildsTheStyles(t *testing.T) {
 		m.command("node", script)
 		m.command("apt-get", "exit 0")
 		out, code := m.setup()
-		if (code == 0) != ok || strings.Contains(out, "Node.js 18 or newer") == ok || strings.Contains(out, "too old") == ok {
+		if (code == 0) != ok || strings.Contains(out, "Node.js 18 or newer") == ok ||
+			strings.Contains(out, "too old") == ok {
 			t.Errorf("node is %q: exit %d:\n%s", script, code, out)
 		}
 	}
 }
 
 func TestSetupWantsAJavaThatRunsKeycloak(t *testing.T) {
-	for version, ok := range map[string]bool{"17.0.15": true, "21": true, "11.0.2": false, "1.8.0_412": false, "": false} {
+	for version, ok := range map[string]bool{
+		"17.0.15":   true,
+		"21":        true,
+		"11.0.2":    false,
+		"1.8.0_412": false,
+		"":          false,
+	} {
 		m := newMachine(t, "0")
 		m.aptGet("")
 		if out, code := m.setup(); code != 0 {

@@ -15,35 +15,84 @@ func tenantStates() []state {
 		{"project-tenants", projects.TenantsPage(projectTenants())},
 		{"project-tenants-first", projects.TenantsPage(projectTenantsFirst())},
 		{"project-tenants-wrong", projects.TenantsPage(projectTenantsWrong())},
-		{"detach", projects.DetachPage(projects.Detach{Page: in("Detach Acme", "/projects/shop/tenants/tnt_1", "Shop", "Tenants", "Acme"), Tenant: "Acme Ltd", Project: "Shop", BackURL: "/projects/shop/tenants",
-			Facts:   []ui.Fact{{Label: "Tenant", Value: "acme", Mono: true}, {Label: "Served by", Value: "books, shop"}},
-			Confirm: &ui.Confirmation{ID: "detach-confirm", Action: "/x", Text: "Refuse its keys in this project from now on.", Button: "Detach", Error: "Tick the box to detach the tenant."}})},
+		{"detach", projects.DetachPage(projects.Detach{
+			Page:    in("Detach Acme", "/projects/shop/tenants/tnt_1", "Shop", "Tenants", "Acme"),
+			Tenant:  "Acme Ltd",
+			Project: "Shop",
+			BackURL: "/projects/shop/tenants",
+			Facts: []ui.Fact{{
+				Label: "Tenant",
+				Value: "acme",
+				Mono:  true,
+			}, {Label: "Served by", Value: "books, shop"}},
+			Confirm: &ui.Confirmation{
+				ID:     "detach-confirm",
+				Action: "/x",
+				Text:   "Refuse its keys in this project from now on.",
+				Button: "Detach",
+				Error:  "Tick the box to detach the tenant.",
+			},
+		})},
 		{"tenants", tenants.ListPage(tenantList())},
-		{"tenants-empty", tenants.ListPage(tenants.List{Page: in("Tenants", "/tenants", "Tenants"), Tabs: teamTabs(2), Create: &tenants.Create{Action: "/tenants", Team: "team_1"}})},
+		{"tenants-empty", tenants.ListPage(tenants.List{
+			Page:   in("Tenants", "/tenants", "Tenants"),
+			Tabs:   teamTabs(2),
+			Create: &tenants.Create{Action: "/tenants", Team: "team_1"},
+		})},
 		{"tenant", tenants.SettingsPage(tenantSettings())},
 		{"tenant-viewer", tenants.SettingsPage(tenantViewer())},
 		{"products", products.ListPage(productList())},
-		{"products-empty", products.ListPage(products.List{Page: in("Products", "/products", "Products"), Tabs: teamTabs(1), Create: &products.Create{Open: true, Action: "/products", Team: "team_1",
-			Name: ui.Value{Text: "Store", Error: "Use 2 to 40 lower-case letters, digits and hyphens."}}})},
+		{"products-empty", products.ListPage(products.List{
+			Page: in("Products", "/products", "Products"),
+			Tabs: teamTabs(1),
+			Create: &products.Create{Open: true, Action: "/products", Team: "team_1",
+				Name: ui.Value{Text: "Store", Error: "Use 2 to 40 lower-case letters, digits and hyphens."}},
+		})},
 		{"product", products.ProductPage(product())},
 		{"product-empty", products.ProductPage(productEmpty())},
 	}
 }
 
 func teamTabs(current int) []ui.Tab {
-	tabs := []ui.Tab{{URL: "/projects", Text: "Projects"}, {URL: "/products", Text: "Products"}, {URL: "/tenants", Text: "Tenants"}}
+	tabs := []ui.Tab{{
+		URL:  "/projects",
+		Text: "Projects",
+	}, {URL: "/products", Text: "Products"}, {URL: "/tenants", Text: "Tenants"}}
 	tabs[current].Current = true
 	return tabs
 }
 
 func projectTenants() projects.Tenants {
-	return projects.Tenants{Page: in("Tenants", "/projects/shop/tenants", "Shop", "Tenants"), Head: tenantsHead(), MoreURL: "/projects/shop/tenants?after=zeta",
-		Add: &projects.TenantAdd{Action: "/projects/shop/tenants", Attachable: []ui.Option{{Value: "globex", Title: "globex"}}},
+	return projects.Tenants{
+		Page:    in("Tenants", "/projects/shop/tenants", "Shop", "Tenants"),
+		Head:    tenantsHead(),
+		MoreURL: "/projects/shop/tenants?after=zeta",
+		Add: &projects.TenantAdd{
+			Action:     "/projects/shop/tenants",
+			Attachable: []ui.Option{{Value: "globex", Title: "globex"}},
+		},
 		Rows: []projects.TenantRow{
-			{URL: "/tenants/tnt_1", Name: "acme", DisplayName: "Acme Ltd", FallbackOwner: "acme-app", Elsewhere: []ui.Link{{URL: "/projects/books", Text: "books"}, {URL: "/projects/billing", Text: "billing"}}, DetachURL: "/projects/shop/tenants/tnt_1"},
+			{
+				URL:           "/tenants/tnt_1",
+				Name:          "acme",
+				DisplayName:   "Acme Ltd",
+				FallbackOwner: "acme-app",
+				Elsewhere: []ui.Link{{
+					URL:  "/projects/books",
+					Text: "books",
+				}, {URL: "/projects/billing", Text: "billing"}},
+				DetachURL: "/projects/shop/tenants/tnt_1",
+			},
 			{URL: "/tenants/tnt_0", Name: "default", DisplayName: "default", Own: true},
-			{URL: "/tenants/tnt_2", Name: "the-international-company", DisplayName: "The International Company for Everything and More", FallbackOwner: strings.Repeat("long-", 12) + "owner", DetachURL: "/projects/shop/tenants/tnt_2"},
-		}}
+			{
+				URL:           "/tenants/tnt_2",
+				Name:          "the-international-company",
+				DisplayName:   "The International Company for Everything and More",
+				FallbackOwner: strings.Repeat("long-", 12) + "owner",
+				DetachURL:     "/projects/shop/tenants/tnt_2",
+			},
+		},
+	}
 }
 
 func tenantsHead() projects.Head {
@@ -60,33 +109,80 @@ func projectTenantsFirst() projects.Tenants {
 
 func projectTenantsWrong() projects.Tenants {
 	m := projectTenants()
-	m.Add.Open, m.Add.Name = true, ui.Value{Text: "Acme", Error: "Use 2 to 40 lower-case letters, digits and hyphens, the first a letter."}
+	m.Add.Open, m.Add.Name = true, ui.Value{
+		Text:  "Acme",
+		Error: "Use 2 to 40 lower-case letters, digits and hyphens, the first a letter.",
+	}
 	m.Add.FallbackOwner = ui.Value{Text: "x\ny", Error: "Use at most 128 characters, on one line."}
 	m.Add.Error = "A workspace that nobody has claimed holds at most 10 of these. Claim it to have more."
 	return m
 }
 
 func tenantList() tenants.List {
-	return tenants.List{Page: in("Tenants", "/tenants", "Tenants"), Tabs: teamTabs(2), MoreURL: "/tenants?after=tnt_9", Create: &tenants.Create{Action: "/tenants", Team: "team_1"},
+	return tenants.List{
+		Page:    in("Tenants", "/tenants", "Tenants"),
+		Tabs:    teamTabs(2),
+		MoreURL: "/tenants?after=tnt_9",
+		Create:  &tenants.Create{Action: "/tenants", Team: "team_1"},
 		Rows: []tenants.Row{
-			{URL: "/tenants/tnt_0", Name: "default", DisplayName: "default", Projects: []ui.Link{{URL: "/projects/shop", Text: "shop"}}},
-			{URL: "/tenants/tnt_1", Name: "acme", DisplayName: "Acme Ltd", FallbackOwner: "acme-app", Projects: []ui.Link{{URL: "/projects/books", Text: "books"}, {URL: "/projects/shop", Text: "shop"}}},
+			{
+				URL:         "/tenants/tnt_0",
+				Name:        "default",
+				DisplayName: "default",
+				Projects:    []ui.Link{{URL: "/projects/shop", Text: "shop"}},
+			},
+			{
+				URL:           "/tenants/tnt_1",
+				Name:          "acme",
+				DisplayName:   "Acme Ltd",
+				FallbackOwner: "acme-app",
+				Projects: []ui.Link{{
+					URL:  "/projects/books",
+					Text: "books",
+				}, {URL: "/projects/shop", Text: "shop"}},
+			},
 			{URL: "/tenants/tnt_2", Name: "globex", DisplayName: "Globex"},
-		}}
+		},
+	}
 }
 
 func tenantHead(current int) tenants.Head {
-	tabs := []ui.Tab{{URL: "/tenants/tnt_1", Text: "Settings"}, {URL: "/tenants/tnt_1/users", Text: "Users"}, {URL: "/tenants/tnt_1/groups", Text: "Groups"}, {URL: "/tenants/tnt_1/entry", Text: "Entry"}}
+	tabs := []ui.Tab{{
+		URL:  "/tenants/tnt_1",
+		Text: "Settings",
+	}, {
+		URL:  "/tenants/tnt_1/users",
+		Text: "Users",
+	}, {URL: "/tenants/tnt_1/groups", Text: "Groups"}, {URL: "/tenants/tnt_1/entry", Text: "Entry"}}
 	tabs[current].Current = true
 	return tenants.Head{Name: "acme", DisplayName: "Acme Ltd", Tabs: tabs}
 }
 
 func tenantSettings() tenants.Settings {
-	return tenants.Settings{Page: in("Acme Ltd", "/tenants/tnt_1", "Tenants", "Acme Ltd"), Head: tenantHead(0), Projects: []ui.Link{{URL: "/projects/books", Text: "books"}, {URL: "/projects/shop", Text: "shop"}},
-		Facts:  []ui.Fact{{Label: "Id", Value: "tnt_06gzmya1qyc2qrsf2sajaysmj4", Mono: true}, {Label: "Belongs to", Value: "the team"}, {Label: "Created", Value: "20 Nov 2026 13:41 UTC"}},
-		Change: &tenants.Change{Action: "/tenants/tnt_1", Revision: "x", DisplayName: ui.Value{Text: "Acme Ltd"}, FallbackOwner: ui.Value{Text: "acme\tapp", Error: "Use at most 128 characters, on one line."}},
-		Delete: &ui.Confirmation{ID: "delete-confirm", Action: "/tenants/tnt_1/delete", Button: "Delete tenant", Error: "2 projects serve this tenant: books, shop. Detach it first.",
-			Text: "Delete this tenant. Only one that no project serves, and that has no keys, users, groups or login settings, can go."}}
+	return tenants.Settings{
+		Page:     in("Acme Ltd", "/tenants/tnt_1", "Tenants", "Acme Ltd"),
+		Head:     tenantHead(0),
+		Projects: []ui.Link{{URL: "/projects/books", Text: "books"}, {URL: "/projects/shop", Text: "shop"}},
+		Facts: []ui.Fact{{
+			Label: "Id",
+			Value: "tnt_06gzmya1qyc2qrsf2sajaysmj4",
+			Mono:  true,
+		}, {Label: "Belongs to", Value: "the team"}, {Label: "Created", Value: "20 Nov 2026 13:41 UTC"}},
+		Change: &tenants.Change{
+			Action:        "/tenants/tnt_1",
+			Revision:      "x",
+			DisplayName:   ui.Value{Text: "Acme Ltd"},
+			FallbackOwner: ui.Value{Text: "acme\tapp", Error: "Use at most 128 characters, on one line."},
+		},
+		Delete: &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: "/tenants/tnt_1/delete",
+			Button: "Delete tenant",
+			Error:  "2 projects serve this tenant: books, shop. Detach it first.",
+			Text: "Delete this tenant. Only one that no project serves, and that has no keys, users, groups or " +
+				"login settings, can go.",
+		},
+	}
 }
 
 func tenantViewer() tenants.Settings {
@@ -96,19 +192,53 @@ func tenantViewer() tenants.Settings {
 }
 
 func productList() products.List {
-	return products.List{Page: in("Products", "/products", "Products"), Tabs: teamTabs(1), MoreURL: "/products?after=prd_9", Create: &products.Create{Action: "/products", Team: "team_1"},
+	return products.List{
+		Page:    in("Products", "/products", "Products"),
+		Tabs:    teamTabs(1),
+		MoreURL: "/products?after=prd_9",
+		Create:  &products.Create{Action: "/products", Team: "team_1"},
 		Rows: []products.Row{
-			{URL: "/products/prd_1", Name: "storefront", DisplayName: "Storefront", Projects: []ui.Link{{URL: "/projects/books", Text: "books"}, {URL: "/projects/shop", Text: "shop"}, {URL: "/projects/weather", Text: "weather-forecasts-and-history"}}},
+			{
+				URL:         "/products/prd_1",
+				Name:        "storefront",
+				DisplayName: "Storefront",
+				Projects: []ui.Link{{
+					URL:  "/projects/books",
+					Text: "books",
+				}, {
+					URL:  "/projects/shop",
+					Text: "shop",
+				}, {URL: "/projects/weather", Text: "weather-forecasts-and-history"}},
+			},
 			{URL: "/products/prd_2", Name: "back-office", DisplayName: "Back office"},
-		}}
+		},
+	}
 }
 
 func product() products.Product {
-	return products.Product{Page: in("Storefront", "/products/prd_1", "Products", "Storefront"), Name: "storefront", DisplayName: "Storefront",
-		Facts:    []ui.Fact{{Label: "Name", Value: "storefront", Mono: true}, {Label: "Id", Value: "prd_06gzmy9xz92rp83d3xrt7h4yrg", Mono: true}, {Label: "Created", Value: "20 Nov 2026 13:41 UTC"}},
+	return products.Product{
+		Page:        in("Storefront", "/products/prd_1", "Products", "Storefront"),
+		Name:        "storefront",
+		DisplayName: "Storefront",
+		Facts: []ui.Fact{{
+			Label: "Name",
+			Value: "storefront",
+			Mono:  true,
+		}, {
+			Label: "Id",
+			Value: "prd_06gzmy9xz92rp83d3xrt7h4yrg",
+			Mono:  true,
+		}, {Label: "Created", Value: "20 Nov 2026 13:41 UTC"}},
 		Projects: []ui.Link{{URL: "/projects/books", Text: "books"}, {URL: "/projects/shop", Text: "shop"}},
 		Rename:   &products.Rename{Action: "/products/prd_1", Revision: "x", DisplayName: ui.Value{Text: "Storefront"}},
-		Delete:   &ui.Confirmation{ID: "delete-confirm", Action: "/products/prd_1/delete", Button: "Delete product", Text: "Delete this product. Only one without projects can go.", Error: "The product still has 2 projects: books, shop. Take them out of it first."}}
+		Delete: &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: "/products/prd_1/delete",
+			Button: "Delete product",
+			Text:   "Delete this product. Only one without projects can go.",
+			Error:  "The product still has 2 projects: books, shop. Take them out of it first.",
+		},
+	}
 }
 
 func productEmpty() products.Product {

@@ -9,19 +9,61 @@ import (
 func userStates() []state {
 	return []state{
 		{"users", tenants.UsersPage(users())},
-		{"users-empty", tenants.UsersPage(tenants.Users{Page: in("Users", "/tenants/tnt_1/users", "Acme", "Users"), Head: tenantHead(1), Action: "/tenants/tnt_1/users",
-			Expect: &tenants.Expect{Open: true, Action: "/tenants/tnt_1/users", Email: ui.Value{Text: "ana", Error: "Give an e-mail address such as ana@example.com."}, Groups: groupChoices()}})},
-		{"users-nobody", tenants.UsersPage(tenants.Users{Page: in("Users", "/tenants/tnt_1/users", "Acme", "Users"), Head: tenantHead(1), Action: "/tenants/tnt_1/users", Filtered: true, Query: "eve", States: userStatesOptions()})},
+		{"users-empty", tenants.UsersPage(tenants.Users{
+			Page:   in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
+			Head:   tenantHead(1),
+			Action: "/tenants/tnt_1/users",
+			Expect: &tenants.Expect{
+				Open:   true,
+				Action: "/tenants/tnt_1/users",
+				Email:  ui.Value{Text: "ana", Error: "Give an e-mail address such as ana@example.com."},
+				Groups: groupChoices(),
+			},
+		})},
+		{"users-nobody", tenants.UsersPage(tenants.Users{
+			Page:     in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
+			Head:     tenantHead(1),
+			Action:   "/tenants/tnt_1/users",
+			Filtered: true,
+			Query:    "eve",
+			States:   userStatesOptions(),
+		})},
 		{"user", tenants.UserPage(user())},
 		{"user-frozen", tenants.UserPage(userFrozen())},
 		{"groups", tenants.GroupsPage(groups())},
-		{"groups-empty", tenants.GroupsPage(tenants.Groups{Page: in("Groups", "/tenants/tnt_1/groups", "Acme", "Groups"), Head: tenantHead(2),
-			Create: &tenants.GroupForm{Open: true, Action: "/x", Name: ui.Value{Text: "All Staff", Error: "Use 1 to 63 lower-case letters, digits, dots, dashes and underscores, the first a letter or digit."}}})},
+		{"groups-empty", tenants.GroupsPage(tenants.Groups{
+			Page: in("Groups", "/tenants/tnt_1/groups", "Acme", "Groups"),
+			Head: tenantHead(2),
+			Create: &tenants.GroupForm{
+				Open:   true,
+				Action: "/x",
+				Name: ui.Value{
+					Text: "All Staff",
+					Error: "Use 1 to 63 lower-case letters, digits, dots, dashes and underscores, the first a " +
+						"letter or digit.",
+				},
+			},
+		})},
 		{"group", tenants.GroupPage(group())},
-		{"group-viewer", tenants.GroupPage(tenants.Group{Page: in("Staff", "/groups/grp_1", "Acme", "Groups", "Staff"), Name: "staff", DisplayName: "Staff",
-			Members: []tenants.Member{{ID: "usr_1", URL: "/users/usr_1", Title: "Ana Ferreira", Email: "ana@example.com", State: ui.Badge{Tone: ui.Good, Text: "active"}, Role: "admin"}}})},
+		{"group-viewer", tenants.GroupPage(tenants.Group{
+			Page:        in("Staff", "/groups/grp_1", "Acme", "Groups", "Staff"),
+			Name:        "staff",
+			DisplayName: "Staff",
+			Members: []tenants.Member{{
+				ID:    "usr_1",
+				URL:   "/users/usr_1",
+				Title: "Ana Ferreira",
+				Email: "ana@example.com",
+				State: ui.Badge{Tone: ui.Good, Text: "active"},
+				Role:  "admin",
+			}},
+		})},
 		{"entry", tenants.EntryPage(entry())},
-		{"entry-viewer", tenants.EntryPage(tenants.Entry{Page: in("Entry", "/tenants/tnt_1/entry", "Acme", "Entry"), Head: tenantHead(3), InviteOnly: true})},
+		{"entry-viewer", tenants.EntryPage(tenants.Entry{
+			Page:       in("Entry", "/tenants/tnt_1/entry", "Acme", "Entry"),
+			Head:       tenantHead(3),
+			InviteOnly: true,
+		})},
 	}
 }
 
@@ -30,60 +72,203 @@ func groupChoices() []ui.Option {
 }
 
 func userStatesOptions() []ui.Option {
-	return []ui.Option{{Title: "Any state"}, {Value: "active", Title: "Active"}, {Value: "frozen", Title: "Frozen", Chosen: true}}
+	return []ui.Option{{Title: "Any state"}, {
+		Value: "active",
+		Title: "Active",
+	}, {Value: "frozen", Title: "Frozen", Chosen: true}}
 }
 
 func users() tenants.Users {
-	return tenants.Users{Page: in("Users", "/tenants/tnt_1/users", "Acme", "Users"), Head: tenantHead(1), Action: "/tenants/tnt_1/users", States: userStatesOptions()[:2],
-		MoreURL: "/tenants/tnt_1/users?after=usr_9", Expect: &tenants.Expect{Action: "/tenants/tnt_1/users"},
+	return tenants.Users{
+		Page:    in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
+		Head:    tenantHead(1),
+		Action:  "/tenants/tnt_1/users",
+		States:  userStatesOptions()[:2],
+		MoreURL: "/tenants/tnt_1/users?after=usr_9",
+		Expect:  &tenants.Expect{Action: "/tenants/tnt_1/users"},
 		Rows: []tenants.UserRow{
-			{URL: "/users/usr_1", Title: "Ana Ferreira", Email: "ana@example.com", State: ui.Badge{Tone: ui.Good, Text: "active"}, LastLogin: "20 Nov 2026", Seen: "20 Nov 2026, 13:00 UTC"},
-			{URL: "/users/usr_2", Title: "Vic Vanderbilt-Longname the Third", Email: "vic.vanderbilt.longname@subsidiary.example.com", State: ui.Badge{Tone: ui.Cold, Text: "frozen"}, LastLogin: "9 Oct 2026", Seen: "not lately"},
-			{URL: "/users/usr_3", Title: "eve@example.com", Email: "eve@example.com", State: ui.Badge{Tone: ui.Accent, Text: "expected"}, LastLogin: "never", Seen: "not lately"},
-		}}
+			{
+				URL:       "/users/usr_1",
+				Title:     "Ana Ferreira",
+				Email:     "ana@example.com",
+				State:     ui.Badge{Tone: ui.Good, Text: "active"},
+				LastLogin: "20 Nov 2026",
+				Seen:      "20 Nov 2026, 13:00 UTC",
+			},
+			{
+				URL:       "/users/usr_2",
+				Title:     "Vic Vanderbilt-Longname the Third",
+				Email:     "vic.vanderbilt.longname@subsidiary.example.com",
+				State:     ui.Badge{Tone: ui.Cold, Text: "frozen"},
+				LastLogin: "9 Oct 2026",
+				Seen:      "not lately",
+			},
+			{
+				URL:       "/users/usr_3",
+				Title:     "eve@example.com",
+				Email:     "eve@example.com",
+				State:     ui.Badge{Tone: ui.Accent, Text: "expected"},
+				LastLogin: "never",
+				Seen:      "not lately",
+			},
+		},
+	}
 }
 
 func user() tenants.User {
-	return tenants.User{Page: in("Ana Ferreira", "/users/usr_1", "Acme", "Users", "Ana Ferreira"), Title: "Ana Ferreira", State: ui.Badge{Tone: ui.Good, Text: "active"}, FreezeAction: "/users/usr_1/freeze",
-		Facts: []ui.Fact{{Label: "E-mail", Value: "ana@example.com"}, {Label: "Id", Value: "usr_06gzn70ajtqe7shdphsb2fr6cw", Mono: true}, {Label: "Since", Value: "1 Nov 2026"},
-			{Label: "Last sign-in", Value: "20 Nov 2026, 12:31 UTC"}, {Label: "Seen in traffic", Value: "20 Nov 2026, 13:00 UTC"}},
-		Identities: []tenants.Identity{{Issuer: "microsoft:https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0", Subject: "00000000-0000-0000-66f3-3332eca7ea81", Since: "1 Nov 2026"}},
-		Groups: []tenants.Membership{{ID: "grp_1", URL: "/groups/grp_1", Name: "staff", DisplayName: "Everybody on the staff of the international company", Role: "admin", LeaveAction: "/groups/grp_1/members/usr_1/remove"},
+	return tenants.User{
+		Page:         in("Ana Ferreira", "/users/usr_1", "Acme", "Users", "Ana Ferreira"),
+		Title:        "Ana Ferreira",
+		State:        ui.Badge{Tone: ui.Good, Text: "active"},
+		FreezeAction: "/users/usr_1/freeze",
+		Facts: []ui.Fact{{
+			Label: "E-mail",
+			Value: "ana@example.com",
+		}, {Label: "Id", Value: "usr_06gzn70ajtqe7shdphsb2fr6cw", Mono: true}, {Label: "Since", Value: "1 Nov 2026"},
+			{
+				Label: "Last sign-in",
+				Value: "20 Nov 2026, 12:31 UTC",
+			}, {Label: "Seen in traffic", Value: "20 Nov 2026, 13:00 UTC"}},
+		Identities: []tenants.Identity{{
+			Issuer:  "microsoft:https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",
+			Subject: "00000000-0000-0000-66f3-3332eca7ea81",
+			Since:   "1 Nov 2026",
+		}},
+		Groups: []tenants.Membership{{
+			ID:          "grp_1",
+			URL:         "/groups/grp_1",
+			Name:        "staff",
+			DisplayName: "Everybody on the staff of the international company",
+			Role:        "admin",
+			LeaveAction: "/groups/grp_1/members/usr_1/remove",
+		},
 			{ID: "grp_2", URL: "/groups/grp_2", Name: "all", DisplayName: "all"}},
-		Join:   &tenants.Join{Action: "/users/usr_1/groups", Groups: groupChoices()},
-		Change: &tenants.UserChange{Action: "/users/usr_1", Revision: "x", Name: ui.Value{Text: "Ana Ferreira"}, Email: ui.Value{Text: "ana", Error: "Give an e-mail address such as ana@example.com."}},
-		Delete: &ui.Confirmation{ID: "delete-confirm", Action: "/users/usr_1/delete", Button: "Delete user", Text: "Delete this user with their identities and sign-ins. Where the tenant is open they can come again, as somebody new."}}
+		Join: &tenants.Join{Action: "/users/usr_1/groups", Groups: groupChoices()},
+		Change: &tenants.UserChange{
+			Action:   "/users/usr_1",
+			Revision: "x",
+			Name:     ui.Value{Text: "Ana Ferreira"},
+			Email:    ui.Value{Text: "ana", Error: "Give an e-mail address such as ana@example.com."},
+		},
+		Delete: &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: "/users/usr_1/delete",
+			Button: "Delete user",
+			Text: "Delete this user with their identities and sign-ins. Where the tenant is open they can come " +
+				"again, as somebody new.",
+		},
+	}
 }
 
 func userFrozen() tenants.User {
 	m := user()
-	m.State, m.FreezeAction, m.ThawAction, m.Identities, m.Groups, m.Join = ui.Badge{Tone: ui.Cold, Text: "frozen"}, "", "/users/usr_1/unfreeze", nil, nil, nil
+	m.State, m.FreezeAction, m.ThawAction, m.Identities, m.Groups, m.Join = ui.Badge{
+		Tone: ui.Cold,
+		Text: "frozen",
+	}, "", "/users/usr_1/unfreeze", nil, nil, nil
 	m.Error = "Use member or admin."
 	return m
 }
 
 func groups() tenants.Groups {
-	return tenants.Groups{Page: in("Groups", "/tenants/tnt_1/groups", "Acme", "Groups"), Head: tenantHead(2), MoreURL: "/tenants/tnt_1/groups?after=staff", Create: &tenants.GroupForm{Action: "/tenants/tnt_1/groups"},
-		Rows: []tenants.GroupRow{{URL: "/groups/grp_1", Name: "staff", DisplayName: "Everybody on the staff of the international company", Members: "1,204 users"}, {URL: "/groups/grp_2", Name: "leads", DisplayName: "leads", Members: "0 users"}}}
+	return tenants.Groups{
+		Page:    in("Groups", "/tenants/tnt_1/groups", "Acme", "Groups"),
+		Head:    tenantHead(2),
+		MoreURL: "/tenants/tnt_1/groups?after=staff",
+		Create:  &tenants.GroupForm{Action: "/tenants/tnt_1/groups"},
+		Rows: []tenants.GroupRow{{
+			URL:         "/groups/grp_1",
+			Name:        "staff",
+			DisplayName: "Everybody on the staff of the international company",
+			Members:     "1,204 users",
+		}, {URL: "/groups/grp_2", Name: "leads", DisplayName: "leads", Members: "0 users"}},
+	}
 }
 
 func group() tenants.Group {
-	return tenants.Group{Page: in("Staff", "/groups/grp_1", "Acme", "Groups", "Staff"), Name: "staff", DisplayName: "Staff", MoreURL: "/groups/grp_1?after=usr_9",
-		Parents: []ui.Link{{URL: "/groups/grp_8", Text: "all"}, {URL: "/groups/grp_9", Text: "Partners"}}, Error: "Use member or admin.",
+	return tenants.Group{
+		Page:        in("Staff", "/groups/grp_1", "Acme", "Groups", "Staff"),
+		Name:        "staff",
+		DisplayName: "Staff",
+		MoreURL:     "/groups/grp_1?after=usr_9",
+		Parents:     []ui.Link{{URL: "/groups/grp_8", Text: "all"}, {URL: "/groups/grp_9", Text: "Partners"}},
+		Error:       "Use member or admin.",
 		Members: []tenants.Member{
-			{ID: "usr_1", URL: "/users/usr_1", Title: "Ana Ferreira", Email: "ana@example.com", State: ui.Badge{Tone: ui.Good, Text: "active"}, RemoveAction: "/groups/grp_1/members/usr_1/remove"},
-			{ID: "usr_2", URL: "/users/usr_2", Title: "Vic Vanderbilt-Longname the Third", Email: "vic.vanderbilt.longname@subsidiary.example.com", State: ui.Badge{Tone: ui.Cold, Text: "frozen"}, RemoveAction: "/groups/grp_1/members/usr_2/remove"},
+			{
+				ID:           "usr_1",
+				URL:          "/users/usr_1",
+				Title:        "Ana Ferreira",
+				Email:        "ana@example.com",
+				State:        ui.Badge{Tone: ui.Good, Text: "active"},
+				RemoveAction: "/groups/grp_1/members/usr_1/remove",
+			},
+			{
+				ID:           "usr_2",
+				URL:          "/users/usr_2",
+				Title:        "Vic Vanderbilt-Longname the Third",
+				Email:        "vic.vanderbilt.longname@subsidiary.example.com",
+				State:        ui.Badge{Tone: ui.Cold, Text: "frozen"},
+				RemoveAction: "/groups/grp_1/members/usr_2/remove",
+			},
 		},
-		Add:      &tenants.AddMember{Action: "/groups/grp_1/members", Email: ui.Value{Text: "eve@example.com", Error: "No user of this tenant has this address. Expect them first, under Users."}},
-		Children: []tenants.Nested{{URL: "/groups/grp_2", Text: "leads", RemoveAction: "/groups/grp_1/children/grp_2/remove"}},
-		Nest:     &tenants.Nest{Action: "/groups/grp_1/children", Groups: groupChoices(), Error: "A group cannot contain itself: staff is in leads, which is in heads already."},
-		Change:   &tenants.GroupForm{Action: "/groups/grp_1", Revision: "x", Name: ui.Value{Text: "staff"}, DisplayName: ui.Value{Text: "Staff"}},
-		Delete:   &ui.Confirmation{ID: "delete-confirm", Action: "/groups/grp_1/delete", Button: "Delete group", Text: "Delete this group. Its members and the groups in it stay."}}
+		Add: &tenants.AddMember{
+			Action: "/groups/grp_1/members",
+			Email: ui.Value{
+				Text:  "eve@example.com",
+				Error: "No user of this tenant has this address. Expect them first, under Users.",
+			},
+		},
+		Children: []tenants.Nested{{
+			URL:          "/groups/grp_2",
+			Text:         "leads",
+			RemoveAction: "/groups/grp_1/children/grp_2/remove",
+		}},
+		Nest: &tenants.Nest{
+			Action: "/groups/grp_1/children",
+			Groups: groupChoices(),
+			Error:  "A group cannot contain itself: staff is in leads, which is in heads already.",
+		},
+		Change: &tenants.GroupForm{
+			Action:      "/groups/grp_1",
+			Revision:    "x",
+			Name:        ui.Value{Text: "staff"},
+			DisplayName: ui.Value{Text: "Staff"},
+		},
+		Delete: &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: "/groups/grp_1/delete",
+			Button: "Delete group",
+			Text:   "Delete this group. Its members and the groups in it stay.",
+		},
+	}
 }
 
 func entry() tenants.Entry {
-	return tenants.Entry{Page: in("Entry", "/tenants/tnt_1/entry", "Acme", "Entry"), Head: tenantHead(3), InviteOnly: true, Action: "/tenants/tnt_1/entry",
-		Approvals: []tenants.Approval{{ID: "apv_1", Value: "example.com", Kind: "every address of the domain", Groups: "into Staff, leads", Since: "1 Nov 2026", EndAction: "/tenants/tnt_1/approvals/apv_1/end"},
-			{ID: "apv_2", Value: "a.very.long.address.of.somebody@subsidiary.of.a.company.example.org", Kind: "this address", Groups: "into no group", Since: "9 Nov 2026", EndAction: "/tenants/tnt_1/approvals/apv_2/end"}},
-		Approve: &tenants.Approve{Action: "/tenants/tnt_1/approvals", Value: ui.Value{Text: "example", Error: "Give a domain in lower case, such as example.com."}, Groups: groupChoices()}}
+	return tenants.Entry{
+		Page:       in("Entry", "/tenants/tnt_1/entry", "Acme", "Entry"),
+		Head:       tenantHead(3),
+		InviteOnly: true,
+		Action:     "/tenants/tnt_1/entry",
+		Approvals: []tenants.Approval{{
+			ID:        "apv_1",
+			Value:     "example.com",
+			Kind:      "every address of the domain",
+			Groups:    "into Staff, leads",
+			Since:     "1 Nov 2026",
+			EndAction: "/tenants/tnt_1/approvals/apv_1/end",
+		},
+			{
+				ID:        "apv_2",
+				Value:     "a.very.long.address.of.somebody@subsidiary.of.a.company.example.org",
+				Kind:      "this address",
+				Groups:    "into no group",
+				Since:     "9 Nov 2026",
+				EndAction: "/tenants/tnt_1/approvals/apv_2/end",
+			}},
+		Approve: &tenants.Approve{
+			Action: "/tenants/tnt_1/approvals",
+			Value:  ui.Value{Text: "example", Error: "Give a domain in lower case, such as example.com."},
+			Groups: groupChoices(),
+		},
+	}
 }

@@ -8,53 +8,115 @@ import (
 func webhookStates() []state {
 	return []state{
 		{"webhooks", webhooks.ListPage(webhookList())},
-		{"webhooks-empty", webhooks.ListPage(webhooks.List{Page: in("Webhooks", "/settings/webhooks", "Webhooks"), Create: &webhooks.Form{Events: events()}})},
+		{"webhooks-empty", webhooks.ListPage(webhooks.List{
+			Page:   in("Webhooks", "/settings/webhooks", "Webhooks"),
+			Create: &webhooks.Form{Events: events()},
+		})},
 		{"webhooks-wrong", webhooks.ListPage(webhooksWrong())},
 		{"webhook", webhooks.DetailPage(webhookDetail())},
 		{"webhook-off", webhooks.DetailPage(webhookOff())},
-		{"webhook-shown", webhooks.ShownPage(webhooks.Shown{Page: in("Webhook added", "/settings/webhooks", "Webhooks", "New secret"), Title: "Webhook added",
-			Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=", Back: "/settings/webhooks/whk_1",
-			Facts: []ui.Fact{{Label: "Address", Value: "https://hooks.example.com/postern", Mono: true}, {Label: "Events", Value: "everything"}}})},
+		{"webhook-shown", webhooks.ShownPage(webhooks.Shown{
+			Page:   in("Webhook added", "/settings/webhooks", "Webhooks", "New secret"),
+			Title:  "Webhook added",
+			Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
+			Back:   "/settings/webhooks/whk_1",
+			Facts: []ui.Fact{{
+				Label: "Address",
+				Value: "https://hooks.example.com/postern",
+				Mono:  true,
+			}, {Label: "Events", Value: "everything"}},
+		})},
 	}
 }
 
 func events() []ui.Option {
-	return []ui.Option{{Value: "project.claimed", Title: "project.claimed", Chosen: true}, {Value: "key.created", Title: "key.created", Chosen: true},
+	return []ui.Option{{
+		Value:  "project.claimed",
+		Title:  "project.claimed",
+		Chosen: true,
+	}, {Value: "key.created", Title: "key.created", Chosen: true},
 		{Value: "export.ready", Title: "export.ready"}}
 }
 
 func webhookList() webhooks.List {
-	return webhooks.List{Page: in("Webhooks", "/settings/webhooks", "Webhooks"), Create: &webhooks.Form{Events: events()}, OlderURL: "/settings/webhooks?after=whk_1",
+	return webhooks.List{
+		Page:     in("Webhooks", "/settings/webhooks", "Webhooks"),
+		Create:   &webhooks.Form{Events: events()},
+		OlderURL: "/settings/webhooks?after=whk_1",
 		Rows: []webhooks.Row{
-			{URL: "https://hooks.example.com/postern", Page: "/settings/webhooks/whk_3", Events: "everything", State: ui.Badge{Tone: ui.Good, Text: "on"}},
-			{URL: "https://hooks.example.com/a/very/long/path/that/does/not/fit/into/a/column/of/the/table", Page: "/settings/webhooks/whk_2",
-				Events: "key.created, key.rotated, key.frozen, key.revoked", State: ui.Badge{Tone: ui.Bad, Text: "failing"}},
-		}}
+			{
+				URL:    "https://hooks.example.com/postern",
+				Page:   "/settings/webhooks/whk_3",
+				Events: "everything",
+				State:  ui.Badge{Tone: ui.Good, Text: "on"},
+			},
+			{
+				URL:    "https://hooks.example.com/a/very/long/path/that/does/not/fit/into/a/column/of/the/table",
+				Page:   "/settings/webhooks/whk_2",
+				Events: "key.created, key.rotated, key.frozen, key.revoked",
+				State:  ui.Badge{Tone: ui.Bad, Text: "failing"},
+			},
+		},
+	}
 }
 
 func webhooksWrong() webhooks.List {
 	m := webhookList()
 	m.Open = true
-	m.Create = &webhooks.Form{Events: events(), EventsError: "Name at least one event.", URL: ui.Value{Text: "http://10.0.0.1/", Error: "This is not a public address."},
-		Description: ui.Value{Text: "x", Error: "Use at most 200 characters of text."}}
+	m.Create = &webhooks.Form{
+		Events:      events(),
+		EventsError: "Name at least one event.",
+		URL:         ui.Value{Text: "http://10.0.0.1/", Error: "This is not a public address."},
+		Description: ui.Value{Text: "x", Error: "Use at most 200 characters of text."},
+	}
 	return m
 }
 
 func webhookDetail() webhooks.Detail {
-	return webhooks.Detail{Page: in("Webhook", "/settings/webhooks/whk_3", "Webhooks", "whk_3"), URL: "https://hooks.example.com/postern", Enabled: true,
-		Delete: ui.Confirmation{ID: "delete-confirm", Action: "/settings/webhooks/whk_3/delete", Text: "Delete this webhook. What it was sent is forgotten with it.", Button: "Delete webhook"},
-		State:  ui.Badge{Tone: ui.Good, Text: "on"}, Action: "/settings/webhooks/whk_3", Form: webhooks.Form{URL: ui.Value{Text: "https://hooks.example.com/postern"}, Events: events()},
-		Facts: []ui.Fact{{Label: "Id", Value: "whk_3", Mono: true}, {Label: "Events", Value: "everything"}, {Label: "Added", Value: "31 Jan 2030 12:00 UTC"}},
+	return webhooks.Detail{
+		Page:    in("Webhook", "/settings/webhooks/whk_3", "Webhooks", "whk_3"),
+		URL:     "https://hooks.example.com/postern",
+		Enabled: true,
+		Delete: ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: "/settings/webhooks/whk_3/delete",
+			Text:   "Delete this webhook. What it was sent is forgotten with it.",
+			Button: "Delete webhook",
+		},
+		State:  ui.Badge{Tone: ui.Good, Text: "on"},
+		Action: "/settings/webhooks/whk_3",
+		Form:   webhooks.Form{URL: ui.Value{Text: "https://hooks.example.com/postern"}, Events: events()},
+		Facts: []ui.Fact{{
+			Label: "Id",
+			Value: "whk_3",
+			Mono:  true,
+		}, {Label: "Events", Value: "everything"}, {Label: "Added", Value: "31 Jan 2030 12:00 UTC"}},
 		Deliveries: []webhooks.Delivery{
-			{Event: "key.created", Time: "31 Jan 2030 12:02 UTC", State: ui.Badge{Tone: ui.Cold, Text: "on its way"}, Attempts: "1", Outcome: "500: the receiver did not answer with 2xx"},
-			{Event: "export.ready", Time: "31 Jan 2030 12:01 UTC", State: ui.Badge{Tone: ui.Good, Text: "delivered"}, Attempts: "1", Outcome: "200",
-				Again: "/settings/webhooks/whk_3/deliveries/msg_1/redeliver"},
-		}}
+			{
+				Event:    "key.created",
+				Time:     "31 Jan 2030 12:02 UTC",
+				State:    ui.Badge{Tone: ui.Cold, Text: "on its way"},
+				Attempts: "1",
+				Outcome:  "500: the receiver did not answer with 2xx",
+			},
+			{
+				Event:    "export.ready",
+				Time:     "31 Jan 2030 12:01 UTC",
+				State:    ui.Badge{Tone: ui.Good, Text: "delivered"},
+				Attempts: "1",
+				Outcome:  "200",
+				Again:    "/settings/webhooks/whk_3/deliveries/msg_1/redeliver",
+			},
+		},
+	}
 }
 
 func webhookOff() webhooks.Detail {
 	m := webhookDetail()
 	m.Enabled, m.State, m.Deliveries = false, ui.Badge{Tone: ui.Cold, Text: "off"}, nil
-	m.Notice = &ui.Notice{Tone: ui.Bad, Text: "Postern turned this webhook off: nothing has arrived there for five days."}
+	m.Notice = &ui.Notice{
+		Tone: ui.Bad,
+		Text: "Postern turned this webhook off: nothing has arrived there for five days.",
+	}
 	return m
 }

@@ -144,9 +144,15 @@ func TestVerifyMissesTheEntryOfANewKey(t *testing.T) {
 // refused asks for a refusal that names entry.
 func refused(t *testing.T, data []byte, entry, says string) {
 	t.Helper()
-	_, err := bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), bundle.Against{Targets: []bundle.Target{Target}})
+	_, err := bundle.Verify(
+		t.Context(),
+		bytes.NewReader(data),
+		int64(len(data)),
+		bundle.Against{Targets: []bundle.Target{Target}},
+	)
 	var refusal *fault.Error
-	if !errors.As(err, &refusal) || refusal.Kind != fault.Invalid || !strings.HasPrefix(refusal.Public, entry+": ") || !strings.Contains(refusal.Public, says) {
+	if !errors.As(err, &refusal) || refusal.Kind != fault.Invalid || !strings.HasPrefix(refusal.Public, entry+": ") ||
+		!strings.Contains(refusal.Public, says) {
 		t.Errorf("%v, want a refusal that names %s and says %q", err, entry, says)
 	}
 }

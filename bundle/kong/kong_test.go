@@ -323,7 +323,8 @@ func TestHostileProjectParsesAsWhatItIs(t *testing.T) {
 		t.Errorf("YAML reads something else than JSON (-json +yaml):\n%s", diff)
 	}
 	doc := gatewayOf(t, files)
-	if doc.Plugins[0].Config.Fallback == nil || doc.Plugins[0].Config.Fallback.Owner != hostileInput().Project.FallbackOwner {
+	if doc.Plugins[0].Config.Fallback == nil ||
+		doc.Plugins[0].Config.Fallback.Owner != hostileInput().Project.FallbackOwner {
 		t.Errorf("the fallback owner became %+v", doc.Plugins[0].Config.Fallback)
 	}
 }

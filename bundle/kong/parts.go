@@ -58,7 +58,8 @@ func parts(b *bundle.Build) ([]bundle.Part, error) {
 
 // templates are the files that are the same in each export but for their marks.
 var templates = []struct{ name, source, doc string }{
-	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua: what happens on a call.\n"},
+	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua: what " +
+		"happens on a call.\n"},
 	{pluginFolder + "keys.lua", "plugin/keys.lua", "The part of the plugin that looks keys up.\n"},
 	{pluginFolder + "headers.lua", "plugin/headers.lua",
 		"The part of the plugin that says which headers callers may not set.\n"},

@@ -60,12 +60,29 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	access := pl.version.Access
 	if access.Mode == snapshot.Authenticate && !keylessAllowed(b.Project, access) {
 		out = append(out,
-			probe{ID: id("no_credentials"), Needs: needsNothing, Path: base, Status: guarded.Status, Code: guarded.Code},
-			probe{ID: id("key_in_query"), Needs: needsNothing, Path: base + "?api_key=" + b.MadeUpKey(pl.environment.Name),
-				Status: guarded.Status, Code: guarded.Code})
+			probe{
+				ID:     id("no_credentials"),
+				Needs:  needsNothing,
+				Path:   base,
+				Status: guarded.Status,
+				Code:   guarded.Code,
+			},
+			probe{
+				ID:     id("key_in_query"),
+				Needs:  needsNothing,
+				Path:   base + "?api_key=" + b.MadeUpKey(pl.environment.Name),
+				Status: guarded.Status,
+				Code:   guarded.Code,
+			})
 		if !access.TakesTokens() { // where that header is read, it says something else there
-			out = append(out, probe{ID: id("key_in_authorization"), Needs: needsNothing, Path: base,
-				Headers: []string{"Authorization: Bearer " + b.MadeUpKey(pl.environment.Name)}, Status: guarded.Status, Code: guarded.Code})
+			out = append(out, probe{
+				ID:      id("key_in_authorization"),
+				Needs:   needsNothing,
+				Path:    base,
+				Headers: []string{"Authorization: Bearer " + b.MadeUpKey(pl.environment.Name)},
+				Status:  guarded.Status,
+				Code:    guarded.Code,
+			})
 		}
 	} else if p, ok := letThrough(id("no_credentials"), needsNothing, base, access.IP); ok {
 		out = append(out, p)
@@ -76,7 +93,14 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	invalid := policy.InvalidKey
 	made := "X-API-Key: " + b.MadeUpKey(pl.environment.Name)
 	refused := func(name string, headers ...string) {
-		out = append(out, probe{ID: id(name), Needs: needsNothing, Path: base, Headers: headers, Status: invalid.Status, Code: invalid.Code})
+		out = append(out, probe{
+			ID:      id(name),
+			Needs:   needsNothing,
+			Path:    base,
+			Headers: headers,
+			Status:  invalid.Status,
+			Code:    invalid.Code,
+		})
 	}
 	refused("unknown_key", made)
 	refused("malformed_key", "X-API-Key: not-a-key")

@@ -182,9 +182,15 @@ func (r *rig) checkRoute(path string) (prefix string, checking bool) {
 func (r *rig) admin(w http.ResponseWriter, req *http.Request) {
 	switch req.URL.Path {
 	case "/services":
-		fmt.Fprint(w, `{"data":[{"retries":0,"name":"1.0.0~prod","host":"x"},{"name":"1.0.0~dev","tags":null}],"next":null}`)
+		fmt.Fprint(
+			w,
+			`{"data":[{"retries":0,"name":"1.0.0~prod","host":"x"},{"name":"1.0.0~dev","tags":null}],"next":null}`,
+		)
 	case "/consumers":
-		fmt.Fprint(w, `{"data":[{"username":"ana","custom_id":"ana"},{"username":"a \"custom_id\": b","custom_id":"x"}],"next":null}`)
+		fmt.Fprint(
+			w,
+			`{"data":[{"username":"ana","custom_id":"ana"},{"username":"a \"custom_id\": b","custom_id":"x"}],"next":null}`,
+		)
 	case "/config":
 		var doc gatewayDoc
 		if err := json.Unmarshal([]byte(req.FormValue("config")), &doc); err != nil {
@@ -212,7 +218,10 @@ func (r *rig) start(t *testing.T, mode string, args ...string) (int, string) {
 // startWith is start with a standard input.
 func (r *rig) startWith(t *testing.T, mode, input string, args ...string) (int, string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{filepath.Join(r.folder, "start.sh")}, args...)...)
+	cmd := exec.CommandContext(
+		t.Context(),
+		"/bin/sh",
+		append([]string{filepath.Join(r.folder, "start.sh")}, args...)...)
 	cmd.Env = append(slices.Clone(r.env), "STANDIN_MODE="+mode)
 	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(input)
 	var out bytes.Buffer

@@ -96,7 +96,15 @@ func TestStartPrintsWhyTheGatewayRefused(t *testing.T) {
 	r := newRig(t, "docker")
 	r.ready.Store(false)
 	code, out := r.start(t, "refused")
-	expect(t, code, 1, out, "init_by_lua error: error parsing declarative config file", "in entry 1: unknown field", "the gateway refused to start")
+	expect(
+		t,
+		code,
+		1,
+		out,
+		"init_by_lua error: error parsing declarative config file",
+		"in entry 1: unknown field",
+		"the gateway refused to start",
+	)
 }
 
 func TestStartGivesUpWaiting(t *testing.T) {

@@ -160,8 +160,12 @@ func rateFates() []bundle.Fate {
 
 func keyFates() []bundle.Fate {
 	return []bundle.Fate{
-		{Reason: "hash", Status: bundle.Exact, How: "plugin postern-auth, SHA-256 in `keys`; its owner a consumer, if there are at most 10,000",
-			Note: "The consumer's present key goes on working; the gateway knows its hash only."},
+		{
+			Reason: "hash",
+			Status: bundle.Exact,
+			How:    "plugin postern-auth, SHA-256 in `keys`; its owner a consumer, if there are at most 10,000",
+			Note:   "The consumer's present key goes on working; the gateway knows its hash only.",
+		},
 		{Reason: "expires", Status: bundle.Exact, How: "the same with `until`",
 			Note: "The consumer's present key goes on working until the same moment, by the gateway's clock."},
 		{Reason: "frozen", Status: bundle.Exact, How: "the same with `frozen`",

@@ -47,7 +47,10 @@ func replayAt(t *testing.T, in bundle.Input, origin string, answer http.HandlerF
 	server.Listener = listener
 	server.Start()
 	t.Cleanup(server.Close)
-	cmd := exec.CommandContext(t.Context(), "/bin/sh", append(append([]string{filepath.Join(r.folder, "..", "verify", "verify.sh")}, args...), server.URL+"/")...)
+	cmd := exec.CommandContext(
+		t.Context(),
+		"/bin/sh",
+		append(append([]string{filepath.Join(r.folder, "..", "verify", "verify.sh")}, args...), server.URL+"/")...)
 	cmd.Env = []string{"PATH=" + r.bin}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -174,7 +177,14 @@ func TestVerifyScriptTellsAnUpstreamFromTheGateway(t *testing.T) {
 				expect(t, code, 0, out, "0 different")
 				return
 			}
-			expect(t, code, 1, out, fmt.Sprintf("open~prod:no_credentials\n- upstream \n+ %d ", c.status), "1 different")
+			expect(
+				t,
+				code,
+				1,
+				out,
+				fmt.Sprintf("open~prod:no_credentials\n- upstream \n+ %d ", c.status),
+				"1 different",
+			)
 		})
 	}
 }

@@ -31,7 +31,8 @@ func onLogin[T any](t terminal, c *cobra.Command, id string, call func(context.C
 	}
 	out, err := first(c.Context(), callers, call)
 	if fault.CodeOf(err) == "not_found" {
-		return out, fault.New(fault.NotFound, "not_found", "there is no %q at %s, or none that the credentials kept here may see", id, s.server).Because(err)
+		return out, fault.New(fault.NotFound, "not_found", "there is no %q at %s, or none that the credentials kept "+
+			"here may see", id, s.server).Because(err)
 	}
 	return out, err
 }
@@ -57,7 +58,9 @@ func tenantID(ctx context.Context, api caller, ref string) (string, error) {
 	for _, tenant := range tenants {
 		ids = append(ids, fmt.Sprintf("%s (%s)", tenant.ID, strings.Join(tenant.Projects, ", ")))
 	}
-	return "", usageError{fmt.Sprintf("several tenants are named %q; give the id of one: %s", ref, strings.Join(ids, ", "))}
+	return "", usageError{
+		fmt.Sprintf("several tenants are named %q; give the id of one: %s", ref, strings.Join(ids, ", ")),
+	}
 }
 
 func newAppClientsList(t terminal) *cobra.Command {
@@ -104,7 +107,12 @@ func (f *appClientFlags) add(command *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringVar(&f.name, "name", "", "name, unique in the tenant")
 	flags.StringArrayVar(&f.redirects, "redirect-uri", nil, "where the browser may be sent back to, once for each")
-	flags.StringArrayVar(&f.logouts, "logout-uri", nil, "where the browser may be sent after signing out, once for each")
+	flags.StringArrayVar(
+		&f.logouts,
+		"logout-uri",
+		nil,
+		"where the browser may be sent after signing out, once for each",
+	)
 	flags.BoolVar(&f.confidential, "confidential", false, "give it a new client secret, shown this once")
 	flags.StringVar(&f.access, "access-token", "", "lifetime of access and ID tokens, such as 10m")
 	flags.StringVar(&f.refresh, "refresh-token", "", "how long a login can be refreshed, such as 30d; 0 for not at all")
@@ -119,8 +127,13 @@ func (f *appClientFlags) add(command *cobra.Command) {
 
 // change has what was given; what was not stays nil.
 func (f *appClientFlags) change(c *cobra.Command) (client.AppClientChange, error) {
-	out := client.AppClientChange{Name: given(c, "name", &f.name), Algorithm: given(c, "algorithm", &f.algorithm), Confidential: given(c, "confidential", &f.confidential),
-		RedirectURIs: given(c, "redirect-uri", &f.redirects), LogoutURIs: given(c, "logout-uri", &f.logouts)}
+	out := client.AppClientChange{
+		Name:         given(c, "name", &f.name),
+		Algorithm:    given(c, "algorithm", &f.algorithm),
+		Confidential: given(c, "confidential", &f.confidential),
+		RedirectURIs: given(c, "redirect-uri", &f.redirects),
+		LogoutURIs:   given(c, "logout-uri", &f.logouts),
+	}
 	branding := client.BrandingChange{Title: given(c, "title", &f.title), Welcome: given(c, "welcome", &f.welcome),
 		LogoURL: given(c, "logo-url", &f.logoURL), Color: given(c, "color", &f.color)}
 	if branding != (client.BrandingChange{}) {
@@ -217,7 +230,11 @@ func printAppClient(t terminal, c *cobra.Command, a client.AppClient) error {
 		row("Redirect URIs", strings.Join(a.RedirectURIs, " "))
 	})
 	if err == nil && a.Secret != "" {
-		_, err = fmt.Fprintf(t.out, "\n  %s\n\nThat is its client secret. Write it down: it is not shown again.\n", a.Secret)
+		_, err = fmt.Fprintf(
+			t.out,
+			"\n  %s\n\nThat is its client secret. Write it down: it is not shown again.\n",
+			a.Secret,
+		)
 	}
 	return err
 }

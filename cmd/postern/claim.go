@@ -46,7 +46,8 @@ It goes into the team that new projects go into, unless --team names another.`,
 			return claimAll(c.Context(), t, s, *person, codes, into)
 		},
 	}
-	command.Flags().StringVar(&team, "team", "", "team to put it into, by name or id, or new for a new team (your first team when absent)")
+	command.Flags().StringVar(&team, "team", "", "team to put it into, by name or id, or new for a new team (your "+
+		"first team when absent)")
 	addServerFlag(command)
 	return command
 }

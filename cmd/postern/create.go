@@ -60,21 +60,29 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to")
 	flags.StringVar(&f.proxy.Name, "name", "", "name in the proxy's address (made from the target's host when absent)")
 	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
-	flags.StringVar(&f.proxy.Product, "product", "", "product that the project belongs to (made where there is none of that name)")
-	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own (made where there is none of that name)")
+	flags.StringVar(&f.proxy.Product, "product", "", "product that the project belongs to (made where there is none "+
+		"of that name)")
+	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own (made where there is none "+
+		"of that name)")
 	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
 	teamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)")
-	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through, or with a token of --login; short for --auth authenticate")
+	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through, or with a token of "+
+		"--login; short for --auth authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough, or authenticate (the default with --login)")
-	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (when absent: api_key, with --login jwt too, and jwt alone with nothing but --login)")
+	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (when "+
+		"absent: api_key, with --login jwt too, and jwt alone with nothing but --login)")
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject (default) or owner_fallback")
-	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, once for each")
-	flags.StringArrayVar(&f.login.providers, "login", nil, "whom people sign in with, as TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, once for each: the environment variable holds the client secret; or github=managed")
-	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "where the application waits for people who sign in, once for each")
+	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, "+
+		"once for each")
+	flags.StringArrayVar(&f.login.providers, "login", nil, "whom people sign in with, as "+
+		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, once for each: the environment variable holds the client secret; or "+
+		"github=managed")
+	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "where the application waits for people who sign "+
+		"in, once for each")
 	flags.BoolVar(&f.json, "json", false, "print what the API answers, as JSON, with the workspace key")
 	addServerFlag(command)
 	return command
@@ -150,7 +158,12 @@ func create(ctx context.Context, t terminal, s session, in client.NewProxy, asJS
 			return nil, err
 		}
 		created = true
-		kept := &workspace{Project: made.Project.Name, ProjectID: made.Project.ID, Key: made.WorkspaceKey, ExpiresAt: made.ExpiresAt}
+		kept := &workspace{
+			Project:   made.Project.Name,
+			ProjectID: made.Project.ID,
+			Key:       made.WorkspaceKey,
+			ExpiresAt: made.ExpiresAt,
+		}
 		if made.Claim != nil {
 			kept.ClaimCode = made.Claim.Code
 		}

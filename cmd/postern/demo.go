@@ -58,14 +58,30 @@ func demonstrate(ctx context.Context, t terminal, dir string) (err error) {
 	go func() { stopped <- server.Run(running) }()
 	defer func() { stop(); err = errors.Join(err, <-stopped) }()
 
-	d := &demo{out: t.out, server: server.Config.PublicURL, upstream: "http://" + upstream.Addr().String(), zip: filepath.Join(dir, "shop-kong.zip")}
+	d := &demo{
+		out:      t.out,
+		server:   server.Config.PublicURL,
+		upstream: "http://" + upstream.Addr().String(),
+		zip:      filepath.Join(dir, "shop-kong.zip"),
+	}
 	return d.tour(ctx)
 }
 
 func newDemoServer(ctx context.Context, dir string) (*app.App, error) {
 	flags := pflag.NewFlagSet("demo", pflag.ContinueOnError)
 	config.AddFlags(flags)
-	err := flags.Parse([]string{"--data-dir", filepath.Join(dir, "data"), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0", "--drain", "0s"})
+	err := flags.Parse(
+		[]string{
+			"--data-dir",
+			filepath.Join(dir, "data"),
+			"--control-addr",
+			"127.0.0.1:0",
+			"--gateway-addr",
+			"127.0.0.1:0",
+			"--drain",
+			"0s",
+		},
+	)
 	if err != nil {
 		return nil, err
 	}

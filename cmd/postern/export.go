@@ -77,7 +77,8 @@ func (f exportFlags) input() (client.NewExport, error) {
 		return client.NewExport{}, usageError{fmt.Sprintf("--keys %q is none of %s", f.keys, strings.Join(keysOptions, ", "))}
 	}
 	if f.noConsumers && f.keys == "mint" {
-		return client.NewExport{}, usageError{"--keys mint and --no-consumers exclude each other: keys are minted for consumers"}
+		return client.NewExport{}, usageError{"--keys mint and --no-consumers exclude each other: keys are minted " +
+			"for consumers"}
 	}
 	in := client.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets}
 	if f.kong {

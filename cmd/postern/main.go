@@ -12,7 +12,12 @@ import (
 )
 
 func main() {
-	os.Exit(run(interruptible(), os.Args[1:], terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()}))
+	os.Exit(run(interruptible(), os.Args[1:], terminal{
+		in:      os.Stdin,
+		out:     os.Stdout,
+		err:     os.Stderr,
+		environ: os.Environ(),
+	}))
 }
 
 // interruptible is a context that ends with the first signal. The second one ends the

@@ -78,7 +78,8 @@ server's key from /.well-known/postern-export-key, to know whose it is.`,
 		},
 	}
 	command.Flags().StringVar(&sum, "sha256", "", "SHA-256 that the whole zip must have, in hexadecimal")
-	command.Flags().StringVar(&key, "signed-by", "", "public `KEY` that must have signed it: a PEM file, or the key in base64")
+	command.Flags().
+		StringVar(&key, "signed-by", "", "public `KEY` that must have signed it: a PEM file, or the key in base64")
 	addJSONFlag(command)
 	return command
 }

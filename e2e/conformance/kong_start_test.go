@@ -97,9 +97,14 @@ func TestConformanceInterimAnswersAreRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if response.StatusCode != http.StatusBadGateway || !response.Close || !strings.Contains(string(body), `"upstream_unreachable"`) {
-				t.Errorf("status %d, to be closed: %t, body %q; want 502 upstream_unreachable on a connection that ends",
-					response.StatusCode, response.Close, body)
+			if response.StatusCode != http.StatusBadGateway || !response.Close ||
+				!strings.Contains(string(body), `"upstream_unreachable"`) {
+				t.Errorf(
+					"status %d, to be closed: %t, body %q; want 502 upstream_unreachable on a connection that ends",
+					response.StatusCode,
+					response.Close,
+					body,
+				)
 			}
 		})
 	}

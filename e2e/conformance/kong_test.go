@@ -84,7 +84,12 @@ func startKong(t *testing.T, export string, up *upstream, settings ...string) (*
 			}
 		}
 	})
-	p := &peer{name: "kong", addr: "127.0.0.1:" + strconv.Itoa(proxy), admin: "127.0.0.1:" + strconv.Itoa(admin), up: up}
+	p := &peer{
+		name:  "kong",
+		addr:  "127.0.0.1:" + strconv.Itoa(proxy),
+		admin: "127.0.0.1:" + strconv.Itoa(admin),
+		up:    up,
+	}
 	waitFor(t, "Kong", p.routed)
 	return p, log.Name()
 }

@@ -64,7 +64,8 @@ func (r *Response) has(name string) bool {
 
 // saysLength reports whether an answer without a body says how long it would be.
 func (r *Response) saysLength(method string) bool {
-	return r.declared && method == http.MethodHead && r.Status != http.StatusNoContent && r.Status != http.StatusNotModified
+	return r.declared && method == http.MethodHead && r.Status != http.StatusNoContent &&
+		r.Status != http.StatusNotModified
 }
 
 // announce names the trailers that will be passed on.

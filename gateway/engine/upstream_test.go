@@ -69,7 +69,10 @@ func upstreamOf(t *testing.T, serve func(n int, conn net.Conn, from *bufio.Reade
 			go serve(n, conn, bufio.NewReader(conn))
 		}
 	}()
-	up := NewBudget(64).NewPool().NewUpstream(func(context.Context) (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) })
+	up := NewBudget(
+		64,
+	).NewPool().
+		NewUpstream(func(context.Context) (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) })
 	t.Cleanup(up.Close)
 	return up
 }
@@ -97,7 +100,11 @@ func TestTheUpstreamsTimeBeginsWhenItIsAsked(t *testing.T) {
 		}
 	})
 	const limit = 300 * time.Millisecond
-	_, addr := start(t, forwarding(up, func() { time.Sleep(2 * limit) }), func(s *Server) { s.Limits.Header, s.Limits.Idle = limit, limit })
+	_, addr := start(
+		t,
+		forwarding(up, func() { time.Sleep(2 * limit) }),
+		func(s *Server) { s.Limits.Header, s.Limits.Idle = limit, limit },
+	)
 	conn := dial(t, addr)
 	from := bufio.NewReader(conn)
 	for call := range 3 {
@@ -168,7 +175,9 @@ func (c copying) MayTrail(string) bool { return false }
 // request for the rest of that body.
 func TestAConnectionWithHalfARequestIsNotUsedAgain(t *testing.T) {
 	small := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
-		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2<<10) })
+		return raw.Control(
+			func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2<<10) },
+		)
 	}}
 	l, err := small.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -207,7 +216,12 @@ func TestAConnectionWithHalfARequestIsNotUsedAgain(t *testing.T) {
 	from := bufio.NewReader(conn)
 	const size = smallBox - 1<<10 // with its head it is written in one piece
 	for call := range int32(2) {
-		_, _ = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("b", size))
+		_, _ = fmt.Fprintf(
+			conn,
+			"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s",
+			size,
+			strings.Repeat("b", size),
+		)
 		wantAnswer(t, from, "up")
 		if n := connects.Load(); n != call+1 {
 			t.Errorf("%d connections after %d calls", n, call+1)

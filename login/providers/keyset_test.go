@@ -16,12 +16,18 @@ import (
 // keysBeside answers the provider's key set with more keys before its own.
 func keysBeside(t *testing.T, p *fakeoidc.Provider, odd ...string) func(http.ResponseWriter, *http.Request) bool {
 	t.Helper()
-	own, err := json.Marshal(jose.JSONWebKey{Key: &p.Key.PublicKey, KeyID: fakeoidc.KeyID, Algorithm: "RS256", Use: "sig"})
+	own, err := json.Marshal(jose.JSONWebKey{
+		Key:       &p.Key.PublicKey,
+		KeyID:     fakeoidc.KeyID,
+		Algorithm: "RS256",
+		Use:       "sig",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return func(w http.ResponseWriter, r *http.Request) bool {
-		if !strings.HasSuffix(r.URL.Path, "keys") && !strings.HasSuffix(r.URL.Path, "jwks") && !strings.HasSuffix(r.URL.Path, "certs") {
+		if !strings.HasSuffix(r.URL.Path, "keys") && !strings.HasSuffix(r.URL.Path, "jwks") &&
+			!strings.HasSuffix(r.URL.Path, "certs") {
 			return false
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -70,7 +70,11 @@ var patient = models.Deadlines{
 
 func open(t testing.TB, databaseURL, file string) *models.DB {
 	t.Helper()
-	db, err := models.OpenWith(t.Context(), models.Options{DatabaseURL: databaseURL, SQLitePath: file, Deadlines: patient})
+	db, err := models.OpenWith(t.Context(), models.Options{
+		DatabaseURL: databaseURL,
+		SQLitePath:  file,
+		Deadlines:   patient,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

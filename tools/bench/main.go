@@ -51,7 +51,12 @@ func main() {
 	flag.DurationVar(&s.soak, "soak", 0, "instead of comparing, keep calling for so long and print the memory taken")
 	flag.StringVar(&s.only, "only", "", "only the scenarios whose name has this in it")
 	flag.StringVar(&s.profile, "profile", "", "instead of comparing, write to this file where the time goes")
-	flag.StringVar(&s.before, "before", "", "a postern binary built from an earlier commit, measured in the same rounds")
+	flag.StringVar(
+		&s.before,
+		"before",
+		"",
+		"a postern binary built from an earlier commit, measured in the same rounds",
+	)
 	flag.Parse()
 
 	if err := run(s); err != nil {

@@ -36,7 +36,11 @@ var rooms = []room{
 	{name: "handlers", floor: edges, beside: []string{"views", "static"}},
 	{name: "views", floor: edges, only: []string{"views/ui", "static"}},
 	{name: "jobs", floor: edges},
-	{name: "gateway", floor: edges, only: []string{"gateway/engine", "gateway/admission", "snapshot", "policy", "egress", "fault"}},
+	{
+		name:  "gateway",
+		floor: edges,
+		only:  []string{"gateway/engine", "gateway/admission", "snapshot", "policy", "egress", "fault"},
+	},
 	{name: "bearer", floor: edges, only: []string{"policy", "snapshot"}},
 	{name: "live", floor: edges},
 	{name: "metrics", floor: edges, only: []string{"policy"}},

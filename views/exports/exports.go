@@ -45,8 +45,19 @@ func (a Ask) keys() ui.Group {
 	return ui.Group{
 		ID: "export-keys", Name: "keys", Legend: "API keys", Error: a.KeysError,
 		Options: []ui.Option{
-			{Value: "hashes", Title: "Hashes", Chosen: a.Keys == "" || a.Keys == "hashes", Text: "Existing keys keep working; no key can be read from the zip."},
-			{Value: "mint", Title: "Mint new", Chosen: a.Keys == "mint", Text: "New keys in a file to hand out; existing ones keep working beside them. Only members and owners can download them."},
+			{
+				Value:  "hashes",
+				Title:  "Hashes",
+				Chosen: a.Keys == "" || a.Keys == "hashes",
+				Text:   "Existing keys keep working; no key can be read from the zip.",
+			},
+			{
+				Value:  "mint",
+				Title:  "Mint new",
+				Chosen: a.Keys == "mint",
+				Text: "New keys in a file to hand out; existing ones keep working beside them. Only members and " +
+					"owners can download them.",
+			},
 			{Value: "none", Title: "None", Chosen: a.Keys == "none", Text: "The zip holds no keys at all."},
 		},
 	}
