@@ -16,8 +16,8 @@ var platformPrefixes = []netip.Prefix{
 	netip.MustParsePrefix("168.63.129.16/32"),
 	// IBM Cloud: infrastructure service endpoints ["Service endpoints available for VPC"]
 	netip.MustParsePrefix("161.26.0.0/16"),
-	netip.MustParsePrefix("166.8.0.0/14"),     // IBM Cloud: cloud service endpoints [the same page]
-	netip.MustParsePrefix("192.80.8.124/32"),  // Equinix Metal: metadata.platformequinix.com
+	netip.MustParsePrefix("166.8.0.0/14"),    // IBM Cloud: cloud service endpoints [the same page]
+	netip.MustParsePrefix("192.80.8.124/32"), // Equinix Metal: metadata.platformequinix.com
 }
 
 // badPorts are the ports of protocols that are not HTTP and that take an HTTP request
