@@ -31,12 +31,7 @@ func (a *App) start(ctx context.Context) error {
 	}
 	a.log.Error(
 		"the database does not answer: calls are served from the last state on disk, and nothing can be changed",
-		"state_of",
-		asOf.Format(time.RFC3339),
-		"age",
-		time.Since(asOf).Round(time.Second),
-		"error",
-		err,
+		"state_of", asOf.Format(time.RFC3339), "age", time.Since(asOf).Round(time.Second), "error", err,
 	)
 	return nil
 }

@@ -106,8 +106,7 @@ func (a *App) drain() {
 	}
 	a.log.Info(
 		"stopping: not ready any more, calls are still taken; a second signal ends at once",
-		"drain",
-		a.Config.Drain,
+		"drain", a.Config.Drain,
 	)
 	time.Sleep(a.Config.Drain)
 }

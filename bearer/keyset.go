@@ -128,10 +128,7 @@ func (s *keySet) fetch(now time.Time) {
 	if err != nil {
 		s.verifier.log.Warn(
 			"the keys of a token issuer cannot be fetched",
-			"issuer",
-			s.source.issuer+s.source.jwks,
-			"error",
-			err.Error(),
+			"issuer", s.source.issuer+s.source.jwks, "error", err.Error(),
 		)
 	} else {
 		s.current.Store(&published{keys: keys, at: now})
