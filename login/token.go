@@ -247,15 +247,10 @@ func (s *Service) refresh(ctx context.Context, client models.AppClient, in Token
 	if in.RefreshToken == "" {
 		return Tokens{}, errRequest
 	}
-	done, err := s.redeem(
-		ctx,
-		client,
-		kindRefresh,
-		in.RefreshToken,
-		func(_ models.LoginGrant, session models.LoginSession) error {
-			return checkRefreshed(session.Scope, in.Scope)
-		},
-	)
+	check := func(_ models.LoginGrant, session models.LoginSession) error {
+		return checkRefreshed(session.Scope, in.Scope)
+	}
+	done, err := s.redeem(ctx, client, kindRefresh, in.RefreshToken, check)
 	if err != nil {
 		return Tokens{}, err
 	}

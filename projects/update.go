@@ -53,65 +53,60 @@ func (s *Service) UpdateAccess(
 	if err != nil {
 		return out, fmt.Errorf("projects: change the access of %s: %w", versionID, err)
 	}
-	err = s.change(
-		ctx,
-		p,
-		ref,
-		"access of "+versionID,
-		func(tx *models.Tx, project models.Project, now time.Time) error {
-			version, err := tx.VersionByID(versionID)
-			if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
-				return access.NotFound()
-			}
-			if err != nil {
-				return err
-			}
-			if err := access.Unchanged(ifMatch, access.ETag(version.UpdatedAt)); err != nil {
-				return err
-			}
-			seen := version.UpdatedAt
-			at, err := s.around(tx, project.ID)
-			if err != nil {
-				return err
-			}
-			at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
-			auth, wrong := normalizeAuth(in.over(version), "/requests_auth", at)
-			if in.Issuers != nil && len(*in.Issuers) > 0 {
-				wrong = append(wrong, needsJWT(auth, "/requests_auth")...)
-			}
-			if in.Opaque != nil {
-				wrong = append(wrong, needsOpaque(auth, "/requests_auth")...)
-				wrong = append(wrong, in.Opaque.needsItsSecret(version, "/requests_auth")...)
-			}
-			wrong = append(wrong, addressesWrong...)
-			if in.FallbackOwner != nil {
-				wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
-			}
-			wrong = append(wrong, in.setRanges(&version)...)
-			if err := fault.InvalidFields(wrong); err != nil {
-				return err
-			}
-			if err := in.moveFallback(tx, project, now); err != nil {
-				return err
-			}
-			version.AuthMode, version.AuthMethods, version.Keyless, version.UpdatedAt = auth.Mode, auth.Methods, auth.Keyless, now
-			version.TokenIssuers = issuerRows(auth.Issuers)
-			if err := s.setIntrospection(tx, project.TeamID, &version, in.Opaque); err != nil {
-				return err
-			}
-			if err := written(tx.UpdateVersion(version, seen)); err != nil {
-				return err
-			}
-			if s.Suits != nil {
-				if err := s.Suits(tx, project.ID); err != nil {
-					return err
-				}
-			}
-			environments, err := tx.EnvironmentsOf(project.ID)
-			out = viewVersion(project.Name, version, environments)
+	what := "access of " + versionID
+	err = s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+		version, err := tx.VersionByID(versionID)
+		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+			return access.NotFound()
+		}
+		if err != nil {
 			return err
-		},
-	)
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(version.UpdatedAt)); err != nil {
+			return err
+		}
+		seen := version.UpdatedAt
+		at, err := s.around(tx, project.ID)
+		if err != nil {
+			return err
+		}
+		at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
+		auth, wrong := normalizeAuth(in.over(version), "/requests_auth", at)
+		if in.Issuers != nil && len(*in.Issuers) > 0 {
+			wrong = append(wrong, needsJWT(auth, "/requests_auth")...)
+		}
+		if in.Opaque != nil {
+			wrong = append(wrong, needsOpaque(auth, "/requests_auth")...)
+			wrong = append(wrong, in.Opaque.needsItsSecret(version, "/requests_auth")...)
+		}
+		wrong = append(wrong, addressesWrong...)
+		if in.FallbackOwner != nil {
+			wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
+		}
+		wrong = append(wrong, in.setRanges(&version)...)
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		if err := in.moveFallback(tx, project, now); err != nil {
+			return err
+		}
+		version.AuthMode, version.AuthMethods, version.Keyless, version.UpdatedAt = auth.Mode, auth.Methods, auth.Keyless, now
+		version.TokenIssuers = issuerRows(auth.Issuers)
+		if err := s.setIntrospection(tx, project.TeamID, &version, in.Opaque); err != nil {
+			return err
+		}
+		if err := written(tx.UpdateVersion(version, seen)); err != nil {
+			return err
+		}
+		if s.Suits != nil {
+			if err := s.Suits(tx, project.ID); err != nil {
+				return err
+			}
+		}
+		environments, err := tx.EnvironmentsOf(project.ID)
+		out = viewVersion(project.Name, version, environments)
+		return err
+	})
 	return out, err
 }
 
@@ -228,28 +223,23 @@ func (s *Service) UpdateTarget(
 	if err != nil {
 		return out, fmt.Errorf("projects: change the target of %s: %w", environmentID, err)
 	}
-	err = s.change(
-		ctx,
-		p,
-		ref,
-		"target of "+environmentID,
-		func(tx *models.Tx, project models.Project, now time.Time) error {
-			environment, version, err := tx.EnvironmentByID(environmentID)
-			if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
-				return access.NotFound()
-			}
-			if err != nil {
-				return err
-			}
-			if err := access.Unchanged(ifMatch, access.ETag(environment.UpdatedAt)); err != nil {
-				return err
-			}
-			seen := environment.UpdatedAt
-			environment.Target, environment.UpdatedAt = u.String(), now
-			out = viewEnvironment(project.Name, version.Name, environment)
-			return written(tx.UpdateEnvironment(environment, seen))
-		},
-	)
+	what := "target of " + environmentID
+	err = s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+		environment, version, err := tx.EnvironmentByID(environmentID)
+		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+			return access.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(environment.UpdatedAt)); err != nil {
+			return err
+		}
+		seen := environment.UpdatedAt
+		environment.Target, environment.UpdatedAt = u.String(), now
+		out = viewEnvironment(project.Name, version.Name, environment)
+		return written(tx.UpdateEnvironment(environment, seen))
+	})
 	return out, err
 }
 
