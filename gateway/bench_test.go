@@ -1,38 +1,111 @@
 package gateway_test
 
 import (
-	"bufio"
-	"io"
+	"bytes"
+	"net"
 	"net/http"
+	"strconv"
 	"testing"
+	"time"
+
+	"postern/gateway"
+	"postern/policy"
+	"postern/ratelimit"
+	"postern/snapshot"
 )
 
-// The gateway's own share of a call, with net/http on both sides in the same
-// process. What it is worth beside nginx, tools/bench tells.
+// The gateway's share of a call, between a caller and an upstream in the same process
+// that do as little as they can. tools/bench compares it with other proxies.
 
 func BenchmarkForward(b *testing.B) { benchmarkCall(b, http.StatusOK) }
 
+func BenchmarkForwardByNetHTTP(b *testing.B) { benchmarkCall(b, http.StatusOK, "TE: trailers") }
+
 func BenchmarkRefuseMissingKey(b *testing.B) { benchmarkCall(b, http.StatusUnauthorized, noKey) }
 
+func BenchmarkRefuseWrongKey(b *testing.B) {
+	wrong, err := policy.NewKey("pst", "prod") // well-formed, so that it is looked up
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchmarkCall(b, http.StatusUnauthorized, "X-API-Key: "+wrong)
+}
+
 func benchmarkCall(b *testing.B, status int, lines ...string) {
-	answer := make([]byte, 1024)
-	r := newRig(b, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) })
+	each := snapshot.Limits{snapshot.Minute: 1 << 40}
+	r := newRig(b, nil,
+		withTarget("http://"+fixedUpstream(b)+"/base"),
+		withProject(func(p *snapshot.Project) {
+			p.Limits = snapshot.ProjectLimits{Key: each, Owner: each, IP: each, Project: each}
+		}),
+		func(_ *rig, o *gateway.Options) { o.Limiter, o.Observer = ratelimit.NewLocal(), discard{} },
+	)
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
-	call, from := request("GET", "/shop/1.0.0/prod/orders/42", r.addr, r.withKey(lines)...), bufio.NewReader(conn)
+	_ = conn.SetDeadline(time.Time{})
+	call := []byte(request("GET", "/shop/1.0.0/prod/orders/42", r.addr, r.withKey(lines)...))
+	begin, buf := []byte("HTTP/1.1 "+strconv.Itoa(status)+" "), make([]byte, 8<<10)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := io.WriteString(conn, call); err != nil {
+		if _, err := conn.Write(call); err != nil {
 			b.Fatal(err)
 		}
-		resp, err := http.ReadResponse(from, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != status {
-			b.Fatalf("%d, %v", resp.StatusCode, err)
+		if answer := readFixed(b, conn, buf); !bytes.HasPrefix(answer, begin) {
+			b.Fatalf("answered %q", answer)
 		}
 	}
 }
 
-func BenchmarkForwardByNetHTTP(b *testing.B) { benchmarkCall(b, http.StatusOK, "TE: trailers") }
+// fixedUpstream answers each request without a body in the same way.
+func fixedUpstream(b *testing.B) (addr string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = l.Close() })
+	answer := append([]byte("HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n"+
+		"Content-Type: application/json\r\nContent-Length: 1024\r\nConnection: keep-alive\r\n\r\n"), make([]byte, 1024)...)
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			go func() {
+				defer func() { _ = conn.Close() }()
+				for buf := make([]byte, 8<<10); ; {
+					if _, err := conn.Read(buf); err != nil {
+						return
+					}
+					if _, err := conn.Write(answer); err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// readFixed reads one answer with a Content-Length.
+func readFixed(b *testing.B, conn net.Conn, buf []byte) []byte {
+	for n, whole := 0, len(buf); ; {
+		more, err := conn.Read(buf[n:whole])
+		if err != nil {
+			b.Fatal(err)
+		}
+		n += more
+		if head, _, ok := bytes.Cut(buf[:n], []byte("\r\n\r\n")); ok && whole == len(buf) {
+			_, length, _ := bytes.Cut(head, []byte("Content-Length: "))
+			length, _, _ = bytes.Cut(length, []byte("\r\n"))
+			size, err := strconv.Atoi(string(length))
+			if err != nil {
+				b.Fatal(err)
+			}
+			whole = len(head) + len("\r\n\r\n") + size
+		}
+		if n == whole {
+			return buf[:n]
+		}
+	}
+}
+
+type discard struct{}
+
+func (discard) Observe(gateway.Outcome) {}
