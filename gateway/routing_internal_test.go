@@ -28,7 +28,8 @@ func FuzzRouting(f *testing.F) {
 		f.Fatal(err)
 	}
 	g.table.Store(served)
-	for _, path := range []string{"..%2fdev", "b%5c..%5c..", "%252e%252e%252fb", "..;/..;/b", "x;..%25252f", "a%2fb"} {
+	for _, path := range []string{"..%2fdev", "b%5c..%5c..", "%252e%252e%252fb", "..;/..;/b", "x;..%25252f", "a%2fb",
+		"%2525%2532%2565%252%2565/b"} {
 		f.Add("shop.proxy.test", "/1.0.0/prod/"+path)
 	}
 	f.Fuzz(func(t *testing.T, hostLine, uri string) {
@@ -54,12 +55,10 @@ func FuzzRouting(f *testing.F) {
 		if again, err := policy.NormalizePath(forwarded); err != nil || again != forwarded || !strings.HasPrefix(forwarded, r.environment.path) {
 			t.Fatalf("%q is forwarded as %q, which reads as %q, %v", uri, forwarded, again, err)
 		}
-		read := forwarded
-		for times := range 3 {
+		for read, last := forwarded, ""; read != last; read, last = decodeOnce(read), read {
 			if at := resolve(read); at != r.environment.path && !strings.HasPrefix(at, r.environment.path+"/") {
-				t.Fatalf("%q, decoded %d times, leads to %q, outside of %q", uri, times, at, r.environment.path)
+				t.Fatalf("%q, read as %q, leads to %q, outside of %q", uri, read, at, r.environment.path)
 			}
-			read = decodeOnce(read)
 		}
 	})
 }

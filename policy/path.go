@@ -234,17 +234,19 @@ func unhex(c byte) (byte, bool) {
 // backslash for a slash, that cuts parameters off at a semicolon (RFC 3986 section
 // 3.3), or that decodes more than once. Such an upstream would resolve the segment
 // and leave the base path of the environment that the call was authorized for.
-//
-// An escape is decoded however often its percent sign was encoded (%25252e). Digits
-// that are encoded too (%25%32%65) are decoded once, by NormalizePath.
 func HidesDotSegment(path string) bool {
 	if strings.IndexByte(path, '%') < 0 && strings.IndexByte(path, ';') < 0 {
 		return false // a normalized path has no plain dot segment and no plain backslash
 	}
+	return hasDotSegment(path)
+}
+
+// hasDotSegment is HidesDotSegment for every path. Once a segment is there, further
+// decoding cannot remove it, so that the path is looked at when nothing is left to decode.
+func hasDotSegment(path string) bool {
+	var room [512]byte
 	dots, other := 0, false // of the segment so far: how many dots, and whether anything else
-	for i := 0; i < len(path); {
-		c, size := decodeFully(path[i:])
-		i += size
+	for _, c := range decodeWholly(room[:0], path) {
 		switch c {
 		case '/', '\\', ';':
 			if isDotSegment(dots, other) {
@@ -262,23 +264,20 @@ func HidesDotSegment(path string) bool {
 
 func isDotSegment(dots int, other bool) bool { return !other && (dots == 1 || dots == 2) }
 
-// decodeFully returns the first character of a normalized path, which may be
-// encoded any number of times, and how many bytes spell it.
-func decodeFully(path string) (c byte, size int) {
-	if path[0] != '%' {
-		return path[0], 1
+// decodeWholly appends path, decoded until no escape is left. The digits of an escape
+// may be encoded themselves (%25%32%65), which is why a byte that was decoded can be
+// the last one of another escape.
+func decodeWholly(dst []byte, path string) []byte {
+	for i := range len(path) {
+		dst = append(dst, path[i])
+		for n := len(dst) - 3; n >= 0 && dst[n] == '%'; n = len(dst) - 3 {
+			high, okHigh := unhex(dst[n+1])
+			low, okLow := unhex(dst[n+2])
+			if !okHigh || !okLow {
+				break
+			}
+			dst = append(dst[:n], high<<4|low)
+		}
 	}
-	size = 1
-	for strings.HasPrefix(path[size:], "25") {
-		size += 2
-	}
-	if len(path) < size+2 {
-		return '%', size
-	}
-	high, okHigh := unhex(path[size])
-	low, okLow := unhex(path[size+1])
-	if !okHigh || !okLow {
-		return '%', size
-	}
-	return high<<4 | low, size + 2
+	return dst
 }

@@ -7,22 +7,31 @@ local paths = {}
 local DOT, SLASH, BACKSLASH, SEMICOLON, PERCENT = 46, 47, 92, 59, 37
 
 
--- The first character from a position on, which may be encoded any number of
--- times, and how many bytes it takes.
-local function decode_fully(path, at)
-  local c = path:byte(at)
-  if c ~= PERCENT then
-    return c, 1
+local HEX = {}
+for digit = 0, 15 do
+  HEX[("%x"):format(digit):byte()] = digit
+  HEX[("%X"):format(digit):byte()] = digit
+end
+
+
+-- The bytes of a path, decoded until no escape is left, and how many there are. The
+-- digits of an escape may be encoded themselves (%25%32%65), so that a byte that was
+-- decoded can be the last one of another escape.
+local function decode_wholly(path)
+  local bytes, n = {}, 0
+  for at = 1, #path do
+    n = n + 1
+    bytes[n] = path:byte(at)
+    while bytes[n - 2] == PERCENT do
+      local high, low = HEX[bytes[n - 1]], HEX[bytes[n]]
+      if not high or not low then
+        break
+      end
+      n = n - 2
+      bytes[n] = high * 16 + low
+    end
   end
-  local digits = at + 1
-  while path:sub(digits, digits + 1) == "25" do
-    digits = digits + 2
-  end
-  local hex = path:match("^%x%x", digits)
-  if not hex then
-    return PERCENT, digits - at
-  end
-  return tonumber(hex, 16), digits + 2 - at
+  return bytes, n
 end
 
 
@@ -35,12 +44,14 @@ end
 -- Whether a normalized path has a segment "." or ".." for an upstream that takes an
 -- encoded slash or a backslash for a slash, that ends a segment at a semicolon (RFC
 -- 3986, section 3.3), or that decodes more than once. Such an upstream would leave
--- the base path of the environment that the call was authorized for.
+-- the base path of the environment that the call was authorized for. Once a segment is
+-- there, further decoding cannot remove it, so that the path is looked at when nothing is
+-- left to decode.
 function paths.hides_dot_segment(path)
-  local dots, other, at = 0, false, 1
-  while at <= #path do
-    local c, size = decode_fully(path, at)
-    at = at + size
+  local dots, other = 0, false
+  local bytes, n = decode_wholly(path)
+  for at = 1, n do
+    local c = bytes[at]
     if c == SLASH or c == BACKSLASH or c == SEMICOLON then
       if not other and (dots == 1 or dots == 2) then
         return true
