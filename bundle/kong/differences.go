@@ -30,11 +30,12 @@ func limitFates() []bundle.Fate {
 				"gateway."},
 		{Reason: "interim_answers", Status: bundle.Lossy, How: "answered 502",
 			Note: "An interim answer of an upstream (100, 102, 103), which the hosted proxy passes on or " +
-				"skips, is taken for the final one by nginx: the call is answered 502 upstream_unreachable, " +
-				"with Connection: close, and nothing more is answered on its connection. At worst an upstream " +
-				"that sends one with each answer cannot be called, and a caller that goes on using the " +
-				"connection waits.",
-			Remedy: "Turn off early hints (103) and 100 Continue at the upstream."},
+				"skips, is taken for the final one by nginx: the call is answered 502 upstream_unreachable and " +
+				"its connection ends. At worst an upstream that sends one with each answer cannot be called, " +
+				"and the final answer to a HEAD call that was refused so reaches the next call over the same " +
+				"connection to the upstream.",
+			Remedy: "Turn off early hints (103), 102 and 100 Continue at the upstream. Where it sends them to " +
+				"HEAD, set KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in docker-compose.yaml until then."},
 		{Reason: "unasked_switch", Status: bundle.Approximate, How: "nginx passes it on",
 			Note: "An upstream's 101 to a request that asked for no WebSocket is answered 502 by the hosted " +
 				"proxy. Kong passes it on: at worst the caller waits on its connection for an answer that " +
@@ -47,7 +48,7 @@ func limitFates() []bundle.Fate {
 				"chunks of HTTP/1.0 are read as such. The hosted proxy takes an answer with both a " +
 				"Content-Length and chunks, or with the same Content-Length twice, which Kong answers 502, " +
 				"and passes on what comes before a malformed chunk, of which Kong may pass on nothing.",
-			Remedy: "Mend the upstream; start.sh says which upstreams do not answer."},
+			Remedy: "Correct the upstream; start.sh says which upstreams do not answer."},
 		{Reason: "repeated_fields", Status: bundle.Approximate, How: "nginx keeps the first",
 			Note: "Of two lines of Date, ETag, Expires, Last-Modified, Location, Refresh or Server in one " +
 				"answer Kong passes on the first; the hosted proxy passes on both. Of two lines of " +

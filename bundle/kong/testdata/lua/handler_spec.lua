@@ -405,13 +405,21 @@ check("more headers than Kong can show are refused", function()
   refused(call("open", lines), 431, "too_many_headers")
 end)
 
-check("an interim answer of an upstream is none, and ends the connection", function()
+check("an interim answer of an upstream becomes a 502, and nginx ends the connection", function()
   for _, status in ipairs({ 100, 102, 103, 199 }) do
     local seen = call("open", {}, nil, { status = status })
+    equal(seen.ended, 501)
+    equal(seen.exits, 0)
+    _G.ngx.status = seen.ended
+    handler:header_filter()
     equal(seen.status, 502)
-    equal(seen.headers["Connection"], "close")
+    equal(seen.body, '{"message":"The upstream could not be reached.","code":"upstream_unreachable"}')
   end
-  passed(call("open", {}, nil, { status = 101 }))
+  for _, status in ipairs({ 101, 501 }) do
+    local seen = call("open", {}, nil, { status = status })
+    passed(seen)
+    equal(seen.ended, nil)
+  end
 end)
 
 check("the key of a frozen user is told so, after what is wrong with the key itself", function()

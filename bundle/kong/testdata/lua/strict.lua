@@ -206,6 +206,10 @@ function strict.request(options)
     status = options.status or 200, -- of the upstream's answer
     shared = options.shared or {},
     ctx = options.ctx or { cached_request_headers = header_table(lines) },
+    exit = function(code)
+      want(code, "number", "code")
+      seen.ended = code -- nginx answers by itself, and runs header_filter again
+    end,
   }))
   seen.ctx = _G.ngx.ctx
   for _, dict in pairs(_G.ngx.shared) do
