@@ -172,26 +172,28 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 		}
 	}
 	for name, state := range map[string][]byte{
-		"changed":     append([]byte{whole[0] ^ 1}, whole[1:]...),
-		"cut off":     whole[:len(whole)-1],
-		"of no use":   []byte("nonsense"),
-		"that is not": nil,
+		"changed":   append([]byte{whole[0] ^ 1}, whole[1:]...),
+		"cut off":   whole[:len(whole)-1],
+		"of no use": []byte("nonsense"),
 	} {
 		t.Run("with a state "+name, func(t *testing.T) {
 			if err := os.WriteFile(stateFile(data), state, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if state == nil {
-				_ = os.Remove(stateFile(data))
-			}
-			ended(
-				t,
-				launch(t, nil, data, relay.Through(t, database)),
-				"last state cannot be read",
-				"cannot open the database",
-			)
+			p := launch(t, nil, data, relay.Through(t, database))
+			ended(t, p, "last state cannot be read", "cannot open the database")
 		})
 	}
+	t.Run("without a state", func(t *testing.T) {
+		if err := os.Remove(stateFile(data)); err != nil {
+			t.Fatal(err)
+		}
+		p := launch(t, nil, data, relay.Through(t, database))
+		ended(t, p, "cannot open the database")
+		if log := p.errors.String(); strings.Contains(log, "last state") {
+			t.Errorf("a first start has no state to speak of:\n%s", log)
+		}
+	})
 	t.Run("switched off", func(t *testing.T) {
 		if err := os.WriteFile(stateFile(data), whole, 0o600); err != nil {
 			t.Fatal(err)
