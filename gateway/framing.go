@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net"
 	"strings"
+
+	"postern/gateway/engine"
 )
 
 // errFraming makes net/http answer 400 and hang up.
@@ -122,7 +124,7 @@ type framing struct {
 // head is what the header of one request says of its framing.
 type head struct {
 	authority  string // of an absolute-form target, lower case; "" for others
-	host       string // of the Host line, lower case; read for an absolute form only
+	host       string // of the Host line, lower case
 	http10     bool
 	hasLength  bool
 	length     int64
@@ -259,8 +261,9 @@ func (f *framing) headerLine(line []byte) bool {
 	}
 	switch len(name) {
 	case len("host"):
-		if f.authority != "" && bytes.EqualFold(name, []byte("host")) {
+		if bytes.EqualFold(name, []byte("host")) {
 			f.host = strings.ToLower(string(bytes.TrimSpace(value)))
+			return engine.IsHost(f.host)
 		}
 	case len("content-length"):
 		if bytes.EqualFold(name, []byte("content-length")) {

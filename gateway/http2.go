@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"postern/gateway/engine"
 )
 
 // maxStreams is how many calls one connection of HTTP/2 may have under way. It is
@@ -27,7 +29,8 @@ func (l Limits) http2() *http.HTTP2Config {
 // upstream must be read there as it was decided here (RFC 9113 sections 8.2.1,
 // 8.3.1 and 10.3).
 func isStrictHTTP2(r *http.Request) bool {
-	if !httpguts.ValidHeaderFieldName(r.Method) || !isVisible(r.RequestURI) || r.RequestURI[0] != '/' {
+	if !httpguts.ValidHeaderFieldName(r.Method) || !isVisible(r.RequestURI) || r.RequestURI[0] != '/' ||
+		!engine.IsHost(r.Host) {
 		return false
 	}
 	if lines := r.Header["Host"]; len(lines) > 1 || len(lines) == 1 && !strings.EqualFold(lines[0], r.Host) {

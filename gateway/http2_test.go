@@ -202,6 +202,7 @@ func TestHTTP2ThatIsNoRequestReachesNobody(t *testing.T) {
 		"a value with a line end":          pseudo(r.key, "x-a", "b\r\nx-consumer-id: forged"),
 		"a value with NUL":                 pseudo(r.key, "x-a", "b\x00"),
 		"a name with a colon":              pseudo(r.key, "x-a: b", "c"),
+		"an authority of a port alone":     replaced(":authority", ":80"),
 		"Host beside another authority":    pseudo(r.key, "host", "other.proxy.test"),
 		"Host twice":                       pseudo(r.key, "host", "shop.proxy.test", "host", "shop.proxy.test"),
 		"Content-Length that is no number": pseudo(r.key, "content-length", "+0"),

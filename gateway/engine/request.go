@@ -96,7 +96,7 @@ func (r *Request) line(line string) bool {
 		if strings.EqualFold(f.Name, "host") {
 			r.Host = f.Value
 			r.hosts++
-			return f.Value != "" && all(f.Value, hostBytes)
+			return f.Value != "" && IsHost(f.Value) && all(f.Value, hostBytes)
 		}
 	case len("expect"):
 		// To Pragma without Cache-Control net/http adds one. The same call must
@@ -179,6 +179,14 @@ func isToken(s string) bool { return s != "" && all(s, tokenBytes) }
 // (ngx_http_parse_request_line). Every method in use is; the other tokens of RFC 9110
 // section 9.1 are answered 400 on the exported gateway.
 func IsMethod(s string) bool { return s != "" && all(s, methodBytes) }
+
+// IsHost reports whether a Host line has a host before its port. One that has not, such
+// as :80 or an IPv6 address without brackets, is malformed (RFC 9112 section 3.2), and
+// answered 400 by nginx too (ngx_http_validate_host). An empty line is a Host.
+func IsHost(line string) bool {
+	name := strings.TrimPrefix(line, ".") // the root, which ends every name
+	return line == "" || name != "" && name[0] != ':'
+}
 
 func all(s string, set *[256]bool) bool {
 	for i := range len(s) {
