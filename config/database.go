@@ -33,7 +33,7 @@ func databaseSettings() []setting {
 			assignDatabaseConns,
 		},
 		{
-			"database-connect-timeout", "5s", "how long opening a connection to PostgreSQL may take",
+			"database-connect-timeout", "3s", "how long opening a connection to PostgreSQL may take",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.ConnectTimeout }),
 		},
 		{

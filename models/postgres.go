@@ -45,7 +45,7 @@ type Deadlines struct {
 // Idle is below Lock: who waits for a lock that a frozen process holds gets it
 // when the server ends that process's transaction.
 var defaultDeadlines = Deadlines{
-	Connect:   5 * time.Second,
+	Connect:   3 * time.Second,
 	Statement: 10 * time.Second,
 	Lock:      3 * time.Second,
 	Idle:      2 * time.Second,
@@ -91,6 +91,7 @@ type server struct {
 	config    *pgx.ConnConfig
 	deadlines Deadlines
 	wires     *wires
+	circuit   circuit
 }
 
 // limits are what the connections of one pool may wait for.
@@ -136,8 +137,9 @@ func (s *server) connector(l limits) *pgx.ConnConfig {
 
 // pool opens a pool whose connections are held to the limits by client and server.
 func (s *server) pool(l limits, most int) *sql.DB {
-	p := stdlib.OpenDB(*s.connector(l), stdlib.OptionShouldPing(dropDead),
+	c := stdlib.GetConnector(*s.connector(l), stdlib.OptionShouldPing(dropDead),
 		stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return s.setLimits(ctx, conn, l) }))
+	p := sql.OpenDB(breaker{c, &s.circuit})
 	p.SetMaxOpenConns(most)
 	p.SetMaxIdleConns(max(1, most/2))
 	p.SetConnMaxIdleTime(5 * time.Minute)

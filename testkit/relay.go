@@ -2,11 +2,14 @@ package testkit
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/url"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // Relay passes TCP connections on to a server, until it is told to let them go
@@ -17,9 +20,11 @@ type Relay struct {
 	target   string
 	all      sync.WaitGroup
 
-	mu      sync.Mutex
-	carried []*carried
-	hanging bool // new connections are silent from the start
+	mu       sync.Mutex
+	carried  []*carried
+	hanging  bool          // new connections are silent from the start
+	dropping chan struct{} // none are accepted until it is closed; nil: all are
+	waiting  []net.Conn    // fill the listener's queue meanwhile
 }
 
 type carried struct {
@@ -43,6 +48,7 @@ func NewRelay(t testing.TB, to string) *Relay {
 	r.all.Go(r.accept)
 	t.Cleanup(func() {
 		_ = listener.Close()
+		r.Resume()
 		r.Cut()
 		r.all.Wait()
 	})
@@ -76,6 +82,43 @@ func (r *Relay) Hang() {
 	r.Silence()
 }
 
+// Drop silences the open connections and answers no packet of new ones until Resume,
+// as a firewall does. Linux drops them while the queue of a listener is full.
+func (r *Relay) Drop(t testing.TB) {
+	t.Helper()
+	r.Silence()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dropping = make(chan struct{})
+	if err := setBacklog(r.listener, 0); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		c, err := net.DialTimeout("tcp", r.listener.Addr().String(), droppedAfter)
+		if err != nil {
+			return
+		}
+		r.waiting = append(r.waiting, c)
+	}
+}
+
+const (
+	usualBacklog = 128
+
+	// droppedAfter is when a connection over loopback counts as dropped.
+	droppedAfter = 500 * time.Millisecond
+)
+
+func setBacklog(l net.Listener, backlog int) error {
+	raw, err := l.(*net.TCPListener).SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { failed = syscall.Listen(int(fd), backlog) })
+	return errors.Join(err, failed)
+}
+
 // Refuse cuts the open connections and accepts no more.
 func (r *Relay) Refuse() {
 	_ = r.listener.Close()
@@ -83,7 +126,30 @@ func (r *Relay) Refuse() {
 }
 
 // Resume lets new connections work again.
-func (r *Relay) Resume() { r.setHanging(false) }
+func (r *Relay) Resume() {
+	r.setHanging(false)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dropping == nil {
+		return
+	}
+	_ = setBacklog(r.listener, usualBacklog) // fails at the test's end, when it is closed
+	for _, c := range r.waiting {
+		_ = c.Close()
+	}
+	close(r.dropping)
+	r.dropping, r.waiting = nil, nil
+}
+
+// held waits until the relay does not drop what comes.
+func (r *Relay) held() {
+	r.mu.Lock()
+	dropping := r.dropping
+	r.mu.Unlock()
+	if dropping != nil {
+		<-dropping
+	}
+}
 
 func (r *Relay) setHanging(hanging bool) {
 	r.mu.Lock()
@@ -107,6 +173,7 @@ func (r *Relay) accept() {
 		if err != nil {
 			return
 		}
+		r.held()
 		far, err := new(net.Dialer).DialContext(context.Background(), "tcp", r.target)
 		if err != nil {
 			_ = near.Close()
