@@ -138,15 +138,20 @@ func (a *App) stop(ctx context.Context, end func()) error {
 	return errors.Join(err, a.limiter.Close())
 }
 
-// stopWork ends the jobs and writes what was counted.
+// stopWork ends the jobs and writes what was counted, both at once: a database that
+// does not answer takes all the time that each has.
 func (a *App) stopWork(ctx context.Context) error {
-	work, stopWork := context.WithTimeout(ctx, drainJobs)
-	defer stopWork()
-	err := a.queue.Stop(work)
-	a.refusals.Flush(ctx)
+	jobs := make(chan error)
+	go func() {
+		work, stopWork := context.WithTimeout(ctx, drainJobs)
+		defer stopWork()
+		jobs <- a.queue.Stop(work)
+	}()
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
-	return errors.Join(err, a.usage.Close(write), a.saveCounts(write))
+	a.refusals.Flush(write)
+	err := errors.Join(a.usage.Close(write), a.saveCounts(write))
+	return errors.Join(<-jobs, err)
 }
 
 // shutBoth closes both listeners at once: of one that stayed open while the other's

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -104,4 +106,69 @@ func eventually(within time.Duration, is func() bool) bool {
 		}
 	}
 	return false
+}
+
+// burst is more than the process has connections for.
+const burst = 60
+
+// stopsWithin is what is left after the drain of the 30 seconds that Kubernetes gives.
+const stopsWithin = 25 * time.Second
+
+func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
+	for name, breakDown := range map[string]func(*testkit.Relay, testing.TB){
+		"connections are accepted": func(r *testkit.Relay, _ testing.TB) { r.Hang() },
+		"packets are dropped":      (*testkit.Relay).Drop,
+	} {
+		t.Run(name, func(t *testing.T) {
+			database := testkit.Postgres(t)
+			relay := testkit.NewRelay(t, database)
+			p := serve(t, t.TempDir(), relay.Through(t, database))
+			proxy := newProxy(t, p.URL)
+			address := proxy.Project.Environments[0].URL + "/hello"
+			waitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK, startWithin)
+
+			breakDown(relay, t)
+			failed := make(chan error, burst)
+			for range burst {
+				go func() { failed <- wantUnavailable(t.Context(), p.URL, proxy) }()
+			}
+			for range burst {
+				if err := <-failed; err != nil {
+					t.Error(err)
+				}
+			}
+			waitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK, startWithin) // as if nothing were wrong
+			if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-p.gone:
+			case <-time.After(stopsWithin):
+				t.Fatalf("the process still goes on after %s:\n%s", stopsWithin, p.errors)
+			}
+		})
+	}
+}
+
+// wantUnavailable creates a key, and returns an error unless the answer is 503 with
+// Retry-After.
+func wantUnavailable(ctx context.Context, server string, proxy client.Proxy) error {
+	ctx, stop := context.WithTimeout(ctx, giveUpAfter)
+	defer stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		server+"/api/v1/projects/"+proxy.Project.ID+"/keys", strings.NewReader(`{"owner": "billing"}`))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+proxy.WorkspaceKey)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
+		err = fmt.Errorf("got %s, Retry-After %q, want 503 and when to try again",
+			answer.Status, answer.Header.Get("Retry-After"))
+	}
+	return errors.Join(err, answer.Body.Close())
 }
