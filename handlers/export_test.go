@@ -25,3 +25,6 @@ func (s *Server) Routes() gin.RoutesInfo {
 		})
 	})
 }
+
+// FormNonce is the nonce that a page gives a form for posting to path.
+func FormNonce(session, path, state string) string { return formNonce(session, path, state) }

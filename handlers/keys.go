@@ -169,6 +169,6 @@ func (s *Server) rotateKey(ctx context.Context, in *struct {
 		}
 		grace = time.Duration(seconds) * time.Second
 	}
-	minted, err := s.Keys.Rotate(ctx, principalOf(ctx), in.Key, grace)
+	minted, err := s.Keys.Rotate(ctx, principalOf(ctx), in.Key, "", grace)
 	return taggedKey(minted.Key, minted.Plaintext, err)
 }

@@ -295,7 +295,8 @@ func (o *office) ask(t *testing.T, method, path, body string, caller []string) a
 	if !isAPI(path) {
 		header = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}, caller...)
 		if method == http.MethodPost {
-			body += "&" + ui.OnceField + "=" + rand.Text()[:22]
+			_, session, _ := strings.Cut(strings.Join(caller, " "), cookie("")[1])
+			body += "&" + ui.NonceField + "=" + handlers.FormNonce(session, path, "") // in any state
 		}
 	}
 	return call(t, o.handler, method, path, "", body, header...)

@@ -39,13 +39,13 @@ func (s *Server) pages(r *gin.Engine) {
 
 	inside := func(method, path string, page pageHandler) {
 		if method == http.MethodPost {
-			page = s.sentOnce(page, sameContent, false)
+			page = s.sentOnce(page, false)
 		}
 		handle(method, path, s.inside(page))
 	}
 	// The forms whose success leads to a page that shows a secret once.
-	discloses := func(path string, page pageHandler, same sameForm) {
-		r.POST(path, s.inside(s.sentOnce(page, same, true)))
+	discloses := func(path string, page pageHandler) {
+		r.POST(path, s.inside(s.sentOnce(page, true)))
 	}
 	inside("GET", "/claim/:code", s.askClaim)
 	inside("POST", "/claim/:code", s.claim)
@@ -69,21 +69,21 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/teams/:team/leave", s.leaveTeamPage)
 	inside("POST", "/teams/:team/members/:account/role", s.saveRole)
 	inside("POST", "/teams/:team/members/:account/remove", s.removeMemberPage)
-	discloses("/teams/:team/invitations", s.makeInvitation, sameContent)
+	discloses("/teams/:team/invitations", s.makeInvitation)
 	inside("GET", "/teams/:team/invitations/:invitation", s.showInvitationLink)
 	inside("POST", "/teams/:team/invitations/:invitation/revoke", s.revokeInvitationPage)
 
 	inside("GET", "/settings/tokens", s.showTokens)
-	discloses("/settings/tokens", s.makeToken, sameContent)
+	discloses("/settings/tokens", s.makeToken)
 	inside("GET", "/settings/tokens/:token/secret", s.showNewToken)
 	inside("GET", "/settings/tokens/:token", s.askRevokeToken)
 	inside("POST", "/settings/tokens/:token/revoke", s.revokeTokenPage)
 	inside("GET", webhooksPath, s.showWebhooks)
-	discloses(webhooksPath, s.makeWebhook, sameContent)
+	discloses(webhooksPath, s.makeWebhook)
 	inside("GET", webhooksPath+"/:webhook", s.showWebhookPage)
 	inside("POST", webhooksPath+"/:webhook", s.saveWebhook)
 	inside("POST", webhooksPath+"/:webhook/switch", s.switchWebhook)
-	discloses(webhooksPath+"/:webhook/rotate", s.rotateWebhookPage, sameState)
+	discloses(webhooksPath+"/:webhook/rotate", s.rotateWebhookPage)
 	inside("GET", webhooksPath+"/:webhook/secret", s.showWebhookSecret)
 	inside("POST", webhooksPath+"/:webhook/delete", s.deleteWebhookPage)
 	inside("POST", webhooksPath+"/:webhook/deliveries/:delivery/redeliver", s.redeliverPage)
@@ -96,7 +96,7 @@ func (s *Server) pages(r *gin.Engine) {
 
 	inside("GET", "/projects", s.showProjects)
 	inside("GET", "/projects/new", s.askProject)
-	discloses("/projects/new", s.makeProject, sameContent)
+	discloses("/projects/new", s.makeProject)
 	inside("GET", "/projects/:project/created", s.showCreatedProject)
 	inside("GET", "/projects/:project", s.configure)
 	inside("POST", "/projects/:project/settings", s.saveSettings)
@@ -106,13 +106,13 @@ func (s *Server) pages(r *gin.Engine) {
 	inside("POST", "/projects/:project/versions/:version/addresses", s.saveRanges)
 	inside("POST", "/projects/:project/environments/:environment", s.saveTarget)
 
-	discloses("/projects/:project/keys", s.makeKey, sameContent)
+	discloses("/projects/:project/keys", s.makeKey)
 	inside("GET", "/projects/:project/keys/:key", s.showKeyPage)
 	inside("POST", "/projects/:project/keys/:key", s.saveKeyPage)
 	inside("POST", "/projects/:project/keys/:key/freeze", s.freezeKeyPage)
 	inside("POST", "/projects/:project/keys/:key/unfreeze", s.unfreezeKeyPage)
 	inside("POST", "/projects/:project/keys/:key/revoke", s.revokeKeyPage)
-	discloses("/projects/:project/keys/:key/rotate", s.rotateKeyPage, sameState)
+	discloses("/projects/:project/keys/:key/rotate", s.rotateKeyPage)
 	inside("GET", "/projects/:project/keys/:key/secret", s.showKeySecret)
 
 	inside("GET", "/projects/:project/key-types", s.showKeyTypes)
@@ -128,12 +128,12 @@ func (s *Server) pages(r *gin.Engine) {
 
 	one := "/projects/:project/login/:client"
 	inside("GET", "/projects/:project/login", s.showLoginTab)
-	discloses("/projects/:project/login", s.makeAppClient, sameContent)
+	discloses("/projects/:project/login", s.makeAppClient)
 	inside("GET", one, s.showAppClient)
 	inside("POST", one, s.saveAppClient)
 	inside("POST", one+"/branding", s.saveBranding)
 	inside("POST", one+"/preview", s.previewBranding)
-	discloses(one+"/secret", s.changeClientSecret, sameState)
+	discloses(one+"/secret", s.changeClientSecret)
 	inside("GET", one+"/secret", s.showClientSecret)
 	inside("POST", one+"/test", s.tryLogin)
 	inside("POST", one+"/delete", s.deleteAppClientPage)

@@ -58,7 +58,7 @@ func (s *Server) appClientModel(v *visit, p rules.Project, c login.Client, offer
 	m.Settings, m.Branding = settingsOf(c).view(path, &mistakes{}), brandingOf(c).view(path, &mistakes{})
 	m.Secret = &projects.AppClientSecret{
 		Action:       path + "/secret",
-		Once:         stateNonce(c.ID, c.ETag),
+		ETag:         c.ETag,
 		Confidential: c.Confidential,
 	}
 	m.Delete = &ui.Confirmation{

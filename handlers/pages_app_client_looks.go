@@ -123,7 +123,8 @@ func (s *Server) changeClientSecret(v *visit) (answer, error) {
 		err = v.confirmed(v.allowed(p, access.LoginUpdate), "Tick the box: the secret in use stops working at once.")
 	}
 	if err == nil {
-		made, err = s.Login.UpdateClient(v.ctx(), v.who, c.ID, "", login.ClientInput{Confidential: &confidential})
+		made, err = s.Login.UpdateClient(v.ctx(), v.who, c.ID, v.state, login.ClientInput{Confidential: &confidential})
+		err = rotatedMeanwhile(err)
 	}
 	if wrong, ok := mistakesIn(err); ok {
 		return s.appClientWith(v, func(m *projects.AppClient) {

@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"cmp"
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"net/http"
@@ -45,26 +47,43 @@ func (s *Server) respondPage(w http.ResponseWriter, r *http.Request, err error, 
 	s.render(w, r, problem.Status, errorpage.ProblemPage(m))
 }
 
-// refuseVisit answers a visit with an error. A form that its sender's role does not
-// allow, such as one that was lowered while the form was open, is shown with what was
-// entered. Forms from other sites never get here: they must not be offered for sending.
+// refuseVisit answers a visit with an error. A form whose sender's role does not allow
+// it, such as one that was lowered while the form was open, and a form that is out of
+// date are shown with what was entered. Forms from other sites never get here: they
+// must not be offered for sending.
 func (s *Server) refuseVisit(v *visit, err error) {
 	r := v.c.Request
-	if r.Method != http.MethodPost || v.account == nil || fault.KindOf(err) != fault.Forbidden || !wantsPage(r) {
+	form := refusedForm(r, err)
+	if form == nil || v.account == nil || !wantsPage(r) {
 		s.refuse(v.c, err)
 		return
 	}
 	note(r.Context(), err)
 	s.logCause(r.Context(), err)
 	v.c.Abort()
-	s.respondPage(v.c.Writer, r, err, refusedForm(r))
+	s.respondPage(v.c.Writer, r, err, form)
 }
 
-// refusedForm lists the fields of a form by name. Passwords and secrets stay out of
-// the page: they are to be entered again.
-func refusedForm(r *http.Request) *errorpage.Form {
-	form := &errorpage.Form{Action: r.URL.Path}
+// refusedForm lists the fields of a form that err refuses, nil if sending it again
+// cannot help. Passwords and secrets stay out of the page: they are to be entered again.
+func refusedForm(r *http.Request, err error) *errorpage.Form {
+	form := &errorpage.Form{Action: r.URL.EscapedPath()}
+	switch {
+	case r.Method != http.MethodPost:
+		return nil
+	case fault.KindOf(err) == fault.Forbidden:
+		form.Advice = "Copy it, or send it again once you have the role for it."
+	case fault.CodeOf(err) == "form_outdated":
+		form.Advice = "Check it, then send it again."
+	default:
+		return nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
+		if name == ui.NonceField {
+			// An invented nonce has no state. A random one is none that an object was ever in.
+			form.State = cmp.Or(stateIn(r.PostForm.Get(name)), rand.Text())
+			continue
+		}
 		for i, value := range r.PostForm[name] {
 			field := ui.Field{
 				ID:           fmt.Sprintf("refused-%s-%d", name, i),
@@ -74,7 +93,7 @@ func refusedForm(r *http.Request) *errorpage.Form {
 				Conditional:  true,
 			}
 			switch {
-			case name == ui.OnceField || name == "revision":
+			case name == "revision":
 				form.Hidden = append(form.Hidden, errorpage.Pair{Name: name, Value: value})
 				continue
 			case strings.Contains(name, "password") || strings.Contains(name, "secret"):

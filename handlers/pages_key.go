@@ -27,7 +27,7 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 	}
 	switch k.State {
 	case string(snapshot.KeyActive):
-		m.Rotate = &projects.Rotate{Action: path + "/rotate", Once: rotateNonce(k), Grace: graceOptions()}
+		m.Rotate = &projects.Rotate{Action: path + "/rotate", ETag: k.ETag, Grace: graceOptions()}
 		m.FreezeAction = path + "/freeze"
 	case string(snapshot.KeyFrozen):
 		m.UnfreezeAction = path + "/unfreeze"
@@ -36,15 +36,6 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 		m.Revoke = &projects.Revoke{Action: path + "/revoke"}
 	}
 	return m
-}
-
-// rotateNonce is of the secret that a rotation replaces.
-func rotateNonce(k keys.Key) string {
-	ends := ""
-	if k.GraceEndsAt != nil {
-		ends = k.GraceEndsAt.UTC().Format(time.RFC3339Nano)
-	}
-	return stateNonce(k.Prefix, k.Last4, ends)
 }
 
 func keyFacts(k keys.Key) []ui.Fact {

@@ -321,9 +321,9 @@ func (s *Server) rotateKeyPage(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	minted, err := s.Keys.Rotate(v.ctx(), v.who, k.ID, graceOf(v.posted("grace_seconds")))
+	minted, err := s.Keys.Rotate(v.ctx(), v.who, k.ID, v.state, graceOf(v.posted("grace_seconds")))
 	if err != nil {
-		return refusedKey(v, p, k, err)
+		return refusedKey(v, p, k, rotatedMeanwhile(err))
 	}
 	text := "The old secret has stopped working."
 	if minted.GraceEndsAt != nil {

@@ -10,6 +10,7 @@ import (
 	"postern/models"
 	"postern/secrets"
 	"postern/testkit/state"
+	"postern/views/ui"
 )
 
 // newLoginTab is an owner with a project called shop and the path of its login tab.
@@ -210,13 +211,16 @@ func TestAClientSecretIsShownOnceAndRotated(t *testing.T) {
 		s, tab := newLoginTab(t, db)
 		path := s.makeWeb(tab)
 		read := func(page *seen) string { return clean(page.is(200, "Client secret of web").Find("#new-secret").Text()) }
-		first := read(s.makes(path+"/secret", "kind", "confidential"))
-		s.post(path+"/secret", "kind", "confidential").is(422, "web").says("#secret", "Tick the box")
-		second := read(s.makes(path+"/secret", "kind", "confidential", "confirm", "true"))
+		change := func(form ...string) *seen {
+			return s.post(path+"/secret", append(form, ui.NonceField, s.get(path).nonce(path+"/secret"))...)
+		}
+		first := read(s.follow(change("kind", "confidential")))
+		change("kind", "confidential").is(422, "web").says("#secret", "Tick the box")
+		second := read(s.follow(change("kind", "confidential", "confirm", "true")))
 		if first == second || len(second) < 40 || strings.Contains(s.get(path).raw, second) {
 			t.Errorf("secrets %q and %q", first, second)
 		}
-		s.post(path+"/secret", "kind", "public", "confirm", "true").leadsTo(path)
+		change("kind", "public", "confirm", "true").leadsTo(path)
 		s.get(path).says("#secret", "This app client is public")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"postern/models"
 	"postern/policy"
 	"postern/testkit/state"
+	"postern/views/ui"
 )
 
 // withShop is a signed-in owner's site with the project shop, which asks for
@@ -207,21 +208,24 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 		path := list.Find("tbody tr:first-child a").AttrOr("href", "")
 		s.get(path).is(200, "Key of billing").says("[data-panel]", "Active").says("[data-panel]", "31 Dec 2090")
 
+		rotate := path + "/rotate"
+		old := s.get(path).nonce(rotate)
 		s.post(path + "/freeze").leadsTo(path)
 		s.get(path).
 			says("[data-flash]", "frozen").
 			says("[data-panel]", "Frozen").
 			lacks("form[action$='/freeze'], form[action$='/rotate']")
-		s.post(path+"/rotate", "grace_seconds", "0").
+		s.post(rotate, "grace_seconds", "0", ui.NonceField, old).
 			is(409, "Key of billing").
 			says("[role=alert]", "Only an active key can be rotated")
 		s.post(path + "/unfreeze").leadsTo(path)
 		s.get(path).says("[data-flash]", "works again").says("[data-panel]", "Active")
 
-		s.post(path+"/rotate", "grace_seconds", "9999999999").
+		fresh := s.get(path).nonce(rotate)
+		s.post(rotate, "grace_seconds", "9999999999", ui.NonceField, fresh).
 			is(422, "Key of billing").
 			says("#rotate-grace-error", "2592000")
-		rotated := s.makes(path+"/rotate", "grace_seconds", "3600").
+		rotated := s.makes(rotate, "grace_seconds", "3600", ui.NonceField, fresh).
 			is(200, "Key rotated").
 			says("main", "The old secret works until")
 		if clean(rotated.Find("#new-key").Text()) == key {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/handlers"
 	"postern/models"
 	"postern/testkit/state"
 	"postern/views/ui"
@@ -183,9 +184,9 @@ func TestWritesFromOtherSitesAreRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newOwner(t, db)
 		form := url.Values{
-			"target":     {"http://127.0.0.1:9"},
-			"name":       {"planted"},
-			ui.OnceField: {rand.Text()[:22]},
+			"target":      {"http://127.0.0.1:9"},
+			"name":        {"planted"},
+			ui.NonceField: {handlers.FormNonce(s.session(), "/projects/new", rand.Text())},
 		}.Encode()
 		for name, header := range map[string][]string{
 			"cross-site":     {"Sec-Fetch-Site", "cross-site"},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"postern/access"
 	"postern/views/ui"
@@ -176,11 +175,11 @@ func (s *Server) webhookDetail(v *visit) (pages.Detail, error) {
 	}
 	path := webhookPath(w.ID)
 	m := pages.Detail{
-		RotateOnce: webhookNonce(w),
-		Page:       v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}),
-		URL:        w.URL,
-		State:      webhookBadge(w),
-		Notice:     webhookNotice(w),
+		Page:   v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}),
+		URL:    w.URL,
+		ETag:   w.ETag,
+		State:  webhookBadge(w),
+		Notice: webhookNotice(w),
 		Delete: ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: path + "/delete",
@@ -223,15 +222,6 @@ func (s *Server) webhookDetail(v *visit) (pages.Detail, error) {
 		m.Deliveries = append(m.Deliveries, row)
 	}
 	return m, nil
-}
-
-// webhookNonce is of the secrets that a rotation replaces.
-func webhookNonce(w webhooks.Webhook) string {
-	ends := ""
-	if w.OldSecretEndsAt != nil {
-		ends = w.OldSecretEndsAt.UTC().Format(time.RFC3339Nano)
-	}
-	return stateNonce(w.ID, ends)
 }
 
 func webhookNotice(w webhooks.Webhook) *ui.Notice {
@@ -305,7 +295,12 @@ func (s *Server) switchWebhook(v *visit) (answer, error) {
 }
 
 func (s *Server) rotateWebhookPage(v *visit) (answer, error) {
-	w, secret, err := s.Webhooks.Rotate(v.ctx(), v.who, v.param("webhook"), webhooks.DefaultOverlap)
+	w, secret, err := s.Webhooks.Rotate(v.ctx(), v.who, v.param("webhook"), v.state, webhooks.DefaultOverlap)
+	if wrong, ok := mistakesIn(rotatedMeanwhile(err)); ok {
+		m, err := s.webhookDetail(v)
+		m.Notice = &ui.Notice{Tone: ui.Bad, Text: wrong.rest()}
+		return answer{status: wrong.status, page: pages.DetailPage(m)}, err
+	}
 	if err != nil {
 		return answer{}, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"postern/handlers"
 	"postern/models"
+	"postern/policy"
 	"postern/views/ui"
 )
 
@@ -89,10 +90,30 @@ func (s *site) post(path string, form ...string) *seen {
 	for i := 0; i < len(form); i += 2 {
 		values.Add(form[i], form[i+1])
 	}
-	if !values.Has(ui.OnceField) {
-		values.Set(ui.OnceField, rand.Text()[:22])
+	if !values.Has(ui.NonceField) {
+		values.Set(ui.NonceField, handlers.FormNonce(s.session(), path, rand.Text()))
 	}
 	return s.ask(http.MethodPost, path, values.Encode(), nil)
+}
+
+// session is the secret in the browser's cookie, "" when signed out.
+func (s *site) session() string {
+	at, err := url.Parse(s.url)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, c := range s.client.Jar.Cookies(at) {
+		if c.Name == policy.ControlCookie {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// nonce is that of the form on a page that posts to action.
+func (p *seen) nonce(action string) string {
+	p.t.Helper()
+	return p.value("form[action='" + action + "'] input[name=" + ui.NonceField + "]")
 }
 
 // makes posts a form and returns the page that it leads to.

@@ -23,6 +23,7 @@ type visit struct {
 	c       *gin.Context
 	who     access.Principal // anonymous on open pages
 	account *ui.Account      // nil on open pages
+	state   string           // in the nonce of the form that was sent, "" without one
 	server  *Server
 }
 
@@ -187,9 +188,9 @@ func parseVisit(c *gin.Context) error {
 // render writes a page whole or not at all.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
 	var buffer bytes.Buffer
-	if err := page.Render(ui.WithOnce(r.Context(), newNonce()), &buffer); err != nil {
+	if err := page.Render(ui.WithNonces(r.Context(), s.nonces(r)), &buffer); err != nil {
 		s.logCause(r.Context(), fmt.Errorf("render %s: %w", logPath(r.URL.Path), err))
-		http.Error(w, "The page could not be made.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -130,7 +130,7 @@ func (s *Server) rotateWebhook(ctx context.Context, in *struct {
 		}
 		overlap = time.Duration(seconds) * time.Second
 	}
-	w, secret, err := s.Webhooks.Rotate(ctx, principalOf(ctx), in.Webhook, overlap)
+	w, secret, err := s.Webhooks.Rotate(ctx, principalOf(ctx), in.Webhook, "", overlap)
 	return answerWebhook(w, secret, err)
 }
 

@@ -207,7 +207,7 @@ func TestAChangeWithoutItsRevisionLeavesNothing(t *testing.T) {
 				return err
 			},
 			"freeze": func() error { _, err := w.keys.Freeze(t.Context(), owner, key); return err },
-			"rotate": func() error { _, err := w.keys.Rotate(t.Context(), owner, key, time.Hour); return err },
+			"rotate": func() error { _, err := w.keys.Rotate(t.Context(), owner, key, "", time.Hour); return err },
 			"revoke": func() error { _, err := w.keys.Revoke(t.Context(), owner, key); return err },
 			"claim": func() error {
 				_, err := w.accounts.Claim(t.Context(), ana, created.Workspace.ClaimCode, "")

@@ -28,7 +28,7 @@ func TestEveryEventIsToldAndSigned(t *testing.T) {
 		_, official := o.listen(t, receiver.URL)
 		o.work(t)
 		key := o.project.Keys["prod"]
-		if _, err := o.keys.Rotate(t.Context(), o.ana, key.ID, time.Hour); err != nil {
+		if _, err := o.keys.Rotate(t.Context(), o.ana, key.ID, "", time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		o.freeze(t)
@@ -182,7 +182,7 @@ func TestARotatedSecretSignsBesideTheOldOne(t *testing.T) {
 		o := newOffice(t, db, egress.Options{LoopbackAllowed: true})
 		receiver := newReceiver(t)
 		hook, old := o.listen(t, receiver.URL, webhooks.KeyFrozen, webhooks.KeyRevoked)
-		_, secret, err := o.hooks.Rotate(t.Context(), o.ana, hook.ID, time.Hour)
+		_, secret, err := o.hooks.Rotate(t.Context(), o.ana, hook.ID, "", time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestARotatedSecretSignsBesideTheOldOne(t *testing.T) {
 				t.Errorf("the %s secret: %v", which, err)
 			}
 		}
-		_, last, err := o.hooks.Rotate(t.Context(), o.ana, hook.ID, 0)
+		_, last, err := o.hooks.Rotate(t.Context(), o.ana, hook.ID, "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,8 +54,14 @@ func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) (Ke
 }
 
 // Rotate gives an active key a new secret. The old one works for grace longer;
-// one that was still in its grace from an earlier rotation ends at once.
-func (s *Service) Rotate(ctx context.Context, p access.Principal, id string, grace time.Duration) (Minted, error) {
+// one that was still in its grace from an earlier rotation ends at once. ifMatch is the
+// key's ETag, or "" for whatever it is; another one is Stale.
+func (s *Service) Rotate(
+	ctx context.Context,
+	p access.Principal,
+	id, ifMatch string,
+	grace time.Duration,
+) (Minted, error) {
 	var plaintext string
 	key, err := s.change(ctx, p, id, "rotate", func(row *models.APIKey, now time.Time) error {
 		if grace < 0 || grace > MaxGrace {
@@ -63,6 +69,9 @@ func (s *Service) Rotate(ctx context.Context, p access.Principal, id string, gra
 		}
 		if row.State != string(snapshot.KeyActive) || expired(row, now) {
 			return fault.New(fault.Conflict, "key_not_active", "Only an active key can be rotated; this one is %s.", stateOf(row, now))
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
 		}
 		row.OldHash, row.GraceEndsAt = nil, nil
 		if grace > 0 {

@@ -93,14 +93,14 @@ func TestRotationKeepsTheOldSecretForItsGrace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		first := w.create(t, keys.CreateInput{Owner: "billing"})
-		second, err := w.Rotate(t.Context(), w.owner, first.ID, time.Hour)
+		second, err := w.Rotate(t.Context(), w.owner, first.ID, "", time.Hour)
 		if err != nil || second.ID != first.ID || second.Plaintext == first.Plaintext || second.GraceEndsAt == nil {
 			t.Fatalf("got %+v, %v", second, err)
 		}
 		if got, old := w.state(first.Plaintext); got != snapshot.KeyActive || !old {
 			t.Errorf("the old secret is %q, old %v", got, old)
 		}
-		third, err := w.Rotate(t.Context(), w.owner, first.ID, 0)
+		third, err := w.Rotate(t.Context(), w.owner, first.ID, "", 0)
 		if err != nil || third.GraceEndsAt != nil {
 			t.Fatalf("got %+v, %v", third, err)
 		}
@@ -122,11 +122,11 @@ func TestWhatIsNotActiveIsNotRotated(t *testing.T) {
 		if _, err := w.Freeze(t.Context(), w.owner, key.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Rotate(t.Context(), w.owner, key.ID, 0); fault.KindOf(err) != fault.Conflict {
+		if _, err := w.Rotate(t.Context(), w.owner, key.ID, "", 0); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("a frozen key: %v", err)
 		}
 		for _, grace := range []time.Duration{-time.Second, keys.MaxGrace + time.Second} {
-			if _, err := w.Rotate(t.Context(), w.owner, key.ID, grace); fault.KindOf(err) != fault.Invalid {
+			if _, err := w.Rotate(t.Context(), w.owner, key.ID, "", grace); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("grace %s: %v", grace, err)
 			}
 		}

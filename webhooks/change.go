@@ -126,13 +126,19 @@ func (in Change) over(row models.Webhook) models.Webhook {
 }
 
 // Rotate gives a webhook a new secret and returns it, this once. The old one
-// signs beside it for overlap longer, so that the receiver can change over.
-func (s *Service) Rotate(ctx context.Context, p access.Principal, id string, overlap time.Duration) (Webhook, secrets.Secret, error) {
+// signs beside it for overlap longer, so that the receiver can change over. ifMatch is
+// the webhook's ETag, or "" for whatever it is; another one is Stale.
+func (s *Service) Rotate(
+	ctx context.Context,
+	p access.Principal,
+	id, ifMatch string,
+	overlap time.Duration,
+) (Webhook, secrets.Secret, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return Webhook{}, "", fault.InvalidField("/overlap_seconds", "invalid_overlap", "Give 0 to %d seconds.", int64(MaxOverlap/time.Second))
 	}
 	secret := newSecret()
-	out, err := s.change(ctx, p, id, "", "rotate", func(tx *models.Tx, row *models.Webhook) error {
+	out, err := s.change(ctx, p, id, ifMatch, "rotate", func(tx *models.Tx, row *models.Webhook) error {
 		row.OldSecret, row.OldSecretEndsAt = nil, nil
 		if overlap > 0 {
 			old, err := s.Vault.Open(tx, secretOf(row.ID), row.Secret)

@@ -102,7 +102,7 @@
   // again changes nothing. A page that is opened or reloaded starts over.
   const keepNonces = () => {
     const back = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
-    document.querySelectorAll("input[data-once]").forEach((input) => {
+    document.querySelectorAll("input[data-nonce]").forEach((input) => {
       const sent = sessionStorage.getItem(nonceOf(input.form));
       if (back && sent) input.value = sent;
       else sessionStorage.removeItem(nonceOf(input.form));
@@ -112,7 +112,7 @@
   const nonceOf = (form) => `sent ${form.getAttribute("action")}`;
 
   const noteNonce = (form) => {
-    const input = form.querySelector("input[data-once]");
+    const input = form.querySelector("input[data-nonce]");
     if (input) sessionStorage.setItem(nonceOf(form), input.value);
   };
 

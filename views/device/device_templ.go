@@ -136,7 +136,7 @@ func ConfirmPage(m Confirm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Once().Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Nonce("/device").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

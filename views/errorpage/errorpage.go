@@ -25,6 +25,8 @@ type Pair struct{ Name, Value string }
 // Form is a refused form with what was entered, to be copied or sent again.
 type Form struct {
 	Action string
+	State  string // see ui.NonceFor; "" for a form without a nonce
+	Advice string // what to do with what was entered
 	Hidden []Pair
 	Fields []ui.Field
 	Blank  bool // passwords and secrets were entered, which are not shown again
@@ -39,6 +41,10 @@ func (p Problem) heading() string {
 		return "You may not do this"
 	case 404:
 		return "There is nothing here"
+	case 422:
+		if p.Refused != nil {
+			return "This form is out of date"
+		}
 	case 429:
 		return "Too many attempts"
 	case 503:

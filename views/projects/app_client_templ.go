@@ -625,7 +625,7 @@ func providerRow(row ProviderRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Once().Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Nonce(row.Add).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1074,7 +1074,7 @@ func appClientSecret(m AppClientSecret) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.OnceFor(m.Once).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.NonceFor(m.Action, m.ETag).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

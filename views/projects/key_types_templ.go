@@ -84,7 +84,7 @@ func KeyTypesPage(m KeyTypes) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Once().Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Nonce(m.Create.Action).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

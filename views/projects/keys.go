@@ -122,7 +122,7 @@ type KeyEdit struct {
 // Rotate posts grace_seconds to Action.
 type Rotate struct {
 	Action string
-	Once   string // see ui.OnceFor
+	ETag   string // of the key, see ui.NonceFor
 	Grace  []ui.Option
 	Error  string
 }

@@ -607,7 +607,7 @@ func keyActions(m Key) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.OnceFor(m.Rotate.Once).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.NonceFor(m.Rotate.Action, m.Rotate.ETag).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -101,8 +101,8 @@ type Branding struct {
 
 // AppClientSecret posts kind, confidential or public, and confirm to Action.
 type AppClientSecret struct {
-	Once         string // see ui.OnceFor
 	Action       string
+	ETag         string // of the app client, see ui.NonceFor
 	Confidential bool
 	Error        string
 }

@@ -91,7 +91,7 @@ func ProviderNewPage(m ProviderNew) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Once().Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Nonce(m.Action).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

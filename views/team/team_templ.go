@@ -115,7 +115,7 @@ func ListPage(m List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Once().Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Nonce("/teams").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -641,7 +641,7 @@ func invitations(m Invitations) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Once().Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Nonce(m.Action).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

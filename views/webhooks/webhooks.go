@@ -42,11 +42,11 @@ type Detail struct {
 	Page       ui.Page
 	URL        string
 	State      ui.Badge
-	Notice     *ui.Notice // what somebody should do about it; nil for nothing
+	Notice     *ui.Notice // what the user should do about it; nil for nothing
 	Facts      []ui.Fact
 	Action     string // "" for viewers
 	Enabled    bool
-	RotateOnce string // see ui.OnceFor
+	ETag       string // see ui.NonceFor
 	Form       Form
 	Delete     ui.Confirmation
 	Deliveries []Delivery

@@ -83,7 +83,7 @@ func ListPage(m List) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = ui.Once().Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Nonce("/settings/webhooks").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -485,7 +485,7 @@ func DetailPage(m Detail) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.OnceFor(m.RotateOnce).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.NonceFor(m.Action+"/rotate", m.ETag).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -657,7 +657,7 @@ func deliveries(rows []Delivery) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Once().Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Nonce(d.Again).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -2,13 +2,15 @@ package handlers
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
-	"strings"
+	"net/url"
 	"time"
 
 	"postern/fault"
@@ -16,38 +18,44 @@ import (
 	"postern/views/ui"
 )
 
-// A form carries a nonce. The first submission with it is carried out and answered
-// with a redirect; each one after it gets the same redirect and changes nothing,
-// so that a reload, a double click or a step back does no harm.
-
-// sameForm says which submissions of a form are one.
-type sameForm int
+// A form carries a nonce, which the session was given for that form. The first
+// submission with it is executed and answered with a redirect; each one after it gets
+// the same redirect and changes nothing, so that a reload, a double click or a step
+// back does no harm.
 
 const (
-	// sameContent: the same nonce with the same fields. The nonce is of one
-	// rendering of the page; a form that was edited and sent again is another.
-	sameContent sameForm = iota
-	// sameState: the same nonce alone. The nonce is of the state that the form was
-	// rendered from (stateNonce), so that two tabs cannot both rotate one key.
-	sameState
+	nonceMAC = 16 // bytes of the MAC in a nonce
+	maxNonce = 128
 )
 
-const (
-	nonceBytes = 16 // 128 bits
-	nonceText  = 22 // nonceBytes in base64
-)
-
-func newNonce() string {
-	b := make([]byte, nonceBytes)
-	_, _ = rand.Read(b) // never fails
-	return base64.RawURLEncoding.EncodeToString(b)
+// formNonce is the nonce of a form that this session may post to path. state is random,
+// or the ETag of the only state in which the form may change an object, so that two
+// tabs cannot both rotate one secret. A MAC with the session's secret keeps nonces of
+// other sessions, other forms and invented ones out, and nothing has to be stored.
+func formNonce(session, path, state string) string {
+	mac := hmac.New(sha256.New, []byte(session))
+	_, _ = io.WriteString(mac, "postern form 1\x00"+path+"\x00"+state) // never fails
+	return base64.RawURLEncoding.EncodeToString(append(mac.Sum(nil)[:nonceMAC], state...))
 }
 
-// stateNonce is the nonce of a form that may be carried out once for a state of an
-// object, given by what a success changes.
-func stateNonce(state ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(state, "\x00")))
-	return base64.RawURLEncoding.EncodeToString(sum[:nonceBytes])
+// stateIn returns the state in a nonce, whatever session and form it was made for.
+func stateIn(nonce string) string {
+	decoded, err := base64.RawURLEncoding.DecodeString(nonce)
+	if err != nil || len(nonce) > maxNonce || len(decoded) < nonceMAC {
+		return ""
+	}
+	return string(decoded[nonceMAC:])
+}
+
+// nonces makes the nonces of the forms on a page for the session of r.
+func (s *Server) nonces(r *http.Request) ui.NonceFunc {
+	session := s.sessions().read(r)
+	return func(action, state string) string {
+		if u, err := url.Parse(action); err == nil {
+			action = u.Path
+		}
+		return formNonce(session, action, state)
+	}
 }
 
 // keptRedirect is the answer to a form as it is sealed.
@@ -56,20 +64,22 @@ type keptRedirect struct {
 	Flash string `json:"flash,omitempty"`
 }
 
-// sentOnce carries a form out once. Pages of forms that show a secret demand the
-// nonce; on others it is optional, since sending them twice does no harm.
-func (s *Server) sentOnce(page pageHandler, same sameForm, demand bool) pageHandler {
+// sentOnce executes a form once. Pages of forms that show a secret demand the nonce; on
+// others it is optional, since sending them twice does no harm.
+func (s *Server) sentOnce(page pageHandler, demand bool) pageHandler {
 	return func(v *visit) (answer, error) {
-		nonce := v.posted(ui.OnceField)
+		nonce := v.posted(ui.NonceField)
 		if nonce == "" && !demand {
 			return page(v)
 		}
-		if len(nonce) != nonceText {
-			return answer{}, fault.New(fault.Invalid, "form_outdated",
-				"This form was not sent from a page as it is now, and nothing was changed. Go back, reload the page "+
-					"and send the form again.")
+		session := s.sessions().read(v.c.Request)
+		v.state = stateIn(nonce)
+		want := formNonce(session, v.c.Request.URL.Path, v.state)
+		if session == "" || subtle.ConstantTimeCompare([]byte(nonce), []byte(want)) != 1 {
+			return answer{}, fault.New(fault.Invalid, "form_outdated", "This form was opened before you signed in, or "+
+				"its page has changed since.")
 		}
-		attempt, kept, err := s.beginForm(v, formRequest(v, nonce, same))
+		attempt, kept, err := s.beginForm(v, formRequest(v, session))
 		if err != nil {
 			return answer{}, err
 		}
@@ -84,15 +94,27 @@ func (s *Server) sentOnce(page pageHandler, same sameForm, demand bool) pageHand
 	}
 }
 
-// formRequest belongs to the account, not to the session: a form that is sent
-// again after the session was rotated or renewed is still the same.
-func formRequest(v *visit, nonce string, same sameForm) idempotency.Request {
-	r := idempotency.Request{Credential: v.who.Account, Key: nonce, Method: http.MethodPost, Path: v.c.Request.URL.Path}
-	if same == sameContent {
-		fields := sha256.Sum256([]byte(v.c.Request.PostForm.Encode()))
-		r.Key += string(fields[:])
+// formRequest is the same for submissions of one rendering with the same fields. A form
+// that was edited and sent again is another request.
+func formRequest(v *visit, session string) idempotency.Request {
+	fields := sha256.Sum256([]byte(v.c.Request.PostForm.Encode())) // the nonce is one of them
+	return idempotency.Request{
+		Credential: session,
+		Key:        string(fields[:]),
+		Method:     http.MethodPost,
+		Path:       v.c.Request.URL.Path,
 	}
-	return r
+}
+
+// rotatedMeanwhile turns the fault of a form whose state is gone into one that the page
+// with the form shows, as it is now.
+func rotatedMeanwhile(err error) error {
+	if fault.KindOf(err) != fault.Stale {
+		return err
+	}
+	return fault.New(fault.Conflict, "form_outdated", "This changed after you opened the page, for example in another "+
+		"tab, and the secret was not replaced. The page now shows the current state. Send the form again to replace "+
+		"the secret.")
 }
 
 // A second submission waits for the first, whose answer the browser has dropped.
@@ -112,13 +134,13 @@ func (s *Server) beginForm(v *visit, r idempotency.Request) (*idempotency.Attemp
 			case <-time.After(formPoll):
 				continue
 			case <-ctx.Done():
-				err = fault.New(fault.Conflict, "form_in_progress", "This form was sent before and is still being "+
-					"carried out. Look again in a moment.")
+				err = fault.New(fault.Conflict, "form_in_progress", "This form was sent before and is still in "+
+					"progress. Look again in a moment.")
 			}
 		case "idempotency_answer_lost":
 			err = fault.New(fault.Conflict, "form_answer_lost",
-				"This form was carried out before, but its answer was lost. Look at what there is now before you "+
-					"send it again from a new page.")
+				"This form was executed before, but its answer was lost. Check the current state before you send it "+
+					"again from a reloaded page.")
 		}
 		return attempt, kept, err
 	}
@@ -134,7 +156,7 @@ func (s *Server) attemptForm(v *visit, attempt *idempotency.Attempt, page pageHa
 			return
 		}
 		if err := attempt.Abandon(ctx); err != nil {
-			s.Log.Error("a form could not be given up", "request", requestID(ctx), "error", err)
+			s.Log.Error("abandon a form", "request", requestID(ctx), "error", err)
 		}
 	}()
 	v.c.Request = v.c.Request.WithContext(attempt.Context(ctx))
