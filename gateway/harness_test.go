@@ -54,6 +54,7 @@ type rig struct {
 
 	secure      *tls.Config // of callers; nil: without TLS
 	netHTTPOnly bool
+	listener    func(net.Listener) net.Listener // around the gateway's own; nil: none
 	server      *gateway.Server
 
 	mu    sync.Mutex
@@ -129,6 +130,9 @@ func (r *rig) serve() {
 		r.t.Fatal(err)
 	}
 	r.addr = l.Addr().String()
+	if r.listener != nil {
+		l = r.listener(l)
+	}
 	server := r.gateway.Server(r.addr)
 	r.server = server
 	if r.netHTTPOnly {

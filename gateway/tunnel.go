@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/gateway/engine"
 	"postern/policy"
 )
 
@@ -18,7 +19,7 @@ import (
 // long it may be silent is up to the upstream's connection: bytes in either
 // direction touch that one.
 func (c *slowCall) tunnel(answer *http.Response, asked bool, watched *watch) {
-	backend, ok := answer.Body.(io.ReadWriteCloser)
+	backend, ok := answer.Body.(*engine.Switched)
 	if !ok || !asked || !strings.EqualFold(first(answer.Header["Upgrade"]), "websocket") {
 		// An upstream that switches to what nobody asked for would leave bytes
 		// behind that the next answer begins with.
@@ -35,7 +36,7 @@ func (c *slowCall) tunnel(answer *http.Response, asked bool, watched *watch) {
 	release(client)
 	caller := tunnelEnd{Conn: client, idle: c.gateway.limits.Idle, early: buffered.Reader}
 	_ = client.SetDeadline(time.Time{})
-	end := func() { _ = client.Close(); _ = backend.Close() }
+	end := func() { _ = engine.Cut(client); _ = backend.Cut() }
 	watched.endBy(end)
 	defer context.AfterFunc(c.gateway.closing, end)()
 	defer func() { _ = client.Close() }()

@@ -115,27 +115,28 @@ func (b *answerBody) end(whole bool, with error) {
 	}
 }
 
-// switched is a connection whose protocol has been switched. One goroutine may read
-// and one write; Close may be called by any. Neither side may be silent for longer
+// Switched is a connection whose protocol has been switched. One goroutine may read
+// and one write; Close and Cut may be called by any. Neither side may be silent for longer
 // than Idle while the other is.
-type switched struct {
+type Switched struct {
 	passage *passage
 	touched atomic.Int64 // Unix time in nanoseconds
 }
 
-func newSwitched(p *passage) *switched {
-	s := &switched{passage: p}
+func newSwitched(p *passage) *Switched {
+	s := &Switched{passage: p}
 	p.b.extend = func() time.Time { return time.Unix(0, s.touched.Load()).Add(p.limits.Idle) }
 	return s
 }
 
-func (s *switched) touch() time.Time {
+func (s *Switched) touch() time.Time {
 	now := time.Now()
 	s.touched.Store(now.UnixNano())
 	return now
 }
 
-func (s *switched) Read(p []byte) (int, error) {
+// Read reads what the upstream sends.
+func (s *Switched) Read(p []byte) (int, error) {
 	b := s.passage.b
 	if b.in.empty() {
 		b.readWithin(s.touch(), s.passage.limits.Idle)
@@ -152,7 +153,8 @@ func (s *switched) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (s *switched) Write(p []byte) (int, error) {
+// Write sends to the upstream.
+func (s *Switched) Write(p []byte) (int, error) {
 	b := s.passage.b
 	b.writeWithin(s.touch(), s.passage.limits.Idle)
 	if err := b.write(p); err != nil {
@@ -162,7 +164,13 @@ func (s *switched) Write(p []byte) (int, error) {
 }
 
 // Close ends both directions. What is held is the reader's.
-func (s *switched) Close() error {
+func (s *Switched) Close() error {
 	s.passage.forget()
 	return s.passage.b.conn.Close() //nolint:wrapcheck // nothing to add
+}
+
+// Cut is Close without waiting for the upstream; see the function Cut.
+func (s *Switched) Cut() error {
+	s.passage.forget()
+	return Cut(s.passage.b.conn)
 }

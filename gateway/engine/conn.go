@@ -67,7 +67,11 @@ func (c *conn) serve() {
 		fallthrough
 	case end:
 		c.in.release()
-		_ = c.conn.Close()
+		if c.hasLeft() {
+			_ = Cut(c.conn)
+		} else {
+			_ = c.conn.Close()
+		}
 	case handOver:
 		c.handOver()
 	}

@@ -70,9 +70,12 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 		return x.answer.Status, err
 	}
 	x.conn.watchNothing()
-	if x.answer.closes || x.bodyLeft > 0 {
+	switch {
+	case x.bodyLeft > 0:
+		b.cut()
+	case x.answer.closes:
 		b.close()
-	} else {
+	default:
 		up.put(b, x.now)
 	}
 	return x.answer.Status, nil
@@ -81,7 +84,7 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 // drop closes a connection that is not to be used again.
 func (x *Exchange) drop(b *backend) {
 	x.conn.watchNothing()
-	b.close()
+	b.cut()
 }
 
 func isSafe(method string) bool {

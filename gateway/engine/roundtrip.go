@@ -16,7 +16,7 @@ import (
 
 // RoundTrip carries a call of the fallback over the same connections and by the same
 // rules as Forward, as http.Transport would otherwise. interim is told of 1xx answers
-// but 100. Where the answer is 101 its body is an io.ReadWriteCloser.
+// but 100. Where the answer is 101 its body is a *Switched.
 //
 // It writes r as net/http does. When the upstream answers early, the body may still
 // be read after the answer has ended, until a read fails.
@@ -249,13 +249,17 @@ func (p *passage) answer() *http.Response {
 // already, before its connection is given up.
 const sendLag = 50 * time.Millisecond
 
-// give ends the passage: the connection is used again, where it may be, or closed.
+// give ends the passage: the connection is used again, where it may be, or closed. An
+// upstream that has not read the request may not read the end of TLS either.
 func (p *passage) give(whole bool) {
-	if !p.forget() || !whole || p.head.closes || !p.hasSent() {
+	switch {
+	case !p.forget() || !whole || !p.hasSent():
+		p.b.cut()
+	case p.head.closes:
 		p.b.close()
-		return
+	default:
+		p.up.put(p.b, time.Now())
 	}
-	p.up.put(p.b, time.Now())
 }
 
 // hasSent reports whether the whole request was sent.

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"time"
 )
 
@@ -46,6 +47,18 @@ func explain(err error) {
 	header, ok := errors.AsType[tls.RecordHeaderError](err)
 	if ok && header.Conn != nil && header.RecordHeader[0] >= 'A' && header.RecordHeader[0] <= 'Z' {
 		_, _ = io.WriteString(header.Conn, notTLS)
+	}
+}
+
+// Cut closes a connection at its socket. Close of a TLS connection writes an alert first,
+// for which it waits up to 5 s where the other end does not read.
+func Cut(c net.Conn) error {
+	for {
+		over, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return c.Close() //nolint:wrapcheck // nothing to add
+		}
+		c = over.NetConn()
 	}
 }
 

@@ -142,6 +142,12 @@ func (b *backend) close() {
 	_ = b.conn.Close()
 }
 
+// cut is close in the middle of a call.
+func (b *backend) cut() {
+	b.in.release()
+	_ = Cut(b.conn)
+}
+
 // begin writes the beginning of a request whose rest is still to come. Its error is
 // errStale where nothing may be written.
 func (b *backend) begin(p []byte) error {
