@@ -205,3 +205,59 @@ func TestCreateProxy_LoginDefaults(t *testing.T) {
 		}
 	})
 }
+
+func TestUpdateVersion_loginMethods(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newServer(t, db)
+		h := s.Handler()
+		header := newOwnerOf(t, s)
+		hosted := call(t, h, "POST", "/proxy", "", createWithLogin(`{"providers":[{"type":"google","client_id":"x"}]}`,
+			`"name":"hosted"`), header...)
+		plain := call(t, h, "POST", "/proxy", "", `{"target":"http://127.0.0.1:9","name":"plain",`+
+			`"requests_auth":{"methods":["opaque","api_key"],"mode":"authenticate",`+
+			`"opaque":{"endpoint":"https://8.8.8.8/introspect"}}}`, header...)
+		if hosted.status != 201 || plain.status != 201 {
+			t.Fatalf("create: %s, %s", hosted.raw, plain.raw)
+		}
+		projects := map[string]answer{"hosted": hosted, "plain": plain}
+		idOf := func(made answer) string { id, _ := made.body["project"].(map[string]any)["id"].(string); return id }
+		tenants, err := db.Read(t.Context()).TenantsOf(idOf(plain))
+		if err != nil || len(tenants) == 0 {
+			t.Fatalf("%v, %v", tenants, err)
+		}
+		client := call(t, h, "POST", "/api/v1/tenants/"+tenants[0].ID+"/app-clients", "", `{"name":"web"}`, header...)
+		if client.status != 201 {
+			t.Fatalf("create an app client: %s", client.raw)
+		}
+		for _, tc := range []struct {
+			name, project, auth string
+			status              int
+		}{
+			{"an API key alone", "hosted", `"mode":"authenticate","methods":["api_key"]`, 422},
+			{"methods without a mode", "hosted", `"methods":["api_key"]`, 422},
+			{"passthrough with another method", "hosted", `"mode":"passthrough","methods":["api_key"]`, 422},
+			{"the mode alone", "hosted", `"mode":"authenticate"`, 200},
+			{"another method beside jwt", "hosted", `"methods":["api_key","jwt"]`, 200},
+			{"passthrough without methods", "hosted", `"mode":"passthrough","methods":[]`, 200},
+			{"no method with authenticate", "hosted", `"mode":"authenticate","methods":["api_key"]`, 422},
+			{"the methods from before the login", "plain", `"methods":["api_key","opaque"],"keyless":"owner_fallback"`, 200},
+			{"other methods than before the login", "plain", `"methods":["api_key"]`, 422},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				versions, err := db.Read(t.Context()).VersionsOf(idOf(projects[tc.project]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				path := "/api/v1/projects/" + tc.project + "/versions/" + versions[0].ID
+				got := call(t, h, "PATCH", path, "", `{"requests_auth":{`+tc.auth+`}}`, header...)
+				if got.status != tc.status {
+					t.Fatalf("%d %s, want %d", got.status, got.raw, tc.status)
+				}
+				if where := strings.Join(pointers(got), ", "); tc.status == 422 && (where !=
+					"/requests_auth/methods method_missing" || !strings.Contains(got.raw, "Name jwt among the methods")) {
+					t.Errorf("refused at %s: %s", where, got.raw)
+				}
+			})
+		}
+	})
+}

@@ -72,6 +72,9 @@ func (s *Service) UpdateAccess(
 		}
 		at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
 		auth, wrong := normalizeAuth(in.over(version), "/requests_auth", at)
+		if at.login {
+			wrong = append(wrong, keepsLogin(version, auth)...)
+		}
 		if in.Issuers != nil && len(*in.Issuers) > 0 {
 			wrong = append(wrong, needsJWT(auth, "/requests_auth")...)
 		}
@@ -108,6 +111,18 @@ func (s *Service) UpdateAccess(
 		return err
 	})
 	return out, err
+}
+
+// keepsLogin refuses a change to methods that do not verify the tokens of the project's
+// login. Passthrough without methods is allowed, as at creation, and so is a change of
+// other fields of a version that was there before the login.
+func keepsLogin(before models.Version, auth AuthInput) []fault.Field {
+	sorted := func(methods []string) []string { return slices.Sorted(slices.Values(methods)) }
+	same := auth.Mode == before.AuthMode && slices.Equal(sorted(auth.Methods), sorted(before.AuthMethods))
+	if same || len(auth.Methods) == 0 {
+		return nil
+	}
+	return needsLoginMethod(auth.Methods, "delete the app clients of the project's tenants first")
 }
 
 // checkAddresses judges the addresses that the change names. The permission check comes
