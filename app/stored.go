@@ -2,10 +2,11 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"postern/secrets"
@@ -69,20 +70,51 @@ func (a *App) keepState(ctx context.Context) {
 // storeState replaces the file as a whole, so that a crash leaves the one before.
 func (a *App) storeState() (err error) {
 	path := a.Config.StateFile()
-	draft := path + "." + rand.Text()
-	file, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err := removeParts(path); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+partSuffix)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(draft))
+			err = errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
 	if err := errors.Join(a.sealState(file), file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(draft, path)
+	return os.Rename(file.Name(), path)
+}
+
+const (
+	partSuffix = ".*.part"
+
+	// abandonedAfter is when a part that has not grown belongs to a killed process, and
+	// not to another replica that shares the data directory.
+	abandonedAfter = time.Minute
+)
+
+// removeParts removes what killed processes have left of the file.
+func removeParts(path string) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if isPart, err := filepath.Match(filepath.Base(path)+partSuffix, entry.Name()); err != nil || !isPart {
+			continue
+		}
+		part, err := entry.Info()
+		if err == nil && time.Since(part.ModTime()) > abandonedAfter {
+			err = os.Remove(filepath.Join(filepath.Dir(path), entry.Name()))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another replica may be faster
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *App) sealState(file *os.File) error {
