@@ -49,7 +49,10 @@ func (d *DB) listen(ctx context.Context, heard func()) error {
 		defer stop()
 		_ = c.Close(ctx) // broken, or not needed any more
 	}()
-	if _, err := c.Exec(ctx, "LISTEN "+revisionChannel); err != nil {
+	begin, stop := context.WithTimeout(ctx, d.server.deadlines.Feed)
+	_, err = c.Exec(begin, "LISTEN "+revisionChannel)
+	stop()
+	if err != nil {
 		return fmt.Errorf("models: listen: %w", err)
 	}
 	heard()
