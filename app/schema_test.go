@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3/lock"
+
 	"postern/app"
 	"postern/config"
 	"postern/migrations"
@@ -92,3 +94,56 @@ func execute(t *testing.T, c config.Config, statement string) {
 		t.Error(err)
 	}
 }
+
+// The lock is that of goose's steps.
+func TestAStartWaitsForAnotherProcessThatMigrates(t *testing.T) {
+	c := settings(t.TempDir(), testkit.Postgres(t))
+	other, err := models.Open(t.Context(), c.DatabaseURL.Reveal(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	holder, err := other.SQL().Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	if _, err := holder.ExecContext(t.Context(), "SELECT pg_advisory_lock($1)", lock.DefaultLockID); err != nil {
+		t.Fatal(err)
+	}
+
+	said := make(chan struct{})
+	log := slog.New(lines(func(text string) {
+		if strings.Contains(text, "waiting for another process") {
+			close(said)
+		}
+	}))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := app.New(ctx, c, "test", log)
+		ended <- err
+	}()
+	select {
+	case <-said:
+	case <-time.After(time.Minute):
+		t.Error("it does not say what it waits for")
+	}
+	stop()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want the end of the context", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on waiting")
+	}
+}
+
+// lines is a handler that hands on the message of every record.
+type lines func(message string)
+
+func (l lines) Enabled(context.Context, slog.Level) bool           { return true }
+func (l lines) Handle(_ context.Context, record slog.Record) error { l(record.Message); return nil }
+func (l lines) WithAttrs([]slog.Attr) slog.Handler                 { return l }
+func (l lines) WithGroup(string) slog.Handler                      { return l }

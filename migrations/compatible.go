@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 )
 
 // oldestProgram is the newest step that a program must know at least to use the
@@ -32,7 +33,7 @@ func (e *UnknownSchemaError) Error() string {
 // Check returns an UnknownSchemaError where the database has a schema that this
 // program must not use: a newer one, unless that says that older programs can.
 func Check(ctx context.Context, db *sql.DB, dialect Dialect) error {
-	provider, err := newProvider(db, dialect)
+	provider, err := newProvider(db, dialect, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestTheMigrationOfLimitsKeepsWhatThereWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = db.Close() })
-		provider, err := newProvider(db, dialect)
+		provider, err := newProvider(db, dialect, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

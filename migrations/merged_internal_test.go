@@ -2,6 +2,7 @@ package migrations
 
 import (
 	"database/sql"
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestTheMigrationOfMergesFindsEarlierOnes(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = db.Close() })
-		provider, err := newProvider(db, dialect)
+		provider, err := newProvider(db, dialect, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

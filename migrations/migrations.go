@@ -41,7 +41,7 @@ func Up(ctx context.Context, db *sql.DB, dialect Dialect, log *slog.Logger) (our
 	if err := Check(ctx, db, dialect); err != nil {
 		return 0, 0, err
 	}
-	provider, err := newProvider(db, dialect)
+	provider, err := newProvider(db, dialect, log)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -76,14 +76,14 @@ func newest(steps []*goose.Source) int64 {
 
 // Pending reports whether the database lacks a step of ours.
 func Pending(ctx context.Context, db *sql.DB, dialect Dialect) (bool, error) {
-	provider, err := newProvider(db, dialect)
+	provider, err := newProvider(db, dialect, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return false, err
 	}
 	return provider.HasPending(ctx)
 }
 
-func newProvider(db *sql.DB, dialect Dialect) (*goose.Provider, error) {
+func newProvider(db *sql.DB, dialect Dialect, log *slog.Logger) (*goose.Provider, error) {
 	sub, err := fs.Sub(files, string(dialect))
 	if err != nil {
 		return nil, fmt.Errorf("migrations: %s: %w", dialect, err)
@@ -91,7 +91,7 @@ func newProvider(db *sql.DB, dialect Dialect) (*goose.Provider, error) {
 	if dialect == SQLite {
 		return goose.NewProvider(goose.DialectSQLite3, db, sub)
 	}
-	locker, err := sessionLock()
+	locker, err := sessionLock(log)
 	if err != nil {
 		return nil, err
 	}
