@@ -155,6 +155,9 @@ func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, e
 		ours, rivers = ours+done, rivers+jobs
 		switch {
 		case err == nil:
+			if d.server != nil {
+				d.server.complete.Store(true)
+			}
 			return ours, rivers, d.adoptAudit(ctx)
 		case attempt == migrateAttempts || !worthRepeating(err):
 			return ours, rivers, err

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -92,6 +93,7 @@ type server struct {
 	deadlines Deadlines
 	wires     *wires
 	circuit   circuit
+	complete  atomic.Bool // the schema has been up to date: what it lacks later is being restored
 }
 
 // limits are what the connections of one pool may wait for.
@@ -191,7 +193,7 @@ func preparePostgres(o Options) (*DB, error) {
 		{&db.feed, s.feedLimits(), feedConns},
 		{&db.bulk, s.bulkLimits(), bulkConns},
 	} {
-		if *p.into, err = openPool(s.pool(p.limits, p.most)); err != nil {
+		if *p.into, err = s.openPool(p.limits, p.most); err != nil {
 			return nil, errors.Join(fmt.Errorf("open PostgreSQL: %w", err), db.Close())
 		}
 	}
@@ -199,10 +201,11 @@ func preparePostgres(o Options) (*DB, error) {
 	return db, nil
 }
 
-func openPool(p *sql.DB) (*gorm.DB, error) {
+func (s *server) openPool(l limits, most int) (*gorm.DB, error) {
+	p := s.pool(l, most)
 	config := gormConfig()
 	config.DisableAutomaticPing = true
-	db, err := gorm.Open(postgresDialector{&postgres.Dialector{Config: &postgres.Config{Conn: p}}}, config)
+	db, err := gorm.Open(postgresDialector{&postgres.Dialector{Config: &postgres.Config{Conn: p}}, s}, config)
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}

@@ -33,6 +33,15 @@ var unavailable = map[string]bool{
 	"57P05": true, // idle_session_timeout
 }
 
+// incomplete are PostgreSQL's codes for what a restore has not brought back yet.
+var incomplete = map[string]bool{
+	"3D000": true, // no such database
+	"3F000": true, // no such schema
+	"42P01": true, // no such table
+	"55000": true, // a database that takes no connections
+	"42P10": true, // no unique index for ON CONFLICT: indexes come last
+}
+
 // The result codes of SQLite for a file that another process or connection holds.
 const (
 	sqliteBusy   = 5
@@ -43,11 +52,17 @@ const (
 // other packages have upstreams and issuers that do not answer.
 var errUnreachable = errors.New("the database does not answer")
 
+// errIncomplete marks an error about a part of the schema that was there before.
+var errIncomplete = errors.New("the database is incomplete, as while a backup is restored")
+
 // Unavailable reports whether err says that the database could not be asked, or
 // did not answer in time: the same call may succeed a moment later.
 func Unavailable(err error) bool {
 	if errors.Is(err, context.Canceled) { // the caller's own doing
 		return false
+	}
+	if errors.Is(err, errIncomplete) {
+		return true
 	}
 	if server, ok := errors.AsType[*pgconn.PgError](err); ok {
 		class := server.Code[:min(2, len(server.Code))]
@@ -79,14 +94,21 @@ func asFault(err error) error {
 		After(retryAfter).Because(err)
 }
 
-// postgresDialector marks what the network does, and gives outages a public side.
-type postgresDialector struct{ *postgres.Dialector }
+// postgresDialector marks what the network and a restore do, and gives outages a
+// public side.
+type postgresDialector struct {
+	*postgres.Dialector
+	server *server
+}
 
 // Translate implements gorm.ErrorTranslator.
 func (d postgresDialector) Translate(err error) error {
 	_, network := errors.AsType[*net.OpError](err)
 	if network || isAny(err, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: %w", errUnreachable, err)
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && incomplete[e.Code] && d.server.complete.Load() {
+		err = fmt.Errorf("%w: %w", errIncomplete, err)
 	}
 	return asFault(d.Dialector.Translate(err))
 }

@@ -35,8 +35,15 @@ func SavePostgres(t testing.TB, databaseURL string) Saved {
 // done once.
 func (s Saved) Restore(t testing.TB) {
 	t.Helper()
-	administer(t, s.server, "DROP DATABASE "+s.live+" WITH (FORCE)")
+	s.Drop(t)
 	administer(t, s.server, "ALTER DATABASE "+s.copy+" RENAME TO "+s.live)
+}
+
+// Drop removes the database, as the first step of a restore, and cuts all connections
+// to it.
+func (s Saved) Drop(t testing.TB) {
+	t.Helper()
+	administer(t, s.server, "DROP DATABASE IF EXISTS "+s.live+" WITH (FORCE)")
 }
 
 // alone keeps everybody out of the database for as long as do runs.
