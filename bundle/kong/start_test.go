@@ -140,25 +140,60 @@ func TestStartTriesAKeyWhereItBelongs(t *testing.T) {
 
 // A key on the command line is in the list of processes.
 func TestStartReadsAKeyFrom(t *testing.T) {
-	const through = "ok    /1.0.0/prod/ with your key: let through"
 	r := newRig(t, "docker")
 	file := filepath.Join(t.TempDir(), "a key")
-	if err := os.WriteFile(file, []byte(r.key+"\n"), 0o600); err != nil {
+	for name, c := range map[string]struct {
+		file, input, env string
+		args             []string
+	}{
+		"a file":                        {file: r.key + "\n", args: []string{"--key-file", file}},
+		"a file without an end of line": {file: r.key, args: []string{"--key-file", file}},
+		"a file from Windows":           {file: r.key + "\r\n", args: []string{"--key-file", file}},
+		"a file with blanks":            {file: "\t" + r.key + " \nnot this\n", args: []string{"--key-file", file}},
+		"the standard input":            {input: r.key, args: []string{"--key", "-"}},
+		"a pipe from Windows":           {input: r.key + "\r\n", args: []string{"--key", "-"}},
+		"the environment":               {env: r.key},
+	} {
+		t.Run(name, func(t *testing.T) {
+			writeKey(t, file, c.file)
+			r.env = append(r.env, "POSTERN_KEY="+c.env) // the last one counts
+			code, out := r.startWith(t, "ok", c.input, c.args...)
+			expect(t, code, 0, out, "ok    /1.0.0/prod/ with your key: let through")
+		})
+	}
+}
+
+func writeKey(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("a file", func(t *testing.T) {
-		code, out := r.start(t, "ok", "--key-file", file)
-		expect(t, code, 0, out, through)
-	})
-	t.Run("the standard input", func(t *testing.T) {
-		code, out := r.startWith(t, "ok", r.key, "--key", "-")
-		expect(t, code, 0, out, through)
-	})
-	t.Run("the environment", func(t *testing.T) {
-		r.env = append(r.env, "POSTERN_KEY="+r.key)
-		code, out := r.start(t, "ok")
-		expect(t, code, 0, out, through)
-	})
+}
+
+// Without a key to check, start.sh would report that every check is well.
+func TestStartRefusesAnEmptyOrBrokenKeyFrom(t *testing.T) {
+	r := newRig(t, "docker")
+	file := filepath.Join(t.TempDir(), "a key")
+	fromFile := []string{"--key-file", file}
+	for name, c := range map[string]struct {
+		file, input, env string
+		args             []string
+		says             string
+	}{
+		"an empty file":      {args: fromFile, says: "--key-file: the first line of " + file + " is empty"},
+		"an empty line":      {args: fromFile, file: " \r\n" + r.key, says: "--key-file: the first line of"},
+		"a file of two keys": {args: fromFile, file: r.key + " " + r.key, says: "no blank or end of line"},
+		"an empty input":     {args: []string{"--key", "-"}, says: "the first line of the standard input is empty"},
+		"an empty argument":  {args: []string{"--key", ""}, says: "--key needs a value"},
+		"the environment":    {env: r.key + "\r", says: "no blank or end of line"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			writeKey(t, file, c.file)
+			r.env = append(r.env, "POSTERN_KEY="+c.env) // the last one counts
+			code, out := r.startWith(t, "ok", c.input, c.args...)
+			expect(t, code, 2, out, c.says)
+		})
+	}
 }
 
 // An answer proves nothing of a key where any key gets it.
@@ -277,8 +312,10 @@ func TestStopTakesTheGatewayDown(t *testing.T) {
 
 func TestStartRefusesWrongUsage(t *testing.T) {
 	r := newRig(t, "docker")
-	for _, args := range [][]string{{"--nope"}, {"--key"}, {"--key", "a\"\nurl=x"}, {"--token", "x"}, {"--path", "x"}, {"--path", "/a b"},
-		{"--key-file"}, {"--key-file", "/nowhere"}, {"--key", "-"}, {"x"}} {
+	for _, args := range [][]string{
+		{"--nope"}, {"--key"}, {"--key", "a\"\nurl=x"}, {"--key", "-"}, {"--key-file"}, {"--key-file", "/nowhere"},
+		{"--token", "x"}, {"--path", "x"}, {"--path", "/a b"}, {"x"},
+	} {
 		if code, out := r.start(t, "ok", args...); code != 2 || !strings.Contains(out, "usage: ./start.sh") {
 			t.Errorf("%q: exit status %d, output:\n%s", args, code, out)
 		}

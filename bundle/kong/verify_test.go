@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -211,20 +210,19 @@ func TestVerifyScriptGoesWhereStartListens(t *testing.T) {
 func TestVerifyScriptReadsAKeyFrom(t *testing.T) {
 	key := sample.Keys()["allenvs"].Plaintext
 	file := filepath.Join(t.TempDir(), "a key")
-	if err := os.WriteFile(file, []byte(key), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	port := "KONG_PROXY_PORT=" + serve(t, faithful(t, key))
 	for name, c := range map[string]struct {
-		input string
-		env   []string
-		args  []string
+		file, input string
+		env         []string
+		args        []string
 	}{
-		"a file":             {args: []string{"--key-file", file}},
-		"the standard input": {input: key + "\n", args: []string{"--key", "-"}},
-		"the environment":    {env: []string{"POSTERN_KEY=" + key}},
+		"a file":              {file: key, args: []string{"--key-file", file}},
+		"a file from Windows": {file: key + "\r\n", args: []string{"--key-file", file}},
+		"the standard input":  {input: key + "\n", args: []string{"--key", "-"}},
+		"the environment":     {env: []string{"POSTERN_KEY=" + key}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			writeKey(t, file, c.file)
 			code, out := runVerify(t, c.input, append(c.env, port), c.args...)
 			expect(t, code, 0, out, "0 different, 0 left out")
 		})
@@ -280,7 +278,8 @@ func TestProbesOfAVersionNamedAsItsProject(t *testing.T) {
 }
 
 func TestVerifyScriptRefusesWrongUsage(t *testing.T) {
-	for _, args := range [][]string{{"--nope"}, {"--key", "a b"}, {"--key-file", "/nowhere"}, {"--key", "-"}} {
+	for _, args := range [][]string{{"--nope"}, {"--key", "a b"}, {"--key", ""}, {"--key-file", "/nowhere"},
+		{"--key-file", "/dev/null"}, {"--key", "-"}} {
 		if code, out := replay(t, func(http.ResponseWriter, *http.Request) {}, args...); code != 2 {
 			t.Errorf("%q: exit status %d, output:\n%s", args, code, out)
 		}

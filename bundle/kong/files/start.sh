@@ -54,20 +54,27 @@ wrong_usage() {
   exit 2
 }
 
+# Without the blanks around it: files from Windows end their lines in CR LF.
+first_line() {
+  sed -n '1{s/^[[:space:]]*//;s/[[:space:]]*$//;p;q;}'
+}
+
 while [ $# -gt 0 ]; do
   case $1 in
     --key)
-      [ $# -ge 2 ] || wrong_usage '--key needs a value'
+      [ -n "${2:-}" ] || wrong_usage '--key needs a value'
       key=$2
       if [ "$key" = - ]; then
-        IFS= read -r key || [ -n "$key" ] || wrong_usage '--key -: the standard input is empty'
+        key=$(first_line)
+        [ -n "$key" ] || wrong_usage '--key -: the first line of the standard input is empty'
       fi
       shift
       ;;
     --key-file)
       [ $# -ge 2 ] || wrong_usage '--key-file needs the name of a file'
       [ -r "$2" ] || wrong_usage "--key-file: cannot read $2"
-      IFS= read -r key <"$2" || [ -n "$key" ] || wrong_usage "--key-file: $2 is empty"
+      key=$(first_line <"$2")
+      [ -n "$key" ] || wrong_usage "--key-file: the first line of $2 is empty"
       shift
       ;;
     --path)
@@ -86,7 +93,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 case $key in
-  *[!A-Za-z0-9_-]*) wrong_usage 'a key has letters, digits, - and _ only' ;;
+  *[!A-Za-z0-9_-]*) wrong_usage 'a key has letters, digits, - and _ only, and no blank or end of line' ;;
 esac
 case $path in
   *[!A-Za-z0-9/._~%-]*) wrong_usage '--path: write other characters than letters, digits and / . _ ~ - as %XX' ;;
