@@ -88,7 +88,7 @@ func TestConformanceInterimAnswersAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kong, _ := startKong(t, folder, up, run.settings...)
-			for _, script := range scripted.Interims() {
+			for _, script := range append(scripted.Interims(), scripted.InterimEnds()...) {
 				for _, method := range run.methods {
 					t.Run(script.Name+"/"+method, func(t *testing.T) {
 						call := one(script.Name, method, projectHost, prod+scripted.Path+script.Name,

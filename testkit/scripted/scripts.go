@@ -30,7 +30,10 @@ func sized(s Script) Script {
 	return s
 }
 
-const ok = "HTTP/1.1 200 OK"
+const (
+	ok   = "HTTP/1.1 200 OK"
+	goOn = "HTTP/1.1 100 Continue\r\n\r\n"
+)
 
 // with is a 200 with these fields and a short body.
 func with(name string, fields ...string) Script {
@@ -42,12 +45,12 @@ func with(name string, fields ...string) Script {
 func Scripts() []Script {
 	var out []Script
 	for _, group := range []func() []Script{
-		Interims, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies, Fields,
+		Interims, InterimEnds, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies, Fields,
 		HopFields, Statuses,
 		RepeatedFields, NamedLengths, ProxyConnections, DescribedAbsences, Framings, Trailers, UnannouncedTrailers,
 		Surpluses, Truncations,
 		BadChunks, BadLengths,
-		AmbiguousLengths, BadFields, OddFields, OddStatusLines, Timings, Absences,
+		AmbiguousLengths, BadFields, OddFields, OddStatusLines, LowStatuses, Timings, Absences,
 	} {
 		out = append(out, group()...)
 	}
@@ -57,7 +60,6 @@ func Scripts() []Script {
 // Interims are answers with 1xx answers before them (RFC 9110, 15.2).
 func Interims() []Script {
 	const (
-		goOn       = "HTTP/1.1 100 Continue\r\n\r\n"
 		processing = "HTTP/1.1 102 Processing\r\n\r\n"
 		hints      = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
 		unknown    = "HTTP/1.1 199 Unknown\r\nX-Interim: 1\r\n\r\n"
@@ -76,8 +78,12 @@ func Interims() []Script {
 		interim("103-103", hints, hints),
 		interim("102-103-199", processing, hints, unknown),
 		interim("103-at-once", hints+hints),
-		{Name: "interim-100-end", Interim: []string{goOn}, Ends: true},
 	}
+}
+
+// InterimEnds have an interim answer and no other.
+func InterimEnds() []Script {
+	return []Script{{Name: "interim-100-end", Interim: []string{goOn}, Ends: true}}
 }
 
 // UnaskedSwitches are 101 answers to requests that may not have asked for any.

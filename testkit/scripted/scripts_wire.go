@@ -286,21 +286,29 @@ func OddFields() []Script {
 
 // OddStatusLines begin what is no answer of HTTP/1.x.
 func OddStatusLines() []Script {
-	status := func(name, line string) Script {
-		return Script{Name: "odd-status-" + name, Head: line + "\nContent-Length: 6", Body: []string{"answer"},
-			Ends: true}
-	}
 	return []Script{
-		status("greeting", "220 smtp.example ESMTP"),
-		status("two-digits", "HTTP/1.1 20 OK"),
-		status("four-digits", "HTTP/1.1 2000 OK"),
-		status("letters", "HTTP/1.1 abc OK"),
-		status("000", "HTTP/1.1 000 Nothing"),
-		status("099", "HTTP/1.1 099 Nothing"),
-		status("plus", "HTTP/1.1 +20 OK"),
-		status("version-2", "HTTP/2.0 200 OK"),
-		status("lower-case", "http/1.1 200 OK"),
-		status("glued", "HTTP/1.1200 OK"),
+		oddStatus("greeting", "220 smtp.example ESMTP"),
+		oddStatus("two-digits", "HTTP/1.1 20 OK"),
+		oddStatus("four-digits", "HTTP/1.1 2000 OK"),
+		oddStatus("letters", "HTTP/1.1 abc OK"),
+		oddStatus("plus", "HTTP/1.1 +20 OK"),
+		oddStatus("version-2", "HTTP/2.0 200 OK"),
+		oddStatus("lower-case", "http/1.1 200 OK"),
+		oddStatus("glued", "HTTP/1.1200 OK"),
+	}
+}
+
+// LowStatuses are below 100 (RFC 9110, 15).
+func LowStatuses() []Script {
+	return []Script{oddStatus("000", "HTTP/1.1 000 Nothing"), oddStatus("099", "HTTP/1.1 099 Nothing")}
+}
+
+func oddStatus(name, line string) Script {
+	return Script{
+		Name: "odd-status-" + name,
+		Head: line + "\nContent-Length: 6",
+		Body: []string{"answer"},
+		Ends: true,
 	}
 }
 
