@@ -213,10 +213,13 @@ func TestVerifyReadsWhatTheFilesSay(t *testing.T) {
 		"key row without sum":   {rows, "no SHA-256", rows, `"sha256":"`, `"sha256":"00`},
 		"openapi":               {"openapi/1.0.0.json", "no JSON document", "openapi/1.0.0.json", "{", "["},
 		"openapi deep":          {"openapi/1.0.0.json", "nested too deeply", "openapi/1.0.0.json", `"3.0.3"`, strings.Repeat("[", 100) + strings.Repeat("]", 100)},
-		"generator":             {"MANIFEST.json", "not the name of a program", "MANIFEST.json", `"postern test"`, `"\u001b]0;evil\u0007"`},
-		"item on a terminal":    {report, "item ?[2Jx", report, `"id":"version:ver_2"`, `"id":"\u001b[2Jx"`},
-		"manifest format":       {"MANIFEST.json", "format", "MANIFEST.json", "postern-bundle/2", "postern-bundle/9"},
-		"manifest counts keys":  {"MANIFEST.json", "counts 26 keys", "MANIFEST.json", `"keys": 25`, `"keys": 26`},
+		"generator": {
+			"MANIFEST.json", "not the name of a program",
+			"MANIFEST.json", `"postern test"`, `"\u001b]0;evil\u0007"`,
+		},
+		"item on a terminal":   {report, "item ?[2Jx", report, `"id":"version:ver_2"`, `"id":"\u001b[2Jx"`},
+		"manifest format":      {"MANIFEST.json", "format", "MANIFEST.json", "postern-bundle/2", "postern-bundle/9"},
+		"manifest counts keys": {"MANIFEST.json", "counts 26 keys", "MANIFEST.json", `"keys": 25`, `"keys": 26`},
 	}
 	for name, c := range cases {
 		e := unpacked(t)

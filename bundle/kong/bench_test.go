@@ -62,7 +62,7 @@ func BenchmarkExport(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if _, err := bundle.Verify(b.Context(), bytes.NewReader(out.Bytes()), int64(out.Len()), bundle.Against{Targets: []bundle.Target{Target}}); err != nil {
+			if _, err := check(b, out.Bytes()); err != nil {
 				b.Fatal(err)
 			}
 		}

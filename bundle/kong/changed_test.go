@@ -81,7 +81,7 @@ func TestVerifyHoldsUpstreamsToTheProject(t *testing.T) {
 		"host in gateway.yaml":       {gatewayFile, `"host":"up.example"`, `"host":"up.exampel"`},
 		"port in gateway.yaml":       {gatewayFile, `"port":8443`, `"port":443`},
 		"no certificates":            {gatewayFile, `"tls_verify":true`, `"tls_verify":false`},
-		"host in project-config":     {"project-config.json", `https://up.example:8443/base`, `https://up.exampel:8443/base`},
+		"host in project-config":     {"project-config.json", `https://up.example:8443`, `https://up.exampel:8443`},
 		"policy in gateway.yaml":     {gatewayFile, `"mode":"authenticate"`, `"mode":"passthrough"`},
 		"owner of a consumer":        {gatewayFile, `"username":"ana"`, `"username":"eve"`},
 		"scopes of a key type":       {gatewayFile, `"scopes":["read"]`, `"scopes":["*"]`},
@@ -102,7 +102,7 @@ func TestVerifyHoldsUpstreamsToTheProject(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, data []byte) (bundle.Report, error) {
+func check(t testing.TB, data []byte) (bundle.Report, error) {
 	t.Helper()
 	return bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data)),
 		bundle.Against{Targets: []bundle.Target{bundle.Data, Target}})

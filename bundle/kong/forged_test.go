@@ -87,7 +87,7 @@ func TestVerifyHoldsTheGatewayToTheKeyRows(t *testing.T) {
 	const rows = "tenants/default/keys/keys.jsonl"
 	original := write(t, sampleInput())
 	data := forge(t, maps.Clone(original))
-	if _, err := bundle.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), bundle.Against{Targets: []bundle.Target{Target}}); err != nil {
+	if _, err := check(t, data); err != nil {
 		t.Fatalf("forged without a change: %v", err)
 	}
 	keys := sample.Keys()
@@ -144,12 +144,7 @@ func TestVerifyMissesTheEntryOfANewKey(t *testing.T) {
 // refused asks for a refusal that names entry.
 func refused(t *testing.T, data []byte, entry, says string) {
 	t.Helper()
-	_, err := bundle.Verify(
-		t.Context(),
-		bytes.NewReader(data),
-		int64(len(data)),
-		bundle.Against{Targets: []bundle.Target{Target}},
-	)
+	_, err := check(t, data)
 	var refusal *fault.Error
 	if !errors.As(err, &refusal) || refusal.Kind != fault.Invalid || !strings.HasPrefix(refusal.Public, entry+": ") ||
 		!strings.Contains(refusal.Public, says) {

@@ -39,7 +39,7 @@ func write(t *testing.T, in bundle.Input) map[string]string {
 	if _, err := bundle.Write(t.Context(), &out, in); err != nil {
 		t.Fatalf("Write: %v", err)
 	}
-	if _, err := bundle.Verify(t.Context(), bytes.NewReader(out.Bytes()), int64(out.Len()), bundle.Against{Targets: []bundle.Target{Target}}); err != nil {
+	if _, err := check(t, out.Bytes()); err != nil {
 		t.Fatalf("Verify: %v", err)
 	}
 	zr, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))

@@ -14,23 +14,15 @@ import (
 //go:embed plugin/*.lua files/*
 var files embed.FS
 
+// configDoc and probesDoc are sections of SCHEMA.md.
+//
+//go:embed docs/gateway.yaml.md
+var configDoc string
+
+//go:embed docs/probes.jsonl.md
+var probesDoc string
+
 const pluginFolder = "gateway/plugins/kong/plugins/postern-auth/"
-
-const configDoc = `The gateway's whole configuration, for Kong 3.9 without a database: a service for each environment, two routes for each
-service, a consumer for each owner of a key, and one plugin. It is JSON, which is YAML with every value quoted.
-
-| Field | Meaning |
-|---|---|
-| ` + "`services[]`" + ` | an upstream; ` + "`tls_verify`" + ` where it is https; the timeouts are milliseconds |
-| ` + "`services[].routes[]`" + ` | its path without and with the project's name, on whole segments |
-| ` + "`consumers[]`" + ` | an owner of keys; the id is what upstreams see as ` + "`X-Consumer-ID`" + `. The plugin does without them: they are there for Kong's other plugins, which can be scoped to one. There are none when the owners are more than 10,000, which Kong would load slowly; add those that you need, with the id after ` + "`consumer=`" + ` in a line of ` + "`keys`" + ` |
-| ` + "`plugins[0].config.routes`" + ` | by route id: the environment's name who may call (` + "`mode`, `methods`, `keyless`" + `) and, where that is limited, from which address ranges (` + "`ip`: `deny`" + ` is asked first; where ` + "`allow`" + ` is not empty all else is refused) |
-| ` + "`plugins[0].config.fallback`" + ` | the owner that calls without a key count against, where that is allowed |
-| ` + "`plugins[0].config.key_types`" + ` | by key type id: its name, the scopes of keys of that type, and the ` + "`limits`" + ` of each of them |
-| ` + "`plugins[0].config.tenants`" + ` | by tenant id: those that are served. A key of any other is answered 403 ` + "`wrong_tenant`" + ` |
-| ` + "`plugins[0].config.limits`" + ` | calls admitted in each window of the clock and calendar in UTC: for each ` + "`key`" + ` (unless it or its type says otherwise), each ` + "`owner`, each `ip`" + ` address, and the whole ` + "`project`" + ` |
-| ` + "`plugins[0].config.keys`" + ` | by SHA-256 of the whole key, on one line: the key's id, then ` + "`tenant=`, `type=`, `scopes=` if they are not the type's, `env=` if it opens one environment only, `until=` in Unix seconds if it ends, `limits=` if it has its own (`none` for no limit), `ips=` if only these address ranges may use it, `frozen` if it is, `user_frozen` if its owner is a frozen user, `consumer=` and, last, `owner=`" + `. Delete a line to revoke a key |
-`
 
 // parts are the files a gateway runs on, and those that probe it.
 func parts(b *bundle.Build) ([]bundle.Part, error) {

@@ -35,18 +35,6 @@ const (
 	needsNearbyKey = "nearby key"
 )
 
-const probesDoc = `Recorded requests, one a line (JSON Lines), and how the hosted gateway answers them. ` + "`verify.sh`" + ` replays them.
-
-| Field | Meaning |
-|---|---|
-| ` + "`id`" + ` | what the ledger calls it |
-| ` + "`needs`" + ` | ` + "`nothing`, or `key`" + ` where ` + "`verify.sh --key KEY`" + ` has to lend one, because this zip holds no keys; ` + "`nearby`" + ` where the caller has to be on the gateway's own machine, because the answer depends on the address; ` + "`nearby key`" + ` where both |
-| ` + "`path`, `headers`" + ` | of a GET request |
-| ` + "`status`, `code`" + ` | of the answer and its JSON body; status 0 is any answer of the upstream and none that the gateway gives in its place, an empty code is not compared |
-
-No probe uses up a limit: it would be used up for your callers too. Probes that are let through count as calls.
-`
-
 // probesFor lists what is recorded of one route. hash is the SHA-256 of a key
 // that opens something, in hexadecimal; "" when there is none.
 func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {

@@ -121,6 +121,8 @@ func serve(t *testing.T, handler http.HandlerFunc) string {
 const (
 	kongNoRoute    = `{"message":"no Route matched with those values","request_id":"f00"}`
 	kongNoUpstream = `{"message":"An invalid response was received from the upstream server","request_id":"f00"}`
+	kongNoAddress  = `{"message":"name resolution failed","request_id":"f00"}`
+	kongTimeout    = `{"message":"The upstream server is timing out","request_id":"f00"}`
 )
 
 // proxy plays the gateway: routes that the admin API was given ask for no key.
@@ -187,10 +189,8 @@ func (r *rig) admin(w http.ResponseWriter, req *http.Request) {
 			`{"data":[{"retries":0,"name":"1.0.0~prod","host":"x"},{"name":"1.0.0~dev","tags":null}],"next":null}`,
 		)
 	case "/consumers":
-		fmt.Fprint(
-			w,
-			`{"data":[{"username":"ana","custom_id":"ana"},{"username":"a \"custom_id\": b","custom_id":"x"}],"next":null}`,
-		)
+		fmt.Fprint(w, `{"data":[{"username":"ana","custom_id":"ana"},`+
+			`{"username":"a \"custom_id\": b","custom_id":"x"}],"next":null}`)
 	case "/config":
 		var doc gatewayDoc
 		if err := json.Unmarshal([]byte(req.FormValue("config")), &doc); err != nil {

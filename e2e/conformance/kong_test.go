@@ -94,6 +94,9 @@ func startKong(t *testing.T, export string, up *upstream, settings ...string) (*
 	return p, log.Name()
 }
 
+var shippedSetting = regexp.MustCompile(
+	`(?m)^ +(KONG_[A-Z_]*LOG[A-Z_]*|KONG_HEADERS|KONG_NGINX_(?:HTTP|PROXY)_[A-Z_]+): "(.*)"$`)
+
 // shipped is what the exported compose file says of logs, which decides on what of
 // a call is kept, of the memory that calls are counted in, and of how nginx proxies.
 // A launcher of Docker's Kong reads the whole file.
@@ -104,7 +107,7 @@ func shipped(t *testing.T, folder string) []string {
 		t.Fatal(err)
 	}
 	var settings []string
-	for _, m := range regexp.MustCompile(`(?m)^ +(KONG_[A-Z_]*LOG[A-Z_]*|KONG_HEADERS|KONG_NGINX_(?:HTTP|PROXY)_[A-Z_]+): "(.*)"$`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range shippedSetting.FindAllStringSubmatch(string(text), -1) {
 		if m[2] != "/dev/stdout" { // a launcher's own output may be no file that nginx can open
 			settings = append(settings, m[1]+"="+m[2])
 		}

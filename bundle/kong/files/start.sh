@@ -244,17 +244,27 @@ check_key() {
 # no longer laid out as exported.
 with_check_routes() {
   awk -v secret="$1" '
-    function id(n) { return sprintf("%s-%s-4%s-8%s-%012d", substr(secret, 1, 8), substr(secret, 9, 4), substr(secret, 13, 3), substr(secret, 16, 3), n) }
+    function id(n) {
+      return sprintf("%s-%s-4%s-8%s-%012d", substr(secret, 1, 8), substr(secret, 9, 4), substr(secret, 13, 3),
+        substr(secret, 16, 3), n)
+    }
+    function route(n) {
+      return "{\"id\":\"" id(n) "\",\"name\":\"check-" secret "-" n "\",\"protocols\":[\"http\",\"https\"]," \
+        "\"paths\":[\"/" secret "/" n "/\"],\"strip_path\":true}"
+    }
+    function policy(n) {
+      return "\"" id(n) "\": {\"environment\":\"start\",\"mode\":\"passthrough\",\"methods\":[],\"keyless\":\"reject\"}"
+    }
     /^  "consumers": / { listed = 1 }
     !listed && /^    \{"id":"/ {
       n++
-      routes += sub(/"routes":\[/, "\"routes\":[{\"id\":\"" id(n) "\",\"name\":\"check-" secret "-" n "\",\"protocols\":[\"http\",\"https\"],\"paths\":[\"/" secret "/" n "/\"],\"strip_path\":true},")
+      routes += sub(/"routes":\[/, "\"routes\":[" route(n) ",")
     }
     { print }
     /^      "routes": \{$/ {
       policies = 1
       for (i = 1; i <= n; i++)
-        print "        \"" id(i) "\": {\"environment\":\"start\",\"mode\":\"passthrough\",\"methods\":[],\"keyless\":\"reject\"},"
+        print "        " policy(i) ","
     }
     END { exit !(n > 0 && routes == n && policies) }
   ' gateway.yaml
@@ -294,11 +304,13 @@ ask_upstreams() {
       done
       restore
       settle "/$secret/1/" refused
-      [ "$(whose "$got")" = refused ] || die 'the routes for asking the upstreams are still there: run ./start.sh --stop.'
+      [ "$(whose "$got")" = refused ] ||
+        die 'the routes for asking the upstreams are still there: run ./start.sh --stop.'
       ;;
     4??)
       trap - EXIT INT HUP TERM
-      printf 'note  the upstreams were not asked: the gateway answers the routes for it with %s (413: gateway.yaml has over 10 MB)\n' "$loaded"
+      printf 'note  the upstreams were not asked: the gateway answers the routes for it with %s %s\n' "$loaded" \
+        '(413: gateway.yaml has over 10 MB)'
       ;;
     *) die "the gateway answered the routes for asking the upstreams with $loaded." ;;
   esac

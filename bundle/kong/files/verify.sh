@@ -172,7 +172,8 @@ while IFS= read -r line; do
     case "$got $got_code $body" in
       000* | *' bad_path '* | *' credentials_required '* | *' invalid_key '* | *' key_frozen '* | *' user_frozen '* | \
         *' wrong_tenant '* | *' ip_denied '* | *' rate_limited '* | *' quota_exceeded '* | *' limits_unavailable '* | \
-        *'no Route matched'* | *' upstream_unreachable '* | *' upstream_timeout '* | *' loop_detected '* | 5??' '*'"request_id":"'*) wrong=yes ;;
+        *'no Route matched'* | *' upstream_unreachable '* | *' upstream_timeout '* | *' loop_detected '* | \
+        5??' '*'"request_id":"'*) wrong=yes ;;
     esac
     case $got in
       5??) got_code=${got_code:-"of the gateway: the upstream does not answer"} ;;

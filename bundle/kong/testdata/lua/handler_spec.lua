@@ -428,7 +428,8 @@ check("the key of a frozen user is told so, after what is wrong with the key its
     return config({ line = change and line:gsub(change[1], change[2]) or line })
   end
   refused(call("guarded", { { "X-API-Key", good } }, with()), 403, "user_frozen")
-  refused(call("guarded", { { "X-API-Key", good } }, with({ "user_frozen", "user_frozen ips=192.0.2.9/32" })), 403, "user_frozen")
+  local restricted = with({ "user_frozen", "user_frozen ips=192.0.2.9/32" })
+  refused(call("guarded", { { "X-API-Key", good } }, restricted), 403, "user_frozen")
   refused(call("guarded", { { "X-API-Key", good } }, with({ "user_frozen", "frozen user_frozen" })), 403, "key_frozen")
   refused(call("guarded", { { "X-API-Key", good } }, with({ "tnt_1", "tnt_9" })), 403, "wrong_tenant")
   refused(call("dev", { { "X-API-Key", good } }, with()), 401, "invalid_key")
@@ -454,7 +455,8 @@ check("Kong finds nothing of ours in a configuration to walk through on each cal
     passed(call("guarded", { { "X-API-Key", good } }, with))
     handler:configure({ with })
   end
-  refused(call("guarded", { { "X-API-Key", good } }, { keys = {}, tenants = { tnt_1 = {} }, routes = ROUTES }), 401, "invalid_key")
+  local keyless = { keys = {}, tenants = { tnt_1 = {} }, routes = ROUTES }
+  refused(call("guarded", { { "X-API-Key", good } }, keyless), 401, "invalid_key")
   handler:configure(nil)
 end)
 

@@ -147,7 +147,8 @@ end)
 check("those without a subject are not counted there", function()
   local dict = strict.shared()
   at(1000, dict)
-  count({ key = { hour = 1 }, owner = { hour = 1 }, ip = { hour = 1 }, project = { hour = 9 } }, { ip = "192.0.2.1", project = "" })
+  local each = { key = { hour = 1 }, owner = { hour = 1 }, ip = { hour = 1 }, project = { hour = 9 } }
+  count(each, { ip = "192.0.2.1", project = "" })
   local n = 0
   for _ in pairs(dict.held) do
     n = n + 1
