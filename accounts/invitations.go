@@ -58,12 +58,12 @@ func (s *Service) Invite(
 	email = strings.ToLower(strings.TrimSpace(email))
 	if email != "" && !validEmail(email) {
 		return Invitation{}, fault.InvalidField("/email", "invalid_email", "This is not an e-mail address. Leave it "+
-			"out for a link that anybody can use.")
+			"out for a link that anyone can use.")
 	}
 	if email != "" && !s.ProvesEmail {
 		return Invitation{}, fault.InvalidField("/email", "email_not_provable",
-			"Nobody could prove this address: that takes a sign-in provider, and this installation has none. Leave "+
-				"it out for a link that anybody can use.")
+			"This address cannot be verified: that takes a sign-in provider, and this installation has none. Leave "+
+				"it out for a link that anyone can use.")
 	}
 	code, now := newSecret(), models.Now()
 	row := models.Invitation{

@@ -75,7 +75,7 @@ func TestALoginIsTriedOutFromTheDashboard(t *testing.T) {
 		if code := asked(end).Get("code"); tokenForm.MatchString(page.raw) || strings.Contains(page.raw, code) {
 			t.Error("a token or the code is on the page")
 		}
-		s.get(end).is(403, "Nobody was signed in")
+		s.get(end).is(403, "No user was signed in")
 		var live int
 		if err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM login_sessions WHERE ended_at IS NULL").Scan(&live); err != nil || live != 0 {
 			t.Errorf("%d sessions go on, %v", live, err)
@@ -106,9 +106,9 @@ func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
 		s.forget()
 		s.get(end).leadsTo("/signin")
 		s.post("/signin", "email", "ana@example.com", "password", password)
-		s.get(end).is(403, "Nobody was signed in") // the same account elsewhere
+		s.get(end).is(403, "No user was signed in") // the same account elsewhere
 		s.client.Jar = jar
-		s.get(strings.Replace(end, "state=lgn_", "state=lgn_x", 1)).is(403, "Nobody was signed in")
+		s.get(strings.Replace(end, "state=lgn_", "state=lgn_x", 1)).is(403, "No user was signed in")
 		s.get(end).is(200, "The login of web works")
 		asked := url.Values{"client_id": {client}, "redirect_uri": {s.url + "/oauth/" + client + "/tested"}, "response_type": {"code"}, "scope": {"openid"},
 			"code_challenge": {strings.Repeat("a", 43)}, "code_challenge_method": {"S256"}}
@@ -128,6 +128,6 @@ func TestATestLoginSaysWhatIsWrong(t *testing.T) {
 			t.Error("the secret is on the page")
 		}
 		back, _ := page.Find("main a").Attr("href")
-		s.get(s.here(back)).is(403, "Nobody was signed in").says("main", "access_denied")
+		s.get(s.here(back)).is(403, "No user was signed in").says("main", "access_denied")
 	})
 }

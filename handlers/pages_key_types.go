@@ -102,14 +102,17 @@ func (s *Server) keyTypesWith(v *visit, form keyTypeForm, wrong *mistakes) (answ
 	return answer{status: max(wrong.status, http.StatusOK), page: projects.KeyTypesPage(m)}, nil
 }
 
+// lifetimeText is a lifetime in the largest unit of which it is a whole number.
 func lifetimeText(seconds int64) string {
 	switch {
 	case seconds == 0:
-		return "never expire"
+		return "unlimited"
 	case seconds%secondsADay == 0:
 		return english.Plural(int(seconds/secondsADay), "day", "")
 	case seconds%3600 == 0:
 		return english.Plural(int(seconds/3600), "hour", "")
+	case seconds%60 == 0:
+		return english.Plural(int(seconds/60), "minute", "")
 	}
 	return english.Plural(int(seconds), "second", "")
 }
@@ -167,7 +170,7 @@ func (s *Server) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (proje
 	}
 	if !v.who.May(p.Team, access.ProjectUpdate) {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Scopes", Value: strings.Join(t.Scopes, " "), Mono: true},
-			ui.Fact{Label: "Keys last", Value: lifetimeText(t.ExpiresIn)},
+			ui.Fact{Label: "Lifetime", Value: lifetimeText(t.ExpiresIn)},
 			ui.Fact{Label: "Limits", Value: textOrNone(limitsText(typedLimits(t.Limits)))})
 		return m, nil
 	}

@@ -65,7 +65,7 @@ func TestKeyTypesOnTheirPage(t *testing.T) {
 			says("#type-scopes-error", "at least one")
 
 		conflict := s.post(path, "revision", opened, "scopes", "stock:read", "days", "30", "limits_minute", "5").
-			is(412, "Changed by somebody else meanwhile").
+			is(412, "Changed since you opened it").
 			says("tbody", "orders:read").
 			says("tbody", "stock:read").
 			says("tbody", "1,000 a day").

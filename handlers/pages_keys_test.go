@@ -118,7 +118,7 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 		s.get(path).says("dl", "none, whatever its type has").says("dl", "2 Jan 2090").says("dl", "anywhere")
 
 		conflict := s.post(path, form(opened, "limits_of", "type", "allowed", "192.0.2.1")...).
-			is(412, "Changed by somebody else meanwhile").
+			is(412, "Changed since you opened it").
 			says("tbody", "those of its type").
 			says("tbody", "anywhere").
 			says("tbody", "192.0.2.1")

@@ -36,7 +36,7 @@ func TestLimitsOfAProject(t *testing.T) {
 			now.holds(name, want)
 		}
 
-		conflict := s.post("/projects/shop/limits", "revision", opened, "key.minute", "7").is(412, "Changed by somebody else meanwhile").
+		conflict := s.post("/projects/shop/limits", "revision", opened, "key.minute", "7").is(412, "Changed since you opened it").
 			says("tbody", "60 a minute, 1,000 an hour").says("tbody", "7 a minute")
 		s.post("/projects/shop/limits", "revision", conflict.value("[name=revision]"), "key.minute", conflict.value("[name='key.minute']")).leadsTo("/projects/shop")
 		s.get("/projects/shop").holds("key.minute", "7").holds("key.hour", "").holds("owner.day", "")
@@ -58,7 +58,7 @@ func TestAddressesOfAVersion(t *testing.T) {
 		if now.value("[name=mode][checked]") != "authenticate" {
 			t.Error("saving addresses changed who may call")
 		}
-		conflict := s.post(action, "revision", opened, "ip_deny", "192.0.2.1").is(412, "Changed by somebody else meanwhile").
+		conflict := s.post(action, "revision", opened, "ip_deny", "192.0.2.1").is(412, "Changed since you opened it").
 			says("tbody", "203.0.113.0/24, 2001:db8::/32").says("tbody", "anywhere").says("tbody", "192.0.2.1")
 		s.post(action, "revision", conflict.value("[name=revision]"), "ip_allow", conflict.value("[name=ip_allow]"), "ip_deny", conflict.value("[name=ip_deny]")).leadsTo("/projects/shop")
 		s.get("/projects/shop").says("[name=ip_deny]", "192.0.2.1/32")
@@ -78,7 +78,7 @@ func TestAProjectMovesIntoAProduct(t *testing.T) {
 			t.Errorf("the project is in %q, want suite", got)
 		}
 		s.post("/projects/shop/product", "revision", now.revisionAt("new_product"), "new_product", "suite").is(409, "shop").says("#product-new-error", `"suite" already`)
-		s.post("/projects/shop/product", "revision", opened, "in_product", "").is(412, "Changed by somebody else meanwhile").says("tbody", "suite").says("tbody", "none")
+		s.post("/projects/shop/product", "revision", opened, "in_product", "").is(412, "Changed since you opened it").says("tbody", "suite").says("tbody", "none")
 		s.post("/projects/shop/product", "revision", now.revisionAt("new_product"), "in_product", "").leadsTo("/projects/shop")
 		if got := s.get("/projects/shop").value("#product-choice option[selected]"); got != "" {
 			t.Errorf("the project is in %q, want none", got)

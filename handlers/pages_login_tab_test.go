@@ -68,7 +68,7 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 			holds("access_minutes", "5").
 			holds("refresh_days", "0.5").
 			says("#connect", "signed with ES256")
-		s.post(path, form...).is(412, "Changed by somebody else meanwhile").says("main", "Tokens last, in minutes")
+		s.post(path, form...).is(412, "Changed since you opened it").says("main", "Tokens last, in minutes")
 		s.post(path, "name", "web", "access_minutes", "soon", "refresh_days", "91", "algorithm", "ES256").
 			is(422, "web").
 			says("#client-access-error", "1 to 1440").
@@ -165,7 +165,7 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 		kept := secretOf(t, s, db, id)
 		s.post(google+"/switch", "enabled", "false").leadsTo(path + "#providers")
 		s.post(google, "revision", "1", "client_id", "app-2", "client_secret", "canary-secret", "tokens", "service/service").
-			is(412, "Changed by somebody else meanwhile").
+			is(412, "Changed since you opened it").
 			says("main", "pasted again").
 			lacks("input[value='canary-secret']")
 		s.post(google+"/switch", "enabled", "true").leadsTo(path + "#providers")

@@ -94,7 +94,7 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 
 		// The first revision is over: somebody saved meanwhile.
 		conflict := s.post(settings, "revision", revision, "display_name", "Mine").
-			is(412, "Changed by somebody else meanwhile").
+			is(412, "Changed since you opened it").
 			says("tbody", "Storefront API").
 			says("tbody", "Mine")
 		s.post(conflict.action("display_name"), "revision", conflict.value("[name=revision]"), "display_name", conflict.value("[name=display_name]")).
@@ -111,7 +111,7 @@ func TestAMistakeKeepsTheRevisionItWasMadeOn(t *testing.T) {
 		s.post(action, "revision", opened, "target", "http://127.0.0.1:10").leadsTo("/projects/shop")
 		again := s.post(action, "revision", opened, "target", "nonsense").is(422, "shop")
 		s.post(action, "revision", again.value("form:has([name=target]) [name=revision]"), "target", "http://127.0.0.1:11").
-			is(412, "Changed by somebody else meanwhile").
+			is(412, "Changed since you opened it").
 			says("tbody", "http://127.0.0.1:10").
 			says("tbody", "http://127.0.0.1:11")
 	})
@@ -148,7 +148,7 @@ func TestAccessIsSavedInOneStep(t *testing.T) {
 			}
 		}
 		conflict := s.post(action, "revision", revision, "mode", "authenticate", "methods", "api_key", "keyless", "owner_fallback", "fallback_owner", "mine").
-			is(412, "Changed by somebody else meanwhile").
+			is(412, "Changed since you opened it").
 			says("tbody", "Authenticate").
 			says("tbody", "billing").
 			says("tbody", "mine")

@@ -128,11 +128,15 @@ func (v *visit) memberRow(path string, m accounts.Member, mayChange bool) team.M
 
 func (s *Server) invitationSection(v *visit, path, id string) (*team.Invitations, error) {
 	found, _, err := s.Accounts.Invitations(v.ctx(), v.who, id, "", accounts.MaxPage)
-	m := team.Invitations{Action: path + "/invitations", Roles: roleOptions(access.Member)}
+	m := team.Invitations{
+		Action:      path + "/invitations",
+		Roles:       roleOptions(access.Member),
+		ProvesEmail: s.Accounts.ProvesEmail,
+	}
 	for _, i := range found {
 		row := team.Invitation{ID: i.ID, For: i.Email, Role: string(i.Role), Ends: day(i.ExpiresAt), RevokeAction: path + "/invitations/" + url.PathEscape(i.ID) + "/revoke"}
 		if row.For == "" {
-			row.For = "Whoever has the link of " + i.CreatedAt.UTC().Format("2 January 15:04")
+			row.For = "Link of " + i.CreatedAt.UTC().Format("2 January 15:04")
 		}
 		m.Rows = append(m.Rows, row)
 	}

@@ -40,7 +40,7 @@ func TestTenantsOnTheirPages(t *testing.T) {
 		s.get(tenant).is(200, "Acme").says("[data-flash]", "saved").holds("fallback_owner", "")
 		s.post(tenant, "revision", s.get(tenant).revisionAt("fallback_owner"), "display_name", "Kept", "fallback_owner", strings.Repeat("x", 200)).
 			is(422, "Acme").holds("display_name", "Kept").says("#tenant-fallback-error", "128")
-		conflict := s.post(tenant, "revision", opened, "display_name", "Acme Inc", "fallback_owner", "other").is(412, "Changed by somebody else meanwhile").
+		conflict := s.post(tenant, "revision", opened, "display_name", "Acme Inc", "fallback_owner", "other").is(412, "Changed since you opened it").
 			says("tbody", "Acme Inc").says("tbody", "none")
 		var mine []string
 		for _, name := range []string{"revision", "display_name", "fallback_owner"} {
@@ -90,7 +90,7 @@ func TestProductsOnTheirPages(t *testing.T) {
 
 		s.post(path, "revision", opened, "display_name", "The store").leadsTo(path)
 		s.post(path, "revision", s.get(path).revisionAt("display_name"), "display_name", strings.Repeat("x", 300)).is(422, "The store").says("#product-display-error", "characters")
-		s.post(path, "revision", opened, "display_name", "Mine").is(412, "Changed by somebody else meanwhile").says("tbody", "The store").says("tbody", "Mine")
+		s.post(path, "revision", opened, "display_name", "Mine").is(412, "Changed since you opened it").says("tbody", "The store").says("tbody", "Mine")
 
 		s.post(path+"/delete").is(422, "The store").says("[role=alert]", "Tick the box")
 		s.post(path+"/delete", "confirm", "true").is(409, "The store").says("[role=alert]", "1 project: shop")

@@ -44,7 +44,7 @@ func TestUsersOnTheirPages(t *testing.T) {
 
 		s.get(list).says("tbody", "Ana").says("tbody", "bob@example.com").says("tbody", "expected").says("tbody", "never").says("tbody", "not lately")
 		s.get(list+"?q=bob").says("tbody", "bob@example.com").lacks("tbody a[href='"+ana+"']").says("form[role=search] option[value=frozen]", "Frozen")
-		s.get(list+"?state=frozen").says("main", "Nobody fits").says("main a.btn", "Show everybody")
+		s.get(list+"?state=frozen").says("main", "No users found").says("main a.btn", "Show everybody")
 
 		page := s.get(ana).is(200, "Ana").says("dl", "ana@example.com (not confirmed by a provider)").says("dl", "Seen in trafficnot lately").
 			says("section[aria-labelledby=identities]", "Not here so far").says("section[aria-labelledby=groups]", "staff")
@@ -52,7 +52,7 @@ func TestUsersOnTheirPages(t *testing.T) {
 		s.post(ana, "revision", opened, "name", "Ana F.", "email", "ana@example.com").leadsTo(ana)
 		s.post(ana, "revision", s.get(ana).revisionAt("email"), "name", "Kept", "email", "nowhere").is(422, "Ana F.").holds("name", "Kept").says("#change-email-error", "Give an e-mail")
 		s.post(ana, "revision", s.get(ana).revisionAt("email"), "name", "Kept", "email", "bob@example.com").is(409, "Ana F.").says("#change-email-error", "has a user with this")
-		s.post(ana, "revision", opened, "name", "Mine", "email", "ana@example.com").is(412, "Changed by somebody else meanwhile").says("tbody", "Ana F.").says("tbody", "Mine")
+		s.post(ana, "revision", opened, "name", "Mine", "email", "ana@example.com").is(412, "Changed since you opened it").says("tbody", "Ana F.").says("tbody", "Mine")
 
 		s.post(ana + "/freeze").leadsTo(ana)
 		s.get(ana).says(".badge", "frozen").says("main", "Unfreeze").lacks("form[action$='/freeze']")
@@ -131,7 +131,7 @@ func TestGroupsOnTheirPages(t *testing.T) {
 		opened := s.get(staff).revisionAt("display_name")
 		s.post(staff, "revision", opened, "name", "crew", "display_name", "Crew").leadsTo(staff)
 		s.post(staff, "revision", s.get(staff).revisionAt("display_name"), "name", "leads", "display_name", "Crew").is(409, "Crew").holds("name", "leads").says("#group-name-error", "Choose another")
-		s.post(staff, "revision", opened, "name", "mine", "display_name", "Mine").is(412, "Changed by somebody else meanwhile").says("tbody", "crew").says("tbody", "mine")
+		s.post(staff, "revision", opened, "name", "mine", "display_name", "Mine").is(412, "Changed since you opened it").says("tbody", "crew").says("tbody", "mine")
 
 		s.post(staff+"/delete").is(422, "Crew").says("[role=alert]", "Tick the box")
 		s.post(staff+"/delete", "confirm", "true").leadsTo(list)

@@ -39,6 +39,9 @@ func TestPages_viewer(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if page.Find("fieldset[disabled] [data-copy]").Length() > 0 {
+					t.Error("a button that copies is disabled with the settings around it")
+				}
 				for _, path := range submits(page) {
 					if action := actionOf(posts, path); refusesViewers(action) {
 						t.Errorf("a viewer is offered POST %s, which needs %q", path, action)

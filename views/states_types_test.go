@@ -9,7 +9,7 @@ func keyTypes() projects.KeyTypes {
 	return projects.KeyTypes{Page: in("Key types", "/projects/shop/key-types", "Shop", "Key types"), BackURL: "/projects/shop#keys",
 		Create: &projects.KeyTypeForm{Action: "/projects/shop/key-types", Windows: typeWindows()},
 		Rows: []projects.KeyTypeRow{
-			{Name: "full", URL: "/projects/shop/key-types/full", KeysURL: "/projects/shop?keys_type=full#keys", Scopes: "*", Lifetime: "never expire", Limits: "none", BuiltIn: true},
+			{Name: "full", URL: "/projects/shop/key-types/full", KeysURL: "/projects/shop?keys_type=full#keys", Scopes: "*", Lifetime: "unlimited", Limits: "none", BuiltIn: true},
 			{Name: "partner", URL: "/projects/shop/key-types/partner", KeysURL: "/projects/shop?keys_type=partner#keys", Scopes: "orders:read orders:write stock:read", Lifetime: "90 days", Limits: "60 a minute, 1,000 a day"},
 		}}
 }

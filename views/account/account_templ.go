@@ -231,7 +231,7 @@ func PasswordPage(m Password) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "You sign in with somebody else so far. With a password you can also sign in here.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "You sign in with another provider so far. With a password you can also sign in here.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

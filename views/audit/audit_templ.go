@@ -109,7 +109,7 @@ func LogPage(m Log) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = ui.Empty("Nothing yet", "Each change that somebody makes here, and each that is refused, leaves an entry.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("Nothing yet", "Each change, and each refused one, leaves an entry.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -128,7 +128,7 @@ func ConfirmPage(m Confirm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Warn, Text: "Go on only if you started this yourself and the same code is in front of you. If somebody sent you the code or the link, they would act as you: deny it."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Warn, Text: "Go on only if you started this yourself and the same code is in front of you. If another person sent you the code or the link, deny it: they would act as you."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

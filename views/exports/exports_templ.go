@@ -166,7 +166,7 @@ func askForm(m Ask) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Switch("export-consumers", "consumers", "Include consumers", "On: the zip names the owners of API keys, with the keys. Off: it holds no key and no name of an owner, so that every caller needs a new key.", m.Consumers).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Switch("export-consumers", "consumers", "Include consumers", "On: the zip names the owners of API keys, with the keys. Off: it holds neither, and every caller needs a new key.", m.Consumers).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -68,7 +68,7 @@ type Access struct {
 	JWT           bool     // jwt is
 	Issuers       ui.Value // whose tokens that takes, one pair a line
 	Opaque        bool     // opaque is
-	Endpoint      ui.Value // whom that asks about tokens
+	Endpoint      ui.Value // the introspection endpoint
 	HasSecret     bool     // there is a secret that it asks with
 	SecretError   string
 	Keyless       string // reject or owner_fallback
@@ -153,7 +153,7 @@ type Environment struct {
 	Error    string
 }
 
-// Conflict is a form whose values were changed by somebody else after it was
+// Conflict is a form whose values were changed by another request after it was
 // opened. Saving anyway posts Hidden, which holds the newer revision, to Action.
 type Conflict struct {
 	Page    ui.Page

@@ -46,7 +46,7 @@ type KeyBounds struct {
 	Allowed ui.Value
 }
 
-// wrong tells whether there is something to mend.
+// wrong reports whether a value of the form is refused.
 func (b KeyBounds) wrong() bool {
 	for _, w := range b.Windows {
 		if w.Value.Error != "" {
@@ -56,7 +56,7 @@ func (b KeyBounds) wrong() bool {
 	return b.Error != "" || b.Allowed.Error != ""
 }
 
-// chosen tells whether it says anything but what holds without it.
+// chosen reports whether the form sets anything but the defaults.
 func (b KeyBounds) chosen() bool {
 	return b.Allowed.Text != "" || len(b.Of) > 0 && !b.Of[0].Chosen
 }
@@ -106,6 +106,11 @@ type Key struct {
 	FreezeAction   string
 	UnfreezeAction string
 	Revoke         *Revoke
+}
+
+// changeable reports whether the page has any action on the key's state.
+func (k Key) changeable() bool {
+	return k.Rotate != nil || k.FreezeAction != "" || k.UnfreezeAction != "" || k.Revoke != nil
 }
 
 // KeyEdit posts what can be changed of a key to Action, with the revision.

@@ -762,7 +762,7 @@ func CreatedPage(m Created) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Plain, Text: "Keys made with a project are shown once. If you did not copy one, create another on the project's page."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Plain, Text: "The project's keys were already shown and cannot be shown again. If you did not copy one, create another on the project's page."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -46,7 +46,7 @@ type AppClient struct {
 	Issuer       string
 	AuthorizeURL string
 	TestAction   string
-	TestProblem  string // why nobody can sign in yet, "" where somebody can
+	TestProblem  string // why users cannot sign in yet, "" where they can
 	Providers    []ProviderRow
 	Settings     *AppClientSettings
 	Branding     *Branding
@@ -178,7 +178,7 @@ func (s AppClientSettings) algorithms() ui.Group {
 type Trial struct {
 	Page    ui.Page
 	Name    string
-	Problem string // why it ended with nothing, "" where somebody was signed in
+	Problem string // why it ended with nothing, "" where a user was signed in
 	Facts   []ui.Fact
 	ID      []ui.Fact // claims of the ID token, as JSON
 	Access  []ui.Fact // of the access token; none where that is the provider's own

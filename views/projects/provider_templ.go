@@ -99,7 +99,7 @@ func ProviderNewPage(m ProviderNew) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"hint\">What is asked here stays as it is: people are told apart by it. Nobody sees the provider until you turn it on.</p><input type=\"hidden\" name=\"type\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"hint\">This cannot be changed later: it identifies users. The provider is hidden until you turn it on.</p><input type=\"hidden\" name=\"type\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -381,7 +381,7 @@ func providerForm(m ProviderForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Managed {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"hint\">It signs people in with the installation's own app, which asks who somebody is and no more. There is nothing to paste.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"hint\">It signs users in with the installation's own app, which asks for their identity only. There is nothing to enter.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -414,7 +414,7 @@ func providerForm(m ProviderForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Switch("provider-enabled", "enabled", "Offer it on the sign-in page", "Off keeps everything, the secret too; nobody can sign in with it meanwhile.", m.On).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Switch("provider-enabled", "enabled", "Offer it on the sign-in page", "Off keeps all settings and the secret, but no user can sign in with it.", m.On).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -162,7 +162,7 @@ func tenantAdd(m TenantAdd) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\" class=\"grid max-w-2xl grid-cols-[1fr_auto] items-start gap-3 border-t p-5\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\" class=\"grid grid-cols-[minmax(0,36rem)_auto] items-start gap-3 border-t p-5\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -227,7 +227,7 @@ func tenantAdd(m TenantAdd) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "tenant-fallback", Name: "fallback_owner", Label: "Fallback owner", Value: m.FallbackOwner, Autocomplete: "off", Placeholder: "acme-app",
-			Hint: "Whom calls without a key count against when their token names this tenant. Empty: the project's.",
+			Hint: "The owner that calls without a key count against when their token names this tenant. Empty: the project's.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

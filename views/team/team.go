@@ -59,13 +59,14 @@ type Rename struct {
 
 // Invitations is the open ones and the form of another.
 type Invitations struct {
-	Action   string
-	Roles    []ui.Option
-	Email    ui.Value
-	Error    string
-	Link     string // of the invitation that was just made, shown this once
-	LinkGone bool   // it has been shown before
-	Rows     []Invitation
+	Action      string
+	Roles       []ui.Option
+	ProvesEmail bool // whether an invitation can be bound to an address
+	Email       ui.Value
+	Error       string
+	Link        string // of the invitation that was just created, shown this once
+	LinkGone    bool   // it has been shown before
+	Rows        []Invitation
 }
 
 // Invitation is one that can still be accepted.

@@ -48,7 +48,7 @@ func EntryPage(m Entry) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"max-w-2xl space-y-10\"><section aria-labelledby=\"open\"><h2 id=\"open\" class=\"mb-3\">Who may come in</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"max-w-2xl space-y-10\"><section aria-labelledby=\"open\"><h2 id=\"open\" class=\"mb-3\">Who may sign in</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -63,7 +63,7 @@ func EntryPage(m Entry) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "Whoever signs in with one of the login's providers.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "Any user of one of the login's providers.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -91,11 +91,11 @@ func EntryPage(m Entry) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				templ_7745c5c3_Err = ui.Switch("invite-only", "invite_only", "By invitation only",
-					"On: only users who are expected, and those whose confirmed address is approved below. Off: whoever signs in with one of the login's providers. Who is in already stays.", m.InviteOnly).Render(ctx, templ_7745c5c3_Buffer)
+					"On: only users who are expected, and those whose confirmed address is approved below. Off: any user of one of the login's providers. Existing users stay.", m.InviteOnly).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">who may come in</span></button></div></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">who may sign in</span></button></div></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -105,7 +105,7 @@ func EntryPage(m Entry) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Approvals) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"text-muted px-5 py-6 text-center\">Nobody is approved beforehand.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p class=\"text-muted px-5 py-6 text-center\">No addresses are approved yet.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -255,7 +255,7 @@ func fallbackOwner(value ui.Value) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "tenant-fallback", Name: "fallback_owner", Label: "Fallback owner", Value: value, Autocomplete: "off", Placeholder: "acme-app",
-			Hint: "Whom calls without a key count against when their token names this tenant. Empty: the project's.",
+			Hint: "The owner that calls without a key count against when their token names this tenant. Empty: the project's.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -75,7 +75,7 @@ func ListPage(m List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted border-t px-5 py-8 text-center\">No tokens yet. The command line makes one by itself: postern login</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted not-first:border-t px-5 py-8 text-center\">No tokens yet. The command line makes one by itself: postern login</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -206,7 +206,7 @@ func table(rows []Row) templ.Component {
 			templ_7745c5c3_Var5 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div class=\"table-frame border-t\" role=\"region\" aria-label=\"Tokens\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Token</th><th scope=\"col\" class=\"max-md:hidden\">Scopes</th><th scope=\"col\" class=\"max-md:hidden\">Created</th><th scope=\"col\" class=\"max-sm:hidden\">Expires</th><th scope=\"col\" class=\"max-sm:hidden\">Last used</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div class=\"table-frame not-first:border-t\" role=\"region\" aria-label=\"Tokens\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Token</th><th scope=\"col\" class=\"max-md:hidden\">Scopes</th><th scope=\"col\" class=\"max-md:hidden\">Created</th><th scope=\"col\" class=\"max-sm:hidden\">Expires</th><th scope=\"col\" class=\"max-sm:hidden\">Last used</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -337,7 +337,7 @@ func table(rows []Row) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.DialogLink(t.Revoke, "Revoke "+t.Name, "btn btn-small btn-danger").Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.DialogLink(t.Revoke, "Revoke "+t.Name, "btn btn-small").Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -532,7 +532,7 @@ func ShownPage(m Shown) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Plain, Text: "This token was shown once already. If you did not copy it, revoke it and create another."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Plain, Text: "This token was already shown and cannot be shown again. If you did not copy it, revoke it and create another."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

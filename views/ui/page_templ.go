@@ -706,7 +706,7 @@ func accountMenu(p Page) templ.Component {
 			templ_7745c5c3_Var32 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<button type=\"button\" popovertarget=\"account-menu\" class=\"bg-sunken text-muted hover:text-ink flex size-8 items-center justify-center rounded-full border text-xs font-semibold uppercase\" aria-label=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<button type=\"button\" popovertarget=\"account-menu\" class=\"bg-sunken text-muted hover:text-ink flex size-8 shrink-0 items-center justify-center rounded-full border text-xs font-semibold uppercase\" aria-label=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
