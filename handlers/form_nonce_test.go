@@ -176,8 +176,12 @@ func TestSecretForm(t *testing.T) {
 				action, values := s.form(f)
 				values.Del(ui.NonceField)
 				before := f.count(s)
-				if got := s.ask(http.MethodPost, action, values.Encode(), nil); got.status != http.StatusUnprocessableEntity {
+				got := s.ask(http.MethodPost, action, values.Encode(), nil)
+				if got.status != http.StatusUnprocessableEntity {
 					t.Errorf("%d, want 422", got.status)
+				}
+				if !strings.Contains(got.raw, `name="`+ui.NonceField+`"`) {
+					t.Error("the form that is offered for sending again has no nonce")
 				}
 				if after := f.count(s); after != before {
 					t.Errorf("it changed something: %d, before %d", after, before)

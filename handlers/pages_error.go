@@ -72,16 +72,17 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 	case r.Method != http.MethodPost:
 		return nil
 	case fault.KindOf(err) == fault.Forbidden:
-		form.Advice = "Copy it, or send it again once you have the role for it."
+		form.Advice = "Send the form again once you have the role for it."
 	case fault.CodeOf(err) == "form_outdated":
-		form.Advice = "Check it, then send it again."
+		form.Advice = "To go on, send the form again."
+		form.State = rand.Text()
 	default:
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
 		if name == ui.NonceField {
 			// An invented nonce has no state. A random one is none that an object was ever in.
-			form.State = cmp.Or(stateIn(r.PostForm.Get(name)), rand.Text())
+			form.State = cmp.Or(stateIn(r.PostForm.Get(name)), form.State, rand.Text())
 			continue
 		}
 		for i, value := range r.PostForm[name] {
@@ -93,11 +94,11 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 				Conditional:  true,
 			}
 			switch {
-			case name == "revision":
+			case name == "revision" || value == "":
 				form.Hidden = append(form.Hidden, errorpage.Pair{Name: name, Value: value})
 				continue
 			case strings.Contains(name, "password") || strings.Contains(name, "secret"):
-				form.Blank = form.Blank || value != ""
+				form.Blank = true
 				field.Type, field.Autocomplete = "password", "new-password"
 			default:
 				field.Value.Text = value

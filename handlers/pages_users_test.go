@@ -44,7 +44,7 @@ func TestUsersOnTheirPages(t *testing.T) {
 
 		s.get(list).says("tbody", "Ana").says("tbody", "bob@example.com").says("tbody", "expected").says("tbody", "never").says("tbody", "not lately")
 		s.get(list+"?q=bob").says("tbody", "bob@example.com").lacks("tbody a[href='"+ana+"']").says("form[role=search] option[value=frozen]", "Frozen")
-		s.get(list+"?state=frozen").says("main", "No users found").says("main a.btn", "Show everybody")
+		s.get(list+"?state=frozen").says("main", "No users found").says("main a.btn", "Show all users")
 
 		page := s.get(ana).is(200, "Ana").says("dl", "ana@example.com (not confirmed by a provider)").says("dl", "Seen in trafficnot lately").
 			says("section[aria-labelledby=identities]", "Not here so far").says("section[aria-labelledby=groups]", "staff")

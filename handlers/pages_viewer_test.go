@@ -113,7 +113,7 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 		o := newOffice(t, db)
 		has := o.furnish(t, "", "")
 		path := "/projects/" + has.projectName + "/keys"
-		body := "owner=billing-service&description=Nightly+run&introspection_secret=hunter2hunter2"
+		body := "owner=billing-service&description=Nightly+run&expires_on=&introspection_secret=hunter2hunter2"
 		got := o.ask(t, http.MethodPost, path, body, o.others[access.Viewer])
 		page, err := goquery.NewDocumentFromReader(strings.NewReader(got.raw))
 		if err != nil {
@@ -135,6 +135,9 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 		}
 		if strings.Contains(got.raw, "hunter2hunter2") {
 			t.Error("the page repeats a secret")
+		}
+		if kind := form.Find("[name=expires_on]").AttrOr("type", ""); kind != "hidden" {
+			t.Errorf("the field that was left empty is of type %q, want hidden", kind)
 		}
 	})
 }

@@ -26,7 +26,7 @@ type Pair struct{ Name, Value string }
 type Form struct {
 	Action string
 	State  string // see ui.NonceFor; "" for a form without a nonce
-	Advice string // what to do with what was entered
+	Advice string // what to do about it
 	Hidden []Pair
 	Fields []ui.Field
 	Blank  bool // passwords and secrets were entered, which are not shown again
