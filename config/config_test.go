@@ -97,10 +97,22 @@ func TestAddressesAndDerivedURLs(t *testing.T) {
 
 func TestWrongSettingsAreRefused(t *testing.T) {
 	for _, args := range [][]string{
-		{"--control-addr", "8080"}, {"--database-url", "mysql://x"}, {"--gateway-domain", "http://x"},
-		{"--public-url", "ftp://x"}, {"--public-url", "https://x/base"}, {"--key-prefix", "P_"}, {"--log-format", "xml"}, {"--gateway-tls-cert", "c"}, {"--control-tls-key", "k"}, {"--export-ttl", "1s"},
-		{"--database-max-connections", "9"}, {"--database-idle-timeout", "2ms"}, {"--database-lock-timeout", "2s", "--database-idle-timeout", "2s"},
-		{"--unclaimed-caps", "some"}, {"--unclaimed-grace", "-1h"}, {"--anonymous-token", "short", "--anonymous", "token"},
+		{"--control-addr", "8080"},
+		{"--database-url", "mysql://x"},
+		{"--gateway-domain", "http://x"},
+		{"--public-url", "ftp://x"},
+		{"--public-url", "https://x/base"},
+		{"--key-prefix", "P_"},
+		{"--log-format", "xml"},
+		{"--gateway-tls-cert", "c"},
+		{"--control-tls-key", "k"},
+		{"--export-ttl", "1s"},
+		{"--database-max-connections", "9"},
+		{"--database-idle-timeout", "2ms"},
+		{"--database-lock-timeout", "2s", "--database-idle-timeout", "2s"},
+		{"--unclaimed-caps", "some"},
+		{"--unclaimed-grace", "-1h"},
+		{"--anonymous-token", "short", "--anonymous", "token"},
 	} {
 		if _, err := load(t, nil, args...); err == nil || !strings.Contains(err.Error(), args[0]) {
 			t.Errorf("%v: got %v", args, err)

@@ -28,42 +28,56 @@ const minDatabaseTimeout = 100 * time.Millisecond
 func databaseSettings() []setting {
 	return []setting{
 		{
-			"database-max-connections", "27",
-			"most connections of one process to PostgreSQL, of which 7 are kept for the change feed, exports and notices",
+			"database-max-connections",
+			"27",
+			"most connections of one process to PostgreSQL, of which 7 are kept for the change feed, " +
+				"exports and notices",
 			assignDatabaseConns,
 		},
 		{
-			"database-connect-timeout", "3s", "how long opening a connection to PostgreSQL may take",
+			"database-connect-timeout",
+			"3s",
+			"how long opening a connection to PostgreSQL may take",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.ConnectTimeout }),
 		},
 		{
-			"database-statement-timeout", "10s", "how long one statement may take in PostgreSQL",
+			"database-statement-timeout",
+			"10s",
+			"how long one statement may take in PostgreSQL",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.StatementTimeout }),
 		},
 		{
-			"database-lock-timeout", "3s", "how long a statement may wait for a lock of another transaction",
+			"database-lock-timeout",
+			"3s",
+			"how long a statement may wait for a lock of another transaction",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.LockTimeout }),
 		},
 		{
-			"database-idle-timeout", "2s",
-			"how long PostgreSQL waits for the next statement of a transaction before it ends the transaction; less " +
-				"than --database-lock-timeout, so that a frozen replica holds up no other",
+			"database-idle-timeout",
+			"2s",
+			"how long PostgreSQL waits for the next statement of a transaction before it ends the " +
+				"transaction; less than --database-lock-timeout, so that a frozen replica holds up no other",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.IdleTimeout }),
 		},
 		{
-			"database-feed-timeout", "2s", "how long one statement of the change feed may take; a connection that is " +
-				"silent for longer is replaced",
+			"database-feed-timeout",
+			"2s",
+			"how long one statement of the change feed may take; a connection that is silent for longer is " +
+				"replaced",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.FeedTimeout }),
 		},
 		{
-			"database-bulk-timeout", "1h", "how long one statement may take that reads everything: of an export, of " +
-				"the start, of a check of the audit log",
+			"database-bulk-timeout",
+			"1h",
+			"how long one statement may take that reads everything: of an export, of the start, of a check " +
+				"of the audit log",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.BulkTimeout }),
 		},
 		{
-			"database-network-timeout", "10s",
-			"how long data sent to or from PostgreSQL may stay unacknowledged before the connection is given up " +
-				"(TCP user timeout, and the basis of keep-alive probes)",
+			"database-network-timeout",
+			"10s",
+			"how long data sent to or from PostgreSQL may stay unacknowledged before the connection is " +
+				"given up (TCP user timeout, and the basis of keep-alive probes)",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.NetworkTimeout }),
 		},
 	}

@@ -31,6 +31,10 @@ func text(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error { *field(c) = v; return nil }
 }
 
+func secret(field func(*Config) *Secret) func(*Config, string) error {
+	return func(c *Config, v string) error { *field(c) = Secret(v); return nil }
+}
+
 func duration(field func(*Config) *time.Duration) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		d, err := time.ParseDuration(v)
@@ -55,121 +59,24 @@ func number(field func(*Config) *int) func(*Config, string) error {
 
 // settings is the complete list, in the order of the help and the README.
 func settings() []setting {
-	return slices.Concat(basicSettings(), databaseSettings(), signInSettings())
+	return slices.Concat(
+		addressSettings(),
+		stateSettings(),
+		databaseSettings(),
+		limitSettings(),
+		unclaimedSettings(),
+		signInSettings(),
+		generalSettings(),
+	)
 }
 
-func basicSettings() []setting {
+func generalSettings() []setting {
 	return []setting{
 		{
-			"control-addr",
-			"127.0.0.1:8080",
-			"address of the control plane: dashboard, JSON API, POST /proxy",
-			text(func(c *Config) *string { return &c.ControlAddr }),
-		},
-		{
-			"gateway-addr",
-			"127.0.0.1:8090",
-			"address of the gateway that proxied calls reach",
-			text(func(c *Config) *string { return &c.GatewayAddr }),
-		},
-		{
-			"data-dir",
-			"./data",
-			"directory of the SQLite database and the finished exports; replicas share it",
-			text(func(c *Config) *string { return &c.DataDir }),
-		},
-		{
-			"database-url",
-			"",
-			"postgres:// address of the state; empty means SQLite in the data directory",
-			func(c *Config, v string) error { c.DatabaseURL = Secret(v); return nil },
-		},
-		{"secrets-key", "", "comma-separated keys, each 32 bytes in base64, that wrap the data keys of secrets at " +
-			"rest: the first in use, then older ones; empty means the file secrets.key in the data directory, made " +
-			"at the first start", func(c *Config, v string) error { c.SecretsKey = Secret(v); return nil }},
-		{"redis-url", "", "redis:// address where replicas count calls against rate limits together; empty means " +
-			"that each counts by itself", func(c *Config, v string) error { c.RedisURL = Secret(v); return nil }},
-		{"redis-failure", "open", "while Redis is down: open (each replica counts by itself) or closed (calls with " +
-			"limits are answered 503)", assignRedisFailure},
-		{
-			"public-url",
-			"",
-			"how browsers reach the control plane; empty means its address",
-			text(func(c *Config) *string { return &c.PublicURL }),
-		},
-		{
-			"gateway-url",
-			"",
-			"how callers reach the gateway's bare domain; empty means domain and port of the gateway",
-			text(func(c *Config) *string { return &c.GatewayURL }),
-		},
-		{
-			"gateway-domain",
-			"localhost",
-			"domain whose subdomains are projects: <project>.<domain>",
-			text(func(c *Config) *string { return &c.GatewayDomain }),
-		},
-		{"gateway-tls-cert", "", "PEM file of the gateway's certificate, which is read again when it changes; empty " +
-			"means no TLS", text(func(c *Config) *string { return &c.GatewayTLS.CertFile })},
-		{
-			"gateway-tls-key",
-			"",
-			"PEM file of its private key",
-			text(func(c *Config) *string { return &c.GatewayTLS.KeyFile }),
-		},
-		{
-			"control-tls-cert",
-			"",
-			"the same for the control plane",
-			text(func(c *Config) *string { return &c.ControlTLS.CertFile }),
-		},
-		{
-			"control-tls-key",
-			"",
-			"PEM file of its private key",
-			text(func(c *Config) *string { return &c.ControlTLS.KeyFile }),
-		},
-		{"gateway-max-connections", "16384", "most connections of callers at once; never more than three eighths of " +
-			"the file descriptors", number(func(c *Config) *int { return &c.MaxConns })},
-		{"gateway-max-connections-per-address", "0", "most of them from one address, for IPv6 from one /64; 0 means " +
-			"half, and trusted proxies may take all", number(func(c *Config) *int { return &c.MaxConnsFrom })},
-		{
-			"gateway-max-calls",
-			"1024",
-			"most calls under way at one environment",
-			number(func(c *Config) *int { return &c.MaxCalls }),
-		},
-		{
-			"gateway-max-calls-per-address",
-			"0",
-			"most of them from one address, for IPv6 from one /64; 0 means half",
-			number(func(c *Config) *int { return &c.MaxCallsFrom }),
-		},
-		{"gateway-min-body-rate", "240", "bytes a second that a request's body has to come with, averaged over the " +
-			"time it is waited for, once that is more than 10 s; 0 means any", number(func(c *Config) *int { return &c.MinBodyRate })},
-		{"control-max-connections", "1024", "most connections to the control plane at once; never more than an " +
-			"eighth of the file descriptors", number(func(c *Config) *int { return &c.ControlMaxConns })},
-		{"control-max-connections-per-address", "0", "most of them from one address, for IPv6 from one /64; 0 means " +
-			"half, and trusted proxies may take all", number(func(c *Config) *int { return &c.ControlMaxConnsFrom })},
-		{
-			"drain",
-			"5s",
-			"after SIGTERM, how long calls are still taken while /readyz answers 503; Ctrl-C skips it",
-			duration(func(c *Config) *time.Duration { return &c.Drain }),
-		},
-		{
-			"shutdown-timeout",
-			"10s",
-			"how long calls under way then have until they are cut off",
-			duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
-		},
-		{"offline-start", "on", "whether the gateway's state is kept on disk, sealed, and served after a start " +
-			"while PostgreSQL does not answer: on or off", assignOfflineStart},
-		{
-			"trusted-proxies",
-			"",
-			"comma-separated CIDRs of proxies before Postern, whose X-Forwarded headers are believed",
-			networks(func(c *Config) *[]netip.Prefix { return &c.Trusted }),
+			"key-prefix",
+			"pst",
+			"what new API keys start with",
+			text(func(c *Config) *string { return &c.KeyPrefix }),
 		},
 		{
 			"egress-allow",
@@ -177,48 +84,43 @@ func basicSettings() []setting {
 			"comma-separated CIDRs that may be reached although they are private, and there every port",
 			networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow }),
 		},
-		{"anonymous", "open", "who may call POST /proxy without signing in: open (anybody), token (whoever knows " +
-			"--anonymous-token) or off", assignAnonymous},
 		{
-			"anonymous-token",
+			"login-github-client-id",
 			"",
-			"what callers send as Postern-Anonymous-Token to create a proxy when --anonymous is token",
-			func(c *Config, v string) error { c.AnonymousToken = Secret(v); return nil },
+			"client id of the installation's shared GitHub app, for login providers that are managed; " +
+				"empty: none are",
+			text(func(c *Config) *string { return &c.LoginGitHub.ClientID }),
 		},
-		{"login-github-client-id", "", "client id of the installation's shared GitHub app, for login providers that " +
-			"are managed; empty: none are", text(func(c *Config) *string { return &c.LoginGitHub.ClientID })},
 		{
 			"login-github-client-secret",
 			"",
 			"client secret of the shared GitHub app",
-			func(c *Config, v string) error { c.LoginGitHub.ClientSecret = Secret(v); return nil },
+			secret(func(c *Config) *Secret { return &c.LoginGitHub.ClientSecret }),
 		},
-		{"key-prefix", "pst", "what new API keys start with", text(func(c *Config) *string { return &c.KeyPrefix })},
 		{
-			"unclaimed-ttl",
-			"720h",
-			"how long a proxy lives that nobody claims",
-			duration(func(c *Config) *time.Duration { return &c.UnclaimedTTL }),
+			"metrics-token",
+			"",
+			"what Prometheus sends as a bearer token to read /metrics of the control plane; empty means " +
+				"that this machine alone may read it, where nothing else can reach the listeners",
+			secret(func(c *Config) *Secret { return &c.MetricsToken }),
 		},
-		{"unclaimed-grace", "168h", "how long one that has ended answers 410 before it is deleted and its name is " +
-			"free again", duration(func(c *Config) *time.Duration { return &c.UnclaimedGrace })},
-		{"unclaimed-caps", "auto", "limits on what nobody has claimed: on, off, or auto, which is on unless this " +
-			"machine alone can reach the listeners", assignCaps},
 		{
-			"export-ttl",
-			"24h",
-			"how long a finished export can be downloaded",
-			duration(func(c *Config) *time.Duration { return &c.ExportTTL }),
+			"log-level",
+			"info",
+			"debug, info, warn or error",
+			func(c *Config, v string) error {
+				if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
+					return fmt.Errorf("%q is none of debug, info, warn, error", v)
+				}
+				return nil
+			},
 		},
-		{"metrics-token", "", "what Prometheus sends as a bearer token to read /metrics of the control plane; empty " +
-			"means that this machine alone may read it, where nothing else can reach the listeners", func(c *Config, v string) error { c.MetricsToken = Secret(v); return nil }},
-		{"log-level", "info", "debug, info, warn or error", func(c *Config, v string) error {
-			if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
-				return fmt.Errorf("%q is none of debug, info, warn, error", v)
-			}
-			return nil
-		}},
-		{"log-format", "text", "text or json", assignLogFormat},
+		{
+			"log-format",
+			"text",
+			"text or json",
+			assignLogFormat,
+		},
 	}
 }
 
@@ -234,31 +136,6 @@ func networks(field func(*Config) *[]netip.Prefix) func(*Config, string) error {
 		}
 		return nil
 	}
-}
-
-func assignRedisFailure(c *Config, v string) error {
-	if v != "open" && v != "closed" {
-		return fmt.Errorf("%q is none of open, closed", v)
-	}
-	c.RedisFailsOpen = v == "open"
-	return nil
-}
-
-func assignOfflineStart(c *Config, v string) error {
-	if v != "on" && v != "off" {
-		return fmt.Errorf("%q is none of on, off", v)
-	}
-	c.OfflineStart = v == "on"
-	return nil
-}
-
-func assignAnonymous(c *Config, v string) error {
-	switch a := Anonymous(v); a {
-	case AnonymousOpen, AnonymousToken, AnonymousOff:
-		c.Anonymous = a
-		return nil
-	}
-	return fmt.Errorf("%q is none of open, token, off", v)
 }
 
 func assignLogFormat(c *Config, v string) error {

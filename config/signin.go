@@ -42,15 +42,63 @@ type GitHub struct {
 
 func signInSettings() []setting {
 	return []setting{
-		{"signup", "invite", "who may make an account: open, invite (with an invitation, or to claim what was made without signing in) or closed", assignSignUp},
-		{"signin-oidc-issuer", "", "OpenID Connect issuer that people can sign in with, such as https://id.example.com; its redirect URI is <public-url>/signin/oidc/callback", text(func(c *Config) *string { return &c.SignIn.OIDC.Issuer })},
-		{"signin-oidc-client-id", "", "client id at that issuer", text(func(c *Config) *string { return &c.SignIn.OIDC.ClientID })},
-		{"signin-oidc-client-secret", "", "client secret at that issuer; empty for a public client", func(c *Config, v string) error { c.SignIn.OIDC.ClientSecret = Secret(v); return nil }},
-		{"signin-oidc-name", "Single sign-on", "what the button calls that issuer", text(func(c *Config) *string { return &c.SignIn.OIDC.Name })},
-		{"signin-github-client-id", "", "client id of a GitHub OAuth app that people can sign in with; its callback is <public-url>/signin/github/callback", text(func(c *Config) *string { return &c.SignIn.GitHub.ClientID })},
-		{"signin-github-client-secret", "", "client secret of that app", func(c *Config, v string) error { c.SignIn.GitHub.ClientSecret = Secret(v); return nil }},
-		{"signin-github-url", "https://github.com", "GitHub, or a GitHub Enterprise server", text(func(c *Config) *string { return &c.SignIn.GitHub.URL })},
-		{"signin-github-api-url", "https://api.github.com", "its API; of an Enterprise server https://<host>/api/v3", text(func(c *Config) *string { return &c.SignIn.GitHub.APIURL })},
+		{
+			"signup",
+			"invite",
+			"who may make an account: open, invite (with an invitation, or to claim what was made without " +
+				"signing in) or closed",
+			assignSignUp,
+		},
+		{
+			"signin-oidc-issuer",
+			"",
+			"OpenID Connect issuer that people can sign in with, such as https://id.example.com; its " +
+				"redirect URI is <public-url>/signin/oidc/callback",
+			text(func(c *Config) *string { return &c.SignIn.OIDC.Issuer }),
+		},
+		{
+			"signin-oidc-client-id",
+			"",
+			"client id at that issuer",
+			text(func(c *Config) *string { return &c.SignIn.OIDC.ClientID }),
+		},
+		{
+			"signin-oidc-client-secret",
+			"",
+			"client secret at that issuer; empty for a public client",
+			secret(func(c *Config) *Secret { return &c.SignIn.OIDC.ClientSecret }),
+		},
+		{
+			"signin-oidc-name",
+			"Single sign-on",
+			"what the button calls that issuer",
+			text(func(c *Config) *string { return &c.SignIn.OIDC.Name }),
+		},
+		{
+			"signin-github-client-id",
+			"",
+			"client id of a GitHub OAuth app that people can sign in with; its callback is " +
+				"<public-url>/signin/github/callback",
+			text(func(c *Config) *string { return &c.SignIn.GitHub.ClientID }),
+		},
+		{
+			"signin-github-client-secret",
+			"",
+			"client secret of that app",
+			secret(func(c *Config) *Secret { return &c.SignIn.GitHub.ClientSecret }),
+		},
+		{
+			"signin-github-url",
+			"https://github.com",
+			"GitHub, or a GitHub Enterprise server",
+			text(func(c *Config) *string { return &c.SignIn.GitHub.URL }),
+		},
+		{
+			"signin-github-api-url",
+			"https://api.github.com",
+			"its API; of an Enterprise server https://<host>/api/v3",
+			text(func(c *Config) *string { return &c.SignIn.GitHub.APIURL }),
+		},
 	}
 }
 

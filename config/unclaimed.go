@@ -50,6 +50,52 @@ func isLocalURL(raw string) bool {
 	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
+func unclaimedSettings() []setting {
+	return []setting{
+		{
+			"anonymous",
+			"open",
+			"who may call POST /proxy without signing in: open (every caller), token (callers that send " +
+				"--anonymous-token) or off",
+			assignAnonymous,
+		},
+		{
+			"anonymous-token",
+			"",
+			"what callers send as Postern-Anonymous-Token to create a proxy when --anonymous is token",
+			secret(func(c *Config) *Secret { return &c.AnonymousToken }),
+		},
+		{
+			"unclaimed-ttl",
+			"720h",
+			"how long an unclaimed proxy lives",
+			duration(func(c *Config) *time.Duration { return &c.UnclaimedTTL }),
+		},
+		{
+			"unclaimed-grace",
+			"168h",
+			"how long one that has ended answers 410 before it is deleted and its name is free again",
+			duration(func(c *Config) *time.Duration { return &c.UnclaimedGrace }),
+		},
+		{
+			"unclaimed-caps",
+			"auto",
+			"limits on unclaimed proxies: on, off, or auto, which is on unless this machine alone can reach " +
+				"the listeners",
+			assignCaps,
+		},
+	}
+}
+
+func assignAnonymous(c *Config, v string) error {
+	switch a := Anonymous(v); a {
+	case AnonymousOpen, AnonymousToken, AnonymousOff:
+		c.Anonymous = a
+		return nil
+	}
+	return fmt.Errorf("%q is none of open, token, off", v)
+}
+
 func assignCaps(c *Config, v string) error {
 	switch caps := UnclaimedCaps(v); caps {
 	case CapsAuto, CapsOn, CapsOff:
@@ -61,7 +107,8 @@ func assignCaps(c *Config, v string) error {
 
 func (u Unclaimed) validate(anonymous Anonymous, report func(setting, format string, args ...any)) {
 	if anonymous == AnonymousToken && len(u.AnonymousToken) < minToken {
-		report("--anonymous-token", "with --anonymous token it must hold at least %d characters, such as those of openssl rand -hex 16", minToken)
+		report("--anonymous-token", "with --anonymous token it must hold at least %d characters, "+
+			"such as those of openssl rand -hex 16", minToken)
 	}
 	if u.UnclaimedGrace < 0 {
 		report("--unclaimed-grace", "%s is less than nothing", u.UnclaimedGrace)

@@ -1,0 +1,74 @@
+package config
+
+import (
+	"fmt"
+	"time"
+)
+
+func stateSettings() []setting {
+	return []setting{
+		{
+			"data-dir",
+			"./data",
+			"directory of the SQLite database and the finished exports; replicas share it",
+			text(func(c *Config) *string { return &c.DataDir }),
+		},
+		{
+			"database-url",
+			"",
+			"postgres:// address of the state; empty means SQLite in the data directory",
+			secret(func(c *Config) *Secret { return &c.DatabaseURL }),
+		},
+		{
+			"secrets-key",
+			"",
+			"comma-separated keys, each 32 bytes in base64, that wrap the data keys of secrets at rest: the " +
+				"first in use, then older ones; empty means the file secrets.key in the data directory, " +
+				"made at the first start",
+			secret(func(c *Config) *Secret { return &c.SecretsKey }),
+		},
+		{
+			"redis-url",
+			"",
+			"redis:// address where replicas count calls against rate limits together; empty means that " +
+				"each counts by itself",
+			secret(func(c *Config) *Secret { return &c.RedisURL }),
+		},
+		{
+			"redis-failure",
+			"open",
+			"while Redis is down: open (each replica counts by itself) or closed (calls with limits are " +
+				"answered 503)",
+			assignRedisFailure,
+		},
+		{
+			"offline-start",
+			"on",
+			"whether the gateway's state is kept on disk, sealed, and served after a start while PostgreSQL " +
+				"does not answer: on or off",
+			assignOfflineStart,
+		},
+		{
+			"export-ttl",
+			"24h",
+			"how long a finished export can be downloaded",
+			duration(func(c *Config) *time.Duration { return &c.ExportTTL }),
+		},
+	}
+}
+
+func assignRedisFailure(c *Config, v string) error {
+	if v != "open" && v != "closed" {
+		return fmt.Errorf("%q is none of open, closed", v)
+	}
+	c.RedisFailsOpen = v == "open"
+	return nil
+}
+
+func assignOfflineStart(c *Config, v string) error {
+	if v != "on" && v != "off" {
+		return fmt.Errorf("%q is none of on, off", v)
+	}
+	c.OfflineStart = v == "on"
+	return nil
+}
