@@ -28,3 +28,6 @@ func (s *Server) Routes() gin.RoutesInfo {
 
 // FormNonce is the nonce that a page gives a form for posting to path.
 func FormNonce(session, path, state string) string { return formNonce(session, path, state) }
+
+// FieldLabel is the label of a refused form's field.
+func FieldLabel(name string) string { return fieldLabel(name) }

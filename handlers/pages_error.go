@@ -108,9 +108,3 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 	}
 	return form
 }
-
-// fieldLabel is a field's name as words, such as "Display name" for display_name.
-func fieldLabel(name string) string {
-	words := strings.NewReplacer("_", " ", ".", " ").Replace(name)
-	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
-}

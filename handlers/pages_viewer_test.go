@@ -3,12 +3,14 @@ package handlers_test
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
 
 	"postern/access"
+	"postern/handlers"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -140,6 +142,54 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 			t.Errorf("the field that was left empty is of type %q, want hidden", kind)
 		}
 	})
+}
+
+// TestForm_refusedLabels walks every page: a field of a refused form has the label that
+// the field has on its page, or one of them where several pages have it.
+func TestForm_refusedLabels(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		labels := map[string][]string{}
+		for _, route := range o.server.Routes() {
+			want := guards[route.Method+" "+route.Path]
+			if route.Method != http.MethodGet || isAPI(route.Path) || want.open || want.operator {
+				continue
+			}
+			has := o.furnish(t, want.needs, route.Path)
+			got := o.ask(t, http.MethodGet, has.path(route.Path), "", o.owner)
+			page, err := goquery.NewDocumentFromReader(strings.NewReader(got.raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields := page.Find("form[method=post]").Find("input:not([type=hidden]), select, textarea")
+			fields.Each(func(_ int, field *goquery.Selection) {
+				name := field.AttrOr("name", "")
+				labels[name] = append(labels[name], labelOf(page, field))
+			})
+		}
+		if len(labels) < 50 {
+			t.Errorf("found %d fields, want those of every page", len(labels))
+		}
+		for name, known := range labels {
+			if slices.Contains([]string{"confirm", "enabled"}, name) || strings.HasPrefix(name, "limits_") {
+				continue // labels that mean something on their page only
+			}
+			if label := handlers.FieldLabel(name); !slices.Contains(known, label) {
+				t.Errorf("field %s is labelled %q, on its pages %q", name, label, slices.Compact(known))
+			}
+		}
+	})
+}
+
+// labelOf is the label of a field, that of the group for one of several choices.
+func labelOf(page *goquery.Document, field *goquery.Selection) string {
+	legend := field.Closest("fieldset").Find("legend").First()
+	if kind := field.AttrOr("type", ""); legend.Length() > 0 && (kind == "radio" || kind == "checkbox") {
+		return clean(legend.Text())
+	}
+	label := page.Find("label[for='" + field.AttrOr("id", "") + "']").First()
+	label.Find(".hint").Remove()
+	return strings.TrimSuffix(clean(label.Text()), " optional")
 }
 
 // TestForm_otherSite checks that a refused form of another site is not offered for
