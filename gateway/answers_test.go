@@ -21,37 +21,47 @@ import (
 // answers are what upstreams send, byte for byte. END stands for the end of the
 // connection: without it the upstream waits for the next request.
 var answers = map[string]string{
-	"known length":                 "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
-	"known length, then the end":   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nupEND",
-	"the same length twice":        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nup",
-	"two lengths":                  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nup!END",
-	"a length with a sign":         "HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nupEND",
-	"no body":                      "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-	"chunked":                      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n3\r\n up\r\n0\r\n\r\n",
-	"chunked and empty":            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"chunk extensions":             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nup\r\n0;c\r\n\r\n",
-	"trailers":                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nup\r\n0\r\nX-Sum: 1\r\n\r\n",
-	"chunked and a length":         "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n\r\n",
-	"chunked twice":                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nEND",
-	"an encoding nobody knows":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\nEND",
-	"until the end":                "HTTP/1.1 200 OK\r\n\r\nup and awayEND",
-	"until the end, in HTTP/1.0":   "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nup and awayEND",
-	"a length in HTTP/1.0":         "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nupEND",
-	"no reason":                    "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nup",
-	"a reason of its own":          "HTTP/1.1 200 All is well\r\nContent-Length: 2\r\n\r\nup",
-	"a status nobody knows":        "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\nup",
-	"lines that end in LF":         "HTTP/1.1 200 OK\nContent-Length: 2\nX-A: b\n\nup",
-	"204":                          "HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\n",
-	"204 with a length":            "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n",
-	"304":                          "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\nContent-Length: 10\r\nContent-Type: text/plain\r\n\r\n",
-	"100 first":                    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
-	"103 first":                    "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nConnection: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
-	"101 unasked":                  "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nEND",
-	"a field named by Connection":  "HTTP/1.1 200 OK\r\nConnection: X-Private\r\nX-Private: 1\r\nContent-Length: 2\r\n\r\nup",
-	"fields about the connection":  "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nProxy-Connection: x\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\nup",
-	"Via in two lines":             "HTTP/1.1 200 OK\r\nVia: 1.1 a\r\nvia: 1.0 b\r\nContent-Length: 2\r\n\r\nup",
-	"cookies":                      "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nContent-Length: 2\r\n\r\nup",
-	"events":                       "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nb\r\ndata: one\n\n\r\n0\r\n\r\n",
+	"known length":               "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
+	"known length, then the end": "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nupEND",
+	"the same length twice":      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nup",
+	"two lengths":                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nup!END",
+	"a length with a sign":       "HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nupEND",
+	"no body":                    "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+	"chunked": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n3\r\n up\r\n" +
+		"0\r\n\r\n",
+	"chunked and empty": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"chunk extensions":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nup\r\n0;c\r\n\r\n",
+	"trailers": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\n" +
+		"up\r\n0\r\nX-Sum: 1\r\n\r\n",
+	"chunked and a length": "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n" +
+		"2\r\nup\r\n0\r\n\r\n",
+	"chunked twice": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" +
+		"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nEND",
+	"an unknown encoding":        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\nEND",
+	"until the end":              "HTTP/1.1 200 OK\r\n\r\nup and awayEND",
+	"until the end, in HTTP/1.0": "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nup and awayEND",
+	"a length in HTTP/1.0":       "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nupEND",
+	"no reason":                  "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nup",
+	"a reason of its own":        "HTTP/1.1 200 All is well\r\nContent-Length: 2\r\n\r\nup",
+	"an unknown status":          "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\nup",
+	"lines that end in LF":       "HTTP/1.1 200 OK\nContent-Length: 2\nX-A: b\n\nup",
+	"204":                        "HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\n",
+	"204 with a length":          "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n",
+	"304": "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\nContent-Length: 10\r\n" +
+		"Content-Type: text/plain\r\n\r\n",
+	"100 first": "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
+	"103 first": "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nConnection: x\r\n\r\n" +
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
+	"101 unasked": "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nEND",
+	"a field named by Connection": "HTTP/1.1 200 OK\r\nConnection: X-Private\r\nX-Private: 1\r\n" +
+		"Content-Length: 2\r\n\r\nup",
+	"fields about the connection": "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nProxy-Connection: x\r\n" +
+		"Upgrade: h2c\r\nContent-Length: 2\r\n\r\nup",
+	"Via in two lines": "HTTP/1.1 200 OK\r\nVia: 1.1 a\r\nvia: 1.0 b\r\nContent-Length: 2\r\n\r\nup",
+	"cookies": "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\n" +
+		"Content-Length: 2\r\n\r\nup",
+	"events": "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" +
+		"Transfer-Encoding: chunked\r\n\r\nb\r\ndata: one\n\n\r\n0\r\n\r\n",
 	"a status with a sign":         "HTTP/1.1 +20 OK\r\nContent-Length: 2\r\n\r\nupEND",
 	"status 000":                   "HTTP/1.1 000 OK\r\nContent-Length: 2\r\n\r\nupEND",
 	"status 099":                   "HTTP/1.1 099 OK\r\nContent-Length: 2\r\n\r\nupEND",
@@ -64,24 +74,33 @@ var answers = map[string]string{
 	"16 interim answers, first":    strings.Repeat(aHint, 15) + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
 	"interim answers alone, first": strings.Repeat(aHint, 1000) + "END",
 	"102 first":                    "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
-	"a broken trailer":             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\nX : y\r\n\r\nEND",
-	"a broken chunk":               "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\nz\r\nEND",
-	"a body that breaks off":       "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nupEND",
-	"more than its length":         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup and away",
-	"a head of 60 KB":              "HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Line: "+strings.Repeat("x", 990)+"\r\n", 60) + "Content-Length: 2\r\n\r\nup",
-	"directions to nginx":          "HTTP/1.1 200 OK\r\nX-Accel-Redirect: /x\r\nX-Accel-Buffering: no\r\nContent-Length: 2\r\n\r\nup",
-	"an odd content type":          "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=\r\nContent-Length: 2\r\n\r\nup",
-	"nothing":                      "END",
-	"not HTTP":                     "220 smtp\r\nEND",
-	"a head that breaks off":       "HTTP/1.1 200 OK\r\nContent-LenEND",
-	"a NUL in a value":             "HTTP/1.1 200 OK\r\nX: a\x00b\r\nContent-Length: 2\r\n\r\nupEND",
-	"a line without a colon":       "HTTP/1.1 200 OK\r\nX\r\nContent-Length: 2\r\n\r\nupEND",
-	"a head over the limit":        "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 80<<10) + "\r\nContent-Length: 2\r\n\r\nupEND",
-	"a long head":                  "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 40<<10) + "\r\nContent-Length: 2\r\n\r\nup",
-	"a large body":                 "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + strings.Repeat("0123456789", 30000),
-	"a large chunk":                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n493e0\r\n" + strings.Repeat("0123456789", 30000) + "\r\n0\r\n\r\n",
-	"a large body until the end":   "HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("0123456789", 30000) + "END",
-	"many small chunks":            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1\r\nx\r\n", 20000) + "0\r\n\r\n",
+	"a broken trailer": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n" +
+		"X : y\r\n\r\nEND",
+	"a broken chunk":         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\nz\r\nEND",
+	"a body that breaks off": "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nupEND",
+	"more than its length":   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup and away",
+	"a head of 60 KB": "HTTP/1.1 200 OK\r\n" +
+		strings.Repeat("X-Line: "+strings.Repeat("x", 990)+"\r\n", 60) + "Content-Length: 2\r\n\r\nup",
+	"directions to nginx": "HTTP/1.1 200 OK\r\nX-Accel-Redirect: /x\r\nX-Accel-Buffering: no\r\n" +
+		"Content-Length: 2\r\n\r\nup",
+	"an odd content type": "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=\r\n" +
+		"Content-Length: 2\r\n\r\nup",
+	"nothing":                "END",
+	"not HTTP":               "220 smtp\r\nEND",
+	"a head that breaks off": "HTTP/1.1 200 OK\r\nContent-LenEND",
+	"a NUL in a value":       "HTTP/1.1 200 OK\r\nX: a\x00b\r\nContent-Length: 2\r\n\r\nupEND",
+	"a line without a colon": "HTTP/1.1 200 OK\r\nX\r\nContent-Length: 2\r\n\r\nupEND",
+	"a head over the limit": "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 80<<10) + "\r\n" +
+		"Content-Length: 2\r\n\r\nupEND",
+	"a long head": "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 40<<10) + "\r\n" +
+		"Content-Length: 2\r\n\r\nup",
+	"a large body": "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" +
+		strings.Repeat("0123456789", 30000),
+	"a large chunk": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n493e0\r\n" +
+		strings.Repeat("0123456789", 30000) + "\r\n0\r\n\r\n",
+	"a large body until the end": "HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("0123456789", 30000) + "END",
+	"many small chunks": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1\r\n"+
+		"x\r\n", 20000) + "0\r\n\r\n",
 }
 
 const aHint = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
@@ -119,8 +138,9 @@ func TestBothPathsPassAnswersOnAlike(t *testing.T) {
 
 func TestMalformedAnswersAreRefused(t *testing.T) {
 	for _, name := range []string{
-		"a status with a sign", "status 000", "status 099", "a status of four digits", "HTTP/2.0", "a blank before the colon",
-		"a folded line", "a line without a colon", "a NUL in a value", "chunked twice", "two lengths", "a length with a sign",
+		"a status with a sign", "status 000", "status 099", "a status of four digits", "HTTP/2.0",
+		"a blank before the colon", "a folded line", "a line without a colon", "a NUL in a value", "chunked twice",
+		"two lengths", "a length with a sign",
 		"a head over the limit", "not HTTP", "nothing", "101 unasked",
 	} {
 		target := rawUpstream(t, saying(answers[name]))

@@ -63,8 +63,9 @@ func fixedUpstream(b *testing.B) (addr string) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = l.Close() })
-	answer := append([]byte("HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n"+
-		"Content-Type: application/json\r\nContent-Length: 1024\r\nConnection: keep-alive\r\n\r\n"), make([]byte, 1024)...)
+	const head = "HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n" +
+		"Content-Type: application/json\r\nContent-Length: 1024\r\nConnection: keep-alive\r\n\r\n"
+	answer := append([]byte(head), make([]byte, 1024)...)
 	go func() {
 		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
 			go func() {

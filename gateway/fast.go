@@ -223,7 +223,8 @@ func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	via, typed, edits := "", r.Status == 304, c.edits()
 	for i := range r.Fields {
 		switch f := &r.Fields[i]; {
-		case isHopByHop(f.Name) || steersProxy(f.Name) || named != nil && isNamed(named, f.Name) || refusesCookie(f.Name, f.Value):
+		case isHopByHop(f.Name) || steersProxy(f.Name) || refusesCookie(f.Name, f.Value):
+		case named != nil && isNamed(named, f.Name):
 		case edits && c.withheld(f.Name):
 		case !interim && len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via"):
 			via += f.Value + ", "

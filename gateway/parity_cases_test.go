@@ -155,7 +155,10 @@ func unusualCases() []exchangeCase {
 		{name: "Proxy-Connection and Keep-Alive", bytes: get("/1.0.0/prod/a", "Proxy-Connection: keep-alive", "Keep-Alive: timeout=5", "Proxy: http://evil.test")},
 		{name: "Host empty", bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost:\r\nX-API-Key: KEY\r\n\r\n"},
 		{name: "Host of a port alone", bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost: :80\r\nX-API-Key: KEY\r\n\r\n"},
-		{name: "Host in IPv6 without brackets", bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost: ::1\r\nX-API-Key: KEY\r\n\r\n"},
+		{
+			name:  "Host in IPv6 without brackets",
+			bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost: ::1\r\nX-API-Key: KEY\r\n\r\n",
+		},
 		{name: "Host with a slash", bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: shop.proxy.test/x\r\nX-API-Key: KEY\r\n\r\n"},
 		{name: "Host with a user", bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: a@shop.proxy.test\r\nX-API-Key: KEY\r\n\r\n"},
 		{name: "Host in IPv6", bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost: [::1]:80\r\nX-API-Key: KEY\r\n\r\n"},

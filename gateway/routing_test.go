@@ -278,7 +278,8 @@ func TestHiddenDotSegmentsAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil, options...)
 			for _, path := range []string{
-				"..%2fprod/data.txt", "%2e%2e%2Fprod", "..%5cprod", "..;/prod", "..%252fprod", "%252e%252e/prod", "..%2f..%2f..%2f..%2fetc",
+				"..%2fprod/data.txt", "%2e%2e%2Fprod", "..%5cprod", "..;/prod", "..%252fprod", "%252e%252e/prod",
+				"%2525%2532%2565./prod", "..%2f..%2f..%2f..%2fetc",
 			} {
 				r.wantCode(path, r.get("/shop/1.0.0/dev/"+path), 400, "bad_path")
 				r.wantCode(path+" without a key", r.get("/shop/1.0.0/dev/"+path, noKey), 400, "bad_path")

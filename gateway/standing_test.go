@@ -262,18 +262,23 @@ func (l *lasting) tunnelled(credential string) net.Conn {
 // Whatever a call waits for, its end does not wait for it.
 func TestACallEndsWhateverItWaitsFor(t *testing.T) {
 	for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
-		for _, waits := range []string{"upstream silent", "caller sends a body", "caller sends chunks", "caller does not read"} {
+		for _, waits := range []string{
+			"upstream silent", "caller sends a body", "caller sends chunks", "caller does not read",
+		} {
 			t.Run(way+"/"+waits, func(t *testing.T) {
 				t.Parallel()
 				l := newLasting(t, options...)
 				conn := l.dial()
 				defer func() { _ = conn.Close() }()
-				key := "X-API-Key: " + l.key
+				begin := func(method, path string, lines ...string) string {
+					lines = append(lines, "X-API-Key: "+l.key)
+					return request(method, "/1.0.0/prod"+path, "shop.proxy.test", lines...)
+				}
 				text := map[string]string{
-					"upstream silent":      request("GET", "/1.0.0/prod/silent", "shop.proxy.test", key),
-					"caller sends a body":  request("POST", "/1.0.0/prod/up", "shop.proxy.test", key, "Content-Length: 100") + "part",
-					"caller sends chunks":  request("POST", "/1.0.0/prod/up", "shop.proxy.test", key, "Transfer-Encoding: chunked") + "4\r\npart\r\n",
-					"caller does not read": request("GET", "/1.0.0/prod/large", "shop.proxy.test", key),
+					"upstream silent":      begin("GET", "/silent"),
+					"caller sends a body":  begin("POST", "/up", "Content-Length: 100") + "part",
+					"caller sends chunks":  begin("POST", "/up", "Transfer-Encoding: chunked") + "4\r\npart\r\n",
+					"caller does not read": begin("GET", "/large"),
 				}[waits]
 				_, _ = io.WriteString(conn, text)
 				for deadline := time.Now().Add(patience); len(l.upstreamCalls()) == 0; time.Sleep(time.Millisecond) {

@@ -348,7 +348,8 @@ func TestAnEarlyAnswerEndsTheCall(t *testing.T) {
 	}, onNetHTTP)
 	for _, framing := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
 		conn := r.dial()
-		_, _ = io.WriteString(conn, request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, framing)+"4\r\npart\r\n")
+		head := request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, framing)
+		_, _ = io.WriteString(conn, head+"4\r\npart\r\n")
 		from := bufio.NewReader(conn)
 		if got := r.readReply(from, "POST"); got.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("%s: %d %s", framing, got.StatusCode, got.body)

@@ -16,7 +16,7 @@ type Limits struct {
 	Connect         time.Duration // to the upstream, name resolution and TLS included each; 10 s
 	Header          time.Duration // from the whole request sent, and between two pieces of the upstream's header; 60 s
 	Idle            time.Duration // between two pieces of a body or tunnel, on either side; 60 s, as in Kong's services
-	ClientHeader    time.Duration // for a caller to send his request's header; 10 s
+	ClientHeader    time.Duration // for a caller to send the header of a request; 10 s
 	ClientIdle      time.Duration // between two requests of a caller's connection; 75 s
 	HeaderBytes     int           // of a request; 32 KiB
 	ResponseBytes   int64         // of an upstream's header; 64 KiB

@@ -24,7 +24,8 @@ func switching(t *testing.T, heads chan<- string, talk func(net.Conn, *bufio.Rea
 		heads <- head
 		_, _ = io.WriteString(
 			conn,
-			"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Accept: x\r\n\r\n",
+			"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n"+
+				"Sec-WebSocket-Accept: x\r\n\r\n",
 		)
 		talk(conn, from)
 	})
@@ -143,7 +144,11 @@ func TestAnUpstreamThatSwitchesUnaskedIsAnError(t *testing.T) {
 // this gateway can follow: the call goes on as the plain request it also is.
 func TestOtherUpgradesAreNotCarried(t *testing.T) {
 	for name, lines := range map[string][]string{
-		"h2c":                  {"Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA"},
+		"h2c": {
+			"Connection: Upgrade, HTTP2-Settings",
+			"Upgrade: h2c",
+			"HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
+		},
 		"h2c beside websocket": {"Connection: Upgrade", "Upgrade: websocket, h2c"},
 		"h2c on a line before": {"Connection: Upgrade", "Upgrade: h2c", "Upgrade: websocket"},
 		"tls":                  {"Connection: Upgrade", "Upgrade: TLS/1.0"},

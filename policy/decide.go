@@ -68,8 +68,12 @@ var (
 // Denials is the complete table, ordered by status.
 func Denials() []Denial {
 	return []Denial{
-		BadRequest, BadPath, CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken, KeyFrozen, WrongTenant, TokenTenant, UserFrozen, IPDenied, ProjectFrozen, ClaimRequired, NoRoute, MethodNotAllowed,
-		RequestTimeout, ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded, UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed, UpstreamTimeout, LoopDetected,
+		BadRequest, BadPath,
+		CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken,
+		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, IPDenied, ProjectFrozen, ClaimRequired,
+		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded,
+		UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed,
+		UpstreamTimeout, LoopDetected,
 	}
 }
 

@@ -5,9 +5,9 @@
 //
 // It owns the bytes: which requests are plain (request.go, the one place that
 // decides it), the framing of answers, upstream connections and their reuse (for
-// the fallback's calls too: RoundTrip), deadlines, and noticing that a caller has left. It does not own what a request
-// means: a Session decides whether a request is answered, forwarded, or left to
-// the fallback, and which header either side gets.
+// the fallback's calls too: RoundTrip), deadlines, and noticing that a caller has
+// left. It does not own what a request means: a Session decides whether a request is
+// answered, forwarded, or left to the fallback, and which header either side gets.
 //
 // Standards: RFC 9112 (HTTP/1.1 messages), RFC 9110 section 7.6 (what a proxy
 // does with them).

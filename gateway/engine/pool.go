@@ -87,8 +87,8 @@ func (b *Budget) forget(p *Pool) {
 	p.unlist()
 }
 
-// shrink closes a waiting connection: of a few pools taken at random, one of the pool
-// that has most. Who has many loses them before who has few.
+// shrink closes one waiting connection: of a few pools taken at random, the oldest of the
+// pool that has most, so that projects with few connections keep theirs.
 func (b *Budget) shrink() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -154,8 +154,9 @@ func (p *passage) headDue() time.Time {
 	return p.b.readDue
 }
 
-// send writes a request with a body. An upstream that takes no more may have answered before; of
-// one that waits for what the caller does not send nothing is to be expected.
+// send writes a request with a body. Where the upstream stops reading, its answer may be
+// there already, and is still read. Where the caller's body fails, the upstream would wait
+// for the rest of it, so that the connection is given up.
 func (p *passage) send() {
 	defer close(p.sent)
 	to := &sender{b: p.b, limit: p.limits.Idle}

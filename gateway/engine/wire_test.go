@@ -30,17 +30,17 @@ func (c *timedOut) SetReadDeadline(t time.Time) error {
 
 func (c *timedOut) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
-// A wait is over when it has lasted as long as it may, not before and not after, whatever
-// deadline the wait before it has left behind.
-func TestReadWithin(t *testing.T) {
-	now := time.Now()
-	for _, tc := range []struct {
-		name  string
-		waits func(*wire)
-		reads int
-		want  []time.Time
-		fails bool
-	}{
+// readWait is what is asked for before a read, and what deadlines its connection then gets.
+type readWait struct {
+	name  string
+	waits func(*wire)
+	reads int // that time out
+	want  []time.Time
+	fails bool
+}
+
+func readWaits(now time.Time) []readWait {
+	return []readWait{
 		{
 			name:  "one wait",
 			waits: func(w *wire) { w.readWithin(now, time.Hour) },
@@ -55,7 +55,7 @@ func TestReadWithin(t *testing.T) {
 			want: []time.Time{now.Add(time.Hour)},
 		},
 		{
-			name: "and is not over with the one before",
+			name: "a later one is not over with the one before",
 			waits: func(w *wire) {
 				w.readWithin(now, time.Hour)
 				w.readWithin(now.Add(time.Minute), time.Hour)
@@ -64,7 +64,7 @@ func TestReadWithin(t *testing.T) {
 			want:  []time.Time{now.Add(time.Hour), now.Add(time.Hour + time.Minute)},
 		},
 		{
-			name: "a shorter one is",
+			name: "a shorter one sets an earlier deadline",
 			waits: func(w *wire) {
 				w.readWithin(now, time.Hour)
 				w.readWithin(now, time.Minute)
@@ -107,7 +107,13 @@ func TestReadWithin(t *testing.T) {
 			reads: 1,
 			want:  []time.Time{now.Add(time.Minute), now.Add(time.Hour)},
 		},
-	} {
+	}
+}
+
+// A wait is over when it has lasted as long as it may, not before and not after, whatever
+// deadline the wait before it has left behind.
+func TestReadWithin(t *testing.T) {
+	for _, tc := range readWaits(time.Now()) {
 		t.Run(tc.name, func(t *testing.T) {
 			conn := &timedOut{reads: tc.reads}
 			var w wire
