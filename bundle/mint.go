@@ -13,7 +13,7 @@ import (
 )
 
 // Mintable reports whether an export with KeysMint makes a new key beside k:
-// nobody needs one for a key that opens nothing.
+// a key that opens nothing needs none.
 func Mintable(k *snapshot.Key) bool { return k.State == snapshot.KeyActive && !k.OwnerFrozen }
 
 // Minted is the new key beside k, or "" when this export mints none. It is

@@ -69,7 +69,7 @@ type Against struct {
 
 // Verify checks an archive offline: that it is safe to unpack, that its bytes are
 // those that Write puts around its files, so that every reader sees the same
-// ones (an archive that was packed anew is refused), that every file
+// ones (a repacked archive is refused), that every file
 // is the one that was summed and none is missing or added, that every document
 // has its shape, that the ledger has an item for everything in the other files,
 // that all its pointers lead somewhere, that new keys are those of the sums
@@ -77,8 +77,8 @@ type Against struct {
 // documents. It trusts nothing in the archive but bounds what it reads;
 // about 50 bytes of memory a ledger item stay in use.
 //
-// Who changes the documents themselves, and everything that follows from them,
-// makes a proper archive of another project. Only against.SHA256 and
+// Changing the documents themselves, and everything that follows from them, gives
+// a proper archive of another project. Only against.SHA256 and
 // against.SignedBy find that.
 //
 // Errors are of kind Invalid, and their public text begins with the name of the

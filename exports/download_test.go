@@ -15,8 +15,8 @@ import (
 func TestOpen_download(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		minted := w.request(t, exports.Wish{Format: "data", Keys: "mint", Consumers: true})
-		plain := w.request(t, exports.Wish{Format: "data", Keys: "hashes", Consumers: true})
+		minted := w.request(t, exports.Options{Format: "data", Keys: "mint", Consumers: true})
+		plain := w.request(t, exports.Options{Format: "data", Keys: "hashes", Consumers: true})
 		for _, e := range []exports.Export{minted, plain} {
 			if err := w.Build(t.Context(), e.ID, true); err != nil {
 				t.Fatal(err)

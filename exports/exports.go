@@ -1,4 +1,4 @@
-// Package exports takes a project away as a zip: it accepts the wish, builds the
+// Package exports takes a project away as a zip: it accepts the request, builds the
 // bundle in the background, keeps the file until it expires, and survives being
 // killed at any point.
 //
@@ -78,17 +78,17 @@ type Export struct {
 	ExpiresAt   *time.Time
 }
 
-// Wish is what a customer asks for. Keys "" means hashes. Secrets cannot be had yet.
-type Wish struct {
+// Options are what a customer asks for. Keys "" means hashes. Secrets cannot be had yet.
+type Options struct {
 	Format    string
 	Keys      string
 	Consumers bool
 	Secrets   bool
 }
 
-func (w Wish) normalized() (Wish, error) {
+func (o Options) normalized() (Options, error) {
 	var wrong []fault.Field
-	switch bundle.Format(w.Format) {
+	switch bundle.Format(o.Format) {
 	case bundle.FormatData, bundle.FormatGateway:
 	default:
 		wrong = append(wrong, fault.Field{
@@ -97,49 +97,48 @@ func (w Wish) normalized() (Wish, error) {
 			Detail:  "Use data, or gateway for a zip that runs on Kong.",
 		})
 	}
-	switch bundle.KeysOption(w.Keys) {
+	switch bundle.KeysOption(o.Keys) {
 	case "":
-		w.Keys = string(bundle.KeysHashes)
+		o.Keys = string(bundle.KeysHashes)
 	case bundle.KeysHashes, bundle.KeysMint, bundle.KeysNone:
 	default:
 		wrong = append(wrong, fault.Field{Pointer: "/keys", Code: "invalid_keys", Detail: "Use hashes, mint or none."})
 	}
-	if !w.Consumers {
-		switch bundle.KeysOption(w.Keys) {
+	if !o.Consumers {
+		switch bundle.KeysOption(o.Keys) {
 		case bundle.KeysMint:
 			wrong = append(wrong, fault.Field{
 				Pointer: "/keys",
 				Code:    "keys_without_consumers",
-				Detail: "Keys cannot be minted without consumers, whom they belong to. Use none, or include " +
-					"consumers.",
+				Detail:  "New keys need the consumers that own them. Use none, or include consumers.",
 			})
 		case bundle.KeysHashes:
-			w.Keys = string(bundle.KeysNone)
+			o.Keys = string(bundle.KeysNone)
 		}
 	}
-	if w.Secrets {
+	if o.Secrets {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/secrets",
 			Code:    "not_available_yet",
 			Detail:  "Exports with secrets are not available yet. Leave this out.",
 		})
 	}
-	return w, fault.InvalidFields(wrong)
+	return o, fault.InvalidFields(wrong)
 }
 
 // Request queues an export: row, audit entry and job in one transaction.
-func (s *Service) Request(ctx context.Context, p access.Principal, project string, wish Wish) (Export, error) {
+func (s *Service) Request(ctx context.Context, p access.Principal, project string, options Options) (Export, error) {
 	var out Export
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		parent, err := access.Project(tx, p, project, access.ExportCreate)
 		if err != nil {
 			return err
 		}
-		wish, err := wish.normalized()
+		options, err := options.normalized()
 		if err != nil {
 			return err
 		}
-		if wish.Keys == string(bundle.KeysMint) {
+		if options.Keys == string(bundle.KeysMint) {
 			if err := access.Check(p, parent.TeamID, access.ExportMinted); err != nil {
 				return err
 			}
@@ -147,8 +146,8 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 		if err := hasRoom(tx, parent); err != nil {
 			return err
 		}
-		row := models.Export{ID: models.NewID("exp"), ProjectID: parent.ID, Format: wish.Format, Keys: wish.Keys,
-			Consumers: wish.Consumers, State: Queued, CreatedAt: models.Now()}
+		row := models.Export{ID: models.NewID("exp"), ProjectID: parent.ID, Format: options.Format, Keys: options.Keys,
+			Consumers: options.Consumers, State: Queued, CreatedAt: models.Now()}
 		if err := tx.Insert(&row); err != nil {
 			return err
 		}

@@ -96,9 +96,9 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	return w
 }
 
-func (w *world) request(t *testing.T, wish exports.Wish) exports.Export {
+func (w *world) request(t *testing.T, options exports.Options) exports.Export {
 	t.Helper()
-	e, err := w.Request(t.Context(), w.owner, "shop", wish)
+	e, err := w.Request(t.Context(), w.owner, "shop", options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +128,15 @@ func (w *world) download(t *testing.T, id string) []byte {
 	return content
 }
 
-var gateway = exports.Wish{Format: "gateway", Consumers: true}
+var gateway = exports.Options{Format: "gateway", Consumers: true}
 
 func TestTwoExportsOfOneStateAreEqual(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		for _, wish := range []exports.Wish{gateway, {Format: "data", Consumers: true}, {Format: "data"}} {
+		for _, options := range []exports.Options{gateway, {Format: "data", Consumers: true}, {Format: "data"}} {
 			var first []byte
 			for range 2 {
-				e := w.request(t, wish)
+				e := w.request(t, options)
 				if err := w.Build(t.Context(), e.ID, true); err != nil {
 					t.Fatal(err)
 				}
@@ -146,7 +146,7 @@ func TestTwoExportsOfOneStateAreEqual(t *testing.T) {
 					t.Errorf("got %+v of %d bytes", got, len(content))
 				}
 				if first != nil && !bytes.Equal(first, content) {
-					t.Errorf("%+v: two exports differ", wish)
+					t.Errorf("%+v: two exports differ", options)
 				}
 				first = content
 			}
@@ -252,18 +252,18 @@ func TestCancelledAtTheEndLeavesNoFile(t *testing.T) {
 func TestWishesAreChecked(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		_, err := w.Request(t.Context(), w.owner, "shop", exports.Wish{Format: "tar", Keys: "all"})
+		_, err := w.Request(t.Context(), w.owner, "shop", exports.Options{Format: "tar", Keys: "all"})
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("got %v", err)
 		}
-		minted := exports.Wish{Format: "data", Keys: "mint"}
+		minted := exports.Options{Format: "data", Keys: "mint"}
 		var refused *fault.Error
 		if _, err := w.Request(t.Context(), w.owner, "shop", minted); !errors.As(err, &refused) ||
 			len(refused.Fields) != 1 ||
 			refused.Fields[0].Pointer != "/keys" {
 			t.Errorf("keys minted without consumers: got %v, want /keys refused", err)
 		}
-		if e := w.request(t, exports.Wish{Format: "data"}); e.Keys != "none" {
+		if e := w.request(t, exports.Options{Format: "data"}); e.Keys != "none" {
 			t.Errorf("an export without consumers says that its keys are %q", e.Keys)
 		}
 		stranger := access.Principal{Roles: map[string]access.Role{"team_other": access.Owner}}

@@ -127,7 +127,7 @@ type exportedState struct {
 // exported builds an export of shop and reads its manifest.
 func (w *world) exported(t *testing.T) (exportedState, []byte) {
 	t.Helper()
-	e := w.request(t, exports.Wish{Format: "data", Consumers: true})
+	e := w.request(t, exports.Options{Format: "data", Consumers: true})
 	if err := w.Build(t.Context(), e.ID, true); err != nil {
 		t.Fatal(err)
 	}

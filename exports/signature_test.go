@@ -126,9 +126,9 @@ func TestTheKeyThatSignsIsSealed(t *testing.T) {
 }
 
 // built asks for an export, builds it and gives the zip.
-func (w *world) built(t *testing.T, wish exports.Wish) []byte {
+func (w *world) built(t *testing.T, options exports.Options) []byte {
 	t.Helper()
-	e := w.request(t, wish)
+	e := w.request(t, options)
 	if err := w.Build(t.Context(), e.ID, true); err != nil {
 		t.Fatal(err)
 	}

@@ -93,13 +93,13 @@ func (s *Server) createExport(ctx context.Context, in *struct {
 		Secrets   bool   `json:"secrets,omitempty" doc:"Not available yet: true is answered 422 not_available_yet"`
 	}
 }) (*body[exportOutput], error) {
-	wish := exports.Wish{
+	options := exports.Options{
 		Format:    in.Body.Format,
 		Keys:      in.Body.Keys,
 		Consumers: in.Body.Consumers == nil || *in.Body.Consumers,
 		Secrets:   in.Body.Secrets,
 	}
-	e, err := s.Exports.Request(ctx, principalOf(ctx), in.Project, wish)
+	e, err := s.Exports.Request(ctx, principalOf(ctx), in.Project, options)
 	if err != nil {
 		return nil, err
 	}

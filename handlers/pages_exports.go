@@ -45,8 +45,12 @@ func (s *Server) exportForm(v *visit, p projects.Project) (exports.Ask, error) {
 }
 
 func (s *Server) startExport(v *visit) (answer, error) {
-	wish := rules.Wish{Format: v.posted("format"), Keys: v.posted("keys"), Consumers: v.posted("consumers") == "true"}
-	e, err := s.Exports.Request(v.ctx(), v.who, v.param("project"), wish)
+	options := rules.Options{
+		Format:    v.posted("format"),
+		Keys:      v.posted("keys"),
+		Consumers: v.posted("consumers") == "true",
+	}
+	e, err := s.Exports.Request(v.ctx(), v.who, v.param("project"), options)
 	if err == nil {
 		return goTo(exportPath(e.ID)), nil
 	}
@@ -59,7 +63,7 @@ func (s *Server) startExport(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	m, err := s.exportForm(v, p)
-	m.Format, m.Keys, m.Consumers = wish.Format, wish.Keys, wish.Consumers
+	m.Format, m.Keys, m.Consumers = options.Format, options.Keys, options.Consumers
 	m.KeysError = wrong.take("/keys")
 	m.Error = wrong.rest()
 	return answer{status: wrong.status, page: exports.AskPage(m)}, err

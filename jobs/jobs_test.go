@@ -76,7 +76,7 @@ func (w *world) create(t *testing.T) (projects.Created, access.Principal) {
 
 var newProject = projects.CreateInput{Target: "https://api.example.com", Auth: projects.AuthInput{Mode: "authenticate"}}
 
-var asData = exports.Wish{Format: "data", Consumers: true}
+var asData = exports.Options{Format: "data", Consumers: true}
 
 // tables are those that rules write, and the queue's.
 var tables = []string{"accounts", "teams", "memberships", "tokens", "projects", "versions", "environments", "key_types", "tenants",

@@ -94,7 +94,7 @@ func (l *land) make(name string) made {
 		l.t.Fatal(err)
 	}
 	p := access.Principal{Roles: map[string]access.Role{created.Workspace.Team: access.Workspace}, HomeTeam: created.Workspace.Team}
-	export, err := l.exports.Request(l.t.Context(), p, created.Project.ID, exports.Wish{Format: "data", Consumers: true})
+	export, err := l.exports.Request(l.t.Context(), p, created.Project.ID, exports.Options{Format: "data", Consumers: true})
 	if err == nil {
 		err = l.exports.Build(l.t.Context(), export.ID, true)
 	}

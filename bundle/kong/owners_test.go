@@ -69,12 +69,12 @@ func TestKeyOfAFrozenUserSaysSo(t *testing.T) {
 		t.Error("a new key was minted for a frozen user")
 	}
 	row, _, _ := strings.Cut(files["tenants/default/keys/keys.jsonl"], "\n")
-	var said struct {
+	var got struct {
 		State       snapshot.KeyState
 		OwnerFrozen bool `json:"owner_frozen"`
 	}
-	if err := json.Unmarshal([]byte(row), &said); err != nil || said.State != snapshot.KeyActive || !said.OwnerFrozen {
-		t.Errorf("row %s: state %s, owner_frozen %v, error %v", row, said.State, said.OwnerFrozen, err)
+	if err := json.Unmarshal([]byte(row), &got); err != nil || got.State != snapshot.KeyActive || !got.OwnerFrozen {
+		t.Errorf("row %s: state %s, owner_frozen %v, error %v", row, got.State, got.OwnerFrozen, err)
 	}
 	if !strings.Contains(files["MIGRATION-REPORT.json"], `"code":"kong.key.user_frozen"`) {
 		t.Error("the ledger has no kong.key.user_frozen")

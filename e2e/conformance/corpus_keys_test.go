@@ -203,10 +203,10 @@ func limitHeaders(keys map[string]sample.Plain) []Case {
 		get("limits of the type", prod+"/x", key(keys["writer"])),
 		get("no limits of the key", prod+"/x", key(keys["unlimited"])),
 		get("limits of the owner", "/2.0.0/prod/x"),
-		get("limits of nobody", "/open/prod/x"),
+		get("limits of an anonymous caller", "/open/prod/x"),
 		from("127.0.0.3", get("limits of another address", "/open/prod/x")),
 		get("limits that the upstream tells", prod+"/x", key(keys["limited"]), tell),
-		get("limits that the upstream tells nobody", "/open/prod/x", tell),
+		get("limits that the upstream tells an anonymous caller", "/open/prod/x", tell),
 		get("limits after a bad key", prod+"/x", "X-API-Key: bad", tell),
 	}
 }

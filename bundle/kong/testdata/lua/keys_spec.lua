@@ -32,7 +32,7 @@ check("find parses an entry once for as long as it is in use", function()
   equal(keys.find(store, some[1]).id, "key_1")
 end)
 
-check("find holds no more entries than the store has room for", function()
+check("find holds no more entries than the store may", function()
   local settings, some = settings_of(50)
   local store, held = keys.store(settings, 10), 0
   for i = 1, 50 do
@@ -46,7 +46,7 @@ check("find holds no more entries than the store has room for", function()
   equal(held <= 10, true, held .. " entries")
 end)
 
-check("find knows nothing of an unknown, damaged or overlong key", function()
+check("find has no entry for an unknown, damaged or overlong key", function()
   local settings, some = settings_of(1)
   local store = keys.store(settings)
   equal(keys.find(store, made.key("pst", "prod", ("u"):rep(32))), nil)

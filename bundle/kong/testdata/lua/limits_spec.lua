@@ -220,7 +220,7 @@ check("addresses have memory apart, in which the longest unseen is forgotten", f
   equal(held_by(only), "ikop")
 end)
 
-check("one plan counts every address apart, and every window anew", function()
+check("one plan counts every address apart, and every window from zero", function()
   local dict = strict.shared()
   local plan = limits.plan({ ip = { minute = 1 }, project = { hour = 3 } }, { ip = true, project = "" })
   at(60, dict)
