@@ -53,8 +53,7 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 			// The address itself stays out of the public text: it would map
 			// private networks for whoever guesses names.
 			return nil, fault.New(fault.Invalid, CodeForbidden,
-				"This is not a public address. Whoever runs this installation can open a range with "+
-					"POSTERN_EGRESS_ALLOW.").Because(err)
+				"This is not a public address. The operator can allow a range with POSTERN_EGRESS_ALLOW.").Because(err)
 		}
 	}
 	return u, nil

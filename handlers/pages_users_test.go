@@ -144,7 +144,7 @@ func TestWhoMayComeInOnItsPage(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tenant := withTenant(t, db)
 		entry, staff := tenant+"/entry", s.made(tenant+"/groups", "name", "staff")
-		s.get(entry).is(200, "default").says("main", "Nobody is approved beforehand").lacks("#invite-only[checked]")
+		s.get(entry).is(200, "default").says("main", "No addresses are approved yet").lacks("#invite-only[checked]")
 		s.post(entry, "invite_only", "true").leadsTo(entry)
 		if s.get(entry).Find("#invite-only[checked]").Length() != 1 {
 			t.Error("it is still open")

@@ -591,7 +591,11 @@ func NewPage(m New) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Warn, Text: "You are a viewer of this team. Ask an owner for the role member, or choose another team."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Say(ui.Notice{
+					Tone: ui.Warn,
+					Text: "You are a viewer of this team. Ask an owner for the role member, or choose another " +
+						"team.",
+				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -617,15 +621,24 @@ func NewPage(m New) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				templ_7745c5c3_Err = ui.TextField(ui.Field{
-					ID: "target", Name: "target", Label: "Target URL", Type: "url", Value: m.Target, Required: true, Mono: true, Autofocus: true,
-					Placeholder: "https://api.example.com/v1", Hint: "Where calls are forwarded to. Becomes the environment prod of version 1.0.0.",
+					ID:          "target",
+					Name:        "target",
+					Label:       "Target URL",
+					Type:        "url",
+					Value:       m.Target,
+					Required:    true,
+					Mono:        true,
+					Autofocus:   true,
+					Placeholder: "https://api.example.com/v1",
+					Hint:        "Where calls are forwarded to. Becomes the environment prod of version 1.0.0.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				templ_7745c5c3_Err = ui.TextField(ui.Field{
 					ID: "name", Name: "name", Label: "Name", Value: m.Name, Mono: true, Autocomplete: "off", Placeholder: "shop",
-					Hint: "Part of the address: small letters, digits and hyphens. Taken from the target when empty.",
+					Hint: "Part of the address: small letters, digits and hyphens. Taken from the target " +
+						"when empty.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -634,7 +647,8 @@ func NewPage(m New) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Switch("require-keys", "require_keys", "Require API keys", "Calls without a key get 401. Your first key is shown on the next page.", m.RequireKeys).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Switch("require-keys", "require_keys", "Require API keys",
+					"Calls without a key get 401. Your first key is shown on the next page.", m.RequireKeys).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -698,7 +712,7 @@ func CreatedPage(m Created) templ.Component {
 			var templ_7745c5c3_Var30 string
 			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(m.DisplayName)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/list.templ`, Line: 136, Col: 22}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/list.templ`, Line: 150, Col: 22}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 			if templ_7745c5c3_Err != nil {
@@ -733,7 +747,7 @@ func CreatedPage(m Created) templ.Component {
 					var templ_7745c5c3_Var31 string
 					templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(environmentText(k.Environment))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/list.templ`, Line: 147, Col: 79}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/list.templ`, Line: 161, Col: 79}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 					if templ_7745c5c3_Err != nil {
@@ -762,7 +776,11 @@ func CreatedPage(m Created) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Plain, Text: "The project's keys were already shown and cannot be shown again. If you did not copy one, create another on the project's page."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Say(ui.Notice{
+					Tone: ui.Plain,
+					Text: "The project's keys were already shown and cannot be shown again. If you did not copy " +
+						"one, create another on the project's page.",
+				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -792,7 +810,7 @@ func CreatedPage(m Created) templ.Component {
 			var templ_7745c5c3_Var32 templ.SafeURL
 			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(m.ConfigureURL))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/list.templ`, Line: 166, Col: 71}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/list.templ`, Line: 184, Col: 71}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var32))
 			if templ_7745c5c3_Err != nil {
