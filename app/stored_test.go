@@ -32,7 +32,14 @@ func TestStateFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		during(t, newApp(t, c), func(*http.Client) {}) // the state is written at the end at the latest
+		during(t, newApp(t, c), func(*http.Client) {
+			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+				if _, err := os.Stat(c.StateFile()); err == nil {
+					return
+				}
+			}
+			t.Error("the state is not written")
+		})
 		var left []string
 		for _, name := range []string{
 			"1234.part",
