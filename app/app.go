@@ -1,4 +1,4 @@
-// Package app wires the rooms together into one running server, the same for
+// Package app wires the packages together into one running server, the same for
 // the command line and for the end-to-end tests.
 //
 // It owns construction, start and stop, and nothing else: no rule, no route.
@@ -6,6 +6,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -28,6 +29,7 @@ import (
 	"postern/jobs"
 	"postern/keys"
 	"postern/login"
+	"postern/metrics"
 	"postern/projects"
 	"postern/ratelimit"
 	"postern/retention"
@@ -68,7 +70,7 @@ type App struct {
 }
 
 // New opens the listeners, the database and everything above it. Its errors are
-// one line that says what to mend. An App that is not run is closed with Close.
+// one line that says what to do about them. An App that is not run is closed with Close.
 func New(ctx context.Context, c config.Config, version string, log *slog.Logger) (*App, error) {
 	log = bounded(log)
 	doors, c, err := listen(ctx, c)
@@ -90,47 +92,76 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 	return a, nil
 }
 
-// wire makes all parts, and needs no database for it.
-func (a *App) wire(version string) error {
-	guard, err := newGuard(a.Config)
-	if err != nil {
+// parts are what only the wiring needs of what it creates.
+type parts struct {
+	guard    *egress.Guard
+	measured *metrics.Metrics
+	login    *login.Service
+	webhooks *webhooks.Service
+	signIns  []provider.Provider
+	idle     *waiting // connections to the control plane
+	secure   *tls.Config
+}
+
+// wire creates all parts. It does not use the database.
+func (a *App) wire(version string) (err error) {
+	p := parts{signIns: provider.FromConfig(a.Config.SignIn), idle: &waiting{}}
+	if p.guard, err = newGuard(a.Config); err != nil {
 		return err
 	}
 	if a.vault, err = openVault(a.Config); err != nil {
 		return err
 	}
-	table := keys.NewTable()
-	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
-	a.usage = usage.NewRecorder(a.state.db, a.log)
-	var idle waiting
-	a.listeners.control = boundControl(a.listeners.control, a.Config, descriptors(), &idle, a.log)
-	secure, err := a.secure()
-	if err != nil {
+	a.listeners.control = boundControl(a.listeners.control, a.Config, descriptors(), p.idle, a.log)
+	if p.secure, err = a.secure(); err != nil {
 		return err
 	}
 	if a.limiter, err = a.newLimiter(); err != nil {
 		return err
 	}
-	measured := a.newMetrics()
-	a.bearer = bearer.New(guard.Client(), a.log)
-	hosted := a.newLogin(guard)
+	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
+	a.usage = usage.NewRecorder(a.state.db, a.log)
+	a.bearer = bearer.New(p.guard.Client(), a.log)
+	p.measured = a.newMetrics()
+	p.login = a.newLogin(p.guard)
+	p.webhooks = newWebhooks(a.state.db, a.vault, p.guard, a.log)
+	a.newGateway(p)
+	a.people = &accounts.Service{
+		DB:          a.state.db,
+		Changed:     a.feed.Changed,
+		Policy:      a.Config.SignUp,
+		Events:      p.webhooks,
+		ProvesEmail: len(p.signIns) > 0,
+	}
+	if err := a.newExports(version, p.webhooks, p.login); err != nil {
+		return err
+	}
+	a.newControl(version, p)
+	return nil
+}
+
+// newGateway creates the gateway, the table of keys that it looks calls up in, and the
+// feed that keeps both current.
+func (a *App) newGateway(p parts) {
+	table := keys.NewTable()
 	a.plane = gateway.New(gateway.Options{
 		Domain:    a.Config.GatewayDomain,
 		Host:      a.Config.GatewayHost(),
 		Keys:      table,
 		Verifier:  a.bearer,
-		Asker:     a.newAsker(guard, hosted),
-		Opener:    opener{hosted},
-		Observer:  observer{a.usage, measured},
+		Asker:     a.newAsker(p.guard, p.login),
+		Opener:    opener{p.login},
+		Observer:  observer{a.usage, p.measured},
 		Limiter:   a.limiter,
-		Dial:      guard.DialContext,
+		Dial:      p.guard.DialContext,
 		Caps:      caps(a.Config),
 		Logger:    a.log,
-		CallerTLS: secure,
-		Probes:    http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.probes.ServeHTTP(w, r) }), // which is made later
+		CallerTLS: p.secure,
+		Probes:    http.HandlerFunc(a.probe),
 		Trusted:   a.Config.Trusted,
 		Limits:    callers(a.Config, descriptors()),
 	})
+	a.gateway = a.plane.Server(a.Config.GatewayAddr)
 	a.feed = &projects.Feed{
 		DB:        a.state.db,
 		Keys:      table,
@@ -138,18 +169,15 @@ func (a *App) wire(version string) error {
 		Publish:   a.plane.Publish,
 		Log:       a.log,
 	}
-	hooks := newWebhooks(a.state.db, a.vault, guard, a.log)
-	signIns := provider.FromConfig(a.Config.SignIn)
-	a.people = &accounts.Service{
-		DB:          a.state.db,
-		Changed:     a.feed.Changed,
-		Policy:      a.Config.SignUp,
-		Events:      hooks,
-		ProvesEmail: len(signIns) > 0,
-	}
-	if err := a.newExports(version, hooks, hosted); err != nil {
-		return err
-	}
+}
+
+// probe answers probes on the gateway's listener. Their handler is created after the
+// gateway.
+func (a *App) probe(w http.ResponseWriter, r *http.Request) { a.probes.ServeHTTP(w, r) }
+
+// newControl creates the control plane's server.
+func (a *App) newControl(version string, p parts) {
+	db, changed := a.state.db, a.feed.Changed
 	control := &handlers.Server{
 		Config:       a.Config,
 		Version:      version,
@@ -158,31 +186,19 @@ func (a *App) wire(version string) error {
 		GatewayReady: a.gatewayReady,
 		Attached:     a.attached.Load,
 		Accounts:     a.people,
-		Providers:    signIns,
+		Providers:    p.signIns,
 		Exports:      a.exports,
-		Keys:         &keys.Service{DB: a.state.db, Prefix: a.Config.KeyPrefix, Changed: a.feed.Changed, Events: hooks},
-		Projects: &projects.Service{
-			DB:           a.state.db,
-			Targets:      guard,
-			Vault:        a.vault,
-			Suits:        hosted.Suits,
-			Log:          a.log,
-			PublicURL:    a.Config.PublicURL,
-			KeyPrefix:    a.Config.KeyPrefix,
-			UnclaimedTTL: a.Config.UnclaimedTTL,
-			CapUnclaimed: a.Config.CapsHold(),
-			Changed:      a.feed.Changed,
-			Events:       hooks,
-		},
-		Usage:       &usage.Service{DB: a.state.db, Recorder: a.usage},
-		Idempotency: &idempotency.Service{DB: a.state.db},
-		Tokens:      &tokens.Service{DB: a.state.db},
-		Audit:       &audit.Service{DB: a.state.db},
-		Refusals:    a.refusals,
-		Webhooks:    hooks,
-		Login:       hosted,
-		Directory:   &directory.Service{DB: a.state.db, Changed: a.feed.Changed, Events: hooks},
-		Metrics:     measured.Handler(),
+		Keys:         &keys.Service{DB: db, Prefix: a.Config.KeyPrefix, Changed: changed, Events: p.webhooks},
+		Projects:     a.newProjects(p),
+		Usage:        &usage.Service{DB: db, Recorder: a.usage},
+		Idempotency:  &idempotency.Service{DB: db},
+		Tokens:       &tokens.Service{DB: db},
+		Audit:        &audit.Service{DB: db},
+		Refusals:     a.refusals,
+		Webhooks:     p.webhooks,
+		Login:        p.login,
+		Directory:    &directory.Service{DB: db, Changed: changed, Events: p.webhooks},
+		Metrics:      p.measured.Handler(),
 	}
 	a.control = &http.Server{
 		Handler:           control.Handler(),
@@ -191,15 +207,29 @@ func (a *App) wire(version string) error {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
-		ConnState:         idle.note,
+		ConnState:         p.idle.note,
 	}
-	a.control.RegisterOnShutdown(a.usage.EndFollowers) // who would else be waited for
+	a.control.RegisterOnShutdown(a.usage.EndFollowers) // or Shutdown would wait for them
 	a.probes = control.Probes()
-	a.gateway = a.plane.Server(a.Config.GatewayAddr)
-	return nil
 }
 
-// newExports makes the export service and the queue, which know each other, as
+func (a *App) newProjects(p parts) *projects.Service {
+	return &projects.Service{
+		DB:           a.state.db,
+		Targets:      p.guard,
+		Vault:        a.vault,
+		Suits:        p.login.Suits,
+		Log:          a.log,
+		PublicURL:    a.Config.PublicURL,
+		KeyPrefix:    a.Config.KeyPrefix,
+		UnclaimedTTL: a.Config.UnclaimedTTL,
+		CapUnclaimed: a.Config.CapsHold(),
+		Changed:      a.feed.Changed,
+		Events:       p.webhooks,
+	}
+}
+
+// newExports creates the export service and the queue, which refer to each other, as
 // do the webhooks and the queue: the one inserts jobs, the other works on them.
 func (a *App) newExports(version string, hooks *webhooks.Service, hosted *login.Service) error {
 	files := a.exportFiles()
@@ -222,7 +252,8 @@ func (a *App) newExports(version string, hooks *webhooks.Service, hosted *login.
 		Log:     a.log,
 	}
 	var err error
-	a.queue, err = jobs.New(a.state.db, a.exports, quiet(a.log), jobs.Purges(ends), jobs.Deliveries(hooks, webhookSchedule), jobs.LoginUpkeep(hosted))
+	a.queue, err = jobs.New(a.state.db, a.exports, quiet(a.log),
+		jobs.Purges(ends), jobs.Deliveries(hooks, webhookSchedule), jobs.LoginUpkeep(hosted))
 	if err != nil {
 		return err
 	}
@@ -249,5 +280,5 @@ func newGuard(c config.Config) (*egress.Guard, error) {
 	})
 }
 
-// Close gives back what New took, for an App that was not run.
+// Close releases what New opened, for an App that was not run.
 func (a *App) Close() error { return errors.Join(a.listeners.close(), a.state.close()) }

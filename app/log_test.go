@@ -47,7 +47,8 @@ func TestNew_LogBoundsAnIssuersAnswer(t *testing.T) {
 	}
 	issuer := longStatus(t)
 	during(t, a, func(browser *http.Client) {
-		body := `{"target":"` + issuer + `","requests_auth":{"mode":"authenticate","methods":["jwt"],"jwt":{"allowed_pairs":[{"iss":"` + issuer + `","aud":"api"}]}}}`
+		body := `{"target":"` + issuer + `","requests_auth":{"mode":"authenticate","methods":["jwt"],` +
+			`"jwt":{"allowed_pairs":[{"iss":"` + issuer + `","aud":"api"}]}}}`
 		answer, err := browser.Post(a.Config.PublicURL+"/proxy", "application/json", strings.NewReader(body))
 		status, text := read(t, answer, err)
 		var made struct {

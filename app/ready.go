@@ -28,11 +28,8 @@ func (a *App) ready(ctx context.Context) (says string, err error) {
 		return "stopping", handlers.ErrStopping
 	}
 	if !a.attached.Load() {
-		return a.degraded(
-				"the database does not answer",
-			), errors.New(
-				"started without the database, which does not answer yet",
-			)
+		err := errors.New("started without the database, which does not answer yet")
+		return a.degraded("the database does not answer"), err
 	}
 	ctx, stop := context.WithTimeout(ctx, pingWithin)
 	defer stop()
@@ -40,12 +37,8 @@ func (a *App) ready(ctx context.Context) (says string, err error) {
 		return a.degraded("the database does not answer"), fmt.Errorf("the database does not answer: %w", err)
 	}
 	if age := a.feed.Age(); age > staleAfter {
-		return a.degraded(
-				"changes cannot be followed",
-			), fmt.Errorf(
-				"the gateway's state is %s old",
-				age.Round(time.Second),
-			)
+		err := fmt.Errorf("the gateway's state is %s old", age.Round(time.Second))
+		return a.degraded("changes cannot be followed"), err
 	}
 	return a.alarm(), nil
 }

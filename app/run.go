@@ -164,7 +164,7 @@ func (a *App) shutBoth(ctx context.Context) error {
 }
 
 // shut waits for calls under way and cuts off those that take too long, which is no
-// error: a stream may be meant to last for ever.
+// error: a stream may have no end.
 func (a *App) shut(ctx context.Context, name string, s server) error {
 	err := s.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -47,7 +47,8 @@ func (a *App) checkVault(ctx context.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("the secrets in the database cannot be opened with the key of %s (%w): "+
-			"give every replica the same POSTERN_SECRETS_KEY, or put the key back with which they were sealed", secretsFrom(a.Config), err)
+			"give every replica the same POSTERN_SECRETS_KEY, or put the key back with which they were sealed",
+			secretsFrom(a.Config), err)
 	}
 	return nil
 }

@@ -209,14 +209,8 @@ func Markdown() string {
 		if s.value != "" {
 			value = "`" + s.value + "`"
 		}
-		fmt.Fprintf(
-			&b,
-			"| `--%s` | `%s` | %s | %s |\n",
-			s.flag,
-			s.variable(),
-			value,
-			strings.NewReplacer("<", "\\<", "|", "\\|").Replace(s.help),
-		)
+		help := strings.NewReplacer("<", "\\<", "|", "\\|").Replace(s.help)
+		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s |\n", s.flag, s.variable(), value, help)
 	}
 	return b.String()
 }

@@ -76,7 +76,8 @@ func wantAnswer(t *testing.T, p *process, address, request, status string) strin
 	t.Helper()
 	var got string
 	for deadline := time.Now().Add(startWithin); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if got = exchange(address, request); strings.HasPrefix(got, "HTTP/1.0 "+status) || strings.HasPrefix(got, "HTTP/1.1 "+status) {
+		got = exchange(address, request)
+		if strings.HasPrefix(got, "HTTP/1.0 "+status) || strings.HasPrefix(got, "HTTP/1.1 "+status) {
 			return got
 		}
 	}
@@ -114,7 +115,8 @@ func TestHealthChecksMayUseAnyName(t *testing.T) {
 			}
 		}
 	}
-	if got := exchange(hostOf(p.URL), "GET /signin HTTP/1.1\r\nHost: postern.services.internal\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 421") {
+	request := "GET /signin HTTP/1.1\r\nHost: postern.services.internal\r\nConnection: close\r\n\r\n"
+	if got := exchange(hostOf(p.URL), request); !strings.HasPrefix(got, "HTTP/1.1 421") {
 		t.Errorf("a page under another name is answered %.40q, want 421", got)
 	}
 }
@@ -129,7 +131,8 @@ func TestAStoppingServerIsNotReadyFirst(t *testing.T) {
 		wantAnswer(t, p, listener, "GET /readyz HTTP/1.0\r\n\r\n", "503")
 		wantAnswer(t, p, listener, "GET /healthz HTTP/1.0\r\n\r\n", "200")
 	}
-	if status := oneCall(t, proxy.Project.Environments[0].URL+"/hello", proxy.APIKeys["prod"].Key); status != http.StatusOK {
+	address := proxy.Project.Environments[0].URL + "/hello"
+	if status := oneCall(t, address, proxy.APIKeys["prod"].Key); status != http.StatusOK {
 		t.Errorf("a call on a new connection is answered %d while the server drains, want 200", status)
 	}
 	p.endsBy(t, syscall.SIGTERM) // the second one

@@ -115,13 +115,8 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 		!strings.Contains(log, "state_of=") {
 		t.Errorf("the log does not say what is served:\n%s", log)
 	}
-	page := wantAnswer(
-		t,
-		second,
-		hostOf(second.URL),
-		"GET /api/v1/whoami HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-		"503",
-	)
+	page := wantAnswer(t, second, hostOf(second.URL),
+		"GET /api/v1/whoami HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "503")
 	if !strings.Contains(page, "Retry-After: ") || !strings.Contains(page, "database_unavailable") {
 		t.Errorf("the API answers %q", page)
 	}
@@ -133,7 +128,8 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	relay.Resume()
 	waitForStatus(t, second.Gateway+path, extra.Key, http.StatusUnauthorized, startWithin)
 	wantReady(t, second.URL, http.StatusOK, "ready")
-	if _, err := connect(t, second.URL, proxy.WorkspaceKey).RevokeKey(t.Context(), proxy.APIKeys["prod"].ID); err != nil {
+	api = connect(t, second.URL, proxy.WorkspaceKey)
+	if _, err := api.RevokeKey(t.Context(), proxy.APIKeys["prod"].ID); err != nil {
 		t.Errorf("a change once the database is back: %v", err)
 	}
 	waitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key, http.StatusUnauthorized, startWithin)
@@ -198,18 +194,13 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 		if err := os.WriteFile(stateFile(data), whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ended(
-			t,
-			launch(t, nil, data, relay.Through(t, database), "POSTERN_OFFLINE_START=off"),
-			"cannot open the database",
-		)
+		p := launch(t, nil, data, relay.Through(t, database), "POSTERN_OFFLINE_START=off")
+		ended(t, p, "cannot open the database")
 	})
 	t.Run("stopped while it waits", func(t *testing.T) {
 		p := launch(t, nil, data, relay.Through(t, database), "POSTERN_DATABASE_CONNECT_TIMEOUT=1h")
-		for deadline := time.Now().Add(startWithin); !strings.Contains(p.errors.String(), "waiting for the database"); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("it does not say that it waits:\n%s", p.errors)
-			}
+		if !eventually(startWithin, func() bool { return strings.Contains(p.errors.String(), "waiting for the database") }) {
+			t.Fatalf("it does not say that it waits:\n%s", p.errors)
 		}
 		p.endsBy(t, syscall.SIGTERM)
 		ended(t, p)

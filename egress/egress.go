@@ -40,7 +40,7 @@ var errPort = errors.New("the port belongs to a protocol other than HTTP")
 // although it is public: ourselves.
 type Options struct {
 	Allow           []netip.Prefix // ranges that may be reached although they are special, at every port
-	LoopbackAllowed bool           // this machine may be reached, at every port; for an installation only this machine can reach
+	LoopbackAllowed bool           // this machine's ports may be reached: only this machine reaches the listeners
 
 	Listeners []string // host:port of our own listeners; refused, also where Allow or LoopbackAllowed would permit them
 	Names     []string // our own host names, refused on every port

@@ -19,8 +19,20 @@ func TestCheckTarget_PortsOfOtherProtocols(t *testing.T) {
 		ports   []int
 		code    string // empty: accepted
 	}{
-		{"public address", egress.Options{}, "8.8.8.8", []int{21, 22, 23, 25, 53, 110, 389, 445, 465, 587, 3306, 5432, 6379, 6667, 11211, 27017}, egress.CodePort},
-		{"public address, ports that HTTP is served at", egress.Options{}, "8.8.8.8", []int{80, 443, 3000, 5000, 8000, 8080, 8443, 9200, 10443}, ""},
+		{
+			"public address",
+			egress.Options{},
+			"8.8.8.8",
+			[]int{21, 22, 23, 25, 53, 110, 389, 445, 465, 587, 3306, 5432, 6379, 6667, 11211, 27017},
+			egress.CodePort,
+		},
+		{
+			"public address, ports that HTTP is served at",
+			egress.Options{},
+			"8.8.8.8",
+			[]int{80, 443, 3000, 5000, 8000, 8080, 8443, 9200, 10443},
+			"",
+		},
 		{"another range opened", egress.Options{Allow: private}, "8.8.8.8", []int{22, 6379}, egress.CodePort},
 		{"opened range", egress.Options{Allow: private}, "10.1.2.3", []int{22, 6000, 6379}, ""},
 		{"loopback opened", egress.Options{LoopbackAllowed: true}, "127.0.0.1", []int{22, 6000, 6379}, ""},

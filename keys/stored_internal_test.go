@@ -106,8 +106,12 @@ func TestReadTableRefusesWhatIsNotWhole(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(string) string{
-		"a field that is not known":       func(s string) string { return strings.Replace(s, `"Common":`, `"Quota":1,"Common":`, 1) },
-		"records without what they share": func(s string) string { return s[:strings.LastIndex(s, `{"Common"`)] + "{\"Bounds\":[{}]}\n" },
+		"a field that is not known": func(s string) string {
+			return strings.Replace(s, `"Common":`, `"Quota":1,"Common":`, 1)
+		},
+		"records without what they share": func(s string) string {
+			return s[:strings.LastIndex(s, `{"Common"`)] + "{\"Bounds\":[{}]}\n"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := ReadTable(bufio.NewReader(strings.NewReader(change(string(whole))))); err == nil {

@@ -87,7 +87,7 @@ func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, v
 		return out, err
 	}
 	if issuer, err := url.Parse(out.Issuer); out.Issuer != "" && unclaimed && (err != nil || !egress.IsWebPort(issuer)) {
-		return out, fault.InvalidField("/issuer", "port_needs_claim", "Until somebody claims it, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port.")
+		return out, fault.InvalidField("/issuer", "port_needs_claim", "Until it is claimed, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port.")
 	}
 	row := models.Provider{Type: out.Type, Managed: out.Managed, Issuer: out.Issuer, Enabled: true}
 	if err := s.fill(&row, out); err != nil {

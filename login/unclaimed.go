@@ -73,7 +73,7 @@ func (s *Service) checkPort(issuer string, unclaimed bool) error {
 		return nil
 	}
 	if u, err := url.Parse(issuer); err != nil || !egress.IsWebPort(u) {
-		return fault.InvalidField("/issuer", "port_needs_claim", "Until somebody claims it, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port.")
+		return fault.InvalidField("/issuer", "port_needs_claim", "Until it is claimed, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port.")
 	}
 	return nil
 }

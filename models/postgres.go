@@ -98,8 +98,8 @@ type server struct {
 
 // limits are what the connections of one pool may wait for.
 type limits struct {
-	statement, lock, idle time.Duration // 0: for ever
-	silence               time.Duration // without a byte while an answer is due; 0: for ever
+	statement, lock, idle time.Duration // 0: without end
+	silence               time.Duration // without a byte while an answer is due; 0: without end
 	dropsOthers           bool          // silence says that other silent connections are dead too
 }
 

@@ -117,7 +117,7 @@ func (s *Service) checkTarget(
 		return nil, &fault.Field{
 			Pointer: pointer,
 			Code:    "port_needs_claim",
-			Detail:  "Until somebody claims it, a proxy forwards to ports 80 and 443 only. Sign in to use another port.",
+			Detail:  "Until it is claimed, a proxy forwards to ports 80 and 443 only. Sign in to use another port.",
 		}, nil
 	}
 	if err == nil {

@@ -47,18 +47,30 @@ func TestUpdateAccess_IssuerAddresses(t *testing.T) {
 		}{
 			{"public issuer", "https://public.example", "", ""},
 			{"private issuer", "https://private.example", "", "/iss target_forbidden"},
-			{"private issuer beside a public jwks_url", "https://private.example", "https://public.example/k", "/iss target_forbidden"},
+			{
+				"private issuer beside a public jwks_url",
+				"https://private.example",
+				"https://public.example/k",
+				"/iss target_forbidden",
+			},
 			{"issuer without an address", "https://unknown.example", "", "/iss target_unresolvable"},
 			{"issuer without an address beside a jwks_url", "https://unknown.example", "https://public.example/k", ""},
 			{"private jwks_url", "https://public.example", "https://private.example/k", "/jwks_url target_forbidden"},
-			{"jwks_url without an address", "https://public.example", "https://unknown.example/k", "/jwks_url target_unresolvable"},
+			{
+				"jwks_url without an address",
+				"https://public.example",
+				"https://unknown.example/k",
+				"/jwks_url target_unresolvable",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				issuers := []snapshot.TokenIssuer{kept, {Issuer: tc.iss, JWKSURL: tc.jwksURL, Audience: "x"}}
-				_, err := w.UpdateAccess(t.Context(), owner, created.Project.ID, created.Project.Versions[0].ID, "", projects.AccessChange{Issuers: &issuers})
+				change := projects.AccessChange{Issuers: &issuers}
+				_, err := w.UpdateAccess(t.Context(), owner, created.Project.ID, created.Project.Versions[0].ID, "", change)
 				var got string
 				if refusal, ok := errors.AsType[*fault.Error](err); ok && len(refusal.Fields) == 1 {
-					got = strings.TrimPrefix(refusal.Fields[0].Pointer, "/requests_auth/jwt/allowed_pairs/1") + " " + refusal.Fields[0].Code
+					field := refusal.Fields[0]
+					got = strings.TrimPrefix(field.Pointer, "/requests_auth/jwt/allowed_pairs/1") + " " + field.Code
 				} else if err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +102,8 @@ func TestCreate_EnvironmentsWithoutATarget(t *testing.T) {
 			{"none at all", nil, ""},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				created, err := w.Create(t.Context(), access.Principal{}, projects.CreateInput{Environments: tc.environments})
+				input := projects.CreateInput{Environments: tc.environments}
+				created, err := w.Create(t.Context(), access.Principal{}, input)
 				if (err == nil) != (tc.project != "") || created.Project.Name != tc.project {
 					t.Errorf("project %q, %v, want %q", created.Project.Name, err, tc.project)
 				}

@@ -72,7 +72,7 @@ func (in around) checkAsked(raw, pointer string) *fault.Field {
 	}
 	if u, err := egress.ParseTarget(raw); err != nil || !egress.IsWebPort(u) {
 		return &fault.Field{Pointer: pointer, Code: "port_needs_claim",
-			Detail: "Until somebody claims it, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port."}
+			Detail: "Until it is claimed, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port."}
 	}
 	return nil
 }

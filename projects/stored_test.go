@@ -19,6 +19,8 @@ import (
 	"postern/testkit/state"
 )
 
+var samePrefix = cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })
+
 // restored is a feed without a database that was given a stored state.
 func restored(
 	t *testing.T,
@@ -59,7 +61,7 @@ func TestRestoreServesWhatWasStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(w.served, served, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(w.served, served, samePrefix); diff != "" {
 			t.Errorf("projects (-stored +restored):\n%s", diff)
 		}
 		for plaintext, want := range map[string]snapshot.KeyState{
@@ -102,15 +104,18 @@ func TestRestoreKeepsEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]*snapshot.Project{want}, served, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff([]*snapshot.Project{want}, served, samePrefix); diff != "" {
 		t.Errorf("the project (-stored +restored):\n%s", diff)
 	}
+	replace := func(old, new string) func(string) string {
+		return func(s string) string { return strings.Replace(s, old, new, 1) }
+	}
 	for name, change := range map[string]func(string) string{
-		"a field of a newer version": func(s string) string { return strings.Replace(s, `"DisplayName":`, `"Curfew":true,"DisplayName":`, 1) },
-		"another format":             func(s string) string { return strings.Replace(s, `"Format":1`, `"Format":2`, 1) },
+		"a field of a newer version": replace(`"DisplayName":`, `"Curfew":true,"DisplayName":`),
+		"another format":             replace(`"Format":1`, `"Format":2`),
 		"cut off":                    func(s string) string { return s[:len(s)-3] },
 		"more than there should be":  func(s string) string { return s + "x" },
-		"a project too few":          func(s string) string { return strings.Replace(s, `"Projects":1`, `"Projects":2`, 1) },
+		"a project too few":          replace(`"Projects":1`, `"Projects":2`),
 		"nothing":                    func(string) string { return "" },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -124,7 +124,8 @@ func needsLoginMethod(methods []string, otherwise string) []fault.Field {
 	return []fault.Field{{
 		Pointer: "/requests_auth/methods",
 		Code:    "method_missing",
-		Detail:  "A login issues tokens that the method jwt verifies. Name jwt among the methods, or " + otherwise + ".",
+		Detail: "A login issues tokens that the method jwt verifies. Name jwt among the methods, or " +
+			otherwise + ".",
 	}}
 }
 

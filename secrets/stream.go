@@ -20,7 +20,8 @@ func (v *Vault) SealStream(w io.Writer, at Place) (io.WriteCloser, error) {
 		return nil, err
 	}
 	var key bytes.Buffer
-	if err := handle.WriteWithAssociatedData(keyset.NewBinaryWriter(&key), v.wrapping, at.associatedData()); err != nil {
+	err = handle.WriteWithAssociatedData(keyset.NewBinaryWriter(&key), v.wrapping, at.associatedData())
+	if err != nil {
 		return nil, fmt.Errorf("secrets: wrap the key of a stream: %w", err)
 	}
 	if _, err := w.Write(binary.BigEndian.AppendUint32(nil, uint32(key.Len()))); err != nil {

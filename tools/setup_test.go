@@ -95,7 +95,10 @@ echo "apt-get $*" >>"$MACHINE/log"
 case "$*" in *update*) exit 0 ;; esac
 "$MACHINE/sys/usr/sbin/policy-rc.d"; echo "a service may start: $?" >>"$MACHINE/log"
 cd "$MACHINE/bin"
-for name in git node gcc luajit nginx pgbouncer redis-server shellcheck curl java chromium wrk; do printf '#!/bin/sh\n' >$name; chmod 755 $name; done
+for name in git node gcc luajit nginx pgbouncer redis-server shellcheck curl java chromium wrk; do
+	printf '#!/bin/sh\n' >$name
+	chmod 755 $name
+done
 printf 'echo v18.20.4\n' >>node
 printf 'echo "openjdk version \\"17.0.15\\" 2025-04-15" >&2\n' >>java
 cp mvn.package mvn
