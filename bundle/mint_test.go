@@ -131,16 +131,19 @@ func TestVerifyHoldsNewKeysToTheirSums(t *testing.T) {
 	key := lines[1][strings.LastIndex(lines[1], `,"`)+2 : strings.LastIndex(lines[1], `"`)]
 	sum := fmt.Sprintf(`,"minted_sha256":"%x"`, policy.HashKey(key))
 	for name, c := range map[string]struct{ entry, says, file, old, new string }{
-		"another key":     {minted, "another SHA-256", minted, key, key[:len(key)-1]},
-		"key of another":  {minted, `"key_99" stands where key_01 is due`, minted, `"key_01"`, `"key_99"`},
-		"key gone":        {minted, "stands where key_01 is due", minted, lines[1], ""},
-		"last key gone":   {minted, "it has no key for", minted, lines[len(lines)-2], ""},
-		"key too many":    {minted, "something follows", minted, lines[len(lines)-2], lines[len(lines)-2] + lines[1]},
-		"another owner":   {minted, "another owner", minted, `"key_01","billing-service"`, `"key_01","mallory"`},
-		"another end":     {minted, "another end", minted, `"2200-`, `"2201-`},
-		"no head":         {minted, "does not begin with", minted, lines[0], ""},
-		"no shape":        {minted, "shape", minted, lines[1], "\"key_01\"\r\n"},
-		"endless cell":    {minted, "too long", minted, `"key_01"`, `"` + strings.Repeat("abcdefgh ijklmnop\n", 1<<17) + `"`},
+		"another key":    {minted, "another SHA-256", minted, key, key[:len(key)-1]},
+		"key of another": {minted, `"key_99" stands where key_01 is due`, minted, `"key_01"`, `"key_99"`},
+		"key gone":       {minted, "stands where key_01 is due", minted, lines[1], ""},
+		"last key gone":  {minted, "it has no key for", minted, lines[len(lines)-2], ""},
+		"key too many":   {minted, "something follows", minted, lines[len(lines)-2], lines[len(lines)-2] + lines[1]},
+		"another owner":  {minted, "another owner", minted, `"key_01","billing-service"`, `"key_01","mallory"`},
+		"another end":    {minted, "another end", minted, `"2200-`, `"2201-`},
+		"no head":        {minted, "does not begin with", minted, lines[0], ""},
+		"no shape":       {minted, "shape", minted, lines[1], "\"key_01\"\r\n"},
+		"endless cell": {
+			minted, "too long",
+			minted, `"key_01"`, `"` + strings.Repeat("abcdefgh ijklmnop\n", 1<<17) + `"`,
+		},
 		"row without its": {rows, "line 1 has no SHA-256 of a new key", rows, sum, ""},
 		"row of a frozen": {rows, "that it should not have", rows, `"state":"frozen",`, `"state":"frozen"` + sum + ","},
 		"row of no new keys": {

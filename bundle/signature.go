@@ -11,8 +11,8 @@ import (
 
 const signatureFile = "SHA256SUMS.sig"
 
-const signatureDoc = `The Ed25519 signature (RFC 8032) of ` + "`SHA256SUMS`" + ` in base64, by the installation that made this
-zip. Its public key is at ` + "`/.well-known/postern-export-key`" + ` there, as PEM. Check with
+const signatureDoc = `The Ed25519 signature (RFC 8032) of ` + "`SHA256SUMS`" + ` in base64, by the installation that
+made this zip. Its public key is at ` + "`/.well-known/postern-export-key`" + ` there, as PEM. Check with
 ` + "`postern verify --signed-by KEY`" + ` on the zip, or inside the unpacked folder with
 
     base64 -d SHA256SUMS.sig >signature

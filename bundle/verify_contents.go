@@ -61,8 +61,8 @@ func (v *verifier) manifest(report *Report) error {
 	case e < 1:
 		return problem(manifestFile, "format %q is not %s1 to %s%d", m.Format, manifestFormat, manifestFormat, Edition)
 	case e > Edition:
-		return problem(manifestFile, "format %q is newer than %s%d, the newest that this program reads: verify it with "+
-			"the version of Postern that wrote it, or a later one", m.Format, manifestFormat, Edition)
+		return problem(manifestFile, "format %q is newer than %s%d, the newest that this program reads: verify "+
+			"it with the version of Postern that wrote it, or a later one", m.Format, manifestFormat, Edition)
 	}
 	if m.Generator == "" || printable(m.Generator) != m.Generator {
 		return problem(manifestFile, "generator is not the name of a program")

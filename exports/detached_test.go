@@ -7,8 +7,6 @@ import (
 	"io"
 	"testing"
 
-	"postern/bundle"
-	"postern/bundle/targets"
 	"postern/keys"
 	"postern/models"
 	"postern/testkit/state"
@@ -25,7 +23,7 @@ func TestKeysOfADetachedTenantAreExported(t *testing.T) {
 			t.Fatal(err)
 		}
 		content := w.download(t, e.ID)
-		if _, err := bundle.Verify(t.Context(), bytes.NewReader(content), int64(len(content)), bundle.Against{Targets: targets.All()}); err != nil {
+		if _, err := verified(t, content); err != nil {
 			t.Errorf("Verify: %v", err)
 		}
 		codes := ledgerCodes(t, content)

@@ -38,7 +38,8 @@ func TestExport_revised(t *testing.T) {
 		}},
 		{"the project's settings change", func(t *testing.T, w *world, _ string) {
 			name := "Renamed"
-			if _, err := w.projects().UpdateSettings(t.Context(), w.owner, "shop", "", projects.Settings{DisplayName: &name}); err != nil {
+			settings := projects.Settings{DisplayName: &name}
+			if _, err := w.projects().UpdateSettings(t.Context(), w.owner, "shop", "", settings); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -77,7 +78,8 @@ func TestExport_revisedDetachedTenant(t *testing.T) {
 		before, _ := w.exported(t)
 		time.Sleep(2 * time.Millisecond)
 		owner := "fallback"
-		if _, err := w.projects().UpdateTenant(t.Context(), w.owner, "tnt_gone", "", projects.TenantChange{FallbackOwner: &owner}); err != nil {
+		change := projects.TenantChange{FallbackOwner: &owner}
+		if _, err := w.projects().UpdateTenant(t.Context(), w.owner, "tnt_gone", "", change); err != nil {
 			t.Fatal(err)
 		}
 		if after, _ := w.exported(t); !after.at.After(before.at) {
@@ -109,7 +111,8 @@ func (w *world) shareProduct(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := service.UpdateSettings(t.Context(), w.owner, "shop", "", projects.Settings{Product: &product}); err != nil {
+	settings := projects.Settings{Product: &product}
+	if _, err := service.UpdateSettings(t.Context(), w.owner, "shop", "", settings); err != nil {
 		t.Fatal(err)
 	}
 	minted, err := w.keys.Create(t.Context(), w.owner, "books", keys.CreateInput{Owner: "early", Product: product})

@@ -45,11 +45,9 @@ func with(name string, fields ...string) Script {
 func Scripts() []Script {
 	var out []Script
 	for _, group := range []func() []Script{
-		Interims, InterimEnds, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies, Fields,
-		HopFields, Statuses,
-		RepeatedFields, NamedLengths, ProxyConnections, DescribedAbsences, Framings, Trailers, UnannouncedTrailers,
-		Surpluses, Truncations,
-		BadChunks, BadLengths,
+		Interims, InterimEnds, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies,
+		Fields, HopFields, Statuses, RepeatedFields, NamedLengths, ProxyConnections, DescribedAbsences,
+		Framings, Trailers, UnannouncedTrailers, Surpluses, Truncations, BadChunks, BadLengths,
 		AmbiguousLengths, BadFields, OddFields, OddStatusLines, LowStatuses, Timings, Absences,
 	} {
 		out = append(out, group()...)
