@@ -201,7 +201,8 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	checkAddr("--control-addr", c.ControlAddr)
 	checkAddr("--gateway-addr", c.GatewayAddr)
-	if u := c.DatabaseURL.Reveal(); u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
+	u := c.DatabaseURL.Reveal()
+	if u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
 		report("--database-url", "only postgres:// addresses are read; leave it empty for SQLite in the data directory")
 	}
 	if (c.LoginGitHub.ClientID == "") != (c.LoginGitHub.ClientSecret == "") {
@@ -218,7 +219,8 @@ func (c *Config) validate(failed map[string]bool) error {
 			return
 		}
 		u, err := url.Parse(*raw)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" ||
+			strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
 			report(setting, "%q is not an address such as https://postern.example.com", *raw)
 		}
 		*raw = strings.TrimRight(*raw, "/")
@@ -233,6 +235,22 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	checkPair("--gateway-tls", c.GatewayTLS)
 	checkPair("--control-tls", c.ControlTLS)
+	c.checkLimits(report)
+	if !validKeyPrefix(c.KeyPrefix) {
+		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
+	}
+	c.Unclaimed.validate(c.Anonymous, report)
+	c.Database.validate(report)
+	if c.UnclaimedTTL < time.Hour {
+		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
+	}
+	if c.ExportTTL < time.Minute {
+		report("--export-ttl", "%s is less than a minute", c.ExportTTL)
+	}
+	return errors.Join(problems...)
+}
+
+func (c *Config) checkLimits(report func(setting, format string, args ...any)) {
 	for _, bound := range []struct {
 		setting      string
 		value, least int
@@ -255,18 +273,6 @@ func (c *Config) validate(failed map[string]bool) error {
 	if c.ShutdownTimeout < 0 {
 		report("--shutdown-timeout", "%s is less than nothing; 0s cuts calls off at once", c.ShutdownTimeout)
 	}
-	if !validKeyPrefix(c.KeyPrefix) {
-		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
-	}
-	c.Unclaimed.validate(c.Anonymous, report)
-	c.Database.validate(report)
-	if c.UnclaimedTTL < time.Hour {
-		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
-	}
-	if c.ExportTTL < time.Minute {
-		report("--export-ttl", "%s is less than a minute", c.ExportTTL)
-	}
-	return errors.Join(problems...)
 }
 
 // reachable replaces an unspecified host by the loopback name, for an address
