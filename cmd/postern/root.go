@@ -39,9 +39,6 @@ func run(ctx context.Context, args []string, t terminal) int {
 	root := newRoot(t)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
-	root.SetIn(t.in)
-	root.SetOut(t.out)
-	root.SetErr(t.err)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
@@ -72,12 +69,16 @@ func newRoot(t terminal) *cobra.Command {
 		Version:       version(),
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetIn(t.in)
+	root.SetOut(t.out)
+	root.SetErr(t.err)
 	root.SetVersionTemplate("postern {{.Version}}\n")
 	root.SetHelpCommand(newHelp())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newServe(t), newMigrate(t), newDemo(t), newEcho(t), newCreate(t), newProjects(t), newKeys(t), newKeyTypes(t), newTenants(t), newProducts(t), newAppClients(t), newProviders(t),
 		newLogin(t), newLogout(t), newWhoami(t), newClaim(t), newTokens(t), newTeams(t), newMembers(t), newInvitations(t), newUsage(t), newRequests(t), newWebhooks(t), newUsers(t), newGroups(t),
 		newAudit(t), newTakedown(t), newOperators(t), newWelcomeLink(t), newExport(t), newVerify(t), newVersion(t))
+	root.InitDefaultCompletionCmd() // cobra would add it too late for suggestCommands
 	suggestCommands(root)
 	return root
 }

@@ -17,6 +17,9 @@ func suggestCommands(c *cobra.Command) {
 		return
 	}
 	c.Args = onlyCommands
+	if !c.Runnable() { // cobra looks at the arguments of what it can run only
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
 	c.SuggestionsMinimumDistance = maxTypos
 	for _, below := range c.Commands() {
 		suggestCommands(below)
