@@ -240,8 +240,10 @@ func TestUpdateVersion_loginMethods(t *testing.T) {
 			{"another method beside jwt", "hosted", `"methods":["api_key","jwt"]`, 200},
 			{"passthrough without methods", "hosted", `"mode":"passthrough","methods":[]`, 200},
 			{"no method with authenticate", "hosted", `"mode":"authenticate","methods":["api_key"]`, 422},
-			{"the methods from before the login", "plain", `"methods":["api_key","opaque"],"keyless":"owner_fallback"`, 200},
+			{"methods from before the login", "plain", `"methods":["api_key","opaque"],"keyless":"owner_fallback"`, 200},
 			{"other methods than before the login", "plain", `"methods":["api_key"]`, 422},
+			{"passthrough with those from before", "plain", `"mode":"passthrough"`, 200},
+			{"authenticate with those from before", "plain", `"mode":"authenticate"`, 422},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				versions, err := db.Read(t.Context()).VersionsOf(idOf(projects[tc.project]))

@@ -114,12 +114,14 @@ func (s *Service) UpdateAccess(
 }
 
 // keepsLogin refuses a change to methods that do not verify the tokens of the project's
-// login. Passthrough without methods is allowed, as at creation, and so is a change of
-// other fields of a version that was there before the login.
+// login. A version that had its methods before the login keeps them when other fields
+// change, and where it becomes passthrough. Passthrough without methods is allowed, as
+// at creation.
 func keepsLogin(before models.Version, auth AuthInput) []fault.Field {
 	sorted := func(methods []string) []string { return slices.Sorted(slices.Values(methods)) }
-	same := auth.Mode == before.AuthMode && slices.Equal(sorted(auth.Methods), sorted(before.AuthMethods))
-	if same || len(auth.Methods) == 0 {
+	sameMethods := slices.Equal(sorted(auth.Methods), sorted(before.AuthMethods))
+	stricter := auth.Mode != before.AuthMode && auth.Mode == string(snapshot.Authenticate)
+	if len(auth.Methods) == 0 || sameMethods && !stricter {
 		return nil
 	}
 	return needsLoginMethod(auth.Methods, "delete the app clients of the project's tenants first")
