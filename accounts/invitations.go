@@ -290,7 +290,8 @@ func (s *Service) unproven(invitation models.Invitation) error {
 		return fault.New(
 			fault.Forbidden,
 			"email_not_proven",
-			"This invitation is for %s, and nothing here can prove that address. Ask for an invitation without an address.",
+			"This invitation is for %s, and nothing here can prove that address. Ask for an invitation without an "+
+				"address.",
 			invitation.Email,
 		)
 	}

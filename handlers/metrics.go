@@ -21,7 +21,11 @@ func (s *Server) showMetrics(w http.ResponseWriter, r *http.Request) {
 			s.respond(
 				w,
 				r,
-				fault.New(fault.Unauthenticated, "invalid_token", "Send the metrics token as Authorization: Bearer …"),
+				fault.New(
+					fault.Unauthenticated,
+					"invalid_token",
+					"Send the metrics token as Authorization: Bearer …",
+				),
 			)
 			return
 		}

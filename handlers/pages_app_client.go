@@ -41,7 +41,8 @@ func (s *Server) appClientModel(v *visit, p rules.Project, c login.Client, offer
 	path, issuer := appClientPath(p, c.ID), s.Login.Issuer(c.ID)
 	may := v.who.May(p.Team, access.LoginUpdate)
 	m := projects.AppClient{
-		Page:         v.shell("App client "+c.Name, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name}),
+		Page: v.shell("App client "+c.Name, path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+			ui.Crumb{Text: c.Name}),
 		Name:         c.Name,
 		ClientID:     c.ID,
 		Issuer:       issuer,
@@ -93,7 +94,8 @@ func clientFacts(c login.Client) []ui.Fact {
 		},
 		{
 			Label: "Tokens",
-			Value: "last " + lifetimeText(int64(c.Access/time.Second)) + ", signed with " + c.Algorithm + "; a login " + refresh,
+			Value: "last " + lifetimeText(int64(c.Access/time.Second)) + ", signed with " + c.Algorithm +
+				"; a login " + refresh,
 		},
 	}
 }

@@ -43,7 +43,8 @@ func (s *Server) loginTabWith(v *visit, form appClientForm, wrong *mistakes) (an
 	}
 	v.enter(p.Team)
 	m := projects.Login{
-		Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Login"}),
+		Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Login"}),
 		Head: headOf(p, projects.TabLogin),
 	}
 	if next != "" {

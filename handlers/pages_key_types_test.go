@@ -19,7 +19,14 @@ func TestKeyTypesOnTheirPage(t *testing.T) {
 			says("tbody", "built in").
 			lacks("tbody a[href^='" + list + "/']")
 
-		s.post(list, "name", "Partner", "scopes", "orders:read Orders", "days", "4000", "limits_hour", "0", "limits_day", "9").
+		s.post(
+			list,
+			"name", "Partner",
+			"scopes", "orders:read Orders",
+			"days", "4000",
+			"limits_hour", "0",
+			"limits_day", "9",
+		).
 			is(422, "Key types").
 			holds("name", "Partner").
 			holds("days", "4000").

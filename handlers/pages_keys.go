@@ -230,7 +230,8 @@ func (s *Server) shown(v *visit, p rules.Project, k keys.Key, found *disclosed) 
 		found = &disclosed{Heading: "Key of " + k.Owner}
 	}
 	m := projects.Shown{
-		Page:    v.shell(found.Heading, keySecretPath(p, k.ID), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
+		Page: v.shell(found.Heading, keySecretPath(p, k.ID), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Key"}),
 		Heading: found.Heading,
 		Text:    found.Text,
 		Key:     found.Secret,

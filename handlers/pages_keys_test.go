@@ -166,7 +166,13 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 		s, _ := withShop(t, db)
 		action := s.get("/projects/shop").action("owner")
 		for range 51 {
-			s.makes(action, "owner", "billing", "key_type", "read-only", "environment", "prod", "description", "Nightly run").
+			s.makes(
+				action,
+				"owner", "billing",
+				"key_type", "read-only",
+				"environment", "prod",
+				"description", "Nightly run",
+			).
 				is(200, "Key created")
 		}
 		first := s.get("/projects/shop?keys_owner=billing&keys_type=read-only&keys_environment=prod&keys_state=active&keys_text=nightly").

@@ -35,12 +35,17 @@ func TestFirstAccountThenPassword(t *testing.T) {
 		s.get("/projects").leadsTo("/signin")
 		s.get("/projects/new?a=b").leadsTo("/signin?next=%2Fprojects%2Fnew%3Fa%3Db")
 		s.get("/signin?next=/projects/new").is(200, "Sign in").holds("next", "/projects/new")
-		wrong := s.post("/signin", "email", "ana@example.com", "password", "not the words", "next", "/projects/new").is(401, "Sign in").
-			says("[role=alert]", "E-mail address or password is wrong.").holds("email", "ana@example.com").holds("password", "").holds("next", "/projects/new")
+		wrong := s.post("/signin", "email", "ana@example.com", "password", "not the words", "next", "/projects/new").
+			is(401, "Sign in").
+			says("[role=alert]", "E-mail address or password is wrong.").
+			holds("email", "ana@example.com").
+			holds("password", "").
+			holds("next", "/projects/new")
 		if wrong.header.Get("WWW-Authenticate") == "" {
 			t.Error("a 401 without a challenge (RFC 9110, 15.5.2)")
 		}
-		s.post("/signin", "email", "ana@example.com", "password", password, "next", "/projects/new").leadsTo("/projects/new")
+		s.post("/signin", "email", "ana@example.com", "password", password, "next", "/projects/new").
+			leadsTo("/projects/new")
 		s.get("/signin").leadsTo("/projects")
 		s.get("/").leadsTo("/projects")
 	})
@@ -58,7 +63,9 @@ func TestSignInIsThrottled(t *testing.T) {
 		for range 10 {
 			s.post("/signin", "email", "ana@example.com", "password", "guess").is(401, "Sign in")
 		}
-		s.post("/signin", "email", "ana@example.com", "password", "guess").is(429, "Sign in").says("[role=alert]", "Too many attempts")
+		s.post("/signin", "email", "ana@example.com", "password", "guess").
+			is(429, "Sign in").
+			says("[role=alert]", "Too many attempts")
 	})
 }
 
@@ -159,7 +166,8 @@ func TestSignInLeadsOnlyToOwnPages(t *testing.T) {
 			s.get("/signin?next=" + url.QueryEscape(to)).leadsTo("/projects")
 			s.post("/theme", "theme", "dark", "return_to", to).leadsTo("/")
 		}
-		s.post("/signin", "email", "ana@example.com", "password", password, "next", "//evil.example").leadsTo("/projects")
+		s.post("/signin", "email", "ana@example.com", "password", password, "next", "//evil.example").
+			leadsTo("/projects")
 		s.post("/signout").leadsTo("/signin")
 		for _, to := range elsewhere {
 			s.get("/signin?next="+url.QueryEscape(to)).is(200, "Sign in").lacks("input[name=next]")
@@ -193,12 +201,14 @@ func TestWritesFromOtherSitesAreRefused(t *testing.T) {
 			"same-site":      {"Sec-Fetch-Site", "same-site"},
 			"foreign origin": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
 		} {
-			if got := s.ask(http.MethodPost, "/projects/new", form, header).is(403, "You may not do this"); !strings.Contains(got.raw, "another site") {
+			if got := s.ask(http.MethodPost, "/projects/new", form, header).
+				is(403, "You may not do this"); !strings.Contains(got.raw, "another site") {
 				t.Errorf("%s: the page does not say why", name)
 			}
 		}
 		s.get("/projects").is(200, "Projects").says("main", "No projects yet")
-		s.follow(s.ask(http.MethodPost, "/projects/new", form, []string{"Sec-Fetch-Site", "", "Origin", s.url})).is(200, "planted is up")
+		s.follow(s.ask(http.MethodPost, "/projects/new", form, []string{"Sec-Fetch-Site", "", "Origin", s.url})).
+			is(200, "planted is up")
 	})
 }
 
@@ -230,7 +240,13 @@ func TestSavePassword_revokeTokens(t *testing.T) {
 		if got := works(); got != 200 {
 			t.Errorf("the token answers %d though nothing was asked of it", got)
 		}
-		s.post("/account/password", "old_password", "another four words", "password", password, "revoke_tokens", "true").leadsTo("/account")
+		s.post(
+			"/account/password",
+			"old_password", "another four words",
+			"password", password,
+			"revoke_tokens", "true",
+		).
+			leadsTo("/account")
 		if got := works(); got != 401 {
 			t.Errorf("the token answers %d after it was revoked", got)
 		}

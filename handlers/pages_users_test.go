@@ -36,23 +36,45 @@ func TestUsersOnTheirPages(t *testing.T) {
 		s.get(list).is(200, "default").says("main", "No users yet").lacks("form[role=search]")
 		staff := s.made(tenant+"/groups", "name", "staff")
 		s.post(list, "email", "ana", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/")).is(422, "default").
-			holds("email", "ana").holds("name", "Ana").says("#user-email-error", "ana@example.com").says("details[open]", "Expect a user").
+			holds("email", "ana").
+			holds("name", "Ana").
+			says("#user-email-error", "ana@example.com").
+			says("details[open]", "Expect a user").
 			says("label:has(input[name=groups][checked])", "staff")
 		ana := s.made(list, "email", "ana@example.com", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/"))
 		s.post(list, "email", "ANA@example.com").is(409, "default").says("#user-email-error", "Use another address")
 		bob := s.made(list, "email", "bob@example.com")
 
-		s.get(list).says("tbody", "Ana").says("tbody", "bob@example.com").says("tbody", "expected").says("tbody", "never").says("tbody", "not lately")
-		s.get(list+"?q=bob").says("tbody", "bob@example.com").lacks("tbody a[href='"+ana+"']").says("form[role=search] option[value=frozen]", "Frozen")
+		s.get(list).
+			says("tbody", "Ana").
+			says("tbody", "bob@example.com").
+			says("tbody", "expected").
+			says("tbody", "never").
+			says("tbody", "not lately")
+		s.get(list+"?q=bob").
+			says("tbody", "bob@example.com").lacks("tbody a[href='"+ana+"']").
+			says("form[role=search] option[value=frozen]", "Frozen")
 		s.get(list+"?state=frozen").says("main", "No users found").says("main a.btn", "Show all users")
 
-		page := s.get(ana).is(200, "Ana").says("dl", "ana@example.com (not confirmed by a provider)").says("dl", "Seen in trafficnot lately").
-			says("section[aria-labelledby=identities]", "Not here so far").says("section[aria-labelledby=groups]", "staff")
+		page := s.get(ana).
+			is(200, "Ana").
+			says("dl", "ana@example.com (not confirmed by a provider)").
+			says("dl", "Seen in trafficnot lately").
+			says("section[aria-labelledby=identities]", "Not here so far").
+			says("section[aria-labelledby=groups]", "staff")
 		opened := page.revisionAt("email")
 		s.post(ana, "revision", opened, "name", "Ana F.", "email", "ana@example.com").leadsTo(ana)
-		s.post(ana, "revision", s.get(ana).revisionAt("email"), "name", "Kept", "email", "nowhere").is(422, "Ana F.").holds("name", "Kept").says("#change-email-error", "Give an e-mail")
-		s.post(ana, "revision", s.get(ana).revisionAt("email"), "name", "Kept", "email", "bob@example.com").is(409, "Ana F.").says("#change-email-error", "has a user with this")
-		s.post(ana, "revision", opened, "name", "Mine", "email", "ana@example.com").is(412, "Changed since you opened it").says("tbody", "Ana F.").says("tbody", "Mine")
+		s.post(ana, "revision", s.get(ana).revisionAt("email"), "name", "Kept", "email", "nowhere").
+			is(422, "Ana F.").
+			holds("name", "Kept").
+			says("#change-email-error", "Give an e-mail")
+		s.post(ana, "revision", s.get(ana).revisionAt("email"), "name", "Kept", "email", "bob@example.com").
+			is(409, "Ana F.").
+			says("#change-email-error", "has a user with this")
+		s.post(ana, "revision", opened, "name", "Mine", "email", "ana@example.com").
+			is(412, "Changed since you opened it").
+			says("tbody", "Ana F.").
+			says("tbody", "Mine")
 
 		s.post(ana + "/freeze").leadsTo(ana)
 		s.get(ana).says(".badge", "frozen").says("main", "Unfreeze").lacks("form[action$='/freeze']")
@@ -106,7 +128,11 @@ func TestGroupsOnTheirPages(t *testing.T) {
 		s, tenant := withTenant(t, db)
 		list := tenant + "/groups"
 		s.get(list).is(200, "default").says("main", "No groups yet")
-		s.post(list, "name", "All Staff", "display_name", "Staff").is(422, "default").holds("name", "All Staff").holds("display_name", "Staff").says("#group-name-error", "lower-case")
+		s.post(list, "name", "All Staff", "display_name", "Staff").
+			is(422, "default").
+			holds("name", "All Staff").
+			holds("display_name", "Staff").
+			says("#group-name-error", "lower-case")
 		staff := s.made(list, "name", "staff", "display_name", "All staff")
 		s.post(list, "name", "staff").is(409, "default").says("#group-name-error", "Choose another name")
 		leads, heads := s.made(list, "name", "leads"), s.made(list, "name", "heads")
@@ -123,15 +149,26 @@ func TestGroupsOnTheirPages(t *testing.T) {
 		}
 		nest(staff, leads).leadsTo(staff + "#children")
 		nest(leads, heads).leadsTo(leads + "#children")
-		nest(heads, staff).is(422, "heads").says("#nest-child-error", "heads is in leads, which is in staff already").says("#nest-child option[selected]", "All staff")
-		s.get(leads).says("main", "Its members are also in All staff").says("section[aria-labelledby=children]", "heads")
+		nest(heads, staff).
+			is(422, "heads").
+			says("#nest-child-error", "heads is in leads, which is in staff already").
+			says("#nest-child option[selected]", "All staff")
+		s.get(leads).
+			says("main", "Its members are also in All staff").
+			says("section[aria-labelledby=children]", "heads")
 		s.post(staff + "/children/" + strings.TrimPrefix(leads, "/groups/") + "/remove").leadsTo(staff + "#children")
 		nest(heads, staff).leadsTo(heads + "#children")
 
 		opened := s.get(staff).revisionAt("display_name")
 		s.post(staff, "revision", opened, "name", "crew", "display_name", "Crew").leadsTo(staff)
-		s.post(staff, "revision", s.get(staff).revisionAt("display_name"), "name", "leads", "display_name", "Crew").is(409, "Crew").holds("name", "leads").says("#group-name-error", "Choose another")
-		s.post(staff, "revision", opened, "name", "mine", "display_name", "Mine").is(412, "Changed since you opened it").says("tbody", "crew").says("tbody", "mine")
+		s.post(staff, "revision", s.get(staff).revisionAt("display_name"), "name", "leads", "display_name", "Crew").
+			is(409, "Crew").
+			holds("name", "leads").
+			says("#group-name-error", "Choose another")
+		s.post(staff, "revision", opened, "name", "mine", "display_name", "Mine").
+			is(412, "Changed since you opened it").
+			says("tbody", "crew").
+			says("tbody", "mine")
 
 		s.post(staff+"/delete").is(422, "Crew").says("[role=alert]", "Tick the box")
 		s.post(staff+"/delete", "confirm", "true").leadsTo(list)
@@ -152,12 +189,20 @@ func TestWhoMayComeInOnItsPage(t *testing.T) {
 		s.post(entry).leadsTo(entry)
 		s.get(entry).lacks("#invite-only[checked]")
 
-		s.post(tenant+"/approvals", "value", "example", "groups", strings.TrimPrefix(staff, "/groups/")).is(422, "default").
-			holds("value", "example").says("#approve-value-error", "such as example.com").says("label:has(input[name=groups][checked])", "staff")
-		s.post(tenant+"/approvals", "value", "Example.com", "groups", strings.TrimPrefix(staff, "/groups/")).leadsTo(entry)
+		s.post(tenant+"/approvals", "value", "example", "groups", strings.TrimPrefix(staff, "/groups/")).
+			is(422, "default").
+			holds("value", "example").
+			says("#approve-value-error", "such as example.com").
+			says("label:has(input[name=groups][checked])", "staff")
+		s.post(tenant+"/approvals", "value", "Example.com", "groups", strings.TrimPrefix(staff, "/groups/")).
+			leadsTo(entry)
 		s.post(tenant+"/approvals", "value", "eve@example.org").leadsTo(entry)
-		s.post(tenant+"/approvals", "value", "example.com").is(409, "default").says("#approve-value-error", "approves of example.com already")
-		page := s.get(entry).says("main", "every address of the domain · into staff").says("main", "this address · into no group")
+		s.post(tenant+"/approvals", "value", "example.com").
+			is(409, "default").
+			says("#approve-value-error", "approves of example.com already")
+		page := s.get(entry).
+			says("main", "every address of the domain · into staff").
+			says("main", "this address · into no group")
 		end := page.Find("form[action*='/approvals/']").First().AttrOr("action", "")
 		s.post(end).leadsTo(entry)
 		if left := s.get(entry).Find("form[action*='/approvals/']").Length(); left != 1 {

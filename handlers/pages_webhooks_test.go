@@ -41,7 +41,10 @@ func TestAWebhooksTeamIsChosen(t *testing.T) {
 func TestAWebhookIsDeletedOnceThatIsConfirmed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newOwner(t, db)
-		path := s.makes("/settings/webhooks", "url", "http://8.8.8.8/hook", "events", "key.frozen").is(200, "Webhook added").Find("main a.btn").AttrOr("href", "")
+		path := s.makes("/settings/webhooks", "url", "http://8.8.8.8/hook", "events", "key.frozen").
+			is(200, "Webhook added").
+			Find("main a.btn").
+			AttrOr("href", "")
 		s.post(path+"/delete").is(422, "http://8.8.8.8/hook").says("[role=alert]", "Tick the box")
 		s.post(path+"/delete", "confirm", "true").leadsTo("/settings/webhooks")
 		s.get("/settings/webhooks").says("[data-flash]", "deleted").says("main", "No webhooks yet")

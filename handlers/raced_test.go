@@ -39,7 +39,8 @@ func TestAPI_ChangesAtOnce(t *testing.T) {
 						if ifMatch != "" {
 							with = append([]string{"If-Match", ifMatch}, header...)
 						}
-						if got := call(t, h, "PATCH", path, "", fmt.Sprintf(body, i), with...); got.status != http.StatusOK {
+						got := call(t, h, "PATCH", path, "", fmt.Sprintf(body, i), with...)
+						if got.status != http.StatusOK {
 							t.Errorf("PATCH %s with If-Match %q: %d %s", path, ifMatch, got.status, got.raw)
 						}
 					})
@@ -48,7 +49,8 @@ func TestAPI_ChangesAtOnce(t *testing.T) {
 		}
 		wg.Wait()
 		old := append([]string{"If-Match", `"0"`}, header...)
-		if got := call(t, h, "PATCH", "/api/v1/projects/shop", "", `{"display_name":"x"}`, old...); got.status != http.StatusPreconditionFailed {
+		got := call(t, h, "PATCH", "/api/v1/projects/shop", "", `{"display_name":"x"}`, old...)
+		if got.status != http.StatusPreconditionFailed {
 			t.Errorf("a state that is over: %d %s", got.status, got.raw)
 		}
 	})
@@ -77,7 +79,8 @@ func TestSCIM_ChangesAtOnce(t *testing.T) {
 			wg.Go(func() {
 				body := strings.ReplaceAll(`{"schemas":["urn:ietf:params:scim:api:messages:2.0:PatchOp"],
 					"Operations":[{"op":"replace","path":"displayName","value":"Ana %d"}]}`, "%d", fmt.Sprint(i))
-				if got := call(t, h, "PATCH", fmt.Sprintf("%s/%v", at, made.body["id"]), "", body, header...); got.status != http.StatusOK {
+				got := call(t, h, "PATCH", fmt.Sprintf("%s/%v", at, made.body["id"]), "", body, header...)
+				if got.status != http.StatusOK {
 					t.Errorf("PATCH: %d %s", got.status, got.raw)
 				}
 			})

@@ -102,12 +102,20 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 			t.Fatalf("%v, %v", complete, err)
 		}
 		s.get("/device").is(200, "Sign in a command line")
-		s.post("/device", "user_code", "wrong").is(422, "Sign in a command line").says("#user-code-error", "No program waits")
-		s.get(complete.RequestURI()).is(200, "Let this command line act as you?").says("dl", "<laptop>").says("dl", "ana@example.com").says("dl", "read, admin")
+		s.post("/device", "user_code", "wrong").
+			is(422, "Sign in a command line").
+			says("#user-code-error", "No program waits")
+		s.get(complete.RequestURI()).
+			is(200, "Let this command line act as you?").
+			says("dl", "<laptop>").
+			says("dl", "ana@example.com").
+			says("dl", "read, admin")
 		if a := poll(); a.body["error"] == nil {
 			t.Errorf("looking at the page has approved it: %s", a.raw)
 		}
-		s.makes("/device", "user_code", strings.ToLower(code)).is(200, "Let this command line act as you?").holds("user_code", code)
+		s.makes("/device", "user_code", strings.ToLower(code)).
+			is(200, "Let this command line act as you?").
+			holds("user_code", code)
 		approved := s.post("/device", "user_code", code, "decision", "approve")
 		s.follow(approved).is(200, "<laptop> is signed in")
 		s.follow(approved).is(200, "The command line is signed in") // as after a reload
@@ -119,8 +127,13 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 		if a := call(t, s.server.Handler(), "GET", "/api/v1/projects", token, ""); a.status != 200 {
 			t.Errorf("with the token: %d %s", a.status, a.raw)
 		}
-		list := s.get("/settings/tokens").is(200, "Access tokens").says("tbody", "<laptop>").says("tbody", "command line")
-		question := s.get(list.Find("tbody a").AttrOr("href", "")).is(200, "Revoke <laptop>?").says("dl", "command line")
+		list := s.get("/settings/tokens").
+			is(200, "Access tokens").
+			says("tbody", "<laptop>").
+			says("tbody", "command line")
+		question := s.get(list.Find("tbody a").AttrOr("href", "")).
+			is(200, "Revoke <laptop>?").
+			says("dl", "command line")
 		revoke := question.action("confirm")
 		s.post(revoke).is(422, "Revoke <laptop>?").says("[role=alert]", "Tick the box")
 		if a := call(t, s.server.Handler(), "GET", "/api/v1/projects", token, ""); a.status != 200 {
@@ -198,13 +211,17 @@ func TestMakingATokenOnThePage(t *testing.T) {
 		s := newOwner(t, db)
 		s.get("/settings/tokens").is(200, "Access tokens").says("section", "No tokens yet")
 		wrong := s.post("/settings/tokens", "name", "", "expires_on", "2001-01-01").is(422, "Access tokens")
-		wrong.says("#token-name-error", "Give a name").says("#scope-error", "Choose at least one").says("#token-expires-error", "past")
+		wrong.says("#token-name-error", "Give a name").
+			says("#scope-error", "Choose at least one").
+			says("#token-expires-error", "past")
 		made := s.makes("/settings/tokens", "name", "ci", "scopes", "read", "scopes", "keys").is(200, "Token created")
 		token := clean(made.Find("#new-token").Text())
 		if a := call(t, s.server.Handler(), "GET", "/api/v1/whoami", token, ""); a.status != 200 {
 			t.Errorf("the shown token: %d %s", a.status, a.raw)
 		}
-		if list := s.get("/settings/tokens").is(200, "Access tokens").says("tbody", "read, keys"); strings.Contains(list.raw, token) {
+		if list := s.get("/settings/tokens").
+			is(200, "Access tokens").
+			says("tbody", "read, keys"); strings.Contains(list.raw, token) {
 			t.Error("the token is shown a second time")
 		}
 	})

@@ -343,8 +343,8 @@ func checkProvider(row models.Provider, traits providers.Traits, in ProviderInpu
 	if !row.Managed {
 		// One that is off may wait for them: its callback URL is what the provider asks for first.
 		refuse(row.AppID != "" || !row.Enabled, "/client_id", "required", "Give the client id that "+traits.Label+" has for your app.")
-		refuse(len(row.AppID) <= maxClientID && !strings.ContainsFunc(row.AppID, unprintable), "/client_id", "invalid_client_id",
-			fmt.Sprintf("Use at most %d bytes on one line.", maxClientID))
+		fits := len(row.AppID) <= maxClientID && !strings.ContainsFunc(row.AppID, unprintable)
+		refuse(fits, "/client_id", "invalid_client_id", fmt.Sprintf("Use at most %d bytes on one line.", maxClientID))
 		has := secretSent || (in.ClientSecret == nil && row.ClientSecret != nil)
 		refuse(has || !traits.NeedsSecret || !row.Enabled, "/client_secret", "required", traits.Label+" needs the client secret of your app.")
 	}
