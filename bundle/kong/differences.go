@@ -4,7 +4,10 @@ import "postern/bundle"
 
 // limitFates lists what Kong does otherwise for every project, whatever its
 // settings. All of them stand in every ledger.
-func limitFates() []bundle.Fate {
+func limitFates() []bundle.Fate { return append(answerFates(), requestFates()...) }
+
+// answerFates are about upstreams and their answers.
+func answerFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "timeouts", Status: bundle.Approximate,
 			How: "connect_timeout, read_timeout and write_timeout of each service",
@@ -59,6 +62,12 @@ func limitFates() []bundle.Fate {
 		{Reason: "proxy_connection", Status: bundle.Approximate, How: "nginx passes it on",
 			Note: "The field Proxy-Connection of an answer, which means nothing behind a gateway, reaches callers of " +
 				"Kong, and is removed by the hosted proxy."},
+	}
+}
+
+// requestFates are about requests, and where they may lead.
+func requestFates() []bundle.Fate {
+	return []bundle.Fate{
 		{Reason: "control_cookies", Status: bundle.Approximate, How: "all cookies pass",
 			Note: "Cookies named postern, or postern- with more behind it, belong to the dashboard, and the " +
 				"hosted proxy removes them from requests and answers. On Kong there is no dashboard and they " +

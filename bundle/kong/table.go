@@ -9,52 +9,11 @@ import (
 // its word are e2e/conformance (against a real Kong) and plugin_test.go.
 func table() bundle.Table {
 	return bundle.Table{
-		snapshot.FeatureProject: {
-			{Reason: "served_alone", Status: bundle.Exact, How: "one gateway for one project",
-				Note: "The gateway serves this project and nothing else, under the same paths."},
-			{Reason: "unclaimed", Status: bundle.Approximate,
-				How: "the end and the caps of an unclaimed project are not carried",
-				Note: "The hosted proxy answers 410 from the end of the unclaimed project on, tells its callers " +
-					"of that end in Sunset and Postern-Expires, and until then holds the project to caps: no " +
-					"WebSocket, bodies of 1 MiB there and 10 MiB back, 120 calls a minute from an address, 1,200 " +
-					"a minute and 50,000 a day for all, 1 GiB a day; it removes Set-Cookie and other headers " +
-					"that stay in a browser, gives a browser what it would show as plain text without Location, " +
-					"and adds a Content-Security-Policy. The exported gateway has none of these and goes on " +
-					"answering: at worst it carries without end what the hosted proxy refuses, and a browser " +
-					"runs what the upstream sends.",
-				Remedy: "Stop the gateway when it should end: ./start.sh --stop. Claim the project before the " +
-					"export, or add the limits you want to keep to gateway/gateway.yaml."},
-		},
+		snapshot.FeatureProject: projectFates(),
 		snapshot.FeatureVersion: {{Reason: "path_segment", Status: bundle.Exact, How: "path segment of its routes",
 			Note: "The version answers under the same path segment."}},
-		snapshot.FeatureEnvironment: {
-			{Reason: "service", Status: bundle.Exact, How: "a service with the upstream's address",
-				Note: "The environment is a service; calls reach the same upstream under the same path, with the " +
-					"same headers."},
-			{Reason: "loopback", Status: bundle.Approximate,
-				How: "a service; its loopback address is the container's own",
-				Note: "The upstream has a loopback address, and inside a container that is the container " +
-					"itself: calls answer 502 until the address is changed; at worst, on port 8001, they reach " +
-					"Kong's own admin API.",
-				Remedy: "Write host.docker.internal, or the machine's own address, as the service's host in " +
-					"gateway/gateway.yaml."},
-			{Reason: "https_address", Status: bundle.Lossy, How: "a service; its certificate is never accepted",
-				Note: "The upstream is called over https by its IP address. Kong compares certificates with " +
-					"host names only, so that every call answers 502, whatever addresses the certificate names.",
-				Remedy: "Write a host name that the certificate names as the service's host in gateway/gateway.yaml."},
-		},
-		snapshot.FeatureRoute: {
-			{Reason: "regex_path", Status: bundle.Approximate,
-				How: "a route with an anchored regular expression, under any host name",
-				Note: "The same paths reach the upstream, on whole segments, normalized alike. At worst an " +
-					"address that the hosted proxy answers 404 is answered too: the path without the project's " +
-					"name under any host name, and the path with it under the project's own host name."},
-			{Reason: "shadowed", Status: bundle.Approximate, How: "the longer address wins",
-				Note: "A version has the project's own name, so that this address is also the beginning of " +
-					"another environment's longer one, which wins; at worst calls below that one path go to the " +
-					"other environment. It answers under any host name too.",
-				Remedy: "Call the environment by the address that begins with the project's name."},
-		},
+		snapshot.FeatureEnvironment: environmentFates(),
+		snapshot.FeatureRoute:       routeFates(),
 		snapshot.FeatureAccess: {
 			{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
 				Note: "The same calls are let through and refused, with the same status, code and message."},
@@ -126,6 +85,59 @@ func table() bundle.Table {
 		snapshot.FeatureUsage:           {bundle.Usage},
 		snapshot.FeatureAudit:           {bundle.Audit},
 		snapshot.FeatureSecrets:         {bundle.Secrets},
+	}
+}
+
+func projectFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "served_alone", Status: bundle.Exact, How: "one gateway for one project",
+			Note: "The gateway serves this project and nothing else, under the same paths."},
+		{Reason: "unclaimed", Status: bundle.Approximate,
+			How: "the end and the caps of an unclaimed project are not carried",
+			Note: "The hosted proxy answers 410 from the end of the unclaimed project on, tells its callers " +
+				"of that end in Sunset and Postern-Expires, and until then holds the project to caps: no " +
+				"WebSocket, bodies of 1 MiB there and 10 MiB back, 120 calls a minute from an address, 1,200 " +
+				"a minute and 50,000 a day for all, 1 GiB a day; it removes Set-Cookie and other headers " +
+				"that stay in a browser, gives a browser what it would show as plain text without Location, " +
+				"and adds a Content-Security-Policy. The exported gateway has none of these and goes on " +
+				"answering: at worst it carries without end what the hosted proxy refuses, and a browser " +
+				"runs what the upstream sends.",
+			Remedy: "Stop the gateway when it should end: ./start.sh --stop. Claim the project before the " +
+				"export, or add the limits you want to keep to gateway/gateway.yaml."},
+	}
+}
+
+func environmentFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "service", Status: bundle.Exact, How: "a service with the upstream's address",
+			Note: "The environment is a service; calls reach the same upstream under the same path, with the " +
+				"same headers."},
+		{Reason: "loopback", Status: bundle.Approximate,
+			How: "a service; its loopback address is the container's own",
+			Note: "The upstream has a loopback address, and inside a container that is the container " +
+				"itself: calls answer 502 until the address is changed; at worst, on port 8001, they reach " +
+				"Kong's own admin API.",
+			Remedy: "Write host.docker.internal, or the machine's own address, as the service's host in " +
+				"gateway/gateway.yaml."},
+		{Reason: "https_address", Status: bundle.Lossy, How: "a service; its certificate is never accepted",
+			Note: "The upstream is called over https by its IP address. Kong compares certificates with " +
+				"host names only, so that every call answers 502, whatever addresses the certificate names.",
+			Remedy: "Write a host name that the certificate names as the service's host in gateway/gateway.yaml."},
+	}
+}
+
+func routeFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "regex_path", Status: bundle.Approximate,
+			How: "a route with an anchored regular expression, under any host name",
+			Note: "The same paths reach the upstream, on whole segments, normalized alike. At worst an " +
+				"address that the hosted proxy answers 404 is answered too: the path without the project's " +
+				"name under any host name, and the path with it under the project's own host name."},
+		{Reason: "shadowed", Status: bundle.Approximate, How: "the longer address wins",
+			Note: "A version has the project's own name, so that this address is also the beginning of " +
+				"another environment's longer one, which wins; at worst calls below that one path go to the " +
+				"other environment. It answers under any host name too.",
+			Remedy: "Call the environment by the address that begins with the project's name."},
 	}
 }
 
