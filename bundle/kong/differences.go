@@ -79,7 +79,8 @@ func requestFates() []bundle.Fate {
 				"and the hosted proxy 36 KB together; of 1,000 header lines Kong answers 431, of more 400, " +
 				"where the hosted proxy takes them. Kong takes some malformed requests that the hosted proxy " +
 				"refuses with 400, such as a raw # in a path: at worst one of them reaches the upstream, in " +
-				"the form in which nginx reads it."},
+				"the form in which nginx reads it. It refuses an empty Host line, with which the hosted proxy " +
+				"routes by path."},
 		{Reason: "invalid_utf8", Status: bundle.Lossy, How: "not routed",
 			Note: "Paths that are no UTF-8 once they are decoded, such as /%ff, are answered 404."},
 		{Reason: "body_framing", Status: bundle.Approximate, How: "nginx's choice",

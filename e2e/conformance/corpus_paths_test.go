@@ -82,7 +82,10 @@ func paths(keys map[string]sample.Plain) []Case {
 		get("upstream that is not there", "/zdead/prod/x", k))
 	out = append(out, differs(unrouted, ErrorBodies)...)
 	out = append(out, differs([]Case{get("path that is no UTF-8", prod+"/%ff%fe", k)}, InvalidUTF8)...)
-	out = append(out, differs([]Case{get("path with a fragment", prod+"/x#y", k)}, RefusedRequests)...)
+	out = append(out, differs([]Case{
+		get("path with a fragment", prod+"/x#y", k),
+		one("path form with an empty Host line", "GET", "", "/shop"+prod+"/x", k),
+	}, RefusedRequests)...)
 	return append(out,
 		get("absolute form", "http://"+projectHost+prod+"/x?q=1", k),
 		get("absolute form in upper case", "HTTP://"+strings.ToUpper(projectHost)+prod+"/x", k),
