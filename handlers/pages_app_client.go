@@ -66,18 +66,18 @@ func (s *Server) appClientModel(v *visit, p rules.Project, c login.Client, offer
 		ID:     "delete-confirm",
 		Action: path + "/delete",
 		Button: "Delete app client",
-		Text: "Delete this app client with its providers and signing keys. Everybody who signed in with it is " +
-			"signed out; the people of the tenant stay.",
+		Text: "Delete this app client with its providers and signing keys. Its users are signed out; the users of " +
+			"the tenant stay.",
 	}
 	return m
 }
 
-// testProblem is why nobody can sign in yet.
+// testProblem is why users cannot sign in yet.
 func testProblem(offered []login.Provider) string {
 	if slices.ContainsFunc(offered, func(o login.Provider) bool { return o.Enabled }) {
 		return ""
 	}
-	return "No provider is on, so nobody can sign in yet. Set one up below."
+	return "No provider is on, so users cannot sign in yet. Set one up below."
 }
 
 func clientFacts(c login.Client) []ui.Fact {
@@ -89,7 +89,7 @@ func clientFacts(c login.Client) []ui.Fact {
 		{Label: "Kind", Value: clientKind(c)},
 		{
 			Label: "Redirect URIs",
-			Value: cmp.Or(strings.Join(c.RedirectURIs, " "), "none: nobody can sign in"),
+			Value: cmp.Or(strings.Join(c.RedirectURIs, " "), "none: users cannot sign in"),
 			Mono:  len(c.RedirectURIs) > 0,
 		},
 		{

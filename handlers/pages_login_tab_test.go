@@ -67,7 +67,8 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 			says("[data-flash]", "saved").
 			holds("access_minutes", "5").
 			holds("refresh_days", "0.5").
-			says("#connect", "signed with ES256")
+			says("#connect", "last 5 minutes, signed with ES256").
+			says("#connect", "refreshed for 12 hours")
 		s.post(path, form...).is(412, "Changed since you opened it").says("main", "Tokens last, in minutes")
 		s.post(path, "name", "web", "access_minutes", "soon", "refresh_days", "91", "algorithm", "ES256").
 			is(422, "web").

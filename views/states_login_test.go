@@ -136,7 +136,7 @@ func appClient() projects.AppClient {
 
 func appClientWrong() projects.AppClient {
 	m := appClient()
-	m.TestProblem = "No provider is on, so nobody can sign in yet. Set one up below."
+	m.TestProblem = "No provider is on, so users cannot sign in yet. Set one up below."
 	m.Providers[1].Error = "Give the client id that Google has for your app."
 	m.Settings.Error, m.Settings.Algorithm = "Nothing was saved.", "Use RS256, ES256 or EdDSA."
 	m.Settings.Name.Error, m.Settings.Access.Error, m.Settings.Refresh.Error = "Choose another.", "Give 1 to 1440 minutes.", "Give 0 to 90 days."
