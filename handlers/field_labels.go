@@ -8,7 +8,7 @@ var fieldLabels = map[string]string{
 	"access_minutes": "Tokens last, in minutes",
 	"algorithm":      "Signature of tokens",
 	"allowed":        "Allowed addresses",
-	"child":          "Put another group into it",
+	"child":          "Add a group",
 	"color":          "Colour",
 	"consumers":      "Include consumers",
 	"days":           "Default lifetime in days",
