@@ -138,7 +138,7 @@ func usageRow(p rules.Project, by string, g usage.Group, total int64) projects.U
 			row.Label = g.Owner + ", without a key"
 		}
 	case by == "owner" && g.Owner == "":
-		row.Label = "nobody"
+		row.Label = "none"
 	case by == "owner":
 		row.Label = g.Owner
 	case by == "environment":

@@ -24,7 +24,7 @@ type requestOutput struct {
 	Step        string    `json:"step" enum:"route,access,limit,forward" doc:"Which step answered"`
 	Version     string    `json:"version"`
 	Environment string    `json:"environment"`
-	Owner       *string   `json:"owner" doc:"Whom the call counts for; null for nobody"`
+	Owner       *string   `json:"owner" doc:"Owner that the call counts for; null without one"`
 	Key         *string   `json:"key" doc:"Id; null without a valid key"`
 	RemoteIP    string    `json:"remote_ip"`
 	BytesIn     int64     `json:"bytes_in" doc:"Of the request's body"`

@@ -20,7 +20,7 @@ type usageItem struct {
 	Hour        *time.Time        `json:"hour,omitempty" doc:"Its begin"`
 	Day         *string           `json:"day,omitempty" format:"date" doc:"In UTC"`
 	Environment *usageEnvironment `json:"environment,omitempty"`
-	Owner       *string           `json:"owner,omitempty" doc:"Empty for calls that count for nobody"`
+	Owner       *string           `json:"owner,omitempty" doc:"Empty for calls without an owner"`
 	Key         *string           `json:"key,omitempty" doc:"Id; empty for calls without a valid key"`
 	Route       *string           `json:"route,omitempty" doc:"A pattern; /* for all calls of an environment"`
 	StatusClass *string           `json:"status_class,omitempty" doc:"Such as 2xx; empty for calls that ended without a status"`
