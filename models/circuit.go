@@ -3,9 +3,11 @@ package models
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,6 +24,10 @@ var errCircuitOpen = fmt.Errorf("%w new connections", errUnreachable)
 type breaker struct {
 	driver.Connector
 	circuit *circuit
+
+	// heard reports whether a connection that was open at a time has brought a byte
+	// since: then callers are served by those that there are.
+	heard func(since time.Time) bool
 }
 
 // Connect implements driver.Connector.
@@ -32,13 +38,28 @@ func (b breaker) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	conn, err := b.Connector.Connect(ctx)
 	switch {
-	case ctx.Err() != nil: // the caller gave up, which says nothing about the server
-	case pgconn.Timeout(err), isAny(err, errSilent, net.ErrClosed): // closed when another was silent, see wire.dead
-		b.circuit.unanswered(began)
-	default: // an error is an answer too
+	case err == nil || isAnswer(err):
 		b.circuit.answered()
+	case ctx.Err() != nil: // the caller gave up, which says nothing about the server
+	case isUnanswered(err) && !b.heard(began):
+		b.circuit.unanswered(began)
 	}
 	return conn, err
+}
+
+// isAnswer reports whether a connection failed by what the server said, or its machine.
+func isAnswer(err error) bool {
+	_, ok := errors.AsType[*pgconn.PgError](err)
+	return ok || isAny(err, syscall.ECONNREFUSED, syscall.ECONNRESET)
+}
+
+// isUnanswered reports whether a connection failed because nothing came back. Connections
+// are closed, and those being opened among them, when another one was silent: see
+// wire.dead.
+func isUnanswered(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout() ||
+		isAny(err, context.DeadlineExceeded, errSilent, net.ErrClosed, syscall.EHOSTUNREACH, syscall.ENETUNREACH)
 }
 
 // circuit is a circuit breaker for new connections to one server. It opens when one

@@ -66,6 +66,37 @@ func TestDBWithoutAnswersToNewConnections(t *testing.T) {
 	}
 }
 
+// Callers that find no idle connection wait for a busy one: that new connections get
+// no answer must not refuse them.
+func TestDBWithConnectionsThatStillAnswer(t *testing.T) {
+	database := state.Postgres(t)
+	relay := testkit.NewRelay(t, database)
+	db, err := models.OpenWith(t.Context(), models.Options{
+		DatabaseURL: relay.Through(t, database),
+		MaxConns:    models.MinConns,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	call := func() error { _, err := db.Read(t.Context()).LastRevision(); return err }
+	if err := call(); err != nil {
+		t.Fatal(err)
+	}
+	relay.HangNew()
+	for range 2 { // the second time after the first connections have failed
+		failed := 0
+		for _, err := range atOnce(t, call) {
+			if err != nil {
+				failed++
+			}
+		}
+		if failed > models.MinConns {
+			t.Errorf("%d of %d calls failed, want no more than wait for a new connection", failed, callersAtOnce)
+		}
+	}
+}
+
 // atOnce makes many calls at once and returns the error of each.
 func atOnce(t *testing.T, call func() error) []error {
 	t.Helper()

@@ -134,6 +134,12 @@ func (s *server) connector(l limits) *pgx.ConnConfig {
 		}
 		return s.wires.add(conn, l), nil
 	}
+	lookup := config.LookupFunc
+	config.LookupFunc = func(ctx context.Context, host string) ([]string, error) {
+		ctx, stop := context.WithTimeout(ctx, s.deadlines.Connect) // the driver's covers the connection alone
+		defer stop()
+		return lookup(ctx, host)
+	}
 	return config
 }
 
@@ -141,7 +147,7 @@ func (s *server) connector(l limits) *pgx.ConnConfig {
 func (s *server) pool(l limits, most int) *sql.DB {
 	c := stdlib.GetConnector(*s.connector(l), stdlib.OptionShouldPing(dropDead),
 		stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return s.setLimits(ctx, conn, l) }))
-	p := sql.OpenDB(breaker{c, &s.circuit})
+	p := sql.OpenDB(breaker{c, &s.circuit, s.wires.heardSince})
 	p.SetMaxOpenConns(most)
 	p.SetMaxIdleConns(max(1, most/2))
 	p.SetConnMaxIdleTime(5 * time.Minute)
@@ -151,6 +157,8 @@ func (s *server) pool(l limits, most int) *sql.DB {
 // setLimits sets them for the session. As startup parameters a connection pooler
 // would refuse them.
 func (s *server) setLimits(ctx context.Context, conn *pgx.Conn, l limits) error {
+	ctx, stop := context.WithTimeout(ctx, s.deadlines.Connect) // a pooler may have answered alone so far
+	defer stop()
 	_, err := conn.Exec(ctx, `SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
 		set_config('idle_in_transaction_session_timeout', $3, false), set_config('tcp_user_timeout', $4, false)`,
 		milliseconds(l.statement), milliseconds(l.lock), milliseconds(l.idle), milliseconds(s.deadlines.Network))

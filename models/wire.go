@@ -25,7 +25,8 @@ type wires struct {
 func newWires() *wires { return &wires{open: map[*wire]struct{}{}} }
 
 func (w *wires) add(conn net.Conn, l limits) *wire {
-	c := &wire{Conn: conn, all: w, limits: l, heard: time.Now()}
+	now := time.Now()
+	c := &wire{Conn: conn, all: w, limits: l, opened: now, heard: now}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.open[c] = struct{}{}
@@ -36,6 +37,19 @@ func (w *wires) remove(c *wire) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.open, c)
+}
+
+// heardSince reports whether a connection that was open before a time has brought a
+// byte after it.
+func (w *wires) heardSince(at time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.open {
+		if c.opened.Before(at) && !c.silentSince(at) {
+			return true
+		}
+	}
+	return false
 }
 
 // dropSilent closes every connection that has not brought a byte of late. Idle
@@ -58,6 +72,7 @@ type wire struct {
 	net.Conn
 	all    *wires
 	limits limits
+	opened time.Time
 	closed sync.Once
 
 	mu    sync.Mutex

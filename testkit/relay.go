@@ -82,6 +82,9 @@ func (r *Relay) Hang() {
 	r.Silence()
 }
 
+// HangNew silences all connections that are opened until Resume, and no others.
+func (r *Relay) HangNew() { r.setHanging(true) }
+
 // Drop silences the open connections and answers no packet of new ones until Resume,
 // as a firewall does. Linux drops them while the queue of a listener is full.
 func (r *Relay) Drop(t testing.TB) {
