@@ -154,7 +154,7 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 		s.post(google, form...).leadsTo(path + "#providers")
 		s.post(access, "mode", "authenticate", "methods", "api_key", "keyless", "reject").
 			is(422, "shop").
-			says("main", "Name jwt among the methods")
+			says("main", "looks at no tokens")
 		s.get(path).
 			says("#providers li", "App app-1").
 			says("#branding figure", "Continue with Google").

@@ -1,6 +1,8 @@
 package projects
 
 import (
+	"slices"
+
 	"postern/fault"
 	"postern/snapshot"
 )
@@ -14,10 +16,13 @@ func (in *CreateInput) applyLoginDefaults() []fault.Field {
 	if in.Login == nil {
 		return nil
 	}
-	if in.Auth.Methods != nil {
-		if wrong := needsLoginMethod(in.Auth.Methods, "leave login out"); wrong != nil {
-			return wrong
-		}
+	if in.Auth.Methods != nil && !slices.Contains(in.Auth.Methods, string(snapshot.JWT)) {
+		return []fault.Field{{
+			Pointer: "/requests_auth/methods",
+			Code:    "method_missing",
+			Detail: "A login issues tokens that the method jwt verifies. Name jwt among the methods, or leave " +
+				"login out.",
+		}}
 	}
 	if in.Auth.Methods == nil && !in.hasAuth() {
 		in.Auth.Methods = []string{string(snapshot.JWT)}

@@ -72,9 +72,6 @@ func (s *Service) UpdateAccess(
 		}
 		at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
 		auth, wrong := normalizeAuth(in.over(version), "/requests_auth", at)
-		if at.login {
-			wrong = append(wrong, keepsLogin(version, auth)...)
-		}
 		if in.Issuers != nil && len(*in.Issuers) > 0 {
 			wrong = append(wrong, needsJWT(auth, "/requests_auth")...)
 		}
@@ -111,20 +108,6 @@ func (s *Service) UpdateAccess(
 		return err
 	})
 	return out, err
-}
-
-// keepsLogin refuses a change to methods that do not verify the tokens of the project's
-// login. A version that had its methods before the login keeps them when other fields
-// change, and where it becomes passthrough. Passthrough without methods is allowed, as
-// at creation.
-func keepsLogin(before models.Version, auth AuthInput) []fault.Field {
-	sorted := func(methods []string) []string { return slices.Sorted(slices.Values(methods)) }
-	sameMethods := slices.Equal(sorted(auth.Methods), sorted(before.AuthMethods))
-	stricter := auth.Mode != before.AuthMode && auth.Mode == string(snapshot.Authenticate)
-	if len(auth.Methods) == 0 || sameMethods && !stricter {
-		return nil
-	}
-	return needsLoginMethod(auth.Methods, "delete the app clients of the project's tenants first")
 }
 
 // checkAddresses judges the addresses that the change names. The permission check comes

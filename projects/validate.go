@@ -115,20 +115,6 @@ func needsJWT(in AuthInput, prefix string) []fault.Field {
 	return []fault.Field{{Pointer: prefix + pairsPointer, Code: "method_missing", Detail: "Name jwt among the methods too, or no token is looked at."}}
 }
 
-// needsLoginMethod refuses methods that do not verify the tokens of the project's
-// login; otherwise is what the caller can do instead of naming jwt.
-func needsLoginMethod(methods []string, otherwise string) []fault.Field {
-	if slices.Contains(methods, string(snapshot.JWT)) {
-		return nil
-	}
-	return []fault.Field{{
-		Pointer: "/requests_auth/methods",
-		Code:    "method_missing",
-		Detail: "A login issues tokens that the method jwt verifies. Name jwt among the methods, or " +
-			otherwise + ".",
-	}}
-}
-
 var notNameChars = regexp.MustCompile(`[^a-z0-9]+`)
 
 // nameFromHost derives a project name: api.example.com gives api-example-com.
