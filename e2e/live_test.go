@@ -35,7 +35,7 @@ func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
 	p.reaches(`//td[contains(., "No calls yet")]`)
 	callsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
 	p.reaches(`//tr[contains(., "GET /hello")][contains(., "200")][contains(., "bootstrap")]`)
-	p.reaches(`//tr[contains(., "credentials_required (access)")][contains(., "nobody")]`)
+	p.reaches(`//tr[contains(., "credentials_required (access)")][contains(., "none")]`)
 	p.presses("Pause")
 	p.reaches(`//p[@id="live-state"][.="Paused"]`)
 	callsAnswer(t, address+"/while/paused", key, http.StatusOK, http.StatusUnauthorized)
