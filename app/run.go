@@ -149,7 +149,7 @@ func (a *App) stopWork(ctx context.Context) error {
 	}()
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()
-	a.refusals.Flush(write)
+	a.refusals.Flush(ctx) // within a time of its own
 	err := errors.Join(a.usage.Close(write), a.saveCounts(write))
 	return errors.Join(<-jobs, err)
 }

@@ -70,9 +70,7 @@ func (a *App) keepState(ctx context.Context) {
 // storeState replaces the file as a whole, so that a crash leaves the one before.
 func (a *App) storeState() (err error) {
 	path := a.Config.StateFile()
-	if err := removeParts(path); err != nil {
-		return err
-	}
+	a.removeParts(path)
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+partSuffix)
 	if err != nil {
 		return err
@@ -96,25 +94,21 @@ const (
 	abandonedAfter = time.Minute
 )
 
-// removeParts removes what killed processes have left of the file.
-func removeParts(path string) error {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if isPart, err := filepath.Match(filepath.Base(path)+partSuffix, entry.Name()); err != nil || !isPart {
-			continue
-		}
-		part, err := entry.Info()
-		if err == nil && time.Since(part.ModTime()) > abandonedAfter {
-			err = os.Remove(filepath.Join(filepath.Dir(path), entry.Name()))
+// removeParts removes what killed processes have left of the file. One that cannot be
+// removed is no reason to keep no state.
+func (a *App) removeParts(path string) {
+	dir := filepath.Dir(path)
+	parts, _ := fs.Glob(os.DirFS(dir), filepath.Base(path)+partSuffix) // the pattern is valid
+	for _, name := range parts {
+		part := filepath.Join(dir, name)
+		info, err := os.Lstat(part)
+		if err == nil && time.Since(info.ModTime()) > abandonedAfter {
+			err = os.Remove(part)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another replica may be faster
-			return err
+			a.log.Warn("cannot remove what a killed process has left", "file", part, "error", err)
 		}
 	}
-	return nil
 }
 
 func (a *App) sealState(file *os.File) error {

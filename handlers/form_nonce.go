@@ -64,9 +64,9 @@ type keptRedirect struct {
 	Flash string `json:"flash,omitempty"`
 }
 
-// sentOnce executes a form once. Pages of forms that show a secret demand the nonce; on
+// idempotentForm executes a form once. Pages of forms that show a secret demand the nonce; on
 // others it is optional, since sending them twice does no harm.
-func (s *Server) sentOnce(page pageHandler, demand bool) pageHandler {
+func (s *Server) idempotentForm(page pageHandler, demand bool) pageHandler {
 	return func(v *visit) (answer, error) {
 		nonce := v.posted(ui.NonceField)
 		if nonce == "" && !demand {

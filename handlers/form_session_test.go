@@ -57,7 +57,7 @@ func TestForm_signedInAgain(t *testing.T) {
 				s.post("/signin", "email", "ana@example.com", "password", password).leadsTo("/projects")
 				refused := s.ask(http.MethodPost, action, values.Encode(), nil).
 					is(http.StatusUnprocessableEntity, "This form is out of date").
-					says("main", "Nothing was changed")
+					says("main", "This submission changed nothing")
 				for i := 0; i < len(f.typed); i += 2 {
 					refused.holds(f.typed[i], f.typed[i+1])
 				}

@@ -39,13 +39,13 @@ func (s *Server) pages(r *gin.Engine) {
 
 	inside := func(method, path string, page pageHandler) {
 		if method == http.MethodPost {
-			page = s.sentOnce(page, false)
+			page = s.idempotentForm(page, false)
 		}
 		handle(method, path, s.inside(page))
 	}
 	// The forms whose success leads to a page that shows a secret once.
 	discloses := func(path string, page pageHandler) {
-		r.POST(path, s.inside(s.sentOnce(page, true)))
+		r.POST(path, s.inside(s.idempotentForm(page, true)))
 	}
 	inside("GET", "/claim/:code", s.askClaim)
 	inside("POST", "/claim/:code", s.claim)

@@ -74,7 +74,7 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 	case fault.KindOf(err) == fault.Forbidden:
 		form.Advice = "Send the form again once you have the role for it."
 	case fault.CodeOf(err) == "form_outdated":
-		form.Advice = "To go on, send the form again."
+		form.Advice = "If you sent this form before, look first whether it took effect. Send it again otherwise."
 		form.State = rand.Text()
 	default:
 		return nil

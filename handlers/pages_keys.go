@@ -324,6 +324,10 @@ func (s *Server) rotateKeyPage(v *visit) (answer, error) {
 	}
 	minted, err := s.Keys.Rotate(v.ctx(), v.who, k.ID, v.state, graceOf(v.posted("grace_seconds")))
 	if err != nil {
+		p, k, failed := s.keyOf(v) // as it is now
+		if failed != nil {
+			return answer{}, failed
+		}
 		return refusedKey(v, p, k, rotatedMeanwhile(err))
 	}
 	text := "The old secret has stopped working."

@@ -54,8 +54,8 @@ func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) (Ke
 }
 
 // Rotate gives an active key a new secret. The old one works for grace longer;
-// one that was still in its grace from an earlier rotation ends at once. ifMatch is the
-// key's ETag, or "" for whatever it is; another one is Stale.
+// one that was still in its grace from an earlier rotation ends at once. An empty
+// ifMatch skips the check; where it is not the key's ETag, the error is fault.Stale.
 func (s *Service) Rotate(
 	ctx context.Context,
 	p access.Principal,

@@ -126,8 +126,8 @@ func (in Change) over(row models.Webhook) models.Webhook {
 }
 
 // Rotate gives a webhook a new secret and returns it, this once. The old one
-// signs beside it for overlap longer, so that the receiver can change over. ifMatch is
-// the webhook's ETag, or "" for whatever it is; another one is Stale.
+// signs beside it for overlap longer, so that the receiver can change over. An empty
+// ifMatch skips the check; where it is not the webhook's ETag, the error is fault.Stale.
 func (s *Service) Rotate(
 	ctx context.Context,
 	p access.Principal,

@@ -314,7 +314,7 @@ func TestStartRefusesWrongUsage(t *testing.T) {
 	r := newRig(t, "docker")
 	for _, args := range [][]string{
 		{"--nope"}, {"--key"}, {"--key", "a\"\nurl=x"}, {"--key", "-"}, {"--key-file"}, {"--key-file", "/nowhere"},
-		{"--token", "x"}, {"--path", "x"}, {"--path", "/a b"}, {"x"},
+		{"--key-file", "/"}, {"--token", "x"}, {"--path", "x"}, {"--path", "/a b"}, {"x"},
 	} {
 		if code, out := r.start(t, "ok", args...); code != 2 || !strings.Contains(out, "usage: ./start.sh") {
 			t.Errorf("%q: exit status %d, output:\n%s", args, code, out)

@@ -279,7 +279,7 @@ func TestProbesOfAVersionNamedAsItsProject(t *testing.T) {
 
 func TestVerifyScriptRefusesWrongUsage(t *testing.T) {
 	for _, args := range [][]string{{"--nope"}, {"--key", "a b"}, {"--key", ""}, {"--key-file", "/nowhere"},
-		{"--key-file", "/dev/null"}, {"--key", "-"}} {
+		{"--key-file", "/"}, {"--key-file", "/dev/null"}, {"--key", "-"}} {
 		if code, out := replay(t, func(http.ResponseWriter, *http.Request) {}, args...); code != 2 {
 			t.Errorf("%q: exit status %d, output:\n%s", args, code, out)
 		}

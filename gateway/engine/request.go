@@ -181,8 +181,8 @@ func isToken(s string) bool { return s != "" && all(s, tokenBytes) }
 func IsMethod(s string) bool { return s != "" && all(s, methodBytes) }
 
 // IsHost reports whether a Host line has a host before its port. One that has not, such
-// as :80 or an IPv6 address without brackets, is malformed (RFC 9112 section 3.2), and
-// answered 400 by nginx too (ngx_http_validate_host). An empty line is a Host.
+// as :80 or ::1, is malformed (RFC 9112 section 3.2), and answered 400 by nginx too
+// (ngx_http_validate_host). An empty line is allowed there: the target has no authority.
 func IsHost(line string) bool {
 	name := strings.TrimPrefix(line, ".") // the root, which ends every name
 	return line == "" || name != "" && name[0] != ':'

@@ -163,7 +163,7 @@ func refused(f Form) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\" class=\"card mt-6 space-y-5 p-5\"><p class=\"text-muted\">Nothing was changed. ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "\" class=\"card mt-6 space-y-5 p-5\"><p class=\"text-muted\">This submission changed nothing. ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

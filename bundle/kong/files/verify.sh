@@ -33,7 +33,8 @@ wrong_usage() {
   exit 2
 }
 
-# Without the blanks around it: files from Windows end their lines in CR LF.
+# Prints the first line of its input without the blanks around it: files from Windows
+# end their lines in CR LF.
 first_line() {
   sed -n '1{s/^[[:space:]]*//;s/[[:space:]]*$//;p;q;}'
 }
@@ -44,7 +45,7 @@ while [ $# -gt 0 ]; do
       [ -n "${2:-}" ] || wrong_usage '--key needs a value'
       key=$2
       if [ "$key" = - ]; then
-        key=$(first_line)
+        key=$(first_line) || wrong_usage '--key -: cannot read the standard input'
         [ -n "$key" ] || wrong_usage '--key -: the first line of the standard input is empty'
       fi
       shift
@@ -52,7 +53,7 @@ while [ $# -gt 0 ]; do
     --key-file)
       [ $# -ge 2 ] || wrong_usage '--key-file needs the name of a file'
       [ -r "$2" ] || wrong_usage "--key-file: cannot read $2"
-      key=$(first_line <"$2")
+      key=$(first_line <"$2") || wrong_usage "--key-file: cannot read $2"
       [ -n "$key" ] || wrong_usage "--key-file: the first line of $2 is empty"
       shift
       ;;
