@@ -53,6 +53,7 @@ func (s *Server) savePassword(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	problem := problemOf(err, "")
+	setRetryAfter(v.c.Writer.Header(), err)
 	m.Error = problem.Detail
 	return answer{status: problem.Status, page: account.PasswordPage(m)}, nil
 }

@@ -45,7 +45,7 @@ func (s *Server) loginTabWith(v *visit, form appClientForm, wrong *mistakes) (an
 	m := projects.Login{
 		Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Login"}),
-		Head: headOf(p, projects.TabLogin),
+		Head: v.headOf(p, projects.TabLogin),
 	}
 	if next != "" {
 		m.MoreURL = loginPath(p) + "?after=" + url.QueryEscape(next)

@@ -23,8 +23,12 @@ const auditPath = "/audit"
 // auditFilters are the fields of the form, in the order of the page's addresses.
 var auditFilters = []string{"team", "project", "action", "outcome", "actor", "object", "from", "to"}
 
-// historyOf is the address of all entries about one thing.
-func historyOf(p projects.Project, object string) string {
+// historyOf is the address of all entries about one thing, "" for visitors who may not
+// read them.
+func (v *visit) historyOf(p projects.Project, object string) string {
+	if !v.who.May(p.Team, access.AuditRead) {
+		return ""
+	}
 	query := url.Values{"team": {p.Team}}
 	if object == "" {
 		query.Set("project", p.Name)

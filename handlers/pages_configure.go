@@ -31,7 +31,7 @@ func (s *Server) configuration(v *visit) (projects.Configure, error) {
 	path := projectPath(p.Name)
 	m := projects.Configure{
 		Page:    v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
-		Head:    headOf(p, projects.TabConfigure),
+		Head:    v.headOf(p, projects.TabConfigure),
 		General: projects.General{Action: path + "/settings", Revision: p.SettingsETag, DisplayName: ui.Value{Text: p.DisplayName}},
 	}
 	m.Limits = limitsSection(p)
@@ -48,10 +48,22 @@ func (s *Server) configuration(v *visit) (projects.Configure, error) {
 	return m, err
 }
 
-func headOf(p rules.Project, current projects.Tab) projects.Head {
+func (v *visit) headOf(p rules.Project, current projects.Tab) projects.Head {
 	path := projectPath(p.Name)
-	return projects.Head{Name: p.Name, DisplayName: p.DisplayName, Access: accessBadge(p.Versions), Current: current,
-		ConfigureURL: path, LoginURL: path + "/login", TenantsURL: path + "/tenants", UsageURL: usagePath(p), RequestsURL: requestsPath(p), ExportURL: path + "/export", HistoryURL: historyOf(p, ""), Frozen: frozenText(p)}
+	return projects.Head{
+		Name:         p.Name,
+		DisplayName:  p.DisplayName,
+		Access:       accessBadge(p.Versions),
+		Current:      current,
+		ConfigureURL: path,
+		LoginURL:     path + "/login",
+		TenantsURL:   path + "/tenants",
+		UsageURL:     usagePath(p),
+		RequestsURL:  requestsPath(p),
+		ExportURL:    path + "/export",
+		HistoryURL:   v.historyOf(p, ""),
+		Frozen:       frozenText(p),
+	}
 }
 
 func frozenText(p rules.Project) string {

@@ -104,6 +104,7 @@ func (s *Server) wrongCode(v *visit, code string, err error) (answer, error) {
 	if wrong, ok := mistakesIn(err); ok {
 		status, m.Code = wrong.status, wrong.value("/user_code", code)
 	} else if fault.KindOf(err) == fault.TooMany {
+		setRetryAfter(v.c.Writer.Header(), err)
 		m.Code.Error = problemOf(err, "").Detail
 	} else {
 		return answer{}, err

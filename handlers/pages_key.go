@@ -19,7 +19,7 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 	m := projects.Key{
 		Page:  v.shell("Key of "+k.Owner, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
 		Owner: k.Owner, Display: displayKey(k), State: keyBadge(k), Facts: keyFacts(k), BackURL: projectPath(p.Name) + "#keys",
-		HistoryURL: historyOf(p, k.ID), Edit: keyEditOf(p, k),
+		HistoryURL: v.historyOf(p, k.ID), Edit: keyEditOf(p, k),
 	}
 	if !v.who.May(p.Team, access.KeyChange) {
 		m.Edit = nil

@@ -31,7 +31,7 @@ func (s *Server) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *mi
 	}
 	m := projects.Tenants{
 		Page: v.shell("Tenants", tenantsOf(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Tenants"}),
-		Head: headOf(p, projects.TabTenants),
+		Head: v.headOf(p, projects.TabTenants),
 	}
 	if next != "" {
 		m.MoreURL = tenantsOf(p) + "?after=" + url.QueryEscape(next)

@@ -43,7 +43,7 @@ func (s *Server) showRequestsPage(v *visit) (answer, error) {
 	path := requestsPath(p)
 	m := projects.Requests{
 		Page: v.shell("Requests to "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Requests"}),
-		Head: headOf(p, projects.TabRequests), Here: path, LiveFrom: fromOldest,
+		Head: v.headOf(p, projects.TabRequests), Here: path, LiveFrom: fromOldest,
 	}
 	if cursor == "" {
 		m.LiveURL = path // an older page stands still

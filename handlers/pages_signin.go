@@ -59,6 +59,7 @@ func (s *Server) signIn(v *visit) (answer, error) {
 	if problem.Status == http.StatusUnauthorized {
 		v.c.Header("WWW-Authenticate", bearerChallenge) // RFC 9110, 15.5.2: no 401 without one
 	}
+	setRetryAfter(v.c.Writer.Header(), err)
 	m, err := s.signInForm(v, next)
 	m.Email, m.Error = ui.Value{Text: email}, problem.Detail
 	return answer{status: problem.Status, page: signin.SignInPage(m)}, err

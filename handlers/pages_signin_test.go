@@ -63,9 +63,12 @@ func TestSignInIsThrottled(t *testing.T) {
 		for range 10 {
 			s.post("/signin", "email", "ana@example.com", "password", "guess").is(401, "Sign in")
 		}
-		s.post("/signin", "email", "ana@example.com", "password", "guess").
+		refused := s.post("/signin", "email", "ana@example.com", "password", "guess").
 			is(429, "Sign in").
 			says("[role=alert]", "Too many attempts")
+		if after := refused.header.Get("Retry-After"); after != "900" {
+			t.Errorf("Retry-After is %q, want a quarter of an hour", after)
+		}
 	})
 }
 

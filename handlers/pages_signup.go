@@ -150,6 +150,7 @@ func (s *Server) signUp(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	problem := problemOf(err, "")
+	setRetryAfter(v.c.Writer.Header(), err)
 	m.Error = problem.Detail
 	return answer{status: problem.Status, page: signin.SignUpPage(m)}, nil
 }

@@ -20,7 +20,7 @@ import (
 func TestPages_viewer(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
-		posts := postRoutes(o)
+		posts, gets := pageRoutes(o, http.MethodPost), pageRoutes(o, http.MethodGet)
 		viewer := o.others[access.Viewer]
 		walked := 0
 		for _, route := range o.server.Routes() {
@@ -49,6 +49,11 @@ func TestPages_viewer(t *testing.T) {
 						t.Errorf("a viewer is offered POST %s, which needs %q", path, action)
 					}
 				}
+				for _, path := range links(page) {
+					if action := actionOf(gets, path); action != "" && refusesViewers(action) {
+						t.Errorf("a viewer is led to %s, which needs %q", path, action)
+					}
+				}
 			})
 		}
 		if walked < 30 {
@@ -68,6 +73,15 @@ func submits(page *goquery.Document) (paths []string) {
 	return paths
 }
 
+// links lists the paths on this server that a page leads to.
+func links(page *goquery.Document) (paths []string) {
+	page.Find("a[href^='/']").Each(func(_ int, link *goquery.Selection) {
+		path, _, _ := strings.Cut(link.AttrOr("href", ""), "#")
+		paths = append(paths, path)
+	})
+	return paths
+}
+
 // refusesViewers reports whether an action of a route is denied to viewers. The
 // empty action is that of an unknown route, which no form may lead to.
 func refusesViewers(action access.Action) bool {
@@ -77,30 +91,30 @@ func refusesViewers(action access.Action) bool {
 // open stands for the action of a route without a guard.
 const open access.Action = "open"
 
-// postRoute is a route of a form and the action that it asks for.
-type postRoute struct {
+// pageRoute is a route of a page or form and the action that it asks for.
+type pageRoute struct {
 	path   *regexp.Regexp
 	action access.Action
 }
 
-func postRoutes(o *office) (list []postRoute) {
+func pageRoutes(o *office, method string) (list []pageRoute) {
 	for _, route := range o.server.Routes() {
-		if route.Method != http.MethodPost || isAPI(route.Path) {
+		if route.Method != method || isAPI(route.Path) {
 			continue
 		}
 		pattern := regexp.MustCompile(`:[a-z_]+`).ReplaceAllString(route.Path, `[^/]+`)
-		want := guards["POST "+route.Path]
+		want := guards[method+" "+route.Path]
 		if want.open {
 			want.action = open
 		}
-		list = append(list, postRoute{regexp.MustCompile("^" + pattern + "$"), want.action})
+		list = append(list, pageRoute{regexp.MustCompile("^" + pattern + "$"), want.action})
 	}
 	return list
 }
 
-func actionOf(posts []postRoute, path string) access.Action {
+func actionOf(routes []pageRoute, path string) access.Action {
 	path, _, _ = strings.Cut(path, "?")
-	for _, route := range posts {
+	for _, route := range routes {
 		if route.path.MatchString(path) {
 			return route.action
 		}

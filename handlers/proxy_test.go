@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -156,4 +157,52 @@ func newOwnerOf(t *testing.T, s *handlers.Server) []string {
 		t.Fatal(err)
 	}
 	return cookie(session)
+}
+
+func TestCreateProxy_environmentTargets(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newServer(t, db)
+		h := s.Handler()
+		header := newOwnerOf(t, s)
+		for _, tc := range []struct {
+			name, body, targets, refused string
+		}{
+			{"the target alone", `"target":"http://127.0.0.1:9"`, "prod http://127.0.0.1:9", ""},
+			{
+				"one of its own",
+				`"target":"http://127.0.0.1:9","environments":{"prod":{},"dev":{"target":"http://127.0.0.1:8"}}`,
+				"dev http://127.0.0.1:8, prod http://127.0.0.1:9",
+				"",
+			},
+			{"no target", `"environments":{"dev":{"target":"http://127.0.0.1:8"}}`, "dev http://127.0.0.1:8", ""},
+			{
+				"one without any",
+				`"environments":{"prod":{},"dev":{"target":"http://127.0.0.1:8"}}`,
+				"",
+				"/environments/prod/target required",
+			},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				got := call(t, h, "POST", "/proxy", "", "{"+tc.body+"}", header...)
+				if tc.refused != "" {
+					if where := strings.Join(pointers(got), ", "); got.status != 422 || where != tc.refused {
+						t.Fatalf("%d at %s, want 422 at %s: %s", got.status, where, tc.refused, got.raw)
+					}
+					return
+				}
+				if got.status != 201 {
+					t.Fatalf("%d %s", got.status, got.raw)
+				}
+				var targets []string
+				for _, e := range got.body["project"].(map[string]any)["environments"].([]any) {
+					environment := e.(map[string]any)
+					targets = append(targets, fmt.Sprint(environment["name"], " ", environment["target"]))
+				}
+				slices.Sort(targets)
+				if all := strings.Join(targets, ", "); all != tc.targets {
+					t.Errorf("environments %s, want %s", all, tc.targets)
+				}
+			})
+		}
+	})
 }

@@ -94,6 +94,7 @@ func (v *visit) identify() (signedIn bool, err error) {
 	}
 	v.c.Request = withPrincipal(r, p)
 	v.who, v.account = principalOf(v.ctx()), showAccount(profile, teams, p.HomeTeam)
+	v.account.Audit = v.who.May(p.HomeTeam, access.AuditRead)
 	return true, nil
 }
 

@@ -65,7 +65,8 @@ func (s *Service) Rotate(
 	var plaintext string
 	key, err := s.change(ctx, p, id, "rotate", func(row *models.APIKey, now time.Time) error {
 		if grace < 0 || grace > MaxGrace {
-			return fault.InvalidField("/grace_seconds", "invalid_grace", "Give 0 to %d seconds.", int64(MaxGrace/time.Second))
+			return fault.InvalidField("/grace_seconds", "invalid_grace", "Give 0 to %d seconds (%d days).",
+				MaxGrace/time.Second, MaxGrace/(24*time.Hour))
 		}
 		if row.State != string(snapshot.KeyActive) || expired(row, now) {
 			return fault.New(fault.Conflict, "key_not_active", "Only an active key can be rotated; this one is %s.", stateOf(row, now))

@@ -50,11 +50,13 @@ func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Fiel
 	}
 	if in.Access != nil {
 		row.AccessSeconds = int64(*in.Access / time.Second)
-		refuse(*in.Access >= MinAccess && *in.Access <= MaxAccess, "/access_token_seconds", "invalid_lifetime", "Give %d to %d seconds.", int64(MinAccess/time.Second), int64(MaxAccess/time.Second))
+		refuse(*in.Access >= MinAccess && *in.Access <= MaxAccess, "/access_token_seconds", "invalid_lifetime",
+			"Give %d to %d seconds (a minute to a day).", MinAccess/time.Second, MaxAccess/time.Second)
 	}
 	if in.Refresh != nil {
 		row.RefreshSeconds = int64(*in.Refresh / time.Second)
-		refuse(*in.Refresh >= 0 && *in.Refresh <= MaxRefresh, "/refresh_token_seconds", "invalid_lifetime", "Give 0 for none, to %d seconds.", int64(MaxRefresh/time.Second))
+		refuse(*in.Refresh >= 0 && *in.Refresh <= MaxRefresh, "/refresh_token_seconds", "invalid_lifetime",
+			"Give 0 for none, to %d seconds (%d days).", MaxRefresh/time.Second, MaxRefresh/(24*time.Hour))
 	}
 	if in.Algorithm != nil {
 		row.Algorithm = *in.Algorithm

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,16 +25,20 @@ const (
 )
 
 func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan) (wrong []fault.Field, err error) {
-	targets := map[string]string{}
+	targets, environments := map[string]string{}, map[string]string{}
 	for name, target := range out.Environments {
-		targets["/environments/"+pointerToken(name)+"/target"] = target
+		environments[name] = cmp.Or(target, out.Target)
+		if target != "" || out.Target == "" {
+			targets["/environments/"+pointerToken(name)+"/target"] = target
+		}
 	}
-	if len(out.Environments) == 0 {
-		out.Environments = map[string]string{"prod": out.Target}
+	if len(environments) == 0 {
+		environments["prod"] = out.Target
 	}
 	if out.Target != "" || len(targets) == 0 {
 		targets["/target"] = out.Target
 	}
+	out.Environments = environments
 	if len(out.Environments) > maxEnvironments {
 		return []fault.Field{{
 			Pointer: "/environments",

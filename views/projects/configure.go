@@ -14,7 +14,7 @@ type Head struct {
 	UsageURL     string
 	RequestsURL  string
 	ExportURL    string
-	HistoryURL   string // of the audit log
+	HistoryURL   string // of the audit log; "" for viewers
 	Frozen       string // says that the project is taken down and why, "" while it is served
 }
 

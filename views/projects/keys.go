@@ -100,7 +100,7 @@ type Key struct {
 	BackURL string
 	Error   string
 
-	HistoryURL     string   // of the audit log
+	HistoryURL     string   // of the audit log; "" for viewers
 	Edit           *KeyEdit // nil for a key that is revoked
 	Rotate         *Rotate  // nil when the state does not allow it, as with the others
 	FreezeAction   string

@@ -17,6 +17,7 @@ type Account struct {
 	Email string
 	Team  string   // name of the chosen team, "" without any
 	Teams []Option // all of them; Value is the id
+	Audit bool     // the chosen team's audit log may be read
 }
 
 // Initial is the letter of the account's picture.
