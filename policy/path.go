@@ -41,7 +41,11 @@ func NormalizePath(raw string) (string, error) {
 	if climbsAboveRoot(decoded) {
 		return "", ErrAboveRoot
 	}
-	return escapePath(removeDotSegments(decoded)), nil
+	resolved := removeDotSegments(decoded)
+	if climbsAboveRoot(resolved) { // a segment with an escaped slash counted as two, and went as one
+		return "", ErrAboveRoot
+	}
+	return escapePath(resolved), nil
 }
 
 // NextSegment cuts the first segment from a normalized path:
