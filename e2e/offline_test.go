@@ -199,7 +199,8 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 	})
 	t.Run("stopped while it waits", func(t *testing.T) {
 		p := launch(t, nil, data, relay.Through(t, database), "POSTERN_DATABASE_CONNECT_TIMEOUT=1h")
-		if !eventually(startWithin, func() bool { return strings.Contains(p.errors.String(), "waiting for the database") }) {
+		waits := func() bool { return strings.Contains(p.errors.String(), "waiting for the database") }
+		if !eventually(startWithin, waits) {
 			t.Fatalf("it does not say that it waits:\n%s", p.errors)
 		}
 		p.endsBy(t, syscall.SIGTERM)

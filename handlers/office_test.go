@@ -159,7 +159,8 @@ func (o *office) furnish(t *testing.T, needs, route string) things {
 	o.furnished++
 	created := o.create(t, o.principal, fmt.Sprintf("shop-%d", o.furnished))
 	version := created.Project.Versions[0]
-	export, err := o.server.Exports.Request(t.Context(), o.principal, created.Project.ID, exports.Options{Format: "data"})
+	what := exports.Options{Format: "data"}
+	export, err := o.server.Exports.Request(t.Context(), o.principal, created.Project.ID, what)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,13 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 		page.says("section[aria-labelledby=by-title] tbody", id) // an owner may have several
 		s.get("/projects/shop").says("#keys thead", "Last used").says("#keys tbody td:nth-last-child(2)", time.Now().UTC().Format("2 Jan 2006"))
 		s.get("/projects/shop/keys/"+id).says("dl", "Last used").says("dl", time.Now().UTC().Format("2 Jan 2006, "))
-		for by, want := range map[string]string{"owner": "none", "environment": "1.0.0 prod", "status": "4xx", "route": "/*", "nonsense": "without a valid key"} {
+		for by, want := range map[string]string{
+			"owner":       "none",
+			"environment": "1.0.0 prod",
+			"status":      "4xx",
+			"route":       "/*",
+			"nonsense":    "without a valid key",
+		} {
 			s.get("/projects/shop/usage?period=30d&by="+by).is(200, "shop").says("#calls-title", "Calls by the day").says("section[aria-labelledby=by-title] tbody", want)
 		}
 		s.get("/projects/none/usage").is(404, "There is nothing here")
@@ -85,14 +91,20 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 		if strings.Contains(page.raw, key) {
 			t.Error("the key is on the page")
 		}
-		older := s.get(page.Find("a:contains(Older)").AttrOr("href", "")).says("tbody", "GET /<b>").says("tbody", "invalid_key (access)").says("tbody", "none")
+		older := s.get(page.Find("a:contains(Older)").AttrOr("href", "")).
+			says("tbody", "GET /<b>").
+			says("tbody", "invalid_key (access)").
+			says("tbody", "none")
 		older.lacks("tbody[data-live]").lacks("a:contains(Older)")
 
 		rows := page.Find("tbody")
 		stream := s.stream(rows.AttrOr("data-live", "") + "?after=" + rows.AttrOr("data-live-from", ""))
 		s.called(1)
-		if id, data := stream.next(); id == "" || !strings.Contains(data, "<tr>") || !strings.Contains(data, "GET /&lt;b&gt;") || !strings.Contains(data, "none") {
-			t.Errorf("followed %s %s", id, data)
+		id, data := stream.next()
+		for _, text := range []string{"<tr>", "GET /&lt;b&gt;", "none"} {
+			if id == "" || !strings.Contains(data, text) {
+				t.Errorf("followed %s %s, want %q in it", id, data, text)
+			}
 		}
 		if _, data := stream.next(); !strings.Contains(data, "GET /orders/0") {
 			t.Errorf("followed %s", data)

@@ -258,7 +258,7 @@ var anonymous = map[string]string{
 	"DELETE /api/v1/tokens/:token":        "401",
 
 	"POST /api/v1/claim":                                            "401",
-	"POST /proxy":                                                   "400", // open to anybody; the body is what is wrong
+	"POST /proxy":                                                   "400", // open; the body is wrong
 	"GET /api/v1/projects":                                          "401",
 	"GET /api/v1/projects/:project":                                 "401",
 	"PATCH /api/v1/projects/:project":                               "401",

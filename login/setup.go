@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 
 	"postern/access"
-	"postern/egress"
 	"postern/fault"
 	"postern/models"
 )
@@ -86,8 +84,10 @@ func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, v
 	if err != nil {
 		return out, err
 	}
-	if issuer, err := url.Parse(out.Issuer); out.Issuer != "" && unclaimed && (err != nil || !egress.IsWebPort(issuer)) {
-		return out, fault.InvalidField("/issuer", "port_needs_claim", "Until it is claimed, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port.")
+	if unclaimed {
+		if err := checkWebPort(out.Issuer); err != nil {
+			return out, err
+		}
 	}
 	row := models.Provider{Type: out.Type, Managed: out.Managed, Issuer: out.Issuer, Enabled: true}
 	if err := s.fill(&row, out); err != nil {

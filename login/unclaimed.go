@@ -69,11 +69,19 @@ func hostOf(raw string) string {
 // checkPort holds whoever belongs to nobody yet to issuers on web ports, as their
 // proxies are held to such targets: no name of theirs scans for open ports.
 func (s *Service) checkPort(issuer string, unclaimed bool) error {
-	if issuer == "" || !unclaimed || !s.CapUnclaimed {
+	if !unclaimed || !s.CapUnclaimed {
+		return nil
+	}
+	return checkWebPort(issuer)
+}
+
+func checkWebPort(issuer string) error {
+	if issuer == "" {
 		return nil
 	}
 	if u, err := url.Parse(issuer); err != nil || !egress.IsWebPort(u) {
-		return fault.InvalidField("/issuer", "port_needs_claim", "Until it is claimed, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port.")
+		return fault.InvalidField("/issuer", "port_needs_claim", "Until it is claimed, a proxy asks issuers on ports "+
+			"80 and 443 only. Sign in to use another port.")
 	}
 	return nil
 }

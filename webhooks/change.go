@@ -135,8 +135,8 @@ func (s *Service) Rotate(
 	overlap time.Duration,
 ) (Webhook, secrets.Secret, error) {
 	if overlap < 0 || overlap > MaxOverlap {
-		return Webhook{}, "", fault.InvalidField("/overlap_seconds", "invalid_overlap", "Give 0 to %d seconds (%d days).",
-			MaxOverlap/time.Second, MaxOverlap/(24*time.Hour))
+		return Webhook{}, "", fault.InvalidField("/overlap_seconds", "invalid_overlap",
+			"Give 0 to %d seconds (%d days).", MaxOverlap/time.Second, MaxOverlap/(24*time.Hour))
 	}
 	secret := newSecret()
 	out, err := s.change(ctx, p, id, ifMatch, "rotate", func(tx *models.Tx, row *models.Webhook) error {
