@@ -11,7 +11,7 @@ run: ## Start Postern on SQLite in ./data
 test: ## Install what the tests need where it is missing, and run everything
 	tools/test
 
-fuzz: ## Fuzz every parser, 30 s each
+fuzz: ## Fuzz every parser, 100,000 inputs each
 	tools/fuzz
 
 load: ## Compare how fast a healthy project answers with and without attacks on others
