@@ -70,7 +70,8 @@ func (s *Server) showUsagePage(v *visit) (answer, error) {
 	}
 	here := func(period, by string) string { return usagePath(p) + "?period=" + period + "&by=" + by }
 	m := projects.Usage{
-		Page:   v.shell("Usage of "+p.DisplayName, here(shown.name, by.name), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Usage"}),
+		Page: v.shell("Usage of "+p.DisplayName, here(shown.name, by.name), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Usage"}),
 		Head:   v.headOf(p, projects.TabUsage),
 		Chart:  chartOf(shown, from, series),
 		Facts:  usageFacts(series.Total),

@@ -24,7 +24,7 @@ type createProxyInput struct {
 		Name         string                      `json:"name,omitempty" doc:"Name in the proxy's address; made from the target's host when absent"`
 		DisplayName  string                      `json:"display_name,omitempty"`
 		Version      string                      `json:"version,omitempty" doc:"1.0.0 when absent"`
-		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Name to target, the target above when absent; {prod: target} without any"`
+		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Name to target; prod when absent"`
 		RequestsAuth *requestsAuthInput          `json:"requests_auth,omitempty"`
 		Team         string                      `json:"team,omitempty" doc:"Id of the caller's team that it goes to; the first one when absent"`
 		Product      string                      `json:"product,omitempty" doc:"Name of the team's product it belongs to; made where there is none of that name"`
@@ -35,7 +35,7 @@ type createProxyInput struct {
 }
 
 type environmentInput struct {
-	Target string `json:"target,omitempty"`
+	Target string `json:"target,omitempty" doc:"The proxy's target when absent"`
 }
 
 type requestsAuthInput struct {

@@ -15,7 +15,9 @@ var (
 // into the one form that is matched, authorized and forwarded: escapes of
 // unreserved characters decoded, other escapes kept with upper-case digits, dot
 // segments resolved, repeated slashes merged, everything that may not stand in
-// a path escaped. It is idempotent.
+// a path escaped. It is idempotent, but for a path that HidesDotSegment, which may be
+// refused with ErrAboveRoot the second time: an escaped slash counts as two segments on
+// the way up, as in nginx, and ".." takes both away as one, as in Kong.
 //
 // That is RFC 3986 section 6.2.2 as Kong 3.9 does it: normalize(uri, true) for
 // matching, then escape for forwarding (kong/tools/uri.lua). Before Kong sees a
@@ -41,11 +43,7 @@ func NormalizePath(raw string) (string, error) {
 	if climbsAboveRoot(decoded) {
 		return "", ErrAboveRoot
 	}
-	resolved := removeDotSegments(decoded)
-	if climbsAboveRoot(resolved) { // a segment with an escaped slash counted as two, and went as one
-		return "", ErrAboveRoot
-	}
-	return escapePath(resolved), nil
+	return escapePath(removeDotSegments(decoded)), nil
 }
 
 // NextSegment cuts the first segment from a normalized path:

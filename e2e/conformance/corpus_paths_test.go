@@ -39,6 +39,7 @@ var unroutedPaths = []string{
 	"/1.0.0", "/1.0.0/", "/", "//", "/shop", "/1.0.0/PROD/x", "/1x0x0/prod/x", "/1.0.0/nope/x", "/9.9.9/prod/x",
 	"/1.0.0.0/prod/x", "/1.0/prod/x",
 	"/1.0.0%2Fprod/x", "/prod/1.0.0/x", "/OPEN/prod/x", "/open", "/%2e/x", "/x/../y",
+	"/0%2f0/../..%2f", "/0%2f0/../..%2f1.0.0/prod/x", prod + "/a%2fb/../../../..%2fx",
 	prod + "/../../../x", "/../1.0.0/prod/x", "/%2e%2e/x", "/..", "/%2e%2e", "/.%2e/x",
 	prod + "/%", prod + "/%4", prod + "/%zz", prod + "/%00", prod + "/a%00b", prod + "/%g0", "/%",
 }
