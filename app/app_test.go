@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"postern/app"
-	"postern/config"
+	"postern/platform/config"
 	"postern/testkit"
 )
 

@@ -3,18 +3,18 @@ package app
 import (
 	"net/http"
 
-	"postern/egress"
-	"postern/live"
-	"postern/login"
+	"postern/platform/egress"
+	"postern/service/introspection"
+	"postern/service/login"
 )
 
 // newAsker makes what shows callers' tokens to whoever issued them, through the guard:
 // customers say where they are. It keeps as many connections as calls may wait, so
 // that under load a call does not begin with a handshake.
-func (a *App) newAsker(guard *egress.Guard, hosted *login.Service) *live.Asker {
+func (a *App) newAsker(guard *egress.Guard, hosted *login.Service) *introspection.Asker {
 	client := guard.Client()
 	if transport, ok := client.Transport.(*http.Transport); ok {
-		transport.MaxIdleConnsPerHost = live.MaxInside
+		transport.MaxIdleConnsPerHost = introspection.MaxInside
 	}
-	return &live.Asker{Login: hosted, DB: a.state.db, Vault: a.vault, Client: client, Log: a.log}
+	return &introspection.Asker{Login: hosted, DB: a.state.db, Vault: a.vault, Client: client, Log: a.log}
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 
-	"postern/accounts"
-	"postern/audit"
-	"postern/config"
 	"postern/migrations"
 	"postern/models"
+	"postern/platform/config"
+	"postern/service/accounts"
+	"postern/service/audit"
 )
 
 // VerifyAudit verifies the audit logs in the configured database, which nothing is

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"postern/config"
+	"postern/core/policy"
 	"postern/gateway"
 	"postern/gateway/admission"
-	"postern/policy"
+	"postern/platform/config"
 )
 
 // Shares of the file descriptors, in eighths. Every caller of the gateway may need a

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/config"
+	"postern/platform/config"
 )
 
 func TestShareLeavesDescriptorsForOthers(t *testing.T) {

@@ -20,8 +20,8 @@ import (
 
 	"postern/app"
 	"postern/client"
-	"postern/config"
 	"postern/models"
+	"postern/platform/config"
 	"postern/testkit"
 	"postern/testkit/state"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"postern/gateway"
-	"postern/ratelimit"
+	"postern/service/ratelimit"
 )
 
 type limiter interface {

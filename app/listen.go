@@ -7,7 +7,7 @@ import (
 	"net"
 	"syscall"
 
-	"postern/config"
+	"postern/platform/config"
 )
 
 // listeners are both doors, open before anything else is touched: a port that

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"postern/egress"
-	"postern/login"
-	"postern/login/providers"
+	"postern/platform/egress"
+	"postern/service/login"
+	"postern/service/login/providers"
 )
 
 // newLogin makes the hosted login. Whatever it asks of identity providers goes

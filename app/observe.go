@@ -4,9 +4,10 @@ import (
 	"context"
 	"time"
 
+	"postern/core/policy"
 	"postern/gateway"
-	"postern/metrics"
-	"postern/usage"
+	"postern/platform/metrics"
+	"postern/service/usage"
 )
 
 // observer tells usage and metrics what the gateway tells. None knows of the
@@ -25,9 +26,14 @@ func (o observer) Observe(out gateway.Outcome) {
 
 // newMetrics measures what is there once everything is wired.
 func (a *App) newMetrics() *metrics.Metrics {
+	var refusals []string
+	for _, denial := range policy.Denials() {
+		refusals = append(refusals, denial.Code)
+	}
 	return metrics.New(metrics.Sources{
-		FeedAge: func() time.Duration { return a.feed.Age() },
-		Jobs:    func(ctx context.Context) (map[string]int64, error) { return a.queue.Counts(ctx) },
-		Exports: func(ctx context.Context) (map[string]int64, error) { return a.state.db.Read(ctx).CountExports() },
+		Refusals: refusals,
+		FeedAge:  func() time.Duration { return a.feed.Age() },
+		Jobs:     func(ctx context.Context) (map[string]int64, error) { return a.queue.Counts(ctx) },
+		Exports:  func(ctx context.Context) (map[string]int64, error) { return a.state.db.Read(ctx).CountExports() },
 	})
 }

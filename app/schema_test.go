@@ -12,9 +12,9 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"postern/app"
-	"postern/config"
 	"postern/migrations"
 	"postern/models"
+	"postern/platform/config"
 	"postern/testkit"
 )
 

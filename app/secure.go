@@ -4,8 +4,8 @@ import (
 	"crypto/tls"
 	"fmt"
 
-	"postern/certs"
-	"postern/config"
+	"postern/platform/certs"
+	"postern/platform/config"
 )
 
 // secure reads the certificates. The control plane's door speaks TLS from here on;

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"postern/certs"
-	"postern/config"
+	"postern/platform/certs"
+	"postern/platform/config"
 	"postern/testkit"
 )
 

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"postern/config"
 	"postern/migrations"
 	"postern/models"
+	"postern/platform/config"
 )
 
 // state is the database and what has to be given back with it.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"postern/secrets"
+	"postern/platform/secrets"
 )
 
 // statePlace is what the gateway's state on disk is sealed for.

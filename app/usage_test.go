@@ -18,8 +18,8 @@ import (
 
 	"postern/app"
 	"postern/client"
-	"postern/config"
 	"postern/models"
+	"postern/platform/config"
 	"postern/testkit"
 )
 

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"postern/config"
 	"postern/models"
-	"postern/secrets"
+	"postern/platform/config"
+	"postern/platform/secrets"
 )
 
 // dataKeyPage is how many data keys are rewrapped in one transaction.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"postern/app"
-	"postern/config"
 	"postern/models"
-	"postern/secrets"
+	"postern/platform/config"
+	"postern/platform/secrets"
 	"postern/testkit"
 	"postern/testkit/state"
 )

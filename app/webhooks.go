@@ -3,11 +3,11 @@ package app
 import (
 	"log/slog"
 
-	"postern/egress"
 	"postern/jobs"
 	"postern/models"
-	"postern/secrets"
-	"postern/webhooks"
+	"postern/platform/egress"
+	"postern/platform/secrets"
+	"postern/service/webhooks"
 )
 
 var webhookSchedule = jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}

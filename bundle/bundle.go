@@ -20,8 +20,8 @@ import (
 	"iter"
 	"time"
 
-	"postern/fault"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
 )
 
 // Format says how much of a way out the zip is.

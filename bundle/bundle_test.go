@@ -20,8 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/bundle"
-	"postern/fault"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
 	"postern/testkit/sample"
 )
 

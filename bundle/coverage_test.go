@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"postern/bundle"
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
 

@@ -1,6 +1,6 @@
 package bundle
 
-import "postern/snapshot"
+import "postern/core/snapshot"
 
 // Data is the target without a gateway: every fact as a document or a row, for
 // whoever moves to something of their own.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // Status says how much of a thing arrives.

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"net/netip"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // progressEvery is how many keys pass between two progress reports.

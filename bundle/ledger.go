@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // Summary counts the items of a ledger by status.

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // noLimit stands for the window where a key is free of those limits that others

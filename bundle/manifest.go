@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 const (

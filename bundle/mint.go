@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 // Mintable reports whether an export with KeysMint makes a new key beside k:

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"postern/bundle"
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
 

@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strings"
 
-	"postern/fault"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
 )
 
 // The naming rules of the product. They hold for every row already; they are

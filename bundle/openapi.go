@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 const openAPIDoc = `The API specification of a version as an OpenAPI 3.0.3 document, generated from its configuration: a server for each

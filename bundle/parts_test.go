@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
 

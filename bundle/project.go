@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"time"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 const configFile = "project-config.json"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // rebuild is the build that the documents of an archive describe: what Write would

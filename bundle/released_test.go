@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // Before the first change to a generated file after a release:

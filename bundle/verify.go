@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // Bounds on an archive that is read. What Write makes of a million keys stays

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"postern/fault"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
 )
 
 // complete asks for an item of everything that the other files show, and of

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // contents checks what the files say, alone and of one another.

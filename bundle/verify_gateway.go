@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"strings"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 const gatewayFile = "gateway/gateway.yaml"

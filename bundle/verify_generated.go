@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // generated compares every file that Write makes of the others with what it makes

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"testing"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // small is an export without keys, and tells where the packed

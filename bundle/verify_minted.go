@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // mintedCheck walks a tenant's minted.csv beside its key rows, which are in the

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"postern/bundle"
-	"postern/fault"
+	"postern/platform/fault"
 	"postern/testkit/sample"
 )
 

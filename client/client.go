@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // maxAnswer bounds an answer that is read whole, in bytes.

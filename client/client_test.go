@@ -23,8 +23,8 @@ import (
 	"postern/bundle"
 	"postern/bundle/targets"
 	"postern/client"
-	"postern/config"
-	"postern/fault"
+	"postern/platform/config"
+	"postern/platform/fault"
 	"postern/testkit"
 )
 

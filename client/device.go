@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"time"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // How often a waiting client asks: quickly at first, since most exports take no

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"postern/client"
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // An app client and its provider, as whoever made them sees them.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // problem is what is read of an error's body (RFC 9457).

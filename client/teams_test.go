@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"postern/client"
-	"postern/fault"
+	"postern/platform/fault"
 	"postern/testkit"
 )
 

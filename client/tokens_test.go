@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"postern/client"
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 func TestEveryFieldOfTokensIsKept(t *testing.T) {

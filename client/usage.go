@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // Usage sums up the calls of a project.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"postern/client"
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // through makes a call through the gateway with the bootstrap key.

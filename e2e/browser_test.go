@@ -26,7 +26,7 @@ import (
 	"postern/app"
 	"postern/bundle"
 	"postern/bundle/targets"
-	"postern/config"
+	"postern/platform/config"
 	"postern/testkit"
 	"postern/testkit/browser"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"postern/config"
+	"postern/platform/config"
 	"postern/testkit/oidcprovider"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/policy"
-	"postern/snapshot"
 )
 
 func identityOf(h http.Header) map[string]string {

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 // allowance is what an unclaimed project carries in a day (UTC): bytes of bodies,

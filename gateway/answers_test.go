@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/snapshot"
 )
 
 // answers are what upstreams send, byte for byte. END stands for the end of the

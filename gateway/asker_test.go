@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/policy"
-	"postern/snapshot"
 )
 
 // issuers answer what the tokens are called; who answers is package live's.

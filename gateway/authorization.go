@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // credential is what the upstream gets in place of the caller's Authorization.

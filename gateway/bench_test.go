@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/policy"
-	"postern/ratelimit"
-	"postern/snapshot"
+	"postern/service/ratelimit"
 )
 
 // The gateway's share of a call, between a caller and an upstream in the same process

@@ -6,9 +6,9 @@ import (
 	"net"
 	"time"
 
-	"postern/egress"
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/platform/egress"
 )
 
 // call is one proxied call on its way, whichever path carries it.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // Dashboard and gateway may share a host name, and cookies know no ports: the

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 const authorizationHeader = "Authorization"

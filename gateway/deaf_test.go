@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/snapshot"
 )
 
 // deafs are connections whose other ends stop reading: each write waits for Close then.

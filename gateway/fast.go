@@ -5,8 +5,8 @@ import (
 	"net"
 	"strings"
 
+	"postern/core/policy"
 	"postern/gateway/engine"
-	"postern/policy"
 )
 
 // fastCall is a call that the engine carries. There is one for each connection,

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"postern/core/policy"
 	"postern/gateway/engine"
-	"postern/policy"
 )
 
 // statusGone is what the observer sees of a call whose caller left before the

@@ -3,7 +3,7 @@ package gateway_test
 import (
 	"testing"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // A key is no better than its owner, alone and beside a token of somebody else's.

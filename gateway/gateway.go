@@ -26,9 +26,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway/engine"
-	"postern/policy"
-	"postern/snapshot"
 )
 
 // Keys finds a key by the SHA-256 of its plaintext and writes it into the

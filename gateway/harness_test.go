@@ -19,10 +19,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"postern/egress"
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/policy"
-	"postern/snapshot"
+	"postern/platform/egress"
 )
 
 // net/http sits half a second on a connection that it has refused, to let the

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // MaxHops is how often a call may pass through this gateway, counted by our

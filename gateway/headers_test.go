@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 func TestSpoofedHeadersNeverReachTheUpstream(t *testing.T) {
@@ -52,7 +52,7 @@ func TestSpoofedHeadersNeverReachTheUpstream(t *testing.T) {
 // What becomes of each header is the same on both paths, and on the exported gateway,
 // whose plugin is tested with the same table.
 func TestHeadersTable(t *testing.T) {
-	table, err := os.ReadFile("../policy/testdata/headers.txt")
+	table, err := os.ReadFile("../core/policy/testdata/headers.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

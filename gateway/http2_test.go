@@ -15,9 +15,9 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/policy"
-	"postern/snapshot"
 )
 
 // h2conn is a caller who speaks frames, and can say what no client would.

@@ -3,8 +3,8 @@ package gateway_test
 import (
 	"sync"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 // keyring is the Keys of a test: what a change feed would keep in memory.

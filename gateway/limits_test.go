@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"postern/egress"
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/snapshot"
+	"postern/platform/egress"
 )
 
 func TestAnUpstreamThatCannotBeReached(t *testing.T) {

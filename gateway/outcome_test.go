@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/policy"
-	"postern/snapshot"
 )
 
 func TestTheObserverLearnsWhichStepAnsweredAndHowManyBytesWent(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // exchangeCase is what a caller writes on one connection. Where it does not end

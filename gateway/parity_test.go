@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/snapshot"
 )
 
 // onNetHTTP leaves every call of a rig to net/http.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"testing"
 
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/snapshot"
 )
 
 func withProbes(_ *rig, o *gateway.Options) {

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"postern/core/policy"
 	"postern/gateway/engine"
-	"postern/policy"
 )
 
 // withinLimits counts an admitted call, or says why it is refused.

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/policy"
-	"postern/ratelimit"
-	"postern/snapshot"
+	"postern/service/ratelimit"
 )
 
 // slowPath is a line that has net/http carry a call.

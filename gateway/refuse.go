@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // Values of headers that are the same for every answer. net/http reads them

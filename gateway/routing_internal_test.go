@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 // Wherever a target leads, it names the project, version and environment that it

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/snapshot"
 )
 
 func TestAddressing(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"net/netip"
 
+	"postern/core/policy"
 	"postern/gateway/admission"
 	"postern/gateway/engine"
-	"postern/policy"
 )
 
 // Server is the gateway's listener: the engine for plain requests and, behind

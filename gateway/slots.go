@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // slots are the places of calls under way at one environment: in all, and of one

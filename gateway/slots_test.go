@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/snapshot"
 )
 
 // slowly begins a call whose body does not come.

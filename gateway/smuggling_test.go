@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // corpus holds requests that two parsers could read differently. Each is one

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 // standing decides again about a call that is under way: with the credential that it

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/policy"
-	"postern/snapshot"
 )
 
 // lasting is a rig whose upstream's answers go on until the gateway ends them.

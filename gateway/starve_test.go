@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/snapshot"
 )
 
 // Callers who dawdle, connections that only wait, an upstream that is stuck and

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 func TestEventsReachTheCallerOneByOne(t *testing.T) {

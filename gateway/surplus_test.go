@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/snapshot"
 )
 
 const forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"

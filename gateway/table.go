@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"postern/egress"
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway/engine"
-	"postern/policy"
-	"postern/snapshot"
+	"postern/platform/egress"
 )
 
 // table is everything that is served at one moment. It never changes once it is

@@ -3,7 +3,7 @@ package gateway
 import (
 	"strings"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // target is a request target in its parts.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"postern/egress"
 	"postern/gateway/engine"
+	"postern/platform/egress"
 )
 
 // Limits bound what one call may take in time and size. A zero field takes its

@@ -3,7 +3,7 @@ package gateway
 import (
 	"net/netip"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // isTrusted tells the proxies whose word on their callers is taken.

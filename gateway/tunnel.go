@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/policy"
 	"postern/gateway/engine"
-	"postern/policy"
 )
 
 // tunnel joins caller and upstream after 101 until either side or watched ends it. How

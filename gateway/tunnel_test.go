@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // switching is an upstream that accepts the handshake and then hands the

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 // Caps bound what a proxy can be used for before anybody has claimed it: one

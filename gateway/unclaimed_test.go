@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/ratelimit"
-	"postern/snapshot"
+	"postern/service/ratelimit"
 )
 
 var ends = time.Now().Add(20 * 24 * time.Hour).UTC().Truncate(time.Second)

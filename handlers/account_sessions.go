@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"postern/accounts"
+	"postern/service/accounts"
 )
 
 type sessionOutput struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // route registers one typed operation. Errors of every handler become problems

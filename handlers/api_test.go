@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"postern/config"
 	"postern/models"
+	"postern/platform/config"
 	"postern/testkit/state"
 )
 

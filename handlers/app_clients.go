@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"postern/fault"
-	"postern/login"
-	"postern/secrets"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/login"
 )
 
 // ClientRef names an app client in a path.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"postern/audit"
-	"postern/fault"
 	"postern/models"
+	"postern/platform/fault"
+	"postern/service/audit"
 )
 
 type auditOutput struct {

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"strings"
 
-	"postern/access"
-	"postern/audit"
 	"postern/bundle"
 	"postern/models"
+	"postern/service/access"
+	"postern/service/audit"
 )
 
 // actorText names who asked, at the begin of a sentence.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"postern/access"
 	"postern/models"
+	"postern/service/access"
 	"postern/testkit/state"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
-	"postern/accounts"
-	"postern/fault"
+	"postern/platform/fault"
+	"postern/service/accounts"
 	"postern/views/claim"
 	"postern/views/ui"
 )

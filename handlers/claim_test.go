@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"postern/access"
 	"postern/models"
+	"postern/service/access"
+	"postern/service/tokens"
 	"postern/testkit/state"
-	"postern/tokens"
 )
 
 func TestClaimingInTheDashboard(t *testing.T) {

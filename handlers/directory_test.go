@@ -3,7 +3,7 @@ package handlers_test
 import (
 	"testing"
 
-	"postern/directory"
+	"postern/service/directory"
 )
 
 // directoryOf furnishes a tenant with a user, two groups and an approval.

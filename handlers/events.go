@@ -10,7 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/usage"
+	"postern/service/usage"
 )
 
 // readerPatience is how long a reader of events may take none before he is cut

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/exports"
+	"postern/service/exports"
 )
 
 // ExportRef is the path of one export.

@@ -1,10 +1,10 @@
 package handlers
 
 import (
-	"postern/access"
-	"postern/fault"
 	"postern/models"
-	"postern/projects"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/projects"
 )
 
 // Rules ask who is asking before they look at what was sent. Where a page reads its

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"testing"
 
-	"postern/access"
 	"postern/models"
+	"postern/service/access"
 	"postern/testkit/state"
 )
 

@@ -13,8 +13,8 @@ import (
 	"net/url"
 	"time"
 
-	"postern/fault"
-	"postern/idempotency"
+	"postern/platform/fault"
+	"postern/service/idempotency"
 	"postern/views/ui"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"postern/access"
-	"postern/directory"
+	"postern/service/access"
+	"postern/service/directory"
 )
 
 // GroupRef is the path of one group.

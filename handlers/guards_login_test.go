@@ -3,7 +3,7 @@ package handlers_test
 import (
 	"net/http"
 
-	"postern/access"
+	"postern/service/access"
 )
 
 // loginTabGuards are those of the pages about a project's app clients.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"postern/access"
+	"postern/service/access"
 )
 
 // guard is what a route asks of its caller: an action, from which follows what a

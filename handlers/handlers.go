@@ -13,19 +13,19 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/accounts"
-	"postern/accounts/provider"
-	"postern/audit"
-	"postern/config"
-	"postern/directory"
-	"postern/exports"
-	"postern/idempotency"
-	"postern/keys"
-	"postern/login"
-	"postern/projects"
-	"postern/tokens"
-	"postern/usage"
-	"postern/webhooks"
+	"postern/platform/config"
+	"postern/service/accounts"
+	"postern/service/accounts/provider"
+	"postern/service/audit"
+	"postern/service/directory"
+	"postern/service/exports"
+	"postern/service/idempotency"
+	"postern/service/keys"
+	"postern/service/login"
+	"postern/service/projects"
+	"postern/service/tokens"
+	"postern/service/usage"
+	"postern/service/webhooks"
 )
 
 // Server is what the routes work with.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // Readiness reports whether calls are served from a current state. What it says goes

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/fault"
-	"postern/idempotency"
+	"postern/platform/fault"
+	"postern/service/idempotency"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"postern/handlers"
-	"postern/idempotency"
 	"postern/models"
+	"postern/service/idempotency"
 	"postern/testkit/state"
 )
 

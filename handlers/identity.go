@@ -9,10 +9,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/access"
-	"postern/fault"
 	"postern/models"
-	"postern/tokens"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/tokens"
 )
 
 func principalOf(ctx context.Context) access.Principal {

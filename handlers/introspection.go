@@ -3,10 +3,10 @@ package handlers
 import (
 	"slices"
 
-	"postern/fault"
-	"postern/projects"
-	"postern/secrets"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/projects"
 )
 
 // opaqueBody is requests_auth.opaque as it is sent.

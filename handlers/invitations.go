@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"postern/access"
-	"postern/accounts"
+	"postern/service/access"
+	"postern/service/accounts"
 )
 
 type invitationOutput struct {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/fault"
-	"postern/login"
+	"postern/platform/fault"
+	"postern/service/login"
 )
 
 // issuers is every route of them on one screen. What answers clients is here;

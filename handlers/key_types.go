@@ -3,7 +3,7 @@ package handlers
 import (
 	"context"
 
-	"postern/projects"
+	"postern/service/projects"
 )
 
 // KeyTypeRef is the path of one key type.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"postern/access"
-	"postern/fault"
-	"postern/keys"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
 )
 
 // KeyRef is the path of one key.

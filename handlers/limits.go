@@ -3,9 +3,9 @@ package handlers
 import (
 	"github.com/danielgtaylor/huma/v2"
 
+	"postern/core/snapshot"
 	"postern/models"
-	"postern/projects"
-	"postern/snapshot"
+	"postern/service/projects"
 )
 
 // limits are the calls that each window admits, by the window's name.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"postern/login"
 	"postern/models"
-	"postern/secrets"
+	"postern/platform/secrets"
+	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )

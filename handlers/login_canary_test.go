@@ -13,9 +13,9 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
-	"postern/login"
 	"postern/migrations"
 	"postern/models"
+	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"postern/login"
 	"postern/models"
+	"postern/service/login"
 	"postern/testkit/oidcprovider"
 	"postern/testkit/state"
 )

@@ -7,9 +7,9 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"postern/login"
 	"postern/models"
-	"postern/secrets"
+	"postern/platform/secrets"
+	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )

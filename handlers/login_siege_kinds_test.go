@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"postern/login"
-	"postern/login/providers"
-	"postern/secrets"
+	"postern/platform/secrets"
+	"postern/service/login"
+	"postern/service/login/providers"
 	"postern/testkit/fakeoidc"
 )
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"postern/login"
-	"postern/login/providers"
 	"postern/models"
-	"postern/secrets"
+	"postern/platform/secrets"
+	"postern/service/login"
+	"postern/service/login/providers"
 	"postern/testkit/fakefacebook"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakegoogle"

@@ -15,12 +15,12 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"postern/access"
 	"postern/handlers"
-	"postern/login"
 	"postern/models"
-	"postern/projects"
-	"postern/secrets"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/login"
+	"postern/service/projects"
 	"postern/testkit/oidcprovider"
 	"postern/testkit/state"
 )

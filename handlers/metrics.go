@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // showMetrics shows the process's series to whoever has the token; where none is

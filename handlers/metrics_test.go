@@ -4,8 +4,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"postern/config"
 	"postern/models"
+	"postern/platform/config"
 	"postern/testkit/state"
 )
 

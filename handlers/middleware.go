@@ -11,9 +11,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"postern/access"
-	"postern/fault"
 	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
 )
 
 type contextKey int

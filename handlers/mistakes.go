@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"postern/fault"
+	"postern/platform/fault"
 	"postern/views/ui"
 )
 

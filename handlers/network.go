@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // calledFor puts the address that a trusted proxy called for into RemoteAddr,

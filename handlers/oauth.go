@@ -11,9 +11,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/access"
-	"postern/fault"
-	"postern/tokens"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/tokens"
 )
 
 // What the device flow (RFC 8628) calls things. The command line is a public

@@ -4,10 +4,10 @@ import (
 	"sync"
 	"time"
 
-	"postern/accounts"
-	"postern/fault"
+	"postern/core/policy"
 	"postern/models"
-	"postern/policy"
+	"postern/platform/fault"
+	"postern/service/accounts"
 )
 
 // What one address may do at the OAuth endpoints within a window, at one client and

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"postern/login"
 	"postern/models"
+	"postern/service/login"
 	"postern/testkit/state"
 )
 

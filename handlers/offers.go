@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"postern/fault"
+	"postern/platform/fault"
 	"postern/views/projects"
 )
 

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"postern/access"
-	"postern/accounts"
-	"postern/exports"
 	"postern/handlers"
 	"postern/models"
-	"postern/projects"
-	"postern/tokens"
+	"postern/service/access"
+	"postern/service/accounts"
+	"postern/service/exports"
+	"postern/service/projects"
+	"postern/service/tokens"
 	"postern/views/ui"
 )
 

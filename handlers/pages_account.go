@@ -5,8 +5,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"postern/accounts"
-	"postern/fault"
+	"postern/platform/fault"
+	"postern/service/accounts"
 	"postern/views/account"
 )
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"postern/access"
-	"postern/fault"
-	"postern/login"
-	rules "postern/projects"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/login"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

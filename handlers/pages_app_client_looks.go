@@ -7,8 +7,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"postern/access"
-	"postern/login"
+	"postern/service/access"
+	"postern/service/login"
 	pages "postern/views/login"
 	"postern/views/projects"
 	"postern/views/ui"

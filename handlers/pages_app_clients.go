@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"postern/access"
-	"postern/login"
-	rules "postern/projects"
+	"postern/service/access"
+	"postern/service/login"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

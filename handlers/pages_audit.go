@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"postern/access"
-	"postern/audit"
 	"postern/models"
-	"postern/projects"
+	"postern/service/access"
+	"postern/service/audit"
+	"postern/service/projects"
 	views "postern/views/audit"
 	"postern/views/ui"
 )

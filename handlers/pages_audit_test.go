@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"postern/access"
 	"postern/models"
+	"postern/service/access"
 	"postern/testkit/state"
 )
 

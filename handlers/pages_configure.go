@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"slices"
 
-	"postern/access"
-	"postern/fault"
-	rules "postern/projects"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"time"
 
-	"postern/fault"
-	"postern/tokens"
+	"postern/platform/fault"
+	"postern/service/tokens"
 	"postern/views/device"
 	"postern/views/ui"
 )

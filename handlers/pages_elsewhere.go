@@ -7,10 +7,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"postern/access"
-	"postern/accounts"
-	"postern/accounts/provider"
-	"postern/fault"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/accounts"
+	"postern/service/accounts/provider"
 	"postern/views/account"
 	"postern/views/signin"
 )

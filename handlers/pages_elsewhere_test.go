@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"postern/accounts/provider"
-	"postern/config"
 	"postern/models"
+	"postern/platform/config"
+	"postern/service/accounts/provider"
 	"postern/testkit/oidcprovider"
 	"postern/testkit/state"
 )

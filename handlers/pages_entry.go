@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"postern/access"
-	"postern/directory"
+	"postern/service/access"
+	"postern/service/directory"
 	"postern/views/tenants"
 	"postern/views/ui"
 )

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"postern/fault"
+	"postern/platform/fault"
 	"postern/views/errorpage"
 	"postern/views/ui"
 )

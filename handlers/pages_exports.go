@@ -3,10 +3,10 @@ package handlers
 import (
 	"github.com/dustin/go-humanize"
 
-	"postern/access"
 	"postern/bundle"
-	rules "postern/exports"
-	"postern/projects"
+	"postern/service/access"
+	rules "postern/service/exports"
+	"postern/service/projects"
 	"postern/views/exports"
 	"postern/views/ui"
 )

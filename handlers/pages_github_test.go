@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"postern/accounts/provider"
-	"postern/config"
 	"postern/models"
+	"postern/platform/config"
+	"postern/service/accounts/provider"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"postern/access"
-	"postern/keys"
-	rules "postern/projects"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/service/access"
+	"postern/service/keys"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"postern/access"
-	"postern/fault"
-	"postern/keys"
-	rules "postern/projects"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

@@ -10,10 +10,10 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
-	"postern/access"
-	"postern/fault"
-	"postern/keys"
-	rules "postern/projects"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

@@ -10,11 +10,11 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
-	"postern/access"
-	"postern/fault"
-	"postern/keys"
-	rules "postern/projects"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

@@ -4,9 +4,9 @@ import (
 	"net/url"
 	"strings"
 
-	"postern/keys"
-	rules "postern/projects"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/service/keys"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

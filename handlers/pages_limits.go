@@ -6,9 +6,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"postern/core/snapshot"
 	"postern/models"
-	rules "postern/projects"
-	"postern/snapshot"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"postern/fault"
-	"postern/login"
+	"postern/platform/fault"
+	"postern/service/login"
 	pages "postern/views/login"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"postern/models"
-	"postern/secrets"
+	"postern/platform/secrets"
 	"postern/testkit/state"
 	"postern/views/ui"
 )

@@ -3,7 +3,7 @@ package handlers
 import (
 	"strings"
 
-	rules "postern/projects"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

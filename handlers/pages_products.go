@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"postern/access"
-	"postern/fault"
-	rules "postern/projects"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
 	"postern/views/products"
 	"postern/views/projects"
 	"postern/views/ui"

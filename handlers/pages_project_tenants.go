@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"postern/access"
-	rules "postern/projects"
+	"postern/service/access"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

@@ -8,10 +8,10 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
-	"postern/access"
-	"postern/exports"
-	rules "postern/projects"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/service/access"
+	"postern/service/exports"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

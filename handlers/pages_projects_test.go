@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/policy"
 	"postern/models"
-	"postern/policy"
 	"postern/testkit/state"
 	"postern/views/ui"
 )

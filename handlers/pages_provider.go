@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"strings"
 
-	"postern/access"
-	"postern/fault"
-	"postern/login"
-	"postern/login/providers"
-	rules "postern/projects"
-	"postern/secrets"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/login"
+	"postern/service/login/providers"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"postern/access"
-	"postern/login"
-	"postern/login/providers"
-	rules "postern/projects"
+	"postern/service/access"
+	"postern/service/login"
+	"postern/service/login/providers"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

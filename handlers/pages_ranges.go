@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	rules "postern/projects"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
-	rules "postern/projects"
-	"postern/usage"
+	rules "postern/service/projects"
+	"postern/service/usage"
 	"postern/views/projects"
 	"postern/views/ui"
 )

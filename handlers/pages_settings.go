@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"postern/access"
-	"postern/fault"
-	rules "postern/projects"
-	"postern/secrets"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+	rules "postern/service/projects"
 	"postern/views/projects"
 )
 

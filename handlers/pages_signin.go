@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"postern/accounts"
-	"postern/fault"
+	"postern/platform/fault"
+	"postern/service/accounts"
 	"postern/views/signin"
 	"postern/views/ui"
 )

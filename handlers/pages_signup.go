@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"postern/access"
-	"postern/accounts"
-	"postern/fault"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/accounts"
 	"postern/views/signin"
 )
 

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"net/url"
 
-	"postern/access"
-	"postern/fault"
-	rules "postern/projects"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/tenants"
 	"postern/views/ui"

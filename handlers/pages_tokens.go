@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"postern/access"
-	rules "postern/tokens"
+	"postern/service/access"
+	rules "postern/service/tokens"
 	"postern/views/tokens"
 	"postern/views/ui"
 )

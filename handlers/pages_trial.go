@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"postern/fault"
-	"postern/login"
+	"postern/platform/fault"
+	"postern/service/login"
 	"postern/views/projects"
 	"postern/views/ui"
 )

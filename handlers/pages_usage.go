@@ -6,8 +6,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	rules "postern/projects"
-	"postern/usage"
+	rules "postern/service/projects"
+	"postern/service/usage"
 	"postern/views/projects"
 	"postern/views/ui"
 )

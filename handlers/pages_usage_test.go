@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/service/usage"
 	"postern/testkit/state"
-	"postern/usage"
 )
 
 // called puts calls of the site's project shop into usage: n with its key, and

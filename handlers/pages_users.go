@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"postern/access"
-	"postern/directory"
 	"postern/models"
-	rules "postern/projects"
+	"postern/service/access"
+	"postern/service/directory"
+	rules "postern/service/projects"
 	"postern/views/tenants"
 	"postern/views/ui"
 )

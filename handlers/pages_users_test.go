@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"postern/directory"
 	"postern/models"
+	"postern/service/directory"
+	"postern/service/usage"
 	"postern/testkit/state"
-	"postern/usage"
 )
 
 // withTenant is a site with the project shop and the path of its own tenant.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"postern/access"
 	"postern/handlers"
 	"postern/models"
+	"postern/service/access"
 	"postern/testkit/state"
 )
 

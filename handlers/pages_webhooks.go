@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"postern/access"
+	"postern/service/access"
+	"postern/service/webhooks"
 	"postern/views/ui"
 	pages "postern/views/webhooks"
-	"postern/webhooks"
 )
 
 const webhooksPath = "/settings/webhooks"

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // Problem is the body of every error of the API (RFC 9457).

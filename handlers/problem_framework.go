@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // problemInContext is frameworkProblem with the id of the request.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"postern/projects"
+	"postern/service/projects"
 )
 
 // ProductRef is the path of one product.

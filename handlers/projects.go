@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"postern/projects"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/service/projects"
 )
 
 // ProjectRef is the path of everything below a project. It is exported because

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"time"
 
-	"postern/config"
-	"postern/fault"
-	"postern/login"
-	"postern/projects"
+	"postern/platform/config"
+	"postern/platform/fault"
+	"postern/service/login"
+	"postern/service/projects"
 )
 
 type createProxyInput struct {

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"postern/access"
-	"postern/fault"
-	"postern/login"
 	"postern/models"
-	"postern/projects"
-	"postern/secrets"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/login"
+	"postern/service/projects"
 	"postern/testkit/state"
 )
 

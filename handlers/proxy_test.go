@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"postern/accounts"
-	"postern/config"
 	"postern/handlers"
 	"postern/models"
+	"postern/platform/config"
+	"postern/service/accounts"
 	"postern/testkit/state"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // The bounds of repeating a change that another one came before.

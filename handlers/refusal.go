@@ -8,8 +8,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/access"
-	"postern/fault"
+	"postern/platform/fault"
+	"postern/service/access"
 )
 
 // trail is what becomes known of a request on its way in, for the audit log to

@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"postern/usage"
+	"postern/service/usage"
 )
 
 // requestOutput is a call in the live log. It has neither query nor headers, as

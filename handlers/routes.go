@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/gin-gonic/gin"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // routes is every route of the control plane on one screen.

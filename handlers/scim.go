@@ -11,10 +11,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/access"
-	"postern/directory"
-	"postern/fault"
 	"postern/handlers/scim"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/directory"
 )
 
 // scimRoot is where a tenant's people are provisioned (RFC 7644).

@@ -3,10 +3,10 @@ package handlers
 import (
 	"net/url"
 
-	"postern/access"
-	"postern/directory"
 	"postern/handlers/scim"
 	"postern/models"
+	"postern/service/access"
+	"postern/service/directory"
 )
 
 // showGroup shows a group with all that is in it, unless the request does without.

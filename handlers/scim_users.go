@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"net/url"
 
-	"postern/access"
-	"postern/directory"
 	"postern/handlers/scim"
 	"postern/models"
+	"postern/service/access"
+	"postern/service/directory"
 )
 
 func (p *provisioner) showUser(u directory.User, groups []directory.Membership) scim.User {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gorilla/sessions"
 
-	"postern/accounts"
-	"postern/policy"
+	"postern/core/policy"
+	"postern/service/accounts"
 )
 
 // sessionStore is gorilla's Store over a cookie that carries nothing but the

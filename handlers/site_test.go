@@ -13,9 +13,9 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
+	"postern/core/policy"
 	"postern/handlers"
 	"postern/models"
-	"postern/policy"
 	"postern/views/ui"
 )
 

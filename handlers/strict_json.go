@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // Bounds of a JSON body beside its size. The validator notes an error for each wrong

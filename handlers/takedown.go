@@ -3,7 +3,7 @@ package handlers
 import (
 	"context"
 
-	"postern/projects"
+	"postern/service/projects"
 )
 
 // takedownOutput is of a project that may be another team's: nothing but what an

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"postern/models"
-	"postern/projects"
+	"postern/service/projects"
 	"postern/testkit/state"
 )
 

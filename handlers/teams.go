@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"postern/access"
-	"postern/accounts"
+	"postern/service/access"
+	"postern/service/accounts"
 )
 
 // TeamRef is the path of everything below a team.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"postern/projects"
+	"postern/service/projects"
 )
 
 // TenantRef is the path of everything below a tenant.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"postern/accounts"
-	"postern/tokens"
+	"postern/service/accounts"
+	"postern/service/tokens"
 )
 
 type tokenOutput struct {

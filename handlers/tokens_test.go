@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"postern/models"
+	"postern/service/tokens"
 	"postern/testkit/state"
-	"postern/tokens"
 )
 
 func TestTokensByTheAPI(t *testing.T) {

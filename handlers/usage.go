@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"postern/usage"
+	"postern/service/usage"
 )
 
 type usageOutput struct {

@@ -13,8 +13,8 @@ import (
 
 	"postern/handlers"
 	"postern/models"
+	"postern/service/usage"
 	"postern/testkit/state"
-	"postern/usage"
 )
 
 // observed puts calls into the server's usage: n good ones and one refused.

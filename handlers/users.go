@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"postern/access"
-	"postern/directory"
 	"postern/models"
+	"postern/service/access"
+	"postern/service/directory"
 )
 
 // TenantOf is the path of what belongs to a tenant's people.

@@ -12,9 +12,9 @@ import (
 	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
-	"postern/access"
-	"postern/accounts"
-	"postern/fault"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/accounts"
 	"postern/views/ui"
 )
 

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"postern/secrets"
-	"postern/webhooks"
+	"postern/platform/secrets"
+	"postern/service/webhooks"
 )
 
 // WebhookRef is the path of one webhook.

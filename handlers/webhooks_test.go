@@ -5,9 +5,9 @@ import (
 	"maps"
 	"testing"
 
-	"postern/access"
 	"postern/models"
-	"postern/webhooks"
+	"postern/service/access"
+	"postern/service/webhooks"
 )
 
 // webhookGuards declares the routes of webhooks.

@@ -13,13 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"postern/access"
-	"postern/accounts"
-	"postern/exports"
 	"postern/jobs"
-	"postern/keys"
 	"postern/models"
-	"postern/projects"
+	"postern/service/access"
+	"postern/service/accounts"
+	"postern/service/exports"
+	"postern/service/keys"
+	"postern/service/projects"
 	"postern/testkit/state"
 )
 

@@ -12,13 +12,13 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"postern/access"
-	"postern/egress"
 	"postern/jobs"
 	"postern/models"
-	"postern/projects"
-	"postern/secrets"
-	"postern/webhooks"
+	"postern/platform/egress"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/projects"
+	"postern/service/webhooks"
 )
 
 // told is a receiver of webhooks and what it got.

@@ -11,11 +11,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"postern/egress"
 	"postern/jobs"
 	"postern/models"
+	"postern/platform/egress"
+	"postern/service/webhooks"
 	"postern/testkit/state"
-	"postern/webhooks"
 )
 
 // These variables make this test binary a second process that takes jobs and never

@@ -9,14 +9,14 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"postern/access"
-	"postern/egress"
-	"postern/fault"
 	"postern/jobs"
 	"postern/models"
-	"postern/secrets"
+	"postern/platform/egress"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/webhooks"
 	"postern/testkit/state"
-	"postern/webhooks"
 )
 
 // Each event reaches the receiver once, signed so that the official library

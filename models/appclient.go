@@ -6,7 +6,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"postern/migrations"
-	"postern/secrets"
+	"postern/platform/secrets"
 )
 
 // AppClient is a row of app_clients: an OAuth client of a tenant, and the OpenID

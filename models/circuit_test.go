@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"postern/fault"
 	"postern/models"
+	"postern/platform/fault"
 	"postern/testkit"
 	"postern/testkit/state"
 )

@@ -15,7 +15,7 @@ import (
 
 	"postern/migrations"
 	"postern/models"
-	"postern/secrets"
+	"postern/platform/secrets"
 	"postern/testkit/state"
 )
 

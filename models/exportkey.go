@@ -3,7 +3,7 @@ package models
 import (
 	"time"
 
-	"postern/secrets"
+	"postern/platform/secrets"
 )
 
 // ExportKey is a row of export_keys: an Ed25519 key that the installation signs

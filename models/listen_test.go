@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"postern/fault"
 	"postern/models"
+	"postern/platform/fault"
 )
 
 // scriptedServer accepts connections to PostgreSQL, answers each start with the

@@ -3,7 +3,7 @@ package models
 import (
 	"time"
 
-	"postern/secrets"
+	"postern/platform/secrets"
 )
 
 // Project is a row of projects.

@@ -3,7 +3,7 @@ package models
 import (
 	"time"
 
-	"postern/secrets"
+	"postern/platform/secrets"
 )
 
 // DataKey is a row of data_keys: what a team's sealed columns are encrypted with,

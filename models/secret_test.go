@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"postern/models"
-	"postern/secrets"
+	"postern/platform/secrets"
 	"postern/testkit/state"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/driver/postgres"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // unavailable are PostgreSQL's codes for trouble that passes

@@ -3,7 +3,7 @@ package models
 import (
 	"time"
 
-	"postern/secrets"
+	"postern/platform/secrets"
 )
 
 // Webhook is a row of webhooks: an address of a team that is told of events.

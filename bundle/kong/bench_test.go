@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"postern/bundle"
-	"postern/snapshot"
+	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
 

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"postern/bundle"
-	"postern/fault"
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/platform/fault"
 )
 
 // The entities of gateway.yaml. Every value is written as JSON, which is YAML

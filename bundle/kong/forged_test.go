@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"postern/bundle"
-	"postern/fault"
+	"postern/platform/fault"
 	"postern/testkit/sample"
 )
 

@@ -21,8 +21,8 @@ import (
 	"strings"
 
 	"postern/bundle"
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 // Target is Kong 3.9 in DB-less mode.

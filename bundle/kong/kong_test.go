@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"postern/bundle"
-	"postern/policy"
+	"postern/core/policy"
 	"postern/testkit/sample"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"postern/bundle"
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 type tenantDoc struct {

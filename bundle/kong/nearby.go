@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // local is from where a gateway sees calls that are made on its own machine:

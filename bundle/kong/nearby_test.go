@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
 

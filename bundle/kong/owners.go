@@ -3,8 +3,8 @@ package kong
 import (
 	"context"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 // mostConsumers is how many owners of keys are written as Kong consumers. The plugin

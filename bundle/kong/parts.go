@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"postern/bundle"
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 //go:embed plugin/*.lua files/*

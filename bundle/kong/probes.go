@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"postern/bundle"
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 const probesFile = "verify/probes.jsonl"

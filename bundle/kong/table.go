@@ -2,7 +2,7 @@ package kong
 
 import (
 	"postern/bundle"
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // table declares what Kong keeps of each feature. The suites that hold it to

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // The plugin verifies no tokens. A version that asks for one must be closed on the

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/bundle"
-	"postern/policy"
+	"postern/core/policy"
 	"postern/testkit/sample"
 )
 

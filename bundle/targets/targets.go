@@ -11,8 +11,8 @@ import (
 
 	"postern/bundle"
 	"postern/bundle/kong"
-	"postern/fault"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
 )
 
 // All lists every target, in the order the support matrix shows them.

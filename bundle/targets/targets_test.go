@@ -9,8 +9,8 @@ import (
 
 	"postern/bundle"
 	"postern/bundle/targets"
-	"postern/fault"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/portability.md")

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"postern/app"
-	"postern/audit"
 	"postern/client"
-	"postern/config"
+	"postern/platform/config"
+	"postern/service/audit"
 )
 
 // errBroken ends a verification whose findings are printed.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 func newClaim(t terminal) *cobra.Command {

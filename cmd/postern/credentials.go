@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // workspace is a project whose workspace key is kept. Unclaimed workspaces have

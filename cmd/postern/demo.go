@@ -17,7 +17,7 @@ import (
 
 	"postern/app"
 	"postern/client"
-	"postern/config"
+	"postern/platform/config"
 )
 
 func newDemo(t terminal) *cobra.Command {

@@ -2,7 +2,7 @@ package main
 
 import (
 	"postern/client"
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 const tokenIssuerHelp = "whose tokens --methods jwt takes, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]', once for each; all of them, but not the project's own login"

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 type loginFlags struct {

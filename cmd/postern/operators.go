@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/app"
-	"postern/config"
+	"postern/platform/config"
 )
 
 // newOperators works on the database itself: who runs the installation is decided

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // printJSON writes what the API answered.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
-	"postern/fault"
-	"postern/snapshot"
+	"postern/core/snapshot"
+	"postern/platform/fault"
 )
 
 // family is a command that only holds others.

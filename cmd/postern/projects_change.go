@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 func newProjectsSetTarget(t terminal) *cobra.Command {

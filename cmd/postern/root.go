@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 // terminal is what a command reads and writes, so that tests can be one.

@@ -21,8 +21,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"postern/app"
-	"postern/config"
 	"postern/models"
+	"postern/platform/config"
 	"postern/testkit/state"
 )
 

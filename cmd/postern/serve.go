@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/app"
-	"postern/config"
+	"postern/platform/config"
 )
 
 func newServe(t terminal) *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
-	"postern/fault"
+	"postern/platform/fault"
 )
 
 const defaultServer = "http://127.0.0.1:8080"

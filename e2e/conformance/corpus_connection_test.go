@@ -1,7 +1,7 @@
 package conformance
 
 import (
-	"postern/policy"
+	"postern/core/policy"
 	"postern/testkit/sample"
 )
 

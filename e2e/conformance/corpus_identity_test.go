@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"postern/policy"
+	"postern/core/policy"
 	"postern/testkit/sample"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
 

@@ -1,7 +1,7 @@
 package conformance
 
 import (
-	"postern/snapshot"
+	"postern/core/snapshot"
 	"postern/testkit/sample"
 	"postern/testkit/scripted"
 )

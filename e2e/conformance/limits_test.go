@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/bundle"
-	"postern/snapshot"
+	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // TestPluginInNginx runs the exported plugin inside a real nginx with its Lua

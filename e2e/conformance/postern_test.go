@@ -14,9 +14,9 @@ import (
 
 	"postern/bundle"
 	"postern/bundle/kong"
+	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/ratelimit"
-	"postern/snapshot"
+	"postern/service/ratelimit"
 	"postern/testkit/sample"
 )
 

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // Listener takes no more connections than it may. Those beyond are closed as soon as

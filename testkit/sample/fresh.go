@@ -1,6 +1,6 @@
 package sample
 
-import "postern/snapshot"
+import "postern/core/snapshot"
 
 // Fresh is a project as one call makes it: one version, one environment, no
 // limits, no owner for calls without a key; and its one key, "active". Its upstream is

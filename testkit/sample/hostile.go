@@ -3,7 +3,7 @@ package sample
 import (
 	"slices"
 
-	"postern/snapshot"
+	"postern/core/snapshot"
 )
 
 // Nasty is text as an attacker would write it wherever text is free: for

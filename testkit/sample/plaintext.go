@@ -4,7 +4,7 @@ import (
 	"hash/crc32"
 	"strings"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // Plaintext is a well-formed key that is the same in every run, which golden

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"postern/policy"
-	"postern/snapshot"
+	"postern/core/policy"
+	"postern/core/snapshot"
 )
 
 // Base is when the sample project was last changed.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"postern/policy"
+	"postern/core/policy"
 )
 
 // market is the state that calls are made to.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"postern/keys"
 	"postern/models"
+	"postern/service/keys"
 )
 
 // stock fills a data directory that nobody serves from, which is quicker than a

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"postern/config"
+	"postern/platform/config"
 )
 
 var update = flag.Bool("update", false, "write the generated part of docs/configuration.md")

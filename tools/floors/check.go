@@ -73,9 +73,9 @@ func (c *checker) file(f File) {
 }
 
 func (c *checker) imports(f File, dir string) {
-	from, known := roomOf(dir)
+	from, known := folderOf(dir)
 	if !known {
-		c.add(f.Path, 0, "%q is on no floor; give it a room in tools/floors and in ARCHITECTURE.md", dir)
+		c.add(f.Path, 0, "%q is on no floor; add it to tools/floors and to ARCHITECTURE.md", dir)
 		return
 	}
 	if f.Test || from.floor == testOnly {
@@ -90,28 +90,29 @@ func (c *checker) imports(f File, dir string) {
 			continue
 		}
 		for _, l := range libraries {
-			if within(imported.Path, l.path) && !slices.Contains(l.rooms, from.name) {
-				c.add(f.Path, imported.Line, "%s imports %s, which belongs in %s", dir, imported.Path, oneOf(l.rooms))
+			if within(imported.Path, l.path) && !withinAny(dir, l.folders) {
+				c.add(f.Path, imported.Line, "%s imports %s, which belongs in %s", dir, imported.Path, oneOf(l.folders))
 			}
 		}
 	}
 }
 
-// mayNot says why a package of a room must not import one of ours, "" when it may.
-func mayNot(from room, target string) string {
-	to, known := roomOf(target)
+// mayNot returns why a package of the folder must not import target, a package of
+// this module, and "" when it may.
+func mayNot(from folder, target string) string {
+	to, known := folderOf(target)
 	switch {
 	case !known:
 		return "it is on no floor"
 	case to.floor == testOnly:
 		return "that is for tests alone"
 	case from.only != nil:
-		if !slices.ContainsFunc(from.only, func(allowed string) bool { return within(target, allowed) }) {
-			return fmt.Sprintf("%s sees only %s", from.name, oneOf(from.only))
+		if !withinAny(target, from.only) {
+			return fmt.Sprintf("%s sees only %s", from.path, oneOf(from.only))
 		}
-	case from.name == to.name, to.floor < from.floor, slices.Contains(from.beside, to.name):
+	case from.path == to.path, to.floor < from.floor, withinAny(target, from.beside):
 	case to.floor == from.floor:
-		return fmt.Sprintf("both are on one floor; %s may look beside it at %s", from.name, oneOf(from.beside))
+		return fmt.Sprintf("both are on one floor; %s may import %s there", from.path, oneOf(from.beside))
 	default:
 		return "imports only go down"
 	}
@@ -119,29 +120,35 @@ func mayNot(from room, target string) string {
 }
 
 func (c *checker) reach(dir string, deps []string) {
-	from, _ := roomOf(dir)
-	for _, forbidden := range unreachable[from.name] {
-		for _, dep := range deps {
-			if within(dep, forbidden) {
-				c.add(dir, 0, "reaches %s, directly or through others; %s must not", dep, from.name)
-				break
+	for root, unwanted := range unreachable {
+		if !within(dir, root) {
+			continue
+		}
+		for _, forbidden := range unwanted {
+			if i := slices.IndexFunc(deps, func(dep string) bool { return within(dep, forbidden) }); i >= 0 {
+				c.add(dir, 0, "reaches %s, directly or through others; %s must not", deps[i], root)
 			}
 		}
 	}
 }
 
-func roomOf(dir string) (room, bool) {
-	for _, r := range rooms {
-		if within(dir, r.name) {
-			return r, true
+// folderOf returns the folder with the longest path that dir is within.
+func folderOf(dir string) (found folder, ok bool) {
+	for _, f := range folders {
+		if within(dir, f.path) && len(f.path) >= len(found.path) {
+			found, ok = f, true
 		}
 	}
-	return room{}, false
+	return found, ok
 }
 
-// within tells whether a slash-separated path is root or lies below it.
+// within reports whether a slash-separated path is root or lies below it.
 func within(name, root string) bool {
 	return name == root || strings.HasPrefix(name, root+"/")
+}
+
+func withinAny(name string, roots []string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool { return within(name, root) })
 }
 
 func oneOf(names []string) string {

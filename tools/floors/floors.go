@@ -1,89 +1,94 @@
 // Package floors holds the repository to the rules of ARCHITECTURE.md: imports
-// only go down, each library has its room, and files stay readable.
+// only go down, each library has its folder, and files stay readable.
 //
 // It owns the rules that a machine can decide, as data, and the check of a
 // source tree against them; its test checks this repository. It does not own
 // what golangci-lint knows already (.golangci.yml).
 package floors
 
-// room is a top-level directory of packages.
-type room struct {
-	name   string
+// folder is a folder of packages with the rule for what they import. The folder
+// with the longest matching path decides on a package.
+type folder struct {
+	path   string
 	floor  floor
-	beside []string // rooms of the same floor that it may import
-	only   []string // when set: all of our rooms that it may import
+	beside []string // folders of the same floor that it may import
+	only   []string // when set: all folders of this module that it may import
 }
 
 type floor int
 
-// From the ground up. A package imports from lower floors only, and from its
-// own as far as the room says.
+// From the bottom up. A package imports packages of lower floors, of its own
+// folder, and of the folders named in beside.
 const (
-	ground   floor = iota + 1 // what everything stands on
-	pure                      // no input and output of their own
-	rules                     // rules with a database
+	platform floor = iota + 1 // processes, networks and secrets; nothing of the product
+	rows                      // rows, named queries and the schema
+	core                      // decisions that both gateways share; pure functions
+	export                    // state in, zip and ledger out; pure functions
+	service                   // rules with a database
 	edges                     // protocols in, protocols out
-	wiring                    // puts the parts together
+	wiring                    // creates the parts and connects them
 	commands                  // main packages of the product
-	testOnly                  // imported by tests alone
+	testOnly                  // imported by tests only
 )
 
-// rooms is the list that a newcomer finds in ARCHITECTURE.md.
-var rooms = []room{
-	{name: "cmd", floor: commands},
-	{name: "app", floor: wiring},
+// folders is the list that ARCHITECTURE.md describes.
+var folders = []folder{
+	{path: "cmd", floor: commands},
+	{path: "app", floor: wiring},
 
-	{name: "handlers", floor: edges, beside: []string{"views", "static"}},
-	{name: "views", floor: edges, only: []string{"views/ui", "static"}},
-	{name: "jobs", floor: edges},
-	{
-		name:  "gateway",
-		floor: edges,
-		only:  []string{"gateway/engine", "gateway/admission", "snapshot", "policy", "egress", "fault"},
-	},
-	{name: "bearer", floor: edges, only: []string{"policy", "snapshot"}},
-	{name: "live", floor: edges},
-	{name: "metrics", floor: edges, only: []string{"policy"}},
-	{name: "client", floor: edges, only: []string{"fault"}},
-	{name: "static", floor: edges, only: []string{}},
+	{path: "handlers", floor: edges, beside: []string{"views", "static"}},
+	{path: "views", floor: edges, only: []string{"views/ui", "static"}},
+	{path: "static", floor: edges, only: []string{}},
+	{path: "jobs", floor: edges},
+	{path: "client", floor: edges, only: []string{"platform/fault"}},
+	{path: "gateway", floor: edges, only: []string{
+		"gateway/engine", "gateway/admission", "core", "platform/egress", "platform/fault",
+	}},
+	{path: "gateway/bearer", floor: edges, only: []string{"core"}},
 
-	{name: "exports", floor: rules, beside: []string{"projects", "keys"}},
-	{name: "projects", floor: rules, beside: []string{"accounts", "keys"}},
-	{name: "keys", floor: rules},
-	{name: "login", floor: rules, beside: []string{"directory"}},
-	{name: "directory", floor: rules, beside: []string{"keys"}},
-	{name: "idempotency", floor: rules},
-	{name: "tokens", floor: rules, beside: []string{"accounts"}},
-	{name: "usage", floor: rules},
-	{name: "ratelimit", floor: rules},
-	{name: "audit", floor: rules},
-	{name: "retention", floor: rules},
-	{name: "webhooks", floor: rules},
-	{name: "accounts", floor: rules},
+	{path: "service/access", floor: service},
+	{path: "service/accounts", floor: service, beside: []string{"service/access"}},
+	{path: "service/audit", floor: service, beside: []string{"service/access"}},
+	{path: "service/directory", floor: service, beside: []string{"service/access", "service/keys"}},
+	{path: "service/exports", floor: service, beside: []string{"service/access", "service/keys", "service/projects"}},
+	{path: "service/idempotency", floor: service},
+	{path: "service/introspection", floor: service, beside: []string{"service/login", "service/projects"}},
+	{path: "service/keys", floor: service, beside: []string{"service/access"}},
+	{path: "service/login", floor: service, beside: []string{"service/access", "service/directory"}},
+	{path: "service/projects", floor: service, beside: []string{
+		"service/access", "service/accounts", "service/keys",
+	}},
+	{path: "service/ratelimit", floor: service},
+	{path: "service/retention", floor: service, beside: []string{"service/access"}},
+	{path: "service/tokens", floor: service, beside: []string{"service/access", "service/accounts"}},
+	{path: "service/usage", floor: service, beside: []string{"service/access"}},
+	{path: "service/webhooks", floor: service, beside: []string{"service/access"}},
 
-	{name: "bundle", floor: pure, only: []string{"bundle", "snapshot", "policy", "fault"}},
-	{name: "policy", floor: pure, only: []string{"snapshot", "fault"}},
-	{name: "snapshot", floor: pure, only: []string{}},
+	{path: "bundle", floor: export, only: []string{"bundle", "core", "platform/fault"}},
 
-	{name: "access", floor: ground, beside: []string{"models", "fault"}},
-	{name: "models", floor: ground, beside: []string{"migrations", "secrets", "fault"}},
-	{name: "migrations", floor: ground},
-	{name: "config", floor: ground, beside: []string{"secrets", "fault"}},
-	{name: "secrets", floor: ground},
-	{name: "certs", floor: ground},
-	{name: "egress", floor: ground, beside: []string{"fault"}},
-	{name: "fault", floor: ground},
+	{path: "core/policy", floor: core, only: []string{"core/snapshot", "platform/fault"}},
+	{path: "core/snapshot", floor: core, only: []string{}},
 
-	{name: "e2e", floor: testOnly},
-	{name: "testkit", floor: testOnly},
-	{name: "tools", floor: testOnly},
+	{path: "models", floor: rows, beside: []string{"migrations"}},
+	{path: "migrations", floor: rows},
+
+	{path: "platform/certs", floor: platform},
+	{path: "platform/config", floor: platform, beside: []string{"platform/fault", "platform/secrets"}},
+	{path: "platform/egress", floor: platform, beside: []string{"platform/fault"}},
+	{path: "platform/fault", floor: platform},
+	{path: "platform/metrics", floor: platform},
+	{path: "platform/secrets", floor: platform},
+
+	{path: "e2e", floor: testOnly},
+	{path: "testkit", floor: testOnly},
+	{path: "tools", floor: testOnly},
 }
 
-// library is a module, or a part of the standard library, that only some rooms
+// library is a module, or a part of the standard library, that only some folders
 // import.
 type library struct {
-	path  string
-	rooms []string
+	path    string
+	folders []string
 }
 
 var libraries = []library{
@@ -95,28 +100,28 @@ var libraries = []library{
 	{"gorm.io", []string{"models"}},
 	{"github.com/glebarez", []string{"models"}},
 	{"github.com/pressly/goose", []string{"migrations"}},
-	// jobs and app: a job in the caller's transaction; secrets: how a column keeps a value
-	{"database/sql", []string{"models", "migrations", "jobs", "app", "secrets"}},
+	// jobs and app: a job in the caller's transaction; secrets: the type of a sealed column
+	{"database/sql", []string{"models", "migrations", "jobs", "app", "platform/secrets"}},
 	{"github.com/a-h/templ", []string{"views", "handlers"}},
 	{"github.com/spf13/cobra", []string{"cmd"}},
-	{"github.com/prometheus", []string{"metrics"}},
-	{"code.dny.dev/ssrf", []string{"egress"}},
-	{"github.com/go-jose", []string{"login", "bearer"}},
-	{"filippo.io", []string{"bearer"}},
-	{"golang.org/x/oauth2", []string{"accounts", "login"}},
-	{"github.com/coreos/go-oidc", []string{"accounts", "login"}},
-	{"github.com/tink-crypto", []string{"secrets"}},
+	{"github.com/prometheus", []string{"platform/metrics"}},
+	{"code.dny.dev/ssrf", []string{"platform/egress"}},
+	{"github.com/go-jose", []string{"service/login", "gateway/bearer"}},
+	{"filippo.io", []string{"gateway/bearer"}},
+	{"golang.org/x/oauth2", []string{"service/accounts", "service/login"}},
+	{"github.com/coreos/go-oidc", []string{"service/accounts", "service/login"}},
+	{"github.com/tink-crypto", []string{"platform/secrets"}},
 	{"github.com/chromedp", []string{}},
 }
 
-// unreachable are packages that a room must not reach, not even through others.
+// unreachable are packages that a folder must not reach, not even through others.
 var unreachable = map[string][]string{
 	// The data plane can run alone, without a database.
 	"gateway": {"database/sql", "gorm.io", "github.com/riverqueue", "github.com/gin-gonic"},
 	// Decisions and bundles are functions of their input.
-	"policy":   {"database/sql", "os/exec"},
-	"snapshot": {"database/sql", "os", "net/http"},
-	"bundle":   {"database/sql", "os/exec"},
+	"core/policy":   {"database/sql", "os/exec"},
+	"core/snapshot": {"database/sql", "os", "net/http"},
+	"bundle":        {"database/sql", "os/exec"},
 }
 
 // vague are names that say nothing of what is in a package or a file.

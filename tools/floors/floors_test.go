@@ -26,25 +26,35 @@ func TestThisRepositoryKeepsItsRules(t *testing.T) {
 	}
 }
 
-// The rooms of the tests' own floor are described in one line together.
-var roomLine = regexp.MustCompile(`(?m)^([a-z0-9]+)/`)
+// folderLine matches a line of the list of floors that begins with a folder, or
+// with several of one parent as in "parent/{a,b}".
+var folderLine = regexp.MustCompile(`(?m)^([a-z0-9]+)/(?:([a-z0-9]+)/|\{([a-z0-9,]+)\})?`)
 
-func TestArchitectureNamesTheRooms(t *testing.T) {
+func TestArchitectureNamesTheFolders(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var described, want []string
-	for _, match := range roomLine.FindAllStringSubmatch(string(text), -1) {
-		described = append(described, match[1])
+	for _, match := range folderLine.FindAllStringSubmatch(string(text), -1) {
+		switch parent, one, several := match[1], match[2], match[3]; {
+		case several != "":
+			for name := range strings.SplitSeq(several, ",") {
+				described = append(described, parent+"/"+name)
+			}
+		case one != "" && parent != "cmd":
+			described = append(described, parent+"/"+one)
+		default:
+			described = append(described, parent)
+		}
 	}
-	for _, r := range rooms {
-		want = append(want, r.name)
+	for _, f := range folders {
+		want = append(want, f.path)
 	}
 	slices.Sort(described)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, slices.Compact(described)); diff != "" {
-		t.Errorf("rooms of tools/floors (-) and of ARCHITECTURE.md (+):\n%s", diff)
+		t.Errorf("folders of tools/floors (-) and of ARCHITECTURE.md (+):\n%s", diff)
 	}
 }
 
@@ -62,35 +72,40 @@ func TestCheckFindsEachBrokenRule(t *testing.T) {
 		tree Tree
 		want string // part of the only message; "" for none
 	}{
-		"down two floors": {importing("handlers/keys.go", "m/keys", "m/fault", "net/http"), ""},
+		"down two floors": {importing("handlers/keys.go", "m/service/keys", "m/platform/fault", "net/http"), ""},
 		"up": {
-			importing("models/key.go", "m/keys"),
-			"models/key.go:3: models imports keys: imports only go down",
+			importing("models/key.go", "m/service/keys"),
+			"models/key.go:3: models imports service/keys: imports only go down",
 		},
-		"beside, named":     {importing("exports/build.go", "m/keys"), ""},
-		"beside, not named": {importing("keys/key.go", "m/projects"), "both are on one floor"},
-		"within its room":   {importing("bundle/kong/kong.go", "m/bundle", "m/policy"), ""},
-		"a similar name":    {importing("handlers/a.go", "m/keysx"), "it is on no floor"},
+		"beside, named":     {importing("service/exports/build.go", "m/service/keys"), ""},
+		"beside, not named": {importing("service/keys/key.go", "m/service/projects"), "both are on one floor"},
+		"a part of a folder with a rule of its own": {
+			importing("gateway/bearer/a.go", "m/platform/egress"),
+			"gateway/bearer sees only core",
+		},
+		"a library in a part of its folder": {importing("service/login/providers/a.go", "golang.org/x/oauth2"), ""},
+		"within its folder":                 {importing("bundle/kong/kong.go", "m/bundle", "m/core/policy"), ""},
+		"a similar name":                    {importing("handlers/a.go", "m/service/keysx"), "it is on no floor"},
 		"gateway sees a rule": {
 			importing("gateway/table.go", "m/models"),
-			"gateway sees only gateway/engine, gateway/admission, snapshot, policy, egress, fault",
+			"gateway sees only gateway/engine, gateway/admission, core, platform/egress, platform/fault",
 		},
 		"a view sees a rule": {
-			importing("views/projects/page.templ.go", "m/projects"),
+			importing("views/projects/page.templ.go", "m/service/projects"),
 			"views sees only views/ui, static",
 		},
 		"a target sees a row": {importing("bundle/kong/a.go", "m/models"), "bundle sees only"},
-		"Gin below the edges": {importing("keys/key.go", "github.com/gin-gonic/gin"), "belongs in handlers"},
+		"Gin below the edges": {importing("service/keys/key.go", "github.com/gin-gonic/gin"), "belongs in handlers"},
 		"huma in views": {
 			importing("views/ui/a.go", "github.com/danielgtaylor/huma/v2"),
 			"belongs in handlers",
 		},
 		"River in a rule": {
-			importing("exports/a.go", "github.com/riverqueue/river"),
+			importing("service/exports/a.go", "github.com/riverqueue/river"),
 			"belongs in jobs, app, migrations",
 		},
-		"GORM in a rule":              {importing("keys/a.go", "gorm.io/gorm"), "belongs in models"},
-		"SQL in a rule":               {importing("keys/a.go", "database/sql"), "belongs in models"},
+		"GORM in a rule":              {importing("service/keys/a.go", "gorm.io/gorm"), "belongs in models"},
+		"SQL in a rule":               {importing("service/keys/a.go", "database/sql"), "belongs in models"},
 		"product uses the test parts": {importing("app/app.go", "m/testkit"), "for tests alone"},
 		"tests use anything": {one(File{
 			Path:    "gateway/a_test.go",
@@ -98,28 +113,28 @@ func TestCheckFindsEachBrokenRule(t *testing.T) {
 			HasDoc:  true,
 			Imports: []Import{{"m/app", 3}},
 		}), ""},
-		"unknown room":  {importing("stuff/a.go"), `"stuff" is on no floor`},
-		"at the root":   {importing("a.go"), `"." is on no floor`},
-		"vague package": {importing("keys/util/a.go"), `the name "util" does not say`},
-		"vague file":    {importing("keys/helpers_test.go"), `the name "helpers_test" does not say`},
+		"unknown folder": {importing("stuff/a.go"), `"stuff" is on no floor`},
+		"at the root":    {importing("a.go"), `"." is on no floor`},
+		"vague package":  {importing("service/keys/util/a.go"), `the name "util" does not say`},
+		"vague file":     {importing("service/keys/helpers_test.go"), `the name "helpers_test" does not say`},
 		"too long": {one(File{
-			Path:   "keys/a.go",
+			Path:   "service/keys/a.go",
 			HasDoc: true,
 			Lines:  400,
 		}), "400 lines; a file stays under 400"},
-		"long enough":         {one(File{Path: "keys/a.go", HasDoc: true, Lines: 399}), ""},
+		"long enough":         {one(File{Path: "service/keys/a.go", HasDoc: true, Lines: 399}), ""},
 		"long, but generated": {one(File{Path: "views/a_templ.go", Lines: 900, Generated: true}), ""},
 		"a long page":         {one(File{Path: "views/a.templ", Lines: 500}), "500 lines"},
-		"no package comment":  {one(File{Path: "keys/a.go"}), "keys: no file of this package has a comment"},
-		"init":                {one(File{Path: "keys/a.go", HasDoc: true, Inits: []int{9}}), "keys/a.go:9: no init"},
+		"no package comment":  {one(File{Path: "service/keys/a.go"}), "service/keys: no file of this package has a comment"},
+		"init":                {one(File{Path: "service/keys/a.go", HasDoc: true, Inits: []int{9}}), "service/keys/a.go:9: no init"},
 		"skip": {one(File{
-			Path:   "keys/a.go",
+			Path:   "service/keys/a.go",
 			HasDoc: true,
 			Skips:  []int{9},
-		}), "keys/a.go:9: no test is skipped"},
-		"put off": {one(File{Path: "keys/a.go", HasDoc: true, Later: []int{9}}), "keys/a.go:9: work is done"},
+		}), "service/keys/a.go:9: no test is skipped"},
+		"put off": {one(File{Path: "service/keys/a.go", HasDoc: true, Later: []int{9}}), "service/keys/a.go:9: work is done"},
 		"gateway reaches SQL": {
-			Tree{Module: "m", Reach: map[string][]string{"gateway": {"m/egress", "database/sql/driver"}}},
+			Tree{Module: "m", Reach: map[string][]string{"gateway": {"m/platform/egress", "database/sql/driver"}}},
 			"gateway: reaches database/sql/driver, directly or through others",
 		},
 		"handlers reach SQL": {Tree{Module: "m", Reach: map[string][]string{"handlers": {"database/sql"}}}, ""},
@@ -151,12 +166,12 @@ func init() {}
 
 func b(t interface{ Skip(...any) }) { t.Skip("no browser"); _ = http.StatusOK }
 `
-	got, err := read("keys/a_test.go", []byte(source))
+	got, err := read("service/keys/a_test.go", []byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := File{
-		Path: "keys/a_test.go", Lines: 9, Test: true, HasDoc: true,
+		Path: "service/keys/a_test.go", Lines: 9, Test: true, HasDoc: true,
 		Imports: []Import{{"net/http", 4}}, Inits: []int{7}, Skips: []int{9}, Later: []int{6},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -36,7 +36,7 @@ func run(args []string) (code int, err error) {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		return 2, errors.New("no command is given; for example: withpostgres go test ./keys")
+		return 2, errors.New("no command is given; for example: withpostgres go test ./service/keys")
 	}
 	// The kernel ends server and command when the thread that started them ends,
 	// so that thread has to live as long as this process.

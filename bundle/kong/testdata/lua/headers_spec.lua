@@ -5,7 +5,7 @@ local headers = require "headers"
 local FATES = { removed = headers.REMOVED, key = headers.KEY, set = false, appended = false, kept = false }
 
 -- The table that the hosted gateway is tested with, too.
-for line in io.lines("../../../../policy/testdata/headers.txt") do
+for line in io.lines("../../../../core/policy/testdata/headers.txt") do
   local name, fate = line:match("^([^#\t][^\t]*)\t(%l+)$")
   if name then
     check("fate of " .. name, function()

@@ -3,7 +3,7 @@ local check, equal = strict.check, strict.equal
 local paths = require "paths"
 
 -- The table that the hosted gateway is tested with, too.
-for line in io.lines("../../../../policy/testdata/paths.txt") do
+for line in io.lines("../../../../core/policy/testdata/paths.txt") do
   local raw, verdict, normal = line:match("^([^#\t][^\t]*)\t([^\t]+)\t?(.*)$")
   if verdict == "ok" or verdict == "bad_path" then
     check("hides_dot_segment " .. raw, function()

@@ -1,0 +1,292 @@
+package policy
+
+import (
+	"net/netip"
+	"time"
+
+	"postern/core/snapshot"
+)
+
+// Denial is an answer that the gateway gives instead of the upstream.
+type Denial struct {
+	Status  int    // HTTP status code
+	Code    string // stable, snake_case
+	Message string // one sentence for the caller
+}
+
+// The answers of the gateway. Exported gateways use the same bytes for every
+// one that their plugin gives.
+var (
+	NoRoute             = Denial{404, "no_route", "No project, version and environment answer at this address."}
+	CredentialsRequired = Denial{401, "credentials_required", "Send an API key in the X-API-Key header."}
+	TokenRequired       = Denial{401, "credentials_required", "Send a token as Authorization: Bearer."}
+	EitherRequired      = Denial{401, "credentials_required", "Send an API key in the X-API-Key header, or a token " +
+		"as Authorization: Bearer."}
+	InvalidToken = Denial{401, "invalid_token", "This token is not valid here."}
+	InvalidKey   = Denial{401, "invalid_key", "This API key is not valid here."}
+	KeyFrozen    = Denial{403, "key_frozen", "This API key is frozen."}
+	WrongTenant  = Denial{403, "wrong_tenant", "This API key belongs to a tenant that is not served here."}
+	TokenTenant  = Denial{403, "wrong_tenant", "This token belongs to a tenant that is not served here, or " +
+		"to another than the API key does."}
+	UserFrozen    = Denial{403, "user_frozen", "This user is frozen."}
+	IPDenied      = Denial{403, "ip_denied", "Calls from this address are not allowed."}
+	RateLimited   = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
+	QuotaExceeded = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in " +
+		"Retry-After."}
+	LimitsUnavailable = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
+	ProjectFrozen     = Denial{403, "project_frozen", "This proxy was taken down by those who run the gateway."}
+	ExpiredProxy      = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
+	ClaimRequired     = Denial{403, "claim_required", "Nobody has claimed this proxy yet. Until somebody does it " +
+		"carries no WebSockets, no targets on ports other than 80 and 443, and no large answers."}
+	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
+	IssuerUnavailable   = Denial{
+		503,
+		"issuer_unavailable",
+		"The keys of the token's issuer cannot be had at the moment.",
+	}
+	TokenIssuerAway = Denial{503, "provider_unavailable", "Whoever issued this token cannot be asked about it " +
+		"at the moment."}
+	TokenIssuerNonsense = Denial{
+		502,
+		"provider_answer_invalid",
+		"Whoever issued this token gives no usable answer about it.",
+	}
+	UnverifiableToken = Denial{401, "unverifiable_token", "Whoever issued this token does not tell for which " +
+		"application it was issued."}
+	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token that the upstream gets " +
+		"cannot be opened at the moment."}
+	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
+	LoopDetected    = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
+	BadRequest      = Denial{400, "bad_request", "The request target is not valid."}
+	BadPath         = Denial{400, "bad_path", "A dot segment of the path climbs above its root, or hides behind an " +
+		"encoded slash, a backslash or a semicolon."}
+	MethodNotAllowed = Denial{405, "method_not_allowed", "This method is not forwarded."}
+	RequestTimeout   = Denial{408, "request_timeout", "The request body comes too slowly."}
+	BodyTooLarge     = Denial{413, "body_too_large", "The request body is too large."}
+)
+
+// Denials is the complete table, ordered by status.
+func Denials() []Denial {
+	return []Denial{
+		BadRequest, BadPath,
+		CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken,
+		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, IPDenied, ProjectFrozen, ClaimRequired,
+		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, BodyTooLarge, RateLimited, QuotaExceeded,
+		UpstreamUnreachable, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable, TokenIssuerAway, TokenSealed,
+		UpstreamTimeout, LoopDetected,
+	}
+}
+
+// Challenge is the WWW-Authenticate of the answer, "" for one without: a 401 has
+// it (RFC 9110, 15.5.2), for tokens in the words of RFC 6750, 3.
+func (d Denial) Challenge() string {
+	switch {
+	case d.Status != 401:
+		return ""
+	case d == InvalidToken, d == UnverifiableToken:
+		return `Bearer error="invalid_token"`
+	case d == TokenRequired:
+		return "Bearer"
+	case d == EitherRequired:
+		return WWWAuthenticateValue + ", Bearer"
+	}
+	return WWWAuthenticateValue
+}
+
+// Body is the JSON body of the answer. Codes and messages are plain ASCII
+// without quotes or backslashes, so that nothing needs escaping.
+func (d Denial) Body() []byte {
+	return []byte(`{"message":"` + d.Message + `","code":"` + d.Code + `"}`)
+}
+
+// Call is what is known of a call when its access is decided.
+type Call struct {
+	Access      *snapshot.Access
+	Realm       *Realm
+	Environment string        // name of the environment called
+	KeyLines    int           // number of X-API-Key lines the caller sent
+	Key         *snapshot.Key // looked up by the only line; nil when that is malformed or unknown
+	OldSecret   bool          // Key was found by the secret before its last rotation
+	Token       *Token        // verified; nil when none was sent or it was refused
+	TokenDenial Denial        // why the token that was sent does not count; zero when none was sent or it is verified
+	RemoteIP    netip.Addr    // the caller's; the zero value is in no range
+	Consumers   *Consumers    // nil: none is remembered
+	Now         time.Time
+}
+
+// Token is what a verified token says.
+type Token struct {
+	Issuer  string    // iss
+	Subject string    // sub, printable ASCII without a blank at either end, at most 255 bytes
+	Scopes  []string  // what its issuer let the client do, each without blanks
+	Tenant  string    // name of the tenant of its pair; "" is the project's own
+	Expires time.Time // when it is no longer taken, leeway included; zero: not known
+	Hosted            // of a token of our own; such a one has no Tenant
+}
+
+// Identity is whom a call is made for. The zero value is nobody. A user of a token
+// is no consumer: consumers are the owners of keys, and a subject that its issuer
+// chose to be called as one of them must not pass for it.
+type Identity struct {
+	ConsumerID   string   // X-Consumer-ID
+	Owner        string   // X-Consumer-Username and X-Consumer-Custom-ID; "" without a key or one to fall back to
+	CredentialID string   // X-Credential-Identifier; "" without a key
+	User         string   // X-Authenticated-Userid; "" without a token
+	Issuer       string   // who knows User by that name; "" for an end user of ours
+	Groups       []string // X-Consumer-Groups: the user's
+	Scopes       []string // X-Authenticated-Scope: the key's, or else the token's
+	TenantID     string   // X-Tenant-ID; "" without a key or token
+}
+
+// Account is whom the call counts for, "" for nobody. A user is named with its
+// issuer: another one may use the same name for somebody else. An end user of ours
+// is one and the same whichever app client they came through.
+func (id *Identity) Account() string {
+	switch {
+	case id.Owner != "":
+		return id.Owner
+	case id.Issuer == "":
+		return id.User
+	}
+	return id.User + " (" + id.Issuer + ")"
+}
+
+// Decision is the outcome for one call.
+type Decision struct {
+	Allow    bool
+	Identity Identity // when allowed
+	Denial   Denial   // when not
+	StripKey bool     // X-API-Key is ours: it must not reach the upstream
+
+	Authorization Authorization // what the upstream gets of the caller's, when allowed
+}
+
+// Decide applies a version's access policy to one call. It fails closed: a mode
+// it does not know, or one that asks for credentials without naming a method,
+// lets nobody through.
+func Decide(c *Call) Decision {
+	d := authenticate(c)
+	if d.Allow && !admits(&c.Access.IP, c.RemoteIP) {
+		return deny(IPDenied)
+	}
+	return d
+}
+
+func authenticate(c *Call) Decision {
+	keys := c.Access.Allows(snapshot.APIKey)
+	token := c.Access.TakesTokens() && (c.Token != nil || c.TokenDenial != Denial{})
+	switch {
+	case keys && c.KeyLines > 0 && token:
+		return decideBoth(c)
+	case keys && c.KeyLines > 0:
+		return decideKey(c)
+	case token:
+		return decideToken(c, keys)
+	case keys:
+		return decideKeyless(c)
+	case c.Access.Mode == snapshot.Passthrough:
+		return Decision{Allow: true}
+	case c.Access.TakesTokens():
+		return deny(TokenRequired)
+	}
+	return deny(CredentialsRequired)
+}
+
+// decideKeyless judges a call without any credential where keys are looked at.
+func decideKeyless(c *Call) Decision {
+	switch {
+	case c.Access.Keyless == snapshot.OwnerFallback && c.Realm.FallbackOwner != "":
+		return Decision{Allow: true, StripKey: true, Identity: Identity{
+			ConsumerID: c.Consumers.ID(c.Realm.ID, c.Realm.FallbackOwner),
+			Owner:      c.Realm.FallbackOwner,
+		}}
+	case c.Access.Mode == snapshot.Passthrough:
+		return Decision{Allow: true, StripKey: true}
+	case c.Access.TakesTokens():
+		return deny(EitherRequired)
+	}
+	return deny(CredentialsRequired)
+}
+
+// decideKey judges a presented key. What is wrong with a key that is not a
+// caller's own gets one answer, so that a guesser learns nothing.
+func decideKey(c *Call) Decision {
+	k := c.Key
+	if c.KeyLines > 1 || k == nil {
+		return deny(InvalidKey)
+	}
+	as, opens := c.Realm.Here(k)
+	switch {
+	case !opens,
+		c.OldSecret && !k.GraceEndsAt.After(c.Now),
+		k.State != snapshot.KeyActive && k.State != snapshot.KeyFrozen,
+		!k.ExpiresAt.IsZero() && !k.ExpiresAt.After(c.Now),
+		k.Environment != "" && k.Environment != c.Environment:
+		return deny(InvalidKey)
+	case k.State == snapshot.KeyFrozen:
+		return deny(KeyFrozen)
+	case !c.Realm.Serves(as.TenantID):
+		return deny(WrongTenant)
+	case c.Realm.frozen(k.Owner):
+		return deny(UserFrozen)
+	case len(k.AllowedIPs) > 0 && !Contains(k.AllowedIPs, c.RemoteIP):
+		return deny(IPDenied)
+	}
+	return Decision{Allow: true, StripKey: true, Identity: Identity{
+		ConsumerID:   c.Consumers.ID(c.Realm.ID, k.Owner),
+		Owner:        k.Owner,
+		CredentialID: k.ID,
+		Scopes:       as.Scopes,
+		TenantID:     as.TenantID,
+	}}
+}
+
+// decideToken judges a token that came without a key. Where such calls fall back to
+// an owner it is the consumer, and the user is named beside it.
+func decideToken(c *Call, stripKey bool) Decision {
+	if c.Token == nil {
+		return deny(c.TokenDenial)
+	}
+	at, denial := c.Realm.placeOf(c.Token)
+	if denial != (Denial{}) {
+		return deny(denial)
+	}
+	id := Identity{Scopes: c.Token.Scopes, TenantID: at.tenantID}
+	id.bear(c.Token)
+	if owner := c.Realm.FallbackOwnerOf(at.tenantID); c.Access.Keyless == snapshot.OwnerFallback && owner != "" {
+		id.ConsumerID, id.Owner = c.Consumers.ID(c.Realm.ID, owner), owner
+	}
+	return Decision{Allow: true, StripKey: stripKey, Identity: id, Authorization: at.authorization}
+}
+
+// bear names the user of a token.
+func (id *Identity) bear(t *Token) {
+	id.User, id.Issuer, id.Groups = t.Subject, t.Issuer, t.Groups
+	if t.Client != "" {
+		id.Issuer = ""
+	}
+}
+
+// decideBoth judges a call with a key and a token: both have to hold, and to be of
+// one tenant. The consumer and the scopes are the key's.
+func decideBoth(c *Call) Decision {
+	d := decideKey(c)
+	if !d.Allow {
+		return d
+	}
+	if c.Token == nil {
+		return deny(c.TokenDenial)
+	}
+	at, denial := c.Realm.placeOf(c.Token)
+	if denial == (Denial{}) && at.tenantID != d.Identity.TenantID {
+		denial = TokenTenant
+	}
+	if denial != (Denial{}) {
+		return deny(denial)
+	}
+	d.Identity.bear(c.Token)
+	d.Authorization = at.authorization
+	return d
+}
+
+func deny(d Denial) Decision { return Decision{Denial: d, StripKey: true} }

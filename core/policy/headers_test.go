@@ -1,0 +1,94 @@
+package policy_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"postern/core/policy"
+)
+
+func spellings(name string) []string {
+	return []string{
+		name, strings.ToLower(name), strings.ToUpper(name),
+		strings.ReplaceAll(name, "-", "_"), strings.ToLower(strings.ReplaceAll(name, "-", "_")),
+		strings.Replace(name, "-", "_", 1),
+	}
+}
+
+func TestEverySpellingOfAnIdentityHeaderIsKnown(t *testing.T) {
+	for _, name := range policy.IdentityHeaders() {
+		for _, spelling := range spellings(name) {
+			if !policy.IsIdentityHeader(spelling) {
+				t.Errorf("%s is not taken for an identity header", spelling)
+			}
+		}
+	}
+	for _, name := range policy.ForwardedHeaders() {
+		for _, spelling := range spellings(name) {
+			if !policy.IsForwardedHeader(spelling) || policy.IsIdentityHeader(spelling) {
+				t.Errorf("%s is not taken for a forwarded header alone", spelling)
+			}
+		}
+	}
+	for _, family := range policy.HeaderFamilies() {
+		for _, spelling := range append(spellings(family+"Made-Up"), family, strings.ReplaceAll(family, "-", "_")) {
+			if policy.IsIdentityHeader(spelling) == policy.IsForwardedHeader(spelling) {
+				t.Errorf("%s is not taken for one of its family", spelling)
+			}
+		}
+	}
+	for _, spelling := range append(spellings("Transfer-Encoding"), spellings("Content-Length")...) {
+		if !policy.IsFramingHeader(spelling) {
+			t.Errorf("%s is not taken for framing", spelling)
+		}
+	}
+	for _, spelling := range spellings("X-API-Key") {
+		if !policy.IsKeyHeader(spelling) {
+			t.Errorf("%s is not taken for the key header", spelling)
+		}
+	}
+}
+
+func TestOtherHeadersAreLeftAlone(t *testing.T) {
+	for _, name := range []string{
+		"", "X", "X-", "V", "Vib", "Authorization", "Accept-Encoding", "X-Request-Id",
+		"X-Consumer", "X-Consumers-ID", "Y-Consumer-ID", "X.Consumer.ID",
+		"X-Tenant", "X-Tenants-Id", "X-Credentials", "X-Anonymous",
+		"X-Forwarded", "X-Forwarder-For", "X-Real-I", "X-Real-IPs",
+		"Forwarde", "Forwarded-For", "Forwarding", "Content-Lengths", "Content-Type", "Transfer-Encodings",
+	} {
+		if policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) || policy.IsKeyHeader(name) ||
+			policy.IsFramingHeader(name) {
+			t.Errorf("%q is taken for one of ours", name)
+		}
+	}
+}
+
+// The table is shared with the tests of the exported gateway's plugin.
+func TestHeadersTable(t *testing.T) {
+	table, err := os.ReadFile("testdata/headers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		name, fate, isRow := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !isRow || strings.HasPrefix(line, "#") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			gateways := policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) || policy.IsFramingHeader(name)
+			got := [2]bool{gateways, policy.IsKeyHeader(name)}
+			want, known := map[string][2]bool{
+				"removed":  {true, false},
+				"set":      {true, false},
+				"appended": {true, false},
+				"key":      {false, true},
+				"kept":     {false, false},
+			}[fate]
+			if !known || got != want {
+				t.Errorf("%s: for gateways alone, a key: %v; want %v", fate, got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,208 @@
+package bearer_test
+
+import (
+	"crypto/hmac"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/go-cmp/cmp"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+)
+
+func TestGoodTokens(t *testing.T) {
+	rs, es, es384, ed := keyOf(jose.RS256, "r"), keyOf(jose.ES256, "e"), keyOf(jose.ES384, "e3"), keyOf(jose.EdDSA, "d")
+	of := newIssuer(t, rs, es, es384, ed)
+	v := newVerifier(t)
+	want := policy.Token{Issuer: of.url, Subject: "alice", Scopes: []string{"read", "write"}, Tenant: "acme"}
+	ends := map[string]time.Time{"a clock behind": now.Add(time.Second), "fractions of a second": now.Add(time.Minute)}
+	pair := of.pair()
+	pair.Tenant = "acme"
+	other := snapshot.TokenIssuer{Issuer: "https://other.example", Audience: audience}
+	for name, token := range map[string]string{
+		"RS256":                 rs.sign(t, nil, of.claims()),
+		"ES256":                 es.sign(t, nil, of.claims()),
+		"ES384":                 es384.sign(t, nil, of.claims()),
+		"EdDSA":                 ed.sign(t, nil, of.claims()),
+		"typ JWT":               rs.sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, of.claims()),
+		"no typ":                rs.sign(t, map[jose.HeaderKey]any{"typ": nil}, of.claims()),
+		"application/at+jwt":    rs.sign(t, map[jose.HeaderKey]any{"typ": "application/AT+JWT"}, of.claims()),
+		"one audience of two":   rs.sign(t, nil, of.claims(with("aud", []string{"x", audience}))),
+		"scp as a list":         rs.sign(t, nil, of.claims(with("scope", nil), with("scp", []string{"read", "write"}))),
+		"a clock behind":        rs.sign(t, nil, of.claims(with("exp", now.Add(-59*time.Second).Unix()))),
+		"a clock ahead":         rs.sign(t, nil, of.claims(with("nbf", now.Add(time.Minute).Unix()), with("iat", now.Add(time.Minute).Unix()))),
+		"fractions of a second": rs.sign(t, nil, of.claims(with("exp", float64(now.Unix())+0.5))),
+		"no kid, one key fits":  es.sign(t, map[jose.HeaderKey]any{"kid": nil}, of.claims()),
+		"jku and x5u, ignored":  rs.sign(t, map[jose.HeaderKey]any{"jku": "http://127.0.0.1:1/", "x5u": "http://127.0.0.1:1/"}, of.claims()),
+	} {
+		got, denial := verify(v, token, now, other, pair)
+		if want.Expires = ends[name]; want.Expires.IsZero() {
+			want.Expires = now.Add(time.Hour + time.Minute) // with the leeway
+		}
+		if diff := cmp.Diff(want, got); diff != "" || denial != (policy.Denial{}) {
+			t.Errorf("%s: %v, token (-want +got):\n%s", name, denial, diff)
+		}
+	}
+	if n := of.fetches.Load(); n != 1 {
+		t.Errorf("the keys were fetched %d times, want once", n)
+	}
+}
+
+// Every one of these has to be answered 401 invalid_token.
+func TestForgedAndSpoiltTokens(t *testing.T) {
+	rs, es, stranger := keyOf(jose.RS256, "r"), keyOf(jose.ES256, "e"), keyOf(jose.RS256, "stranger")
+	of, partner := newIssuer(t, rs, es), newIssuer(t, keyOf(jose.RS256, "p"))
+	good := rs.sign(t, nil, of.claims())
+	parts := strings.Split(good, ".")
+	payload := segment(of.claims())
+	kid := func(value string) string {
+		return key{value, jose.RS256, stranger.private}.sign(t, nil, of.claims())
+	}
+	head := func(name jose.HeaderKey, value any) string {
+		return rs.sign(t, map[jose.HeaderKey]any{name: value}, of.claims())
+	}
+	claim := func(name string, value any) string { return rs.sign(t, nil, of.claims(with(name, value))) }
+	embedded, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: stranger.private}, &jose.SignerOptions{EmbedJWK: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	withKey, err := embedded.Sign([]byte(mustText(of.claims())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ownKey, _ := withKey.CompactSerialize()
+	duplicate := func(member string) string {
+		return rs.sign(t, nil, strings.Replace(mustText(of.claims()), "{", "{"+member+",", 1))
+	}
+	cases := map[string]string{
+		"alg none":                       segment(map[string]string{"alg": "none", "kid": "r"}) + "." + payload + ".",
+		"alg None with a signature":      segment(map[string]string{"alg": "None", "kid": "r"}) + "." + payload + "." + parts[2],
+		"no alg":                         segment(map[string]string{"kid": "r"}) + "." + payload + "." + parts[2],
+		"HS256 with the public key, PEM": hmacToken(of, publicPEM(t, rs)),
+		"HS256 with the public key, DER": hmacToken(of, rs.private.Public().(*rsa.PublicKey).N.Bytes()),
+		"RS256 under the kid of ES256":   key{"e", jose.RS256, stranger.private}.sign(t, nil, of.claims()),
+		"ES256 under the kid of RS256":   key{"r", jose.ES256, es.private}.sign(t, nil, of.claims()),
+		"PS256 with a key for RS256":     key{"r", jose.PS256, rs.private}.sign(t, nil, of.claims()),
+		"a key of nobody, known kid":     kid("r"),
+		"kid that is a path":             kid("../../../../dev/null"),
+		"kid that is SQL":                kid("r' OR '1'='1"),
+		"kid that is a URL":              kid("http://127.0.0.1:1/key"),
+		"no kid, several keys fit":       key{"", jose.RS256, stranger.private}.sign(t, map[jose.HeaderKey]any{"kid": nil}, of.claims()),
+		"jwk in the header":              ownKey,
+		"jku of the forger":              stranger.sign(t, map[jose.HeaderKey]any{"jku": partner.url + "/jwks.json", "kid": "p"}, of.claims()),
+		"crit":                           critical(rs, of),
+		"b64 false":                      head("b64", false),
+		"typ of a logout token":          head("typ", "logout+jwt"),
+		"typ of a DPoP proof":            head("typ", "dpop+jwt"),
+		"typ that is no text":            head("typ", 7),
+		"expired":                        claim("exp", now.Add(-time.Minute).Unix()),
+		"no exp":                         claim("exp", nil),
+		"exp as text":                    claim("exp", fmt.Sprint(now.Add(time.Hour).Unix())),
+		"not yet":                        claim("nbf", now.Add(61*time.Second).Unix()),
+		"issued in the future":           claim("iat", now.Add(time.Hour).Unix()),
+		"another audience":               claim("aud", "https://api.example.com.evil.example"),
+		"audience in another case":       claim("aud", "https://API.example.com"),
+		"audiences without ours":         claim("aud", []string{"a", "b"}),
+		"no audience":                    claim("aud", nil),
+		"the audience of the other pair": claim("aud", "partner"),
+		"the issuer of the other pair":   rs.sign(t, nil, of.claims(with("iss", partner.url), with("aud", "partner"))),
+		"an issuer nobody named":         claim("iss", "https://nobody.example"),
+		"the issuer with a slash":        claim("iss", of.url+"/"),
+		"iss as a list":                  claim("iss", []string{of.url}),
+		"no sub":                         claim("sub", nil),
+		"a sub with a line break":        claim("sub", "alice\r\nX-Consumer-Username: root"),
+		"a sub with a NUL":               claim("sub", "alice\x00"),
+		"a sub with a blank behind":      claim("sub", "alice "),
+		"a sub that is not ASCII":        claim("sub", "alíce"),
+		"a sub of 256 bytes":             claim("sub", strings.Repeat("a", 256)),
+		"a sub that is a number":         claim("sub", 7),
+		"a scope with a line break":      claim("scp", []string{"read\x01"}),
+		"scopes without end":             claim("scope", strings.Repeat("scope ", 700)),
+		"iss twice":                      duplicate(`"iss":"https://nobody.example"`),
+		"sub twice":                      duplicate(`"sub":"root"`),
+		"a payload that is no object":    rs.sign(t, nil, `[]`),
+		"a payload that is no JSON":      rs.sign(t, nil, `alice`),
+		"a huge token":                   claim("pad", strings.Repeat("a", 17<<10)),
+		"another payload":                parts[0] + "." + segment(of.claims(with("sub", "root"))) + "." + parts[2],
+		"no signature":                   parts[0] + "." + parts[1] + ".",
+		"half a signature":               parts[0] + "." + parts[1] + "." + parts[2][:40],
+		"two parts":                      parts[0] + "." + parts[1],
+		"four parts":                     good + ".x",
+		"five parts, a JWE":              encrypted(t, rs, of),
+		"JSON serialization":             `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`,
+		"a blank behind":                 good + " ",
+		"a comma and another":            good + "," + good,
+		"nothing":                        "",
+		"an opaque token":                "gho_16C7e42F292c6912E7710c838347Ae178B4a",
+		"duplicate alg":                  base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","alg":"RS256","kid":"r"}`)) + "." + parts[1] + "." + parts[2],
+	}
+	pairs := []snapshot.TokenIssuer{of.pair(), {Issuer: partner.url, Audience: "partner"}}
+	v := newVerifier(t)
+	if _, denial := verify(v, good, now, pairs...); denial != (policy.Denial{}) {
+		t.Fatalf("the token that all others are made of: %v", denial)
+	}
+	for name, token := range cases {
+		if got, denial := verify(v, token, now, pairs...); denial != policy.InvalidToken {
+			t.Errorf("%s: %v, %+v", name, denial, got)
+		}
+	}
+	if n := of.fetches.Load() + partner.fetches.Load(); n != 2 {
+		t.Errorf("forged tokens had keys fetched %d times, want once for each issuer", n)
+	}
+}
+
+func mustText(claims map[string]any) string {
+	raw, err := base64.RawURLEncoding.DecodeString(segment(claims))
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+func hmacToken(of *issuer, secret []byte) string {
+	text := segment(map[string]string{"alg": "HS256", "kid": "r", "typ": "JWT"}) + "." + segment(of.claims())
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(text))
+	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+func publicPEM(t *testing.T, k key) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(k.private.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+}
+
+// critical signs by hand: the library would not name what it does not do.
+func critical(k key, of *issuer) string {
+	text := segment(map[string]any{"alg": "RS256", "kid": k.kid, "crit": []string{"exp"}, "exp": 1}) + "." + segment(of.claims())
+	return text + "." + base64.RawURLEncoding.EncodeToString(rawSign(k, text))
+}
+
+func encrypted(t *testing.T, k key, of *issuer) string {
+	t.Helper()
+	encrypter, err := jose.NewEncrypter(jose.A128GCM, jose.Recipient{Algorithm: jose.RSA_OAEP_256, Key: k.private.Public()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := encrypter.Encrypt([]byte(mustText(of.claims())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := sealed.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

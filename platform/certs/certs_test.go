@@ -1,0 +1,149 @@
+package certs_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"postern/platform/certs"
+	"postern/testkit"
+)
+
+// place puts a pair into a directory of files.
+func place(t *testing.T, dir string, cert, key []byte) (certFile, keyFile string) {
+	t.Helper()
+	certFile, keyFile = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	for file, content := range map[string][]byte{certFile: cert, keyFile: key} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certFile, keyFile
+}
+
+// named is the name that the certificate in use is for.
+func named(t *testing.T, p *certs.Pair) string {
+	t.Helper()
+	pair, err := p.Config().GetCertificate(&tls.ClientHelloInfo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair.Leaf.DNSNames[0]
+}
+
+func load(t *testing.T, certFile, keyFile string) (*certs.Pair, *bytes.Buffer) {
+	t.Helper()
+	var log bytes.Buffer
+	p, err := certs.Load(certFile, keyFile, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, &log
+}
+
+func TestARenewedPairIsTaken(t *testing.T) {
+	dir := t.TempDir()
+	oldCert, oldKey := testkit.Certificate(t, "old.test")
+	certFile, keyFile := place(t, dir, oldCert, oldKey)
+	p, log := load(t, certFile, keyFile)
+	p.Look()
+	if got := named(t, p); got != "old.test" || log.Len() > 0 {
+		t.Errorf("without a change: %s, %s", got, log)
+	}
+	newCert, newKey := testkit.Certificate(t, "new.test")
+	place(t, dir, newCert, newKey)
+	p.Look()
+	if got := named(t, p); got != "new.test" {
+		t.Errorf("after the renewal: %s", got)
+	}
+	if strings.Contains(log.String(), "PRIVATE") {
+		t.Error("the key is in the log")
+	}
+}
+
+// Kubernetes and certbot put the new files elsewhere and switch a link, which
+// changes no file that was named.
+func TestALinkThatIsSwitchedIsFollowed(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"old.test", "new.test"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cert, key := testkit.Certificate(t, name)
+		place(t, filepath.Join(dir, name), cert, key)
+	}
+	link := filepath.Join(dir, "..data")
+	if err := os.Symlink("old.test", link); err != nil {
+		t.Fatal(err)
+	}
+	p, _ := load(t, filepath.Join(link, "tls.crt"), filepath.Join(link, "tls.key"))
+	if err := os.Symlink("new.test", link+"_tmp"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(link+"_tmp", link); err != nil {
+		t.Fatal(err)
+	}
+	p.Look()
+	if got := named(t, p); got != "new.test" {
+		t.Errorf("after the switch: %s", got)
+	}
+}
+
+func TestABrokenPairKeepsTheOneBefore(t *testing.T) {
+	oldCert, oldKey := testkit.Certificate(t, "old.test")
+	newCert, newKey := testkit.Certificate(t, "new.test")
+	for name, broken := range map[string][2][]byte{
+		"the renewal is half done":          {newCert, oldKey},
+		"half done the other way":           {oldCert, newKey},
+		"the certificate is cut off":        {newCert[:len(newCert)/2], newKey},
+		"the key is empty":                  {newCert, nil},
+		"the two are in each other's place": {newKey, newCert},
+	} {
+		dir := t.TempDir()
+		certFile, keyFile := place(t, dir, oldCert, oldKey)
+		p, log := load(t, certFile, keyFile)
+		place(t, dir, broken[0], broken[1])
+		p.Look()
+		p.Look()
+		if got := named(t, p); got != "old.test" {
+			t.Errorf("%s: %s is in use", name, got)
+		}
+		if n := strings.Count(log.String(), "cannot be renewed"); n != 1 {
+			t.Errorf("%s: %d complaints, want one\n%s", name, n, log)
+		}
+		place(t, dir, newCert, newKey)
+		p.Look()
+		if got := named(t, p); got != "new.test" {
+			t.Errorf("%s: when it is mended %s is in use", name, got)
+		}
+	}
+}
+
+func TestAMissingFileKeepsThePair(t *testing.T) {
+	cert, key := testkit.Certificate(t, "old.test")
+	certFile, keyFile := place(t, t.TempDir(), cert, key)
+	p, log := load(t, certFile, keyFile)
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	p.Look()
+	if got := named(t, p); got != "old.test" || !strings.Contains(log.String(), keyFile) {
+		t.Errorf("%s is in use, the log says %s", got, log)
+	}
+}
+
+func TestLoadNamesTheFileToMend(t *testing.T) {
+	cert, _ := testkit.Certificate(t, "a.test")
+	_, otherKey := testkit.Certificate(t, "b.test")
+	certFile, keyFile := place(t, t.TempDir(), cert, otherKey)
+	if _, err := certs.Load(certFile, keyFile, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), keyFile) {
+		t.Errorf("a key of another certificate: %v", err)
+	}
+	if _, err := certs.Load(certFile, keyFile+".gone", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), keyFile+".gone") {
+		t.Errorf("a key that is not there: %v", err)
+	}
+}

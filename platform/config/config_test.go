@@ -1,0 +1,181 @@
+package config_test
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"postern/platform/config"
+)
+
+func load(t *testing.T, environ []string, args ...string) (config.Config, error) {
+	t.Helper()
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	config.AddFlags(flags)
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return config.Load(flags, environ)
+}
+
+func TestFlagWinsOverVariableWinsOverDefault(t *testing.T) {
+	c, err := load(
+		t,
+		[]string{"POSTERN_CONTROL_ADDR=127.0.0.1:1", "POSTERN_GATEWAY_ADDR=127.0.0.1:2"},
+		"--control-addr",
+		"127.0.0.1:3",
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.ControlAddr != "127.0.0.1:3" || c.GatewayAddr != "127.0.0.1:2" || c.KeyPrefix != "pst" {
+		t.Errorf("got %q, %q, %q", c.ControlAddr, c.GatewayAddr, c.KeyPrefix)
+	}
+}
+
+func TestEveryProblemIsNamedAtOnce(t *testing.T) {
+	_, err := load(t, []string{"POSTERN_ANONYMOUS=maybe", "POSTERN_EGRESS_ALLOW=10.0.0.0"}, "--unclaimed-ttl", "soon")
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{"POSTERN_ANONYMOUS", "POSTERN_EGRESS_ALLOW", "--unclaimed-ttl"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing in: %v", want, err)
+		}
+	}
+}
+
+func TestAddressesAndDerivedURLs(t *testing.T) {
+	tests := []struct {
+		args             []string
+		public, gateway  string
+		loopbackListener bool
+	}{
+		{nil, "http://127.0.0.1:8080", "http://127.0.0.1:8090", true},
+		{[]string{"--control-addr", "0.0.0.0:80"}, "http://localhost:80", "http://127.0.0.1:8090", false},
+		{
+			[]string{"--gateway-domain", "proxy.example.com"},
+			"http://127.0.0.1:8080",
+			"http://proxy.example.com:8090",
+			false,
+		},
+		{
+			[]string{"--gateway-tls-cert", "c", "--gateway-tls-key", "k"},
+			"http://127.0.0.1:8080",
+			"https://127.0.0.1:8090",
+			true,
+		},
+		{
+			[]string{"--gateway-tls-cert", "c", "--gateway-tls-key", "k", "--gateway-domain", "p.test"},
+			"http://127.0.0.1:8080",
+			"https://p.test:8090",
+			false,
+		},
+		{
+			[]string{"--control-tls-cert", "c", "--control-tls-key", "k"},
+			"https://127.0.0.1:8080",
+			"http://127.0.0.1:8090",
+			true,
+		},
+		{[]string{"--public-url", "https://p.example.com/"}, "https://p.example.com", "http://127.0.0.1:8090", false},
+	}
+	for _, tt := range tests {
+		c, err := load(t, nil, tt.args...)
+		if err != nil {
+			t.Errorf("%v: %v", tt.args, err)
+			continue
+		}
+		c = c.Derived()
+		if c.PublicURL != tt.public || c.GatewayURL != tt.gateway || c.LoopbackOnly() != tt.loopbackListener {
+			t.Errorf("%v: got %q, %q, %v", tt.args, c.PublicURL, c.GatewayURL, c.LoopbackOnly())
+		}
+	}
+}
+
+func TestWrongSettingsAreRefused(t *testing.T) {
+	for _, args := range [][]string{
+		{"--control-addr", "8080"},
+		{"--database-url", "mysql://x"},
+		{"--gateway-domain", "http://x"},
+		{"--public-url", "ftp://x"},
+		{"--public-url", "https://x/base"},
+		{"--key-prefix", "P_"},
+		{"--log-format", "xml"},
+		{"--gateway-tls-cert", "c"},
+		{"--control-tls-key", "k"},
+		{"--export-ttl", "1s"},
+		{"--database-max-connections", "9"},
+		{"--database-idle-timeout", "2ms"},
+		{"--database-lock-timeout", "2s", "--database-idle-timeout", "2s"},
+		{"--unclaimed-caps", "some"},
+		{"--unclaimed-grace", "-1h"},
+		{"--anonymous-token", "short", "--anonymous", "token"},
+	} {
+		if _, err := load(t, nil, args...); err == nil || !strings.Contains(err.Error(), args[0]) {
+			t.Errorf("%v: got %v", args, err)
+		}
+	}
+}
+
+// Caps hold wherever anybody but this machine can come in, unless said otherwise.
+func TestCapsHoldWhereTheWorldComesIn(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want bool
+	}{
+		{nil, false},
+		{[]string{"--control-addr", "localhost:1", "--gateway-addr", "[::1]:2"}, false},
+		{[]string{"--gateway-addr", ":8090"}, true},
+		{[]string{"--control-addr", "192.0.2.1:80"}, true},
+		{[]string{"--public-url", "https://p.example.com"}, true},
+		{[]string{"--gateway-url", "https://g.example.com"}, true},
+		{[]string{"--unclaimed-caps", "on"}, true},
+		{[]string{"--gateway-addr", ":8090", "--unclaimed-caps", "off"}, false},
+	} {
+		c, err := load(t, nil, tt.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Derived().CapsHold(); got != tt.want {
+			t.Errorf("%v: caps hold: %v, want %v", tt.args, got, tt.want)
+		}
+	}
+}
+
+func TestSecretSettingsNeverShow(t *testing.T) {
+	c, err := load(
+		t,
+		[]string{"POSTERN_DATABASE_URL=postgres://u:canary@db/x", "POSTERN_ANONYMOUS_TOKEN=canary-canary-canary"},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("start", "config", c, "url", c.DatabaseURL)
+	for _, shown := range []string{log.String(), fmt.Sprintf("%v %+v %#v", c, c, c.DatabaseURL)} {
+		if strings.Contains(shown, "canary") {
+			t.Errorf("shows a secret: %s", shown)
+		}
+	}
+}
+
+func TestAddressUsesTheHostWhereTheDomainHasSubdomains(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "http://127.0.0.1:8090/shop/1.0.0/prod"},
+		{[]string{"--gateway-domain", "proxy.example.com", "--gateway-url", "https://proxy.example.com"}, "https://shop.proxy.example.com/1.0.0/prod"},
+	} {
+		c, err := load(t, nil, tt.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Derived().Address("shop", "1.0.0", "prod"); got != tt.want {
+			t.Errorf("%v: got %q, want %q", tt.args, got, tt.want)
+		}
+	}
+}

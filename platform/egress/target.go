@@ -1,0 +1,223 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"postern/platform/fault"
+)
+
+// The codes of CheckTarget's errors.
+const (
+	CodeInvalidURL   = "invalid_url"         // not a URL that can be a target
+	CodeForbidden    = "target_forbidden"    // a target that may not be reached
+	CodePort         = "port_forbidden"      // a port of a protocol other than HTTP
+	CodeUnresolvable = "target_unresolvable" // its name has no address right now
+)
+
+// CheckTarget reads a URL that a customer wants to be called: static checks
+// first, then the name is resolved and every address it has is judged. The
+// result is in canonical form: lower-case scheme and host, no default port.
+//
+// The error is a *fault.Error of kind Invalid with one of the codes above and a
+// public text that says how to mend it; the caller adds the pointer to the
+// field. That a target passes says nothing about later: DialContext judges
+// again on every connect.
+func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
+	u, err := ParseTarget(raw)
+	if err != nil {
+		return nil, err
+	}
+	host := u.Hostname()
+	if g.own.isName(host) {
+		return nil, fault.New(fault.Invalid, CodeForbidden, "This is the installation itself; name what is behind it.")
+	}
+	port, _ := strconv.ParseUint(portOf(u), 10, 16) // ParseTarget has checked it
+	addrs, err := g.resolve(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	for _, addr := range addrs {
+		err := g.judge(netip.AddrPortFrom(addr, uint16(port)))
+		if errors.Is(err, errPort) {
+			return nil, fault.New(fault.Invalid, CodePort, "Port %d belongs to a protocol other than HTTP. Use "+
+				"another port, "+
+				"or have the operator open the address with POSTERN_EGRESS_ALLOW.", port).Because(err)
+		}
+		if err != nil {
+			// The address itself stays out of the public text: it would map
+			// private networks for whoever guesses names.
+			return nil, fault.New(fault.Invalid, CodeForbidden,
+				"This is not a public address. The operator can allow a range with POSTERN_EGRESS_ALLOW.").Because(err)
+		}
+	}
+	return u, nil
+}
+
+func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.dialer.Timeout)
+	defer cancel()
+	addrs, err := g.resolver.LookupNetIP(ctx, "ip", host)
+	if err == nil && len(addrs) == 0 {
+		err = errors.New("no address")
+	}
+	if err != nil {
+		return nil, fault.New(fault.Invalid, CodeUnresolvable,
+			"The host name %s has no address right now. Check its spelling and its DNS records.", host).Because(err)
+	}
+	return addrs, nil
+}
+
+// ParseTarget makes the checks that need no network: spelling, and nothing in
+// the URL that a target cannot have. Errors are those of CheckTarget.
+func ParseTarget(raw string) (*url.URL, error) {
+	for i := range len(raw) {
+		switch c := raw[i]; {
+		case c <= 0x20 || c == 0x7f:
+			return nil, invalidURL("It contains a space or control character.")
+		case c >= 0x80:
+			return nil, invalidURL("Write host names in their ASCII form (xn--…) and percent-encode the path.")
+		case c == '\\':
+			return nil, invalidURL("It contains a backslash; separate path segments with slashes.")
+		}
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return nil, invalidURL("Write it like https://api.example.com/base.").Because(err)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, invalidURL("It must start with http:// or https://.")
+	case u.Opaque != "" || u.Host == "":
+		return nil, invalidURL("It names no host; write it like https://api.example.com/base.")
+	case u.User != nil || strings.Contains(u.Host, "@"):
+		return nil, invalidURL("Leave user name and password out; credentials for the upstream do not belong in its address.")
+	case strings.Contains(raw, "#"):
+		return nil, invalidURL("Leave the fragment (#…) out; it never reaches a server.")
+	case strings.Contains(raw, "?"):
+		return nil, invalidURL("Leave the query (?…) out; each call brings its own.")
+	}
+	host, err := canonicalHost(u)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPath(u.EscapedPath()); err != nil {
+		return nil, err
+	}
+	u.Host = host
+	return u, nil
+}
+
+func invalidURL(how string, args ...any) *fault.Error {
+	return fault.New(fault.Invalid, CodeInvalidURL, "This is not a URL that can be called. "+how, args...)
+}
+
+func portOf(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	return defaultPort(u.Scheme)
+}
+
+// IsWebPort tells whether a target is reached at one of the ports that the web
+// has for everybody, 80 and 443.
+func IsWebPort(u *url.URL) bool {
+	p := portOf(u)
+	return p == "80" || p == "443"
+}
+
+func defaultPort(scheme string) string {
+	if scheme == "https" {
+		return "443"
+	}
+	return "80"
+}
+
+// canonicalHost checks host and port and writes them in the one form: lower
+// case, addresses as their RFC writes them, no default port.
+func canonicalHost(u *url.URL) (string, error) {
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if strings.HasSuffix(u.Host, ":") {
+		return "", invalidURL("A colon after the host must be followed by a port.")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0 || port[0] == '0') {
+		return "", invalidURL("The port must be a number from 1 to 65535.")
+	}
+	if port == defaultPort(u.Scheme) {
+		port = ""
+	}
+	if strings.HasPrefix(u.Host, "[") {
+		addr, err := netip.ParseAddr(host)
+		if err != nil || !addr.Is6() || addr.Zone() != "" || addr.Is4In6() {
+			return "", invalidURL("Brackets hold a plain IPv6 address, without a zone; write an IPv4 address " +
+				"without them.")
+		}
+		host = addr.String()
+	} else if err := checkHostName(host); err != nil {
+		return "", err
+	}
+	if port != "" {
+		return net.JoinHostPort(host, port), nil
+	}
+	if strings.Contains(host, ":") {
+		return "[" + host + "]", nil
+	}
+	return host, nil
+}
+
+// checkHostName takes a DNS name or a dotted-quad address. What a resolver of
+// the C library would read as an address in disguise (0x7f.1, 2130706433,
+// 0177.0.0.1) ends in a number and is no dotted quad, so it is refused; the
+// rule is that of the WHATWG URL standard, "ends in a number".
+func checkHostName(host string) error {
+	if strings.HasSuffix(host, ".") {
+		return invalidURL("Leave the dot at the end of the host name out.")
+	}
+	if len(host) > 253 {
+		return invalidURL("The host name is longer than 253 characters.")
+	}
+	labels := strings.Split(host, ".")
+	for _, label := range labels {
+		if len(label) == 0 || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' ||
+			strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return invalidURL("The host is neither a DNS name nor an IP address.")
+		}
+	}
+	if last := labels[len(labels)-1]; strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
+		if addr, err := netip.ParseAddr(host); err != nil || !addr.Is4() {
+			return invalidURL("Write an IPv4 address as four decimal numbers, such as 192.0.2.1.")
+		}
+	}
+	return nil
+}
+
+// checkPath refuses what the gateways would not send as it stands: Kong takes
+// RFC 3986 characters and no empty segments in a service's path, and dot
+// segments mean something else to every server.
+func checkPath(path string) error {
+	for i := range len(path) {
+		if path[i] == '[' || path[i] == ']' { // all else that needs it, net/url has escaped
+			return invalidURL("Percent-encode %q in the path.", path[i])
+		}
+	}
+	if strings.Contains(path, "//") {
+		return invalidURL("The path has an empty segment (//).")
+	}
+	decoded, err := url.PathUnescape(path)
+	if err != nil || strings.ContainsRune(decoded, 0) {
+		return invalidURL("The path has a broken percent-escape.")
+	}
+	for segment := range strings.SplitSeq(decoded, "/") {
+		if segment == "." || segment == ".." {
+			return invalidURL("The path has a dot segment (. or ..); write the path it leads to.")
+		}
+	}
+	return nil
+}

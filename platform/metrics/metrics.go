@@ -1,0 +1,133 @@
+// Package metrics exposes the process's measurements to Prometheus.
+//
+// It owns the series and their cost: a proxied call adds to a few atomic counters,
+// everything else is collected when the series are read. It leaves authorization to
+// handlers and the values to its Sources. No label names a project, an owner or an
+// address: that is customers' data, and would create as many series as there are
+// values.
+//
+// Standard: the Prometheus text exposition format, by prometheus/client_golang.
+package metrics
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// queryTimeout bounds how long a scrape waits for the database.
+const queryTimeout = 3 * time.Second
+
+// Sources supply the values that are collected when the series are read.
+type Sources struct {
+	Refusals []string                                        // every code that the gateway refuses calls with
+	FeedAge  func() time.Duration                            // since the gateway was last known to be up to date
+	Jobs     func(context.Context) (map[string]int64, error) // by state
+	Exports  func(context.Context) (map[string]int64, error) // by state
+}
+
+// Metrics holds the series of one process.
+type Metrics struct {
+	registry *prometheus.Registry
+	calls    [6]prometheus.Observer        // by the first digit of the status; 0: the call ended without one
+	refusals map[string]prometheus.Counter // by code; not written to after New
+	other    prometheus.Counter            // codes that Sources.Refusals does not list
+}
+
+// durationBuckets are the upper bounds of the call histogram, in seconds: from
+// what the gateway itself adds to what an upstream may take.
+var durationBuckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60}
+
+// New returns Metrics with every series present and at 0.
+func New(from Sources) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry(), refusals: map[string]prometheus.Counter{}}
+	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "postern_gateway_call_duration_seconds",
+		Help:    "Time from a call's first byte to the end of its answer, by class of status.",
+		Buckets: durationBuckets,
+	}, []string{"status_class"})
+	for digit := range m.calls {
+		class := "none"
+		if digit > 0 {
+			class = strconv.Itoa(digit) + "xx"
+		}
+		m.calls[digit] = durations.WithLabelValues(class)
+	}
+	refusals := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "postern_gateway_refusals_total",
+		Help: "Calls that the gateway answered itself, by code.",
+	}, []string{"code"})
+	for _, code := range from.Refusals {
+		m.refusals[code] = refusals.WithLabelValues(code)
+	}
+	m.other = refusals.WithLabelValues("other")
+	age := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "postern_change_feed_age_seconds",
+		Help: "Time since the gateway was last known to be up to date.",
+	}, func() float64 { return from.FeedAge().Seconds() })
+	m.registry.MustRegister(durations, refusals, age,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		byState("postern_jobs", "Background jobs, by state.", from.Jobs),
+		byState("postern_exports", "Exports, by state.", from.Exports))
+	return m
+}
+
+// Call counts a finished call. code is the gateway's own refusal code, or "" if
+// the upstream answered.
+func (m *Metrics) Call(status int, code string, took time.Duration) {
+	class := status / 100
+	if class < 0 || class >= len(m.calls) {
+		class = 0
+	}
+	m.calls[class].Observe(took.Seconds())
+	if code == "" {
+		return
+	}
+	if counter := m.refusals[code]; counter != nil {
+		counter.Inc()
+		return
+	}
+	m.other.Inc()
+}
+
+// Handler serves the series. A source that fails is left out and named in the
+// answer; the other series are served.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorHandling:       promhttp.ContinueOnError,
+		Timeout:             2 * queryTimeout,
+		MaxRequestsInFlight: 4,
+	})
+}
+
+// stateCounter collects a gauge with one value per state.
+type stateCounter struct {
+	desc  *prometheus.Desc
+	count func(context.Context) (map[string]int64, error)
+}
+
+func byState(name, help string, count func(context.Context) (map[string]int64, error)) stateCounter {
+	return stateCounter{prometheus.NewDesc(name, help, []string{"state"}, nil), count}
+}
+
+// Describe implements prometheus.Collector.
+func (s stateCounter) Describe(out chan<- *prometheus.Desc) { out <- s.desc }
+
+// Collect implements prometheus.Collector.
+func (s stateCounter) Collect(out chan<- prometheus.Metric) {
+	ctx, stop := context.WithTimeout(context.Background(), queryTimeout)
+	defer stop()
+	counts, err := s.count(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(s.desc, err)
+		return
+	}
+	for state, n := range counts {
+		out <- prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, float64(n), state)
+	}
+}

@@ -1,0 +1,75 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/platform/metrics"
+)
+
+func shown(m *metrics.Metrics) string {
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	return w.Body.String()
+}
+
+func TestEachCallIsCountedOnce(t *testing.T) {
+	counts := func(context.Context) (map[string]int64, error) { return map[string]int64{"ready": 3}, nil }
+	m := metrics.New(metrics.Sources{
+		Refusals: []string{"key_frozen", "rate_limited"},
+		FeedAge:  func() time.Duration { return 1500 * time.Millisecond },
+		Jobs:     counts,
+		Exports:  counts,
+	})
+	m.Call(200, "", 30*time.Millisecond)
+	m.Call(200, "", 3*time.Millisecond)
+	m.Call(403, "key_frozen", time.Millisecond)
+	m.Call(403, "no code of ours", time.Millisecond)
+	m.Call(0, "", time.Second)
+	m.Call(-1, "", time.Second)
+	m.Call(999, "", time.Second)
+	text := shown(m)
+	for _, want := range []string{
+		`postern_gateway_call_duration_seconds_count{status_class="2xx"} 2`,
+		`postern_gateway_call_duration_seconds_bucket{status_class="2xx",le="0.005"} 1`,
+		`postern_gateway_call_duration_seconds_count{status_class="4xx"} 2`,
+		`postern_gateway_call_duration_seconds_count{status_class="none"} 3`,
+		`postern_gateway_call_duration_seconds_count{status_class="5xx"} 0`,
+		`postern_gateway_refusals_total{code="key_frozen"} 1`,
+		`postern_gateway_refusals_total{code="rate_limited"} 0`,
+		`postern_gateway_refusals_total{code="other"} 1`,
+		`postern_change_feed_age_seconds 1.5`,
+		`postern_jobs{state="ready"} 3`, `postern_exports{state="ready"} 3`,
+		"go_goroutines ", "process_resident_memory_bytes ",
+	} {
+		if !strings.Contains(text, "\n"+want) {
+			t.Errorf("nothing says %s", want)
+		}
+	}
+}
+
+func TestWhatCannotBeAskedIsLeftOut(t *testing.T) {
+	broken := func(context.Context) (map[string]int64, error) { return nil, errors.New("no database") }
+	m := metrics.New(metrics.Sources{FeedAge: func() time.Duration { return 0 }, Jobs: broken, Exports: broken})
+	text := shown(m)
+	if strings.Contains(text, "postern_jobs{") || !strings.Contains(text, "go_goroutines ") {
+		t.Errorf("got %.300s", text)
+	}
+}
+
+func TestACallIsCountedWithoutAllocation(t *testing.T) {
+	none := func(context.Context) (map[string]int64, error) { return nil, nil }
+	m := metrics.New(metrics.Sources{
+		Refusals: []string{"invalid_key"},
+		FeedAge:  func() time.Duration { return 0 },
+		Jobs:     none,
+		Exports:  none,
+	})
+	if n := testing.AllocsPerRun(100, func() { m.Call(401, "invalid_key", time.Millisecond) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

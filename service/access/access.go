@@ -1,0 +1,330 @@
+// Package access decides who may do what, and writes down that it was done.
+//
+// It owns principals, roles, actions and the one table that relates them; every
+// rule that changes something asks Can before anything else. It does not own how
+// a caller proves who they are (accounts) nor status codes (handlers).
+package access
+
+import (
+	"slices"
+
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// Role is what a principal may be in a team.
+type Role string
+
+// The roles. Workspace is that of a workspace key: it acts for one unclaimed
+// team and nothing else.
+const (
+	Owner     Role = "owner"
+	Member    Role = "member"
+	Viewer    Role = "viewer"
+	Workspace Role = "workspace"
+)
+
+// Action is something a principal can ask for.
+type Action string
+
+// Every action there is.
+const (
+	ProjectRead   Action = "project.read"
+	ProjectCreate Action = "project.create"
+	ProjectUpdate Action = "project.update"
+	KeyRead       Action = "key.read"
+	KeyCreate     Action = "key.create"
+	KeyChange     Action = "key.change" // freeze, unfreeze, rotate, revoke, update
+	ExportRead    Action = "export.read"
+	ExportCreate  Action = "export.create"
+	// ExportDownload is recorded of every download. ExportMinted is asked for
+	// besides where the zip holds new keys in plain text.
+	ExportDownload Action = "export.download"
+	ExportMinted   Action = "export.minted"
+	AuditRead      Action = "audit.read"
+	UsageRead      Action = "usage.read" // what was counted, and the live log of requests
+	ProductRead    Action = "product.read"
+	ProductCreate  Action = "product.create"
+	ProductUpdate  Action = "product.update"
+	ProductDelete  Action = "product.delete"
+	TenantRead     Action = "tenant.read"
+	TenantCreate   Action = "tenant.create"
+	TenantUpdate   Action = "tenant.update"
+	TenantDelete   Action = "tenant.delete"
+	LoginRead      Action = "login.read" // app clients and their providers
+	LoginUpdate    Action = "login.update"
+	UserRead       Action = "user.read" // end users, groups and who may come in
+	UserUpdate     Action = "user.update"
+	WebhookRead    Action = "webhook.read"
+	WebhookChange  Action = "webhook.change"
+
+	TeamRead         Action = "team.read"
+	TeamUpdate       Action = "team.update"
+	MemberRead       Action = "member.read"
+	MemberChange     Action = "member.change" // another's role, or that they leave
+	MemberLeave      Action = "member.leave"
+	InvitationRead   Action = "invitation.read"
+	InvitationCreate Action = "invitation.create"
+	InvitationRevoke Action = "invitation.revoke"
+
+	// The rest is recorded, not granted to a role: it needs an account that acts
+	// for itself, with a code where it takes something over.
+	WorkspaceClaim   Action = "workspace.claim"
+	TeamCreate       Action = "team.create"
+	InvitationAccept Action = "invitation.accept"
+	AccountCreate    Action = "account.create"
+	AccountRead      Action = "account.read"
+	AccountSignIn    Action = "account.signin"
+	AccountUpdate    Action = "account.update" // its password, the ways it signs in, the sessions that end
+
+	// UserArrive is recorded of end users who sign in for the first time.
+	UserArrive Action = "user.arrive"
+
+	// An account's own, whatever its roles.
+	TokenRead     Action = "token.read"
+	TokenCreate   Action = "token.create"
+	TokenRevoke   Action = "token.revoke"
+	DeviceApprove Action = "device.approve"
+	DeviceDeny    Action = "device.deny"
+
+	// These are recorded of what Postern does by itself.
+	ProjectPurge   Action = "project.purge"
+	WebhookDisable Action = "webhook.disable"
+	WorkspacePurge Action = "workspace.purge"
+
+	// ProjectTakedown is what operators may, whatever their role; OperatorChange
+	// says who is one.
+	ProjectTakedown Action = "project.takedown"
+	OperatorChange  Action = "operator.change"
+
+	// CredentialUse is recorded where a credential is refused, RequestMake where a
+	// request is refused for where it comes from, AuditGap where refusals came too
+	// fast to be recorded one by one.
+	CredentialUse Action = "credential.use"
+	RequestMake   Action = "request.make"
+	AuditGap      Action = "audit.gap"
+)
+
+// Actions lists what a role can grant.
+func Actions() []Action {
+	return []Action{
+		ProjectRead,
+		ProjectCreate,
+		ProjectUpdate,
+		KeyRead,
+		KeyCreate,
+		KeyChange,
+		ExportRead,
+		ExportCreate,
+		ExportDownload,
+		ExportMinted,
+		AuditRead,
+		UsageRead,
+		WebhookRead,
+		WebhookChange,
+		LoginRead,
+		LoginUpdate,
+		UserRead,
+		UserUpdate,
+		TeamRead,
+		TeamUpdate,
+		MemberRead,
+		MemberChange,
+		MemberLeave,
+		InvitationRead,
+		InvitationCreate,
+		InvitationRevoke,
+		ProductRead,
+		ProductCreate,
+		ProductUpdate,
+		ProductDelete,
+		TenantRead,
+		TenantCreate,
+		TenantUpdate,
+		TenantDelete,
+	}
+}
+
+// Personal lists the actions that no role grants: an account does them for
+// itself.
+func Personal() []Action {
+	return []Action{
+		WorkspaceClaim,
+		TeamCreate,
+		InvitationAccept,
+		AccountCreate,
+		AccountRead,
+		AccountSignIn,
+		AccountUpdate,
+		TokenRead,
+		TokenCreate,
+		TokenRevoke,
+		DeviceApprove,
+		DeviceDeny,
+	}
+}
+
+// Recorded lists the actions that the audit log can hold.
+func Recorded() []Action {
+	return append(
+		append(Actions(), Personal()...),
+		UserArrive,
+		ProjectPurge,
+		WorkspacePurge,
+		WebhookDisable,
+		ProjectTakedown,
+		OperatorChange,
+		CredentialUse,
+		RequestMake,
+		AuditGap,
+	)
+}
+
+// granted is the whole matrix; what is absent is denied.
+var granted = map[Role]map[Action]bool{
+	Owner: except(),
+	// Who is in a team is for its owners to say.
+	Member: except(TeamUpdate, MemberChange, InvitationRead, InvitationCreate, InvitationRevoke),
+	// Anybody can make an unclaimed workspace: it must not send calls anywhere. It
+	// has no members; who wants it claims it.
+	Workspace: except(
+		WebhookRead,
+		WebhookChange,
+		TeamUpdate,
+		MemberRead,
+		MemberChange,
+		MemberLeave,
+		InvitationRead,
+		InvitationCreate,
+		InvitationRevoke,
+	),
+	// A viewer reads everything, but new keys in plain text are for those who may make them.
+	Viewer: {
+		ProjectRead:    true,
+		KeyRead:        true,
+		ExportRead:     true,
+		ExportDownload: true,
+		UsageRead:      true,
+		WebhookRead:    true,
+		LoginRead:      true,
+		UserRead:       true,
+		TeamRead:       true,
+		MemberRead:     true,
+		MemberLeave:    true,
+		ProductRead:    true,
+		TenantRead:     true,
+	},
+}
+
+// except grants every action but these.
+func except(denied ...Action) map[Action]bool {
+	set := map[Action]bool{}
+	for _, action := range Actions() {
+		set[action] = !slices.Contains(denied, action)
+	}
+	return set
+}
+
+// Can is the pure decision.
+func Can(role Role, action Action) bool { return granted[role][action] }
+
+// Principal is who is asking, once a credential has been verified. The zero
+// Principal is anonymous and may do nothing that names a team.
+type Principal struct {
+	Account     string          // acc_…, "" for anonymous callers and workspace keys
+	Roles       map[string]Role // team id -> role
+	Token       string          // id of the credential: of a session, a workspace key, …
+	Scoped      bool            // a token speaks, for what Scopes cover and nothing else
+	Scopes      []Scope
+	HomeTeam    string // where new projects go, "" without any team
+	Operator    bool   // of the installation
+	CommandLine bool   // whoever works on the database itself
+	RemoteAddr  string
+	RequestID   string
+
+	system bool // Postern itself
+}
+
+// System is Postern itself, where it acts by the clock. It is nobody's principal
+// and may do nothing that has to be allowed.
+func System() Principal { return Principal{system: true} }
+
+// Anonymous tells whether no credential was given.
+func (p Principal) Anonymous() bool { return len(p.Roles) == 0 && p.Account == "" }
+
+// Teams lists the ids of the teams in which the principal has a role.
+func (p Principal) Teams() []string {
+	ids := make([]string, 0, len(p.Roles))
+	for id := range p.Roles {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// May tells whether Check lets the principal do this in the team.
+func (p Principal) May(team string, action Action) bool { return Check(p, team, action) == nil }
+
+// Check refuses an action on a team's objects: as not found where the principal
+// has no role in the team, so that nobody learns what exists elsewhere; as
+// forbidden where the role does not allow it.
+func Check(p Principal, team string, action Action) error {
+	if p.Anonymous() {
+		return fault.New(
+			fault.Unauthenticated,
+			"credentials_required",
+			"Sign in, or send a workspace key as a bearer token.",
+		)
+	}
+	role, ok := p.Roles[team]
+	if !ok {
+		return Refused(errNotFound, team, action)
+	}
+	if err := within(p, team, action); err != nil {
+		return err
+	}
+	if !Can(role, action) {
+		return Refused(
+			fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, does not allow %s.", role, action),
+			team,
+			action,
+		)
+	}
+	return nil
+}
+
+// NotFound is the one answer for what is absent and for what may not be seen.
+func NotFound() error { return errNotFound }
+
+var errNotFound = fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
+
+// OperatorsProject is Project for what only operators may do with a project, of
+// whichever team.
+func OperatorsProject(tx *models.Tx, p Principal, ref string) (models.Project, error) {
+	if p.Anonymous() && !p.CommandLine {
+		return models.Project{}, Check(p, "", ProjectTakedown)
+	}
+	project, err := findProject(tx, ref)
+	if err != nil {
+		return project, err
+	}
+	if !p.Operator && !p.CommandLine {
+		return project, errNotFound.Because(&Refusal{
+			Action:  ProjectTakedown,
+			Team:    project.TeamID,
+			Project: project.ID,
+		})
+	}
+	return project, nil
+}
+
+// CheckOperator refuses whoever does not run the installation. To others its
+// affairs do not exist.
+func CheckOperator(p Principal) error {
+	switch {
+	case p.Operator || p.CommandLine:
+		return nil
+	case p.Anonymous():
+		return Check(p, "", AuditRead)
+	}
+	return NotFound()
+}

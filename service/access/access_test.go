@@ -1,0 +1,114 @@
+package access_test
+
+import (
+	"testing"
+
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// The matrix is written out so that a change of the table has to be made twice.
+func TestMatrix(t *testing.T) {
+	golden := map[access.Role]string{
+		access.Owner:     "yyyyyyyyyyyyyyyyyy" + "yyyyyyyy" + "yyyy" + "yyyy",
+		access.Member:    "yyyyyyyyyyyyyyyyyy" + "ynynynnn" + "yyyy" + "yyyy",
+		access.Workspace: "yyyyyyyyyyyynnyyyy" + "ynnnnnnn" + "yyyy" + "yyyy",
+		access.Viewer:    "ynnynnynynnyynynyn" + "ynynynnn" + "ynnn" + "ynnn",
+		"":               "nnnnnnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "nnnn",
+		"stranger":       "nnnnnnnnnnnnnnnnnn" + "nnnnnnnn" + "nnnn" + "nnnn",
+	}
+	for role, want := range golden {
+		got := ""
+		for _, action := range access.Actions() {
+			if access.Can(role, action) {
+				got += "y"
+			} else {
+				got += "n"
+			}
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", role, got, want)
+		}
+	}
+}
+
+func TestCheckHidesWhatIsElsewhere(t *testing.T) {
+	viewer := access.Principal{Account: "acc_1", Roles: map[string]access.Role{"team_a": access.Viewer}}
+	tests := []struct {
+		who    access.Principal
+		team   string
+		action access.Action
+		want   fault.Kind
+	}{
+		{access.Principal{}, "team_a", access.ProjectRead, fault.Unauthenticated},
+		{viewer, "team_b", access.ProjectRead, fault.NotFound},
+		{viewer, "team_a", access.KeyCreate, fault.Forbidden},
+	}
+	for _, tt := range tests {
+		if err := access.Check(tt.who, tt.team, tt.action); err == nil || fault.KindOf(err) != tt.want {
+			t.Errorf("%v in %s: got %v", tt.action, tt.team, err)
+		}
+	}
+	if err := access.Check(viewer, "team_a", access.ProjectRead); err != nil {
+		t.Errorf("a viewer may not read: %v", err)
+	}
+}
+
+// What a token may do is the intersection of its scopes and its account's role.
+func TestScopes(t *testing.T) {
+	golden := map[access.Scope]string{
+		//                   projects keys exports audit usage webhooks logins users, teams products tenants, then what is the account's own: claim and teams, the account, tokens
+		access.ScopeRead:   "ynn" + "ynn" + "nnnn" + "n" + "y" + "nn" + "yn" + "nn" + "ynynnnnn" + "ynnn" + "ynnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeWrite:  "nyy" + "nnn" + "nnnn" + "n" + "n" + "nn" + "ny" + "nn" + "nnnnnnnn" + "nyyy" + "nyyy" + "ynn" + "nnnn" + "nnnnn",
+		access.ScopeKeys:   "nnn" + "nyy" + "nnnn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeExport: "nnn" + "nnn" + "yyyy" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeUsers:  "nnn" + "nnn" + "nnnn" + "n" + "n" + "nn" + "nn" + "yy" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		access.ScopeAdmin:  "nnn" + "nnn" + "nnnn" + "y" + "n" + "yy" + "nn" + "nn" + "nynyyyyy" + "nnnn" + "nnnn" + "nyy" + "nnnn" + "yyynn",
+		"":                 "nnn" + "nnn" + "nnnn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+		"stranger":         "nnn" + "nnn" + "nnnn" + "n" + "n" + "nn" + "nn" + "nn" + "nnnnnnnn" + "nnnn" + "nnnn" + "nnn" + "nnnn" + "nnnnn",
+	}
+	for scope, want := range golden {
+		got := ""
+		for _, action := range append(access.Actions(), access.Personal()...) {
+			if access.Covers([]access.Scope{scope}, action) {
+				got += "y"
+			} else {
+				got += "n"
+			}
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", scope, got, want)
+		}
+	}
+	if len(golden) != len(access.Scopes())+2 {
+		t.Errorf("%d scopes are written out of %d", len(golden)-2, len(access.Scopes()))
+	}
+}
+
+func TestATokenNarrowsItsAccount(t *testing.T) {
+	for _, action := range access.Actions() {
+		for _, role := range []access.Role{access.Owner, access.Member, access.Viewer} {
+			for _, scope := range append(access.Scopes(), "") {
+				p := access.Principal{
+					Account: "acc_1",
+					Roles:   map[string]access.Role{"team_a": role},
+					Scoped:  true,
+					Scopes:  []access.Scope{scope},
+				}
+				err := access.Check(p, "team_a", action)
+				if want := access.Can(role, action) && access.Covers(p.Scopes, action); (err == nil) != want {
+					t.Errorf("%s with the scope %q and %s: %v", role, scope, action, err)
+				}
+				if err := access.Check(p, "team_b", action); fault.KindOf(err) != fault.NotFound {
+					t.Errorf("%s elsewhere: %v", action, err)
+				}
+			}
+		}
+	}
+	if err := access.CheckSelf(access.Principal{
+		Account: "acc_1",
+		Scoped:  true,
+	}, access.TokenCreate); fault.KindOf(err) != fault.Forbidden {
+		t.Errorf("a token without scopes may make tokens: %v", err)
+	}
+}

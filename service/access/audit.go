@@ -1,0 +1,98 @@
+package access
+
+import (
+	"strings"
+
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// Entry is one line of the audit log.
+type Entry struct {
+	Action  Action
+	Object  string            // id of what was acted on
+	Project string            // id of the project it belongs to, "" for none
+	Team    string            // "" for what belongs to the installation
+	Detail  map[string]string // facts beside the ids; never a secret
+
+	// Before and After are two states of one thing, as structs of one type, or nil
+	// for what was not there or is no more. The fields that differ are recorded,
+	// without the values of those that hold secrets; see Compare.
+	Before, After any
+}
+
+// Record adds the entry to the caller's transaction, so that nothing is done
+// without its entry and no entry tells of what was rolled back.
+func Record(tx *models.Tx, p Principal, e Entry) error {
+	changes, err := Compare(e.Before, e.After)
+	if err != nil {
+		return err
+	}
+	row := p.entry(e)
+	row.Outcome, row.Changes = models.OutcomeDone, changes
+	tx.Audit(row)
+	return nil
+}
+
+// RecordRefused adds an entry about what was not done, with the refusal's code.
+func RecordRefused(tx *models.Tx, p Principal, e Entry, code string) {
+	row := p.entry(e)
+	row.Outcome = models.OutcomeRefused
+	row.Detail["code"] = code
+	tx.Audit(row)
+}
+
+func (p Principal) entry(e Entry) models.AuditEntry {
+	detail := map[string]string{}
+	for name, value := range e.Detail {
+		detail[name] = storable(value)
+	}
+	if e.Project == "" && strings.HasPrefix(e.Object, "prj_") {
+		e.Project = e.Object
+	}
+	return models.AuditEntry{
+		ID: models.NewID("aud"), Actor: p.actor(), TokenID: p.Token, Action: string(e.Action), Object: e.Object, ProjectID: e.Project,
+		TeamID: e.Team, Detail: detail, Changes: map[string]models.AuditChange{}, RemoteAddr: strings.TrimSuffix(p.RemoteAddr, ":0"), RequestID: p.RequestID,
+		CreatedAt: models.Now(),
+	}
+}
+
+// The actors that are no account.
+const (
+	ActorAnonymous    = "anonymous"
+	ActorSystem       = "system"        // Postern by itself
+	ActorCommandLine  = "command_line"  // on the machine of the database
+	ActorWorkspaceKey = "workspace_key" // followed by : and the team's id
+)
+
+func (p Principal) actor() string {
+	switch {
+	case p.system:
+		return ActorSystem
+	case p.Account != "":
+		return p.Account
+	case p.CommandLine:
+		return ActorCommandLine
+	}
+	for team, role := range p.Roles {
+		if role == Workspace {
+			return ActorWorkspaceKey + ":" + team
+		}
+	}
+	return ActorAnonymous
+}
+
+// Refusal is the cause of a Check that said no: what was asked for, and whose.
+// The caller does not learn it; the audit log does.
+type Refusal struct { //nolint:errname // it is a refusal before it is an error
+	Action  Action
+	Team    string
+	Project string // id, "" where it is not known
+}
+
+func (r *Refusal) Error() string { return "refused " + string(r.Action) + " in " + r.Team }
+
+// Refused makes a fault a Refusal.
+func Refused(because *fault.Error, team string, action Action) error {
+	return because.Because(&Refusal{Action: action, Team: team})
+}

@@ -1,0 +1,88 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"postern/platform/fault"
+)
+
+// Scope is a part of what its account may do that a token was given.
+type Scope string
+
+// The scopes. None includes another.
+const (
+	ScopeRead   Scope = "read"   // see projects, keys, logins, products, tenants, usage, teams
+	ScopeWrite  Scope = "write"  // make, change and claim projects and their logins, products, tenants
+	ScopeKeys   Scope = "keys"   // make, change and end API keys
+	ScopeExport Scope = "export" // take projects away
+	ScopeUsers  Scope = "users"  // see and change the end users and groups of tenants; what SCIM needs
+	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens, webhooks
+)
+
+// Scopes is the complete list.
+func Scopes() []Scope {
+	return []Scope{ScopeRead, ScopeWrite, ScopeKeys, ScopeExport, ScopeUsers, ScopeAdmin}
+}
+
+// needed says which scope a token needs for an action. An action that is absent
+// is denied to every token.
+var needed = map[Action]Scope{
+	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead, TeamRead: ScopeRead, MemberRead: ScopeRead, LoginRead: ScopeRead,
+	ProductRead: ScopeRead, TenantRead: ScopeRead,
+	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite, LoginUpdate: ScopeWrite,
+	ProductCreate: ScopeWrite, ProductUpdate: ScopeWrite, ProductDelete: ScopeWrite,
+	TenantCreate: ScopeWrite, TenantUpdate: ScopeWrite, TenantDelete: ScopeWrite,
+	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
+	ExportRead: ScopeExport, ExportCreate: ScopeExport, ExportDownload: ScopeExport, ExportMinted: ScopeExport,
+	UserRead: ScopeUsers, UserUpdate: ScopeUsers,
+	TeamCreate: ScopeAdmin, TeamUpdate: ScopeAdmin, MemberChange: ScopeAdmin, MemberLeave: ScopeAdmin,
+	InvitationRead: ScopeAdmin, InvitationCreate: ScopeAdmin, InvitationRevoke: ScopeAdmin, InvitationAccept: ScopeAdmin,
+	WebhookRead: ScopeAdmin, WebhookChange: ScopeAdmin,
+	AuditRead: ScopeAdmin, TokenRead: ScopeAdmin, TokenCreate: ScopeAdmin, TokenRevoke: ScopeAdmin,
+}
+
+// Covers is the pure decision: whether a token with these scopes may be used for
+// the action, as far as its account may do it.
+func Covers(scopes []Scope, action Action) bool {
+	scope, ok := needed[action]
+	return ok && slices.Contains(scopes, scope)
+}
+
+// Within refuses what the principal's token was not given. It asks for no role:
+// that is for lists over all teams, which hold what each role may see.
+func Within(p Principal, action Action) error { return within(p, "", action) }
+
+func within(p Principal, team string, action Action) error {
+	if !p.Scoped || Covers(p.Scopes, action) {
+		return nil
+	}
+	scope, ok := needed[action]
+	if !ok {
+		return Refused(fault.New(fault.Forbidden, "insufficient_scope", "No token can be used for %s. Sign in to the dashboard for it.", action), team, action)
+	}
+	return Refused(fault.New(fault.Forbidden, "insufficient_scope", "This token lacks the scope %s, which %s needs. It has: %s.", scope, action, joined(p.Scopes)), team, action)
+}
+
+func joined(scopes []Scope) string {
+	if len(scopes) == 0 {
+		return "none"
+	}
+	var names []string
+	for _, scope := range scopes {
+		names = append(names, string(scope))
+	}
+	return strings.Join(names, ", ")
+}
+
+// CheckSelf refuses an action on the caller's own account to whoever is no
+// account, and to a token that was not given it.
+func CheckSelf(p Principal, action Action) error {
+	switch {
+	case p.Anonymous():
+		return fault.New(fault.Unauthenticated, "credentials_required", "Sign in first.")
+	case p.Account == "":
+		return Refused(fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account."), p.HomeTeam, action)
+	}
+	return within(p, p.HomeTeam, action)
+}

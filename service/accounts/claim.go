@@ -1,0 +1,200 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Claimable is what a claim code stands for.
+type Claimable struct {
+	Projects  []string // names
+	Keys      int64    // API keys that work
+	ExpiresAt time.Time
+	Teams     []Team // the account's own, into which it may be merged
+}
+
+// Claimed is what a claim made.
+type Claimed struct {
+	Team     Team
+	Projects []string // names
+	Renamed  []string // products and tenants whose names the team had already, such as: product store → store-2
+}
+
+// Look tells a signed-in account what a code would claim. Its errors are those
+// of Claim.
+func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Claimable, error) {
+	tx := s.DB.Read(ctx)
+	workspace, err := claimable(tx, p, code)
+	if err != nil {
+		return Claimable{}, fmt.Errorf("accounts: look at a claim: %w", err)
+	}
+	projects, err := tx.ProjectsOfTeam(workspace.ID)
+	if err != nil {
+		return Claimable{}, fmt.Errorf("accounts: look at a claim: %w", err)
+	}
+	out := Claimable{Projects: namesOf(projects), ExpiresAt: *workspace.ExpiresAt}
+	if out.Keys, err = activeKeys(tx, projects); err != nil {
+		return Claimable{}, fmt.Errorf("accounts: count the keys of a claim: %w", err)
+	}
+	for _, id := range p.Teams() {
+		if !access.Can(p.Roles[id], access.ProjectCreate) {
+			continue
+		}
+		team, err := tx.TeamByID(id)
+		if err != nil {
+			return Claimable{}, fmt.Errorf("accounts: look at a claim: %w", err)
+		}
+		out.Teams = append(out.Teams, Team{ID: team.ID, Name: team.Name})
+	}
+	slices.SortFunc(out.Teams, func(a, b Team) int { return compareTeams(a, b, p.HomeTeam) })
+	return out, nil
+}
+
+func activeKeys(tx *models.Tx, projects []models.Project) (sum int64, err error) {
+	ids := make([]string, 0, len(projects))
+	for _, project := range projects {
+		ids = append(ids, project.ID)
+	}
+	active, err := tx.CountActiveKeys(ids, models.Now())
+	for _, n := range active {
+		sum += n
+	}
+	return sum, err
+}
+
+// compareTeams puts the home team first and the others in the order they were
+// made.
+func compareTeams(a, b Team, home string) int {
+	switch {
+	case a.ID == home:
+		return -1
+	case b.ID == home || a.ID > b.ID:
+		return 1
+	}
+	return -1
+}
+
+// Claim moves an unclaimed workspace to a signed-in account: into one of its
+// teams, or, with an empty intoTeam, as a new team of its own. Addresses, keys and exports
+// go on as they are; the workspace key stops working. Of several at a time one
+// wins. Errors: NotFound for a wrong code, Conflict already_claimed, Gone
+// claim_expired, Forbidden for a caller without an account.
+func (s *Service) Claim(ctx context.Context, p access.Principal, code, intoTeam string) (Claimed, error) {
+	var out Claimed
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		workspace, err := claimable(tx, p, code)
+		if err != nil {
+			return err
+		}
+		if intoTeam != "" {
+			if err := access.Check(p, intoTeam, access.ProjectCreate); err != nil {
+				return err
+			}
+		}
+		out, err = s.claim(ctx, tx, p, workspace, intoTeam)
+		return err
+	})
+	if err != nil {
+		return Claimed{}, fmt.Errorf("accounts: claim: %w", err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// claimable finds the workspace of a code that can still be claimed.
+func claimable(tx *models.Tx, p access.Principal, code string) (models.Team, error) {
+	if err := access.CheckSelf(p, access.WorkspaceClaim); err != nil {
+		return models.Team{}, err
+	}
+	return unclaimed(tx, code)
+}
+
+// unclaimed finds the workspace of a code, whoever asks.
+func unclaimed(tx *models.Tx, code string) (models.Team, error) {
+	workspace, err := tx.TeamByClaimCode(hash(code))
+	switch {
+	case errors.Is(err, models.ErrNotFound):
+		// A code is a credential: whoever tries one that is none is in the audit log.
+		return workspace, access.Refused(errNoWorkspace, "", access.WorkspaceClaim)
+	case err != nil:
+		return workspace, err
+	case workspace.ClaimedAt != nil:
+		return workspace, errClaimed
+	case workspace.ExpiresAt == nil || !workspace.ExpiresAt.After(models.Now()):
+		return workspace, fault.New(fault.Gone, "claim_expired", "This workspace was not claimed in time and has expired.")
+	}
+	return workspace, nil
+}
+
+var errNoWorkspace = fault.New(fault.NotFound, "not_found", "No workspace has this claim code. Check that it was copied whole.")
+
+var errClaimed = fault.New(fault.Conflict, "already_claimed", "This workspace has been claimed already.")
+
+func (s *Service) claim(ctx context.Context, tx *models.Tx, p access.Principal, workspace models.Team, intoTeam string) (Claimed, error) {
+	now := models.Now()
+	account, err := tx.AccountByID(p.Account)
+	if err != nil {
+		return Claimed{}, err
+	}
+	won, err := tx.ClaimTeam(workspace.ID, account.Name, now)
+	if err != nil {
+		return Claimed{}, err
+	}
+	if !won {
+		return Claimed{}, errClaimed
+	}
+	projects, err := tx.ProjectsOfTeam(workspace.ID)
+	if err != nil {
+		return Claimed{}, err
+	}
+	var renamed []string
+	team := Team{ID: workspace.ID, Name: account.Name}
+	if intoTeam == "" {
+		err = tx.Insert(&models.Membership{TeamID: workspace.ID, AccountID: p.Account, Role: string(access.Owner), CreatedAt: now})
+	} else {
+		team, renamed, err = merge(tx, workspace.ID, intoTeam, now)
+	}
+	if err != nil {
+		return Claimed{}, err
+	}
+	if err := tx.DeleteTokensOfTeam(KindWorkspace, workspace.ID); err != nil {
+		return Claimed{}, err
+	}
+	entry := access.Entry{Action: access.WorkspaceClaim, Object: workspace.ID, Team: team.ID, Detail: map[string]string{"team": team.ID, "projects": strings.Join(namesOf(projects), ", ")}}
+	if len(renamed) > 0 {
+		entry.Detail["renamed"] = strings.Join(renamed, ", ")
+	}
+	if err := access.Record(tx, p, entry); err != nil {
+		return Claimed{}, err
+	}
+	for _, project := range projects {
+		if s.Events == nil {
+			break
+		}
+		if err := s.Events.Emit(ctx, tx, team.ID, "project.claimed", map[string]string{"project": project.ID, "project_name": project.Name}); err != nil {
+			return Claimed{}, err
+		}
+	}
+	for _, project := range projects {
+		if err := tx.AddRevision(project.ID, "", now); err != nil {
+			return Claimed{}, err
+		}
+	}
+	return Claimed{Team: team, Projects: namesOf(projects), Renamed: renamed}, nil
+}
+
+func namesOf(projects []models.Project) []string {
+	names := make([]string, 0, len(projects))
+	for _, project := range projects {
+		names = append(names, project.Name)
+	}
+	return names
+}

@@ -1,0 +1,125 @@
+package accounts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"postern/models"
+	"postern/platform/fault"
+)
+
+var errLinkUsed = fault.New(fault.Gone, "link_used", "This sign-in link has been used or has expired.")
+
+// FirstLink makes the one-time link of an installation without accounts; ""
+// once there is one. Links of earlier starts stop working.
+func (s *Service) FirstLink(ctx context.Context) (code string, err error) {
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		if err := tx.LockAccounts(); err != nil { // replicas that start together must not leave two links
+			return err
+		}
+		n, err := tx.CountAccounts()
+		if err != nil || n > 0 {
+			return err
+		}
+		if err := tx.DeleteTokens(kindLink); err != nil {
+			return err
+		}
+		code = newSecret()
+		now := models.Now()
+		until := now.Add(linkTTL)
+		return tx.Insert(&models.Token{
+			ID:        models.NewID("tok"),
+			Kind:      kindLink,
+			Hash:      hash(code),
+			CreatedAt: now,
+			ExpiresAt: &until,
+		})
+	})
+	if err != nil {
+		return "", fmt.Errorf("accounts: make the first sign-in link: %w", err)
+	}
+	return code, nil
+}
+
+// LinkValid tells whether a one-time link can still be used.
+func (s *Service) LinkValid(ctx context.Context, code string) (bool, error) {
+	_, err := s.DB.Read(ctx).TokenByHash(kindLink, hash(code), models.Now())
+	if errors.Is(err, models.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("accounts: look up a sign-in link: %w", err)
+	}
+	return true, nil
+}
+
+// Begun tells whether the installation has an account, after which no one-time
+// link works any more.
+func (s *Service) Begun(ctx context.Context) (bool, error) {
+	n, err := s.DB.Read(ctx).CountAccounts()
+	if err != nil {
+		return false, fmt.Errorf("accounts: count: %w", err)
+	}
+	return n > 0, nil
+}
+
+// UseLink makes the installation's first account, the owner of a new team, and
+// signs it in. A link works once; of several at a time one wins.
+func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session string, err error) {
+	in, err = in.normalized()
+	if err != nil {
+		return "", err
+	}
+	// Before the password is hashed, which costs so much that nobody without a
+	// link may ask for it; it is looked at again below.
+	if valid, err := s.LinkValid(ctx, code); err != nil || !valid {
+		return "", cmp.Or[error](err, errLinkUsed)
+	}
+	encoded, err := hashPassword(ctx, in.Password)
+	if err != nil {
+		return "", err
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		now := models.Now()
+		if err := tx.LockAccounts(); err != nil {
+			return err
+		}
+		if n, err := tx.CountAccounts(); err != nil || n > 0 {
+			return cmp.Or[error](err, errLinkUsed)
+		}
+		link, err := tx.TokenByHash(kindLink, hash(code), now)
+		if errors.Is(err, models.ErrNotFound) {
+			return errLinkUsed
+		}
+		if err != nil {
+			return err
+		}
+		won, err := tx.UseToken(link.ID, now)
+		if err != nil {
+			return err
+		}
+		if !won {
+			return errLinkUsed
+		}
+		account, err := s.newAccount(tx, models.Account{
+			Email:        in.Email,
+			Name:         in.Name,
+			PasswordHash: encoded,
+			Operator:     true,
+		}, admission{}, in.From, now)
+		if err != nil {
+			return err
+		}
+		if err := recordOperator(tx, in.From.as(account.ID), account, true); err != nil {
+			return err
+		}
+		session, err = newSession(tx, account.ID, in.From)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("accounts: use a sign-in link: %w", err)
+	}
+	return session, nil
+}

@@ -1,0 +1,349 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Invitation is a link into a team.
+type Invitation struct {
+	ID        string
+	Team      string
+	TeamName  string
+	Role      access.Role
+	Email     string // whom it is for; "" for whoever has the link
+	Code      string // what the link ends with, shown this once
+	CreatedBy string // account
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+func viewInvitation(row models.Invitation) Invitation {
+	return Invitation{
+		ID:        row.ID,
+		Team:      row.TeamID,
+		Role:      access.Role(row.Role),
+		Email:     row.Email,
+		CreatedBy: row.CreatedBy,
+		CreatedAt: row.CreatedAt,
+		ExpiresAt: row.ExpiresAt,
+	}
+}
+
+// maxInvitations bounds how many invitations of one team can be open at a time.
+const maxInvitations = 200
+
+// Invite makes a link that lets one person into a team, once, for a week. With an
+// e-mail address a provider has to confirm that the account's person has that one.
+func (s *Service) Invite(
+	ctx context.Context,
+	p access.Principal,
+	team string,
+	role access.Role,
+	email string,
+) (Invitation, error) {
+	if err := access.Check(p, team, access.InvitationCreate); err != nil {
+		return Invitation{}, err
+	}
+	if err := checkRole(role); err != nil {
+		return Invitation{}, err
+	}
+	email = strings.ToLower(strings.TrimSpace(email))
+	if email != "" && !validEmail(email) {
+		return Invitation{}, fault.InvalidField("/email", "invalid_email", "This is not an e-mail address. Leave it "+
+			"out for a link that anyone can use.")
+	}
+	if email != "" && !s.ProvesEmail {
+		return Invitation{}, fault.InvalidField("/email", "email_not_provable",
+			"This address cannot be verified: that takes a sign-in provider, and this installation has none. Leave "+
+				"it out for a link that anyone can use.")
+	}
+	code, now := newSecret(), models.Now()
+	row := models.Invitation{
+		ID:        models.NewID("inv"),
+		TeamID:    team,
+		Role:      string(role),
+		Email:     email,
+		CodeHash:  hash(code),
+		CreatedBy: p.Account,
+		CreatedAt: now,
+		ExpiresAt: now.Add(InvitationTTL),
+	}
+	out := viewInvitation(row)
+	out.Code = code
+	err := s.holding(ctx, p, team, access.InvitationCreate, func(tx *models.Tx, holder models.Team) error {
+		open, err := tx.OpenInvitations(team, "", now, maxInvitations)
+		if err != nil {
+			return err
+		}
+		if len(open) == maxInvitations {
+			return fault.New(fault.Conflict, "too_many_invitations", "This team has %d open invitations; revoke one "+
+				"to make another.", maxInvitations)
+		}
+		out.TeamName = holder.Name
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{
+			Action: access.InvitationCreate,
+			Object: row.ID,
+			Team:   team,
+			After:  row,
+		})
+	})
+	return out, err
+}
+
+// Invitations returns a team's invitations that can still be accepted, oldest
+// first. The cursor is the Next of the page before, limit at most MaxPage, 0 for 50.
+func (s *Service) Invitations(
+	ctx context.Context,
+	p access.Principal,
+	team, cursor string,
+	limit int,
+) (list []Invitation, next string, err error) {
+	if err := access.Check(p, team, access.InvitationRead); err != nil {
+		return nil, "", err
+	}
+	limit = bounded(limit)
+	rows, err := s.DB.Read(ctx).OpenInvitations(team, cursor, models.Now(), limit+1)
+	if err != nil {
+		return nil, "", fmt.Errorf("accounts: invitations of %s: %w", team, err)
+	}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = rows[limit-1].ID
+	}
+	for _, row := range rows {
+		list = append(list, viewInvitation(row))
+	}
+	return list, next, nil
+}
+
+// RevokeInvitation makes an invitation's link useless. One that was used, and one
+// of another team, is not found.
+func (s *Service) RevokeInvitation(ctx context.Context, p access.Principal, team, id string) error {
+	return s.holding(ctx, p, team, access.InvitationRevoke, func(tx *models.Tx, _ models.Team) error {
+		row, err := tx.InvitationByID(id)
+		if errors.Is(err, models.ErrNotFound) || (err == nil && row.TeamID != team) {
+			return access.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		gone, err := tx.DeleteInvitation(id)
+		if err != nil {
+			return err
+		}
+		if !gone {
+			return access.NotFound()
+		}
+		return access.Record(tx, p, access.Entry{Action: access.InvitationRevoke, Object: id, Team: team, Before: row})
+	})
+}
+
+var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has been used, has expired or was "+
+	"revoked. Ask for another.")
+
+// openInvitation finds the invitation of a code that can still be accepted.
+func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {
+	row, err := tx.InvitationByCode(hash(code))
+	if errors.Is(err, models.ErrNotFound) || (err == nil && (row.UsedAt != nil || !row.ExpiresAt.After(models.Now()))) {
+		return row, errInvitationOver
+	}
+	if err != nil {
+		return row, err
+	}
+	return row, stillInvites(tx, row)
+}
+
+// stillInvites refuses an invitation whose maker may no longer let anybody in:
+// an owner who was put out must not come back with a link kept for that day.
+func stillInvites(tx *models.Tx, invitation models.Invitation) error {
+	maker, err := tx.MembershipOf(invitation.TeamID, invitation.CreatedBy)
+	if errors.Is(err, models.ErrNotFound) ||
+		(err == nil && !access.Can(access.Role(maker.Role), access.InvitationCreate)) {
+		return errInvitationOver
+	}
+	return err
+}
+
+// revokeInvitationsOf makes the links useless that an account has made for a team
+// in which it may let nobody in any more. The team is held.
+func revokeInvitationsOf(tx *models.Tx, p access.Principal, team, account string) error {
+	rows, err := tx.OpenInvitationsBy(team, account, models.Now())
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if _, err := tx.DeleteInvitation(row.ID); err != nil {
+			return err
+		}
+		if err := access.Record(tx, p, access.Entry{
+			Action: access.InvitationRevoke,
+			Object: row.ID,
+			Team:   team,
+			Before: row,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LookInvitation tells whoever holds a code what it leads to. A code that leads
+// nowhere is Gone invitation_over: revoked ones are not remembered.
+func (s *Service) LookInvitation(ctx context.Context, code string) (Invitation, error) {
+	tx := s.DB.Read(ctx)
+	row, err := openInvitation(tx, code)
+	if err != nil {
+		return Invitation{}, err
+	}
+	team, err := tx.TeamByID(row.TeamID)
+	if err != nil {
+		return Invitation{}, fmt.Errorf("accounts: look at an invitation: %w", err)
+	}
+	out := viewInvitation(row)
+	out.TeamName = team.Name
+	return out, nil
+}
+
+// Accept takes a signed-in account into the team of an invitation. Of several at
+// a time one wins. Errors: Gone invitation_over, Conflict already_member,
+// Forbidden other_email and email_not_proven.
+func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (Team, error) {
+	if err := access.CheckSelf(p, access.InvitationAccept); err != nil {
+		return Team{}, err
+	}
+	var out Team
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		invitation, err := openInvitation(tx, code)
+		if err != nil {
+			return err
+		}
+		account, err := tx.AccountByID(p.Account)
+		if err != nil {
+			return err
+		}
+		if err := s.checkInvited(tx, account, invitation, ""); err != nil {
+			return err
+		}
+		if err := join(tx, p, account, invitation, models.Now()); err != nil {
+			return err
+		}
+		team, err := tx.TeamByID(invitation.TeamID)
+		if err != nil {
+			return err
+		}
+		out = viewTeam(team, p)
+		out.Role = access.Role(invitation.Role)
+		return nil
+	})
+	if err != nil {
+		return Team{}, fmt.Errorf("accounts: accept an invitation: %w", err)
+	}
+	return out, nil
+}
+
+// checkInvited refuses an account that has not proven the address of the invitation: an
+// address that is only typed in at sign-up may be another person's. proven is what a
+// provider vouches for right now, beside what those linked with the account have said.
+func (s *Service) checkInvited(
+	tx *models.Tx,
+	account models.Account,
+	invitation models.Invitation,
+	proven string,
+) error {
+	if invitation.Email == "" || proven == invitation.Email {
+		return nil
+	}
+	linked, err := tx.LinkedTo(account.ID)
+	if err != nil {
+		return err
+	}
+	for _, way := range linked {
+		if way.EmailVerified && way.Email == invitation.Email {
+			return nil
+		}
+	}
+	if account.Email != invitation.Email {
+		return fault.New(
+			fault.Forbidden,
+			"other_email",
+			"This invitation is for %s. Use the account with that address, or ask for another invitation.",
+			invitation.Email,
+		)
+	}
+	return s.unproven(invitation)
+}
+
+// unproven says how the address of an invitation is proven.
+func (s *Service) unproven(invitation models.Invitation) error {
+	if !s.ProvesEmail {
+		return fault.New(
+			fault.Forbidden,
+			"email_not_proven",
+			"This invitation is for %s, and nothing here can prove that address. Ask for an invitation without an "+
+				"address.",
+			invitation.Email,
+		)
+	}
+	return fault.New(fault.Forbidden, "email_not_proven", "This invitation is for %s, and a password does not prove "+
+		"that address. "+
+		"Sign in with a provider that confirms it, or link one under Account settings, Linked sign-ins, and open "+
+		"the link again.", invitation.Email)
+}
+
+// join uses an invitation up and lets an account into its team.
+func join(
+	tx *models.Tx,
+	p access.Principal,
+	account models.Account,
+	invitation models.Invitation,
+	now time.Time,
+) error {
+	if _, err := tx.HoldTeam(invitation.TeamID); err != nil {
+		return err
+	}
+	// Again, now that nobody's role can change any more.
+	if err := stillInvites(tx, invitation); err != nil {
+		return err
+	}
+	_, err := tx.MembershipOf(invitation.TeamID, account.ID)
+	if err == nil {
+		return fault.New(fault.Conflict, "already_member", "You are in this team already.")
+	}
+	if !errors.Is(err, models.ErrNotFound) {
+		return err
+	}
+	won, err := tx.UseInvitation(invitation.ID, now)
+	if err != nil {
+		return err
+	}
+	if !won {
+		return errInvitationOver
+	}
+	membership := models.Membership{
+		TeamID:    invitation.TeamID,
+		AccountID: account.ID,
+		Role:      invitation.Role,
+		CreatedAt: now,
+	}
+	if err := tx.Insert(&membership); err != nil {
+		return err
+	}
+	return access.Record(tx, p, access.Entry{
+		Action: access.InvitationAccept,
+		Object: invitation.ID,
+		Team:   invitation.TeamID,
+		Detail: map[string]string{"account": account.ID},
+		After:  membership,
+	})
+}

@@ -1,0 +1,74 @@
+package accounts_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"postern/models"
+	"postern/service/access"
+	"postern/service/accounts"
+	"postern/testkit/state"
+)
+
+// An owner who is put out must not come back with a link of his own.
+func TestInvitationsGoWithTheirMaker(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		for name, end := range map[string]func(bob access.Principal) error{
+			"removed": func(bob access.Principal) error { return o.s.RemoveMember(t.Context(), o.ana, o.team, bob.Account) },
+			"left":    func(bob access.Principal) error { return o.s.Leave(t.Context(), bob, o.team) },
+			"demoted": func(bob access.Principal) error {
+				_, err := o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, "", access.Member)
+				return err
+			},
+		} {
+			bob := o.joins(name, access.Owner)
+			made, err := o.s.Invite(t.Context(), bob, o.team, access.Owner, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			others := o.invite(access.Viewer, "")
+			if err := end(bob); err != nil {
+				t.Fatal(err)
+			}
+			_, err = o.s.Accept(t.Context(), bob, made.Code)
+			wants(t, name+" comes back", err, "invitation_over")
+			entries, err := db.Read(t.Context()).AuditOf(o.team, 5)
+			if err != nil || !slices.ContainsFunc(entries, func(e models.AuditEntry) bool { return e.Action == "invitation.revoke" && e.Object == made.ID }) {
+				t.Errorf("%s: the log says nothing of the invitation: %v", name, err)
+			}
+			if _, err := o.s.LookInvitation(t.Context(), others); err != nil {
+				t.Errorf("%s: Ana's invitation went too: %v", name, err)
+			}
+		}
+	})
+}
+
+// A row that outlived its maker's role, as those of before invitations were
+// revoked with it, lets nobody in either.
+func TestAnInvitationOfWhoMayNotInviteIsOver(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		member := o.joins("mel", access.Member)
+		outside := o.joins("out", access.Owner)
+		if err := o.s.Leave(t.Context(), outside, o.team); err != nil {
+			t.Fatal(err)
+		}
+		for i, maker := range []access.Principal{member, outside} {
+			now, code := models.Now(), fmt.Sprint("kept", i)
+			row := models.Invitation{ID: models.NewID("inv"), TeamID: o.team, Role: "owner", CodeHash: accounts.HashForTest(code), CreatedBy: maker.Account,
+				CreatedAt: now, ExpiresAt: now.Add(accounts.InvitationTTL)}
+			if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&row) }); err != nil {
+				t.Fatal(err)
+			}
+			_, err := o.s.LookInvitation(t.Context(), code)
+			wants(t, "look", err, "invitation_over")
+			_, err = o.s.Accept(t.Context(), outside, code)
+			wants(t, "accept", err, "invitation_over")
+			in := accounts.SignUp{Email: code + "@example.com", Name: "X", Password: password, From: accounts.From{RemoteAddr: code}}
+			_, err = o.s.SignUp(t.Context(), in, accounts.Ticket{Invitation: code})
+			wants(t, "sign up", err, "invitation_over")
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Member is an account in a team.
+type Member struct {
+	Account  string // id
+	Name     string
+	Email    string
+	Role     access.Role
+	ETag     string
+	JoinedAt time.Time
+}
+
+func viewMember(row models.Member) Member {
+	return Member{Account: row.AccountID, Name: row.Name, Email: row.Email, Role: access.Role(row.Role), ETag: etag(row.Role), JoinedAt: row.CreatedAt}
+}
+
+// Members returns a team's people in the order in which their accounts were made.
+// The cursor is the Next of the page before, limit at most MaxPage, 0 for 50.
+func (s *Service) Members(ctx context.Context, p access.Principal, team, cursor string, limit int) (list []Member, next string, err error) {
+	if err := access.Check(p, team, access.MemberRead); err != nil {
+		return nil, "", err
+	}
+	limit = bounded(limit)
+	rows, err := s.DB.Read(ctx).MembersOf(team, cursor, limit+1)
+	if err != nil {
+		return nil, "", fmt.Errorf("accounts: members of %s: %w", team, err)
+	}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = rows[limit-1].AccountID
+	}
+	for _, row := range rows {
+		list = append(list, viewMember(row))
+	}
+	return list, next, nil
+}
+
+// memberRoles are those that a person can have in a team.
+var memberRoles = map[access.Role]bool{access.Owner: true, access.Member: true, access.Viewer: true}
+
+func checkRole(role access.Role) error {
+	if memberRoles[role] {
+		return nil
+	}
+	return fault.InvalidField("/role", "invalid_role", "Use owner, member or viewer.")
+}
+
+// ChangeRole makes a member of a team something else in it. With ifMatch not
+// empty it is refused as stale unless that is still the member's ETag. The last
+// owner stays one: Conflict last_owner.
+func (s *Service) ChangeRole(ctx context.Context, p access.Principal, team, account, ifMatch string, role access.Role) (Member, error) {
+	if err := access.Check(p, team, access.MemberChange); err != nil {
+		return Member{}, err
+	}
+	if err := checkRole(role); err != nil {
+		return Member{}, err
+	}
+	var out Member
+	err := s.holding(ctx, p, team, access.MemberChange, func(tx *models.Tx, _ models.Team) error {
+		row, err := memberOf(tx, team, account)
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, etag(row.Role)); err != nil {
+			return err
+		}
+		before := row
+		if role != access.Owner {
+			if err := anotherOwner(tx, row); err != nil {
+				return err
+			}
+		}
+		if err := tx.SetRole(team, account, string(role)); err != nil {
+			return err
+		}
+		row.Role = string(role)
+		if !access.Can(role, access.InvitationCreate) {
+			if err := revokeInvitationsOf(tx, p, team, account); err != nil {
+				return err
+			}
+		}
+		person, err := tx.AccountByID(account)
+		if err != nil {
+			return err
+		}
+		out = viewMember(models.Member{Membership: row, Name: person.Name, Email: person.Email})
+		return access.Record(tx, p, access.Entry{Action: access.MemberChange, Object: account, Team: team, Before: before, After: row})
+	})
+	return out, err
+}
+
+// RemoveMember takes somebody out of a team. Whoever names themselves leaves.
+func (s *Service) RemoveMember(ctx context.Context, p access.Principal, team, account string) error {
+	if account == p.Account && account != "" {
+		return s.Leave(ctx, p, team)
+	}
+	return s.depart(ctx, p, team, account, access.MemberChange)
+}
+
+// Leave takes the account itself out of a team. The last owner cannot: Conflict
+// last_owner.
+func (s *Service) Leave(ctx context.Context, p access.Principal, team string) error {
+	return s.depart(ctx, p, team, p.Account, access.MemberLeave)
+}
+
+func (s *Service) depart(ctx context.Context, p access.Principal, team, account string, action access.Action) error {
+	return s.holding(ctx, p, team, action, func(tx *models.Tx, _ models.Team) error {
+		row, err := memberOf(tx, team, account)
+		if err != nil {
+			return err
+		}
+		if err := anotherOwner(tx, row); err != nil {
+			return err
+		}
+		if err := tx.DeleteMembership(team, account); err != nil {
+			return err
+		}
+		if err := revokeInvitationsOf(tx, p, team, account); err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{Action: action, Object: account, Team: team, Before: row})
+	})
+}
+
+func memberOf(tx *models.Tx, team, account string) (models.Membership, error) {
+	row, err := tx.MembershipOf(team, account)
+	if errors.Is(err, models.ErrNotFound) {
+		return row, access.NotFound()
+	}
+	return row, err
+}
+
+// anotherOwner refuses to let a team's last owner go: nobody could bring anybody
+// in again. The team is held, so that two owners cannot go at once.
+func anotherOwner(tx *models.Tx, row models.Membership) error {
+	if access.Role(row.Role) != access.Owner {
+		return nil
+	}
+	owners, err := tx.CountRole(row.TeamID, row.Role)
+	if err != nil {
+		return err
+	}
+	if owners < 2 {
+		return fault.New(fault.Conflict, "last_owner", "A team keeps at least one owner. Make somebody else an owner first.")
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Operators lists the e-mail addresses of the accounts that run the installation.
+func (s *Service) Operators(ctx context.Context) ([]string, error) {
+	list, err := s.DB.Read(ctx).Operators()
+	if err != nil {
+		return nil, fmt.Errorf("accounts: list the operators: %w", err)
+	}
+	var emails []string
+	for _, account := range list {
+		emails = append(emails, account.Email)
+	}
+	return emails, nil
+}
+
+// SetOperator says of an account whether it is an operator. It asks nobody's
+// leave: it is for who can open the database, and no e-mail address that somebody
+// signs up with makes an operator.
+func (s *Service) SetOperator(ctx context.Context, email string, operator bool) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		account, err := tx.AccountByEmail(strings.ToLower(strings.TrimSpace(email)))
+		if errors.Is(err, models.ErrNotFound) {
+			return fault.New(fault.NotFound, "not_found", "There is no account with this e-mail address.")
+		}
+		if err != nil || account.Operator == operator {
+			return err
+		}
+		if err := tx.SetOperator(account.ID, operator); err != nil {
+			return err
+		}
+		return recordOperator(tx, access.Principal{CommandLine: true}, account, operator)
+	})
+	if err != nil {
+		return fmt.Errorf("accounts: change an operator: %w", err)
+	}
+	return nil
+}
+
+func recordOperator(tx *models.Tx, by access.Principal, account models.Account, operator bool) error {
+	type duty struct{ Operator bool }
+	return access.Record(tx, by, access.Entry{Action: access.OperatorChange, Object: account.ID, Detail: map[string]string{"email": account.Email},
+		Before: duty{!operator}, After: duty{operator}})
+}

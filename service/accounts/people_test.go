@@ -1,0 +1,255 @@
+package accounts_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/accounts"
+	"postern/testkit/state"
+)
+
+// office is a team of Ana's, and ways to let others in.
+type office struct {
+	t    *testing.T
+	db   *models.DB
+	s    *accounts.Service
+	ana  access.Principal
+	team string
+}
+
+func newOffice(t *testing.T, db *models.DB) *office {
+	t.Helper()
+	o := &office{t: t, db: db, s: &accounts.Service{DB: db, ProvesEmail: true}}
+	o.ana = o.who(firstAccount(t, o.s))
+	o.team = o.ana.HomeTeam
+	return o
+}
+
+func (o *office) who(session string) access.Principal {
+	o.t.Helper()
+	p, err := o.s.BySession(o.t.Context(), session)
+	if err != nil || p.Anonymous() {
+		o.t.Fatalf("no principal: %v", err)
+	}
+	return p
+}
+
+func (o *office) invite(role access.Role, email string) string {
+	o.t.Helper()
+	invitation, err := o.s.Invite(o.t.Context(), o.ana, o.team, role, email)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return invitation.Code
+}
+
+// joins signs somebody up into Ana's team.
+func (o *office) joins(name string, role access.Role) access.Principal {
+	o.t.Helper()
+	session, err := o.s.SignUp(o.t.Context(), accounts.SignUp{Email: name + "@example.com", Name: name, Password: password, From: accounts.From{RemoteAddr: name}},
+		accounts.Ticket{Invitation: o.invite(role, "")})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return o.who(session)
+}
+
+// workspace is what an anonymous POST /proxy leaves, without its project.
+func (o *office) workspace() (made accounts.Workspace) {
+	o.t.Helper()
+	err := o.db.Write(o.t.Context(), func(tx *models.Tx) (err error) {
+		made, err = accounts.NewWorkspace(tx, time.Hour)
+		return err
+	})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return made
+}
+
+func wants(t *testing.T, what string, err error, code string) {
+	t.Helper()
+	if got := fault.CodeOf(err); got != code {
+		t.Errorf("%s: got %q (%v), want %q", what, got, err, code)
+	}
+}
+
+func TestAnInvitationLetsOneIn(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		var people []access.Principal
+		const many = 100
+		for i := range many {
+			now := models.Now()
+			account := models.Account{ID: models.NewID("acc"), Email: fmt.Sprintf("p%d@example.com", i), Name: "P", CreatedAt: now}
+			if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&account) }); err != nil {
+				t.Fatal(err)
+			}
+			people = append(people, access.Principal{Account: account.ID})
+		}
+		code := o.invite(access.Viewer, "")
+		var in, late atomic.Int32
+		var wg sync.WaitGroup
+		for _, p := range people {
+			wg.Go(func() {
+				switch _, err := o.s.Accept(t.Context(), p, code); {
+				case err == nil:
+					in.Add(1)
+				case fault.CodeOf(err) == "invitation_over":
+					late.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if in.Load() != 1 || late.Load() != many-1 {
+			t.Errorf("%d came in, %d were late", in.Load(), late.Load())
+		}
+		if members, _, err := o.s.Members(t.Context(), o.ana, o.team, "", 0); err != nil || len(members) != 2 {
+			t.Errorf("the team has %d members, error %v", len(members), err)
+		}
+	})
+}
+
+func TestWhomAnInvitationIsFor(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		_, err := o.s.Accept(t.Context(), o.ana, o.invite(access.Member, ""))
+		wants(t, "a member already", err, "already_member")
+		_, err = o.s.Accept(t.Context(), access.Principal{}, o.invite(access.Member, ""))
+		wants(t, "nobody", err, "credentials_required")
+
+		code := o.invite(access.Member, "Vic@example.com")
+		mallory := accounts.SignUp{Email: "mallory@example.com", Name: "M", Password: password}
+		_, err = o.s.SignUp(t.Context(), mallory, accounts.Ticket{Invitation: code})
+		wants(t, "another address", err, "email_not_proven")
+		if _, err := db.Read(t.Context()).AccountByEmail(mallory.Email); !errors.Is(err, models.ErrNotFound) {
+			t.Errorf("a refused sign-up left an account: %v", err)
+		}
+		mallory.Email = "VIC@example.com"
+		_, err = o.s.SignUp(t.Context(), mallory, accounts.Ticket{Invitation: code})
+		wants(t, "the right address with a password", err, "email_not_proven")
+
+		if _, err := o.s.Invite(t.Context(), o.ana, o.team, access.Workspace, ""); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("the role of a workspace key: %v", err)
+		}
+	})
+}
+
+func TestInvitationsEnd(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		revoked, err := o.s.Invite(t.Context(), o.ana, o.team, access.Member, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := time.Until(revoked.ExpiresAt); left > 7*24*time.Hour || left < 6*24*time.Hour {
+			t.Errorf("an invitation lives for %s", left)
+		}
+		if err := o.s.RevokeInvitation(t.Context(), o.ana, o.team, revoked.ID); err != nil {
+			t.Fatal(err)
+		}
+		now := models.Now()
+		expired := models.Invitation{ID: models.NewID("inv"), TeamID: o.team, Role: "member", CodeHash: accounts.HashForTest("expired"), CreatedBy: o.ana.Account,
+			CreatedAt: now.Add(-time.Hour), ExpiresAt: now.Add(-time.Second)}
+		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&expired) }); err != nil {
+			t.Fatal(err)
+		}
+		for _, code := range []string{revoked.Code, "expired", "never was", ""} {
+			_, err := o.s.LookInvitation(t.Context(), code)
+			wants(t, "look at "+code, err, "invitation_over")
+			_, err = o.s.SignUp(t.Context(), accounts.SignUp{Email: "x@example.com", Name: "X", Password: password}, accounts.Ticket{Invitation: code})
+			if code != "" {
+				wants(t, "sign up with "+code, err, "invitation_over")
+			}
+		}
+		if list, _, err := o.s.Invitations(t.Context(), o.ana, o.team, "", 0); err != nil || len(list) != 0 {
+			t.Errorf("still listed: %v, %v", list, err)
+		}
+		err = o.s.RevokeInvitation(t.Context(), o.ana, o.team, revoked.ID)
+		wants(t, "revoke again", err, "not_found")
+	})
+}
+
+func TestATeamKeepsAnOwner(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		wants(t, "leave", o.s.Leave(t.Context(), o.ana, o.team), "last_owner")
+		wants(t, "remove oneself", o.s.RemoveMember(t.Context(), o.ana, o.team, o.ana.Account), "last_owner")
+		_, err := o.s.ChangeRole(t.Context(), o.ana, o.team, o.ana.Account, "", access.Member)
+		wants(t, "step down", err, "last_owner")
+
+		bob := o.joins("bob", access.Owner)
+		var left, stayed atomic.Int32
+		var wg sync.WaitGroup
+		for _, p := range []access.Principal{o.ana, bob} {
+			wg.Go(func() {
+				switch err := o.s.Leave(t.Context(), p, o.team); {
+				case err == nil:
+					left.Add(1)
+				case fault.CodeOf(err) == "last_owner":
+					stayed.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if left.Load() != 1 || stayed.Load() != 1 {
+			t.Errorf("of two owners who left at once %d left and %d stayed", left.Load(), stayed.Load())
+		}
+	})
+}
+
+// A role that was taken away since the request began no longer counts.
+func TestRolesAreReadAgain(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		bob := o.joins("bob", access.Owner)
+		member, err := o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, "", access.Viewer)
+		if err != nil || member.Role != access.Viewer {
+			t.Fatalf("%v, %v", member, err)
+		}
+		_, err = o.s.RenameTeam(t.Context(), bob, o.team, "", "Mine")
+		wants(t, "demoted meanwhile", err, "not_allowed")
+		if err := o.s.RemoveMember(t.Context(), o.ana, o.team, bob.Account); err != nil {
+			t.Fatal(err)
+		}
+		_, err = o.s.RenameTeam(t.Context(), bob, o.team, "", "Mine")
+		wants(t, "removed meanwhile", err, "not_found")
+		wants(t, "leave after that", o.s.Leave(t.Context(), bob, o.team), "not_found")
+	})
+}
+
+func TestStaleChangesOfATeamAreRefused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOffice(t, db)
+		bob := o.joins("bob", access.Viewer)
+		team, err := o.s.Team(t.Context(), o.ana, o.team)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = o.s.RenameTeam(t.Context(), o.ana, o.team, team.ETag, "Shop"); err != nil {
+			t.Fatal(err)
+		}
+		_, err = o.s.RenameTeam(t.Context(), o.ana, o.team, team.ETag, "Books")
+		wants(t, "rename", err, "changed_meanwhile")
+		was, err := o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, "", access.Member)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, was.ETag, access.Owner); err != nil {
+			t.Fatal(err)
+		}
+		_, err = o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, was.ETag, access.Viewer)
+		wants(t, "change of a role", err, "changed_meanwhile")
+	})
+}

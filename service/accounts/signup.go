@@ -1,0 +1,318 @@
+package accounts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/mail"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"postern/models"
+	"postern/platform/config"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// SignUp is the form of a new account.
+type SignUp struct {
+	Email    string
+	Name     string
+	Password string
+	From     From
+}
+
+// Ticket lets somebody sign up where not everybody may: the code of an invitation
+// to a team, or of a workspace that waits to be claimed. Who may make a workspace
+// is for POSTERN_ANONYMOUS to say, and whoever may do that may keep it. The zero
+// Ticket is none.
+type Ticket struct {
+	Invitation string
+	Claim      string
+}
+
+// MinPassword counts characters. maxPassword counts bytes and bounds the work
+// of hashing.
+const (
+	MinPassword = 12
+	maxPassword = 256
+	maxEmail    = 254 // RFC 5321, 4.5.3.1.3, without the angle brackets
+	maxName     = 80  // characters
+)
+
+func (in SignUp) normalized() (SignUp, error) {
+	var wrong []fault.Field
+	in.Email = strings.ToLower(strings.TrimSpace(in.Email))
+	if !validEmail(in.Email) {
+		wrong = append(wrong, fault.Field{
+			Pointer: "/email",
+			Code:    "invalid_email",
+			Detail:  "This is not an e-mail address.",
+		})
+	}
+	var nameWrong []fault.Field
+	in.Name, nameWrong = normalizeName(in.Name)
+	wrong = append(append(wrong, nameWrong...), checkPassword("/password", in.Password)...)
+	return in, fault.InvalidFields(wrong)
+}
+
+func validEmail(email string) bool {
+	a, err := mail.ParseAddress(email)
+	return err == nil && a.Address == email && len(email) <= maxEmail
+}
+
+func normalizeName(name string) (string, []fault.Field) {
+	name = strings.TrimSpace(name)
+	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || strings.ContainsFunc(name, Unprintable) {
+		return name, []fault.Field{{
+			Pointer: "/name",
+			Code:    "invalid_name",
+			Detail:  fmt.Sprintf("Give a name of 1 to %d characters.", maxName),
+		}}
+	}
+	return name, nil
+}
+
+func checkPassword(pointer, password string) []fault.Field {
+	if n := utf8.RuneCountInString(password); n >= MinPassword && len(password) <= maxPassword {
+		return nil
+	}
+	return []fault.Field{{Pointer: pointer, Code: "invalid_password",
+		Detail: fmt.Sprintf("Use at least %d characters (and at most %d bytes).", MinPassword, maxPassword)}}
+}
+
+// MaySignUp tells whether somebody with this ticket may make an account. Its
+// error is a fault of kind Forbidden signup_closed, or says what is wrong with
+// the ticket.
+func (s *Service) MaySignUp(ctx context.Context, ticket Ticket) error {
+	_, err := s.admit(s.DB.Read(ctx), ticket)
+	return err
+}
+
+// admission is what lets an account be made, and is used up by that. The zero
+// admission is that of an installation where everybody may sign up.
+type admission struct {
+	invitation *models.Invitation
+	workspace  string // id of the team whose claim code it is
+	proven     string // address that a provider vouches for, "" for none
+}
+
+var errCodeUsed = fault.New(fault.Forbidden, "signup_closed", "Somebody has signed up with this claim code already. "+
+	"Sign in with that account to claim the workspace.")
+
+// admit finds what a ticket lets an account be made with.
+func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
+	none := admission{}
+	if s.Policy == config.SignUpClosed {
+		return none, fault.New(fault.Forbidden, "signup_closed", "This installation takes no new accounts. Sign in "+
+			"with the one you have.")
+	}
+	if n, err := tx.CountAccounts(); err != nil || n == 0 {
+		// The first account runs the installation; whoever started it has the link.
+		return none, cmp.Or[error](
+			err,
+			fault.New(
+				fault.Forbidden,
+				"signup_closed",
+				"The first account is made with the link that the server printed when it started.",
+			),
+		)
+	}
+	if ticket.Invitation != "" {
+		invitation, err := openInvitation(tx, ticket.Invitation)
+		return admission{invitation: &invitation}, err
+	}
+	if s.Policy == config.SignUpOpen {
+		return none, nil
+	}
+	if ticket.Claim != "" {
+		workspace, err := unclaimed(tx, ticket.Claim)
+		if err == nil && workspace.SignedUpID != nil {
+			err = errCodeUsed
+		}
+		return admission{workspace: workspace.ID}, err
+	}
+	return none, fault.New(fault.Forbidden, "signup_closed", "Accounts are made by invitation here. Ask an owner of "+
+		"a team for a link.")
+}
+
+// SignUp makes an account with a password and signs it in. With an invitation it
+// joins that team, else it gets one of its own. Errors beside those of MaySignUp:
+// Conflict email_taken, Invalid for the form's fields, TooMany.
+func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session string, err error) {
+	in, err = in.normalized()
+	if err != nil {
+		return "", err
+	}
+	if !s.throttle.allow(attempt{kind: "signup", subject: in.Email, from: in.From}, models.Now()) {
+		return "", tooMany("sign up")
+	}
+	// Before the password is hashed, which costs so much that nobody who may not
+	// sign up may ask for it; both are looked at again below.
+	read := s.DB.Read(ctx)
+	with, err := s.admit(read, ticket)
+	if err != nil {
+		return "", err
+	}
+	if with.invitation != nil && with.invitation.Email != "" { // a password proves no address
+		return "", s.unproven(*with.invitation)
+	}
+	if _, err := read.AccountByEmail(in.Email); !errors.Is(err, models.ErrNotFound) {
+		return "", cmp.Or[error](err, emailTaken())
+	}
+	encoded, err := hashPassword(ctx, in.Password)
+	if err != nil {
+		return "", err
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		with, err := s.admit(tx, ticket)
+		if err != nil {
+			return err
+		}
+		account, err := s.newAccount(tx, models.Account{
+			Email:        in.Email,
+			Name:         in.Name,
+			PasswordHash: encoded,
+		}, with, in.From, models.Now())
+		if err != nil {
+			return err
+		}
+		session, err = newSession(tx, account.ID, in.From)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("accounts: sign up: %w", err)
+	}
+	return session, nil
+}
+
+// emailTaken tells whoever signs up that an address has an account. There is no
+// way around that where no mail can be sent; how often one may ask is throttled.
+func emailTaken() error {
+	return &fault.Error{
+		Kind:   fault.Conflict,
+		Code:   "email_taken",
+		Public: "There is an account with this address already.",
+		Fields: []fault.Field{{
+			Pointer: "/email",
+			Code:    "email_taken",
+			Detail:  "Sign in with it, or use another address.",
+		}},
+	}
+}
+
+// newAccount fills in and writes an account and its place in a team: the one that
+// it was invited to, else one of its own.
+func (s *Service) newAccount(
+	tx *models.Tx,
+	account models.Account,
+	with admission,
+	from From,
+	now time.Time,
+) (models.Account, error) {
+	account.ID, account.CreatedAt = models.NewID("acc"), now
+	err := tx.Insert(&account)
+	if errors.Is(err, models.ErrDuplicate) {
+		return account, emailTaken()
+	}
+	if err != nil {
+		return account, err
+	}
+	p := from.as(account.ID)
+	if err := access.Record(tx, p, access.Entry{
+		Action: access.AccountCreate,
+		Object: account.ID,
+		After:  account,
+	}); err != nil {
+		return account, err
+	}
+	if with.invitation != nil {
+		if err := s.checkInvited(tx, account, *with.invitation, with.proven); err != nil {
+			return account, err
+		}
+		return account, join(tx, p, account, *with.invitation, now)
+	}
+	if with.workspace != "" {
+		// Of two who sign up at once with one code, one has to go.
+		if won, err := tx.SignUpWithTeam(with.workspace, account.ID); err != nil || !won {
+			return account, cmp.Or[error](err, errCodeUsed)
+		}
+	}
+	team := models.Team{ID: models.NewID("team"), Name: account.Name, ClaimedAt: &now, CreatedAt: now}
+	return account, tx.Insert(&team, &models.Membership{
+		TeamID:    team.ID,
+		AccountID: account.ID,
+		Role:      string(access.Owner),
+		CreatedAt: now,
+	})
+}
+
+// ChangePassword sets the account's password and signs it out everywhere else.
+// The old one is asked for where there is one.
+func (s *Service) ChangePassword(
+	ctx context.Context,
+	p access.Principal,
+	old, password string,
+	revokeTokens bool,
+) error {
+	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
+		return err
+	}
+	if err := fault.InvalidFields(checkPassword("/password", password)); err != nil {
+		return err
+	}
+	attempt := attempt{kind: "password", subject: p.Account, from: From{RemoteAddr: p.RemoteAddr}}
+	if !s.throttle.allow(attempt, models.Now()) {
+		return tooMany("change the password")
+	}
+	account, err := s.DB.Read(ctx).AccountByID(p.Account)
+	if err != nil {
+		return fmt.Errorf("accounts: change the password of %s: %w", p.Account, err)
+	}
+	if account.PasswordHash != "" {
+		ok, err := len(old) <= maxPassword, error(nil)
+		if ok {
+			ok, err = verifyPassword(ctx, account.PasswordHash, old)
+		}
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fault.InvalidField("/old_password", "wrong_password", "This is not the password you have now.")
+		}
+	}
+	encoded, err := hashPassword(ctx, password)
+	if err != nil {
+		return err
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		now, err := tx.HoldAccount(p.Account)
+		if err != nil {
+			return err
+		}
+		if now.PasswordHash != account.PasswordHash { // another change came first
+			return fault.New(fault.Stale, "changed_meanwhile", "The password was changed meanwhile. Try again.")
+		}
+		if err := tx.SetPassword(p.Account, encoded); err != nil {
+			return err
+		}
+		if _, err := tx.DeleteTokensExcept(kindSession, p.Account, p.Token); err != nil {
+			return err
+		}
+		if revokeTokens {
+			if err := tx.DeleteAccessTokensOf(p.Account); err != nil {
+				return err
+			}
+		}
+		before := now
+		now.PasswordHash = encoded
+		return recordSelf(tx, p, p.Account, before, now)
+	})
+	if err != nil {
+		return fmt.Errorf("accounts: change the password of %s: %w", p.Account, err)
+	}
+	s.throttle.forget(attempt)
+	return nil
+}

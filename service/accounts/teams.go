@@ -1,0 +1,170 @@
+package accounts
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Team is a team as its members see it.
+type Team struct {
+	ID        string
+	Name      string
+	Role      access.Role // of the principal who asked
+	ETag      string      // of what can be changed here
+	CreatedAt time.Time
+}
+
+// Teams returns the principal's teams, oldest first. The cursor is the Next of
+// the page before, limit at most MaxPage, 0 for 50.
+func (s *Service) Teams(ctx context.Context, p access.Principal, cursor string, limit int) (list []Team, next string, err error) {
+	if p.Anonymous() {
+		return nil, "", access.Check(p, "", access.TeamRead)
+	}
+	ids := slices.DeleteFunc(slices.Sorted(slices.Values(p.Teams())), func(id string) bool {
+		return id <= cursor || !access.Can(p.Roles[id], access.TeamRead)
+	})
+	if limit = bounded(limit); len(ids) > limit {
+		ids = ids[:limit]
+		next = ids[limit-1]
+	}
+	rows, err := s.DB.Read(ctx).TeamsByID(ids)
+	if err != nil {
+		return nil, "", fmt.Errorf("accounts: list teams: %w", err)
+	}
+	for _, row := range rows {
+		list = append(list, viewTeam(row, p))
+	}
+	return list, next, nil
+}
+
+// MaxPage is the most items one page of a list holds.
+const MaxPage = 200
+
+func bounded(limit int) int {
+	if limit <= 0 {
+		limit = 50
+	}
+	return min(limit, MaxPage)
+}
+
+func viewTeam(row models.Team, p access.Principal) Team {
+	return Team{ID: row.ID, Name: row.Name, Role: p.Roles[row.ID], ETag: etag(row.Name), CreatedAt: row.CreatedAt}
+}
+
+// etag names a state of what can be changed, for lost-update detection (RFC 9110,
+// 8.8.3). It is made of the state itself: when that comes back, nothing was lost.
+func etag(state ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(state, "\x00")))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// Team finds one team.
+func (s *Service) Team(ctx context.Context, p access.Principal, id string) (Team, error) {
+	if err := access.Check(p, id, access.TeamRead); err != nil {
+		return Team{}, err
+	}
+	row, err := s.DB.Read(ctx).TeamByID(id)
+	if err != nil {
+		return Team{}, fmt.Errorf("accounts: team %s: %w", id, err)
+	}
+	return viewTeam(row, p), nil
+}
+
+// maxTeams bounds how many teams one account may be in when it makes another.
+const maxTeams = 100
+
+// CreateTeam makes a team that the account owns.
+func (s *Service) CreateTeam(ctx context.Context, p access.Principal, name string) (Team, error) {
+	if err := access.CheckSelf(p, access.TeamCreate); err != nil {
+		return Team{}, err
+	}
+	name, wrong := normalizeName(name)
+	if err := fault.InvalidFields(wrong); err != nil {
+		return Team{}, err
+	}
+	if len(p.Roles) >= maxTeams {
+		return Team{}, fault.New(fault.Conflict, "too_many_teams", "You are in %d teams; leave one to make another.", len(p.Roles))
+	}
+	now := models.Now()
+	row := models.Team{ID: models.NewID("team"), Name: name, ClaimedAt: &now, CreatedAt: now}
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		err := tx.Insert(&row, &models.Membership{TeamID: row.ID, AccountID: p.Account, Role: string(access.Owner), CreatedAt: now})
+		if err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{Action: access.TeamCreate, Object: row.ID, Team: row.ID, After: row})
+	})
+	if err != nil {
+		return Team{}, fmt.Errorf("accounts: create a team: %w", err)
+	}
+	out := viewTeam(row, p)
+	out.Role = access.Owner
+	return out, nil
+}
+
+// RenameTeam changes a team's name. With ifMatch not empty it is refused as stale
+// unless that is still the team's ETag.
+func (s *Service) RenameTeam(ctx context.Context, p access.Principal, id, ifMatch, name string) (Team, error) {
+	if err := access.Check(p, id, access.TeamUpdate); err != nil {
+		return Team{}, err
+	}
+	name, wrong := normalizeName(name)
+	if err := fault.InvalidFields(wrong); err != nil {
+		return Team{}, err
+	}
+	var out Team
+	err := s.holding(ctx, p, id, access.TeamUpdate, func(tx *models.Tx, row models.Team) error {
+		if err := access.Unchanged(ifMatch, etag(row.Name)); err != nil {
+			return err
+		}
+		before := row
+		row.Name = name
+		if err := tx.RenameTeam(id, name); err != nil {
+			return err
+		}
+		out = viewTeam(row, p)
+		return access.Record(tx, p, access.Entry{Action: access.TeamUpdate, Object: id, Team: id, Before: before, After: row})
+	})
+	return out, err
+}
+
+// holding runs a change of a team while no other change of it or its people can
+// come between. The role is read again under the lock: it may have been taken
+// away since the request began.
+func (s *Service) holding(ctx context.Context, p access.Principal, team string, action access.Action, change func(*models.Tx, models.Team) error) error {
+	if err := access.Check(p, team, action); err != nil {
+		return err
+	}
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := tx.HoldTeam(team)
+		if err != nil {
+			return err
+		}
+		membership, err := tx.MembershipOf(team, p.Account)
+		if err != nil && !errors.Is(err, models.ErrNotFound) {
+			return err
+		}
+		now := access.Principal{Account: p.Account, Roles: map[string]access.Role{}}
+		if err == nil {
+			now.Roles[team] = access.Role(membership.Role)
+		}
+		if err := access.Check(now, team, action); err != nil {
+			return err
+		}
+		return change(tx, row)
+	})
+	if err != nil {
+		return fmt.Errorf("accounts: %s of %s: %w", action, team, err)
+	}
+	return nil
+}

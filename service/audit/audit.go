@@ -1,0 +1,198 @@
+// Package audit reads the audit log, tells whether it is whole, and adds what was
+// refused.
+//
+// It owns the questions that can be asked of the log, the verification of its
+// chains and the bounds on what refusals may write; it does not own the entries
+// of what was done, which each rule records in its own transaction (access), nor
+// how entries are chained (models).
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Service is the room's door.
+type Service struct {
+	DB           *models.DB
+	VerifyWithin time.Duration // bounds Verify; 0 means verifyWithin
+
+	underWay verifications
+}
+
+// Query chooses entries of one team, newest first; what is empty chooses all.
+type Query struct {
+	Team     string // id; "" is the principal's home team
+	Project  string // name or id
+	Actor    string // an account's id or e-mail address, or another actor
+	Action   string
+	Object   string
+	Outcome  string    // done or refused
+	From, To time.Time // To is not included
+	Cursor   string
+	Limit    int // at most MaxPage, 0 for DefaultPage
+}
+
+// Bounds of a page.
+const (
+	DefaultPage = 50
+	MaxPage     = 200
+)
+
+// Entry is a line of the log as its team sees it.
+type Entry struct {
+	models.AuditEntry
+	ActorName   string // of an account of the team: its e-mail address; else ""
+	ProjectName string // as it is called now; "" when it is gone
+}
+
+// Page is one page of a list; Next is the cursor of the one after, "" at the end.
+type Page struct {
+	Team    string
+	Entries []Entry
+	Next    string
+}
+
+// List answers a query. One about a project or an object goes on in the chains of
+// the workspaces that were merged into the team.
+func (s *Service) List(ctx context.Context, p access.Principal, q Query) (Page, error) {
+	tx := s.DB.Read(ctx)
+	r, err := q.reading(tx, p)
+	if err != nil {
+		return Page{}, fmt.Errorf("audit: list: %w", err)
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = DefaultPage
+	}
+	limit = min(limit, MaxPage)
+	rows, err := r.rows(tx, limit+1)
+	if err != nil {
+		return Page{}, fmt.Errorf("audit: list: %w", err)
+	}
+	page := Page{Team: r.chain}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = r.cursor(rows[limit-1])
+	}
+	page.Entries, err = withNames(tx, r.team, rows)
+	if err != nil {
+		return Page{}, fmt.Errorf("audit: list: %w", err)
+	}
+	return page, nil
+}
+
+// Installation stands for the chain of what belongs to no team.
+const Installation = "installation"
+
+func (q Query) filter(tx *models.Tx, p access.Principal) (f models.AuditFilter, team string, err error) {
+	f = models.AuditFilter{Actor: q.Actor, Action: q.Action, Object: q.Object, Outcome: q.Outcome, From: q.From, To: q.To}
+	if q.Project != "" && q.Team == "" {
+		project, err := access.Project(tx, p, q.Project, access.AuditRead)
+		if err != nil {
+			return f, "", err
+		}
+		q.Team = project.TeamID
+	}
+	if f.TeamID, team, err = chainOf(tx, p, q.Team); err != nil {
+		return f, "", err
+	}
+	if q.Project != "" {
+		project, err := access.Project(tx, p, q.Project, access.AuditRead)
+		if err != nil {
+			return f, "", err
+		}
+		f.Project = project.ID
+	}
+	if !f.From.IsZero() && !f.To.IsZero() && !f.From.Before(f.To) {
+		return f, "", fault.InvalidField("/to", "invalid_range", "to has to be later than from.")
+	}
+	if strings.Contains(q.Actor, "@") {
+		f.Actor, err = accountID(tx, q.Actor)
+	}
+	return f, team, err
+}
+
+// accountID is an id that nobody has where there is no such account: whether
+// there is one elsewhere is not the asker's business.
+func accountID(tx *models.Tx, email string) (string, error) {
+	account, err := tx.AccountByEmail(strings.ToLower(strings.TrimSpace(email)))
+	if errors.Is(err, models.ErrNotFound) {
+		return "nobody", nil
+	}
+	return account.ID, err
+}
+
+// withNames names accounts and projects. An account that has no role in the team
+// stays an id: a refused stranger's address is theirs.
+func withNames(tx *models.Tx, team string, rows []models.AuditEntry) ([]Entry, error) {
+	members, err := tx.EmailsOfTeam(team)
+	if err != nil {
+		return nil, err
+	}
+	projects, err := tx.ProjectsOfTeam(team)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, project := range projects {
+		names[project.ID] = project.Name
+	}
+	out := make([]Entry, len(rows))
+	for i, row := range rows {
+		out[i] = Entry{AuditEntry: row, ActorName: members[row.Actor], ProjectName: names[row.ProjectID]}
+	}
+	return out, nil
+}
+
+// Choice is something that entries can be filtered by.
+type Choice struct{ Value, Title string }
+
+// Choices are what a principal can choose from.
+type Choices struct {
+	Teams    []Choice // whose log they may read
+	Projects []Choice // of the team
+}
+
+// Choices lists them for one team's log.
+func (s *Service) Choices(ctx context.Context, p access.Principal, team string) (Choices, error) {
+	var out Choices
+	tx := s.DB.Read(ctx)
+	for _, id := range p.Teams() {
+		if !access.Can(p.Roles[id], access.AuditRead) {
+			continue
+		}
+		row, err := tx.TeamByID(id)
+		if err != nil {
+			return out, fmt.Errorf("audit: the team %s: %w", id, err)
+		}
+		out.Teams = append(out.Teams, Choice{id, row.Name})
+	}
+	if p.Operator {
+		out.Teams = append(out.Teams, Choice{Installation, "The installation"})
+	}
+	slices.SortFunc(out.Teams, func(a, b Choice) int { return strings.Compare(a.Value, b.Value) })
+	if err := out.addMerged(tx, team); err != nil {
+		return out, fmt.Errorf("audit: what was merged into teams: %w", err)
+	}
+	team, err := readerOf(tx, team)
+	if err != nil {
+		return out, fmt.Errorf("audit: %w", err)
+	}
+	projects, err := tx.ProjectsOfTeam(team)
+	if err != nil {
+		return out, fmt.Errorf("audit: the projects of %s: %w", team, err)
+	}
+	for _, project := range projects {
+		out.Projects = append(out.Projects, Choice{project.Name, project.DisplayName})
+	}
+	return out, nil
+}

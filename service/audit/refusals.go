@@ -1,0 +1,135 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"postern/core/policy"
+	"postern/models"
+	"postern/service/access"
+)
+
+// What refusals may write in a minute: perSource for one caller (one IPv4
+// address, or one IPv6 network of 64 bits, which is what one household has), and
+// perMinute for all together, however many addresses a flood comes from. What is
+// beyond is counted, and told in one entry.
+const (
+	perSource = 20
+	perMinute = 300
+)
+
+// writeWithin bounds how long a refused caller's entry may take.
+const writeWithin = 5 * time.Second
+
+// Refusals records what was refused. It has a transaction of its own, since what
+// is refused leaves none.
+type Refusals struct {
+	DB        *models.DB
+	Log       *slog.Logger
+	PerSource int              // 0 means perSource
+	PerMinute int              // 0 means perMinute
+	Now       func() time.Time // nil means models.Now
+
+	mu      sync.Mutex
+	minute  int64
+	written int
+	sources map[string]int // those that have written in this minute
+	dropped int64
+	late    *time.Timer // tells of what was dropped when nothing else comes
+}
+
+// Add records one refusal with its stable code. The entry must not hold what was
+// presented: neither the credential nor anything that a caller may have mistaken
+// for another field.
+func (r *Refusals) Add(ctx context.Context, p access.Principal, e access.Entry, code string) {
+	now := models.Now
+	if r.Now != nil {
+		now = r.Now
+	}
+	ok, gap := r.admit(p.RemoteAddr, now())
+	r.write(ctx, func(tx *models.Tx) {
+		recordGap(tx, gap)
+		if ok {
+			access.RecordRefused(tx, p, r.known(tx, e), code)
+		}
+	}, ok || gap > 0)
+}
+
+// Flush writes down what was dropped so far.
+func (r *Refusals) Flush(ctx context.Context) {
+	r.mu.Lock()
+	gap := r.dropped
+	r.dropped = 0
+	if r.late != nil {
+		r.late.Stop()
+		r.late = nil
+	}
+	r.mu.Unlock()
+	r.write(ctx, func(tx *models.Tx) { recordGap(tx, gap) }, gap > 0)
+}
+
+func recordGap(tx *models.Tx, gap int64) {
+	if gap > 0 {
+		access.RecordRefused(tx, access.Principal{}, access.Entry{Action: access.AuditGap, Detail: map[string]string{"dropped": strconv.FormatInt(gap, 10)}}, "too_many_refusals")
+	}
+}
+
+// write goes on when the caller has left: they would otherwise choose what is
+// recorded.
+func (r *Refusals) write(ctx context.Context, record func(*models.Tx), needed bool) {
+	if !needed {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeWithin)
+	defer stop()
+	err := r.DB.Write(ctx, func(tx *models.Tx) error {
+		record(tx)
+		return nil
+	})
+	if err != nil {
+		r.Log.Error("a refusal could not be recorded", "error", err)
+	}
+}
+
+// known leaves out of an entry a team that does not exist, with the object that
+// was asked for: both are what the caller has made up, which may be anything, and
+// a chain of its own for each would let anybody fill the table of chains.
+func (r *Refusals) known(tx *models.Tx, e access.Entry) access.Entry {
+	if e.Team == "" {
+		return e
+	}
+	_, err := tx.TeamByID(e.Team)
+	if errors.Is(err, models.ErrNotFound) {
+		e.Team, e.Object, e.Project = "", "", ""
+	} else if err != nil {
+		r.Log.Error("the team of a refusal could not be looked up", "error", err)
+	}
+	return e
+}
+
+// admit decides on one refusal; gap is how many of an earlier minute were
+// dropped and are to be told of now.
+func (r *Refusals) admit(remoteAddr string, now time.Time) (ok bool, gap int64) {
+	from, minute := policy.SourceName(remoteAddr), now.Unix()/60
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if minute != r.minute {
+		gap, r.dropped = r.dropped, 0
+		r.minute, r.written, r.sources = minute, 0, map[string]int{}
+	}
+	if r.written >= cmp.Or(r.PerMinute, perMinute) || r.sources[from] >= cmp.Or(r.PerSource, perSource) {
+		r.dropped++
+		if r.late == nil {
+			r.late = time.AfterFunc(2*time.Minute, func() { r.Flush(context.Background()) })
+		}
+		return false, gap
+	}
+	r.written++
+	r.sources[from]++
+	return true, gap
+}

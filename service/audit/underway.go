@@ -1,0 +1,48 @@
+package audit
+
+import (
+	"sync"
+	"time"
+
+	"postern/platform/fault"
+)
+
+// What verifications may take of the database, which everything else needs too:
+// whoever can read a log can ask for one, as often as they like.
+const (
+	verifyWithin = 30 * time.Second // one of them; some million entries
+	maxVerifying = 4                // at once, of all teams
+)
+
+var (
+	errUnderWay = fault.New(fault.TooMany, "verification_under_way", "The log is being verified already. Wait for that to end, and ask again.").After(5 * time.Second)
+	errTooLong  = fault.New(fault.Unavailable, "verification_too_long",
+		"The log is too long to verify while somebody waits. Whoever runs the server can do it with postern audit verify.")
+)
+
+// verifications are the chains that are being verified, by team. Its zero value
+// is ready.
+type verifications struct {
+	mu    sync.Mutex
+	teams map[string]bool
+}
+
+// begin tells whether the team's chain may be verified now; then end has to follow.
+func (v *verifications) begin(team string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.teams[team] || len(v.teams) >= maxVerifying {
+		return false
+	}
+	if v.teams == nil {
+		v.teams = map[string]bool{}
+	}
+	v.teams[team] = true
+	return true
+}
+
+func (v *verifications) end(team string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.teams, team)
+}

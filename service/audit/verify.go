@@ -1,0 +1,193 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"postern/models"
+	"postern/service/access"
+)
+
+// Head is the end of a chain: the place of its last entry, 0 without any, and
+// that entry's hash. Whoever keeps one can tell later whether what was before it
+// is still what it was.
+type Head struct {
+	Number int64
+	Hash   string
+}
+
+// String is the spelling in which heads are kept: the number, a colon, the hash.
+func (h Head) String() string { return strconv.FormatInt(h.Number, 10) + ":" + h.Hash }
+
+// Verdict is what verification of one chain found.
+type Verdict struct {
+	Team    string // "" for what belongs to no team
+	Entries int64  // that are in order
+	Head    Head
+	Broken  *Break // nil when the chain is whole
+}
+
+// Break is the first place at which a chain is not what it was.
+type Break struct {
+	Number int64
+	Entry  string // id; "" where the entry is missing
+	Reason string
+}
+
+// Verify goes through the whole chain of a team, named as in Query. With known
+// not zero, a head that was kept earlier, the chain has to lead through it. A team
+// has one verification at a time. Errors beside those of access: TooMany
+// verification_under_way, Unavailable verification_too_long.
+func (s *Service) Verify(ctx context.Context, p access.Principal, team string, known Head) (Verdict, error) {
+	team, _, err := chainOf(s.DB.Read(ctx), p, team)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("audit: verify: %w", err)
+	}
+	if !s.underWay.begin(team) {
+		return Verdict{}, fmt.Errorf("audit: verify the chain of %q: %w", team, errUnderWay)
+	}
+	defer s.underWay.end(team)
+	ctx, stop := context.WithTimeoutCause(ctx, cmp.Or(s.VerifyWithin, verifyWithin), errTooLong)
+	defer stop()
+	var verdict Verdict
+	err = s.DB.Consistent(ctx, func(tx *models.Tx) error {
+		verdict, err = verify(tx, team, known)
+		return err
+	})
+	if err != nil && errors.Is(context.Cause(ctx), errTooLong) {
+		err = errTooLong.Because(err)
+	}
+	if err != nil {
+		return Verdict{}, fmt.Errorf("audit: verify the chain of %q: %w", team, err)
+	}
+	return verdict, nil
+}
+
+// VerifyAll goes through all chains of a database. It asks nobody's leave: who
+// can open the database can read it.
+func VerifyAll(ctx context.Context, db *models.DB) ([]Verdict, error) {
+	var verdicts []Verdict
+	err := db.Consistent(ctx, func(tx *models.Tx) error {
+		teams, err := allChains(tx)
+		if err != nil {
+			return err
+		}
+		for _, team := range teams {
+			verdict, err := verify(tx, team, Head{})
+			if err != nil {
+				return err
+			}
+			verdicts = append(verdicts, verdict)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("audit: verify all chains: %w", err)
+	}
+	return verdicts, nil
+}
+
+// allChains names the chains that have an end or entries, as either may have been
+// taken away.
+func allChains(tx *models.Tx) ([]string, error) {
+	teams, err := tx.AuditTeams()
+	if err != nil {
+		return nil, err
+	}
+	chains, err := tx.AuditChains()
+	known := map[string]bool{}
+	for _, team := range teams {
+		known[team] = true
+	}
+	for _, chain := range chains {
+		if !known[chain.TeamID] {
+			teams = append(teams, chain.TeamID)
+		}
+	}
+	return teams, err
+}
+
+// verifyBatch is how many entries are read at a time.
+const verifyBatch = 1000
+
+func verify(tx *models.Tx, team string, known Head) (Verdict, error) {
+	end, err := tx.AuditChainOf(team)
+	if err != nil {
+		return Verdict{}, err
+	}
+	w := walk{Verdict: Verdict{Team: team, Head: Head{end.Number, end.Hash}}, known: known}
+	stray, err := tx.AuditUnchained(team, 1)
+	if err != nil {
+		return w.Verdict, err
+	}
+	last := models.AuditEntry{TeamID: team}
+	for w.Broken == nil {
+		entries, err := tx.AuditAfter(last, verifyBatch)
+		if err != nil {
+			return w.Verdict, err
+		}
+		for _, e := range entries {
+			if err := w.step(e); err != nil || w.Broken != nil {
+				return w.Verdict, err
+			}
+			last = e
+		}
+		if len(entries) < verifyBatch {
+			break
+		}
+	}
+	w.finish(last.Hash)
+	if len(stray) > 0 && w.Broken == nil {
+		w.Broken = &Break{0, stray[0].ID, "it is in no chain: it was put in from outside"}
+	}
+	return w.Verdict, nil
+}
+
+// walk is a verification under way.
+type walk struct {
+	Verdict
+	known    Head
+	previous string
+}
+
+func (w *walk) step(e models.AuditEntry) error {
+	next := w.Entries + 1
+	switch {
+	case e.Number > next:
+		w.Broken = &Break{next, "", fmt.Sprintf("it is missing; the next one there is has number %d", e.Number)}
+		return nil
+	case e.Number < next:
+		w.Broken = &Break{e.Number, e.ID, "another entry has this number"}
+		return nil
+	}
+	hash, err := e.ChainHash(w.previous)
+	if err != nil {
+		return err
+	}
+	if hash != e.Hash {
+		w.Broken = &Break{e.Number, e.ID, "it, or what was before it, is not what was recorded"}
+		return nil
+	}
+	if w.known.Number == e.Number && w.known.Hash != e.Hash {
+		w.Broken = &Break{e.Number, e.ID, "it has another hash than the one that was kept"}
+		return nil
+	}
+	w.Entries, w.previous = next, hash
+	return nil
+}
+
+// finish compares the end that was reached with the end that was recorded.
+func (w *walk) finish(reached string) {
+	switch {
+	case w.Broken != nil:
+	case w.Head.Number > w.Entries:
+		w.Broken = &Break{w.Entries + 1, "", fmt.Sprintf("it is missing, and so is all up to number %d, where the chain ends", w.Head.Number)}
+	case w.Head.Number < w.Entries || w.Head.Hash != reached:
+		w.Broken = &Break{w.Head.Number, "", "the recorded end of the chain is not its last entry"}
+	case w.known.Number > w.Entries:
+		w.Broken = &Break{w.Entries + 1, "", fmt.Sprintf("it is missing, and so is all up to number %d, whose hash was kept", w.known.Number)}
+	}
+}

@@ -1,0 +1,182 @@
+package directory_test
+
+import (
+	"slices"
+	"testing"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/directory"
+	"postern/testkit/state"
+)
+
+// hall is one tenant with the groups staff and, which staff is in, company.
+type hall struct {
+	t  *testing.T
+	db *models.DB
+}
+
+const tenant = "tnt_1"
+
+func newHall(t *testing.T, db *models.DB) *hall {
+	t.Helper()
+	h, now := &hall{t, db}, models.Now()
+	team := "team_1"
+	h.write(func(tx *models.Tx) error {
+		return tx.Insert(&models.Team{ID: team, CreatedAt: now}, &models.Tenant{ID: tenant, TeamID: &team, Name: "main", CreatedAt: now, UpdatedAt: now},
+			&models.UserGroup{ID: "grp_staff", TenantID: tenant, Name: "staff", CreatedAt: now, UpdatedAt: now},
+			&models.UserGroup{ID: "grp_company", TenantID: tenant, Name: "company", CreatedAt: now, UpdatedAt: now},
+			&models.GroupGroup{ParentID: "grp_company", ChildID: "grp_staff", CreatedAt: now})
+	})
+	return h
+}
+
+func (h *hall) write(fn func(*models.Tx) error) {
+	h.t.Helper()
+	if err := h.db.Write(h.t.Context(), fn); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *hall) invitesOnly(approvals ...models.PreApproval) {
+	h.t.Helper()
+	h.write(func(tx *models.Tx) error {
+		if err := tx.Insert(&models.TenantLogin{TenantID: tenant, InviteOnly: true, UpdatedAt: models.Now()}); err != nil {
+			return err
+		}
+		for i := range approvals {
+			approvals[i].ID, approvals[i].TenantID, approvals[i].CreatedAt = models.NewID("pre"), tenant, models.Now()
+			if err := tx.Insert(&approvals[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func somebody(subject, email string, verified bool) directory.Arrival {
+	return directory.Arrival{Tenant: tenant, Provider: "idp_1", Issuer: "oidc:https://idp.example", Subject: subject, Email: email, EmailVerified: verified, Name: "Ana"}
+}
+
+func (h *hall) arrive(a directory.Arrival) (user models.EndUser, created bool, groups []string, err error) {
+	h.t.Helper()
+	err = h.db.Write(h.t.Context(), func(tx *models.Tx) error {
+		if user, created, err = directory.Arrive(tx, a, models.Now()); err != nil {
+			return err
+		}
+		groups, err = directory.GroupsOf(tx, user.ID)
+		return err
+	})
+	return user, created, groups, err
+}
+
+func TestWhoArrivesIsKnownBySubject(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHall(t, db)
+		first, created, _, err := h.arrive(somebody("1", "ana@example.com", true))
+		if err != nil || !created {
+			t.Fatalf("%v, %v", created, err)
+		}
+		again, created, _, err := h.arrive(somebody("1", "new@example.com", true))
+		if err != nil || created || again.ID != first.ID || again.Email != "new@example.com" {
+			t.Errorf("again it is %+v, %v, %v", again, created, err)
+		}
+		silent, _, _, err := h.arrive(somebody("1", "", false))
+		if err != nil || silent.Email != "new@example.com" {
+			t.Errorf("without an address it is %+v, %v", silent, err)
+		}
+		other := somebody("1", "ana@example.com", true)
+		other.Issuer = "oidc:https://other.example"
+		if somebodyElse, created, _, err := h.arrive(other); err != nil || !created || somebodyElse.ID == first.ID {
+			t.Errorf("the same subject elsewhere is %+v, %v, %v", somebodyElse, created, err)
+		}
+	})
+}
+
+func TestInviteOnlyTenants(t *testing.T) {
+	tests := map[string]struct {
+		who    directory.Arrival
+		groups []string // nil: refused
+	}{
+		"approved by address":               {somebody("1", "ana@example.com", true), []string{"company", "staff"}},
+		"approved by domain":                {somebody("2", "bo@corp.example", true), []string{}},
+		"an address that is not verified":   {somebody("3", "ana@example.com", false), nil},
+		"no address":                        {somebody("4", "", false), nil},
+		"another domain":                    {somebody("5", "eve@evil.example", true), nil},
+		"a domain below":                    {somebody("6", "eve@sub.corp.example", true), nil},
+		"a domain that ends alike":          {somebody("7", "eve@evilcorp.example", true), nil},
+		"another domain, quoted before one": {somebody("8", `"x@corp.example"@evil.example`, true), nil},
+	}
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHall(t, db)
+		h.invitesOnly(models.PreApproval{Kind: directory.ByEmail, Value: "ana@example.com", Groups: []string{"grp_staff", "grp_of_another_tenant"}},
+			models.PreApproval{Kind: directory.ByDomain, Value: "corp.example", Groups: []string{}})
+		for name, tt := range tests {
+			_, created, groups, err := h.arrive(tt.who)
+			if tt.groups == nil {
+				if fault.CodeOf(err) != "not_invited" {
+					t.Errorf("%s: %v, %v", name, created, err)
+				}
+				continue
+			}
+			if err != nil || !created || !slices.Equal(groups, tt.groups) {
+				t.Errorf("%s: groups %v, %v", name, groups, err)
+			}
+		}
+	})
+}
+
+func TestWhoWasInvitedTakesTheirSeatOnce(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h, now := newHall(t, db), models.Now()
+		h.invitesOnly()
+		h.write(func(tx *models.Tx) error {
+			return tx.Insert(&models.EndUser{ID: "usr_1", TenantID: tenant, Email: "ana@example.com", State: directory.Invited, CreatedAt: now, UpdatedAt: now})
+		})
+		if _, _, _, err := h.arrive(somebody("9", "ana@example.com", false)); fault.CodeOf(err) != "not_invited" {
+			t.Errorf("an address that is not verified takes the seat: %v", err)
+		}
+		user, _, _, err := h.arrive(somebody("1", "ana@example.com", true))
+		if err != nil || user.ID != "usr_1" || user.State != directory.Active {
+			t.Errorf("the seat is not taken: %+v, %v", user, err)
+		}
+		if _, _, _, err := h.arrive(somebody("2", "ana@example.com", true)); fault.CodeOf(err) != "not_invited" {
+			t.Errorf("the seat is taken twice: %v", err)
+		}
+	})
+}
+
+func TestFrozenPeopleStayOutside(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHall(t, db)
+		user, _, _, err := h.arrive(somebody("1", "ana@example.com", true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		user.State = directory.Frozen
+		h.write(func(tx *models.Tx) error { return tx.UpdateEndUser(user) })
+		if _, _, _, err := h.arrive(somebody("1", "ana@example.com", true)); fault.CodeOf(err) != "user_frozen" {
+			t.Errorf("somebody who is frozen comes in: %v", err)
+		}
+	})
+}
+
+// Groups that are nested in a circle, which the admin API refuses, end all the same.
+func TestGroupsInACircleEnd(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHall(t, db)
+		h.write(func(tx *models.Tx) error {
+			return tx.Insert(&models.GroupGroup{ParentID: "grp_staff", ChildID: "grp_company", CreatedAt: models.Now()})
+		})
+		user, _, _, err := h.arrive(somebody("1", "", false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.write(func(tx *models.Tx) error {
+			return tx.AddGroupMembers([]models.GroupMember{{GroupID: "grp_staff", UserID: user.ID, Role: "member", CreatedAt: models.Now()}})
+		})
+		if _, _, groups, err := h.arrive(somebody("1", "", false)); err != nil || !slices.Equal(groups, []string{"company", "staff"}) {
+			t.Errorf("groups %v, %v", groups, err)
+		}
+	})
+}

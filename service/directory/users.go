@@ -1,0 +1,366 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// User is an end user as the team sees them.
+type User struct {
+	ID            string
+	Tenant        string `audit:"-"` // id
+	Email         string
+	EmailVerified bool
+	Name          string
+	UserName      string // what a provisioning system calls them, "" where none does
+	ExternalID    string // its own id of them
+	State         string // active, frozen or invited
+	LastLoginAt   *time.Time
+	CreatedAt     time.Time `audit:"-"`
+	UpdatedAt     time.Time `audit:"-"`
+}
+
+// Profile is an end user with how providers know them and the groups they are in.
+type Profile struct {
+	User
+	Identities []Identity
+	Groups     []Membership // by name
+}
+
+// Identity is how a provider knows an end user.
+type Identity struct {
+	Issuer, Subject string
+	Since           time.Time
+}
+
+// Membership is a group that an end user is in.
+type Membership struct {
+	Group, Name, DisplayName string // id, name, text
+	Role                     string // member or admin; "" where they are in it through a nested group alone
+}
+
+// NewUser is somebody who is expected. Groups are ids.
+type NewUser struct {
+	Email, Name, UserName, ExternalID string
+	Groups                            []string
+	Frozen                            bool
+}
+
+// UserChange is what UpdateUser can change; nil leaves a field as it is.
+type UserChange struct {
+	Email, Name, UserName, ExternalID *string
+	Frozen                            *bool
+}
+
+// UserPage is one page of a list; Next is the cursor of the one after, "" at the end.
+type UserPage struct {
+	Users []User
+	Next  string
+}
+
+// Users lists a tenant's end users, newest first. The cursor is the Next of the page
+// before, limit at most MaxPage, 0 for DefaultPage.
+func (s *Service) Users(ctx context.Context, p access.Principal, tenant string, filter models.UserFilter, cursor string, limit int) (UserPage, error) {
+	limit = clamp(limit)
+	tx := s.DB.Read(ctx)
+	at, err := findTenant(tx, p, tenant, access.UserRead)
+	if err != nil {
+		return UserPage{}, fmt.Errorf("directory: users of %s: %w", tenant, err)
+	}
+	if filter.State != "" && filter.State != Active && filter.State != Frozen && filter.State != Invited {
+		return UserPage{}, fault.InvalidField("/state", "invalid_state", "Use active, frozen or invited.")
+	}
+	filter.Email, filter.UserName = strings.ToLower(filter.Email), strings.ToLower(filter.UserName)
+	rows, err := tx.EndUsersOf(at.ID, filter, cursor, limit+1)
+	if err != nil {
+		return UserPage{}, fmt.Errorf("directory: users of %s: %w", tenant, err)
+	}
+	var page UserPage
+	if len(rows) > limit {
+		rows, page.Next = rows[:limit], rows[limit-1].ID
+	}
+	page.Users = viewUsers(rows)
+	return page, nil
+}
+
+// UsersFrom counts a tenant's end users and lists at most limit of them, oldest
+// first, without the first skip. It is how SCIM pages (RFC 7644, 3.4.2.4).
+func (s *Service) UsersFrom(ctx context.Context, p access.Principal, tenant string, filter models.UserFilter, skip, limit int) ([]User, int64, error) {
+	tx := s.DB.Read(ctx)
+	at, err := findTenant(tx, p, tenant, access.UserRead)
+	if err != nil {
+		return nil, 0, fmt.Errorf("directory: users of %s: %w", tenant, err)
+	}
+	filter.Email, filter.UserName = strings.ToLower(filter.Email), strings.ToLower(filter.UserName)
+	rows, total, err := tx.EndUsersFrom(at.ID, filter, skip, min(limit, MaxPage))
+	if err != nil {
+		return nil, 0, fmt.Errorf("directory: users of %s: %w", tenant, err)
+	}
+	return viewUsers(rows), total, nil
+}
+
+// User finds an end user.
+func (s *Service) User(ctx context.Context, p access.Principal, id string) (Profile, error) {
+	tx := s.DB.Read(ctx)
+	row, _, err := findUser(tx, p, id, access.UserRead)
+	if err != nil {
+		return Profile{}, fmt.Errorf("directory: user %s: %w", id, err)
+	}
+	out, err := profile(tx, row)
+	if err != nil {
+		return out, fmt.Errorf("directory: user %s: %w", id, err)
+	}
+	return out, nil
+}
+
+// CreateUser expects somebody: who arrives with that verified address is them.
+func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant string, in NewUser) (Profile, error) {
+	var out Profile
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		at, err := findTenant(tx, p, tenant, access.UserUpdate)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.LockTenant(at.ID); err != nil {
+			return err
+		}
+		now := models.Now()
+		row := models.EndUser{ID: models.NewID("usr"), TenantID: at.ID, State: Invited, CreatedAt: now, UpdatedAt: now}
+		wrong := UserChange{Email: &in.Email, Name: &in.Name, UserName: &in.UserName, ExternalID: &in.ExternalID, Frozen: &in.Frozen}.apply(&row)
+		known, err := checkGroups(tx, at.ID, in.Groups)
+		if err := errors.Join(err, fault.InvalidFields(append(wrong, known...))); err != nil {
+			return err
+		}
+		if err := addressFree(tx, at, row); err != nil {
+			return err
+		}
+		if err := insertUser(tx, row, in.Groups, now); err != nil {
+			return err
+		}
+		if out, err = profile(tx, row); err != nil {
+			return err
+		}
+		if err := record(tx, p, at, row.ID, nil, out.User); err != nil {
+			return err
+		}
+		return tx.AddTenantRevisions(at.Tenant, models.Now())
+	})
+	if err != nil {
+		return Profile{}, fmt.Errorf("directory: create a user of %s: %w", tenant, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// addressFree refuses a second seat for one address: an arrival could take either.
+// The tenant is locked.
+func addressFree(tx *models.Tx, at place, row models.EndUser) error {
+	others, err := tx.EndUsersOf(at.ID, models.UserFilter{Email: row.Email}, "", 2)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other.ID != row.ID {
+			return takenField("/email", "email_taken", fmt.Sprintf("The tenant has a user with this e-mail address already: %s.", other.ID), "Use another address.")
+		}
+	}
+	return nil
+}
+
+func insertUser(tx *models.Tx, row models.EndUser, groups []string, now time.Time) error {
+	if err := taken(tx.Insert(&row)); err != nil {
+		return err
+	}
+	var members []models.GroupMember
+	for _, group := range groups {
+		members = append(members, models.GroupMember{GroupID: group, UserID: row.ID, Role: RoleMember, CreatedAt: now})
+	}
+	return tx.AddGroupMembers(members)
+}
+
+// taken names the one thing of a user that has to be unique.
+func taken(err error) error {
+	if errors.Is(err, models.ErrDuplicate) {
+		return takenField("/user_name", "user_name_taken", "The tenant has a user with this user name already.", "Use another user name.")
+	}
+	return err
+}
+
+// UpdateUser changes an end user. With ifMatch not empty it is refused as stale
+// unless that is still their ETag.
+func (s *Service) UpdateUser(ctx context.Context, p access.Principal, id, ifMatch string, in UserChange) (Profile, error) {
+	var out Profile
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, at, err := lockUser(tx, p, id)
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
+		}
+		before := row
+		if err := fault.InvalidFields(in.apply(&row)); err != nil {
+			return err
+		}
+		if before.Email != row.Email {
+			if err := addressFree(tx, at, row); err != nil {
+				return err
+			}
+		}
+		out, err = s.write(tx, p, at, before, row)
+		return err
+	})
+	if err != nil {
+		return Profile{}, fmt.Errorf("directory: update the user %s: %w", id, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// write keeps a changed end user, ends the logins of one who is frozen, and tells
+// the gateways.
+func (s *Service) write(tx *models.Tx, p access.Principal, at place, before, row models.EndUser) (Profile, error) {
+	row.UpdatedAt = models.Now()
+	if err := taken(tx.UpdateEndUser(row)); err != nil {
+		return Profile{}, err
+	}
+	if row.State == Frozen {
+		if err := tx.EndLoginsOf(row.ID, row.UpdatedAt); err != nil {
+			return Profile{}, err
+		}
+	}
+	out, err := profile(tx, row)
+	if err != nil {
+		return out, err
+	}
+	if err := record(tx, p, at, row.ID, viewUser(before), out.User); err != nil || before.State == row.State {
+		return out, err
+	}
+	return out, tx.AddPersonRevisions(at.Tenant, models.Now())
+}
+
+// Freeze makes calls of an end user answer 403, with a token or with a key that they
+// own, and ends their logins, until they are unfrozen.
+func (s *Service) Freeze(ctx context.Context, p access.Principal, id string) (Profile, error) {
+	frozen := true
+	return s.UpdateUser(ctx, p, id, "", UserChange{Frozen: &frozen})
+}
+
+// Unfreeze undoes Freeze; they sign in again.
+func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (Profile, error) {
+	frozen := false
+	return s.UpdateUser(ctx, p, id, "", UserChange{Frozen: &frozen})
+}
+
+// apply changes the row and names what is wrong.
+func (in UserChange) apply(row *models.EndUser) (wrong []fault.Field) {
+	if in.Email != nil {
+		email, bad := checkEmail("/email", *in.Email)
+		if wrong = append(wrong, bad...); email != row.Email {
+			row.Email, row.EmailVerified = email, false // until a provider says so
+		}
+	}
+	for _, text := range []struct {
+		pointer string
+		in      *string
+		set     func(string)
+	}{
+		{"/name", in.Name, func(v string) { row.Name = v }},
+		{"/user_name", in.UserName, func(v string) { row.UserName = orNil(strings.ToLower(v)) }},
+		{"/external_id", in.ExternalID, func(v string) { row.ExternalID = orNil(v) }},
+	} {
+		if text.in != nil {
+			wrong = append(wrong, checkText(text.pointer, *text.in)...)
+			text.set(strings.TrimSpace(*text.in))
+		}
+	}
+	switch {
+	case in.Frozen == nil, *in.Frozen == (row.State == Frozen):
+	case *in.Frozen:
+		row.State = Frozen
+	case row.LastLoginAt != nil:
+		row.State = Active
+	default:
+		row.State = Invited
+	}
+	return wrong
+}
+
+// lockUser finds an end user to be changed. The tenant is locked before them, as
+// whoever puts them into a group does, lest each waits for the other.
+func lockUser(tx *models.Tx, p access.Principal, id string) (models.EndUser, place, error) {
+	row, at, err := findUser(tx, p, id, access.UserUpdate)
+	if err != nil {
+		return row, at, err
+	}
+	if _, err := tx.LockTenant(at.ID); err != nil {
+		return row, at, err
+	}
+	row, err = tx.LockEndUser(id)
+	return row, at, absent(err)
+}
+
+func findUser(tx *models.Tx, p access.Principal, id string, action access.Action) (models.EndUser, place, error) {
+	if p.Anonymous() {
+		return models.EndUser{}, place{}, access.Check(p, "", action)
+	}
+	row, err := tx.EndUserByID(id)
+	if err != nil {
+		return row, place{}, absent(err)
+	}
+	at, err := tenantByID(tx, p, row.TenantID, action)
+	return row, at, err
+}
+
+func profile(tx *models.Tx, row models.EndUser) (Profile, error) {
+	out := Profile{User: viewUser(row)}
+	identities, err := tx.IdentitiesOf(row.ID)
+	if err != nil {
+		return out, err
+	}
+	for _, one := range identities {
+		out.Identities = append(out.Identities, Identity{Issuer: one.Issuer, Subject: one.Subject, Since: one.CreatedAt})
+	}
+	out.Groups, err = memberships(tx, row.ID)
+	return out, err
+}
+
+func memberships(tx *models.Tx, user string) ([]Membership, error) {
+	direct, err := tx.GroupMembershipsOf(user)
+	if err != nil {
+		return nil, err
+	}
+	roles := map[string]string{}
+	for _, one := range direct {
+		roles[one.GroupID] = one.Role
+	}
+	groups, err := tx.GroupsOfUser(user)
+	if err != nil {
+		return nil, err
+	}
+	var list []Membership
+	for _, g := range groups {
+		list = append(list, Membership{Group: g.ID, Name: g.Name, DisplayName: titleOf(g), Role: roles[g.ID]})
+	}
+	return list, nil
+}
+
+func viewUsers(rows []models.EndUser) []User {
+	var list []User
+	for _, row := range rows {
+		list = append(list, viewUser(row))
+	}
+	return list
+}
+
+func viewUser(row models.EndUser) User {
+	return User{ID: row.ID, Tenant: row.TenantID, Email: row.Email, EmailVerified: row.EmailVerified, Name: row.Name, UserName: orEmpty(row.UserName),
+		ExternalID: orEmpty(row.ExternalID), State: row.State, LastLoginAt: row.LastLoginAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+}

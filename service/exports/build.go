@@ -1,0 +1,293 @@
+package exports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"postern/bundle"
+	"postern/bundle/targets"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/keys"
+	"postern/service/projects"
+)
+
+// A worker renews its lease with every progress report; one that is silent for
+// leaseFor is taken for dead.
+const (
+	leaseFor    = 10 * time.Second
+	reportEvery = time.Second
+)
+
+// Build builds an export unless it is finished or another worker holds it. It
+// can be stopped at any point and called again. On an error the export stays
+// unfinished for another attempt, or is marked failed when final is set or no
+// attempt could end better.
+func (s *Service) Build(ctx context.Context, id string, final bool) error {
+	lease := models.NewID("lse")
+	now := models.Now()
+	held := false
+	err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
+		held, err = tx.LeaseExport(id, lease, now, now.Add(leaseFor))
+		return err
+	})
+	if err != nil || !held {
+		return err
+	}
+	row, err := s.DB.Read(ctx).ExportByID(id)
+	if err != nil {
+		return fmt.Errorf("exports: build %s: %w", id, err)
+	}
+	err = s.attempt(ctx, row)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("exports: build %s: %w", id, err)
+	// The job's own context may be what ended the attempt.
+	after, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer stop()
+	invalid := fault.KindOf(err) == fault.Invalid
+	if ctx.Err() == nil && (final || invalid) {
+		s.Log.Error("an export failed", "export", id, "error", err)
+		return errors.Join(s.fail(after, row, err), s.Store.Remove(id), ignoreIf(invalid, err))
+	}
+	return errors.Join(err, s.release(after, row))
+}
+
+func ignoreIf(ignore bool, err error) error {
+	if ignore {
+		return nil
+	}
+	return err
+}
+
+// attempt writes the zip and marks the export ready. A panic on one project's
+// data is an error like another: it must end in a failed export, not in a job
+// that is taken up for ever.
+func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
+		}
+	}()
+	sign, err := s.signer(ctx)
+	if err != nil {
+		return err
+	}
+	draft, err := s.Store.Create(row.ID)
+	if err != nil {
+		return err
+	}
+	defer draft.Discard()
+	report := s.startReporting(ctx, row)
+	var result bundle.Result
+	err = s.DB.Consistent(report.ctx, func(tx *models.Tx) error {
+		result, err = s.write(report.ctx, tx, row, draft, sign, report.note)
+		return err
+	})
+	if lost := report.stop(); lost != nil {
+		return lost
+	}
+	if err != nil {
+		return err
+	}
+	if err := draft.Commit(); err != nil {
+		return err
+	}
+	err = s.finish(ctx, row, report.latest(), result)
+	if errors.Is(err, errLeaseLost) {
+		return errors.Join(err, s.removeCancelled(ctx, row.ID))
+	}
+	return err
+}
+
+// removeCancelled removes the file of an export that was cancelled, or deleted
+// with its project, while its last bytes were written. One that another worker took over keeps its file.
+func (s *Service) removeCancelled(ctx context.Context, id string) error {
+	row, err := s.DB.Read(ctx).ExportByID(id)
+	gone := errors.Is(err, models.ErrNotFound) // with its project
+	if err != nil && !gone || err == nil && row.State != Cancelled {
+		return err
+	}
+	return s.Store.Remove(id)
+}
+
+func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, draft Draft,
+	sign func([]byte) ([]byte, error), progress func(string, int64, int64),
+) (bundle.Result, error) {
+	project, err := projects.CompileWhole(tx, row.ProjectID, s.PublicURL)
+	if err != nil {
+		return bundle.Result{}, err
+	}
+	count, err := tx.CountKeysOpening(project.ID, optional(project.ProductID))
+	if err != nil {
+		return bundle.Result{}, err
+	}
+	target, err := targets.For(bundle.Format(row.Format))
+	if err != nil {
+		return bundle.Result{}, err
+	}
+	return bundle.Write(ctx, draft, bundle.Input{
+		Project:   project,
+		Keys:      func(ctx context.Context) iter.Seq2[snapshot.Key, error] { return keysOf(ctx, tx, project) },
+		KeyCount:  count,
+		Options:   bundle.Options{Format: bundle.Format(row.Format), Keys: bundle.KeysOption(row.Keys), Consumers: row.Consumers},
+		Target:    target,
+		AddressOf: func(version, environment string) string { return s.AddressOf(project.Name, version, environment) },
+		Generator: s.Generator,
+		Sign:      sign,
+		Progress:  progress,
+	})
+}
+
+var errStopped = errors.New("the reader wants no more rows")
+
+// keysOf turns the callback scan into an iterator.
+func keysOf(ctx context.Context, tx *models.Tx, project *snapshot.Project) iter.Seq2[snapshot.Key, error] {
+	return func(yield func(snapshot.Key, error) bool) {
+		err := keys.Scan(tx, project, func(k snapshot.Key) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			// An exported gateway has no users: it finds this beside the key.
+			k.OwnerFrozen = project.FrozenOwner(k.Owner)
+			if !yield(k, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(snapshot.Key{}, err)
+		}
+	}
+}
+
+func (s *Service) finish(ctx context.Context, row models.Export, progress progress, result bundle.Result) error {
+	now := models.Now()
+	expires := now.Add(s.TTL)
+	row.State, row.Part, row.RowsDone, row.RowsTotal = Ready, "", progress.total, progress.total
+	row.SizeBytes, row.SHA256 = result.Size, fmt.Sprintf("%x", result.SHA256)
+	row.Exact, row.Approximate, row.Lossy, row.Skipped = result.Summary.Exact, result.Summary.Approximate, result.Summary.Lossy, result.Summary.Skipped
+	row.FinishedAt, row.ExpiresAt, row.LeaseUntil = &now, &expires, nil
+	return s.end(ctx, row)
+}
+
+func (s *Service) fail(ctx context.Context, row models.Export, cause error) error {
+	now := models.Now()
+	row.State, row.FinishedAt, row.LeaseUntil = Failed, &now, nil
+	row.Problem = "The export could not be built. Try again; if it fails again, the server's log has the cause under this export's id."
+	if public, ok := errors.AsType[*fault.Error](cause); ok {
+		row.Problem = public.Public
+	}
+	return s.end(ctx, row)
+}
+
+func (s *Service) end(ctx context.Context, row models.Export) error {
+	ended := false
+	err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
+		if ended, err = tx.FinishExport(row); err != nil || !ended || s.Events == nil {
+			return err
+		}
+		parent, err := tx.ProjectByID(row.ProjectID)
+		if err != nil {
+			return err
+		}
+		return s.Events.Emit(ctx, tx, parent.TeamID, "export."+row.State, map[string]string{
+			"export": row.ID, "project": parent.ID, "project_name": parent.Name, "format": row.Format})
+	})
+	if err == nil && !ended {
+		return errLeaseLost
+	}
+	return err
+}
+
+func (s *Service) release(ctx context.Context, row models.Export) error {
+	now := models.Now()
+	row.LeaseUntil = &now
+	return s.DB.Write(ctx, func(tx *models.Tx) error {
+		_, err := tx.ProgressExport(row)
+		return err
+	})
+}
+
+var errLeaseLost = errors.New("the export was cancelled or taken over by another worker")
+
+type progress struct {
+	part        string
+	done, total int64
+}
+
+// reporter writes progress and renews the lease once a second, whatever the
+// builder is busy with, and ends the attempt when the lease is lost.
+type reporter struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	now    atomic.Pointer[progress]
+	done   chan struct{}
+}
+
+func (s *Service) startReporting(ctx context.Context, row models.Export) *reporter {
+	r := &reporter{done: make(chan struct{})}
+	r.now.Store(&progress{})
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	go func() {
+		defer close(r.done)
+		ticker := time.NewTicker(reportEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-r.ctx.Done():
+				return
+			case <-ticker.C:
+				r.write(s, row)
+			}
+		}
+	}()
+	return r
+}
+
+func (r *reporter) write(s *Service, row models.Export) {
+	p := r.latest()
+	until := models.Now().Add(leaseFor)
+	row.Part, row.RowsDone, row.RowsTotal, row.LeaseUntil = p.part, p.done, p.total, &until
+	held := true
+	err := s.DB.Write(r.ctx, func(tx *models.Tx) (err error) {
+		held, err = tx.ProgressExport(row)
+		return err
+	})
+	if err != nil && r.ctx.Err() == nil {
+		s.Log.Warn("an export's progress was not written", "export", row.ID, "error", err)
+	}
+	if !held && r.ctx.Err() == nil {
+		r.cancel(errLeaseLost)
+	}
+}
+
+func (r *reporter) note(part string, done, total int64) {
+	r.now.Store(&progress{part: part, done: done, total: total})
+}
+
+func (r *reporter) latest() progress { return *r.now.Load() }
+
+// stop ends the reports and tells whether the lease was lost meanwhile.
+func (r *reporter) stop() error {
+	r.cancel(nil)
+	<-r.done
+	if cause := context.Cause(r.ctx); errors.Is(cause, errLeaseLost) {
+		return cause
+	}
+	return nil
+}
+
+func optional(id string) *string {
+	if id == "" {
+		return nil
+	}
+	return &id
+}

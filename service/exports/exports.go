@@ -1,0 +1,366 @@
+// Package exports takes a project away as a zip: it accepts the request, builds the
+// bundle in the background, keeps the file until it expires, and survives being
+// killed at any point.
+//
+// It owns the life of an export; it does not own what the zip holds (bundle) nor
+// the job queue (jobs). An export changes nothing in its project.
+package exports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"postern/bundle"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+)
+
+// The states of an export: queued, building, then ready or failed; a ready one
+// expires; either of the first two can be cancelled.
+const (
+	Queued    = "queued"
+	Building  = "building"
+	Ready     = "ready"
+	Failed    = "failed"
+	Expired   = "expired"
+	Cancelled = "cancelled"
+)
+
+// Enqueuer adds the job that builds an export to the caller's transaction.
+type Enqueuer interface {
+	EnqueueExport(ctx context.Context, tx *models.Tx, exportID string) error
+}
+
+// Service is the room's door.
+type Service struct {
+	DB        *models.DB
+	Jobs      Enqueuer
+	Store     Store
+	TTL       time.Duration // how long a finished export can be downloaded
+	AddressOf func(project, version, environment string) string
+	PublicURL string // of the control plane
+	Generator string
+	Vault     *secrets.Vault // keeps the key that signs exports; nil: they are not signed
+	Log       *slog.Logger
+	Events    Events // nil: nobody is told
+}
+
+// Events tells a team that an export of its has ended, in the caller's transaction.
+type Events interface {
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+}
+
+// Export is an export as its team sees it.
+type Export struct {
+	ID          string
+	Project     string // id
+	ProjectName string
+	Format      string
+	Keys        string
+	Consumers   bool
+	State       string
+	Part        string // being written
+	RowsDone    int64
+	RowsTotal   int64
+	SizeBytes   int64
+	SHA256      string // hexadecimal
+	Summary     bundle.Summary
+	Problem     string
+	CreatedAt   time.Time
+	FinishedAt  *time.Time
+	ExpiresAt   *time.Time
+}
+
+// Options are what a customer asks for. Keys "" means hashes. Secrets cannot be had yet.
+type Options struct {
+	Format    string
+	Keys      string
+	Consumers bool
+	Secrets   bool
+}
+
+func (o Options) normalized() (Options, error) {
+	var wrong []fault.Field
+	switch bundle.Format(o.Format) {
+	case bundle.FormatData, bundle.FormatGateway:
+	default:
+		wrong = append(wrong, fault.Field{
+			Pointer: "/format",
+			Code:    "invalid_format",
+			Detail:  "Use data, or gateway for a zip that runs on Kong.",
+		})
+	}
+	switch bundle.KeysOption(o.Keys) {
+	case "":
+		o.Keys = string(bundle.KeysHashes)
+	case bundle.KeysHashes, bundle.KeysMint, bundle.KeysNone:
+	default:
+		wrong = append(wrong, fault.Field{Pointer: "/keys", Code: "invalid_keys", Detail: "Use hashes, mint or none."})
+	}
+	if !o.Consumers {
+		switch bundle.KeysOption(o.Keys) {
+		case bundle.KeysMint:
+			wrong = append(wrong, fault.Field{
+				Pointer: "/keys",
+				Code:    "keys_without_consumers",
+				Detail:  "New keys need the consumers that own them. Use none, or include consumers.",
+			})
+		case bundle.KeysHashes:
+			o.Keys = string(bundle.KeysNone)
+		}
+	}
+	if o.Secrets {
+		wrong = append(wrong, fault.Field{
+			Pointer: "/secrets",
+			Code:    "not_available_yet",
+			Detail:  "Exports with secrets are not available yet. Leave this out.",
+		})
+	}
+	return o, fault.InvalidFields(wrong)
+}
+
+// Request queues an export: row, audit entry and job in one transaction.
+func (s *Service) Request(ctx context.Context, p access.Principal, project string, options Options) (Export, error) {
+	var out Export
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		parent, err := access.Project(tx, p, project, access.ExportCreate)
+		if err != nil {
+			return err
+		}
+		options, err := options.normalized()
+		if err != nil {
+			return err
+		}
+		if options.Keys == string(bundle.KeysMint) {
+			if err := access.Check(p, parent.TeamID, access.ExportMinted); err != nil {
+				return err
+			}
+		}
+		if err := hasRoom(tx, parent); err != nil {
+			return err
+		}
+		row := models.Export{ID: models.NewID("exp"), ProjectID: parent.ID, Format: options.Format, Keys: options.Keys,
+			Consumers: options.Consumers, State: Queued, CreatedAt: models.Now()}
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		entry := access.Entry{
+			Action:  access.ExportCreate,
+			Object:  row.ID,
+			Project: parent.ID,
+			Team:    parent.TeamID,
+			After:   row,
+		}
+		if err := access.Record(tx, p, entry); err != nil {
+			return err
+		}
+		out = view(row, parent.Name)
+		return s.Jobs.EnqueueExport(ctx, tx, row.ID)
+	})
+	if err != nil {
+		return Export{}, fmt.Errorf("exports: request for %s: %w", project, err)
+	}
+	return out, nil
+}
+
+// maxUnfinished is how many exports of one project may wait or be built at a time.
+const maxUnfinished = 5
+
+// hasRoom refuses an export where many are under way: each is work for minutes
+// where a project has many keys, and shows the same state.
+func hasRoom(tx *models.Tx, parent models.Project) error {
+	unfinished, err := tx.CountUnfinishedExports(parent.ID)
+	if err != nil {
+		return err
+	}
+	if unfinished >= maxUnfinished {
+		return fault.New(fault.Conflict, "too_many_exports", "%d exports of this project are not finished. Wait for "+
+			"one, or cancel one.", unfinished)
+	}
+	return access.Room(tx, parent.TeamID, models.HeldExports)
+}
+
+// Get finds an export.
+func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Export, error) {
+	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportRead)
+	if err != nil {
+		return Export{}, fmt.Errorf("exports: get %s: %w", id, err)
+	}
+	return view(row, parent.Name), nil
+}
+
+// Page is one page of a list; Next is the cursor of the one after, "" at the end.
+type Page struct {
+	Exports []Export
+	Next    string
+}
+
+// MaxPage is the most exports one page holds.
+const MaxPage = 200
+
+// List returns a project's exports, newest first. The cursor is the Next of the
+// page before, limit at most MaxPage, 0 for 50.
+func (s *Service) List(ctx context.Context, p access.Principal, project, cursor string, limit int) (Page, error) {
+	if limit <= 0 {
+		limit = 50
+	}
+	limit = min(limit, MaxPage)
+	tx := s.DB.Read(ctx)
+	parent, err := access.Project(tx, p, project, access.ExportRead)
+	if err != nil {
+		return Page{}, fmt.Errorf("exports: list of %s: %w", project, err)
+	}
+	rows, err := tx.ExportsOf(parent.ID, cursor, limit+1)
+	if err != nil {
+		return Page{}, fmt.Errorf("exports: list of %s: %w", project, err)
+	}
+	var page Page
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].ID
+	}
+	for _, row := range rows {
+		page.Exports = append(page.Exports, view(row, parent.Name))
+	}
+	return page, nil
+}
+
+// Cancel stops an export that is not finished; one that is, is a conflict.
+func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Export, error) {
+	var out Export
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, parent, err := s.find(tx, p, id, access.ExportCreate)
+		if err != nil {
+			return err
+		}
+		moved, err := tx.MoveExport(id, []string{Queued, Building}, Cancelled)
+		if err != nil {
+			return err
+		}
+		if !moved {
+			return fault.New(fault.Conflict, "export_finished", "This export is %s and can no longer be cancelled.", row.State)
+		}
+		before := row
+		row.State = Cancelled
+		out = view(row, parent.Name)
+		return access.Record(tx, p, access.Entry{
+			Action:  access.ExportCreate,
+			Object:  id,
+			Project: parent.ID,
+			Team:    parent.TeamID,
+			Detail:  map[string]string{"change": "cancel"},
+			Before:  before,
+			After:   row,
+		})
+	})
+	if err != nil {
+		return Export{}, fmt.Errorf("exports: cancel %s: %w", id, err)
+	}
+	return out, nil
+}
+
+// File is a finished zip on its way to its customer. The caller closes it.
+type File struct {
+	Name string
+	io.ReadSeekCloser
+}
+
+// Open opens the zip of a ready export.
+func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File, error) {
+	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload)
+	if err == nil && row.Keys == string(bundle.KeysMint) {
+		err = access.Check(p, parent.TeamID, access.ExportMinted)
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
+	}
+	if row.State == Expired || (row.State == Ready && !row.ExpiresAt.After(models.Now())) {
+		return File{}, fault.New(fault.Gone, "export_expired", "This export has expired. Make a new one.")
+	}
+	if row.State != Ready {
+		return File{}, fault.New(fault.Conflict, "export_not_ready", "This export is %s; it can be downloaded once it is ready.", row.State)
+	}
+	content, err := s.Store.Open(row.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this "+
+			"server keeps exports. Replicas must share one data directory.").Because(err)
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("exports: download %s: %w", id, err)
+	}
+	// What cannot be recorded is not given out.
+	entry := access.Entry{
+		Action:  access.ExportDownload,
+		Object:  row.ID,
+		Project: parent.ID,
+		Team:    parent.TeamID,
+		Detail:  map[string]string{"format": row.Format, "keys": row.Keys},
+	}
+	if err := s.DB.Write(ctx, func(tx *models.Tx) error { return access.Record(tx, p, entry) }); err != nil {
+		return File{}, errors.Join(fmt.Errorf("exports: record the download of %s: %w", id, err), content.Close())
+	}
+	return File{Name: fileName(parent.Name, row.Format), ReadSeekCloser: content}, nil
+}
+
+func fileName(project, format string) string {
+	if format == string(bundle.FormatGateway) {
+		format = "kong"
+	}
+	return project + "-" + format + ".zip"
+}
+
+func (s *Service) find(tx *models.Tx, p access.Principal, id string, action access.Action) (models.Export, models.Project, error) {
+	if p.Anonymous() {
+		return models.Export{}, models.Project{}, access.Check(p, "", action)
+	}
+	row, err := tx.ExportByID(id)
+	if errors.Is(err, models.ErrNotFound) {
+		return row, models.Project{}, access.NotFound()
+	}
+	if err != nil {
+		return row, models.Project{}, err
+	}
+	parent, err := tx.ProjectByID(row.ProjectID)
+	if err != nil {
+		return row, parent, err
+	}
+	return row, parent, access.CheckProject(p, parent, action)
+}
+
+func view(row models.Export, projectName string) Export {
+	out := Export{
+		ID:          row.ID,
+		Project:     row.ProjectID,
+		ProjectName: projectName,
+		Format:      row.Format,
+		Keys:        row.Keys,
+		Consumers:   row.Consumers,
+		State:       row.State,
+		Part:        row.Part,
+		RowsDone:    row.RowsDone,
+		RowsTotal:   row.RowsTotal,
+		SizeBytes:   row.SizeBytes,
+		SHA256:      row.SHA256,
+		Summary: bundle.Summary{
+			Exact:       row.Exact,
+			Approximate: row.Approximate,
+			Lossy:       row.Lossy,
+			Skipped:     row.Skipped,
+		},
+		Problem:    row.Problem,
+		CreatedAt:  row.CreatedAt,
+		FinishedAt: row.FinishedAt,
+		ExpiresAt:  row.ExpiresAt,
+	}
+	if row.State == Ready && row.ExpiresAt != nil && !row.ExpiresAt.After(models.Now()) {
+		out.State = Expired
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+// Package idempotency lets a request that changes something be sent again: it is
+// carried out once, and its first answer is given each time
+// (draft-ietf-httpapi-idempotency-key-header-07, with the behaviour of Stripe
+// where the draft leaves a choice).
+//
+// It owns which attempt may run, how long an answer is kept, and how it is
+// sealed; it does not own the header, nor which answers are worth keeping
+// (handlers). It also hands content from one request of a caller to the next, once
+// (onetime.go), for pages that show a secret behind a redirect.
+//
+// Nothing is kept that a reader of the database could use. What an answer is
+// found by, what its request is compared by and what it is sealed with are all
+// derived from the idempotency key together with the caller's own credential, of
+// which the database has no more than a hash. Where there is no credential, the
+// idempotency key has to be one that cannot be guessed.
+package idempotency
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// TTL is how long an answer is repeated.
+const TTL = 24 * time.Hour
+
+// lease is how long an attempt may take before another takes its place. It
+// cannot commit anything after that, so a slow one does no harm.
+const lease = time.Minute
+
+// Service is the room's door.
+type Service struct {
+	DB *models.DB
+}
+
+// Attempt is one run of a request. Every transaction of the request is written
+// with the context of Context.
+type Attempt struct {
+	service *Service
+	keys    secrets
+	lease   string
+}
+
+// Begin asks whether the request may be carried out now. It returns the attempt
+// at that, or the answer of an earlier one. Errors: Invalid for a key that came
+// with another request before; Conflict idempotency_in_progress while an earlier
+// attempt is under way; Conflict idempotency_answer_lost when one was carried
+// out and its answer could not be kept.
+func (s *Service) Begin(ctx context.Context, r Request) (*Attempt, []byte, error) {
+	keys, err := r.derive()
+	if err != nil {
+		return nil, nil, err
+	}
+	a := &Attempt{service: s, keys: keys, lease: models.NewID("try")}
+	var sealed []byte
+	err = s.DB.Write(ctx, func(tx *models.Tx) (err error) {
+		sealed, err = a.begin(tx, keys.fingerprint(r), models.Now())
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("idempotency: begin: %w", err)
+	}
+	if len(sealed) == 0 {
+		return a, nil, nil
+	}
+	answer, err := keys.open(sealed)
+	if err != nil {
+		return nil, nil, fmt.Errorf("idempotency: open a kept answer: %w", err)
+	}
+	return nil, answer, nil
+}
+
+// begin returns the sealed answer where there is one; else the attempt holds the
+// lease.
+func (a *Attempt) begin(tx *models.Tx, fingerprint []byte, now time.Time) ([]byte, error) {
+	row := models.IdempotentRequest{Lookup: a.keys.lookup, Fingerprint: fingerprint, LeaseID: a.lease, LeaseUntil: now.Add(lease),
+		Answer: []byte{}, ExpiresAt: now.Add(TTL)}
+	if first, err := tx.BeginIdempotent(row); err != nil || first {
+		return nil, err
+	}
+	seen, err := tx.IdempotentByLookup(a.keys.lookup)
+	if errors.Is(err, models.ErrNotFound) {
+		return nil, underWay(now, now.Add(time.Second)) // abandoned between the two statements
+	}
+	if err != nil {
+		return nil, err
+	}
+	if seen.ExpiresAt.After(now) {
+		switch {
+		case !bytes.Equal(seen.Fingerprint, fingerprint):
+			return nil, errReused
+		case len(seen.Answer) > 0:
+			return seen.Answer, nil
+		case seen.LeaseUntil.After(now):
+			return nil, underWay(now, seen.LeaseUntil)
+		case seen.CarriedOut:
+			return nil, errLost
+		}
+	}
+	won, err := tx.TakeOverIdempotent(row, seen.LeaseID)
+	if err == nil && !won {
+		err = underWay(now, now.Add(lease))
+	}
+	return nil, err
+}
+
+var (
+	errReused = fault.New(fault.Invalid, "idempotency_key_reused",
+		"This Idempotency-Key came with another request before. Use a new one for each request, and the same one only to send the same request again.")
+	errLost = fault.New(fault.Conflict, "idempotency_answer_lost",
+		"The request with this Idempotency-Key was carried out, but its answer was lost. Look at what there is now before you send it again with a new key.")
+)
+
+// maxWait keeps callers from waiting out the lease of an attempt that most often
+// takes a moment.
+const maxWait = 5 * time.Second
+
+func underWay(now, until time.Time) error {
+	wait := min(max(until.Sub(now), time.Second), maxWait)
+	return fault.New(fault.Conflict, "idempotency_in_progress", "A request with this Idempotency-Key is being carried out. Ask again in a moment.").After(wait)
+}
+
+// Context is ctx for the request itself: its transactions note that it was
+// carried out, and fail when another attempt has taken its place.
+func (a *Attempt) Context(ctx context.Context) context.Context {
+	return models.Alongside(ctx, func(tx *models.Tx) error {
+		held, err := tx.MarkCarriedOut(a.keys.lookup, a.lease)
+		if err != nil {
+			return fmt.Errorf("idempotency: note that a request is carried out: %w", err)
+		}
+		if !held {
+			return fmt.Errorf("idempotency: %w", errTooSlow)
+		}
+		return nil
+	})
+}
+
+var errTooSlow = fault.New(fault.Unavailable, "too_slow", "This took too long, and was not carried out. Send it again with the same Idempotency-Key.")
+
+// Keep ends the attempt with the answer that is given from now on.
+func (a *Attempt) Keep(ctx context.Context, answer []byte) error {
+	sealed, err := a.keys.seal(answer)
+	if err != nil {
+		return err
+	}
+	return a.end(ctx, func(tx *models.Tx) error { return tx.AnswerIdempotent(a.keys.lookup, a.lease, sealed) })
+}
+
+// Abandon ends the attempt without an answer, so that the request can be sent
+// again.
+func (a *Attempt) Abandon(ctx context.Context) error {
+	return a.end(ctx, func(tx *models.Tx) error { return tx.AbandonIdempotent(a.keys.lookup, a.lease, models.Now()) })
+}
+
+// endWithin bounds what is written after the answer is known.
+const endWithin = 10 * time.Second
+
+// end writes although the caller may have gone, which is when a kept answer is
+// needed most.
+func (a *Attempt) end(ctx context.Context, write func(*models.Tx) error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer stop()
+	if err := a.service.DB.Write(ctx, write); err != nil {
+		return fmt.Errorf("idempotency: end an attempt: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package introspection_test
+
+import (
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/service/login"
+	"postern/service/login/providers"
+	"postern/service/projects"
+	"postern/testkit/fakeoidc"
+	"postern/testkit/state"
+)
+
+func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w, in := newWorld(t, db), kinds["github"].in
+		fake := kinds["github"].start(t, w.login.Providers, &in)
+		h := furnish(t, w, "shop", in, login.ProviderInput{Type: providers.Google, ClientID: new("other")})
+		asked := func() int { return fake.Asked(kinds["github"].path) }
+		refused := func(when string, err error) {
+			t.Helper()
+			if err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") && !strings.Contains(err.Error(), "nobody could tell") {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+		other := offer(providers.GitHub, login.ProviderAccessToken)
+		other.ClientID = new("another-app")
+		_, err := h.login.CreateProvider(t.Context(), h.owner, h.client, other)
+		refused("another app at GitHub", err)
+		if _, err := h.login.CreateProvider(t.Context(), h.owner, h.client, offer(providers.GitHub, login.ProviderAccessToken)); err != nil {
+			t.Errorf("the same app once more: %v", err)
+		}
+		other.Tokens = nil
+		made, err := h.login.CreateProvider(t.Context(), h.owner, h.client, other)
+		if err != nil {
+			t.Fatalf("with tokens of ours: %v", err)
+		}
+		_, err = h.login.UpdateProvider(t.Context(), h.owner, made.ID, "", login.ProviderInput{Tokens: &login.TokenTypes{Client: login.ProviderToken}})
+		refused("changed afterwards", err)
+
+		h.call(t, "shop", "gho_x").wants(t, "the same app twice", 401, "invalid_token")
+		if n := asked(); n != 1 {
+			t.Errorf("it was asked %d times, want once", n)
+		}
+		// A gateway that comes to know two all the same shows the token to neither.
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET token_client = 'provider', token_upstream = 'provider_access_token' WHERE id = $1", made.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", projects.Settings{DisplayName: new("Read anew")}); err != nil {
+			t.Fatal(err)
+		}
+		h.call(t, "shop", "gho_x").wants(t, "of two apps", 401, "invalid_token")
+		if n := asked(); n != 1 {
+			t.Errorf("nobody can say whose it is, and it was asked %d times", n)
+		}
+		if err := h.login.DeleteProvider(t.Context(), h.owner, made.ID); err != nil {
+			t.Fatal(err)
+		}
+
+		shared, err := h.projects.CreateTenant(t.Context(), h.owner, projects.TenantInput{Name: "acme"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "acme-web"
+		client, err := h.login.CreateClient(t.Context(), h.owner, shared.ID, login.ClientInput{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.login.CreateProvider(t.Context(), h.owner, client.ID, offer(providers.GitHub, login.ProviderAccessToken)); err != nil {
+			t.Fatalf("in a tenant that nothing serves: %v", err)
+		}
+		_, err = h.projects.Attach(t.Context(), h.owner, "shop", shared.ID)
+		refused("attached with a tenant", err)
+	})
+}
+
+// A version's own endpoint and a provider whose tokens look like anything exclude each
+// other, whichever comes first.
+func TestOpaqueTokensOfTwoKindsAreRefused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		e, fake := newEndpoint(t), fakeoidc.Start(t)
+		in := offer(providers.OIDC, login.ProviderAccessToken)
+		in.Issuer = fake.URL
+		h := newHouse(t, db, in)
+		project, err := h.projects.Get(t.Context(), h.owner, "shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		methods := []string{"jwt", "opaque"}
+		change := projects.AccessChange{Methods: &methods, Opaque: &projects.IntrospectionInput{Endpoint: e.URL}}
+		if _, err := h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change); err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
+			t.Errorf("an endpoint beside the provider: %v", err)
+		}
+		ids := &login.TokenTypes{Client: login.ProviderToken, Upstream: login.ProviderIDToken}
+		if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", login.ProviderInput{Tokens: ids}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change); err != nil {
+			t.Errorf("beside ID tokens: %v", err)
+		}
+		if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", login.ProviderInput{Tokens: in.Tokens}); err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
+			t.Errorf("the provider beside an endpoint: %v", err)
+		}
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET token_upstream = 'provider_access_token'"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", projects.Settings{DisplayName: new("Read anew")}); err != nil {
+			t.Fatal(err)
+		}
+		h.call(t, "shop", "opaque").wants(t, "where it came to that", 401, "invalid_token")
+		if n := e.asked.Load() + int64(fake.Asked("/introspect")); n != 0 {
+			t.Errorf("the token was shown %d times", n)
+		}
+	})
+}

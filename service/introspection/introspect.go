@@ -1,0 +1,60 @@
+package introspection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/service/login/verdict"
+	"postern/service/projects"
+)
+
+// introspect asks the endpoint of a version. Endpoint and secret are read together:
+// a gateway may be some moments behind, and would show one to the other's.
+func (a *Asker) introspect(ctx context.Context, versionID, token string, now time.Time, into *policy.Token) error {
+	at, row, err := a.endpoint(ctx, versionID)
+	if err != nil {
+		return err
+	}
+	got, err := verdict.Introspect(ctx, a.Client, at, token, now)
+	if err != nil {
+		return err
+	}
+	switch {
+	case row.Issuer != "" && got.Issuer != row.Issuer:
+		return fmt.Errorf("it is another issuer's: %w", verdict.ErrRefused)
+	case row.Audience != "" && !slices.Contains(got.Audience, row.Audience):
+		return fmt.Errorf("it is for another audience: %w", verdict.ErrRefused)
+	case !policy.IsSubject(got.Subject):
+		return fmt.Errorf("its sub cannot stand in a header: %w", verdict.ErrRefused)
+	}
+	scopes, ok := policy.ReadScopes(got.Scope)
+	if !ok {
+		return fmt.Errorf("its scopes cannot stand in a header: %w", verdict.ErrRefused)
+	}
+	*into = policy.Token{Issuer: cmp.Or(got.Issuer, at.URL), Subject: got.Subject, Scopes: scopes, Expires: got.Expires}
+	return nil
+}
+
+func (a *Asker) endpoint(ctx context.Context, versionID string) (verdict.Endpoint, models.Introspection, error) {
+	tx := a.DB.Read(ctx)
+	version, err := tx.VersionByID(versionID)
+	row := version.Introspection
+	if errors.Is(err, models.ErrNotFound) || (err == nil && row.Endpoint == "") {
+		return verdict.Endpoint{}, row, fmt.Errorf("it is asked no more: %w", verdict.ErrRefused)
+	}
+	if err != nil {
+		return verdict.Endpoint{}, row, fmt.Errorf("live: read the version %s: %w", versionID, err)
+	}
+	at := verdict.Endpoint{URL: row.Endpoint, ClientID: row.ClientID, InForm: row.Method == string(snapshot.SecretPost)}
+	if version.IntrospectionSecret != nil {
+		at.ClientSecret, err = a.Vault.Open(tx, projects.IntrospectionPlace(versionID), version.IntrospectionSecret)
+	}
+	return at, row, err
+}

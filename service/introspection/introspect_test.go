@@ -1,0 +1,173 @@
+package introspection_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"postern/models"
+	"postern/platform/secrets"
+	"postern/service/introspection"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// endpoint is where tokens are introspected.
+type endpoint struct {
+	*httptest.Server
+	asked  atomic.Int64
+	answer atomic.Value // func(http.ResponseWriter, *http.Request)
+}
+
+func newEndpoint(t *testing.T) *endpoint {
+	t.Helper()
+	e := &endpoint{}
+	e.says(`{"active":true,"sub":"alice","scope":"read write","iss":"https://accounts.example","aud":["shop"]}`)
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.asked.Add(1)
+		e.answer.Load().(func(http.ResponseWriter, *http.Request))(w, r)
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+func (e *endpoint) does(answer func(http.ResponseWriter, *http.Request)) { e.answer.Store(answer) }
+
+func (e *endpoint) says(body string) {
+	e.does(func(w http.ResponseWriter, r *http.Request) {
+		name, secret, _ := r.BasicAuth()
+		if name != "my-api" || secret != "canary-secret" || r.PostFormValue("token") == "" {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		_, _ = w.Write([]byte(body))
+	})
+}
+
+func opaque(name, at string) projects.CreateInput {
+	secret := secrets.Secret("canary-secret")
+	return projects.CreateInput{Name: name, Auth: projects.AuthInput{Mode: "authenticate", Methods: []string{"opaque"},
+		Opaque: &projects.IntrospectionInput{Endpoint: at, ClientID: "my-api", ClientSecret: &secret}}}
+}
+
+func TestOpaqueTokensAreAskedAboutOnEveryCall(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w, e := newWorld(t, db), newEndpoint(t)
+		shop, owner := w.create(t, opaque("shop", e.URL+"/introspect"))
+		for range 3 {
+			w.call(t, "shop", "canary-token").wants(t, "a good token", 200, "")
+		}
+		if n := e.asked.Load(); n != 3 {
+			t.Errorf("3 calls asked %d times", n)
+		}
+		seen := w.upstream.Requests()
+		last := seen[len(seen)-1].Headers
+		if last.Get("X-Authenticated-Userid") != "alice" || last.Get("X-Authenticated-Scope") != "read write" || last.Get("X-Tenant-Id") == "" ||
+			last.Get("X-Consumer-Username") != "" || last.Get("Authorization") != "Bearer canary-token" {
+			t.Errorf("the upstream got %v", last)
+		}
+		for body, code := range map[string]string{
+			`{"active":false}`: "401 invalid_token",
+			`{"active":true}`:  "401 invalid_token",
+			`{"active":true,"sub":"al\r\nX-Consumer-Username: root"}`: "401 invalid_token",
+			`{"active":true,"sub":"alice","exp":1}`:                   "401 invalid_token",
+			`{"active":true,"sub":"alice","scope":"\u0001"}`:          "401 invalid_token",
+			`<html>`: "502 provider_answer_invalid",
+			`{"active":true,"sub":"alice","x":"` + strings.Repeat("x", 1<<20) + `"}`: "502 provider_answer_invalid",
+		} {
+			e.says(body)
+			status := 401
+			if code[0] == '5' {
+				status = 502
+			}
+			w.call(t, "shop", "canary-token").wants(t, body[:min(len(body), 50)], status, code[4:])
+		}
+		for status, want := range map[int]string{302: "502 provider_answer_invalid", 401: "502 provider_answer_invalid", 500: "503 provider_unavailable", 429: "503 provider_unavailable"} {
+			e.does(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Location", e.URL+"/elsewhere")
+				w.WriteHeader(status)
+			})
+			w.call(t, "shop", "canary-token").wants(t, "an endpoint with another status", map[byte]int{'2': 502, '3': 503}[want[2]], want[4:])
+		}
+		e.does(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+		w.call(t, "shop", "canary-token").wants(t, "an endpoint that breaks off", 503, "provider_unavailable")
+
+		asked := e.asked.Load()
+		e.says(`{"active":true,"sub":"alice","iss":"https://accounts.example","aud":["shop"]}`)
+		w.call(t, "shop", strings.Repeat("x", 17<<10)).wants(t, "a huge token", 401, "invalid_token")
+		if e.asked.Load() != asked {
+			t.Error("a huge token was sent on")
+		}
+		for _, one := range []struct {
+			iss, aud string
+			status   int
+		}{{"https://accounts.example", "shop", 200}, {"https://other.example", "", 401}, {"", "other", 401}} {
+			change := projects.AccessChange{Opaque: &projects.IntrospectionInput{Endpoint: e.URL + "/introspect", ClientID: "my-api", Issuer: one.iss, Audience: one.aud}}
+			if _, err := w.projects.UpdateAccess(t.Context(), owner, "shop", shop.Versions[0].ID, "", change); err != nil {
+				t.Fatal(err)
+			}
+			w.call(t, "shop", "canary-token").wants(t, "with iss "+one.iss+" and aud "+one.aud, one.status, "")
+		}
+		over := make(chan struct{})
+		w.asker.Within = 50 * time.Millisecond
+		e.does(func(http.ResponseWriter, *http.Request) { <-over })
+		w.call(t, "shop", "canary-token").wants(t, "an endpoint that does not answer", 503, "provider_unavailable")
+		close(over)
+		e.Close()
+		w.call(t, "shop", "canary-token").wants(t, "an endpoint that is down", 503, "provider_unavailable")
+		for _, canary := range []string{"canary-token", "canary-secret"} {
+			if log := w.log.String(); strings.Contains(log, canary) || !strings.Contains(log, "a token cannot be judged") {
+				t.Errorf("the log has %s, or says nothing at all:\n%s", canary, log)
+			}
+		}
+	})
+}
+
+// Whoever is stuck keeps nobody from those who answer; and no more calls than can be
+// told wait for it.
+func TestAStuckIssuerKeepsNobodyElseWaiting(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w, stuck, fine := newWorld(t, db), newEndpoint(t), newEndpoint(t)
+		w.asker.Within = time.Minute
+		w.create(t, opaque("shop", stuck.URL+"/introspect"))
+		w.create(t, opaque("books", fine.URL+"/introspect"))
+		release, arrived := make(chan struct{}), make(chan struct{}, introspection.MaxInside)
+		let := sync.OnceFunc(func() { close(release) })
+		t.Cleanup(let)
+		stuck.does(func(w http.ResponseWriter, _ *http.Request) {
+			arrived <- struct{}{}
+			<-release
+			_, _ = w.Write([]byte(`{"active":true,"sub":"alice"}`))
+		})
+		var waiting sync.WaitGroup
+		var good atomic.Int64
+		for range introspection.MaxInside {
+			waiting.Go(func() {
+				if w.call(t, "shop", "token").status == 200 {
+					good.Add(1)
+				}
+			})
+		}
+		for range introspection.MaxInside {
+			<-arrived
+		}
+		w.call(t, "shop", "token").wants(t, "one call more", 503, "provider_unavailable")
+		for range 20 {
+			w.call(t, "books", "token").wants(t, "a call of another project", 200, "")
+		}
+		let()
+		waiting.Wait()
+		if n := good.Load(); n != introspection.MaxInside {
+			t.Errorf("%d of %d calls that waited were answered", n, introspection.MaxInside)
+		}
+		w.call(t, "shop", "token").wants(t, "when it answers again", 200, "")
+	})
+}

@@ -1,0 +1,92 @@
+package introspection_test
+
+import (
+	"errors"
+	"testing"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/login"
+	"postern/service/login/providers"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+// What the upstream gets of a token is the gateway's to say where it looks at tokens
+// only; elsewhere it would get what it is said not to get.
+func TestATokenTypeNeedsVersionsThatLookAtTokens(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := furnish(t, newWorld(t, db), "shop", login.ProviderInput{Type: providers.Google, ClientID: new("app")})
+		project, err := h.projects.Get(t.Context(), h.owner, "shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		access := func(mode string, methods ...string) error {
+			_, err := h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", projects.AccessChange{Mode: &mode, Methods: &methods})
+			return err
+		}
+		gives := func(client, upstream string) error {
+			types := login.TokenTypes{Client: client, Upstream: upstream}
+			_, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Tokens: &types})
+			return err
+		}
+		taken := func(when string, err error) {
+			t.Helper()
+			if err != nil {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+		refused := func(when string, err error, pointer string) {
+			t.Helper()
+			f, ok := errors.AsType[*fault.Error](err)
+			if !ok || len(f.Fields) != 1 || f.Fields[0].Pointer != pointer || f.Fields[0].Code != "method_missing" {
+				t.Errorf("%s: %v, want method_missing at %s", when, err, pointer)
+			}
+		}
+		taken("no methods while the upstream gets what the client sends", access("passthrough"))
+		refused("then none", gives(login.ServiceToken, login.NoToken), "/token_type/upstream")
+		refused("then the provider's", gives(login.ServiceToken, login.ProviderAccessToken), "/token_type/upstream")
+		taken("then the provider's for both", gives(login.ProviderToken, login.ProviderAccessToken))
+		more := login.ProviderInput{Type: providers.Google, ClientID: new("other"), Tokens: &login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}}
+		_, err = h.login.CreateProvider(t.Context(), h.owner, h.client, more)
+		refused("then another provider with none", err, "/token_type/upstream")
+
+		taken("tokens are looked at", access("passthrough", "jwt"))
+		taken("none", gives(login.ServiceToken, login.NoToken))
+		refused("passthrough after that", access("passthrough"), "/requests_auth/methods")
+		refused("keys alone after that", access("authenticate", "api_key"), "/requests_auth/methods")
+		taken("keys and tokens", access("authenticate", "api_key", "jwt"))
+
+		off := false
+		_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Enabled: &off})
+		taken("the provider is off", err)
+		taken("which nobody signs in with", access("passthrough"))
+		on := true
+		_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Enabled: &on})
+		refused("and on again", err, "/token_type/upstream")
+	})
+}
+
+// A tenant brings its providers to the projects that come to serve it.
+func TestATenantIsNotServedWhereItsTokensAreOverlooked(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		_, owner := w.create(t, projects.CreateInput{Name: "shop"})
+		shared, err := w.projects.CreateTenant(t.Context(), owner, projects.TenantInput{Name: "acme"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := w.login.CreateClient(t.Context(), owner, shared.ID, login.ClientInput{Name: new("web")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := login.ProviderInput{Type: providers.Google, ClientID: new("app"), Tokens: &login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}}
+		if _, err := w.login.CreateProvider(t.Context(), owner, client.ID, in); err != nil {
+			t.Fatalf("in a tenant that nothing serves: %v", err)
+		}
+		_, err = w.projects.Attach(t.Context(), owner, "shop", shared.ID)
+		if f, ok := errors.AsType[*fault.Error](err); !ok || len(f.Fields) != 1 || f.Fields[0].Code != "method_missing" {
+			t.Errorf("served by a project that looks at no tokens: %v", err)
+		}
+	})
+}

@@ -1,0 +1,298 @@
+package introspection_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/directory"
+	"postern/service/login"
+	"postern/service/login/providers"
+	"postern/service/projects"
+	"postern/testkit/fakefacebook"
+	"postern/testkit/fakegithub"
+	"postern/testkit/fakegoogle"
+	"postern/testkit/fakemicrosoft"
+	"postern/testkit/fakeoidc"
+	"postern/testkit/state"
+)
+
+const back = "https://app.example.com/callback"
+
+// kind is a provider whose own tokens browsers get.
+type kind struct {
+	in   login.ProviderInput
+	path string // of its question about a token
+	// start runs it and tells the set where it is.
+	start func(t *testing.T, set *providers.Set, in *login.ProviderInput) *fakeoidc.Provider
+}
+
+func offer(kind, upstream string) login.ProviderInput {
+	id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	return login.ProviderInput{Type: kind, ClientID: &id, ClientSecret: &secret, Tokens: &login.TokenTypes{Client: login.ProviderToken, Upstream: upstream}}
+}
+
+func ofIssuer(t *testing.T, _ *providers.Set, in *login.ProviderInput) *fakeoidc.Provider {
+	fake := fakeoidc.Start(t)
+	fake.Introspects = true
+	in.Issuer = fake.URL
+	if in.Type == providers.Auth0 {
+		fake.Issuer += "/"
+	}
+	return fake
+}
+
+func google(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+	fake := fakegoogle.Start(t)
+	set.GoogleURL, set.GoogleTokenInfo = fake.URL, fake.URL+"/tokeninfo"
+	return fake
+}
+
+var kinds = map[string]kind{
+	"github": {offer(providers.GitHub, login.ProviderAccessToken), "/applications/" + fakeoidc.ClientID + "/token", func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+		fake := fakegithub.Start(t)
+		set.GitHubURL, set.GitHubAPI = fake.URL, fake.URL
+		return fake.Provider
+	}},
+	"google":    {offer(providers.Google, login.ProviderAccessToken), "/tokeninfo", google},
+	"google id": {offer(providers.Google, login.ProviderIDToken), "/keys", google},
+	"facebook": {offer(providers.Facebook, login.NoToken), "/v23.0/debug_token", func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+		fake := fakefacebook.Start(t)
+		set.FacebookURL, set.FacebookGraph = fake.URL, fake.URL
+		return fake.Provider
+	}},
+	"microsoft": {offer(providers.Microsoft, login.ProviderAccessToken), "/userinfo", func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+		fake := fakemicrosoft.Start(t)
+		set.MicrosoftURL, set.MicrosoftSTS = fake.URL, fakemicrosoft.STS(fake)
+		return fake
+	}},
+	"auth0": {offer(providers.Auth0, login.NoToken), "/introspect", ofIssuer},
+	"oidc":  {offer(providers.OIDC, login.ProviderAccessToken), "/introspect", ofIssuer},
+}
+
+// house is a project whose people sign in.
+type house struct {
+	*world
+	name      string
+	owner     access.Principal
+	client    string
+	providers map[string]string // type to id
+}
+
+// newHouse makes the project shop with the providers.
+func newHouse(t *testing.T, db *models.DB, offers ...login.ProviderInput) *house {
+	t.Helper()
+	return furnish(t, newWorld(t, db), "shop", offers...)
+}
+
+func furnish(t *testing.T, w *world, name string, offers ...login.ProviderInput) *house {
+	t.Helper()
+	setup := &login.Setup{Service: w.login, RedirectURIs: []string{back}, Providers: offers}
+	_, owner := w.create(t, projects.CreateInput{Name: name, Auth: projects.AuthInput{Mode: "authenticate", Methods: []string{"jwt"}}, Login: setup})
+	h := &house{world: w, name: name, owner: owner, client: setup.Client.ID, providers: map[string]string{}}
+	for _, one := range setup.Offered {
+		h.providers[one.Type] = one.ID
+	}
+	return h
+}
+
+// signIn goes through a whole login and returns what the browser gets as its access
+// token.
+func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) string {
+	t.Helper()
+	const browser, verifier = "the browser", "a-verifier-of-at-least-forty-three-characters"
+	sum := sha256.Sum256([]byte(verifier))
+	begun, err := h.login.Begin(t.Context(), login.AuthorizeInput{ClientID: h.client, RedirectURI: back, ResponseType: "code", Scope: "openid", State: "s",
+		Challenge: base64.RawURLEncoding.EncodeToString(sum[:]), ChallengeMethod: "S256"}, browser)
+	if err != nil || begun.Back != "" {
+		t.Fatal(begun, err)
+	}
+	address, err := h.login.Choose(t.Context(), h.client, begun.Attempt, h.providers[kind], browser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := fake.Authorize(t, address).Query()
+	arrived, err := h.login.Answer(t.Context(), login.CallbackInput{Client: h.client, Provider: h.providers[kind], State: to.Get("state"), Code: to.Get("code")}, browser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if arrived.Back == "" {
+		if arrived.Back, err = h.login.Agree(t.Context(), h.client, arrived.Attempt, arrived.Ticket.Reveal(), browser); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tokens, err := h.login.Token(t.Context(), login.TokenInput{Credentials: login.Credentials{ClientID: h.client, NamedClient: h.client},
+		GrantType: "authorization_code", Code: queryOf(t, arrived.Back).Get("code"), RedirectURI: back, Verifier: verifier})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens.Access
+}
+
+func TestProvidersOwnTokensAreShownToThemOnEveryCall(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		for name, one := range kinds {
+			t.Run(name, func(t *testing.T) {
+				w := newWorld(t, db)
+				in := one.in
+				fake := one.start(t, w.login.Providers, &in)
+				h := furnish(t, w, "shop-"+strings.ReplaceAll(name, " ", "-"), in)
+				token := h.signIn(t, fake, in.Type)
+				user := h.person(t)
+				h.join(t, user, "staff")
+				for range 2 {
+					h.call(t, h.name, token).wants(t, "a good token", 200, "")
+				}
+				seen := h.upstream.Requests()
+				last, authorization := seen[len(seen)-1].Headers, "Bearer "+token
+				if in.Tokens.Upstream == login.NoToken {
+					authorization = ""
+				}
+				if last.Get("X-Authenticated-Userid") != user || last.Get("X-Tenant-Id") == "" || last.Get("X-Consumer-Groups") != "staff" ||
+					last.Get("X-Authenticated-Scope") != "" || last.Get("X-Consumer-Username") != "" || last.Get("Authorization") != authorization {
+					t.Errorf("the upstream got %v", last)
+				}
+				if n := fake.Asked(one.path); n < 2 && one.path != "/keys" {
+					t.Errorf("2 calls asked %d times", n)
+				}
+				if _, err := h.people.Freeze(t.Context(), h.owner, user); err != nil {
+					t.Fatal(err)
+				}
+				h.call(t, h.name, token).wants(t, "a frozen user", 403, "user_frozen")
+				if _, err := h.people.Unfreeze(t.Context(), h.owner, user); err != nil {
+					t.Fatal(err)
+				}
+				h.call(t, h.name, token).wants(t, "unfrozen", 200, "")
+
+				honest := fake.Serve
+				answers := func(answer http.HandlerFunc) {
+					fake.Serve = func(w http.ResponseWriter, r *http.Request) bool {
+						if r.URL.Path != one.path {
+							return honest != nil && honest(w, r)
+						}
+						answer(w, r)
+						return true
+					}
+				}
+				if one.path != "/keys" {
+					answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+					h.call(t, h.name, token).wants(t, "a provider that is down", 503, "provider_unavailable")
+					answers(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) })
+					h.call(t, h.name, token).wants(t, "a provider that answers nonsense", 502, "provider_answer_invalid")
+				}
+				fake.Serve = honest
+				other := "another-app"
+				if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[in.Type], "", login.ProviderInput{ClientID: &other}); err != nil {
+					t.Fatal(err)
+				}
+				if got := h.call(t, h.name, token); got.status == 200 {
+					t.Error("another app's token gets in")
+				}
+				id := fakeoidc.ClientID
+				if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[in.Type], "", login.ProviderInput{ClientID: &id}); err != nil {
+					t.Fatal(err)
+				}
+				h.call(t, h.name, token).wants(t, "as it was", 200, "")
+				if err := h.people.DeleteUser(t.Context(), h.owner, user); err != nil {
+					t.Fatal(err)
+				}
+				h.call(t, h.name, token).wants(t, "a deleted user", 401, "invalid_token")
+				off := false
+				if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[in.Type], "", login.ProviderInput{Enabled: &off}); err != nil {
+					t.Fatal(err)
+				}
+				asked := fake.Asked(one.path)
+				h.call(t, h.name, token).wants(t, "a provider that is off", 401, "invalid_token")
+				if fake.Asked(one.path) != asked {
+					t.Error("a provider that is off was asked")
+				}
+				if strings.Contains(h.log.String(), token) || strings.Contains(h.log.String(), fake.Access) {
+					t.Error("the log holds the token")
+				}
+			})
+		}
+	})
+}
+
+// A token is shown to the provider that can have issued it, and to nobody else.
+func TestATokenIsShownToNoOtherProvider(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		fakes := map[string]*fakeoidc.Provider{}
+		var offers []login.ProviderInput
+		for _, name := range []string{"github", "google", "facebook", "microsoft", "oidc"} {
+			in := kinds[name].in
+			fakes[name] = kinds[name].start(t, w.login.Providers, &in)
+			offers = append(offers, in)
+		}
+		h := furnish(t, w, "shop", offers...)
+		total := func() map[string]int {
+			out := map[string]int{}
+			for name, fake := range fakes {
+				out[name] = fake.Asked(kinds[name].path)
+			}
+			return out
+		}
+		for token, whose := range map[string]string{
+			"gho_canary": "github", "ya29.canary": "google", "EAAcanary": "facebook", "canary": "oidc", "ghp_canary": "",
+			fakemicrosoft.Access(fakes["microsoft"], nil):                       "microsoft",
+			fakeoidc.Unsigned(map[string]any{"iss": "https://evil.example"}):    "",
+			fakeoidc.Unsigned(map[string]any{"iss": "https://postern.example"}): "",
+		} {
+			before := total()
+			h.call(t, h.name, token).wants(t, token, 401, "invalid_token")
+			for name, n := range total() {
+				if want := before[name]; n != want && name != whose {
+					t.Errorf("%.20s… was shown to %s", token, name)
+				} else if n == want && name == whose {
+					t.Errorf("%.20s… was not shown to %s", token, name)
+				}
+			}
+		}
+	})
+}
+
+// person is the one end user there is.
+func (h *house) person(t *testing.T) string {
+	t.Helper()
+	page, err := h.people.Users(t.Context(), h.owner, h.tenant(t), models.UserFilter{}, "", 10)
+	if err != nil || len(page.Users) != 1 {
+		t.Fatalf("%d users, %v", len(page.Users), err)
+	}
+	return page.Users[0].ID
+}
+
+func (h *house) tenant(t *testing.T) string {
+	t.Helper()
+	client, err := h.login.Client(t.Context(), h.owner, h.client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Tenant
+}
+
+func (h *house) join(t *testing.T, user, group string) {
+	t.Helper()
+	made, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant(t), directory.GroupInput{Name: &group})
+	if err == nil {
+		_, err = h.people.SetMember(t.Context(), h.owner, made.ID, user, "member")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func queryOf(t *testing.T, address string) url.Values {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Query()
+}

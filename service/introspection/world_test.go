@@ -1,0 +1,153 @@
+package introspection_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"postern/gateway"
+	"postern/gateway/bearer"
+	"postern/models"
+	"postern/platform/egress"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/directory"
+	"postern/service/introspection"
+	"postern/service/keys"
+	"postern/service/login"
+	"postern/service/login/providers"
+	"postern/service/projects"
+	"postern/testkit"
+)
+
+// world is a gateway that asks, with everything that it needs.
+type world struct {
+	asker    *introspection.Asker
+	verifier *bearer.Verifier
+	login    *login.Service
+	people   *directory.Service
+	projects *projects.Service
+	feed     *projects.Feed
+	vault    *secrets.Vault
+	client   *http.Client
+	front    string // address of the gateway
+	upstream *testkit.Upstream
+	log      *logged
+}
+
+// logged is everything that was logged.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func newWorld(t *testing.T, db *models.DB) *world {
+	t.Helper()
+	w := &world{upstream: testkit.NewUpstream(t), log: &logged{}}
+	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	guard, err := egress.New(egress.Options{LoopbackAllowed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.vault, err = secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "=")); err != nil {
+		t.Fatal(err)
+	}
+	w.client = guard.Client()
+	t.Cleanup(w.client.CloseIdleConnections)
+	w.login = &login.Service{DB: db, Vault: w.vault, Providers: &providers.Set{HTTP: w.client}, Targets: guard, PublicURL: "https://postern.example", Log: log,
+		Changed: func(ctx context.Context) { w.feed.Changed(ctx) }}
+	w.people = &directory.Service{DB: db, Changed: w.login.Changed}
+	w.asker = &introspection.Asker{Login: w.login, DB: db, Vault: w.vault, Client: w.client, Log: log}
+	w.verifier = bearer.New(w.client, log)
+	t.Cleanup(w.verifier.Close)
+	table := keys.NewTable()
+	plane := gateway.New(gateway.Options{Domain: "127.0.0.1", Keys: table, Asker: w.asker, Verifier: w.verifier, Dial: guard.DialContext, Logger: log})
+	w.feed = &projects.Feed{DB: db, Keys: table, PublicURL: "https://postern.example", Publish: plane.Publish, Log: log}
+	if err := w.feed.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.projects = &projects.Service{DB: db, Targets: guard, Vault: w.vault, Suits: w.login.Suits, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: w.feed.Changed}
+	door, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, ended := plane.Server(""), make(chan struct{})
+	w.front = "http://" + door.Addr().String()
+	go func() {
+		defer close(ended)
+		_ = server.Serve(door)
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		http.DefaultClient.CloseIdleConnections()
+		plane.Close()
+		<-ended
+	})
+	return w
+}
+
+// create makes a project and whoever may change it.
+func (w *world) create(t *testing.T, in projects.CreateInput) (projects.Project, access.Principal) {
+	t.Helper()
+	in.Target = w.upstream.URL
+	made, err := w.projects.Create(t.Context(), access.Principal{}, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Project, access.Principal{Roles: map[string]access.Role{made.Workspace.Team: access.Workspace}, HomeTeam: made.Workspace.Team}
+}
+
+// answer is what a caller gets.
+type answer struct {
+	status int
+	body   string
+	header http.Header
+}
+
+// call calls a project with a token.
+func (w *world) call(t *testing.T, project, token string) answer {
+	t.Helper()
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.front+"/"+project+"/1.0.0/prod/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask.Header.Set("Authorization", "Bearer "+token)
+	got, err := http.DefaultClient.Do(ask)
+	if err != nil {
+		t.Error(err)
+		return answer{}
+	}
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return answer{got.StatusCode, string(body), got.Header}
+}
+
+// wants checks the status and the gateway's own code, "" for an answer of the upstream.
+func (a answer) wants(t *testing.T, when string, status int, code string) {
+	t.Helper()
+	if a.status != status || (code != "" && !strings.Contains(a.body, `"code":"`+code+`"`)) {
+		t.Errorf("%s: %d %s, want %d %s", when, a.status, a.body, status, code)
+	}
+}

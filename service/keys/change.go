@@ -1,0 +1,157 @@
+package keys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Get finds one key.
+func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Key, error) {
+	tx := s.DB.Read(ctx)
+	row, parent, err := findKey(tx, p, id, access.KeyRead)
+	if err != nil {
+		return Key{}, fmt.Errorf("keys: get %s: %w", id, err)
+	}
+	return view(tx, parent, row)
+}
+
+// Freeze makes calls with the key answer 403 until it is unfrozen.
+func (s *Service) Freeze(ctx context.Context, p access.Principal, id string) (Key, error) {
+	return s.change(ctx, p, id, "freeze", func(row *models.APIKey, _ time.Time) error {
+		if row.State == string(snapshot.KeyRevoked) {
+			return errRevoked
+		}
+		row.State = string(snapshot.KeyFrozen)
+		return nil
+	})
+}
+
+// Unfreeze undoes Freeze.
+func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (Key, error) {
+	return s.change(ctx, p, id, "unfreeze", func(row *models.APIKey, _ time.Time) error {
+		if row.State == string(snapshot.KeyRevoked) {
+			return errRevoked
+		}
+		row.State = string(snapshot.KeyActive)
+		return nil
+	})
+}
+
+// Revoke ends a key for good, with the old secret of a rotation.
+func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) (Key, error) {
+	return s.change(ctx, p, id, "revoke", func(row *models.APIKey, _ time.Time) error {
+		revoke(row)
+		return nil
+	})
+}
+
+// Rotate gives an active key a new secret. The old one works for grace longer;
+// one that was still in its grace from an earlier rotation ends at once. An empty
+// ifMatch skips the check; where it is not the key's ETag, the error is fault.Stale.
+func (s *Service) Rotate(
+	ctx context.Context,
+	p access.Principal,
+	id, ifMatch string,
+	grace time.Duration,
+) (Minted, error) {
+	var plaintext string
+	key, err := s.change(ctx, p, id, "rotate", func(row *models.APIKey, now time.Time) error {
+		if grace < 0 || grace > MaxGrace {
+			return fault.InvalidField("/grace_seconds", "invalid_grace", "Give 0 to %d seconds (%d days).",
+				MaxGrace/time.Second, MaxGrace/(24*time.Hour))
+		}
+		if row.State != string(snapshot.KeyActive) || expired(row, now) {
+			return fault.New(fault.Conflict, "key_not_active", "Only an active key can be rotated; this one is %s.", stateOf(row, now))
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
+		}
+		row.OldHash, row.GraceEndsAt = nil, nil
+		if grace > 0 {
+			until := now.Add(grace)
+			row.OldHash, row.GraceEndsAt = row.Hash, &until
+		}
+		var err error
+		plaintext, err = setSecret(row, s.Prefix)
+		return err
+	})
+	return Minted{Key: key, Plaintext: plaintext}, err
+}
+
+var errRevoked = fault.New(fault.Conflict, "key_revoked", "This key is revoked, which is final. Create a new one.")
+
+// told names the event of each change that others are told of.
+var told = map[string]string{"rotate": "key.rotated", "freeze": "key.frozen", "revoke": "key.revoked"}
+
+// change applies fn to a key in one transaction with its audit entry and
+// revision. Asking for the state that a key is in already changes nothing.
+func (s *Service) change(ctx context.Context, p access.Principal, id, verb string, fn func(*models.APIKey, time.Time) error) (Key, error) {
+	var out Key
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, parent, err := findKey(tx, p, id, access.KeyChange)
+		if err != nil {
+			return err
+		}
+		before, now := row, models.Now()
+		if err := fn(&row, now); err != nil {
+			return err
+		}
+		if reflect.DeepEqual(row, before) {
+			out, err = view(tx, parent, row)
+			return err
+		}
+		row.UpdatedAt = now
+		won, err := tx.UpdateKey(row, before.UpdatedAt)
+		if err != nil {
+			return err
+		}
+		if !won {
+			return errMeanwhile
+		}
+		entry := access.Entry{Action: access.KeyChange, Object: id, Project: parent.ID, Team: parent.TeamID, Detail: detailOf(row), Before: before, After: row}
+		entry.Detail["change"] = verb
+		if err := access.Record(tx, p, entry); err != nil {
+			return err
+		}
+		if out, err = view(tx, parent, row); err != nil {
+			return err
+		}
+		if event := told[verb]; event != "" {
+			if err := Tell(ctx, s.Events, tx, parent, row, event); err != nil {
+				return err
+			}
+		}
+		return tx.AddRevision(parent.ID, row.ID, now)
+	})
+	if err != nil {
+		return Key{}, fmt.Errorf("keys: %s %s: %w", verb, id, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+func findKey(tx *models.Tx, p access.Principal, id string, action access.Action) (models.APIKey, models.Project, error) {
+	if p.Anonymous() {
+		return models.APIKey{}, models.Project{}, access.Check(p, "", action)
+	}
+	row, err := tx.KeyByID(id)
+	if errors.Is(err, models.ErrNotFound) {
+		return row, models.Project{}, access.NotFound()
+	}
+	if err != nil {
+		return row, models.Project{}, err
+	}
+	parent, err := tx.ProjectByID(row.ProjectID)
+	if err != nil {
+		return row, parent, err
+	}
+	return row, parent, access.CheckProject(p, parent, action)
+}

@@ -1,0 +1,269 @@
+// Package keys manages API keys: minting, listing, freezing, rotating, revoking,
+// and the table of all keys that the gateway looks calls up in.
+//
+// It owns the life of a key; it does not own a key's format or what a call with
+// it gets (policy), nor projects. Only the SHA-256 of a key is kept; its
+// plaintext is returned once, by Create and Rotate.
+package keys
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Bounds on what a caller may send.
+const (
+	maxOwner       = 128
+	maxDescription = 500
+	maxYears       = 100 // of a key's life; RFC 3339 ends with the year 9999
+	MaxPage        = 200
+	DefaultPage    = 50
+)
+
+// DefaultGrace is how long the old secret works after a rotation, unless said
+// otherwise; MaxGrace is the most that may be said.
+const (
+	DefaultGrace = 24 * time.Hour
+	MaxGrace     = 30 * 24 * time.Hour
+)
+
+// The key types that every project has.
+const (
+	TypeFull     = "full"
+	TypeReadOnly = "read-only"
+)
+
+// Expired is the state that callers see once the clock has ended a key; the
+// stored ones are those of package snapshot.
+const Expired = "expired"
+
+// Service is the room's door. Changed is called after each commit and returns
+// when the change is in effect in this process.
+type Service struct {
+	DB      *models.DB
+	Prefix  string
+	Changed func(context.Context)
+	Events  Events // nil: nobody is told
+}
+
+// Events tells a team of what happened to its keys, in the caller's transaction.
+type Events interface {
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+}
+
+// Key is a key as its owner's team sees it, in the project that it was made in.
+type Key struct {
+	ID           string
+	Project      string // id
+	Owner        string
+	KeyType      string
+	Scopes       []string
+	Tenant       string
+	Product      string // name; it opens all projects in it; "": its own project only
+	Environment  string // "" opens all
+	Description  string
+	State        string         // active, frozen, revoked or expired
+	Limits       *models.Limits // of its own; nil: those of its type
+	Effective    models.Limits  // those that hold
+	LimitsFrom   string         // where Effective come from: LimitsOfKey, LimitsOfType, LimitsOfProject or LimitsOfNothing
+	AllowedCIDRs []string       // empty: from anywhere
+	Prefix       string
+	Last4        string
+	ETag         string
+	CreatedAt    time.Time
+	ExpiresAt    *time.Time
+	GraceEndsAt  *time.Time
+	LastUsedAt   *time.Time // to within a minute; nil for never
+}
+
+// Where the limits that hold for a key come from.
+const (
+	LimitsOfKey     = "key"
+	LimitsOfType    = "key_type"
+	LimitsOfProject = "project" // what it states for each key
+	LimitsOfNothing = "none"    // nothing is limited for each key
+)
+
+// Minted is a key together with its plaintext.
+type Minted struct {
+	Key
+	Plaintext string
+}
+
+// CreateInput is what Create takes. ExpiresAt nil means the key type's default
+// lifetime.
+type CreateInput struct {
+	Owner        string
+	KeyType      string // "" means full
+	Tenant       string // name; "" means the project's own, default
+	Product      string // name of the project's product, whose projects the key opens; "": its own project only
+	Environment  string
+	Description  string
+	Limits       map[string]int64 // calls by window; nil: those of its type; empty: none
+	AllowedCIDRs []string         // empty: from anywhere
+	ExpiresAt    *time.Time
+}
+
+// Create mints a key of a project, named by name or id.
+func (s *Service) Create(ctx context.Context, p access.Principal, project string, in CreateInput) (Minted, error) {
+	var out Minted
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		parent, err := access.Project(tx, p, project, access.KeyCreate)
+		if err != nil {
+			return err
+		}
+		if err := access.Room(tx, parent.TeamID, models.HeldKeys); err != nil {
+			return err
+		}
+		row, plaintext, err := s.newRow(tx, parent, in)
+		if err != nil {
+			return err
+		}
+		out.Plaintext = plaintext
+		if out.Key, err = view(tx, parent, row); err != nil {
+			return err
+		}
+		return s.save(ctx, tx, p, parent, &row)
+	})
+	if err != nil {
+		return Minted{}, fmt.Errorf("keys: create in %s: %w", project, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// save inserts a new row with its audit entry and revision.
+func (s *Service) save(ctx context.Context, tx *models.Tx, p access.Principal, parent models.Project, row *models.APIKey) error {
+	owner, err := lockOwner(tx, row.Owner)
+	if err != nil {
+		return err
+	}
+	if err := tx.Insert(row); err != nil {
+		return err
+	}
+	entry := access.Entry{Action: access.KeyCreate, Object: row.ID, Project: parent.ID, Team: parent.TeamID, Detail: detailOf(*row), After: *row}
+	if err := access.Record(tx, p, entry); err != nil {
+		return err
+	}
+	if err := Tell(ctx, s.Events, tx, parent, *row, "key.created"); err != nil {
+		return err
+	}
+	return reviseFor(tx, row, owner)
+}
+
+// Tell tells the project's team of what happened to a key.
+func Tell(ctx context.Context, events Events, tx *models.Tx, parent models.Project, row models.APIKey, event string) error {
+	if events == nil {
+		return nil
+	}
+	return events.Emit(ctx, tx, parent.TeamID, event, map[string]string{
+		"key": row.ID, "project": parent.ID, "project_name": parent.Name, "owner": row.Owner, "environment": row.Environment})
+}
+
+// detailOf is how an audit entry names a key to people.
+func detailOf(row models.APIKey) map[string]string {
+	return map[string]string{"key": row.Prefix + "…" + row.Last4, "owner": row.Owner}
+}
+
+// newRow checks the input against the project and mints the secret.
+func (s *Service) newRow(tx *models.Tx, parent models.Project, in CreateInput) (models.APIKey, string, error) {
+	now := models.Now()
+	at, wrong, err := place(tx, parent, in)
+	if err != nil {
+		return models.APIKey{}, "", err
+	}
+	ranges, rangesWrong := ReadRanges("/allowed_cidrs", in.AllowedCIDRs, MaxRanges)
+	wrong = append(append(in.check(now), wrong...), append(CheckLimits("/limits", in.Limits), rangesWrong...)...)
+	if err := fault.InvalidFields(wrong); err != nil {
+		return models.APIKey{}, "", err
+	}
+	row, plaintext, err := Mint(s.Prefix, parent.ID, at.tenant.ID, at.keyType, in, now)
+	row.ProductID, row.AllowedCIDRs = at.productID, ranges
+	if in.Limits != nil {
+		limits := models.Limits(in.Limits)
+		row.Limits = &limits
+	}
+	return row, plaintext, err
+}
+
+// Mint makes the row and the plaintext of a new key from checked input.
+func Mint(prefix, projectID, tenantID string, keyType models.KeyType, in CreateInput, now time.Time) (models.APIKey, string, error) {
+	row := models.APIKey{
+		ID: models.NewID("key"), ProjectID: projectID, TenantID: tenantID, KeyTypeID: keyType.ID,
+		Owner: in.Owner, Environment: in.Environment, Description: in.Description,
+		State: string(snapshot.KeyActive), CreatedAt: now, UpdatedAt: now,
+	}
+	row.ExpiresAt = storable(in.ExpiresAt)
+	if row.ExpiresAt == nil && keyType.ExpiresIn > 0 {
+		until := now.Add(time.Duration(keyType.ExpiresIn) * time.Second)
+		row.ExpiresAt = &until
+	}
+	plaintext, err := setSecret(&row, prefix)
+	return row, plaintext, err
+}
+
+// setSecret gives the row a new secret and returns its plaintext.
+func setSecret(row *models.APIKey, prefix string) (string, error) {
+	environment := row.Environment
+	if environment == "" {
+		environment = policy.AllEnvironments
+	}
+	plaintext, err := policy.NewKey(prefix, environment)
+	if err != nil {
+		return "", fmt.Errorf("mint a key: %w", err)
+	}
+	sum := policy.HashKey(plaintext)
+	row.Hash = sum[:]
+	row.Prefix, row.Last4 = policy.DisplayPrefix(plaintext), policy.Last4(plaintext)
+	return plaintext, nil
+}
+
+func (in CreateInput) check(now time.Time) []fault.Field {
+	var wrong []fault.Field
+	if !ValidOwner(in.Owner) {
+		wrong = append(wrong, fault.Field{Pointer: "/owner", Code: "invalid_owner",
+			Detail: fmt.Sprintf("Name whom the key belongs to, such as billing-service: 1 to %d printable ASCII characters without a space at either end.", maxOwner)})
+	}
+	return append(append(wrong, checkDescription(in.Description)...), checkExpiry(in.ExpiresAt, now)...)
+}
+
+func checkDescription(s string) []fault.Field {
+	if utf8.RuneCountInString(s) <= maxDescription && utf8.ValidString(s) && !strings.ContainsRune(s, 0) {
+		return nil
+	}
+	return []fault.Field{{Pointer: "/description", Code: "invalid_description", Detail: fmt.Sprintf("Use at most %d characters of text.", maxDescription)}}
+}
+
+func checkExpiry(at *time.Time, now time.Time) []fault.Field {
+	if at == nil || (at.After(now) && !at.After(now.AddDate(maxYears, 0, 0))) {
+		return nil
+	}
+	return []fault.Field{{Pointer: "/expires_at", Code: "invalid_expiry", Detail: fmt.Sprintf("Give a time within the next %d years, or leave it out for a key that does not expire.", maxYears)}}
+}
+
+// ValidOwner tells whether s can be sent as a header value that both gateways
+// and every upstream read the same way.
+func ValidOwner(s string) bool {
+	if s == "" || len(s) > maxOwner || strings.TrimSpace(s) != s {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// storable is a time as the database will give it back.
+func storable(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
+	}
+	until := at.UTC().Truncate(time.Microsecond)
+	return &until
+}

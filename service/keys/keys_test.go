@@ -1,0 +1,197 @@
+package keys_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	"postern/testkit/state"
+)
+
+type world struct {
+	*keys.Service
+	table   *keys.Table
+	owner   access.Principal
+	project models.Project
+}
+
+func newWorld(t *testing.T, db *models.DB) *world {
+	t.Helper()
+	now := models.Now()
+	team := models.Team{ID: models.NewID("team"), Name: "t", CreatedAt: now}
+	w := &world{table: keys.NewTable(), owner: access.Principal{Account: "acc_1", Roles: map[string]access.Role{team.ID: access.Owner}}}
+	w.project = models.Project{ID: models.NewID("prj"), TeamID: team.ID, Name: "shop", FallbackOwner: "shop", CreatedAt: now, UpdatedAt: now}
+	version := models.Version{ID: models.NewID("ver"), ProjectID: w.project.ID, Name: "1.0.0", AuthMethods: []string{"api_key"}, CreatedAt: now, UpdatedAt: now}
+	err := db.Write(t.Context(), func(tx *models.Tx) error {
+		return tx.Insert(&team, &w.project, &version,
+			&models.Environment{ID: models.NewID("env"), VersionID: version.ID, Name: "prod", CreatedAt: now, UpdatedAt: now},
+			&models.Tenant{ID: models.NewID("tnt"), ProjectID: &w.project.ID, Name: "default", CreatedAt: now},
+			&models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "full", Scopes: []string{"*"}},
+			&models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "trial", Scopes: []string{"read"}, ExpiresIn: 3600})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Service = &keys.Service{DB: db, Prefix: "pst", Changed: func(ctx context.Context) {
+		if err := w.table.LoadAll(db.Read(ctx)); err != nil {
+			t.Error(err)
+		}
+	}}
+	return w
+}
+
+func (w *world) create(t *testing.T, in keys.CreateInput) keys.Minted {
+	t.Helper()
+	minted, err := w.Create(t.Context(), w.owner, "shop", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return minted
+}
+
+func (w *world) state(plaintext string) (state snapshot.KeyState, old bool) {
+	var key snapshot.Key
+	_, old = w.table.Lookup(policy.HashKey(plaintext), &key)
+	return key.State, old
+}
+
+func TestTheLifeOfAKey(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		key := w.create(t, keys.CreateInput{Owner: "billing", Environment: "prod"})
+		if !policy.WellFormedKey(key.Plaintext) || key.Prefix != "pst_prod_" || key.Last4 != key.Plaintext[len(key.Plaintext)-4:] {
+			t.Errorf("got %+v", key)
+		}
+		steps := []struct {
+			do   func(context.Context, access.Principal, string) (keys.Key, error)
+			want string
+			kind fault.Kind
+		}{
+			{w.Freeze, "frozen", 0}, {w.Freeze, "frozen", 0}, {w.Unfreeze, "active", 0}, {w.Unfreeze, "active", 0},
+			{w.Freeze, "frozen", 0}, {w.Revoke, "revoked", 0}, {w.Revoke, "revoked", 0},
+			{w.Unfreeze, "revoked", fault.Conflict}, {w.Freeze, "revoked", fault.Conflict},
+		}
+		for i, step := range steps {
+			_, err := step.do(t.Context(), w.owner, key.ID)
+			if fault.KindOf(err) != step.kind && err != nil || (err == nil) != (step.kind == 0) {
+				t.Errorf("step %d: got %v", i, err)
+			}
+			if got, _ := w.state(key.Plaintext); string(got) != step.want {
+				t.Errorf("step %d: the gateway sees %q, want %q", i, got, step.want)
+			}
+		}
+	})
+}
+
+func TestRotationKeepsTheOldSecretForItsGrace(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		first := w.create(t, keys.CreateInput{Owner: "billing"})
+		second, err := w.Rotate(t.Context(), w.owner, first.ID, "", time.Hour)
+		if err != nil || second.ID != first.ID || second.Plaintext == first.Plaintext || second.GraceEndsAt == nil {
+			t.Fatalf("got %+v, %v", second, err)
+		}
+		if got, old := w.state(first.Plaintext); got != snapshot.KeyActive || !old {
+			t.Errorf("the old secret is %q, old %v", got, old)
+		}
+		third, err := w.Rotate(t.Context(), w.owner, first.ID, "", 0)
+		if err != nil || third.GraceEndsAt != nil {
+			t.Fatalf("got %+v, %v", third, err)
+		}
+		for _, gone := range []string{first.Plaintext, second.Plaintext} {
+			if got, _ := w.state(gone); got != "" {
+				t.Errorf("a secret without grace is still %q", got)
+			}
+		}
+		if got, old := w.state(third.Plaintext); got != snapshot.KeyActive || old {
+			t.Errorf("the new secret is %q, old %v", got, old)
+		}
+	})
+}
+
+func TestWhatIsNotActiveIsNotRotated(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		key := w.create(t, keys.CreateInput{Owner: "billing"})
+		if _, err := w.Freeze(t.Context(), w.owner, key.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Rotate(t.Context(), w.owner, key.ID, "", 0); fault.KindOf(err) != fault.Conflict {
+			t.Errorf("a frozen key: %v", err)
+		}
+		for _, grace := range []time.Duration{-time.Second, keys.MaxGrace + time.Second} {
+			if _, err := w.Rotate(t.Context(), w.owner, key.ID, "", grace); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("grace %s: %v", grace, err)
+			}
+		}
+	})
+}
+
+func TestAKeyTypeLendsItsLifetime(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		key := w.create(t, keys.CreateInput{Owner: "billing", KeyType: "trial"})
+		if key.ExpiresAt == nil || key.ExpiresAt.Sub(key.CreatedAt) != time.Hour {
+			t.Errorf("got %v", key.ExpiresAt)
+		}
+	})
+}
+
+func TestWrongInputNamesItsField(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		past := models.Now().Add(-time.Minute)
+		for code, in := range map[string]keys.CreateInput{
+			"invalid_owner":       {Owner: " billing"},
+			"unknown_key_type":    {Owner: "o", KeyType: "gold"},
+			"unknown_environment": {Owner: "o", Environment: "staging"},
+			"invalid_expiry":      {Owner: "o", ExpiresAt: &past},
+			"invalid_description": {Owner: "o", Description: "\xff"},
+		} {
+			if _, err := w.Create(t.Context(), w.owner, "shop", in); fault.KindOf(err) != fault.Invalid || fault.CodeOf(err) != code {
+				t.Errorf("%s: got %v", code, err)
+			}
+		}
+		for _, owner := range []string{"", "a\nb", "ana\u00e9", " x", "x ", string(make([]byte, 129))} {
+			if keys.ValidOwner(owner) {
+				t.Errorf("%q is taken as an owner", owner)
+			}
+		}
+	})
+}
+
+func TestListsPageThroughEveryKeyOnce(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		made := map[string]bool{}
+		for range 7 {
+			made[w.create(t, keys.CreateInput{Owner: "billing"}).ID] = true
+		}
+		cursor, pages := "", 0
+		for {
+			page, err := w.List(t.Context(), w.owner, "shop", keys.Filter{}, cursor, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages++
+			for _, key := range page.Keys {
+				if !made[key.ID] {
+					t.Errorf("%s comes twice or from nowhere", key.ID)
+				}
+				delete(made, key.ID)
+			}
+			if cursor = page.Next; cursor == "" {
+				break
+			}
+		}
+		if len(made) != 0 || pages != 3 {
+			t.Errorf("%d keys are missing after %d pages", len(made), pages)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package keys
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// maxCalls is the most a window may admit: what every reader of JSON takes for a
+// whole number (RFC 8259, 6).
+const maxCalls = 1<<53 - 1
+
+// Limits reads what a column says. A window that is not known is left out: only a
+// newer copy beside this one can have written it.
+func Limits(column models.Limits) snapshot.Limits {
+	var out snapshot.Limits
+	for name, calls := range column {
+		if window, ok := snapshot.ParseWindow(name); ok {
+			out[window] = calls
+		}
+	}
+	return out
+}
+
+func optionalLimits(column *models.Limits) *snapshot.Limits {
+	if column == nil {
+		return nil
+	}
+	limits := Limits(*column)
+	return &limits
+}
+
+// CheckLimits judges the calls that each window is to admit, by the window's name;
+// pointer is where in the body they stand. Of two windows the longer one may not
+// admit fewer: the shorter could never be used up, and Kong refuses such a pair.
+func CheckLimits(pointer string, in map[string]int64) []fault.Field {
+	var wrong []fault.Field
+	var shorter snapshot.Window
+	var least int64
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if _, known := snapshot.ParseWindow(name); !known {
+			wrong = append(wrong, fault.Field{Pointer: pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name), Code: "unknown_window",
+				Detail: "Use second, minute, hour, day, month or year."})
+		}
+	}
+	for window := snapshot.Second; window < snapshot.Windows; window++ {
+		calls, limited := in[window.String()]
+		at := pointer + "/" + window.String()
+		switch {
+		case !limited:
+			continue
+		case calls < 1 || calls > maxCalls:
+			wrong = append(wrong, fault.Field{Pointer: at, Code: "invalid_limit",
+				Detail: "Give the number of calls that the window admits, 1 or more, or leave the window out for no limit."})
+		case calls < least:
+			wrong = append(wrong, fault.Field{Pointer: at, Code: "limit_out_of_order",
+				Detail: fmt.Sprintf("%s that admits %d calls is full before its first %s is, which admits %d. Give %d or more, or lower the other.", article(window), calls, shorter, least, least)})
+		default:
+			shorter, least = window, calls
+		}
+	}
+	return wrong
+}
+
+func article(window snapshot.Window) string {
+	if window == snapshot.Hour {
+		return "An hour"
+	}
+	return "A " + window.String()
+}

@@ -1,0 +1,97 @@
+package keys
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// RevokeOwned revokes the keys of some projects that an owner has, in the caller's
+// transaction, which has asked for access. It comes last there: other writers wait
+// from the first revision on.
+func RevokeOwned(ctx context.Context, events Events, tx *models.Tx, p access.Principal, projects []string, owner string) error {
+	rows, err := tx.KeysOwned(projects, owner)
+	if err != nil {
+		return err
+	}
+	now := models.Now()
+	for _, row := range rows {
+		if err := revokeOwned(ctx, events, tx, p, row, now); err != nil {
+			return err
+		}
+	}
+	for _, row := range rows {
+		if err := tx.AddRevision(row.ProjectID, row.ID, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func revokeOwned(ctx context.Context, events Events, tx *models.Tx, p access.Principal, row models.APIKey, now time.Time) error {
+	parent, err := tx.ProjectByID(row.ProjectID)
+	if err != nil {
+		return err
+	}
+	before := row
+	revoke(&row)
+	row.UpdatedAt = now
+	won, err := tx.UpdateKey(row, before.UpdatedAt)
+	if err != nil {
+		return err
+	}
+	if !won {
+		return errMeanwhile
+	}
+	entry := access.Entry{Action: access.KeyChange, Object: row.ID, Project: parent.ID, Team: parent.TeamID, Detail: detailOf(row), Before: before, After: row}
+	entry.Detail["change"], entry.Detail["because"] = "revoke", "owner_deleted"
+	if err := access.Record(tx, p, entry); err != nil {
+		return err
+	}
+	return Tell(ctx, events, tx, parent, row, told["revoke"])
+}
+
+func revoke(row *models.APIKey) {
+	row.State = string(snapshot.KeyRevoked)
+	row.OldHash, row.GraceEndsAt = nil, nil
+}
+
+var errMeanwhile = fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this key at the same time. Look at it and try again.")
+
+// lockOwner finds the end user that a new key's owner names, and keeps them from being
+// frozen or deleted before the key is there to be refused with them. The zero
+// EndUser is for any other owner.
+func lockOwner(tx *models.Tx, owner string) (models.EndUser, error) {
+	if !strings.HasPrefix(owner, "usr_") {
+		return models.EndUser{}, nil
+	}
+	user, err := tx.LockEndUser(owner)
+	if errors.Is(err, models.ErrNotFound) {
+		return models.EndUser{}, nil
+	}
+	return user, err
+}
+
+// reviseFor tells the gateways of a new key, and of its owner too where that one is
+// frozen: without keys they may have been forgotten as soon as their tokens ended.
+func reviseFor(tx *models.Tx, row *models.APIKey, owner models.EndUser) error {
+	if err := tx.AddRevision(row.ProjectID, row.ID, row.UpdatedAt); err != nil || owner.State != "frozen" {
+		return err
+	}
+	tenant, err := tx.TenantByID(owner.TenantID)
+	if err != nil {
+		return err
+	}
+	near, err := tx.ProjectsNear(tenant)
+	if err != nil || !slices.Contains(near, row.ProjectID) {
+		return err // a text that happens to be the id of somebody whom other projects serve
+	}
+	return tx.AddPersonRevisions(tenant, row.UpdatedAt)
+}

@@ -1,0 +1,336 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+)
+
+// Table holds all keys of the installation in memory, found by the hash of each
+// secret that may be presented. A key takes about 130 bytes: what many keys have
+// in common is kept once. It is safe for concurrent use; lookups do not wait for
+// each other.
+type Table struct {
+	mu      sync.RWMutex
+	records []record
+	byHash  index
+	byID    index
+	common  []common
+	commons map[commonID]uint32
+	bounds  []bounds
+	bounded map[string]uint32  // by what they say, for intern
+	graces  map[[32]byte]grace // by the hash of the old secret
+	olds    map[uint32][32]byte
+	version atomic.Uint64 // the number of its last change among those of all tables
+}
+
+var changes atomic.Uint64
+
+// lock begins a change: who found a key before it looks again.
+func (t *Table) lock() {
+	t.mu.Lock()
+	t.version.Store(changes.Add(1))
+}
+
+// record is one key.
+type record struct {
+	hash    [32]byte
+	id      models.RawID
+	owner   string
+	expires int64 // Unix microseconds; 0: never
+	common  uint32
+	bounds  uint32 // 0: none of its own
+	state   keyState
+}
+
+// bounds are the limits and address ranges that a key has for itself. Few keys
+// do, and of those many have the same.
+type bounds struct {
+	limits *snapshot.Limits
+	ips    []netip.Prefix
+}
+
+// keyState is a snapshot.KeyState in one byte.
+type keyState uint8
+
+const (
+	removed keyState = iota
+	active
+	frozen
+	revoked
+)
+
+var stateNames = [...]snapshot.KeyState{removed: "", active: snapshot.KeyActive, frozen: snapshot.KeyFrozen, revoked: snapshot.KeyRevoked}
+
+// common is what keys of one project, tenant, environment and type share.
+type common struct {
+	commonID
+	keyType string
+	tenant  string
+	scopes  []string
+}
+
+type commonID struct{ project, product, tenantID, environment, typeID string }
+
+// grace is the old secret of a rotated key.
+type grace struct {
+	record uint32
+	ends   int64 // Unix microseconds
+}
+
+// NewTable makes an empty table.
+func NewTable() *Table {
+	return &Table{commons: map[commonID]uint32{}, bounds: make([]bounds, 1), bounded: map[string]uint32{}, graces: map[[32]byte]grace{}, olds: map[uint32][32]byte{}}
+}
+
+// Lookup finds the key whose secret has the hash and writes it into the caller's;
+// old tells that it is the secret before the last rotation. Where the caller's is that
+// key already, and no key has changed since, there is nothing to do.
+func (t *Table) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
+	version := t.version.Load() // before the look: a change during it makes the next one look again
+	if into.FoundIn != 0 && into.FoundIn == version && into.Hash == hash {
+		return true, false
+	}
+	if found, old = t.lookup(hash, into); found {
+		into.FoundIn = version
+	}
+	return found, old
+}
+
+func (t *Table) lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if n, ok := t.find(hash); ok {
+		t.expand(n, into)
+		return true, false
+	}
+	if g, ok := t.graces[hash]; ok {
+		t.expand(g.record, into)
+		return true, true
+	}
+	return false, false
+}
+
+func (t *Table) find(hash [32]byte) (uint32, bool) {
+	return t.byHash.find(word(hash[:]), func(n uint32) bool { return t.records[n].hash == hash })
+}
+
+func (t *Table) findID(id models.RawID) (uint32, bool) {
+	return t.byID.find(idWord(id), func(n uint32) bool { return t.records[n].id == id })
+}
+
+// idWord takes the random half of an id; the other half is a clock.
+func idWord(id models.RawID) uint64 { return word(id[8:]) }
+
+// expand makes the snapshot's form of a record. Description, prefix and the like
+// are not kept here: no call asks for them.
+func (t *Table) expand(n uint32, key *snapshot.Key) {
+	r := &t.records[n]
+	c, b := &t.common[r.common], &t.bounds[r.bounds]
+	*key = snapshot.Key{ID: r.id.String("key"), ProjectID: c.project, ProductID: c.product, Owner: r.owner, KeyType: c.keyType,
+		Scopes: c.scopes, TenantID: c.tenantID, Tenant: c.tenant, Environment: c.environment, State: stateNames[r.state],
+		Limits: b.limits, AllowedIPs: b.ips, Hash: r.hash}
+	if r.expires != 0 {
+		key.ExpiresAt = time.UnixMicro(r.expires).UTC()
+	}
+	if hash, ok := t.olds[n]; ok {
+		old := hash // in here it is an allocation of these keys only
+		key.OldHash, key.GraceEndsAt = &old, time.UnixMicro(t.graces[old].ends).UTC()
+	}
+}
+
+// LoadAll adds every key in the database.
+func (t *Table) LoadAll(tx *models.Tx) error {
+	if err := t.Reserve(tx); err != nil {
+		return err
+	}
+	projects, err := tx.AllProjectIDs()
+	if err != nil {
+		return err
+	}
+	for _, id := range projects {
+		if err := t.LoadProject(tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Replace makes the keys of another table, which is not used any more, the content
+// of this one.
+func (t *Table) Replace(by *Table) {
+	t.lock()
+	defer t.mu.Unlock()
+	t.records, t.byHash, t.byID = by.records, by.byHash, by.byID
+	t.common, t.commons = by.common, by.commons
+	t.bounds, t.bounded = by.bounds, by.bounded
+	t.graces, t.olds = by.graces, by.olds
+}
+
+// Reserve makes room for every key in the database, for an empty table that is
+// loaded project by project.
+func (t *Table) Reserve(tx *models.Tx) error {
+	total, err := tx.CountAllKeys()
+	if err == nil {
+		t.reserve(int(total))
+	}
+	return err
+}
+
+// reserve makes room at once for what is about to be loaded; growing by
+// doubling would hold the table twice for a moment.
+func (t *Table) reserve(total int) {
+	t.lock()
+	defer t.mu.Unlock()
+	if len(t.records) == 0 {
+		t.records = make([]record, 0, total+total/16)
+	}
+}
+
+// LoadProject reads a project's keys again, for when something that all of them
+// refer to has changed.
+func (t *Table) LoadProject(tx *models.Tx, projectID string) error {
+	n, err := namesOf(tx, projectID)
+	if err != nil {
+		return err
+	}
+	return tx.ScanKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
+}
+
+// LoadKey reads one key again.
+func (t *Table) LoadKey(tx *models.Tx, id string) error {
+	row, err := tx.KeyByID(id)
+	if errors.Is(err, models.ErrNotFound) {
+		return t.remove(id)
+	}
+	if err != nil {
+		return err
+	}
+	n, err := namesOf(tx, row.ProjectID)
+	if err != nil {
+		return err
+	}
+	return t.put(n, &row)
+}
+
+func (t *Table) put(n names, row *models.APIKey) error {
+	id, err := models.ParseID("key", row.ID)
+	if err != nil {
+		return err
+	}
+	r := record{hash: [32]byte(row.Hash), id: id, owner: row.Owner, state: stateByte(row.State)}
+	if row.ExpiresAt != nil {
+		r.expires = row.ExpiresAt.UnixMicro()
+	}
+	t.lock()
+	defer t.mu.Unlock()
+	r.common, r.bounds = t.intern(n, row), t.internBounds(row)
+	at, known := t.findID(id)
+	if known {
+		t.forgetSecrets(at)
+		t.records[at] = r
+	} else {
+		at = uint32(len(t.records))
+		t.records = append(t.records, r)
+		t.byID.add(idWord(id), at, func(n uint32) uint64 { return idWord(t.records[n].id) })
+	}
+	t.byHash.add(word(r.hash[:]), at, func(n uint32) uint64 { return word(t.records[n].hash[:]) })
+	if row.OldHash != nil && row.GraceEndsAt != nil && row.GraceEndsAt.After(models.Now()) {
+		old := [32]byte(row.OldHash)
+		t.graces[old], t.olds[at] = grace{at, row.GraceEndsAt.UnixMicro()}, old
+	}
+	return nil
+}
+
+// intern finds or adds what the row has in common with others, as it is now.
+func (t *Table) intern(n names, row *models.APIKey) uint32 {
+	id := commonID{row.ProjectID, "", row.TenantID, row.Environment, row.KeyTypeID}
+	if row.ProductID != nil {
+		id.product = *row.ProductID
+	}
+	keyType := n.types[row.KeyTypeID]
+	c := common{commonID: id, keyType: keyType.Name, tenant: n.tenants[row.TenantID], scopes: keyType.Scopes}
+	at, known := t.commons[id]
+	if known {
+		t.common[at] = c
+		return at
+	}
+	at = uint32(len(t.common))
+	t.common = append(t.common, c)
+	t.commons[id] = at
+	return at
+}
+
+// internBounds finds or adds the limits and address ranges of the row.
+func (t *Table) internBounds(row *models.APIKey) uint32 {
+	if row.Limits == nil && len(row.AllowedCIDRs) == 0 {
+		return 0
+	}
+	b := bounds{limits: optionalLimits(row.Limits), ips: row.AllowedCIDRs}
+	text := fmt.Sprint(b.limits, b.ips)
+	at, known := t.bounded[text]
+	if !known {
+		at = uint32(len(t.bounds))
+		t.bounds, t.bounded[text] = append(t.bounds, b), at
+	}
+	return at
+}
+
+func stateByte(state string) keyState {
+	for i, name := range stateNames {
+		if string(name) == state {
+			return keyState(i)
+		}
+	}
+	return revoked // a state nobody knows opens nothing
+}
+
+// Forget removes a key that cannot be read as it is now: what nobody knows opens
+// nothing.
+func (t *Table) Forget(id string) { _ = t.remove(id) } // what is no id is not here
+
+func (t *Table) remove(id string) error {
+	raw, err := models.ParseID("key", id)
+	if err != nil {
+		return err
+	}
+	t.lock()
+	defer t.mu.Unlock()
+	at, known := t.findID(raw)
+	if !known {
+		return nil
+	}
+	t.forgetSecrets(at)
+	t.byID.remove(idWord(raw), at)
+	t.records[at] = record{}
+	return nil
+}
+
+// RemoveProject forgets the keys of a project that is no more.
+func (t *Table) RemoveProject(projectID string) {
+	t.lock()
+	defer t.mu.Unlock()
+	for at := range t.records {
+		r := &t.records[at]
+		if r.id == (models.RawID{}) || t.common[r.common].project != projectID {
+			continue
+		}
+		t.forgetSecrets(uint32(at))
+		t.byID.remove(idWord(r.id), uint32(at))
+		*r = record{}
+	}
+}
+
+func (t *Table) forgetSecrets(at uint32) {
+	t.byHash.remove(word(t.records[at].hash[:]), at)
+	if old, ok := t.olds[at]; ok {
+		delete(t.olds, at)
+		delete(t.graces, old)
+	}
+}

@@ -1,0 +1,64 @@
+package keys
+
+import (
+	"context"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Change is what Update can change of a key; nil leaves a field as it is. Whom the
+// key belongs to and what it opens are fixed: what was counted under its id would
+// otherwise be told of somebody else.
+type Change struct {
+	Description  *string
+	Limits       *map[string]int64 // calls by window; to a nil map: those of its type; to an empty one: none
+	AllowedCIDRs *[]string
+	ExpiresAt    *time.Time
+	NeverExpires bool // takes the expiry away
+}
+
+// Update changes a key that is not revoked; one that has expired works again with a
+// later expiry. With ifMatch not empty it is refused as stale unless that is still
+// the key's ETag.
+func (s *Service) Update(ctx context.Context, p access.Principal, id, ifMatch string, in Change) (Key, error) {
+	return s.change(ctx, p, id, "update", func(row *models.APIKey, now time.Time) error {
+		if row.State == string(snapshot.KeyRevoked) {
+			return errRevoked
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
+		}
+		return fault.InvalidFields(in.apply(row, now))
+	})
+}
+
+// apply says what is wrong with the change, or makes it.
+func (in Change) apply(row *models.APIKey, now time.Time) []fault.Field {
+	wrong := checkExpiry(in.ExpiresAt, now)
+	if in.ExpiresAt != nil {
+		row.ExpiresAt = storable(in.ExpiresAt)
+	} else if in.NeverExpires {
+		row.ExpiresAt = nil
+	}
+	if in.Description != nil {
+		row.Description = *in.Description
+		wrong = append(wrong, checkDescription(row.Description)...)
+	}
+	if in.Limits != nil {
+		row.Limits = nil
+		if limits := models.Limits(*in.Limits); limits != nil {
+			row.Limits = &limits
+			wrong = append(wrong, CheckLimits("/limits", limits)...)
+		}
+	}
+	if in.AllowedCIDRs != nil {
+		ranges, rangesWrong := ReadRanges("/allowed_cidrs", *in.AllowedCIDRs, MaxRanges)
+		row.AllowedCIDRs = ranges
+		wrong = append(wrong, rangesWrong...)
+	}
+	return wrong
+}

@@ -1,0 +1,202 @@
+package keys_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/keys"
+	"postern/testkit/state"
+)
+
+// lookup is the key as the gateway finds it.
+func (w *world) lookup(t *testing.T, plaintext string) snapshot.Key {
+	t.Helper()
+	var key snapshot.Key
+	if found, _ := w.table.Lookup(policy.HashKey(plaintext), &key); !found {
+		t.Fatal("the gateway does not know the key")
+	}
+	return key
+}
+
+func TestWhatAKeyIsHeldToIsInEffectAtOnce(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		key := w.create(t, keys.CreateInput{Owner: "billing", Limits: map[string]int64{"minute": 100, "day": 5000},
+			AllowedCIDRs: []string{"203.0.113.7", "2001:db8::/32", "203.0.113.7/32"}})
+		if diff := cmp.Diff([]string{"203.0.113.7/32", "2001:db8::/32"}, key.AllowedCIDRs); diff != "" {
+			t.Errorf("canonical ranges (-want +got):\n%s", diff)
+		}
+		served := w.lookup(t, key.Plaintext)
+		if served.Limits == nil || served.Limits[snapshot.Minute] != 100 || served.Limits[snapshot.Day] != 5000 || len(served.AllowedIPs) != 2 {
+			t.Errorf("served %+v", served)
+		}
+		none, ends, text := map[string]int64{}, models.Now().Add(time.Hour), "For invoices"
+		changed, err := w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{Limits: &none, AllowedCIDRs: &[]string{}, Description: &text, ExpiresAt: &ends})
+		if err != nil || changed.LimitsFrom != keys.LimitsOfKey || len(changed.Effective) != 0 || changed.Description != text || !changed.ExpiresAt.Equal(ends) {
+			t.Errorf("changed to %+v, %v", changed, err)
+		}
+		if served = w.lookup(t, key.Plaintext); served.Limits == nil || !served.Limits.None() || len(served.AllowedIPs) != 0 || !served.ExpiresAt.Equal(ends) {
+			t.Errorf("served %+v", served)
+		}
+		if _, err := w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{NeverExpires: true}); fault.KindOf(err) != fault.Stale {
+			t.Errorf("with the ETag from before: %v", err)
+		}
+		ofType := map[string]int64(nil)
+		if changed, err = w.Update(t.Context(), w.owner, key.ID, changed.ETag, keys.Change{Limits: &ofType, NeverExpires: true}); err != nil || changed.LimitsFrom != keys.LimitsOfNothing || changed.ExpiresAt != nil {
+			t.Errorf("changed to %+v, %v", changed, err)
+		}
+		if _, err := w.Revoke(t.Context(), w.owner, key.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Update(t.Context(), w.owner, key.ID, "", keys.Change{Description: &text}); fault.CodeOf(err) != "key_revoked" {
+			t.Errorf("a revoked key: %v", err)
+		}
+	})
+}
+
+func TestAKeySaysWhereItsLimitsComeFrom(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			seen := w.project.UpdatedAt
+			w.project.Limits.Key = models.Limits{"hour": 7}
+			if _, err := tx.UpdateProject(w.project, seen); err != nil {
+				return err
+			}
+			return tx.Insert(&models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "gold", Scopes: []string{"*"}, Limits: models.Limits{"hour": 70}})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for want, in := range map[string]keys.CreateInput{
+			keys.LimitsOfProject: {Owner: "o"},
+			keys.LimitsOfType:    {Owner: "o", KeyType: "gold"},
+			keys.LimitsOfKey:     {Owner: "o", KeyType: "gold", Limits: map[string]int64{"hour": 700}},
+		} {
+			key := w.create(t, in)
+			held := map[string]int64{keys.LimitsOfProject: 7, keys.LimitsOfType: 70, keys.LimitsOfKey: 700}[want]
+			if key.LimitsFrom != want || key.Effective["hour"] != held {
+				t.Errorf("%s: %v from %s", want, key.Effective, key.LimitsFrom)
+			}
+		}
+	})
+}
+
+func TestKeysAreFoundByWhatIsKnownOfThem(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		billing := w.create(t, keys.CreateInput{Owner: "billing", Environment: "prod", Description: "Invoices at 100%"})
+		trial := w.create(t, keys.CreateInput{Owner: "ana", KeyType: "trial", Description: `A\B`})
+		frozen := w.create(t, keys.CreateInput{Owner: "ana"})
+		if _, err := w.Freeze(t.Context(), w.owner, frozen.ID); err != nil {
+			t.Fatal(err)
+		}
+		past := w.create(t, keys.CreateInput{Owner: "past"})
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			row, err := tx.KeyByID(past.ID)
+			if err != nil {
+				return err
+			}
+			over, seen := models.Now().Add(-time.Hour), row.UpdatedAt
+			row.ExpiresAt = &over
+			_, err = tx.UpdateKey(row, seen)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct {
+			filter keys.Filter
+			want   []string
+		}{
+			{keys.Filter{}, []string{past.ID, frozen.ID, trial.ID, billing.ID}},
+			{keys.Filter{Owner: "ana"}, []string{frozen.ID, trial.ID}},
+			{keys.Filter{Owner: "ana", State: "active"}, []string{trial.ID}},
+			{keys.Filter{State: "frozen"}, []string{frozen.ID}},
+			{keys.Filter{State: "expired"}, []string{past.ID}},
+			{keys.Filter{State: "revoked"}, nil},
+			{keys.Filter{Tenant: "default", KeyType: "trial"}, []string{trial.ID}},
+			{keys.Filter{Tenant: "acme"}, nil},
+			{keys.Filter{Environment: "prod"}, []string{billing.ID}},
+			{keys.Filter{Environment: "all", KeyType: "full"}, []string{past.ID, frozen.ID}},
+			{keys.Filter{Text: "INVOICES"}, []string{billing.ID}},
+			{keys.Filter{Text: "100%"}, []string{billing.ID}},
+			{keys.Filter{Text: "1_0"}, nil},
+			{keys.Filter{Text: `a\b`}, []string{trial.ID}},
+			{keys.Filter{Text: trial.Prefix + "…" + trial.Last4}, []string{trial.ID}},
+		} {
+			page, err := w.List(t.Context(), w.owner, "shop", tt.filter, "", 0)
+			var got []string
+			for _, k := range page.Keys {
+				got = append(got, k.ID)
+			}
+			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
+				t.Errorf("%+v: %v (-want +got):\n%s", tt.filter, err, diff)
+			}
+			if n, err := w.Count(t.Context(), w.owner, "shop", tt.filter); err != nil || n != int64(len(tt.want)) {
+				t.Errorf("%+v counts %d, %v", tt.filter, n, err)
+			}
+		}
+		first, err := w.List(t.Context(), w.owner, "shop", keys.Filter{Owner: "ana"}, "", 1)
+		if err != nil || first.Next == "" {
+			t.Fatalf("%+v, %v", first, err)
+		}
+		second, err := w.List(t.Context(), w.owner, "shop", keys.Filter{Owner: "ana"}, first.Next, 1)
+		if err != nil || len(second.Keys) != 1 || second.Keys[0].ID != trial.ID || second.Next != "" {
+			t.Errorf("%+v, %v", second, err)
+		}
+		if _, err := w.List(t.Context(), w.owner, "shop", keys.Filter{State: "tired"}, "", 0); fault.CodeOf(err) != "invalid_state" {
+			t.Errorf("an unknown state: %v", err)
+		}
+	})
+}
+
+func TestLimitsAndRangesAreJudged(t *testing.T) {
+	for _, tt := range []struct {
+		limits map[string]int64
+		want   string // pointers
+	}{
+		{nil, ""},
+		{map[string]int64{"second": 1, "year": 1}, ""},
+		{map[string]int64{"year": 1 << 53}, "/limits/year"},
+		{map[string]int64{"minute": 10, "month": 9, "year": 9}, "/limits/month /limits/year"},
+		{map[string]int64{"week/2": 1, "day": 0}, "/limits/week~12 /limits/day"},
+	} {
+		if got := pointersOf(keys.CheckLimits("/limits", tt.limits)); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.limits, got, tt.want)
+		}
+	}
+	many := make([]string, keys.MaxRanges+1)
+	for _, tt := range []struct {
+		ranges []string
+		want   string // pointers
+	}{
+		{[]string{"10.0.0.0/8", "::/0", "0.0.0.0/0", "::1", "::ffff:192.0.2.1"}, ""},
+		{[]string{"10.0.0.1/8", "fe80::1%eth0", "10.0.0.0/33", "::ffff:10.0.0.0/104", "10.1", ""}, "/c/0 /c/1 /c/2 /c/3 /c/4 /c/5"},
+		{many, "/c"},
+	} {
+		networks, wrong := keys.ReadRanges("/c", tt.ranges, keys.MaxRanges)
+		if got := pointersOf(wrong); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.ranges, got, tt.want)
+		}
+		if tt.want == "" && keys.Texts(networks)[4] != "192.0.2.1/32" {
+			t.Errorf("%v became %v", tt.ranges, networks)
+		}
+	}
+}
+
+func pointersOf(wrong []fault.Field) (text string) {
+	for i, field := range wrong {
+		if i > 0 {
+			text += " "
+		}
+		text += field.Pointer
+	}
+	return text
+}

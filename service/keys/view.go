@@ -1,0 +1,182 @@
+package keys
+
+import (
+	"slices"
+	"time"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/service/access"
+)
+
+// names resolves the ids in a key's row.
+type names struct {
+	types   map[string]models.KeyType
+	tenants map[string]string
+}
+
+func namesOf(tx *models.Tx, projectID string) (names, error) {
+	project, err := tx.ProjectByID(projectID)
+	if err != nil {
+		return names{}, err
+	}
+	return namesIn(tx, project.TeamID, []string{projectID})
+}
+
+// namesIn resolves the ids in keys of several projects of one team. A key may be
+// of a tenant that its project no longer serves.
+func namesIn(tx *models.Tx, teamID string, projectIDs []string) (names, error) {
+	n := names{types: map[string]models.KeyType{}, tenants: map[string]string{}}
+	types, err := tx.KeyTypesOf(projectIDs...)
+	if err != nil {
+		return n, err
+	}
+	for _, t := range types {
+		n.types[t.ID] = t
+	}
+	tenants, err := tx.TenantsWithin(teamID, projectIDs)
+	for _, t := range tenants {
+		n.tenants[t.ID] = t.Name
+	}
+	return n, err
+}
+
+// labels are names and what else people are shown of keys.
+type labels struct {
+	names
+	products map[string]string
+	limits   map[string]models.Limits // that a project states for each key
+}
+
+// labelsOf resolves the ids in the rows, all of one team.
+func labelsOf(tx *models.Tx, teamID string, rows ...models.APIKey) (labels, error) {
+	l := labels{products: map[string]string{}, limits: map[string]models.Limits{}}
+	var homes []string
+	for _, row := range rows {
+		if !slices.Contains(homes, row.ProjectID) {
+			homes = append(homes, row.ProjectID)
+		}
+	}
+	projects, err := tx.ProjectsByID(homes)
+	if err != nil {
+		return l, err
+	}
+	for _, project := range projects {
+		l.limits[project.ID] = project.Limits.Key
+	}
+	products, err := tx.ProductsOfTeam(teamID)
+	if err != nil {
+		return l, err
+	}
+	for _, product := range products {
+		l.products[product.ID] = product.Name
+	}
+	l.names, err = namesIn(tx, teamID, homes)
+	return l, err
+}
+
+func view(tx *models.Tx, parent models.Project, row models.APIKey) (Key, error) {
+	l, err := labelsOf(tx, parent.TeamID, row)
+	return l.view(row), err
+}
+
+func (l labels) view(row models.APIKey) Key {
+	keyType := l.types[row.KeyTypeID]
+	now := models.Now()
+	k := Key{
+		ID: row.ID, Project: row.ProjectID, Owner: row.Owner, KeyType: keyType.Name, Scopes: keyType.Scopes,
+		Tenant: l.tenants[row.TenantID], Environment: row.Environment, Description: row.Description,
+		State: stateOf(&row, now), Limits: row.Limits, AllowedCIDRs: Texts(row.AllowedCIDRs), Prefix: row.Prefix, Last4: row.Last4,
+		ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, LastUsedAt: row.LastUsedAt,
+	}
+	k.Effective, k.LimitsFrom = l.limitsOf(row)
+	if row.ProductID != nil {
+		k.Product = l.products[*row.ProductID]
+	}
+	if row.GraceEndsAt != nil && row.GraceEndsAt.After(now) {
+		k.GraceEndsAt = row.GraceEndsAt
+	}
+	return k
+}
+
+// limitsOf are the limits that policy.Realm.KeyLimits finds in the key's own
+// project, and where.
+func (l labels) limitsOf(row models.APIKey) (models.Limits, string) {
+	switch ofType, ofProject := l.types[row.KeyTypeID].Limits, l.limits[row.ProjectID]; {
+	case row.Limits != nil:
+		return *row.Limits, LimitsOfKey
+	case len(ofType) > 0:
+		return ofType, LimitsOfType
+	case len(ofProject) > 0:
+		return ofProject, LimitsOfProject
+	}
+	return nil, LimitsOfNothing
+}
+
+func expired(row *models.APIKey, now time.Time) bool {
+	return row.ExpiresAt != nil && !row.ExpiresAt.After(now)
+}
+
+// stateOf is the state that callers see: the stored one, or expired where the
+// clock has ended an active or frozen key.
+func stateOf(row *models.APIKey, now time.Time) string {
+	if row.State != string(snapshot.KeyRevoked) && expired(row, now) {
+		return Expired
+	}
+	return row.State
+}
+
+// snapshotOf is the row as gateways and exports see it.
+func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
+	keyType := n.types[row.KeyTypeID]
+	k := snapshot.Key{
+		ID: row.ID, ProjectID: row.ProjectID, Owner: row.Owner, KeyType: keyType.Name, Scopes: keyType.Scopes,
+		TenantID: row.TenantID, Tenant: n.tenants[row.TenantID], Environment: row.Environment, Description: row.Description,
+		State: snapshot.KeyState(row.State), Limits: optionalLimits(row.Limits), AllowedIPs: row.AllowedCIDRs,
+		Hash: [32]byte(row.Hash), CreatedAt: row.CreatedAt.UTC(), Prefix: row.Prefix, Last4: row.Last4,
+	}
+	if row.ProductID != nil {
+		k.ProductID = *row.ProductID
+	}
+	if row.ExpiresAt != nil {
+		k.ExpiresAt = row.ExpiresAt.UTC()
+	}
+	if row.OldHash != nil && row.GraceEndsAt != nil {
+		old := [32]byte(row.OldHash)
+		k.OldHash, k.GraceEndsAt = &old, row.GraceEndsAt.UTC()
+	}
+	return k
+}
+
+// Scan calls fn with every key of the project and of its product, as it is seen
+// from there, ordered by id, one at a time. A key of a product whose type has no
+// name that the project knows is not seen from there.
+func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error) error {
+	row, err := tx.ProjectByID(project.ID)
+	if err != nil {
+		return err
+	}
+	ids := []string{row.ID}
+	if row.ProductID != nil {
+		homes, err := tx.HomesOfProductKeys(*row.ProductID)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, homes...)
+	}
+	n, err := namesIn(tx, row.TeamID, ids)
+	if err != nil {
+		return err
+	}
+	realm := policy.NewRealm(project)
+	return tx.ScanKeysOpening(row.ID, row.ProductID, func(row *models.APIKey) error {
+		k := n.snapshotOf(row)
+		as, opens := realm.Here(&k)
+		if !opens {
+			return nil
+		}
+		k.ProjectID, k.Scopes, k.TenantID = project.ID, as.Scopes, as.TenantID
+		return fn(k)
+	})
+}

@@ -1,0 +1,311 @@
+package login
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/directory"
+	"postern/service/login/providers"
+)
+
+// NewBrowser makes the secret that a browser keeps in a cookie while it signs in.
+func NewBrowser() string { return newSecret() }
+
+var (
+	errOtherBrowser = fault.New(fault.Forbidden, "login_other_browser",
+		"This sign-in was not begun in this browser, or took longer than ten minutes. Go back to the application and sign in again.")
+	errAnswered = fault.New(fault.Conflict, "login_answered",
+		"This sign-in has been answered already. Go back to the application; if you are not signed in there, sign in again.")
+)
+
+// attempt finds an attempt that is under way in this browser.
+func (s *Service) attempt(ctx context.Context, clientID, id, browser string) (models.LoginAttempt, error) {
+	attempt, err := s.DB.Read(ctx).LoginAttemptByID(id, models.Now())
+	if err != nil && !isAbsent(err) {
+		return attempt, fmt.Errorf("login: find the attempt %s: %w", id, err)
+	}
+	if err != nil || browser == "" || attempt.ClientID != clientID || subtle.ConstantTimeCompare(attempt.BrowserHash, hash(browser)) != 1 {
+		return attempt, errOtherBrowser
+	}
+	return attempt, nil
+}
+
+// requestOf is what goes to a provider to recognize its answer by. It follows from
+// the browser's secret, of which only the hash is kept, so that nobody who reads
+// the database could answer in a provider's place; and from the provider, so that
+// one provider's answer is of no use at another's callback.
+func requestOf(attempt, provider, browser string) providers.Request {
+	part := func(what string) string {
+		mac := hmac.New(sha256.New, []byte(browser))
+		for _, text := range []string{what, attempt, provider} {
+			mac.Write(append([]byte(text), 0))
+		}
+		return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	}
+	return providers.Request{State: attempt + "." + part("state"), Nonce: part("nonce"), Verifier: part("verifier")}
+}
+
+// Choose is where the browser goes to sign in with a provider.
+func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, browser string) (string, error) {
+	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
+	if err != nil {
+		return "", err
+	}
+	if attempt.AnsweredAt != nil {
+		return "", errAnswered
+	}
+	config, _, err := s.providerConfig(ctx, clientID, providerID)
+	if err != nil {
+		return "", err
+	}
+	request := requestOf(attempt.ID, providerID, browser)
+	request.Again = providers.Again{Login: granted(attempt.Prompt, "login"), Account: granted(attempt.Prompt, "select_account")}
+	return s.Providers.AuthorizeURL(ctx, config, request)
+}
+
+// CallbackInput is what a provider sent the browser back with.
+type CallbackInput struct {
+	Client   string
+	Provider string
+	State    string
+	Code     string
+	Issuer   string
+	Error    string
+	Repeated bool
+}
+
+// Arrived is how a provider's answer goes on: back to the client, or, where
+// somebody is here for the first time, to a page that asks whether they agree.
+type Arrived struct {
+	Back    string
+	Attempt string
+	Ticket  secrets.Secret // opaque; to be given back by the form that agrees
+	Client  Look
+	Person  providers.Person
+	Label   string  // of the provider
+	Shares  []Share // what the client is told, in words
+	Before  string  // what they agreed to earlier, "" for nothing
+	Site    string  // origin of the client's address
+	Trial   bool    // see Begun
+}
+
+// ticket is what is known between a provider's answer and the person's consent. It
+// travels sealed through the browser, since it may hold the provider's tokens.
+type ticket struct {
+	Arrival directory.Arrival
+	Handed  *handed `json:",omitempty"`
+}
+
+// handed is what the provider's tokens need to be handed on with a code.
+type handed struct {
+	Client   string
+	Upstream string
+	Access   string
+	ID       string
+	Expires  time.Time
+}
+
+func ticketPlace(attempt string) secrets.Place {
+	return secrets.Place{Table: "login_attempts", Row: attempt, Column: "ticket"}
+}
+
+// Answer takes a provider's answer, which can be done once for an attempt.
+func (s *Service) Answer(ctx context.Context, in CallbackInput, browser string) (Arrived, error) {
+	id, _, _ := strings.Cut(in.State, ".")
+	attempt, err := s.attempt(ctx, in.Client, id, browser)
+	if err != nil {
+		return Arrived{}, err
+	}
+	request := requestOf(attempt.ID, in.Provider, browser)
+	if in.Repeated || !hmac.Equal([]byte(request.State), []byte(in.State)) {
+		return Arrived{}, errOtherBrowser
+	}
+	config, row, err := s.providerConfig(ctx, in.Client, in.Provider)
+	if err != nil {
+		return Arrived{}, err
+	}
+	if in.Error != "" {
+		return Arrived{}, refusedBy(config, in.Error)
+	}
+	if err := s.answerOnce(ctx, attempt.ID); err != nil {
+		return Arrived{}, err
+	}
+	if in.Code == "" {
+		return Arrived{}, refusedBy(config, "no code")
+	}
+	person, tokens, err := s.Providers.Complete(ctx, config, request, providers.Callback{Code: in.Code, Issuer: in.Issuer})
+	if err != nil {
+		return Arrived{}, fmt.Errorf("login: callback of %s: %w", in.Provider, err)
+	}
+	return s.arrive(ctx, attempt, row, person, tokens)
+}
+
+// answerOnce lets one answer through: of two at a time, one.
+func (s *Service) answerOnce(ctx context.Context, attempt string) error {
+	won := false
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		var err error
+		won, err = tx.AnswerLoginAttempt(attempt, models.Now())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("login: note an answer to %s: %w", attempt, err)
+	}
+	if !won {
+		return errAnswered
+	}
+	return nil
+}
+
+// refusedBy is for a provider that sends the browser back with an error. Its text
+// is the provider's and is not shown: anybody can write such a link.
+func refusedBy(c providers.Config, code string) error {
+	if code == "access_denied" || code == "consent_required" || code == "user_cancelled" {
+		return fault.New(fault.Forbidden, "provider_denied", "You did not finish signing in with %s.", providers.LabelOf(c.Type))
+	}
+	return fault.New(fault.Forbidden, "provider_answer_refused", "%s could not sign you in. Try again, or sign in another way.", providers.LabelOf(c.Type)).
+		Because(fmt.Errorf("%s sent the browser back with %s", c.Type, plainCode(code)))
+}
+
+var codePattern = regexp.MustCompile(`^[a-z_]{1,40}$`)
+
+// plainCode is an error code as it can stand in a log.
+func plainCode(code string) string {
+	if codePattern.MatchString(code) {
+		return code
+	}
+	return "an error code that is none"
+}
+
+// arrive lets in who has agreed to what the client asks for, and asks everybody else.
+func (s *Service) arrive(ctx context.Context, attempt models.LoginAttempt, row models.Provider, person providers.Person, tokens providers.Tokens) (Arrived, error) {
+	client, err := s.client(ctx, row.ClientID)
+	if err != nil {
+		return Arrived{}, err
+	}
+	entry := ticket{Handed: handedOn(row, tokens), Arrival: arrivalOf(client, row, person)}
+	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && tokens.ID == "" {
+		return Arrived{}, fault.New(fault.Forbidden, "provider_answer_refused", "%s gave no ID token. Tell whoever runs this application.", labelOf(row))
+	}
+	var out Arrived
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		user, known, err := directory.Known(tx, entry.Arrival)
+		if err != nil {
+			return err
+		}
+		if !known {
+			if err := directory.MayJoin(tx, entry.Arrival); err != nil {
+				return err
+			}
+		}
+		before, err := consentOf(tx, user.ID, client.ID)
+		if err != nil {
+			return err
+		}
+		if known && covers(before, shared(attempt, entry.Handed)) && !asksConsent(attempt.Prompt) {
+			out.Back, err = s.finish(tx, attempt, client, entry)
+			return err
+		}
+		out, err = s.ask(tx, attempt, client, row, entry, person, before)
+		out.Before = before
+		return err
+	})
+	if err != nil {
+		return Arrived{}, fmt.Errorf("login: arrive at %s: %w", client.ID, err)
+	}
+	return out, nil
+}
+
+// handedOn is what goes on of the provider's tokens: nothing where nobody gets them.
+func handedOn(row models.Provider, tokens providers.Tokens) *handed {
+	types := TokenTypes{Client: row.TokenClient, Upstream: row.TokenUpstream}
+	if !types.needsProviders() {
+		return nil
+	}
+	out := &handed{Client: types.Client, Upstream: types.Upstream, Expires: tokens.Expires}
+	if types.Upstream == ProviderIDToken {
+		out.ID = tokens.ID.Reveal()
+	} else {
+		out.Access = tokens.Access.Reveal()
+	}
+	return out
+}
+
+// finish gives a code for who arrived, once for an attempt.
+func (s *Service) finish(tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket) (string, error) {
+	now := models.Now()
+	won, err := tx.FinishLoginAttempt(attempt.ID, now)
+	if err != nil {
+		return "", err
+	}
+	if !won {
+		return "", errAnswered
+	}
+	_, team, err := teamOf(tx, client.TenantID)
+	if err != nil {
+		return "", err
+	}
+	user, created, err := directory.Arrive(tx, entry.Arrival, now)
+	if err != nil {
+		return "", err
+	}
+	if created {
+		err := access.Record(tx, access.Principal{}, access.Entry{Action: access.UserArrive, Object: user.ID, Team: team,
+			Detail: map[string]string{"provider": entry.Arrival.Provider, "client": client.ID}})
+		if err != nil {
+			return "", err
+		}
+	}
+	if err := agreed(tx, user.ID, client.ID, shared(attempt, entry.Handed), now); err != nil {
+		return "", err
+	}
+	session := models.LoginSession{ID: models.NewID("ses"), ClientID: client.ID, UserID: user.ID, ProviderID: entry.Arrival.Provider,
+		Scope: attempt.Scope, Nonce: attempt.Nonce, CreatedAt: now, ExpiresAt: now.Add(sessionTTL(client))}
+	code, err := s.newCode(tx, team, session.ID, entry.Handed)
+	if err != nil {
+		return "", err
+	}
+	grant := models.LoginGrant{Hash: hash(code), Kind: kindCode, SessionID: session.ID, RedirectURI: attempt.RedirectURI,
+		CodeChallenge: attempt.CodeChallenge, CreatedAt: now, ExpiresAt: now.Add(codeTTL)}
+	if err := tx.Insert(&session, &grant); err != nil {
+		return "", err
+	}
+	return s.backWith(client.ID, attempt.RedirectURI, attempt.State, url.Values{"code": {code}}), nil
+}
+
+// sessionTTL is how long anything can be had from a login.
+func sessionTTL(client models.AppClient) time.Duration {
+	return time.Duration(max(client.RefreshSeconds, client.AccessSeconds, int64(codeTTL/time.Second))) * time.Second
+}
+
+// Resume is an attempt that is still under way in this browser, after something
+// went wrong: with the providers where none has answered, or else with the way back
+// to the client.
+func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser string) (Begun, error) {
+	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
+	if err != nil {
+		return Begun{}, err
+	}
+	out := Begun{Attempt: attempt.ID, Trial: attempt.Tester != "", Back: s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}})}
+	client, err := s.client(ctx, clientID)
+	if err != nil {
+		return out, err
+	}
+	if out.Client, err = s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI); err != nil || attempt.AnsweredAt != nil {
+		return out, err
+	}
+	out.Offers, err = s.offers(ctx, clientID)
+	return out, err
+}

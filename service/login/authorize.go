@@ -1,0 +1,231 @@
+package login
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// Bounds on what a client may send along, in bytes.
+const (
+	maxState = 2048
+	maxScope = 1024
+)
+
+// scopes are those that mean something here; others are left out of what is
+// granted (RFC 6749, 3.3).
+var scopes = []string{"openid", "profile", "email", "groups", "offline_access"}
+
+// AuthorizeInput is an authorization request (RFC 6749, 4.1.1; OpenID Connect Core
+// 1.0, 3.1.2.1).
+type AuthorizeInput struct {
+	ClientID        string
+	RedirectURI     string
+	ResponseType    string
+	ResponseMode    string
+	Scope           string
+	State           string
+	Nonce           string
+	Challenge       string
+	ChallengeMethod string
+	Prompt          string
+	MaxAge          string // seconds
+	Request         string // a request object, which is not taken
+	Repeated        bool   // a parameter was sent twice
+}
+
+// Begun is an attempt that waits for the person to choose a provider; or, when
+// Back is set, an address that sends the browser back to the client with an error.
+// Where Refused is set too, nobody is sent there unasked: it says what the error is.
+type Begun struct {
+	Back    string
+	Refused string
+	Attempt string
+	Client  Look
+	Offers  []Offer
+	Trial   bool // begun from the dashboard, to try it out
+}
+
+// Offer is one provider on the page.
+type Offer struct {
+	ID    string
+	Type  string
+	Label string
+}
+
+// Begin checks an authorization request and keeps it for the browser that made it.
+// Errors are for the person to see: where it is not sure that the address to go
+// back to is the client's, nobody is sent there.
+func (s *Service) Begin(ctx context.Context, in AuthorizeInput, browser string) (Begun, error) {
+	client, err := s.client(ctx, in.ClientID)
+	if err != nil {
+		return Begun{}, err
+	}
+	if !slices.Contains(client.RedirectURIs, in.RedirectURI) {
+		return Begun{}, fault.New(fault.Malformed, "redirect_uri_mismatch",
+			"The application asked to send you to an address that is not registered for it. Tell whoever runs the application.")
+	}
+	look, err := s.lookOf(s.DB.Read(ctx), client, in.RedirectURI)
+	if err != nil {
+		return Begun{}, err
+	}
+	if code, text := in.check(); code != "" {
+		return s.sentBack(client, look, in, code, text), nil
+	}
+	offers, err := s.offers(ctx, client.ID)
+	if err != nil {
+		return Begun{}, err
+	}
+	if len(offers) == 0 {
+		return Begun{}, fault.New(fault.Unavailable, "no_providers", "Nobody can sign in here yet: this application offers no provider. Tell whoever runs it.")
+	}
+	// The first key is made before anybody needs it, so that gateways know it by the
+	// time a token comes.
+	if _, err := s.signer(ctx, client); err != nil {
+		return Begun{}, fmt.Errorf("login: signing key of %s: %w", client.ID, err)
+	}
+	now := models.Now()
+	attempt := models.LoginAttempt{ID: models.NewID("lgn"), ClientID: client.ID, BrowserHash: hash(browser), RedirectURI: in.RedirectURI,
+		State: in.State, Nonce: in.Nonce, Scope: in.granted(), Prompt: in.prompts(), CodeChallenge: in.Challenge, CreatedAt: now, ExpiresAt: now.Add(attemptTTL)}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.Insert(&attempt) })
+	if err != nil {
+		return Begun{}, fmt.Errorf("login: keep an attempt: %w", err)
+	}
+	return Begun{Attempt: attempt.ID, Client: look, Offers: offers}, nil
+}
+
+// sentBack tells the client of an error (RFC 6749, 4.1.2.1). Where anybody can have
+// registered the address, a page stands before it: a link to us would lead wherever
+// its maker likes (RFC 9700, 4.11.2).
+func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizeInput, code, text string) Begun {
+	out := Begun{Client: look, Back: s.backWith(client.ID, in.RedirectURI, in.State, url.Values{"error": {code}, "error_description": {text}})}
+	if look.Unclaimed {
+		out.Refused = fmt.Sprintf("The application's request cannot be taken: %s (%s).", text, code)
+	}
+	return out
+}
+
+// check names the error of RFC 6749, 4.1.2.1 or OpenID Connect Core 1.0, 3.1.2.6;
+// "" for none.
+func (in AuthorizeInput) check() (code, text string) {
+	challenge, err := base64.RawURLEncoding.DecodeString(in.Challenge)
+	switch {
+	case in.Repeated:
+		return "invalid_request", "a parameter is sent twice"
+	case in.Request != "":
+		return "request_not_supported", "request objects are not taken"
+	case in.ResponseType == "":
+		return "invalid_request", "response_type is missing: it has to be code"
+	case in.ResponseType != "code":
+		return "unsupported_response_type", "response_type has to be code"
+	case in.ResponseMode != "" && in.ResponseMode != "query":
+		return "invalid_request", "response_mode has to be query"
+	case in.ChallengeMethod != "S256" || err != nil || len(challenge) != 32:
+		return "invalid_request", "PKCE is required: code_challenge with code_challenge_method S256"
+	case !slices.Contains(strings.Fields(in.Scope), "openid"):
+		return "invalid_scope", "scope has to contain openid"
+	case in.MaxAge != "" && !isWholeNumber(in.MaxAge):
+		return "invalid_request", "max_age is a number of seconds"
+	case len(in.State) > maxState || len(in.Nonce) > maxState || len(in.Scope) > maxScope:
+		return "invalid_request", "state, nonce or scope is too long"
+	}
+	return in.checkPrompt()
+}
+
+// checkPrompt reads what the page may do (OpenID Connect Core 1.0, 3.1.2.1). Nobody
+// is signed in here between two logins: each goes through a provider, so without a
+// page the answer is always that somebody has to sign in, never consent_required.
+func (in AuthorizeInput) checkPrompt() (code, text string) {
+	values := strings.Fields(in.Prompt)
+	for i, one := range values {
+		if !slices.Contains(knownPrompts, one) || slices.Contains(values[:i], one) {
+			return "invalid_request", "prompt is none, or of login, consent and select_account each once"
+		}
+	}
+	switch {
+	case !slices.Contains(values, "none"):
+		return "", ""
+	case len(values) > 1:
+		return "invalid_request", "prompt=none stands alone"
+	}
+	return "login_required", "somebody has to sign in"
+}
+
+// prompts are what the page and the provider are to do. A provider does not say in one
+// way how long ago somebody proved who they are, and some say it in none: whoever sets
+// a bound (max_age) gets a new proof, which is within any.
+func (in AuthorizeInput) prompts() string {
+	values := strings.Fields(in.Prompt)
+	if in.MaxAge != "" && !slices.Contains(values, "login") {
+		values = append(values, "login")
+	}
+	return strings.Join(values, " ")
+}
+
+func isWholeNumber(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 32)
+	return err == nil
+}
+
+// knownPrompts are the values of OpenID Connect Core 1.0, 3.1.2.1.
+var knownPrompts = []string{"none", "login", "consent", "select_account"}
+
+func (in AuthorizeInput) granted() string {
+	var kept []string
+	for _, scope := range strings.Fields(in.Scope) {
+		if slices.Contains(scopes, scope) && !slices.Contains(kept, scope) {
+			kept = append(kept, scope)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// backWith is the client's address with an answer in its query. iss keeps the
+// answer of one issuer from being taken for another's (RFC 9207).
+func (s *Service) backWith(clientID, redirectURI, state string, answer url.Values) string {
+	u, err := url.Parse(redirectURI)
+	if err != nil { // it was checked when it was registered
+		return redirectURI
+	}
+	if state != "" {
+		answer.Set("state", state)
+	}
+	answer.Set("iss", s.Issuer(clientID))
+	// What is registered stays as it is, byte by byte.
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += answer.Encode()
+	return u.String()
+}
+
+// client finds an app client whose tenant is still served. What is absent is not
+// found, whoever asks: an issuer is public.
+func (s *Service) client(ctx context.Context, id string) (models.AppClient, error) {
+	client, err := s.DB.Read(ctx).AppClientByID(id)
+	if err != nil && !isAbsent(err) {
+		return client, fmt.Errorf("login: find the app client %s: %w", id, err)
+	}
+	return client, notFound(err)
+}
+
+func (s *Service) offers(ctx context.Context, clientID string) ([]Offer, error) {
+	rows, err := s.DB.Read(ctx).ProvidersOf(clientID)
+	if err != nil {
+		return nil, fmt.Errorf("login: providers of %s: %w", clientID, err)
+	}
+	var offers []Offer
+	for _, row := range rows {
+		if row.Enabled {
+			offers = append(offers, Offer{ID: row.ID, Type: row.Type, Label: labelOf(row)})
+		}
+	}
+	return offers, nil
+}

@@ -1,0 +1,183 @@
+package login
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+)
+
+func nameTaken(others []models.AppClient, row models.AppClient) []fault.Field {
+	if slices.ContainsFunc(others, func(o models.AppClient) bool { return o.Name == row.Name && o.ID != row.ID }) {
+		return []fault.Field{{Pointer: "/name", Code: "duplicate", Detail: "This tenant has an app client of that name. Choose another."}}
+	}
+	return nil
+}
+
+var (
+	namePattern  = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
+	colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
+)
+
+// apply writes what was sent into the row and says what of it is wrong.
+func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Field) {
+	var wrong []fault.Field
+	refuse := func(ok bool, pointer, code, detail string, args ...any) {
+		if !ok {
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, args...)})
+		}
+	}
+	if in.Name != nil {
+		row.Name = *in.Name
+		refuse(namePattern.MatchString(row.Name), "/name", "invalid_name", "Use 2 to 40 lower-case letters, digits and hyphens that start with a letter.")
+	}
+	if in.RedirectURIs != nil {
+		row.RedirectURIs = slices.Clone(*in.RedirectURIs)
+		wrong = append(wrong, checkURIs("/redirect_uris", row.RedirectURIs)...)
+	}
+	if in.LogoutURIs != nil {
+		row.LogoutURIs = slices.Clone(*in.LogoutURIs)
+		wrong = append(wrong, checkURIs("/logout_uris", row.LogoutURIs)...)
+	}
+	if in.Access != nil {
+		row.AccessSeconds = int64(*in.Access / time.Second)
+		refuse(*in.Access >= MinAccess && *in.Access <= MaxAccess, "/access_token_seconds", "invalid_lifetime",
+			"Give %d to %d seconds (a minute to a day).", MinAccess/time.Second, MaxAccess/time.Second)
+	}
+	if in.Refresh != nil {
+		row.RefreshSeconds = int64(*in.Refresh / time.Second)
+		refuse(*in.Refresh >= 0 && *in.Refresh <= MaxRefresh, "/refresh_token_seconds", "invalid_lifetime",
+			"Give 0 for none, to %d seconds (%d days).", MaxRefresh/time.Second, MaxRefresh/(24*time.Hour))
+	}
+	if in.Algorithm != nil {
+		row.Algorithm = *in.Algorithm
+		refuse(slices.Contains([]string{RS256, ES256, EdDSA}, row.Algorithm), "/algorithm", "unknown_algorithm", "Use RS256, ES256 or EdDSA.")
+	}
+	wrong = append(wrong, in.applyBranding(row)...)
+	return in.applySecret(row), wrong
+}
+
+func (in ClientInput) applySecret(row *models.AppClient) secrets.Secret {
+	if in.Confidential == nil {
+		return ""
+	}
+	row.SecretHash = nil
+	if !*in.Confidential {
+		return ""
+	}
+	secret := newSecret()
+	row.SecretHash = hash(secret)
+	return secrets.Secret(secret)
+}
+
+func (in ClientInput) applyBranding(row *models.AppClient) []fault.Field {
+	var wrong []fault.Field
+	text := func(from *string, to *string, pointer string, most int) {
+		if from == nil {
+			return
+		}
+		*to = strings.TrimSpace(*from)
+		if utf8.RuneCountInString(*to) > most || strings.ContainsFunc(*to, unprintable) {
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_text", Detail: fmt.Sprintf("Use at most %d characters on one line.", most)})
+		}
+	}
+	text(in.Title, &row.Title, "/branding/title", maxTitle)
+	text(in.Welcome, &row.Welcome, "/branding/welcome", maxWelcome)
+	if in.LogoURL != nil {
+		row.LogoURL = *in.LogoURL
+		if row.LogoURL != "" && !isLogo(row.LogoURL) {
+			wrong = append(wrong, fault.Field{Pointer: "/branding/logo_url", Code: "invalid_url", Detail: "Give an https address of a picture, without a name or password in it."})
+		}
+	}
+	if in.Color != nil {
+		row.Color = strings.ToLower(*in.Color)
+		if row.Color != "" && !colorPattern.MatchString(row.Color) {
+			wrong = append(wrong, fault.Field{Pointer: "/branding/color", Code: "invalid_color", Detail: "Give a colour as #rrggbb."})
+		}
+	}
+	return wrong
+}
+
+// FittingBranding is what of it an app client could have; the rest is empty.
+func FittingBranding(b Branding) Branding {
+	keep := func(text *string, in ClientInput) {
+		if len(in.applyBranding(&models.AppClient{})) > 0 {
+			*text = ""
+		}
+	}
+	keep(&b.Title, ClientInput{Title: &b.Title})
+	keep(&b.Welcome, ClientInput{Welcome: &b.Welcome})
+	keep(&b.LogoURL, ClientInput{LogoURL: &b.LogoURL})
+	keep(&b.Color, ClientInput{Color: &b.Color})
+	return b
+}
+
+// unprintable tells characters that change how what is around them is shown.
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError
+}
+
+// isLogo asks for an address that can stand in a Content-Security-Policy.
+func isLogo(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && len(raw) <= maxURI && u.Scheme == "https" && u.User == nil && isHost(u) && !strings.ContainsFunc(raw, unsafeInURL)
+}
+
+func unsafeInURL(r rune) bool {
+	return r <= ' ' || r > '~' || strings.ContainsRune("\"'<>\\^`{|};,", r)
+}
+
+var hostPattern = regexp.MustCompile(`^[A-Za-z0-9.-]+$`)
+
+func isHost(u *url.URL) bool {
+	_, err := netip.ParseAddr(u.Hostname())
+	return err == nil || hostPattern.MatchString(u.Hostname())
+}
+
+// checkURIs asks for https, or http on loopback for programs on the person's own
+// machine (RFC 8252, 8.3), without a fragment (RFC 6749, 3.1.2).
+func checkURIs(pointer string, uris []string) []fault.Field {
+	if len(uris) > maxURIs {
+		return []fault.Field{{Pointer: pointer, Code: "too_many", Detail: fmt.Sprintf("Register at most %d addresses.", maxURIs)}}
+	}
+	var wrong []fault.Field
+	for i, raw := range uris {
+		u, err := url.Parse(raw)
+		detail := ""
+		switch {
+		case err != nil || len(raw) > maxURI || u.Host == "" || !isHost(u) || u.User != nil || strings.ContainsFunc(raw, unsafeInURL):
+			detail = "Give a whole address such as https://app.example.com/callback, percent-encoded, without a name or password."
+		case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
+			detail = "Use https; http is for 127.0.0.1, [::1] and localhost."
+		case strings.Contains(raw, "#"):
+			detail = "Leave out the fragment: browsers would not send it."
+		}
+		if detail != "" {
+			wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s/%d", pointer, i), Code: "invalid_redirect_uri", Detail: detail})
+		}
+	}
+	return wrong
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && addr.IsLoopback())
+}
+
+// originOf is scheme, host and port of an address that was checked.
+func originOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}

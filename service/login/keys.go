@@ -1,0 +1,233 @@
+package login
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"postern/models"
+	"postern/platform/secrets"
+)
+
+// The algorithms that tokens can be signed with (RFC 7518, 3.1; RFC 8037, 3.1).
+const (
+	RS256 = string(jose.RS256)
+	ES256 = string(jose.ES256)
+	EdDSA = string(jose.EdDSA)
+)
+
+// A new key is published keyLead before it signs, so that whoever keeps the set has
+// fetched it, and verifies until the last token of the one before it has ended.
+const (
+	keyLead = time.Hour
+	keyAge  = 90 * 24 * time.Hour // after which Upkeep replaces it
+	keyTail = MaxAccess + time.Hour
+)
+
+// keyCache has the private keys that were opened, by key id. What is opened once
+// stays right: a key never changes.
+type keyCache struct{ keys sync.Map }
+
+// signingKey is an opened one.
+type signingKey struct {
+	id        string
+	algorithm jose.SignatureAlgorithm
+	private   crypto.Signer
+}
+
+func keyPlace(id string) secrets.Place {
+	return secrets.Place{Table: "signing_keys", Row: id, Column: "private_key"}
+}
+
+// signer is the key that signs for a client now: the newest that is active, of the
+// algorithm that the client has. The first is made when it is first asked for.
+func (s *Service) signer(ctx context.Context, client models.AppClient) (signingKey, error) {
+	now := models.Now()
+	rows, err := s.DB.Read(ctx).SigningKeysOf(client.ID, now)
+	if err != nil {
+		return signingKey{}, err
+	}
+	row, ok := current(rows, client.Algorithm, now)
+	if !ok {
+		if row, err = s.addKey(ctx, client.ID, 0); err != nil {
+			return signingKey{}, err
+		}
+	}
+	return s.open(ctx, row)
+}
+
+func current(rows []models.SigningKey, algorithm string, now time.Time) (models.SigningKey, bool) {
+	for i := len(rows) - 1; i >= 0; i-- {
+		if rows[i].Algorithm == algorithm && !rows[i].ActiveAt.After(now) {
+			return rows[i], true
+		}
+	}
+	return models.SigningKey{}, false
+}
+
+func (s *Service) open(ctx context.Context, row models.SigningKey) (signingKey, error) {
+	if known, ok := s.opened.keys.Load(row.ID); ok {
+		return known.(signingKey), nil
+	}
+	sealed, err := s.Vault.Open(s.DB.Read(ctx), keyPlace(row.ID), row.PrivateKey)
+	if err != nil {
+		return signingKey{}, err
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey([]byte(sealed.Reveal()))
+	if err != nil {
+		return signingKey{}, fmt.Errorf("login: signing key %s: %w", row.ID, err)
+	}
+	private, ok := parsed.(crypto.Signer)
+	if !ok {
+		return signingKey{}, fmt.Errorf("login: signing key %s is a %T", row.ID, parsed)
+	}
+	key := signingKey{id: row.ID, algorithm: jose.SignatureAlgorithm(row.Algorithm), private: private}
+	s.opened.keys.Store(row.ID, key)
+	return key, nil
+}
+
+// addKey makes a client's next key, which signs after lead. Where another made one
+// meanwhile that is wanted just as much, that is the one.
+func (s *Service) addKey(ctx context.Context, clientID string, lead time.Duration) (models.SigningKey, error) {
+	client, err := s.DB.Read(ctx).AppClientByID(clientID)
+	if err != nil {
+		return models.SigningKey{}, err
+	}
+	private, err := generate(client.Algorithm) // before the transaction: it takes its time
+	if err != nil {
+		return models.SigningKey{}, fmt.Errorf("login: make a signing key: %w", err)
+	}
+	var row models.SigningKey
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		if _, err := tx.LockAppClient(clientID); err != nil {
+			return err
+		}
+		now := models.Now()
+		rows, err := tx.SigningKeysOf(clientID, now)
+		if err != nil {
+			return err
+		}
+		if have, ok := current(rows, client.Algorithm, now); ok && lead == 0 {
+			row = have
+			return nil
+		}
+		if row, err = s.newKeyRow(tx, client, private, now.Add(lead)); err != nil {
+			return err
+		}
+		if err := tx.ExpireSigningKeys(clientID, row.ID, row.ActiveAt.Add(keyTail)); err != nil {
+			return err
+		}
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		tenant, err := tx.TenantByID(client.TenantID)
+		if err != nil {
+			return err
+		}
+		return tx.AddTenantRevisions(tenant, now) // gateways verify with it
+	})
+	if err == nil {
+		s.Changed(ctx)
+	}
+	return row, err
+}
+
+func (s *Service) newKeyRow(tx *models.Tx, client models.AppClient, private crypto.Signer, activeAt time.Time) (models.SigningKey, error) {
+	_, team, err := teamOf(tx, client.TenantID)
+	if err != nil {
+		return models.SigningKey{}, err
+	}
+	row := models.SigningKey{ID: models.NewID("sig"), ClientID: client.ID, Algorithm: client.Algorithm, ActiveAt: activeAt, CreatedAt: models.Now()}
+	public, err := jose.JSONWebKey{Key: private.Public(), KeyID: row.ID, Algorithm: client.Algorithm, Use: "sig"}.MarshalJSON()
+	if err != nil {
+		return row, err
+	}
+	row.PublicJWK = string(public)
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return row, err
+	}
+	row.PrivateKey, err = s.Vault.Seal(tx, team, keyPlace(row.ID), secrets.Secret(encoded))
+	return row, err
+}
+
+func generate(algorithm string) (crypto.Signer, error) {
+	switch algorithm {
+	case RS256:
+		return rsa.GenerateKey(rand.Reader, 2048)
+	case ES256:
+		return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	case EdDSA:
+		_, private, err := ed25519.GenerateKey(rand.Reader)
+		return private, err
+	}
+	return nil, fmt.Errorf("there is no algorithm %q", algorithm)
+}
+
+// publicKeys are a client's keys that verify now, also those that do not sign yet.
+func (s *Service) publicKeys(ctx context.Context, clientID string) (jose.JSONWebKeySet, error) {
+	rows, err := s.DB.Read(ctx).SigningKeysOf(clientID, models.Now())
+	if err != nil {
+		return jose.JSONWebKeySet{}, err
+	}
+	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
+	for _, row := range rows {
+		var key jose.JSONWebKey
+		if err := key.UnmarshalJSON([]byte(row.PublicJWK)); err != nil {
+			return set, fmt.Errorf("login: public key %s: %w", row.ID, err)
+		}
+		set.Keys = append(set.Keys, key)
+	}
+	return set, nil
+}
+
+// JWKS is a client's set of public keys (RFC 7517, 5).
+func (s *Service) JWKS(ctx context.Context, clientID string) (jose.JSONWebKeySet, error) {
+	client, err := s.client(ctx, clientID)
+	if err != nil {
+		return jose.JSONWebKeySet{}, err
+	}
+	if _, err := s.signer(ctx, client); err != nil { // so that the set is never empty
+		return jose.JSONWebKeySet{}, err
+	}
+	return s.publicKeys(ctx, clientID)
+}
+
+// rekeyed is how many clients get a new key in one Upkeep; an RSA key costs a
+// noticeable part of a second.
+const rekeyed = 20
+
+// Upkeep replaces signing keys that are old and removes what is over.
+func (s *Service) Upkeep(ctx context.Context) error {
+	now := models.Now()
+	old, err := s.DB.Read(ctx).ClientsToRekey(now.Add(-keyAge), rekeyed)
+	if err != nil {
+		return fmt.Errorf("login: find old signing keys: %w", err)
+	}
+	var failed []error
+	for _, id := range old {
+		if _, err := s.addKey(ctx, id, keyLead); err != nil {
+			failed = append(failed, fmt.Errorf("login: replace the signing key of %s: %w", id, err))
+		}
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		if err := errors.Join(tx.DeleteExpiredSigningKeys(now), tx.DeleteEndedUsers(now)); err != nil {
+			return err
+		}
+		return tx.DeleteExpiredLogins(now)
+	})
+	return errors.Join(append(failed, err)...)
+}
+
+func isAbsent(err error) bool { return errors.Is(err, models.ErrNotFound) }

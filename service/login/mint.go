@@ -1,0 +1,199 @@
+package login
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"postern/models"
+	"postern/platform/secrets"
+)
+
+// The types of our tokens: what is meant for one must not pass for the other.
+const (
+	accessType = "at+jwt" // RFC 9068, 2.1
+	idType     = "JWT"
+)
+
+func granted(scope, one string) bool { return slices.Contains(strings.Fields(scope), one) }
+
+// AccessClaims is what an access token says beside the registered claims (RFC 9068,
+// 2.2). Whether the person is frozen, and the session over, is not in it.
+type AccessClaims struct {
+	jwt.Claims
+	ClientID string   `json:"client_id"`
+	Session  string   `json:"sid"`
+	Scope    string   `json:"scope"`
+	Tenant   string   `json:"tenant"`
+	Groups   []string `json:"groups,omitempty"`
+	Provider string   `json:"provider"`
+	Upstream string   `json:"upstream"`                 // see TokenTypes
+	Sealed   string   `json:"upstream_token,omitempty"` // the provider's token for the upstream; see UpstreamToken
+}
+
+// idClaims is what an ID token says (OpenID Connect Core 1.0, 2).
+type idClaims struct {
+	jwt.Claims
+	AuthTime   *jwt.NumericDate `json:"auth_time"`
+	Nonce      string           `json:"nonce,omitempty"`
+	Session    string           `json:"sid"`
+	AccessHash string           `json:"at_hash"`
+	UserClaims
+}
+
+// UserClaims is what a client learns of a person, as far as the scope goes.
+type UserClaims struct {
+	Name          string   `json:"name,omitempty"`
+	Email         string   `json:"email,omitempty"`
+	EmailVerified *bool    `json:"email_verified,omitempty"`
+	Groups        []string `json:"groups,omitempty"`
+}
+
+func claimsOf(user models.EndUser, groups []string, scope string) UserClaims {
+	var out UserClaims
+	if granted(scope, "profile") {
+		out.Name = user.Name
+	}
+	if granted(scope, "email") && user.Email != "" {
+		verified := user.EmailVerified
+		out.Email, out.EmailVerified = user.Email, &verified
+	}
+	if granted(scope, "groups") {
+		out.Groups = groups
+	}
+	return out
+}
+
+// issue makes the tokens of a grant that was redeemed.
+func (s *Service) issue(ctx context.Context, client models.AppClient, done redeemed) (Tokens, error) {
+	key, err := s.signer(ctx, client)
+	if err != nil {
+		return Tokens{}, err
+	}
+	now := time.Now()
+	out := Tokens{Refresh: done.refresh, Scope: done.session.Scope, Expires: client.AccessSeconds}
+	if done.handed != nil && done.handed.Client == ProviderToken {
+		out.Access, out.Expires = done.handed.Access+done.handed.ID, 0 // one of them is there
+		if !done.handed.Expires.IsZero() {
+			out.Expires = max(1, int64(done.handed.Expires.Sub(now)/time.Second))
+		}
+	} else if out.Access, err = s.access(ctx, key, client, done, now); err != nil {
+		return Tokens{}, err
+	}
+	claims := idClaims{Claims: s.claims(client, done.user.ID, now), AuthTime: jwt.NewNumericDate(done.session.CreatedAt), Nonce: done.session.Nonce,
+		Session: done.session.ID, AccessHash: accessHash(key.algorithm, out.Access), UserClaims: claimsOf(done.user, done.groups, done.session.Scope)}
+	out.ID, err = key.sign(idType, claims)
+	return out, err
+}
+
+func (s *Service) claims(client models.AppClient, subject string, now time.Time) jwt.Claims {
+	return jwt.Claims{Issuer: s.Issuer(client.ID), Subject: subject, Audience: jwt.Audience{client.ID}, IssuedAt: jwt.NewNumericDate(now),
+		Expiry: jwt.NewNumericDate(now.Add(time.Duration(client.AccessSeconds) * time.Second))}
+}
+
+func (s *Service) access(ctx context.Context, key signingKey, client models.AppClient, done redeemed, now time.Time) (string, error) {
+	claims := AccessClaims{Claims: s.claims(client, done.user.ID, now), ClientID: client.ID, Session: done.session.ID, Scope: done.session.Scope,
+		Tenant: client.TenantID, Groups: done.groups, Provider: done.session.ProviderID, Upstream: ServiceToken}
+	claims.ID = models.NewID("jti")
+	provider, err := s.DB.Read(ctx).ProviderByID(done.session.ProviderID)
+	if isAbsent(err) {
+		return "", errGrant // it was taken away meanwhile, and with it whom it vouched for
+	}
+	if err != nil {
+		return "", err
+	}
+	claims.Upstream = provider.TokenUpstream
+	if done.handed != nil {
+		claims.Upstream = done.handed.Upstream
+		if claims.Sealed, err = s.sealUpstream(ctx, client, claims.ID, done.handed); err != nil {
+			return "", err
+		}
+		// Nobody can make the provider's token last longer, so ours ends with it.
+		if until := done.handed.Expires; !until.IsZero() && until.Before(claims.Expiry.Time()) {
+			claims.Expiry = jwt.NewNumericDate(until)
+		}
+	}
+	if claims.Sealed == "" && (claims.Upstream == ProviderAccessToken || claims.Upstream == ProviderIDToken) {
+		return "", errGrant // what the upstream gets was changed after the person signed in
+	}
+	return key.sign(accessType, claims)
+}
+
+func upstreamPlace(jti string) secrets.Place {
+	return secrets.Place{Table: "access_tokens", Row: jti, Column: "upstream_token"}
+}
+
+func (s *Service) sealUpstream(ctx context.Context, client models.AppClient, jti string, tokens *handed) (string, error) {
+	tx := s.DB.Read(ctx) // the team has its data key: the client's signing key is sealed with it
+	_, team, err := teamOf(tx, client.TenantID)
+	if err != nil {
+		return "", err
+	}
+	sealed, err := s.Vault.Seal(tx, team, upstreamPlace(jti), secrets.Secret(tokens.Access+tokens.ID))
+	return base64.RawURLEncoding.EncodeToString(sealed), err
+}
+
+// UpstreamToken opens the provider's token that an access token of ours, by its jti,
+// carries for the upstream. The access token must have been verified. It asks the
+// database once for each team's data key, and keeps nothing of what it opens.
+func (s *Service) UpstreamToken(ctx context.Context, jti, sealed string) (secrets.Secret, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil {
+		return "", fmt.Errorf("login: the upstream's token: %w", err)
+	}
+	return s.dataKeys.Open(s.Vault, s.DB.Read(ctx), upstreamPlace(jti), raw)
+}
+
+func (k signingKey) sign(kind string, claims any) (string, error) {
+	options := (&jose.SignerOptions{}).WithType(jose.ContentType(kind)).WithHeader("kid", k.id)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.algorithm, Key: k.private}, options)
+	if err != nil {
+		return "", fmt.Errorf("login: sign with %s: %w", k.id, err)
+	}
+	return jwt.Signed(signer).Claims(claims).Serialize()
+}
+
+// accessHash binds an ID token to its access token (OpenID Connect Core 1.0,
+// 3.1.3.6): the left half of the digest that goes with the algorithm, which for
+// Ed25519 is SHA-512 (RFC 8032).
+func accessHash(algorithm jose.SignatureAlgorithm, access string) string {
+	if algorithm == jose.EdDSA {
+		sum := sha512.Sum512([]byte(access))
+		return base64.RawURLEncoding.EncodeToString(sum[:32])
+	}
+	sum := sha256.Sum256([]byte(access))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+var errToken = errors.New("login: the token is not valid here")
+
+// verify checks one of our own tokens against the client's keys and reads it.
+func (s *Service) verify(ctx context.Context, clientID, kind, token string, claims any) error {
+	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA})
+	if err != nil || len(parsed.Headers) != 1 {
+		return errToken
+	}
+	head := parsed.Headers[0]
+	if typ, _ := head.ExtraHeaders[jose.HeaderType].(string); typ != kind {
+		return errToken
+	}
+	set, err := s.publicKeys(ctx, clientID)
+	if err != nil {
+		return err
+	}
+	keys := set.Key(head.KeyID)
+	// The key says which algorithm it is for, not the token.
+	if len(keys) != 1 || keys[0].Algorithm != head.Algorithm || parsed.Claims(keys[0].Key, claims) != nil {
+		return errToken
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package providers
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"postern/service/login/verdict"
+)
+
+// facebook is Facebook Login, by hand
+// (developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow). Its ids
+// are of one app only, and a person may have no address or refuse to tell it.
+type facebook struct{ noIDTokens }
+
+const facebookVersion = "/v23.0"
+
+func (facebook) traits() Traits {
+	return Traits{Label: "Facebook", Scopes: []string{"public_profile", "email"}, NeedsSecret: true}
+}
+
+func (facebook) site(s *Set) string { return cmp.Or(s.FacebookURL, "https://www.facebook.com") }
+
+func (facebook) graph(s *Set) string {
+	return cmp.Or(s.FacebookGraph, "https://graph.facebook.com") + facebookVersion
+}
+
+func (f facebook) endpoint(_ context.Context, s *Set, _ Config) (oauth2.Endpoint, error) {
+	return oauth2.Endpoint{AuthURL: f.site(s) + facebookVersion + "/dialog/oauth", TokenURL: f.graph(s) + "/oauth/access_token",
+		AuthStyle: oauth2.AuthStyleInParams}, nil
+}
+
+// again: a parameter of its own asks for the password, none for the account
+// (developers.facebook.com/docs/facebook-login/reauthentication).
+func (facebook) again(a Again) []oauth2.AuthCodeOption {
+	if !a.Login {
+		return nil
+	}
+	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("auth_type", "reauthenticate")}
+}
+
+func (f facebook) identify(ctx context.Context, s *Set, c Config, _ Request, answer Callback, token *oauth2.Token) (Person, error) {
+	if answer.Issuer != "" && answer.Issuer != f.site(s) {
+		return Person{}, wrongAnswer(c, "it answers as another issuer")
+	}
+	// A token that was made for another app would sign in whoever gave it to that
+	// app, so Facebook is asked whose it is.
+	var inspected struct {
+		Data struct {
+			AppID   string `json:"app_id"`
+			UserID  string `json:"user_id"`
+			IsValid bool   `json:"is_valid"`
+		} `json:"data"`
+	}
+	query := url.Values{"input_token": {token.AccessToken}}
+	if err := s.getJSON(ctx, f.graph(s)+"/debug_token?"+query.Encode(), c.ClientID+"|"+c.ClientSecret.Reveal(), &inspected); err != nil {
+		return Person{}, askFault(c, err)
+	}
+	if !inspected.Data.IsValid || inspected.Data.AppID != c.ClientID {
+		return Person{}, wrongAnswer(c, "its token was made for another app")
+	}
+	var me struct {
+		ID    string `json:"id"`
+		Name  string `json:"name"`
+		Email string `json:"email"`
+	}
+	proof := hmac.New(sha256.New, []byte(c.ClientSecret.Reveal()))
+	proof.Write([]byte(token.AccessToken))
+	query = url.Values{"fields": {"id,name,email"}, "appsecret_proof": {hex.EncodeToString(proof.Sum(nil))}}
+	if err := s.getJSON(ctx, f.graph(s)+"/me?"+query.Encode(), token.AccessToken, &me); err != nil {
+		return Person{}, askFault(c, err)
+	}
+	if me.ID == "" || me.ID != inspected.Data.UserID {
+		return Person{}, wrongAnswer(c, "its token belongs to somebody else")
+	}
+	// Ids are of this app: another app's same number may be somebody else.
+	return Person{Issuer: f.site(s) + "/" + c.ClientID, Subject: me.ID, Email: me.Email, Name: me.Name}, nil
+}
+
+// shapes: tokens of apps for people begin so (developers.facebook.com/docs/
+// facebook-login/guides/access-tokens shows them).
+func (facebook) shapes() []string { return []string{"EAA"} }
+
+// access asks debug_token (developers.facebook.com/docs/facebook-login/guides/
+// access-tokens/debugging). Its own way wants the token in the address; errors here
+// hold none.
+func (f facebook) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+	ask, err := verdict.Get(ctx, f.graph(s)+"/debug_token?"+url.Values{"input_token": {token}}.Encode(), c.ClientID+"|"+c.ClientSecret.Reveal())
+	if err != nil {
+		return Person{}, err
+	}
+	answer, err := verdict.Ask(s.client(), ask)
+	if err != nil {
+		return Person{}, err
+	}
+	var found struct {
+		Data struct {
+			AppID   string `json:"app_id"`
+			Type    string `json:"type"`
+			UserID  string `json:"user_id"`
+			IsValid bool   `json:"is_valid"`
+			Expires int64  `json:"expires_at"` // Unix seconds; 0 for never
+		} `json:"data"`
+		Error struct {
+			Code int `json:"code"`
+		} `json:"error"`
+	}
+	if err := answer.ReadAny(&found); err != nil {
+		return Person{}, err
+	}
+	switch found.Error.Code { // developers.facebook.com/docs/graph-api/guides/error-handling
+	case 0:
+	case 1, 2, 4, 17, 341, 613:
+		return Person{}, fmt.Errorf("it has no time, code %d: %w", found.Error.Code, verdict.ErrAway)
+	case 100:
+		return Person{}, fmt.Errorf("it looks at no such token for the app: %w", verdict.ErrRefused)
+	default: // 190 is about the app's own token
+		return Person{}, answer.Unexpected()
+	}
+	data := found.Data
+	switch {
+	case answer.Status != http.StatusOK:
+		return Person{}, answer.Unexpected()
+	case !data.IsValid, data.AppID != c.ClientID, data.Type != "" && data.Type != "USER":
+		return Person{}, fmt.Errorf("the token is not valid, or another app's: %w", verdict.ErrRefused)
+	case data.Expires > 0 && data.Expires <= time.Now().Unix():
+		return Person{}, fmt.Errorf("the token is over: %w", verdict.ErrRefused)
+	}
+	return Person{Issuer: f.site(s) + "/" + c.ClientID, Subject: data.UserID}, nil
+}

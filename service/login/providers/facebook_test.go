@@ -1,0 +1,113 @@
+package providers_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"postern/service/login/providers"
+	"postern/testkit/fakefacebook"
+	"postern/testkit/fakeoidc"
+)
+
+func book(t *testing.T) (*fakefacebook.Facebook, *stage) {
+	t.Helper()
+	fake := fakefacebook.Start(t)
+	return fake, &stage{fake: fake.Provider, set: &providers.Set{HTTP: guarded(t), FacebookURL: fake.URL, FacebookGraph: fake.URL}, config: configOf(providers.Facebook, "")}
+}
+
+func TestHonestFacebook(t *testing.T) {
+	fake, s := book(t)
+	person, tokens, err := s.login(t)
+	want := providers.Person{Issuer: fake.URL + "/" + fakeoidc.ClientID, Subject: "10158", Email: "ana@example.com", Name: "Ana"}
+	if err != nil || person != want || tokens.Access.Reveal() != fake.Access {
+		t.Errorf("%+v, %v", person, err)
+	}
+	delete(fake.Me, "email")
+	if person, _, err := s.login(t); err != nil || person.Email != "" || person.Subject != "10158" {
+		t.Errorf("without an address: %+v, %v", person, err)
+	}
+}
+
+func TestLiesOfFacebookAreRefused(t *testing.T) {
+	answering := func(ending string, status int, body any) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, ending) {
+				return false
+			}
+			fakeoidc.Answer(w, status, body)
+			return true
+		}
+	}
+	tests := map[string]func(*fakefacebook.Facebook){
+		"a token of another app":    func(f *fakefacebook.Facebook) { f.Debug["app_id"] = "another-app" },
+		"a token of no app":         func(f *fakefacebook.Facebook) { delete(f.Debug, "app_id") },
+		"a token that is not valid": func(f *fakefacebook.Facebook) { f.Debug["is_valid"] = false },
+		"a token of somebody else":  func(f *fakefacebook.Facebook) { f.Debug["user_id"] = "999" },
+		"nobody":                    func(f *fakefacebook.Facebook) { delete(f.Me, "id") },
+		"nobody twice":              func(f *fakefacebook.Facebook) { delete(f.Me, "id"); delete(f.Debug, "user_id") },
+		"no data":                   func(f *fakefacebook.Facebook) { f.Debug = nil },
+		"debug_token refuses": func(f *fakefacebook.Facebook) {
+			f.Graph = answering("/debug_token", 400, map[string]any{"error": map[string]any{"code": 190}})
+		},
+		"debug_token is down": func(f *fakefacebook.Facebook) { f.Graph = answering("/debug_token", 500, nil) },
+		"me refuses": func(f *fakefacebook.Facebook) {
+			f.Graph = answering("/me", 400, map[string]any{"error": map[string]any{"code": 190}})
+		},
+		"the token endpoint is down":      func(f *fakefacebook.Facebook) { f.Graph = answering("/access_token", 503, nil) },
+		"no token":                        func(f *fakefacebook.Facebook) { f.Graph = answering("/access_token", 200, map[string]any{}) },
+		"an answer of 2 MiB":              func(f *fakefacebook.Facebook) { f.Me["about"] = strings.Repeat("x", 2<<20) },
+		"an id that is longer than it is": func(f *fakefacebook.Facebook) { f.Me["id"] = strings.Repeat("1", 300); f.Debug["user_id"] = f.Me["id"] },
+		"an error that holds the token": func(f *fakefacebook.Facebook) {
+			f.Graph = answering("/access_token", 400, map[string]any{"error": f.Access})
+		},
+	}
+	for name, lie := range tests {
+		t.Run(name, func(t *testing.T) {
+			fake, s := book(t)
+			lie(fake)
+			if person, _, err := s.login(t); err == nil {
+				t.Errorf("taken for %+v", person)
+			} else {
+				refusedQuietly(t, s.fake, err)
+			}
+		})
+	}
+}
+
+// The address of debug_token holds the person's token, as Facebook wants it; an
+// error of the connection names addresses.
+func TestFacebookErrorsHoldNoAddress(t *testing.T) {
+	fake, s := book(t)
+	fake.Graph = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/debug_token") {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	_, _, err := s.login(t)
+	if err == nil {
+		t.Fatal("taken")
+	}
+	refusedQuietly(t, s.fake, err)
+}
+
+func TestCodesOfFacebookCountOnce(t *testing.T) {
+	fake, s := book(t)
+	address, err := s.set.AuthorizeURL(t.Context(), s.config, sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := fake.Authorize(t, address).Query().Get("code")
+	if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: code}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: code}); err == nil {
+		t.Error("the code is taken a second time")
+	}
+	other := sent
+	other.Verifier += "x"
+	if _, _, err := s.set.Complete(t.Context(), s.config, other, providers.Callback{Code: fake.Authorize(t, address).Query().Get("code")}); err == nil {
+		t.Error("another verifier is taken")
+	}
+}

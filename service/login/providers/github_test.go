@@ -1,0 +1,161 @@
+package providers_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"postern/service/login/providers"
+	"postern/testkit/fakegithub"
+	"postern/testkit/fakeoidc"
+)
+
+// hub is GitHub itself, or a server of one's own.
+func hub(t *testing.T, enterprise bool) (*fakegithub.GitHub, *stage) {
+	t.Helper()
+	fake := fakegithub.Start(t)
+	s := &stage{fake: fake.Provider, set: &providers.Set{HTTP: guarded(t), GitHubURL: fake.URL, GitHubAPI: fake.URL}, config: configOf(providers.GitHub, "")}
+	if enterprise {
+		s.set.GitHubURL, s.set.GitHubAPI = "https://never.example", "https://never.example"
+		s.config.Issuer = fake.URL
+	}
+	return fake, s
+}
+
+func TestHonestGitHub(t *testing.T) {
+	for _, enterprise := range []bool{false, true} {
+		fake, s := hub(t, enterprise)
+		person, tokens, err := s.login(t)
+		want := providers.Person{Issuer: fake.URL, Subject: "583231", Email: "octocat@github.example", EmailVerified: true, Name: "The Octocat"}
+		if err != nil || person != want || tokens.Access.Reveal() != fake.Access || tokens.ID != "" {
+			t.Errorf("enterprise %v: %+v, %v", enterprise, person, err)
+		}
+		if enterprise && fake.Asked("/api/v3/user") != 1 {
+			t.Error("a server of one's own was not asked below /api/v3")
+		}
+	}
+}
+
+// The address that counts is the primary one, once GitHub has verified it. One in
+// the profile is whatever the person typed.
+func TestGitHubAddresses(t *testing.T) {
+	tests := map[string][]map[string]any{
+		"primary is not verified": {{"email": "a@example.com", "primary": true, "verified": false}},
+		"verified is not primary": {{"email": "a@example.com", "primary": false, "verified": true}},
+		"none":                    {},
+		"not granted":             nil,
+	}
+	for name, emails := range tests {
+		fake, s := hub(t, false)
+		fake.Emails = emails
+		person, _, err := s.login(t)
+		if err != nil || person.Email != "" || person.EmailVerified || person.Subject != "583231" {
+			t.Errorf("%s: %+v, %v", name, person, err)
+		}
+	}
+}
+
+func TestGitHubSubjectIsTheNumberNotTheLogin(t *testing.T) {
+	fake, s := hub(t, false)
+	before, _, err := s.login(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake.User["login"] = "renamed"
+	after, _, err := s.login(t)
+	if err != nil || after.Subject != before.Subject {
+		t.Errorf("renamed, it is %+v, %v", after, err)
+	}
+	fake.User["id"], fake.User["login"] = 2, "octocat"
+	other, _, err := s.login(t)
+	if err != nil || other.Subject == before.Subject {
+		t.Errorf("somebody else under the old name is %+v, %v", other, err)
+	}
+}
+
+func TestLiesOfGitHubAreRefused(t *testing.T) {
+	answering := func(path string, status int, body any) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != path {
+				return false
+			}
+			fakeoidc.Answer(w, status, body)
+			return true
+		}
+	}
+	const token, user = "/login/oauth/access_token", "/user"
+	tests := map[string]func(*fakegithub.GitHub){
+		"nobody":               func(g *fakegithub.GitHub) { g.User["id"] = 0 },
+		"a negative id":        func(g *fakegithub.GitHub) { g.User["id"] = -1 },
+		"an id that is a text": func(g *fakegithub.GitHub) { g.User["id"] = "583231" },
+		"no id":                func(g *fakegithub.GitHub) { delete(g.User, "id") },
+		"a revoked token":      func(g *fakegithub.GitHub) { g.API = answering(user, 401, map[string]any{"message": "Bad credentials"}) },
+		"forbidden":            func(g *fakegithub.GitHub) { g.API = answering(user, 403, map[string]any{"message": "rate limit"}) },
+		"an error with status 200": func(g *fakegithub.GitHub) {
+			g.API = answering(token, 200, map[string]any{"error": "incorrect_client_credentials"})
+		},
+		"no token with status 200":   func(g *fakegithub.GitHub) { g.API = answering(token, 200, map[string]any{"token_type": "bearer"}) },
+		"the token endpoint is down": func(g *fakegithub.GitHub) { g.API = answering(token, 502, map[string]any{}) },
+		"the API is down":            func(g *fakegithub.GitHub) { g.API = answering(user, 500, map[string]any{}) },
+		"an answer of 2 MiB":         func(g *fakegithub.GitHub) { g.User["bio"] = strings.Repeat("x", 2<<20) },
+		"the answer is a list":       func(g *fakegithub.GitHub) { g.API = answering(user, 200, []string{}) },
+		"an error that holds the token": func(g *fakegithub.GitHub) {
+			g.API = answering(token, 400, map[string]any{"error": "x", "access_token": g.Access})
+		},
+		"an error description with token": func(g *fakegithub.GitHub) {
+			g.API = answering(token, 200, map[string]any{"error": "x", "error_description": g.Access})
+		},
+	}
+	for name, lie := range tests {
+		t.Run(name, func(t *testing.T) {
+			fake, s := hub(t, false)
+			lie(fake)
+			if person, _, err := s.login(t); err == nil {
+				t.Errorf("taken for %+v", person)
+			} else {
+				refusedQuietly(t, s.fake, err)
+			}
+		})
+	}
+}
+
+func TestCodesOfGitHubCountOnce(t *testing.T) {
+	for _, where := range []string{"", "/user"} {
+		fake, s := hub(t, false)
+		if where != "" { // nothing is asked where a redirect leads
+			fake.API = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == where {
+					http.Redirect(w, r, fake.URL+"/elsewhere", http.StatusFound)
+				}
+				return r.URL.Path == where
+			}
+			if person, _, err := s.login(t); err == nil || fake.Asked("/elsewhere") > 0 {
+				t.Errorf("followed to %+v", person)
+			}
+			continue
+		}
+		address, err := s.set.AuthorizeURL(t.Context(), s.config, sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := fake.Authorize(t, address).Query().Get("code")
+		if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: code}); err != nil {
+			t.Fatal(err)
+		}
+		for name, try := range map[string]providers.Callback{
+			"the code a second time":  {Code: code},
+			"another issuer's answer": {Code: fake.Authorize(t, address).Query().Get("code"), Issuer: "https://evil.example"},
+		} {
+			if _, _, err := s.set.Complete(t.Context(), s.config, sent, try); err == nil {
+				t.Errorf("%s is taken", name)
+			} else {
+				refusedQuietly(t, s.fake, err)
+			}
+		}
+		other := sent
+		other.Verifier += "x"
+		if _, _, err := s.set.Complete(t.Context(), s.config, other, providers.Callback{Code: fake.Authorize(t, address).Query().Get("code")}); err == nil {
+			t.Error("another verifier is taken")
+		}
+	}
+}

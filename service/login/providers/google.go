@@ -1,0 +1,98 @@
+package providers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/oauth2"
+
+	"postern/service/login/verdict"
+)
+
+// google follows developers.google.com/identity/openid-connect/openid-connect: the
+// subject is unique among all Google accounts and never reused, an address is not.
+type google struct{}
+
+func (google) traits() Traits {
+	return Traits{Label: "Google", Scopes: []string{"openid", "email", "profile"}, HasIDToken: true, RequiredScope: "openid"}
+}
+
+func (google) issuer(s *Set) string { return cmp.Or(s.GoogleURL, "https://accounts.google.com") }
+
+func (g google) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error) {
+	found, err := openIDEndpoint(ctx, s, c, g.issuer(s))
+	found.AuthStyle = oauth2.AuthStyleInParams // as its documentation shows
+	return found, err
+}
+
+// again: of the standard's values it knows none, consent and select_account
+// (developers.google.com/identity/openid-connect/openid-connect#authenticationuriparameters).
+func (google) again(a Again) []oauth2.AuthCodeOption { return a.accountOnly() }
+
+func (g google) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
+	return openIDPerson(ctx, s, c, g.issuer(s), r, answer, token)
+}
+
+// shapes: access tokens begin so (developers.google.com/identity/protocols/oauth2,
+// and the detector of developers.google.com/code-search for leaked ones).
+func (google) shapes() []string { return []string{"ya29."} }
+
+// bare is how some ID tokens name the issuer (developers.google.com/identity/
+// openid-connect/openid-connect#validatinganidtoken).
+func (g google) bare(s *Set) string { return strings.TrimPrefix(g.issuer(s), "https://") }
+
+func (g google) issues(s *Set, _ Config, issuer string) bool {
+	return issuer == g.issuer(s) || issuer == g.bare(s)
+}
+
+func (g google) names(s *Set, _ Config) string { return g.issuer(s) }
+
+func (google) tokenInfo(s *Set) string {
+	return cmp.Or(s.GoogleTokenInfo, "https://oauth2.googleapis.com/tokeninfo")
+}
+
+// access asks as Google's own library does (google-auth-library-nodejs, getTokenInfo):
+// the token goes in a header, and what is no good is answered 400 invalid_token.
+func (g google) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+	ask, err := verdict.Post(ctx, g.tokenInfo(s), url.Values{})
+	if err != nil {
+		return Person{}, err
+	}
+	ask.Header.Set("Authorization", "Bearer "+token)
+	answer, err := verdict.Ask(s.client(), ask)
+	if err != nil {
+		return Person{}, err
+	}
+	if answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnauthorized {
+		return Person{}, fmt.Errorf("it knows no such token: %w", verdict.ErrRefused)
+	}
+	var found struct {
+		Audience        string `json:"aud"`
+		AuthorizedParty string `json:"azp"`
+		Subject         string `json:"sub"` // there with the scope openid, which every provider of this kind has
+	}
+	if err := answer.Read(&found); err != nil {
+		return Person{}, err
+	}
+	if found.Audience != c.ClientID || (found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID) || found.Subject == "" {
+		return Person{}, fmt.Errorf("the token was issued for another app, or not to sign in: %w", verdict.ErrRefused)
+	}
+	return Person{Issuer: g.issuer(s), Subject: found.Subject}, nil
+}
+
+func (g google) identity(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+	named := g.issuer(s)
+	if said, _ := readToken(token); said.Issuer == g.bare(s) {
+		named = g.bare(s)
+	}
+	found, err := s.known(ctx, c, g.issuer(s), "")
+	if err != nil {
+		return Person{}, err
+	}
+	got, err := found.signed(ctx, s, c, named, token, true)
+	return Person{Issuer: g.issuer(s), Subject: got.Subject}, err
+}

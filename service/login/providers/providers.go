@@ -1,0 +1,257 @@
+// Package providers asks the identity providers that an app client offers who
+// somebody is: one file for each kind.
+//
+// It owns what differs between them: endpoints, default scopes, how a person is
+// told apart, which tokens there are. It does not own who is asking, what becomes
+// of the person, nor the bond to a browser (login). Nothing here is kept: tokens
+// go to the caller, and errors hold neither tokens nor addresses with them.
+//
+// OAuth 2.0 (RFC 6749, 7636, 9207) is spoken by golang.org/x/oauth2, OpenID
+// Connect Core 1.0 by coreos/go-oidc; each file names its provider's own pages.
+package providers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"postern/platform/fault"
+	"postern/platform/secrets"
+)
+
+// The kinds of provider.
+const (
+	GitHub    = "github"
+	Google    = "google"
+	Microsoft = "microsoft"
+	Facebook  = "facebook"
+	Auth0     = "auth0"
+	OIDC      = "oidc"
+)
+
+// Config is one provider as an app client has it.
+type Config struct {
+	Type         string
+	ClientID     string
+	ClientSecret secrets.Secret
+	Issuer       string // "" is the provider's own address; see Traits
+	Scopes       []string
+	Callback     string // the redirect URI that is registered with the provider
+	WebPorts     bool   // what its discovery document names is asked on ports 80 and 443 only
+}
+
+// Request is what the authorization request carries to be recognized by, and what the
+// provider is to do anew.
+type Request struct {
+	State    string
+	Nonce    string
+	Verifier string // PKCE (RFC 7636); only its challenge is sent
+	Again    Again
+}
+
+// Again is what a provider does though the browser is signed in there (OpenID Connect
+// Core 1.0, 3.1.2.1).
+type Again struct {
+	Login   bool // prompt=login: ask who it is to prove it again
+	Account bool // prompt=select_account: ask which account it is to be
+}
+
+// standard is for kinds that take the values as they are.
+func (a Again) standard() []string {
+	var values []string
+	if a.Login {
+		values = append(values, "login")
+	}
+	if a.Account {
+		values = append(values, "select_account")
+	}
+	return values
+}
+
+func prompt(values ...string) []oauth2.AuthCodeOption {
+	if len(values) == 0 {
+		return nil
+	}
+	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("prompt", strings.Join(values, " "))}
+}
+
+// accountOnly is for kinds that can be told to ask for the account, and no more.
+func (a Again) accountOnly() []oauth2.AuthCodeOption {
+	if a.Login || a.Account {
+		return prompt("select_account")
+	}
+	return nil
+}
+
+// Callback is what the provider sent the browser back with.
+type Callback struct {
+	Code   string
+	Issuer string // iss (RFC 9207), "" where it is not sent
+}
+
+// Person is who the provider says it is. Subject names them for ever within
+// Issuer; the rest may change and may be missing.
+type Person struct {
+	Issuer        string
+	Subject       string
+	Email         string // lower case
+	EmailVerified bool   // the provider vouches for the address
+	Name          string
+}
+
+// Tokens are the provider's. They are to be handed on, and kept nowhere.
+type Tokens struct {
+	Access  secrets.Secret
+	ID      secrets.Secret // "" where the provider has none
+	Expires time.Time      // of Access; zero when it is not said
+}
+
+// Traits is what a configuration has to know of a kind.
+type Traits struct {
+	Label         string
+	Scopes        []string // when none are configured
+	NeedsSecret   bool
+	NeedsIssuer   bool
+	TakesIssuer   bool // beside those that need one: an installation of one's own
+	HasIDToken    bool
+	RequiredScope string // without which nobody can be told apart; "" for none
+}
+
+// kind is one kind of provider.
+type kind interface {
+	traits() Traits
+	// endpoint is where the provider is asked.
+	endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error)
+	// again is how the provider is told what to do anew, as near as it can be told.
+	again(Again) []oauth2.AuthCodeOption
+	// identify turns what the exchange of a code gave into a person.
+	identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error)
+	vouching
+}
+
+// Set asks providers. HTTP has to be the guarded client of package egress:
+// customers choose where issuers are. The addresses are for tests; empty ones
+// mean the providers' own.
+type Set struct {
+	HTTP            *http.Client
+	GitHubURL       string
+	GitHubAPI       string
+	GoogleURL       string
+	GoogleTokenInfo string
+	MicrosoftURL    string
+	MicrosoftSTS    string
+	FacebookURL     string
+	FacebookGraph   string
+
+	mu           sync.Mutex
+	discovered   map[string]discovery
+	undiscovered map[string]undiscovered
+	now          func() time.Time // of how often keys are fetched; nil: time.Now
+}
+
+// order is that of the buttons where nothing else says.
+var order = []string{GitHub, Google, Microsoft, Facebook, Auth0, OIDC}
+
+// Kinds lists every kind.
+func Kinds() []string { return slices.Clone(order) }
+
+func kindOf(name string) (kind, bool) {
+	switch name {
+	case GitHub:
+		return github{}, true
+	case Google:
+		return google{}, true
+	case Microsoft:
+		return microsoft{}, true
+	case Facebook:
+		return facebook{}, true
+	case Auth0:
+		return auth0{}, true
+	case OIDC:
+		return custom{}, true
+	}
+	return nil, false
+}
+
+// TraitsOf answers false for a kind that there is not.
+func TraitsOf(name string) (Traits, bool) {
+	k, ok := kindOf(name)
+	if !ok {
+		return Traits{}, false
+	}
+	return k.traits(), true
+}
+
+// AuthorizeURL is where the browser goes to sign in.
+func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, error) {
+	k, exchange, err := s.prepare(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	options := append(k.again(r.Again), oauth2.S256ChallengeOption(r.Verifier))
+	if slices.Contains(c.Scopes, "openid") {
+		options = append(options, oauth2.SetAuthURLParam("nonce", r.Nonce))
+	}
+	return exchange.AuthCodeURL(r.State, options...), nil
+}
+
+// Complete exchanges the code that a provider gave, and finds out who it stands for.
+func (s *Set) Complete(ctx context.Context, c Config, r Request, answer Callback) (Person, Tokens, error) {
+	k, exchange, err := s.prepare(ctx, c)
+	if err != nil {
+		return Person{}, Tokens{}, err
+	}
+	token, err := exchange.Exchange(context.WithValue(ctx, oauth2.HTTPClient, s.client()), answer.Code, oauth2.VerifierOption(r.Verifier))
+	if err != nil {
+		return Person{}, Tokens{}, exchangeFault(c, err)
+	}
+	person, err := k.identify(ctx, s, c, r, answer, token)
+	if err != nil {
+		return Person{}, Tokens{}, err
+	}
+	person, ok := bounded(person)
+	if !ok {
+		return Person{}, Tokens{}, wrongAnswer(c, "it names nobody")
+	}
+	id, _ := token.Extra("id_token").(string)
+	return person, Tokens{Access: secrets.Secret(token.AccessToken), ID: secrets.Secret(id), Expires: token.Expiry}, nil
+}
+
+func (s *Set) prepare(ctx context.Context, c Config) (kind, *oauth2.Config, error) {
+	k, ok := kindOf(c.Type)
+	if !ok {
+		return nil, nil, fmt.Errorf("providers: there is no kind %q", c.Type)
+	}
+	endpoint, err := k.endpoint(ctx, s, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return k, &oauth2.Config{ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(), Endpoint: endpoint,
+		RedirectURL: c.Callback, Scopes: c.Scopes}, nil
+}
+
+// LabelOf is what a kind is called on a button.
+func LabelOf(name string) string {
+	traits, ok := TraitsOf(name)
+	if !ok {
+		return name
+	}
+	return traits.Label
+}
+
+// wrongAnswer is for answers that no honest and well-configured provider gives.
+func wrongAnswer(c Config, why string) error {
+	return fault.New(fault.Forbidden, "provider_answer_refused", "The answer of %s could not be accepted. Try again; if that does not help, tell whoever runs this application.", LabelOf(c.Type)).
+		Because(fmt.Errorf("%s: %s", c.Type, why))
+}
+
+func unreachable(c Config, cause error) error {
+	return fault.New(fault.Unavailable, "provider_unreachable", "%s does not answer right now. Try again in a moment, or sign in another way.", LabelOf(c.Type)).
+		Because(fmt.Errorf("%s: %w", c.Type, cause))
+}

@@ -1,0 +1,159 @@
+package providers
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"postern/service/login/verdict"
+	"postern/testkit/fakeoidc"
+)
+
+// asking presents tokens to one issuer, at times of its own.
+type asking struct {
+	t    *testing.T
+	fake *fakeoidc.Provider
+	set  *Set
+	mu   sync.Mutex
+	at   time.Time
+}
+
+func newAsking(t *testing.T) *asking {
+	a := &asking{t: t, fake: fakeoidc.Start(t), at: time.Now()}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // with them, it asks again by itself
+	a.set = &Set{HTTP: client, now: func() time.Time {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.at
+	}}
+	return a
+}
+
+// later moves the clock. go-oidc tells of the end of a fetch a moment before it keeps
+// what that brought and can begin another: whoever came in between would be told the
+// same.
+func (a *asking) later(by time.Duration) {
+	time.Sleep(200 * time.Millisecond)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at = a.at.Add(by)
+}
+
+// present gives the ID token that a key signs.
+func (a *asking) present(key *rsa.PrivateKey, kid string) error {
+	claims := map[string]any{"iss": a.fake.Issuer, "sub": "ana", "aud": fakeoidc.ClientID, "exp": time.Now().Add(time.Hour).Unix()}
+	token := fakeoidc.Sign(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: kid}}, claims)
+	_, err := a.set.Owner(a.t.Context(), Config{Type: OIDC, Issuer: a.fake.Issuer, ClientID: fakeoidc.ClientID}, token, true)
+	return err
+}
+
+func (a *asking) wants(when string, got, want error) {
+	a.t.Helper()
+	if !errors.Is(got, want) || (want == nil && got != nil) {
+		a.t.Errorf("%s: %v, want %v", when, got, want)
+	}
+}
+
+func (a *asking) fetched(when string, want int) {
+	a.t.Helper()
+	if n := a.fake.Asked("/keys"); n != want {
+		a.t.Errorf("%s: the keys were fetched %d times, want %d", when, n, want)
+	}
+}
+
+func newKey(t *testing.T) *rsa.PrivateKey {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func TestForgedTokensAskTheirIssuerSeldom(t *testing.T) {
+	a, forger, next := newAsking(t), newKey(t), newKey(t)
+	for i := range 100 {
+		a.wants("a made up kid", a.present(forger, "forged-"+strconv.Itoa(i)), verdict.ErrRefused)
+		a.wants("a kid of the issuer's", a.present(forger, fakeoidc.KeyID), verdict.ErrRefused)
+	}
+	a.fetched("200 forged tokens", 1)
+	a.wants("an honest one", a.present(a.fake.Key, fakeoidc.KeyID), nil)
+	a.fetched("an honest one", 1)
+
+	a.fake.Switch(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/keys" {
+			return false
+		}
+		fakeoidc.Answer(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: next.Public(), KeyID: "key-2", Algorithm: "RS256", Use: "sig"}}})
+		return true
+	})
+	a.later(keysEvery - time.Second)
+	a.wants("a new key, too early", a.present(next, "key-2"), verdict.ErrRefused)
+	a.later(time.Second)
+	a.wants("a new key", a.present(next, "key-2"), nil)
+	a.later(0)
+	a.wants("and again", a.present(next, "key-2"), nil)
+	a.wants("the old one", a.present(a.fake.Key, fakeoidc.KeyID), verdict.ErrRefused)
+	a.fetched("a new key", 2)
+}
+
+// A token whose key could not be looked for is not called a bad one.
+func TestKeysThatCannotBeHadAreAskedForSeldom(t *testing.T) {
+	for what, answer := range map[string]func(w http.ResponseWriter){
+		"fails":         func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
+		"answers HTML":  func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) },
+		"cuts the line": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+	} {
+		a := newAsking(t)
+		a.fake.Switch(func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/keys" {
+				answer(w)
+			}
+			return r.URL.Path == "/keys"
+		})
+		for range 20 {
+			a.wants("an issuer that "+what, a.present(a.fake.Key, fakeoidc.KeyID), verdict.ErrAway)
+		}
+		a.fetched("an issuer that "+what, 1)
+		a.fake.Switch(nil)
+		a.later(keysEvery)
+		a.wants("when it is back", a.present(a.fake.Key, fakeoidc.KeyID), nil)
+	}
+}
+
+// Whoever comes while the first fetch ends finds the keys that it brought.
+func TestHonestTokensAtOnceShareAFetch(t *testing.T) {
+	a := newAsking(t)
+	var running sync.WaitGroup
+	for range 100 {
+		running.Go(func() { a.wants("one of many", a.present(a.fake.Key, fakeoidc.KeyID), nil) })
+	}
+	running.Wait()
+	a.fetched("100 at once", 1)
+}
+
+// late has the keys by the second time it is asked.
+type late struct{ asked int }
+
+func (l *late) VerifySignature(context.Context, string) ([]byte, error) {
+	if l.asked++; l.asked == 1 {
+		return nil, fmt.Errorf("fetching keys %w", errKnown)
+	}
+	return []byte("payload"), nil
+}
+
+func TestKeysThatCameMeanwhileAreFound(t *testing.T) {
+	w := witness{KeySet: &late{}}
+	if payload, err := w.VerifySignature(t.Context(), "token"); err != nil || string(payload) != "payload" || w.away {
+		t.Errorf("%q, %v, away: %v", payload, err, w.away)
+	}
+}

@@ -1,0 +1,165 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// setupName is what the app client is called that is made with a project.
+const setupName = "web"
+
+// Setup is a login that is made together with its project: an app client of the
+// project's own tenant, and its providers. It is good for one project.
+type Setup struct {
+	Service      *Service
+	RedirectURIs []string
+	Providers    []ProviderInput
+
+	Client  Client     // once it is made
+	Offered []Provider // in the order of Providers
+}
+
+// Check says what of it is wrong, with pointers below prefix. It looks names up, so
+// it is called outside of transactions. Who belongs to nobody yet reaches web ports
+// only; where the gateway does not look at tokens, they are not verified, the upstream
+// gets what the client has.
+func (u *Setup) Check(ctx context.Context, prefix string, unclaimed, verified bool) ([]fault.Field, error) {
+	var row models.AppClient
+	_, wrong := u.client().apply(&row)
+	wrong = below(prefix, wrong)
+	if len(u.Providers) == 0 {
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/providers", Code: "required", Detail: `Name at least one provider, such as {"type": "google", "client_id": "…"}.`})
+	}
+	if len(u.Providers) > maxProviders {
+		return append(wrong, fault.Field{Pointer: prefix + "/providers", Code: "too_many", Detail: fmt.Sprintf("Use at most %d providers.", maxProviders)}), nil
+	}
+	for i, in := range u.Providers {
+		checked, err := u.Service.checkOffer(ctx, in, unclaimed, verified)
+		fields, err := fieldsOf(err)
+		if err != nil {
+			return nil, err
+		}
+		u.Providers[i] = checked
+		wrong = append(wrong, below(fmt.Sprintf("%s/providers/%d", prefix, i), fields)...)
+	}
+	if len(wrong) > 0 {
+		return wrong, nil
+	}
+	fields, err := u.apart()
+	return below(prefix, fields), err
+}
+
+// apart refuses providers whose tokens nobody could tell apart.
+func (u *Setup) apart() ([]fault.Field, error) {
+	var all []offered
+	for i, in := range u.Providers {
+		row := models.Provider{Type: in.Type, Managed: in.Managed, Issuer: in.Issuer, Enabled: true}
+		if err := u.Service.fill(&row, in); err != nil {
+			return nil, err
+		}
+		all = append(all, offered{row, ""})
+		if a, b, found := u.Service.twoOf(all, ""); found {
+			return []fault.Field{{Pointer: fmt.Sprintf("/providers/%d/token_type/client", i), Code: "token_type_ambiguous", Detail: likeEachOther(b, a)}}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (u *Setup) client() ClientInput {
+	name, uris := setupName, u.RedirectURIs
+	if uris == nil {
+		uris = []string{}
+	}
+	return ClientInput{Name: &name, RedirectURIs: &uris}
+}
+
+// checkOffer is all that can be said of a provider before there is a client.
+func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, verified bool) (ProviderInput, error) {
+	out, err := s.checkAddress(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	if unclaimed {
+		if err := checkWebPort(out.Issuer); err != nil {
+			return out, err
+		}
+	}
+	row := models.Provider{Type: out.Type, Managed: out.Managed, Issuer: out.Issuer, Enabled: true}
+	if err := s.fill(&row, out); err != nil {
+		return out, err
+	}
+	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); !verified && types.needsGateway() {
+		return out, fault.InvalidField("/token_type/upstream", "method_missing", "The gateway replaces a token where it verifies it. Name jwt among requests_auth.methods, or leave upstream out.")
+	}
+	return out, nil
+}
+
+// needsGateway tells whether the upstream gets something else than what the client
+// sends.
+func (t TokenTypes) needsGateway() bool {
+	return t.Upstream == NoToken || (t.Client == ServiceToken && t.Upstream != ServiceToken)
+}
+
+// InsertIn makes it in the transaction that makes the project and its tenant, for
+// the team that they are of. A workspace that is new has no roles to ask yet.
+func (u *Setup) InsertIn(tx *models.Tx, p access.Principal, team string, tenant models.Tenant) error {
+	if !p.Anonymous() {
+		if err := access.Check(p, team, access.LoginUpdate); err != nil {
+			return err
+		}
+	}
+	client, _, err := u.Service.NewClientIn(tx, tenant, u.client())
+	if err != nil {
+		return err
+	}
+	u.Client, u.Offered = viewClient(client), nil
+	if err := access.Record(tx, p, access.Entry{Action: access.LoginUpdate, Object: client.ID, Team: team, After: u.Client}); err != nil {
+		return err
+	}
+	for _, in := range u.Providers {
+		made, err := u.Service.NewProviderIn(tx, client, team, in)
+		if err != nil {
+			return err
+		}
+		if err := access.Record(tx, p, access.Entry{Action: access.LoginUpdate, Object: made.ID, Team: team, After: made}); err != nil {
+			return err
+		}
+		u.Offered = append(u.Offered, made)
+	}
+	return nil
+}
+
+// Callbacks is where each provider sends people back to, by its type; the second of
+// a type is type_2.
+func (u *Setup) Callbacks() map[string]string {
+	out, seen := map[string]string{}, map[string]int{}
+	for _, p := range u.Offered {
+		name := p.Type
+		if seen[p.Type]++; seen[p.Type] > 1 {
+			name = fmt.Sprintf("%s_%d", p.Type, seen[p.Type])
+		}
+		out[name] = p.Callback
+	}
+	return out
+}
+
+// fieldsOf takes the wrong fields out of a refusal; what is none stays an error.
+func fieldsOf(err error) ([]fault.Field, error) {
+	if refusal, ok := errors.AsType[*fault.Error](err); ok && refusal.Kind == fault.Invalid {
+		return refusal.Fields, nil
+	}
+	return nil, err
+}
+
+// below moves pointers to where the checked part stands in the body.
+func below(prefix string, fields []fault.Field) []fault.Field {
+	for i := range fields {
+		fields[i].Pointer = prefix + fields[i].Pointer
+	}
+	return fields
+}

@@ -1,0 +1,261 @@
+package login
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/directory"
+)
+
+// Credentials are who a request to the token or revocation endpoint comes from.
+type Credentials struct {
+	ClientID    string // of the address
+	NamedClient string // of the request; "" where it names none
+	Secret      string
+	Repeated    bool // a parameter of the request was sent twice
+}
+
+// TokenInput is a request to the token endpoint (RFC 6749, 4.1.3 and 6).
+type TokenInput struct {
+	Credentials
+	GrantType    string
+	Code         string
+	RedirectURI  string
+	Verifier     string
+	RefreshToken string
+	Scope        string // of a refresh; "" for what was granted
+}
+
+// Tokens answer it. Expires counts seconds.
+type Tokens struct {
+	Access  string
+	Refresh string
+	ID      string
+	Expires int64
+	Scope   string
+}
+
+// The errors of RFC 6749, 5.2. Their codes go out as they are.
+var (
+	errClient = fault.New(
+		fault.Unauthenticated,
+		"invalid_client",
+		"the client is unknown, or its secret is wrong or missing",
+	)
+	errScope = fault.New(fault.Malformed, "invalid_scope", "scope has to be among what was granted at sign-in")
+	errGrant = fault.New(fault.Malformed, "invalid_grant", "the code or refresh token is wrong, used, expired or "+
+		"was given to another client, or code_verifier or redirect_uri do not fit it")
+	errRequest = fault.New(fault.Malformed, "invalid_request", "a parameter is missing or sent twice")
+)
+
+// Token exchanges a code or a refresh token.
+func (s *Service) Token(ctx context.Context, in TokenInput) (Tokens, error) {
+	client, err := s.authenticate(ctx, in.Credentials)
+	if err != nil {
+		return Tokens{}, err
+	}
+	switch in.GrantType {
+	case "authorization_code":
+		return s.exchange(ctx, client, in)
+	case "refresh_token":
+		return s.refresh(ctx, client, in)
+	case "":
+		return Tokens{}, errRequest
+	}
+	return Tokens{}, fault.New(
+		fault.Malformed,
+		"unsupported_grant_type",
+		"grant_type has to be authorization_code or refresh_token",
+	)
+}
+
+func (s *Service) authenticate(ctx context.Context, in Credentials) (models.AppClient, error) {
+	if in.Repeated {
+		return models.AppClient{}, errRequest
+	}
+	client, err := s.client(ctx, in.ClientID)
+	if err != nil {
+		if fault.KindOf(err) == fault.NotFound {
+			return client, errClient
+		}
+		return client, err
+	}
+	if in.NamedClient != client.ID {
+		return client, errClient
+	}
+	if client.SecretHash != nil && subtle.ConstantTimeCompare(client.SecretHash, hash(in.Secret)) != 1 {
+		return client, errClient
+	}
+	if client.SecretHash == nil && in.Secret != "" {
+		return client, errClient // whoever sends one believes that it protects something
+	}
+	return client, nil
+}
+
+// redeemed is a grant that was used just now.
+type redeemed struct {
+	session models.LoginSession
+	user    models.EndUser
+	groups  []string
+	handed  *handed
+	refresh string // a new refresh token
+}
+
+// redeem uses up a grant, in one transaction with what follows from it. A grant
+// that was used before ends its whole session: one of the two who hold it stole it,
+// and nobody can tell which (RFC 9700, 4.14.2; RFC 6749, 4.1.2).
+func (s *Service) redeem(
+	ctx context.Context,
+	client models.AppClient,
+	kind, text string,
+	check func(models.LoginGrant, models.LoginSession) error,
+) (redeemed, error) {
+	var out redeemed
+	var refused error
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		now := models.Now()
+		grant, err := tx.LoginGrantByHash(kind, hash(text))
+		if isAbsent(err) {
+			return errGrant
+		}
+		if err != nil {
+			return err
+		}
+		if out.session, err = tx.LoginSessionByID(grant.SessionID); err != nil {
+			return err
+		}
+		if out.session.ClientID != client.ID || out.session.EndedAt != nil {
+			return errGrant
+		}
+		won := false
+		if grant.UsedAt == nil {
+			if !grant.ExpiresAt.After(now) {
+				return errGrant
+			}
+			if err := check(grant, out.session); err != nil {
+				return err
+			}
+			if won, err = tx.UseLoginGrant(grant.Hash, now); err != nil {
+				return err
+			}
+		}
+		if !won {
+			refused = errGrant.Because(errors.New("it was used before; its session is ended"))
+			return tx.EndLoginSession(grant.SessionID, now) // which has to be kept
+		}
+		return s.follow(tx, client, kind, text, now, &out)
+	})
+	if err := cmp.Or(err, refused); err != nil {
+		return redeemed{}, fmt.Errorf("login: redeem a %s: %w", kind, err)
+	}
+	return out, nil
+}
+
+// follow looks up whom a grant is for and makes the refresh token that comes next.
+func (s *Service) follow(
+	tx *models.Tx,
+	client models.AppClient,
+	kind, text string,
+	now time.Time,
+	out *redeemed,
+) error {
+	var err error
+	if out.user, err = tx.EndUserByID(out.session.UserID); err != nil {
+		return err
+	}
+	if out.user.State != directory.Active {
+		return errGrant
+	}
+	if out.groups, err = directory.GroupsOf(tx, out.user.ID); err != nil {
+		return err
+	}
+	if kind == kindCode {
+		if out.handed, err = s.handedBy(tx, out.session.ID, text); err != nil {
+			return err
+		}
+	}
+	if client.RefreshSeconds == 0 || out.handed != nil || !granted(out.session.Scope, "offline_access") {
+		return nil
+	}
+	out.refresh = newSecret()
+	return tx.Insert(&models.LoginGrant{
+		Hash:      hash(out.refresh),
+		Kind:      kindRefresh,
+		SessionID: out.session.ID,
+		CreatedAt: now,
+		ExpiresAt: out.session.ExpiresAt,
+	})
+}
+
+func (s *Service) exchange(ctx context.Context, client models.AppClient, in TokenInput) (Tokens, error) {
+	if in.Code == "" || in.Verifier == "" || in.RedirectURI == "" {
+		return Tokens{}, errRequest
+	}
+	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(in.RedirectURI, in.Verifier))
+	if err != nil {
+		return Tokens{}, err
+	}
+	return s.issue(ctx, client, done)
+}
+
+// fitsCode checks a code against what its caller sends with it.
+func fitsCode(redirectURI, verifier string) func(models.LoginGrant, models.LoginSession) error {
+	return func(g models.LoginGrant, _ models.LoginSession) error {
+		if g.RedirectURI != redirectURI || !verifies(g.CodeChallenge, verifier) {
+			return errGrant
+		}
+		return nil
+	}
+}
+
+// checkRefreshed refuses scopes beyond those that were granted (RFC 6749, 6). openid
+// cannot be left out: the answer has an ID token.
+func checkRefreshed(was, asked string) error {
+	if asked == "" {
+		return nil
+	}
+	for _, scope := range strings.Fields(asked) {
+		if !granted(was, scope) {
+			return errScope
+		}
+	}
+	if !granted(asked, "openid") {
+		return errScope
+	}
+	return nil
+}
+
+// verifies compares a PKCE verifier with its challenge (RFC 7636, 4.1 and 4.6).
+func verifies(challenge, verifier string) bool {
+	if len(verifier) < 43 || len(verifier) > 128 {
+		return false
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	return subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+}
+
+func (s *Service) refresh(ctx context.Context, client models.AppClient, in TokenInput) (Tokens, error) {
+	if in.RefreshToken == "" {
+		return Tokens{}, errRequest
+	}
+	check := func(_ models.LoginGrant, session models.LoginSession) error {
+		return checkRefreshed(session.Scope, in.Scope)
+	}
+	done, err := s.redeem(ctx, client, kindRefresh, in.RefreshToken, check)
+	if err != nil {
+		return Tokens{}, err
+	}
+	if in.Scope != "" { // of these tokens; the next refresh may ask for all again
+		done.session.Scope = strings.Join(strings.Fields(in.Scope), " ")
+	}
+	return s.issue(ctx, client, done)
+}

@@ -1,0 +1,135 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/directory"
+)
+
+var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "the access token is not valid here, has expired, "+
+	"or its session has ended")
+
+// UserInfo tells the bearer of an access token about the person (OpenID Connect
+// Core 1.0, 5.3).
+func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject string, claims UserClaims, err error) {
+	client, err := s.client(ctx, clientID)
+	if err != nil {
+		return "", UserClaims{}, err
+	}
+	var access AccessClaims
+	if err := s.verify(ctx, client.ID, accessType, token, &access); err != nil {
+		if errors.Is(err, errToken) {
+			return "", UserClaims{}, errBearer
+		}
+		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
+	}
+	err = access.ValidateWithLeeway(jwt.Expected{
+		Issuer:      s.Issuer(client.ID),
+		AnyAudience: jwt.Audience{client.ID},
+		Time:        time.Now(),
+	}, 0)
+	if err != nil || access.Expiry == nil {
+		return "", UserClaims{}, errBearer
+	}
+	tx := s.DB.Read(ctx)
+	session, err := tx.LoginSessionByID(access.Session)
+	if isAbsent(err) || (err == nil && session.EndedAt != nil) {
+		return "", UserClaims{}, errBearer
+	}
+	if err != nil {
+		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
+	}
+	if _, err = tx.ProviderByID(session.ProviderID); isAbsent(err) {
+		return "", UserClaims{}, errBearer // it was taken away, and with it whom it vouched for
+	}
+	if err != nil {
+		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
+	}
+	user, err := tx.EndUserByID(session.UserID)
+	if err != nil {
+		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
+	}
+	if user.State != directory.Active {
+		return "", UserClaims{}, errBearer
+	}
+	groups, err := directory.GroupsOf(tx, user.ID)
+	return user.ID, claimsOf(user, groups, access.Scope), err
+}
+
+// LogoutInput is a request to sign out (OpenID Connect RP-Initiated Logout 1.0, 2).
+type LogoutInput struct {
+	ClientID string
+	Hint     string // an ID token of ours, which may have expired
+	To       string
+	State    string
+}
+
+// LoggedOut is what a request to sign out did. Back is where the browser goes, "" for
+// nowhere: an address that is registered, and only for a caller with an ID token, so
+// that no link from other sites leads through here.
+type LoggedOut struct {
+	Client Look
+	Ended  bool // the session; false where no ID token named one
+	Back   string
+}
+
+// Logout ends the session that the ID token belongs to, with its refresh tokens.
+// Without one nothing says whose session it is, and none ends. The maker of an
+// unclaimed application has an ID token to put into a link: there people are to be
+// asked before they go back.
+func (s *Service) Logout(ctx context.Context, in LogoutInput) (LoggedOut, error) {
+	row, err := s.client(ctx, in.ClientID)
+	if err != nil {
+		return LoggedOut{}, err
+	}
+	var out LoggedOut
+	if out.Client, err = s.lookOf(s.DB.Read(ctx), row, ""); err != nil {
+		return LoggedOut{}, err
+	}
+	var claims idClaims
+	if in.Hint == "" {
+		return out, nil
+	}
+	if err := s.verify(ctx, row.ID, idType, in.Hint, &claims); err != nil {
+		if errors.Is(err, errToken) {
+			return out, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not "+
+				"known here. Close this page and sign out in the application.")
+		}
+		return out, fmt.Errorf("login: logout: %w", err)
+	}
+	if claims.Issuer != s.Issuer(row.ID) || !slices.Contains(claims.Audience, row.ID) {
+		return out, fault.New(fault.Malformed, "invalid_hint", "The application named a sign-in that is not known "+
+			"here. Close this page and sign out in the application.")
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.EndLoginSession(claims.Session, models.Now()) })
+	if err != nil {
+		return out, fmt.Errorf("login: end the session %s: %w", claims.Session, err)
+	}
+	out.Ended = true
+	if in.To == "" || !slices.Contains(row.LogoutURIs, in.To) {
+		return out, nil
+	}
+	if out.Client.Unclaimed {
+		out.Client.Site = hostOf(in.To)
+	}
+	u, err := url.Parse(in.To)
+	if err != nil || in.State == "" {
+		out.Back = in.To
+		return out, nil //nolint:nilerr // it is one of those that were registered, as it stands
+	}
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += url.Values{"state": {in.State}}.Encode()
+	out.Back = u.String()
+	return out, nil
+}

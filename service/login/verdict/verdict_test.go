@@ -1,0 +1,110 @@
+package verdict_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/platform/egress"
+	"postern/service/login/verdict"
+)
+
+var now = time.Unix(1_800_000_000, 0)
+
+// endpoint is one that tokens are introspected at.
+type endpoint struct {
+	*httptest.Server
+	answer func(w http.ResponseWriter, r *http.Request)
+	seen   *http.Request
+	form   map[string][]string
+}
+
+func newEndpoint(t *testing.T, body string) *endpoint {
+	t.Helper()
+	e := &endpoint{answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }}
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseForm(); err != nil {
+			t.Error(err)
+		}
+		e.seen, e.form = r, r.PostForm
+		e.answer(w, r)
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+func guarded(t *testing.T) *http.Client {
+	t.Helper()
+	guard, err := egress.New(egress.Options{LoopbackAllowed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := guard.Client()
+	t.Cleanup(client.CloseIdleConnections)
+	return client
+}
+
+func TestWhatAnIntrospectionSays(t *testing.T) {
+	e := newEndpoint(t, `{"active":true,"sub":"alice","scope":"read write","client_id":"web","iss":"https://i.example","aud":["a","b"],"exp":1800000001,"nbf":1800000000,"token_type":"Bearer","more":{}}`)
+	at := verdict.Endpoint{URL: e.URL + "/introspect?tenant=1", ClientID: "us:er", ClientSecret: "se cret"}
+	got, err := verdict.Introspect(t.Context(), guarded(t), at, "the-token", now)
+	if err != nil || got.Subject != "alice" || got.ClientID != "web" || got.Issuer != "https://i.example" ||
+		got.Scope != "read write" || !slices.Equal(got.Audience, []string{"a", "b"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	name, secret, _ := e.seen.BasicAuth()
+	if e.seen.Method != http.MethodPost || name != "us%3Aer" || secret != "se+cret" || e.form["token"][0] != "the-token" || e.form["token_type_hint"][0] != "access_token" ||
+		strings.Contains(e.seen.URL.String(), "the-token") || len(e.form["client_secret"]) != 0 {
+		t.Errorf("it is asked %s %s with %v", e.seen.Method, e.seen.URL, e.form)
+	}
+	at.InForm = true
+	if _, err := verdict.Introspect(t.Context(), guarded(t), at, "the-token", now); err != nil || e.form["client_secret"][0] != "se cret" || e.seen.Header.Get("Authorization") != "" {
+		t.Errorf("credentials in the form: %v, %v", e.form, err)
+	}
+	if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "the-token", now); err != nil || e.seen.Header.Get("Authorization") != "" {
+		t.Errorf("without credentials: %v", err)
+	}
+}
+
+func TestIntrospectionsThatLetNobodyIn(t *testing.T) {
+	for body, want := range map[string]error{
+		`{"active":false}`: verdict.ErrRefused,
+		`{}`:               verdict.ErrRefused,
+		`{"active":true,"sub":"a","exp":1799999940}`:             verdict.ErrRefused,
+		`{"active":true,"sub":"a","nbf":1800000061}`:             verdict.ErrRefused,
+		`{"active":true,"sub":"a","token_type":"refresh_token"}`: verdict.ErrRefused,
+		`{"active":true,"sub":"a","token_type":"DPoP"}`:          verdict.ErrRefused,
+		`{"active":true,"sub":"a","cnf":{"jkt":"x"}}`:            verdict.ErrRefused,
+		`{"active":"true","sub":"a"}`:                            verdict.ErrNonsense,
+		`{"active":1,"sub":"a"}`:                                 verdict.ErrNonsense,
+		`{"active":true,"sub":7}`:                                verdict.ErrNonsense,
+		`true`:                                                   verdict.ErrNonsense,
+		``:                                                       verdict.ErrNonsense,
+		`{"active":true,"sub":"a"`:                               verdict.ErrNonsense,
+		`{"active":true,"sub":"a","x":"` + strings.Repeat("x", 70<<10) + `"}`: verdict.ErrNonsense,
+	} {
+		e := newEndpoint(t, body)
+		if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "token", now); !errors.Is(err, want) {
+			t.Errorf("%.60s: %v, want %v", body, err, want)
+		}
+	}
+	e := newEndpoint(t, "")
+	for status, want := range map[int]error{401: verdict.ErrNonsense, 302: verdict.ErrNonsense, 500: verdict.ErrAway, 503: verdict.ErrAway, 429: verdict.ErrAway} {
+		e.answer = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(`{"active":true,"sub":"alice"}`))
+		}
+		if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "token", now); !errors.Is(err, want) || e.seen.URL.Path != "/" {
+			t.Errorf("%d: %v, want %v", status, err, want)
+		}
+	}
+	e.Close()
+	if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL + "/?canary"}, "token", now); !errors.Is(err, verdict.ErrAway) || strings.Contains(err.Error(), "canary") {
+		t.Errorf("nobody listens: %v", err)
+	}
+}

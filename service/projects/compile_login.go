@@ -1,0 +1,55 @@
+package projects
+
+import (
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+)
+
+// readLogin reads the app clients of the tenants that a project serves, and who of
+// their people must not get in any more.
+func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
+	now := models.Now()
+	clients, err := tx.AppClientsServed(out.ID)
+	if err != nil {
+		return err
+	}
+	if len(clients) > 0 { // of what hangs on them there is nothing else
+		keys, providers, err := readOfClients(tx, out.ID, now)
+		if err != nil {
+			return err
+		}
+		for _, row := range clients {
+			out.Clients = append(out.Clients, snapshot.AppClient{ID: row.ID, Name: row.Name, Issuer: snapshot.IssuerOf(publicURL, row.ID),
+				TenantID: row.TenantID, Keys: keys[row.ID], Providers: providers[row.ID]})
+		}
+	}
+	barred, err := tx.BarredUsers(out.ID, now, now.Add(-snapshot.BarredFor))
+	for _, row := range barred {
+		out.Barred = append(out.Barred, snapshot.BarredUser(row))
+	}
+	return err
+}
+
+// readOfClients reads keys and providers by the app client that they are of.
+func readOfClients(tx *models.Tx, projectID string, now time.Time) (map[string][]snapshot.SigningKey, map[string][]snapshot.Provider, error) {
+	keys, providers := map[string][]snapshot.SigningKey{}, map[string][]snapshot.Provider{}
+	keyRows, err := tx.SigningKeysServed(projectID, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, row := range keyRows {
+		key := snapshot.SigningKey{ID: row.ID, Algorithm: row.Algorithm, JWK: row.PublicJWK}
+		if row.ExpiresAt != nil {
+			key.ExpiresAt = row.ExpiresAt.UTC()
+		}
+		keys[row.ClientID] = append(keys[row.ClientID], key)
+	}
+	rows, err := tx.ProvidersServed(projectID)
+	for _, row := range rows {
+		providers[row.ClientID] = append(providers[row.ClientID], snapshot.Provider{ID: row.ID, Type: row.Type, AppID: row.AppID, Issuer: row.Issuer, Enabled: row.Enabled,
+			TokenClient: snapshot.TokenType(row.TokenClient), TokenUpstream: snapshot.TokenType(row.TokenUpstream)})
+	}
+	return keys, providers, err
+}

@@ -1,0 +1,258 @@
+package projects_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/directory"
+	"postern/service/login"
+	"postern/service/login/providers"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+// house is a project with an app client of its own tenant.
+type house struct {
+	*world
+	login   *login.Service
+	people  *directory.Service
+	owner   access.Principal
+	project string
+	tenant  string
+	client  string
+}
+
+func newHouse(t *testing.T, db *models.DB) *house {
+	t.Helper()
+	w := newWorld(t, db)
+	created, owner := w.create(t, authenticated)
+	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{world: w, owner: owner, project: created.Project.ID,
+		login:  &login.Service{DB: db, Vault: vault, Targets: anyTarget{}, PublicURL: "https://postern.example", Changed: w.feed.Changed, Log: testLogger(t)},
+		people: &directory.Service{DB: db, Changed: w.feed.Changed}}
+	tenants, err := db.Read(t.Context()).TenantsOf(h.project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.tenant = tenants[0].ID
+	name, algorithm := "web", login.ES256
+	client, err := h.login.CreateClient(t.Context(), owner, h.tenant, login.ClientInput{Name: &name, Algorithm: &algorithm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.client = client.ID
+	return h
+}
+
+// clients and barred are what the gateway has been given.
+func (h *house) clients(t *testing.T) []snapshot.AppClient {
+	t.Helper()
+	return h.one(t).Clients
+}
+
+func (h *house) barred(t *testing.T) []snapshot.BarredUser {
+	t.Helper()
+	return h.one(t).Barred
+}
+
+func (h *house) version(t *testing.T) string {
+	t.Helper()
+	return h.one(t).Versions[0].ID
+}
+
+func (h *house) one(t *testing.T) *snapshot.Project {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.served {
+		if p.ID == h.project {
+			return p
+		}
+	}
+	t.Fatalf("%s is not served", h.project)
+	return nil
+}
+
+func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		looksAtTokens := projects.AccessChange{Methods: &[]string{"jwt"}} // or none could be kept from the upstream
+		if _, err := h.UpdateAccess(t.Context(), h.owner, h.project, h.version(t), "", looksAtTokens); err != nil {
+			t.Fatal(err)
+		}
+		app, upstream := "app-1", login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}
+		provider, err := h.login.CreateProvider(t.Context(), h.owner, h.client, login.ProviderInput{Type: providers.OIDC, Issuer: "https://accounts.example",
+			ClientID: &app, ClientSecret: new(secrets.Secret("never in a snapshot")), Tokens: &upstream})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []snapshot.AppClient{{ID: h.client, Name: "web", Issuer: "https://postern.example/oauth/" + h.client, TenantID: h.tenant,
+			Providers: []snapshot.Provider{{ID: provider.ID, Type: "oidc", AppID: "app-1", Issuer: "https://accounts.example", Enabled: true,
+				TokenClient: snapshot.ServiceToken, TokenUpstream: snapshot.NoToken}}}}
+		if diff := cmp.Diff(want, h.clients(t)); diff != "" {
+			t.Errorf("with a provider: %s", diff)
+		}
+		if _, err := h.login.JWKS(t.Context(), h.client); err != nil { // which makes the first key
+			t.Fatal(err)
+		}
+		keys := h.clients(t)[0].Keys
+		if len(keys) != 1 || keys[0].Algorithm != "ES256" || !strings.Contains(keys[0].JWK, keys[0].ID) || strings.Contains(keys[0].JWK, `"d"`) {
+			t.Fatalf("the first key: %+v", keys)
+		}
+		id := keys[0].ID
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE signing_keys SET created_at = $1, active_at = $1", models.Now().Add(-91*24*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.login.Upkeep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if keys = h.clients(t)[0].Keys; len(keys) != 2 || keys[0].ID != id || keys[0].ExpiresAt.IsZero() || !keys[1].ExpiresAt.IsZero() {
+			t.Errorf("the next key is not known before it signs: %+v", keys)
+		}
+		if err := h.login.DeleteProvider(t.Context(), h.owner, provider.ID); err != nil || len(h.clients(t)[0].Providers) != 0 {
+			t.Errorf("the provider is still known: %+v, %v", h.clients(t), err)
+		}
+		if err := h.login.DeleteClient(t.Context(), h.owner, h.client); err != nil || len(h.clients(t)) != 0 {
+			t.Errorf("the app client is still known: %+v, %v", h.clients(t), err)
+		}
+	})
+}
+
+func TestAppClientsComeAndGoWithTheirTenant(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		tenant, err := h.CreateTenant(t.Context(), h.owner, projects.TenantInput{Name: "acme"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "acme-web"
+		made, err := h.login.CreateClient(t.Context(), h.owner, tenant.ID, login.ClientInput{Name: &name})
+		if err != nil || len(h.clients(t)) != 1 {
+			t.Fatalf("before it is attached: %+v, %v", h.clients(t), err)
+		}
+		if _, err := h.Attach(t.Context(), h.owner, h.project, tenant.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := h.clients(t); len(got) != 2 || got[1].ID != made.ID || got[1].TenantID != tenant.ID {
+			t.Errorf("attached: %+v", got)
+		}
+		if err := h.Detach(t.Context(), h.owner, h.project, tenant.ID); err != nil || len(h.clients(t)) != 1 {
+			t.Errorf("detached: %+v, %v", h.clients(t), err)
+		}
+	})
+}
+
+func TestGatewaysLearnWhoIsBarredAtOnce(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		add := func(email string) string {
+			user, err := h.people.CreateUser(t.Context(), h.owner, h.tenant, directory.NewUser{Email: email})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return user.ID
+		}
+		ana, ben := add("ana@example.com"), add("ben@example.com")
+		check := func(when string, want ...snapshot.BarredUser) {
+			t.Helper()
+			if diff := cmp.Diff(want, h.barred(t)); diff != "" {
+				t.Errorf("%s: %s", when, diff)
+			}
+		}
+		check("at first")
+		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
+			t.Fatal(err)
+		}
+		check("frozen", snapshot.BarredUser{ID: ana})
+		if err := h.people.DeleteUser(t.Context(), h.owner, ben); err != nil {
+			t.Fatal(err)
+		}
+		check("and one deleted", snapshot.BarredUser{ID: ana}, snapshot.BarredUser{ID: ben, Deleted: true})
+		if _, err := h.people.Unfreeze(t.Context(), h.owner, ana); err != nil {
+			t.Fatal(err)
+		}
+		check("unfrozen", snapshot.BarredUser{ID: ben, Deleted: true})
+
+		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
+			t.Fatal(err)
+		}
+		long := models.Now().Add(-snapshot.BarredFor - time.Minute)
+		for _, statement := range []string{"UPDATE end_users SET updated_at = $1", "UPDATE deleted_users SET ends_at = $1"} {
+			if _, err := db.SQL().ExecContext(t.Context(), statement, long); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := h.login.Upkeep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", projects.Settings{DisplayName: new("Read anew")}); err != nil {
+			t.Fatal(err)
+		}
+		check("when no token of theirs can be about any more")
+		var left int
+		if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM deleted_users").Scan(&left); err != nil || left != 0 {
+			t.Errorf("%d deleted users are kept: %v", left, err)
+		}
+	})
+}
+
+// A version takes a login's tokens without naming an issuer, where there is a login.
+func TestMethodsFollowTheLogin(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		version := func() string { return h.one(t).Versions[0].ID }
+		change := func(in projects.AccessChange) string {
+			t.Helper()
+			_, err := h.UpdateAccess(t.Context(), h.owner, h.project, version(), "", in)
+			if err == nil {
+				return ""
+			}
+			refusal, ok := errors.AsType[*fault.Error](err)
+			if !ok || len(refusal.Fields) == 0 {
+				t.Fatal(err)
+			}
+			return refusal.Fields[0].Pointer + " " + refusal.Fields[0].Code
+		}
+		serves := func(when string, want ...snapshot.Method) {
+			t.Helper()
+			if got := h.one(t).Versions[0].Access.Methods; !slices.Equal(got, want) {
+				t.Errorf("%s: the methods are %v, want %v", when, got, want)
+			}
+		}
+		if wrong := change(projects.AccessChange{Mode: new("passthrough"), Methods: &[]string{}}); wrong != "" {
+			t.Fatal(wrong)
+		}
+		if wrong := change(projects.AccessChange{Mode: new("authenticate")}); wrong != "" {
+			t.Error(wrong)
+		}
+		serves("with a login, nothing named", snapshot.APIKey, snapshot.JWT)
+		if wrong := change(projects.AccessChange{Methods: &[]string{"jwt"}}); wrong != "" {
+			t.Error(wrong)
+		}
+		serves("tokens alone", snapshot.JWT)
+		own := []snapshot.TokenIssuer{{Issuer: "https://postern.example/oauth/" + h.client, Audience: h.client}}
+		if wrong := change(projects.AccessChange{Issuers: &own}); wrong != "/requests_auth/jwt/allowed_pairs/0/iss own_issuer" {
+			t.Errorf("an issuer of ours in a pair: %q", wrong)
+		}
+		if err := h.login.DeleteClient(t.Context(), h.owner, h.client); err != nil {
+			t.Fatal(err)
+		}
+		serves("without the login, nobody gets in", snapshot.JWT)
+		if wrong := change(projects.AccessChange{Methods: &[]string{"api_key", "jwt"}}); wrong != "/requests_auth/jwt/allowed_pairs required" {
+			t.Errorf("jwt without a login and without a pair: %q", wrong)
+		}
+	})
+}

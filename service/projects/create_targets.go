@@ -1,0 +1,140 @@
+package projects
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+
+	"postern/core/policy"
+	"postern/models"
+	"postern/platform/egress"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// maxEnvironments bounds what one call can make, resolveWithin how long it may
+// take to look up where their targets are.
+const (
+	maxEnvironments = 20
+	resolveWithin   = 15 * time.Second
+)
+
+func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan) (wrong []fault.Field, err error) {
+	targets, environments := map[string]string{}, map[string]string{}
+	for name, target := range out.Environments {
+		environments[name] = cmp.Or(target, out.Target)
+		if target != "" || out.Target == "" {
+			targets["/environments/"+pointerToken(name)+"/target"] = target
+		}
+	}
+	if len(environments) == 0 {
+		environments["prod"] = out.Target
+	}
+	if out.Target != "" || len(targets) == 0 {
+		targets["/target"] = out.Target
+	}
+	out.Environments = environments
+	if len(out.Environments) > maxEnvironments {
+		return []fault.Field{{
+			Pointer: "/environments",
+			Code:    "too_many_environments",
+			Detail:  fmt.Sprintf("Use at most %d environments.", maxEnvironments),
+		}}, nil
+	}
+	// One bound for all names together: a caller may send many that do not answer.
+	ctx, stop := context.WithTimeout(ctx, resolveWithin)
+	defer stop()
+	cleaned := map[string]*url.URL{}
+	for _, pointer := range slices.Sorted(maps.Keys(targets)) {
+		u, field, err := s.checkTarget(ctx, p, pointer, targets[pointer])
+		if err != nil {
+			return nil, err
+		}
+		if field != nil {
+			wrong = append(wrong, *field)
+			continue
+		}
+		cleaned[targets[pointer]] = u
+	}
+	for _, name := range slices.Sorted(maps.Keys(out.Environments)) {
+		if !ValidName(name) {
+			wrong = append(wrong, nameFault("/environments/"+pointerToken(name)))
+		}
+		if name == policy.AllEnvironments {
+			wrong = append(wrong, fault.Field{Pointer: "/environments/" + name, Code: "invalid_name",
+				Detail: "The name all is taken: it stands for every environment in an API key. Choose another."})
+		}
+		if u := cleaned[out.Environments[name]]; u != nil {
+			out.environments = append(out.environments, models.Environment{Name: name, Target: u.String()})
+		}
+	}
+	if u := cleaned[out.namesake()]; out.Name == "" && u != nil {
+		out.Name = nameFromHost(u.Hostname())
+	}
+	return wrong, nil
+}
+
+// namesake is the target that a project without a name is called after.
+func (in CreateInput) namesake() string {
+	if in.Target != "" {
+		return in.Target
+	}
+	if prod := in.Environments["prod"]; prod != "" {
+		return prod
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Environments)) {
+		return in.Environments[name]
+	}
+	return ""
+}
+
+// maxTarget bounds a target's length in bytes.
+const maxTarget = 2048
+
+// checkTarget turns the guard's refusal into a fault of the field; an error
+// that is no refusal stays one.
+func (s *Service) checkTarget(
+	ctx context.Context,
+	p access.Principal,
+	pointer, raw string,
+) (*url.URL, *fault.Field, error) {
+	if raw == "" {
+		return nil, &fault.Field{
+			Pointer: pointer,
+			Code:    "required",
+			Detail:  "Give the address that calls are forwarded to, such as https://api.example.com.",
+		}, nil
+	}
+	if len(raw) > maxTarget {
+		return nil, &fault.Field{
+			Pointer: pointer,
+			Code:    "invalid_url",
+			Detail:  fmt.Sprintf("Use at most %d bytes.", maxTarget),
+		}, nil
+	}
+	u, err := s.Targets.CheckTarget(ctx, raw)
+	if err == nil && s.CapUnclaimed && unclaimed(p) && !egress.IsWebPort(u) {
+		return nil, &fault.Field{
+			Pointer: pointer,
+			Code:    "port_needs_claim",
+			Detail:  "Until it is claimed, a proxy forwards to ports 80 and 443 only. Sign in to use another port.",
+		}, nil
+	}
+	if err == nil {
+		return u, nil, nil
+	}
+	if refusal, ok := errors.AsType[*fault.Error](err); ok && refusal.Kind == fault.Invalid {
+		return nil, &fault.Field{Pointer: pointer, Code: refusal.Code, Detail: refusal.Public}, nil
+	}
+	return nil, nil, err
+}
+
+// unclaimed reports whether what the principal creates or changes is unclaimed.
+func unclaimed(p access.Principal) bool {
+	return p.Anonymous() || p.Roles[p.HomeTeam] == access.Workspace
+}

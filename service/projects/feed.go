@@ -1,0 +1,273 @@
+package projects
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/service/keys"
+)
+
+// PollEvery is how often a replica asks for changes made elsewhere, unless it is
+// told of them sooner; what this process changes itself is in effect when the
+// change returns.
+const PollEvery = 500 * time.Millisecond
+
+// Feed keeps a gateway and its table of keys up to date with the database.
+type Feed struct {
+	DB        *models.DB
+	Keys      *keys.Table
+	PublicURL string                          // of the control plane, where app clients are issuers
+	Publish   func([]*snapshot.Project) error // refuses what does not compile and keeps serving what it had
+	Log       *slog.Logger
+	Poll      time.Duration // 0 means PollEvery
+
+	mu       sync.Mutex
+	last     models.Revision // the position: all up to it is served
+	projects map[string]*snapshot.Project
+	unserved bool  // the last Publish failed
+	whole    int64 // foreign keys of the complete schema
+	quarantine
+
+	loggedAt time.Time // when Run last logged that it cannot follow
+
+	freshAt atomic.Int64 // Unix milliseconds of the last successful look
+	behind  atomic.Int64 // projects in quarantine
+}
+
+// Load reads everything. Changes made meanwhile are found again by the next Sync,
+// because the position is read first.
+func (f *Feed) Load(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var err error
+	if f.whole, err = f.DB.Bulk(ctx).ForeignKeys(); err != nil {
+		return fmt.Errorf("projects: read the schema: %w", err)
+	}
+	return f.load(ctx)
+}
+
+// errRestoring ends a look at a database whose tables are still being filled. A
+// project without its tenants or rules must not be served, and no revision would
+// follow when they arrive.
+var errRestoring = errors.New("projects: the database is still being restored")
+
+// reload reads a restored database once it is complete.
+func (f *Feed) reload(ctx context.Context, tx *models.Tx) error {
+	switch has, err := tx.ForeignKeys(); {
+	case err != nil:
+		return fmt.Errorf("projects: read the schema: %w", err)
+	case has < f.whole:
+		return errRestoring
+	}
+	f.Log.Error("the database was restored to an earlier point, or replaced; reading everything again",
+		"position", f.last.ID)
+	return f.load(ctx)
+}
+
+// load reads everything beside what is served, which stays in force meanwhile.
+func (f *Feed) load(ctx context.Context) error {
+	fresh := &Feed{DB: f.DB, Keys: keys.NewTable(), PublicURL: f.PublicURL, Log: f.Log}
+	if err := fresh.readAll(ctx); err != nil {
+		return err
+	}
+	f.last, f.projects, f.held = fresh.last, fresh.projects, fresh.held
+	f.Keys.Replace(fresh.Keys)
+	return f.publish()
+}
+
+func (f *Feed) readAll(ctx context.Context) (err error) {
+	tx := f.DB.Bulk(ctx)
+	if f.last, err = tx.LastRevision(); err != nil {
+		return fmt.Errorf("projects: read the change feed: %w", err)
+	}
+	ids, err := tx.AllProjectIDs()
+	if err != nil {
+		return fmt.Errorf("projects: load: %w", err)
+	}
+	f.projects = make(map[string]*snapshot.Project, len(ids))
+	if err := f.Keys.Reserve(tx); err != nil {
+		return fmt.Errorf("projects: load keys: %w", err)
+	}
+	for _, id := range ids {
+		_, err := f.bring(tx, id)
+		if err := f.hold(ctx, id, err); err != nil {
+			return fmt.Errorf("projects: load: %w", err)
+		}
+	}
+	return nil
+}
+
+// Sync brings in everything committed before the call.
+func (f *Feed) Sync(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changed := f.tryHeld(ctx)
+	followed, err := f.catchUp(ctx)
+	if err != nil {
+		return err
+	}
+	if changed || followed || f.unserved {
+		return f.publish()
+	}
+	f.freshAt.Store(time.Now().UnixMilli())
+	f.behind.Store(int64(len(f.held) + len(f.refused)))
+	return nil
+}
+
+// catchUp applies all revisions after the position and reports whether more than
+// keys has changed. A database without the revision at the position is not the one
+// that was followed: it was restored to an earlier point, and may have new
+// revisions under ids that were seen before.
+func (f *Feed) catchUp(ctx context.Context) (changed bool, err error) {
+	tx := f.DB.Feed(ctx)
+	const batch = 500
+	for {
+		revisions, err := tx.RevisionsFrom(f.last.ID, batch)
+		if err != nil {
+			return changed, fmt.Errorf("projects: read the change feed: %w", err)
+		}
+		more := len(revisions) == batch
+		if f.last.ID > 0 {
+			if len(revisions) == 0 || !revisions[0].Same(f.last) {
+				return true, f.reload(ctx, tx)
+			}
+			revisions = revisions[1:]
+		}
+		for _, revision := range revisions {
+			whole, err := f.apply(ctx, tx, revision)
+			if err != nil {
+				return changed, err
+			}
+			changed = changed || whole
+			f.last = revision
+		}
+		if !more {
+			return changed, nil
+		}
+	}
+}
+
+// apply brings in one revision and tells whether more than a key has changed.
+func (f *Feed) apply(ctx context.Context, tx *models.Tx, revision models.Revision) (whole bool, err error) {
+	load := func() error {
+		if revision.KeyID != "" {
+			return f.Keys.LoadKey(tx, revision.KeyID)
+		}
+		whole, err = f.bring(tx, revision.ProjectID)
+		return err
+	}
+	failure := load()
+	if failure != nil {
+		failure = load() // a connection that broke has been replaced
+	}
+	if failure == nil {
+		return whole, nil
+	}
+	if err := f.hold(ctx, revision.ProjectID, failure); err != nil {
+		return whole, err
+	}
+	if revision.KeyID != "" {
+		f.Keys.Forget(revision.KeyID)
+	}
+	return whole, nil
+}
+
+// bring reads a project anew, and its keys where what they refer to has changed.
+func (f *Feed) bring(tx *models.Tx, id string) (whole bool, err error) {
+	project, err := Compile(tx, id, f.PublicURL)
+	if errors.Is(err, models.ErrNotFound) {
+		delete(f.projects, id)
+		delete(f.held, id)
+		f.Keys.RemoveProject(id)
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	was := f.projects[id]
+	f.projects[id] = project
+	// A million keys are not read again for a new display name.
+	if _, held := f.held[id]; held || was == nil || !sharedByKeys(was, project) {
+		if err := f.Keys.LoadProject(tx, id); err != nil {
+			return true, err
+		}
+	}
+	f.release(id)
+	return true, nil
+}
+
+// sharedByKeys tells whether all that a project's keys refer to is as it was.
+func sharedByKeys(a, b *snapshot.Project) bool {
+	sameType := func(x, y snapshot.KeyType) bool {
+		return x.ID == y.ID && x.Name == y.Name && slices.Equal(x.Scopes, y.Scopes)
+	}
+	sameTenant := func(x, y snapshot.Tenant) bool { return x.ID == y.ID && x.Name == y.Name }
+	return slices.EqualFunc(a.KeyTypes, b.KeyTypes, sameType) && slices.EqualFunc(a.Tenants, b.Tenants, sameTenant)
+}
+
+// Changed is what services call after a commit. The caller may be gone by then,
+// so its cancellation does not stop the change from taking effect.
+func (f *Feed) Changed(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	err := f.Sync(ctx)
+	if models.Unavailable(err) {
+		err = f.Sync(ctx) // a connection that broke is replaced
+	}
+	if err != nil {
+		f.Log.Error("a change is not served yet, it is tried again", "error", err)
+	}
+}
+
+// Run follows the feed until ctx ends: by notice where the database gives one,
+// and by polling, which also finds what a broken connection has missed.
+func (f *Feed) Run(ctx context.Context) {
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	noticed := make(chan struct{}, 1)
+	listening.Go(func() { f.listen(ctx, noticed) })
+	ticker := time.NewTicker(cmp.Or(f.Poll, PollEvery))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			f.follow(ctx)
+		case <-noticed:
+			f.follow(ctx)
+		}
+	}
+}
+
+func (f *Feed) follow(ctx context.Context) {
+	if err := f.Sync(ctx); err != nil && ctx.Err() == nil && time.Since(f.loggedAt) >= time.Second {
+		f.loggedAt = time.Now()
+		f.Log.Error("the change feed cannot be followed, serving the last known state", "error", err)
+	}
+}
+
+// listen wakes Run at each notice; several that come together wake it once.
+func (f *Feed) listen(ctx context.Context, noticed chan<- struct{}) {
+	f.DB.Listen(ctx, func() {
+		select {
+		case noticed <- struct{}{}:
+		default:
+		}
+	}, func(err error) {
+		f.Log.Warn("changes elsewhere are not announced, polling for them", "error", err)
+	})
+}
+
+// Age is how long ago the gateway was last known to be up to date.
+func (f *Feed) Age() time.Duration {
+	return time.Since(time.UnixMilli(f.freshAt.Load()))
+}

@@ -1,0 +1,295 @@
+package projects_test
+
+import (
+	"slices"
+	"testing"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+// project is what the gateway was given of a project.
+func (w *world) project(t *testing.T, id string) *snapshot.Project {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.served, func(p *snapshot.Project) bool { return p.ID == id })
+	if i < 0 {
+		t.Fatalf("the project %s is not served", id)
+	}
+	return w.served[i]
+}
+
+// answer is the code that a call with the key gets in a project, "" when it is let
+// through.
+func (w *world) answer(t *testing.T, projectID, plaintext string) (code string, decision policy.Decision) {
+	t.Helper()
+	project := w.project(t, projectID)
+	key := w.connections[plaintext] // as a connection keeps it, from the last call to whichever project
+	if key == nil {
+		key = &snapshot.Key{}
+		w.connections[plaintext] = key
+	}
+	found, old := w.table.Lookup(policy.HashKey(plaintext), key)
+	call := policy.Call{Access: &project.Versions[0].Access, Realm: policy.NewRealm(project), Environment: "prod", KeyLines: 1, OldSecret: old, Now: models.Now()}
+	if found {
+		call.Key = key
+	}
+	decision = policy.Decide(&call)
+	return decision.Denial.Code, decision
+}
+
+func TestAKeyOfAProductOpensAllOfItsProjects(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		in := authenticated
+		in.Name, in.Product = "shop", "store"
+		shop, p := w.create(t, in)
+		in.Name = "books"
+		books, err := w.Create(t.Context(), p, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both := w.mint(t, p, "shop", keys.CreateInput{Owner: "partner", Product: "store"})
+		own := w.mint(t, p, "shop", keys.CreateInput{Owner: "partner"})
+		for key, want := range map[string]string{both.Plaintext: "", own.Plaintext: "invalid_key"} {
+			if got, _ := w.answer(t, books.Project.ID, key); got != want {
+				t.Errorf("in the other project: %q, want %q", got, want)
+			}
+		}
+		listed := w.list(t, p, "books")
+		if !slices.Contains(listed, both.ID) || slices.Contains(listed, own.ID) {
+			t.Errorf("the other project lists %v", listed)
+		}
+		none := ""
+		if _, err := w.UpdateSettings(t.Context(), p, "books", "", projects.Settings{Product: &none}); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := w.answer(t, books.Project.ID, both.Plaintext); got != "invalid_key" {
+			t.Errorf("once it has left the product: %q", got)
+		}
+		if got, _ := w.answer(t, shop.Project.ID, both.Plaintext); got != "" {
+			t.Errorf("in the key's own project: %q", got)
+		}
+		if err := w.DeleteProduct(t.Context(), p, "store"); fault.CodeOf(err) != "product_in_use" {
+			t.Errorf("a product with a project is deleted: %v", err)
+		}
+		if _, err := w.UpdateSettings(t.Context(), p, "shop", "", projects.Settings{Product: &none}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.DeleteProduct(t.Context(), p, "store"); err != nil {
+			t.Errorf("an empty product with a key: %v", err)
+		}
+		if got, _ := w.answer(t, shop.Project.ID, both.Plaintext); got != "" {
+			t.Errorf("in the key's own project, without the product: %q", got)
+		}
+	})
+}
+
+func (w *world) mint(t *testing.T, p access.Principal, project string, in keys.CreateInput) keys.Minted {
+	t.Helper()
+	minted, err := w.keys.Create(t.Context(), p, project, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return minted
+}
+
+func (w *world) list(t *testing.T, p access.Principal, project string) (ids []string) {
+	t.Helper()
+	page, err := w.keys.List(t.Context(), p, project, keys.Filter{}, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range page.Keys {
+		ids = append(ids, key.ID)
+	}
+	return ids
+}
+
+func TestATenantIsServedWhereItIsAttached(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		in := authenticated
+		in.Name, in.Tenant = "shop", "acme"
+		shop, p := w.create(t, in)
+		in.Name, in.Tenant = "books", ""
+		if _, err := w.Create(t.Context(), p, in); err != nil {
+			t.Fatal(err)
+		}
+		key := w.mint(t, p, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme"})
+		if _, err := w.keys.Create(t.Context(), p, "books", keys.CreateInput{Owner: "partner", Tenant: "acme"}); fault.CodeOf(err) != "unknown_tenant" {
+			t.Errorf("where it is not attached: %v", err)
+		}
+		for range 2 { // the second changes nothing
+			if attached, err := w.Attach(t.Context(), p, "books", "acme"); err != nil || !slices.Equal(attached.Projects, []string{"books", "shop"}) {
+				t.Errorf("%+v, %v", attached, err)
+			}
+		}
+		fallback := "acme-app"
+		if _, err := w.UpdateTenant(t.Context(), p, "acme", "", projects.TenantChange{FallbackOwner: &fallback}); err != nil {
+			t.Fatal(err)
+		}
+		for _, served := range w.served {
+			i := slices.IndexFunc(served.Tenants, func(t snapshot.Tenant) bool { return t.Name == "acme" })
+			if i < 0 || served.Tenants[i].FallbackOwner != fallback {
+				t.Errorf("%s serves %+v", served.Name, served.Tenants)
+			}
+		}
+		if err := w.DeleteTenant(t.Context(), p, "acme"); fault.CodeOf(err) != "tenant_in_use" {
+			t.Errorf("deleted while it is served: %v", err)
+		}
+		for _, project := range []string{"books", "shop"} {
+			if err := w.Detach(t.Context(), p, project, "acme"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, _ := w.answer(t, shop.Project.ID, key.Plaintext); got != "wrong_tenant" {
+			t.Errorf("its key, once it is detached: %q", got)
+		}
+		if err := w.DeleteTenant(t.Context(), p, "acme"); fault.CodeOf(err) != "tenant_in_use" {
+			t.Errorf("deleted while a key is of it: %v", err)
+		}
+		if err := w.Detach(t.Context(), p, "shop", "default"); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("default is no team's: %v", err)
+		}
+		own := shop.Project.ID
+		all, _, err := w.Tenants(t.Context(), p, "", "", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tenant := range all {
+			if tenant.Project != own {
+				continue
+			}
+			if err := w.Detach(t.Context(), p, "shop", tenant.ID); fault.CodeOf(err) != "built_in" {
+				t.Errorf("default, by its id: %v", err)
+			}
+			if _, err := w.Attach(t.Context(), p, "books", tenant.ID); fault.CodeOf(err) != "built_in" {
+				t.Errorf("another's default: %v", err)
+			}
+		}
+		if _, err := w.CreateTenant(t.Context(), p, projects.TenantInput{Name: "spare"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.DeleteTenant(t.Context(), p, "spare"); err != nil {
+			t.Errorf("an unused one: %v", err)
+		}
+	})
+}
+
+func TestAKeyTypeChangesForAllOfItsKeysAtOnce(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		created, p := w.create(t, authenticated)
+		name := created.Project.Name
+		gold, err := w.CreateKeyType(t.Context(), p, name, projects.KeyType{Name: "gold", Scopes: []string{"read"}, Limits: map[string]int64{"minute": 5}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := w.mint(t, p, name, keys.CreateInput{Owner: "partner", KeyType: "gold"})
+		scopes := []string{"read", "write"}
+		changed, err := w.UpdateKeyType(t.Context(), p, name, "gold", gold.ETag, projects.KeyTypeChange{Scopes: &scopes, Limits: &map[string]int64{"minute": 50}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, decision := w.answer(t, created.Project.ID, key.Plaintext); !slices.Equal(decision.Identity.Scopes, scopes) {
+			t.Errorf("a call has the scopes %v", decision.Identity.Scopes)
+		}
+		served := w.lookup(t, key.Plaintext)
+		if limits := policy.NewRealm(w.project(t, created.Project.ID)).KeyLimits(&served); limits[snapshot.Minute] != 50 {
+			t.Errorf("it is held to %v", limits)
+		}
+		if _, err := w.UpdateKeyType(t.Context(), p, name, gold.ID, gold.ETag, projects.KeyTypeChange{}); fault.KindOf(err) != fault.Stale {
+			t.Errorf("with the ETag from before: %v", err)
+		}
+		if err := w.DeleteKeyType(t.Context(), p, name, "gold", changed.ETag); fault.CodeOf(err) != "key_type_in_use" {
+			t.Errorf("deleted while a key is of it: %v", err)
+		}
+		if _, err := w.CreateKeyType(t.Context(), p, name, projects.KeyType{Name: "spare", Scopes: []string{"read"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.DeleteKeyType(t.Context(), p, name, "spare", ""); err != nil {
+			t.Errorf("an unused one: %v", err)
+		}
+	})
+}
+
+func (w *world) lookup(t *testing.T, plaintext string) (key snapshot.Key) {
+	t.Helper()
+	if found, _ := w.table.Lookup(policy.HashKey(plaintext), &key); !found {
+		t.Fatal("the gateway does not know the key")
+	}
+	return key
+}
+
+func TestLimitsAndAddressRulesOfAProject(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		created, p := w.create(t, authenticated)
+		id := created.Project.ID
+		ip := map[string]int64{"second": 5}
+		all := map[string]int64{"day": 1000}
+		if _, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{Limits: projects.LimitsChange{IP: &ip, Project: &all}}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{Limits: projects.LimitsChange{Project: &map[string]int64{}}})
+		if served := w.project(t, id).Limits; err != nil || served.IP[snapshot.Second] != 5 || !served.Project.None() || out.Limits.IP["second"] != 5 {
+			t.Errorf("served %+v, %v", served, err)
+		}
+		allow, deny := []string{"10.0.0.0/8"}, []string{"10.9.0.0/16", "10.9.0.0/16"}
+		version, err := w.UpdateAccess(t.Context(), p, id, created.Project.Versions[0].ID, "", projects.AccessChange{IPAllow: &allow, IPDeny: &deny})
+		rules := w.project(t, id).Versions[0].Access.IP
+		if err != nil || len(rules.Allow) != 1 || len(rules.Deny) != 1 || version.Mode != "authenticate" || !slices.Equal(version.IPAllow, allow) {
+			t.Errorf("served %+v, shown %+v, %v", rules, version, err)
+		}
+	})
+}
+
+func TestTheTenantsOfAProjectAreListedAPageAtATime(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		in := authenticated
+		in.Name, in.Tenant = "shop", "acme"
+		_, p := w.create(t, in)
+		for _, name := range []string{"zeta", "beta"} {
+			if _, err := w.CreateTenant(t.Context(), p, projects.TenantInput{Name: name}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := w.Attach(t.Context(), p, "shop", "zeta"); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for cursor := ""; ; {
+			list, next, err := w.Served(t.Context(), p, "shop", cursor, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tenant := range list {
+				names = append(names, tenant.Name)
+			}
+			if cursor = next; cursor == "" {
+				break
+			}
+		}
+		if !slices.Equal(names, []string{"acme", "default", "zeta"}) {
+			t.Errorf("it serves %v", names)
+		}
+		if spare, err := w.Attachable(t.Context(), p, "shop"); err != nil || !slices.Equal(spare, []string{"beta"}) {
+			t.Errorf("it could serve %v, %v", spare, err)
+		}
+		if _, _, err := w.Tenants(t.Context(), p, "team_of_others", "", 0); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("another team's: %v", err)
+		}
+		if own, _, err := w.Tenants(t.Context(), p, p.HomeTeam, "", 0); err != nil || len(own) != 4 {
+			t.Errorf("the team's: %v, %v", own, err)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+)
+
+// IntrospectionInput is requests_auth.opaque. A nil secret keeps the one there is, and
+// an empty one takes it away.
+type IntrospectionInput struct {
+	Endpoint     string
+	Method       string // client_secret_basic, for which POST may stand, or client_secret_post; "" for the first
+	ClientID     string
+	ClientSecret *secrets.Secret
+	Issuer       string
+	Audience     string
+}
+
+// IntrospectionPlace is where a version's secret is sealed.
+func IntrospectionPlace(versionID string) secrets.Place {
+	return secrets.Place{Table: "versions", Row: versionID, Column: "introspection_secret"}
+}
+
+const (
+	opaquePointer  = "/opaque"
+	maxCredentials = 1000 // bytes, of a client id or secret
+)
+
+// needsOpaque refuses an endpoint that was named for nothing.
+func needsOpaque(in AuthInput, prefix string) []fault.Field {
+	if slices.Contains(in.Methods, string(snapshot.Opaque)) {
+		return nil
+	}
+	return []fault.Field{{Pointer: prefix + opaquePointer, Code: "method_missing", Detail: "Name opaque among the methods too, or no token is looked at."}}
+}
+
+// checkEndpoint says what is wrong with an introspection. It looks names up, so it is
+// called outside of transactions.
+func (s *Service) checkEndpoint(ctx context.Context, p access.Principal, prefix string, in *IntrospectionInput) ([]fault.Field, error) {
+	if in == nil {
+		return nil, nil
+	}
+	at := prefix + opaquePointer
+	wrong := in.check(at)
+	if field := checkTrusted(in.Endpoint, at+"/endpoint"); field != nil {
+		return append(wrong, *field), nil
+	}
+	bounded, stop := context.WithTimeout(ctx, resolveWithin)
+	defer stop()
+	_, field, err := s.checkTarget(bounded, p, at+"/endpoint", in.Endpoint)
+	if field != nil {
+		wrong = append(wrong, *field)
+	}
+	return wrong, err
+}
+
+func (in *IntrospectionInput) check(at string) []fault.Field {
+	var wrong []fault.Field
+	refuse := func(ok bool, member, code, detail string) {
+		if !ok {
+			wrong = append(wrong, fault.Field{Pointer: at + member, Code: code, Detail: detail})
+		}
+	}
+	refuse(in.method() != "", "/method", "invalid_method",
+		"Tokens are asked about by POST (RFC 7662): use POST or client_secret_basic to send the credentials as HTTP Basic, client_secret_post to send them in the form. GET would put tokens into addresses, which are logged.")
+	refuse(in.ClientID == "" || isAudience(in.ClientID), "/client_id", "invalid_client_id",
+		fmt.Sprintf("Use at most %d printable ASCII characters without blanks.", maxAudience))
+	refuse(in.ClientSecret == nil || len(*in.ClientSecret) <= maxCredentials, "/client_secret", "invalid_client_secret", "This is no client secret: it is too long.")
+	refuse(in.ClientSecret == nil || *in.ClientSecret == "" || in.ClientID != "", "/client_id", "required", "A secret goes with a client id. Give the one that the endpoint knows you by.")
+	refuse(in.Issuer == "" || isAudience(in.Issuer), "/iss", "invalid_issuer", "Give the iss that the endpoint answers with, or leave it out.")
+	refuse(in.Audience == "" || isAudience(in.Audience), "/aud", "invalid_audience", "Give the aud that the endpoint answers with, or leave it out.")
+	return wrong
+}
+
+// method is "" for one that there is not.
+func (in *IntrospectionInput) method() snapshot.IntrospectionMethod {
+	switch method := snapshot.IntrospectionMethod(in.Method); {
+	case method == "", method == snapshot.SecretBasic, strings.EqualFold(in.Method, "POST"):
+		return snapshot.SecretBasic
+	case method == snapshot.SecretPost:
+		return method
+	}
+	return ""
+}
+
+// needsItsSecret refuses to send the secret that is known to another endpoint or in
+// another name: whoever changes the endpoint would get to read it.
+func (in *IntrospectionInput) needsItsSecret(have models.Version, prefix string) []fault.Field {
+	same := in.Endpoint == have.Introspection.Endpoint && in.ClientID == have.Introspection.ClientID
+	if have.IntrospectionSecret == nil || in.ClientSecret != nil || same {
+		return nil
+	}
+	return []fault.Field{{Pointer: prefix + opaquePointer + "/client_secret", Code: "required",
+		Detail: "The endpoint or its client id changes: send the secret again."}}
+}
+
+// setIntrospection writes what was sent into the row; nil leaves it as it is.
+func (s *Service) setIntrospection(tx *models.Tx, team string, version *models.Version, in *IntrospectionInput) error {
+	if in == nil {
+		return nil
+	}
+	version.Introspection = models.Introspection{Endpoint: in.Endpoint, Method: string(in.method()), ClientID: in.ClientID, Issuer: in.Issuer, Audience: in.Audience}
+	if in.ClientSecret == nil {
+		return nil
+	}
+	version.IntrospectionSecret = nil
+	if *in.ClientSecret == "" {
+		return nil
+	}
+	var err error
+	version.IntrospectionSecret, err = s.Vault.Seal(tx, team, IntrospectionPlace(version.ID), *in.ClientSecret)
+	return err
+}
+
+// keptIntrospection is what a version has, as a change that keeps it.
+func keptIntrospection(v models.Version) *IntrospectionInput {
+	if v.Introspection.Endpoint == "" {
+		return nil
+	}
+	row := v.Introspection
+	return &IntrospectionInput{Endpoint: row.Endpoint, Method: row.Method, ClientID: row.ClientID, Issuer: row.Issuer, Audience: row.Audience}
+}
+
+func introspectionOf(v models.Version) snapshot.Introspection {
+	row := v.Introspection
+	return snapshot.Introspection{Endpoint: row.Endpoint, Method: snapshot.IntrospectionMethod(row.Method), ClientID: row.ClientID,
+		HasSecret: v.IntrospectionSecret != nil, Issuer: row.Issuer, Audience: row.Audience}
+}

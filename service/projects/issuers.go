@@ -1,0 +1,127 @@
+package projects
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/egress"
+	"postern/platform/fault"
+)
+
+// Bounds of the issuers whose tokens a version takes.
+const (
+	maxIssuers  = 20
+	maxAudience = 255 // bytes
+)
+
+// checkIssuers checks the pairs at a place in the body.
+func checkIssuers(pairs []snapshot.TokenIssuer, at string, in around) []fault.Field {
+	if len(pairs) > maxIssuers {
+		return []fault.Field{{Pointer: at, Code: "too_many_pairs", Detail: fmt.Sprintf("Use at most %d pairs.", maxIssuers)}}
+	}
+	var wrong []fault.Field
+	for i, pair := range pairs {
+		here := fmt.Sprintf("%s/%d", at, i)
+		wrong = append(wrong, checkIssuer(pair, here, in)...)
+		if slices.ContainsFunc(pairs[:i], func(have snapshot.TokenIssuer) bool {
+			return have.Issuer == pair.Issuer && have.Audience == pair.Audience
+		}) {
+			wrong = append(wrong, fault.Field{Pointer: here, Code: "duplicate", Detail: "This pair of issuer and audience is named twice."})
+		}
+	}
+	return wrong
+}
+
+func checkIssuer(pair snapshot.TokenIssuer, at string, in around) []fault.Field {
+	var wrong []fault.Field
+	// As somebody else's its ID tokens would be taken too, and nobody would ask whether
+	// the user is frozen.
+	if snapshot.IsOwnIssuer(in.publicURL, pair.Issuer) {
+		wrong = append(wrong, fault.Field{Pointer: at + "/iss", Code: "own_issuer",
+			Detail: "This is an issuer of ours: the tokens of an app client are taken wherever its tenant is served. Leave the pair out."})
+	}
+	if field := in.checkAsked(pair.Issuer, at+"/iss"); field != nil {
+		wrong = append(wrong, *field)
+	}
+	if !isAudience(pair.Audience) {
+		wrong = append(wrong, fault.Field{Pointer: at + "/aud", Code: "invalid_audience",
+			Detail: fmt.Sprintf("Give the audience that the issuer writes into its tokens for this API: 1 to %d printable ASCII characters without blanks.", maxAudience)})
+	}
+	if pair.JWKSURL != "" {
+		if field := in.checkAsked(pair.JWKSURL, at+"/jwks_url"); field != nil {
+			wrong = append(wrong, *field)
+		}
+	}
+	if pair.Tenant != "" && !slices.Contains(in.tenants, pair.Tenant) {
+		wrong = append(wrong, fault.Field{Pointer: at + "/tenant", Code: "unknown_tenant",
+			Detail: "The project serves no tenant of this name. Leave it out for the project's own."})
+	}
+	return wrong
+}
+
+// checkAsked is checkTrusted for an address of an issuer, which whoever belongs to
+// nobody yet has us ask on web ports only, as their targets are.
+func (in around) checkAsked(raw, pointer string) *fault.Field {
+	if field := checkTrusted(raw, pointer); field != nil || !in.webPorts {
+		return field
+	}
+	if u, err := egress.ParseTarget(raw); err != nil || !egress.IsWebPort(u) {
+		return &fault.Field{Pointer: pointer, Code: "port_needs_claim",
+			Detail: "Until it is claimed, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port."}
+	}
+	return nil
+}
+
+// checkTrusted checks an address whose answers decide who gets in: what may be
+// written on the way would let everybody in, so that only this machine's own are
+// reached without TLS. Where an address leads is judged whenever it is dialled.
+func checkTrusted(raw, pointer string) *fault.Field {
+	detail := "Give the https address, such as https://accounts.example.com. On this machine itself http will do."
+	if raw == "" {
+		return &fault.Field{Pointer: pointer, Code: "required", Detail: detail}
+	}
+	u, err := egress.ParseTarget(raw)
+	if err != nil || len(raw) > maxTarget || (u.Scheme != "https" && !isLoopback(u.Hostname())) {
+		return &fault.Field{Pointer: pointer, Code: "invalid_url", Detail: detail + " It has no user, query and fragment."}
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || (err == nil && net.IP(addr.AsSlice()).IsLoopback())
+}
+
+func isAudience(s string) bool {
+	if s == "" || len(s) > maxAudience {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] <= 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// issuerRows and issuersOf are how a version's row keeps them.
+func issuerRows(pairs []snapshot.TokenIssuer) []models.TokenIssuer {
+	out := []models.TokenIssuer{}
+	for _, pair := range pairs {
+		out = append(out, models.TokenIssuer(pair))
+	}
+	return out
+}
+
+func issuersOf(rows []models.TokenIssuer) []snapshot.TokenIssuer {
+	var out []snapshot.TokenIssuer
+	for _, row := range rows {
+		out = append(out, snapshot.TokenIssuer(row))
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+package projects_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/service/access"
+	"postern/service/directory"
+	"postern/service/keys"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+// listener notes which keys others are told of.
+type listener struct{ told []string }
+
+func (l *listener) Emit(_ context.Context, _ *models.Tx, _, event string, data map[string]string) error {
+	l.told = append(l.told, event+" "+data["key"])
+	return nil
+}
+
+func (h *house) person(t *testing.T, email string) string {
+	t.Helper()
+	user, err := h.people.CreateUser(t.Context(), h.owner, h.tenant, directory.NewUser{Email: email})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user.ID
+}
+
+// sibling is another project in the product of the house.
+func (h *house) sibling(t *testing.T) string {
+	t.Helper()
+	in := authenticated
+	in.Name, in.Product = "books", "store"
+	made, err := h.Create(t.Context(), h.owner, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", projects.Settings{Product: new("store")}); err != nil {
+		t.Fatal(err)
+	}
+	return made.Project.ID
+}
+
+// long makes it long ago that anybody was frozen or deleted, and has the gateways read
+// the project anew.
+func (h *house) long(t *testing.T, db *models.DB) {
+	t.Helper()
+	ago := models.Now().Add(-snapshot.BarredFor - time.Minute)
+	for _, statement := range []string{"UPDATE end_users SET updated_at = $1", "UPDATE deleted_users SET ends_at = $1"} {
+		if _, err := db.SQL().ExecContext(t.Context(), statement, ago); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", projects.Settings{DisplayName: new(models.NewID("x"))}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *house) answers(t *testing.T, when, project, plaintext, want string) {
+	t.Helper()
+	if got, _ := h.answer(t, project, plaintext); got != want {
+		t.Errorf("%s: %q, want %q", when, got, want)
+	}
+}
+
+func TestKeysOfAFrozenUserAreRefusedForAsLong(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		books, ana := h.sibling(t), h.person(t, "ana@example.com")
+		own := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana})
+		both := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana, Product: "store"})
+		h.answers(t, "at first", h.project, own.Plaintext, "")
+		h.answers(t, "at first, next door", books, both.Plaintext, "")
+
+		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
+			t.Fatal(err)
+		}
+		h.answers(t, "frozen", h.project, own.Plaintext, "user_frozen")
+		h.answers(t, "frozen, the product's key", h.project, both.Plaintext, "user_frozen")
+		h.answers(t, "frozen, next door", books, both.Plaintext, "user_frozen")
+		h.long(t, db)
+		h.answers(t, "frozen long ago", h.project, own.Plaintext, "user_frozen")
+
+		if _, err := h.people.Unfreeze(t.Context(), h.owner, ana); err != nil {
+			t.Fatal(err)
+		}
+		h.answers(t, "unfrozen", h.project, own.Plaintext, "")
+		h.answers(t, "unfrozen, next door", books, both.Plaintext, "")
+	})
+}
+
+// Who has no key is forgotten when their last token has ended, and known again with
+// the first key.
+func TestAKeyForSomebodyFrozenLongAgoOpensNothing(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		books, ana := h.sibling(t), h.person(t, "ana@example.com")
+		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
+			t.Fatal(err)
+		}
+		h.long(t, db)
+		if got := h.barred(t); len(got) != 0 {
+			t.Fatalf("still barred: %v", got)
+		}
+		key := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana, Product: "store"})
+		h.answers(t, "a new key", h.project, key.Plaintext, "user_frozen")
+		h.answers(t, "a new key, next door", books, key.Plaintext, "user_frozen")
+		if _, err := h.keys.Revoke(t.Context(), h.owner, key.ID); err != nil {
+			t.Fatal(err)
+		}
+		h.long(t, db)
+		if got := h.barred(t); len(got) != 0 {
+			t.Errorf("barred for a key that is revoked: %v", got)
+		}
+	})
+}
+
+func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h, heard := newHouse(t, db), &listener{}
+		h.people.Events = heard
+		ana, ben := h.person(t, "ana@example.com"), h.person(t, "ben@example.com")
+		gone := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana})
+		stays := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ben})
+		if err := h.people.DeleteUser(t.Context(), h.owner, ana); err != nil {
+			t.Fatal(err)
+		}
+		h.answers(t, "deleted", h.project, gone.Plaintext, "invalid_key")
+		h.answers(t, "somebody else's", h.project, stays.Plaintext, "")
+		h.long(t, db)
+		h.answers(t, "deleted long ago", h.project, gone.Plaintext, "invalid_key")
+		if want := []string{"key.revoked " + gone.ID}; !slices.Equal(heard.told, want) {
+			t.Errorf("told %v, want %v", heard.told, want)
+		}
+		entries, err := db.Read(t.Context()).AuditEntries(models.AuditFilter{TeamID: h.owner.HomeTeam}, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(entries, func(e models.AuditEntry) bool { return e.Object == gone.ID && e.Action == string(access.KeyChange) }) {
+			t.Errorf("the audit log does not say that the key was revoked: %+v", entries)
+		}
+	})
+}
+
+// To a team that does not serve somebody, their id is a text like any other.
+func TestAnotherTeamsUserIsJustAText(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newHouse(t, db)
+		other, stranger := h.create(t, authenticated)
+		ana := h.person(t, "ana@example.com")
+		key := h.mint(t, stranger, other.Project.ID, keys.CreateInput{Owner: ana})
+		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
+			t.Fatal(err)
+		}
+		h.answers(t, "frozen elsewhere", other.Project.ID, key.Plaintext, "")
+		if err := h.people.DeleteUser(t.Context(), h.owner, ana); err != nil {
+			t.Fatal(err)
+		}
+		h.answers(t, "deleted elsewhere", other.Project.ID, key.Plaintext, "")
+	})
+}

@@ -1,0 +1,237 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Product is a team's grouping of projects. A key of a product opens all projects
+// in it.
+type Product struct {
+	ID          string
+	Team        string `audit:"-"` // id
+	Name        string
+	DisplayName string
+	Projects    []string // names
+	ETag        string   `audit:"-"`
+	CreatedAt   time.Time
+}
+
+// Products lists the products of the principal's teams, oldest first, or of one of
+// them. The cursor is the next of the page before, limit at most MaxPage, 0 for 50.
+func (s *Service) Products(ctx context.Context, p access.Principal, team, cursor string, limit int) (list []Product, next string, err error) {
+	teams, limit, err := beginList(p, access.ProductRead, team, limit)
+	if err != nil {
+		return nil, "", fmt.Errorf("projects: list products: %w", err)
+	}
+	tx := s.DB.Read(ctx)
+	rows, err := tx.ProductsOfTeams(teams, cursor, limit+1)
+	if err != nil {
+		return nil, "", fmt.Errorf("projects: list products: %w", err)
+	}
+	if len(rows) > limit {
+		rows, next = rows[:limit], rows[limit-1].ID
+	}
+	for _, row := range rows {
+		product, err := viewProduct(tx, row)
+		if err != nil {
+			return nil, "", fmt.Errorf("projects: list products: %w", err)
+		}
+		list = append(list, product)
+	}
+	return list, next, nil
+}
+
+// Product finds a product by its id, or by its name in one of the principal's teams.
+func (s *Service) Product(ctx context.Context, p access.Principal, ref string) (Product, error) {
+	tx := s.DB.Read(ctx)
+	row, err := findProduct(tx, p, ref, access.ProductRead)
+	if err != nil {
+		return Product{}, fmt.Errorf("projects: get product %s: %w", ref, err)
+	}
+	return viewProduct(tx, row)
+}
+
+// ProductInput is what CreateProduct takes.
+type ProductInput struct {
+	Team        string // id; the principal's home team when empty
+	Name        string
+	DisplayName string // the name when empty
+}
+
+// CreateProduct makes a product in a team of the principal's.
+func (s *Service) CreateProduct(ctx context.Context, p access.Principal, in ProductInput) (Product, error) {
+	var out Product
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		team, err := teamFor(p, in.Team, access.ProductCreate)
+		if err != nil {
+			return err
+		}
+		if err := fault.InvalidFields(checkNames(in.Name, in.DisplayName)); err != nil {
+			return err
+		}
+		if err := access.Room(tx, team, models.HeldProducts); err != nil {
+			return err
+		}
+		row, made, err := ensureProduct(tx, p, team, in.Name, in.DisplayName)
+		if err != nil {
+			return err
+		}
+		if !made {
+			return taken("product", in.Name)
+		}
+		out, err = viewProduct(tx, row)
+		return err
+	})
+	if err != nil {
+		return Product{}, fmt.Errorf("projects: create product %s: %w", in.Name, err)
+	}
+	return out, nil
+}
+
+// ensureProduct finds a team's product of that name, or makes it with its audit
+// entry.
+func ensureProduct(tx *models.Tx, p access.Principal, team, name, displayName string) (models.Product, bool, error) {
+	now := models.Now()
+	row, made, err := tx.EnsureProduct(models.Product{ID: models.NewID("prd"), TeamID: team, Name: name, DisplayName: displayName, CreatedAt: now, UpdatedAt: now})
+	if err != nil || !made {
+		return row, made, err
+	}
+	after, err := viewProduct(tx, row)
+	if err != nil {
+		return row, made, err
+	}
+	return row, made, access.Record(tx, p, access.Entry{Action: access.ProductCreate, Object: row.ID, Team: team, Detail: map[string]string{"name": name}, After: after})
+}
+
+// UpdateProduct gives a product another display name; names are fixed, because keys
+// and exports refer to them. With ifMatch not empty it is refused as stale unless
+// that is still the product's ETag.
+func (s *Service) UpdateProduct(ctx context.Context, p access.Principal, ref, ifMatch, displayName string) (Product, error) {
+	var out Product
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := findProduct(tx, p, ref, access.ProductUpdate)
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
+		}
+		if err := fault.InvalidFields(checkDisplayName(displayName)); err != nil {
+			return err
+		}
+		before, err := viewProduct(tx, row)
+		if err != nil {
+			return err
+		}
+		seen := row.UpdatedAt
+		row.DisplayName, row.UpdatedAt = displayName, models.Now()
+		if err := written(tx.UpdateProduct(row, seen)); err != nil {
+			return err
+		}
+		if out, err = viewProduct(tx, row); err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{Action: access.ProductUpdate, Object: row.ID, Team: row.TeamID,
+			Detail: map[string]string{"name": row.Name}, Before: before, After: out})
+	})
+	if err != nil {
+		return Product{}, fmt.Errorf("projects: change product %s: %w", ref, err)
+	}
+	return out, nil
+}
+
+// DeleteProduct removes a product without projects.
+func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref string) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := findProduct(tx, p, ref, access.ProductDelete)
+		if err != nil {
+			return err
+		}
+		before, err := viewProduct(tx, row)
+		if err != nil {
+			return err
+		}
+		if n := len(before.Projects); n > 0 {
+			return fault.New(fault.Conflict, "product_in_use", "The product still has %s: %s. Take them out of it first.", countOf(int64(n), "project", "projects"), strings.Join(before.Projects, ", "))
+		}
+		if err := tx.DeleteProduct(row.ID); errors.Is(err, models.ErrReferenced) {
+			return fault.New(fault.Conflict, "product_in_use", "A project was put into the product just now.").Because(err)
+		} else if err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{Action: access.ProductDelete, Object: row.ID, Team: row.TeamID, Detail: map[string]string{"name": row.Name}, Before: before})
+	})
+	if err != nil {
+		return fmt.Errorf("projects: delete product %s: %w", ref, err)
+	}
+	return nil
+}
+
+// findProduct finds a product and asks whether the principal may do this with it.
+// A name is looked for in the principal's home team first.
+func findProduct(tx *models.Tx, p access.Principal, ref string, action access.Action) (models.Product, error) {
+	if p.Anonymous() {
+		return models.Product{}, access.Check(p, "", action)
+	}
+	row, err := models.Product{}, models.ErrNotFound
+	if strings.Contains(ref, "_") {
+		row, err = tx.ProductByID(ref)
+	} else {
+		for _, team := range homeFirst(p) {
+			if row, err = tx.ProductByName(team, ref); !errors.Is(err, models.ErrNotFound) {
+				break
+			}
+		}
+	}
+	if errors.Is(err, models.ErrNotFound) {
+		return row, access.NotFound()
+	}
+	if err != nil {
+		return row, err
+	}
+	return row, access.Check(p, row.TeamID, action)
+}
+
+// homeFirst lists the principal's teams, its home first and the others in the order
+// they were made.
+func homeFirst(p access.Principal) []string {
+	teams := slices.Sorted(slices.Values(p.Teams()))
+	if i := slices.Index(teams, p.HomeTeam); i > 0 {
+		teams = append([]string{p.HomeTeam}, slices.Delete(teams, i, i+1)...)
+	}
+	return teams
+}
+
+func viewProduct(tx *models.Tx, row models.Product) (Product, error) {
+	out := Product{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName, ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	if out.DisplayName == "" {
+		out.DisplayName = row.Name
+	}
+	projects, err := tx.ProjectsOfProduct(row.ID)
+	for _, project := range projects {
+		out.Projects = append(out.Projects, project.Name)
+	}
+	return out, err
+}
+
+func checkNames(name, displayName string) []fault.Field {
+	var wrong []fault.Field
+	if !ValidName(name) {
+		wrong = append(wrong, nameFault("/name"))
+	}
+	return append(wrong, checkDisplayName(displayName)...)
+}
+
+func taken(what, name string) error {
+	return &fault.Error{Kind: fault.Conflict, Code: "name_taken", Public: fmt.Sprintf("The team has a %s %q already.", what, name),
+		Fields: []fault.Field{{Pointer: "/name", Code: "name_taken", Detail: "Choose another name, or use the one that exists."}}}
+}

@@ -1,0 +1,240 @@
+// Package projects manages what is proxied: projects with their versions,
+// environments and access policies, and the feed that brings them to the
+// gateway.
+//
+// It owns validation and change of that configuration and its compilation from
+// rows to a snapshot; it does not own API keys beyond asking for the first ones,
+// nor what a policy means for a call (policy).
+package projects
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/keys"
+)
+
+// TargetChecker judges an address that a customer wants calls forwarded to.
+// Its errors are faults of kind Invalid.
+type TargetChecker interface {
+	CheckTarget(ctx context.Context, raw string) (*url.URL, error)
+}
+
+// Service is the room's door. Changed is called after each commit and returns
+// when the change is in effect in this process.
+type Service struct {
+	DB           *models.DB
+	Targets      TargetChecker
+	Log          *slog.Logger
+	PublicURL    string // of the control plane, where app clients are issuers
+	KeyPrefix    string
+	UnclaimedTTL time.Duration
+	CapUnclaimed bool // targets of unclaimed projects are on ports 80 and 443, and few are made from one network
+	Newcomers    Newcomers
+	Events       keys.Events                                 // told of the first keys; nil: nobody is
+	Suits        func(tx *models.Tx, projectID string) error // refuses a login whose tokens the project could not take as it says; nil: none is
+	Vault        *secrets.Vault                              // seals the secrets that versions ask about tokens with
+	Changed      func(context.Context)
+}
+
+// Project is a project as its team sees it.
+type Project struct {
+	ID            string
+	Team          string `audit:"-"`
+	Name          string
+	DisplayName   string
+	FallbackOwner string
+	Product       string               // name, "" for none
+	Tenants       []string             // names of those it serves
+	Limits        models.ProjectLimits // what is counted, and up to where
+	ETag          string               `audit:"-"` // of all that is here
+	SettingsETag  string               `audit:"-"` // of the project's own settings, whatever its versions do
+	CreatedAt     time.Time
+	ExpiresAt     *time.Time `audit:"-"` // when an unclaimed project ends
+	Frozen        *Frozen    // nil: not taken down
+	Versions      []Version
+	KeyTypes      []KeyType
+}
+
+// Version is one version of a project.
+type Version struct {
+	ID           string
+	Project      string `audit:"-"` // name
+	Name         string `audit:"-"`
+	Mode         string
+	Methods      []string
+	Keyless      string
+	Issuers      []snapshot.TokenIssuer
+	Opaque       *snapshot.Introspection // nil for none
+	IPAllow      []string                // CIDRs; empty: from anywhere
+	IPDeny       []string                // CIDRs; asked before IPAllow
+	ETag         string                  `audit:"-"`
+	Environments []Environment
+}
+
+// Environment is one upstream of a version.
+type Environment struct {
+	ID      string
+	Project string `audit:"-"` // name
+	Version string `audit:"-"` // name
+	Name    string `audit:"-"`
+	Target  string
+	ETag    string `audit:"-"`
+}
+
+// etag names a state of a row, for lost-update detection (RFC 9110, 8.8.3).
+
+// Get finds a project by name or id.
+func (s *Service) Get(ctx context.Context, p access.Principal, ref string) (Project, error) {
+	tx := s.DB.Read(ctx)
+	row, err := access.Project(tx, p, ref, access.ProjectRead)
+	if err != nil {
+		return Project{}, fmt.Errorf("projects: get %s: %w", ref, err)
+	}
+	return view(tx, row)
+}
+
+// Page is one page of a list; Next is the cursor of the one after, "" at the end.
+type Page struct {
+	Projects []Project
+	Next     string
+}
+
+// MaxPage is the most projects one page holds.
+const MaxPage = 200
+
+// List returns the projects of the principal's teams by name, or of one of them.
+// The cursor is the Next of the page before, limit at most MaxPage, 0 for 50.
+func (s *Service) List(ctx context.Context, p access.Principal, team, cursor string, limit int) (Page, error) {
+	teams, limit, err := beginList(p, access.ProjectRead, team, limit)
+	if err != nil {
+		return Page{}, fmt.Errorf("projects: list: %w", err)
+	}
+	tx := s.DB.Read(ctx)
+	rows, err := tx.ProjectsOfTeams(teams, cursor, limit+1)
+	if err != nil {
+		return Page{}, fmt.Errorf("projects: list: %w", err)
+	}
+	var page Page
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].Name
+	}
+	for _, row := range rows {
+		project, err := view(tx, row)
+		if err != nil {
+			return Page{}, fmt.Errorf("projects: list: %w", err)
+		}
+		page.Projects = append(page.Projects, project)
+	}
+	return page, nil
+}
+
+// beginList refuses whoever may list nothing, names the teams to list for, one or
+// all of the principal's, and bounds a page.
+func beginList(p access.Principal, action access.Action, team string, limit int) (teams []string, most int, err error) {
+	if limit <= 0 {
+		limit = 50
+	}
+	limit = min(limit, MaxPage)
+	if p.Anonymous() || team != "" {
+		return []string{team}, limit, access.Check(p, team, action)
+	}
+	return p.Teams(), limit, access.Within(p, action)
+}
+
+func view(tx *models.Tx, row models.Project) (Project, error) {
+	out := Project{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName,
+		FallbackOwner: row.FallbackOwner, Limits: row.Limits, SettingsETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	if row.FrozenAt != nil {
+		out.Frozen = &Frozen{Reason: row.FrozenReason, Since: *row.FrozenAt}
+	}
+	changed := row.UpdatedAt
+	team, err := tx.TeamByID(row.TeamID)
+	if err != nil {
+		return out, err
+	}
+	if team.ClaimedAt == nil {
+		out.ExpiresAt = team.ExpiresAt
+	}
+	environments, err := tx.EnvironmentsOf(row.ID)
+	if err != nil {
+		return out, err
+	}
+	versions, err := tx.VersionsOf(row.ID)
+	if err != nil {
+		return out, err
+	}
+	for _, v := range versions {
+		out.Versions = append(out.Versions, viewVersion(row.Name, v, environments))
+		changed = later(changed, v.UpdatedAt)
+	}
+	for _, e := range environments {
+		changed = later(changed, e.UpdatedAt)
+	}
+	err = viewSurroundings(tx, row, &out)
+	out.ETag = access.ETag(changed) + "-" + digest(out.KeyTypes, out.Tenants)
+	return out, err
+}
+
+// viewSurroundings adds what has rows of its own beside the project's.
+func viewSurroundings(tx *models.Tx, row models.Project, out *Project) error {
+	types, err := tx.KeyTypesOf(row.ID)
+	if err != nil {
+		return err
+	}
+	for _, t := range types {
+		out.KeyTypes = append(out.KeyTypes, viewKeyType(t))
+	}
+	tenants, err := tx.TenantsOf(row.ID)
+	for _, t := range tenants {
+		out.Tenants = append(out.Tenants, t.Name)
+	}
+	if err != nil || row.ProductID == nil {
+		return err
+	}
+	product, err := tx.ProductByID(*row.ProductID)
+	out.Product = product.Name
+	return err
+}
+
+// digest names a state of what has no time of its last change.
+func digest(state ...any) string {
+	sum := sha256.Sum256(fmt.Append(nil, state...))
+	return hex.EncodeToString(sum[:8])
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func viewVersion(project string, v models.Version, environments []models.Environment) Version {
+	out := Version{ID: v.ID, Project: project, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless,
+		IPAllow: keys.Texts(v.IPAllow), IPDeny: keys.Texts(v.IPDeny), Issuers: issuersOf(v.TokenIssuers), ETag: access.ETag(v.UpdatedAt)}
+	if v.Introspection.Endpoint != "" {
+		opaque := introspectionOf(v)
+		out.Opaque = &opaque
+	}
+	for _, e := range environments {
+		if e.VersionID == v.ID {
+			out.Environments = append(out.Environments, viewEnvironment(project, v.Name, e))
+		}
+	}
+	return out
+}
+
+func viewEnvironment(project, version string, e models.Environment) Environment {
+	return Environment{ID: e.ID, Project: project, Version: version, Name: e.Name, Target: e.Target, ETag: access.ETag(e.UpdatedAt)}
+}

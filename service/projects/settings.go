@@ -1,0 +1,99 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+)
+
+// Settings is what UpdateSettings can change; nil leaves a field as it is.
+type Settings struct {
+	DisplayName   *string
+	FallbackOwner *string
+	Product       *string // name of one of the team's; to "": none
+	Limits        LimitsChange
+}
+
+// LimitsChange gives what is counted new limits, as calls by window; nil leaves them
+// as they are, and an empty map takes them away.
+type LimitsChange struct{ Key, Owner, IP, Project *map[string]int64 }
+
+// UpdateSettings changes a project. With ifMatch not empty it is refused as
+// stale unless that is still the project's ETag, or the one of its settings.
+func (s *Service) UpdateSettings(ctx context.Context, p access.Principal, ref, ifMatch string, in Settings) (Project, error) {
+	var out Project
+	err := s.change(ctx, p, ref, "settings", func(tx *models.Tx, project models.Project, now time.Time) error {
+		before, err := view(tx, project)
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, before.ETag, before.SettingsETag); err != nil {
+			return err
+		}
+		seen := project.UpdatedAt
+		wrong, err := in.apply(tx, &project)
+		if err != nil {
+			return err
+		}
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		project.UpdatedAt = now
+		if err := written(tx.UpdateProject(project, seen)); err != nil {
+			return err
+		}
+		out, err = view(tx, project)
+		return err
+	})
+	return out, err
+}
+
+// apply says what is wrong with the settings, or gives them to the project.
+func (in Settings) apply(tx *models.Tx, project *models.Project) ([]fault.Field, error) {
+	wrong := in.Limits.apply(&project.Limits)
+	if in.DisplayName != nil {
+		project.DisplayName = *in.DisplayName
+		wrong = append(wrong, checkDisplayName(project.DisplayName)...)
+		if project.DisplayName == "" {
+			project.DisplayName = project.Name
+		}
+	}
+	if in.FallbackOwner != nil {
+		project.FallbackOwner = *in.FallbackOwner
+		wrong = append(wrong, checkFallbackOwner(project.FallbackOwner)...)
+	}
+	if in.Product == nil {
+		return wrong, nil
+	}
+	project.ProductID = nil
+	if *in.Product == "" {
+		return wrong, nil
+	}
+	product, err := tx.ProductByName(project.TeamID, *in.Product)
+	if errors.Is(err, models.ErrNotFound) {
+		return append(wrong, fault.Field{Pointer: "/product", Code: "unknown_product",
+			Detail: fmt.Sprintf("The project's team has no product %q. Create it first.", *in.Product)}), nil
+	}
+	project.ProductID = &product.ID
+	return wrong, err
+}
+
+func (in LimitsChange) apply(to *models.ProjectLimits) (wrong []fault.Field) {
+	for _, l := range []struct {
+		name   string
+		limits *map[string]int64
+		into   *models.Limits
+	}{{"key", in.Key, &to.Key}, {"owner", in.Owner, &to.Owner}, {"ip", in.IP, &to.IP}, {"project", in.Project, &to.Project}} {
+		if l.limits != nil {
+			wrong = append(wrong, keys.CheckLimits("/limits/"+l.name, *l.limits)...)
+			*l.into = *l.limits
+		}
+	}
+	return wrong
+}

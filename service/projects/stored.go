@@ -1,0 +1,118 @@
+package projects
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/service/keys"
+)
+
+// storedFormat is the version of what Store writes.
+const storedFormat = 1
+
+// storedHead begins what Store writes; the projects follow, each a line of JSON, and
+// then the table of keys.
+type storedHead struct {
+	Format   int
+	AsOf     time.Time // when this state was last known to be current
+	Projects int
+}
+
+// Store writes the state that the gateway serves, for Restore to start from while the
+// database is away. It holds no secret: hashes of keys, and public halves of signing
+// keys.
+func (f *Feed) Store(w io.Writer) error {
+	f.mu.Lock()
+	served := f.good
+	f.mu.Unlock()
+	head := storedHead{
+		Format:   storedFormat,
+		AsOf:     time.UnixMilli(f.freshAt.Load()).UTC(),
+		Projects: len(served),
+	}
+	out := bufio.NewWriter(w)
+	lines := json.NewEncoder(out)
+	if err := lines.Encode(head); err != nil {
+		return fmt.Errorf("projects: store the state: %w", err)
+	}
+	for _, id := range slices.Sorted(maps.Keys(served)) {
+		if err := lines.Encode(served[id]); err != nil {
+			return fmt.Errorf("projects: store %s: %w", id, err)
+		}
+	}
+	if err := errors.Join(f.Keys.Write(out), out.Flush()); err != nil {
+		return fmt.Errorf("projects: store the keys: %w", err)
+	}
+	return nil
+}
+
+// Restore serves what Store has written, until Load or Sync reads the database, and
+// returns when that state was current. After an error nothing of it is served.
+func (f *Feed) Restore(r io.Reader) (asOf time.Time, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	in := bufio.NewReader(r)
+	var head storedHead
+	if err := readLine(in, &head); err != nil {
+		return time.Time{}, err
+	}
+	if head.Format != storedFormat {
+		return time.Time{}, errors.New("projects: the stored state is of another version of this program")
+	}
+	restored := make(map[string]*snapshot.Project, head.Projects)
+	for range head.Projects {
+		var project snapshot.Project
+		if err := readLine(in, &project); err != nil {
+			return time.Time{}, err
+		}
+		for i := range project.Clients { // the control plane may have another address now
+			project.Clients[i].Issuer = snapshot.IssuerOf(f.PublicURL, project.Clients[i].ID)
+		}
+		restored[project.ID] = &project
+	}
+	table, err := keys.ReadTable(in)
+	if err != nil {
+		return time.Time{}, err
+	}
+	// The end has to be read: before it, a file that was cut off is not told from a whole one.
+	if rest, err := io.Copy(io.Discard, in); err != nil || rest > 0 {
+		return time.Time{}, errors.Join(errors.New("projects: the stored state does not end where it should"), err)
+	}
+	f.projects = restored
+	f.Keys.Replace(table)
+	if err := f.publish(); err != nil {
+		return time.Time{}, err
+	}
+	f.freshAt.Store(head.AsOf.UnixMilli())
+	return head.AsOf, nil
+}
+
+// readLine reads one document. A field that is not known here is of a newer version,
+// and may bound what is served: then nothing is.
+func readLine(in *bufio.Reader, into any) error {
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("projects: read the stored state: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("projects: read the stored state: %w", err)
+	}
+	return nil
+}
+
+// Position is the revision of what is served, which is another one after each change.
+func (f *Feed) Position() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last.ID
+}

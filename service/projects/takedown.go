@@ -1,0 +1,98 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/accounts"
+)
+
+// Frozen says that the operators have taken a project down, why and since when:
+// its calls are answered 403, and everything else goes on, so that its team can
+// still leave with it.
+type Frozen struct {
+	Reason string
+	Since  time.Time
+}
+
+// maxReason bounds a takedown's reason, in characters.
+const maxReason = 500
+
+// TakeDown freezes a project, which only operators can. Taking down what is down
+// already changes the reason.
+func (s *Service) TakeDown(ctx context.Context, p access.Principal, ref, reason string) (Project, error) {
+	reason = strings.TrimSpace(reason)
+	return s.moveTakedown(ctx, p, ref, func(row *models.Project, now time.Time) error {
+		if n := utf8.RuneCountInString(reason); n == 0 || n > maxReason || strings.ContainsFunc(reason, accounts.Unprintable) {
+			return fault.InvalidField("/reason", "invalid_reason", "Say why, in 1 to %d characters on one line. The project's team reads it.", maxReason)
+		}
+		if row.FrozenAt == nil {
+			row.FrozenAt = &now
+		}
+		row.FrozenReason = reason
+		return nil
+	})
+}
+
+// Restore undoes TakeDown.
+func (s *Service) Restore(ctx context.Context, p access.Principal, ref string) (Project, error) {
+	return s.moveTakedown(ctx, p, ref, func(row *models.Project, _ time.Time) error {
+		row.FrozenAt, row.FrozenReason = nil, ""
+		return nil
+	})
+}
+
+func (s *Service) moveTakedown(ctx context.Context, p access.Principal, ref string, fn func(*models.Project, time.Time) error) (Project, error) {
+	var out Project
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := access.OperatorsProject(tx, p, ref)
+		if err != nil {
+			return err
+		}
+		before, now := row, models.Now()
+		if err := fn(&row, now); err != nil {
+			return err
+		}
+		if (row.FrozenAt == nil) == (before.FrozenAt == nil) && row.FrozenReason == before.FrozenReason {
+			out, err = view(tx, row)
+			return err
+		}
+		if err := tx.FreezeProject(row); err != nil {
+			return err
+		}
+		entry := access.Entry{Action: access.ProjectTakedown, Object: row.ID, Team: row.TeamID, Detail: map[string]string{"name": row.Name},
+			Before: takedownOf(before), After: takedownOf(row)}
+		if err := access.Record(tx, p, entry); err != nil {
+			return err
+		}
+		entry.Team = "" // the operators' own log has it as well
+		if err := access.Record(tx, p, entry); err != nil {
+			return err
+		}
+		if out, err = view(tx, row); err != nil {
+			return err
+		}
+		return tx.AddRevision(row.ID, "", now)
+	})
+	if err != nil {
+		return Project{}, fmt.Errorf("projects: takedown of %s: %w", ref, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// takedown is what an audit entry says of one.
+type takedown struct {
+	Frozen bool
+	Reason string
+}
+
+func takedownOf(row models.Project) takedown {
+	return takedown{Frozen: row.FrozenAt != nil, Reason: row.FrozenReason}
+}

@@ -1,0 +1,294 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Tenant is a customer workspace: a team's, which is attached to projects, or the
+// one named default that a project has for itself.
+type Tenant struct {
+	ID            string
+	Team          string `audit:"-"` // id
+	Project       string `audit:"-"` // id of the one whose default it is; "" for a team's
+	Name          string
+	DisplayName   string
+	FallbackOwner string   // "": the project's
+	Projects      []string // names of those that serve it
+	ETag          string   `audit:"-"`
+	CreatedAt     time.Time
+}
+
+// TenantInput is what CreateTenant takes.
+type TenantInput struct {
+	Team                             string // id; the principal's home team when empty
+	Name, DisplayName, FallbackOwner string
+}
+
+// TenantChange is what UpdateTenant can change; nil leaves a field as it is.
+type TenantChange struct{ DisplayName, FallbackOwner *string }
+
+// Tenants lists the tenants of the principal's teams and of their projects, oldest
+// first, or of one team. The cursor is the next of the page before, limit at most
+// MaxPage, 0 for 50.
+func (s *Service) Tenants(ctx context.Context, p access.Principal, team, cursor string, limit int) (list []Tenant, next string, err error) {
+	teams, limit, err := beginList(p, access.TenantRead, team, limit)
+	if err != nil {
+		return nil, "", fmt.Errorf("projects: list tenants: %w", err)
+	}
+	tx := s.DB.Read(ctx)
+	rows, err := tx.TenantsOfTeams(teams, cursor, limit+1)
+	if err != nil {
+		return nil, "", fmt.Errorf("projects: list tenants: %w", err)
+	}
+	if len(rows) > limit {
+		rows, next = rows[:limit], rows[limit-1].ID
+	}
+	if list, err = viewTenants(tx, rows); err != nil {
+		return nil, "", fmt.Errorf("projects: list tenants: %w", err)
+	}
+	return list, next, nil
+}
+
+func viewTenants(tx *models.Tx, rows []models.Tenant) (list []Tenant, err error) {
+	for _, row := range rows {
+		tenant, err := viewTenant(tx, row)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, tenant)
+	}
+	return list, nil
+}
+
+// Tenant finds a tenant by its id, or a team's by its name.
+func (s *Service) Tenant(ctx context.Context, p access.Principal, ref string) (Tenant, error) {
+	tx := s.DB.Read(ctx)
+	row, _, err := findTenant(tx, p, ref, access.TenantRead)
+	if err != nil {
+		return Tenant{}, fmt.Errorf("projects: get tenant %s: %w", ref, err)
+	}
+	return viewTenant(tx, row)
+}
+
+// CreateTenant makes a tenant of a team of the principal's.
+func (s *Service) CreateTenant(ctx context.Context, p access.Principal, in TenantInput) (Tenant, error) {
+	var out Tenant
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		team, err := teamFor(p, in.Team, access.TenantCreate)
+		if err != nil {
+			return err
+		}
+		if err := fault.InvalidFields(in.check()); err != nil {
+			return err
+		}
+		if err := access.Room(tx, team, models.HeldTenants); err != nil {
+			return err
+		}
+		row, made, err := ensureTenant(tx, p, team, in)
+		if err != nil {
+			return err
+		}
+		if !made {
+			return taken("tenant", in.Name)
+		}
+		out, err = viewTenant(tx, row)
+		return err
+	})
+	if err != nil {
+		return Tenant{}, fmt.Errorf("projects: create tenant %s: %w", in.Name, err)
+	}
+	return out, nil
+}
+
+func (in TenantInput) check() []fault.Field {
+	wrong := append(checkTenantName("/name", in.Name), checkDisplayName(in.DisplayName)...)
+	if in.FallbackOwner != "" {
+		wrong = append(wrong, checkFallbackOwner(in.FallbackOwner)...)
+	}
+	return wrong
+}
+
+func checkTenantName(pointer, name string) []fault.Field {
+	if !ValidName(name) {
+		return []fault.Field{nameFault(pointer)}
+	}
+	if name == snapshot.DefaultTenant {
+		return []fault.Field{{Pointer: pointer, Code: "reserved_name", Detail: "Each project has a tenant named default of its own. Choose another name."}}
+	}
+	return nil
+}
+
+// ensureTenant finds a team's tenant of that name, or makes it with its audit entry.
+func ensureTenant(tx *models.Tx, p access.Principal, team string, in TenantInput) (models.Tenant, bool, error) {
+	now := models.Now()
+	row, made, err := tx.EnsureTenant(models.Tenant{ID: models.NewID("tnt"), TeamID: &team, Name: in.Name, DisplayName: in.DisplayName,
+		FallbackOwner: in.FallbackOwner, CreatedAt: now, UpdatedAt: now})
+	if err != nil || !made {
+		return row, made, err
+	}
+	after, err := viewTenant(tx, row)
+	if err != nil {
+		return row, made, err
+	}
+	return row, made, access.Record(tx, p, access.Entry{Action: access.TenantCreate, Object: row.ID, Team: team, Detail: map[string]string{"name": in.Name}, After: after})
+}
+
+// UpdateTenant changes a tenant for every project that serves it. With ifMatch not
+// empty it is refused as stale unless that is still the tenant's ETag.
+func (s *Service) UpdateTenant(ctx context.Context, p access.Principal, ref, ifMatch string, in TenantChange) (Tenant, error) {
+	var out Tenant
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, team, err := findTenant(tx, p, ref, access.TenantUpdate)
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
+		}
+		before, err := viewTenant(tx, row)
+		if err != nil {
+			return err
+		}
+		seen := row.UpdatedAt
+		if err := fault.InvalidFields(in.apply(&row)); err != nil {
+			return err
+		}
+		row.UpdatedAt = models.Now()
+		if err := written(tx.UpdateTenant(row, seen)); err != nil {
+			return err
+		}
+		if out, err = viewTenant(tx, row); err != nil {
+			return err
+		}
+		entry := access.Entry{Action: access.TenantUpdate, Object: row.ID, Project: before.Project, Team: team, Detail: map[string]string{"name": row.Name}, Before: before, After: out}
+		if err := access.Record(tx, p, entry); err != nil {
+			return err
+		}
+		return tx.AddTenantRevisions(row, row.UpdatedAt)
+	})
+	if err != nil {
+		return Tenant{}, fmt.Errorf("projects: change tenant %s: %w", ref, err)
+	}
+	s.Changed(ctx)
+	return out, nil
+}
+
+// apply says what is wrong with the change, or makes it.
+func (in TenantChange) apply(row *models.Tenant) []fault.Field {
+	var wrong []fault.Field
+	if in.DisplayName != nil {
+		row.DisplayName = *in.DisplayName
+		wrong = checkDisplayName(row.DisplayName)
+	}
+	if in.FallbackOwner != nil {
+		row.FallbackOwner = *in.FallbackOwner
+		if row.FallbackOwner != "" {
+			wrong = append(wrong, checkFallbackOwner(row.FallbackOwner)...)
+		}
+	}
+	return wrong
+}
+
+// DeleteTenant removes a team's tenant that nothing is of.
+func (s *Service) DeleteTenant(ctx context.Context, p access.Principal, ref string) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, team, err := findTenant(tx, p, ref, access.TenantDelete)
+		if err != nil {
+			return err
+		}
+		before, err := viewTenant(tx, row)
+		if err != nil {
+			return err
+		}
+		if err := unused(tx, before); err != nil {
+			return err
+		}
+		if err := tx.DeleteTenant(row.ID); errors.Is(err, models.ErrReferenced) {
+			return fault.New(fault.Conflict, "tenant_in_use", "Something still belongs to this tenant.").Because(err)
+		} else if err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{Action: access.TenantDelete, Object: row.ID, Team: team, Detail: map[string]string{"name": row.Name}, Before: before})
+	})
+	if err != nil {
+		return fmt.Errorf("projects: delete tenant %s: %w", ref, err)
+	}
+	return nil
+}
+
+func unused(tx *models.Tx, tenant Tenant) error {
+	if tenant.Project != "" {
+		return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists.")
+	}
+	if n := len(tenant.Projects); n > 0 {
+		return fault.New(fault.Conflict, "tenant_in_use", "%s this tenant: %s. Detach it first.", countOf(int64(n), "project serves", "projects serve"), strings.Join(tenant.Projects, ", "))
+	}
+	all, active, err := tx.CountKeysOfTenant(tenant.ID, models.Now())
+	if err == nil && all > 0 {
+		err = fault.New(fault.Conflict, "tenant_in_use", "%s of this tenant, %d of them active. Keys keep their tenant, also when they are revoked.", countOf(all, "key is", "keys are"), active)
+	}
+	return err
+}
+
+// findTenant finds a tenant with the team it belongs to, and asks whether the
+// principal may do this with it. A name is looked for in the home team first.
+func findTenant(tx *models.Tx, p access.Principal, ref string, action access.Action) (row models.Tenant, team string, err error) {
+	if p.Anonymous() {
+		return row, "", access.Check(p, "", action)
+	}
+	err = models.ErrNotFound
+	if strings.Contains(ref, "_") {
+		row, err = tx.TenantByID(ref)
+	} else {
+		for _, team := range homeFirst(p) {
+			if row, err = tx.TenantByName(team, ref); !errors.Is(err, models.ErrNotFound) {
+				break
+			}
+		}
+	}
+	if errors.Is(err, models.ErrNotFound) {
+		return row, "", access.NotFound()
+	}
+	if err != nil {
+		return row, "", err
+	}
+	if row.ProjectID == nil {
+		return row, *row.TeamID, access.Check(p, *row.TeamID, action)
+	}
+	project, err := tx.ProjectByID(*row.ProjectID)
+	if err != nil {
+		return row, "", err
+	}
+	return row, project.TeamID, access.CheckProject(p, project, action)
+}
+
+func viewTenant(tx *models.Tx, row models.Tenant) (Tenant, error) {
+	out := Tenant{ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, FallbackOwner: row.FallbackOwner, ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	if out.DisplayName == "" {
+		out.DisplayName = row.Name
+	}
+	if row.TeamID != nil {
+		out.Team = *row.TeamID
+	}
+	ids, err := tx.ProjectsOfTenant(row)
+	if err != nil {
+		return out, err
+	}
+	projects, err := tx.ProjectsByID(ids)
+	for _, project := range projects {
+		out.Projects = append(out.Projects, project.Name)
+		if row.ProjectID != nil {
+			out.Project, out.Team = project.ID, project.TeamID
+		}
+	}
+	return out, err
+}

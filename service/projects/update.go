@@ -1,0 +1,299 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+)
+
+// AccessChange is what UpdateAccess can change; nil leaves a field as it is.
+// FallbackOwner is the project's, for a caller who sets both in one step.
+type AccessChange struct {
+	Mode          *string
+	Methods       *[]string
+	Keyless       *string
+	Issuers       *[]snapshot.TokenIssuer // only for a version that has the method jwt
+	Opaque        *IntrospectionInput     // only for one that has the method opaque
+	FallbackOwner *string
+	IPAllow       *[]string // CIDRs; empty: from anywhere
+	IPDeny        *[]string // CIDRs; asked before IPAllow
+}
+
+// maxRanges is how many address ranges one list of a version holds.
+const maxRanges = 200
+
+func checkFallbackOwner(owner string) []fault.Field {
+	if keys.ValidOwner(owner) {
+		return nil
+	}
+	return []fault.Field{{
+		Pointer: "/fallback_owner",
+		Code:    "invalid_owner",
+		Detail:  "Use 1 to 128 printable ASCII characters without a space at either end.",
+	}}
+}
+
+// UpdateAccess changes the access policy of one version, named by its id.
+func (s *Service) UpdateAccess(
+	ctx context.Context,
+	p access.Principal,
+	ref, versionID, ifMatch string,
+	in AccessChange,
+) (Version, error) {
+	var out Version
+	addressesWrong, err := s.checkAddresses(ctx, p, ref, versionID, in)
+	if err != nil {
+		return out, fmt.Errorf("projects: change the access of %s: %w", versionID, err)
+	}
+	what := "access of " + versionID
+	err = s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+		version, err := tx.VersionByID(versionID)
+		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+			return access.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(version.UpdatedAt)); err != nil {
+			return err
+		}
+		seen := version.UpdatedAt
+		at, err := s.around(tx, project.ID)
+		if err != nil {
+			return err
+		}
+		at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
+		auth, wrong := normalizeAuth(in.over(version), "/requests_auth", at)
+		if in.Issuers != nil && len(*in.Issuers) > 0 {
+			wrong = append(wrong, needsJWT(auth, "/requests_auth")...)
+		}
+		if in.Opaque != nil {
+			wrong = append(wrong, needsOpaque(auth, "/requests_auth")...)
+			wrong = append(wrong, in.Opaque.needsItsSecret(version, "/requests_auth")...)
+		}
+		wrong = append(wrong, addressesWrong...)
+		if in.FallbackOwner != nil {
+			wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
+		}
+		wrong = append(wrong, in.setRanges(&version)...)
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
+		if err := in.moveFallback(tx, project, now); err != nil {
+			return err
+		}
+		version.AuthMode, version.AuthMethods, version.Keyless, version.UpdatedAt = auth.Mode, auth.Methods, auth.Keyless, now
+		version.TokenIssuers = issuerRows(auth.Issuers)
+		if err := s.setIntrospection(tx, project.TeamID, &version, in.Opaque); err != nil {
+			return err
+		}
+		if err := written(tx.UpdateVersion(version, seen)); err != nil {
+			return err
+		}
+		if s.Suits != nil {
+			if err := s.Suits(tx, project.ID); err != nil {
+				return err
+			}
+		}
+		environments, err := tx.EnvironmentsOf(project.ID)
+		out = viewVersion(project.Name, version, environments)
+		return err
+	})
+	return out, err
+}
+
+// checkAddresses judges the addresses that the change names. The permission check comes
+// first: names are resolved for the caller.
+func (s *Service) checkAddresses(
+	ctx context.Context,
+	p access.Principal,
+	ref, versionID string,
+	in AccessChange,
+) ([]fault.Field, error) {
+	db := s.DB.Read(ctx)
+	project, err := access.Project(db, p, ref, access.ProjectUpdate)
+	if err != nil {
+		return nil, err
+	}
+	wrong, err := s.checkEndpoint(ctx, p, "/requests_auth", in.Opaque)
+	if err != nil || in.Issuers == nil {
+		return wrong, err
+	}
+	version, err := db.VersionByID(versionID)
+	if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+		return nil, access.NotFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	issuersWrong, err := s.checkIssuerAddresses(ctx, "/requests_auth", newIssuers(version.TokenIssuers, *in.Issuers))
+	return append(wrong, issuersWrong...), err
+}
+
+func (s *Service) around(tx *models.Tx, projectID string) (around, error) {
+	at := around{publicURL: s.PublicURL}
+	rows, err := tx.TenantsOf(projectID)
+	if err != nil {
+		return at, err
+	}
+	for _, row := range rows {
+		at.tenants = append(at.tenants, row.Name)
+	}
+	at.login, err = tx.HasLogin(projectID)
+	return at, err
+}
+
+// moveFallback gives the project the change's fallback owner, where it names
+// another.
+func (in AccessChange) moveFallback(tx *models.Tx, project models.Project, now time.Time) error {
+	if in.FallbackOwner == nil || *in.FallbackOwner == project.FallbackOwner {
+		return nil
+	}
+	seen := project.UpdatedAt
+	project.FallbackOwner, project.UpdatedAt = *in.FallbackOwner, now
+	return written(tx.UpdateProject(project, seen))
+}
+
+// setRanges says what is wrong with the address ranges, or gives them to the version.
+func (in AccessChange) setRanges(version *models.Version) (wrong []fault.Field) {
+	if in.IPAllow != nil {
+		ranges, fields := keys.ReadRanges("/ip/allow", *in.IPAllow, maxRanges)
+		version.IPAllow, wrong = ranges, fields
+	}
+	if in.IPDeny != nil {
+		ranges, fields := keys.ReadRanges("/ip/deny", *in.IPDeny, maxRanges)
+		version.IPDeny, wrong = ranges, append(wrong, fields...)
+	}
+	return wrong
+}
+
+// over lays the change over what a version has. A mode that changes without
+// methods being named takes the new mode's default methods.
+func (in AccessChange) over(version models.Version) AuthInput {
+	auth := AuthInput{
+		Mode:    version.AuthMode,
+		Methods: slices.Clone(version.AuthMethods),
+		Keyless: version.Keyless,
+		Issuers: issuersOf(version.TokenIssuers),
+		Opaque:  keptIntrospection(version),
+	}
+	if in.Mode != nil && *in.Mode != auth.Mode {
+		auth.Mode = *in.Mode
+		if len(auth.Methods) == 0 {
+			auth.Methods = nil
+		}
+	}
+	if in.Methods != nil {
+		auth.Methods = *in.Methods
+	}
+	if in.Keyless != nil {
+		auth.Keyless = *in.Keyless
+	}
+	if in.Issuers != nil {
+		auth.Issuers = *in.Issuers
+	}
+	if in.Opaque != nil {
+		auth.Opaque = in.Opaque
+	}
+	return auth
+}
+
+// UpdateTarget points an environment, named by its id, at another upstream.
+func (s *Service) UpdateTarget(
+	ctx context.Context,
+	p access.Principal,
+	ref, environmentID, ifMatch, target string,
+) (Environment, error) {
+	var out Environment
+	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil { // before names are looked up for them
+		return out, fmt.Errorf("projects: change the target of %s: %w", environmentID, err)
+	}
+	u, field, err := s.checkTarget(ctx, p, "/target", target)
+	if err == nil && field != nil {
+		err = fault.InvalidFields([]fault.Field{*field})
+	}
+	if err != nil {
+		return out, fmt.Errorf("projects: change the target of %s: %w", environmentID, err)
+	}
+	what := "target of " + environmentID
+	err = s.change(ctx, p, ref, what, func(tx *models.Tx, project models.Project, now time.Time) error {
+		environment, version, err := tx.EnvironmentByID(environmentID)
+		if errors.Is(err, models.ErrNotFound) || (err == nil && version.ProjectID != project.ID) {
+			return access.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(ifMatch, access.ETag(environment.UpdatedAt)); err != nil {
+			return err
+		}
+		seen := environment.UpdatedAt
+		environment.Target, environment.UpdatedAt = u.String(), now
+		out = viewEnvironment(project.Name, version.Name, environment)
+		return written(tx.UpdateEnvironment(environment, seen))
+	})
+	return out, err
+}
+
+// change wraps a change of a project: permission first, then fn, the audit entry
+// and the revision, all in one transaction.
+func (s *Service) change(
+	ctx context.Context,
+	p access.Principal,
+	ref, what string,
+	fn func(*models.Tx, models.Project, time.Time) error,
+) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		project, err := access.Project(tx, p, ref, access.ProjectUpdate)
+		if err != nil {
+			return err
+		}
+		before, err := view(tx, project)
+		if err != nil {
+			return err
+		}
+		now := models.Now()
+		if err := fn(tx, project, now); err != nil {
+			return err
+		}
+		after, err := viewOf(tx, project.ID)
+		if err != nil {
+			return err
+		}
+		entry := access.Entry{Action: access.ProjectUpdate, Object: project.ID, Team: project.TeamID,
+			Detail: map[string]string{"change": what, "name": project.Name}, Before: before, After: after}
+		if err := access.Record(tx, p, entry); err != nil {
+			return err
+		}
+		return tx.AddRevision(project.ID, "", now)
+	})
+	if err != nil {
+		return fmt.Errorf("projects: change %s: %w", ref, err)
+	}
+	s.Changed(ctx)
+	return nil
+}
+
+func viewOf(tx *models.Tx, id string) (Project, error) {
+	row, err := tx.ProjectByID(id)
+	if err != nil {
+		return Project{}, err
+	}
+	return view(tx, row)
+}
+
+// written turns a lost race into a stale fault.
+func written(won bool, err error) error {
+	if err == nil && !won {
+		return access.Stale()
+	}
+	return err
+}

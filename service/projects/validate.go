@@ -1,0 +1,139 @@
+package projects
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"postern/core/snapshot"
+	"postern/platform/fault"
+	"postern/service/accounts"
+)
+
+var (
+	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
+	versionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
+	scopePattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9:._-]{0,62}(\*)?$`)
+)
+
+// ValidName tells whether s can name a project or an environment.
+func ValidName(s string) bool { return namePattern.MatchString(s) }
+
+func validVersion(s string) bool { return versionPattern.MatchString(s) }
+
+func nameFault(pointer string) fault.Field {
+	return fault.Field{Pointer: pointer, Code: "invalid_name",
+		Detail: "Use 2 to 40 lower-case letters, digits and hyphens; the first is a letter, the last no hyphen."}
+}
+
+const maxDisplayName = 80
+
+func checkDisplayName(s string) []fault.Field {
+	if utf8.RuneCountInString(s) <= maxDisplayName && utf8.ValidString(s) && !strings.ContainsFunc(s, accounts.Unprintable) {
+		return nil
+	}
+	return []fault.Field{{Pointer: "/display_name", Code: "invalid_display_name", Detail: fmt.Sprintf("Use at most %d characters on one line.", maxDisplayName)}}
+}
+
+// around is what a version's requests_auth depends on beside itself.
+type around struct {
+	tenants   []string // names of those that the project serves
+	login     bool     // one of them has an app client, whose tokens are taken
+	publicURL string   // of the control plane
+	webPorts  bool     // nobody has claimed the project: issuers are on ports 80 and 443
+}
+
+// normalizeAuth fills in the defaults of requests_auth and checks it; prefix is
+// where in the body it stands.
+func normalizeAuth(in AuthInput, prefix string, at around) (AuthInput, []fault.Field) {
+	var wrong []fault.Field
+	if in.Mode == "" {
+		in.Mode = string(snapshot.Passthrough)
+	}
+	if in.Keyless == "" {
+		in.Keyless = string(snapshot.Reject)
+	}
+	authenticate := in.Mode == string(snapshot.Authenticate)
+	if !authenticate && in.Mode != string(snapshot.Passthrough) {
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/mode", Code: "invalid_mode", Detail: "Use passthrough or authenticate."})
+	}
+	if in.Methods == nil && authenticate {
+		in.Methods = []string{string(snapshot.APIKey)}
+		if at.login {
+			in.Methods = append(in.Methods, string(snapshot.JWT))
+		}
+	}
+	if in.Methods == nil {
+		in.Methods = []string{}
+	}
+	if authenticate && len(in.Methods) == 0 {
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/methods", Code: "required", Detail: "Name at least one method when mode is authenticate: api_key, jwt or opaque."})
+	}
+	seen := map[string]bool{}
+	for i, method := range in.Methods {
+		pointer := fmt.Sprintf("%s/methods/%d", prefix, i)
+		switch snapshot.Method(method) {
+		case snapshot.APIKey, snapshot.JWT, snapshot.Opaque:
+			if seen[method] {
+				wrong = append(wrong, fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This method is named twice."})
+			}
+			seen[method] = true
+		default:
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_method", Detail: "Use api_key, jwt or opaque."})
+		}
+	}
+	switch snapshot.Keyless(in.Keyless) {
+	case snapshot.Reject:
+	case snapshot.OwnerFallback:
+		if !slices.Contains(in.Methods, string(snapshot.APIKey)) {
+			wrong = append(wrong, fault.Field{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: "owner_fallback needs the method api_key: without it no call has an owner."})
+		}
+	default:
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: "Use reject or owner_fallback."})
+	}
+	if seen[string(snapshot.JWT)] && len(in.Issuers) == 0 && !at.login {
+		wrong = append(wrong, fault.Field{Pointer: prefix + pairsPointer, Code: "required",
+			Detail: "The method jwt needs an issuer whose tokens are taken: name at least one pair of iss and aud, or give a tenant of the project a login."})
+	}
+	if seen[string(snapshot.Opaque)] && in.Opaque == nil {
+		wrong = append(wrong, fault.Field{Pointer: prefix + "/opaque", Code: "required",
+			Detail: "The method opaque needs an endpoint to ask about tokens: {\"endpoint\": …}."})
+	}
+	return in, append(wrong, checkIssuers(in.Issuers, prefix+pairsPointer, at)...)
+}
+
+const pairsPointer = "/jwt/allowed_pairs"
+
+// needsJWT refuses issuers that were named for nothing.
+func needsJWT(in AuthInput, prefix string) []fault.Field {
+	if slices.Contains(in.Methods, string(snapshot.JWT)) {
+		return nil
+	}
+	return []fault.Field{{Pointer: prefix + pairsPointer, Code: "method_missing", Detail: "Name jwt among the methods too, or no token is looked at."}}
+}
+
+var notNameChars = regexp.MustCompile(`[^a-z0-9]+`)
+
+// nameFromHost derives a project name: api.example.com gives api-example-com.
+func nameFromHost(host string) string {
+	if _, err := netip.ParseAddr(host); err == nil {
+		host = "api-" + host
+	}
+	name := strings.Trim(notNameChars.ReplaceAllString(strings.ToLower(host), "-"), "-")
+	if name == "" || name[0] < 'a' || name[0] > 'z' {
+		name = "api-" + name
+	}
+	name = strings.TrimRight(fmt.Sprintf("%.*s", 40, name), "-")
+	if !ValidName(name) {
+		return "my-api"
+	}
+	return name
+}
+
+// pointerToken escapes a member name for a JSON Pointer (RFC 6901, 3).
+func pointerToken(s string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
+}

@@ -1,0 +1,141 @@
+package ratelimit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/models"
+)
+
+// KeepEvery is how often a Keeper writes; a process that is killed forgets what
+// was counted since.
+const KeepEvery = 5 * time.Second
+
+// keepTimeout bounds one write.
+const keepTimeout = 10 * time.Second
+
+// Keeper keeps what Local has counted over a restart, so that a new version of
+// the program does not give everybody a new quota: windows of an hour and longer,
+// for keys, owners and projects. Addresses are kept in memory alone: there can be
+// very many, and they are people's.
+type Keeper struct {
+	DB    *models.DB
+	Local *Local
+	Log   *slog.Logger
+
+	failing bool
+}
+
+// Load adds what was kept to what has been counted since the start. Call it once,
+// before Run.
+func (k *Keeper) Load(ctx context.Context, now time.Time) error {
+	err := k.DB.Read(ctx).ScanLimitCounts(now.Unix(), func(row models.LimitCount) error {
+		by, known := policy.ParseDimension(row.Dimension)
+		window, alsoKnown := snapshot.ParseWindow(row.Period)
+		if !known || !alsoKnown {
+			return nil // of a newer version of this program
+		}
+		c := k.Local.lock(policy.Bucket{Project: row.ProjectID, By: by, Subject: row.Subject}, now)
+		// Calls may have been counted already, where the database was away at the start.
+		if have := &c.windows[window]; have.start <= row.StartsAt {
+			if have.start < row.StartsAt {
+				*have = counted{start: row.StartsAt}
+			}
+			have.calls += row.Calls
+		}
+		c.mu.Unlock()
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("ratelimit: read what was counted: %w", err)
+	}
+	return nil
+}
+
+// Run writes until the context ends; Save follows, once no more is counted.
+func (k *Keeper) Run(ctx context.Context) {
+	tick := time.NewTicker(KeepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			k.tell(k.Save(context.WithoutCancel(ctx)))
+		}
+	}
+}
+
+func (k *Keeper) tell(err error) {
+	switch {
+	case err != nil && !k.failing:
+		k.Log.Error("what counts against limits cannot be written and is kept in memory", "error", err)
+	case err == nil && k.failing:
+		k.Log.Info("what counts against limits is written again")
+	}
+	k.failing = err != nil
+}
+
+// Save writes what has changed since it was written last. After an error it is
+// written the next time.
+func (k *Keeper) Save(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, keepTimeout)
+	defer cancel()
+	rows, taken := k.Local.changed()
+	err := k.DB.Write(ctx, func(tx *models.Tx) error { return tx.KeepLimitCounts(rows, models.Now().Unix()) })
+	if err != nil {
+		for _, c := range taken {
+			c.mu.Lock()
+			c.changed = true
+			c.mu.Unlock()
+		}
+		return fmt.Errorf("ratelimit: keep %d counts: %w", len(rows), err)
+	}
+	return nil
+}
+
+// changed takes the counts that were not written yet.
+func (l *Local) changed() (rows []models.LimitCount, taken []*counter) {
+	for i := range l.shards {
+		for b, c := range l.shards[i].lasting() {
+			c.mu.Lock()
+			if c.changed {
+				c.changed = false
+				rows, taken = c.rows(b, rows), append(taken, c)
+			}
+			c.mu.Unlock()
+		}
+	}
+	return rows, taken
+}
+
+// lasting copies the counters that are kept. A call holds its counters while it
+// looks for the next in a shard, so nobody may wait for a counter while holding
+// one.
+func (s *shard) lasting() map[policy.Bucket]*counter {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := make(map[policy.Bucket]*counter, len(s.counters)-s.byIP)
+	for b, c := range s.counters {
+		if b.By != policy.ByIP {
+			out[b] = c
+		}
+	}
+	return out
+}
+
+func (c *counter) rows(b policy.Bucket, rows []models.LimitCount) []models.LimitCount {
+	for w := snapshot.Hour; int(w) < snapshot.Windows; w++ {
+		if c.windows[w].calls == 0 {
+			continue
+		}
+		_, end := policy.WindowBounds(w, time.Unix(c.windows[w].start, 0))
+		rows = append(rows, models.LimitCount{ProjectID: b.Project, Dimension: b.By.String(), Subject: b.Subject,
+			Period: w.String(), StartsAt: c.windows[w].start, EndsAt: end, Calls: c.windows[w].calls})
+	}
+	return rows
+}

@@ -1,0 +1,200 @@
+// Package ratelimit counts calls in fixed windows and refuses those beyond a
+// limit: in memory for one node, or in Redis for several together.
+//
+// It owns the counters and that a call is counted in all of its windows or in
+// none; it does not own what a call is counted for, when windows begin, nor what
+// a caller is told (policy).
+package ratelimit
+
+import (
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+)
+
+// MaxAddresses is how many callers' addresses are counted at a time. Keys, owners
+// and projects are as many as somebody has set up; addresses are as many as an
+// attacker with an IPv6 network cares to use. Beyond it the counts of arbitrary
+// others are forgotten.
+const MaxAddresses = 1 << 18
+
+// Local counts in memory: exactly, however many calls come at once. Make one with
+// NewLocal; it is safe for concurrent use.
+type Local struct {
+	seed   maphash.Seed
+	shards [shardCount]shard
+}
+
+const shardCount = 64
+
+type shard struct {
+	mu       sync.RWMutex
+	counters map[policy.Bucket]*counter
+	sweepAt  int // number of counters at which those whose windows are over are looked for
+	byIP     int // how many of them are for addresses
+}
+
+// counter holds the calls of one bucket. It is used under its lock alone.
+type counter struct {
+	mu      sync.Mutex
+	gone    bool // taken out of its shard: whoever waited for the lock looks again
+	changed bool // since it was written; see Keeper
+	windows [snapshot.Windows]counted
+	_       [16]byte // to fill its cache lines: the next one's are another core's
+}
+
+// counted is one window: where it starts, in Unix seconds, and the calls in it.
+type counted struct{ start, calls int64 }
+
+// NewLocal makes counters that are all zero.
+func NewLocal() *Local {
+	l := &Local{seed: maphash.MakeSeed()}
+	for i := range l.shards {
+		l.shards[i] = shard{counters: map[policy.Bucket]*counter{}, sweepAt: 1024}
+	}
+	return l
+}
+
+// Close does nothing: what is in memory ends with the process.
+func (l *Local) Close() error { return nil }
+
+// Take counts a call in every window of its shares, or in none when one of them
+// is used up, and says in the tally which it was and what is left.
+func (l *Local) Take(t *policy.Tally) error {
+	shares := t.Shares()
+	var held [4]*counter
+	// Every call locks in the order of dimensions and at most one counter of
+	// each, so that no two can wait for each other.
+	for i := range shares {
+		held[i] = l.lockOf(&shares[i], t.Now)
+	}
+	var starts [snapshot.Windows]int64
+	for i := range shares {
+		held[i].enter(&shares[i], t.Now, &starts)
+		for w := range shares[i].Set.All() {
+			t.Refused = t.Refused || held[i].windows[w].calls >= shares[i].Limits[w]
+		}
+	}
+	for i := range shares {
+		held[i].changed = held[i].changed || !t.Refused
+		for w := range shares[i].Set.All() {
+			if !t.Refused {
+				held[i].windows[w].calls++
+			}
+			shares[i].Left[w] = max(0, shares[i].Limits[w]-held[i].windows[w].calls)
+		}
+		held[i].mu.Unlock()
+	}
+	return nil
+}
+
+// enter begins the windows that are over anew. A clock that was set back leaves
+// the later window running: it may refuse too much, and never admits too much.
+func (c *counter) enter(s *policy.Share, now time.Time, starts *[snapshot.Windows]int64) {
+	for w := range s.Set.All() {
+		if starts[w] == 0 {
+			starts[w], _ = policy.WindowBounds(w, now)
+		}
+		if c.windows[w].start < starts[w] {
+			c.windows[w] = counted{start: starts[w]}
+		}
+	}
+}
+
+// lockOf locks the counter of a share: the one that it was counted with the last
+// time, where that still counts.
+func (l *Local) lockOf(s *policy.Share, now time.Time) *counter {
+	if c, known := s.Counter.(*counter); known {
+		if c.mu.Lock(); !c.gone {
+			return c
+		}
+		c.mu.Unlock()
+	}
+	c := l.lock(s.Bucket, now)
+	s.Counter = c
+	return c
+}
+
+// lock finds or makes the counter of a bucket and locks it.
+func (l *Local) lock(b policy.Bucket, now time.Time) *counter {
+	s := &l.shards[maphash.Comparable(l.seed, b)%shardCount]
+	for {
+		s.mu.RLock()
+		c := s.counters[b]
+		s.mu.RUnlock()
+		if c == nil {
+			c = s.add(b, now)
+		}
+		c.mu.Lock()
+		if !c.gone {
+			return c
+		}
+		c.mu.Unlock()
+	}
+}
+
+func (s *shard) add(b policy.Bucket, now time.Time) *counter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.counters[b]; c != nil {
+		return c
+	}
+	if len(s.counters) >= s.sweepAt {
+		s.sweep(now)
+		s.sweepAt = max(1024, 2*len(s.counters))
+	}
+	if b.By == policy.ByIP {
+		if s.byIP >= MaxAddresses/shardCount {
+			s.forgetAddress()
+		}
+		s.byIP++
+	}
+	c := &counter{}
+	s.counters[b] = c
+	return c
+}
+
+// sweep takes out counters whose windows are all over. One that is in use is
+// left for the next time.
+func (s *shard) sweep(now time.Time) {
+	for b, c := range s.counters {
+		if !c.mu.TryLock() {
+			continue
+		}
+		if c.over(now) {
+			s.remove(b, c)
+		}
+		c.mu.Unlock()
+	}
+}
+
+func (c *counter) over(now time.Time) bool {
+	for w, window := range c.windows {
+		if current, _ := policy.WindowBounds(snapshot.Window(w), now); window.start >= current {
+			return false
+		}
+	}
+	return true
+}
+
+// forgetAddress takes out the counter of some address that is not in use.
+func (s *shard) forgetAddress() {
+	for b, c := range s.counters {
+		if b.By == policy.ByIP && c.mu.TryLock() {
+			s.remove(b, c)
+			c.mu.Unlock()
+			return
+		}
+	}
+}
+
+func (s *shard) remove(b policy.Bucket, c *counter) {
+	c.gone = true
+	delete(s.counters, b)
+	if b.By == policy.ByIP {
+		s.byIP--
+	}
+}

@@ -1,0 +1,170 @@
+package ratelimit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+)
+
+// redisPause is how long calls do not ask Redis after it has failed one of them.
+const redisPause = 500 * time.Millisecond
+
+// RedisOptions say where to count, and what to do when that fails.
+type RedisOptions struct {
+	URL  string        // redis:// or rediss://
+	Open bool          // while Redis is down each node counts by itself; else calls are refused with an error
+	Wait time.Duration // of a call for Redis; 0 is 250 ms
+	Log  *slog.Logger
+}
+
+// outlives is how much longer than its window a counter stays in Redis, so that
+// replicas whose clocks differ by that much count in the same one.
+const outlives = time.Minute
+
+// Redis counts for several nodes together, in Redis 6 or newer. Make one with
+// NewRedis; it is safe for concurrent use.
+type Redis struct {
+	client *redis.Client
+	local  *Local // counts while Redis is down; nil: such calls are refused
+	log    *slog.Logger
+	wait   time.Duration
+	pause  atomic.Int64 // Unix nanoseconds until which Redis is not asked
+	down   atomic.Bool
+}
+
+// NewRedis connects when the first call is counted.
+func NewRedis(o RedisOptions) (*Redis, error) {
+	quiet()
+	options, err := redis.ParseURL(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("the Redis URL is not valid; it looks like redis://host:6379/0") // err repeats the password
+	}
+	wait := cmp.Or(o.Wait, 250*time.Millisecond)
+	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = wait, wait, wait
+	options.PoolTimeout, options.MaxRetries, options.DialerRetries = wait, -1, 1
+	options.ContextTimeoutEnabled = true
+	r := &Redis{client: redis.NewClient(options), log: o.Log, wait: wait}
+	if o.Open {
+		r.local = NewLocal()
+	}
+	return r, nil
+}
+
+// quiet keeps the library from writing to standard error past our log; what it
+// has to say comes back as errors. It holds for the whole process.
+var quiet = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+// Close ends the connections.
+func (r *Redis) Close() error { return r.client.Close() }
+
+// Take does what Local.Take does. Its error is that Redis is down, and that the
+// policy for that is to refuse.
+func (r *Redis) Take(t *policy.Tally) error {
+	err := errPaused
+	if time.Now().UnixNano() >= r.pause.Load() {
+		if err = r.take(t); err == nil {
+			if r.down.CompareAndSwap(true, false) {
+				r.log.Info("Redis counts calls again")
+			}
+			return nil
+		}
+		r.pause.Store(time.Now().Add(redisPause).UnixNano())
+		if r.down.CompareAndSwap(false, true) {
+			r.log.Error("Redis does not count calls", "error", err, "meanwhile", r.meanwhile())
+		}
+	}
+	if r.local == nil {
+		return err
+	}
+	return r.local.Take(t)
+}
+
+var errPaused = fmt.Errorf("ratelimit: Redis was down a moment ago")
+
+func (r *Redis) meanwhile() string {
+	if r.local == nil {
+		return "calls with limits are refused"
+	}
+	return "each node counts by itself"
+}
+
+// takeScript counts in all keys or in none. ARGV has the limits of the keys, then
+// the seconds that each shall live. It answers the counts, and 1 at the end when
+// a limit was reached.
+var takeScript = redis.NewScript(`
+local refused, counts = 0, {}
+for i, key in ipairs(KEYS) do
+  counts[i] = tonumber(redis.call('GET', key) or '0')
+  if counts[i] >= tonumber(ARGV[i]) then refused = 1 end
+end
+if refused == 0 then
+  for i, key in ipairs(KEYS) do
+    counts[i] = redis.call('INCR', key)
+    if counts[i] == 1 then redis.call('EXPIRE', key, ARGV[#KEYS + i]) end
+  end
+end
+counts[#KEYS + 1] = refused
+return counts
+`)
+
+func (r *Redis) take(t *policy.Tally) error {
+	keys, limits, ages := questions(t)
+	if len(keys) == 0 {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.Background(), r.wait)
+	defer stop()
+	counts, err := takeScript.Run(ctx, r.client, keys, append(limits, ages...)...).Int64Slice()
+	if err != nil {
+		return fmt.Errorf("ratelimit: count in Redis: %w", err)
+	}
+	if len(counts) != len(keys)+1 {
+		return fmt.Errorf("ratelimit: Redis answered %d counts for %d windows", len(counts), len(keys))
+	}
+	t.Refused = counts[len(keys)] == 1
+	i := 0
+	for s := range t.Shares() {
+		share := &t.Shares()[s]
+		for w, limit := range share.Limits {
+			if limit > 0 {
+				share.Left[w] = max(0, limit-counts[i])
+				i++
+			}
+		}
+	}
+	return nil
+}
+
+// questions lists the windows of a tally. The braces keep a project's keys on one
+// node of a cluster (Redis Cluster specification, hash tags), and subjects come
+// last because they can hold anything.
+func questions(t *policy.Tally) (keys []string, limits, ages []any) {
+	for i := range t.Shares() {
+		share := &t.Shares()[i]
+		for w, limit := range share.Limits {
+			if limit == 0 {
+				continue
+			}
+			window := snapshot.Window(w)
+			start, end := policy.WindowBounds(window, t.Now)
+			keys = append(keys, "postern:{"+share.Project+"}:"+window.String()+":"+strconv.FormatInt(start, 10)+":"+share.By.String()+":"+share.Subject)
+			limits = append(limits, limit)
+			ages = append(ages, end-t.Now.Unix()+int64(outlives/time.Second))
+		}
+	}
+	return keys, limits, ages
+}

@@ -1,0 +1,114 @@
+package ratelimit
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/testkit/redis"
+)
+
+type limiter interface{ Take(*policy.Tally) error }
+
+// each runs a test with counters in memory and in Redis.
+func each(t *testing.T, test func(*testing.T, limiter)) {
+	t.Run("memory", func(t *testing.T) { test(t, NewLocal()) })
+	t.Run("Redis", func(t *testing.T) { test(t, dial(t, redis.Start(t).URL(), false)) })
+}
+
+func dial(t *testing.T, url string, open bool) *Redis {
+	t.Helper()
+	r, err := NewRedis(RedisOptions{URL: url, Open: open, Wait: 30 * time.Second, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+func TestNodesShareTheirCounts(t *testing.T) {
+	server := redis.Start(t)
+	nodes := []*Redis{dial(t, server.URL(), true), dial(t, server.URL(), false)}
+	r := realm(snapshot.Limits{snapshot.Hour: 100}, snapshot.Limits{})
+	var mu sync.Mutex
+	admitted := 0
+	var callers sync.WaitGroup
+	for caller := range 16 {
+		callers.Go(func() {
+			for range 20 {
+				if !take(t, nodes[caller%2], r, "key_1", noon).Refused {
+					mu.Lock()
+					admitted++
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	callers.Wait()
+	if admitted != 100 {
+		t.Errorf("two nodes admitted %d calls of 100", admitted)
+	}
+}
+
+func TestWhileRedisIsDown(t *testing.T) {
+	server := redis.Start(t)
+	var log bytes.Buffer
+	opened, closed := dial(t, server.URL(), true), dial(t, server.URL(), false)
+	opened.log = slog.New(slog.NewTextHandler(&log, nil))
+	r := realm(snapshot.Limits{snapshot.Hour: 2}, snapshot.Limits{})
+	take(t, opened, r, "key_1", noon)
+	server.Down()
+
+	var tally policy.Tally
+	r.Tally(&tally, &policy.Identity{CredentialID: "key_1"}, &snapshot.Key{}, "", noon)
+	if err := closed.Take(&tally); err == nil {
+		t.Error("policy closed: a call was admitted without being counted")
+	}
+	for i, refused := range []bool{false, false, true} {
+		if got := take(t, opened, r, "key_1", noon).Refused; got != refused {
+			t.Errorf("policy open, call %d: refused %v; the node counts by itself", i, got)
+		}
+	}
+	if n := strings.Count(log.String(), "Redis does not count calls"); n != 1 {
+		t.Errorf("it was logged %d times:\n%s", n, &log)
+	}
+
+	server.Up()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if closed.Take(&tally) == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("Redis is back and not asked")
+		}
+	}
+}
+
+func TestCountersLeaveRedis(t *testing.T) {
+	r := dial(t, redis.Start(t).URL(), false)
+	take(t, r, realm(snapshot.Limits{snapshot.Second: 5, snapshot.Year: 5}, snapshot.Limits{snapshot.Minute: 5}), "key_1", noon)
+	keys, err := r.client.Keys(t.Context(), "*").Result()
+	if err != nil || len(keys) != 3 {
+		t.Fatalf("%v, %v", keys, err)
+	}
+	for _, key := range keys {
+		left, err := r.client.TTL(t.Context(), key).Result()
+		window, _ := snapshot.ParseWindow(strings.Split(key, ":")[2])
+		_, end := policy.WindowBounds(window, noon)
+		if most := time.Unix(end, 0).Sub(noon) + outlives; err != nil || left <= 0 || left > most {
+			t.Errorf("%s stays for %v, at most %v: %v", key, left, most, err)
+		}
+	}
+}
+
+func TestAPasswordIsNotInTheError(t *testing.T) {
+	_, err := NewRedis(RedisOptions{URL: "redis://:canary-pa%ss@host:port", Log: slog.Default()})
+	if err == nil || strings.Contains(err.Error(), "canary") {
+		t.Errorf("got %v", err)
+	}
+}

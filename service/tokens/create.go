@@ -1,0 +1,142 @@
+package tokens
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"postern/core/policy"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/accounts"
+)
+
+// New asks for a token.
+type New struct {
+	Name      string
+	Scopes    []string
+	ExpiresAt *time.Time // nil for DefaultTTL, or the end of the token that asks
+}
+
+// Create makes a personal access token for the caller's account. A token that
+// makes another gives on no more than it has, neither scopes nor time.
+func (s *Service) Create(ctx context.Context, p access.Principal, in New) (Minted, error) {
+	var out Minted
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		if err := access.CheckSelf(p, access.TokenCreate); err != nil {
+			return err
+		}
+		now := models.Now()
+		row, err := in.row(tx, p, now)
+		if err != nil {
+			return err
+		}
+		n, err := tx.CountAccessTokensOf(p.Account, now)
+		if err != nil {
+			return err
+		}
+		if n >= maxTokens {
+			return fault.New(fault.Conflict, "too_many_tokens", "This account has %d access tokens, the most that it can have. Revoke one that is no longer used.", n)
+		}
+		out, err = mint(tx, p, row)
+		return err
+	})
+	if err != nil {
+		return Minted{}, fmt.Errorf("tokens: create: %w", err)
+	}
+	return out, nil
+}
+
+// mint gives the row its secret and keeps it.
+func mint(tx *models.Tx, p access.Principal, row models.AccessToken) (Minted, error) {
+	plaintext, err := policy.NewToken(begins[row.Kind])
+	if err != nil {
+		return Minted{}, err
+	}
+	sum := policy.HashKey(plaintext)
+	row.ID, row.AccountID, row.Hash, row.Last4 = models.NewID("tok"), p.Account, sum[:], policy.Last4(plaintext)
+	if err := tx.Insert(&row); err != nil {
+		return Minted{}, err
+	}
+	if err := record(tx, p, access.Entry{Action: access.TokenCreate, Object: row.ID, Detail: map[string]string{"name": row.Name}, After: row}); err != nil {
+		return Minted{}, err
+	}
+	return Minted{Token: view(row, p), Plaintext: plaintext}, nil
+}
+
+// row checks what was asked for.
+func (in New) row(tx *models.Tx, p access.Principal, now time.Time) (models.AccessToken, error) {
+	name, problem := readName(in.Name)
+	wrong := slices.DeleteFunc([]fault.Field{problem}, func(f fault.Field) bool { return f.Detail == "" })
+	scopes, problems := readScopes(in.Scopes, p)
+	wrong = append(wrong, problems...)
+	limit := now.Add(MaxTTL)
+	if p.Scoped {
+		own, err := tx.AccessTokenByID(p.Token)
+		if err != nil {
+			return models.AccessToken{}, fmt.Errorf("find the token %s that asks: %w", p.Token, err)
+		}
+		limit = own.ExpiresAt
+	}
+	expires := now.Add(DefaultTTL)
+	switch {
+	case in.ExpiresAt == nil:
+		if expires.After(limit) {
+			expires = limit
+		}
+	case !in.ExpiresAt.After(now):
+		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "in_the_past", Detail: "This is in the past. Choose a later time, or leave it out for 90 days."})
+	case in.ExpiresAt.After(limit):
+		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "too_late",
+			Detail: "A token lives for a year at most, and no longer than the token that makes it: here until " + limit.UTC().Format(time.RFC3339) + "."})
+	default:
+		expires = in.ExpiresAt.UTC().Truncate(time.Microsecond)
+	}
+	return models.AccessToken{Kind: Personal, Name: name, Scopes: scopes, CreatedAt: now, ExpiresAt: expires}, fault.InvalidFields(wrong)
+}
+
+const maxName = 80 // characters
+
+func readName(name string) (string, fault.Field) {
+	name = strings.TrimSpace(name)
+	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, accounts.Unprintable) {
+		return "", fault.Field{Pointer: "/name", Code: "invalid_name", Detail: "Give a name of 1 to 80 characters that says what the token is for."}
+	}
+	return name, fault.Field{}
+}
+
+// readScopes brings scopes into the order of access.Scopes, each once.
+func readScopes(names []string, p access.Principal) ([]string, []fault.Field) {
+	var wrong []fault.Field
+	if len(names) == 0 {
+		wrong = append(wrong, fault.Field{Pointer: "/scopes", Code: "required", Detail: "Choose at least one scope of " + allScopes() + "."})
+	}
+	for i, name := range names {
+		pointer := fmt.Sprintf("/scopes/%d", i)
+		switch {
+		case !slices.Contains(access.Scopes(), access.Scope(name)):
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "unknown_scope", Detail: "This is not a scope. There are " + allScopes() + "."})
+		case p.Scoped && !slices.Contains(p.Scopes, access.Scope(name)):
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "exceeds_own_scopes", Detail: "A token cannot give a scope that it has not itself: " + name + "."})
+		}
+	}
+	var out []string
+	for _, scope := range access.Scopes() {
+		if slices.Contains(names, string(scope)) {
+			out = append(out, string(scope))
+		}
+	}
+	return out, wrong
+}
+
+func allScopes() string {
+	var names []string
+	for _, scope := range access.Scopes() {
+		names = append(names, string(scope))
+	}
+	return strings.Join(names, ", ")
+}

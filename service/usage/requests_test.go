@@ -1,0 +1,200 @@
+package usage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/usage"
+	"postern/testkit/state"
+)
+
+func (w *world) observe(n int) {
+	for i := range n {
+		c := w.call(time.Now())
+		c.Path = fmt.Sprintf("/%d", i)
+		w.Recorder.Observe(c)
+	}
+}
+
+func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		if got, err := w.Requests(t.Context(), w.owner, "shop", "", 0); err != nil || len(got.Items) != 0 {
+			t.Errorf("before the first call: %+v, %v", got, err)
+		}
+		w.observe(7)
+		w.Recorder.Observe(usage.Call{ProjectID: "prj_other", Path: "/secret"})
+		cursor, seen := "", ""
+		for page := range 3 {
+			got, err := w.Requests(t.Context(), w.owner, "shop", cursor, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range got.Items {
+				seen += item.Path
+				if item.Environment != "prod" || item.Version != "1.0.0" || item.ID == "" || item.RemoteIP != "192.0.2.7" {
+					t.Errorf("got %+v", item)
+				}
+			}
+			if cursor = got.Next; (cursor == "") != (page == 2) {
+				t.Errorf("page %d ends with cursor %q", page, cursor)
+			}
+		}
+		if seen != "/6/5/4/3/2/1/0" {
+			t.Errorf("seen %s", seen)
+		}
+	})
+}
+
+// reader follows and hands out what it gets.
+type reader struct {
+	batches chan usage.Batch
+	ended   chan error
+	stop    context.CancelFunc
+}
+
+func (w *world) follow(after string) *reader {
+	w.t.Helper()
+	ctx, stop := context.WithCancel(w.t.Context())
+	r := &reader{batches: make(chan usage.Batch, 100), ended: make(chan error, 1), stop: stop}
+	go func() {
+		r.ended <- w.Follow(ctx, w.owner, "shop", after, func(b usage.Batch) error { r.batches <- b; return nil })
+	}()
+	if first := r.next(w.t); len(first.Requests) != 0 {
+		w.t.Errorf("the first batch has %d requests, want none", len(first.Requests))
+	}
+	return r
+}
+
+func (r *reader) next(t *testing.T) usage.Batch {
+	t.Helper()
+	select {
+	case b := <-r.batches:
+		return b
+	case err := <-r.ended:
+		t.Fatalf("following ended: %v", err)
+	case <-time.After(patience):
+		t.Fatal("nothing came")
+	}
+	return usage.Batch{}
+}
+
+// take waits for n requests and returns their paths.
+func (r *reader) take(t *testing.T, n int) (paths string, last usage.Request, missed uint64) {
+	t.Helper()
+	for got := 0; got < n; {
+		b := r.next(t)
+		for _, request := range b.Requests {
+			paths, last = paths+request.Path, request
+			got++
+		}
+		missed += b.Missed
+	}
+	return paths, last, missed
+}
+
+func TestTheLiveLogIsFollowedAndResumed(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		early := w.follow("") // before there is anything
+		w.observe(3)
+		if paths, _, _ := early.take(t, 3); paths != "/0/1/2" {
+			t.Errorf("followed %s", paths)
+		}
+		later := w.follow("")
+		w.observe(2)
+		paths, last, _ := later.take(t, 2)
+		if paths != "/0/1" {
+			t.Errorf("who comes later gets %s", paths)
+		}
+		later.stop()
+		if err := <-later.ended; err != nil {
+			t.Errorf("a reader who leaves: %v", err)
+		}
+		w.observe(4)
+		if paths, _, missed := w.follow(last.ID).take(t, 4); paths != "/0/1/2/3" || missed != 0 {
+			t.Errorf("resumed with %s, %d missed", paths, missed)
+		}
+		if paths, _, missed := w.follow("another-process-7").take(t, 9); paths != "/0/1/2/0/1/0/1/2/3" || missed != 0 {
+			t.Errorf("resumed from an unknown id with %s, %d missed", paths, missed)
+		}
+	})
+}
+
+// A reader who does not read learns that he missed something; calls and other
+// readers do not wait for him.
+func TestASlowReaderDelaysNobody(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		follows, reads, release := make(chan bool, 1), make(chan bool, 1), make(chan struct{})
+		got, missed := 0, uint64(0)
+		ctx, stop := context.WithCancel(t.Context())
+		var following sync.WaitGroup
+		following.Go(func() {
+			err := w.Follow(ctx, w.owner, "shop", "", func(b usage.Batch) error {
+				if got == 0 && len(b.Requests) == 0 {
+					follows <- true
+					return nil
+				}
+				if got += len(b.Requests); got == 1 {
+					reads <- true
+					<-release
+				}
+				if missed += b.Missed; got+int(missed) == 5001 {
+					stop()
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		<-follows
+		w.observe(1)
+		<-reads
+		quick := w.follow("")
+		w.observe(5000)
+		quick.take(t, 1000)
+		close(release)
+		following.Wait()
+		if missed == 0 || got+int(missed) != 5001 {
+			t.Errorf("%d read and %d missed of 5001", got, missed)
+		}
+	})
+}
+
+func TestReadersAreBoundedAndEndWithTheProcess(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		var readers []*reader
+		for range 20 {
+			readers = append(readers, w.follow(""))
+		}
+		nobody := func(usage.Batch) error { t.Error("one too many follows"); return nil }
+		if err := w.Follow(t.Context(), w.owner, "shop", "", nobody); fault.CodeOf(err) != "too_many_followers" {
+			t.Errorf("got %v", err)
+		}
+		readers[0].stop()
+		if err := <-readers[0].ended; err != nil {
+			t.Error(err)
+		}
+		readers[0] = w.follow("")
+		w.Recorder.EndFollowers()
+		w.Recorder.EndFollowers()
+		for _, r := range readers {
+			if err := <-r.ended; err != nil {
+				t.Error(err)
+			}
+		}
+		gone := errors.New("gone")
+		if err := w.Follow(t.Context(), w.owner, "shop", "", func(usage.Batch) error { return gone }); !errors.Is(err, gone) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,0 +1,301 @@
+package webhooks
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"postern/models"
+	"postern/platform/egress"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+)
+
+// Bounds on what a team may have and say.
+const (
+	maxWebhooks    = 50
+	maxURL         = 2048 // bytes
+	maxDescription = 200
+)
+
+// How long the secret before a rotation goes on signing, unless said otherwise,
+// and the most that may be said.
+const (
+	DefaultOverlap = 24 * time.Hour
+	MaxOverlap     = 30 * 24 * time.Hour
+)
+
+// CreateInput is what Create takes. Team "" is the principal's home team, Events
+// empty is every event.
+type CreateInput struct {
+	Team        string
+	URL         string
+	Description string
+	Events      []string
+}
+
+// Change is what Update can change; nil leaves a field as it is.
+type Change struct {
+	URL         *string
+	Description *string
+	Events      *[]string
+	Enabled     *bool
+}
+
+// Create adds a webhook and returns the secret that signs what it is sent, this
+// once.
+func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput) (Webhook, secrets.Secret, error) {
+	if in.Team == "" {
+		in.Team = p.HomeTeam
+	}
+	if err := access.Check(p, in.Team, access.WebhookChange); err != nil {
+		return Webhook{}, "", fmt.Errorf("webhooks: create: %w", err)
+	}
+	if len(in.Events) == 0 {
+		in.Events = Events()
+	}
+	now := models.Now()
+	row := models.Webhook{ID: models.NewID("whk"), TeamID: in.Team, Description: in.Description, Events: in.Events, Enabled: true, CreatedAt: now, UpdatedAt: now}
+	var err error
+	if row.URL, err = s.check(ctx, &in.URL, row); err != nil {
+		return Webhook{}, "", fmt.Errorf("webhooks: create: %w", err)
+	}
+	secret := newSecret()
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		if n, err := tx.CountWebhooks(in.Team); err != nil || n >= maxWebhooks {
+			return cmp.Or[error](err, fault.New(fault.Conflict, "too_many_webhooks", "This team has %d webhooks, and can have no more. Delete one first.", maxWebhooks))
+		}
+		if row.Secret, err = s.Vault.Seal(tx, row.TeamID, secretOf(row.ID), secret); err != nil {
+			return err
+		}
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: row.ID, Team: row.TeamID,
+			Detail: map[string]string{"change": "create"}, After: settingsOf(row)})
+	})
+	if err != nil {
+		return Webhook{}, "", fmt.Errorf("webhooks: create: %w", err)
+	}
+	return view(row), secret, nil
+}
+
+// Update changes a webhook. With ifMatch not empty it is refused as stale unless
+// that is still the webhook's ETag. Turning one on forgets why it was off.
+func (s *Service) Update(ctx context.Context, p access.Principal, id, ifMatch string, in Change) (Webhook, error) {
+	seen, err := find(s.DB.Read(ctx), p, id, access.WebhookChange)
+	if err != nil {
+		return Webhook{}, fmt.Errorf("webhooks: change %s: %w", id, err)
+	}
+	checked, err := s.check(ctx, in.URL, in.over(seen)) // a name is looked up: not within the transaction
+	if err != nil {
+		return Webhook{}, fmt.Errorf("webhooks: change %s: %w", id, err)
+	}
+	return s.change(ctx, p, id, ifMatch, "settings", func(_ *models.Tx, row *models.Webhook) error {
+		*row = in.over(*row)
+		if in.URL != nil {
+			row.URL = checked
+		}
+		return nil
+	})
+}
+
+func (in Change) over(row models.Webhook) models.Webhook {
+	if in.Description != nil {
+		row.Description = *in.Description
+	}
+	if in.Events != nil {
+		row.Events = *in.Events
+	}
+	if in.Enabled != nil {
+		if *in.Enabled && !row.Enabled {
+			row.DisabledReason, row.FailingSince = "", nil
+		}
+		row.Enabled = *in.Enabled
+	}
+	return row
+}
+
+// Rotate gives a webhook a new secret and returns it, this once. The old one
+// signs beside it for overlap longer, so that the receiver can change over. An empty
+// ifMatch skips the check; where it is not the webhook's ETag, the error is fault.Stale.
+func (s *Service) Rotate(
+	ctx context.Context,
+	p access.Principal,
+	id, ifMatch string,
+	overlap time.Duration,
+) (Webhook, secrets.Secret, error) {
+	if overlap < 0 || overlap > MaxOverlap {
+		return Webhook{}, "", fault.InvalidField("/overlap_seconds", "invalid_overlap",
+			"Give 0 to %d seconds (%d days).", MaxOverlap/time.Second, MaxOverlap/(24*time.Hour))
+	}
+	secret := newSecret()
+	out, err := s.change(ctx, p, id, ifMatch, "rotate", func(tx *models.Tx, row *models.Webhook) error {
+		row.OldSecret, row.OldSecretEndsAt = nil, nil
+		if overlap > 0 {
+			old, err := s.Vault.Open(tx, secretOf(row.ID), row.Secret)
+			if err != nil {
+				return err
+			}
+			if row.OldSecret, err = s.Vault.Seal(tx, row.TeamID, oldSecretOf(row.ID), old); err != nil {
+				return err
+			}
+			until := models.Now().Add(overlap)
+			row.OldSecretEndsAt = &until
+		}
+		var err error
+		row.Secret, err = s.Vault.Seal(tx, row.TeamID, secretOf(row.ID), secret)
+		return err
+	})
+	return out, secret, err
+}
+
+// change applies fn to a webhook in one transaction with its audit entry.
+func (s *Service) change(ctx context.Context, p access.Principal, id, ifMatch, what string, fn func(*models.Tx, *models.Webhook) error) (Webhook, error) {
+	var out Webhook
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := find(tx, p, id, access.WebhookChange)
+		if err != nil {
+			return err
+		}
+		before := row
+		if err := access.Unchanged(ifMatch, view(row).ETag); err != nil {
+			return err
+		}
+		seen := row.UpdatedAt
+		if err := fn(tx, &row); err != nil {
+			return err
+		}
+		row.UpdatedAt = models.Now()
+		won, err := tx.UpdateWebhook(row, seen)
+		if err == nil && !won {
+			err = access.Stale()
+		}
+		if err != nil {
+			return err
+		}
+		out = view(row)
+		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: id, Team: row.TeamID, Detail: map[string]string{"change": what},
+			Before: settingsOf(before), After: settingsOf(row)})
+	})
+	if err != nil {
+		return Webhook{}, fmt.Errorf("webhooks: %s of %s: %w", what, id, err)
+	}
+	return out, nil
+}
+
+// Delete removes a webhook with what is known of its deliveries.
+func (s *Service) Delete(ctx context.Context, p access.Principal, id string) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := find(tx, p, id, access.WebhookChange)
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteWebhook(id); err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: id, Team: row.TeamID,
+			Detail: map[string]string{"change": "delete"}, Before: settingsOf(row)})
+	})
+	if err != nil {
+		return fmt.Errorf("webhooks: delete %s: %w", id, err)
+	}
+	return nil
+}
+
+// check judges what a webhook is going to be; raw nil leaves its address alone.
+func (s *Service) check(ctx context.Context, raw *string, row models.Webhook) (checked string, err error) {
+	var wrong []fault.Field
+	if raw != nil {
+		u, field, err := s.checkURL(ctx, *raw)
+		if err != nil {
+			return "", err
+		}
+		if field != nil {
+			wrong = append(wrong, *field)
+		} else {
+			checked = u.String()
+		}
+	}
+	if utf8.RuneCountInString(row.Description) > maxDescription || !utf8.ValidString(row.Description) || strings.ContainsRune(row.Description, 0) {
+		wrong = append(wrong, fault.Field{Pointer: "/description", Code: "invalid_description", Detail: fmt.Sprintf("Use at most %d characters of text.", maxDescription)})
+	}
+	if len(row.Events) == 0 {
+		wrong = append(wrong, fault.Field{Pointer: "/events", Code: "required", Detail: "Name at least one event."})
+	}
+	for i, event := range row.Events {
+		pointer := fmt.Sprintf("/events/%d", i)
+		if !slices.Contains(Events(), event) {
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "unknown_event", Detail: "Use one of " + strings.Join(Events(), ", ") + "."})
+		} else if slices.Index(row.Events, event) != i {
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This event is named twice."})
+		}
+	}
+	return checked, fault.InvalidFields(wrong)
+}
+
+func (s *Service) checkURL(ctx context.Context, raw string) (*url.URL, *fault.Field, error) {
+	if len(raw) > maxURL {
+		return nil, &fault.Field{Pointer: "/url", Code: "invalid_url", Detail: fmt.Sprintf("Use at most %d bytes.", maxURL)}, nil
+	}
+	address, query, asks := strings.Cut(raw, "?") // receivers keep a token in it, which a target has no use for
+	if strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }) {
+		return nil, &fault.Field{Pointer: "/url", Code: egress.CodeInvalidURL, Detail: "Percent-encode the query, and leave the fragment (#…) out."}, nil
+	}
+	u, err := s.Targets.CheckTarget(ctx, address)
+	if refusal, ok := errors.AsType[*fault.Error](err); ok && refusal.Kind == fault.Invalid {
+		return nil, &fault.Field{Pointer: "/url", Code: refusal.Code, Detail: refusal.Public}, nil
+	}
+	if err == nil {
+		u.RawQuery, u.ForceQuery = query, asks && query == ""
+	}
+	return u, nil, err
+}
+
+// settings is what the audit log keeps of a webhook: of its address the host, since
+// the path may be what its owner keeps to himself, and of its secret that it changed.
+type settings struct {
+	Host        string
+	Description string
+	Events      []string
+	Enabled     bool
+	Secret      []byte
+}
+
+func settingsOf(row models.Webhook) settings {
+	out := settings{Description: row.Description, Events: row.Events, Enabled: row.Enabled, Secret: row.Secret}
+	if u, err := url.Parse(row.URL); err == nil {
+		out.Host = u.Host
+	}
+	return out
+}
+
+// Where a webhook's secrets stand.
+func secretOf(id string) secrets.Place {
+	return secrets.Place{Table: "webhooks", Row: id, Column: "secret"}
+}
+
+func oldSecretOf(id string) secrets.Place {
+	return secrets.Place{Table: "webhooks", Row: id, Column: "old_secret"}
+}
+
+// secretPrefix marks a symmetric secret of Standard Webhooks; what follows is the
+// key in base64.
+const secretPrefix = "whsec_"
+
+func newSecret() secrets.Secret {
+	var key [32]byte
+	if _, err := rand.Read(key[:]); err != nil {
+		panic(fmt.Sprintf("webhooks: no randomness: %v", err))
+	}
+	return secrets.Secret(secretPrefix + base64.StdEncoding.EncodeToString(key[:]))
+}

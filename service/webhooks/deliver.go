@@ -1,0 +1,267 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/models"
+	"postern/platform/egress"
+	"postern/platform/secrets"
+	"postern/service/access"
+)
+
+const (
+	// attemptFor bounds one attempt, from the name's resolution to the head of the
+	// answer.
+	attemptFor = 10 * time.Second
+
+	// disableAfter is how long nothing has to arrive before a webhook is turned off.
+	disableAfter = 5 * 24 * time.Hour
+
+	// KeepFor is how long what became of a delivery is remembered.
+	KeepFor = 30 * 24 * time.Hour
+)
+
+// backoff is the wait before each attempt after the first: about three days in
+// all, as the specification suggests.
+var backoff = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
+
+// Attempts is how often a delivery is tried.
+func Attempts() int { return len(backoff) + 1 }
+
+// RetryAfter is how long after a failed attempt, counted from 1, the next one is
+// due.
+func RetryAfter(attempt int) time.Duration { return backoff[min(max(attempt, 1), len(backoff))-1] }
+
+// payload is the body that is sent (Standard Webhooks, "Payload structure").
+type payload struct {
+	Type      string            `json:"type"`
+	Timestamp time.Time         `json:"timestamp"`
+	Data      map[string]string `json:"data"`
+}
+
+// Emit tells a team's webhooks of an event: in the caller's transaction, so that
+// what was rolled back is told to nobody and what was done is told to everybody.
+// data holds ids and what is no secret.
+func (s *Service) Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error {
+	hooks, err := tx.WebhooksOf(team)
+	if err != nil {
+		return fmt.Errorf("webhooks: emit %s: %w", event, err)
+	}
+	now := models.Now()
+	for _, hook := range hooks {
+		if !hook.Enabled || !slices.Contains(hook.Events, event) {
+			continue
+		}
+		text, err := json.Marshal(payload{Type: event, Timestamp: now.UTC(), Data: data})
+		if err != nil {
+			return fmt.Errorf("webhooks: emit %s: %w", event, err)
+		}
+		row := models.WebhookDelivery{ID: models.NewID("msg"), WebhookID: hook.ID, Event: event, Payload: string(text), State: Pending, CreatedAt: now}
+		if err := tx.Insert(&row); err != nil {
+			return fmt.Errorf("webhooks: emit %s: %w", event, err)
+		}
+		if err := s.Jobs.EnqueueDelivery(ctx, tx, row.ID); err != nil {
+			return fmt.Errorf("webhooks: emit %s: %w", event, err)
+		}
+	}
+	return nil
+}
+
+// Deliver makes one attempt at a delivery. An error says that another one is
+// wanted; final says that there will be none. A delivery that is over, or whose
+// webhook is gone or turned off, is none of anybody's any more.
+func (s *Service) Deliver(ctx context.Context, id string, final bool) error {
+	tx := s.DB.Read(ctx)
+	row, err := tx.DeliveryByID(id)
+	if errors.Is(err, models.ErrNotFound) || err == nil && row.State != Pending {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("webhooks: deliver %s: %w", id, err)
+	}
+	hook, err := tx.WebhookByID(row.WebhookID)
+	if errors.Is(err, models.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("webhooks: deliver %s: %w", id, err)
+	}
+	if !hook.Enabled {
+		row.LastError = "the webhook was turned off"
+		return s.record(ctx, hook, row, true, false)
+	}
+	keys, err := s.keysOf(tx, hook)
+	if err != nil {
+		return fmt.Errorf("webhooks: deliver %s: %w", id, err)
+	}
+	status, failed := s.post(ctx, hook, row, keys)
+	if ctx.Err() != nil {
+		return ctx.Err() // we are being stopped: that is not the receiver's fault, and the job comes again
+	}
+	now := models.Now()
+	row.Attempts++
+	row.AttemptedAt, row.LastStatus, row.LastError = &now, int64(status), ""
+	if failed != nil {
+		row.LastError = reason(failed)
+	}
+	if err := s.record(ctx, hook, row, final || failed == nil || status == http.StatusGone, failed == nil); err != nil {
+		return err
+	}
+	if failed == nil || final || status == http.StatusGone {
+		return nil
+	}
+	return fmt.Errorf("webhooks: deliver %s: attempt %d: %s", id, row.Attempts, row.LastError)
+}
+
+// post sends a delivery. The answer's body is nobody's business, and not read.
+func (s *Service) post(ctx context.Context, hook models.Webhook, row models.WebhookDelivery, keys []secrets.Secret) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptFor)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.URL, strings.NewReader(row.Payload))
+	if err != nil {
+		return 0, err
+	}
+	now := time.Now()
+	signatures := make([]string, 0, len(keys))
+	for _, key := range keys {
+		signature, err := sign(key, row.ID, now, []byte(row.Payload))
+		if err != nil {
+			return 0, err
+		}
+		signatures = append(signatures, signature)
+	}
+	request.Header = http.Header{
+		"Content-Type":      {"application/json"},
+		"User-Agent":        {"Postern-Webhooks"},
+		"Webhook-Id":        {row.ID},
+		"Webhook-Timestamp": {strconv.FormatInt(now.Unix(), 10)},
+		"Webhook-Signature": {strings.Join(signatures, " ")},
+	}
+	answer, err := s.Client.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode/100 != 2 {
+		return answer.StatusCode, errStatus
+	}
+	return answer.StatusCode, nil
+}
+
+var errStatus = errors.New("the receiver did not answer with 2xx")
+
+// sign is the signature of a message with one secret (Standard Webhooks,
+// "Signature scheme").
+func sign(secret secrets.Secret, id string, at time.Time, body []byte) (string, error) {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret.Reveal(), secretPrefix))
+	if err != nil {
+		return "", errors.New("the secret is not one of ours")
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%d.", id, at.Unix())
+	_, _ = bytes.NewReader(body).WriteTo(mac) // a hash takes everything
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)), nil
+}
+
+// keysOf opens the secrets that sign at the moment, the newest first.
+func (s *Service) keysOf(tx *models.Tx, hook models.Webhook) ([]secrets.Secret, error) {
+	current, err := s.Vault.Open(tx, secretOf(hook.ID), hook.Secret)
+	if err != nil {
+		return nil, err
+	}
+	keys := []secrets.Secret{current}
+	if hook.OldSecret != nil && hook.OldSecretEndsAt != nil && hook.OldSecretEndsAt.After(models.Now()) {
+		old, err := s.Vault.Open(tx, oldSecretOf(hook.ID), hook.OldSecret)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, old)
+	}
+	return keys, nil
+}
+
+// reason says for the team why an attempt failed, without what an error of the
+// network tells about ours.
+func reason(err error) string {
+	timeout, isNet := errors.AsType[net.Error](err)
+	_, isName := errors.AsType[*net.DNSError](err)
+	switch {
+	case errors.Is(err, errStatus):
+		return "the receiver did not answer with 2xx"
+	case errors.Is(err, egress.ErrForbidden):
+		return "the address may not be reached"
+	case errors.Is(err, context.DeadlineExceeded) || isNet && timeout.Timeout():
+		return "the receiver did not answer in time"
+	case isName:
+		return "the host name has no address"
+	}
+	return "the receiver could not be reached"
+}
+
+// record writes the outcome of an attempt, and what follows from it for the
+// webhook.
+func (s *Service) record(ctx context.Context, hook models.Webhook, row models.WebhookDelivery, over, arrived bool) error {
+	now := models.Now()
+	if over {
+		row.State, row.FinishedAt = Failed, &now
+	}
+	if arrived {
+		row.State = Delivered
+	}
+	disabled := false
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		if won, err := tx.RecordDelivery(row); err != nil || !won {
+			return err
+		}
+		if arrived {
+			return tx.WebhookArrived(hook.ID)
+		}
+		if row.LastStatus == http.StatusGone { // the receiver says that it wants no more
+			if err := tx.WebhookFailed(hook.ID, now); err != nil {
+				return err
+			}
+			return s.disable(tx, hook, "its receiver answered 410 Gone", now, now, &disabled)
+		}
+		if err := tx.WebhookFailed(hook.ID, now); err != nil {
+			return err
+		}
+		return s.disable(tx, hook, "nothing has arrived there for five days", now.Add(-disableAfter), now, &disabled)
+	})
+	if err != nil {
+		return fmt.Errorf("webhooks: record the delivery %s: %w", row.ID, err)
+	}
+	if disabled {
+		s.Log.Warn("a webhook was turned off", "webhook", hook.ID, "team", hook.TeamID, "last_error", row.LastError)
+	}
+	return nil
+}
+
+func (s *Service) disable(tx *models.Tx, hook models.Webhook, why string, failingBefore, now time.Time, done *bool) error {
+	var err error
+	if *done, err = tx.DisableWebhook(hook.ID, why, failingBefore, now); err != nil || !*done {
+		return err
+	}
+	return access.Record(tx, access.System(), access.Entry{Action: access.WebhookDisable, Object: hook.ID, Team: hook.TeamID, Detail: map[string]string{"reason": why}})
+}
+
+// Upkeep forgets deliveries that have been over for long.
+func (s *Service) Upkeep(ctx context.Context) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.DeleteDeliveriesBefore(models.Now().Add(-KeepFor)) })
+	if err != nil {
+		return fmt.Errorf("webhooks: forget old deliveries: %w", err)
+	}
+	return nil
+}

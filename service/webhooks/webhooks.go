@@ -1,0 +1,256 @@
+// Package webhooks tells the addresses that a team names what happens to its
+// projects, keys and exports.
+//
+// It owns who is told of what, the format and the signature of what is sent, what
+// became of each delivery, and when an address that never answers is left alone.
+// It does not own when something happens (the rules that call Emit, in the
+// transaction of the change), the queue (jobs), nor which addresses may be
+// reached (egress).
+//
+// Format and signature are those of Standard Webhooks
+// (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md).
+// What is sent names things by their ids and holds nothing secret: whoever gets
+// it asks the API for the rest.
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+)
+
+// What a webhook can be told of.
+const (
+	ProjectClaimed = "project.claimed"
+	KeyCreated     = "key.created"
+	KeyRotated     = "key.rotated"
+	KeyFrozen      = "key.frozen"
+	KeyRevoked     = "key.revoked"
+	ExportReady    = "export.ready"
+	ExportFailed   = "export.failed"
+)
+
+// Events is the complete list.
+func Events() []string {
+	return []string{ProjectClaimed, KeyCreated, KeyRotated, KeyFrozen, KeyRevoked, ExportReady, ExportFailed}
+}
+
+// Enqueuer adds the job that makes a delivery to the caller's transaction.
+type Enqueuer interface {
+	EnqueueDelivery(ctx context.Context, tx *models.Tx, deliveryID string) error
+}
+
+// TargetChecker judges an address that is to be told. Its errors are faults of
+// kind Invalid.
+type TargetChecker interface {
+	CheckTarget(ctx context.Context, raw string) (*url.URL, error)
+}
+
+// Service is the room's door.
+type Service struct {
+	DB      *models.DB
+	Vault   *secrets.Vault
+	Targets TargetChecker
+	Client  *http.Client // dials through the guard and follows no redirects
+	Jobs    Enqueuer
+	Log     *slog.Logger
+}
+
+// Webhook is a webhook as its team sees it.
+type Webhook struct {
+	ID              string
+	Team            string
+	URL             string
+	Description     string
+	Events          []string
+	Enabled         bool
+	DisabledReason  string     // why Postern turned it off; "" when it did not
+	FailingSince    *time.Time // nil while deliveries arrive
+	OldSecretEndsAt *time.Time // until when the secret before the last rotation signs too
+	ETag            string
+	CreatedAt       time.Time
+}
+
+func view(row models.Webhook) Webhook {
+	out := Webhook{ID: row.ID, Team: row.TeamID, URL: row.URL, Description: row.Description, Events: row.Events, Enabled: row.Enabled,
+		DisabledReason: row.DisabledReason, FailingSince: row.FailingSince, ETag: strconv.FormatInt(row.UpdatedAt.UnixMicro(), 36), CreatedAt: row.CreatedAt}
+	if row.OldSecretEndsAt != nil && row.OldSecretEndsAt.After(models.Now()) {
+		out.OldSecretEndsAt = row.OldSecretEndsAt
+	}
+	return out
+}
+
+// Page is one page of a list; Next is the cursor of the one after, "" at the end.
+type Page[T any] struct {
+	Items []T
+	Next  string
+}
+
+// MaxPage is the most items one page holds.
+const MaxPage = 200
+
+func bounded(limit int) int {
+	if limit <= 0 {
+		limit = 50
+	}
+	return min(limit, MaxPage)
+}
+
+// List returns the webhooks of the teams in which the principal may see them,
+// newest first. The cursor is the Next of the page before, limit at most MaxPage,
+// 0 for 50.
+func (s *Service) List(ctx context.Context, p access.Principal, cursor string, limit int) (Page[Webhook], error) {
+	if p.Anonymous() {
+		return Page[Webhook]{}, access.Check(p, "", access.WebhookRead)
+	}
+	var teams []string
+	for _, team := range p.Teams() {
+		if access.Check(p, team, access.WebhookRead) == nil {
+			teams = append(teams, team)
+		}
+	}
+	if len(teams) == 0 {
+		return Page[Webhook]{}, access.Check(p, p.HomeTeam, access.WebhookRead)
+	}
+	limit = bounded(limit)
+	rows, err := s.DB.Read(ctx).WebhooksOfTeams(teams, cursor, limit+1)
+	if err != nil {
+		return Page[Webhook]{}, fmt.Errorf("webhooks: list: %w", err)
+	}
+	var page Page[Webhook]
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].ID
+	}
+	for _, row := range rows {
+		page.Items = append(page.Items, view(row))
+	}
+	return page, nil
+}
+
+// Get finds one webhook.
+func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Webhook, error) {
+	row, err := find(s.DB.Read(ctx), p, id, access.WebhookRead)
+	if err != nil {
+		return Webhook{}, fmt.Errorf("webhooks: get %s: %w", id, err)
+	}
+	return view(row), nil
+}
+
+func find(tx *models.Tx, p access.Principal, id string, action access.Action) (models.Webhook, error) {
+	if p.Anonymous() {
+		return models.Webhook{}, access.Check(p, "", action)
+	}
+	row, err := tx.WebhookByID(id)
+	if errors.Is(err, models.ErrNotFound) {
+		return row, access.NotFound()
+	}
+	if err != nil {
+		return row, err
+	}
+	return row, access.Check(p, row.TeamID, action)
+}
+
+// Delivery is one event on its way to one webhook.
+type Delivery struct {
+	ID          string // also the webhook-id that the receiver sees, the same for every attempt
+	Webhook     string
+	Event       string
+	Payload     string // JSON, as it is sent
+	State       string // pending, delivered or failed
+	Attempts    int64
+	LastStatus  int64  // of the receiver's last answer; 0 for none
+	LastError   string // why the last attempt failed; "" when it did not
+	CreatedAt   time.Time
+	AttemptedAt *time.Time
+	FinishedAt  *time.Time
+}
+
+// The states of a delivery.
+const (
+	Pending   = "pending"
+	Delivered = "delivered"
+	Failed    = "failed"
+)
+
+func viewDelivery(row models.WebhookDelivery) Delivery {
+	return Delivery{ID: row.ID, Webhook: row.WebhookID, Event: row.Event, Payload: row.Payload, State: row.State, Attempts: row.Attempts,
+		LastStatus: row.LastStatus, LastError: row.LastError, CreatedAt: row.CreatedAt, AttemptedAt: row.AttemptedAt, FinishedAt: row.FinishedAt}
+}
+
+// Deliveries returns what a webhook was sent, newest first; cursor and limit are
+// those of List. What is over is forgotten after KeepFor.
+func (s *Service) Deliveries(ctx context.Context, p access.Principal, id, cursor string, limit int) (Page[Delivery], error) {
+	tx := s.DB.Read(ctx)
+	row, err := find(tx, p, id, access.WebhookRead)
+	if err != nil {
+		return Page[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
+	}
+	limit = bounded(limit)
+	rows, err := tx.DeliveriesOf(row.ID, cursor, limit+1)
+	if err != nil {
+		return Page[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
+	}
+	var page Page[Delivery]
+	if len(rows) > limit {
+		rows = rows[:limit]
+		page.Next = rows[limit-1].ID
+	}
+	for _, row := range rows {
+		page.Items = append(page.Items, viewDelivery(row))
+	}
+	return page, nil
+}
+
+// Redeliver sends an event once more, under the id that it had, so that a
+// receiver who got it knows it again.
+func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, delivery string) (Delivery, error) {
+	var out Delivery
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		webhook, err := find(tx, p, id, access.WebhookChange)
+		if err != nil {
+			return err
+		}
+		row, err := tx.DeliveryByID(delivery)
+		if errors.Is(err, models.ErrNotFound) || err == nil && row.WebhookID != webhook.ID {
+			return access.NotFound()
+		}
+		if err != nil {
+			return err
+		}
+		if !webhook.Enabled {
+			return fault.New(fault.Conflict, "webhook_disabled", "This webhook is turned off. Turn it on first.")
+		}
+		reopened, err := tx.ReopenDelivery(delivery)
+		if err != nil {
+			return err
+		}
+		if !reopened {
+			return fault.New(fault.Conflict, "delivery_pending", "This delivery is on its way already.")
+		}
+		type outcome struct{ State string }
+		was := outcome{row.State}
+		row.State, row.FinishedAt = Pending, nil
+		out = viewDelivery(row)
+		entry := access.Entry{Action: access.WebhookChange, Object: id, Team: webhook.TeamID, Detail: map[string]string{"change": "redeliver", "delivery": delivery},
+			Before: was, After: outcome{row.State}}
+		if err := access.Record(tx, p, entry); err != nil {
+			return err
+		}
+		return s.Jobs.EnqueueDelivery(ctx, tx, delivery)
+	})
+	if err != nil {
+		return Delivery{}, fmt.Errorf("webhooks: redeliver %s: %w", delivery, err)
+	}
+	return out, nil
+}
