@@ -1,9 +1,7 @@
 package handlers_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -18,82 +16,6 @@ import (
 	"postern/platform/config"
 	"postern/testkit/state"
 )
-
-type answer struct {
-	status int
-	header http.Header
-	body   map[string]any
-	raw    string
-}
-
-func call(t *testing.T, h http.Handler, method, path, token, body string, header ...string) answer {
-	t.Helper()
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	r.Host = "localhost"
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	for i := 0; i < len(header); i += 2 { // which may replace ours, and name one twice
-		r.Header.Del(header[i])
-	}
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Add(header[i], header[i+1])
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	raw, err := io.ReadAll(w.Result().Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := answer{status: w.Code, header: w.Header(), raw: string(raw)}
-	if strings.Contains(w.Header().Get("Content-Type"), "json") {
-		if err := json.Unmarshal(raw, &a.body); err != nil {
-			t.Fatalf("%s %s: %v in %s", method, path, err, raw)
-		}
-	}
-	return a
-}
-
-// fields are the problem's errors.
-func (a answer) fields() (list []map[string]any) {
-	errs, _ := a.body["errors"].([]any)
-	for _, e := range errs {
-		list = append(list, e.(map[string]any))
-	}
-	return list
-}
-
-func (a answer) pointers() (list []string) {
-	for _, field := range a.fields() {
-		list = append(list, field["pointer"].(string))
-	}
-	return list
-}
-
-const shop = `{"target":"http://127.0.0.1:9","name":"shop","requests_auth":{"mode":"authenticate"}}`
-
-// made is what POST /proxy answered for the project shop.
-type made struct {
-	token, keyID, versionID, environmentID string
-}
-
-func makeShop(t *testing.T, h http.Handler) made {
-	t.Helper()
-	a := call(t, h, "POST", "/proxy", "", shop)
-	if a.status != 201 {
-		t.Fatalf("%d %s", a.status, a.raw)
-	}
-	m := made{token: a.body["workspace_key"].(string)}
-	m.keyID = a.body["api_keys"].(map[string]any)["prod"].(map[string]any)["id"].(string)
-	p := call(t, h, "GET", "/api/v1/projects/shop", m.token, "")
-	version := p.body["versions"].([]any)[0].(map[string]any)
-	m.versionID = version["id"].(string)
-	m.environmentID = version["environments"].([]any)[0].(map[string]any)["id"].(string)
-	return m
-}
 
 func TestCreateProxyAnswersWhatAClientNeeds(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {

@@ -31,7 +31,7 @@ func TestEveryRouteGuardsWhatExists(t *testing.T) {
 			if ok && !want.open {
 				t.Run(
 					name,
-					func(t *testing.T) { o.check(t, want.filled(route.Method, route.Path), route.Method, route.Path) },
+					func(t *testing.T) { checkRoute(o, t, want.filled(route.Method, route.Path), route.Method, route.Path) },
 				)
 			}
 		}
@@ -43,9 +43,7 @@ func TestEveryRouteGuardsWhatExists(t *testing.T) {
 	})
 }
 
-func isAPI(route string) bool { return strings.HasPrefix(route, "/api/") || route == "/proxy" }
-
-func (o *office) check(t *testing.T, want guard, method, route string) {
+func checkRoute(o *office, t *testing.T, want guard, method, route string) {
 	has := o.furnish(t, want.needs, route)
 	type row struct {
 		who, path string
@@ -88,19 +86,18 @@ func (o *office) check(t *testing.T, want guard, method, route string) {
 		if !inside && !known && (strings.Contains(got.raw, has.project) || strings.Contains(got.raw, has.projectName)) {
 			t.Errorf("%s learns of the project: %.200q", r.who, got.raw)
 		}
-		o.checkRefusal(t, want, r.who, r.status, o.added(t, before, o.team, has.team))
+		checkRefusal(o, t, want, r.who, r.status, o.added(t, before, o.team, has.team))
 	}
-	o.checkAllowed(t, want, method, route, has, o.owner, o.principal.Account)
+	checkAllowed(o, t, want, method, route, has, o.owner, o.principal.Account)
 	for role, caller := range o.others {
 		if !want.operator && !want.personal() && access.Can(role, want.action) {
-			o.checkAllowed(t, want, method, route, o.furnish(t, want.needs, route), caller, o.accounts[role])
+			checkAllowed(o, t, want, method, route, o.furnish(t, want.needs, route), caller, o.accounts[role])
 		}
 	}
 }
 
 // checkAllowed asks as somebody who may, and looks for the one audit entry.
-func (o *office) checkAllowed(
-	t *testing.T,
+func checkAllowed(o *office, t *testing.T,
 	want guard,
 	method, route string,
 	has things,
@@ -133,7 +130,7 @@ func (o *office) checkAllowed(
 
 // checkRefusal looks at what the answer to one caller has added to the log of the
 // team whose things were asked for.
-func (o *office) checkRefusal(t *testing.T, want guard, who string, status int, added []models.AuditEntry) {
+func checkRefusal(o *office, t *testing.T, want guard, who string, status int, added []models.AuditEntry) {
 	t.Helper()
 	trespass := who != "nobody" && !want.personal() && (status == http.StatusForbidden || status == http.StatusNotFound)
 	if who == "another workspace's key" && status == http.StatusForbidden {
@@ -149,14 +146,5 @@ func (o *office) checkRefusal(t *testing.T, want guard, who string, status int, 
 	case trespass && (len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Actor == o.principal.Account ||
 		added[0].RequestID == "" || added[0].Detail["code"] == "" || added[0].Detail["route"] == ""):
 		t.Errorf("%s was refused, and the log of the team says %+v", who, added)
-	}
-}
-
-// follow keeps the owner's session when an answer gives it another secret.
-func (o *office) follow(got answer) {
-	for _, cookie := range (&http.Response{Header: got.header}).Cookies() {
-		if cookie.Name == "postern" {
-			o.owner = []string{"Cookie", "postern=" + cookie.Value}
-		}
 	}
 }

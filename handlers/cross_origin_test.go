@@ -45,7 +45,7 @@ func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
 			name := route.Method + " " + route.Path
 			asked[name] = true
 			for what, header := range fromAbroad {
-				got := s.ask(route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example", s.own(header))
+				got := s.ask(route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example", ownSite(s, header))
 				refused := got.status == http.StatusForbidden && strings.Contains(got.raw, "another site")
 				if refused == welcomeAbroad[name] {
 					t.Errorf("%s, %s: %d %.200q", name, what, got.status, got.raw)
@@ -58,7 +58,7 @@ func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
 			}
 		}
 		s.get("/projects").is(200, "Projects").says("main", "shop") // nor has the sign-out been carried out
-		s.ask(http.MethodPost, "/signout", "", s.own([]string{"Sec-Fetch-Site", "", "Origin", "the own"})).
+		s.ask(http.MethodPost, "/signout", "", ownSite(s, []string{"Sec-Fetch-Site", "", "Origin", "the own"})).
 			leadsTo("/signin")
 	})
 }
@@ -68,7 +68,7 @@ func isSafe(method string) bool {
 }
 
 // own puts the site's own origin where a header asks for it.
-func (s *site) own(header []string) []string {
+func ownSite(s *site, header []string) []string {
 	var out []string
 	for _, text := range header {
 		if text == "the own" {

@@ -23,10 +23,16 @@ func wantsEvents(r *http.Request) bool {
 }
 
 // follow streams a project's requests, each in the shape that data gives it.
-func (s *Server) follow(c *gin.Context, after string, data func(usage.Request) ([]byte, error)) {
+func (s *Server) follow(
+	c *gin.Context,
+	calls *usage.Service,
+	after string,
+	data func(usage.Request) ([]byte, error),
+) {
 	ctx := c.Request.Context()
 	out := &eventStream{w: c.Writer, connection: http.NewResponseController(c.Writer)}
-	err := s.Usage.Follow(ctx, principalOf(ctx), c.Param("project"), after, func(b usage.Batch) error { return out.send(b, data) })
+	send := func(b usage.Batch) error { return out.send(b, data) }
+	err := calls.Follow(ctx, principalOf(ctx), c.Param("project"), after, send)
 	switch {
 	case err != nil && !out.begun:
 		s.refuse(c, err)

@@ -122,18 +122,6 @@ func (s *Server) cancelExport(ctx context.Context, in *ExportRef) (*body[exportO
 	return &body[exportOutput]{s.showExport(e)}, nil
 }
 
-func (s *Server) downloadExport(c *gin.Context) {
-	file, err := s.Exports.Open(c.Request.Context(), principalOf(c.Request.Context()), c.Param("export"))
-	if err != nil {
-		s.refuse(c, err)
-		return
-	}
-	defer file.Close()
-	c.Header("Content-Type", "application/zip")
-	c.Header("Content-Disposition", `attachment; filename="`+file.Name+`"`)
-	http.ServeContent(c.Writer, c.Request, "", time.Time{}, file)
-}
-
 // showExportKeys answers the public keys that `postern verify --signed-by` checks
 // exports with (RFC 8410, as PEM). They are no secret.
 func (s *Server) showExportKeys(c *gin.Context) {
@@ -145,3 +133,5 @@ func (s *Server) showExportKeys(c *gin.Context) {
 	c.Header("Cache-Control", "public, max-age=300")
 	c.Data(http.StatusOK, "application/x-pem-file", keys)
 }
+
+func (s *Server) downloadExport(c *gin.Context) { s.serveExport(c, s.Exports) }

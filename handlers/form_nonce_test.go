@@ -104,7 +104,7 @@ func audited(s *site) int {
 }
 
 // form is the form as the browser would send it now.
-func (s *site) form(f secretForm) (action string, values url.Values) {
+func secretFormOn(s *site, f secretForm) (action string, values url.Values) {
 	s.t.Helper()
 	page := s.get(f.page)
 	form := page.Find("form:has([name='" + f.field + "'])").First()
@@ -121,7 +121,7 @@ func (s *site) form(f secretForm) (action string, values url.Values) {
 	return form.AttrOr("action", f.page), values
 }
 
-func (s *site) furnishForms() {
+func furnishForms(s *site) {
 	s.t.Helper()
 	s.makes("/settings/webhooks", "url", "http://8.8.8.8/hook", "events", "key.frozen")
 	tenant := s.get("/projects/shop/login").Find("[name=tenant] option").First().AttrOr("value", "")
@@ -131,11 +131,11 @@ func (s *site) furnishForms() {
 func TestSecretForm(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
-		s.furnishForms()
+		furnishForms(s)
 		for name, f := range secretForms(s) {
 			t.Run(name+"/sent again", func(t *testing.T) {
 				s := s.in(t)
-				action, values := s.form(f)
+				action, values := secretFormOn(s, f)
 				first := s.ask(http.MethodPost, action, values.Encode(), nil)
 				shown := s.follow(first)
 				secret := clean(shown.Find(f.secret).First().Text())
@@ -173,7 +173,7 @@ func TestSecretForm(t *testing.T) {
 			})
 			t.Run(name+"/without its nonce", func(t *testing.T) {
 				s := s.in(t)
-				action, values := s.form(f)
+				action, values := secretFormOn(s, f)
 				values.Del(ui.NonceField)
 				before := f.count(s)
 				got := s.ask(http.MethodPost, action, values.Encode(), nil)
@@ -189,7 +189,7 @@ func TestSecretForm(t *testing.T) {
 			})
 			t.Run(name+"/with another nonce", func(t *testing.T) {
 				s := s.in(t)
-				action, values := s.form(f)
+				action, values := secretFormOn(s, f)
 				own := values.Get(ui.NonceField)
 				state := rand.Text()
 				before := f.count(s)
@@ -213,7 +213,7 @@ func TestSecretForm(t *testing.T) {
 			})
 			t.Run(name+"/HEAD takes nothing", func(t *testing.T) {
 				s := s.in(t)
-				action, values := s.form(f)
+				action, values := secretFormOn(s, f)
 				if f.field != "kind" && f.field != "grace_seconds" && f.field != "" {
 					values.Set("description", rand.Text()) // another form than the first
 					if values.Has("name") {
@@ -236,19 +236,12 @@ func TestSecretForm(t *testing.T) {
 	})
 }
 
-// in is the site for a part of the test.
-func (s *site) in(t *testing.T) *site {
-	out := *s
-	out.t = t
-	return &out
-}
-
 // A double click sends the form twice at the same time; the browser shows the
 // second answer, which has to lead to the secret.
 func TestSecretForm_doubleClick(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
-		action, values := s.form(secretForm{
+		action, values := secretFormOn(s, secretForm{
 			page:  "/projects/shop",
 			field: "owner",
 			typed: []string{"owner", "billing"},
@@ -275,7 +268,7 @@ func TestSecretForm_doubleClick(t *testing.T) {
 func TestSecretForm_atRest(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
-		action, values := s.form(secretForm{
+		action, values := secretFormOn(s, secretForm{
 			page:  "/projects/shop",
 			field: "owner",
 			typed: []string{"owner", "billing"},
@@ -322,7 +315,7 @@ func TestForm_sentAgain(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := s.in(t)
-				action, values := s.form(secretForm{page: f.page, field: f.field, typed: f.typed})
+				action, values := secretFormOn(s, secretForm{page: f.page, field: f.field, typed: f.typed})
 				if values.Get(ui.NonceField) == "" {
 					t.Fatal("the form has no nonce")
 				}

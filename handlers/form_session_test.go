@@ -15,7 +15,7 @@ import (
 func TestSecretForm_anotherSession(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
-		action, values := s.form(secretForm{
+		action, values := secretFormOn(s, secretForm{
 			page:  "/projects/shop",
 			field: "owner",
 			typed: []string{"owner", "billing"},
@@ -51,7 +51,7 @@ func TestForm_signedInAgain(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := s.in(t)
-				action, values := s.form(f)
+				action, values := secretFormOn(s, f)
 				before := f.count(s)
 				s.forget()
 				s.post("/signin", "email", "ana@example.com", "password", password).leadsTo("/projects")
@@ -83,8 +83,8 @@ func TestRotate_twoTabs(t *testing.T) {
 		s, _ := withShop(t, db)
 		path := s.get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
 		f := secretForm{page: path, field: "grace_seconds", typed: []string{"grace_seconds", "0"}}
-		action, one := s.form(f)
-		_, two := s.form(f)
+		action, one := secretFormOn(s, f)
+		_, two := secretFormOn(s, f)
 		two.Set("grace_seconds", "3600")
 		key := clean(s.follow(s.ask(http.MethodPost, action, one.Encode(), nil)).Find("#new-key").Text())
 		s.ask(http.MethodPost, action, two.Encode(), nil).
@@ -100,7 +100,7 @@ func TestRotate_twoTabs(t *testing.T) {
 			t.Errorf("the key that ends in %s was rotated away with another grace", last)
 		}
 		// A page that is loaded now rotates again.
-		_, three := s.form(f)
+		_, three := secretFormOn(s, f)
 		s.follow(s.ask(http.MethodPost, action, three.Encode(), nil)).is(200, "Key rotated")
 	})
 }

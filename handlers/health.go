@@ -13,20 +13,6 @@ import (
 // to the caller, the error to the log only.
 type Readiness func(context.Context) (says string, err error)
 
-// isProbe reports whether a request is one that load balancers, orchestrators and
-// Prometheus make. They address a replica, not the installation: with a service's
-// name or an address as Host, or none with HTTP/1.0.
-func isProbe(r *http.Request) bool {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return false
-	}
-	switch r.URL.Path {
-	case "/healthz", "/readyz", "/metrics":
-		return true
-	}
-	return false
-}
-
 // Probes answers /healthz, /readyz and /metrics on the gateway's listener.
 func (s *Server) Probes() http.Handler {
 	return s.observe(s.secureHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -24,7 +24,7 @@ func (s *Server) showInvitation(i accounts.Invitation) invitationOutput {
 	out := invitationOutput{ID: i.ID, Team: i.Team, Role: string(i.Role), Email: i.Email, CreatedBy: i.CreatedBy, Code: i.Code,
 		CreatedAt: i.CreatedAt.UTC(), ExpiresAt: i.ExpiresAt.UTC()}
 	if i.Code != "" {
-		out.URL = s.Config.PublicURL + "/invite/" + i.Code
+		out.URL = s.inviteURL(i.Code)
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -26,14 +25,13 @@ func (s *Server) issuers(r *gin.Engine) {
 	r.POST("/oauth/:client/userinfo", s.userInfo)
 	r.OPTIONS("/oauth/:client/userinfo", s.preflight)
 
-	open := func(method, path string, page pageHandler) { r.Handle(method, path, s.open(page)) }
+	open := func(method, path string, page pageFunc) { r.Handle(method, path, s.page(page)) }
 	open("GET", "/oauth/:client/authorize", s.authorize)
 	open("POST", "/oauth/:client/authorize", s.authorize)
 	open("GET", "/oauth/:client/login/:attempt", s.resumeLogin)
 	open("GET", "/oauth/:client/login/:attempt/:provider", s.chooseProvider)
 	open("GET", "/oauth/:client/callback/:provider", s.loginCallback)
 	open("POST", "/oauth/:client/consent", s.consent)
-	open("GET", "/oauth/:client/tested", s.showTrial)
 	open("GET", "/oauth/:client/logout", s.logout)
 	open("POST", "/oauth/:client/logout", s.logout)
 	open("GET", "/oauth/:client/brand.css", s.brandStyle)
@@ -71,29 +69,6 @@ func writeJSON(w http.ResponseWriter, status int, found any) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(found) // the caller is gone when this fails
 }
-
-// once reads parameters, of which none may be sent twice (RFC 6749, 3.1).
-type once struct {
-	values   url.Values
-	repeated bool
-}
-
-func readOnce(values url.Values) *once {
-	return &once{
-		values:   values,
-		repeated: slices.ContainsFunc(names(values), func(name string) bool { return len(values[name]) > 1 }),
-	}
-}
-
-func names(values url.Values) []string {
-	list := make([]string, 0, len(values))
-	for name := range values {
-		list = append(list, name)
-	}
-	return list
-}
-
-func (o *once) get(name string) string { return o.values.Get(name) }
 
 type tokenAnswer struct {
 	Access  string `json:"access_token"`
@@ -148,7 +123,7 @@ func (s *Server) revokeGrant(c *gin.Context) {
 // askOfClient reads a form and who sends it, and counts what is refused.
 func (s *Server) askOfClient(c *gin.Context, ask func(login.Credentials, *once) error) error {
 	s.allowOrigin(c)
-	if err := parseVisit(c); err != nil {
+	if err := parseForm(c); err != nil {
 		return fault.New(fault.Malformed, "invalid_request", "the body could not be read").Because(err)
 	}
 	form := readOnce(c.Request.PostForm)

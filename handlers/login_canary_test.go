@@ -1,13 +1,11 @@
 package handlers_test
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-jose/go-jose/v4"
@@ -76,24 +74,6 @@ func columnOf(t *testing.T, db *models.DB, query string) []string {
 }
 
 var signatures = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA}
-
-// logbook keeps what is logged, at every level.
-type logbook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logbook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // What the provider gave, and its client secret, are in no table, log or page,
 // whatever the client and the upstream get, and also where something fails.

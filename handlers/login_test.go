@@ -71,17 +71,6 @@ func newLoginApp(t *testing.T, db *models.DB, in login.ClientInput) *app {
 	return s
 }
 
-func (o *office) someOwner(t *testing.T) access.Principal {
-	t.Helper()
-	team := models.Team{ID: models.NewID("team"), Name: "Shop", CreatedAt: models.Now()}
-	team.ClaimedAt = &team.CreatedAt
-	err := o.db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&team) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return access.Principal{Account: "acc_1", Roles: map[string]access.Role{team.ID: access.Owner}, HomeTeam: team.ID}
-}
-
 // offer adds a provider of the kind with an app of the test's.
 func (s *app) offer(in login.ProviderInput) login.Provider {
 	s.t.Helper()
@@ -294,23 +283,4 @@ func TestPeopleSignInThroughARealProvider(t *testing.T) {
 			t.Errorf("the same person is %v", subjects)
 		}
 	})
-}
-
-// loginOf gives a project an app client with a provider.
-func (o *office) loginOf(t *testing.T, project string) (tenant, client, provider string) {
-	t.Helper()
-	tenants, err := o.db.Read(t.Context()).TenantsOf(project)
-	if err != nil || len(tenants) == 0 {
-		t.Fatalf("tenants of %s: %v, %v", project, tenants, err)
-	}
-	name, app := "web", "app"
-	made, err := o.server.Login.CreateClient(t.Context(), o.principal, tenants[0].ID, login.ClientInput{Name: &name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	offer, err := o.server.Login.CreateProvider(t.Context(), o.principal, made.ID, login.ProviderInput{Type: "google", ClientID: &app})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tenants[0].ID, made.ID, offer.ID
 }

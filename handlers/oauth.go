@@ -2,8 +2,6 @@ package handlers
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"mime"
 	"net/http"
 	"net/url"
@@ -21,7 +19,6 @@ import (
 const (
 	deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code"
 	cliClientID     = "postern-cli"
-	devicePath      = "/device"
 )
 
 type deviceOutput struct {
@@ -120,29 +117,4 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 		return nil, fault.New(fault.Unauthenticated, "invalid_client", "This client is not known here.")
 	}
 	return r.PostForm, nil
-}
-
-type oauthProblem struct {
-	Error       string `json:"error"`
-	Description string `json:"error_description"`
-}
-
-// refuseOAuth answers in the form of RFC 6749 (5.2).
-func (s *Server) refuseOAuth(c *gin.Context, err error) {
-	s.logCause(c.Request.Context(), err)
-	known, ok := errors.AsType[*fault.Error](err)
-	if !ok {
-		known = fault.New(fault.Internal, "server_error", "Something went wrong here. Try again later.")
-	}
-	code := known.Code
-	if known.Kind == fault.Unavailable {
-		code = "temporarily_unavailable" // RFC 6749, 4.1.2.1
-	}
-	c.Header("Content-Type", "application/json")
-	setRetryAfter(c.Writer.Header(), err)
-	c.Status(statusOf(known.Kind))
-	_ = json.NewEncoder(c.Writer).Encode(oauthProblem{
-		Error:       code,
-		Description: known.Public,
-	}) // the caller is gone when this fails
 }

@@ -8,191 +8,250 @@ import (
 	"postern/static"
 )
 
-// pages is every route of the dashboard on one screen. Those of open take
-// anybody; those of inside lead to the sign-in page where there is no session.
+// pages mounts the dashboard: every route of it is in this file.
 func (s *Server) pages(r *gin.Engine) {
 	assets := gin.WrapH(static.Handler())
 	r.GET(static.Prefix+"*file", assets)
 	r.HEAD(static.Prefix+"*file", assets)
 
-	handle := func(method, path string, page gin.HandlerFunc) {
-		r.Handle(method, path, page)
-		if method == http.MethodGet {
-			r.HEAD(path, page) // net/http leaves the body out (RFC 9110, 9.3.2)
-		}
-	}
-	open := func(method, path string, page pageHandler) { handle(method, path, s.open(page)) }
-	open("GET", "/", s.home)
-	open("GET", "/signin", s.askSignIn)
-	open("POST", "/signin", s.signIn)
-	open("POST", "/signin/:provider", s.beginElsewhere)
-	r.GET("/signin/:provider/callback", s.open(s.returnFromElsewhere)) // uses up its state, which HEAD must not
-	open("GET", "/signup", s.askSignUp)
-	open("POST", "/signup", s.signUp)
-	open("POST", "/signout", s.signOut)
-	open("GET", "/invite/:code", s.askInvite)
-	open("GET", "/welcome/:code", s.askWelcome)
-	open("POST", "/welcome/:code", s.welcome)
-	open("GET", "/brand/:color", s.showBrand)
-	open("POST", "/theme", s.chooseTheme)
-	open("POST", "/team", s.chooseTeam)
+	p := pageRouter{server: s, gin: r}
+	s.signInPages(p)
+	s.accountPages(p)
+	s.settingsPages(p)
+	s.projectPages(p)
+	s.keyPages(p)
+	s.appClientPages(p)
+	s.tenantPages(p)
+	s.userPages(p)
+}
 
-	inside := func(method, path string, page pageHandler) {
-		if method == http.MethodPost {
-			page = s.idempotentForm(page, false)
-		}
-		handle(method, path, s.inside(page))
-	}
-	// The forms whose success leads to a page that shows a secret once.
-	discloses := func(path string, page pageHandler) {
-		r.POST(path, s.inside(s.idempotentForm(page, true)))
-	}
-	inside("GET", "/claim/:code", s.askClaim)
-	inside("POST", "/claim/:code", s.claim)
-	inside("GET", claimedPath, s.showClaimed)
+// signInPages are open to everybody: sign-in, sign-up and what browsers keep.
+func (s *Server) signInPages(p pageRouter) {
+	p.open("GET", "/", s.home)
+	p.open("GET", "/signin", s.askSignIn)
+	p.open("POST", "/signin", s.signIn)
+	p.open("POST", "/signin/:provider", s.beginElsewhere)
+	p.openOnce("/signin/:provider/callback", s.returnFromElsewhere) // uses up its state, which HEAD must not
+	p.open("GET", "/signup", s.askSignUp)
+	p.open("POST", "/signup", s.signUp)
+	p.open("POST", "/signout", s.signOut)
+	p.open("GET", "/invite/:code", s.askInvite)
+	p.open("GET", "/welcome/:code", s.askWelcome)
+	p.open("POST", "/welcome/:code", s.welcome)
+	p.open("GET", "/brand/:color", s.showBrand)
+	p.openOnce("/oauth/:client/tested", s.showTrial) // uses up the code of a trial, which HEAD must not
+	p.open("POST", "/theme", s.chooseTheme)
+	p.open("POST", "/team", s.chooseTeam)
+}
 
-	inside("POST", "/invite/:code", s.acceptInvite)
+// accountPages are the visitor's own account, claims and teams.
+func (s *Server) accountPages(p pageRouter) {
+	p.signedIn("GET", "/claim/:code", s.askClaim)
+	p.signedIn("POST", "/claim/:code", s.claim)
+	p.signedIn("GET", claimedPath, s.showClaimed)
 
-	inside("GET", "/account", s.askPassword)
-	inside("POST", "/account/password", s.savePassword)
-	inside("GET", "/account/sessions", s.showSessionsPage)
-	inside("POST", "/account/sessions/end-others", s.endOtherSessionsPage)
-	inside("POST", "/account/sessions/:session/end", s.endSessionPage)
-	inside("GET", "/account/signins", s.showLinked)
-	inside("POST", "/account/signins/link/:provider", s.beginLink)
-	inside("POST", "/account/signins/:identity/unlink", s.unlink)
+	p.signedIn("POST", "/invite/:code", s.acceptInvite)
 
-	inside("GET", "/teams", s.showTeams)
-	inside("POST", "/teams", s.makeTeam)
-	inside("GET", "/teams/:team", s.showTeam)
-	inside("POST", "/teams/:team/rename", s.saveTeamName)
-	inside("POST", "/teams/:team/leave", s.leaveTeamPage)
-	inside("POST", "/teams/:team/members/:account/role", s.saveRole)
-	inside("POST", "/teams/:team/members/:account/remove", s.removeMemberPage)
-	discloses("/teams/:team/invitations", s.makeInvitation)
-	inside("GET", "/teams/:team/invitations/:invitation", s.showInvitationLink)
-	inside("POST", "/teams/:team/invitations/:invitation/revoke", s.revokeInvitationPage)
+	p.signedIn("GET", "/account", s.askPassword)
+	p.signedIn("POST", "/account/password", s.savePassword)
+	p.signedIn("GET", "/account/sessions", s.showSessionsPage)
+	p.signedIn("POST", "/account/sessions/end-others", s.endOtherSessionsPage)
+	p.signedIn("POST", "/account/sessions/:session/end", s.endSessionPage)
+	p.signedIn("GET", "/account/signins", s.showLinked)
+	p.signedIn("POST", "/account/signins/link/:provider", s.beginLink)
+	p.signedIn("POST", "/account/signins/:identity/unlink", s.unlink)
 
-	inside("GET", "/settings/tokens", s.showTokens)
-	discloses("/settings/tokens", s.makeToken)
-	inside("GET", "/settings/tokens/:token/secret", s.showNewToken)
-	inside("GET", "/settings/tokens/:token", s.askRevokeToken)
-	inside("POST", "/settings/tokens/:token/revoke", s.revokeTokenPage)
-	inside("GET", webhooksPath, s.showWebhooks)
-	discloses(webhooksPath, s.makeWebhook)
-	inside("GET", webhooksPath+"/:webhook", s.showWebhookPage)
-	inside("POST", webhooksPath+"/:webhook", s.saveWebhook)
-	inside("POST", webhooksPath+"/:webhook/switch", s.switchWebhook)
-	discloses(webhooksPath+"/:webhook/rotate", s.rotateWebhookPage)
-	inside("GET", webhooksPath+"/:webhook/secret", s.showWebhookSecret)
-	inside("POST", webhooksPath+"/:webhook/delete", s.deleteWebhookPage)
-	inside("POST", webhooksPath+"/:webhook/deliveries/:delivery/redeliver", s.redeliverPage)
+	p.signedIn("GET", "/teams", s.showTeams)
+	p.signedIn("POST", "/teams", s.makeTeam)
+	p.signedIn("GET", "/teams/:team", s.showTeam)
+	p.signedIn("POST", "/teams/:team/rename", s.saveTeamName)
+	p.signedIn("POST", "/teams/:team/leave", s.leaveTeamPage)
+	p.signedIn("POST", "/teams/:team/members/:account/role", s.saveRole)
+	p.signedIn("POST", "/teams/:team/members/:account/remove", s.removeMemberPage)
+	p.secretForm("/teams/:team/invitations", s.makeInvitation)
+	p.signedIn("GET", "/teams/:team/invitations/:invitation", s.showInvitationLink)
+	p.signedIn("POST", "/teams/:team/invitations/:invitation/revoke", s.revokeInvitationPage)
+}
 
-	inside("GET", "/device", s.askDevice)
-	inside("POST", "/device", s.decideDevice)
-	inside("GET", deviceApproved, s.showDecided)
-	inside("GET", deviceDenied, s.showDecided)
-	inside("GET", auditPath, s.showAuditPage)
+// settingsPages are access tokens, webhooks, signing in a command line, and the audit log.
+func (s *Server) settingsPages(p pageRouter) {
+	p.signedIn("GET", "/settings/tokens", s.showTokens)
+	p.secretForm("/settings/tokens", s.makeToken)
+	p.signedIn("GET", "/settings/tokens/:token/secret", s.showNewToken)
+	p.signedIn("GET", "/settings/tokens/:token", s.askRevokeToken)
+	p.signedIn("POST", "/settings/tokens/:token/revoke", s.revokeTokenPage)
+	p.signedIn("GET", webhooksPath, s.showWebhooks)
+	p.secretForm(webhooksPath, s.makeWebhook)
+	p.signedIn("GET", webhooksPath+"/:webhook", s.showWebhookPage)
+	p.signedIn("POST", webhooksPath+"/:webhook", s.saveWebhook)
+	p.signedIn("POST", webhooksPath+"/:webhook/switch", s.switchWebhook)
+	p.secretForm(webhooksPath+"/:webhook/rotate", s.rotateWebhookPage)
+	p.signedIn("GET", webhooksPath+"/:webhook/secret", s.showWebhookSecret)
+	p.signedIn("POST", webhooksPath+"/:webhook/delete", s.deleteWebhookPage)
+	p.signedIn("POST", webhooksPath+"/:webhook/deliveries/:delivery/redeliver", s.redeliverPage)
 
-	inside("GET", "/projects", s.showProjects)
-	inside("GET", "/projects/new", s.askProject)
-	discloses("/projects/new", s.makeProject)
-	inside("GET", "/projects/:project/created", s.showCreatedProject)
-	inside("GET", "/projects/:project", s.configure)
-	inside("POST", "/projects/:project/settings", s.saveSettings)
-	inside("POST", "/projects/:project/versions/:version/access", s.saveAccess)
-	inside("POST", "/projects/:project/limits", s.saveLimits)
-	inside("POST", "/projects/:project/product", s.saveProduct)
-	inside("POST", "/projects/:project/versions/:version/addresses", s.saveRanges)
-	inside("POST", "/projects/:project/environments/:environment", s.saveTarget)
+	p.signedIn("GET", "/device", s.askDevice)
+	p.signedIn("POST", "/device", s.decideDevice)
+	p.signedIn("GET", deviceApproved, s.showDecided)
+	p.signedIn("GET", deviceDenied, s.showDecided)
+	p.signedIn("GET", auditPath, s.showAuditPage)
+}
 
-	discloses("/projects/:project/keys", s.makeKey)
-	inside("GET", "/projects/:project/keys/:key", s.showKeyPage)
-	inside("POST", "/projects/:project/keys/:key", s.saveKeyPage)
-	inside("POST", "/projects/:project/keys/:key/freeze", s.freezeKeyPage)
-	inside("POST", "/projects/:project/keys/:key/unfreeze", s.unfreezeKeyPage)
-	inside("POST", "/projects/:project/keys/:key/revoke", s.revokeKeyPage)
-	discloses("/projects/:project/keys/:key/rotate", s.rotateKeyPage)
-	inside("GET", "/projects/:project/keys/:key/secret", s.showKeySecret)
+// projectPages are projects, their settings, calls and exports.
+func (s *Server) projectPages(p pageRouter) {
+	p.signedIn("GET", "/projects", s.showProjects)
+	p.signedIn("GET", "/projects/new", s.askProject)
+	p.secretForm("/projects/new", s.makeProject)
+	p.signedIn("GET", "/projects/:project/created", s.showCreatedProject)
+	p.signedIn("GET", "/projects/:project", s.configure)
+	p.signedIn("POST", "/projects/:project/settings", s.saveSettings)
+	p.signedIn("POST", "/projects/:project/versions/:version/access", s.saveAccess)
+	p.signedIn("POST", "/projects/:project/limits", s.saveLimits)
+	p.signedIn("POST", "/projects/:project/product", s.saveProduct)
+	p.signedIn("POST", "/projects/:project/versions/:version/addresses", s.saveRanges)
+	p.signedIn("POST", "/projects/:project/environments/:environment", s.saveTarget)
 
-	inside("GET", "/projects/:project/key-types", s.showKeyTypes)
-	inside("POST", "/projects/:project/key-types", s.makeKeyType)
-	inside("GET", "/projects/:project/key-types/:key_type", s.showKeyTypePage)
-	inside("POST", "/projects/:project/key-types/:key_type", s.saveKeyType)
-	inside("POST", "/projects/:project/key-types/:key_type/delete", s.deleteKeyTypePage)
+	p.signedIn("GET", "/projects/:project/tenants", s.showProjectTenants)
+	p.signedIn("POST", "/projects/:project/tenants", s.addProjectTenant)
+	p.signedIn("GET", "/projects/:project/tenants/:tenant", s.askDetach)
+	p.signedIn("POST", "/projects/:project/tenants/:tenant/detach", s.detachProjectTenant)
 
-	inside("GET", "/projects/:project/tenants", s.showProjectTenants)
-	inside("POST", "/projects/:project/tenants", s.addProjectTenant)
-	inside("GET", "/projects/:project/tenants/:tenant", s.askDetach)
-	inside("POST", "/projects/:project/tenants/:tenant/detach", s.detachProjectTenant)
+	p.signedIn("GET", "/projects/:project/usage", s.showUsagePage)
+	p.signedIn("GET", "/projects/:project/requests", s.showRequestsPage)
 
+	p.signedIn("GET", "/projects/:project/export", s.askExport)
+	p.signedIn("POST", "/projects/:project/export", s.startExport)
+	p.signedIn("GET", "/exports/:export", s.showExportPage)
+	p.signedInOnce("/exports/:export/download", s.downloadPage) // every download is recorded, which HEAD is not
+	p.signedIn("POST", "/exports/:export/cancel", s.cancelExportPage)
+}
+
+// keyPages are API keys and key types.
+func (s *Server) keyPages(p pageRouter) {
+	p.secretForm("/projects/:project/keys", s.makeKey)
+	p.signedIn("GET", "/projects/:project/keys/:key", s.showKeyPage)
+	p.signedIn("POST", "/projects/:project/keys/:key", s.saveKeyPage)
+	p.signedIn("POST", "/projects/:project/keys/:key/freeze", s.freezeKeyPage)
+	p.signedIn("POST", "/projects/:project/keys/:key/unfreeze", s.unfreezeKeyPage)
+	p.signedIn("POST", "/projects/:project/keys/:key/revoke", s.revokeKeyPage)
+	p.secretForm("/projects/:project/keys/:key/rotate", s.rotateKeyPage)
+	p.signedIn("GET", "/projects/:project/keys/:key/secret", s.showKeySecret)
+
+	p.signedIn("GET", "/projects/:project/key-types", s.showKeyTypes)
+	p.signedIn("POST", "/projects/:project/key-types", s.makeKeyType)
+	p.signedIn("GET", "/projects/:project/key-types/:key_type", s.showKeyTypePage)
+	p.signedIn("POST", "/projects/:project/key-types/:key_type", s.saveKeyType)
+	p.signedIn("POST", "/projects/:project/key-types/:key_type/delete", s.deleteKeyTypePage)
+}
+
+// appClientPages are hosted login, as a project's owner sets it up.
+func (s *Server) appClientPages(p pageRouter) {
 	one := "/projects/:project/login/:client"
-	inside("GET", "/projects/:project/login", s.showLoginTab)
-	discloses("/projects/:project/login", s.makeAppClient)
-	inside("GET", one, s.showAppClient)
-	inside("POST", one, s.saveAppClient)
-	inside("POST", one+"/branding", s.saveBranding)
-	inside("POST", one+"/preview", s.previewBranding)
-	discloses(one+"/secret", s.changeClientSecret)
-	inside("GET", one+"/secret", s.showClientSecret)
-	inside("POST", one+"/test", s.tryLogin)
-	inside("POST", one+"/delete", s.deleteAppClientPage)
-	inside("GET", one+"/providers", s.askProvider)
-	inside("POST", one+"/providers", s.makeProvider)
-	inside("GET", one+"/providers/:provider", s.showProviderPage)
-	inside("POST", one+"/providers/:provider", s.saveProvider)
-	inside("POST", one+"/providers/:provider/switch", s.switchProvider)
-	inside("POST", one+"/providers/:provider/delete", s.deleteProviderPage)
+	p.signedIn("GET", "/projects/:project/login", s.showLoginTab)
+	p.secretForm("/projects/:project/login", s.makeAppClient)
+	p.signedIn("GET", one, s.showAppClient)
+	p.signedIn("POST", one, s.saveAppClient)
+	p.signedIn("POST", one+"/branding", s.saveBranding)
+	p.signedIn("POST", one+"/preview", s.previewBranding)
+	p.secretForm(one+"/secret", s.changeClientSecret)
+	p.signedIn("GET", one+"/secret", s.showClientSecret)
+	p.signedIn("POST", one+"/test", s.tryLogin)
+	p.signedIn("POST", one+"/delete", s.deleteAppClientPage)
+	p.signedIn("GET", one+"/providers", s.askProvider)
+	p.signedIn("POST", one+"/providers", s.makeProvider)
+	p.signedIn("GET", one+"/providers/:provider", s.showProviderPage)
+	p.signedIn("POST", one+"/providers/:provider", s.saveProvider)
+	p.signedIn("POST", one+"/providers/:provider/switch", s.switchProvider)
+	p.signedIn("POST", one+"/providers/:provider/delete", s.deleteProviderPage)
+}
 
-	inside("GET", "/projects/:project/usage", s.showUsagePage)
-	inside("GET", "/projects/:project/requests", s.showRequestsPage)
+// tenantPages are products and tenants.
+func (s *Server) tenantPages(p pageRouter) {
+	p.signedIn("GET", productsPath, s.showProducts)
+	p.signedIn("POST", productsPath, s.makeProduct)
+	p.signedIn("GET", productsPath+"/:product", s.showProduct)
+	p.signedIn("POST", productsPath+"/:product", s.renameProduct)
+	p.signedIn("POST", productsPath+"/:product/delete", s.deleteProductPage)
+	p.signedIn("GET", tenantsPath, s.showTenants)
+	p.signedIn("POST", tenantsPath, s.makeTenant)
+	p.signedIn("GET", tenantsPath+"/:tenant", s.showTenant)
+	p.signedIn("POST", tenantsPath+"/:tenant", s.saveTenant)
+	p.signedIn("POST", tenantsPath+"/:tenant/delete", s.deleteTenantPage)
+}
 
-	inside("GET", "/projects/:project/export", s.askExport)
-	inside("POST", "/projects/:project/export", s.startExport)
-	inside("GET", "/exports/:export", s.showExportPage)
-	r.GET("/exports/:export/download", s.inside(s.downloadPage)) // every download is recorded, which HEAD is not
-	inside("POST", "/exports/:export/cancel", s.cancelExportPage)
+// userPages are a tenant's users, groups, and who may sign in.
+func (s *Server) userPages(p pageRouter) {
+	p.signedIn("GET", tenantsPath+"/:tenant/users", s.showUsers)
+	p.signedIn("POST", tenantsPath+"/:tenant/users", s.expectUser)
+	p.signedIn("GET", "/users/:user", s.showUserPage)
+	p.signedIn("POST", "/users/:user", s.saveUser)
+	p.signedIn("POST", "/users/:user/freeze", s.freezeUserPage)
+	p.signedIn("POST", "/users/:user/unfreeze", s.unfreezeUserPage)
+	p.signedIn("POST", "/users/:user/delete", s.deleteUserPage)
+	p.signedIn("POST", "/users/:user/groups", s.joinGroup)
+	p.signedIn("GET", tenantsPath+"/:tenant/entry", s.showEntry)
+	p.signedIn("POST", tenantsPath+"/:tenant/entry", s.saveEntry)
+	p.signedIn("POST", tenantsPath+"/:tenant/approvals", s.approve)
+	p.signedIn("POST", tenantsPath+"/:tenant/approvals/:approval/end", s.endApproval)
 
-	inside("GET", productsPath, s.showProducts)
-	inside("POST", productsPath, s.makeProduct)
-	inside("GET", productsPath+"/:product", s.showProduct)
-	inside("POST", productsPath+"/:product", s.renameProduct)
-	inside("POST", productsPath+"/:product/delete", s.deleteProductPage)
-	inside("GET", tenantsPath, s.showTenants)
-	inside("POST", tenantsPath, s.makeTenant)
-	inside("GET", tenantsPath+"/:tenant", s.showTenant)
-	inside("POST", tenantsPath+"/:tenant", s.saveTenant)
-	inside("POST", tenantsPath+"/:tenant/delete", s.deleteTenantPage)
+	p.signedIn("GET", tenantsPath+"/:tenant/groups", s.showGroups)
+	p.signedIn("POST", tenantsPath+"/:tenant/groups", s.makeGroup)
+	p.signedIn("GET", "/groups/:group", s.showGroupPage)
+	p.signedIn("POST", "/groups/:group", s.saveGroup)
+	p.signedIn("POST", "/groups/:group/delete", s.deleteGroupPage)
+	p.signedIn("POST", "/groups/:group/members", s.putMember)
+	p.signedIn("POST", "/groups/:group/members/:user/remove", s.removeMemberOfGroup)
+	p.signedIn("POST", "/groups/:group/children", s.nestGroupPage)
+	p.signedIn("POST", "/groups/:group/children/:child/remove", s.unnestGroupPage)
+}
 
-	inside("GET", tenantsPath+"/:tenant/users", s.showUsers)
-	inside("POST", tenantsPath+"/:tenant/users", s.expectUser)
-	inside("GET", "/users/:user", s.showUserPage)
-	inside("POST", "/users/:user", s.saveUser)
-	inside("POST", "/users/:user/freeze", s.freezeUserPage)
-	inside("POST", "/users/:user/unfreeze", s.unfreezeUserPage)
-	inside("POST", "/users/:user/delete", s.deleteUserPage)
-	inside("POST", "/users/:user/groups", s.joinGroup)
-	inside("GET", tenantsPath+"/:tenant/entry", s.showEntry)
-	inside("POST", tenantsPath+"/:tenant/entry", s.saveEntry)
-	inside("POST", tenantsPath+"/:tenant/approvals", s.approve)
-	inside("POST", tenantsPath+"/:tenant/approvals/:approval/end", s.endApproval)
+// pageRouter mounts pages. net/http leaves the body out of the answers to HEAD (RFC
+// 9110, 9.3.2), so that the handler of GET serves both.
+type pageRouter struct {
+	server *Server
+	gin    *gin.Engine
+}
 
-	inside("GET", tenantsPath+"/:tenant/groups", s.showGroups)
-	inside("POST", tenantsPath+"/:tenant/groups", s.makeGroup)
-	inside("GET", "/groups/:group", s.showGroupPage)
-	inside("POST", "/groups/:group", s.saveGroup)
-	inside("POST", "/groups/:group/delete", s.deleteGroupPage)
-	inside("POST", "/groups/:group/members", s.putMember)
-	inside("POST", "/groups/:group/members/:user/remove", s.removeMemberOfGroup)
-	inside("POST", "/groups/:group/children", s.nestGroupPage)
-	inside("POST", "/groups/:group/children/:child/remove", s.unnestGroupPage)
+// open mounts a page or form that needs no session.
+func (p pageRouter) open(method, path string, page pageHandler) {
+	p.handle(method, path, p.server.open(page))
+}
+
+// openOnce mounts a page that a GET changes something for, which a HEAD must not.
+func (p pageRouter) openOnce(path string, page pageHandler) {
+	p.gin.GET(path, p.server.open(page))
+}
+
+// signedIn mounts a page or form that leads to sign-in without a session.
+func (p pageRouter) signedIn(method, path string, page pageHandler) {
+	if method == http.MethodPost {
+		page = p.server.idempotentForm(page, false)
+	}
+	p.handle(method, path, p.server.inside(page))
+}
+
+// signedInOnce is signedIn for a page that a GET changes something for.
+func (p pageRouter) signedInOnce(path string, page pageHandler) {
+	p.gin.GET(path, p.server.inside(page))
+}
+
+// secretForm mounts a form whose success leads to a page that shows a secret once.
+func (p pageRouter) secretForm(path string, page pageHandler) {
+	p.gin.POST(path, p.server.inside(p.server.idempotentForm(page, true)))
+}
+
+func (p pageRouter) handle(method, path string, page gin.HandlerFunc) {
+	p.gin.Handle(method, path, page)
+	if method == http.MethodGet {
+		p.gin.HEAD(path, page)
+	}
 }
 
 func (s *Server) home(*visit) (answer, error) { return goTo("/projects"), nil }
 
 // downloadPage answers with the file itself, or as a page why there is none.
 func (s *Server) downloadPage(v *visit) (answer, error) {
-	s.downloadExport(v.c)
+	s.serveExport(v.c, s.Exports)
 	return answer{}, nil
 }
 

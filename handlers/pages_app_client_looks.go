@@ -66,7 +66,7 @@ func (s *Server) previewModel(v *visit, name string, b login.Branding, offered [
 		m.Shell.Brand = "/brand/" + strings.TrimPrefix(b.Color, "#")
 	}
 	if u, err := url.Parse(b.LogoURL); err == nil && u.Host != "" {
-		v.widen("img-src 'self' data:", u.Scheme+"://"+u.Host)
+		widenPolicy(v.c.Writer.Header(), "img-src 'self' data:", u.Scheme+"://"+u.Host)
 	}
 	for _, o := range offered {
 		if o.Enabled {
@@ -108,7 +108,7 @@ func (s *Server) showBrand(v *visit) (answer, error) {
 	if !hexColor.MatchString(color) {
 		return answer{}, notFound()
 	}
-	writeBrand(v, color)
+	writeBrand(v.c.Writer, color)
 	return answer{}, nil
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // serve makes a team's tenant and product, and gives both to the project shop.
-func (s *site) serve(tenant, product string) {
+func serveTenant(s *site, tenant, product string) {
 	s.t.Helper()
 	for _, step := range [][3]string{
 		{"POST", "/api/v1/products", `{"name":"` + product + `"}`}, {"POST", "/api/v1/tenants", `{"name":"` + tenant + `"}`},
@@ -26,7 +26,7 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
 		s.get("/projects/shop").lacks("#key-tenant").lacks("[name=product]").lacks("#filter-tenant")
-		s.serve("acme", "storefront")
+		serveTenant(s, "acme", "storefront")
 		page := s.get("/projects/shop").says("form:has(#key-owner)", "Opens every project of storefront")
 		if got := page.value("#key-tenant option[selected]"); got != "default" {
 			t.Errorf("the form begins with tenant %s", got)
@@ -209,7 +209,7 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 func TestAKeyOfAProductLeadsHome(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
-		s.serve("acme", "storefront")
+		serveTenant(s, "acme", "storefront")
 		s.makes(s.get("/projects/shop").action("owner"), "owner", "wide", "product", "storefront").
 			is(200, "Key created")
 		s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "books").is(200, "books is up")

@@ -8,12 +8,6 @@ import (
 	"postern/testkit/state"
 )
 
-// revisionAt is the revision of the form that has the named field.
-func (p *seen) revisionAt(field string) string {
-	p.t.Helper()
-	return p.value("form:has([name='" + field + "']) [name=revision]")
-}
-
 func TestLimitsOfAProject(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)

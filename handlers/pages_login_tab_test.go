@@ -1,7 +1,6 @@
 package handlers_test
 
 import (
-	"net/url"
 	"strings"
 	"testing"
 
@@ -20,16 +19,6 @@ func newLoginTab(t *testing.T, db *models.DB) (*site, string) {
 	s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
 		is(200, "shop is up")
 	return s, "/projects/shop/login"
-}
-
-// location is where a form led to, without the part of the page.
-func (p *seen) location() string {
-	p.t.Helper()
-	to, err := url.Parse(p.header.Get("Location"))
-	if err != nil || p.status != 303 {
-		p.t.Fatalf("%s: %d %v\n%s", p.what, p.status, err, clean(p.Find("main").Text()))
-	}
-	return to.Path
 }
 
 func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
@@ -112,13 +101,6 @@ func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
 			t.Error("the saved logo is not shown")
 		}
 	})
-}
-
-// makeWeb makes an app client of the project's own tenant.
-func (s *site) makeWeb(tab string) string {
-	s.t.Helper()
-	tenant := s.get(tab).Find("select[name=tenant] option").AttrOr("value", "")
-	return s.post(tab, "tenant", tenant, "name", "web", "redirect_uris", "https://app.example.com/cb").location()
 }
 
 func TestAProviderIsSetUpInTheDashboard(t *testing.T) {

@@ -11,16 +11,6 @@ import (
 	"postern/views/ui"
 )
 
-// withShop is a signed-in owner's site with the project shop, which asks for
-// keys; key is its first one.
-func withShop(t *testing.T, db *models.DB) (s *site, key string) {
-	t.Helper()
-	s = newOwner(t, db)
-	made := s.makes("/projects/new", "target", "http://127.0.0.1:9/base", "name", "shop", "require_keys", "true").
-		is(200, "shop is up")
-	return s, clean(made.Find("section[aria-labelledby=keys] code").Text())
-}
-
 func TestMakeAProject(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newOwner(t, db)

@@ -66,7 +66,7 @@ func (s *Server) showRequestsPage(v *visit) (answer, error) {
 
 func (s *Server) followRows(v *visit, p rules.Project) {
 	after := cmp.Or(v.c.GetHeader("Last-Event-ID"), v.c.Query("after"))
-	s.follow(v.c, after, func(r usage.Request) ([]byte, error) {
+	s.follow(v.c, s.Usage, after, func(r usage.Request) ([]byte, error) {
 		var row bytes.Buffer
 		err := projects.RequestRow(requestRow(p, r)).Render(v.ctx(), &row)
 		return row.Bytes(), err

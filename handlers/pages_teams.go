@@ -209,7 +209,7 @@ func (s *Server) makeInvitation(v *visit) (answer, error) {
 			m.Invitations.Error = wrong.rest()
 		})
 	}
-	return s.disclose(v, invitationPath(v.param("team"), made.ID), disclosed{Secret: s.showInvitation(made).URL})
+	return s.disclose(v, invitationPath(v.param("team"), made.ID), disclosed{Secret: s.inviteURL(made.Code)})
 }
 
 func invitationPath(team, id string) string {

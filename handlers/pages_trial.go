@@ -52,7 +52,7 @@ func (s *Server) showTrial(v *visit) (answer, error) {
 		return answer{}, modelErr
 	}
 	if err != nil {
-		s.logLogin(v, err)
+		s.Log.Info("a login failed", "request", requestID(v.ctx()), "client", v.param("client"), "error", err)
 		m.Problem = problemOf(err, "").Detail
 		return answer{status: http.StatusForbidden, page: projects.TrialPage(m)}, nil
 	}

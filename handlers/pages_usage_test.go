@@ -15,7 +15,7 @@ import (
 
 // called puts calls of the site's project shop into usage: n with its key, and
 // one that was refused.
-func (s *site) called(n int) (keyID string) {
+func callsOn(s *site, n int) (keyID string) {
 	s.t.Helper()
 	tx := s.server.Keys.DB.Read(s.t.Context())
 	project, err := tx.ProjectByName("shop")
@@ -45,7 +45,7 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := withShop(t, db)
 		s.get("/projects/shop/usage").is(200, "shop").says("main", "No calls in this time").lacks("rect[class^='bar-'][x]")
-		id := s.called(1233)
+		id := callsOn(s, 1233)
 		configure := s.get("/projects/shop")
 		page := s.get(configure.Find("nav.tabs a:contains(Usage)").AttrOr("href", "")).is(200, "shop").says("nav.tabs [aria-current]", "Usage").
 			says("#calls-title", "Calls by the hour").says("dl", "1,234").says("dl", "1.2 MB")
@@ -82,7 +82,7 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 		if from := empty.Find("tbody").AttrOr("data-live-from", ""); from != "none" {
 			t.Errorf("an empty list is followed from %q", from)
 		}
-		s.called(50)
+		callsOn(s, 50)
 		page := s.get("/projects/shop/requests").is(200, "shop").says("nav.tabs [aria-current]", "Requests").
 			says("tbody tr:first-child", "GET /orders/49").says("tbody tr:first-child", "200").says("tbody tr:first-child", "192.0.2.7").lacks("tbody b")
 		if rows := page.Find("tbody tr").Length(); rows != 50 {
@@ -98,8 +98,8 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 		older.lacks("tbody[data-live]").lacks("a:contains(Older)")
 
 		rows := page.Find("tbody")
-		stream := s.stream(rows.AttrOr("data-live", "") + "?after=" + rows.AttrOr("data-live-from", ""))
-		s.called(1)
+		stream := openStream(s, rows.AttrOr("data-live", "")+"?after="+rows.AttrOr("data-live-from", ""))
+		callsOn(s, 1)
 		id, data := stream.next()
 		for _, text := range []string{"<tr>", "GET /&lt;b&gt;", "none"} {
 			if id == "" || !strings.Contains(data, text) {
@@ -113,7 +113,7 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 }
 
 // stream reads events as a page's script does.
-func (s *site) stream(path string) events {
+func openStream(s *site, path string) events {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil)
 	if err != nil {

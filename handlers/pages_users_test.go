@@ -20,7 +20,7 @@ func withTenant(t *testing.T, db *models.DB) (s *site, tenant string) {
 }
 
 // made posts a form that makes something and returns the address of its page.
-func (s *site) made(path string, form ...string) string {
+func makesOn(s *site, path string, form ...string) string {
 	s.t.Helper()
 	got := s.post(path, form...)
 	to := got.header.Get("Location")
@@ -34,16 +34,16 @@ func TestUsersOnTheirPages(t *testing.T) {
 		list := tenant + "/users"
 		s.get(tenant).says("nav.tabs a[href='"+list+"']", "Users")
 		s.get(list).is(200, "default").says("main", "No users yet").lacks("form[role=search]")
-		staff := s.made(tenant+"/groups", "name", "staff")
+		staff := makesOn(s, tenant+"/groups", "name", "staff")
 		s.post(list, "email", "ana", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/")).is(422, "default").
 			holds("email", "ana").
 			holds("name", "Ana").
 			says("#user-email-error", "ana@example.com").
 			says("details[open]", "Expect a user").
 			says("label:has(input[name=groups][checked])", "staff")
-		ana := s.made(list, "email", "ana@example.com", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/"))
+		ana := makesOn(s, list, "email", "ana@example.com", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/"))
 		s.post(list, "email", "ANA@example.com").is(409, "default").says("#user-email-error", "Use another address")
-		bob := s.made(list, "email", "bob@example.com")
+		bob := makesOn(s, list, "email", "bob@example.com")
 
 		s.get(list).
 			says("tbody", "Ana").
@@ -133,10 +133,10 @@ func TestGroupsOnTheirPages(t *testing.T) {
 			holds("name", "All Staff").
 			holds("display_name", "Staff").
 			says("#group-name-error", "lower-case")
-		staff := s.made(list, "name", "staff", "display_name", "All staff")
+		staff := makesOn(s, list, "name", "staff", "display_name", "All staff")
 		s.post(list, "name", "staff").is(409, "default").says("#group-name-error", "Choose another name")
-		leads, heads := s.made(list, "name", "leads"), s.made(list, "name", "heads")
-		ana := s.made(tenant+"/users", "email", "ana@example.com")
+		leads, heads := makesOn(s, list, "name", "leads"), makesOn(s, list, "name", "heads")
+		ana := makesOn(s, tenant+"/users", "email", "ana@example.com")
 
 		s.post(staff+"/members", "email", "eve@example.com").is(422, "All staff").holds("email", "eve@example.com").
 			says("#add-email-error", "No user of this tenant")
@@ -180,7 +180,7 @@ func TestGroupsOnTheirPages(t *testing.T) {
 func TestWhoMayComeInOnItsPage(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tenant := withTenant(t, db)
-		entry, staff := tenant+"/entry", s.made(tenant+"/groups", "name", "staff")
+		entry, staff := tenant+"/entry", makesOn(s, tenant+"/groups", "name", "staff")
 		s.get(entry).is(200, "default").says("main", "No addresses are approved yet").lacks("#invite-only[checked]")
 		s.post(entry, "invite_only", "true").leadsTo(entry)
 		if s.get(entry).Find("#invite-only[checked]").Length() != 1 {

@@ -127,3 +127,17 @@ func challenge(code string) string {
 	}
 	return bearerChallenge
 }
+
+func notFound() error {
+	return fault.New(fault.NotFound, "not_found", "There is nothing at this address.")
+}
+
+func wrongMethod(method string) error {
+	return &Problem{
+		Type:   "about:blank",
+		Title:  http.StatusText(http.StatusMethodNotAllowed),
+		Status: http.StatusMethodNotAllowed,
+		Detail: method + " is not among the methods of this address; Allow names them.",
+		Code:   "method_not_allowed",
+	}
+}

@@ -1,38 +1,16 @@
 package handlers_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"postern/handlers"
 	"postern/models"
 	"postern/platform/config"
-	"postern/service/accounts"
 	"postern/testkit/state"
 )
-
-func pointers(a answer) []string {
-	var list []string
-	errors, _ := a.body["errors"].([]any)
-	for _, e := range errors {
-		if field, ok := e.(map[string]any); ok {
-			list = append(list, fmt.Sprint(field["pointer"], " ", field["code"]))
-		}
-	}
-	return list
-}
-
-func asTarget(target string) string {
-	text, err := json.Marshal(map[string]string{"target": target})
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
 
 func TestOddSpellingsOfATargetNameTheField(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -143,20 +121,6 @@ func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
 			}
 		}
 	})
-}
-
-// newOwnerOf makes an account and returns the header that it sends.
-func newOwnerOf(t *testing.T, s *handlers.Server) []string {
-	t.Helper()
-	code, err := s.Accounts.FirstLink(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := s.Accounts.UseLink(t.Context(), code, accounts.SignUp{Email: "ana@example.com", Name: "Ana", Password: password})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cookie(session)
 }
 
 func TestCreateProxy_environmentTargets(t *testing.T) {

@@ -57,16 +57,6 @@ func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
 	})
 }
 
-// installation is the log of what belongs to no team.
-func (o *office) installation(t *testing.T) []models.AuditEntry {
-	t.Helper()
-	entries, err := o.db.Read(t.Context()).AuditOf("", 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return entries
-}
-
 // What was refused is in the log of the team whose thing it was, with the thing
 // and the stranger's account, and not by the stranger's name.
 func TestATeamSeesWhoWasRefused(t *testing.T) {

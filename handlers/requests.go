@@ -77,7 +77,8 @@ func (s *Server) orEvents(c *gin.Context) {
 		return
 	}
 	c.Abort()
-	s.follow(c, c.GetHeader("Last-Event-ID"), func(r usage.Request) ([]byte, error) { return json.Marshal(showRequest(r)) })
+	data := func(r usage.Request) ([]byte, error) { return json.Marshal(showRequest(r)) }
+	s.follow(c, s.Usage, c.GetHeader("Last-Event-ID"), data)
 }
 
 // describeUsage adds to the document what types do not say: how late counts are,

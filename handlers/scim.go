@@ -11,7 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/handlers/scim"
+	"postern/handlers/scim/protocol"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
@@ -84,12 +84,12 @@ func (s *Server) provision(c *gin.Context, status int, handle func(*provisioner)
 		c.Writer.WriteHeaderNow()
 		return
 	}
-	c.Header("Content-Type", scim.ContentType)
+	c.Header("Content-Type", protocol.ContentType)
 	switch shown := out.(type) {
-	case scim.User:
+	case protocol.User:
 		c.Header("ETag", shown.Meta.Version)
 		c.Header("Location", shown.Meta.Location)
-	case scim.Group:
+	case protocol.Group:
 		c.Header("ETag", shown.Meta.Version)
 		c.Header("Location", shown.Meta.Location)
 	}
@@ -100,10 +100,10 @@ func (s *Server) provision(c *gin.Context, status int, handle func(*provisioner)
 func (s *Server) refuseSCIM(c *gin.Context, err error) {
 	note(c.Request.Context(), err)
 	problem := problemOf(err, requestID(c.Request.Context()))
-	out, ok := errors.AsType[*scim.Error](err)
+	out, ok := errors.AsType[*protocol.Error](err)
 	if !ok { // those of package scim are the client's mistakes, and no fault of ours to be logged
 		s.logCause(c.Request.Context(), err)
-		out = &scim.Error{Status: problem.Status, Detail: problem.Detail}
+		out = &protocol.Error{Status: problem.Status, Detail: problem.Detail}
 		switch {
 		case problem.Code == "email_taken" || problem.Code == "user_name_taken" || problem.Code == "name_taken":
 			out.Type = "uniqueness"
@@ -112,7 +112,7 @@ func (s *Server) refuseSCIM(c *gin.Context, err error) {
 		}
 		describe(c.Writer.Header(), problem, err)
 	}
-	c.Header("Content-Type", scim.ContentType)
+	c.Header("Content-Type", protocol.ContentType)
 	c.Status(out.Status)
 	_ = json.NewEncoder(c.Writer).Encode(out) // the caller is gone when this fails
 }
@@ -123,16 +123,16 @@ func (p *provisioner) body() ([]byte, error) {
 		return p.sent, nil
 	}
 	kind, _, err := mime.ParseMediaType(p.c.GetHeader("Content-Type"))
-	if err != nil || (kind != scim.ContentType && kind != "application/json") {
-		return nil, &scim.Error{Status: http.StatusUnsupportedMediaType, Detail: "Send the body as " + scim.ContentType + "."}
+	if err != nil || (kind != protocol.ContentType && kind != "application/json") {
+		return nil, &protocol.Error{Status: http.StatusUnsupportedMediaType, Detail: "Send the body as " + protocol.ContentType + "."}
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(p.c.Writer, p.c.Request.Body, maxBody))
 	if err != nil {
-		return nil, &scim.Error{Status: http.StatusRequestEntityTooLarge, Detail: "The body is larger than 1 MiB."}
+		return nil, &protocol.Error{Status: http.StatusRequestEntityTooLarge, Detail: "The body is larger than 1 MiB."}
 	}
 	var whole json.RawMessage
 	if err := unmarshalStrict(raw, &whole); err != nil {
-		return nil, &scim.Error{Status: http.StatusBadRequest, Type: "invalidSyntax", Detail: "The body is not valid JSON: " + err.Error()}
+		return nil, &protocol.Error{Status: http.StatusBadRequest, Type: "invalidSyntax", Detail: "The body is not valid JSON: " + err.Error()}
 	}
 	p.sent = raw
 	return raw, nil
@@ -157,7 +157,7 @@ func (p *provisioner) page() (start, count int, err error) {
 		}
 		n, bad := strconv.Atoi(text)
 		if bad != nil {
-			err = &scim.Error{Status: http.StatusBadRequest, Type: "invalidValue", Detail: name + " is a number."}
+			err = &protocol.Error{Status: http.StatusBadRequest, Type: "invalidValue", Detail: name + " is a number."}
 		}
 		return max(n, least)
 	}
@@ -184,22 +184,22 @@ func (p *provisioner) ifMatch() string {
 func version(etag string) string { return `W/"` + etag + `"` }
 
 func (p *provisioner) config() (any, error) {
-	return scim.ServiceProviderConfig(p.base, directory.MaxPage), nil
+	return protocol.ServiceProviderConfig(p.base, directory.MaxPage), nil
 }
 
-func (p *provisioner) resourceTypes() (any, error) { return whole(scim.ResourceTypes(p.base)), nil }
-func (p *provisioner) schemas() (any, error)       { return whole(scim.Schemas(p.base)), nil }
+func (p *provisioner) resourceTypes() (any, error) { return whole(protocol.ResourceTypes(p.base)), nil }
+func (p *provisioner) schemas() (any, error)       { return whole(protocol.Schemas(p.base)), nil }
 
-func whole[T any](all []T) scim.List {
+func whole[T any](all []T) protocol.List {
 	var resources []any
 	for _, one := range all {
 		resources = append(resources, one)
 	}
-	return scim.NewList(resources, 1, int64(len(all)))
+	return protocol.NewList(resources, 1, int64(len(all)))
 }
 
 func (p *provisioner) resourceType() (any, error) {
-	for _, one := range scim.ResourceTypes(p.base) {
+	for _, one := range protocol.ResourceTypes(p.base) {
 		if one.ID == p.c.Param("id") {
 			return one, nil
 		}
@@ -208,7 +208,7 @@ func (p *provisioner) resourceType() (any, error) {
 }
 
 func (p *provisioner) schema() (any, error) {
-	for _, one := range scim.Schemas(p.base) {
+	for _, one := range protocol.Schemas(p.base) {
 		if one.ID == p.c.Param("id") {
 			return one, nil
 		}
@@ -225,7 +225,7 @@ func narrow(field *string, value string) bool {
 }
 
 func unknownFilter(attribute, known string) error {
-	return &scim.Error{Status: http.StatusBadRequest, Type: "invalidFilter", Detail: "Filter by " + known + ", not by " + attribute + "."}
+	return &protocol.Error{Status: http.StatusBadRequest, Type: "invalidFilter", Detail: "Filter by " + known + ", not by " + attribute + "."}
 }
 
 // elsewhere hides what belongs to another tenant than the one in the address.

@@ -3,7 +3,7 @@ package handlers
 import (
 	"net/url"
 
-	"postern/handlers/scim"
+	"postern/handlers/scim/protocol"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/directory"
@@ -11,8 +11,8 @@ import (
 
 // showGroup shows a group with all that is in it, unless the request does without.
 func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
-	out := scim.Group{Schemas: []string{scim.GroupSchema}, ID: g.ID, ExternalID: g.ExternalID, DisplayName: g.DisplayName,
-		Meta: scim.Meta{ResourceType: "Group", Created: g.CreatedAt.UTC(), LastModified: g.UpdatedAt.UTC(), Location: p.base + "/Groups/" + url.PathEscape(g.ID),
+	out := protocol.Group{Schemas: []string{protocol.GroupSchema}, ID: g.ID, ExternalID: g.ExternalID, DisplayName: g.DisplayName,
+		Meta: protocol.Meta{ResourceType: "Group", Created: g.CreatedAt.UTC(), LastModified: g.UpdatedAt.UTC(), Location: p.base + "/Groups/" + url.PathEscape(g.ID),
 			Version: version(access.ETag(g.UpdatedAt))}}
 	if p.excludes("members") {
 		return out, nil
@@ -23,14 +23,14 @@ func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
 			return nil, err
 		}
 		for _, m := range page.Members {
-			out.Members = append(out.Members, scim.Reference{Value: m.User, Ref: p.base + "/Users/" + m.User, Display: m.Email, Type: "User"})
+			out.Members = append(out.Members, protocol.Reference{Value: m.User, Ref: p.base + "/Users/" + m.User, Display: m.Email, Type: "User"})
 		}
 		if cursor = page.Next; cursor == "" {
 			break
 		}
 	}
 	for _, inner := range g.Children {
-		out.Members = append(out.Members, scim.Reference{Value: inner.ID, Ref: p.base + "/Groups/" + inner.ID, Display: inner.DisplayName, Type: "Group"})
+		out.Members = append(out.Members, protocol.Reference{Value: inner.ID, Ref: p.base + "/Groups/" + inner.ID, Display: inner.DisplayName, Type: "Group"})
 	}
 	return out, nil
 }
@@ -52,7 +52,7 @@ func (p *provisioner) listGroups() (any, error) {
 		return nil, err
 	}
 	if !possible {
-		return scim.NewList(nil, start, 0), nil
+		return protocol.NewList(nil, start, 0), nil
 	}
 	found, total, err := p.Directory.GroupsFrom(p.c.Request.Context(), p.who, p.tenant, filter, start-1, count)
 	if err != nil {
@@ -72,12 +72,12 @@ func (p *provisioner) listGroups() (any, error) {
 		}
 		shown = append(shown, one)
 	}
-	return scim.NewList(shown, start, total), nil
+	return protocol.NewList(shown, start, total), nil
 }
 
 // groupFilter reads the filter; possible is false for one that no group can fit.
 func (p *provisioner) groupFilter() (filter models.GroupFilter, possible bool, err error) {
-	terms, err := scim.ParseFilter(p.c.Query("filter"))
+	terms, err := protocol.ParseFilter(p.c.Query("filter"))
 	possible = true
 	for _, term := range terms {
 		switch term.Attribute {
@@ -97,7 +97,7 @@ func (p *provisioner) groupFilter() (filter models.GroupFilter, possible bool, e
 }
 
 func (p *provisioner) createGroup() (any, error) {
-	said, err := parsed(p, scim.ParseGroup)
+	said, err := parsed(p, protocol.ParseGroup)
 	if err != nil {
 		return nil, err
 	}
@@ -116,10 +116,10 @@ func (p *provisioner) group() (directory.GroupDetail, error) {
 
 func (p *provisioner) getGroup() (any, error) { return p.detail(p.group()) }
 
-func (p *provisioner) putGroup() (any, error)   { return p.changeGroup(scim.ParseGroup) }
-func (p *provisioner) patchGroup() (any, error) { return p.changeGroup(scim.ParseGroupPatch) }
+func (p *provisioner) putGroup() (any, error)   { return p.changeGroup(protocol.ParseGroup) }
+func (p *provisioner) patchGroup() (any, error) { return p.changeGroup(protocol.ParseGroupPatch) }
 
-func (p *provisioner) changeGroup(parse func([]byte) (scim.GroupChange, error)) (any, error) {
+func (p *provisioner) changeGroup(parse func([]byte) (protocol.GroupChange, error)) (any, error) {
 	said, err := parsed(p, parse)
 	if err != nil {
 		return nil, err

@@ -4,16 +4,16 @@ import (
 	"net/http"
 	"net/url"
 
-	"postern/handlers/scim"
+	"postern/handlers/scim/protocol"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/directory"
 )
 
-func (p *provisioner) showUser(u directory.User, groups []directory.Membership) scim.User {
-	out := scim.User{Schemas: []string{scim.UserSchema}, ID: u.ID, ExternalID: u.ExternalID, UserName: u.UserName, Name: scim.NameOf(u.Name), DisplayName: u.Name,
+func (p *provisioner) showUser(u directory.User, groups []directory.Membership) protocol.User {
+	out := protocol.User{Schemas: []string{protocol.UserSchema}, ID: u.ID, ExternalID: u.ExternalID, UserName: u.UserName, Name: protocol.NameOf(u.Name), DisplayName: u.Name,
 		Active: u.State != directory.Frozen,
-		Meta: scim.Meta{ResourceType: "User", Created: u.CreatedAt.UTC(), LastModified: u.UpdatedAt.UTC(), Location: p.base + "/Users/" + url.PathEscape(u.ID),
+		Meta: protocol.Meta{ResourceType: "User", Created: u.CreatedAt.UTC(), LastModified: u.UpdatedAt.UTC(), Location: p.base + "/Users/" + url.PathEscape(u.ID),
 			Version: version(access.ETag(u.UpdatedAt))}}
 	if out.UserName == "" { // nobody has provisioned them so far
 		out.UserName = u.Email
@@ -22,14 +22,14 @@ func (p *provisioner) showUser(u directory.User, groups []directory.Membership) 
 		out.UserName = u.ID
 	}
 	if u.Email != "" {
-		out.Emails = []scim.Email{{Value: u.Email, Type: "work", Primary: true}}
+		out.Emails = []protocol.Email{{Value: u.Email, Type: "work", Primary: true}}
 	}
 	for _, g := range groups {
 		kind := "direct"
 		if g.Role == "" {
 			kind = "indirect"
 		}
-		out.Groups = append(out.Groups, scim.Reference{Value: g.Group, Ref: p.base + "/Groups/" + g.Group, Display: g.DisplayName, Type: kind})
+		out.Groups = append(out.Groups, protocol.Reference{Value: g.Group, Ref: p.base + "/Groups/" + g.Group, Display: g.DisplayName, Type: kind})
 	}
 	return out
 }
@@ -51,7 +51,7 @@ func (p *provisioner) listUsers() (any, error) {
 		return nil, err
 	}
 	if !possible {
-		return scim.NewList(nil, start, 0), nil
+		return protocol.NewList(nil, start, 0), nil
 	}
 	found, total, err := p.Directory.UsersFrom(p.c.Request.Context(), p.who, p.tenant, filter, start-1, count)
 	if err != nil {
@@ -61,12 +61,12 @@ func (p *provisioner) listUsers() (any, error) {
 	for _, u := range found {
 		shown = append(shown, p.showUser(u, nil))
 	}
-	return scim.NewList(shown, start, total), nil
+	return protocol.NewList(shown, start, total), nil
 }
 
 // userFilter reads the filter; possible is false for one that nobody can fit.
 func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err error) {
-	terms, err := scim.ParseFilter(p.c.Query("filter"))
+	terms, err := protocol.ParseFilter(p.c.Query("filter"))
 	possible = true
 	for _, term := range terms {
 		switch term.Attribute {
@@ -81,7 +81,7 @@ func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err
 		case "active":
 			frozen := term.Value == "false"
 			if !frozen && term.Value != "true" {
-				return filter, false, &scim.Error{Status: http.StatusBadRequest, Type: "invalidFilter", Detail: "active is true or false."}
+				return filter, false, &protocol.Error{Status: http.StatusBadRequest, Type: "invalidFilter", Detail: "active is true or false."}
 			}
 			possible = possible && (filter.Frozen == nil || *filter.Frozen == frozen)
 			filter.Frozen = &frozen
@@ -93,7 +93,7 @@ func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err
 }
 
 func (p *provisioner) createUser() (any, error) {
-	said, err := parsed(p, scim.ParseUser)
+	said, err := parsed(p, protocol.ParseUser)
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +115,10 @@ func (p *provisioner) user() (directory.Profile, error) {
 
 func (p *provisioner) getUser() (any, error) { return p.profile(p.user()) }
 
-func (p *provisioner) putUser() (any, error)   { return p.changeUser(scim.ParseUser) }
-func (p *provisioner) patchUser() (any, error) { return p.changeUser(scim.ParseUserPatch) }
+func (p *provisioner) putUser() (any, error)   { return p.changeUser(protocol.ParseUser) }
+func (p *provisioner) patchUser() (any, error) { return p.changeUser(protocol.ParseUserPatch) }
 
-func (p *provisioner) changeUser(parse func([]byte) (scim.UserChange, error)) (any, error) {
+func (p *provisioner) changeUser(parse func([]byte) (protocol.UserChange, error)) (any, error) {
 	said, err := parsed(p, parse)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (p *provisioner) changeUser(parse func([]byte) (scim.UserChange, error)) (a
 		return nil, err
 	}
 	if said.UserName != nil && *said.UserName == "" {
-		return nil, &scim.Error{Status: http.StatusBadRequest, Type: "invalidValue", Detail: "userName cannot be empty."}
+		return nil, &protocol.Error{Status: http.StatusBadRequest, Type: "invalidValue", Detail: "userName cannot be empty."}
 	}
 	change := directory.UserChange{Email: said.Email, UserName: said.UserName, ExternalID: said.ExternalID, Name: said.Name(before.Name)}
 	if said.Active != nil {

@@ -68,7 +68,7 @@ func TestWhatIsNoBearerToken(t *testing.T) {
 	})
 }
 
-func (s *site) oauth(path string, form ...string) answer {
+func oauthCall(s *site, path string, form ...string) answer {
 	s.t.Helper()
 	values := url.Values{}
 	for i := 0; i < len(form); i += 2 {
@@ -77,22 +77,20 @@ func (s *site) oauth(path string, form ...string) answer {
 	return call(s.t, s.server.Handler(), "POST", path, "", values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
-
 func TestTheDeviceFlowOnTheWire(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newOwner(t, db)
-		if plain := s.oauth("/oauth/device_authorization", "client_id", "postern-cli"); plain.status != 200 { // as RFC 8628 has it
+		if plain := oauthCall(s, "/oauth/device_authorization", "client_id", "postern-cli"); plain.status != 200 { // as RFC 8628 has it
 			t.Fatalf("without what is ours: %d %s", plain.status, plain.raw)
 		}
-		asked := s.oauth("/oauth/device_authorization", "client_id", "postern-cli", "machine", "<laptop>", "scope", "read admin")
+		asked := oauthCall(s, "/oauth/device_authorization", "client_id", "postern-cli", "machine", "<laptop>", "scope", "read admin")
 		code, _ := asked.body["user_code"].(string)
 		device, _ := asked.body["device_code"].(string)
 		if asked.status != 200 || asked.body["interval"] != 5.0 || asked.body["expires_in"] != 600.0 || asked.header.Get("Cache-Control") != "no-store" {
 			t.Fatalf("%d %s %v", asked.status, asked.raw, asked.header)
 		}
 		poll := func() answer {
-			return s.oauth("/oauth/token", "grant_type", deviceGrant, "client_id", "postern-cli", "device_code", device)
+			return oauthCall(s, "/oauth/token", "grant_type", deviceGrant, "client_id", "postern-cli", "device_code", device)
 		}
 		if a := poll(); a.status != 400 || a.body["error"] != "authorization_pending" {
 			t.Errorf("%d %s", a.status, a.raw)
@@ -166,7 +164,7 @@ func TestBadOAuthRequests(t *testing.T) {
 			{"/oauth/token", []string{"client_id", "postern-cli", "grant_type", deviceGrant, "device_code", "x"}, "invalid_grant", 400},
 			{"/oauth/token?client_id=postern-cli", []string{"grant_type", deviceGrant, "device_code", "x"}, "invalid_request", 400},
 		} {
-			if a := s.oauth(tt.path, tt.form...); a.status != tt.code || a.body["error"] != tt.want {
+			if a := oauthCall(s, tt.path, tt.form...); a.status != tt.code || a.body["error"] != tt.want {
 				t.Errorf("%s %v: %d %s", tt.path, tt.form, a.status, a.raw)
 			}
 		}

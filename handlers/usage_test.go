@@ -1,11 +1,8 @@
 package handlers_test
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -120,57 +117,6 @@ func TestTheLatestRequestsAreListed(t *testing.T) {
 			t.Errorf("%v", good)
 		}
 	})
-}
-
-// events reads a stream of the API's server-sent events.
-type events struct {
-	*bufio.Scanner
-	t *testing.T
-}
-
-func follow(t *testing.T, url, token, last string) events {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	t.Cleanup(stop)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Accept", "text/event-stream")
-	r.Header.Set("Authorization", "Bearer "+token)
-	if last != "" {
-		r.Header.Set("Last-Event-ID", last)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = answer.Body.Close() })
-	if answer.StatusCode != 200 || answer.Header.Get("Content-Type") != "text/event-stream" || answer.Header.Get("Cache-Control") != "no-store" {
-		t.Fatalf("%d %v", answer.StatusCode, answer.Header)
-	}
-	e := events{bufio.NewScanner(answer.Body), t}
-	if retry, _ := e.next(); retry != "" {
-		t.Fatalf("the stream begins with an event: %q", retry)
-	}
-	return e
-}
-
-// next is the next event: its id and its data.
-func (e events) next() (id, data string) {
-	e.t.Helper()
-	for e.Scan() {
-		switch name, value, _ := strings.Cut(e.Text(), ": "); name {
-		case "id":
-			id = value
-		case "data":
-			data += value
-		case "":
-			return id, data
-		}
-	}
-	e.t.Fatalf("the stream ended: %v", e.Err())
-	return "", ""
 }
 
 func TestRequestsAreFollowed(t *testing.T) {

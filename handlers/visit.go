@@ -1,18 +1,12 @@
 package handlers
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 
-	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
-	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/accounts"
 	"postern/views/ui"
@@ -29,20 +23,6 @@ type visit struct {
 
 // pageHandler answers a visit. Its errors become error pages.
 type pageHandler func(*visit) (answer, error)
-
-// answer is a page, or a local path to go on to; the zero answer means that the
-// handler wrote the response itself.
-type answer struct {
-	status int
-	page   templ.Component
-	to     string
-	flash  string // a key of flashes, said on the page that to leads to
-}
-
-func show(page templ.Component) answer { return answer{status: http.StatusOK, page: page} }
-
-// goTo leads on with 303, which makes the browser ask with GET (RFC 9110, 15.4.4).
-func goTo(path string) answer { return answer{status: http.StatusSeeOther, to: path} }
 
 // open serves a page to anybody.
 func (s *Server) open(page pageHandler) gin.HandlerFunc {
@@ -152,51 +132,16 @@ func (v *visit) leadToSignIn() {
 }
 
 func (s *Server) answer(v *visit, page pageHandler) {
-	err := parseVisit(v.c)
+	err := parseForm(v.c)
 	var a answer
 	if err == nil {
 		a, err = page(v)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		s.refuseVisit(v, err)
-	case a.to != "":
-		if a.flash != "" {
-			s.setCookie(v.c.Writer, flashCookie, a.flash, flashTTL)
-		}
-		v.c.Redirect(a.status, a.to)
-	case a.page != nil:
-		s.render(v.c.Writer, v.c.Request, a.status, a.page)
-	}
-}
-
-// parseVisit reads the form, within the same bounds as addresses (textOnly).
-func parseVisit(c *gin.Context) error {
-	if err := c.Request.ParseForm(); err != nil {
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return fault.New(fault.TooLarge, "too_large", "The form is larger than 1 MiB.").Because(err)
-		}
-		return fault.New(fault.Malformed, "malformed", "The form could not be read.").Because(err)
-	}
-	for name, values := range c.Request.PostForm {
-		if !isText(name) || !isText(values...) {
-			return fault.New(fault.Malformed, "malformed", "The form holds characters that are no text.")
-		}
-	}
-	return nil
-}
-
-// render writes a page whole or not at all.
-func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
-	var buffer bytes.Buffer
-	if err := page.Render(ui.WithNonces(r.Context(), s.nonces(r)), &buffer); err != nil {
-		s.logCause(r.Context(), fmt.Errorf("render %s: %w", logPath(r.URL.Path), err))
-		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = buffer.WriteTo(w) // the caller is gone when this fails
+	s.send(v.c, a)
 }
 
 func (v *visit) ctx() context.Context { return v.c.Request.Context() }
@@ -213,20 +158,4 @@ func (v *visit) shell(title, here string, crumbs ...ui.Crumb) ui.Page {
 		page.Flash = v.takeFlash()
 	}
 	return page
-}
-
-// localPath returns a path of this server, "" for anything that leads elsewhere.
-// Browsers read \ as / and drop tabs and line ends, so //host hides in many
-// spellings.
-func localPath(to string) string {
-	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
-		return ""
-	}
-	if strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }) {
-		return ""
-	}
-	if u, err := url.Parse(to); err != nil || u.Host != "" || u.Scheme != "" {
-		return ""
-	}
-	return to
 }

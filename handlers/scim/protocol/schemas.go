@@ -1,4 +1,4 @@
-package scim
+package protocol
 
 // Attribute describes one (RFC 7643, 7).
 type Attribute struct {

@@ -1,4 +1,4 @@
-package scim_test
+package protocol_test
 
 import (
 	"errors"
@@ -8,35 +8,35 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"postern/handlers/scim"
+	"postern/handlers/scim/protocol"
 )
 
 func TestFilters(t *testing.T) {
-	for text, want := range map[string][]scim.Term{
+	for text, want := range map[string][]protocol.Term{
 		"":                                      nil,
 		`userName eq "Ana@Example.com"`:         {{Attribute: "username", Value: "Ana@Example.com"}},
 		`USERNAME Eq "a \"b\" c"`:               {{Attribute: "username", Value: `a "b" c`}},
-		scim.UserSchema + `:userName eq "x"`:    {{Attribute: "username", Value: "x"}},
+		protocol.UserSchema + `:userName eq "x"`:    {{Attribute: "username", Value: "x"}},
 		`externalId eq "00u1"`:                  {{Attribute: "externalid", Value: "00u1"}},
 		`userName eq "x" and active eq True`:    {{Attribute: "username", Value: "x"}, {Attribute: "active", Value: "true"}},
 		`id eq "g1" AND members eq "a and b"`:   {{Attribute: "id", Value: "g1"}, {Attribute: "members", Value: "a and b"}},
 		`emails[type eq "work"].value eq "a@b"`: {{Attribute: `emails[type eq "work"].value`, Value: "a@b"}},
 	} {
-		if got, err := scim.ParseFilter(text); err != nil || !slices.Equal(got, want) {
+		if got, err := protocol.ParseFilter(text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %+v %v", text, got, err)
 		}
 	}
 	for _, text := range []string{`userName`, `userName co "x"`, `userName eq x`, `userName eq "x`, `not (userName eq "x")`,
 		`userName eq "x" or active eq true`, `userName eq "x" and`, `userName eq "x"and active eq true`, `userName eq 1`, `userName eq null`,
 		strings.Repeat(`userName eq "x" and `, 10) + `userName eq "x"`} {
-		_, err := scim.ParseFilter(text)
+		_, err := protocol.ParseFilter(text)
 		refusedAs(t, text, err, "invalidFilter")
 	}
 }
 
 func refusedAs(t *testing.T, what string, err error, kind string) {
 	t.Helper()
-	if refusal, ok := errors.AsType[*scim.Error](err); !ok || refusal.Type != kind {
+	if refusal, ok := errors.AsType[*protocol.Error](err); !ok || refusal.Type != kind {
 		t.Errorf("%s: %v, want %s", what, err, kind)
 	}
 }
@@ -56,7 +56,7 @@ func TestUserPatches(t *testing.T) {
 		`{"Operations":[{"op":"Replace","path":"name.givenName","value":"Bea"}]}`:                                                                {name: "Bea Ark"},
 		`{"Operations":[{"op":"Replace","path":"displayName","value":"Bea B."},{"op":"add","path":"title","value":"Boss"}]}`:                     {name: "Bea B."},
 	} {
-		got, err := scim.ParseUserPatch([]byte(body))
+		got, err := protocol.ParseUserPatch([]byte(body))
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 			continue
@@ -84,14 +84,14 @@ func TestUserPatches(t *testing.T) {
 		`{"Operations":[{"op":"replace","path":"active"}]}`:                   "invalidValue",
 		`{"Operations":[{"op":"replace","path":"active","value":"perhaps"}]}`: "invalidValue",
 	} {
-		_, err := scim.ParseUserPatch([]byte(body))
+		_, err := protocol.ParseUserPatch([]byte(body))
 		refusedAs(t, body, err, kind)
 	}
 }
 
 func TestGroupPatches(t *testing.T) {
 	name := "Engineering"
-	for body, want := range map[string]scim.GroupChange{
+	for body, want := range map[string]protocol.GroupChange{
 		`{"Operations":[{"op":"Add","path":"members","value":[{"value":"usr_A"},{"value":"usr_b"}]}]}`:                                  {Add: []string{"usr_A", "usr_b"}},
 		`{"Operations":[{"op":"Remove","path":"members","value":[{"value":"usr_a"}]}]}`:                                                 {Remove: []string{"usr_a"}},
 		`{"Operations":[{"op":"remove","path":"members[value eq \"usr_A\"]"}]}`:                                                         {Remove: []string{"usr_A"}},
@@ -100,7 +100,7 @@ func TestGroupPatches(t *testing.T) {
 		`{"Operations":[{"op":"replace","value":{"id":"grp_1","displayName":"Engineering"}}]}`:                                          {DisplayName: &name},
 		`{"Operations":[{"op":"add","path":"members","value":{"value":"usr_a"}},{"op":"remove","path":"members[value eq \"usr_a\"]"}]}`: {Add: []string{}, Remove: []string{"usr_a"}},
 	} {
-		if got, err := scim.ParseGroupPatch([]byte(body)); err != nil || !cmp.Equal(got, want) {
+		if got, err := protocol.ParseGroupPatch([]byte(body)); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %v %s", body, err, cmp.Diff(want, got))
 		}
 	}

@@ -1,4 +1,4 @@
-// Package scim reads and writes what provisioning systems such as Okta and Entra ID
+// Package protocol reads and writes what provisioning systems such as Okta and Entra ID
 // speak: System for Cross-domain Identity Management 2.0.
 //
 // It owns resources, filters, patches and errors on the wire; it does not own
@@ -7,7 +7,7 @@
 // joined by and, and attributes that /Schemas does not list are dropped, as they send
 // all they have. It is generous where they differ from the RFC: in the case of names,
 // and in booleans that are texts.
-package scim
+package protocol
 
 import (
 	"encoding/json"

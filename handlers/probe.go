@@ -1,0 +1,19 @@
+package handlers
+
+import (
+	"net/http"
+)
+
+// isProbe reports whether a request is one that load balancers, orchestrators and
+// Prometheus make. They address a replica, not the installation: with a service's
+// name or an address as Host, or none with HTTP/1.0.
+func isProbe(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	switch r.URL.Path {
+	case "/healthz", "/readyz", "/metrics":
+		return true
+	}
+	return false
+}
