@@ -17,6 +17,7 @@ import (
 	"postern/gateway"
 	"postern/gateway/bearer"
 	"postern/handlers"
+	"postern/handlers/web"
 	"postern/jobs"
 	"postern/platform/certs"
 	"postern/platform/config"
@@ -179,22 +180,24 @@ func (a *App) probe(w http.ResponseWriter, r *http.Request) { a.probes.ServeHTTP
 func (a *App) newControl(version string, p parts) {
 	db, changed := a.state.db, a.feed.Changed
 	control := &handlers.Server{
-		Config:       a.Config,
+		Site: &web.Site{
+			Config:   a.Config,
+			Accounts: a.people,
+			Tokens:   &tokens.Service{DB: db},
+			Refusals: a.refusals,
+			Log:      a.log,
+		},
 		Version:      version,
-		Log:          a.log,
 		Ready:        a.ready,
 		GatewayReady: a.gatewayReady,
 		Attached:     a.attached.Load,
-		Accounts:     a.people,
 		Providers:    p.signIns,
 		Exports:      a.exports,
 		Keys:         &keys.Service{DB: db, Prefix: a.Config.KeyPrefix, Changed: changed, Events: p.webhooks},
 		Projects:     a.newProjects(p),
 		Usage:        &usage.Service{DB: db, Recorder: a.usage},
 		Idempotency:  &idempotency.Service{DB: db},
-		Tokens:       &tokens.Service{DB: db},
 		Audit:        &audit.Service{DB: db},
-		Refusals:     a.refusals,
 		Webhooks:     p.webhooks,
 		Login:        p.login,
 		Directory:    &directory.Service{DB: db, Changed: changed, Events: p.webhooks},

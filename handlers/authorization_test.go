@@ -8,6 +8,7 @@ import (
 
 	"postern/models"
 	"postern/service/access"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -15,9 +16,9 @@ import (
 // may, leaves one with each change, which says what changed.
 func TestEveryRouteGuardsWhatExists(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := controlplane.NewFixture(t, db)
 		declared := map[string]bool{}
-		for _, route := range o.server.Routes() {
+		for _, route := range o.Server.Routes() {
 			name := route.Method + " " + route.Path
 			want, ok := guards[name]
 			declared[name] = true
@@ -43,22 +44,22 @@ func TestEveryRouteGuardsWhatExists(t *testing.T) {
 	})
 }
 
-func checkRoute(o *office, t *testing.T, want guard, method, route string) {
-	has := o.furnish(t, want.needs, route)
+func checkRoute(o *controlplane.Fixture, t *testing.T, want guard, method, route string) {
+	has := o.Furnish(t, want.needs, route)
 	type row struct {
 		who, path string
 		caller    []string
 		status    int
 	}
-	path := has.path(route)
+	path := has.Path(route)
 	rows := []row{{"nobody", path, nil, want.nobody}}
 	if want.stranger != 0 {
-		rows = append(rows, row{"a stranger", path, o.stranger, want.stranger})
+		rows = append(rows, row{"a stranger", path, o.Stranger, want.stranger})
 	}
-	if isAPI(route) && want.key != 0 {
-		rows = append(rows, row{"another workspace's key", path, o.otherKey, want.key})
+	if controlplane.IsAPI(route) && want.key != 0 {
+		rows = append(rows, row{"another workspace's key", path, o.OtherKey, want.key})
 	}
-	for role, caller := range o.others {
+	for role, caller := range o.Others {
 		if want.operator {
 			rows = append(rows, row{"a " + string(role), path, caller, http.StatusNotFound})
 		} else if !want.personal() && !access.Can(role, want.action) {
@@ -67,51 +68,51 @@ func checkRoute(o *office, t *testing.T, want guard, method, route string) {
 	}
 	if strings.Count(route, ":") > 1 && !want.personal() {
 		below := has
-		below.project, below.projectName, below.team = o.strangers.project, o.strangers.projectName, o.strangers.team
-		rows = append(rows, row{"a stranger below what is theirs", below.path(route), o.stranger, http.StatusNotFound})
+		below.Project, below.ProjectName, below.Team = o.Strangers.Project, o.Strangers.ProjectName, o.Strangers.Team
+		rows = append(rows, row{"a stranger below what is theirs", below.Path(route), o.Stranger, http.StatusNotFound})
 	}
 	for _, r := range rows {
-		before := o.audit(t)
-		got := o.ask(t, method, r.path, o.fill(t, has, want.body), r.caller)
-		if got.status != r.status {
-			t.Errorf("%s got %d, want %d: %.200q", r.who, got.status, r.status, got.raw)
+		before := o.Audit(t)
+		got := o.Ask(t, method, r.path, o.Fill(t, has, want.body), r.caller)
+		if got.Status != r.status {
+			t.Errorf("%s got %d, want %d: %.200q", r.who, got.Status, r.status, got.Raw)
 		}
 		if r.status == http.StatusSeeOther && r.caller == nil &&
-			!strings.HasPrefix(got.header.Get("Location"), "/signin") {
-			t.Errorf("%s is led to %s, not to the sign-in page", r.who, got.header.Get("Location"))
+			!strings.HasPrefix(got.Header.Get("Location"), "/signin") {
+			t.Errorf("%s is led to %s, not to the sign-in page", r.who, got.Header.Get("Location"))
 		}
-		known := strings.Contains(r.path, has.project) ||
-			strings.Contains(r.path, has.projectName) // answers repeat the address
-		inside := o.others[access.Role(strings.TrimPrefix(r.who, "a "))] != nil
-		if !inside && !known && (strings.Contains(got.raw, has.project) || strings.Contains(got.raw, has.projectName)) {
-			t.Errorf("%s learns of the project: %.200q", r.who, got.raw)
+		known := strings.Contains(r.path, has.Project) ||
+			strings.Contains(r.path, has.ProjectName) // answers repeat the address
+		inside := o.Others[access.Role(strings.TrimPrefix(r.who, "a "))] != nil
+		if !inside && !known && (strings.Contains(got.Raw, has.Project) || strings.Contains(got.Raw, has.ProjectName)) {
+			t.Errorf("%s learns of the project: %.200q", r.who, got.Raw)
 		}
-		checkRefusal(o, t, want, r.who, r.status, o.added(t, before, o.team, has.team))
+		checkRefusal(o, t, want, r.who, r.status, o.Added(t, before, o.Team, has.Team))
 	}
-	checkAllowed(o, t, want, method, route, has, o.owner, o.principal.Account)
-	for role, caller := range o.others {
+	checkAllowed(o, t, want, method, route, has, o.Owner, o.Principal.Account)
+	for role, caller := range o.Others {
 		if !want.operator && !want.personal() && access.Can(role, want.action) {
-			checkAllowed(o, t, want, method, route, o.furnish(t, want.needs, route), caller, o.accounts[role])
+			checkAllowed(o, t, want, method, route, o.Furnish(t, want.needs, route), caller, o.Accounts[role])
 		}
 	}
 }
 
 // checkAllowed asks as somebody who may, and looks for the one audit entry.
-func checkAllowed(o *office, t *testing.T,
+func checkAllowed(o *controlplane.Fixture, t *testing.T,
 	want guard,
 	method, route string,
-	has things,
+	has controlplane.Objects,
 	caller []string,
 	account string,
 ) {
 	t.Helper()
-	before := o.audit(t)
-	got := o.ask(t, method, has.path(route), o.fill(t, has, want.body), caller)
-	if got.status != want.owner || strings.HasPrefix(got.header.Get("Location"), "/signin") {
-		t.Fatalf("%s got %d, want %d: %.200q", account, got.status, want.owner, got.raw)
+	before := o.Audit(t)
+	got := o.Ask(t, method, has.Path(route), o.Fill(t, has, want.body), caller)
+	if got.Status != want.owner || strings.HasPrefix(got.Header.Get("Location"), "/signin") {
+		t.Fatalf("%s got %d, want %d: %.200q", account, got.Status, want.owner, got.Raw)
 	}
-	o.follow(got)
-	added, changes := o.added(t, before), (method != http.MethodGet || want.recorded) && !want.silent
+	o.Follow(got)
+	added, changes := o.Added(t, before), (method != http.MethodGet || want.recorded) && !want.silent
 	teams := map[string]bool{} // what an account does with its tokens, all its teams learn of
 	for _, entry := range added {
 		teams[entry.TeamID] = true
@@ -130,7 +131,7 @@ func checkAllowed(o *office, t *testing.T,
 
 // checkRefusal looks at what the answer to one caller has added to the log of the
 // team whose things were asked for.
-func checkRefusal(o *office, t *testing.T, want guard, who string, status int, added []models.AuditEntry) {
+func checkRefusal(o *controlplane.Fixture, t *testing.T, want guard, who string, status int, added []models.AuditEntry) {
 	t.Helper()
 	trespass := who != "nobody" && !want.personal() && (status == http.StatusForbidden || status == http.StatusNotFound)
 	if who == "another workspace's key" && status == http.StatusForbidden {
@@ -143,7 +144,7 @@ func checkRefusal(o *office, t *testing.T, want guard, who string, status int, a
 	case below && len(added) == 0: // found nothing where they looked
 	case !trespass && len(added) != 0:
 		t.Errorf("%s was answered %d, and the log of the team says %+v", who, status, added)
-	case trespass && (len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Actor == o.principal.Account ||
+	case trespass && (len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Actor == o.Principal.Account ||
 		added[0].RequestID == "" || added[0].Detail["code"] == "" || added[0].Detail["route"] == ""):
 		t.Errorf("%s was refused, and the log of the team says %+v", who, added)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"postern/models"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -34,21 +35,21 @@ var fromAbroad = map[string][]string{
 // refused when another site sends it, and changes nothing.
 func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newOwner(t, db)
-		s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
-			is(200, "shop is up")
+		s := controlplane.NewOwner(t, db)
+		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
+			Shows(200, "shop is up")
 		asked := map[string]bool{}
-		for _, route := range s.server.Routes() {
+		for _, route := range s.Server.Routes() {
 			if isSafe(route.Method) {
 				continue
 			}
 			name := route.Method + " " + route.Path
 			asked[name] = true
 			for what, header := range fromAbroad {
-				got := s.ask(route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example", ownSite(s, header))
-				refused := got.status == http.StatusForbidden && strings.Contains(got.raw, "another site")
+				got := s.Ask(route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example", ownSite(s, header))
+				refused := got.Status == http.StatusForbidden && strings.Contains(got.Raw, "another site")
 				if refused == welcomeAbroad[name] {
-					t.Errorf("%s, %s: %d %.200q", name, what, got.status, got.raw)
+					t.Errorf("%s, %s: %d %.200q", name, what, got.Status, got.Raw)
 				}
 			}
 		}
@@ -57,9 +58,9 @@ func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
 				t.Errorf("%s is declared here and is no route", name)
 			}
 		}
-		s.get("/projects").is(200, "Projects").says("main", "shop") // nor has the sign-out been carried out
-		s.ask(http.MethodPost, "/signout", "", ownSite(s, []string{"Sec-Fetch-Site", "", "Origin", "the own"})).
-			leadsTo("/signin")
+		s.Get("/projects").Shows(200, "Projects").Says("main", "shop") // nor has the sign-out been carried out
+		s.Ask(http.MethodPost, "/signout", "", ownSite(s, []string{"Sec-Fetch-Site", "", "Origin", "the own"})).
+			LeadsTo("/signin")
 	})
 }
 
@@ -68,11 +69,11 @@ func isSafe(method string) bool {
 }
 
 // own puts the site's own origin where a header asks for it.
-func ownSite(s *site, header []string) []string {
+func ownSite(s *controlplane.Browser, header []string) []string {
 	var out []string
 	for _, text := range header {
 		if text == "the own" {
-			text = s.url
+			text = s.URL
 		}
 		out = append(out, text)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"postern/models"
 	"postern/service/access"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -14,18 +15,18 @@ import (
 // would mend it for nothing.
 func TestWhoMayNotIsToldBeforeTheirFormIsRead(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := controlplane.NewFixture(t, db)
 		asked := 0
-		for _, route := range o.server.Routes() {
+		for _, route := range o.Server.Routes() {
 			want := guards[route.Method+" "+route.Path]
-			if route.Method != http.MethodPost || isAPI(route.Path) || want.open || want.personal() || access.Can(access.Viewer, want.action) {
+			if route.Method != http.MethodPost || controlplane.IsAPI(route.Path) || want.open || want.personal() || access.Can(access.Viewer, want.action) {
 				continue
 			}
 			asked++
-			has := o.furnish(t, want.needs, route.Path)
-			for _, form := range []string{"team=" + o.team, spoilt(t, o.fill(t, has, want.body))} {
-				if got := o.ask(t, route.Method, has.path(route.Path), form, o.others[access.Viewer]); got.status != http.StatusForbidden {
-					t.Errorf("POST %s with %q: %d, want 403", route.Path, form, got.status)
+			has := o.Furnish(t, want.needs, route.Path)
+			for _, form := range []string{"team=" + o.Team, spoilt(t, o.Fill(t, has, want.body))} {
+				if got := o.Ask(t, route.Method, has.Path(route.Path), form, o.Others[access.Viewer]); got.Status != http.StatusForbidden {
+					t.Errorf("POST %s with %q: %d, want 403", route.Path, form, got.Status)
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"postern/service/access"
+	"postern/testkit/controlplane"
 )
 
 // guard is what a route asks of its caller: an action, from which follows what a
@@ -285,7 +286,7 @@ func or(status, usual int) int {
 // filled replaces zero by the usual.
 func (g guard) filled(method, route string) guard {
 	nobody, owner := http.StatusUnauthorized, http.StatusOK
-	if !isAPI(route) {
+	if !controlplane.IsAPI(route) {
 		nobody = http.StatusSeeOther // to the sign-in page
 		if method != http.MethodGet {
 			owner = http.StatusSeeOther

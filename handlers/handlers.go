@@ -1,20 +1,17 @@
-// Package handlers speaks HTTP for the control plane: the JSON API, POST /proxy
-// and the dashboard's pages, on Gin, the API typed by huma.
+// Package handlers puts together the control plane's HTTP, on Gin: each surface has a
+// package (api, pages, oidc, scim), and web is what they share.
 //
-// It owns routes, request and response shapes, credentials on the wire and the
-// one translation of errors to status codes (problem.go, RFC 9457). It does not
-// own rules: each handler parses its input once, calls one rule and shapes the
-// answer.
+// It owns the order of the middleware, the probes and /metrics.
 package handlers
 
 import (
-	"log/slog"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
-	"postern/platform/config"
-	"postern/service/accounts"
+	"postern/handlers/api"
+	"postern/handlers/oidc"
+	"postern/handlers/web"
 	"postern/service/accounts/provider"
 	"postern/service/audit"
 	"postern/service/directory"
@@ -23,58 +20,47 @@ import (
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/projects"
-	"postern/service/tokens"
 	"postern/service/usage"
 	"postern/service/webhooks"
 )
 
-// Server is what the routes work with.
+// Server is the control plane's HTTP.
 type Server struct {
-	Config       config.Config
+	*web.Site
 	Version      string
-	Accounts     *accounts.Service
-	Providers    []provider.Provider // the providers that people can sign in with
+	Providers    []provider.Provider // that people can sign in with beside a password
 	Projects     *projects.Service
 	Keys         *keys.Service
 	Exports      *exports.Service
 	Usage        *usage.Service
 	Webhooks     *webhooks.Service
 	Idempotency  *idempotency.Service
-	Tokens       *tokens.Service
 	Audit        *audit.Service
-	Refusals     *audit.Refusals
 	Login        *login.Service
 	Directory    *directory.Service
 	Metrics      http.Handler // for clients that may read them
 	Attached     func() bool  // reports whether the database can be used; until then all but probes are answered 503
 	Ready        Readiness    // of the control plane
 	GatewayReady Readiness    // of the gateway, which can serve while the database is away
-	Log          *slog.Logger
-
-	oauthTries oauthThrottle
-	outage     outage
 }
-
-// maxBody bounds what a request to the control plane may send, in bytes.
-const maxBody = 1 << 20
 
 // Handler builds the control plane's handler. It panics on a route that is
 // described wrongly, which a test that builds it finds.
 func (s *Server) Handler() http.Handler {
-	setFrameworks()
+	api.SetFrameworks()
 	router := gin.New()
 	router.HandleMethodNotAllowed = true
 	router.RedirectTrailingSlash = false
 	router.ForwardedByClientIP = false
-	router.Use(s.noteRoute)
-	s.routes(router)
+	router.Use(s.NoteRoute)
+	s.mount(router)
 	protection := http.NewCrossOriginProtection()
-	for _, pattern := range fromAnywhere {
+	for _, pattern := range oidc.CrossOriginRoutes {
 		protection.AddInsecureBypassPattern(pattern)
 	}
-	protection.SetDenyHandler(http.HandlerFunc(s.refuseCrossOrigin))
-	return patiently(
-		patience,
-		s.calledFor(s.observe(s.secureHeaders(s.answersFor(s.whileAttached(protection.Handler(s.textOnly(router))))))),
+	protection.SetDenyHandler(http.HandlerFunc(s.RefuseCrossOrigin))
+	return web.StallTimeout(
+		web.DefaultStall,
+		s.ClientAddress(s.Observe(s.SecureHeaders(s.AllowHosts(s.whileAttached(protection.Handler(s.RequireText(router))))))),
 	)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"postern/handlers/web"
 	"postern/platform/fault"
 )
 
@@ -15,7 +16,7 @@ type Readiness func(context.Context) (says string, err error)
 
 // Probes answers /healthz, /readyz and /metrics on the gateway's listener.
 func (s *Server) Probes() http.Handler {
-	return s.observe(s.secureHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.Observe(s.SecureHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/healthz":
 			s.health(w, r)
@@ -24,7 +25,7 @@ func (s *Server) Probes() http.Handler {
 		case "/metrics":
 			s.showMetrics(w, r)
 		default:
-			s.respond(w, r, notFound())
+			s.Respond(w, r, web.NotFound())
 		}
 	})))
 }
@@ -37,8 +38,8 @@ var errDetached = fault.New(fault.Unavailable, "database_unavailable", "The data
 // whileAttached answers all but probes with 503 while the database cannot be used.
 func (s *Server) whileAttached(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.Attached() && !isProbe(r) {
-			s.respond(w, r, errDetached)
+		if !s.Attached() && !web.IsProbe(r) {
+			s.Respond(w, r, errDetached)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"postern/models"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
 func TestReadinessSaysWhatToLookInto(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := newServer(t, db)
+		server := controlplane.NewServer(t, db)
 		ask := func() (int, string) {
 			answer := httptest.NewRecorder()
 			server.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, server.Config.PublicURL+"/readyz", nil))

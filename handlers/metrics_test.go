@@ -6,6 +6,7 @@ import (
 
 	"postern/models"
 	"postern/platform/config"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -27,7 +28,7 @@ func TestMetricsAreForThisMachineOrTheToken(t *testing.T) {
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		for _, tt := range tests {
-			s := newServer(t, db)
+			s := controlplane.NewServer(t, db)
 			s.Config.MetricsToken = config.Secret(tt.token)
 			r := httptest.NewRequest("GET", "/metrics", nil)
 			r.Host, r.RemoteAddr = "localhost", tt.from

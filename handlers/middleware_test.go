@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"postern/models"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -15,11 +16,11 @@ func TestSecureHeaders_StrictTransportSecurity(t *testing.T) {
 			"http://postern.example":       "",
 			"https://localhost:8443":       "",
 		} {
-			s := newServer(t, db)
+			s := controlplane.NewServer(t, db)
 			s.Config.PublicURL = publicURL
 			h := s.Handler()
 			for _, path := range []string{"/signin", "/oauth/cli_unknown/authorize", "/api/v1/projects", "/static/none.css"} {
-				if got := call(t, h, "GET", path, "", "").header.Get("Strict-Transport-Security"); got != want {
+				if got := controlplane.Call(t, h, "GET", path, "", "").Header.Get("Strict-Transport-Security"); got != want {
 					t.Errorf("%s%s: %q, want %q", publicURL, path, got, want)
 				}
 			}

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"postern/handlers"
+	"postern/handlers/web"
 	"postern/models"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -68,7 +70,7 @@ func loggedAddress(t *testing.T, server *handlers.Server, forwardedFor string) s
 
 func TestTheAuditLogHasWhomATrustedProxyCalledFor(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := newServer(t, db)
+		server := controlplane.NewServer(t, db)
 		server.Config.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")}
 		if got := loggedAddress(t, server, "198.51.100.66, 203.0.113.7, 10.0.0.1"); got != "203.0.113.7" {
 			t.Errorf("behind a trusted proxy: %s", got)
@@ -78,7 +80,7 @@ func TestTheAuditLogHasWhomATrustedProxyCalledFor(t *testing.T) {
 
 func TestNobodyElseIsBelievedWhomHeCalledFor(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := newServer(t, db)
+		server := controlplane.NewServer(t, db)
 		server.Config.Trusted = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 		if got := loggedAddress(t, server, "203.0.113.7"); got != "127.0.0.1" {
 			t.Errorf("from an address that is not trusted: %s", got)
@@ -101,7 +103,7 @@ func endless(ended chan<- error) http.HandlerFunc {
 
 func TestADownloadThatStallsIsGivenUp(t *testing.T) {
 	ended := make(chan error, 1)
-	listener := httptest.NewServer(handlers.Patiently(50*time.Millisecond, endless(ended)))
+	listener := httptest.NewServer(web.StallTimeout(50*time.Millisecond, endless(ended)))
 	defer listener.Close()
 	conn, err := net.Dial("tcp", listener.Listener.Addr().String())
 	if err != nil {
@@ -118,7 +120,7 @@ func TestADownloadThatStallsIsGivenUp(t *testing.T) {
 // thinks.
 func TestPatienceBeginsAnewWithEachPiece(t *testing.T) {
 	const patience = 100 * time.Millisecond
-	listener := httptest.NewServer(handlers.Patiently(patience, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	listener := httptest.NewServer(web.StallTimeout(patience, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		late := time.NewTimer(3 * patience)
 		<-late.C
 		_, _ = io.WriteString(w, "a")

@@ -11,6 +11,7 @@ import (
 
 	"postern/models"
 	"postern/testkit"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -30,7 +31,7 @@ func TestADatabaseOutageIsUnavailable(t *testing.T) {
 		{name: "api", method: http.MethodGet, path: "/api/v1/projects", accept: "application/json", signedIn: true},
 		{
 			name: "anonymous proxy", method: http.MethodPost, path: "/proxy", accept: "application/json",
-			body: asTarget("http://127.0.0.1:9"),
+			body: controlplane.AsTarget("http://127.0.0.1:9"),
 		},
 		{name: "page", method: http.MethodGet, path: "/welcome/abc", accept: "text/html"},
 		{
@@ -43,7 +44,7 @@ func TestADatabaseOutageIsUnavailable(t *testing.T) {
 			database := state.Postgres(t)
 			relay := testkit.NewRelay(t, database)
 			db := openImpatiently(t, relay.Through(t, database))
-			server := newServer(t, db)
+			server := controlplane.NewServer(t, db)
 			lines := &logged{}
 			server.Log = slog.New(slog.NewTextHandler(lines, nil))
 			handler := server.Handler()
@@ -55,12 +56,12 @@ func TestADatabaseOutageIsUnavailable(t *testing.T) {
 				if request.signedIn {
 					token = key
 				}
-				got := call(t, handler, request.method, request.path, token, request.body, "Accept", request.accept)
-				switch wait := got.header.Get("Retry-After"); {
-				case got.status == http.StatusServiceUnavailable && wait != "":
+				got := controlplane.Call(t, handler, request.method, request.path, token, request.body, "Accept", request.accept)
+				switch wait := got.Header.Get("Retry-After"); {
+				case got.Status == http.StatusServiceUnavailable && wait != "":
 					answered++
-				case got.status >= http.StatusInternalServerError:
-					t.Errorf("%s: %d, Retry-After %q, %v", request.name, got.status, wait, got.body)
+				case got.Status >= http.StatusInternalServerError:
+					t.Errorf("%s: %d, Retry-After %q, %v", request.name, got.Status, wait, got.Body)
 				}
 			}
 			if answered == 0 {
@@ -76,7 +77,7 @@ func TestADatabaseOutageIsUnavailable(t *testing.T) {
 func TestADatabaseOutageIsLoggedOnceASecond(t *testing.T) {
 	database := state.Postgres(t)
 	relay := testkit.NewRelay(t, database)
-	server := newServer(t, openImpatiently(t, relay.Through(t, database)))
+	server := controlplane.NewServer(t, openImpatiently(t, relay.Through(t, database)))
 	lines := &logged{}
 	server.Log = slog.New(slog.NewTextHandler(lines, nil))
 	handler := server.Handler()
@@ -85,9 +86,9 @@ func TestADatabaseOutageIsLoggedOnceASecond(t *testing.T) {
 	began := time.Now()
 	const requests = 200
 	for range requests {
-		got := call(t, handler, http.MethodGet, "/api/v1/projects", key, "")
-		if got.status != http.StatusServiceUnavailable {
-			t.Fatalf("%d %v", got.status, got.body)
+		got := controlplane.Call(t, handler, http.MethodGet, "/api/v1/projects", key, "")
+		if got.Status != http.StatusServiceUnavailable {
+			t.Fatalf("%d %v", got.Status, got.Body)
 		}
 	}
 	seconds := int(time.Since(began)/time.Second) + 1
@@ -110,10 +111,10 @@ func openImpatiently(t *testing.T, databaseURL string) *models.DB {
 
 func workspaceKey(t *testing.T, handler http.Handler) string {
 	t.Helper()
-	made := call(t, handler, http.MethodPost, "/proxy", "", asTarget("http://127.0.0.1:9"))
-	key, _ := made.body["workspace_key"].(string)
+	made := controlplane.Call(t, handler, http.MethodPost, "/proxy", "", controlplane.AsTarget("http://127.0.0.1:9"))
+	key, _ := made.Body["workspace_key"].(string)
 	if key == "" {
-		t.Fatalf("create a proxy: %d %v", made.status, made.body)
+		t.Fatalf("create a proxy: %d %v", made.Status, made.Body)
 	}
 	return key
 }

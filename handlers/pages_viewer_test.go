@@ -9,9 +9,10 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"postern/handlers"
+	"postern/handlers/pages"
 	"postern/models"
 	"postern/service/access"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -19,25 +20,25 @@ import (
 // refuses viewers. Forms of the viewer's own account stay.
 func TestPages_viewer(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := controlplane.NewFixture(t, db)
 		posts, gets := pageRoutes(o, http.MethodPost), pageRoutes(o, http.MethodGet)
-		viewer := o.others[access.Viewer]
+		viewer := o.Others[access.Viewer]
 		walked := 0
-		for _, route := range o.server.Routes() {
+		for _, route := range o.Server.Routes() {
 			want := guards[route.Method+" "+route.Path]
-			if route.Method != http.MethodGet || isAPI(route.Path) || strings.HasPrefix(route.Path, "/oauth/") ||
+			if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || strings.HasPrefix(route.Path, "/oauth/") ||
 				want.open ||
 				want.operator {
 				continue
 			}
 			t.Run(route.Path, func(t *testing.T) {
-				has := o.furnish(t, want.needs, route.Path)
-				got := o.ask(t, http.MethodGet, has.path(route.Path), "", viewer)
-				if got.status != http.StatusOK {
+				has := o.Furnish(t, want.needs, route.Path)
+				got := o.Ask(t, http.MethodGet, has.Path(route.Path), "", viewer)
+				if got.Status != http.StatusOK {
 					return // refused, which TestEveryRouteGuardsWhatExists covers
 				}
 				walked++
-				page, err := goquery.NewDocumentFromReader(strings.NewReader(got.raw))
+				page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -97,9 +98,9 @@ type pageRoute struct {
 	action access.Action
 }
 
-func pageRoutes(o *office, method string) (list []pageRoute) {
-	for _, route := range o.server.Routes() {
-		if route.Method != method || isAPI(route.Path) {
+func pageRoutes(o *controlplane.Fixture, method string) (list []pageRoute) {
+	for _, route := range o.Server.Routes() {
+		if route.Method != method || controlplane.IsAPI(route.Path) {
 			continue
 		}
 		pattern := regexp.MustCompile(`:[a-z_]+`).ReplaceAllString(route.Path, `[^/]+`)
@@ -126,18 +127,18 @@ func actionOf(routes []pageRoute, path string) access.Action {
 // as a viewer.
 func TestForm_roleLoweredMeanwhile(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
-		has := o.furnish(t, "", "")
-		path := "/projects/" + has.projectName + "/keys"
+		o := controlplane.NewFixture(t, db)
+		has := o.Furnish(t, "", "")
+		path := "/projects/" + has.ProjectName + "/keys"
 		body := "owner=billing-service&description=Nightly+run&expires_on=&introspection_secret=hunter2hunter2"
-		got := o.ask(t, http.MethodPost, path, body, o.others[access.Viewer])
-		page, err := goquery.NewDocumentFromReader(strings.NewReader(got.raw))
+		got := o.Ask(t, http.MethodPost, path, body, o.Others[access.Viewer])
+		page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reason := clean(page.Find("main").Text()); got.status != http.StatusForbidden ||
+		if reason := controlplane.Clean(page.Find("main").Text()); got.Status != http.StatusForbidden ||
 			!strings.Contains(reason, "role") {
-			t.Errorf("%d %q, want 403 with the reason", got.status, reason)
+			t.Errorf("%d %q, want 403 with the reason", got.Status, reason)
 		}
 		form := page.Find("form[action='" + path + "']")
 		for name, want := range map[string]string{
@@ -149,7 +150,7 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 				t.Errorf("field %s holds %q, want %q", name, value, want)
 			}
 		}
-		if strings.Contains(got.raw, "hunter2hunter2") {
+		if strings.Contains(got.Raw, "hunter2hunter2") {
 			t.Error("the page repeats a secret")
 		}
 		if kind := form.Find("[name=expires_on]").AttrOr("type", ""); kind != "hidden" {
@@ -162,16 +163,16 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 // the field has on its page, or one of them where several pages have it.
 func TestForm_refusedLabels(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := controlplane.NewFixture(t, db)
 		labels := map[string][]string{}
-		for _, route := range o.server.Routes() {
+		for _, route := range o.Server.Routes() {
 			want := guards[route.Method+" "+route.Path]
-			if route.Method != http.MethodGet || isAPI(route.Path) || want.open || want.operator {
+			if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || want.open || want.operator {
 				continue
 			}
-			has := o.furnish(t, want.needs, route.Path)
-			got := o.ask(t, http.MethodGet, has.path(route.Path), "", o.owner)
-			page, err := goquery.NewDocumentFromReader(strings.NewReader(got.raw))
+			has := o.Furnish(t, want.needs, route.Path)
+			got := o.Ask(t, http.MethodGet, has.Path(route.Path), "", o.Owner)
+			page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +189,7 @@ func TestForm_refusedLabels(t *testing.T) {
 			if slices.Contains([]string{"confirm", "enabled"}, name) || strings.HasPrefix(name, "limits_") {
 				continue // labels that mean something on their page only
 			}
-			if label := handlers.FieldLabel(name); !slices.Contains(known, label) {
+			if label := pages.FieldLabel(name); !slices.Contains(known, label) {
 				t.Errorf("field %s is labelled %q, on its pages %q", name, label, slices.Compact(known))
 			}
 		}
@@ -199,25 +200,25 @@ func TestForm_refusedLabels(t *testing.T) {
 func labelOf(page *goquery.Document, field *goquery.Selection) string {
 	legend := field.Closest("fieldset").Find("legend").First()
 	if kind := field.AttrOr("type", ""); legend.Length() > 0 && (kind == "radio" || kind == "checkbox") {
-		return clean(legend.Text())
+		return controlplane.Clean(legend.Text())
 	}
 	label := page.Find("label[for='" + field.AttrOr("id", "") + "']").First()
 	label.Find(".hint").Remove()
-	return strings.TrimSuffix(clean(label.Text()), " optional")
+	return strings.TrimSuffix(controlplane.Clean(label.Text()), " optional")
 }
 
 // TestForm_otherSite checks that a refused form of another site is not offered for
 // sending it from here.
 func TestForm_otherSite(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
-		has := o.furnish(t, "", "")
-		caller := append([]string{"Sec-Fetch-Site", "cross-site"}, o.owner...)
-		path := "/projects/" + has.projectName + "/keys"
-		got := o.ask(t, http.MethodPost, path, "owner=mallory", caller)
-		if got.status != http.StatusForbidden || strings.Contains(got.raw, path) ||
-			strings.Contains(got.raw, "mallory") {
-			t.Errorf("%d %.300q, want 403 without the form", got.status, got.raw)
+		o := controlplane.NewFixture(t, db)
+		has := o.Furnish(t, "", "")
+		caller := append([]string{"Sec-Fetch-Site", "cross-site"}, o.Owner...)
+		path := "/projects/" + has.ProjectName + "/keys"
+		got := o.Ask(t, http.MethodPost, path, "owner=mallory", caller)
+		if got.Status != http.StatusForbidden || strings.Contains(got.Raw, path) ||
+			strings.Contains(got.Raw, "mallory") {
+			t.Errorf("%d %.300q, want 403 without the form", got.Status, got.Raw)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"postern/models"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -32,13 +33,13 @@ func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
 		"something that is not here": {"GET", "/nowhere/" + wrong, "", nil, 404, ""},
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := controlplane.NewFixture(t, db)
 		for name, tt := range tests {
-			before := o.installation(t)
-			got := call(t, o.handler, tt.method, tt.path, "", tt.body, tt.header...)
-			added := o.installation(t)[:len(o.installation(t))-len(before)]
-			if got.status != tt.status {
-				t.Errorf("%s: %d %.200q", name, got.status, got.raw)
+			before := o.Installation(t)
+			got := controlplane.Call(t, o.Handler, tt.method, tt.path, "", tt.body, tt.header...)
+			added := o.Installation(t)[:len(o.Installation(t))-len(before)]
+			if got.Status != tt.status {
+				t.Errorf("%s: %d %.200q", name, got.Status, got.Raw)
 			}
 			if tt.code == "" {
 				if len(added) != 0 {
@@ -47,7 +48,7 @@ func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
 				continue
 			}
 			if len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Detail["code"] != tt.code || added[0].RemoteAddr == "" ||
-				added[0].RequestID != got.header.Get("X-Request-Id") || !strings.HasPrefix(added[0].Detail["route"], tt.method) {
+				added[0].RequestID != got.Header.Get("X-Request-Id") || !strings.HasPrefix(added[0].Detail["route"], tt.method) {
 				t.Errorf("%s: recorded %+v", name, added)
 			}
 			if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") {
@@ -61,9 +62,9 @@ func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
 // and the stranger's account, and not by the stranger's name.
 func TestATeamSeesWhoWasRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
-		has := o.furnish(t, "", "")
-		call(t, o.handler, "POST", "/api/v1/keys/"+has.key+"/revoke", "", "", o.stranger...)
+		o := controlplane.NewFixture(t, db)
+		has := o.Furnish(t, "", "")
+		controlplane.Call(t, o.Handler, "POST", "/api/v1/keys/"+has.Key+"/revoke", "", "", o.Stranger...)
 		var list struct {
 			Items []struct {
 				Action, Outcome, Object, Project, Address string
@@ -71,17 +72,17 @@ func TestATeamSeesWhoWasRefused(t *testing.T) {
 				Actor                                     struct{ ID, Email, Token string }
 			}
 		}
-		got := call(t, o.handler, http.MethodGet, "/api/v1/audit?outcome=refused&project="+has.projectName, "", "", o.owner...)
-		if err := json.Unmarshal([]byte(got.raw), &list); err != nil {
+		got := controlplane.Call(t, o.Handler, http.MethodGet, "/api/v1/audit?outcome=refused&project="+has.ProjectName, "", "", o.Owner...)
+		if err := json.Unmarshal([]byte(got.Raw), &list); err != nil {
 			t.Fatal(err)
 		}
 		if len(list.Items) != 1 {
-			t.Fatalf("%d %s", got.status, got.raw)
+			t.Fatalf("%d %s", got.Status, got.Raw)
 		}
 		e := list.Items[0]
-		if e.Action != "key.change" || e.Object != has.key || e.Project != has.project || e.Detail["code"] != "not_found" ||
+		if e.Action != "key.change" || e.Object != has.Key || e.Project != has.Project || e.Detail["code"] != "not_found" ||
 			e.Detail["route"] != "POST /api/v1/keys/:key/revoke" || !strings.HasPrefix(e.Actor.ID, "acc_") || e.Actor.Email != "" || !strings.HasPrefix(e.Actor.Token, "ses_") {
-			t.Errorf("got %s", got.raw)
+			t.Errorf("got %s", got.Raw)
 		}
 	})
 }
@@ -107,13 +108,13 @@ func TestAWrongCodeIsRecordedButNotRepeated(t *testing.T) {
 		"a device without a code": {"GET", "/device", "", nil, 200, "", ""},
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := controlplane.NewFixture(t, db)
 		for name, tt := range tests {
-			before := o.installation(t)
-			got := call(t, o.handler, tt.method, tt.path, "", tt.body, append(tt.header, o.owner...)...)
-			added := o.installation(t)[:len(o.installation(t))-len(before)]
-			if got.status != tt.status {
-				t.Errorf("%s: %d %.200q", name, got.status, got.raw)
+			before := o.Installation(t)
+			got := controlplane.Call(t, o.Handler, tt.method, tt.path, "", tt.body, append(tt.header, o.Owner...)...)
+			added := o.Installation(t)[:len(o.Installation(t))-len(before)]
+			if got.Status != tt.status {
+				t.Errorf("%s: %d %.200q", name, got.Status, got.Raw)
 			}
 			if tt.action == "" {
 				if len(added) != 0 {
@@ -122,7 +123,7 @@ func TestAWrongCodeIsRecordedButNotRepeated(t *testing.T) {
 				continue
 			}
 			if len(added) != 1 || added[0].Action != tt.action || added[0].Outcome != models.OutcomeRefused ||
-				added[0].Detail["code"] != tt.code || added[0].Actor != o.principal.Account {
+				added[0].Detail["code"] != tt.code || added[0].Actor != o.Principal.Account {
 				t.Errorf("%s: recorded %+v", name, added)
 			}
 			if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") || strings.Contains(text, wrongUser) {

@@ -2,21 +2,69 @@ package handlers
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
+
+	"postern/handlers/api"
+	"postern/handlers/oidc"
+	"postern/handlers/pages"
+	"postern/handlers/scim"
+	"postern/handlers/web"
 )
 
-// routes mounts every surface, and answers what belongs to none of them.
-func (s *Server) routes(r *gin.Engine) {
-	r.NoRoute(func(c *gin.Context) { s.refuse(c, notFound()) })
-	r.NoMethod(func(c *gin.Context) { s.respond(c.Writer, c.Request, wrongMethod(c.Request.Method)) })
+// mount adds every surface's routes, and answers what belongs to none of them.
+func (s *Server) mount(r *gin.Engine) {
+	r.NoRoute(func(c *gin.Context) { s.Refuse(c, web.NotFound()) })
+	r.NoMethod(func(c *gin.Context) { s.Respond(c.Writer, c.Request, web.WrongMethod(c.Request.Method)) })
 	for _, method := range []string{http.MethodGet, http.MethodHead} { // load balancers ask with either
 		r.Handle(method, "/healthz", gin.WrapF(s.health))
 		r.Handle(method, "/readyz", func(c *gin.Context) { s.readiness(c.Writer, c.Request, s.Ready) })
 	}
 	r.GET("/metrics", gin.WrapF(s.showMetrics))
-	s.apiRoutes(r)
-	s.pages(r)
-	s.issuers(r)
-	s.provisioning(r)
+
+	(&api.Handler{
+		Web:         s.Site,
+		Version:     s.Version,
+		Accounts:    s.Accounts,
+		Audit:       s.Audit,
+		Directory:   s.Directory,
+		Exports:     s.Exports,
+		Idempotency: s.Idempotency,
+		Keys:        s.Keys,
+		Login:       s.Login,
+		Projects:    s.Projects,
+		Tokens:      s.Tokens,
+		Usage:       s.Usage,
+		Webhooks:    s.Webhooks,
+	}).Mount(r)
+	(&pages.Handler{
+		Web:         s.Site,
+		Providers:   s.Providers,
+		Accounts:    s.Accounts,
+		Audit:       s.Audit,
+		Directory:   s.Directory,
+		Exports:     s.Exports,
+		Idempotency: s.Idempotency,
+		Keys:        s.Keys,
+		Login:       s.Login,
+		Projects:    s.Projects,
+		Tokens:      s.Tokens,
+		Usage:       s.Usage,
+		Webhooks:    s.Webhooks,
+	}).Mount(r)
+	(&oidc.Handler{Web: s.Site, Login: s.Login}).Mount(r)
+	(&scim.Handler{Web: s.Site, Directory: s.Directory}).Mount(r)
+}
+
+// Routes lists the routes, without HEAD where the same handler answers GET.
+func (s *Server) Routes() gin.RoutesInfo {
+	router := gin.New()
+	s.mount(router)
+	all := router.Routes()
+	return slices.DeleteFunc(slices.Clone(all), func(r gin.RouteInfo) bool {
+		return r.Method == http.MethodHead && slices.ContainsFunc(all, func(other gin.RouteInfo) bool {
+			return other.Method == http.MethodGet && other.Path == r.Path
+		})
+	})
 }

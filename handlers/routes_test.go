@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"postern/models"
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -311,12 +312,12 @@ var anonymous = map[string]string{
 
 func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newOwner(t, db) // so that there is something to protect
-		s.makes("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
-			is(200, "shop is up")
-		s.client.Jar = nil
+		s := controlplane.NewOwner(t, db) // so that there is something to protect
+		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
+			Shows(200, "shop is up")
+		s.Client.Jar = nil
 		declared := map[string]bool{}
-		for _, route := range s.server.Routes() {
+		for _, route := range s.Server.Routes() {
 			name := route.Method + " " + route.Path
 			want, ok := anonymous[name]
 			declared[name] = true
@@ -338,7 +339,7 @@ func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
 
 // answerTo asks a route with the parameters of things that exist where it has
 // any, and sums the answer up.
-func answerTo(s *site, method, route string) string {
+func answerTo(s *controlplane.Browser, method, route string) string {
 	path := filledIn(route)
 	header := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	body := ""
@@ -346,11 +347,11 @@ func answerTo(s *site, method, route string) string {
 		header = []string{"Content-Type", "application/json", "Accept", "application/json"}
 		body = "[" // who may not ask is not told what is wrong with the question
 	}
-	got := s.ask(method, path, body, header)
-	to := got.header.Get("Location")
+	got := s.Ask(method, path, body, header)
+	to := got.Header.Get("Location")
 	switch {
 	case to == "":
-		return strconv.Itoa(got.status)
+		return strconv.Itoa(got.Status)
 	case strings.HasPrefix(to, "/signin") && route != "/signout":
 		return "in"
 	}

@@ -2,7 +2,7 @@
 // cause.
 //
 // It owns the kinds of failure the product knows and the public text that goes
-// with each; it does not own HTTP status codes (handlers/problem.go maps kinds
+// with each; it does not own HTTP status codes (handlers/web/problem.go maps kinds
 // to those) nor logging (the cause stays reachable through errors.Unwrap).
 package fault
 

@@ -36,7 +36,12 @@ var folders = []folder{
 	{path: "cmd", floor: commands},
 	{path: "app", floor: wiring},
 
-	{path: "handlers", floor: edges, beside: []string{"views", "static"}},
+	{path: "handlers", floor: edges, beside: []string{"handlers"}},
+	{path: "handlers/api", floor: edges, beside: []string{"handlers/web"}},
+	{path: "handlers/pages", floor: edges, beside: []string{"handlers/web", "views", "static"}},
+	{path: "handlers/oidc", floor: edges, beside: []string{"handlers/web", "views"}},
+	{path: "handlers/scim", floor: edges, beside: []string{"handlers/web"}},
+	{path: "handlers/web", floor: edges, beside: []string{"views"}},
 	{path: "views", floor: edges, only: []string{"views/ui", "static"}},
 	{path: "static", floor: edges, only: []string{}},
 	{path: "jobs", floor: edges},

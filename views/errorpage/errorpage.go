@@ -1,7 +1,7 @@
 // Package errorpage holds the page for a request that could not be answered.
 //
 // It owns what a person is told per HTTP status (RFC 9110, section 15); it does
-// not own which status an error has (handlers/problem.go).
+// not own which status an error has (handlers/web/problem.go).
 package errorpage
 
 import (

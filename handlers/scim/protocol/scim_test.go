@@ -13,14 +13,14 @@ import (
 
 func TestFilters(t *testing.T) {
 	for text, want := range map[string][]protocol.Term{
-		"":                                      nil,
-		`userName eq "Ana@Example.com"`:         {{Attribute: "username", Value: "Ana@Example.com"}},
-		`USERNAME Eq "a \"b\" c"`:               {{Attribute: "username", Value: `a "b" c`}},
-		protocol.UserSchema + `:userName eq "x"`:    {{Attribute: "username", Value: "x"}},
-		`externalId eq "00u1"`:                  {{Attribute: "externalid", Value: "00u1"}},
-		`userName eq "x" and active eq True`:    {{Attribute: "username", Value: "x"}, {Attribute: "active", Value: "true"}},
-		`id eq "g1" AND members eq "a and b"`:   {{Attribute: "id", Value: "g1"}, {Attribute: "members", Value: "a and b"}},
-		`emails[type eq "work"].value eq "a@b"`: {{Attribute: `emails[type eq "work"].value`, Value: "a@b"}},
+		"":                                       nil,
+		`userName eq "Ana@Example.com"`:          {{Attribute: "username", Value: "Ana@Example.com"}},
+		`USERNAME Eq "a \"b\" c"`:                {{Attribute: "username", Value: `a "b" c`}},
+		protocol.UserSchema + `:userName eq "x"`: {{Attribute: "username", Value: "x"}},
+		`externalId eq "00u1"`:                   {{Attribute: "externalid", Value: "00u1"}},
+		`userName eq "x" and active eq True`:     {{Attribute: "username", Value: "x"}, {Attribute: "active", Value: "true"}},
+		`id eq "g1" AND members eq "a and b"`:    {{Attribute: "id", Value: "g1"}, {Attribute: "members", Value: "a and b"}},
+		`emails[type eq "work"].value eq "a@b"`:  {{Attribute: `emails[type eq "work"].value`, Value: "a@b"}},
 	} {
 		if got, err := protocol.ParseFilter(text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %+v %v", text, got, err)

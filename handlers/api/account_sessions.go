@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"postern/handlers/web"
+	"postern/service/accounts"
+)
+
+type sessionOutput struct {
+	ID         string    `json:"id"`
+	UserAgent  string    `json:"user_agent" doc:"What the browser calls itself"`
+	RemoteAddr string    `json:"remote_addr" doc:"Where it signed in from"`
+	CreatedAt  time.Time `json:"created_at"`
+	LastSeenAt time.Time `json:"last_seen_at" doc:"To within five minutes"`
+	Current    bool      `json:"current" doc:"Whether it is the one that asks"`
+}
+
+func showSession(s accounts.Session) sessionOutput {
+	return sessionOutput{ID: s.ID, UserAgent: s.UserAgent, RemoteAddr: s.RemoteAddr, CreatedAt: s.CreatedAt.UTC(), LastSeenAt: s.SeenAt.UTC(), Current: s.Current}
+}
+
+func (h *Handler) listSessions(ctx context.Context, _ *struct{}) (*body[list[sessionOutput]], error) {
+	found, err := h.Accounts.Sessions(ctx, web.Principal(ctx))
+	return answerList(found, "", err, showSession)
+}
+
+func (h *Handler) endSession(ctx context.Context, in *struct {
+	Session string `path:"session" doc:"Id of the session"`
+}) (*struct{}, error) {
+	return nil, h.Accounts.EndSession(ctx, web.Principal(ctx), in.Session)
+}
+
+type endedOutput struct {
+	Ended int64 `json:"ended" doc:"How many sessions that were"`
+}
+
+func (h *Handler) endOtherSessions(ctx context.Context, _ *struct{}) (*body[endedOutput], error) {
+	ended, err := h.Accounts.EndOtherSessions(ctx, web.Principal(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &body[endedOutput]{endedOutput{ended}}, nil
+}

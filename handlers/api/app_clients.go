@@ -1,0 +1,289 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/login"
+)
+
+// ClientRef names an app client in a path.
+type ClientRef struct {
+	Client string `path:"client" doc:"Id of the app client"`
+}
+
+// ProviderRef names a provider in a path.
+type ProviderRef struct {
+	Provider string `path:"provider" doc:"Id of the provider"`
+}
+
+type brandingInput struct {
+	Title   *string `json:"title,omitempty" doc:"What the login page calls the application; its name when absent"`
+	Welcome *string `json:"welcome,omitempty" doc:"A sentence below the title"`
+	LogoURL *string `json:"logo_url,omitempty" doc:"https address of a picture"`
+	Color   *string `json:"color,omitempty" doc:"As #rrggbb"`
+}
+
+type clientInput struct {
+	Name           *string        `json:"name,omitempty" doc:"Such as web; unique in the tenant"`
+	RedirectURIs   *[]string      `json:"redirect_uris,omitempty" doc:"Where the browser may be sent back to, compared byte by byte: https, or http on loopback"`
+	LogoutURIs     *[]string      `json:"logout_uris,omitempty" doc:"Where the browser may be sent after signing out"`
+	Confidential   *bool          `json:"confidential,omitempty" doc:"true gives a new client secret, shown this once; false, the default, is for programs that cannot keep one"`
+	AccessSeconds  *int64         `json:"access_token_seconds,omitempty" doc:"Lifetime of access and ID tokens; 600 when absent"`
+	RefreshSeconds *int64         `json:"refresh_token_seconds,omitempty" doc:"How long a login can be refreshed; 2592000 when absent, 0 for not at all"`
+	Algorithm      *string        `json:"algorithm,omitempty" doc:"RS256 (default), ES256 or EdDSA"`
+	Branding       *brandingInput `json:"branding,omitempty"`
+}
+
+func (in clientInput) rule() login.ClientInput {
+	out := login.ClientInput{Name: in.Name, RedirectURIs: in.RedirectURIs, LogoutURIs: in.LogoutURIs, Confidential: in.Confidential,
+		Access: seconds(in.AccessSeconds), Refresh: seconds(in.RefreshSeconds), Algorithm: in.Algorithm}
+	if b := in.Branding; b != nil {
+		out.Title, out.Welcome, out.LogoURL, out.Color = b.Title, b.Welcome, b.LogoURL, b.Color
+	}
+	return out
+}
+
+// seconds reads a number that may be too large to be a time.Duration: out of range
+// it stays, and a product of it could wrap back into it.
+func seconds(n *int64) *time.Duration {
+	if n == nil {
+		return nil
+	}
+	d := time.Duration(-1)
+	if *n >= 0 && *n <= int64(login.MaxRefresh/time.Second) {
+		d = time.Duration(*n) * time.Second
+	}
+	return &d
+}
+
+type clientOutput struct {
+	ID             string         `json:"id"`
+	Tenant         string         `json:"tenant" doc:"Id of the tenant"`
+	Name           string         `json:"name"`
+	Issuer         string         `json:"issuer" doc:"Of this client: its discovery document is below"`
+	AuthorizeURL   string         `json:"authorize_url"`
+	RedirectURIs   []string       `json:"redirect_uris"`
+	LogoutURIs     []string       `json:"logout_uris"`
+	Confidential   bool           `json:"confidential"`
+	AccessSeconds  int64          `json:"access_token_seconds"`
+	RefreshSeconds int64          `json:"refresh_token_seconds"`
+	Algorithm      string         `json:"algorithm"`
+	Branding       brandingOutput `json:"branding"`
+	ETag           string         `json:"etag" doc:"For If-Match when this app client is changed"`
+	CreatedAt      time.Time      `json:"created_at"`
+	UpdatedAt      time.Time      `json:"updated_at"`
+	Secret         string         `json:"client_secret,omitempty" doc:"Shown this once"`
+}
+
+type brandingOutput struct {
+	Title   string `json:"title"`
+	Welcome string `json:"welcome"`
+	LogoURL string `json:"logo_url"`
+	Color   string `json:"color"`
+}
+
+func (h *Handler) showClient(c login.Client, secret secrets.Secret) clientOutput {
+	issuer := h.Login.Issuer(c.ID)
+	return clientOutput{ID: c.ID, Tenant: c.Tenant, Name: c.Name, Issuer: issuer, AuthorizeURL: issuer + "/authorize", RedirectURIs: c.RedirectURIs,
+		LogoutURIs: c.LogoutURIs, Confidential: c.Confidential, AccessSeconds: int64(c.Access / time.Second), RefreshSeconds: int64(c.Refresh / time.Second),
+		Algorithm: c.Algorithm, Branding: brandingOutput(c.Branding), ETag: web.QuoteTag(c.ETag), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Secret: secret.Reveal()}
+}
+
+func (h *Handler) taggedClient(c login.Client, secret secrets.Secret) *tagged[clientOutput] {
+	return &tagged[clientOutput]{web.QuoteTag(c.ETag), h.showClient(c, secret)}
+}
+
+func (h *Handler) listAppClients(ctx context.Context, in *struct {
+	Tenant string `path:"tenant" doc:"Id of the tenant"`
+}) (*body[list[clientOutput]], error) {
+	found, err := h.Login.Clients(ctx, web.Principal(ctx), in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	var items []clientOutput
+	for _, c := range found {
+		items = append(items, h.showClient(c, ""))
+	}
+	return &body[list[clientOutput]]{listOf(items, "")}, nil
+}
+
+func (h *Handler) createAppClient(ctx context.Context, in *struct {
+	Tenant string `path:"tenant" doc:"Id of the tenant"`
+	Body   clientInput
+}) (*tagged[clientOutput], error) {
+	made, err := h.Login.CreateClient(ctx, web.Principal(ctx), in.Tenant, in.Body.rule())
+	if err != nil {
+		return nil, err
+	}
+	return h.taggedClient(made.Client, made.Secret), nil
+}
+
+func (h *Handler) getAppClient(ctx context.Context, in *ClientRef) (*tagged[clientOutput], error) {
+	found, err := h.Login.Client(ctx, web.Principal(ctx), in.Client)
+	if err != nil {
+		return nil, err
+	}
+	return h.taggedClient(found, ""), nil
+}
+
+func (h *Handler) updateAppClient(ctx context.Context, in *struct {
+	ClientRef
+	IfMatch string `header:"If-Match"`
+	Body    clientInput
+}) (*tagged[clientOutput], error) {
+	changed, err := h.Login.UpdateClient(ctx, web.Principal(ctx), in.Client, web.UnquoteTag(in.IfMatch), in.Body.rule())
+	if err != nil {
+		return nil, err
+	}
+	return h.taggedClient(changed.Client, changed.Secret), nil
+}
+
+func (h *Handler) deleteAppClient(ctx context.Context, in *ClientRef) (*struct{}, error) {
+	return nil, h.Login.DeleteClient(ctx, web.Principal(ctx), in.Client)
+}
+
+// tokenTypeInput is a string, which sets both, or an object.
+type tokenTypeInput struct{ login.TokenTypes }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *tokenTypeInput) UnmarshalJSON(raw []byte) error {
+	var both string
+	if json.Unmarshal(raw, &both) == nil {
+		t.TokenTypes = login.BothTokens(both)
+		return nil
+	}
+	var each struct {
+		Client   string `json:"client"`
+		Upstream string `json:"upstream"`
+	}
+	err := json.Unmarshal(raw, &each)
+	t.TokenTypes = login.TokenTypes{Client: each.Client, Upstream: each.Upstream}
+	return err
+}
+
+// Schema implements huma.SchemaProvider.
+func (t tokenTypeInput) Schema(huma.Registry) *huma.Schema {
+	text := &huma.Schema{Type: huma.TypeString}
+	return &huma.Schema{Description: "What the browser and the upstream get. A string sets both: service, provider or none. A provider's own token is shown to the provider on every call; two providers of a project whose tokens could not be told apart are refused.", OneOf: []*huma.Schema{
+		text,
+		{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
+			"client":   {Type: huma.TypeString, Description: "service (default) or provider"},
+			"upstream": {Type: huma.TypeString, Description: "service, provider_access_token, provider_id_token or none"},
+		}},
+	}}
+}
+
+type providerInput struct {
+	Type         string          `json:"type,omitempty" doc:"github, google, microsoft, facebook, auth0 or oidc"`
+	Managed      bool            `json:"managed,omitempty" doc:"true: the installation's shared app; only with github"`
+	ClientID     *string         `json:"client_id,omitempty" doc:"Of your app at the provider"`
+	ClientSecret *string         `json:"client_secret,omitempty" doc:"Can be written and not read"`
+	Issuer       string          `json:"issuer,omitempty" doc:"Required for oidc; also the address of a GitHub Enterprise server, or of one Microsoft tenant"`
+	Domain       string          `json:"domain,omitempty" doc:"Required for auth0, such as example.eu.auth0.com"`
+	Scopes       *[]string       `json:"scopes,omitempty" doc:"The kind's own when absent"`
+	TokenType    *tokenTypeInput `json:"token_type,omitempty"`
+	Enabled      *bool           `json:"enabled,omitempty" doc:"true when absent"`
+}
+
+func (in providerInput) rule() (login.ProviderInput, error) {
+	out := login.ProviderInput{Type: in.Type, Managed: in.Managed, Issuer: in.Issuer, ClientID: in.ClientID, Scopes: in.Scopes, Enabled: in.Enabled}
+	if in.Domain != "" {
+		if in.Issuer != "" {
+			return out, fault.InvalidField("/domain", "one_of_two", "Give issuer or domain, not both.")
+		}
+		out.Issuer = in.Domain
+	}
+	if in.ClientSecret != nil {
+		secret := secrets.Secret(*in.ClientSecret)
+		out.ClientSecret = &secret
+	}
+	if in.TokenType != nil {
+		out.Tokens = &in.TokenType.TokenTypes
+	}
+	return out, nil
+}
+
+type tokenTypeOutput struct {
+	Client   string `json:"client"`
+	Upstream string `json:"upstream"`
+}
+
+type providerOutput struct {
+	ID        string          `json:"id"`
+	AppClient string          `json:"app_client" doc:"Id of the app client"`
+	Type      string          `json:"type"`
+	Managed   bool            `json:"managed"`
+	ClientID  string          `json:"client_id"`
+	HasSecret bool            `json:"has_client_secret"`
+	Issuer    string          `json:"issuer,omitempty"`
+	Scopes    []string        `json:"scopes"`
+	TokenType tokenTypeOutput `json:"token_type"`
+	Enabled   bool            `json:"enabled"`
+	Callback  string          `json:"callback_url" doc:"Register it with the provider"`
+	ETag      string          `json:"etag" doc:"For If-Match when this provider is changed"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+}
+
+func showProvider(p login.Provider) providerOutput {
+	return providerOutput{ID: p.ID, AppClient: p.Client, Type: p.Type, Managed: p.Managed, ClientID: p.ClientID, HasSecret: p.HasSecret, Issuer: p.Issuer,
+		Scopes: p.Scopes, TokenType: tokenTypeOutput(p.Tokens), Enabled: p.Enabled, Callback: p.Callback, ETag: web.QuoteTag(p.ETag), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC()}
+}
+
+func (h *Handler) listProviders(ctx context.Context, in *ClientRef) (*body[list[providerOutput]], error) {
+	found, err := h.Login.ProvidersOf(ctx, web.Principal(ctx), in.Client)
+	if err != nil {
+		return nil, err
+	}
+	var items []providerOutput
+	for _, p := range found {
+		items = append(items, showProvider(p))
+	}
+	return &body[list[providerOutput]]{listOf(items, "")}, nil
+}
+
+func (h *Handler) createProvider(ctx context.Context, in *struct {
+	ClientRef
+	Body providerInput
+}) (*tagged[providerOutput], error) {
+	input, err := in.Body.rule()
+	if err != nil {
+		return nil, err
+	}
+	made, err := h.Login.CreateProvider(ctx, web.Principal(ctx), in.Client, input)
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[providerOutput]{web.QuoteTag(made.ETag), showProvider(made)}, nil
+}
+
+func (h *Handler) updateProvider(ctx context.Context, in *struct {
+	ProviderRef
+	IfMatch string `header:"If-Match"`
+	Body    providerInput
+}) (*tagged[providerOutput], error) {
+	b := in.Body
+	if b.Type != "" || b.Managed || b.Issuer != "" || b.Domain != "" {
+		return nil, fault.InvalidField("/type", "fixed", "Type, issuer, domain and managed stay what they were: whom a provider vouched for depends on them. Add another provider.")
+	}
+	input, err := b.rule()
+	if err != nil {
+		return nil, err
+	}
+	changed, err := h.Login.UpdateProvider(ctx, web.Principal(ctx), in.Provider, web.UnquoteTag(in.IfMatch), input)
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[providerOutput]{web.QuoteTag(changed.ETag), showProvider(changed)}, nil
+}
+
+func (h *Handler) deleteProvider(ctx context.Context, in *ProviderRef) (*struct{}, error) {
+	return nil, h.Login.DeleteProvider(ctx, web.Principal(ctx), in.Provider)
+}

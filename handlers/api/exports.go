@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/handlers/web"
+	"postern/service/exports"
+)
+
+// ExportRef is the path of one export.
+type ExportRef struct {
+	Export string `path:"export" doc:"Id of the export"`
+}
+
+type exportOutput struct {
+	ID          string         `json:"id"`
+	Project     string         `json:"project" doc:"Id of the project"`
+	Format      string         `json:"format"`
+	Keys        string         `json:"keys"`
+	Consumers   bool           `json:"consumers"`
+	State       string         `json:"state" enum:"queued,building,ready,failed,expired,cancelled"`
+	Progress    exportProgress `json:"progress"`
+	SizeBytes   int64          `json:"size_bytes"`
+	SHA256      string         `json:"sha256"`
+	Ledger      ledgerOutput   `json:"ledger" doc:"How many items moved how"`
+	DownloadURL string         `json:"download_url,omitempty" doc:"Present when ready; takes the same credentials"`
+	CreatedAt   time.Time      `json:"created_at"`
+	FinishedAt  *time.Time     `json:"finished_at"`
+	ExpiresAt   *time.Time     `json:"expires_at" doc:"Until when it can be downloaded"`
+	Error       string         `json:"error,omitempty"`
+}
+
+type exportProgress struct {
+	Part      string `json:"part"`
+	RowsDone  int64  `json:"rows_done"`
+	RowsTotal int64  `json:"rows_total"`
+}
+
+type ledgerOutput struct {
+	Exact       int64 `json:"exact"`
+	Approximate int64 `json:"approximate"`
+	Lossy       int64 `json:"lossy"`
+	Skipped     int64 `json:"skipped"`
+}
+
+func (h *Handler) showExport(e exports.Export) exportOutput {
+	out := exportOutput{
+		ID:         e.ID,
+		Project:    e.Project,
+		Format:     e.Format,
+		Keys:       e.Keys,
+		Consumers:  e.Consumers,
+		State:      e.State,
+		Progress:   exportProgress{e.Part, e.RowsDone, e.RowsTotal},
+		SizeBytes:  e.SizeBytes,
+		SHA256:     e.SHA256,
+		Ledger:     ledgerOutput{e.Summary.Exact, e.Summary.Approximate, e.Summary.Lossy, e.Summary.Skipped},
+		CreatedAt:  e.CreatedAt.UTC(),
+		FinishedAt: utc(e.FinishedAt),
+		ExpiresAt:  utc(e.ExpiresAt),
+		Error:      e.Problem,
+	}
+	if e.State == exports.Ready {
+		out.DownloadURL = h.Web.Config.PublicURL + "/api/v1/exports/" + e.ID + "/download"
+	}
+	return out
+}
+
+func (h *Handler) listExports(ctx context.Context, in *struct {
+	ProjectRef
+	Page
+}) (*body[list[exportOutput]], error) {
+	found, err := h.Exports.List(ctx, web.Principal(ctx), in.Project, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []exportOutput
+	for _, e := range found.Exports {
+		items = append(items, h.showExport(e))
+	}
+	return &body[list[exportOutput]]{listOf(items, found.Next)}, nil
+}
+
+func (h *Handler) createExport(ctx context.Context, in *struct {
+	ProjectRef
+	Body struct {
+		Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
+		Keys      string `json:"keys,omitempty" doc:"hashes (default): consumers' keys keep working; mint: new keys beside them; none"`
+		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out the owners of API keys and the keys; refused with keys mint"`
+		Secrets   bool   `json:"secrets,omitempty" doc:"Not available yet: true is answered 422 not_available_yet"`
+	}
+}) (*body[exportOutput], error) {
+	options := exports.Options{
+		Format:    in.Body.Format,
+		Keys:      in.Body.Keys,
+		Consumers: in.Body.Consumers == nil || *in.Body.Consumers,
+		Secrets:   in.Body.Secrets,
+	}
+	e, err := h.Exports.Request(ctx, web.Principal(ctx), in.Project, options)
+	if err != nil {
+		return nil, err
+	}
+	return &body[exportOutput]{h.showExport(e)}, nil
+}
+
+func (h *Handler) getExport(ctx context.Context, in *ExportRef) (*body[exportOutput], error) {
+	e, err := h.Exports.Get(ctx, web.Principal(ctx), in.Export)
+	if err != nil {
+		return nil, err
+	}
+	return &body[exportOutput]{h.showExport(e)}, nil
+}
+
+func (h *Handler) cancelExport(ctx context.Context, in *ExportRef) (*body[exportOutput], error) {
+	e, err := h.Exports.Cancel(ctx, web.Principal(ctx), in.Export)
+	if err != nil {
+		return nil, err
+	}
+	return &body[exportOutput]{h.showExport(e)}, nil
+}
+
+// showExportKeys answers the public keys that `postern verify --signed-by` checks
+// exports with (RFC 8410, as PEM). They are no secret.
+func (h *Handler) showExportKeys(c *gin.Context) {
+	keys, err := h.Exports.PublicKeys(c.Request.Context())
+	if err != nil {
+		h.Web.Refuse(c, err)
+		return
+	}
+	c.Header("Cache-Control", "public, max-age=300")
+	c.Data(http.StatusOK, "application/x-pem-file", keys)
+}
+
+func (h *Handler) downloadExport(c *gin.Context) { h.Web.ServeExport(c, h.Exports) }

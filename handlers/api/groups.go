@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/service/directory"
+)
+
+// GroupRef is the path of one group.
+type GroupRef struct {
+	Group string `path:"group" doc:"Id of the group"`
+}
+
+type groupOutput struct {
+	ID          string    `json:"id"`
+	Tenant      string    `json:"tenant" doc:"Id of the tenant"`
+	Name        string    `json:"name" doc:"What rules and headers call it"`
+	DisplayName string    `json:"display_name"`
+	ExternalID  string    `json:"external_id,omitempty" doc:"A provisioning system's own id of it"`
+	Members     int64     `json:"members" doc:"How many users are in it directly"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+	Children    []nested  `json:"children,omitempty" doc:"Groups in it directly: their members are its members; not in lists"`
+	Parents     []nested  `json:"parents,omitempty" doc:"Groups that it is in directly; not in lists"`
+}
+
+type nested struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	DisplayName string `json:"display_name"`
+}
+
+func showGroup(g directory.Group) groupOutput {
+	return groupOutput{
+		ID:          g.ID,
+		Tenant:      g.Tenant,
+		Name:        g.Name,
+		DisplayName: g.DisplayName,
+		ExternalID:  g.ExternalID,
+		Members:     g.Members,
+		CreatedAt:   g.CreatedAt.UTC(),
+		UpdatedAt:   g.UpdatedAt.UTC(),
+	}
+}
+
+func showNested(groups []directory.Group) []nested {
+	var out []nested
+	for _, g := range groups {
+		out = append(out, nested{ID: g.ID, Name: g.Name, DisplayName: g.DisplayName})
+	}
+	return out
+}
+
+func answerGroup(g directory.GroupDetail, err error) (*tagged[groupOutput], error) {
+	if err != nil {
+		return nil, err
+	}
+	out := showGroup(g.Group)
+	out.Children, out.Parents = showNested(g.Children), showNested(g.Parents)
+	return &tagged[groupOutput]{web.QuoteTag(access.ETag(g.UpdatedAt)), out}, nil
+}
+
+func (h *Handler) listGroups(ctx context.Context, in *struct {
+	TenantOf
+	Page
+}) (*body[list[groupOutput]], error) {
+	page, err := h.Directory.Groups(ctx, web.Principal(ctx), in.Tenant, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []groupOutput
+	for _, g := range page.Groups {
+		items = append(items, showGroup(g))
+	}
+	return &body[list[groupOutput]]{listOf(items, page.Next)}, nil
+}
+
+func (h *Handler) createGroup(ctx context.Context, in *struct {
+	TenantOf
+	Body struct {
+		Name        string  `json:"name" doc:"What rules and headers call it, such as admins"`
+		DisplayName *string `json:"display_name,omitempty" doc:"The name when absent"`
+	}
+}) (*tagged[groupOutput], error) {
+	input := directory.GroupInput{Name: &in.Body.Name, DisplayName: in.Body.DisplayName}
+	return answerGroup(h.Directory.CreateGroup(ctx, web.Principal(ctx), in.Tenant, input))
+}
+
+func (h *Handler) getGroup(ctx context.Context, in *GroupRef) (*tagged[groupOutput], error) {
+	return answerGroup(h.Directory.Group(ctx, web.Principal(ctx), in.Group))
+}
+
+func (h *Handler) updateGroup(ctx context.Context, in *struct {
+	GroupRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		Name        *string `json:"name,omitempty" doc:"Rules that name the group have to be changed too"`
+		DisplayName *string `json:"display_name,omitempty"`
+	}
+}) (*tagged[groupOutput], error) {
+	input := directory.GroupInput{Name: in.Body.Name, DisplayName: in.Body.DisplayName}
+	return answerGroup(h.Directory.UpdateGroup(ctx, web.Principal(ctx), in.Group, web.UnquoteTag(in.IfMatch), input))
+}
+
+func (h *Handler) deleteGroup(ctx context.Context, in *GroupRef) (*struct{}, error) {
+	return nil, h.Directory.DeleteGroup(ctx, web.Principal(ctx), in.Group)
+}
+
+type groupMemberOutput struct {
+	User  string    `json:"user" doc:"Id of the user"`
+	Email string    `json:"email"`
+	Name  string    `json:"name"`
+	State string    `json:"state" enum:"active,frozen,invited"`
+	Role  string    `json:"role" enum:"member,admin"`
+	Since time.Time `json:"since"`
+}
+
+func (h *Handler) listGroupMembers(ctx context.Context, in *struct {
+	GroupRef
+	Page
+}) (*body[list[groupMemberOutput]], error) {
+	page, err := h.Directory.Members(ctx, web.Principal(ctx), in.Group, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []groupMemberOutput
+	for _, m := range page.Members {
+		m.Since = m.Since.UTC()
+		items = append(items, groupMemberOutput(m))
+	}
+	return &body[list[groupMemberOutput]]{listOf(items, page.Next)}, nil
+}
+
+func (h *Handler) setGroupMember(ctx context.Context, in *struct {
+	GroupRef
+	UserRef
+	Body *struct {
+		Role string `json:"role,omitempty" enum:"member,admin" doc:"member when absent; admin is not available yet and answered 422 not_available_yet"`
+	} `required:"false"`
+}) (*tagged[groupOutput], error) {
+	role := directory.RoleMember
+	if in.Body != nil && in.Body.Role != "" {
+		role = in.Body.Role
+	}
+	return answerGroup(h.Directory.SetMember(ctx, web.Principal(ctx), in.Group, in.User, role))
+}
+
+func (h *Handler) removeGroupMember(ctx context.Context, in *struct {
+	GroupRef
+	UserRef
+}) (*struct{}, error) {
+	return nil, h.Directory.RemoveMember(ctx, web.Principal(ctx), in.Group, in.User)
+}
+
+func (h *Handler) nestGroup(ctx context.Context, in *struct {
+	GroupRef
+	Child string `path:"child" doc:"Id of the group that is put into it"`
+}) (*tagged[groupOutput], error) {
+	return answerGroup(h.Directory.Nest(ctx, web.Principal(ctx), in.Group, in.Child))
+}
+
+func (h *Handler) unnestGroup(ctx context.Context, in *struct {
+	GroupRef
+	Child string `path:"child" doc:"Id of the group that is taken out of it"`
+}) (*struct{}, error) {
+	return nil, h.Directory.Unnest(ctx, web.Principal(ctx), in.Group, in.Child)
+}

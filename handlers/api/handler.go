@@ -1,0 +1,39 @@
+// Package api serves the JSON API, POST /proxy and its OpenAPI description, typed by
+// huma, and the device authorization of command lines (RFC 8628).
+//
+// It owns paths, bodies and their validation by schema, ETags, and Idempotency-Key. It
+// leaves credentials and problems to handlers/web and every decision to the services:
+// a handler parses its input once, calls one method and shapes the answer.
+package api
+
+import (
+	"postern/handlers/web"
+	"postern/service/accounts"
+	"postern/service/audit"
+	"postern/service/directory"
+	"postern/service/exports"
+	"postern/service/idempotency"
+	"postern/service/keys"
+	"postern/service/login"
+	"postern/service/projects"
+	"postern/service/tokens"
+	"postern/service/usage"
+	"postern/service/webhooks"
+)
+
+// Handler serves the JSON API.
+type Handler struct {
+	Web         *web.Site
+	Version     string // of the program, for the OpenAPI description
+	Accounts    *accounts.Service
+	Audit       *audit.Service
+	Directory   *directory.Service
+	Exports     *exports.Service
+	Idempotency *idempotency.Service
+	Keys        *keys.Service
+	Login       *login.Service
+	Projects    *projects.Service
+	Tokens      *tokens.Service
+	Usage       *usage.Service
+	Webhooks    *webhooks.Service
+}

@@ -1,0 +1,166 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/idempotency"
+)
+
+const (
+	idempotencyHeader = "Idempotency-Key"
+	replayedHeader    = "Idempotency-Replayed"
+)
+
+// idempotent carries a request that names an Idempotency-Key out once, however often
+// it is sent. GET, PUT and DELETE keep that promise by themselves (RFC 9110,
+// 9.2.2).
+func (h *Handler) idempotent(c *gin.Context) {
+	values := c.Request.Header.Values(idempotencyHeader)
+	if len(values) == 0 || (c.Request.Method != http.MethodPost && c.Request.Method != http.MethodPatch) {
+		c.Next()
+		return
+	}
+	request, err := h.repeatable(c.Request, values)
+	if err != nil {
+		h.Web.Refuse(c, err)
+		return
+	}
+	attempt, kept, err := h.Idempotency.Begin(c.Request.Context(), request)
+	switch {
+	case err != nil:
+		h.Web.Refuse(c, err)
+	case attempt == nil:
+		h.replay(c, kept)
+	default:
+		h.attempt(c, attempt)
+	}
+}
+
+// repeatable reads what makes two requests the same, and leaves the body to be
+// read again.
+func (h *Handler) repeatable(r *http.Request, values []string) (idempotency.Request, error) {
+	out := idempotency.Request{Credential: h.Web.CredentialOf(r), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery}
+	var err error
+	if out.Key, err = idempotency.ReadKey(values, out.Credential == ""); err != nil {
+		return out, err
+	}
+	out.Body, err = io.ReadAll(r.Body)
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || len(out.Body) > web.MaxBody {
+		return out, fault.New(fault.TooLarge, "too_large", "The body is larger than 1 MiB.")
+	}
+	if err != nil {
+		return out, fault.New(fault.Malformed, "malformed", "The body could not be read.").Because(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(out.Body))
+	return out, nil
+}
+
+// attempt runs the request and keeps its answer before it is given. Without an
+// answer worth keeping, also after a panic, the request can be sent again.
+func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt) {
+	ctx := c.Request.Context()
+	recorder := &answerRecorder{ResponseWriter: c.Writer, status: http.StatusOK, before: maps.Clone(c.Writer.Header())}
+	kept := false
+	defer func() {
+		c.Writer = recorder.ResponseWriter
+		if !kept {
+			if err := attempt.Abandon(ctx); err != nil {
+				h.Web.Log.Error("an idempotent request could not be given up", "request", web.RequestID(ctx), "error", err)
+			}
+		}
+	}()
+	c.Writer = recorder
+	c.Request = c.Request.WithContext(attempt.Context(ctx))
+	c.Next()
+	if worthKeeping(recorder.status) {
+		answer, err := recorder.answer()
+		if err == nil {
+			err = attempt.Keep(ctx, answer)
+		}
+		if err != nil {
+			h.Web.Log.Error("the answer to an idempotent request is not kept", "request", web.RequestID(ctx), "error", err)
+		}
+		kept = err == nil
+	}
+	recorder.give()
+}
+
+// worthKeeping leaves out answers to requests that were not begun, which the
+// caller mends and sends again, and those that ask to come back later.
+func worthKeeping(status int) bool {
+	switch status {
+	case http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed:
+		return true
+	}
+	return status/100 == 2
+}
+
+// keptAnswer is an answer as it is sealed.
+type keptAnswer struct {
+	Status int         `json:"status"`
+	Header http.Header `json:"header"`
+	Body   []byte      `json:"body"`
+}
+
+func (h *Handler) replay(c *gin.Context, kept []byte) {
+	var answer keptAnswer
+	if err := json.Unmarshal(kept, &answer); err != nil {
+		h.Web.Refuse(c, fmt.Errorf("read a kept answer: %w", err))
+		return
+	}
+	maps.Copy(c.Writer.Header(), answer.Header)
+	c.Header(replayedHeader, "true")
+	c.Status(answer.Status)
+	_, _ = c.Writer.Write(answer.Body) // the caller is gone when this fails
+	c.Abort()
+}
+
+// answerRecorder holds an answer back.
+type answerRecorder struct {
+	gin.ResponseWriter
+	before http.Header // set outside of the handler, anew for each request
+	status int
+	body   bytes.Buffer
+}
+
+func (r *answerRecorder) WriteHeader(status int) { r.status = status }
+
+// WriteHeaderNow implements gin.ResponseWriter: nothing is sent before give.
+func (r *answerRecorder) WriteHeaderNow() {}
+
+func (r *answerRecorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+// WriteString implements io.StringWriter.
+func (r *answerRecorder) WriteString(s string) (int, error) { return r.body.WriteString(s) }
+
+// Status implements gin.ResponseWriter.
+func (r *answerRecorder) Status() int { return r.status }
+
+// Written implements gin.ResponseWriter.
+func (r *answerRecorder) Written() bool { return r.body.Len() > 0 }
+
+func (r *answerRecorder) answer() ([]byte, error) {
+	out := keptAnswer{Status: r.status, Header: http.Header{}, Body: r.body.Bytes()}
+	for name, values := range r.Header() {
+		if !slices.Equal(r.before[name], values) {
+			out.Header[name] = values
+		}
+	}
+	return json.Marshal(out)
+}
+
+func (r *answerRecorder) give() {
+	r.ResponseWriter.WriteHeader(r.status)
+	_, _ = r.ResponseWriter.Write(r.body.Bytes()) // the caller is gone when this fails
+}

@@ -1,0 +1,132 @@
+package api_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/testkit/controlplane"
+	"postern/testkit/state"
+)
+
+func withEndpoint(opaque string) string {
+	return `{"target":"http://127.0.0.1:9","name":"asks","requests_auth":{"mode":"authenticate","methods":["opaque"],"opaque":` + opaque + `}}`
+}
+
+func TestWrongIntrospectionsNameTheField(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := controlplane.NewServer(t, db).Handler()
+		for opaque, want := range map[string]string{
+			`{}`:                                                            "required /requests_auth/opaque/endpoint",
+			`{"endpoint":"nonsense"}`:                                       "invalid_url /requests_auth/opaque/endpoint",
+			`{"endpoint":"http://i.example/"}`:                              "invalid_url /requests_auth/opaque/endpoint",
+			`{"endpoint":"https://i.example/?a"}`:                           "invalid_url /requests_auth/opaque/endpoint",
+			`{"endpoint":"https://a:b@i.example"}`:                          "invalid_url /requests_auth/opaque/endpoint",
+			`{"endpoint":"https://10.0.0.1/"}`:                              "target_forbidden /requests_auth/opaque/endpoint",
+			`{"endpoint":"https://169.254.169.254/"}`:                       "target_forbidden /requests_auth/opaque/endpoint",
+			`{"endpoint":"http://127.0.0.1:9/","method":"GET"}`:             "invalid_method /requests_auth/opaque/method",
+			`{"endpoint":"http://127.0.0.1:9/","method":"private_key_jwt"}`: "invalid_method /requests_auth/opaque/method",
+			`{"endpoint":"http://127.0.0.1:9/","client_id":"a b"}`:          "invalid_client_id /requests_auth/opaque/client_id",
+			`{"endpoint":"http://127.0.0.1:9/","client_secret":"canary"}`:   "required /requests_auth/opaque/client_id",
+			`{"endpoint":"http://127.0.0.1:9/","client_id":"a","client_secret":"` + strings.Repeat("canary", 200) + `"}`: "invalid_client_secret /requests_auth/opaque/client_secret",
+			`{"endpoint":"http://127.0.0.1:9/","iss":"a b"}`:                                                             "invalid_issuer /requests_auth/opaque/iss",
+			`{"endpoint":"http://127.0.0.1:9/","aud":"a b"}`:                                                             "invalid_audience /requests_auth/opaque/aud",
+			`{"endpoint":"http://127.0.0.1:9/","secret":"canary"}`:                                                       "unknown_field /requests_auth/opaque/secret",
+		} {
+			a := controlplane.Call(t, h, "POST", "/proxy", "", withEndpoint(opaque))
+			code, pointer, _ := strings.Cut(want, " ")
+			if a.Status != 422 || !strings.Contains(a.Raw, `"`+code+`"`) || !slices.Equal(a.Pointers(), []string{pointer}) || strings.Contains(a.Raw, "canary") {
+				t.Errorf("%s: %d %s, want %s", opaque, a.Status, a.Raw, want)
+			}
+		}
+		named := strings.Replace(withEndpoint(`{"endpoint":"http://127.0.0.1:9/"}`), `["opaque"]`, `["api_key"]`, 1)
+		if a := controlplane.Call(t, h, "POST", "/proxy", "", named); a.Status != 422 || !slices.Equal(a.Pointers(), []string{"/requests_auth/opaque"}) {
+			t.Errorf("without the method: %d %s", a.Status, a.Raw)
+		}
+	})
+}
+
+// A secret can be written and not read; and nobody who changes the endpoint gets it
+// sent to another one.
+func TestAnIntrospectionKeepsItsSecret(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := controlplane.NewServer(t, db).Handler()
+		a := controlplane.Call(t, h, "POST", "/proxy", "", withEndpoint(`{"endpoint":"http://127.0.0.1:9/a","method":"POST","client_id":"api","client_secret":"canary-secret"}`))
+		if a.Status != 201 {
+			t.Fatalf("%d %s", a.Status, a.Raw)
+		}
+		token := a.Body["workspace_key"].(string)
+		sealed := func() (n int) {
+			t.Helper()
+			if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM versions WHERE introspection_secret IS NOT NULL").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		shows := func(want string) string {
+			t.Helper()
+			p := controlplane.Call(t, h, "GET", "/api/v1/projects/asks", token, "")
+			if !strings.Contains(p.Raw, `"opaque":`+want) || strings.Contains(p.Raw, "canary") {
+				t.Errorf("it shows %s, want %s", p.Raw, want)
+			}
+			return p.Body["versions"].([]any)[0].(map[string]any)["id"].(string)
+		}
+		path := "/api/v1/projects/asks/versions/" + shows(`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_basic","client_id":"api","has_secret":true}`)
+		patch := func(opaque string, status int) {
+			t.Helper()
+			if a := controlplane.Call(t, h, "PATCH", path, token, `{"requests_auth":{"opaque":`+opaque+`}}`); a.Status != status || strings.Contains(a.Raw, "canary") {
+				t.Errorf("%s: %d %s", opaque, a.Status, a.Raw)
+			} else if status == 422 && !slices.Equal(a.Pointers(), []string{"/requests_auth/opaque/client_secret"}) {
+				t.Errorf("%s: %s", opaque, a.Raw)
+			}
+		}
+		patch(`{"endpoint":"http://127.0.0.1:9/evil","client_id":"api"}`, 422)
+		patch(`{"endpoint":"http://127.0.0.1:9/a","client_id":"another"}`, 422)
+		patch(`{"endpoint":"http://127.0.0.1:9/a","client_id":"api","method":"client_secret_post","iss":"https://i.example","aud":"shop"}`, 200)
+		shows(`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_post","client_id":"api","has_secret":true,"iss":"https://i.example","aud":"shop"}`)
+		patch(`{"endpoint":"http://127.0.0.1:9/b","client_id":"api","client_secret":"canary-second"}`, 200)
+		if n := sealed(); n != 1 {
+			t.Errorf("%d secrets are sealed", n)
+		}
+		patch(`{"endpoint":"http://127.0.0.1:9/c","client_id":"api","client_secret":""}`, 200)
+		shows(`{"endpoint":"http://127.0.0.1:9/c","method":"client_secret_basic","client_id":"api","has_secret":false}`)
+		if n := sealed(); n != 0 {
+			t.Errorf("%d secrets are left", n)
+		}
+		var leaks int
+		if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM audit_entries WHERE CAST(changes AS TEXT) LIKE '%canary%' OR CAST(detail AS TEXT) LIKE '%canary%'").Scan(&leaks); err != nil || leaks != 0 {
+			t.Errorf("%d audit entries hold the secret: %v", leaks, err)
+		}
+	})
+}
+
+func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.WithShop(t, db)
+		page := s.Get("/projects/shop")
+		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
+		send := func(revision, line, secret string) *controlplane.Page {
+			return s.Post(action, "revision", revision, "mode", "authenticate", "methods", "opaque", "keyless", "reject", "introspection", line, "introspection_secret", secret)
+		}
+		send(revision, "", "").Shows(422, "shop").Says("section[id^=ver_]", "ENDPOINT")
+		send(revision, "http://127.0.0.1:9/a color=red", "").Shows(422, "shop").Says("section[id^=ver_]", "and not color")
+		send(revision, "http://i.example/a", "").Shows(422, "shop").Says("section[id^=ver_]", "Give the https address")
+		const line = "http://127.0.0.1:9/a client=api iss=https://i.example aud=shop method=client_secret_post"
+		send(revision, line, "canary-secret").LeadsTo("/projects/shop")
+		saved := s.Get("/projects/shop")
+		if got := saved.Value("[name=introspection]"); got != line {
+			t.Errorf("the page shows %q", got)
+		}
+		if strings.Contains(saved.Raw, "canary") || saved.Value("[name=methods][checked]") != "opaque" {
+			t.Error("the page holds the secret, or not the method")
+		}
+		saved.Says("section[id^=ver_]", "keep the one that is saved")
+		revision = saved.Value("form:has([name=mode]) [name=revision]")
+		send(revision, "http://127.0.0.1:9/evil client=api", "").Shows(422, "shop").Says("section[id^=ver_]", "send the secret again")
+		send(revision, "http://127.0.0.1:9/a client=api", "").LeadsTo("/projects/shop")
+		revision = s.Get("/projects/shop").Value("form:has([name=mode]) [name=revision]")
+		send(revision, "http://127.0.0.1:9/open", "").LeadsTo("/projects/shop")
+		s.Get("/projects/shop").Says("section[id^=ver_]", "Where the endpoint asks for one")
+	})
+}

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/service/accounts"
+)
+
+type invitationOutput struct {
+	ID        string    `json:"id"`
+	Team      string    `json:"team" doc:"Id of the team"`
+	Role      string    `json:"role" enum:"owner,member,viewer"`
+	Email     string    `json:"email" doc:"Address that the account must have; empty for whoever has the link"`
+	CreatedBy string    `json:"created_by" doc:"Id of the account that invites"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	URL       string    `json:"url,omitempty" doc:"The link to send, shown this once"`
+	Code      string    `json:"code,omitempty" doc:"What the link ends with, shown this once"`
+}
+
+func (h *Handler) showInvitation(i accounts.Invitation) invitationOutput {
+	out := invitationOutput{ID: i.ID, Team: i.Team, Role: string(i.Role), Email: i.Email, CreatedBy: i.CreatedBy, Code: i.Code,
+		CreatedAt: i.CreatedAt.UTC(), ExpiresAt: i.ExpiresAt.UTC()}
+	if i.Code != "" {
+		out.URL = h.Web.InviteURL(i.Code)
+	}
+	return out
+}
+
+func (h *Handler) listInvitations(ctx context.Context, in *struct {
+	TeamRef
+	Page
+}) (*body[list[invitationOutput]], error) {
+	invitations, next, err := h.Accounts.Invitations(ctx, web.Principal(ctx), in.Team, in.Cursor, in.Limit)
+	return answerList(invitations, next, err, h.showInvitation)
+}
+
+func (h *Handler) createInvitation(ctx context.Context, in *struct {
+	TeamRef
+	Body struct {
+		Role  string `json:"role" doc:"owner, member or viewer"`
+		Email string `json:"email,omitempty" doc:"Address that the account must have; absent for whoever has the link"`
+	}
+}) (*body[invitationOutput], error) {
+	invitation, err := h.Accounts.Invite(ctx, web.Principal(ctx), in.Team, access.Role(in.Body.Role), in.Body.Email)
+	if err != nil {
+		return nil, err
+	}
+	return &body[invitationOutput]{h.showInvitation(invitation)}, nil
+}
+
+func (h *Handler) revokeInvitation(ctx context.Context, in *struct {
+	TeamRef
+	Invitation string `path:"invitation" doc:"Id of the invitation"`
+}) (*struct{}, error) {
+	return nil, h.Accounts.RevokeInvitation(ctx, web.Principal(ctx), in.Team, in.Invitation)
+}
+
+func (h *Handler) acceptInvitation(ctx context.Context, in *struct {
+	Body struct {
+		Code string `json:"code" doc:"What the link of the invitation ends with"`
+	}
+}) (*tagged[teamOutput], error) {
+	return taggedTeam(h.Accounts.Accept(ctx, web.Principal(ctx), in.Body.Code))
+}

@@ -1,0 +1,85 @@
+package api
+
+import (
+	"context"
+
+	"postern/handlers/web"
+	"postern/service/projects"
+)
+
+// KeyTypeRef is the path of one key type.
+type KeyTypeRef struct {
+	ProjectRef
+	KeyType string `path:"key_type" doc:"Name or id"`
+}
+
+type keyTypeOutput struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds; absent for none"`
+	Limits    limits   `json:"limits" doc:"Of each key of the type that has none of its own"`
+	BuiltIn   bool     `json:"built_in"`
+	ETag      string   `json:"etag" doc:"For If-Match when this key type is changed"`
+}
+
+func showKeyType(t projects.KeyType) keyTypeOutput {
+	return keyTypeOutput{ID: t.ID, Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, Limits: showLimits(t.Limits), BuiltIn: t.BuiltIn, ETag: web.QuoteTag(t.ETag)}
+}
+
+func taggedKeyType(t projects.KeyType, err error) (*tagged[keyTypeOutput], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[keyTypeOutput]{web.QuoteTag(t.ETag), showKeyType(t)}, nil
+}
+
+// listKeyTypes answers all at once: a project has few.
+func (h *Handler) listKeyTypes(ctx context.Context, in *ProjectRef) (*body[list[keyTypeOutput]], error) {
+	types, err := h.Projects.KeyTypes(ctx, web.Principal(ctx), in.Project)
+	if err != nil {
+		return nil, err
+	}
+	var items []keyTypeOutput
+	for _, t := range types {
+		items = append(items, showKeyType(t))
+	}
+	return &body[list[keyTypeOutput]]{listOf(items, "")}, nil
+}
+
+func (h *Handler) createKeyType(ctx context.Context, in *struct {
+	ProjectRef
+	Body struct {
+		Name      string   `json:"name"`
+		Scopes    []string `json:"scopes" doc:"Such as read or orders:*; * for all"`
+		ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
+		Limits    limits   `json:"limits,omitempty" doc:"Of each key of the type that has none of its own"`
+	}
+}) (*tagged[keyTypeOutput], error) {
+	b := in.Body
+	return taggedKeyType(h.Projects.CreateKeyType(ctx, web.Principal(ctx), in.Project,
+		projects.KeyType{Name: b.Name, Scopes: b.Scopes, ExpiresIn: b.ExpiresIn, Limits: b.Limits}))
+}
+
+func (h *Handler) updateKeyType(ctx context.Context, in *struct {
+	KeyTypeRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		Scopes    *[]string        `json:"scopes,omitempty" doc:"Holds for every key of the type at once"`
+		ExpiresIn nullable[int64]  `json:"expires_in,omitempty" doc:"In seconds, for keys made from now on; null for none"`
+		Limits    nullable[limits] `json:"limits,omitempty" doc:"Replaces what there is, for every key of the type that has none of its own; {} or null for none"`
+	}
+}) (*tagged[keyTypeOutput], error) {
+	change := projects.KeyTypeChange{Scopes: in.Body.Scopes, ExpiresIn: in.Body.ExpiresIn.value, Limits: sentLimits(in.Body.Limits)}
+	if in.Body.ExpiresIn.sent && change.ExpiresIn == nil {
+		change.ExpiresIn = new(int64)
+	}
+	return taggedKeyType(h.Projects.UpdateKeyType(ctx, web.Principal(ctx), in.Project, in.KeyType, web.UnquoteTag(in.IfMatch), change))
+}
+
+func (h *Handler) deleteKeyType(ctx context.Context, in *struct {
+	KeyTypeRef
+	IfMatch string `header:"If-Match"`
+}) (*struct{}, error) {
+	return nil, h.Projects.DeleteKeyType(ctx, web.Principal(ctx), in.Project, in.KeyType, web.UnquoteTag(in.IfMatch))
+}

@@ -1,0 +1,175 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+)
+
+// KeyRef is the path of one key.
+type KeyRef struct {
+	Key string `path:"key" doc:"Id of the key"`
+}
+
+type keyOutput struct {
+	ID           string     `json:"id"`
+	Project      string     `json:"project" doc:"Id of the project it was made in"`
+	Owner        string     `json:"owner"`
+	KeyType      string     `json:"key_type"`
+	Scopes       []string   `json:"scopes" doc:"Of the key type, as they are now"`
+	Tenant       string     `json:"tenant"`
+	Product      *string    `json:"product" doc:"Name of the product whose projects it opens; null opens its own project only"`
+	Environment  *string    `json:"environment" doc:"The one environment it opens; null opens all"`
+	Description  string     `json:"description"`
+	State        string     `json:"state" enum:"active,frozen,revoked,expired"`
+	Limits       limits     `json:"limits" doc:"Of its own, calls by window; null: those of its type"`
+	Effective    limits     `json:"effective_limits" doc:"Those that hold for it in its own project; a window that is absent has no limit"`
+	LimitsFrom   string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Where effective_limits come from: the key itself, its type, or what its project states for each key"`
+	AllowedCIDRs []string   `json:"allowed_cidrs" doc:"Where it may be used from; empty: anywhere"`
+	Prefix       string     `json:"prefix"`
+	Last4        string     `json:"last4"`
+	ETag         string     `json:"etag" doc:"For If-Match when this key is changed"`
+	CreatedAt    time.Time  `json:"created_at"`
+	ExpiresAt    *time.Time `json:"expires_at"`
+	GraceEndsAt  *time.Time `json:"grace_ends_at" doc:"Until when the secret before the last rotation works; null when none does"`
+	LastUsedAt   *time.Time `json:"last_used_at" doc:"When a call was last let through with it, to within a minute; null for never"`
+	Key          string     `json:"key,omitempty" doc:"The plaintext, shown this once"`
+}
+
+func showKey(k keys.Key, plaintext string) keyOutput {
+	out := keyOutput{ID: k.ID, Project: k.Project, Owner: k.Owner, KeyType: k.KeyType, Scopes: k.Scopes, Tenant: k.Tenant,
+		Description: k.Description, State: k.State, Effective: showLimits(k.Effective), LimitsFrom: k.LimitsFrom, AllowedCIDRs: k.AllowedCIDRs,
+		Prefix: k.Prefix, Last4: k.Last4, ETag: web.QuoteTag(k.ETag), CreatedAt: k.CreatedAt.UTC(),
+		ExpiresAt: utc(k.ExpiresAt), GraceEndsAt: utc(k.GraceEndsAt), LastUsedAt: utc(k.LastUsedAt), Key: plaintext}
+	if k.Limits != nil {
+		out.Limits = showLimits(*k.Limits)
+	}
+	if k.Product != "" {
+		out.Product = &k.Product
+	}
+	if k.Environment != "" {
+		out.Environment = &k.Environment
+	}
+	return out
+}
+
+func taggedKey(k keys.Key, plaintext string, err error) (*tagged[keyOutput], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[keyOutput]{web.QuoteTag(k.ETag), showKey(k, plaintext)}, nil
+}
+
+func (h *Handler) listKeys(ctx context.Context, in *struct {
+	ProjectRef
+	Page
+	Owner       string `query:"owner"`
+	State       string `query:"state" enum:"active,frozen,revoked,expired"`
+	Tenant      string `query:"tenant" doc:"Name"`
+	KeyType     string `query:"key_type" doc:"Name"`
+	Environment string `query:"environment" doc:"Name of the one environment that the keys open; all for keys that open all"`
+	Text        string `query:"q" doc:"A part of prefix…last4 or of the description, in any case"`
+}) (*body[list[keyOutput]], error) {
+	found, err := h.Keys.List(ctx, web.Principal(ctx), in.Project, keys.Filter{Owner: in.Owner, State: in.State, Tenant: in.Tenant, KeyType: in.KeyType,
+		Environment: in.Environment, Text: in.Text}, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []keyOutput
+	for _, k := range found.Keys {
+		items = append(items, showKey(k, ""))
+	}
+	return &body[list[keyOutput]]{listOf(items, found.Next)}, nil
+}
+
+func (h *Handler) createKey(ctx context.Context, in *struct {
+	ProjectRef
+	Body struct {
+		Owner        string     `json:"owner" doc:"Whom the key belongs to, such as billing-service"`
+		KeyType      string     `json:"key_type,omitempty" doc:"full when absent"`
+		Tenant       string     `json:"tenant,omitempty" doc:"Name of a tenant that the project serves; the project's own, default, when absent"`
+		Product      string     `json:"product,omitempty" doc:"Name of the project's product: the key then opens every project of it, with the scopes that its type's name has there"`
+		Environment  *string    `json:"environment,omitempty" doc:"Opens this environment only; absent or null opens all"`
+		Description  string     `json:"description,omitempty"`
+		ExpiresAt    *time.Time `json:"expires_at,omitempty" doc:"RFC 3339; the key type's default lifetime when absent"`
+		Limits       limits     `json:"limits,omitempty" doc:"Calls by window; those of its type when absent or null, none when empty"`
+		AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" doc:"Address ranges and single addresses it may be used from; anywhere when absent or empty"`
+	}
+}) (*tagged[keyOutput], error) {
+	b := in.Body
+	input := keys.CreateInput{Owner: b.Owner, KeyType: b.KeyType, Tenant: b.Tenant, Product: b.Product, Description: b.Description, ExpiresAt: b.ExpiresAt,
+		Limits: b.Limits, AllowedCIDRs: b.AllowedCIDRs}
+	if b.Environment != nil {
+		if *b.Environment == "" {
+			return nil, fault.InvalidField("/environment", "invalid_environment", "Name an environment, or leave it out for a key that opens all.")
+		}
+		input.Environment = *b.Environment
+	}
+	minted, err := h.Keys.Create(ctx, web.Principal(ctx), in.Project, input)
+	return taggedKey(minted.Key, minted.Plaintext, err)
+}
+
+func (h *Handler) updateKey(ctx context.Context, in *struct {
+	KeyRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		Description  *string             `json:"description,omitempty"`
+		Limits       nullable[limits]    `json:"limits,omitempty" doc:"Replaces what there is: calls by window, {} for none, null for those of its type"`
+		AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" doc:"Replaces what there is; [] for anywhere"`
+		ExpiresAt    nullable[time.Time] `json:"expires_at,omitempty" doc:"RFC 3339; null for never"`
+	}
+}) (*tagged[keyOutput], error) {
+	b := in.Body
+	change := keys.Change{Description: b.Description, AllowedCIDRs: b.AllowedCIDRs, ExpiresAt: b.ExpiresAt.value, NeverExpires: b.ExpiresAt.sent}
+	if b.Limits.sent {
+		change.Limits = new(map[string]int64)
+		if b.Limits.value != nil {
+			*change.Limits = *b.Limits.value
+		}
+	}
+	k, err := h.Keys.Update(ctx, web.Principal(ctx), in.Key, web.UnquoteTag(in.IfMatch), change)
+	return taggedKey(k, "", err)
+}
+
+func (h *Handler) getKey(ctx context.Context, in *KeyRef) (*tagged[keyOutput], error) {
+	return h.answerKey(ctx, in, h.Keys.Get)
+}
+
+func (h *Handler) freezeKey(ctx context.Context, in *KeyRef) (*tagged[keyOutput], error) {
+	return h.answerKey(ctx, in, h.Keys.Freeze)
+}
+
+func (h *Handler) unfreezeKey(ctx context.Context, in *KeyRef) (*tagged[keyOutput], error) {
+	return h.answerKey(ctx, in, h.Keys.Unfreeze)
+}
+
+func (h *Handler) revokeKey(ctx context.Context, in *KeyRef) (*tagged[keyOutput], error) {
+	return h.answerKey(ctx, in, h.Keys.Revoke)
+}
+
+func (h *Handler) answerKey(ctx context.Context, in *KeyRef, rule func(context.Context, access.Principal, string) (keys.Key, error)) (*tagged[keyOutput], error) {
+	k, err := rule(ctx, web.Principal(ctx), in.Key)
+	return taggedKey(k, "", err)
+}
+
+func (h *Handler) rotateKey(ctx context.Context, in *struct {
+	KeyRef
+	Body *struct {
+		GraceSeconds *int64 `json:"grace_seconds,omitempty" doc:"How long the old secret goes on working; 86400 when absent, 0 ends it at once. One that is in its grace from an earlier rotation ends at once"`
+	} `required:"false"`
+}) (*tagged[keyOutput], error) {
+	grace := keys.DefaultGrace
+	if in.Body != nil && in.Body.GraceSeconds != nil {
+		seconds := *in.Body.GraceSeconds
+		if seconds < 0 || seconds > int64(keys.MaxGrace/time.Second) {
+			seconds = -1 // out of range, and a product of it could wrap back into it
+		}
+		grace = time.Duration(seconds) * time.Second
+	}
+	minted, err := h.Keys.Rotate(ctx, web.Principal(ctx), in.Key, "", grace)
+	return taggedKey(minted.Key, minted.Plaintext, err)
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"postern/handlers/web"
+	"postern/service/projects"
+)
+
+// ProductRef is the path of one product.
+type ProductRef struct {
+	Product string `path:"product" doc:"Name or id"`
+}
+
+type productOutput struct {
+	ID          string    `json:"id"`
+	Team        string    `json:"team" doc:"Id"`
+	Name        string    `json:"name"`
+	DisplayName string    `json:"display_name"`
+	Projects    []string  `json:"projects" doc:"Names of the projects in it, all of which a key of the product opens"`
+	ETag        string    `json:"etag" doc:"For If-Match when this product is changed"`
+	CreatedAt   time.Time `json:"created_at"`
+}
+
+func showProduct(p projects.Product) productOutput {
+	return productOutput{ID: p.ID, Team: p.Team, Name: p.Name, DisplayName: p.DisplayName, Projects: orNone(p.Projects), ETag: web.QuoteTag(p.ETag), CreatedAt: p.CreatedAt.UTC()}
+}
+
+// orNone shows nothing as an empty list.
+func orNone(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
+}
+
+func taggedProduct(p projects.Product, err error) (*tagged[productOutput], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[productOutput]{web.QuoteTag(p.ETag), showProduct(p)}, nil
+}
+
+func (h *Handler) listProducts(ctx context.Context, in *inTeam) (*body[list[productOutput]], error) {
+	found, next, err := h.Projects.Products(ctx, web.Principal(ctx), in.Team, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []productOutput
+	for _, p := range found {
+		items = append(items, showProduct(p))
+	}
+	return &body[list[productOutput]]{listOf(items, next)}, nil
+}
+
+func (h *Handler) createProduct(ctx context.Context, in *struct {
+	Body struct {
+		Team        string `json:"team,omitempty" doc:"Id of the caller's team that it belongs to; the first one when absent"`
+		Name        string `json:"name" doc:"Fixed from then on"`
+		DisplayName string `json:"display_name,omitempty" doc:"The name when absent"`
+	}
+}) (*tagged[productOutput], error) {
+	return taggedProduct(h.Projects.CreateProduct(ctx, web.Principal(ctx), projects.ProductInput(in.Body)))
+}
+
+func (h *Handler) getProduct(ctx context.Context, in *ProductRef) (*tagged[productOutput], error) {
+	return taggedProduct(h.Projects.Product(ctx, web.Principal(ctx), in.Product))
+}
+
+func (h *Handler) updateProduct(ctx context.Context, in *struct {
+	ProductRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		DisplayName string `json:"display_name"`
+	}
+}) (*tagged[productOutput], error) {
+	return taggedProduct(h.Projects.UpdateProduct(ctx, web.Principal(ctx), in.Product, web.UnquoteTag(in.IfMatch), in.Body.DisplayName))
+}
+
+func (h *Handler) deleteProduct(ctx context.Context, in *ProductRef) (*struct{}, error) {
+	return nil, h.Projects.DeleteProduct(ctx, web.Principal(ctx), in.Product)
+}

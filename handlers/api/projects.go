@@ -1,0 +1,217 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/handlers/web"
+	"postern/service/projects"
+)
+
+// ProjectRef is the path of everything below a project. It is exported because
+// huma passes over embedded types that are not.
+type ProjectRef struct {
+	Project string `path:"project" doc:"Name or id"`
+}
+
+type projectOutput struct {
+	ID            string              `json:"id"`
+	Team          string              `json:"team" doc:"Id of the team it belongs to"`
+	Name          string              `json:"name"`
+	DisplayName   string              `json:"display_name"`
+	FallbackOwner string              `json:"fallback_owner" doc:"Whom calls without a key count against where keyless is owner_fallback"`
+	Product       *string             `json:"product" doc:"Name of the product it is in; null for none"`
+	Tenants       []string            `json:"tenants" doc:"Names of the tenants it serves"`
+	Limits        projectLimitsOutput `json:"limits" doc:"Calls that each window admits, by what is counted"`
+	Versions      []versionOutput     `json:"versions"`
+	KeyTypes      []keyTypeOutput     `json:"key_types"`
+	CreatedAt     time.Time           `json:"created_at"`
+	ExpiresAt     *time.Time          `json:"expires_at" doc:"When an unclaimed project ends; null once claimed"`
+	Frozen        *frozenOutput       `json:"frozen" doc:"Taken down by the operators: calls are answered 403 project_frozen, exports go on; null while it is served"`
+}
+
+type frozenOutput struct {
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"`
+}
+
+type versionOutput struct {
+	ID           string              `json:"id"`
+	Name         string              `json:"name"`
+	RequestsAuth requestsAuthOutput  `json:"requests_auth"`
+	IP           ipRules             `json:"ip"`
+	ETag         string              `json:"etag" doc:"For If-Match when this version is changed"`
+	Environments []environmentOutput `json:"environments"`
+}
+
+type ipRules struct {
+	Allow []string `json:"allow" doc:"Address ranges that calls may come from; empty: from anywhere"`
+	Deny  []string `json:"deny" doc:"Address ranges that no call may come from, whatever allow says"`
+}
+
+type requestsAuthOutput struct {
+	Mode    string   `json:"mode"`
+	Methods []string `json:"methods"`
+	Keyless string   `json:"keyless"`
+	JWT     *jwtBody `json:"jwt,omitempty"`
+
+	Opaque *opaqueOutput `json:"opaque,omitempty" doc:"Whom the method opaque asks about tokens; never with its secret"`
+}
+
+// jwtBody is whose tokens the method jwt takes.
+type jwtBody struct {
+	AllowedPairs []tokenPair `json:"allowed_pairs,omitempty" doc:"A token has to match one of them in both iss and aud"`
+}
+
+type tokenPair struct {
+	Issuer   string `json:"iss,omitempty" doc:"https address of the issuer, exactly as its tokens have it" example:"https://accounts.example.com"`
+	Audience string `json:"aud,omitempty" doc:"Has to be among the token's aud" example:"https://api.example.com"`
+	JWKSURL  string `json:"jwks_url,omitempty" doc:"Where the issuer's keys are; by its discovery document when absent"`
+	Tenant   string `json:"tenant,omitempty" doc:"Name of the tenant that its callers belong to; the project's own when absent"`
+}
+
+func (b *jwtBody) rule() []snapshot.TokenIssuer {
+	out := []snapshot.TokenIssuer{}
+	for _, pair := range b.AllowedPairs {
+		out = append(out, snapshot.TokenIssuer(pair))
+	}
+	return out
+}
+
+func showIssuers(issuers []snapshot.TokenIssuer) *jwtBody {
+	if len(issuers) == 0 {
+		return nil
+	}
+	out := &jwtBody{}
+	for _, one := range issuers {
+		out.AllowedPairs = append(out.AllowedPairs, tokenPair(one))
+	}
+	return out
+}
+
+type environmentOutput struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	URL    string `json:"url" doc:"Where callers reach it"`
+	ETag   string `json:"etag" doc:"For If-Match when this environment is changed"`
+}
+
+func (h *Handler) showProject(p projects.Project) projectOutput {
+	out := projectOutput{ID: p.ID, Team: p.Team, Name: p.Name, DisplayName: p.DisplayName, FallbackOwner: p.FallbackOwner,
+		Tenants: p.Tenants, Limits: showProjectLimits(p.Limits), Versions: []versionOutput{}, KeyTypes: []keyTypeOutput{}, CreatedAt: p.CreatedAt.UTC(), ExpiresAt: utc(p.ExpiresAt)}
+	if p.Product != "" {
+		out.Product = &p.Product
+	}
+	if p.Frozen != nil {
+		out.Frozen = &frozenOutput{Reason: p.Frozen.Reason, Since: p.Frozen.Since.UTC()}
+	}
+	for _, v := range p.Versions {
+		out.Versions = append(out.Versions, h.showVersion(v))
+	}
+	for _, t := range p.KeyTypes {
+		out.KeyTypes = append(out.KeyTypes, showKeyType(t))
+	}
+	return out
+}
+
+func (h *Handler) showVersion(v projects.Version) versionOutput {
+	out := versionOutput{ID: v.ID, Name: v.Name, ETag: web.QuoteTag(v.ETag), Environments: []environmentOutput{},
+		IP: ipRules{Allow: v.IPAllow, Deny: v.IPDeny}, RequestsAuth: requestsAuthOutput{Mode: v.Mode, Methods: v.Methods, Keyless: v.Keyless, JWT: showIssuers(v.Issuers), Opaque: showOpaque(v.Opaque)}}
+	for _, e := range v.Environments {
+		out.Environments = append(out.Environments, h.showEnvironment(e))
+	}
+	return out
+}
+
+func (h *Handler) showEnvironment(e projects.Environment) environmentOutput {
+	return environmentOutput{ID: e.ID, Name: e.Name, Target: e.Target, URL: h.Web.Config.Address(e.Project, e.Version, e.Name), ETag: web.QuoteTag(e.ETag)}
+}
+
+func (h *Handler) listProjects(ctx context.Context, in *inTeam) (*body[list[projectOutput]], error) {
+	found, err := h.Projects.List(ctx, web.Principal(ctx), in.Team, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []projectOutput
+	for _, p := range found.Projects {
+		items = append(items, h.showProject(p))
+	}
+	return &body[list[projectOutput]]{listOf(items, found.Next)}, nil
+}
+
+func (h *Handler) getProject(ctx context.Context, in *ProjectRef) (*tagged[projectOutput], error) {
+	p, err := h.Projects.Get(ctx, web.Principal(ctx), in.Project)
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[projectOutput]{web.QuoteTag(p.ETag), h.showProject(p)}, nil
+}
+
+func (h *Handler) updateProject(ctx context.Context, in *struct {
+	ProjectRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		DisplayName   *string             `json:"display_name,omitempty"`
+		FallbackOwner *string             `json:"fallback_owner,omitempty"`
+		Product       nullable[string]    `json:"product,omitempty" doc:"Name of one of the team's products; null for none. Keys of the product it leaves stop opening it, except for those made in it"`
+		Limits        *projectLimitsInput `json:"limits,omitempty" doc:"What is counted to get new limits; a member that is absent keeps those it has"`
+	}
+}) (*tagged[projectOutput], error) {
+	change := projects.Settings{DisplayName: in.Body.DisplayName, FallbackOwner: in.Body.FallbackOwner, Product: in.Body.Product.value, Limits: in.Body.Limits.rule()}
+	if in.Body.Product.sent && change.Product == nil {
+		change.Product = new(string)
+	}
+	p, err := h.Projects.UpdateSettings(ctx, web.Principal(ctx), in.Project, web.UnquoteTag(in.IfMatch), change)
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[projectOutput]{web.QuoteTag(p.ETag), h.showProject(p)}, nil
+}
+
+func (h *Handler) updateVersion(ctx context.Context, in *struct {
+	ProjectRef
+	Version string `path:"version" doc:"Id of the version"`
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		RequestsAuth struct {
+			Mode    *string     `json:"mode,omitempty"`
+			Methods *[]string   `json:"methods,omitempty"`
+			Keyless *string     `json:"keyless,omitempty"`
+			JWT     *jwtBody    `json:"jwt,omitempty"`
+			Opaque  *opaqueBody `json:"opaque,omitempty" doc:"Replaces whom the method opaque asks about tokens"`
+		} `json:"requests_auth,omitempty"`
+		IP struct {
+			Allow *[]string `json:"allow,omitempty" doc:"Replaces the address ranges that calls may come from; [] for anywhere"`
+			Deny  *[]string `json:"deny,omitempty" doc:"Replaces the address ranges that no call may come from"`
+		} `json:"ip,omitempty"`
+	}
+}) (*tagged[versionOutput], error) {
+	auth := in.Body.RequestsAuth
+	change := projects.AccessChange{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless, Opaque: auth.Opaque.rule(), IPAllow: in.Body.IP.Allow, IPDeny: in.Body.IP.Deny}
+	if auth.JWT != nil {
+		issuers := auth.JWT.rule()
+		change.Issuers = &issuers
+	}
+	v, err := h.Projects.UpdateAccess(ctx, web.Principal(ctx), in.Project, in.Version, web.UnquoteTag(in.IfMatch), change)
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[versionOutput]{web.QuoteTag(v.ETag), h.showVersion(v)}, nil
+}
+
+func (h *Handler) updateEnvironment(ctx context.Context, in *struct {
+	ProjectRef
+	Environment string `path:"environment" doc:"Id of the environment"`
+	IfMatch     string `header:"If-Match"`
+	Body        struct {
+		Target string `json:"target" doc:"http or https URL that calls are forwarded to"`
+	}
+}) (*tagged[environmentOutput], error) {
+	e, err := h.Projects.UpdateTarget(ctx, web.Principal(ctx), in.Project, in.Environment, web.UnquoteTag(in.IfMatch), in.Body.Target)
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[environmentOutput]{web.QuoteTag(e.ETag), h.showEnvironment(e)}, nil
+}

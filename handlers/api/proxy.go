@@ -1,0 +1,269 @@
+package api
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"postern/handlers/web"
+	"postern/platform/config"
+	"postern/platform/fault"
+	"postern/service/login"
+	"postern/service/projects"
+)
+
+type createProxyInput struct {
+	Site   string `header:"Sec-Fetch-Site" hidden:"true"`
+	Cookie string `header:"Cookie" hidden:"true"`
+
+	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"The installation's token, where it asks callers without an account for one"`
+	Body           struct {
+		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to; may be left out where every environment has its own" example:"https://api.example.com"`
+		Name         string                      `json:"name,omitempty" doc:"Name in the proxy's address; made from the target's host when absent"`
+		DisplayName  string                      `json:"display_name,omitempty"`
+		Version      string                      `json:"version,omitempty" doc:"1.0.0 when absent"`
+		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Name to target; prod when absent"`
+		RequestsAuth *requestsAuthInput          `json:"requests_auth,omitempty"`
+		Team         string                      `json:"team,omitempty" doc:"Id of the caller's team that it goes to; the first one when absent"`
+		Product      string                      `json:"product,omitempty" doc:"Name of the team's product it belongs to; made where there is none of that name"`
+		Tenant       string                      `json:"tenant,omitempty" doc:"Name of a tenant of the team it serves beside its own, default; made where there is none of that name"`
+		OpenAPI      unavailable                 `json:"openapi,omitempty"`
+		Login        *loginInput                 `json:"login,omitempty"`
+	}
+}
+
+type environmentInput struct {
+	Target string `json:"target,omitempty" doc:"The proxy's target when absent"`
+}
+
+type requestsAuthInput struct {
+	Mode     string         `json:"mode,omitempty" doc:"passthrough or authenticate; authenticate when absent beside login, else passthrough"`
+	Methods  []string       `json:"methods,omitempty" doc:"When absent and mode is authenticate: [api_key], and [api_key, jwt] beside login; [jwt] where login is sent without requests_auth"`
+	Keyless  string         `json:"keyless,omitempty" doc:"reject (default) or owner_fallback"`
+	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"Beside the built-in full and read-only"`
+	JWT      *jwtBody       `json:"jwt,omitempty"`
+	Opaque   *opaqueBody    `json:"opaque,omitempty" doc:"Whom the method opaque asks about tokens"`
+}
+
+type loginInput struct {
+	Providers    []providerInput `json:"providers,omitempty" doc:"Whom people sign in with, in the order of their buttons"`
+	RedirectURIs []string        `json:"redirect_uris,omitempty" doc:"Where the application waits for its codes, compared byte by byte: https, or http on loopback. Nobody can sign in while there is none"`
+}
+
+// rule reads the login, nil where none is asked for.
+func (in *loginInput) rule(service *login.Service) (*login.Setup, error) {
+	if in == nil {
+		return nil, nil
+	}
+	out := &login.Setup{Service: service, RedirectURIs: in.RedirectURIs}
+	for i, p := range in.Providers {
+		input, err := p.rule()
+		if refusal, ok := errors.AsType[*fault.Error](err); ok && len(refusal.Fields) == 1 {
+			f := refusal.Fields[0]
+			return nil, fault.InvalidField(fmt.Sprintf("/login/providers/%d%s", i, f.Pointer), f.Code, "%s", f.Detail)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.Providers = append(out.Providers, input)
+	}
+	return out, nil
+}
+
+type keyTypeInput struct {
+	Name      string   `json:"name,omitempty"`
+	Scopes    []string `json:"scopes,omitempty"`
+	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
+	Limits    limits   `json:"limits,omitempty" doc:"Calls by window, of each key of the type that has none of its own"`
+}
+
+type createProxyOutput struct {
+	SetCookie string `header:"Set-Cookie" hidden:"true"`
+	Body      createdProxy
+}
+
+type createdProxy struct {
+	Project      createdProject        `json:"project"`
+	APIKeys      map[string]createdKey `json:"api_keys,omitempty" doc:"Environment to its first key, in plaintext, shown this once"`
+	Login        *createdLogin         `json:"login,omitempty" doc:"The project's OpenID Connect issuer, where a login was asked for"`
+	WorkspaceKey string                `json:"workspace_key,omitempty" doc:"Control credential of the unclaimed workspace, shown this once; send it as a bearer token"`
+	Claim        *claimOutput          `json:"claim,omitempty"`
+	ExpiresAt    *time.Time            `json:"expires_at,omitempty" doc:"When the proxy ends unless it is claimed"`
+}
+
+type createdProject struct {
+	ID           string           `json:"id"`
+	Name         string           `json:"name"`
+	Version      string           `json:"version"`
+	Environments []environmentURL `json:"environments"`
+}
+
+type environmentURL struct {
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	URL    string `json:"url" doc:"Where callers reach the environment"`
+}
+
+type createdKey struct {
+	ID  string `json:"id"`
+	Key string `json:"key"`
+}
+
+type createdLogin struct {
+	Issuer       string            `json:"issuer"`
+	ClientID     string            `json:"client_id" doc:"Id of the app client, which is public: it has no secret"`
+	AuthorizeURL string            `json:"authorize_url"`
+	RedirectURIs []string          `json:"redirect_uris"`
+	Callbacks    map[string]string `json:"callbacks" doc:"Provider to the URL to register with it; the second of a type is type_2"`
+}
+
+type claimOutput struct {
+	Code string `json:"code"`
+	URL  string `json:"url"`
+}
+
+func (h *Handler) createProxy(ctx context.Context, in *createProxyInput) (*createProxyOutput, error) {
+	if err := h.mayCreate(ctx, in.AnonymousToken); err != nil {
+		return nil, err
+	}
+	if err := in.refuseUnavailable(); err != nil {
+		return nil, err
+	}
+	setup, err := in.Body.Login.rule(h.Login)
+	if err != nil {
+		return nil, err
+	}
+	input := in.rule()
+	if setup != nil { // a nil *Setup in the interface would count as one
+		input.Login = setup
+	}
+	created, err := h.Projects.Create(ctx, web.Principal(ctx), input)
+	if err != nil {
+		return nil, err
+	}
+	out := &createProxyOutput{Body: h.showCreated(created)}
+	if setup != nil {
+		issuer := h.Login.Issuer(setup.Client.ID)
+		out.Body.Login = &createdLogin{Issuer: issuer, ClientID: setup.Client.ID, AuthorizeURL: issuer + "/authorize",
+			RedirectURIs: setup.Client.RedirectURIs, Callbacks: setup.Callbacks()}
+	}
+	if claim := out.Body.Claim; claim != nil && in.Site == "same-origin" { // a page of ours in this browser
+		out.SetCookie = h.Web.AddClaimCode(h.Web.ClaimCodes(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}}), claim.Code).
+			String()
+	}
+	return out, nil
+}
+
+// mayCreate applies the installation's policy on callers without an account. A
+// workspace key is good where a token is: whoever made the workspace knew it.
+func (h *Handler) mayCreate(ctx context.Context, token string) error {
+	p := web.Principal(ctx)
+	if p.Account != "" {
+		return nil
+	}
+	signIn := "sign in at " + h.Web.Config.PublicURL + "/signin and create it there."
+	switch h.Web.Config.Anonymous {
+	case config.AnonymousOpen:
+		return nil
+	case config.AnonymousToken:
+		if !p.Anonymous() || sameSecret(token, h.Web.Config.AnonymousToken.Reveal()) {
+			return nil
+		}
+		return fault.New(fault.Unauthenticated, "anonymous_token_required",
+			"This installation asks for its token to create a proxy without an account. Send it as "+
+				"Postern-Anonymous-Token, or %s", signIn)
+	}
+	if !p.Anonymous() {
+		return fault.New(fault.Forbidden, "not_allowed", "This installation creates proxies for accounts only, not "+
+			"for workspace keys: %s", signIn)
+	}
+	return fault.New(
+		fault.Unauthenticated,
+		"credentials_required",
+		"This installation creates proxies for accounts only: %s",
+		signIn,
+	)
+}
+
+// sameSecret takes the same time for every guess of one length. No secret is like
+// none.
+func sameSecret(guess, secret string) bool {
+	return secret != "" && subtle.ConstantTimeCompare([]byte(guess), []byte(secret)) == 1
+}
+
+func (in *createProxyInput) refuseUnavailable() error {
+	return refuseUnavailable(map[string]unavailable{"/openapi": in.Body.OpenAPI})
+}
+
+func (in *createProxyInput) rule() projects.CreateInput {
+	b := in.Body
+	out := projects.CreateInput{
+		Target:       b.Target,
+		Team:         b.Team,
+		Name:         b.Name,
+		DisplayName:  b.DisplayName,
+		Product:      b.Product,
+		Tenant:       b.Tenant,
+		Version:      b.Version,
+		Environments: map[string]string{},
+	}
+	for name, environment := range b.Environments {
+		out.Environments[name] = environment.Target
+	}
+	if auth := b.RequestsAuth; auth != nil {
+		out.Auth = projects.AuthInput{
+			Mode:    auth.Mode,
+			Methods: auth.Methods,
+			Keyless: auth.Keyless,
+			Opaque:  auth.Opaque.rule(),
+		}
+		if auth.JWT != nil {
+			out.Auth.Issuers = auth.JWT.rule()
+		}
+		for _, t := range auth.KeyTypes {
+			out.KeyTypes = append(out.KeyTypes, projects.KeyType{
+				Name:      t.Name,
+				Scopes:    t.Scopes,
+				ExpiresIn: t.ExpiresIn,
+				Limits:    t.Limits,
+			})
+		}
+	}
+	return out
+}
+
+func (h *Handler) showCreated(created projects.Created) createdProxy {
+	version := created.Project.Versions[0]
+	out := createdProxy{Project: createdProject{
+		ID:           created.Project.ID,
+		Name:         created.Project.Name,
+		Version:      version.Name,
+		Environments: h.environmentURLs(created.Project.Name, version),
+	}}
+	if len(created.Keys) > 0 {
+		out.APIKeys = map[string]createdKey{}
+		for environment, key := range created.Keys {
+			out.APIKeys[environment] = createdKey{ID: key.ID, Key: key.Plaintext}
+		}
+	}
+	if w := created.Workspace; w != nil {
+		out.WorkspaceKey, out.ExpiresAt = w.Key, utc(&w.ExpiresAt)
+		out.Claim = &claimOutput{Code: w.ClaimCode, URL: h.Web.Config.PublicURL + "/claim/" + w.ClaimCode}
+	}
+	return out
+}
+
+func (h *Handler) environmentURLs(project string, version projects.Version) []environmentURL {
+	out := []environmentURL{}
+	for _, e := range version.Environments {
+		out = append(out, environmentURL{
+			Name:   e.Name,
+			Target: e.Target,
+			URL:    h.Web.Config.Address(project, version.Name, e.Name),
+		})
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+
+	"postern/handlers/web"
+	"postern/service/projects"
+)
+
+// takedownOutput is of a project that may be another team's: nothing but what an
+// operator decides on.
+type takedownOutput struct {
+	ID     string        `json:"id"`
+	Name   string        `json:"name"`
+	Frozen *frozenOutput `json:"frozen" doc:"Null while it is served"`
+}
+
+func showTakedown(p projects.Project) *body[takedownOutput] {
+	out := takedownOutput{ID: p.ID, Name: p.Name}
+	if p.Frozen != nil {
+		out.Frozen = &frozenOutput{Reason: p.Frozen.Reason, Since: p.Frozen.Since.UTC()}
+	}
+	return &body[takedownOutput]{out}
+}
+
+func (h *Handler) takeDownProject(ctx context.Context, in *struct {
+	ProjectRef
+	Body struct {
+		Reason string `json:"reason" doc:"One line; the project's team reads it"`
+	}
+}) (*body[takedownOutput], error) {
+	p, err := h.Projects.TakeDown(ctx, web.Principal(ctx), in.Project, in.Body.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return showTakedown(p), nil
+}
+
+func (h *Handler) restoreProject(ctx context.Context, in *ProjectRef) (*body[takedownOutput], error) {
+	p, err := h.Projects.Restore(ctx, web.Principal(ctx), in.Project)
+	if err != nil {
+		return nil, err
+	}
+	return showTakedown(p), nil
+}

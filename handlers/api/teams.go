@@ -1,0 +1,122 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/service/accounts"
+)
+
+// TeamRef is the path of everything below a team.
+type TeamRef struct {
+	Team string `path:"team" doc:"Id of the team"`
+}
+
+type teamOutput struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Role      string    `json:"role" enum:"owner,member,viewer,workspace" doc:"What the caller is in it; workspace for the key of an unclaimed one"`
+	ETag      string    `json:"etag" doc:"For If-Match when the team is renamed"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func showTeam(t accounts.Team) teamOutput {
+	return teamOutput{ID: t.ID, Name: t.Name, Role: string(t.Role), ETag: web.QuoteTag(t.ETag), CreatedAt: t.CreatedAt.UTC()}
+}
+
+func taggedTeam(t accounts.Team, err error) (*tagged[teamOutput], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[teamOutput]{web.QuoteTag(t.ETag), showTeam(t)}, nil
+}
+
+func (h *Handler) listTeams(ctx context.Context, in *struct{ Page }) (*body[list[teamOutput]], error) {
+	teams, next, err := h.Accounts.Teams(ctx, web.Principal(ctx), in.Cursor, in.Limit)
+	return answerList(teams, next, err, showTeam)
+}
+
+// answerList shapes one page of a list.
+func answerList[Item, Output any](items []Item, next string, err error, show func(Item) Output) (*body[list[Output]], error) {
+	if err != nil {
+		return nil, err
+	}
+	var out []Output
+	for _, item := range items {
+		out = append(out, show(item))
+	}
+	return &body[list[Output]]{listOf(out, next)}, nil
+}
+
+func (h *Handler) createTeam(ctx context.Context, in *struct {
+	Body struct {
+		Name string `json:"name" doc:"1 to 80 characters"`
+	}
+}) (*tagged[teamOutput], error) {
+	return taggedTeam(h.Accounts.CreateTeam(ctx, web.Principal(ctx), in.Body.Name))
+}
+
+func (h *Handler) getTeam(ctx context.Context, in *TeamRef) (*tagged[teamOutput], error) {
+	return taggedTeam(h.Accounts.Team(ctx, web.Principal(ctx), in.Team))
+}
+
+func (h *Handler) renameTeam(ctx context.Context, in *struct {
+	TeamRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		Name string `json:"name" doc:"1 to 80 characters"`
+	}
+}) (*tagged[teamOutput], error) {
+	return taggedTeam(h.Accounts.RenameTeam(ctx, web.Principal(ctx), in.Team, web.UnquoteTag(in.IfMatch), in.Body.Name))
+}
+
+func (h *Handler) leaveTeam(ctx context.Context, in *TeamRef) (*struct{}, error) {
+	return nil, h.Accounts.Leave(ctx, web.Principal(ctx), in.Team)
+}
+
+// MemberRef is the path of one member of a team.
+type MemberRef struct {
+	TeamRef
+	Account string `path:"account" doc:"Id of the account"`
+}
+
+type memberOutput struct {
+	Account  string    `json:"account" doc:"Id of the account"`
+	Name     string    `json:"name"`
+	Email    string    `json:"email"`
+	Role     string    `json:"role" enum:"owner,member,viewer"`
+	ETag     string    `json:"etag" doc:"For If-Match when the role is changed"`
+	JoinedAt time.Time `json:"joined_at"`
+}
+
+func showMember(m accounts.Member) memberOutput {
+	return memberOutput{Account: m.Account, Name: m.Name, Email: m.Email, Role: string(m.Role), ETag: web.QuoteTag(m.ETag), JoinedAt: m.JoinedAt.UTC()}
+}
+
+func (h *Handler) listMembers(ctx context.Context, in *struct {
+	TeamRef
+	Page
+}) (*body[list[memberOutput]], error) {
+	members, next, err := h.Accounts.Members(ctx, web.Principal(ctx), in.Team, in.Cursor, in.Limit)
+	return answerList(members, next, err, showMember)
+}
+
+func (h *Handler) changeRole(ctx context.Context, in *struct {
+	MemberRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		Role string `json:"role" doc:"owner, member or viewer"`
+	}
+}) (*tagged[memberOutput], error) {
+	m, err := h.Accounts.ChangeRole(ctx, web.Principal(ctx), in.Team, in.Account, web.UnquoteTag(in.IfMatch), access.Role(in.Body.Role))
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[memberOutput]{web.QuoteTag(m.ETag), showMember(m)}, nil
+}
+
+func (h *Handler) removeMember(ctx context.Context, in *MemberRef) (*struct{}, error) {
+	return nil, h.Accounts.RemoveMember(ctx, web.Principal(ctx), in.Team, in.Account)
+}

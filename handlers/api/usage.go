@@ -1,0 +1,89 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"postern/handlers/web"
+	"postern/service/usage"
+)
+
+type usageOutput struct {
+	From    time.Time   `json:"from" doc:"Begin of the first hour that is summed up"`
+	To      time.Time   `json:"to" doc:"End of the last hour that is summed up"`
+	GroupBy []string    `json:"group_by"`
+	Items   []usageItem `json:"items" doc:"By time in order, else the most calls first; one item without group_by"`
+	Total   UsageSums   `json:"total"`
+}
+
+// usageItem has a member for each thing that was grouped by, and no other.
+type usageItem struct {
+	Hour        *time.Time        `json:"hour,omitempty" doc:"Its begin"`
+	Day         *string           `json:"day,omitempty" format:"date" doc:"In UTC"`
+	Environment *usageEnvironment `json:"environment,omitempty"`
+	Owner       *string           `json:"owner,omitempty" doc:"Empty for calls without an owner"`
+	Key         *string           `json:"key,omitempty" doc:"Id; empty for calls without a valid key"`
+	Route       *string           `json:"route,omitempty" doc:"A pattern; /* for all calls of an environment"`
+	StatusClass *string           `json:"status_class,omitempty" doc:"Such as 2xx; empty for calls that ended without a status"`
+	UsageSums
+}
+
+type usageEnvironment struct {
+	ID      string `json:"id"`
+	Name    string `json:"name" doc:"The id again for one that is gone"`
+	Version string `json:"version"`
+}
+
+// UsageSums is exported because huma passes over embedded types that are not.
+type UsageSums struct {
+	Calls    int64 `json:"calls"`
+	BytesIn  int64 `json:"bytes_in" doc:"Of request bodies"`
+	BytesOut int64 `json:"bytes_out" doc:"Of answer bodies"`
+}
+
+const usageRoute = "/api/v1/projects/{project}/usage"
+
+func (h *Handler) getUsage(ctx context.Context, in *struct {
+	ProjectRef
+	From    time.Time `query:"from" doc:"RFC 3339, rounded down to the hour; 24 hours before to when absent"`
+	To      time.Time `query:"to" doc:"RFC 3339, rounded up to the hour; now when absent"`
+	GroupBy []string  `query:"group_by,explode" enum:"hour,day,environment,owner,key,route,status_class" doc:"May be repeated; at most 366 days and 10000 groups are answered"`
+}) (*body[usageOutput], error) {
+	found, err := h.Usage.Usage(ctx, web.Principal(ctx), in.Project, usage.Query{From: in.From, To: in.To, GroupBy: in.GroupBy})
+	if err != nil {
+		return nil, err
+	}
+	return &body[usageOutput]{showUsage(found)}, nil
+}
+
+func showUsage(u usage.Usage) usageOutput {
+	out := usageOutput{From: u.From, To: u.To, GroupBy: append([]string{}, u.GroupBy...), Items: []usageItem{}, Total: UsageSums(u.Total)}
+	for _, g := range u.Groups {
+		item := usageItem{UsageSums: UsageSums(g.Sums)}
+		for _, by := range u.GroupBy {
+			item.show(by, g)
+		}
+		out.Items = append(out.Items, item)
+	}
+	return out
+}
+
+func (i *usageItem) show(by string, g usage.Group) {
+	switch by {
+	case usage.ByHour:
+		i.Hour = &g.Since
+	case usage.ByDay:
+		day := g.Since.Format(time.DateOnly)
+		i.Day = &day
+	case usage.ByEnvironment:
+		i.Environment = &usageEnvironment{g.Environment.ID, g.Environment.Name, g.Environment.Version}
+	case usage.ByOwner:
+		i.Owner = &g.Owner
+	case usage.ByKey:
+		i.Key = &g.Key
+	case usage.ByRoute:
+		i.Route = &g.Route
+	case usage.ByStatusClass:
+		i.StatusClass = &g.StatusClass
+	}
+}

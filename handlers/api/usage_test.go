@@ -1,0 +1,178 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/handlers"
+	"postern/models"
+	"postern/service/usage"
+	"postern/testkit/controlplane"
+	"postern/testkit/state"
+)
+
+// observed puts calls into the server's usage: n good ones and one refused.
+func observed(t *testing.T, server *handlers.Server, m controlplane.Created, n int) {
+	t.Helper()
+	project, err := server.Keys.DB.Read(t.Context()).ProjectByName("shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := usage.Call{ProjectID: project.ID, EnvironmentID: m.EnvironmentID, RemoteIP: "192.0.2.7", Method: "GET", Path: "/shop/1.0.0/prod/<b>",
+		Route: "/*", Status: 401, Code: "invalid_key", Step: "access", BytesOut: 7, Start: time.Now(), Duration: 1500 * time.Microsecond}
+	server.Usage.Recorder.Observe(call)
+	call.Owner, call.CredentialID, call.Status, call.Code, call.Step, call.BytesIn = "shop", m.KeyID, 200, "", "forward", 3
+	for range n {
+		call.Start = call.Start.Add(time.Microsecond) // or the log has them in any order
+		server.Usage.Recorder.Observe(call)
+	}
+}
+
+func items(a controlplane.Response) (list []map[string]any) {
+	found, _ := a.Body["items"].([]any)
+	for _, item := range found {
+		list = append(list, item.(map[string]any))
+	}
+	return list
+}
+
+func TestUsageIsAnsweredInGroups(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		server := controlplane.NewServer(t, db)
+		h := server.Handler()
+		m := controlplane.MakeShop(t, h)
+		observed(t, server, m, 4)
+		get := func(query string) controlplane.Response {
+			return controlplane.Call(t, h, "GET", "/api/v1/projects/shop/usage"+query, m.Token, "")
+		}
+		all := get("")
+		if all.Status != 200 || len(items(all)) != 1 || fmt.Sprint(all.Body["total"]) != "map[bytes_in:12 bytes_out:35 calls:5]" ||
+			fmt.Sprint(items(all)[0]) != fmt.Sprint(all.Body["total"]) {
+			t.Errorf("%d %s", all.Status, all.Raw)
+		}
+		from, err := time.Parse(time.RFC3339, all.Body["from"].(string))
+		to, err2 := time.Parse(time.RFC3339, all.Body["to"].(string))
+		if err != nil || err2 != nil || to.Sub(from) != 24*time.Hour || to.Before(time.Now()) {
+			t.Errorf("from %v to %v, %v, %v", from, to, err, err2)
+		}
+		grouped := get("?group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class")
+		good := items(grouped)[0]
+		if len(items(grouped)) != 2 || good["calls"] != 4.0 || good["owner"] != "shop" || good["key"] != m.KeyID || good["route"] != "/*" || good["status_class"] != "2xx" ||
+			fmt.Sprint(good["environment"]) != "map[id:"+m.EnvironmentID+" name:prod version:1.0.0]" || good["day"] != nil || !strings.HasSuffix(good["hour"].(string), ":00:00Z") {
+			t.Errorf("%d %s", grouped.Status, grouped.Raw)
+		}
+		if bad := items(grouped)[1]; bad["owner"] != "" || bad["key"] != "" || bad["status_class"] != "4xx" {
+			t.Errorf("%v", bad)
+		}
+		if day := get("?group_by=day"); items(day)[0]["day"] != time.Now().UTC().Format(time.DateOnly) {
+			t.Errorf("%s", day.Raw)
+		}
+		if before := get("?from=2020-01-01T00:00:00Z&to=2020-01-31T00:00:00Z&group_by=hour"); before.Status != 200 || before.Body["items"] == nil || len(items(before)) != 0 {
+			t.Errorf("%d %s", before.Status, before.Raw)
+		}
+		for query, pointer := range map[string]string{
+			"?from=yesterday": "/from", "?group_by=path": "/group_by/0", "?group_by=hour&group_by=day": "/group_by",
+			"?from=2020-01-01T00:00:00Z": "/from", "?to=2020-01-01T00:00:00Z&from=2020-01-02T00:00:00Z": "/from",
+		} {
+			if got := get(query); got.Status != 422 || fmt.Sprint(got.Pointers()) != "["+pointer+"]" {
+				t.Errorf("%s: %d %s", query, got.Status, got.Raw)
+			}
+		}
+		key := controlplane.Call(t, h, "GET", "/api/v1/keys/"+m.KeyID, m.Token, "")
+		if used, _ := key.Body["last_used_at"].(string); used == "" {
+			t.Errorf("a key that was used: %s", key.Raw)
+		}
+	})
+}
+
+func TestTheLatestRequestsAreListed(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		server := controlplane.NewServer(t, db)
+		h := server.Handler()
+		m := controlplane.MakeShop(t, h)
+		get := func(query string) controlplane.Response {
+			return controlplane.Call(t, h, "GET", "/api/v1/projects/shop/requests"+query, m.Token, "")
+		}
+		if none := get(""); none.Status != 200 || none.Raw == "" || none.Body["items"] == nil || len(items(none)) != 0 {
+			t.Errorf("%d %s", none.Status, none.Raw)
+		}
+		observed(t, server, m, 2)
+		first := get("?limit=2")
+		cursor, _ := first.Body["next_cursor"].(string)
+		good := items(first)[0]
+		if len(items(first)) != 2 || cursor == "" || good["method"] != "GET" || good["path"] != "/shop/1.0.0/prod/<b>" || good["status"] != 200.0 || good["code"] != nil ||
+			good["step"] != "forward" || good["owner"] != "shop" || good["key"] != m.KeyID || good["duration_ms"] != 1.5 || good["remote_ip"] != "192.0.2.7" ||
+			good["environment"] != "prod" || good["version"] != "1.0.0" || good["bytes_in"] != 3.0 || good["bytes_out"] != 7.0 {
+			t.Errorf("%d %s", first.Status, first.Raw)
+		}
+		last := get("?cursor=" + cursor)
+		if len(items(last)) != 1 || last.Body["next_cursor"] != nil || last.Body["dropped"] != 0.0 {
+			t.Fatalf("%d %s", last.Status, last.Raw)
+		}
+		if bad := items(last)[0]; bad["code"] != "invalid_key" || bad["owner"] != nil || bad["key"] != nil || bad["step"] != "access" {
+			t.Errorf("%v", bad)
+		}
+		if good["id"] == "" || !strings.HasSuffix(good["time"].(string), "Z") {
+			t.Errorf("%v", good)
+		}
+	})
+}
+
+func TestRequestsAreFollowed(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		server := controlplane.NewServer(t, db)
+		listener := httptest.NewServer(server.Handler())
+		t.Cleanup(listener.Close)
+		t.Cleanup(server.Usage.Recorder.EndFollowers)
+		m := controlplane.MakeShop(t, listener.Config.Handler)
+		url := listener.URL + "/api/v1/projects/shop/requests"
+
+		stream := controlplane.Follow(t, url, m.Token, "")
+		observed(t, server, m, 1)
+		var first requestEvent
+		firstID, data := stream.Next()
+		first.read(t, data)
+		_, data = stream.Next()
+		var second requestEvent
+		second.read(t, data)
+		if first.ID != firstID || first.Code == nil || *first.Code != "invalid_key" || second.Code != nil || second.Path != "/shop/1.0.0/prod/<b>" {
+			t.Errorf("followed %+v and %+v", first, second)
+		}
+		if id, _ := controlplane.Follow(t, url, m.Token, firstID).Next(); id != second.ID {
+			t.Errorf("resumed after %s with %s, want %s", firstID, id, second.ID)
+		}
+
+		for token, want := range map[string]int{"": 401, "canary": 401} {
+			got := controlplane.Call(t, listener.Config.Handler, "GET", "/api/v1/projects/shop/requests", token, "", "Accept", "text/event-stream")
+			if got.Status != want || got.Body["code"] == nil {
+				t.Errorf("with token %q: %d %s", token, got.Status, got.Raw)
+			}
+		}
+		if got := controlplane.Call(t, listener.Config.Handler, "GET", "/api/v1/projects/none/requests", m.Token, "", "Accept", "text/event-stream"); got.Status != 404 {
+			t.Errorf("of no project: %d %s", got.Status, got.Raw)
+		}
+		document := controlplane.Call(t, listener.Config.Handler, "GET", "/openapi.json", "", "")
+		for _, said := range []string{"text/event-stream", "Last-Event-ID", "up to a second later", `"last_used_at"`, `"bytes_out"`, `"remote_ip"`, `"next_cursor"`} {
+			if !strings.Contains(document.Raw, said) {
+				t.Errorf("the OpenAPI document does not say %s", said)
+			}
+		}
+	})
+}
+
+type requestEvent struct {
+	ID   string
+	Path string
+	Code *string
+}
+
+func (e *requestEvent) read(t *testing.T, data string) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(data), e); err != nil {
+		t.Fatalf("%v in %s", err, data)
+	}
+}

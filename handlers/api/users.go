@@ -1,0 +1,202 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"postern/handlers/web"
+	"postern/models"
+	"postern/service/access"
+	"postern/service/directory"
+)
+
+// TenantOf is the path of what belongs to a tenant's people.
+type TenantOf struct {
+	Tenant string `path:"tenant" doc:"Id of the tenant, or the name of a team's"`
+}
+
+// UserRef is the path of one end user.
+type UserRef struct {
+	User string `path:"user" doc:"Id of the user"`
+}
+
+type userOutput struct {
+	ID            string             `json:"id"`
+	Tenant        string             `json:"tenant" doc:"Id of the tenant"`
+	Email         string             `json:"email" doc:"Empty where the provider tells none"`
+	EmailVerified bool               `json:"email_verified" doc:"A provider has vouched for it"`
+	Name          string             `json:"name"`
+	UserName      string             `json:"user_name,omitempty" doc:"What a provisioning system (SCIM) calls them"`
+	ExternalID    string             `json:"external_id,omitempty" doc:"That system's own id of them"`
+	State         string             `json:"state" enum:"active,frozen,invited" doc:"invited: expected, and never here so far"`
+	LastLoginAt   *time.Time         `json:"last_login_at" doc:"null for never"`
+	CreatedAt     time.Time          `json:"created_at"`
+	UpdatedAt     time.Time          `json:"updated_at"`
+	Identities    []identityOutput   `json:"identities,omitempty" doc:"How providers know them; not in lists"`
+	Groups        []membershipOutput `json:"groups,omitempty" doc:"Those they are in, nested ones too; not in lists"`
+}
+
+type identityOutput struct {
+	Issuer  string    `json:"issuer"`
+	Subject string    `json:"subject"`
+	Since   time.Time `json:"since"`
+}
+
+type membershipOutput struct {
+	ID          string  `json:"id"`
+	Name        string  `json:"name"`
+	DisplayName string  `json:"display_name"`
+	Role        *string `json:"role" doc:"member or admin; null where they are in it through a nested group alone"`
+}
+
+func showUser(u directory.User) userOutput {
+	return userOutput{ID: u.ID, Tenant: u.Tenant, Email: u.Email, EmailVerified: u.EmailVerified, Name: u.Name, UserName: u.UserName, ExternalID: u.ExternalID,
+		State: u.State, LastLoginAt: utc(u.LastLoginAt), CreatedAt: u.CreatedAt.UTC(), UpdatedAt: u.UpdatedAt.UTC()}
+}
+
+func answerUser(p directory.Profile, err error) (*tagged[userOutput], error) {
+	if err != nil {
+		return nil, err
+	}
+	out := showUser(p.User)
+	for _, one := range p.Identities {
+		out.Identities = append(out.Identities, identityOutput{Issuer: one.Issuer, Subject: one.Subject, Since: one.Since.UTC()})
+	}
+	for _, g := range p.Groups {
+		shown := membershipOutput{ID: g.Group, Name: g.Name, DisplayName: g.DisplayName}
+		if g.Role != "" {
+			shown.Role = &g.Role
+		}
+		out.Groups = append(out.Groups, shown)
+	}
+	return &tagged[userOutput]{web.QuoteTag(access.ETag(p.UpdatedAt)), out}, nil
+}
+
+func (h *Handler) listUsers(ctx context.Context, in *struct {
+	TenantOf
+	Page
+	State string `query:"state" enum:"active,frozen,invited"`
+	Email string `query:"email" doc:"The whole address"`
+	Query string `query:"q" doc:"Part of the address, the name or the user name"`
+	Group string `query:"group" doc:"Id of a group that they are in directly"`
+}) (*body[list[userOutput]], error) {
+	filter := models.UserFilter{State: in.State, Email: in.Email, Query: in.Query, Group: in.Group}
+	page, err := h.Directory.Users(ctx, web.Principal(ctx), in.Tenant, filter, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []userOutput
+	for _, u := range page.Users {
+		items = append(items, showUser(u))
+	}
+	return &body[list[userOutput]]{listOf(items, page.Next)}, nil
+}
+
+func (h *Handler) createUser(ctx context.Context, in *struct {
+	TenantOf
+	Body struct {
+		Email  string   `json:"email" doc:"Who arrives with this address, confirmed by their provider, is this user"`
+		Name   string   `json:"name,omitempty"`
+		Groups []string `json:"groups,omitempty" doc:"Ids of groups they are in from the start"`
+	}
+}) (*tagged[userOutput], error) {
+	b := in.Body
+	return answerUser(h.Directory.CreateUser(ctx, web.Principal(ctx), in.Tenant, directory.NewUser{Email: b.Email, Name: b.Name, Groups: b.Groups}))
+}
+
+func (h *Handler) getUser(ctx context.Context, in *UserRef) (*tagged[userOutput], error) {
+	return answerUser(h.Directory.User(ctx, web.Principal(ctx), in.User))
+}
+
+func (h *Handler) updateUser(ctx context.Context, in *struct {
+	UserRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		Email *string `json:"email,omitempty" doc:"Until a provider confirms it, it is not verified"`
+		Name  *string `json:"name,omitempty"`
+	}
+}) (*tagged[userOutput], error) {
+	change := directory.UserChange{Email: in.Body.Email, Name: in.Body.Name}
+	return answerUser(h.Directory.UpdateUser(ctx, web.Principal(ctx), in.User, web.UnquoteTag(in.IfMatch), change))
+}
+
+func (h *Handler) freezeUser(ctx context.Context, in *UserRef) (*tagged[userOutput], error) {
+	return answerUser(h.Directory.Freeze(ctx, web.Principal(ctx), in.User))
+}
+
+func (h *Handler) unfreezeUser(ctx context.Context, in *UserRef) (*tagged[userOutput], error) {
+	return answerUser(h.Directory.Unfreeze(ctx, web.Principal(ctx), in.User))
+}
+
+func (h *Handler) deleteUser(ctx context.Context, in *UserRef) (*struct{}, error) {
+	return nil, h.Directory.DeleteUser(ctx, web.Principal(ctx), in.User)
+}
+
+type approvalOutput struct {
+	ID        string    `json:"id"`
+	Kind      string    `json:"kind" enum:"email,domain"`
+	Value     string    `json:"value"`
+	Groups    []string  `json:"groups" doc:"Ids of groups that who comes by it is in"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func showApproval(a directory.Approval) approvalOutput {
+	return approvalOutput{ID: a.ID, Kind: a.Kind, Value: a.Value, Groups: a.Groups, CreatedAt: a.CreatedAt.UTC()}
+}
+
+func (h *Handler) listApprovals(ctx context.Context, in *TenantOf) (*body[list[approvalOutput]], error) {
+	entry, err := h.Directory.Entry(ctx, web.Principal(ctx), in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	var items []approvalOutput
+	for _, a := range entry.Approvals {
+		items = append(items, showApproval(a))
+	}
+	return &body[list[approvalOutput]]{listOf(items, "")}, nil
+}
+
+func (h *Handler) createApproval(ctx context.Context, in *struct {
+	TenantOf
+	Body struct {
+		Kind   string   `json:"kind" enum:"email,domain"`
+		Value  string   `json:"value" doc:"An address, or a domain such as example.com without what is below it"`
+		Groups []string `json:"groups,omitempty" doc:"Ids of groups that who comes by it is in"`
+	}
+}) (*body[approvalOutput], error) {
+	made, err := h.Directory.Approve(ctx, web.Principal(ctx), in.Tenant, directory.NewApproval(in.Body))
+	if err != nil {
+		return nil, err
+	}
+	return &body[approvalOutput]{showApproval(made)}, nil
+}
+
+func (h *Handler) deleteApproval(ctx context.Context, in *struct {
+	TenantOf
+	Approval string `path:"approval" doc:"Id of the approval"`
+}) (*struct{}, error) {
+	return nil, h.Directory.Disapprove(ctx, web.Principal(ctx), in.Tenant, in.Approval)
+}
+
+type entryOutput struct {
+	InviteOnly bool `json:"invite_only" doc:"Only who is expected (a user who is invited) or approved may come in; who is in already stays"`
+}
+
+func (h *Handler) getEntry(ctx context.Context, in *TenantOf) (*body[entryOutput], error) {
+	entry, err := h.Directory.Entry(ctx, web.Principal(ctx), in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return &body[entryOutput]{entryOutput{entry.InviteOnly}}, nil
+}
+
+func (h *Handler) setEntry(ctx context.Context, in *struct {
+	TenantOf
+	Body entryOutput
+}) (*body[entryOutput], error) {
+	err := h.Directory.SetInviteOnly(ctx, web.Principal(ctx), in.Tenant, in.Body.InviteOnly)
+	if err != nil {
+		return nil, err
+	}
+	return &body[entryOutput]{in.Body}, nil
+}

@@ -1,0 +1,166 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"postern/handlers/web"
+	"postern/platform/secrets"
+	"postern/service/webhooks"
+)
+
+// WebhookRef is the path of one webhook.
+type WebhookRef struct {
+	Webhook string `path:"webhook" doc:"Id of the webhook"`
+}
+
+type webhookOutput struct {
+	ID                 string     `json:"id"`
+	Team               string     `json:"team" doc:"Id of the team whose events it is told"`
+	URL                string     `json:"url"`
+	Description        string     `json:"description"`
+	Events             []string   `json:"events"`
+	Enabled            bool       `json:"enabled"`
+	DisabledReason     *string    `json:"disabled_reason" doc:"Why Postern turned it off; null when it did not"`
+	FailingSince       *time.Time `json:"failing_since" doc:"Since when nothing has arrived; null while deliveries arrive"`
+	OldSecretExpiresAt *time.Time `json:"old_secret_expires_at" doc:"Until when the secret before the last rotation signs too"`
+	CreatedAt          time.Time  `json:"created_at"`
+	ETag               string     `json:"etag" doc:"For If-Match"`
+	Secret             string     `json:"secret,omitempty" doc:"Signs what is sent (Standard Webhooks, whsec_…), shown this once"`
+}
+
+func showWebhook(w webhooks.Webhook, secret secrets.Secret) webhookOutput {
+	out := webhookOutput{ID: w.ID, Team: w.Team, URL: w.URL, Description: w.Description, Events: w.Events, Enabled: w.Enabled,
+		FailingSince: utc(w.FailingSince), OldSecretExpiresAt: utc(w.OldSecretEndsAt), CreatedAt: w.CreatedAt.UTC(), ETag: w.ETag, Secret: secret.Reveal()}
+	if w.DisabledReason != "" {
+		out.DisabledReason = &w.DisabledReason
+	}
+	return out
+}
+
+type deliveryOutput struct {
+	ID          string          `json:"id" doc:"The webhook-id that the receiver sees, the same for every attempt"`
+	Webhook     string          `json:"webhook"`
+	Event       string          `json:"event"`
+	Payload     json.RawMessage `json:"payload" doc:"What is sent"`
+	State       string          `json:"state" enum:"pending,delivered,failed"`
+	Attempts    int64           `json:"attempts"`
+	LastStatus  *int64          `json:"last_status" doc:"Status of the receiver's last answer; null for none"`
+	LastError   *string         `json:"last_error" doc:"Why the last attempt failed; null when it did not"`
+	CreatedAt   time.Time       `json:"created_at"`
+	AttemptedAt *time.Time      `json:"attempted_at"`
+	FinishedAt  *time.Time      `json:"finished_at"`
+}
+
+func showDelivery(d webhooks.Delivery) deliveryOutput {
+	out := deliveryOutput{ID: d.ID, Webhook: d.Webhook, Event: d.Event, Payload: json.RawMessage(d.Payload), State: d.State, Attempts: d.Attempts,
+		CreatedAt: d.CreatedAt.UTC(), AttemptedAt: utc(d.AttemptedAt), FinishedAt: utc(d.FinishedAt)}
+	if d.LastStatus != 0 {
+		out.LastStatus = &d.LastStatus
+	}
+	if d.LastError != "" {
+		out.LastError = &d.LastError
+	}
+	return out
+}
+
+func (h *Handler) listWebhooks(ctx context.Context, in *Page) (*body[list[webhookOutput]], error) {
+	found, err := h.Webhooks.List(ctx, web.Principal(ctx), in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []webhookOutput
+	for _, w := range found.Items {
+		items = append(items, showWebhook(w, ""))
+	}
+	return &body[list[webhookOutput]]{listOf(items, found.Next)}, nil
+}
+
+func (h *Handler) createWebhook(ctx context.Context, in *struct {
+	Body struct {
+		URL         string   `json:"url" doc:"http or https address that is told by POST"`
+		Description string   `json:"description,omitempty"`
+		Events      []string `json:"events,omitempty" doc:"What to tell it of; everything when absent"`
+		Team        string   `json:"team,omitempty" doc:"Id of the team whose events it is told; your first team when absent"`
+	}
+}) (*tagged[webhookOutput], error) {
+	b := in.Body
+	w, secret, err := h.Webhooks.Create(ctx, web.Principal(ctx), webhooks.CreateInput{Team: b.Team, URL: b.URL, Description: b.Description, Events: b.Events})
+	return answerWebhook(w, secret, err)
+}
+
+func answerWebhook(w webhooks.Webhook, secret secrets.Secret, err error) (*tagged[webhookOutput], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &tagged[webhookOutput]{ETag: web.QuoteTag(w.ETag), Body: showWebhook(w, secret)}, nil
+}
+
+func (h *Handler) getWebhook(ctx context.Context, in *WebhookRef) (*tagged[webhookOutput], error) {
+	w, err := h.Webhooks.Get(ctx, web.Principal(ctx), in.Webhook)
+	return answerWebhook(w, "", err)
+}
+
+func (h *Handler) updateWebhook(ctx context.Context, in *struct {
+	WebhookRef
+	IfMatch string `header:"If-Match"`
+	Body    struct {
+		URL         *string   `json:"url,omitempty"`
+		Description *string   `json:"description,omitempty"`
+		Events      *[]string `json:"events,omitempty"`
+		Enabled     *bool     `json:"enabled,omitempty"`
+	}
+}) (*tagged[webhookOutput], error) {
+	b := in.Body
+	w, err := h.Webhooks.Update(ctx, web.Principal(ctx), in.Webhook, web.UnquoteTag(in.IfMatch), webhooks.Change{URL: b.URL, Description: b.Description, Events: b.Events, Enabled: b.Enabled})
+	return answerWebhook(w, "", err)
+}
+
+func (h *Handler) rotateWebhook(ctx context.Context, in *struct {
+	WebhookRef
+	Body *struct {
+		OverlapSeconds *int64 `json:"overlap_seconds,omitempty" doc:"How long the old secret signs beside the new one; 86400 when absent, 0 ends it at once"`
+	} `required:"false"`
+}) (*tagged[webhookOutput], error) {
+	overlap := webhooks.DefaultOverlap
+	if in.Body != nil && in.Body.OverlapSeconds != nil {
+		seconds := *in.Body.OverlapSeconds
+		if seconds < 0 || seconds > int64(webhooks.MaxOverlap/time.Second) {
+			seconds = -1 // out of range, and a product of it could wrap back into it
+		}
+		overlap = time.Duration(seconds) * time.Second
+	}
+	w, secret, err := h.Webhooks.Rotate(ctx, web.Principal(ctx), in.Webhook, "", overlap)
+	return answerWebhook(w, secret, err)
+}
+
+func (h *Handler) deleteWebhook(ctx context.Context, in *WebhookRef) (*struct{}, error) {
+	return nil, h.Webhooks.Delete(ctx, web.Principal(ctx), in.Webhook)
+}
+
+func (h *Handler) listDeliveries(ctx context.Context, in *struct {
+	WebhookRef
+	Page
+}) (*body[list[deliveryOutput]], error) {
+	found, err := h.Webhooks.Deliveries(ctx, web.Principal(ctx), in.Webhook, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []deliveryOutput
+	for _, d := range found.Items {
+		items = append(items, showDelivery(d))
+	}
+	return &body[list[deliveryOutput]]{listOf(items, found.Next)}, nil
+}
+
+func (h *Handler) redeliver(ctx context.Context, in *struct {
+	WebhookRef
+	Delivery string `path:"delivery" doc:"Id of the delivery"`
+}) (*body[deliveryOutput], error) {
+	d, err := h.Webhooks.Redeliver(ctx, web.Principal(ctx), in.Webhook, in.Delivery)
+	if err != nil {
+		return nil, err
+	}
+	return &body[deliveryOutput]{showDelivery(d)}, nil
+}

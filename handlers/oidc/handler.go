@@ -1,0 +1,20 @@
+// Package oidc serves hosted login: an OpenID Connect issuer for each app client, and
+// the pages on which people sign in to it.
+//
+// It owns the endpoints' parameters and answers. It leaves the protocol's decisions to
+// service/login.
+//
+// Standards: OpenID Connect Core 1.0 and Discovery 1.0, OAuth 2.0 (RFC 6749), PKCE (RFC
+// 7636), token revocation (RFC 7009), issuer identification (RFC 9207).
+package oidc
+
+import (
+	"postern/handlers/web"
+	"postern/service/login"
+)
+
+// Handler serves the issuers of all app clients.
+type Handler struct {
+	Web   *web.Site
+	Login *login.Service
+}

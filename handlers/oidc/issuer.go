@@ -1,0 +1,209 @@
+package oidc
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/login"
+)
+
+// Mount is every route of them on one screen. What answers clients is here;
+// what a person sees is in pages_login.go.
+func (h *Handler) Mount(r *gin.Engine) {
+	r.GET("/oauth/:client/.well-known/openid-configuration", h.discovery)
+	r.GET("/oauth/:client/jwks.json", h.jwks)
+	r.POST("/oauth/:client/token", h.token)
+	r.OPTIONS("/oauth/:client/token", h.preflight)
+	r.POST("/oauth/:client/revoke", h.revokeGrant)
+	r.OPTIONS("/oauth/:client/revoke", h.preflight)
+	r.GET("/oauth/:client/userinfo", h.userInfo)
+	r.POST("/oauth/:client/userinfo", h.userInfo)
+	r.OPTIONS("/oauth/:client/userinfo", h.preflight)
+
+	open := func(method, path string, page web.PageFunc) { r.Handle(method, path, h.Web.Page(page)) }
+	open("GET", "/oauth/:client/authorize", h.authorize)
+	open("POST", "/oauth/:client/authorize", h.authorize)
+	open("GET", "/oauth/:client/login/:attempt", h.resumeLogin)
+	open("GET", "/oauth/:client/login/:attempt/:provider", h.chooseProvider)
+	open("GET", "/oauth/:client/callback/:provider", h.loginCallback)
+	open("POST", "/oauth/:client/consent", h.consent)
+	open("GET", "/oauth/:client/logout", h.logout)
+	open("POST", "/oauth/:client/logout", h.logout)
+	open("GET", "/oauth/:client/brand.css", h.brandStyle)
+}
+
+// CrossOriginRoutes lists what other sites may post to: none of it looks at a cookie.
+var CrossOriginRoutes = []string{"POST /oauth/{client}/token", "POST /oauth/{client}/revoke", "POST /oauth/{client}/userinfo", "POST /oauth/{client}/logout",
+	"POST /oauth/{client}/authorize"}
+
+// keysFor is how long others may keep discovery documents and keys, in seconds.
+const keysFor = "public, max-age=300"
+
+func (h *Handler) discovery(c *gin.Context) {
+	found, err := h.Login.Discover(c.Request.Context(), c.Param("client"))
+	h.public(c, found, err)
+}
+
+func (h *Handler) jwks(c *gin.Context) {
+	found, err := h.Login.JWKS(c.Request.Context(), c.Param("client"))
+	h.public(c, found, err)
+}
+
+func (h *Handler) public(c *gin.Context, found any, err error) {
+	if err != nil {
+		h.Web.Refuse(c, err)
+		return
+	}
+	c.Header("Access-Control-Allow-Origin", "*")
+	c.Header("Cache-Control", keysFor)
+	writeJSON(c.Writer, http.StatusOK, found)
+}
+
+func writeJSON(w http.ResponseWriter, status int, found any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(found) // the caller is gone when this fails
+}
+
+type tokenAnswer struct {
+	Access  string `json:"access_token"`
+	Type    string `json:"token_type"`
+	Expires int64  `json:"expires_in,omitempty"`
+	Refresh string `json:"refresh_token,omitempty"`
+	ID      string `json:"id_token"`
+	Scope   string `json:"scope"`
+}
+
+func (h *Handler) token(c *gin.Context) {
+	var got login.Tokens
+	err := h.askOfClient(c, func(client login.Credentials, form *web.Params) (err error) {
+		got, err = h.Login.Token(c.Request.Context(), login.TokenInput{
+			Credentials:  client,
+			GrantType:    form.Get("grant_type"),
+			Code:         form.Get("code"),
+			RedirectURI:  form.Get("redirect_uri"),
+			Verifier:     form.Get("code_verifier"),
+			RefreshToken: form.Get("refresh_token"),
+			Scope:        form.Get("scope"),
+		})
+		return err
+	})
+	if err != nil {
+		h.refuseClient(c, err)
+		return
+	}
+	writeJSON(c.Writer, http.StatusOK, tokenAnswer{
+		Access:  got.Access,
+		Type:    "Bearer",
+		Expires: got.Expires,
+		Refresh: got.Refresh,
+		ID:      got.ID,
+		Scope:   got.Scope,
+	})
+}
+
+// revokeGrant answers with nothing, also where there was nothing to revoke (RFC 7009,
+// 2.2).
+func (h *Handler) revokeGrant(c *gin.Context) {
+	err := h.askOfClient(c, func(client login.Credentials, form *web.Params) error {
+		return h.Login.Revoke(c.Request.Context(), client, form.Get("token"))
+	})
+	if err != nil {
+		h.refuseClient(c, err)
+		return
+	}
+	c.Status(http.StatusOK)
+}
+
+// askOfClient reads a form and who sends it, and counts what is refused.
+func (h *Handler) askOfClient(c *gin.Context, ask func(login.Credentials, *web.Params) error) error {
+	h.allowOrigin(c)
+	if err := web.ParseForm(c); err != nil {
+		return fault.New(fault.Malformed, "invalid_request", "the body could not be read").Because(err)
+	}
+	form := web.ReadParams(c.Request.PostForm)
+	client := login.Credentials{
+		ClientID:    c.Param("client"),
+		NamedClient: form.Get("client_id"),
+		Secret:      form.Get("client_secret"),
+		Repeated:    form.Repeated,
+	}
+	if name, secret, ok := basicAuth(c.Request); ok {
+		client.Repeated = client.Repeated || client.Secret != "" || (client.NamedClient != "" && client.NamedClient != name)
+		client.NamedClient, client.Secret = name, secret
+	}
+	return h.Web.Throttle.Try(client.ClientID, c.Request.RemoteAddr, func() error { return ask(client, form) })
+}
+
+// basicAuth reads a client's credentials, each of which is encoded as in a form
+// (RFC 6749, 2.3.1).
+func basicAuth(r *http.Request) (name, secret string, ok bool) {
+	name, secret, ok = r.BasicAuth()
+	if !ok {
+		return "", "", false
+	}
+	name, nameErr := url.QueryUnescape(name)
+	secret, secretErr := url.QueryUnescape(secret)
+	return name, secret, nameErr == nil && secretErr == nil
+}
+
+// refuseClient is refuseOAuth with the challenge that RFC 6749, 5.2 wants for a
+// client that is not who it says.
+func (h *Handler) refuseClient(c *gin.Context, err error) {
+	if err != nil && fault.KindOf(err) == fault.Unauthenticated {
+		c.Header("WWW-Authenticate", `Basic realm="postern"`)
+	}
+	h.Web.RefuseOAuth(c, err)
+}
+
+type userInfoAnswer struct {
+	Subject string `json:"sub"`
+	login.UserClaims
+}
+
+func (h *Handler) userInfo(c *gin.Context) {
+	h.allowOrigin(c)
+	scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		c.Header("WWW-Authenticate", "Bearer")
+		c.Status(http.StatusUnauthorized)
+		return
+	}
+	subject, claims, err := h.Login.UserInfo(c.Request.Context(), c.Param("client"), token)
+	if fault.KindOf(err) == fault.Unauthenticated && err != nil {
+		c.Header("WWW-Authenticate", `Bearer error="invalid_token"`) // RFC 6750, 3.1
+		c.Status(http.StatusUnauthorized)
+		return
+	}
+	if err != nil {
+		h.Web.Refuse(c, err)
+		return
+	}
+	writeJSON(c.Writer, http.StatusOK, userInfoAnswer{subject, claims})
+}
+
+// allowOrigin lets a client's own pages read the answer: those at the origin of one
+// of its redirect URIs.
+func (h *Handler) allowOrigin(c *gin.Context) {
+	origin := c.GetHeader("Origin")
+	if origin == "" {
+		return
+	}
+	c.Header("Vary", "Origin")
+	if h.Login.IsOriginOf(c.Request.Context(), c.Param("client"), origin) {
+		c.Header("Access-Control-Allow-Origin", origin)
+	}
+}
+
+func (h *Handler) preflight(c *gin.Context) {
+	h.allowOrigin(c)
+	c.Header("Access-Control-Allow-Methods", "GET, POST")
+	c.Header("Access-Control-Allow-Headers", "Authorization, Content-Type")
+	c.Status(http.StatusNoContent)
+}

@@ -1,0 +1,223 @@
+package oidc
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/login"
+	pages "postern/views/login"
+)
+
+func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
+	values := c.Request.URL.Query()
+	if c.Request.Method == http.MethodPost {
+		values = c.Request.PostForm
+	}
+	asked := web.ReadParams(values)
+	client, browser := c.Param("client"), h.Web.Cookie(c.Request, web.LoginCookie)
+	if asked.Get("client_id") != client {
+		return h.loginFailed(c, fault.New(fault.Malformed, "invalid_request", "The application asked in another one's name. Tell whoever runs it."), "")
+	}
+	if err := h.Web.Throttle.Begin(client, c.Request.RemoteAddr); err != nil {
+		return h.loginFailed(c, err, "")
+	}
+	if browser == "" {
+		browser = login.NewBrowser()
+	}
+	begun, err := h.Login.Begin(c.Request.Context(), login.AuthorizeInput{ClientID: client, RedirectURI: asked.Get("redirect_uri"), ResponseType: asked.Get("response_type"),
+		ResponseMode: asked.Get("response_mode"), Scope: asked.Get("scope"), State: asked.Get("state"), Nonce: asked.Get("nonce"),
+		Challenge: asked.Get("code_challenge"), ChallengeMethod: asked.Get("code_challenge_method"), Prompt: asked.Get("prompt"), MaxAge: asked.Get("max_age"),
+		Request: asked.Get("request") + asked.Get("request_uri"), Repeated: asked.Repeated}, browser)
+	if err != nil {
+		return h.loginFailed(c, err, "")
+	}
+	if begun.Refused != "" {
+		m := pages.Problem{Shell: h.loginShell(c, begun.Client), Status: http.StatusBadRequest, Text: begun.Refused, Back: begun.Back, RequestID: web.RequestID(c.Request.Context())}
+		return web.Answer{Status: m.Status, Page: pages.ProblemPage(m)}, nil
+	}
+	if begun.Back != "" {
+		return web.GoTo(begun.Back), nil
+	}
+	h.Web.SetCookie(c.Writer, web.LoginCookie, browser, web.LoginTTL)
+	return h.choose(c, begun, http.StatusOK, ""), nil
+}
+
+func (h *Handler) choose(c *gin.Context, begun login.Begun, status int, complaint string) web.Answer {
+	m := pages.Choose{Shell: h.loginShell(c, begun.Client), Error: complaint, Back: begun.Back}
+	m.Shell.Trial = begun.Trial
+	for _, offer := range begun.Offers {
+		m.Offers = append(m.Offers, pages.Offer{Type: offer.Type, Label: offer.Label,
+			URL: "/oauth/" + url.PathEscape(c.Param("client")) + "/login/" + begun.Attempt + "/" + offer.ID})
+	}
+	return web.Answer{Status: status, Page: pages.ChoosePage(m)}
+}
+
+// loginShell dresses a page in the client's colours, and opens the page's policy
+// for the client's logo.
+func (h *Handler) loginShell(c *gin.Context, brand login.Look) pages.Shell {
+	shell := pages.Shell{Title: "Sign in", App: brand.Title, Welcome: brand.Welcome, LogoURL: brand.LogoURL, Theme: h.Web.Theme(c.Request),
+		Unclaimed: brand.Unclaimed, Site: brand.Site}
+	if brand.Title != "" && !brand.Unclaimed {
+		shell.Title = "Sign in to " + brand.Title
+	}
+	if brand.Color != "" {
+		shell.Brand = "/oauth/" + url.PathEscape(c.Param("client")) + "/brand.css"
+	}
+	if u, err := url.Parse(brand.LogoURL); err == nil && u.Host != "" {
+		web.WidenPolicy(c.Writer.Header(), "img-src 'self' data:", u.Scheme+"://"+u.Host)
+	}
+	c.Header("Referrer-Policy", "no-referrer")
+	return shell
+}
+
+// resumeLogin shows the providers of a login that is under way in this browser.
+func (h *Handler) resumeLogin(c *gin.Context) (web.Answer, error) {
+	begun, err := h.Login.Resume(c.Request.Context(), c.Param("client"), c.Param("attempt"), h.Web.Cookie(c.Request, web.LoginCookie))
+	if err != nil {
+		return h.loginFailed(c, err, "")
+	}
+	if len(begun.Offers) == 0 {
+		return web.GoTo(begun.Back), nil
+	}
+	begun.Back = ""
+	return h.choose(c, begun, http.StatusOK, ""), nil
+}
+
+func (h *Handler) chooseProvider(c *gin.Context) (web.Answer, error) {
+	to, err := h.Login.Choose(c.Request.Context(), c.Param("client"), c.Param("attempt"), c.Param("provider"), h.Web.Cookie(c.Request, web.LoginCookie))
+	if err != nil {
+		return h.loginFailed(c, err, c.Param("attempt"))
+	}
+	return web.GoTo(to), nil
+}
+
+func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
+	got := web.ReadParams(c.Request.URL.Query())
+	attempt, _, _ := strings.Cut(got.Get("state"), ".")
+	arrived, err := h.Login.Answer(c.Request.Context(), login.CallbackInput{Client: c.Param("client"), Provider: c.Param("provider"), State: got.Get("state"),
+		Code: got.Get("code"), Issuer: got.Get("iss"), Error: got.Get("error"), Repeated: got.Repeated}, h.Web.Cookie(c.Request, web.LoginCookie))
+	if err != nil {
+		return h.loginFailed(c, err, attempt)
+	}
+	if arrived.Back != "" {
+		return web.GoTo(arrived.Back), nil
+	}
+	m := pages.Consent{Shell: h.loginShell(c, arrived.Client), Action: "/oauth/" + url.PathEscape(c.Param("client")) + "/consent", Attempt: arrived.Attempt,
+		Ticket: arrived.Ticket.Reveal(), Name: arrived.Person.Name, Email: arrived.Person.Email, Provider: arrived.Label, Site: arrived.Site, Again: arrived.Before != ""}
+	m.Shell.Trial = arrived.Trial
+	for _, one := range arrived.Shares {
+		m.Shares = append(m.Shares, pages.Share(one))
+	}
+	// The answer to this form leads to the client's site, which browsers count as
+	// a place that the form leads to.
+	web.WidenPolicy(c.Writer.Header(), "form-action 'self'", arrived.Site)
+	return web.Show(pages.ConsentPage(m)), nil
+}
+
+func (h *Handler) consent(c *gin.Context) (web.Answer, error) {
+	browser, attempt := h.Web.Cookie(c.Request, web.LoginCookie), c.Request.PostForm.Get("attempt")
+	var to string
+	var err error
+	if c.Request.PostForm.Get("answer") == "agree" {
+		to, err = h.Login.Agree(c.Request.Context(), c.Param("client"), attempt, c.Request.PostForm.Get("ticket"), browser)
+	} else {
+		to, err = h.Login.Decline(c.Request.Context(), c.Param("client"), attempt, browser)
+	}
+	if err != nil {
+		return h.loginFailed(c, err, attempt)
+	}
+	return web.GoTo(to), nil
+}
+
+// loginFailed says on a page of the client's why somebody is not signed in. Where
+// the login is still under way in this browser, it offers the providers once more,
+// or the way back to the application.
+func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.Answer, error) {
+	known := fault.KindOf(err)
+	if known == fault.Internal {
+		return web.Answer{}, err
+	}
+	h.logLogin(c, err)
+	web.SetRetryAfter(c.Writer.Header(), err)
+	problem := web.ProblemOf(err, web.RequestID(c.Request.Context()))
+	again, againErr := h.Login.Resume(c.Request.Context(), c.Param("client"), attempt, h.Web.Cookie(c.Request, web.LoginCookie))
+	if againErr == nil && again.Trial {
+		problem.Detail = withCause(problem.Detail, err)
+	}
+	if againErr == nil && len(again.Offers) > 0 {
+		return h.choose(c, again, problem.Status, problem.Detail), nil
+	}
+	brand, brandErr := h.Login.Brand(c.Request.Context(), c.Param("client"))
+	if brandErr != nil {
+		return web.Answer{}, err
+	}
+	if againErr == nil {
+		brand = again.Client // knows where people are sent on to
+	}
+	m := pages.Problem{Shell: h.loginShell(c, brand), Status: problem.Status, Text: problem.Detail, Back: again.Back, RequestID: problem.RequestID}
+	m.Shell.Trial = again.Trial
+	return web.Answer{Status: problem.Status, Page: pages.ProblemPage(m)}, nil
+}
+
+// withCause says beside what people read why it is so, for whoever tries the login
+// out and can mend it. Causes hold no tokens (login/providers).
+func withCause(text string, err error) string {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Unwrap() == nil {
+		return text
+	}
+	return text + " You see this because you test: " + f.Unwrap().Error() + "."
+}
+
+// logLogin keeps why a login failed, which whoever runs the application asks for
+// with the request's id. Causes hold no tokens (login/providers).
+func (h *Handler) logLogin(c *gin.Context, err error) {
+	h.Web.Log.Info("a login failed", "request", web.RequestID(c.Request.Context()), "client", c.Param("client"), "error", err)
+}
+
+func (h *Handler) logout(c *gin.Context) (web.Answer, error) {
+	values := c.Request.URL.Query()
+	if c.Request.Method == http.MethodPost {
+		values = c.Request.PostForm
+	}
+	asked := web.ReadParams(values)
+	out, err := h.Login.Logout(c.Request.Context(), login.LogoutInput{ClientID: c.Param("client"), Hint: asked.Get("id_token_hint"),
+		To: asked.Get("post_logout_redirect_uri"), State: asked.Get("state")})
+	if err != nil {
+		return h.loginFailed(c, err, "")
+	}
+	if out.Back != "" && !out.Client.Unclaimed {
+		return web.GoTo(out.Back), nil
+	}
+	shell := h.loginShell(c, out.Client)
+	if !out.Ended {
+		shell.Title = "Sign out"
+		return web.Show(pages.NotSignedOutPage(shell)), nil
+	}
+	shell.Title = "Signed out"
+	return web.Show(pages.SignedOutPage(shell, out.Back)), nil
+}
+
+// brandStyle is the client's colour as a style sheet, since the pages' policy takes
+// no style that stands in the page itself.
+func (h *Handler) brandStyle(c *gin.Context) (web.Answer, error) {
+	brand, err := h.Login.Brand(c.Request.Context(), c.Param("client"))
+	if err != nil || brand.Color == "" {
+		return web.Answer{}, orNotFound(err)
+	}
+	web.WriteBrand(c.Writer, brand.Color)
+	return web.Answer{}, nil
+}
+
+func orNotFound(err error) error {
+	if err != nil {
+		return err
+	}
+	return web.NotFound()
+}

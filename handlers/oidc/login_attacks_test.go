@@ -1,0 +1,377 @@
+package oidc_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/platform/secrets"
+	"postern/service/login"
+	"postern/testkit/fakeoidc"
+	"postern/testkit/state"
+)
+
+// offerFake adds a provider that can be made to lie.
+func (s *app) offerFake(types *login.TokenTypes) (*fakeoidc.Provider, login.Provider) {
+	s.t.Helper()
+	fake := fakeoidc.Start(s.t)
+	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	return fake, s.offer(login.ProviderInput{
+		Type:         "oidc",
+		Issuer:       fake.Issuer,
+		ClientID:     &name,
+		ClientSecret: &secret,
+		Tokens:       types,
+	})
+}
+
+// signIn is an honest login.
+func (s *app) signIn(fake *fakeoidc.Provider, provider login.Provider, scope string) (request, *url.URL) {
+	s.t.Helper()
+	browser, r := s.browser(), s.request(scope)
+	back := fake.Authorize(s.t, s.toProvider(browser, r, provider.ID).String())
+	return r, s.agree(browser, back.String())
+}
+
+// What is wrong with an authorization request, and whether the browser is sent
+// back with an error or nobody is sent anywhere.
+func TestAuthorizationRequestsThatAreRefused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		s.offerFake(nil)
+		set := func(name, value string) func(url.Values) { return func(q url.Values) { q.Set(name, value) } }
+		tests := map[string]struct {
+			change func(url.Values)
+			back   string // error that the client gets; "": the person sees a page
+		}{
+			"another host":           {set("redirect_uri", "https://evil.example/app/callback"), ""},
+			"a path below":           {set("redirect_uri", callback+"/more"), ""},
+			"a path with dots":       {set("redirect_uri", callback+"/../other"), ""},
+			"a query more":           {set("redirect_uri", callback+"?next=1"), ""},
+			"a fragment":             {set("redirect_uri", callback+"#x"), ""},
+			"upper case":             {set("redirect_uri", strings.ToUpper(callback)), ""},
+			"another port":           {set("redirect_uri", "http://127.0.0.1:81/app/callback"), ""},
+			"a name before the host": {set("redirect_uri", "http://127.0.0.1@evil.example/app/callback"), ""},
+			"no redirect URI":        {func(q url.Values) { q.Del("redirect_uri") }, ""},
+			"a script":               {set("redirect_uri", "javascript:alert(1)"), ""},
+			"two redirect URIs": {
+				func(q url.Values) { q.Add("redirect_uri", "https://evil.example") },
+				"invalid_request",
+			},
+			"another client's name": {set("client_id", "cli_other"), ""},
+			"no PKCE": {
+				func(q url.Values) { q.Del("code_challenge"); q.Del("code_challenge_method") },
+				"invalid_request",
+			},
+			"PKCE plain":               {set("code_challenge_method", "plain"), "invalid_request"},
+			"PKCE without its method":  {func(q url.Values) { q.Del("code_challenge_method") }, "invalid_request"},
+			"a short challenge":        {set("code_challenge", "AAAA"), "invalid_request"},
+			"no response type":         {set("response_type", ""), "invalid_request"},
+			"the implicit flow":        {set("response_type", "token"), "unsupported_response_type"},
+			"the hybrid flow":          {set("response_type", "code id_token"), "unsupported_response_type"},
+			"an answer in a fragment":  {set("response_mode", "fragment"), "invalid_request"},
+			"no openid":                {set("scope", "profile"), "invalid_scope"},
+			"a request object":         {set("request", "eyJ"), "request_not_supported"},
+			"a request object far off": {set("request_uri", "https://evil.example/r"), "request_not_supported"},
+			"without asking":           {set("prompt", "none"), "login_required"},
+			"not asking and asking":    {set("prompt", "none consent"), "invalid_request"},
+			"an unknown prompt":        {set("prompt", "create"), "invalid_request"},
+			"an age that is no number": {set("max_age", "-1"), "invalid_request"},
+			"a state of 3 KB":          {set("state", strings.Repeat("x", 3000)), "invalid_request"},
+		}
+		for name, tt := range tests {
+			r := s.request("openid")
+			tt.change(r.query)
+			got := s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
+			switch {
+			case tt.back == "" && (got.status != http.StatusBadRequest || got.to != nil || got.Find("a[href]").Length() > 0):
+				t.Errorf("%s: %d %v, want a page that leads nowhere", name, got.status, got.to)
+			case tt.back != "" && (got.to == nil || !strings.HasPrefix(got.to.String(), callback+"?") || got.to.Query().Get("error") != tt.back || got.to.Query().Get("iss") == ""):
+				t.Errorf("%s: %d %v, want the error %s at the client", name, got.status, got.to, tt.back)
+			}
+		}
+	})
+}
+
+// An answer counts once, in the browser that asked, for the provider that was
+// asked.
+func TestAnswersOfProvidersAreBoundToTheBrowser(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		_, second := s.offerFake(nil)
+		begin := func() (*http.Client, *url.URL) {
+			browser := s.browser()
+			return browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String())
+		}
+		change := func(u *url.URL, fn func(url.Values)) string {
+			query := u.Query()
+			fn(query)
+			return strings.Split(u.String(), "?")[0] + "?" + query.Encode()
+		}
+		refused := func(name string, got step, status int) {
+			t.Helper()
+			if got.status != status || got.to != nil || got.Find("input[name=ticket]").Length() > 0 {
+				t.Errorf("%s: %d %v %s", name, got.status, got.to, got.Find("main").Text())
+			}
+		}
+		browser, back := begin()
+		refused("another browser", s.get(s.browser(), back.String()), http.StatusForbidden)
+		refused("no state", s.get(browser, change(back, func(q url.Values) { q.Del("state") })), http.StatusForbidden)
+		refused(
+			"a state cut off",
+			s.get(browser, change(back, func(q url.Values) { q.Set("state", q.Get("state")[:40]) })),
+			http.StatusForbidden,
+		)
+		refused(
+			"two states",
+			s.get(browser, change(back, func(q url.Values) { q.Add("state", "x") })),
+			http.StatusForbidden,
+		)
+		refused(
+			"another provider's callback",
+			s.get(browser, strings.Replace(back.String(), provider.ID, second.ID, 1)),
+			http.StatusForbidden,
+		)
+		refused(
+			"an unknown provider's",
+			s.get(browser, strings.Replace(back.String(), provider.ID, "idp_x", 1)),
+			http.StatusForbidden,
+		)
+		other, _ := begin()
+		refused("another login's state", s.get(other, back.String()), http.StatusForbidden)
+		refused(
+			"another issuer's answer",
+			s.get(browser, change(back, func(q url.Values) { q.Set("iss", "https://evil.example") })),
+			http.StatusForbidden,
+		)
+		refused("after that, the honest one", s.get(browser, back.String()), http.StatusConflict)
+
+		browser, back = begin()
+		page := s.get(browser, back.String())
+		if page.Find("input[name=ticket]").Length() != 1 {
+			t.Fatalf("no consent is asked: %d %s", page.status, page.Find("main").Text())
+		}
+		refused("the answer a second time", s.get(browser, back.String()), http.StatusConflict)
+		form := formOf(page, "agree")
+		refused(
+			"consent of a browser without a login",
+			s.post(s.browser(), s.path("/consent"), form),
+			http.StatusForbidden,
+		)
+		refused(
+			"consent of a browser with another login",
+			s.post(other, s.path("/consent"), form),
+			http.StatusForbidden,
+		)
+		refused(
+			"the button of another browser's page",
+			s.get(other, s.path("/login/"+form.Get("attempt")+"/"+second.ID)),
+			http.StatusForbidden,
+		)
+		forged := url.Values{
+			"attempt": form["attempt"],
+			"answer":  {"agree"},
+			"ticket":  {form.Get("ticket")[:40] + "AAAA" + form.Get("ticket")[44:]},
+		}
+		refused("a forged ticket", s.post(browser, s.path("/consent"), forged), http.StatusForbidden)
+		elsewhere := s.browser()
+		fresh := fake.Authorize(t, s.toProvider(elsewhere, s.request("openid"), provider.ID).String())
+		theirs := formOf(s.get(elsewhere, fresh.String()), "agree")
+		refused("the ticket of another login", s.post(elsewhere, s.path("/consent"), url.Values{
+			"attempt": theirs["attempt"],
+			"ticket":  form["ticket"],
+			"answer":  {"agree"},
+		}), http.StatusForbidden)
+		if got := s.post(browser, s.path("/consent"), form); got.to == nil || got.to.Query().Get("code") == "" {
+			t.Fatalf("consent leads to %d %v", got.status, got.to)
+		}
+		refused("consent a second time", s.post(browser, s.path("/consent"), form), http.StatusForbidden)
+	})
+}
+
+// Codes and refresh tokens count once, for the client and the login they are of.
+func TestGrantsCountOnce(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		confidential := true
+		s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+		fake, provider := s.offerFake(nil)
+		r, back := s.signIn(fake, provider, "openid offline_access")
+		code := url.Values{
+			"grant_type":    {"authorization_code"},
+			"code":          {back.Query().Get("code")},
+			"redirect_uri":  {callback},
+			"code_verifier": {r.verifier},
+		}
+		with := func(form url.Values, pairs ...string) url.Values {
+			out := url.Values{}
+			for name, values := range form {
+				out[name] = values
+			}
+			for i := 0; i < len(pairs); i += 2 {
+				out.Set(pairs[i], pairs[i+1])
+			}
+			return out
+		}
+		for name, form := range map[string]url.Values{
+			"another verifier":     with(code, "code_verifier", r.verifier[1:]+"x"),
+			"the challenge itself": with(code, "code_verifier", r.query.Get("code_challenge")),
+			"no verifier":          with(code, "code_verifier", ""),
+			"another redirect URI": with(code, "redirect_uri", callback+"/"),
+			"no redirect URI":      with(code, "redirect_uri", ""),
+			"another secret":       with(code, "client_secret", "wrong"),
+			"another client":       with(code, "client_id", "cli_other"),
+			"a code cut off":       with(code, "code", code.Get("code")[1:]),
+			"as a refresh token":   {"grant_type": {"refresh_token"}, "refresh_token": code["code"]},
+			"by password":          {"grant_type": {"password"}, "username": {"ana"}, "password": {"x"}},
+		} {
+			if got := s.token(form); got.status == http.StatusOK || got.Access != "" {
+				t.Errorf("%s is taken: %+v", name, got)
+			}
+		}
+		first := s.token(code)
+		if first.status != http.StatusOK || first.Refresh == "" {
+			t.Fatalf("the honest exchange gives %+v", first)
+		}
+		refresh := func(token string) got {
+			return s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}})
+		}
+		for _, scope := range []string{"openid profile email groups offline_access phone", "admin", "email"} { // openid cannot be left out
+			got := s.token(url.Values{
+				"grant_type":    {"refresh_token"},
+				"refresh_token": {first.Refresh},
+				"scope":         {scope},
+			})
+			if got.Error != "invalid_scope" {
+				t.Errorf("a refresh with the scope %q: %+v, want invalid_scope", scope, got)
+			}
+		}
+		second := refresh(first.Refresh)
+		if second.status != http.StatusOK || second.Refresh == "" || second.Refresh == first.Refresh {
+			t.Fatalf("refreshing gives %+v", second)
+		}
+		if got := refresh(first.Refresh); got.Error != "invalid_grant" {
+			t.Errorf("the refresh token is taken a second time: %+v", got)
+		}
+		if got := refresh(second.Refresh); got.Error != "invalid_grant" {
+			t.Errorf("after a reuse its successor still works: %+v", got)
+		}
+		if got := s.userInfo(first.Access); got != http.StatusUnauthorized {
+			t.Errorf("userinfo after the session has ended: %d", got)
+		}
+
+		r, back = s.signIn(fake, provider, "openid offline_access")
+		third := s.exchange(r, back)
+		if got := s.exchange(r, back); got.Error != "invalid_grant" {
+			t.Errorf("the code is taken a second time: %+v", got)
+		}
+		if got := refresh(third.Refresh); got.Error != "invalid_grant" {
+			t.Errorf("after a code came twice, what it gave still works: %+v", got)
+		}
+	})
+}
+
+func (s *app) userInfo(token string) int {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+s.path("/userinfo"), nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	return s.do(s.browser(), r).status
+}
+
+// What a provider vouched for ends with it, as at the gateway and for refresh tokens.
+func TestUserInfoEndsWithItsProvider(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		_, other := s.offerFake(nil)
+		got := s.exchange(s.signIn(fake, provider, "openid"))
+		if err := s.server.Login.DeleteProvider(t.Context(), s.owner, other.ID); err != nil {
+			t.Fatal(err)
+		}
+		if status := s.userInfo(got.Access); status != http.StatusOK {
+			t.Fatalf("userinfo without another provider: %d", status)
+		}
+		if err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.ID); err != nil {
+			t.Fatal(err)
+		}
+		if status := s.userInfo(got.Access); status != http.StatusUnauthorized {
+			t.Errorf("userinfo without its provider: %d", status)
+		}
+	})
+}
+
+// Our own tokens do not pass for each other, nor at another issuer.
+func TestTokensAreForOnePurpose(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		r, back := s.signIn(fake, provider, "openid profile")
+		got := s.exchange(r, back)
+		if status := s.userInfo(got.Access); status != http.StatusOK {
+			t.Fatalf("userinfo with the access token: %d", status)
+		}
+		if status := s.userInfo(got.ID); status != http.StatusUnauthorized {
+			t.Errorf("userinfo with the ID token: %d", status)
+		}
+		name := "other"
+		other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine := s.client
+		s.client = other
+		if status := s.userInfo(got.Access); status != http.StatusUnauthorized {
+			t.Errorf("userinfo of another issuer: %d", status)
+		}
+		s.client = mine
+		user := claims(t, got.Access)["sub"].(string)
+		err = db.Write(t.Context(), func(tx *models.Tx) error {
+			row, err := tx.EndUserByID(user)
+			if err != nil {
+				return err
+			}
+			row.State = "frozen"
+			return tx.UpdateEndUser(row)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status := s.userInfo(got.Access); status != http.StatusUnauthorized {
+			t.Errorf("userinfo of somebody who is frozen: %d", status)
+		}
+		browser := s.browser()
+		again := s.get(
+			browser,
+			fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String(),
+		)
+		if again.status != http.StatusForbidden || !strings.Contains(again.Find("main").Text(), "frozen") {
+			t.Errorf("somebody who is frozen signs in: %d %s", again.status, again.Find("main").Text())
+		}
+	})
+}
+
+// Two providers that name the same address mean two people: nobody gets into an
+// account by a provider that vouches for whatever is asked of it.
+func TestTheSameAddressElsewhereIsSomebodyElse(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		var subjects []string
+		for range 2 {
+			fake, provider := s.offerFake(nil)
+			r, back := s.signIn(fake, provider, "openid email")
+			id := claims(t, s.exchange(r, back).ID)
+			if id["email"] != "ana@example.com" {
+				t.Fatalf("the ID token says %v", id)
+			}
+			subjects = append(subjects, id["sub"].(string))
+		}
+		if subjects[0] == subjects[1] {
+			t.Error("two providers with one address mean the same person")
+		}
+	})
+}

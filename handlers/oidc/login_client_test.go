@@ -1,0 +1,66 @@
+package oidc_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/service/login"
+	"postern/testkit/oidcprovider"
+	"postern/testkit/state"
+)
+
+// A client that nobody here wrote discovers the issuer, signs in, checks every
+// signature and claim, asks userinfo, refreshes and revokes, with each algorithm.
+func TestACertifiedClientSignsIn(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		for _, algorithm := range []string{login.RS256, login.ES256, login.EdDSA} {
+			t.Run(algorithm, func(t *testing.T) {
+				s := newLoginApp(t, db, login.ClientInput{Algorithm: &algorithm})
+				fake, _ := s.offerFake(nil)
+				command := exec.Command("node", "client.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID, callback)
+				command.Dir = oidcprovider.Dir()
+				var complaints bytes.Buffer
+				command.Stderr = &complaints
+				input, err := command.StdinPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				output, err := command.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := command.Start(); err != nil {
+					t.Fatalf("start the client: %v (run tools/setup)", err)
+				}
+				t.Cleanup(func() {
+					_ = input.Close()
+					_ = command.Wait()
+				})
+				lines := bufio.NewScanner(output)
+				if !lines.Scan() {
+					t.Fatalf("the client does not begin: %v\n%s", command.Wait(), complaints.String())
+				}
+				browser := s.browser()
+				page := s.get(browser, lines.Text())
+				link := page.Find("a[data-provider]").AttrOr("href", "")
+				back := s.agree(browser, fake.Authorize(t, s.get(browser, link).to.String()).String())
+				if _, err := fmt.Fprintln(input, back); err != nil {
+					t.Fatal(err)
+				}
+				var got struct{ Sub, Email, Again, After string }
+				if !lines.Scan() || json.Unmarshal(lines.Bytes(), &got) != nil {
+					t.Fatalf("the client does not end: %v\n%s", command.Wait(), complaints.String())
+				}
+				if !strings.HasPrefix(got.Sub, "usr_") || got.Again != got.Sub || got.Email != "ana@example.com" || got.After != "invalid_token" {
+					t.Errorf("the client got %+v", got)
+				}
+			})
+		}
+	})
+}

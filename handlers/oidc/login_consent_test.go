@@ -1,0 +1,121 @@
+package oidc_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"postern/models"
+	"postern/platform/secrets"
+	"postern/service/login"
+	"postern/testkit/fakeoidc"
+	"postern/testkit/state"
+)
+
+// asked is what a consent page says is shared, with a star at what is new; "none"
+// where nobody was asked.
+func (s *app) asked(page step) string {
+	s.t.Helper()
+	if page.to != nil {
+		return "none"
+	}
+	if page.status != http.StatusOK || page.Find("input[name=ticket]").Length() != 1 {
+		s.t.Fatalf("neither a question nor the way back: %d %s", page.status, page.Find("main").Text())
+	}
+	var list []string
+	page.Find("main li").Each(func(_ int, li *goquery.Selection) {
+		text := strings.TrimSpace(li.Clone().Children().Remove().End().Text())
+		if li.Find(".badge").Length() > 0 {
+			text += "*"
+		}
+		list = append(list, text)
+	})
+	return strings.Join(list, ", ")
+}
+
+func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		const first = "an id that stands for you, your name"
+		for i, tt := range []struct{ scope, prompt, answer, want string }{
+			{"openid profile", "", "decline", first},
+			{"openid profile", "", "agree", first}, // who declined was not remembered
+			{"openid profile", "", "", "none"},
+			{"openid", "", "", "none"},
+			{"openid email", "", "decline", "an id that stands for you, your e-mail address*"},
+			{"openid email groups", "", "agree", "an id that stands for you, your e-mail address*, the groups you are in*"},
+			{"openid profile email groups", "", "", "none"},
+			{"openid profile", "consent", "agree", first},
+			{"openid profile", "login", "", "none"},
+		} {
+			browser, r := s.browser(), s.request(tt.scope)
+			r.query.Set("prompt", tt.prompt)
+			page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
+			if got := s.asked(page); got != tt.want {
+				t.Fatalf("%d: asked for %s, want %s", i, got, tt.want)
+			}
+			if tt.answer != "" {
+				page = s.post(browser, s.path("/consent"), formOf(page, tt.answer))
+			}
+			if q := page.to.Query(); (tt.answer == "decline") != (q.Get("error") == "access_denied") || (tt.answer == "decline") == q.Has("code") {
+				t.Errorf("%d: back with %s", i, page.to)
+			}
+		}
+	})
+}
+
+// Who agreed at one application is asked by another, though they are the same person.
+func TestConsentIsForOneApplication(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		fake, provider := s.offerFake(nil)
+		browser := s.browser()
+		s.agree(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String())
+		name, uris := "mobile", []string{callback}
+		other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{Name: &name, RedirectURIs: &uris})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.client = other
+		id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+		beside := s.offer(login.ProviderInput{Type: "oidc", Issuer: provider.Issuer, ClientID: &id, ClientSecret: &secret})
+		page := s.get(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), beside.ID).String()).String())
+		if got := s.asked(page); got != "an id that stands for you" {
+			t.Errorf("asked for %s", got)
+		}
+		users, err := db.Read(t.Context()).EndUsersOf(s.tenant, models.UserFilter{}, "", 10)
+		if err != nil || len(users) != 1 {
+			t.Errorf("they are %d people, %v", len(users), err)
+		}
+	})
+}
+
+// A provider where the browser is signed in goes on without asking, unless it is told
+// to ask.
+func TestTheProviderIsToldToAskAgain(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newLoginApp(t, db, login.ClientInput{})
+		_, provider := s.offerFake(nil)
+		for _, tt := range []struct{ prompt, age, want string }{
+			{"", "", ""},
+			{"consent", "", ""}, // ours to ask for
+			{"login", "", "login"},
+			{"select_account login", "", "login select_account"},
+			{"", "0", "login"},
+			{"consent", "3600", "login"},
+			{"login", "60", "login"},
+		} {
+			browser, r := s.browser(), s.request("openid")
+			r.query.Set("prompt", tt.prompt)
+			if tt.age != "" {
+				r.query.Set("max_age", tt.age)
+			}
+			if q := s.toProvider(browser, r, provider.ID).Query(); q.Get("prompt") != tt.want || q.Has("prompt") != (tt.want != "") || q.Has("max_age") {
+				t.Errorf("prompt %q and max_age %q: the provider is asked %v, want %q", tt.prompt, tt.age, q, tt.want)
+			}
+		}
+	})
+}

@@ -1,0 +1,193 @@
+package oidc_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/platform/secrets"
+	"postern/service/login"
+	"postern/service/login/providers"
+	"postern/testkit/fakefacebook"
+	"postern/testkit/fakegithub"
+	"postern/testkit/fakegoogle"
+	"postern/testkit/fakemicrosoft"
+	"postern/testkit/fakeoidc"
+	"postern/testkit/state"
+)
+
+// siege is an application with one kind of provider, and what attacks it: everything
+// goes through the control plane's own addresses, as an attacker's would.
+type siege struct {
+	*app
+	kind     string
+	fake     *fakeoidc.Provider
+	github   *fakegithub.GitHub     // nil for others
+	facebook *fakefacebook.Facebook // nil for others
+	set      *providers.Set         // where the kind is to be found
+	provider login.Provider
+	other    login.Provider // a second one of the kind
+	pristine func()         // makes the provider honest again
+}
+
+// kindsUnderSiege starts the provider of each kind, and says where it is and as what
+// issuer it is configured.
+var kindsUnderSiege = map[string]func(t *testing.T, s *siege) (issuer string){
+	providers.GitHub: func(t *testing.T, s *siege) string {
+		s.github = fakegithub.Start(t)
+		s.fake, s.set = s.github.Provider, &providers.Set{GitHubURL: s.github.URL, GitHubAPI: s.github.URL}
+		user, emails := maps.Clone(s.github.User), slices.Clone(s.github.Emails)
+		s.pristine = func() { s.github.User, s.github.Emails, s.github.API = maps.Clone(user), slices.Clone(emails), nil }
+		return ""
+	},
+	providers.Facebook: func(t *testing.T, s *siege) string {
+		s.facebook = fakefacebook.Start(t)
+		s.fake, s.set = s.facebook.Provider, &providers.Set{FacebookURL: s.facebook.URL, FacebookGraph: s.facebook.URL}
+		debug, me := maps.Clone(s.facebook.Debug), maps.Clone(s.facebook.Me)
+		s.pristine = func() { s.facebook.Debug, s.facebook.Me, s.facebook.Graph = maps.Clone(debug), maps.Clone(me), nil }
+		return ""
+	},
+	providers.Google: func(t *testing.T, s *siege) string {
+		s.fake = fakegoogle.Start(t)
+		s.set = &providers.Set{GoogleURL: s.fake.URL}
+		return ""
+	},
+	providers.Microsoft: func(t *testing.T, s *siege) string {
+		s.fake = fakemicrosoft.Start(t)
+		s.set = &providers.Set{MicrosoftURL: s.fake.URL}
+		return ""
+	},
+	providers.Auth0: func(t *testing.T, s *siege) string {
+		s.fake, s.set = fakeoidc.Start(t), &providers.Set{}
+		s.fake.Issuer += "/"
+		return s.fake.Issuer
+	},
+	providers.OIDC: func(t *testing.T, s *siege) string {
+		s.fake, s.set = fakeoidc.Start(t), &providers.Set{}
+		return s.fake.Issuer
+	},
+}
+
+func lay(t *testing.T, db *models.DB, kind string) *siege {
+	t.Helper()
+	s := &siege{kind: kind, app: newLoginApp(t, db, login.ClientInput{}), pristine: func() {}}
+	issuer := kindsUnderSiege[kind](t, s)
+	claims, serve, special := s.fake.Claims, s.fake.Serve, s.pristine
+	s.pristine = func() {
+		special()
+		s.fake.Switch(serve) // an answer that nobody waited for may not be over
+		s.fake.Claims, s.fake.Sign, s.fake.Discovery, s.fake.Token = claims, nil, nil, nil
+		// A document that was read in one attack must not serve in the next.
+		s.server.Login.Providers = &providers.Set{HTTP: s.server.Login.Providers.HTTP, GitHubURL: s.set.GitHubURL, GitHubAPI: s.set.GitHubAPI, GoogleURL: s.set.GoogleURL,
+			MicrosoftURL: s.set.MicrosoftURL, FacebookURL: s.set.FacebookURL, FacebookGraph: s.set.FacebookGraph}
+	}
+	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	in := login.ProviderInput{Type: kind, Issuer: issuer, ClientID: &name, ClientSecret: &secret}
+	s.provider, s.other = s.offer(in), s.offer(in)
+	return s
+}
+
+// begin goes to the provider in a new browser and comes back with a code.
+func (s *siege) begin() (browser *http.Client, r request, back *url.URL) {
+	s.t.Helper()
+	browser, r = s.browser(), s.request("openid profile email offline_access")
+	return browser, r, s.fake.Authorize(s.t, s.toProvider(browser, r, s.provider.ID).String())
+}
+
+// arrives is an honest browser's way through a provider that may lie.
+func (s *siege) arrives() step {
+	s.t.Helper()
+	browser := s.browser()
+	page := s.get(browser, s.path("/authorize?"+s.request("openid profile email").query.Encode()))
+	chosen := s.get(browser, page.Find("a[href$='/"+s.provider.ID+"']").AttrOr("href", ""))
+	if chosen.to == nil {
+		return chosen // it is refused before anybody is sent there
+	}
+	return s.get(browser, s.fake.Authorize(s.t, chosen.to.String()).String())
+}
+
+// honest signs in without an attack, which has to work for a refusal to mean
+// anything, and returns the application's tokens.
+func (s *siege) honest() got {
+	s.t.Helper()
+	browser, r, back := s.begin()
+	return s.exchange(r, s.agree(browser, back.String()))
+}
+
+// with is an address with a query changed.
+func with(u *url.URL, change func(url.Values)) string {
+	query := u.Query()
+	change(query)
+	changed := *u
+	changed.RawQuery = query.Encode()
+	return changed.String()
+}
+
+// attack is one try to get in where one does not belong, and the answer to it.
+type attack struct {
+	name string
+	try  func(s *siege) step
+}
+
+// judged is the answer to an attack that was held to something of its own already.
+func (s *siege) judged() step { return s.get(s.browser(), s.path("/login/x/y")) }
+
+// leastAttacks is how many each kind has to stand.
+const leastAttacks = 12
+
+// Each kind of provider stands each attack that there is on it: nobody gets a code, a
+// token or a page that would give one, nobody is sent to a stranger, and what is
+// answered holds nothing of the provider's.
+func TestEveryKindOfProviderStandsAttacks(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		for _, kind := range providers.Kinds() {
+			t.Run(kind, func(t *testing.T) {
+				s := lay(t, db, kind)
+				s.pristine()
+				if tokens := s.honest(); tokens.status != http.StatusOK {
+					t.Fatalf("without an attack, it is answered %+v", tokens)
+				}
+				attacks := attacksOn(kind)
+				for _, a := range attacks {
+					s.pristine()
+					s.refused(t, a.name, a.try(s))
+				}
+				t.Logf("%s: %d attacks", kind, len(attacks))
+				if len(attacks) < leastAttacks {
+					t.Errorf("that is fewer than %d", leastAttacks)
+				}
+			})
+		}
+	})
+}
+
+func attacksOn(kind string) []attack {
+	traits, _ := providers.TraitsOf(kind)
+	list := slices.Concat(onTheBrowser, onTheClient, onTheExchange)
+	if traits.HasIDToken {
+		list = slices.Concat(list, onTheIDToken)
+	}
+	return slices.Concat(list, byKind[kind])
+}
+
+func (s *siege) refused(t *testing.T, name string, got step) {
+	t.Helper()
+	if got.status < 400 && got.to == nil || got.status >= 500 && got.status != http.StatusServiceUnavailable {
+		t.Errorf("%s: it is answered %d %s", name, got.status, got.Find("main").Text())
+	}
+	if got.to != nil && (!strings.HasPrefix(got.to.String(), callback+"?") || got.to.Query().Has("code") || !got.to.Query().Has("error")) {
+		t.Errorf("%s: the browser is sent to %s", name, got.to)
+	}
+	if got.Find("input[name=ticket]").Length() > 0 || strings.Contains(got.raw, "access_token") {
+		t.Errorf("%s: it lets somebody in", name)
+	}
+	for _, secret := range []string{s.fake.Access, "canary-refresh", fakeoidc.ClientSecret, "eyJ"} {
+		if strings.Contains(got.raw, secret) {
+			t.Errorf("%s: the answer holds %q", name, secret)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package pages
+
+import (
+	"net/url"
+
+	"github.com/dustin/go-humanize"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/accounts"
+	"postern/views/account"
+)
+
+func (h *Handler) askPassword(v *visit) (web.Answer, error) {
+	m, err := h.passwordForm(v)
+	return web.Show(account.PasswordPage(m)), err
+}
+
+func (h *Handler) passwordForm(v *visit) (account.Password, error) {
+	ways, err := h.Accounts.Ways(v.ctx(), v.who)
+	return account.Password{
+		Page:              v.shell("Password", "/account"),
+		Has:               ways.Password,
+		MinPasswordLength: accounts.MinPassword,
+	}, err
+}
+
+func (h *Handler) savePassword(v *visit) (web.Answer, error) {
+	err := h.Accounts.ChangePassword(
+		v.ctx(),
+		v.who,
+		v.posted("old_password"),
+		v.posted("password"),
+		v.posted("revoke_tokens") == "true",
+	)
+	if err == nil {
+		if err := h.rotateSession(v); err != nil {
+			return web.Answer{}, err
+		}
+		return v.done("password", "/account")
+	}
+	m, failed := h.passwordForm(v)
+	if failed != nil {
+		return web.Answer{}, failed
+	}
+	m.RevokeTokens = v.posted("revoke_tokens") == "true"
+	wrong, ok := mistakesIn(err)
+	if ok {
+		m.OldError, m.NewError = wrong.take("/old_password"), wrong.take("/password")
+		m.Error = wrong.rest()
+		return web.Answer{Status: wrong.status, Page: account.PasswordPage(m)}, nil
+	}
+	if kind := fault.KindOf(err); kind != fault.TooMany && kind != fault.Stale {
+		return web.Answer{}, err
+	}
+	problem := web.ProblemOf(err, "")
+	web.SetRetryAfter(v.c.Writer.Header(), err)
+	m.Error = problem.Detail
+	return web.Answer{Status: problem.Status, Page: account.PasswordPage(m)}, nil
+}
+
+func (h *Handler) showSessions(v *visit) (web.Answer, error) {
+	found, err := h.Accounts.Sessions(v.ctx(), v.who)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := account.Sessions{Page: v.shell("Where you are signed in", "/account/sessions")}
+	for _, session := range found {
+		m.Sessions = append(m.Sessions, account.Session{
+			ID:      session.ID,
+			Name:    browserName(session.UserAgent),
+			Current: session.Current,
+			Detail: "From " + session.RemoteAddr + " since " + day(
+				session.CreatedAt,
+			) + ", last seen " + humanize.Time(
+				session.SeenAt,
+			),
+			EndAction: "/account/sessions/" + url.PathEscape(session.ID) + "/end",
+		})
+	}
+	return web.Show(account.SessionsPage(m)), nil
+}
+
+func (h *Handler) endSession(v *visit) (web.Answer, error) {
+	if err := h.Accounts.EndSession(v.ctx(), v.who, v.param("session")); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("ended", "/account/sessions")
+}
+
+func (h *Handler) endOtherSessions(v *visit) (web.Answer, error) {
+	if _, err := h.Accounts.EndOtherSessions(v.ctx(), v.who); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("ended", "/account/sessions")
+}

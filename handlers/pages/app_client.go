@@ -1,0 +1,259 @@
+package pages
+
+import (
+	"cmp"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/login"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func (h *Handler) showAppClient(v *visit) (web.Answer, error) {
+	return h.appClientWith(v, func(*projects.AppClient) {}, http.StatusOK)
+}
+
+// appClientWith is the app client's page as it stands, changed by what mark says of
+// a form that was refused.
+func (h *Handler) appClientWith(v *visit, mark func(*projects.AppClient), status int) (web.Answer, error) {
+	p, c, err := h.appClientOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	offered, err := h.Login.ProvidersOf(v.ctx(), v.who, c.ID)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := h.appClientModel(v, p, c, offered)
+	mark(&m)
+	return web.Answer{Status: status, Page: projects.AppClientPage(m)}, nil
+}
+
+func (h *Handler) appClientModel(v *visit, p rules.Project, c login.Client, offered []login.Provider) projects.AppClient {
+	path, issuer := appClientPath(p, c.ID), h.Login.Issuer(c.ID)
+	may := v.who.May(p.Team, access.LoginUpdate)
+	m := projects.AppClient{
+		Page: v.shell("App client "+c.Name, path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+			ui.Crumb{Text: c.Name}),
+		Name:         c.Name,
+		ClientID:     c.ID,
+		Issuer:       issuer,
+		AuthorizeURL: issuer + "/authorize",
+		Facts:        clientFacts(c),
+		BackURL:      loginPath(p),
+		Providers:    h.providerRows(path, offered, may),
+		Preview:      h.previewOf(v, c, offered),
+	}
+	if !may {
+		return m
+	}
+	m.TestAction, m.TestProblem = path+"/test", testProblem(offered)
+	m.Settings, m.Branding = settingsOf(c).view(path, &mistakes{}), brandingOf(c).view(path, &mistakes{})
+	m.Secret = &projects.AppClientSecret{
+		Action:       path + "/secret",
+		ETag:         c.ETag,
+		Confidential: c.Confidential,
+	}
+	m.Delete = &ui.Confirmation{
+		ID:     "delete-confirm",
+		Action: path + "/delete",
+		Button: "Delete app client",
+		Text: "Delete this app client with its providers and signing keys. Its users are signed out; the users of " +
+			"the tenant stay.",
+	}
+	return m
+}
+
+// testProblem is why users cannot sign in yet.
+func testProblem(offered []login.Provider) string {
+	if slices.ContainsFunc(offered, func(o login.Provider) bool { return o.Enabled }) {
+		return ""
+	}
+	return "No provider is on, so users cannot sign in yet. Set one up below."
+}
+
+func clientFacts(c login.Client) []ui.Fact {
+	refresh := "cannot be refreshed"
+	if c.Refresh > 0 {
+		refresh = "can be refreshed for " + lifetimeText(int64(c.Refresh/time.Second))
+	}
+	return []ui.Fact{
+		{Label: "Kind", Value: clientKind(c)},
+		{
+			Label: "Redirect URIs",
+			Value: cmp.Or(strings.Join(c.RedirectURIs, " "), "none: users cannot sign in"),
+			Mono:  len(c.RedirectURIs) > 0,
+		},
+		{
+			Label: "Tokens",
+			Value: "last " + lifetimeText(int64(c.Access/time.Second)) + ", signed with " + c.Algorithm +
+				"; a login " + refresh,
+		},
+	}
+}
+
+// algorithms is what each is good for.
+var algorithms = []ui.Option{
+	{Value: login.RS256, Title: "RS256", Text: "Understood everywhere."},
+	{Value: login.ES256, Title: "ES256", Text: "Smaller tokens, understood by most."},
+	{Value: login.EdDSA, Title: "EdDSA", Text: "Smallest and fastest; some libraries lack it."},
+}
+
+func algorithmOptions(chosen string) []ui.Option {
+	var out []ui.Option
+	for _, o := range algorithms {
+		o.Chosen = o.Value == chosen
+		out = append(out, o)
+	}
+	return out
+}
+
+// clientSettings is what a form says of an app client, as it was typed.
+type clientSettings struct{ revision, name, redirects, logouts, access, refresh, algorithm string }
+
+func settingsOf(c login.Client) clientSettings {
+	return clientSettings{
+		revision:  c.ETag,
+		name:      c.Name,
+		redirects: strings.Join(c.RedirectURIs, "\n"),
+		logouts:   strings.Join(c.LogoutURIs, "\n"),
+		access:    typedUnits(c.Access, time.Minute),
+		refresh:   typedUnits(c.Refresh, 24*time.Hour),
+		algorithm: c.Algorithm,
+	}
+}
+
+func (f clientSettings) view(action string, wrong *mistakes) *projects.AppClientSettings {
+	m := &projects.AppClientSettings{
+		Action:     action,
+		Revision:   f.revision,
+		Name:       wrong.value("/name", f.name),
+		Redirects:  ui.Value{Text: f.redirects, Error: wrong.takeLines("/redirect_uris", lines(f.redirects))},
+		Logouts:    ui.Value{Text: f.logouts, Error: wrong.takeLines("/logout_uris", lines(f.logouts))},
+		Access:     wrong.value("/access_token_seconds", f.access),
+		Refresh:    wrong.value("/refresh_token_seconds", f.refresh),
+		Algorithms: algorithmOptions(f.algorithm),
+		Algorithm:  wrong.take("/algorithm"),
+	}
+	if m.Access.Error != "" { // the rule speaks of seconds
+		m.Access.Error = "Give 1 to 1440 minutes."
+	}
+	if m.Refresh.Error != "" {
+		m.Refresh.Error = "Give 0 to 90 days."
+	}
+	m.Error = wrong.rest()
+	return m
+}
+
+// typedUnits is a duration as a form holds it. The API sets it to the second: six
+// decimals keep that, so that saving the form again does not move it.
+func typedUnits(d, unit time.Duration) string {
+	text := strconv.FormatFloat(float64(d)/float64(unit), 'f', 6, 64)
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+// readUnits is the duration that was typed; what is none becomes one that the rule
+// refuses together with everything else that is wrong.
+func readUnits(text string, unit time.Duration) *time.Duration {
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	seconds := math.Round(n * unit.Seconds())
+	d := -time.Second
+	if err == nil && seconds >= 0 && seconds < math.MaxInt32 { // NaN is neither
+		d = time.Duration(seconds) * time.Second
+	}
+	return &d
+}
+
+func (h *Handler) saveAppClient(v *visit) (web.Answer, error) {
+	f := clientSettings{
+		revision:  v.posted("revision"),
+		name:      strings.TrimSpace(v.posted("name")),
+		redirects: v.posted("redirect_uris"),
+		logouts:   v.posted("logout_uris"),
+		access:    v.posted("access_minutes"),
+		refresh:   v.posted("refresh_days"),
+		algorithm: v.posted("algorithm"),
+	}
+	redirects, logouts := lines(f.redirects), lines(f.logouts)
+	return h.changeAppClient(v, f, f.revision, login.ClientInput{
+		Name:         &f.name,
+		RedirectURIs: &redirects,
+		LogoutURIs:   &logouts,
+		Access:       readUnits(f.access, time.Minute),
+		Refresh:      readUnits(f.refresh, 24*time.Hour),
+		Algorithm:    &f.algorithm,
+	})
+}
+
+func (f clientSettings) mark(m *projects.AppClient, wrong *mistakes) {
+	m.Settings = f.view(m.Settings.Action, wrong)
+}
+
+func (f clientSettings) compare(m *projects.Conflict, c login.Client) {
+	now := settingsOf(c)
+	m.What = "The app client"
+	for _, row := range [][4]string{{"Name", "name", f.name, now.name}, {"Redirect URIs", "redirect_uris", f.redirects, now.redirects},
+		{"After signing out", "logout_uris", f.logouts, now.logouts}, {"Tokens last, in minutes", "access_minutes", f.access, now.access},
+		{"Stay signed in, in days", "refresh_days", f.refresh, now.refresh}, {"Signature", "algorithm", f.algorithm, now.algorithm}} {
+		m.Rows = append(m.Rows, projects.Difference{
+			Label:  row[0],
+			Yours:  textOrNone(row[2]),
+			Theirs: textOrNone(row[3]),
+		})
+		m.Hidden = append(m.Hidden, projects.Pair{Name: row[1], Value: row[2]})
+	}
+}
+
+// appClientChange is one of the forms of an app client: how it looks when it is
+// refused, and how it compares with what somebody else saved meanwhile.
+type appClientChange interface {
+	mark(*projects.AppClient, *mistakes)
+	compare(*projects.Conflict, login.Client)
+}
+
+func (h *Handler) changeAppClient(v *visit, form appClientChange, revision string, in login.ClientInput) (web.Answer, error) {
+	p, c, err := h.appClientOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	_, err = h.Login.UpdateClient(v.ctx(), v.who, c.ID, revision, in)
+	if err == nil {
+		return v.done("app_client", appClientPath(p, c.ID))
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return h.appClientConflict(v, form)
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	return h.appClientWith(v, func(m *projects.AppClient) { form.mark(m, wrong) }, wrong.status)
+}
+
+func (h *Handler) appClientConflict(v *visit, form appClientChange) (web.Answer, error) {
+	p, c, err := h.appClientOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := appClientPath(p, c.ID)
+	m := projects.Conflict{
+		Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
+			Text: c.Name,
+			URL:  path,
+		}),
+		BackURL: path,
+		Action:  v.c.Request.URL.Path,
+		Hidden:  []projects.Pair{{Name: "revision", Value: c.ETag}},
+	}
+	form.compare(&m, c)
+	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}

@@ -1,0 +1,202 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/service/login"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func loginPath(p rules.Project) string { return projectPath(p.Name) + "/login" }
+
+func appClientPath(p rules.Project, client string) string {
+	return loginPath(p) + "/" + url.PathEscape(client)
+}
+
+func loginCrumb(p rules.Project) ui.Crumb { return ui.Crumb{Text: "Login", URL: loginPath(p)} }
+
+// appClientForm is what a form says of a new app client, as it was typed.
+type appClientForm struct {
+	tenant, name, redirects string
+	confidential            bool
+}
+
+func (h *Handler) showLoginTab(v *visit) (web.Answer, error) {
+	return h.loginTabWith(v, appClientForm{}, &mistakes{})
+}
+
+// loginTabWith is the list with the form as it was typed.
+func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *mistakes) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	found, next, err := h.Login.Served(v.ctx(), v.who, p.ID, v.c.Query("after"), 50)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.enter(p.Team)
+	m := projects.Login{
+		Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Login"}),
+		Head: v.headOf(p, projects.TabLogin),
+	}
+	if next != "" {
+		m.MoreURL = loginPath(p) + "?after=" + url.QueryEscape(next)
+	}
+	for _, c := range found {
+		m.Rows = append(m.Rows, appClientRow(p, c))
+	}
+	if v.who.May(p.Team, access.LoginUpdate) {
+		if m.Create, err = h.appClientCreate(v, p, form, wrong); err != nil {
+			return web.Answer{}, err
+		}
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.LoginPage(m)}, nil
+}
+
+func appClientRow(p rules.Project, c login.ServedClient) projects.AppClientRow {
+	row := projects.AppClientRow{
+		Name:      c.Name,
+		URL:       appClientPath(p, c.ID),
+		Tenant:    c.TenantName,
+		Kind:      clientKind(c.Client),
+		Redirects: c.RedirectURIs,
+	}
+	for _, o := range c.Offers {
+		row.Providers = append(row.Providers, o.Label)
+	}
+	return row
+}
+
+func clientKind(c login.Client) string {
+	if c.Confidential {
+		return "confidential"
+	}
+	return "public"
+}
+
+func (h *Handler) appClientCreate(v *visit, p rules.Project, form appClientForm, wrong *mistakes) (*projects.AppClientCreate, error) {
+	tenants, _, err := h.Projects.Served(v.ctx(), v.who, p.ID, "", rules.MaxPage)
+	if err != nil {
+		return nil, err
+	}
+	m := &projects.AppClientCreate{
+		Open:         wrong.status != 0,
+		Action:       loginPath(p),
+		Name:         wrong.value("/name", form.name),
+		Confidential: form.confidential,
+		Redirects:    ui.Value{Text: form.redirects, Error: wrong.takeLines("/redirect_uris", lines(form.redirects))},
+	}
+	for _, t := range tenants {
+		m.Tenants = append(m.Tenants, ui.Option{
+			Value:  t.ID,
+			Title:  t.DisplayName,
+			Chosen: t.ID == form.tenant || (form.tenant == "" && t.Project == p.ID),
+		})
+	}
+	m.Error = wrong.rest()
+	return m, nil
+}
+
+func (h *Handler) makeAppClient(v *visit) (web.Answer, error) {
+	form := appClientForm{
+		tenant:       v.posted("tenant"),
+		name:         strings.TrimSpace(v.posted("name")),
+		redirects:    v.posted("redirect_uris"),
+		confidential: v.posted("confidential") == "true",
+	}
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err := v.allowed(p, access.LoginUpdate); err != nil {
+		return web.Answer{}, err
+	}
+	if err := h.serves(v, p, form.tenant); err != nil {
+		return web.Answer{}, err
+	}
+	uris := lines(form.redirects)
+	in := login.ClientInput{Name: &form.name, RedirectURIs: &uris}
+	if form.confidential {
+		in.Confidential = &form.confidential
+	}
+	made, err := h.Login.CreateClient(v.ctx(), v.who, form.tenant, in)
+	if wrong, ok := mistakesIn(err); ok {
+		return h.loginTabWith(v, form, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if made.Secret != "" {
+		return h.disclose(v, clientSecretPath(p, made.ID), disclosed{Secret: made.Secret.Reveal()})
+	}
+	return v.done("app_client_made", appClientPath(p, made.ID)+"#providers")
+}
+
+// serves refuses a tenant that the project does not serve: a form of one project's
+// page must not lead to another's.
+func (h *Handler) serves(v *visit, p rules.Project, tenant string) error {
+	t, err := h.Projects.Tenant(v.ctx(), v.who, tenant)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(t.Projects, p.Name) {
+		return web.NotFound()
+	}
+	return nil
+}
+
+// appClientOf finds the app client that the address names, in the project that it
+// names.
+func (h *Handler) appClientOf(v *visit) (rules.Project, login.Client, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return p, login.Client{}, err
+	}
+	c, err := h.Login.Client(v.ctx(), v.who, v.param("client"))
+	if err != nil {
+		return p, c, err
+	}
+	v.enter(p.Team)
+	return p, c, h.serves(v, p, c.Tenant)
+}
+
+func clientSecretPath(p rules.Project, client string) string {
+	return appClientPath(p, client) + "/secret"
+}
+
+// showClientSecret shows an app client's new secret, the first time.
+func (h *Handler) showClientSecret(v *visit) (web.Answer, error) {
+	p, c, err := h.appClientOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	back, path := appClientPath(p, c.ID), clientSecretPath(p, c.ID)
+	found, err := h.disclosed(v, path)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := projects.NewSecret{
+		Page: v.shell("Client secret", path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+			ui.Crumb{Text: c.Name, URL: back}, ui.Crumb{Text: "Secret"}),
+		Title: "Client secret of " + c.Name,
+		Back:  back,
+		Facts: []ui.Fact{{
+			Label: "Client id",
+			Value: c.ID,
+			Mono:  true,
+		}, {Label: "Issuer", Value: h.Login.Issuer(c.ID), Mono: true}},
+	}
+	if found != nil {
+		m.Secret = found.Secret
+	}
+	return web.Show(projects.NewSecretPage(m)), nil
+}

@@ -1,0 +1,110 @@
+package pages
+
+import (
+	"cmp"
+	"strings"
+
+	"postern/bundle"
+	"postern/models"
+	"postern/service/access"
+	"postern/service/audit"
+)
+
+// actorText names who asked, at the begin of a sentence.
+func actorText(e audit.Entry) string {
+	switch {
+	case e.ActorName != "":
+		return e.ActorName
+	case e.Actor == access.ActorAnonymous:
+		return "Somebody without a credential"
+	case e.Action == string(access.ProjectTakedown) && e.Outcome == models.OutcomeDone:
+		return "An operator"
+	case e.Actor == access.ActorCommandLine:
+		return "The server's command line"
+	case e.Actor == access.ActorWorkspaceKey+":"+e.TeamID:
+		return "The workspace key"
+	case strings.HasPrefix(e.Actor, access.ActorWorkspaceKey):
+		return "The key of another workspace"
+	}
+	return "An account outside of this team"
+}
+
+// auditText is the rest of the sentence. What has no words of its own is told by
+// the parts of its action's name.
+func auditText(e audit.Entry) string {
+	of := ""
+	if e.ProjectName != "" {
+		of = " of " + e.ProjectName
+	}
+	if e.Outcome == models.OutcomeRefused {
+		return refusedText(e, of)
+	}
+	switch access.Action(e.Action) {
+	case access.ProjectCreate:
+		return "created project " + cmp.Or(e.ProjectName, e.Detail["name"])
+	case access.ProjectUpdate:
+		what, _, _ := strings.Cut(e.Detail["change"], " of ")
+		return "changed the " + cmp.Or(what, "settings") + of
+	case access.KeyCreate:
+		return "created key " + keyText(e) + of
+	case access.KeyChange:
+		return pastOf(e.Detail["change"]) + " key " + keyText(e) + of
+	case access.ExportCreate:
+		if e.Detail["change"] == "cancel" {
+			return "cancelled an export" + of
+		}
+		return "started an export" + of
+	case access.ExportDownload:
+		if e.Detail["keys"] == string(bundle.KeysMint) {
+			return "downloaded an export with new keys" + of
+		}
+		return "downloaded an export" + of
+	case access.ProjectTakedown:
+		if change, ok := e.Changes["frozen"]; ok && change.After != true {
+			return "lifted the takedown of " + cmp.Or(e.ProjectName, e.Detail["name"])
+		}
+		return "took down project " + cmp.Or(e.ProjectName, e.Detail["name"])
+	case access.WorkspaceClaim:
+		return "claimed " + cmp.Or(e.Detail["projects"], "a workspace")
+	}
+	noun, verb, _ := strings.Cut(e.Action, ".")
+	return strings.TrimSpace(pastOf(verb) + " " + strings.ReplaceAll(noun, "_", " ") + " " + cmp.Or(e.Detail["name"], e.Detail["email"], e.Object) + of)
+}
+
+func refusedText(e audit.Entry, of string) string {
+	switch access.Action(e.Action) {
+	case access.CredentialUse:
+		return "sent a credential that is not valid"
+	case access.RequestMake:
+		return "sent a request from another site"
+	case access.AuditGap:
+		return "and others were refused " + e.Detail["dropped"] + " more times than there are entries"
+	}
+	noun, verb, _ := strings.Cut(e.Action, ".")
+	if noun == "project" && e.ProjectName != "" {
+		return "tried to " + verb + " project " + e.ProjectName
+	}
+	return "tried to " + strings.ReplaceAll(verb, "_", " ") + " " + article(strings.ReplaceAll(noun, "_", " ")) + of
+}
+
+func article(noun string) string {
+	if strings.ContainsAny(noun[:min(1, len(noun))], "aeiou") {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// keyText shows a key by its last characters, as lists of keys do.
+func keyText(e audit.Entry) string {
+	if _, last, ok := strings.Cut(e.Detail["key"], "…"); ok {
+		return "…" + last
+	}
+	return e.Object
+}
+
+var pasts = map[string]string{"freeze": "froze", "unfreeze": "unfroze", "revoke": "revoked", "rotate": "rotated", "create": "created", "update": "changed",
+	"change": "changed", "delete": "deleted", "remove": "removed", "cancel": "cancelled", "claim": "claimed", "invite": "invited", "leave": "left",
+	"accept": "accepted", "approve": "approved", "deny": "denied", "sign_in": "signed in to", "sign_out": "signed out of"}
+
+// pastOf is a verb's past; of one that is not known, the verb itself does.
+func pastOf(verb string) string { return cmp.Or(pasts[verb], strings.ReplaceAll(verb, "_", " ")) }

@@ -1,0 +1,125 @@
+package pages
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/accounts"
+	"postern/views/claim"
+	"postern/views/ui"
+)
+
+func (h *Handler) askClaim(v *visit) (web.Answer, error) {
+	found, err := h.Accounts.Look(v.ctx(), v.who, v.param("code"))
+	if err != nil {
+		return h.unclaimable(v, err)
+	}
+	return web.Show(claim.ClaimPage(claimForm(v, found))), nil
+}
+
+func claimForm(v *visit, found accounts.Claimable) claim.Claim {
+	path := "/claim/" + url.PathEscape(v.param("code"))
+	m := claim.Claim{
+		Page:     v.shell("Claim", path),
+		Action:   path,
+		Projects: found.Projects,
+		Keys:     keysGoOn(found.Keys),
+		Ends:     found.ExpiresAt.UTC().Format("2 January 2006") + ", " + daysUntil(found.ExpiresAt, time.Now()),
+	}
+	for i, team := range found.Teams {
+		m.Teams = append(m.Teams, ui.Option{
+			Value:  team.ID,
+			Title:  team.Name,
+			Text:   "Beside what this team has already.",
+			Chosen: i == 0,
+		})
+	}
+	m.Teams = append(m.Teams, ui.Option{
+		Value:  newTeam,
+		Title:  "A new team",
+		Text:   "Kept apart from your other projects.",
+		Chosen: len(found.Teams) == 0,
+	})
+	return m
+}
+
+// daysUntil says how long something still has, for people.
+func daysUntil(end, now time.Time) string {
+	switch days := int(end.Sub(now) / (24 * time.Hour)); days {
+	case 0:
+		return "in less than a day"
+	case 1:
+		return "in 1 day"
+	default:
+		return fmt.Sprintf("in %d days", days)
+	}
+}
+
+func keysGoOn(n int64) string {
+	if n == 0 {
+		return "No API keys."
+	}
+	return humanize.Comma(n) + " active API " + english.PluralWord(int(n), "key goes", "keys go") + " on working."
+}
+
+// newTeam stands in the form for no team; an empty value could be a form that
+// was cut short.
+const newTeam = "new"
+
+func (h *Handler) claim(v *visit) (web.Answer, error) {
+	team := v.posted("team")
+	if team == "" {
+		return web.Answer{}, fault.InvalidField("/team", "required", "Choose a team, or a new one.")
+	}
+	if team == newTeam {
+		team = ""
+	}
+	claimed, err := h.Accounts.Claim(v.ctx(), v.who, v.param("code"), team)
+	if err != nil {
+		return h.unclaimable(v, err)
+	}
+	v.keepMade(slices.DeleteFunc(h.Web.ClaimCodes(v.c.Request), func(code string) bool { return code == v.param("code") }))
+	v.choose(claimed.Team.ID)
+	if err := h.rotateSession(v); err != nil {
+		return web.Answer{}, err
+	}
+	if len(claimed.Renamed) > 0 {
+		return h.disclose(v, claimedPath, disclosed{Text: claimed.Team.Name, Lines: claimed.Renamed})
+	}
+	return v.done("claimed", "/projects")
+}
+
+// claimedPath is where a claim leads to that had to rename something.
+const claimedPath = "/claimed"
+
+func (h *Handler) showClaimed(v *visit) (web.Answer, error) {
+	found, err := h.disclosed(v, claimedPath)
+	if err != nil || found == nil {
+		return web.GoTo("/projects"), err
+	}
+	return web.Show(claim.RenamedPage(claim.Renamed{
+		Page:  v.shell("Claimed", "/projects"),
+		Team:  found.Text,
+		Names: found.Lines,
+	})), nil
+}
+
+// unclaimable says on the page itself why a code claims nothing.
+func (h *Handler) unclaimable(v *visit, err error) (web.Answer, error) {
+	switch fault.KindOf(err) {
+	case fault.NotFound, fault.Conflict, fault.Gone:
+	default:
+		return web.Answer{}, err
+	}
+	web.NoteError(v.ctx(), err)
+	problem := web.ProblemOf(err, "")
+	m := claim.Claim{Page: v.shell("Claim", "/projects"), Refusal: problem.Detail}
+	return web.Answer{Status: problem.Status, Page: claim.ClaimPage(m)}, nil
+}

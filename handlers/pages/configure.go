@@ -1,0 +1,141 @@
+package pages
+
+import (
+	"net/http"
+	"slices"
+
+	"postern/core/snapshot"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// configure shows a project's settings.
+func (h *Handler) configure(v *visit) (web.Answer, error) {
+	m, err := h.configuration(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(projects.ConfigurePage(m)), nil
+}
+
+// configuration is the page as the project stands.
+func (h *Handler) configuration(v *visit) (projects.Configure, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return projects.Configure{}, err
+	}
+	v.enter(p.Team)
+	path := projectPath(p.Name)
+	m := projects.Configure{
+		Page:    v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
+		Head:    v.headOf(p, projects.TabConfigure),
+		General: projects.General{Action: path + "/settings", Revision: p.SettingsETag, DisplayName: ui.Value{Text: p.DisplayName}},
+	}
+	m.Limits = limitsSection(p)
+	if m.Product, err = h.productSection(v, p); err != nil {
+		return m, err
+	}
+	for _, version := range p.Versions {
+		m.Versions = append(m.Versions, h.versionSection(p, version))
+	}
+	if !v.who.May(p.Team, access.ProjectUpdate) {
+		m.ReadOnly()
+	}
+	m.Keys, err = h.keySection(v, p)
+	return m, err
+}
+
+func (v *visit) headOf(p rules.Project, current projects.Tab) projects.Head {
+	path := projectPath(p.Name)
+	return projects.Head{
+		Name:         p.Name,
+		DisplayName:  p.DisplayName,
+		Access:       accessBadge(p.Versions),
+		Current:      current,
+		ConfigureURL: path,
+		LoginURL:     path + "/login",
+		TenantsURL:   path + "/tenants",
+		UsageURL:     usagePath(p),
+		RequestsURL:  requestsPath(p),
+		ExportURL:    path + "/export",
+		HistoryURL:   v.historyOf(p, ""),
+		Frozen:       frozenText(p),
+	}
+}
+
+func frozenText(p rules.Project) string {
+	if p.Frozen == nil {
+		return ""
+	}
+	return "Taken down by the operators on " + moment(p.Frozen.Since) + ". All calls are answered 403. Reason: " + p.Frozen.Reason +
+		" You can still export the project."
+}
+
+func (h *Handler) versionSection(p rules.Project, version rules.Version) projects.Version {
+	out := projects.Version{ID: version.ID, Name: version.Name, Access: projects.Access{
+		Action: accessAction(p, version), Revision: version.ETag, Mode: version.Mode,
+		APIKey: slices.Contains(version.Methods, string(snapshot.APIKey)), JWT: slices.Contains(version.Methods, string(snapshot.JWT)),
+		Issuers: ui.Value{Text: issuerLines(version.Issuers)}, Keyless: version.Keyless,
+		Opaque: slices.Contains(version.Methods, string(snapshot.Opaque)), Endpoint: ui.Value{Text: introspectionLine(version.Opaque)},
+		HasSecret:     version.Opaque != nil && version.Opaque.HasSecret,
+		FallbackOwner: ui.Value{Text: p.FallbackOwner},
+	}, Ranges: rangesSection(p, version)}
+	for _, e := range version.Environments {
+		out.Environments = append(out.Environments, projects.Environment{ID: e.ID, Name: e.Name, Action: targetAction(p, e),
+			URL: h.Web.Config.Address(p.Name, version.Name, e.Name), Revision: e.ETag, Target: ui.Value{Text: e.Target}})
+	}
+	return out
+}
+
+func accessAction(p rules.Project, version rules.Version) string {
+	return projectPath(p.Name) + "/versions/" + version.ID + "/access"
+}
+
+func targetAction(p rules.Project, e rules.Environment) string {
+	return projectPath(p.Name) + "/environments/" + e.ID
+}
+
+// configurationForm is one of the forms on the page: how it looks when it is
+// refused, and how it compares with what somebody else saved meanwhile.
+type configurationForm interface {
+	mark(*projects.Configure, *mistakes)
+	compare(*projects.Conflict, rules.Project) error
+}
+
+// saved answers a form: on to the page after a success, back to it with
+// everything that was typed after a mistake, and to a choice after a lost race.
+func (h *Handler) saved(v *visit, err error, flash string, form configurationForm) (web.Answer, error) {
+	if err == nil {
+		return v.done(flash, projectPath(v.param("project")))
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return h.conflict(v, form)
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.configuration(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	form.mark(&m, wrong)
+	return web.Answer{Status: wrong.status, Page: projects.ConfigurePage(m)}, nil
+}
+
+func (h *Handler) conflict(v *visit, form configurationForm) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := projectPath(p.Name)
+	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p)), BackURL: path}
+	if err := form.compare(&m, p); err != nil {
+		return web.Answer{}, err
+	}
+	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}

@@ -1,0 +1,101 @@
+package pages
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/service/directory"
+	"postern/views/tenants"
+	"postern/views/ui"
+)
+
+func entryPath(tenant string) string { return tenantPath(tenant) + "/entry" }
+
+func (h *Handler) showEntry(v *visit) (web.Answer, error) {
+	return h.entryWith(v, directory.NewApproval{}, &mistakes{})
+}
+
+// entryWith says who may come into a tenant, with the form as it was typed.
+func (h *Handler) entryWith(v *visit, typed directory.NewApproval, wrong *mistakes) (web.Answer, error) {
+	t, err := h.tenantOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	entry, err := h.Directory.Entry(v.ctx(), v.who, t.ID)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	groups, err := h.groupOptions(v, t.ID, func(g directory.Group) bool { return slices.Contains(typed.Groups, g.ID) })
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path, mayChange := entryPath(t.ID), v.who.May(t.Team, access.UserUpdate)
+	m := tenants.Entry{Page: v.tenantShell(t, "Entry", path, ui.Crumb{Text: "Entry"}), Head: tenantHead(t, path), InviteOnly: entry.InviteOnly}
+	for _, a := range entry.Approvals {
+		row := tenants.Approval{ID: a.ID, Value: a.Value, Kind: approvalKind(a.Kind), Groups: intoGroups(groups, a.Groups), Since: day(a.CreatedAt)}
+		if mayChange {
+			row.EndAction = tenantPath(t.ID) + "/approvals/" + a.ID + "/end"
+		}
+		m.Approvals = append(m.Approvals, row)
+	}
+	if mayChange {
+		m.Action = path
+		m.Approve = &tenants.Approve{Action: tenantPath(t.ID) + "/approvals", Value: wrong.value("/value", typed.Value), Groups: groups}
+		m.Approve.Error = wrong.rest()
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.EntryPage(m)}, nil
+}
+
+func approvalKind(kind string) string {
+	if kind == directory.ByDomain {
+		return "every address of the domain"
+	}
+	return "this address"
+}
+
+// intoGroups names groups; one that is deleted meanwhile has no name.
+func intoGroups(all []ui.Option, ids []string) string {
+	var names []string
+	for _, o := range all {
+		if slices.Contains(ids, o.Value) {
+			names = append(names, o.Title)
+		}
+	}
+	if len(names) == 0 {
+		return "into no group"
+	}
+	return "into " + strings.Join(names, ", ")
+}
+
+func (h *Handler) saveEntry(v *visit) (web.Answer, error) {
+	if err := h.Directory.SetInviteOnly(v.ctx(), v.who, v.param("tenant"), v.posted("invite_only") == "true"); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("entry", entryPath(v.param("tenant")))
+}
+
+// approve takes what has an @ for an address, and the rest for a domain.
+func (h *Handler) approve(v *visit) (web.Answer, error) {
+	typed := directory.NewApproval{Kind: directory.ByDomain, Value: strings.ToLower(strings.TrimSpace(v.posted("value"))), Groups: v.c.Request.PostForm["groups"]}
+	if strings.Contains(typed.Value, "@") {
+		typed.Kind = directory.ByEmail
+	}
+	_, err := h.Directory.Approve(v.ctx(), v.who, v.param("tenant"), typed)
+	if wrong, ok := mistakesIn(err); ok {
+		return h.entryWith(v, typed, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("approved", entryPath(v.param("tenant")))
+}
+
+func (h *Handler) endApproval(v *visit) (web.Answer, error) {
+	if err := h.Directory.Disapprove(v.ctx(), v.who, v.param("tenant"), v.param("approval")); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("disapproved", entryPath(v.param("tenant")))
+}

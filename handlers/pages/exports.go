@@ -1,0 +1,207 @@
+package pages
+
+import (
+	"github.com/dustin/go-humanize"
+
+	"postern/bundle"
+	"postern/handlers/web"
+	"postern/service/access"
+	rules "postern/service/exports"
+	"postern/service/projects"
+	"postern/views/exports"
+	"postern/views/ui"
+)
+
+// historyLength is how many exports a page lists.
+const historyLength = 10
+
+// refreshSeconds is how often a browser without script asks again.
+const refreshSeconds = 2
+
+func exportPath(id string) string { return "/exports/" + id }
+
+func (h *Handler) askExport(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.exportForm(v, p)
+	return web.Show(exports.AskPage(m)), err
+}
+
+func (h *Handler) exportForm(v *visit, p projects.Project) (exports.Ask, error) {
+	path := projectPath(p.Name) + "/export"
+	v.enter(p.Team)
+	lines, err := h.history(v, p.ID, "")
+	m := exports.Ask{
+		Page:      v.shell("Export "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
+		Project:   p.DisplayName,
+		Consumers: true,
+		History:   lines,
+	}
+	if v.who.May(p.Team, access.ExportCreate) {
+		m.Action = path
+	}
+	return m, err
+}
+
+func (h *Handler) startExport(v *visit) (web.Answer, error) {
+	options := rules.Options{
+		Format:    v.posted("format"),
+		Keys:      v.posted("keys"),
+		Consumers: v.posted("consumers") == "true",
+	}
+	e, err := h.Exports.Request(v.ctx(), v.who, v.param("project"), options)
+	if err == nil {
+		return web.GoTo(exportPath(e.ID)), nil
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.exportForm(v, p)
+	m.Format, m.Keys, m.Consumers = options.Format, options.Keys, options.Consumers
+	m.KeysError = wrong.take("/keys")
+	m.Error = wrong.rest()
+	return web.Answer{Status: wrong.status, Page: exports.AskPage(m)}, err
+}
+
+func (h *Handler) history(v *visit, project, current string) ([]exports.Line, error) {
+	found, err := h.Exports.List(v.ctx(), v.who, project, "", historyLength)
+	if err != nil {
+		return nil, err
+	}
+	var lines []exports.Line
+	for _, e := range found.Exports {
+		line := exports.Line{URL: exportPath(e.ID), Format: formatText(e.Format), Badge: exportBadge(e.State), Created: minute(e.CreatedAt), Current: e.ID == current}
+		if e.SizeBytes > 0 {
+			line.Size = humanize.Bytes(uint64(e.SizeBytes))
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+func (h *Handler) showExport(v *visit) (web.Answer, error) {
+	e, err := h.Exports.Get(v.ctx(), v.who, v.param("export"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.exportModel(v, e)
+	return web.Show(exports.ShowPage(m)), err
+}
+
+func (h *Handler) cancelExport(v *visit) (web.Answer, error) {
+	id := v.param("export")
+	_, err := h.Exports.Cancel(v.ctx(), v.who, id)
+	if _, finished := mistakesIn(err); finished {
+		return web.GoTo(exportPath(id)), nil // which shows how it ended
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("cancelled", exportPath(id))
+}
+
+func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, e.Project)
+	if err != nil {
+		return exports.Show{}, err
+	}
+	path := exportPath(e.ID)
+	m := exports.Show{
+		Page: v.shell("Export of "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
+		ID:   e.ID, Project: p.DisplayName, URL: path, AgainURL: projectPath(p.Name) + "/export",
+		State: exports.State(e.State), Badge: exportBadge(e.State), Error: e.Problem, Options: exportFacts(e),
+	}
+	switch e.State {
+	case rules.Queued, rules.Building:
+		m.Page.Refresh = refreshSeconds
+		if v.who.May(p.Team, access.ExportCreate) {
+			m.CancelAction = path + "/cancel"
+		}
+		m.Part, m.Done, m.Total, m.Rows = partText(e), e.RowsDone, e.RowsTotal, rowsText(e)
+	case rules.Ready:
+		m.File = &exports.File{
+			Name:    e.FileName(),
+			Size:    humanize.Bytes(uint64(e.SizeBytes)),
+			SHA256:  e.SHA256,
+			Expires: momentOrNever(e.ExpiresAt),
+		}
+		if e.Keys != string(bundle.KeysMint) || v.who.May(p.Team, access.ExportMinted) {
+			m.File.DownloadURL = path + "/download"
+		}
+	}
+	if e.State == rules.Ready || e.State == rules.Expired {
+		m.Ledger = &exports.Ledger{Exact: e.Summary.Exact, Approximate: e.Summary.Approximate, Lossy: e.Summary.Lossy, Skipped: e.Summary.Skipped}
+	}
+	m.History, err = h.history(v, e.Project, e.ID)
+	return m, err
+}
+
+func partText(e rules.Export) string {
+	switch {
+	case e.State == rules.Queued:
+		return "Starts in a moment"
+	case e.Part == "":
+		return "Reading the project"
+	}
+	return "Writing " + e.Part
+}
+
+func rowsText(e rules.Export) string {
+	if e.RowsTotal == 0 {
+		return ""
+	}
+	return humanize.Comma(e.RowsDone) + " of " + humanize.Comma(e.RowsTotal) + " keys"
+}
+
+func exportFacts(e rules.Export) []ui.Fact {
+	consumers := "Included"
+	if !e.Consumers {
+		consumers = "Left out"
+	}
+	return []ui.Fact{
+		{Label: "Format", Value: formatText(e.Format)},
+		{Label: "API keys", Value: keysText(e.Keys)},
+		{Label: "Consumers", Value: consumers},
+		{Label: "Started", Value: moment(e.CreatedAt)},
+	}
+}
+
+func formatText(format string) string {
+	if format == string(bundle.FormatGateway) {
+		return "Kong gateway"
+	}
+	return "Data only"
+}
+
+func keysText(option string) string {
+	switch bundle.KeysOption(option) {
+	case bundle.KeysMint:
+		return "New ones, minted"
+	case bundle.KeysNone:
+		return "None"
+	}
+	return "Hashes: existing keys keep working"
+}
+
+func exportBadge(state string) ui.Badge {
+	switch state {
+	case rules.Building:
+		return ui.Badge{Tone: ui.Accent, Text: "Building"}
+	case rules.Ready:
+		return ui.Badge{Tone: ui.Good, Text: "Ready"}
+	case rules.Failed:
+		return ui.Badge{Tone: ui.Bad, Text: "Failed"}
+	case rules.Expired:
+		return ui.Badge{Text: "Expired"}
+	case rules.Cancelled:
+		return ui.Badge{Text: "Cancelled"}
+	}
+	return ui.Badge{Text: "Queued"}
+}

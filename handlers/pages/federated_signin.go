@@ -1,0 +1,224 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/dustin/go-humanize"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/accounts"
+	"postern/service/accounts/provider"
+	"postern/views/account"
+	"postern/views/signin"
+)
+
+func (h *Handler) federatedProviders() []signin.Provider {
+	var list []signin.Provider
+	for _, p := range h.Providers {
+		list = append(list, signin.Provider{ID: p.ID(), Name: p.Name()})
+	}
+	return list
+}
+
+func (h *Handler) provider(id string) (provider.Provider, error) {
+	for _, p := range h.Providers {
+		if p.ID() == id {
+			return p, nil
+		}
+	}
+	return nil, web.NotFound()
+}
+
+func (h *Handler) startFederated(v *visit) (web.Answer, error) {
+	next := web.LocalPath(v.posted("next"))
+	away, err := h.depart(v, access.Principal{}, next)
+	if err != nil {
+		return h.backAtSignIn(v, next, err)
+	}
+	return away, nil
+}
+
+// beginLink lets the account that is signed in add a way to sign in. It is a form
+// of our own pages: a link that anybody could place would tie whoever follows it
+// to somebody else's sign-in.
+func (h *Handler) beginLink(v *visit) (web.Answer, error) {
+	away, err := h.depart(v, v.who, "/account/signins")
+	if err != nil {
+		return h.backAtLinked(v, err)
+	}
+	return away, nil
+}
+
+// depart sends the browser away, by the page itself: form-action of the content
+// security policy also judges where a form's answer redirects to.
+func (h *Handler) depart(v *visit, p access.Principal, next string) (web.Answer, error) {
+	with, err := h.provider(v.param("provider"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	browser := h.Web.Cookie(v.c.Request, web.BrowserCookie)
+	if len(browser) < len(accounts.NewBrowserSecret()) {
+		browser = accounts.NewBrowserSecret()
+	}
+	trip, err := h.Accounts.Depart(v.ctx(), p, with.ID(), browser, v.from())
+	if err != nil {
+		return web.Answer{}, err
+	}
+	trip.Callback = h.callback(with)
+	to, err := with.AuthorizeURL(v.ctx(), trip)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	h.Web.SetCookie(v.c.Writer, web.BrowserCookie, browser, accounts.TripTTL)
+	h.Web.SetCookie(v.c.Writer, web.NextCookie, url.QueryEscape(next), accounts.TripTTL)
+	v.c.Header("Refresh", "0; url="+to)
+	return web.Show(signin.LeavePage(signin.Leave{Page: v.shell("Going to "+with.Name(), "/signin"), Name: with.Name(), URL: to})), nil
+}
+
+// callback is each provider's own: with one for all, the answer of one could pass
+// for another's (RFC 9700, 4.4).
+func (h *Handler) callback(p provider.Provider) string {
+	return h.Web.Config.PublicURL + "/signin/" + p.ID() + "/callback"
+}
+
+func (h *Handler) federatedCallback(v *visit) (web.Answer, error) {
+	with, err := h.provider(v.param("provider"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	query, browser := v.c.Request.URL.Query(), h.Web.Cookie(v.c.Request, web.BrowserCookie)
+	next, err := url.QueryUnescape(h.Web.Cookie(v.c.Request, web.NextCookie))
+	if next = web.LocalPath(next); err != nil {
+		next = ""
+	}
+	trip, linkTo, err := h.Accounts.Return(v.ctx(), with.ID(), query.Get("state"), browser)
+	if err != nil {
+		return h.backAtSignIn(v, next, err)
+	}
+	trip.Callback = h.callback(with)
+	if linkTo != "" {
+		return h.link(v, with, trip, linkTo)
+	}
+	person, err := with.Person(v.ctx(), trip, query)
+	if err != nil {
+		return h.backAtSignIn(v, next, err)
+	}
+	ticket := ticketIn(next)
+	session, err := h.Accounts.SignInAs(v.ctx(), person, ticket, browser, v.from())
+	if err != nil {
+		return h.backAtSignIn(v, next, err)
+	}
+	h.Web.SetCookie(v.c.Writer, web.NextCookie, "", 0)
+	if ticket.Invitation != "" {
+		if _, err := h.Accounts.LookInvitation(v.ctx(), ticket.Invitation); err != nil {
+			next = "" // the new account has used it up
+		}
+	}
+	return goOn(next), h.beginSession(v, session)
+}
+
+// link adds a way to sign in to the account that asked for it, if it is still the
+// one in this browser.
+func (h *Handler) link(v *visit, with provider.Provider, trip provider.Trip, linkTo string) (web.Answer, error) {
+	signedIn, err := v.identify()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if !signedIn || v.who.Account != linkTo {
+		return h.backAtSignIn(v, "/account/signins", fault.New(fault.Unauthenticated, "sign_in_failed", "You are no longer signed in to the account that asked to be linked. Sign in and try again."))
+	}
+	person, err := with.Person(v.ctx(), trip, v.c.Request.URL.Query())
+	if err == nil {
+		err = h.Accounts.Link(v.ctx(), v.who, person)
+	}
+	if err != nil {
+		return h.backAtLinked(v, err)
+	}
+	if err := h.rotateSession(v); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("linked", "/account/signins")
+}
+
+// sayable finds an error that the page itself can say.
+func (h *Handler) sayable(v *visit, err error) (*web.Problem, error) {
+	switch fault.KindOf(err) {
+	case fault.Internal, fault.NotFound:
+		return nil, err
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		h.Web.Log.Info("a sign-in elsewhere failed", "request", web.RequestID(v.ctx()), "error", err)
+	}
+	problem := web.ProblemOf(err, "")
+	if problem.Status == http.StatusUnauthorized {
+		v.c.Header("WWW-Authenticate", web.BearerChallenge) // RFC 9110, 15.5.2: no 401 without one
+	}
+	return problem, nil
+}
+
+func (h *Handler) backAtSignIn(v *visit, next string, err error) (web.Answer, error) {
+	problem, err := h.sayable(v, err)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.signInForm(v, next)
+	m.Error = problem.Detail
+	return web.Answer{Status: problem.Status, Page: signin.SignInPage(m)}, err
+}
+
+func (h *Handler) backAtLinked(v *visit, err error) (web.Answer, error) {
+	problem, err := h.sayable(v, err)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.linkedPage(v)
+	m.Error = problem.Detail
+	return web.Answer{Status: problem.Status, Page: account.LinkedPage(m)}, err
+}
+
+func (h *Handler) showLinked(v *visit) (web.Answer, error) {
+	m, err := h.linkedPage(v)
+	return web.Show(account.LinkedPage(m)), err
+}
+
+func (h *Handler) linkedPage(v *visit) (account.Linked, error) {
+	ways, err := h.Accounts.Ways(v.ctx(), v.who)
+	m := account.Linked{Page: v.shell("Linked sign-ins", "/account/signins"), Password: ways.Password}
+	linked := map[string]bool{}
+	for _, identity := range ways.Identities {
+		linked[identity.Issuer] = true
+		m.Links = append(m.Links, account.Link{ID: identity.ID, Name: h.issuerName(identity.Issuer), UnlinkAction: "/account/signins/" + url.PathEscape(identity.ID) + "/unlink",
+			Detail: identity.Email + ", last used " + humanize.Time(identity.SeenAt)})
+	}
+	for _, p := range h.Providers {
+		if !linked[p.Issuer()] {
+			m.Offers = append(m.Offers, account.Offer{Name: p.Name(), Action: "/account/signins/link/" + p.ID()})
+		}
+	}
+	return m, err
+}
+
+// issuerName is what the button says, or the issuer itself when it is no longer
+// configured.
+func (h *Handler) issuerName(issuer string) string {
+	for _, p := range h.Providers {
+		if p.Issuer() == issuer {
+			return p.Name()
+		}
+	}
+	return issuer
+}
+
+func (h *Handler) unlink(v *visit) (web.Answer, error) {
+	if err := h.Accounts.Unlink(v.ctx(), v.who, v.param("identity")); err != nil {
+		return h.backAtLinked(v, err)
+	}
+	if err := h.rotateSession(v); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("unlinked", "/account/signins")
+}

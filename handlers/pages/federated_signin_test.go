@@ -1,0 +1,155 @@
+package pages_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"postern/handlers"
+	"postern/models"
+	"postern/platform/config"
+	"postern/service/accounts/provider"
+	"postern/testkit/controlplane"
+	"postern/testkit/oidcprovider"
+	"postern/testkit/state"
+)
+
+// abroad is a site whose people can also sign in with a certified issuer.
+type abroad struct {
+	*controlplane.Browser
+	issuer *oidcprovider.Provider
+}
+
+func newAbroad(t *testing.T, db *models.DB, issuer *oidcprovider.Provider) *abroad {
+	t.Helper()
+	return &abroad{controlplane.NewOwner(t, db, func(s *handlers.Server) {
+		client := issuer.Register(t, s.Config.PublicURL+"/signin/oidc/callback")
+		s.Providers = provider.FromConfig(config.SignIn{
+			OIDC: config.OIDC{
+				Issuer:       issuer.Issuer,
+				ClientID:     client.ID,
+				ClientSecret: config.Secret(client.Secret),
+				Name:         "Example ID",
+			},
+			GitHub: config.GitHub{
+				ClientID:     "app",
+				ClientSecret: "secret",
+				URL:          "http://127.0.0.1:9",
+				APIURL:       "http://127.0.0.1:9",
+			},
+		})
+	}), issuer}
+}
+
+// away begins at a form and returns where the issuer sends the person back to.
+func (a *abroad) away(form, name string, fields ...string) string {
+	a.T.Helper()
+	page := a.Post(form, fields...).Shows(200, "Going to Example ID")
+	to := page.Find("a[data-leave]").AttrOr("href", "")
+	if header := page.Header.Get("Refresh"); !strings.HasSuffix(header, to) || to == "" {
+		a.T.Fatalf("leads to %q by itself, to %q by hand", header, to)
+	}
+	query, err := url.ParseQuery(to[strings.Index(to, "?")+1:])
+	if err != nil || query.Get("code_challenge_method") != "S256" || query.Get("nonce") == "" || query.Get("state") == "" {
+		a.T.Fatalf("asks with %v, %v", query, err)
+	}
+	return a.issuer.SignIn(a.T, to, name).RequestURI()
+}
+
+func TestSigningInWithAnIssuer(t *testing.T) {
+	issuer := oidcprovider.Start(t)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		a := newAbroad(t, db, issuer)
+		ana := a.Server
+		owner, err := ana.Accounts.BySession(t.Context(), sessionOf(t, a.Browser).Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		invitation, err := ana.Accounts.Invite(t.Context(), owner, owner.HomeTeam, "member", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Post("/signout").LeadsTo("/signin")
+		a.Get("/signin").Shows(200, "Sign in").Says("main", "Continue with Example ID")
+
+		// The address alone opens nothing, and nobody comes in without an invitation.
+		a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")
+		a.Get(a.away("/signin/oidc", "bob")).Shows(403, "Sign in").Says("[role=alert]", "invitation")
+		a.Get(a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code)).Shows(403, "Sign in").Says("[role=alert]", "Verify it there")
+
+		back := a.away("/signin/oidc", "bob", "next", "/invite/"+invitation.Code)
+		a.Get(back).LeadsTo("/projects")
+		a.Get("/teams").Shows(200, "Teams").Says("main ul", "Member")
+		a.Post("/signout").LeadsTo("/signin")
+		a.Get(back).Shows(401, "Sign in") // the answer a second time
+		a.Get(a.away("/signin/oidc", "bob", "next", "/projects/new")).LeadsTo("/projects/new")
+
+		// It is bob's only way in.
+		page := a.Get("/account/signins").Shows(200, "Your account").Says("main", "bob@example.com")
+		unlink := page.Find("form[action$='/unlink']").AttrOr("action", "")
+		a.Post(unlink).Shows(409, "Your account").Says("[role=alert]", "only way")
+	})
+}
+
+func TestLinkingAnIssuer(t *testing.T) {
+	issuer := oidcprovider.Start(t)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		a := newAbroad(t, db, issuer)
+		before := sessionOf(t, a.Browser).Value
+		a.Get(a.away("/account/signins/link/oidc", "ana")).LeadsTo("/account/signins")
+		if sessionOf(t, a.Browser).Value == before {
+			t.Error("linking kept the session's secret")
+		}
+		a.Get("/account/signins").Shows(200, "Your account").Says("main", "Unlink")
+
+		// What began in a session does not end without it.
+		late := a.away("/account/signins/link/oidc", "mallory")
+		a.Post("/signout").LeadsTo("/signin")
+		a.Get(late).Shows(401, "Sign in").Says("[role=alert]", "no longer signed in")
+
+		a.Get(a.away("/signin/oidc", "ana")).LeadsTo("/projects")
+		page := a.Get("/account/signins").Shows(200, "Your account")
+		a.Post(page.Find("form[action$='/unlink']").AttrOr("action", "")).LeadsTo("/account/signins")
+		a.Post("/signout").LeadsTo("/signin")
+		a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in")
+	})
+}
+
+// An answer is worth something only to the browser that asked, once, in its own
+// state, and at the callback of whom it asked.
+func TestAnswersForOthersAreRefused(t *testing.T) {
+	issuer := oidcprovider.Start(t)
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		a := newAbroad(t, db, issuer)
+		a.Server.Accounts.Policy = config.SignUpOpen
+		a.Post("/signout").LeadsTo("/signin")
+
+		stolen := a.away("/signin/oidc", "vic")
+		a.Forget()
+		a.Get(stolen).Shows(401, "Sign in").Says("[role=alert]", "another browser")
+		a.away("/signin/oidc", "mallory") // with an attempt of its own
+		a.Get(stolen).Shows(401, "Sign in")
+
+		back, err := url.Parse(a.away("/signin/oidc", "vic"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, change := range map[string]func(url.Values){
+			"no state":       func(q url.Values) { q.Del("state") },
+			"another state":  func(q url.Values) { q.Set("state", "x") },
+			"another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
+		} {
+			query := back.Query()
+			change(query)
+			if got := a.Get(back.Path + "?" + query.Encode()); got.Status != 401 {
+				t.Errorf("%s: %d", name, got.Status)
+			}
+		}
+		a.Get(strings.Replace(back.RequestURI(), "/oidc/", "/github/", 1)).Shows(401, "Sign in") // mix-up
+		for _, to := range elsewhere {
+			fresh := a.away("/signin/oidc", "vic", "next", to)
+			a.Get(fresh).LeadsTo("/projects")
+			a.Post("/signout").LeadsTo("/signin")
+		}
+	})
+}

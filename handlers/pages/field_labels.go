@@ -1,0 +1,62 @@
+package pages
+
+import "strings"
+
+// fieldLabels are the labels of fields on their pages, where they are not the name of
+// the field as words. A field that has several gets the one that fits them all.
+var fieldLabels = map[string]string{
+	"access_minutes": "Tokens last, in minutes",
+	"algorithm":      "Signature of tokens",
+	"allowed":        "Allowed addresses",
+	"child":          "Add a group",
+	"color":          "Colour",
+	"consumers":      "Include consumers",
+	"days":           "Default lifetime in days",
+	"email":          "E-mail",
+	"expires_on":     "Expires",
+	"grace_seconds":  "Rotate: the old secret works for",
+	"group":          "Add to a group",
+	"groups":         "Into these groups",
+	"in_product":     "In the product",
+	"invite_only":    "By invitation only",
+	"ip_allow":       "Allowed",
+	"ip_deny":        "Denied",
+	"key_type":       "Type",
+	"keyless":        "A call without an API key",
+	"keys":           "API keys",
+	"limits_of":      "Limits",
+	"logo_url":       "Logo",
+	"logout_uris":    "After signing out",
+	"methods":        "Allowed methods",
+	"mode":           "Who may call",
+	"new_product":    "Or in a new one",
+	"old_password":   "Password you have now",
+	"password":       "New password",
+	"redirect_uris":  "Redirect URIs",
+	"refresh_days":   "Stay signed in, in days",
+	"require_keys":   "Require API keys",
+	"revoke_tokens":  "Revoke my access tokens too",
+	"target":         "Target URL",
+	"tokens":         "What the application and the upstream get",
+	"url":            "Address",
+	"user_code":      "Code",
+	"value":          "Address or domain",
+}
+
+// FieldLabel is the label of a form's field outside its page. A field of unknown name
+// gets the name as words, such as Display name for display_name.
+func FieldLabel(name string) string {
+	if label, ok := fieldLabels[name]; ok {
+		return label
+	}
+	for _, row := range countedRows {
+		if window, ok := strings.CutPrefix(name, row.name+"."); ok {
+			return row.title + ", calls per " + window
+		}
+	}
+	if window, ok := strings.CutPrefix(name, "limits_"); ok {
+		return "Calls per " + window
+	}
+	words := strings.ReplaceAll(name, "_", " ")
+	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
+}

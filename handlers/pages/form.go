@@ -1,0 +1,189 @@
+package pages
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/idempotency"
+	"postern/views/ui"
+)
+
+// A form carries a nonce, which the session was given for that form. The first
+// submission with it is executed and answered with a redirect; each one after it gets
+// the same redirect and changes nothing, so that a reload, a double click or a step
+// back does no harm.
+
+// keptRedirect is the answer to a form as it is sealed.
+type keptRedirect struct {
+	To    string `json:"to"`
+	Flash string `json:"flash,omitempty"`
+}
+
+// idempotentForm executes a form once. Pages of forms that show a secret demand the nonce; on
+// others it is optional, since sending them twice does no harm.
+func (h *Handler) idempotentForm(page pageHandler, demand bool) pageHandler {
+	return func(v *visit) (web.Answer, error) {
+		nonce := v.posted(ui.NonceField)
+		if nonce == "" && !demand {
+			return page(v)
+		}
+		session := h.Web.Sessions().Read(v.c.Request)
+		v.state = web.StateIn(nonce)
+		want := web.FormNonce(session, v.c.Request.URL.Path, v.state)
+		if session == "" || subtle.ConstantTimeCompare([]byte(nonce), []byte(want)) != 1 {
+			return web.Answer{}, fault.New(fault.Invalid, "form_outdated", "This form was opened before you signed in, or "+
+				"its page has changed since.")
+		}
+		attempt, kept, err := h.beginForm(v, formRequest(v, session))
+		if err != nil {
+			return web.Answer{}, err
+		}
+		if attempt != nil {
+			return h.attemptForm(v, attempt, page)
+		}
+		var redirect keptRedirect
+		if err := json.Unmarshal(kept, &redirect); err != nil {
+			return web.Answer{}, fmt.Errorf("read the kept answer to a form: %w", err)
+		}
+		return web.Answer{Status: http.StatusSeeOther, To: redirect.To, Flash: redirect.Flash}, nil
+	}
+}
+
+// formRequest is the same for submissions of one rendering with the same fields. A form
+// that was edited and sent again is another request.
+func formRequest(v *visit, session string) idempotency.Request {
+	fields := sha256.Sum256([]byte(v.c.Request.PostForm.Encode())) // the nonce is one of them
+	return idempotency.Request{
+		Credential: session,
+		Key:        string(fields[:]),
+		Method:     http.MethodPost,
+		Path:       v.c.Request.URL.Path,
+	}
+}
+
+// rotatedMeanwhile turns the fault of a form whose state is gone into one that the page
+// with the form shows, as it is now.
+func rotatedMeanwhile(err error) error {
+	if fault.KindOf(err) != fault.Stale {
+		return err
+	}
+	return fault.New(fault.Conflict, "form_outdated", "This changed after you opened the page, for example in another "+
+		"tab, and the secret was not replaced. The page now shows the current state. Send the form again to replace "+
+		"the secret.")
+}
+
+// A second submission waits for the first, whose answer the browser has dropped.
+const (
+	formPatience = 15 * time.Second
+	formPoll     = 50 * time.Millisecond
+)
+
+func (h *Handler) beginForm(v *visit, r idempotency.Request) (*idempotency.Attempt, []byte, error) {
+	ctx, stop := context.WithTimeout(v.ctx(), formPatience)
+	defer stop()
+	for {
+		attempt, kept, err := h.Idempotency.Begin(v.ctx(), r)
+		switch fault.CodeOf(err) {
+		case "idempotency_in_progress":
+			select {
+			case <-time.After(formPoll):
+				continue
+			case <-ctx.Done():
+				err = fault.New(fault.Conflict, "form_in_progress", "This form was sent before and is still in "+
+					"progress. Look again in a moment.")
+			}
+		case "idempotency_answer_lost":
+			err = fault.New(fault.Conflict, "form_answer_lost",
+				"This form was executed before, but its answer was lost. Check the current state before you send it "+
+					"again from a reloaded page.")
+		}
+		return attempt, kept, err
+	}
+}
+
+// attemptForm runs the form and keeps a redirect. After anything else, such as a
+// field that is wrong, or a panic, the form can be sent again.
+func (h *Handler) attemptForm(v *visit, attempt *idempotency.Attempt, page pageHandler) (a web.Answer, err error) {
+	ctx := v.ctx()
+	kept := false
+	defer func() {
+		if kept {
+			return
+		}
+		if err := attempt.Abandon(ctx); err != nil {
+			h.Web.Log.Error("abandon a form", "request", web.RequestID(ctx), "error", err)
+		}
+	}()
+	v.c.Request = v.c.Request.WithContext(attempt.Context(ctx))
+	a, err = page(v)
+	if err != nil || a.To == "" {
+		return a, err
+	}
+	redirect, err := json.Marshal(keptRedirect{To: a.To, Flash: a.Flash})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err := attempt.Keep(ctx, redirect); err != nil {
+		h.Web.Log.Error("the answer to a form is not kept", "request", web.RequestID(ctx), "error", err)
+		return a, nil
+	}
+	kept = true
+	return a, nil
+}
+
+// disclosed is what the page behind a form shows once.
+type disclosed struct {
+	Heading string            `json:"heading,omitempty"`
+	Text    string            `json:"text,omitempty"`
+	Secret  string            `json:"secret,omitempty"`
+	Keys    map[string]string `json:"keys,omitempty"`  // by environment
+	Lines   []string          `json:"lines,omitempty"` // not secret, but not kept anywhere else
+}
+
+// disclosure is where a page's content waits for the session that made it. A copy
+// of the database alone does not open it: that takes the session's secret.
+func (h *Handler) disclosure(v *visit, path string) idempotency.Request {
+	return idempotency.Request{
+		Credential: h.Web.Sessions().Read(v.c.Request),
+		Key:        "disclosure",
+		Method:     http.MethodGet,
+		Path:       path,
+	}
+}
+
+// disclose leads to the page that shows what a form made, once. When that cannot be
+// kept, the page says that it is gone, as after a reload.
+func (h *Handler) disclose(v *visit, path string, what disclosed) (web.Answer, error) {
+	content, err := json.Marshal(what)
+	if err == nil {
+		err = h.Idempotency.PutOneTime(v.ctx(), h.disclosure(v, path), content)
+	}
+	if err != nil {
+		h.Web.LogCause(v.ctx(), fmt.Errorf("keep what %s shows once: %w", web.LogPath(path), err))
+	}
+	return web.GoTo(path), nil
+}
+
+// disclosed returns what disclose kept for the page at path, once; nil after that.
+// HEAD leaves it for the GET.
+func (h *Handler) disclosed(v *visit, path string) (*disclosed, error) {
+	if v.c.Request.Method == http.MethodHead {
+		return nil, nil
+	}
+	content, err := h.Idempotency.TakeOneTime(v.ctx(), h.disclosure(v, path))
+	if err != nil || content == nil {
+		return nil, err
+	}
+	var out disclosed
+	if err := json.Unmarshal(content, &out); err != nil {
+		return nil, fmt.Errorf("read what %s shows once: %w", web.LogPath(path), err)
+	}
+	return &out, nil
+}

@@ -1,0 +1,279 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"postern/handlers/web"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/directory"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/tenants"
+	"postern/views/ui"
+)
+
+func groupsPath(tenant string) string { return tenantPath(tenant) + "/groups" }
+
+func groupPath(id string) string { return "/groups/" + url.PathEscape(id) }
+
+// groupForm is what a form says of a group, as it was typed.
+type groupForm struct{ revision, name, displayName string }
+
+func postedGroup(v *visit) groupForm {
+	return groupForm{revision: v.posted("revision"), name: strings.TrimSpace(v.posted("name")), displayName: strings.TrimSpace(v.posted("display_name"))}
+}
+
+func (f groupForm) input() directory.GroupInput {
+	return directory.GroupInput{Name: &f.name, DisplayName: &f.displayName}
+}
+
+func (f groupForm) view(action string, wrong *mistakes) *tenants.GroupForm {
+	m := &tenants.GroupForm{Open: wrong.status != 0, Action: action, Revision: f.revision, Name: wrong.value("/name", f.name), DisplayName: wrong.value("/display_name", f.displayName)}
+	m.Error = wrong.rest()
+	return m
+}
+
+func (h *Handler) showGroups(v *visit) (web.Answer, error) {
+	return h.groupListWith(v, groupForm{}, &mistakes{})
+}
+
+// groupListWith is a tenant's list with the form as it was typed.
+func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *mistakes) (web.Answer, error) {
+	t, err := h.tenantOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := groupsPath(t.ID)
+	page, err := h.Directory.Groups(v.ctx(), v.who, t.ID, v.c.Query("after"), 50)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := tenants.Groups{Page: v.tenantShell(t, "Groups", path, ui.Crumb{Text: "Groups"}), Head: tenantHead(t, path)}
+	if page.Next != "" {
+		m.MoreURL = path + "?after=" + url.QueryEscape(page.Next)
+	}
+	for _, g := range page.Groups {
+		m.Rows = append(m.Rows, tenants.GroupRow{URL: groupPath(g.ID), Name: g.Name, DisplayName: g.DisplayName,
+			Members: humanize.Comma(g.Members) + " " + english.PluralWord(int(g.Members), "user", "")})
+	}
+	if v.who.May(t.Team, access.UserUpdate) {
+		m.Create = typed.view(path, wrong)
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.GroupsPage(m)}, nil
+}
+
+func (h *Handler) makeGroup(v *visit) (web.Answer, error) {
+	typed := postedGroup(v)
+	made, err := h.Directory.CreateGroup(v.ctx(), v.who, v.param("tenant"), typed.input())
+	if wrong, ok := mistakesIn(err); ok {
+		return h.groupListWith(v, typed, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("group_made", groupPath(made.ID))
+}
+
+// groupOf finds the group that the address names, with its tenant.
+func (h *Handler) groupOf(v *visit) (directory.GroupDetail, rules.Tenant, error) {
+	g, err := h.Directory.Group(v.ctx(), v.who, v.param("group"))
+	if err != nil {
+		return g, rules.Tenant{}, err
+	}
+	t, err := h.Projects.Tenant(v.ctx(), v.who, g.Tenant)
+	return g, t, err
+}
+
+func (h *Handler) showGroup(v *visit) (web.Answer, error) {
+	return h.groupWith(v, func(*tenants.Group) {}, http.StatusOK)
+}
+
+// groupWith shows the group as it is, with what mark adds.
+func (h *Handler) groupWith(v *visit, mark func(*tenants.Group), status int) (web.Answer, error) {
+	g, t, err := h.groupOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := groupPath(g.ID)
+	page, err := h.Directory.Members(v.ctx(), v.who, g.ID, v.c.Query("after"), 50)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := tenants.Group{Page: v.tenantShell(t, g.DisplayName, path, ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)}, ui.Crumb{Text: g.DisplayName}), Name: g.Name, DisplayName: g.DisplayName}
+	if page.Next != "" {
+		m.MoreURL = path + "?after=" + url.QueryEscape(page.Next)
+	}
+	mayChange := v.who.May(t.Team, access.UserUpdate)
+	for _, one := range page.Members {
+		m.Members = append(m.Members, memberOf(path, one, mayChange))
+	}
+	for _, parent := range g.Parents {
+		m.Parents = append(m.Parents, ui.Link{URL: groupPath(parent.ID), Text: parent.DisplayName})
+	}
+	for _, child := range g.Children {
+		row := tenants.Nested{URL: groupPath(child.ID), Text: child.DisplayName}
+		if mayChange {
+			row.RemoveAction = path + "/children/" + child.ID + "/remove"
+		}
+		m.Children = append(m.Children, row)
+	}
+	if mayChange {
+		err = h.groupForms(v, &m, g)
+	}
+	mark(&m)
+	return web.Answer{Status: status, Page: tenants.GroupPage(m)}, err
+}
+
+func memberOf(path string, one directory.Member, mayChange bool) tenants.Member {
+	row := tenants.Member{ID: one.User, URL: userPath(one.User), Title: userTitle(directory.User{ID: one.User, Name: one.Name, Email: one.Email}), Email: one.Email,
+		State: userBadge(one.State), Role: one.Role}
+	if mayChange {
+		row.RemoveAction = path + "/members/" + one.User + "/remove"
+	}
+	return row
+}
+
+// groupForms adds what whoever may change groups sees.
+func (h *Handler) groupForms(v *visit, m *tenants.Group, g directory.GroupDetail) error {
+	path := groupPath(g.ID)
+	m.Add = &tenants.AddMember{Action: path + "/members"}
+	m.Change = groupForm{access.ETag(g.UpdatedAt), g.Name, g.DisplayName}.view(path, &mistakes{})
+	m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete group", Text: "Delete this group. Its members and the groups in it stay."}
+	options, err := h.groupOptions(v, g.Tenant, func(directory.Group) bool { return false })
+	options = slices.DeleteFunc(options, func(o ui.Option) bool {
+		return o.Value == g.ID || slices.ContainsFunc(g.Children, func(child directory.Group) bool { return child.ID == o.Value })
+	})
+	if len(options) > 0 {
+		m.Nest = &tenants.Nest{Action: path + "/children", Groups: options}
+	}
+	return err
+}
+
+func (h *Handler) saveGroup(v *visit) (web.Answer, error) {
+	form := postedGroup(v)
+	g, err := h.Directory.UpdateGroup(v.ctx(), v.who, v.param("group"), form.revision, form.input())
+	if err == nil {
+		return v.done("group", groupPath(g.ID))
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return h.groupConflict(v, form)
+	}
+	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) {
+		if m.Change != nil {
+			m.Change = form.view(m.Change.Action, wrong)
+		}
+	})
+}
+
+// refusedGroup shows the group's page with what mark says is wrong.
+func (h *Handler) refusedGroup(v *visit, err error, mark func(*tenants.Group, *mistakes)) (web.Answer, error) {
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	return h.groupWith(v, func(m *tenants.Group) { mark(m, wrong) }, wrong.status)
+}
+
+// groupConflict shows what somebody else saved meanwhile beside what was typed.
+func (h *Handler) groupConflict(v *visit, mine groupForm) (web.Answer, error) {
+	g, t, err := h.groupOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := groupPath(g.ID)
+	m := projects.Conflict{Page: v.tenantShell(t, "Changed meanwhile", path, ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)}), BackURL: path, Action: path, What: "The group " + g.Name,
+		Rows:   []projects.Difference{{Label: "Name", Theirs: g.Name, Yours: mine.name}, {Label: "Display name", Theirs: g.DisplayName, Yours: mine.displayName}},
+		Hidden: []projects.Pair{{Name: "revision", Value: access.ETag(g.UpdatedAt)}, {Name: "name", Value: mine.name}, {Name: "display_name", Value: mine.displayName}}}
+	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}
+
+func (h *Handler) deleteGroup(v *visit) (web.Answer, error) {
+	g, t, err := h.groupOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err = v.confirmed(access.Check(v.who, t.Team, access.UserUpdate), "Tick the box to delete the group."); err == nil {
+		err = h.Directory.DeleteGroup(v.ctx(), v.who, g.ID)
+	}
+	if err == nil {
+		return v.done("group_gone", groupsPath(t.ID))
+	}
+	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) { m.Delete.Error = wrong.rest() })
+}
+
+// putMember puts the end user with that address into the group.
+func (h *Handler) putMember(v *visit) (web.Answer, error) {
+	g, t, err := h.groupOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	email := strings.TrimSpace(v.posted("email"))
+	user, err := h.userWithAddress(v, t.ID, email)
+	if err == nil {
+		_, err = h.Directory.SetMember(v.ctx(), v.who, g.ID, user, directory.RoleMember)
+	}
+	if err == nil {
+		return v.done("member", groupPath(g.ID))
+	}
+	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) {
+		m.Add.Email = wrong.value("/email", email)
+		m.Add.Error = wrong.rest()
+	})
+}
+
+func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error) {
+	if email == "" {
+		return "", fault.InvalidField("/email", "required", "Give the address of a user of this tenant.")
+	}
+	page, err := h.Directory.Users(v.ctx(), v.who, tenant, models.UserFilter{Email: email}, "", 2)
+	switch {
+	case err != nil:
+		return "", err
+	case len(page.Users) == 0:
+		return "", fault.InvalidField("/email", "unknown_user", "No user of this tenant has this address. Expect them first, under Users.")
+	case len(page.Users) > 1:
+		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address, each with a provider of their own. Choose the group on the page of the one you mean.")
+	}
+	return page.Users[0].ID, nil
+}
+
+func (h *Handler) removeMemberOfGroup(v *visit) (web.Answer, error) {
+	if err := h.Directory.RemoveMember(v.ctx(), v.who, v.param("group"), v.param("user")); err != nil {
+		return web.Answer{}, err
+	}
+	if v.posted("from") == "user" {
+		return v.done("member_gone", userPath(v.param("user"))+"#groups")
+	}
+	return v.done("member_gone", groupPath(v.param("group")))
+}
+
+func (h *Handler) nestGroup(v *visit) (web.Answer, error) {
+	_, err := h.Directory.Nest(v.ctx(), v.who, v.param("group"), v.posted("child"))
+	if err == nil {
+		return v.done("nested", groupPath(v.param("group"))+"#children")
+	}
+	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *mistakes) {
+		if m.Nest != nil {
+			m.Nest.Error = wrong.rest()
+			choose(m.Nest.Groups, v.posted("child"))
+		}
+	})
+}
+
+func (h *Handler) unnestGroup(v *visit) (web.Answer, error) {
+	if err := h.Directory.Unnest(v.ctx(), v.who, v.param("group"), v.param("child")); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("unnested", groupPath(v.param("group"))+"#children")
+}

@@ -1,0 +1,41 @@
+// Package pages serves the dashboard: pages for people with a session, and the forms
+// on them.
+//
+// It owns routes, forms, and the view models that it fills for views. A form that
+// succeeds answers with a redirect; one that fails shows its page again with what was
+// entered. It leaves credentials and problems to handlers/web and every decision to
+// the services.
+package pages
+
+import (
+	"postern/handlers/web"
+	"postern/service/accounts"
+	"postern/service/accounts/provider"
+	"postern/service/audit"
+	"postern/service/directory"
+	"postern/service/exports"
+	"postern/service/idempotency"
+	"postern/service/keys"
+	"postern/service/login"
+	"postern/service/projects"
+	"postern/service/tokens"
+	"postern/service/usage"
+	"postern/service/webhooks"
+)
+
+// Handler serves the dashboard.
+type Handler struct {
+	Web         *web.Site
+	Providers   []provider.Provider // that people can sign in with beside a password
+	Accounts    *accounts.Service
+	Audit       *audit.Service
+	Directory   *directory.Service
+	Exports     *exports.Service
+	Idempotency *idempotency.Service
+	Keys        *keys.Service
+	Login       *login.Service
+	Projects    *projects.Service
+	Tokens      *tokens.Service
+	Usage       *usage.Service
+	Webhooks    *webhooks.Service
+}

@@ -1,0 +1,104 @@
+package pages
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/service/access"
+	"postern/service/keys"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// keyModel is a key's page with what its state allows.
+func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
+	path := keyPath(p, k.ID)
+	m := projects.Key{
+		Page:  v.shell("Key of "+k.Owner, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
+		Owner: k.Owner, Display: displayKey(k), State: keyBadge(k), Facts: keyFacts(k), BackURL: projectPath(p.Name) + "#keys",
+		HistoryURL: v.historyOf(p, k.ID), Edit: keyEditOf(p, k),
+	}
+	if !v.who.May(p.Team, access.KeyChange) {
+		m.Edit = nil
+		return m
+	}
+	switch k.State {
+	case string(snapshot.KeyActive):
+		m.Rotate = &projects.Rotate{Action: path + "/rotate", ETag: k.ETag, Grace: graceOptions()}
+		m.FreezeAction = path + "/freeze"
+	case string(snapshot.KeyFrozen):
+		m.UnfreezeAction = path + "/unfreeze"
+	}
+	if k.State != string(snapshot.KeyRevoked) {
+		m.Revoke = &projects.Revoke{Action: path + "/revoke"}
+	}
+	return m
+}
+
+func keyFacts(k keys.Key) []ui.Fact {
+	facts := []ui.Fact{
+		{Label: "Id", Value: k.ID, Mono: true},
+		{Label: "Type", Value: k.KeyType},
+		{Label: "Scopes", Value: strings.Join(k.Scopes, " "), Mono: true},
+		{Label: "Environment", Value: environmentText(k)},
+		{Label: "Tenant", Value: k.Tenant},
+		{Label: "Opens", Value: reachText(k)},
+		{Label: "Limits", Value: effectiveText(k)},
+		{Label: "Allowed addresses", Value: boundsOf(k).rangesText()},
+		{Label: "Created", Value: moment(k.CreatedAt)},
+		{Label: "Expires", Value: momentOrNever(k.ExpiresAt)},
+		{Label: "Last used", Value: momentOrNever(k.LastUsedAt)},
+	}
+	if k.Description != "" {
+		facts = append([]ui.Fact{{Label: "Description", Value: k.Description}}, facts...)
+	}
+	if k.GraceEndsAt != nil {
+		facts = append(facts, ui.Fact{Label: "Old secret works until", Value: moment(*k.GraceEndsAt)})
+	}
+	return facts
+}
+
+func reachText(k keys.Key) string {
+	if k.Product == "" {
+		return "this project"
+	}
+	return "every project of " + k.Product
+}
+
+func graceOptions() []ui.Option {
+	var out []ui.Option
+	for _, o := range []struct {
+		grace time.Duration
+		title string
+	}{
+		{0, "not at all"}, {time.Hour, "1 hour"}, {24 * time.Hour, "24 hours"}, {7 * 24 * time.Hour, "7 days"}, {keys.MaxGrace, "30 days"},
+	} {
+		out = append(out, ui.Option{Value: strconv.Itoa(int(o.grace.Seconds())), Title: o.title, Chosen: o.grace == keys.DefaultGrace})
+	}
+	return out
+}
+
+// Times are shown in UTC, the zone of every limit and expiry.
+
+func day(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
+
+func minute(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") }
+
+func moment(t time.Time) string { return minute(t) + " UTC" }
+
+func dayOrNever(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return day(*t)
+}
+
+func momentOrNever(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return moment(*t)
+}

@@ -1,0 +1,131 @@
+package pages
+
+import (
+	"fmt"
+	"strings"
+
+	"postern/core/snapshot"
+	"postern/service/keys"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// Whose limits a form chooses for a key.
+const (
+	limitsOfType = "type"
+	limitsOfOwn  = "own"
+	limitsOfNone = "none"
+)
+
+// keyBounds is what a form said of a key's limits and addresses, as it was typed.
+type keyBounds struct {
+	of      string
+	windows map[string]string
+	allowed string
+}
+
+func postedBounds(v *visit) keyBounds {
+	b := keyBounds{of: v.posted("limits_of"), windows: v.postedLimits("limits_"), allowed: v.posted("allowed")}
+	if b.of == "" && len(b.windows) > 0 {
+		b.of = limitsOfOwn
+	}
+	return b
+}
+
+// boundsOf is what a form holds that changes nothing of the key.
+func boundsOf(k keys.Key) keyBounds {
+	b := keyBounds{of: limitsOfType, windows: map[string]string{}, allowed: strings.Join(k.AllowedCIDRs, "\n")}
+	if k.Limits == nil {
+		return b
+	}
+	if b.of = limitsOfOwn; len(*k.Limits) == 0 {
+		b.of = limitsOfNone
+	}
+	b.windows = typedLimits(*k.Limits)
+	return b
+}
+
+// limits is nil for those of the type. Numbers that the form hides, because its
+// choice is another, are not read.
+func (b keyBounds) limits() map[string]int64 {
+	switch b.of {
+	case limitsOfNone:
+		return map[string]int64{}
+	case limitsOfOwn:
+		return *readLimits(b.windows)
+	}
+	return nil
+}
+
+// form is the part of the form that asks for them, with what is wrong; inherited
+// says what a key without limits of its own has.
+func (b keyBounds) form(inherited string, wrong *mistakes) projects.KeyBounds {
+	m := projects.KeyBounds{Of: []ui.Option{
+		{Value: limitsOfType, Title: "Those of its type", Text: inherited},
+		{Value: limitsOfOwn, Title: "Its own", Text: "In place of all others for each key."},
+		{Value: limitsOfNone, Title: "None", Text: "Whatever its type has."},
+	}}
+	choose(m.Of, limitsOfType)
+	if b.of == limitsOfOwn || b.of == limitsOfNone {
+		choose(m.Of, b.of)
+	}
+	m.Windows = windowFields(b.windows, wrong)
+	m.Error = wrong.take("/limits")
+	m.Allowed = ui.Value{Text: b.allowed, Error: wrong.takeLines("/allowed_cidrs", lines(b.allowed))}
+	return m
+}
+
+// windowFields are an input for each window, with what is wrong below /limits.
+func windowFields(typed map[string]string, wrong *mistakes) []ui.Limit {
+	var out []ui.Limit
+	for _, name := range windowTitles() {
+		out = append(out, ui.Limit{Window: name, Label: strings.ToUpper(aWindow(name)[:1]) + aWindow(name)[1:], Value: wrong.value("/limits/"+name, typed[name])})
+	}
+	return out
+}
+
+func aWindow(name string) string {
+	if name == snapshot.Hour.String() {
+		return "an " + name
+	}
+	return "a " + name
+}
+
+// effectiveText says what holds for a key and where it comes from.
+func effectiveText(k keys.Key) string {
+	text := limitsText(typedLimits(k.Effective))
+	switch {
+	case k.LimitsFrom == keys.LimitsOfKey && text == "":
+		return "none, whatever its type has"
+	case k.LimitsFrom == keys.LimitsOfKey:
+		return text + " (its own)"
+	case k.LimitsFrom == keys.LimitsOfType:
+		return text + " (of its type)"
+	case k.LimitsFrom == keys.LimitsOfProject:
+		return text + " (of the project, for each key)"
+	}
+	return "none"
+}
+
+// inheritedText says what a key of the type has that has no limits of its own.
+func inheritedText(p rules.Project, keyType string) string {
+	for _, t := range p.KeyTypes {
+		if t.Name == keyType && len(t.Limits) > 0 {
+			return fmt.Sprintf("Now %s.", limitsText(typedLimits(t.Limits)))
+		}
+	}
+	if text := limitsText(typedLimits(p.Limits.Key)); text != "" {
+		return fmt.Sprintf("It has none: now %s, which the project states for each key.", text)
+	}
+	return "It has none now."
+}
+
+// inheritedByChoice is inheritedText while the type is not chosen yet: the types
+// say their limits beside their names.
+func inheritedByChoice(p rules.Project) string {
+	if text := limitsText(typedLimits(p.Limits.Key)); text != "" {
+		return fmt.Sprintf("Where it has none, those that the project states for each key: %s.", text)
+	}
+	return "Where it has none, there is no limit."
+}

@@ -1,0 +1,254 @@
+package pages
+
+import (
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+const secondsADay = 24 * 3600
+
+func keyTypesPath(p rules.Project) string { return projectPath(p.Name) + "/key-types" }
+
+func keyTypePath(p rules.Project, t rules.KeyType) string { return keyTypesPath(p) + "/" + t.Name }
+
+func keysOfType(p rules.Project, t rules.KeyType) string {
+	return projectPath(p.Name) + "?keys_type=" + t.Name + "#keys"
+}
+
+// keyTypeForm is what a form says of a key type, as it was typed.
+type keyTypeForm struct {
+	revision, name, scopes, days string
+	limits                       map[string]string // by window
+}
+
+func postedKeyType(v *visit) keyTypeForm {
+	return keyTypeForm{revision: v.posted("revision"), name: strings.TrimSpace(v.posted("name")), scopes: v.posted("scopes"),
+		days: strings.TrimSpace(v.posted("days")), limits: v.postedLimits("limits_")}
+}
+
+func keyTypeFormFor(t rules.KeyType) keyTypeForm {
+	return keyTypeForm{revision: t.ETag, name: t.Name, scopes: strings.Join(t.Scopes, "\n"), days: typedDays(t.ExpiresIn), limits: typedLimits(t.Limits)}
+}
+
+// typedDays is a lifetime as the form holds it. The API sets it to the second: six
+// decimals keep that, so that saving the form again does not move it.
+func typedDays(seconds int64) string {
+	if seconds == 0 {
+		return ""
+	}
+	days := strconv.FormatFloat(float64(seconds)/secondsADay, 'f', 6, 64)
+	return strings.TrimRight(strings.TrimRight(days, "0"), ".")
+}
+
+// lifetime is in seconds, 0 for none; what is no lifetime becomes one that the rule
+// refuses together with everything else that is wrong.
+func (f keyTypeForm) lifetime() int64 {
+	if f.days == "" {
+		return 0
+	}
+	days, err := strconv.ParseFloat(f.days, 64)
+	seconds := math.Round(days * secondsADay)
+	if err != nil || !(seconds >= 1 && seconds < math.MaxInt32) { // NaN is neither
+		return -1
+	}
+	return int64(seconds)
+}
+
+func (f keyTypeForm) view(action string, wrong *mistakes) projects.KeyTypeForm {
+	m := projects.KeyTypeForm{Open: wrong.status != 0, Action: action, Revision: f.revision, Name: wrong.value("/name", f.name),
+		Scopes:  ui.Value{Text: f.scopes, Error: wrong.takeLines("/scopes", strings.Fields(f.scopes))},
+		Windows: windowFields(f.limits, wrong), Days: wrong.value("/expires_in", f.days)}
+	if m.Days.Error != "" { // the rule speaks of seconds
+		m.Days.Error = "Give a number of days up to 3650, or leave it empty."
+	}
+	m.Error = wrong.rest()
+	return m
+}
+
+func (h *Handler) showKeyTypes(v *visit) (web.Answer, error) {
+	return h.keyTypesWith(v, keyTypeForm{}, &mistakes{})
+}
+
+// keyTypesWith is the list with the form as it was typed.
+func (h *Handler) keyTypesWith(v *visit, form keyTypeForm, wrong *mistakes) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.enter(p.Team)
+	m := projects.KeyTypes{Page: v.shell("Key types", keyTypesPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types"}),
+		BackURL: projectPath(p.Name) + "#keys"}
+	if v.who.May(p.Team, access.ProjectUpdate) {
+		create := form.view(keyTypesPath(p), wrong)
+		m.Create = &create
+	}
+	for _, t := range p.KeyTypes {
+		m.Rows = append(m.Rows, projects.KeyTypeRow{Name: t.Name, URL: keyTypePath(p, t), KeysURL: keysOfType(p, t), BuiltIn: t.BuiltIn,
+			Scopes: strings.Join(t.Scopes, " "), Lifetime: lifetimeText(t.ExpiresIn), Limits: textOrNone(limitsText(typedLimits(t.Limits)))})
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.KeyTypesPage(m)}, nil
+}
+
+// lifetimeText is a lifetime in the largest unit of which it is a whole number.
+func lifetimeText(seconds int64) string {
+	switch {
+	case seconds == 0:
+		return "unlimited"
+	case seconds%secondsADay == 0:
+		return english.Plural(int(seconds/secondsADay), "day", "")
+	case seconds%3600 == 0:
+		return english.Plural(int(seconds/3600), "hour", "")
+	case seconds%60 == 0:
+		return english.Plural(int(seconds/60), "minute", "")
+	}
+	return english.Plural(int(seconds), "second", "")
+}
+
+func (h *Handler) makeKeyType(v *visit) (web.Answer, error) {
+	form := postedKeyType(v)
+	_, err := h.Projects.CreateKeyType(v.ctx(), v.who, v.param("project"), rules.KeyType{Name: form.name, Scopes: strings.Fields(form.scopes),
+		ExpiresIn: form.lifetime(), Limits: *readLimits(form.limits)})
+	if err == nil {
+		return v.done("key_type", projectPath(v.param("project"))+"/key-types")
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	return h.keyTypesWith(v, form, wrong)
+}
+
+// keyTypeOf finds the key type that the address names, in the project that it names.
+func (h *Handler) keyTypeOf(v *visit) (rules.Project, rules.KeyType, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return p, rules.KeyType{}, err
+	}
+	ref := v.param("key_type")
+	i := slices.IndexFunc(p.KeyTypes, func(t rules.KeyType) bool { return t.Name == ref || t.ID == ref })
+	if i < 0 {
+		return p, rules.KeyType{}, web.NotFound()
+	}
+	v.enter(p.Team)
+	return p, p.KeyTypes[i], nil
+}
+
+func (h *Handler) showKeyType(v *visit) (web.Answer, error) {
+	p, t, err := h.keyTypeOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.keyTypeModel(v, p, t)
+	return web.Show(projects.KeyTypePage(m)), err
+}
+
+func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (projects.KeyType, error) {
+	m := projects.KeyType{Page: v.shell("Key type "+t.Name, keyTypePath(p, t), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types", URL: keyTypesPath(p)}, ui.Crumb{Text: t.Name}),
+		Name: t.Name, KeysURL: keysOfType(p, t), BackURL: keyTypesPath(p)}
+	total, err := h.Keys.Count(v.ctx(), v.who, p.ID, keys.Filter{KeyType: t.Name})
+	if err != nil {
+		return m, err
+	}
+	m.Facts = []ui.Fact{{Label: "Keys", Value: humanize.Comma(total)}}
+	if t.BuiltIn {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Scopes", Value: strings.Join(t.Scopes, " "), Mono: true},
+			ui.Fact{Label: "Changes", Value: "none: it is built in and means the same in every project"})
+		return m, nil
+	}
+	if !v.who.May(p.Team, access.ProjectUpdate) {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Scopes", Value: strings.Join(t.Scopes, " "), Mono: true},
+			ui.Fact{Label: "Lifetime", Value: lifetimeText(t.ExpiresIn)},
+			ui.Fact{Label: "Limits", Value: textOrNone(limitsText(typedLimits(t.Limits)))})
+		return m, nil
+	}
+	edit := keyTypeFormFor(t).view(keyTypePath(p, t), &mistakes{})
+	m.Edit, m.DeleteAction = &edit, keyTypePath(p, t)+"/delete"
+	return m, nil
+}
+
+func (h *Handler) saveKeyType(v *visit) (web.Answer, error) {
+	p, t, err := h.keyTypeOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	form := postedKeyType(v)
+	scopes, lifetime := strings.Fields(form.scopes), form.lifetime()
+	_, err = h.Projects.UpdateKeyType(v.ctx(), v.who, p.ID, t.Name, form.revision, rules.KeyTypeChange{Scopes: &scopes, ExpiresIn: &lifetime, Limits: readLimits(form.limits)})
+	if err == nil {
+		return v.done("key_type", keyTypePath(p, t))
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return h.keyTypeConflict(v, form)
+	}
+	return h.refusedKeyType(v, p, t, err, func(m *projects.KeyType, wrong *mistakes) {
+		if m.Edit != nil {
+			*m.Edit = form.view(m.Edit.Action, wrong)
+		} else {
+			m.Error = wrong.rest()
+		}
+	})
+}
+
+func (h *Handler) deleteKeyType(v *visit) (web.Answer, error) {
+	p, t, err := h.keyTypeOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err = v.confirmed(v.allowed(p, access.ProjectUpdate), "Tick the box to delete the key type."); err == nil {
+		err = h.Projects.DeleteKeyType(v.ctx(), v.who, p.ID, t.Name, "")
+	}
+	if err == nil {
+		return v.done("key_type_gone", keyTypesPath(p))
+	}
+	return h.refusedKeyType(v, p, t, err, func(m *projects.KeyType, wrong *mistakes) { m.DeleteError = wrong.rest() })
+}
+
+// refusedKeyType shows the key type's page with what mark says is wrong.
+func (h *Handler) refusedKeyType(v *visit, p rules.Project, t rules.KeyType, err error, mark func(*projects.KeyType, *mistakes)) (web.Answer, error) {
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.keyTypeModel(v, p, t)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	mark(&m, wrong)
+	return web.Answer{Status: wrong.status, Page: projects.KeyTypePage(m)}, nil
+}
+
+// keyTypeConflict shows what somebody else saved meanwhile beside what was typed.
+func (h *Handler) keyTypeConflict(v *visit, mine keyTypeForm) (web.Answer, error) {
+	p, t, err := h.keyTypeOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path, saved := keyTypePath(p, t), keyTypeFormFor(t)
+	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types", URL: keyTypesPath(p)}),
+		BackURL: path, Action: path, What: "The key type " + t.Name, Rows: []projects.Difference{
+			{Label: "Scopes", Theirs: scopesText(saved.scopes), Yours: scopesText(mine.scopes)},
+			{Label: "Lifetime in days", Theirs: textOrNone(saved.days), Yours: textOrNone(mine.days)},
+			{Label: "Limits", Theirs: textOrNone(limitsText(saved.limits)), Yours: textOrNone(limitsText(mine.limits))},
+		}}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: t.ETag}, {Name: "scopes", Value: mine.scopes}, {Name: "days", Value: mine.days}}
+	for _, window := range windowTitles() {
+		m.Hidden = append(m.Hidden, projects.Pair{Name: "limits_" + window, Value: mine.limits[window]})
+	}
+	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}
+
+func scopesText(typed string) string { return textOrNone(strings.Join(strings.Fields(typed), " ")) }

@@ -1,0 +1,370 @@
+package pages
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"postern/core/snapshot"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/keys"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func keysPath(p rules.Project) string { return projectPath(p.Name) + "/keys" }
+
+func keyPath(p rules.Project, id string) string { return keysPath(p) + "/" + id }
+
+func keySecretPath(p rules.Project, id string) string { return keyPath(p, id) + "/secret" }
+
+// keySection is the project page's list of keys, from the newest on or from the
+// one that the address asks for.
+func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
+	query := keyQueryOf(v)
+	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p), Filter: query.form(p)}
+	if v.who.May(p.Team, access.KeyCreate) {
+		m.Action = keysPath(p)
+	}
+	cursor := v.c.Query(keysBefore)
+	found, err := h.Keys.List(v.ctx(), v.who, p.ID, query.filter(), cursor, keys.DefaultPage)
+	if err != nil {
+		return m, err
+	}
+	total, err := h.Keys.Count(v.ctx(), v.who, p.ID, query.filter())
+	if err != nil {
+		return m, err
+	}
+	if total > 0 {
+		m.Total = humanize.Comma(total) + " " + english.PluralWord(int(total), "key", "")
+	}
+	if found.Next != "" {
+		m.OlderURL = query.page(p, found.Next)
+	}
+	if cursor != "" {
+		m.NewestURL = query.page(p, "")
+	}
+	for _, k := range found.Keys {
+		m.Rows = append(m.Rows, keyRow(p, k))
+	}
+	return m, nil
+}
+
+// keyRow leads to the key below the project that it was made in, which for a key
+// of a product may be another than the one it is listed in.
+func keyRow(p rules.Project, k keys.Key) projects.KeyRow {
+	row := projects.KeyRow{
+		ID:          k.ID,
+		URL:         keyPath(p, k.ID),
+		Owner:       k.Owner,
+		Type:        k.KeyType,
+		Environment: environmentText(k),
+		State:       keyBadge(k),
+		Created:     day(k.CreatedAt),
+		Expires:     dayOrNever(k.ExpiresAt),
+		LastUsed:    dayOrNever(k.LastUsedAt),
+		Display:     displayKey(k),
+	}
+	if k.Product != "" {
+		row.Note = "Opens every project of " + k.Product
+	}
+	if k.Project != p.ID {
+		row.URL = projectPath(k.Project) + "/keys/" + k.ID
+	}
+	return row
+}
+
+func keyFormOf(p rules.Project) projects.KeyForm {
+	form := projects.KeyForm{
+		Environments: append([]ui.Option{{Value: "", Title: "All environments"}}, named(environmentNames(p))...),
+		Tenants:      named(p.Tenants),
+		Product:      p.Product,
+		Bounds:       keyBounds{}.form(inheritedByChoice(p), &mistakes{}),
+	}
+	for _, t := range p.KeyTypes {
+		title := t.Name + " (" + strings.Join(t.Scopes, " ") + ")"
+		if text := limitsText(typedLimits(t.Limits)); text != "" {
+			title += ": " + text
+		}
+		form.Types = append(form.Types, ui.Option{Value: t.Name, Title: title})
+	}
+	choose(form.Types, keys.TypeFull)
+	choose(form.Tenants, snapshot.DefaultTenant)
+	return form
+}
+
+func environmentNames(p rules.Project) []string {
+	var names []string
+	for _, version := range p.Versions {
+		for _, e := range version.Environments {
+			names = append(names, e.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// choose marks the option of that value and no other.
+func choose(options []ui.Option, value string) {
+	for i := range options {
+		options[i].Chosen = options[i].Value == value
+	}
+}
+
+func keyBadge(k keys.Key) ui.Badge {
+	switch k.State {
+	case string(snapshot.KeyFrozen):
+		return ui.Badge{Tone: ui.Cold, Text: "Frozen"}
+	case string(snapshot.KeyRevoked):
+		return ui.Badge{Tone: ui.Bad, Text: "Revoked"}
+	case keys.Expired:
+		return ui.Badge{Tone: ui.Warn, Text: "Expired"}
+	}
+	return ui.Badge{Tone: ui.Good, Text: "Active"}
+}
+
+func displayKey(k keys.Key) string { return k.Prefix + "…" + k.Last4 }
+
+func environmentText(k keys.Key) string {
+	if k.Environment == "" {
+		return "all"
+	}
+	return k.Environment
+}
+
+func (h *Handler) makeKey(v *visit) (web.Answer, error) {
+	bounds := postedBounds(v)
+	in := keys.CreateInput{
+		Owner:        strings.TrimSpace(v.posted("owner")),
+		KeyType:      v.posted("key_type"),
+		Tenant:       v.posted("tenant"),
+		Product:      v.posted("product"),
+		Environment:  v.posted("environment"),
+		Description:  strings.TrimSpace(v.posted("description")),
+		Limits:       bounds.limits(),
+		AllowedCIDRs: lines(bounds.allowed),
+	}
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err := v.allowed(p, access.KeyCreate); err != nil {
+		return web.Answer{}, err
+	}
+	var minted keys.Minted
+	if in.ExpiresAt, err = endOfDay(v.posted("expires_on")); err == nil {
+		minted, err = h.Keys.Create(v.ctx(), v.who, p.ID, in)
+	}
+	if err == nil {
+		return h.disclose(v, keySecretPath(p, minted.ID), disclosed{Heading: "Key created", Secret: minted.Plaintext})
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.configuration(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	markKeyForm(&m.Keys.Create, in, v.posted("expires_on"), wrong)
+	m.Keys.Create.Bounds = bounds.form(inheritedByChoice(p), wrong)
+	m.Keys.Create.Error = wrong.rest()
+	return web.Answer{Status: wrong.status, Page: projects.ConfigurePage(m)}, nil
+}
+
+func markKeyForm(form *projects.KeyForm, in keys.CreateInput, expiresOn string, wrong *mistakes) {
+	form.Open = true
+	form.Owner = wrong.value("/owner", in.Owner)
+	form.Description = wrong.value("/description", in.Description)
+	form.Expires = wrong.value("/expires_at", expiresOn)
+	choose(form.Types, in.KeyType)
+	choose(form.Environments, in.Environment)
+	form.TypeError, form.EnvError = wrong.take("/key_type"), wrong.take("/environment")
+	if len(form.Tenants) > 1 {
+		choose(form.Tenants, in.Tenant)
+		form.TenantError = wrong.take("/tenant")
+	}
+	if form.Product != "" {
+		form.OfProduct = in.Product != ""
+		form.ProductError = wrong.take("/product")
+	}
+}
+
+// endOfDay reads a day (YYYY-MM-DD) as its last second in UTC; "" is nil.
+func endOfDay(s string) (*time.Time, error) {
+	if s == "" {
+		return nil, nil
+	}
+	begins, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return nil, fault.InvalidField("/expires_at", "invalid_expiry", "Give a day as year-month-day, such as "+
+			"2030-12-31, or leave it empty.")
+	}
+	ends := begins.Add(24*time.Hour - time.Second)
+	return &ends, nil
+}
+
+// showKeySecret shows a key that was just created or rotated, the first time with
+// its secret.
+func (h *Handler) showKeySecret(v *visit) (web.Answer, error) {
+	p, k, err := h.keyOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	found, err := h.disclosed(v, keySecretPath(p, k.ID))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(projects.ShownPage(h.shown(v, p, k, found))), nil
+}
+
+func (h *Handler) shown(v *visit, p rules.Project, k keys.Key, found *disclosed) projects.Shown {
+	if found == nil {
+		found = &disclosed{Heading: "Key of " + k.Owner}
+	}
+	m := projects.Shown{
+		Page: v.shell(found.Heading, keySecretPath(p, k.ID), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Key"}),
+		Heading: found.Heading,
+		Text:    found.Text,
+		Key:     found.Secret,
+		KeyURL:  keyPath(p, k.ID),
+		BackURL: projectPath(p.Name) + "#keys",
+		Facts: []ui.Fact{
+			{Label: "Owner", Value: k.Owner},
+			{Label: "Type", Value: k.KeyType},
+			{Label: "Environment", Value: environmentText(k)},
+			{Label: "Tenant", Value: k.Tenant},
+			{Label: "Opens", Value: reachText(k)},
+			{Label: "Limits", Value: effectiveText(k)},
+			{Label: "Allowed addresses", Value: boundsOf(k).rangesText()},
+			{Label: "Expires", Value: momentOrNever(k.ExpiresAt)},
+		},
+	}
+	if address := h.addressFor(p, k.Environment); address != "" && found.Secret != "" {
+		m.Curl = curl(address, found.Secret)
+	}
+	return m
+}
+
+// addressFor is an address that a key of the environment opens, "" for none.
+func (h *Handler) addressFor(p rules.Project, environment string) string {
+	for _, version := range slices.Backward(p.Versions) {
+		for _, e := range version.Environments {
+			if environment == "" || environment == e.Name {
+				return h.Web.Config.Address(p.Name, version.Name, e.Name)
+			}
+		}
+	}
+	return ""
+}
+
+// keyOf finds the key that the address names, in the project that it names.
+func (h *Handler) keyOf(v *visit) (rules.Project, keys.Key, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return p, keys.Key{}, err
+	}
+	k, err := h.Keys.Get(v.ctx(), v.who, v.param("key"))
+	if err == nil && k.Project != p.ID {
+		err = web.NotFound()
+	}
+	return p, k, err
+}
+
+func (h *Handler) showKey(v *visit) (web.Answer, error) {
+	p, k, err := h.keyOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(projects.KeyPage(keyModel(v, p, k))), nil
+}
+
+func (h *Handler) freezeKey(v *visit) (web.Answer, error) {
+	return h.changeKey(v, "frozen", h.Keys.Freeze)
+}
+
+func (h *Handler) unfreezeKey(v *visit) (web.Answer, error) {
+	return h.changeKey(v, "unfrozen", h.Keys.Unfreeze)
+}
+
+func (h *Handler) revokeKey(v *visit) (web.Answer, error) {
+	p, k, err := h.keyOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err := v.confirmed(v.allowed(p, access.KeyChange), "Tick the box to revoke the key."); err != nil {
+		return refusedKey(v, p, k, err)
+	}
+	return h.changeKey(v, "revoked", h.Keys.Revoke)
+}
+
+func (h *Handler) changeKey(v *visit, flash string, rule func(context.Context, access.Principal, string) (keys.Key, error)) (web.Answer, error) {
+	p, k, err := h.keyOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if _, err := rule(v.ctx(), v.who, k.ID); err != nil {
+		return refusedKey(v, p, k, err)
+	}
+	return v.done(flash, keyPath(p, k.ID))
+}
+
+func (h *Handler) rotateKey(v *visit) (web.Answer, error) {
+	p, k, err := h.keyOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	minted, err := h.Keys.Rotate(v.ctx(), v.who, k.ID, v.state, graceOf(v.posted("grace_seconds")))
+	if err != nil {
+		p, k, failed := h.keyOf(v) // as it is now
+		if failed != nil {
+			return web.Answer{}, failed
+		}
+		return refusedKey(v, p, k, rotatedMeanwhile(err))
+	}
+	text := "The old secret has stopped working."
+	if minted.GraceEndsAt != nil {
+		text = "The old secret works until " + moment(*minted.GraceEndsAt) + "."
+	}
+	return h.disclose(v, keySecretPath(p, k.ID), disclosed{
+		Heading: "Key rotated",
+		Text:    text,
+		Secret:  minted.Plaintext,
+	})
+}
+
+// graceOf reads a number of seconds; what is none becomes a grace that the rule
+// refuses.
+func graceOf(seconds string) time.Duration {
+	n, err := strconv.ParseUint(seconds, 10, 32) // so that it fits a Duration
+	if err != nil {
+		return -1
+	}
+	return time.Duration(n) * time.Second
+}
+
+// refusedKey shows the key's page with what is wrong.
+func refusedKey(v *visit, p rules.Project, k keys.Key, err error) (web.Answer, error) {
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m := keyModel(v, p, k)
+	if m.Revoke != nil {
+		m.Revoke.Error = wrong.take("/confirm")
+	}
+	if m.Rotate != nil {
+		m.Rotate.Error = wrong.take("/grace_seconds")
+	}
+	m.Error = wrong.rest()
+	return web.Answer{Status: wrong.status, Page: projects.KeyPage(m)}, nil
+}

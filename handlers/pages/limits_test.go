@@ -1,0 +1,105 @@
+package pages_test
+
+import (
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/testkit/controlplane"
+	"postern/testkit/state"
+)
+
+func TestLimitsOfAProject(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.WithShop(t, db)
+		page := s.Get("/projects/shop").Shows(200, "shop").Says("#limits", "UTC")
+		opened := page.RevisionAt("key.minute")
+		if n := page.Find("#limits input[name*='.']").Length(); n != 4*6 {
+			t.Fatalf("%d fields for limits, want one for each of four rows and six windows", n)
+		}
+		wrong := s.Post("/projects/shop/limits", "revision", opened, "key.minute", "1e3", "key.hour", "10", "ip.second", "5", "project.day", "100", "project.hour", "200").
+			Shows(422, "shop").
+			Holds("key.minute", "1e3").Holds("key.hour", "10").Holds("ip.second", "5").Holds("project.hour", "200").
+			Says("#limits-key-minute-error", "Each key, per minute").
+			Says("#limits-project-day-error", "Give 200 or more").Lacks("#limits-ip-second-error")
+		if wrong.RevisionAt("key.minute") != opened {
+			t.Error("the refused form has another revision than it was opened with")
+		}
+		s.Get("/projects/shop").Holds("ip.second", "")
+
+		s.Post("/projects/shop/limits", "revision", opened, "key.minute", "60", "key.hour", " 1000 ", "owner.day", "5000", "ip.second", "5", "project.year", "9007199254740991").
+			LeadsTo("/projects/shop")
+		now := s.Get("/projects/shop").Says("[data-flash]", "limits are saved")
+		for name, want := range map[string]string{"key.minute": "60", "key.hour": "1000", "owner.day": "5000", "ip.second": "5", "project.year": "9007199254740991", "project.day": ""} {
+			now.Holds(name, want)
+		}
+
+		conflict := s.Post("/projects/shop/limits", "revision", opened, "key.minute", "7").
+			Shows(412, "Changed since you opened it").
+			Says("tbody", "60 a minute, 1,000 an hour").Says("tbody", "7 a minute")
+		s.Post("/projects/shop/limits", "revision", conflict.Value("[name=revision]"), "key.minute", conflict.Value("[name='key.minute']")).
+			LeadsTo("/projects/shop")
+		s.Get("/projects/shop").Holds("key.minute", "7").Holds("key.hour", "").Holds("owner.day", "")
+	})
+}
+
+func TestAddressesOfAVersion(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.WithShop(t, db)
+		page := s.Get("/projects/shop")
+		action, opened := page.Action("ip_allow"), page.RevisionAt("ip_allow")
+		s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n\r\nthe office", "ip_deny", "203.0.113.9").
+			Shows(422, "shop").
+			Says("[name=ip_allow]", "the office").
+			Says("[name=ip_deny]", "203.0.113.9").
+			Says("p[id$=ip-allow-error]", "the office: Give an address range").Lacks("p[id$=ip-deny-error]")
+		s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n2001:db8::/32", "ip_deny", "203.0.113.9").
+			LeadsTo("/projects/shop")
+		now := s.Get("/projects/shop").
+			Says("[data-flash]", "addresses are saved").
+			Says("[name=ip_deny]", "203.0.113.9/32")
+		if got := now.Find("[name=ip_allow]").Text(); strings.TrimSpace(got) != "203.0.113.0/24\n2001:db8::/32" {
+			t.Errorf("allowed are %q, want one range a line", got)
+		}
+		if now.Value("[name=mode][checked]") != "authenticate" {
+			t.Error("saving addresses changed who may call")
+		}
+		conflict := s.Post(action, "revision", opened, "ip_deny", "192.0.2.1").Shows(412, "Changed since you opened it").
+			Says("tbody", "203.0.113.0/24, 2001:db8::/32").Says("tbody", "anywhere").Says("tbody", "192.0.2.1")
+		s.Post(action, "revision", conflict.Value("[name=revision]"), "ip_allow", conflict.Value("[name=ip_allow]"), "ip_deny", conflict.Value("[name=ip_deny]")).
+			LeadsTo("/projects/shop")
+		s.Get("/projects/shop").Says("[name=ip_deny]", "192.0.2.1/32")
+	})
+}
+
+func TestAProjectMovesIntoAProduct(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.WithShop(t, db)
+		page := s.Get("/projects/shop").Says("#product", "stop opening it")
+		opened := page.RevisionAt("new_product")
+		s.Post("/projects/shop/product", "revision", opened, "new_product", "No Name").
+			Shows(422, "shop").
+			Holds("new_product", "No Name").
+			Says("#product-new-error", "lower-case")
+		s.Post("/projects/shop/product", "revision", opened, "in_product", "nowhere").
+			Shows(422, "shop").
+			Says("#product-choice-error", "no product \"nowhere\"")
+		s.Post("/projects/shop/product", "revision", opened, "new_product", "suite").LeadsTo("/projects/shop")
+		now := s.Get("/projects/shop").Says("[data-flash]", "product is saved").Holds("new_product", "")
+		if got := now.Value("#product-choice option[selected]"); got != "suite" {
+			t.Errorf("the project is in %q, want suite", got)
+		}
+		s.Post("/projects/shop/product", "revision", now.RevisionAt("new_product"), "new_product", "suite").
+			Shows(409, "shop").
+			Says("#product-new-error", `"suite" already`)
+		s.Post("/projects/shop/product", "revision", opened, "in_product", "").
+			Shows(412, "Changed since you opened it").
+			Says("tbody", "suite").
+			Says("tbody", "none")
+		s.Post("/projects/shop/product", "revision", now.RevisionAt("new_product"), "in_product", "").
+			LeadsTo("/projects/shop")
+		if got := s.Get("/projects/shop").Value("#product-choice option[selected]"); got != "" {
+			t.Errorf("the project is in %q, want none", got)
+		}
+	})
+}

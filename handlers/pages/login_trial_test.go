@@ -1,0 +1,134 @@
+package pages_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/testkit/controlplane"
+	"postern/testkit/fakeoidc"
+	"postern/testkit/state"
+)
+
+// trialSite is an owner with an app client that offers a fake provider.
+type trialSite struct {
+	*controlplane.Browser
+	fake *fakeoidc.Provider
+	page string // of the app client
+}
+
+func newTrialSite(t *testing.T, db *models.DB) *trialSite {
+	t.Helper()
+	s, tab := newLoginTab(t, db)
+	s.Server.Config.PublicURL, s.Server.Login.PublicURL = s.URL, s.URL
+	out := &trialSite{Browser: s, fake: fakeoidc.Start(t), page: s.MakeWeb(tab)}
+	provider := s.Post(out.page+"/providers", "type", "oidc", "issuer", out.fake.Issuer).Location()
+	s.Post(provider, "client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret, "tokens", "service/service", "enabled", "true").LeadsTo(out.page + "#providers")
+	return out
+}
+
+// here is the path of an address of the site.
+func (s *trialSite) here(address string) string {
+	s.T.Helper()
+	path, ok := strings.CutPrefix(address, s.URL)
+	if !ok {
+		s.T.Fatalf("%q is elsewhere", address)
+	}
+	return path
+}
+
+// answered is the callback of a test login that somebody went through at the provider.
+func (s *trialSite) answered() string {
+	s.T.Helper()
+	choice := s.Get(s.Post(s.page+"/test").Location()).Shows(200, "Sign in to web").Says("main", "A test login")
+	chosen := s.Get(choice.Find("a[data-provider]").AttrOr("href", ""))
+	return s.here(s.fake.Authorize(s.T, chosen.Header.Get("Location")).String())
+}
+
+// tested is the page where it ends, agreeing where that is asked.
+func (s *trialSite) tested() string {
+	s.T.Helper()
+	page := s.Get(s.answered())
+	if page.Status == http.StatusOK {
+		action := page.Find("form").AttrOr("action", "")
+		form := []string{"answer", "agree"}
+		for _, name := range []string{"attempt", "ticket"} {
+			form = append(form, name, page.Find("[name="+name+"]").AttrOr("value", ""))
+		}
+		page = s.Post(action, form...)
+	}
+	return s.here(page.Header.Get("Location"))
+}
+
+// tokenForm is that of a JWT's head or claims (RFC 7519, 3): JSON in base64url. Random
+// values, at_hash and nonce among them, can hold its beginning, and are shorter.
+var tokenForm = regexp.MustCompile(`eyJ[\w-]{43,}`)
+
+func TestALoginIsTriedOutFromTheDashboard(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newTrialSite(t, db)
+		end := s.tested()
+		page := s.Get(end).Shows(200, "The login of web works").Says("[aria-labelledby=id-token]", `"ana@example.com"`).Says("[aria-labelledby=access-token]", "tenant")
+		// Neither token of ours has the form of one on the page, and the code is used up.
+		if code := asked(end).Get("code"); tokenForm.MatchString(page.Raw) || strings.Contains(page.Raw, code) {
+			t.Error("a token or the code is on the page")
+		}
+		s.Get(end).Shows(403, "No user was signed in")
+		var live int
+		if err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM login_sessions WHERE ended_at IS NULL").Scan(&live); err != nil || live != 0 {
+			t.Errorf("%d sessions go on, %v", live, err)
+		}
+	})
+}
+
+func asked(path string) url.Values {
+	u, err := url.Parse(path)
+	if err != nil {
+		return nil
+	}
+	return u.Query()
+}
+
+// What a test login ends with is for the account and the browser that began it, and
+// nobody gets its code at the token endpoint.
+func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newTrialSite(t, db)
+		end := s.tested()
+		q, client := asked(end), strings.Split(end, "/")[2]
+		answer := s.Post("/oauth/"+client+"/token", "grant_type", "authorization_code", "client_id", client, "code", q.Get("code"), "redirect_uri", s.URL+strings.Split(end, "?")[0], "code_verifier", strings.Repeat("a", 43))
+		if answer.Status != http.StatusBadRequest {
+			t.Errorf("the token endpoint answers the code with %d", answer.Status)
+		}
+		jar := s.Client.Jar
+		s.Forget()
+		s.Get(end).LeadsTo("/signin")
+		s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password)
+		s.Get(end).Shows(403, "No user was signed in") // the same account elsewhere
+		s.Client.Jar = jar
+		s.Get(strings.Replace(end, "state=lgn_", "state=lgn_x", 1)).Shows(403, "No user was signed in")
+		s.Get(end).Shows(200, "The login of web works")
+		asked := url.Values{"client_id": {client}, "redirect_uri": {s.URL + "/oauth/" + client + "/tested"}, "response_type": {"code"}, "scope": {"openid"},
+			"code_challenge": {strings.Repeat("a", 43)}, "code_challenge_method": {"S256"}}
+		if page := s.Get("/oauth/" + client + "/authorize?" + asked.Encode()); page.Status != http.StatusBadRequest {
+			t.Errorf("an application's request leads to the test's end: %d", page.Status)
+		}
+	})
+}
+
+func TestATestLoginSaysWhatIsWrong(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := newTrialSite(t, db)
+		provider := s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", "")
+		s.Post(strings.TrimSuffix(provider, "/switch"), "client_id", fakeoidc.ClientID, "client_secret", "canary-wrong", "tokens", "service/service", "enabled", "true").LeadsTo(s.page + "#providers")
+		page := s.Get(s.answered()).Says("main", "did not confirm this sign-in").Says("main", `400 "invalid_grant"`).Says("main a", "Go back to the dashboard")
+		if strings.Contains(page.Raw, "canary-wrong") {
+			t.Error("the secret is on the page")
+		}
+		back, _ := page.Find("main a").Attr("href")
+		s.Get(s.here(back)).Shows(403, "No user was signed in").Says("main", "access_denied")
+	})
+}

@@ -1,0 +1,47 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/views/projects"
+)
+
+// rememberClaim keeps the code of a claim page for after the sign-in, by whatever
+// way that comes about.
+func (v *visit) rememberClaim() {
+	code, ok := strings.CutPrefix(v.c.Request.URL.Path, "/claim/")
+	if ok && len(code) == web.ClaimCodeLength {
+		http.SetCookie(v.c.Writer, v.server.Web.AddClaimCode(v.server.Web.ClaimCodes(v.c.Request), code))
+	}
+}
+
+// keepMade replaces the codes that the browser keeps.
+func (v *visit) keepMade(codes []string) {
+	if len(codes) < len(v.server.Web.ClaimCodes(v.c.Request)) {
+		v.server.Web.SetCookie(v.c.Writer, web.ClaimCookie, strings.Join(codes, "."), web.ClaimCookieTTL)
+	}
+}
+
+// offers is what of it can still be claimed; the browser forgets the rest.
+func (h *Handler) offers(v *visit) ([]projects.Offer, error) {
+	var out []projects.Offer
+	var kept []string
+	for _, code := range h.Web.ClaimCodes(v.c.Request) {
+		found, err := h.Accounts.Look(v.ctx(), v.who, code)
+		switch fault.KindOf(err) {
+		case fault.NotFound, fault.Conflict, fault.Gone:
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		kept = append(kept, code)
+		out = append(out, projects.Offer{Projects: strings.Join(found.Projects, ", "), URL: "/claim/" + url.PathEscape(code)})
+	}
+	v.keepMade(kept)
+	return out, nil
+}

@@ -1,0 +1,72 @@
+package pages
+
+import (
+	"strings"
+
+	"postern/handlers/web"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func (h *Handler) productSection(v *visit, p rules.Project) (projects.Product, error) {
+	m := projects.Product{Action: projectPath(p.Name) + "/product", Revision: p.SettingsETag,
+		Choices: []ui.Option{{Title: "None", Chosen: p.Product == ""}}}
+	found, err := h.productsOf(v, p.Team)
+	for _, product := range found {
+		m.Choices = append(m.Choices, ui.Option{Value: product.Name, Title: product.Name, Chosen: product.Name == p.Product})
+	}
+	return m, err
+}
+
+// productsOf lists all products of one team.
+func (h *Handler) productsOf(v *visit, team string) ([]rules.Product, error) {
+	var out []rules.Product
+	for cursor := ""; ; {
+		found, next, err := h.Projects.Products(v.ctx(), v.who, team, cursor, rules.MaxPage)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+		if cursor = next; cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+type productForm struct{ revision, product, fresh string }
+
+// saveProduct makes the product first where the form names a new one. When the
+// project cannot be put into it after that, the form offers it among the others.
+func (h *Handler) saveProduct(v *visit) (web.Answer, error) {
+	form := productForm{revision: v.posted("revision"), product: v.posted("in_product"), fresh: strings.TrimSpace(v.posted("new_product"))}
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if form.fresh != "" {
+		if _, err = h.Projects.CreateProduct(v.ctx(), v.who, rules.ProductInput{Team: p.Team, Name: form.fresh}); err != nil {
+			return h.saved(v, err, "", form)
+		}
+		form.product, form.fresh = form.fresh, ""
+	}
+	_, err = h.Projects.UpdateSettings(v.ctx(), v.who, p.ID, form.revision, rules.Settings{Product: &form.product})
+	return h.saved(v, err, "product", form)
+}
+
+func (f productForm) mark(m *projects.Configure, wrong *mistakes) {
+	m.Product.Revision = f.revision
+	for i := range m.Product.Choices {
+		m.Product.Choices[i].Chosen = m.Product.Choices[i].Value == f.product
+	}
+	m.Product.New = wrong.value("/name", f.fresh)
+	m.Product.Choice = wrong.take("/product")
+	m.Product.Error = wrong.rest()
+}
+
+func (f productForm) compare(m *projects.Conflict, p rules.Project) error {
+	m.What, m.Action = "The product or another setting", projectPath(p.Name)+"/product"
+	m.Rows = []projects.Difference{{Label: "Product", Yours: textOrNone(f.product), Theirs: textOrNone(p.Product)}}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}, {Name: "in_product", Value: f.product}}
+	return nil
+}

@@ -1,0 +1,145 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/products"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+const productsPath = "/products"
+
+func productPath(id string) string { return productsPath + "/" + url.PathEscape(id) }
+
+func (h *Handler) showProducts(v *visit) (web.Answer, error) {
+	return h.productListWith(v, rules.ProductInput{}, &mistakes{})
+}
+
+// productListWith is the chosen team's list with the form as it was typed.
+func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *mistakes) (web.Answer, error) {
+	v.enter(typed.Team)
+	found, next, err := h.Projects.Products(v.ctx(), v.who, v.who.HomeTeam, v.c.Query("after"), 50)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := products.List{Page: v.shell("Products", productsPath, projectsCrumb(), ui.Crumb{Text: "Products"}), Tabs: teamTabs(productsPath)}
+	if next != "" {
+		m.MoreURL = productsPath + "?after=" + url.QueryEscape(next)
+	}
+	for _, p := range found {
+		m.Rows = append(m.Rows, products.Row{URL: productPath(p.ID), Name: p.Name, DisplayName: p.DisplayName, Projects: projectLinks(p.Projects)})
+	}
+	if v.who.May(v.who.HomeTeam, access.ProductCreate) {
+		m.Create = &products.Create{Open: wrong.status != 0, Action: productsPath, Team: v.who.HomeTeam, Name: wrong.value("/name", typed.Name), DisplayName: wrong.value("/display_name", typed.DisplayName)}
+		m.Create.Error = wrong.rest()
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: products.ListPage(m)}, nil
+}
+
+func (h *Handler) makeProduct(v *visit) (web.Answer, error) {
+	typed := rules.ProductInput{Team: v.posted("team"), Name: strings.TrimSpace(v.posted("name")), DisplayName: strings.TrimSpace(v.posted("display_name"))}
+	made, err := h.Projects.CreateProduct(v.ctx(), v.who, typed)
+	if wrong, ok := mistakesIn(err); ok {
+		return h.productListWith(v, typed, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("product_made", productPath(made.ID))
+}
+
+func (h *Handler) showProduct(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(products.ProductPage(v.productModel(p))), nil
+}
+
+func productsCrumb() ui.Crumb { return ui.Crumb{Text: "Products", URL: productsPath} }
+
+// productModel is the page as the product stands.
+func (v *visit) productModel(p rules.Product) products.Product {
+	v.enter(p.Team)
+	path := productPath(p.ID)
+	m := products.Product{Page: v.shell(p.DisplayName, path, projectsCrumb(), productsCrumb(), ui.Crumb{Text: p.DisplayName}), Name: p.Name, DisplayName: p.DisplayName,
+		Facts:    []ui.Fact{{Label: "Name", Value: p.Name, Mono: true}, {Label: "Id", Value: p.ID, Mono: true}, {Label: "Created", Value: moment(p.CreatedAt)}},
+		Projects: projectLinks(p.Projects)}
+	if v.who.May(p.Team, access.ProductUpdate) {
+		m.Rename = &products.Rename{Action: path, Revision: p.ETag, DisplayName: ui.Value{Text: p.DisplayName}}
+	}
+	if v.who.May(p.Team, access.ProductDelete) {
+		m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete product", Text: "Delete this product. Only one without projects can go."}
+	}
+	return m
+}
+
+func (h *Handler) renameProduct(v *visit) (web.Answer, error) {
+	revision, name := v.posted("revision"), v.posted("display_name")
+	p, err := h.Projects.UpdateProduct(v.ctx(), v.who, v.param("product"), revision, name)
+	if err == nil {
+		return v.done("settings", productPath(p.ID))
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return h.productConflict(v, name)
+	}
+	return h.refusedProduct(v, err, func(m *products.Product, wrong *mistakes) {
+		if m.Rename != nil {
+			m.Rename.Revision, m.Rename.DisplayName = revision, wrong.value("/display_name", name)
+			m.Rename.Error = wrong.rest()
+		}
+	})
+}
+
+// refusedProduct shows the product's page with what mark says is wrong.
+func (h *Handler) refusedProduct(v *visit, err error, mark func(*products.Product, *mistakes)) (web.Answer, error) {
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := v.productModel(p)
+	mark(&m, wrong)
+	return web.Answer{Status: wrong.status, Page: products.ProductPage(m)}, nil
+}
+
+// productConflict shows what somebody else saved meanwhile beside what was typed.
+func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
+	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := productPath(p.ID)
+	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), productsCrumb(), ui.Crumb{Text: p.DisplayName}), BackURL: path, Action: path,
+		What: "The product " + p.Name, Rows: []projects.Difference{{Label: "Display name", Theirs: p.DisplayName, Yours: mine}},
+		Hidden: []projects.Pair{{Name: "revision", Value: p.ETag}, {Name: "display_name", Value: mine}}}
+	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}
+
+func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err = v.confirmed(access.Check(v.who, p.Team, access.ProductDelete), "Tick the box to delete the product."); err == nil {
+		err = h.Projects.DeleteProduct(v.ctx(), v.who, p.ID)
+	}
+	if err == nil {
+		return v.done("product_gone", productsPath)
+	}
+	return h.refusedProduct(v, err, func(m *products.Product, wrong *mistakes) {
+		if m.Delete != nil {
+			m.Delete.Error = wrong.rest()
+		}
+	})
+}

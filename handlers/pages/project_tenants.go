@@ -1,0 +1,184 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func tenantsOf(p rules.Project) string { return projectPath(p.Name) + "/tenants" }
+
+func (h *Handler) showProjectTenants(v *visit) (web.Answer, error) {
+	return h.projectTenantsWith(v, rules.TenantInput{}, &mistakes{})
+}
+
+// projectTenantsWith is the list with the form as it was typed.
+func (h *Handler) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *mistakes) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.enter(p.Team)
+	served, next, err := h.Projects.Served(v.ctx(), v.who, p.ID, v.c.Query("after"), 50)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := projects.Tenants{
+		Page: v.shell("Tenants", tenantsOf(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Tenants"}),
+		Head: v.headOf(p, projects.TabTenants),
+	}
+	if next != "" {
+		m.MoreURL = tenantsOf(p) + "?after=" + url.QueryEscape(next)
+	}
+	mayChange := v.who.May(p.Team, access.ProjectUpdate)
+	for _, t := range served {
+		m.Rows = append(m.Rows, projectTenantRow(p, t, mayChange))
+	}
+	if mayChange {
+		m.Add, err = h.tenantAdd(v, p, typed, wrong)
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.TenantsPage(m)}, err
+}
+
+func projectTenantRow(p rules.Project, t rules.Tenant, mayChange bool) projects.TenantRow {
+	others := slices.DeleteFunc(slices.Clone(t.Projects), func(name string) bool { return name == p.Name })
+	row := projects.TenantRow{
+		URL:           tenantPath(t.ID),
+		Name:          t.Name,
+		DisplayName:   t.DisplayName,
+		FallbackOwner: t.FallbackOwner,
+		Elsewhere:     projectLinks(others),
+		Own:           t.Project != "",
+	}
+	if mayChange && !row.Own {
+		row.DetachURL = tenantsOf(p) + "/" + t.ID
+	}
+	return row
+}
+
+func projectLinks(names []string) []ui.Link {
+	var out []ui.Link
+	for _, name := range names {
+		out = append(out, ui.Link{URL: projectPath(name), Text: name})
+	}
+	return out
+}
+
+func (h *Handler) tenantAdd(v *visit, p rules.Project, typed rules.TenantInput, wrong *mistakes) (*projects.TenantAdd, error) {
+	m := &projects.TenantAdd{
+		Open:          wrong.status != 0,
+		Action:        tenantsOf(p),
+		Name:          wrong.value("/name", typed.Name),
+		DisplayName:   wrong.value("/display_name", typed.DisplayName),
+		FallbackOwner: wrong.value("/fallback_owner", typed.FallbackOwner),
+	}
+	m.Error = wrong.rest()
+	names, err := h.Projects.Attachable(v.ctx(), v.who, p.ID)
+	for _, name := range names {
+		m.Attachable = append(m.Attachable, ui.Option{Value: name, Title: name})
+	}
+	return m, err
+}
+
+func postedTenant(v *visit) rules.TenantInput {
+	return rules.TenantInput{
+		Name:          strings.TrimSpace(v.posted("name")),
+		DisplayName:   strings.TrimSpace(v.posted("display_name")),
+		FallbackOwner: strings.TrimSpace(v.posted("fallback_owner")),
+	}
+}
+
+// addProjectTenant attaches the tenant that is chosen, or makes one first. When that
+// cannot be attached after all, the form offers it among the others.
+func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	chosen, typed := v.posted("tenant"), postedTenant(v)
+	if chosen == "" {
+		typed.Team = p.Team
+		made, err := h.Projects.CreateTenant(v.ctx(), v.who, typed)
+		if wrong, ok := mistakesIn(err); ok {
+			return h.projectTenantsWith(v, typed, wrong)
+		}
+		if err != nil {
+			return web.Answer{}, err
+		}
+		chosen = made.ID
+	}
+	if _, err := h.Projects.Attach(v.ctx(), v.who, p.ID, chosen); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("attached", tenantsOf(p))
+}
+
+func (h *Handler) askDetach(v *visit) (web.Answer, error) { return h.askDetachWith(v, &mistakes{}) }
+
+func (h *Handler) askDetachWith(v *visit, wrong *mistakes) (web.Answer, error) {
+	p, t, err := h.servedTenant(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.enter(p.Team)
+	path := tenantsOf(p) + "/" + t.ID
+	m := projects.Detach{
+		Page: v.shell("Detach "+t.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{
+			Text: "Tenants",
+			URL:  tenantsOf(p),
+		}, ui.Crumb{Text: t.DisplayName}),
+		Tenant:  t.DisplayName,
+		Project: p.DisplayName,
+		BackURL: tenantsOf(p),
+		Facts: []ui.Fact{{
+			Label: "Tenant",
+			Value: t.Name,
+			Mono:  true,
+		}, {Label: "Served by", Value: strings.Join(t.Projects, ", ")}},
+	}
+	if v.who.May(p.Team, access.ProjectUpdate) {
+		m.Confirm = &ui.Confirmation{
+			ID: "detach-confirm", Action: path + "/detach", Button: "Detach",
+			Text: "Refuse its keys in this project from now on.", Error: wrong.rest(),
+		}
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.DetachPage(m)}, nil
+}
+
+// servedTenant finds the tenant that the address names, among those of the project
+// that it names.
+func (h *Handler) servedTenant(v *visit) (rules.Project, rules.Tenant, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return p, rules.Tenant{}, err
+	}
+	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	if err == nil && !slices.Contains(t.Projects, p.Name) {
+		err = web.NotFound()
+	}
+	return p, t, err
+}
+
+func (h *Handler) detachProjectTenant(v *visit) (web.Answer, error) {
+	p, t, err := h.servedTenant(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err = v.confirmed(v.allowed(p, access.ProjectUpdate), "Tick the box to detach the tenant."); err == nil {
+		err = h.Projects.Detach(v.ctx(), v.who, p.ID, t.ID)
+	}
+	if wrong, ok := mistakesIn(err); ok {
+		return h.askDetachWith(v, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("detached", tenantsOf(p))
+}

@@ -1,0 +1,228 @@
+package pages
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"postern/core/snapshot"
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/service/exports"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// The list stays quick to load and to read.
+const (
+	cardsPerPage     = 50
+	addressesPerCard = 4
+)
+
+func projectPath(name string) string { return "/projects/" + name }
+
+func projectsCrumb() ui.Crumb { return ui.Crumb{Text: "Projects", URL: "/projects"} }
+
+func projectCrumb(p rules.Project) ui.Crumb {
+	return ui.Crumb{Text: p.DisplayName, URL: projectPath(p.Name)}
+}
+
+func (h *Handler) showProjects(v *visit) (web.Answer, error) {
+	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, v.c.Query("after"), cardsPerPage)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	ids := make([]string, 0, len(found.Projects))
+	for _, p := range found.Projects {
+		ids = append(ids, p.ID)
+	}
+	active, err := h.Keys.ActiveCounts(v.ctx(), v.who, ids)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	latest, err := h.Exports.Latest(v.ctx(), v.who, ids)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := projects.List{Page: v.shell("Projects", "/projects"), Tabs: teamTabs("/projects"), ReadOnly: readsOnly(v)}
+	if m.Claims, err = h.offers(v); err != nil {
+		return web.Answer{}, err
+	}
+	if found.Next != "" {
+		m.MoreURL = "/projects?after=" + found.Next
+	}
+	for _, p := range found.Projects {
+		m.Projects = append(m.Projects, h.card(p, active[p.ID], latest[p.ID]))
+	}
+	return web.Show(projects.ListPage(m)), nil
+}
+
+func (h *Handler) card(p rules.Project, activeKeys int64, latest exports.Export) projects.Card {
+	m := projects.Card{
+		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, Version: english.Plural(len(p.Versions), "version", ""),
+		Access: accessBadge(p.Versions), ActiveKeys: "no active keys", LastExport: lastExportText(latest),
+		ConfigureURL: projectPath(p.Name), ExportURL: projectPath(p.Name) + "/export",
+	}
+	if activeKeys > 0 {
+		m.ActiveKeys = humanize.Comma(activeKeys) + " active " + english.PluralWord(int(activeKeys), "key", "")
+	}
+	if len(p.Versions) == 1 {
+		m.Version = p.Versions[0].Name
+	}
+	if n := len(p.Versions); n > 0 {
+		m.Addresses = h.addresses(p.Name, p.Versions[n-1])
+	}
+	if more := len(m.Addresses) - addressesPerCard; more > 0 {
+		m.Addresses, m.More = m.Addresses[:addressesPerCard], english.Plural(more, "more environment", "")
+	}
+	return m
+}
+
+func (h *Handler) addresses(project string, version rules.Version) []projects.Address {
+	var out []projects.Address
+	for _, e := range version.Environments {
+		out = append(out, projects.Address{ID: e.ID, Environment: e.Name, URL: h.Web.Config.Address(project, version.Name, e.Name)})
+	}
+	return out
+}
+
+// accessBadge says in a word or two who may call.
+func accessBadge(versions []rules.Version) ui.Badge {
+	var badge ui.Badge
+	for i, version := range versions {
+		this := versionBadge(version)
+		if i > 0 && this != badge {
+			return ui.Badge{Text: "Differs by version"}
+		}
+		badge = this
+	}
+	return badge
+}
+
+func versionBadge(version rules.Version) ui.Badge {
+	if len(version.Methods) == 0 {
+		return ui.Badge{Text: "Passthrough"}
+	}
+	optional := version.Mode != string(snapshot.Authenticate)
+	text := "Tokens"
+	switch {
+	case !slices.Contains(version.Methods, string(snapshot.APIKey)):
+	case len(version.Methods) > 1:
+		text = "Keys or tokens"
+	case optional:
+		text = "Keys"
+	default:
+		text = "API keys"
+	}
+	if optional {
+		text += " optional"
+	}
+	return ui.Badge{Tone: ui.Accent, Text: text}
+}
+
+func lastExportText(e exports.Export) string {
+	switch e.State {
+	case exports.Queued, exports.Building:
+		return "exporting now"
+	case exports.Failed:
+		return "last export failed"
+	case exports.Cancelled:
+		return "last export cancelled"
+	case exports.Ready, exports.Expired:
+		return "exported " + humanize.Time(e.CreatedAt)
+	}
+	return "never exported"
+}
+
+func (h *Handler) askProject(v *visit) (web.Answer, error) {
+	m := projects.New{Page: newProjectShell(v), RequireKeys: true}
+	m.Denied = readsOnly(v)
+	return web.Show(projects.NewPage(m)), nil
+}
+
+// readsOnly reports whether the visitor may create no projects in the chosen team. An
+// account without a team may: its first project comes with one.
+func readsOnly(v *visit) bool {
+	return v.who.HomeTeam != "" && !v.who.May(v.who.HomeTeam, access.ProjectCreate)
+}
+
+func newProjectShell(v *visit) ui.Page {
+	return v.shell("New project", "/projects/new", projectsCrumb(), ui.Crumb{Text: "New"})
+}
+
+func (h *Handler) makeProject(v *visit) (web.Answer, error) {
+	target, name := strings.TrimSpace(v.posted("target")), strings.TrimSpace(v.posted("name"))
+	requireKeys, _ := strconv.ParseBool(v.posted("require_keys"))
+	in := rules.CreateInput{Target: target, Name: name}
+	if requireKeys {
+		in.Auth.Mode = string(snapshot.Authenticate)
+	}
+	created, err := h.Projects.Create(v.ctx(), v.who, in)
+	if err == nil {
+		minted := map[string]string{}
+		for environment, key := range created.Keys {
+			minted[environment] = key.Plaintext
+		}
+		return h.disclose(v, createdPath(created.Project), disclosed{Keys: minted})
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m := projects.New{Page: newProjectShell(v), RequireKeys: requireKeys,
+		Target: wrong.value("/target", target), Name: wrong.value("/name", name)}
+	m.Error = wrong.rest()
+	return web.Answer{Status: wrong.status, Page: projects.NewPage(m)}, nil
+}
+
+func createdPath(p rules.Project) string { return projectPath(p.Name) + "/created" }
+
+// showCreatedProject shows a new project's addresses, the first time with its keys.
+func (h *Handler) showCreatedProject(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	found, err := h.disclosed(v, createdPath(p))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(projects.CreatedPage(h.created(v, p, found))), nil
+}
+
+func (h *Handler) created(v *visit, p rules.Project, found *disclosed) projects.Created {
+	m := projects.Created{
+		Page:         v.shell(p.DisplayName, createdPath(p), projectsCrumb(), projectCrumb(p)),
+		DisplayName:  p.DisplayName,
+		ConfigureURL: projectPath(p.Name),
+		KeysGone:     found == nil,
+	}
+	if found == nil {
+		found = &disclosed{}
+	}
+	version := p.Versions[0]
+	m.Addresses = h.addresses(p.Name, version)
+	for _, e := range version.Environments {
+		if key := found.Keys[e.Name]; key != "" {
+			m.Keys = append(m.Keys, projects.Minted{ID: "key-" + e.Name, Environment: e.Name, Key: key})
+		}
+	}
+	if len(m.Keys) > 0 {
+		m.Curl = curl(m.Addresses[0].URL, m.Keys[0].Key)
+	} else if version.Mode != string(snapshot.Authenticate) {
+		m.Curl = curl(m.Addresses[0].URL, "")
+	}
+	return m
+}
+
+// curl is a call to try, with the key where there is one.
+func curl(address, key string) string {
+	if key == "" {
+		return "curl " + address + "/"
+	}
+	return "curl -H 'X-API-Key: " + key + "' \\\n  " + address + "/"
+}

@@ -1,0 +1,213 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/service/login"
+	"postern/service/login/providers"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func providerPath(client, provider string) string {
+	return client + "/providers/" + url.PathEscape(provider)
+}
+
+// providerRows is a row for each provider, and one for each kind of which there is
+// none; of custom issuers there can always be another.
+func (h *Handler) providerRows(client string, offered []login.Provider, may bool) []projects.ProviderRow {
+	var rows []projects.ProviderRow
+	for _, kind := range providers.Kinds() {
+		found := 0
+		for _, o := range offered {
+			if o.Type == kind {
+				rows, found = append(rows, providerRow(client, o, may)), found+1
+			}
+		}
+		if found == 0 || (may && kind == providers.OIDC) {
+			rows = append(rows, h.missingRow(client, kind, found, may))
+		}
+	}
+	return rows
+}
+
+func providerRow(client string, o login.Provider, may bool) projects.ProviderRow {
+	path := providerPath(client, o.ID)
+	row := projects.ProviderRow{ID: o.ID, Label: login.ProviderLabel(o), Text: "App " + o.ClientID, URL: path, On: o.Enabled, State: ui.Badge{Tone: ui.Cold, Text: "off"}}
+	switch {
+	case o.Managed:
+		row.Text = "The installation's own app"
+	case o.ClientID == "":
+		row.Text, row.State = "Paste its client id, then turn it on.", ui.Badge{Tone: ui.Warn, Text: "not finished"}
+	}
+	if o.Enabled {
+		row.State = ui.Badge{Tone: ui.Good, Text: "on"}
+	}
+	if may {
+		row.Switch = path + "/switch"
+	}
+	return row
+}
+
+// missingRow offers a kind. Where nothing has to be asked first, it is made at once.
+func (h *Handler) missingRow(client, kind string, found int, may bool) projects.ProviderRow {
+	traits, _ := providers.TraitsOf(kind)
+	row := projects.ProviderRow{Label: traits.Label, Text: "Not set up", Type: kind}
+	if kind == providers.OIDC {
+		row.Text = "Any issuer with a discovery document"
+	}
+	if found > 0 {
+		row.Label = "Another " + traits.Label
+	}
+	switch {
+	case !may:
+	case traits.NeedsIssuer || traits.TakesIssuer:
+		row.SetUp = client + "/providers?" + url.Values{"type": {kind}}.Encode()
+	default:
+		row.Add = client + "/providers"
+	}
+	return row
+}
+
+func (h *Handler) askProvider(v *visit) (web.Answer, error) {
+	return h.newProviderWith(v, cmp.Or(v.c.Query("type"), providers.OIDC), "", "", &mistakes{})
+}
+
+// newProviderWith asks what a kind has to know before it exists, as it was typed.
+func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong *mistakes) (web.Answer, error) {
+	p, c, err := h.appClientOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err := access.Check(v.who, p.Team, access.LoginUpdate); err != nil {
+		return web.Answer{}, err
+	}
+	traits, ok := providers.TraitsOf(kind)
+	if !ok {
+		return web.Answer{}, web.NotFound()
+	}
+	path := appClientPath(p, c.ID)
+	m := projects.ProviderNew{Page: v.shell("Set up "+traits.Label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name, URL: path}, ui.Crumb{Text: traits.Label}),
+		Label: traits.Label, Type: kind, Action: path + "/providers", BackURL: path + "#providers"}
+	if kind == providers.GitHub && h.Login.Shared.ClientID != "" {
+		m.Managed = []ui.Option{
+			{Value: "true", Title: "The installation's", Text: "Works at once. It says who somebody is and hands on no tokens.", Chosen: managed != "false"},
+			{Value: "false", Title: "Your own", Text: "An OAuth app that you register with GitHub.", Chosen: managed == "false"},
+		}
+		m.Wrong = wrong.take("/managed")
+	}
+	m.Issuer = issuerField(kind, traits, wrong.value("/issuer", issuer))
+	m.Error = wrong.rest()
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.ProviderNewPage(m)}, nil
+}
+
+// issuerField asks where a provider is; nil for a kind that is always at its own place.
+func issuerField(kind string, traits providers.Traits, value ui.Value) *ui.Field {
+	f := ui.Field{ID: "provider-issuer", Name: "issuer", Value: value, Required: traits.NeedsIssuer, Mono: true, Autocomplete: "off"}
+	switch {
+	case kind == providers.Auth0:
+		f.Label, f.Placeholder, f.Hint = "Domain", "example.eu.auth0.com", "Of your Auth0 tenant, as its settings show it."
+	case kind == providers.GitHub:
+		f.Label, f.Placeholder, f.Hint = "GitHub Enterprise server", "https://github.example.com", "Only for a server of your own. Empty: github.com."
+	case kind == providers.Microsoft:
+		f.Label, f.Placeholder, f.Hint = "Issuer of one tenant", "https://login.microsoftonline.com/…/v2.0", "To let in the people of one Microsoft tenant alone. Empty: anybody with a Microsoft account."
+	case traits.NeedsIssuer:
+		f.Label, f.Placeholder, f.Hint = "Issuer", "https://login.example.com", "As its discovery document says it, byte by byte."
+	default:
+		return nil
+	}
+	return &f
+}
+
+// makeProvider adds a provider that is off: its callback URL is what the customer
+// needs before there is anything to paste. The managed one has all it needs.
+func (h *Handler) makeProvider(v *visit) (web.Answer, error) {
+	kind, issuer, managed := v.posted("type"), strings.TrimSpace(v.posted("issuer")), v.posted("managed")
+	p, c, err := h.appClientOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	in := login.ProviderInput{Type: kind, Issuer: issuer, Managed: managed == "true"}
+	on := in.Managed
+	in.Enabled = &on
+	made, err := h.Login.CreateProvider(v.ctx(), v.who, c.ID, in)
+	if wrong, ok := mistakesIn(err); ok {
+		return h.newProviderWith(v, kind, issuer, managed, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if made.Managed {
+		return v.done("provider", appClientPath(p, c.ID)+"#providers")
+	}
+	return v.done("provider_made", providerPath(appClientPath(p, c.ID), made.ID))
+}
+
+// providerOf finds the provider that the address names, of the app client and
+// project that it names.
+func (h *Handler) providerOf(v *visit) (rules.Project, login.Client, login.Provider, error) {
+	p, c, err := h.appClientOf(v)
+	if err != nil {
+		return p, c, login.Provider{}, err
+	}
+	found, err := h.Login.ProvidersOf(v.ctx(), v.who, c.ID)
+	if err != nil {
+		return p, c, login.Provider{}, err
+	}
+	i := slices.IndexFunc(found, func(o login.Provider) bool { return o.ID == v.param("provider") })
+	if i < 0 {
+		return p, c, login.Provider{}, web.NotFound()
+	}
+	return p, c, found[i], nil
+}
+
+func (h *Handler) switchProvider(v *visit) (web.Answer, error) {
+	p, c, o, err := h.providerOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	on := v.posted("enabled") == "true"
+	_, err = h.Login.UpdateProvider(v.ctx(), v.who, o.ID, "", login.ProviderInput{Enabled: &on})
+	if wrong, ok := mistakesIn(err); ok {
+		return h.appClientWith(v, func(m *projects.AppClient) {
+			for i := range m.Providers {
+				if m.Providers[i].ID == o.ID {
+					m.Providers[i].Error = wrong.rest()
+				}
+			}
+		}, wrong.status)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if on {
+		return v.done("provider_on", appClientPath(p, c.ID)+"#providers")
+	}
+	return v.done("provider_off", appClientPath(p, c.ID)+"#providers")
+}
+
+func (h *Handler) deleteProvider(v *visit) (web.Answer, error) {
+	p, c, o, err := h.providerOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err = v.confirmed(v.allowed(p, access.LoginUpdate), "Tick the box to remove the provider."); err == nil {
+		err = h.Login.DeleteProvider(v.ctx(), v.who, o.ID)
+	}
+	if wrong, ok := mistakesIn(err); ok {
+		m := h.providerModel(v, p, c, o, providerFormOf(o), &mistakes{})
+		markDelete(m.Delete, wrong)
+		return web.Answer{Status: wrong.status, Page: projects.ProviderPage(m)}, nil
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("provider_gone", appClientPath(p, c.ID)+"#providers")
+}

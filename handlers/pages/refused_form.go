@@ -1,0 +1,78 @@
+package pages
+
+import (
+	"cmp"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/views/errorpage"
+	"postern/views/ui"
+)
+
+// refuseVisit answers a visit with an error. A form whose sender's role does not allow
+// it, such as one that was lowered while the form was open, and a form that is out of
+// date are shown with what was entered. Forms from other sites never get here: they
+// must not be offered for sending.
+func (h *Handler) refuseVisit(v *visit, err error) {
+	r := v.c.Request
+	form := refusedForm(r, err)
+	if form == nil || v.account == nil || !web.WantsPage(r) {
+		h.Web.Refuse(v.c, err)
+		return
+	}
+	web.NoteError(r.Context(), err)
+	h.Web.LogCause(r.Context(), err)
+	v.c.Abort()
+	h.Web.RespondPage(v.c.Writer, r, err, form)
+}
+
+// refusedForm lists the fields of a form that err refuses, nil if sending it again
+// cannot help. Passwords and secrets stay out of the page: they are to be entered again.
+func refusedForm(r *http.Request, err error) *errorpage.Form {
+	form := &errorpage.Form{Action: r.URL.EscapedPath()}
+	switch {
+	case r.Method != http.MethodPost:
+		return nil
+	case fault.KindOf(err) == fault.Forbidden:
+		form.Advice = "Send the form again once you have the role for it."
+	case fault.CodeOf(err) == "form_outdated":
+		form.Advice = "If you sent this form before, look first whether it took effect. Send it again otherwise."
+		form.State = rand.Text()
+	default:
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
+		if name == ui.NonceField {
+			// An invented nonce has no state. A random one is none that an object was ever in.
+			form.State = cmp.Or(web.StateIn(r.PostForm.Get(name)), form.State, rand.Text())
+			continue
+		}
+		for i, value := range r.PostForm[name] {
+			field := ui.Field{
+				ID:           fmt.Sprintf("refused-%s-%d", name, i),
+				Name:         name,
+				Label:        FieldLabel(name),
+				Autocomplete: "off",
+				Conditional:  true,
+			}
+			switch {
+			case name == "revision" || value == "":
+				form.Hidden = append(form.Hidden, errorpage.Pair{Name: name, Value: value})
+				continue
+			case strings.Contains(name, "password") || strings.Contains(name, "secret"):
+				form.Blank = true
+				field.Type, field.Autocomplete = "password", "new-password"
+			default:
+				field.Value.Text = value
+			}
+			form.Fields = append(form.Fields, field)
+		}
+	}
+	return form
+}

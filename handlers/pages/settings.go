@@ -1,0 +1,199 @@
+package pages
+
+import (
+	"slices"
+	"strings"
+
+	"postern/core/snapshot"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+)
+
+// A refused form keeps the revision that it was opened with: with a fresh one,
+// the next attempt would overwrite what somebody else saved meanwhile.
+
+type settingsForm struct{ revision, displayName string }
+
+func (h *Handler) saveSettings(v *visit) (web.Answer, error) {
+	form := settingsForm{revision: v.posted("revision"), displayName: strings.TrimSpace(v.posted("display_name"))}
+	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{DisplayName: &form.displayName})
+	return h.saved(v, err, "settings", form)
+}
+
+func (f settingsForm) mark(m *projects.Configure, wrong *mistakes) {
+	m.General.Revision = f.revision
+	m.General.DisplayName = wrong.value("/display_name", f.displayName)
+	m.General.Error = wrong.rest()
+}
+
+func (f settingsForm) compare(m *projects.Conflict, p rules.Project) error {
+	m.What, m.Action = "The display name", projectPath(p.Name)+"/settings"
+	m.Rows = []projects.Difference{{Label: "Display name", Yours: f.displayName, Theirs: p.DisplayName}}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}, {Name: "display_name", Value: f.displayName}}
+	return nil
+}
+
+type accessForm struct {
+	version, revision, mode, keyless, fallbackOwner, issuers, endpoint string
+	endpointSecret                                                     secrets.Secret
+	methods                                                            []string
+}
+
+func (h *Handler) saveAccess(v *visit) (web.Answer, error) {
+	form := accessForm{version: v.param("version"), revision: v.posted("revision"), mode: v.posted("mode"), keyless: v.posted("keyless"),
+		fallbackOwner: strings.TrimSpace(v.posted("fallback_owner")), issuers: strings.TrimSpace(v.posted("token_issuers")),
+		endpoint: strings.TrimSpace(v.posted("introspection")), endpointSecret: secrets.Secret(v.posted("introspection_secret")), methods: v.c.Request.PostForm["methods"]}
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err == nil {
+		err = v.allowed(p, access.ProjectUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	change, err := form.change()
+	if err == nil {
+		_, err = h.Projects.UpdateAccess(v.ctx(), v.who, p.ID, form.version, form.revision, change)
+	}
+	return h.saved(v, err, "access", form)
+}
+
+// change leaves alone what the form has no use for: the fallback owner where it
+// hides its field, and the issuers without the method that takes their tokens.
+func (f accessForm) change() (rules.AccessChange, error) {
+	methods := append([]string{}, f.methods...) // none chosen is an empty list, not an absent one
+	out := rules.AccessChange{Mode: &f.mode, Methods: &methods, Keyless: &f.keyless}
+	if f.falls() {
+		out.FallbackOwner = &f.fallbackOwner
+	}
+	var err error
+	if out.Opaque, err = f.introspection(); err != nil || !slices.Contains(methods, string(snapshot.JWT)) {
+		return out, err
+	}
+	issuers, err := parseIssuers(f.issuers)
+	out.Issuers = &issuers
+	return out, err
+}
+
+// parseIssuers reads one pair of issuer and audience a line.
+func parseIssuers(text string) ([]snapshot.TokenIssuer, error) {
+	out := []snapshot.TokenIssuer{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		pair, err := snapshot.ParseTokenIssuer(line)
+		if err != nil {
+			return nil, fault.InvalidField(issuersPointer, "invalid_pair", "Write each pair on a line of its own: %s.", err)
+		}
+		out = append(out, pair)
+	}
+	return out, nil
+}
+
+const issuersPointer = "/requests_auth/jwt/allowed_pairs"
+
+func issuerLines(issuers []snapshot.TokenIssuer) string {
+	var lines []string
+	for _, one := range issuers {
+		lines = append(lines, one.Line())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (f accessForm) falls() bool { return f.keyless == string(snapshot.OwnerFallback) }
+
+func (f accessForm) mark(m *projects.Configure, wrong *mistakes) {
+	for i := range m.Versions {
+		if m.Versions[i].ID != f.version {
+			continue
+		}
+		shown := &m.Versions[i].Access
+		shown.Revision, shown.Mode, shown.Keyless = f.revision, f.mode, f.keyless
+		shown.JWT = slices.Contains(f.methods, string(snapshot.JWT))
+		shown.Issuers = wrong.value(issuersPointer, f.issuers)
+		shown.Opaque = slices.Contains(f.methods, string(snapshot.Opaque))
+		shown.SecretError = wrong.take("/requests_auth/opaque/client_secret")
+		shown.Endpoint = wrong.value("/requests_auth/opaque", f.endpoint)
+		shown.APIKey = slices.Contains(f.methods, string(snapshot.APIKey))
+		shown.FallbackOwner = wrong.value("/fallback_owner", f.fallbackOwner)
+		shown.ModeError = wrong.take("/requests_auth/mode")
+		shown.MethodsError = wrong.take("/requests_auth/methods")
+		shown.KeylessError = wrong.take("/requests_auth/keyless")
+		shown.Error = wrong.rest()
+	}
+}
+
+func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
+	i := slices.IndexFunc(p.Versions, func(v rules.Version) bool { return v.ID == f.version })
+	if i < 0 {
+		return web.NotFound()
+	}
+	now := p.Versions[i]
+	m.What, m.Action = "The access of version "+now.Name, accessAction(p, now)
+	m.Rows = []projects.Difference{
+		{Label: "Who may call", Yours: projects.ModeTitle(f.mode), Theirs: projects.ModeTitle(now.Mode)},
+		{Label: "Allowed methods", Yours: methodsText(f.methods), Theirs: methodsText(now.Methods)},
+		{Label: "Token issuers", Yours: f.issuers, Theirs: issuerLines(now.Issuers)},
+		{Label: "Introspection", Yours: f.endpoint, Theirs: introspectionLine(now.Opaque)},
+		{Label: "A call without an API key", Yours: projects.KeylessTitle(f.keyless), Theirs: projects.KeylessTitle(now.Keyless)},
+	}
+	m.Hidden = []projects.Pair{{Name: "revision", Value: now.ETag}, {Name: "mode", Value: f.mode}, {Name: "keyless", Value: f.keyless}, {Name: "token_issuers", Value: f.issuers},
+		{Name: "introspection", Value: f.endpoint}} // without the secret, which a page never holds
+	for _, method := range f.methods {
+		m.Hidden = append(m.Hidden, projects.Pair{Name: "methods", Value: method})
+	}
+	if f.falls() {
+		m.Rows = append(m.Rows, projects.Difference{Label: "Fallback owner", Yours: f.fallbackOwner, Theirs: p.FallbackOwner})
+		m.Hidden = append(m.Hidden, projects.Pair{Name: "fallback_owner", Value: f.fallbackOwner})
+	}
+	return nil
+}
+
+func methodsText(methods []string) string {
+	if len(methods) == 0 {
+		return "none"
+	}
+	var titles []string
+	for _, method := range methods {
+		titles = append(titles, projects.MethodTitle(method))
+	}
+	return strings.Join(titles, ", ")
+}
+
+type targetForm struct{ environment, revision, target string }
+
+func (h *Handler) saveTarget(v *visit) (web.Answer, error) {
+	form := targetForm{environment: v.param("environment"), revision: v.posted("revision"), target: strings.TrimSpace(v.posted("target"))}
+	_, err := h.Projects.UpdateTarget(v.ctx(), v.who, v.param("project"), form.environment, form.revision, form.target)
+	return h.saved(v, err, "target", form)
+}
+
+func (f targetForm) mark(m *projects.Configure, wrong *mistakes) {
+	for i := range m.Versions {
+		for j := range m.Versions[i].Environments {
+			if e := &m.Versions[i].Environments[j]; e.ID == f.environment {
+				e.Revision, e.Target = f.revision, wrong.value("/target", f.target)
+				e.Error = wrong.rest()
+			}
+		}
+	}
+}
+
+func (f targetForm) compare(m *projects.Conflict, p rules.Project) error {
+	for _, version := range p.Versions {
+		for _, e := range version.Environments {
+			if e.ID != f.environment {
+				continue
+			}
+			m.What, m.Action = "The target of "+e.Name+" in version "+version.Name, targetAction(p, e)
+			m.Rows = []projects.Difference{{Label: "Target", Yours: f.target, Theirs: e.Target}}
+			m.Hidden = []projects.Pair{{Name: "revision", Value: e.ETag}, {Name: "target", Value: f.target}}
+			return nil
+		}
+	}
+	return web.NotFound()
+}

@@ -1,0 +1,138 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/accounts"
+	"postern/views/signin"
+	"postern/views/ui"
+)
+
+func (h *Handler) askSignIn(v *visit) (web.Answer, error) {
+	next := web.LocalPath(v.c.Query("next"))
+	signedIn, err := v.identify()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if signedIn {
+		return goOn(next), nil
+	}
+	m, err := h.signInForm(v, next)
+	return web.Show(signin.SignInPage(m)), err
+}
+
+func (h *Handler) signInForm(v *visit, next string) (signin.SignIn, error) {
+	m := signin.SignIn{Page: v.shell("Sign in", withNext("/signin", next)), Next: next, Elsewhere: h.federatedProviders()}
+	if ticketIn(next).Claim != "" {
+		m.Intro = "To claim what was made without signing in, use the account it shall belong to."
+	}
+	begun, err := h.Accounts.Begun(v.ctx())
+	if err != nil {
+		return m, err
+	}
+	m.Fresh = !begun
+	m.SignUpURL, err = h.signUpURL(v, next)
+	return m, err
+}
+
+func goOn(next string) web.Answer {
+	if next == "" {
+		next = "/projects"
+	}
+	return web.GoTo(next)
+}
+
+func (h *Handler) signIn(v *visit) (web.Answer, error) {
+	email, next := v.posted("email"), web.LocalPath(v.posted("next"))
+	session, err := h.Accounts.SignIn(v.ctx(), email, v.posted("password"), v.from())
+	if err == nil {
+		return goOn(next), h.beginSession(v, session)
+	}
+	if kind := fault.KindOf(err); kind != fault.Unauthenticated && kind != fault.TooMany {
+		return web.Answer{}, err
+	}
+	web.NoteError(v.ctx(), err)
+	web.TrailOf(v.ctx()).Credential = true
+	problem := web.ProblemOf(err, "")
+	if problem.Status == http.StatusUnauthorized {
+		v.c.Header("WWW-Authenticate", web.BearerChallenge) // RFC 9110, 15.5.2: no 401 without one
+	}
+	web.SetRetryAfter(v.c.Writer.Header(), err)
+	m, err := h.signInForm(v, next)
+	m.Email, m.Error = ui.Value{Text: email}, problem.Detail
+	return web.Answer{Status: problem.Status, Page: signin.SignInPage(m)}, err
+}
+
+// beginSession changes the browser's session for a new one: a session that
+// somebody planted there must not become a signed-in one, and the one before
+// must not live on unseen.
+func (h *Handler) beginSession(v *visit, secret string) error {
+	if before := h.Web.Sessions().Read(v.c.Request); before != "" {
+		if err := h.Accounts.SignOut(v.ctx(), before, v.from()); err != nil {
+			return err
+		}
+	}
+	device, err := h.Accounts.KnowDevice(v.ctx(), secret, h.Web.Cookie(v.c.Request, web.DeviceCookie))
+	if err != nil {
+		return err
+	}
+	h.Web.SetCookie(v.c.Writer, web.DeviceCookie, device, accounts.DeviceTTL)
+	return h.Web.Sessions().Begin(v.c.Writer, v.c.Request, secret)
+}
+
+func (h *Handler) signOut(v *visit) (web.Answer, error) {
+	if session := h.Web.Sessions().Read(v.c.Request); session != "" {
+		if err := h.Accounts.SignOut(v.ctx(), session, v.from()); err != nil {
+			return web.Answer{}, err
+		}
+		if err := h.Web.Sessions().End(v.c.Writer, v.c.Request); err != nil {
+			return web.Answer{}, err
+		}
+	}
+	return web.GoTo("/signin"), nil
+}
+
+func (h *Handler) askWelcome(v *visit) (web.Answer, error) {
+	valid, err := h.Accounts.LinkValid(v.ctx(), v.param("code"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if !valid {
+		return h.linkOver(v)
+	}
+	return web.Show(signin.WelcomePage(welcomeForm(v))), nil
+}
+
+func welcomeForm(v *visit) signin.Welcome {
+	path := "/welcome/" + url.PathEscape(v.param("code"))
+	return signin.Welcome{Page: v.shell("Welcome", path), Action: path, MinPasswordLength: accounts.MinPassword}
+}
+
+func (h *Handler) welcome(v *visit) (web.Answer, error) {
+	in := accounts.SignUp{Email: v.posted("email"), Name: v.posted("name"), Password: v.posted("password"), From: v.from()}
+	session, err := h.Accounts.UseLink(v.ctx(), v.param("code"), in)
+	if err == nil {
+		return web.GoTo("/projects"), h.beginSession(v, session)
+	}
+	if fault.KindOf(err) == fault.Gone {
+		return h.linkOver(v)
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m := welcomeForm(v)
+	m.Email, m.Name = wrong.value("/email", in.Email), wrong.value("/name", in.Name)
+	m.Password = wrong.take("/password")
+	m.Error = wrong.rest()
+	return web.Answer{Status: wrong.status, Page: signin.WelcomePage(m)}, nil
+}
+
+func (h *Handler) linkOver(v *visit) (web.Answer, error) {
+	used, err := h.Accounts.Begun(v.ctx())
+	m := signin.LinkOver{Page: v.shell("This link is over", "/signin"), Used: used}
+	return web.Answer{Status: http.StatusGone, Page: signin.LinkOverPage(m)}, err
+}

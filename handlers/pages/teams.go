@@ -1,0 +1,251 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/accounts"
+	"postern/views/team"
+	"postern/views/ui"
+)
+
+func teamPath(id string) string { return "/teams/" + url.PathEscape(id) }
+
+func teamsCrumb() ui.Crumb { return ui.Crumb{Text: "Teams", URL: "/teams"} }
+
+func roleBadge(role access.Role) ui.Badge {
+	if role == access.Owner {
+		return ui.Badge{Tone: ui.Accent, Text: "Owner"}
+	}
+	return ui.Badge{Text: roleTitle(role)}
+}
+
+func roleTitle(role access.Role) string {
+	titles := map[access.Role]string{access.Owner: "Owner", access.Member: "Member", access.Viewer: "Viewer", access.Workspace: "Workspace key"}
+	return titles[role]
+}
+
+func roleOptions(chosen access.Role) []ui.Option {
+	var options []ui.Option
+	for _, role := range []access.Role{access.Owner, access.Member, access.Viewer} {
+		options = append(options, ui.Option{Value: string(role), Title: roleTitle(role), Chosen: role == chosen})
+	}
+	return options
+}
+
+// chooseTeam keeps the choice in the browser: what it shows first is no change of
+// anybody's.
+func (h *Handler) chooseTeam(v *visit) (web.Answer, error) {
+	v.choose(v.posted("team"))
+	return web.GoTo("/projects"), nil
+}
+
+func (v *visit) choose(team string) {
+	if len(team) > web.LongestID {
+		team = ""
+	}
+	v.server.Web.SetCookie(v.c.Writer, web.TeamCookie, team, web.TeamTTL)
+}
+
+func (h *Handler) showTeams(v *visit) (web.Answer, error) {
+	m, err := h.teamList(v)
+	return web.Show(team.ListPage(m)), err
+}
+
+func (h *Handler) teamList(v *visit) (team.List, error) {
+	m := team.List{Page: v.shell("Teams", "/teams", teamsCrumb())}
+	found, _, err := h.Accounts.Teams(v.ctx(), v.who, "", accounts.MaxPage)
+	for _, t := range found {
+		m.Teams = append(m.Teams, team.Card{URL: teamPath(t.ID), Name: t.Name, Role: roleBadge(t.Role)})
+	}
+	return m, err
+}
+
+func (h *Handler) makeTeam(v *visit) (web.Answer, error) {
+	name := v.posted("name")
+	made, err := h.Accounts.CreateTeam(v.ctx(), v.who, name)
+	if err == nil {
+		v.choose(made.ID)
+		return v.done("team", teamPath(made.ID))
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.teamList(v)
+	m.Name = wrong.value("/name", name)
+	m.Error = wrong.rest()
+	return web.Answer{Status: wrong.status, Page: team.ListPage(m)}, err
+}
+
+func (h *Handler) showTeam(v *visit) (web.Answer, error) {
+	m, err := h.teamPage(v)
+	return web.Show(team.TeamPage(m)), err
+}
+
+// teamPage shows of a team what the visitor may see and change.
+func (h *Handler) teamPage(v *visit) (team.Team, error) {
+	found, err := h.Accounts.Team(v.ctx(), v.who, v.param("team"))
+	if err != nil {
+		return team.Team{}, err
+	}
+	path := teamPath(found.ID)
+	members, next, err := h.Accounts.Members(v.ctx(), v.who, found.ID, v.c.Query("after"), accounts.MaxPage)
+	if err != nil {
+		return team.Team{}, err
+	}
+	m := team.Team{Page: v.shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}), Name: found.Name, Role: roleBadge(found.Role),
+		Leave: team.Leave{Action: path + "/leave"}}
+	if next != "" {
+		m.MoreURL = path + "?after=" + url.QueryEscape(next)
+	}
+	mayChange := access.Can(found.Role, access.MemberChange)
+	for _, member := range members {
+		m.Members = append(m.Members, v.memberRow(path, member, mayChange))
+	}
+	if access.Can(found.Role, access.TeamUpdate) {
+		m.Rename = &team.Rename{Action: path + "/rename", Revision: found.ETag, Name: ui.Value{Text: found.Name}}
+	}
+	if access.Can(found.Role, access.InvitationRead) {
+		m.Invitations, err = h.invitationSection(v, path, found.ID)
+	}
+	return m, err
+}
+
+func (v *visit) memberRow(path string, m accounts.Member, mayChange bool) team.Member {
+	row := team.Member{ID: m.Account, Name: m.Name, Email: m.Email, Role: roleTitle(m.Role), Joined: day(m.JoinedAt), Self: m.Account == v.who.Account, Revision: m.ETag}
+	if mayChange {
+		row.Roles, row.RoleAction = roleOptions(m.Role), path+"/members/"+url.PathEscape(m.Account)+"/role"
+		if !row.Self { // one leaves further down
+			row.RemoveAction = path + "/members/" + url.PathEscape(m.Account) + "/remove"
+		}
+	}
+	return row
+}
+
+func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitations, error) {
+	found, _, err := h.Accounts.Invitations(v.ctx(), v.who, id, "", accounts.MaxPage)
+	m := team.Invitations{
+		Action:      path + "/invitations",
+		Roles:       roleOptions(access.Member),
+		ProvesEmail: h.Accounts.ProvesEmail,
+	}
+	for _, i := range found {
+		row := team.Invitation{ID: i.ID, For: i.Email, Role: string(i.Role), Ends: day(i.ExpiresAt), RevokeAction: path + "/invitations/" + url.PathEscape(i.ID) + "/revoke"}
+		if row.For == "" {
+			row.For = "Link of " + i.CreatedAt.UTC().Format("2 January 15:04")
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	return &m, err
+}
+
+// teamSays shows the team's page with what was wrong put where it belongs.
+func (h *Handler) teamSays(v *visit, err error, mark func(*team.Team, *mistakes)) (web.Answer, error) {
+	wrong, ok := mistakesIn(err)
+	if !ok && fault.KindOf(err) == fault.Stale {
+		wrong, ok = &mistakes{status: http.StatusPreconditionFailed, public: web.ProblemOf(err, "").Detail}, true
+	}
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.teamPage(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	mark(&m, wrong)
+	return web.Answer{Status: wrong.status, Page: team.TeamPage(m)}, nil
+}
+
+func (h *Handler) saveTeamName(v *visit) (web.Answer, error) {
+	name := v.posted("name")
+	renamed, err := h.Accounts.RenameTeam(v.ctx(), v.who, v.param("team"), v.posted("revision"), name)
+	if err == nil {
+		return v.done("settings", teamPath(renamed.ID))
+	}
+	return h.teamSays(v, err, func(m *team.Team, wrong *mistakes) {
+		m.Rename.Name = wrong.value("/name", name)
+		m.Rename.Error = wrong.rest()
+	})
+}
+
+func (h *Handler) saveRole(v *visit) (web.Answer, error) {
+	_, err := h.Accounts.ChangeRole(v.ctx(), v.who, v.param("team"), v.param("account"), v.posted("revision"), access.Role(v.posted("role")))
+	if err == nil {
+		return v.done("role", teamPath(v.param("team")))
+	}
+	return h.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Error = wrong.rest() })
+}
+
+func (h *Handler) removeMember(v *visit) (web.Answer, error) {
+	err := h.Accounts.RemoveMember(v.ctx(), v.who, v.param("team"), v.param("account"))
+	if err == nil {
+		return v.done("removed", teamPath(v.param("team")))
+	}
+	return h.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Error = wrong.rest() })
+}
+
+func (h *Handler) leaveTeam(v *visit) (web.Answer, error) {
+	err := v.confirmed(access.Check(v.who, v.param("team"), access.MemberLeave), "Tick the box to leave the team.")
+	if err == nil {
+		err = h.Accounts.Leave(v.ctx(), v.who, v.param("team"))
+	}
+	if err != nil {
+		return h.teamSays(v, err, func(m *team.Team, wrong *mistakes) { m.Leave.Error = wrong.rest() })
+	}
+	return v.done("left", "/teams")
+}
+
+func (h *Handler) makeInvitation(v *visit) (web.Answer, error) {
+	role, email := access.Role(v.posted("role")), v.posted("email")
+	made, err := h.Accounts.Invite(v.ctx(), v.who, v.param("team"), role, email)
+	if err != nil {
+		return h.teamSays(v, err, func(m *team.Team, wrong *mistakes) {
+			m.Invitations.Roles = roleOptions(role)
+			m.Invitations.Email = wrong.value("/email", email)
+			m.Invitations.Error = wrong.rest()
+		})
+	}
+	return h.disclose(v, invitationPath(v.param("team"), made.ID), disclosed{Secret: h.Web.InviteURL(made.Code)})
+}
+
+func invitationPath(team, id string) string {
+	return teamPath(team) + "/invitations/" + url.PathEscape(id)
+}
+
+// showInvitationLink shows the team's page, the first time with the link of an
+// invitation that was just made.
+func (h *Handler) showInvitationLink(v *visit) (web.Answer, error) {
+	teamID, id := v.param("team"), v.param("invitation")
+	open, _, err := h.Accounts.Invitations(v.ctx(), v.who, teamID, "", accounts.MaxPage)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if !slices.ContainsFunc(open, func(i accounts.Invitation) bool { return i.ID == id }) {
+		return web.Answer{}, web.NotFound()
+	}
+	m, err := h.teamPage(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	found, err := h.disclosed(v, invitationPath(teamID, id))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m.Invitations.LinkGone = found == nil
+	if found != nil {
+		m.Invitations.Link = found.Secret
+	}
+	return web.Show(team.TeamPage(m)), nil
+}
+
+func (h *Handler) revokeInvitation(v *visit) (web.Answer, error) {
+	if err := h.Accounts.RevokeInvitation(v.ctx(), v.who, v.param("team"), v.param("invitation")); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("uninvited", teamPath(v.param("team")))
+}

@@ -1,0 +1,186 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/tenants"
+	"postern/views/ui"
+)
+
+const tenantsPath = "/tenants"
+
+func tenantPath(id string) string { return tenantsPath + "/" + url.PathEscape(id) }
+
+func tenantsCrumb() ui.Crumb { return ui.Crumb{Text: "Tenants", URL: tenantsPath} }
+
+// teamTabs lead to what a team has.
+func teamTabs(current string) []ui.Tab {
+	tabs := []ui.Tab{{URL: "/projects", Text: "Projects"}, {URL: productsPath, Text: "Products"}, {URL: tenantsPath, Text: "Tenants"}}
+	for i := range tabs {
+		tabs[i].Current = tabs[i].URL == current
+	}
+	return tabs
+}
+
+func (h *Handler) showTenants(v *visit) (web.Answer, error) {
+	return h.tenantListWith(v, rules.TenantInput{}, &mistakes{})
+}
+
+// tenantListWith is the chosen team's list with the form as it was typed.
+func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *mistakes) (web.Answer, error) {
+	v.enter(typed.Team)
+	found, next, err := h.Projects.Tenants(v.ctx(), v.who, v.who.HomeTeam, v.c.Query("after"), 50)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := tenants.List{Page: v.shell("Tenants", tenantsPath, projectsCrumb(), ui.Crumb{Text: "Tenants"}), Tabs: teamTabs(tenantsPath)}
+	if next != "" {
+		m.MoreURL = tenantsPath + "?after=" + url.QueryEscape(next)
+	}
+	for _, t := range found {
+		m.Rows = append(m.Rows, tenants.Row{URL: tenantPath(t.ID), Name: t.Name, DisplayName: t.DisplayName, FallbackOwner: t.FallbackOwner, Projects: projectLinks(t.Projects)})
+	}
+	if v.who.May(v.who.HomeTeam, access.TenantCreate) {
+		m.Create = &tenants.Create{Open: wrong.status != 0, Action: tenantsPath, Team: v.who.HomeTeam, Name: wrong.value("/name", typed.Name),
+			DisplayName: wrong.value("/display_name", typed.DisplayName), FallbackOwner: wrong.value("/fallback_owner", typed.FallbackOwner)}
+		m.Create.Error = wrong.rest()
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.ListPage(m)}, nil
+}
+
+func (h *Handler) makeTenant(v *visit) (web.Answer, error) {
+	typed := postedTenant(v)
+	typed.Team = v.posted("team")
+	made, err := h.Projects.CreateTenant(v.ctx(), v.who, typed)
+	if wrong, ok := mistakesIn(err); ok {
+		return h.tenantListWith(v, typed, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("tenant_made", tenantPath(made.ID))
+}
+
+// tenantForm is what a form says of a tenant, as it was typed.
+type tenantForm struct{ revision, displayName, fallbackOwner string }
+
+func (h *Handler) showTenant(v *visit) (web.Answer, error) {
+	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(tenants.SettingsPage(v.tenantModel(t))), nil
+}
+
+// tenantShell is a page of a tenant; the way to it begins where the tenant belongs.
+func (v *visit) tenantShell(t rules.Tenant, title, here string, crumbs ...ui.Crumb) ui.Page {
+	v.enter(t.Team)
+	way := []ui.Crumb{projectsCrumb(), tenantsCrumb()}
+	if t.Project != "" && len(t.Projects) == 1 {
+		name := t.Projects[0]
+		way = []ui.Crumb{projectsCrumb(), {Text: name, URL: projectPath(name)}, {Text: "Tenants", URL: projectPath(name) + "/tenants"}}
+	}
+	way = append(way, ui.Crumb{Text: t.DisplayName, URL: tenantPath(t.ID)})
+	return v.shell(title, here, append(way, crumbs...)...)
+}
+
+func tenantHead(t rules.Tenant, current string) tenants.Head {
+	path := tenantPath(t.ID)
+	m := tenants.Head{Name: t.Name, DisplayName: t.DisplayName, Tabs: []ui.Tab{{URL: path, Text: "Settings"},
+		{URL: usersPath(t.ID), Text: "Users"}, {URL: groupsPath(t.ID), Text: "Groups"}, {URL: entryPath(t.ID), Text: "Entry"}}}
+	for i := range m.Tabs {
+		m.Tabs[i].Current = m.Tabs[i].URL == current
+	}
+	return m
+}
+
+// tenantModel is the page as the tenant stands.
+func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
+	path := tenantPath(t.ID)
+	m := tenants.Settings{Page: v.tenantShell(t, t.DisplayName, path), Head: tenantHead(t, path), Projects: projectLinks(t.Projects),
+		Facts: []ui.Fact{{Label: "Id", Value: t.ID, Mono: true}, {Label: "Belongs to", Value: "the team"}, {Label: "Created", Value: moment(t.CreatedAt)}}}
+	if t.Project != "" {
+		m.Facts[1].Value = "its project alone, which keeps it as long as it exists"
+	}
+	if v.who.May(t.Team, access.TenantUpdate) {
+		m.Change = &tenants.Change{Action: path, Revision: t.ETag, DisplayName: ui.Value{Text: t.DisplayName}, FallbackOwner: ui.Value{Text: t.FallbackOwner}}
+	}
+	if v.who.May(t.Team, access.TenantDelete) && t.Project == "" {
+		m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete tenant",
+			Text: "Delete this tenant. Only one that no project serves, and that has no keys, users, groups or login settings, can go."}
+	}
+	return m
+}
+
+func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
+	form := tenantForm{revision: v.posted("revision"), displayName: v.posted("display_name"), fallbackOwner: v.posted("fallback_owner")}
+	t, err := h.Projects.UpdateTenant(v.ctx(), v.who, v.param("tenant"), form.revision, rules.TenantChange{DisplayName: &form.displayName, FallbackOwner: &form.fallbackOwner})
+	if err == nil {
+		return v.done("tenant", tenantPath(t.ID))
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return h.tenantConflict(v, form)
+	}
+	return h.refusedTenant(v, err, func(m *tenants.Settings, wrong *mistakes) {
+		if m.Change != nil {
+			m.Change.Revision = form.revision
+			m.Change.DisplayName, m.Change.FallbackOwner = wrong.value("/display_name", form.displayName), wrong.value("/fallback_owner", form.fallbackOwner)
+			m.Change.Error = wrong.rest()
+		}
+	})
+}
+
+// refusedTenant shows the tenant's page with what mark says is wrong.
+func (h *Handler) refusedTenant(v *visit, err error, mark func(*tenants.Settings, *mistakes)) (web.Answer, error) {
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := v.tenantModel(t)
+	mark(&m, wrong)
+	return web.Answer{Status: wrong.status, Page: tenants.SettingsPage(m)}, nil
+}
+
+// tenantConflict shows what somebody else saved meanwhile beside what was typed.
+func (h *Handler) tenantConflict(v *visit, mine tenantForm) (web.Answer, error) {
+	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := tenantPath(t.ID)
+	m := projects.Conflict{Page: v.tenantShell(t, "Changed meanwhile", path), BackURL: path, Action: path, What: "The tenant " + t.Name,
+		Rows: []projects.Difference{
+			{Label: "Display name", Theirs: t.DisplayName, Yours: mine.displayName},
+			{Label: "Fallback owner", Theirs: textOrNone(t.FallbackOwner), Yours: textOrNone(mine.fallbackOwner)},
+		},
+		Hidden: []projects.Pair{{Name: "revision", Value: t.ETag}, {Name: "display_name", Value: mine.displayName}, {Name: "fallback_owner", Value: mine.fallbackOwner}}}
+	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}
+
+func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
+	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err = v.confirmed(access.Check(v.who, t.Team, access.TenantDelete), "Tick the box to delete the tenant."); err == nil {
+		err = h.Projects.DeleteTenant(v.ctx(), v.who, t.ID)
+	}
+	if err == nil {
+		return v.done("tenant_gone", tenantsPath)
+	}
+	return h.refusedTenant(v, err, func(m *tenants.Settings, wrong *mistakes) {
+		if m.Delete != nil {
+			m.Delete.Error = wrong.rest()
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package pages_test
+
+import (
+	"strings"
+	"testing"
+
+	"postern/models"
+	"postern/service/access"
+	"postern/testkit/controlplane"
+	"postern/testkit/state"
+)
+
+func TestTenantsOnTheirPages(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.WithShop(t, db)
+		const list = "/projects/shop/tenants"
+		s.Get("/projects/shop").Says("nav.tabs a[href='"+list+"']", "Tenants")
+		s.Get(list).
+			Shows(200, "shop").
+			Says("nav.tabs [aria-current]", "Tenants").
+			Says("tbody", "own tenant of this project").
+			Says("main", "So far there is only default").Lacks("a[href$='detach']").Lacks("#tenant-attach")
+
+		s.Post(list, "name", "Acme", "display_name", "Acme Ltd", "fallback_owner", " ").Shows(422, "shop").
+			Holds("name", "Acme").
+			Holds("display_name", "Acme Ltd").
+			Says("#tenant-name-error", "lower-case").
+			Says("details[open]", "Serve another")
+		s.Post(list, "name", "default").Shows(422, "shop").Says("#tenant-name-error", "of its own")
+		s.Post(list, "name", "acme", "display_name", "Acme Ltd", "fallback_owner", "acme-app").LeadsTo(list)
+		page := s.Get(list).
+			Says("[data-flash]", "serves the tenant").
+			Says("tbody", "Acme Ltd").
+			Says("tbody", "acme-app").Lacks("#tenant-attach")
+		tenant := page.Find("tbody a[href^='/tenants/']").First().AttrOr("href", "")
+		s.Post(list, "name", "acme").Shows(409, "shop").Says("#tenant-name-error", `"acme" already`)
+
+		detach := page.Find("a[data-dialog='Detach Acme Ltd']").AttrOr("href", "")
+		s.Get(detach).
+			Shows(200, "Detach Acme Ltd").
+			Says("dl", "shop").
+			Says("[data-panel]", "answers keys of Acme Ltd with 403")
+		s.Post(detach+"/detach").Shows(422, "Detach Acme Ltd").Says("[role=alert]", "Tick the box")
+		s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
+		s.Get(list).
+			Says("[data-flash]", "no more").Lacks("tbody a[href='"+tenant+"']").
+			Says("#tenant-attach option", "acme")
+		s.Get(detach).Shows(404, "There is nothing here")
+		s.Post(detach+"/detach", "confirm", "true").Shows(404, "There is nothing here")
+		s.Post(list, "tenant", "acme").LeadsTo(list)
+		s.Post(list, "tenant", "nobody").Shows(404, "There is nothing here")
+
+		opened := s.Get(tenant).
+			Shows(200, "Acme Ltd").
+			Says("main", "shop").
+			Holds("fallback_owner", "acme-app").RevisionAt("fallback_owner")
+		s.Post(tenant, "revision", opened, "display_name", "Acme", "fallback_owner", "").LeadsTo(tenant)
+		s.Get(tenant).Shows(200, "Acme").Says("[data-flash]", "saved").Holds("fallback_owner", "")
+		s.Post(tenant, "revision", s.Get(tenant).RevisionAt("fallback_owner"), "display_name", "Kept", "fallback_owner", strings.Repeat("x", 200)).
+			Shows(422, "Acme").Holds("display_name", "Kept").Says("#tenant-fallback-error", "128")
+		conflict := s.Post(tenant, "revision", opened, "display_name", "Acme Inc", "fallback_owner", "other").
+			Shows(412, "Changed since you opened it").
+			Says("tbody", "Acme Inc").Says("tbody", "none")
+		var mine []string
+		for _, name := range []string{"revision", "display_name", "fallback_owner"} {
+			mine = append(mine, name, conflict.Value("form:has([name=fallback_owner]) [name="+name+"]"))
+		}
+		s.Post(tenant, mine...).LeadsTo(tenant)
+		s.Get(tenant).Shows(200, "Acme Inc").Holds("fallback_owner", "other")
+
+		s.Post(tenant+"/delete").Shows(422, "Acme Inc").Says("[role=alert]", "Tick the box")
+		s.Post(tenant+"/delete", "confirm", "true").
+			Shows(409, "Acme Inc").
+			Says("[role=alert]", "1 project serves this tenant: shop")
+		s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
+		s.Post(tenant+"/delete", "confirm", "true").LeadsTo("/tenants")
+		s.Get(tenant).Shows(404, "There is nothing here")
+	})
+}
+
+func TestTheTeamsTenantsOnTheirPage(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s := controlplane.NewOwner(t, db)
+		s.Get("/projects").Says("nav.tabs a[href='/tenants']", "Tenants")
+		page := s.Get("/tenants").Shows(200, "Tenants").Says("main", "No tenants yet").Lacks("table")
+		team := page.Value("[name=team]")
+		s.Post("/tenants", "team", team, "name", "a", "display_name", "A").
+			Shows(422, "Tenants").
+			Holds("name", "a").
+			Holds("display_name", "A").
+			Says("details[open]", "Create a tenant")
+		made := s.Post("/tenants", "team", team, "name", "acme")
+		made.LeadsTo(made.Header.Get("Location"))
+		s.Get(made.Header.Get("Location")).
+			Shows(200, "acme").
+			Says("main", "No project serves this tenant").
+			Says("[data-flash]", "Attach it")
+		s.Get("/tenants").Says("tbody", "acme").Says("tbody", "no project").Says("tbody", "the project's")
+	})
+}
+
+func TestProductsOnTheirPages(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.WithShop(t, db)
+		page := s.Get("/products").
+			Shows(200, "Products").
+			Says("main", "No products yet").
+			Says("nav.tabs [aria-current]", "Products")
+		team := page.Value("[name=team]")
+		s.Post("/products", "team", team, "name", "Store", "display_name", "The store").Shows(422, "Products").
+			Holds("name", "Store").Holds("display_name", "The store").Says("#product-name-error", "lower-case")
+		made := s.Post("/products", "team", team, "name", "store")
+		path := made.Header.Get("Location")
+		made.LeadsTo(path)
+		s.Post("/products", "team", team, "name", "store").
+			Shows(409, "Products").
+			Says("#product-name-error", `"store" already`)
+		opened := s.Get(path).Shows(200, "store").Says("main", "No project is in it").RevisionAt("display_name")
+
+		s.Post("/projects/shop/product", "in_product", "store").LeadsTo("/projects/shop")
+		s.Get("/products").Says("tbody a[href='/projects/shop']", "shop")
+		s.Get(path).Says("ul a[href='/projects/shop']", "shop")
+
+		s.Post(path, "revision", opened, "display_name", "The store").LeadsTo(path)
+		s.Post(path, "revision", s.Get(path).RevisionAt("display_name"), "display_name", strings.Repeat("x", 300)).
+			Shows(422, "The store").
+			Says("#product-display-error", "characters")
+		s.Post(path, "revision", opened, "display_name", "Mine").
+			Shows(412, "Changed since you opened it").
+			Says("tbody", "The store").
+			Says("tbody", "Mine")
+
+		s.Post(path+"/delete").Shows(422, "The store").Says("[role=alert]", "Tick the box")
+		s.Post(path+"/delete", "confirm", "true").Shows(409, "The store").Says("[role=alert]", "1 project: shop")
+		s.Post("/projects/shop/product", "in_product", "").LeadsTo("/projects/shop")
+		s.Post(path+"/delete", "confirm", "true").LeadsTo("/products")
+		s.Get("/products").Says("[data-flash]", "deleted").Says("main", "No products yet")
+	})
+}
+
+// A viewer sees what there is, and no form; a form that is sent anyway is refused
+// before anything is said of its fields.
+func TestViewersSeeTenantsAndProductsWithoutForms(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := controlplane.NewFixture(t, db)
+		has := o.Furnish(t, "attached", "")
+		for _, path := range []string{"/projects/" + has.ProjectName + "/tenants", "/tenants", "/tenants/" + has.Tenant, "/products", "/products/" + has.Product} {
+			if got := o.Ask(t, "GET", path, "", o.Others[access.Member]); got.Status != 200 || !strings.Contains(got.Raw, `action="`+path) {
+				t.Errorf("%s: a member finds no form: %d", path, got.Status)
+			}
+			if got := o.Ask(t, "GET", path, "", o.Others[access.Viewer]); got.Status != 200 || strings.Contains(got.Raw, `action="`+path) {
+				t.Errorf("%s: a viewer finds a form: %d", path, got.Status)
+			}
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/login"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// tryLogin begins a login of an app client in the visitor's own browser, where the
+// dashboard takes the application's place.
+func (h *Handler) tryLogin(v *visit) (web.Answer, error) {
+	_, c, err := h.appClientOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	browser := h.Web.Cookie(v.c.Request, web.LoginCookie)
+	if browser == "" {
+		browser = login.NewBrowser()
+	}
+	attempt, err := h.Login.TryOut(v.ctx(), v.who, c.ID, browser)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	h.Web.SetCookie(v.c.Writer, web.LoginCookie, browser, web.LoginTTL)
+	return web.GoTo("/oauth/" + url.PathEscape(c.ID) + "/login/" + attempt), nil
+}
+
+// showTrial is where a trial ends. Whoever is not signed in is led to the sign-in
+// page without the code, which belongs into no other address.
+func (h *Handler) showTrial(v *visit) (web.Answer, error) {
+	signedIn, err := v.identify()
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if !signedIn {
+		return web.GoTo("/signin"), nil
+	}
+	got := web.ReadParams(v.c.Request.URL.Query())
+	v.c.Header("Referrer-Policy", "no-referrer")
+	trial, err := h.Login.Tested(v.ctx(), v.who, login.TrialInput{ClientID: v.param("client"), Code: got.Get("code"), State: got.Get("state"), Error: got.Get("error")},
+		h.Web.Cookie(v.c.Request, web.LoginCookie))
+	if code := fault.CodeOf(err); err != nil && code != login.TrialOver && code != login.TrialRefused {
+		return web.Answer{}, err
+	}
+	m, modelErr := h.trialModel(v)
+	if modelErr != nil {
+		return web.Answer{}, modelErr
+	}
+	if err != nil {
+		h.Web.Log.Info("a login failed", "request", web.RequestID(v.ctx()), "client", v.param("client"), "error", err)
+		m.Problem = web.ProblemOf(err, "").Detail
+		return web.Answer{Status: http.StatusForbidden, Page: projects.TrialPage(m)}, nil
+	}
+	m.Facts, m.ID, m.Access = trialFacts(trial), claimFacts(trial.ID), claimFacts(trial.Access)
+	return web.Show(projects.TrialPage(m)), nil
+}
+
+// trialModel is the page before it is known how the trial ended.
+func (h *Handler) trialModel(v *visit) (projects.Trial, error) {
+	c, err := h.Login.Client(v.ctx(), v.who, v.param("client"))
+	if err != nil {
+		return projects.Trial{}, err
+	}
+	t, err := h.Projects.Tenant(v.ctx(), v.who, c.Tenant)
+	if err != nil {
+		return projects.Trial{}, err
+	}
+	v.enter(t.Team)
+	title := "Test login of " + c.Name
+	m := projects.Trial{Page: v.shell(title, "/projects", projectsCrumb(), ui.Crumb{Text: title}), Name: c.Name}
+	if len(t.Projects) > 0 {
+		m.BackURL = projectPath(t.Projects[0]) + "/login/" + url.PathEscape(c.ID)
+	}
+	return m, nil
+}
+
+func trialFacts(t login.Trial) []ui.Fact {
+	return []ui.Fact{
+		{Label: "Signed in", Value: cmp.Or(t.Name, t.Email, t.Subject)},
+		{Label: "With", Value: t.Provider},
+		{Label: "User", Value: t.Subject, Mono: true},
+		{Label: "Scopes", Value: t.Scopes, Mono: true},
+		{Label: "Tokens", Value: tokenTexts[t.Types].Text},
+	}
+}
+
+func claimFacts(members []login.Member) []ui.Fact {
+	var out []ui.Fact
+	for _, one := range members {
+		out = append(out, ui.Fact{Label: one.Name, Value: one.Value, Mono: true})
+	}
+	return out
+}

@@ -1,0 +1,201 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	rules "postern/service/tokens"
+	"postern/views/tokens"
+	"postern/views/ui"
+)
+
+const tokensPath = "/settings/tokens"
+
+// scopeTexts say what each scope covers.
+var scopeTexts = map[access.Scope]string{
+	access.ScopeRead:   "See projects, keys, usage and requests.",
+	access.ScopeWrite:  "Make, change and claim projects.",
+	access.ScopeKeys:   "Make, rotate, freeze and revoke API keys.",
+	access.ScopeExport: "Export projects and download the zips.",
+	access.ScopeUsers:  "See and change the end users and groups of tenants; what provisioning by SCIM needs.",
+	access.ScopeAdmin:  "Teams, members, the audit log, access tokens and webhooks.",
+}
+
+func (h *Handler) showTokens(v *visit) (web.Answer, error) {
+	m, err := h.tokenList(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(tokens.ListPage(m)), nil
+}
+
+func (h *Handler) tokenList(v *visit) (tokens.List, error) {
+	found, err := h.Tokens.List(v.ctx(), v.who, v.c.Query("after"), 50)
+	if err != nil {
+		return tokens.List{}, err
+	}
+	m := tokens.List{Page: v.shell("Access tokens", tokensPath, projectsCrumb(), ui.Crumb{Text: "Access tokens"})}
+	m.Create.Scopes = scopeOptions([]string{string(access.ScopeRead)})
+	if found.Next != "" {
+		m.OlderURL = tokensPath + "?" + url.Values{"after": {found.Next}}.Encode()
+	}
+	for _, t := range found.Tokens {
+		m.Rows = append(m.Rows, tokens.Row{
+			Name:     t.Name,
+			Display:  "…" + t.Last4,
+			Kind:     tokenKind(t),
+			Scopes:   scopeNames(t.Scopes),
+			Created:  day(t.CreatedAt),
+			Expires:  dayOrNever(t.ExpiresAt),
+			LastUsed: momentOrNever(t.LastUsedAt),
+			Revoke:   tokenPath(t.ID),
+		})
+	}
+	return m, nil
+}
+
+func tokenKind(t rules.Token) string {
+	if t.Kind == rules.CLI {
+		return "command line"
+	}
+	return "dashboard"
+}
+
+func scopeNames(scopes []access.Scope) string {
+	var names []string
+	for _, scope := range scopes {
+		names = append(names, string(scope))
+	}
+	return strings.Join(names, ", ")
+}
+
+func scopeOptions(chosen []string) []ui.Option {
+	var out []ui.Option
+	for _, scope := range access.Scopes() {
+		out = append(out, ui.Option{
+			Value:  string(scope),
+			Title:  string(scope),
+			Text:   scopeTexts[scope],
+			Chosen: slices.Contains(chosen, string(scope)),
+		})
+	}
+	return out
+}
+
+func (h *Handler) makeToken(v *visit) (web.Answer, error) {
+	in := rules.New{Name: v.posted("name"), Scopes: v.c.Request.PostForm["scopes"]}
+	var err error
+	var minted rules.Minted
+	if in.ExpiresAt, err = endOfDay(v.posted("expires_on")); err == nil {
+		minted, err = h.Tokens.Create(v.ctx(), v.who, in)
+	}
+	if err == nil {
+		return h.disclose(v, tokenSecretPath(minted.ID), disclosed{Secret: minted.Plaintext})
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.tokenList(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m.Create = tokens.Form{
+		Open:        true,
+		Name:        wrong.value("/name", in.Name),
+		Scopes:      scopeOptions(in.Scopes),
+		ScopesError: wrong.take("/scopes"),
+		Expires:     wrong.value("/expires_at", v.posted("expires_on")),
+	}
+	m.Create.Error = wrong.rest()
+	return web.Answer{Status: wrong.status, Page: tokens.ListPage(m)}, nil
+}
+
+func tokenSecretPath(id string) string { return tokenPath(id) + "/secret" }
+
+// showNewToken shows a token that was just created, the first time with its secret.
+func (h *Handler) showNewToken(v *visit) (web.Answer, error) {
+	token, err := h.Tokens.Find(v.ctx(), v.who, v.param("token"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := tokenSecretPath(token.ID)
+	found, err := h.disclosed(v, path)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := tokens.Shown{
+		Page: v.shell("Access token", path, projectsCrumb(), ui.Crumb{
+			Text: "Access tokens",
+			URL:  tokensPath,
+		}, ui.Crumb{Text: token.Name}),
+		Heading: "Token created",
+		Facts: []ui.Fact{
+			{Label: "Name", Value: token.Name},
+			{Label: "Scopes", Value: scopeNames(token.Scopes)},
+			{Label: "Expires", Value: momentOrNever(token.ExpiresAt)},
+		},
+	}
+	if found == nil {
+		m.Heading = "Token " + token.Name
+	} else {
+		m.Token = found.Secret
+	}
+	return web.Show(tokens.ShownPage(m)), nil
+}
+
+func tokenPath(id string) string { return tokensPath + "/" + url.PathEscape(id) }
+
+func (h *Handler) askRevokeToken(v *visit) (web.Answer, error) {
+	return h.revokeTokenWith(v, &mistakes{})
+}
+
+// revokeTokenWith asks whether a token is to be revoked.
+func (h *Handler) revokeTokenWith(v *visit, wrong *mistakes) (web.Answer, error) {
+	token, err := h.Tokens.Find(v.ctx(), v.who, v.param("token"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := tokenPath(token.ID)
+	m := tokens.Revoke{
+		Page: v.shell("Revoke "+token.Name, path, projectsCrumb(), ui.Crumb{
+			Text: "Access tokens",
+			URL:  tokensPath,
+		}, ui.Crumb{Text: token.Name}),
+		Name: token.Name,
+		Facts: []ui.Fact{
+			{Label: "Token", Value: "…" + token.Last4, Mono: true},
+			{Label: "Made by", Value: tokenKind(token)},
+			{Label: "Scopes", Value: scopeNames(token.Scopes)},
+			{Label: "Created", Value: moment(token.CreatedAt)},
+			{Label: "Last used", Value: momentOrNever(token.LastUsedAt)},
+		},
+		Confirm: ui.Confirmation{
+			ID:     "revoke-confirm",
+			Action: path + "/revoke",
+			Text:   "Programs that use this token stop working at once. This cannot be undone.",
+			Button: "Revoke",
+			Error:  wrong.rest(),
+		},
+		BackURL: tokensPath,
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tokens.RevokePage(m)}, nil
+}
+
+func (h *Handler) revokeToken(v *visit) (web.Answer, error) {
+	err := v.confirmed(nil, "Tick the box to revoke the token.")
+	if err == nil {
+		err = h.Tokens.Revoke(v.ctx(), v.who, v.param("token"))
+	}
+	if wrong, ok := mistakesIn(err); ok {
+		return h.revokeTokenWith(v, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("token_revoked", tokensPath)
+}

@@ -1,0 +1,182 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/directory"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/tenants"
+	"postern/views/ui"
+)
+
+// userOf finds the end user that the address names, with their tenant.
+func (h *Handler) userOf(v *visit) (directory.Profile, rules.Tenant, error) {
+	u, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
+	if err != nil {
+		return u, rules.Tenant{}, err
+	}
+	t, err := h.Projects.Tenant(v.ctx(), v.who, u.Tenant)
+	return u, t, err
+}
+
+func (h *Handler) showUser(v *visit) (web.Answer, error) {
+	return h.userWith(v, func(*tenants.User) {}, http.StatusOK)
+}
+
+// userWith shows the end user as they are, with what mark adds.
+func (h *Handler) userWith(v *visit, mark func(*tenants.User), status int) (web.Answer, error) {
+	u, t, err := h.userOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	seen, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, []string{u.ID})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := userPath(u.ID)
+	m := tenants.User{Page: v.tenantShell(t, userTitle(u.User), path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}, ui.Crumb{Text: userTitle(u.User)}),
+		Title: userTitle(u.User), State: userBadge(u.State), Facts: append(userFacts(u.User), ui.Fact{Label: "Seen in traffic", Value: seenText(seen[u.ID])})}
+	for _, one := range u.Identities {
+		m.Identities = append(m.Identities, tenants.Identity{Issuer: one.Issuer, Subject: one.Subject, Since: day(one.Since)})
+	}
+	mayChange := v.who.May(t.Team, access.UserUpdate)
+	for _, g := range u.Groups {
+		row := tenants.Membership{ID: g.Group, URL: groupPath(g.Group), Name: g.Name, DisplayName: g.DisplayName, Role: g.Role}
+		if mayChange && g.Role != "" {
+			row.LeaveAction = groupPath(g.Group) + "/members/" + u.ID + "/remove"
+		}
+		m.Groups = append(m.Groups, row)
+	}
+	if mayChange {
+		err = h.userForms(v, &m, u)
+	}
+	mark(&m)
+	return web.Answer{Status: status, Page: tenants.UserPage(m)}, err
+}
+
+func userFacts(u directory.User) []ui.Fact {
+	email := cmp.Or(u.Email, "none told")
+	if u.Email != "" && !u.EmailVerified {
+		email += " (not confirmed by a provider)"
+	}
+	facts := []ui.Fact{{Label: "E-mail", Value: email}, {Label: "Id", Value: u.ID, Mono: true}}
+	if u.UserName != "" {
+		facts = append(facts, ui.Fact{Label: "User name", Value: u.UserName})
+	}
+	return append(facts, ui.Fact{Label: "Since", Value: day(u.CreatedAt)}, ui.Fact{Label: "Last sign-in", Value: momentOrNever(u.LastLoginAt)})
+}
+
+// userForms adds what whoever may change users sees.
+func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) error {
+	path := userPath(u.ID)
+	m.Change = &tenants.UserChange{Action: path, Revision: access.ETag(u.UpdatedAt), Email: ui.Value{Text: u.Email}, Name: ui.Value{Text: u.Name}}
+	if m.FreezeAction = path + "/freeze"; u.State == directory.Frozen {
+		m.FreezeAction, m.ThawAction = "", path+"/unfreeze"
+	}
+	m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete user",
+		Text: "Delete this user with their identities and sign-ins. Where the tenant is open they can come again, as somebody new."}
+	options, err := h.groupOptions(v, u.Tenant, func(directory.Group) bool { return false })
+	options = slices.DeleteFunc(options, func(o ui.Option) bool {
+		return slices.ContainsFunc(u.Groups, func(g directory.Membership) bool { return g.Group == o.Value && g.Role != "" })
+	})
+	if len(options) > 0 {
+		m.Join = &tenants.Join{Action: path + "/groups", Groups: options}
+	}
+	return err
+}
+
+// saveUser leaves an address alone that is as it was: somebody's provider may tell
+// none.
+func (h *Handler) saveUser(v *visit) (web.Answer, error) {
+	u, t, err := h.userOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	revision, name, email := v.posted("revision"), strings.TrimSpace(v.posted("name")), strings.TrimSpace(v.posted("email"))
+	change := directory.UserChange{Name: &name}
+	if email != u.Email {
+		change.Email = &email
+	}
+	_, err = h.Directory.UpdateUser(v.ctx(), v.who, u.ID, revision, change)
+	if err == nil {
+		return v.done("user", userPath(u.ID))
+	}
+	if fault.KindOf(err) == fault.Stale {
+		return h.userConflict(v, u, t, name, email)
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	return h.userWith(v, func(m *tenants.User) {
+		if m.Change != nil {
+			m.Change.Revision, m.Change.Name, m.Change.Email = revision, wrong.value("/name", name), wrong.value("/email", email)
+			m.Change.Error = wrong.rest()
+		}
+	}, wrong.status)
+}
+
+// userConflict shows what somebody else saved meanwhile beside what was typed.
+func (h *Handler) userConflict(v *visit, u directory.Profile, t rules.Tenant, name, email string) (web.Answer, error) {
+	path := userPath(u.ID)
+	m := projects.Conflict{Page: v.tenantShell(t, "Changed meanwhile", path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}), BackURL: path, Action: path, What: "The user " + userTitle(u.User),
+		Rows:   []projects.Difference{{Label: "Name", Theirs: textOrNone(u.Name), Yours: textOrNone(name)}, {Label: "E-mail", Theirs: textOrNone(u.Email), Yours: textOrNone(email)}},
+		Hidden: []projects.Pair{{Name: "revision", Value: access.ETag(u.UpdatedAt)}, {Name: "name", Value: name}, {Name: "email", Value: email}}}
+	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}
+
+func (h *Handler) freezeUser(v *visit) (web.Answer, error) {
+	if _, err := h.Directory.Freeze(v.ctx(), v.who, v.param("user")); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("user_frozen", userPath(v.param("user")))
+}
+
+func (h *Handler) unfreezeUser(v *visit) (web.Answer, error) {
+	if _, err := h.Directory.Unfreeze(v.ctx(), v.who, v.param("user")); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("user_thawed", userPath(v.param("user")))
+}
+
+func (h *Handler) deleteUser(v *visit) (web.Answer, error) {
+	u, t, err := h.userOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err = v.confirmed(access.Check(v.who, t.Team, access.UserUpdate), "Tick the box to delete the user."); err == nil {
+		err = h.Directory.DeleteUser(v.ctx(), v.who, u.ID)
+	}
+	if wrong, ok := mistakesIn(err); ok {
+		return h.userWith(v, func(m *tenants.User) { m.Delete.Error = wrong.rest() }, wrong.status)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("user_gone", usersPath(t.ID))
+}
+
+// joinGroup puts the end user into a group.
+func (h *Handler) joinGroup(v *visit) (web.Answer, error) {
+	u, t, err := h.userOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate)
+	}
+	if err == nil {
+		_, err = h.Directory.SetMember(v.ctx(), v.who, v.posted("group"), u.ID, directory.RoleMember)
+	}
+	if wrong, ok := mistakesIn(err); ok {
+		return h.userWith(v, func(m *tenants.User) { m.Error = wrong.rest() }, wrong.status)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("member", userPath(u.ID)+"#groups")
+}

@@ -1,0 +1,35 @@
+package pages
+
+import "strings"
+
+// browsers and systems are what to look for in a User-Agent, the most telling
+// first: each browser also claims to be those that were there before it.
+var (
+	browsers = [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"},
+		{"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}}
+	systems = [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"CrOS", "ChromeOS"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"}}
+)
+
+// browserName is what a person calls the browser that sent a User-Agent.
+func browserName(userAgent string) string {
+	browser, system := firstIn(userAgent, browsers), firstIn(userAgent, systems)
+	switch {
+	case browser != "" && system != "":
+		return browser + " on " + system
+	case browser != "":
+		return browser
+	case userAgent == "":
+		return "Unknown browser"
+	}
+	name, _, _ := strings.Cut(userAgent, " ")
+	return name
+}
+
+func firstIn(userAgent string, marks [][2]string) string {
+	for _, mark := range marks {
+		if strings.Contains(userAgent, mark[0]) {
+			return mark[1]
+		}
+	}
+	return ""
+}

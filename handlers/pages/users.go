@@ -1,0 +1,127 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/handlers/web"
+	"postern/models"
+	"postern/service/access"
+	"postern/service/directory"
+	rules "postern/service/projects"
+	"postern/views/tenants"
+	"postern/views/ui"
+)
+
+func usersPath(tenant string) string { return tenantPath(tenant) + "/users" }
+
+func userPath(id string) string { return "/users/" + url.PathEscape(id) }
+
+// tenantOf finds the tenant that the address names.
+func (h *Handler) tenantOf(v *visit) (rules.Tenant, error) {
+	return h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+}
+
+func userBadge(state string) ui.Badge {
+	switch state {
+	case directory.Frozen:
+		return ui.Badge{Tone: ui.Cold, Text: "frozen"}
+	case directory.Invited:
+		return ui.Badge{Tone: ui.Accent, Text: "expected"}
+	}
+	return ui.Badge{Tone: ui.Good, Text: state}
+}
+
+func userTitle(u directory.User) string { return cmp.Or(u.Name, u.Email, u.UserName, u.ID) }
+
+func (h *Handler) showUsers(v *visit) (web.Answer, error) {
+	return h.userListWith(v, directory.NewUser{}, &mistakes{})
+}
+
+// userListWith is a tenant's list with the form as it was typed.
+func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *mistakes) (web.Answer, error) {
+	t, err := h.tenantOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path, filter := usersPath(t.ID), models.UserFilter{Query: strings.TrimSpace(v.c.Query("q")), State: v.c.Query("state")}
+	page, err := h.Directory.Users(v.ctx(), v.who, t.ID, filter, v.c.Query("after"), 50)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := tenants.Users{Page: v.tenantShell(t, "Users", path, ui.Crumb{Text: "Users"}), Head: tenantHead(t, path), Action: path, Query: filter.Query,
+		States: stateOptions(filter.State), Filtered: filter != models.UserFilter{}}
+	if page.Next != "" {
+		m.MoreURL = path + "?" + url.Values{"q": {filter.Query}, "state": {filter.State}, "after": {page.Next}}.Encode()
+	}
+	if m.Rows, err = h.userRows(v, t, page.Users); err != nil {
+		return web.Answer{}, err
+	}
+	if v.who.May(t.Team, access.UserUpdate) {
+		m.Expect = &tenants.Expect{Open: wrong.status != 0, Action: path, Email: wrong.value("/email", typed.Email), Name: wrong.value("/name", typed.Name)}
+		m.Expect.Error = wrong.rest()
+		m.Expect.Groups, err = h.groupOptions(v, t.ID, func(g directory.Group) bool { return slices.Contains(typed.Groups, g.ID) })
+	}
+	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.UsersPage(m)}, err
+}
+
+func stateOptions(chosen string) []ui.Option {
+	options := []ui.Option{{Title: "Any state"}, {Value: directory.Active, Title: "Active"}, {Value: directory.Frozen, Title: "Frozen"}, {Value: directory.Invited, Title: "Expected"}}
+	choose(options, chosen)
+	return options
+}
+
+func (h *Handler) userRows(v *visit, t rules.Tenant, users []directory.User) ([]tenants.UserRow, error) {
+	var ids []string
+	for _, u := range users {
+		ids = append(ids, u.ID)
+	}
+	seen, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, ids)
+	var rows []tenants.UserRow
+	for _, u := range users {
+		rows = append(rows, tenants.UserRow{URL: userPath(u.ID), Title: userTitle(u), Email: u.Email, State: userBadge(u.State),
+			LastLogin: dayOrNever(u.LastLoginAt), Seen: seenText(seen[u.ID])})
+	}
+	return rows, err
+}
+
+// seenText is such as "20 Nov 2026, 13:00 UTC": what is counted knows the hour.
+func seenText(at time.Time) string {
+	if at.IsZero() {
+		return "not lately"
+	}
+	return moment(at)
+}
+
+// groupOptions are all groups of a tenant.
+func (h *Handler) groupOptions(v *visit, tenant string, chosen func(directory.Group) bool) ([]ui.Option, error) {
+	var out []ui.Option
+	for cursor := ""; ; {
+		page, err := h.Directory.Groups(v.ctx(), v.who, tenant, cursor, directory.MaxPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range page.Groups {
+			out = append(out, ui.Option{Value: g.ID, Title: g.DisplayName, Chosen: chosen(g)})
+		}
+		if cursor = page.Next; cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+func (h *Handler) expectUser(v *visit) (web.Answer, error) {
+	typed := directory.NewUser{Email: strings.TrimSpace(v.posted("email")), Name: strings.TrimSpace(v.posted("name")), Groups: v.c.Request.PostForm["groups"]}
+	made, err := h.Directory.CreateUser(v.ctx(), v.who, v.param("tenant"), typed)
+	if wrong, ok := mistakesIn(err); ok {
+		return h.userListWith(v, typed, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("expected", userPath(made.ID))
+}

@@ -1,0 +1,336 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/service/webhooks"
+	"postern/views/ui"
+	pages "postern/views/webhooks"
+)
+
+const webhooksPath = "/settings/webhooks"
+
+func webhookPath(id string) string { return webhooksPath + "/" + url.PathEscape(id) }
+
+func webhooksCrumb() ui.Crumb { return ui.Crumb{Text: "Webhooks", URL: webhooksPath} }
+
+func (h *Handler) showWebhooks(v *visit) (web.Answer, error) {
+	m, err := h.webhookList(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(pages.ListPage(m)), nil
+}
+
+func (h *Handler) webhookList(v *visit) (pages.List, error) {
+	found, err := h.Webhooks.List(v.ctx(), v.who, v.c.Query("after"), 50)
+	if err != nil {
+		return pages.List{}, err
+	}
+	m := pages.List{Page: v.shell("Webhooks", webhooksPath, projectsCrumb(), ui.Crumb{Text: "Webhooks"})}
+	if teams := webhookTeams(v, v.who.HomeTeam); len(teams) > 0 {
+		m.Create = &pages.Form{Events: eventOptions(webhooks.Events()), Teams: teams}
+	}
+	if found.Next != "" {
+		m.OlderURL = webhooksPath + "?" + url.Values{"after": {found.Next}}.Encode()
+	}
+	for _, w := range found.Items {
+		m.Rows = append(m.Rows, pages.Row{
+			URL:    w.URL,
+			Page:   webhookPath(w.ID),
+			Events: eventNames(w.Events),
+			State:  webhookBadge(w),
+		})
+	}
+	return m, nil
+}
+
+// webhookTeams are those that the visitor may add a webhook to.
+func webhookTeams(v *visit, chosen string) []ui.Option {
+	var out []ui.Option
+	for _, t := range v.account.Teams {
+		if access.Can(v.who.Roles[t.Value], access.WebhookChange) {
+			out = append(out, ui.Option{Value: t.Value, Title: t.Title, Chosen: t.Value == chosen})
+		}
+	}
+	return out
+}
+
+func eventNames(events []string) string {
+	if len(events) == len(webhooks.Events()) {
+		return "everything"
+	}
+	return strings.Join(events, ", ")
+}
+
+func eventOptions(chosen []string) []ui.Option {
+	var out []ui.Option
+	for _, event := range webhooks.Events() {
+		out = append(out, ui.Option{Value: event, Title: event, Chosen: slices.Contains(chosen, event)})
+	}
+	return out
+}
+
+func webhookBadge(w webhooks.Webhook) ui.Badge {
+	switch {
+	case !w.Enabled:
+		return ui.Badge{Tone: ui.Cold, Text: "off"}
+	case w.FailingSince != nil:
+		return ui.Badge{Tone: ui.Bad, Text: "failing"}
+	}
+	return ui.Badge{Tone: ui.Good, Text: "on"}
+}
+
+func (h *Handler) makeWebhook(v *visit) (web.Answer, error) {
+	in := webhooks.CreateInput{
+		Team:        v.posted("team"),
+		URL:         v.posted("url"),
+		Description: v.posted("description"),
+		Events:      v.c.Request.PostForm["events"],
+	}
+	w, secret, err := h.Webhooks.Create(v.ctx(), v.who, in)
+	if err == nil {
+		return h.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "Webhook added", Secret: secret.Reveal()})
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.webhookList(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	form := webhookForm(wrong, in.URL, in.Description, in.Events)
+	m.Open, m.Create = true, &form
+	m.Create.Teams = webhookTeams(v, cmp.Or(in.Team, v.who.HomeTeam))
+	return web.Answer{Status: wrong.status, Page: pages.ListPage(m)}, nil
+}
+
+func webhookForm(wrong *mistakes, address, description string, events []string) pages.Form {
+	f := pages.Form{
+		URL:         wrong.value("/url", address),
+		Description: wrong.value("/description", description),
+		Events:      eventOptions(events),
+		EventsError: wrong.take("/events"),
+	}
+	f.Error = wrong.rest()
+	return f
+}
+
+func webhookSecretPath(id string) string { return webhookPath(id) + "/secret" }
+
+// showWebhookSecret shows what a webhook signs with, the first time after it was
+// created or changed.
+func (h *Handler) showWebhookSecret(v *visit) (web.Answer, error) {
+	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := webhookSecretPath(w.ID)
+	found, err := h.disclosed(v, path)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if found == nil {
+		found = &disclosed{Heading: "Secret of the webhook"}
+	}
+	m := pages.Shown{
+		Page:   v.shell(found.Heading, path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: "Secret"}),
+		Title:  found.Heading,
+		Secret: found.Secret,
+		Back:   webhookPath(w.ID),
+		Facts:  []ui.Fact{{Label: "Address", Value: w.URL, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}},
+	}
+	if w.OldSecretEndsAt != nil {
+		m.Facts = append(m.Facts, ui.Fact{
+			Label: "Old secret",
+			Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt),
+		})
+	}
+	return web.Show(pages.ShownPage(m)), nil
+}
+
+func (h *Handler) showWebhook(v *visit) (web.Answer, error) {
+	m, err := h.webhookDetail(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(pages.DetailPage(m)), nil
+}
+
+func (h *Handler) webhookDetail(v *visit) (pages.Detail, error) {
+	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	if err != nil {
+		return pages.Detail{}, err
+	}
+	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, w.ID, v.c.Query("after"), 50)
+	if err != nil {
+		return pages.Detail{}, err
+	}
+	path := webhookPath(w.ID)
+	m := pages.Detail{
+		Page:   v.shell("Webhook", path, projectsCrumb(), webhooksCrumb(), ui.Crumb{Text: w.ID}),
+		URL:    w.URL,
+		ETag:   w.ETag,
+		State:  webhookBadge(w),
+		Notice: webhookNotice(w),
+		Delete: ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: path + "/delete",
+			Text:   "Delete this webhook. What it was sent is forgotten with it.",
+			Button: "Delete webhook",
+		},
+		Enabled: w.Enabled,
+		Form: pages.Form{
+			URL:         ui.Value{Text: w.URL},
+			Description: ui.Value{Text: w.Description},
+			Events:      eventOptions(w.Events),
+		},
+		Facts: []ui.Fact{{
+			Label: "Id",
+			Value: w.ID,
+			Mono:  true,
+		}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: moment(w.CreatedAt)}},
+	}
+	if w.Description != "" {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Description", Value: w.Description})
+	}
+	if w.OldSecretEndsAt != nil {
+		m.Facts = append(m.Facts, ui.Fact{
+			Label: "Old secret",
+			Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt),
+		})
+	}
+	if sent.Next != "" {
+		m.OlderURL = path + "?" + url.Values{"after": {sent.Next}}.Encode()
+	}
+	mayChange := v.who.May(w.Team, access.WebhookChange)
+	if mayChange {
+		m.Action = path
+	}
+	for _, d := range sent.Items {
+		row := deliveryRow(w, d)
+		if !mayChange {
+			row.Again = ""
+		}
+		m.Deliveries = append(m.Deliveries, row)
+	}
+	return m, nil
+}
+
+func webhookNotice(w webhooks.Webhook) *ui.Notice {
+	switch {
+	case w.DisabledReason != "":
+		return &ui.Notice{
+			Tone: ui.Bad,
+			Text: "Postern turned this webhook off: " + w.DisabledReason + ". Mend the receiver, then turn it on; " +
+				"what failed can be sent again below.",
+		}
+	case w.Enabled && w.FailingSince != nil:
+		return &ui.Notice{
+			Tone: ui.Warn,
+			Text: "Nothing has arrived since " + moment(
+				*w.FailingSince,
+			) + ". After five days the webhook is turned off.",
+		}
+	}
+	return nil
+}
+
+func deliveryRow(w webhooks.Webhook, d webhooks.Delivery) pages.Delivery {
+	row := pages.Delivery{
+		Event:    d.Event,
+		Time:     moment(d.CreatedAt),
+		Attempts: strconv.FormatInt(d.Attempts, 10),
+		Outcome:  d.LastError,
+		State: map[string]ui.Badge{
+			webhooks.Pending:   {Tone: ui.Cold, Text: "on its way"},
+			webhooks.Delivered: {Tone: ui.Good, Text: "delivered"},
+			webhooks.Failed:    {Tone: ui.Bad, Text: "failed"},
+		}[d.State],
+	}
+	if d.LastStatus != 0 {
+		row.Outcome = strings.TrimSuffix(fmt.Sprintf("%d: %s", d.LastStatus, d.LastError), ": ")
+	}
+	if d.State != webhooks.Pending && w.Enabled {
+		row.Again = webhookPath(w.ID) + "/deliveries/" + url.PathEscape(d.ID) + "/redeliver"
+	}
+	return row
+}
+
+func (h *Handler) saveWebhook(v *visit) (web.Answer, error) {
+	address, description, events := v.posted("url"), v.posted("description"), v.c.Request.PostForm["events"]
+	_, err := h.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{
+		URL:         &address,
+		Description: &description,
+		Events:      &events,
+	})
+	if err == nil {
+		return v.done("webhook", webhookPath(v.param("webhook")))
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.webhookDetail(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m.Form = webhookForm(wrong, address, description, events)
+	return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, nil
+}
+
+func (h *Handler) switchWebhook(v *visit) (web.Answer, error) {
+	on := v.posted("enabled") == "true"
+	if _, err := h.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{Enabled: &on}); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("webhook", webhookPath(v.param("webhook")))
+}
+
+func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
+	w, secret, err := h.Webhooks.Rotate(v.ctx(), v.who, v.param("webhook"), v.state, webhooks.DefaultOverlap)
+	if wrong, ok := mistakesIn(rotatedMeanwhile(err)); ok {
+		m, err := h.webhookDetail(v)
+		m.Notice = &ui.Notice{Tone: ui.Bad, Text: wrong.rest()}
+		return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, err
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return h.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "New secret", Secret: secret.Reveal()})
+}
+
+func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
+	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err = v.confirmed(access.Check(v.who, w.Team, access.WebhookChange), "Tick the box to delete the webhook."); err == nil {
+		err = h.Webhooks.Delete(v.ctx(), v.who, w.ID)
+	}
+	if err == nil {
+		return v.done("webhook_gone", webhooksPath)
+	}
+	wrong, ok := mistakesIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	m, err := h.webhookDetail(v)
+	m.Delete.Error = wrong.rest()
+	return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, err
+}
+
+func (h *Handler) redeliver(v *visit) (web.Answer, error) {
+	if _, err := h.Webhooks.Redeliver(v.ctx(), v.who, v.param("webhook"), v.param("delivery")); err != nil {
+		return web.Answer{}, err
+	}
+	return v.done("webhook_again", webhookPath(v.param("webhook")))
+}

@@ -1,0 +1,142 @@
+package scim
+
+import (
+	"net/url"
+
+	"postern/handlers/scim/protocol"
+	"postern/models"
+	"postern/service/access"
+	"postern/service/directory"
+)
+
+// showGroup shows a group with all that is in it, unless the request does without.
+func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
+	out := protocol.Group{Schemas: []string{protocol.GroupSchema}, ID: g.ID, ExternalID: g.ExternalID, DisplayName: g.DisplayName,
+		Meta: protocol.Meta{ResourceType: "Group", Created: g.CreatedAt.UTC(), LastModified: g.UpdatedAt.UTC(), Location: p.base + "/Groups/" + url.PathEscape(g.ID),
+			Version: version(access.ETag(g.UpdatedAt))}}
+	if p.excludes("members") {
+		return out, nil
+	}
+	for cursor := ""; ; {
+		page, err := p.people.Members(p.c.Request.Context(), p.who, g.ID, cursor, directory.MaxPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range page.Members {
+			out.Members = append(out.Members, protocol.Reference{Value: m.User, Ref: p.base + "/Users/" + m.User, Display: m.Email, Type: "User"})
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	for _, inner := range g.Children {
+		out.Members = append(out.Members, protocol.Reference{Value: inner.ID, Ref: p.base + "/Groups/" + inner.ID, Display: inner.DisplayName, Type: "Group"})
+	}
+	return out, nil
+}
+
+func (p *provisioner) detail(g directory.GroupDetail, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p.showGroup(g)
+}
+
+func (p *provisioner) listGroups() (any, error) {
+	start, count, err := p.page()
+	if err != nil {
+		return nil, err
+	}
+	filter, possible, err := p.groupFilter()
+	if err != nil {
+		return nil, err
+	}
+	if !possible {
+		return protocol.NewList(nil, start, 0), nil
+	}
+	found, total, err := p.people.GroupsFrom(p.c.Request.Context(), p.who, p.tenant, filter, start-1, count)
+	if err != nil {
+		return nil, err
+	}
+	var shown []any
+	for _, g := range found {
+		whole := directory.GroupDetail{Group: g}
+		if !p.excludes("members") {
+			if whole, err = p.people.Group(p.c.Request.Context(), p.who, g.ID); err != nil {
+				return nil, err
+			}
+		}
+		one, err := p.showGroup(whole)
+		if err != nil {
+			return nil, err
+		}
+		shown = append(shown, one)
+	}
+	return protocol.NewList(shown, start, total), nil
+}
+
+// groupFilter reads the filter; possible is false for one that no group can fit.
+func (p *provisioner) groupFilter() (filter models.GroupFilter, possible bool, err error) {
+	terms, err := protocol.ParseFilter(p.c.Query("filter"))
+	possible = true
+	for _, term := range terms {
+		switch term.Attribute {
+		case "id":
+			possible = narrow(&filter.ID, term.Value) && possible
+		case "displayname":
+			possible = narrow(&filter.DisplayName, term.Value) && possible
+		case "externalid":
+			possible = narrow(&filter.ExternalID, term.Value) && possible
+		case "members", "members.value":
+			possible = narrow(&filter.Member, term.Value) && possible
+		default:
+			return filter, false, unknownFilter(term.Attribute, "id, displayName, externalId or members")
+		}
+	}
+	return filter, possible, err
+}
+
+func (p *provisioner) createGroup() (any, error) {
+	said, err := parsed(p, protocol.ParseGroup)
+	if err != nil {
+		return nil, err
+	}
+	in := directory.GroupInput{DisplayName: said.DisplayName, ExternalID: said.ExternalID}
+	return p.detail(p.people.CreateGroupWith(p.c.Request.Context(), p.who, p.tenant, in, said.Add))
+}
+
+// group finds the group of the address, which has to be of its tenant.
+func (p *provisioner) group() (directory.GroupDetail, error) {
+	found, err := p.people.Group(p.c.Request.Context(), p.who, p.c.Param("id"))
+	if err != nil {
+		return found, err
+	}
+	return found, p.elsewhere(found.Tenant)
+}
+
+func (p *provisioner) getGroup() (any, error) { return p.detail(p.group()) }
+
+func (p *provisioner) putGroup() (any, error)   { return p.changeGroup(protocol.ParseGroup) }
+func (p *provisioner) patchGroup() (any, error) { return p.changeGroup(protocol.ParseGroupPatch) }
+
+func (p *provisioner) changeGroup(parse func([]byte) (protocol.GroupChange, error)) (any, error) {
+	said, err := parsed(p, parse)
+	if err != nil {
+		return nil, err
+	}
+	before, err := p.group()
+	if err != nil {
+		return nil, err
+	}
+	in := directory.Replacement{Clear: said.Clear, Add: said.Add, Remove: said.Remove}
+	in.DisplayName, in.ExternalID = said.DisplayName, said.ExternalID
+	return p.detail(p.people.ReplaceGroup(p.c.Request.Context(), p.who, before.ID, p.ifMatch(), in))
+}
+
+func (p *provisioner) deleteGroup() (any, error) {
+	found, err := p.group()
+	if err != nil {
+		return nil, err
+	}
+	return nil, p.people.DeleteGroup(p.c.Request.Context(), p.who, found.ID)
+}

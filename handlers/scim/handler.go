@@ -1,0 +1,249 @@
+// Package scim serves user provisioning: an identity provider of a tenant creates,
+// changes and removes the tenant's users and groups.
+//
+// It owns the endpoints of RFC 7644 and how they map to service/directory. It leaves
+// the message formats to handlers/scim/protocol.
+package scim
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/handlers/scim/protocol"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/directory"
+)
+
+// Handler serves the provisioning endpoints of all tenants.
+type Handler struct {
+	Web       *web.Site
+	Directory *directory.Service
+}
+
+// scimRoot is where a tenant's people are provisioned (RFC 7644).
+const scimRoot = "/api/v1/tenants/:tenant/scim/v2"
+
+// Mount is every route of SCIM.
+func (h *Handler) Mount(r *gin.Engine) {
+	at := r.Group(scimRoot)
+	for _, route := range []struct {
+		method, path string
+		status       int
+		handle       func(*provisioner) (any, error)
+	}{
+		{http.MethodGet, "/ServiceProviderConfig", http.StatusOK, (*provisioner).config},
+		{http.MethodGet, "/ResourceTypes", http.StatusOK, (*provisioner).resourceTypes},
+		{http.MethodGet, "/ResourceTypes/:id", http.StatusOK, (*provisioner).resourceType},
+		{http.MethodGet, "/Schemas", http.StatusOK, (*provisioner).schemas},
+		{http.MethodGet, "/Schemas/:id", http.StatusOK, (*provisioner).schema},
+		{http.MethodGet, "/Users", http.StatusOK, (*provisioner).listUsers},
+		{http.MethodPost, "/Users", http.StatusCreated, (*provisioner).createUser},
+		{http.MethodGet, "/Users/:id", http.StatusOK, (*provisioner).getUser},
+		{http.MethodPut, "/Users/:id", http.StatusOK, (*provisioner).putUser},
+		{http.MethodPatch, "/Users/:id", http.StatusOK, (*provisioner).patchUser},
+		{http.MethodDelete, "/Users/:id", http.StatusNoContent, (*provisioner).deleteUser},
+		{http.MethodGet, "/Groups", http.StatusOK, (*provisioner).listGroups},
+		{http.MethodPost, "/Groups", http.StatusCreated, (*provisioner).createGroup},
+		{http.MethodGet, "/Groups/:id", http.StatusOK, (*provisioner).getGroup},
+		{http.MethodPut, "/Groups/:id", http.StatusOK, (*provisioner).putGroup},
+		{http.MethodPatch, "/Groups/:id", http.StatusOK, (*provisioner).patchGroup},
+		{http.MethodDelete, "/Groups/:id", http.StatusNoContent, (*provisioner).deleteGroup},
+	} {
+		at.Handle(route.method, route.path, func(c *gin.Context) { h.provision(c, route.status, route.handle) })
+	}
+}
+
+// provisioner is one request.
+type provisioner struct {
+	people *directory.Service
+	c      *gin.Context
+	who    access.Principal
+	tenant string // id
+	base   string // address of the tenant's API
+	sent   []byte // body, once it is read
+}
+
+func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner) (any, error)) {
+	out, err := func() (any, error) {
+		who, err := h.Web.Authenticate(c.Request)
+		if err != nil {
+			return nil, err
+		}
+		c.Request = web.WithPrincipal(c.Request, who)
+		p := &provisioner{people: h.Directory, c: c, who: web.Principal(c.Request.Context())}
+		if p.tenant, err = h.Directory.Home(c.Request.Context(), p.who, c.Param("tenant")); err != nil {
+			return nil, err
+		}
+		p.base = h.Web.Config.PublicURL + strings.Replace(scimRoot, ":tenant", p.tenant, 1)
+		ctx := web.WithUnconditional(c.Request.Context(), c.GetHeader("If-Match"))
+		return web.RepeatRaced(ctx, func() (any, error) { return handle(p) })
+	}()
+	if err != nil {
+		h.refuseSCIM(c, err)
+		return
+	}
+	c.Status(status)
+	if out == nil {
+		c.Writer.WriteHeaderNow()
+		return
+	}
+	c.Header("Content-Type", protocol.ContentType)
+	switch shown := out.(type) {
+	case protocol.User:
+		c.Header("ETag", shown.Meta.Version)
+		c.Header("Location", shown.Meta.Location)
+	case protocol.Group:
+		c.Header("ETag", shown.Meta.Version)
+		c.Header("Location", shown.Meta.Location)
+	}
+	_ = json.NewEncoder(c.Writer).Encode(out) // the caller is gone when this fails
+}
+
+// refuseSCIM answers an error in SCIM's shape (RFC 7644, 3.12), which has no 422.
+func (h *Handler) refuseSCIM(c *gin.Context, err error) {
+	web.NoteError(c.Request.Context(), err)
+	problem := web.ProblemOf(err, web.RequestID(c.Request.Context()))
+	out, ok := errors.AsType[*protocol.Error](err)
+	if !ok { // those of package protocol are the client's mistakes, and no fault of ours to be logged
+		h.Web.LogCause(c.Request.Context(), err)
+		out = &protocol.Error{Status: problem.Status, Detail: problem.Detail}
+		switch {
+		case problem.Code == "email_taken" || problem.Code == "user_name_taken" || problem.Code == "name_taken":
+			out.Type = "uniqueness"
+		case problem.Status == http.StatusUnprocessableEntity:
+			out.Status, out.Type = http.StatusBadRequest, "invalidValue"
+		}
+		web.SetProblemHeaders(c.Writer.Header(), problem, err)
+	}
+	c.Header("Content-Type", protocol.ContentType)
+	c.Status(out.Status)
+	_ = json.NewEncoder(c.Writer).Encode(out) // the caller is gone when this fails
+}
+
+// body reads a JSON document of the media types that SCIM clients send.
+func (p *provisioner) body() ([]byte, error) {
+	if p.sent != nil {
+		return p.sent, nil
+	}
+	kind, _, err := mime.ParseMediaType(p.c.GetHeader("Content-Type"))
+	if err != nil || (kind != protocol.ContentType && kind != "application/json") {
+		return nil, &protocol.Error{Status: http.StatusUnsupportedMediaType, Detail: "Send the body as " + protocol.ContentType + "."}
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(p.c.Writer, p.c.Request.Body, web.MaxBody))
+	if err != nil {
+		return nil, &protocol.Error{Status: http.StatusRequestEntityTooLarge, Detail: "The body is larger than 1 MiB."}
+	}
+	var whole json.RawMessage
+	if err := web.UnmarshalStrict(raw, &whole); err != nil {
+		return nil, &protocol.Error{Status: http.StatusBadRequest, Type: "invalidSyntax", Detail: "The body is not valid JSON: " + err.Error()}
+	}
+	p.sent = raw
+	return raw, nil
+}
+
+// parsed reads a body as what the reader makes of it.
+func parsed[T any](p *provisioner, read func([]byte) (T, error)) (out T, err error) {
+	raw, err := p.body()
+	if err != nil {
+		return out, err
+	}
+	return read(raw)
+}
+
+// page reads startIndex, which begins at 1, and count (RFC 7644, 3.4.2.4): numbers
+// out of range mean the nearest, none the usual.
+func (p *provisioner) page() (start, count int, err error) {
+	read := func(name string, least, usual int) int {
+		text := p.c.Query(name)
+		if text == "" {
+			return usual
+		}
+		n, bad := strconv.Atoi(text)
+		if bad != nil {
+			err = &protocol.Error{Status: http.StatusBadRequest, Type: "invalidValue", Detail: name + " is a number."}
+		}
+		return max(n, least)
+	}
+	start, count = read("startIndex", 1, 1), read("count", 0, directory.MaxPage)
+	return start, min(count, directory.MaxPage), err
+}
+
+// excludes tells whether the answer is to be without an attribute (RFC 7644, 3.9).
+func (p *provisioner) excludes(attribute string) bool {
+	for _, name := range strings.Split(p.c.Query("excludedAttributes"), ",") {
+		if strings.EqualFold(strings.TrimSpace(name), attribute) {
+			return true
+		}
+	}
+	only := p.c.Query("attributes")
+	return only != "" && !strings.Contains(strings.ToLower(only), strings.ToLower(attribute))
+}
+
+// ifMatch reads the version a client saw; a weak one is meant as well.
+func (p *provisioner) ifMatch() string {
+	return web.UnquoteTag(strings.TrimPrefix(p.c.GetHeader("If-Match"), "W/"))
+}
+
+func version(etag string) string { return `W/"` + etag + `"` }
+
+func (p *provisioner) config() (any, error) {
+	return protocol.ServiceProviderConfig(p.base, directory.MaxPage), nil
+}
+
+func (p *provisioner) resourceTypes() (any, error) { return whole(protocol.ResourceTypes(p.base)), nil }
+func (p *provisioner) schemas() (any, error)       { return whole(protocol.Schemas(p.base)), nil }
+
+func whole[T any](all []T) protocol.List {
+	var resources []any
+	for _, one := range all {
+		resources = append(resources, one)
+	}
+	return protocol.NewList(resources, 1, int64(len(all)))
+}
+
+func (p *provisioner) resourceType() (any, error) {
+	for _, one := range protocol.ResourceTypes(p.base) {
+		if one.ID == p.c.Param("id") {
+			return one, nil
+		}
+	}
+	return nil, access.NotFound()
+}
+
+func (p *provisioner) schema() (any, error) {
+	for _, one := range protocol.Schemas(p.base) {
+		if one.ID == p.c.Param("id") {
+			return one, nil
+		}
+	}
+	return nil, access.NotFound()
+}
+
+// narrow takes one more value for an attribute; false where nothing can have it: none
+// has an empty one, nor two.
+func narrow(field *string, value string) bool {
+	possible := value != "" && (*field == "" || *field == value)
+	*field = value
+	return possible
+}
+
+func unknownFilter(attribute, known string) error {
+	return &protocol.Error{Status: http.StatusBadRequest, Type: "invalidFilter", Detail: "Filter by " + known + ", not by " + attribute + "."}
+}
+
+// elsewhere hides what belongs to another tenant than the one in the address.
+func (p *provisioner) elsewhere(tenant string) error {
+	if tenant == p.tenant {
+		return nil
+	}
+	return fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
+}

@@ -1,0 +1,147 @@
+package scim
+
+import (
+	"net/http"
+	"net/url"
+
+	"postern/handlers/scim/protocol"
+	"postern/models"
+	"postern/service/access"
+	"postern/service/directory"
+)
+
+func (p *provisioner) showUser(u directory.User, groups []directory.Membership) protocol.User {
+	out := protocol.User{Schemas: []string{protocol.UserSchema}, ID: u.ID, ExternalID: u.ExternalID, UserName: u.UserName, Name: protocol.NameOf(u.Name), DisplayName: u.Name,
+		Active: u.State != directory.Frozen,
+		Meta: protocol.Meta{ResourceType: "User", Created: u.CreatedAt.UTC(), LastModified: u.UpdatedAt.UTC(), Location: p.base + "/Users/" + url.PathEscape(u.ID),
+			Version: version(access.ETag(u.UpdatedAt))}}
+	if out.UserName == "" { // nobody has provisioned them so far
+		out.UserName = u.Email
+	}
+	if out.UserName == "" {
+		out.UserName = u.ID
+	}
+	if u.Email != "" {
+		out.Emails = []protocol.Email{{Value: u.Email, Type: "work", Primary: true}}
+	}
+	for _, g := range groups {
+		kind := "direct"
+		if g.Role == "" {
+			kind = "indirect"
+		}
+		out.Groups = append(out.Groups, protocol.Reference{Value: g.Group, Ref: p.base + "/Groups/" + g.Group, Display: g.DisplayName, Type: kind})
+	}
+	return out
+}
+
+func (p *provisioner) profile(u directory.Profile, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p.showUser(u.User, u.Groups), nil
+}
+
+func (p *provisioner) listUsers() (any, error) {
+	start, count, err := p.page()
+	if err != nil {
+		return nil, err
+	}
+	filter, possible, err := p.userFilter()
+	if err != nil {
+		return nil, err
+	}
+	if !possible {
+		return protocol.NewList(nil, start, 0), nil
+	}
+	found, total, err := p.people.UsersFrom(p.c.Request.Context(), p.who, p.tenant, filter, start-1, count)
+	if err != nil {
+		return nil, err
+	}
+	var shown []any
+	for _, u := range found {
+		shown = append(shown, p.showUser(u, nil))
+	}
+	return protocol.NewList(shown, start, total), nil
+}
+
+// userFilter reads the filter; possible is false for one that nobody can fit.
+func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err error) {
+	terms, err := protocol.ParseFilter(p.c.Query("filter"))
+	possible = true
+	for _, term := range terms {
+		switch term.Attribute {
+		case "id":
+			possible = narrow(&filter.ID, term.Value) && possible
+		case "username":
+			possible = narrow(&filter.UserName, term.Value) && possible
+		case "externalid":
+			possible = narrow(&filter.ExternalID, term.Value) && possible
+		case "emails", "emails.value", `emails[type eq "work"].value`: // the one address of each is of that type
+			possible = narrow(&filter.Email, term.Value) && possible
+		case "active":
+			frozen := term.Value == "false"
+			if !frozen && term.Value != "true" {
+				return filter, false, &protocol.Error{Status: http.StatusBadRequest, Type: "invalidFilter", Detail: "active is true or false."}
+			}
+			possible = possible && (filter.Frozen == nil || *filter.Frozen == frozen)
+			filter.Frozen = &frozen
+		default:
+			return filter, false, unknownFilter(term.Attribute, "id, userName, externalId, emails.value or active")
+		}
+	}
+	return filter, possible, err
+}
+
+func (p *provisioner) createUser() (any, error) {
+	said, err := parsed(p, protocol.ParseUser)
+	if err != nil {
+		return nil, err
+	}
+	in := directory.NewUser{Email: *said.Email, UserName: *said.UserName, ExternalID: *said.ExternalID, Frozen: said.Active != nil && !*said.Active}
+	if name := said.Name(""); name != nil {
+		in.Name = *name
+	}
+	return p.profile(p.people.CreateUser(p.c.Request.Context(), p.who, p.tenant, in))
+}
+
+// user finds the user of the address, who has to be of its tenant.
+func (p *provisioner) user() (directory.Profile, error) {
+	found, err := p.people.User(p.c.Request.Context(), p.who, p.c.Param("id"))
+	if err != nil {
+		return found, err
+	}
+	return found, p.elsewhere(found.Tenant)
+}
+
+func (p *provisioner) getUser() (any, error) { return p.profile(p.user()) }
+
+func (p *provisioner) putUser() (any, error)   { return p.changeUser(protocol.ParseUser) }
+func (p *provisioner) patchUser() (any, error) { return p.changeUser(protocol.ParseUserPatch) }
+
+func (p *provisioner) changeUser(parse func([]byte) (protocol.UserChange, error)) (any, error) {
+	said, err := parsed(p, parse)
+	if err != nil {
+		return nil, err
+	}
+	before, err := p.user()
+	if err != nil {
+		return nil, err
+	}
+	if said.UserName != nil && *said.UserName == "" {
+		return nil, &protocol.Error{Status: http.StatusBadRequest, Type: "invalidValue", Detail: "userName cannot be empty."}
+	}
+	change := directory.UserChange{Email: said.Email, UserName: said.UserName, ExternalID: said.ExternalID, Name: said.Name(before.Name)}
+	if said.Active != nil {
+		frozen := !*said.Active
+		change.Frozen = &frozen
+	}
+	return p.profile(p.people.UpdateUser(p.c.Request.Context(), p.who, before.ID, p.ifMatch(), change))
+}
+
+func (p *provisioner) deleteUser() (any, error) {
+	found, err := p.user()
+	if err != nil {
+		return nil, err
+	}
+	return nil, p.people.DeleteUser(p.c.Request.Context(), p.who, found.ID)
+}

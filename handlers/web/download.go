@@ -1,0 +1,23 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"postern/service/exports"
+)
+
+// ServeExport answers with the zip of the export in the address.
+func (s *Site) ServeExport(c *gin.Context, from *exports.Service) {
+	file, err := from.Open(c.Request.Context(), Principal(c.Request.Context()), c.Param("export"))
+	if err != nil {
+		s.Refuse(c, err)
+		return
+	}
+	defer file.Close()
+	c.Header("Content-Type", "application/zip")
+	c.Header("Content-Disposition", `attachment; filename="`+file.Name+`"`)
+	http.ServeContent(c.Writer, c.Request, "", time.Time{}, file)
+}

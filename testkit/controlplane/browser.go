@@ -1,0 +1,233 @@
+package controlplane
+
+import (
+	"bytes"
+	"crypto/rand"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"postern/core/policy"
+	"postern/handlers"
+	"postern/handlers/web"
+	"postern/models"
+	"postern/views/ui"
+)
+
+// Browser is a person at a browser without script, one redirect at a time.
+type Browser struct {
+	T      *testing.T
+	Server *handlers.Server
+	URL    string
+	Client *http.Client
+	header http.Header // sent with every request
+}
+
+// NewBrowser starts a control plane, with changes to its server, and opens a browser that
+// is not signed in.
+func NewBrowser(t *testing.T, db *models.DB, changes ...func(*handlers.Server)) *Browser {
+	t.Helper()
+	server := NewServer(t, db)
+	for _, change := range changes {
+		change(server)
+	}
+	listener := httptest.NewServer(server.Handler())
+	t.Cleanup(listener.Close)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := listener.Client()
+	client.Jar = jar
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Browser{T: t, Server: server, URL: listener.URL, Client: client, header: http.Header{
+		"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}, "Sec-Fetch-Site": {"same-origin"},
+	}}
+}
+
+// Forget is another browser from here on.
+func (s *Browser) Forget() {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.Client.Jar = jar
+}
+
+// Password is that of every account that the kit creates.
+const Password = "four unrelated words"
+
+// NewOwner is NewBrowser with the first account created and signed in.
+func NewOwner(t *testing.T, db *models.DB, changes ...func(*handlers.Server)) *Browser {
+	t.Helper()
+	s := NewBrowser(t, db, changes...)
+	code, err := s.Server.Accounts.FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Post("/welcome/"+code, "email", "ana@example.com", "name", "Ana", "password", Password).LeadsTo("/projects")
+	return s
+}
+
+// Page is what the browser got.
+type Page struct {
+	*goquery.Document
+	t      *testing.T
+	What   string
+	Status int
+	Header http.Header
+	Raw    string
+}
+
+func (s *Browser) Get(path string, header ...string) *Page {
+	s.T.Helper()
+	return s.Ask(http.MethodGet, path, "", header)
+}
+
+// Post sends a form of name, value, name, value… as of a page that is just loaded.
+func (s *Browser) Post(path string, form ...string) *Page {
+	s.T.Helper()
+	values := url.Values{}
+	for i := 0; i < len(form); i += 2 {
+		values.Add(form[i], form[i+1])
+	}
+	if !values.Has(ui.NonceField) {
+		values.Set(ui.NonceField, web.FormNonce(s.Session(), path, rand.Text()))
+	}
+	return s.Ask(http.MethodPost, path, values.Encode(), nil)
+}
+
+// Session is the secret in the browser's cookie, "" when signed out.
+func (s *Browser) Session() string {
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	for _, c := range s.Client.Jar.Cookies(at) {
+		if c.Name == policy.ControlCookie {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// Nonce is that of the form on a page that posts to action.
+func (p *Page) Nonce(action string) string {
+	p.t.Helper()
+	return p.Value("form[action='" + action + "'] input[name=" + ui.NonceField + "]")
+}
+
+// Submit posts a form and returns the page that it leads to.
+func (s *Browser) Submit(path string, form ...string) *Page {
+	s.T.Helper()
+	return s.Follow(s.Post(path, form...))
+}
+
+func (s *Browser) Follow(p *Page) *Page {
+	s.T.Helper()
+	if p.Status != http.StatusSeeOther {
+		s.T.Fatalf("%s: %d, want a redirect\n%s", p.What, p.Status, Clean(p.Find("main").Text()))
+	}
+	return s.Get(p.Header.Get("Location"))
+}
+
+func (s *Browser) Ask(method, path, body string, header []string) *Page {
+	s.T.Helper()
+	r, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	for name, values := range s.header {
+		r.Header[name] = values
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := s.Client.Do(r)
+	if err != nil {
+		s.T.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.T.Fatalf("%s %s: %v", method, path, err)
+	}
+	document, err := goquery.NewDocumentFromReader(bytes.NewReader(raw))
+	if err != nil {
+		s.T.Fatalf("%s %s: %v", method, path, err)
+	}
+	return &Page{Document: document, t: s.T, What: method + " " + path, Status: response.StatusCode, Header: response.Header, Raw: string(raw)}
+}
+
+// Shows asserts the status and the heading of a page.
+func (p *Page) Shows(status int, heading string) *Page {
+	p.t.Helper()
+	if got := Clean(p.Find("h1").Text()); p.Status != status || got != heading {
+		p.t.Fatalf("%s: %d %q, want %d %q\n%s", p.What, p.Status, got, status, heading, Clean(p.Find("main").Text()))
+	}
+	return p
+}
+
+// LeadsTo asserts a redirect that the browser follows with GET.
+func (p *Page) LeadsTo(path string) {
+	p.t.Helper()
+	if got := p.Header.Get("Location"); p.Status != http.StatusSeeOther || got != path {
+		p.t.Fatalf("%s: %d to %q, want 303 to %q\n%s", p.What, p.Status, got, path, Clean(p.Find("main").Text()))
+	}
+}
+
+// Says asserts that an element's text contains text.
+func (p *Page) Says(selector, text string) *Page {
+	p.t.Helper()
+	if got := Clean(p.Find(selector).Text()); !strings.Contains(got, text) {
+		p.t.Fatalf("%s: %s says %q, want %q in it", p.What, selector, got, text)
+	}
+	return p
+}
+
+// Holds asserts the value of an input.
+func (p *Page) Holds(name, value string) *Page {
+	p.t.Helper()
+	if got := p.Value("input[name='" + name + "']"); got != value {
+		p.t.Fatalf("%s: field %s holds %q, want %q", p.What, name, got, value)
+	}
+	return p
+}
+
+func (p *Page) Lacks(selector string) *Page {
+	p.t.Helper()
+	if found := p.Find(selector); found.Length() > 0 {
+		p.t.Fatalf("%s: has %s: %s", p.What, selector, Clean(found.Text()))
+	}
+	return p
+}
+
+func (p *Page) Value(selector string) string {
+	p.t.Helper()
+	input := p.Find(selector)
+	if input.Length() == 0 {
+		p.t.Fatalf("%s: no %s", p.What, selector)
+	}
+	return input.First().AttrOr("value", "")
+}
+
+// Action is the action of the form that has the field.
+func (p *Page) Action(field string) string {
+	p.t.Helper()
+	action := p.Find("form:has([name='"+field+"'])").First().AttrOr("action", "")
+	if action == "" {
+		p.t.Fatalf("%s: no form with a field %s", p.What, field)
+	}
+	return action
+}
+
+func Clean(text string) string { return strings.Join(strings.Fields(text), " ") }

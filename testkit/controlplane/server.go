@@ -1,0 +1,103 @@
+// Package controlplane is the control plane over real services and a real database,
+// without workers, for tests of its HTTP.
+//
+// It owns a server (NewServer), a browser without script on it (NewBrowser), calls of
+// its API (Call), and an installation with accounts in every role (NewFixture). It does
+// not own what is asserted.
+package controlplane
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/handlers"
+	"postern/handlers/web"
+	"postern/jobs"
+	"postern/models"
+	"postern/platform/config"
+	"postern/platform/egress"
+	"postern/platform/secrets"
+	"postern/service/accounts"
+	"postern/service/accounts/provider"
+	"postern/service/audit"
+	"postern/service/directory"
+	"postern/service/exports"
+	"postern/service/idempotency"
+	"postern/service/keys"
+	"postern/service/login"
+	"postern/service/login/providers"
+	"postern/service/projects"
+	"postern/service/tokens"
+	"postern/service/usage"
+	"postern/service/webhooks"
+)
+
+// NewServer is the control plane over real rooms, without listeners and with
+// nobody working on the queue.
+func NewServer(t *testing.T, db *models.DB) *handlers.Server {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	settings := config.Default().Derived()
+	guard, err := egress.New(egress.Options{LoopbackAllowed: true, Listeners: []string{settings.ControlAddr, settings.GatewayAddr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	builder := &exports.Service{
+		DB:        db,
+		Store:     exports.Dir(t.TempDir()),
+		TTL:       time.Hour,
+		AddressOf: settings.Address,
+		Generator: "postern test",
+		Vault:     newVault(t),
+		Log:       log,
+	}
+	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks := &webhooks.Service{DB: db, Vault: vault, Targets: guard, Client: guard.Client(), Log: log}
+	queue, err := jobs.New(db, builder, log, jobs.Deliveries(hooks, jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	builder.Jobs, hooks.Jobs = queue, queue
+	unserved := func(context.Context) {}
+	hosted := &login.Service{DB: db, Vault: newVault(t), Providers: &providers.Set{HTTP: guard.Client()}, Targets: guard, PublicURL: settings.PublicURL,
+		Changed: unserved, Log: log}
+	return &handlers.Server{
+		Site: &web.Site{
+			Config:   settings,
+			Accounts: &accounts.Service{DB: db, Changed: unserved, ProvesEmail: true},
+			Tokens:   &tokens.Service{DB: db},
+			Refusals: &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
+			Log:      log,
+		},
+		Version:     "test",
+		Exports:     builder,
+		Providers:   provider.FromConfig(config.SignIn{GitHub: config.GitHub{ClientID: "app", ClientSecret: "secret", URL: "http://127.0.0.1:9", APIURL: "http://127.0.0.1:9"}}),
+		Attached:    func() bool { return true },
+		Ready:       func(context.Context) (string, error) { return "", nil },
+		Idempotency: &idempotency.Service{DB: db},
+		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
+		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
+		Projects:    &projects.Service{DB: db, Targets: guard, Vault: vault, Suits: hosted.Suits, Log: log, PublicURL: settings.PublicURL, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
+		Audit:       &audit.Service{DB: db},
+		Metrics:     http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		Webhooks:    hooks,
+		Login:       hosted,
+		Directory:   &directory.Service{DB: db, Changed: unserved},
+	}
+}
+
+func newVault(t *testing.T) *secrets.Vault {
+	t.Helper()
+	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vault
+}
