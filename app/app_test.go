@@ -23,7 +23,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func settings(dir, databaseURL string) config.Config {
 	c := config.Default()
-	c.ControlAddr, c.GatewayAddr, c.DataDir, c.DatabaseURL = "127.0.0.1:0", "127.0.0.1:0", dir, config.Secret(databaseURL)
+	c.ControlAddr, c.GatewayAddr, c.DataDir, c.DatabaseURL = "127.0.0.1:0", "127.0.0.1:0", dir, config.Secret(
+		databaseURL,
+	)
 	c.Drain = 0
 	return c
 }
@@ -123,7 +125,8 @@ func TestAServerStartsAgainOnWhatItLeft(t *testing.T) {
 			if status, _ := post(t, browser, second.Config.PublicURL+"/welcome/"+code(first.FirstLink), ana); status != http.StatusGone {
 				t.Errorf("the link of the start before answers %d", status)
 			}
-			if status, body := post(t, browser, second.FirstLink, ana); status != http.StatusOK || !strings.Contains(body, "Projects") {
+			if status, body := post(t, browser, second.FirstLink, ana); status != http.StatusOK ||
+				!strings.Contains(body, "Projects") {
 				t.Errorf("the first account: %d %s", status, body)
 			}
 		})
@@ -133,7 +136,8 @@ func TestAServerStartsAgainOnWhatItLeft(t *testing.T) {
 			t.Error("a sign-in link although there is an account")
 		}
 		during(t, third, func(browser *http.Client) {
-			if status, body := post(t, browser, third.Config.PublicURL+"/signin", ana); status != http.StatusOK || !strings.Contains(body, "Projects") {
+			if status, body := post(t, browser, third.Config.PublicURL+"/signin", ana); status != http.StatusOK ||
+				!strings.Contains(body, "Projects") {
 				t.Errorf("the account of the start before cannot sign in: %d %s", status, body)
 			}
 		})

@@ -15,7 +15,13 @@ func (a *aviary) useCodes() {
 	if err := json.Unmarshal([]byte(text), &teams); err != nil || len(teams.Items) == 0 {
 		a.Fatalf("the teams: %d %s", status, text)
 	}
-	a.secret("an invitation's code", "POST", "/api/v1/teams/"+teams.Items[0].ID+"/invitations", `{"role":"viewer"}`, "code")
+	a.secret(
+		"an invitation's code",
+		"POST",
+		"/api/v1/teams/"+teams.Items[0].ID+"/invitations",
+		`{"role":"viewer"}`,
+		"code",
+	)
 	for _, what := range []string{"a device code", "a device code that waits"} {
 		status, text := a.form("/oauth/device_authorization", "client_id", "postern-cli", "machine", "laptop")
 		var asked struct {
@@ -28,7 +34,10 @@ func (a *aviary) useCodes() {
 		a.canaries[what], a.canaries["the user code of "+what] = asked.Device, asked.User
 	}
 	a.form("/device", "user_code", a.canaries["the user code of a device code"], "decision", "approve")
-	status, text = a.form("/oauth/token", "client_id", "postern-cli", "grant_type", "urn:ietf:params:oauth:grant-type:device_code", "device_code", a.canaries["a device code"])
+	status, text = a.form(
+		"/oauth/token", "client_id", "postern-cli", "grant_type",
+		"urn:ietf:params:oauth:grant-type:device_code", "device_code", a.canaries["a device code"],
+	)
 	var granted struct {
 		Token string `json:"access_token"`
 	}
@@ -44,7 +53,8 @@ func (a *aviary) useCodes() {
 func (a *aviary) readTables(db *sql.DB) {
 	names := "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
 	if a.settings.DatabaseURL != "" {
-		names = "SELECT quote_ident(table_name) FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
+		names = "SELECT quote_ident(table_name) FROM information_schema.tables WHERE table_schema = " +
+			"current_schema() AND table_type = 'BASE TABLE'"
 	}
 	var tables []string
 	a.rows(db, names, func(values []any) { tables = append(tables, asText(values[0])) })

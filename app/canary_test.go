@@ -81,10 +81,22 @@ func leavesNoTrace(t *testing.T, databaseURL string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &aviary{T: t, log: &lockedBuffer{}, canaries: map[string]string{}, seen: map[string]string{},
-		browser: &http.Client{Jar: jar, Transport: &http.Transport{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	a := &aviary{
+		T:        t,
+		log:      &lockedBuffer{},
+		canaries: map[string]string{},
+		seen:     map[string]string{},
+		browser: &http.Client{
+			Jar:           jar,
+			Transport:     &http.Transport{},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
 	defer a.browser.CloseIdleConnections()
-	server, err := app.New(t.Context(), settingsFor(t, databaseURL), "test", slog.New(slog.NewJSONHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	server, err := app.New(
+		t.Context(), settingsFor(t, databaseURL), "test",
+		slog.New(slog.NewJSONHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +116,9 @@ func leavesNoTrace(t *testing.T, databaseURL string) {
 	a.signUp(server.FirstLink)
 	a.useKeys()
 	a.tryEveryRoute()
-	a.form("/signin", "email", "ana@example.com", "password", a.canaries["the password"]) // a wrong cookie has been taken away
+	a.form(
+		"/signin", "email", "ana@example.com", "password", a.canaries["the password"],
+	) // a wrong cookie has been taken away
 	a.browser.CloseIdleConnections()
 	a.look("metrics", "/metrics", http.StatusOK)
 	a.look("live log", "/api/v1/projects/shop/requests?limit=200", http.StatusOK)
@@ -158,7 +172,11 @@ func (a *aviary) ask(method, address, contentType, body string, header ...string
 		a.Fatal(err)
 	}
 	if answer.StatusCode >= 400 {
-		a.seen[fmt.Sprintf("answer %d %s, %d", len(a.seen), method, answer.StatusCode)] = string(text) + fmt.Sprint(answer.Header)
+		a.seen[fmt.Sprintf("answer %d %s, %d", len(a.seen), method, answer.StatusCode)] = string(
+			text,
+		) + fmt.Sprint(
+			answer.Header,
+		)
 	}
 	return answer.StatusCode, string(text)
 }
@@ -169,7 +187,10 @@ func (a *aviary) form(address string, pairs ...string) (int, string) {
 	for i := 0; i < len(pairs); i += 2 {
 		form.Set(pairs[i], pairs[i+1])
 	}
-	return a.ask("POST", address, "application/x-www-form-urlencoded", form.Encode(), "Accept", "text/html", "Sec-Fetch-Site", "same-origin")
+	return a.ask(
+		"POST", address, "application/x-www-form-urlencoded", form.Encode(), "Accept", "text/html",
+		"Sec-Fetch-Site", "same-origin",
+	)
 }
 
 // look keeps a page as it is.
@@ -215,16 +236,34 @@ func (a *aviary) useKeys() {
 	if err != nil {
 		a.Fatal(err)
 	}
-	proxy, err := anonymous.CreateProxy(a.Context(), client.NewProxy{Target: upstream.URL, Name: "books", RequestsAuth: &client.NewAuth{Mode: "authenticate"}})
+	proxy, err := anonymous.CreateProxy(a.Context(), client.NewProxy{
+		Target:       upstream.URL,
+		Name:         "books",
+		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
+	})
 	if err != nil {
 		a.Fatal(err)
 	}
 	a.canaries["an unclaimed project's key"], a.canaries["a workspace key"], a.canaries["a claim code"] = proxy.APIKeys["prod"].Key, proxy.WorkspaceKey, proxy.Claim.Code
-	a.secret("the first key", "POST", "/proxy", `{"target":"`+upstream.URL+`","name":"shop","requests_auth":{"mode":"authenticate"}}`, "api_keys", "prod", "key")
+	a.secret(
+		"the first key",
+		"POST",
+		"/proxy",
+		`{"target":"`+upstream.URL+`","name":"shop","requests_auth":{"mode":"authenticate"}}`,
+		"api_keys",
+		"prod",
+		"key",
+	)
 	id := a.secret("a key", "POST", "/api/v1/projects/shop/keys", `{"owner":"billing"}`, "key")
 	a.secret("a rotated key", "POST", "/api/v1/keys/"+id+"/rotate", `{}`, "key")
 	a.secret("an access token", "POST", "/api/v1/tokens", `{"name":"laptop","scopes":["read","export"]}`, "token")
-	a.secret("a webhook's secret", "POST", "/api/v1/webhooks", `{"url":"`+upstream.URL+`","events":["key.created"]}`, "secret")
+	a.secret(
+		"a webhook's secret",
+		"POST",
+		"/api/v1/webhooks",
+		`{"url":"`+upstream.URL+`","events":["key.created"]}`,
+		"secret",
+	)
 	a.useCodes()
 	a.ask("GET", "/claim/"+a.canaries["a claim code"], "", "", "Accept", "text/html")
 	a.form("/claim/"+a.canaries["a claim code"], "team", "new")
@@ -232,8 +271,11 @@ func (a *aviary) useKeys() {
 	address := proxy.Project.Environments[0].URL
 	for _, key := range []string{a.canaries["a key"], a.canaries["a rotated key"], a.new("a wrong key")} {
 		for _, to := range []string{address, strings.Replace(address, "books", "shop", 1)} {
-			a.ask("GET", to+"/x?key="+key+"&"+a.new("a query's name")+"="+a.new("a query's value"), "", "", "X-API-Key", key,
-				"Authorization", "Bearer "+a.new("a caller's token"), "Cookie", "session="+a.new("a caller's cookie"), "X-Secret", a.new("a caller's header"))
+			a.ask(
+				"GET", to+"/x?key="+key+"&"+a.new("a query's name")+"="+a.new("a query's value"), "", "",
+				"X-API-Key", key, "Authorization", "Bearer "+a.new("a caller's token"), "Cookie",
+				"session="+a.new("a caller's cookie"), "X-Secret", a.new("a caller's header"),
+			)
 		}
 	}
 	a.export()
@@ -243,7 +285,9 @@ func (a *aviary) useKeys() {
 // it returns the thing's id.
 func (a *aviary) secret(what, method, path, body string, member ...string) (id string) {
 	a.Helper()
-	status, text := a.ask(method, path, "application/json", body, "Idempotency-Key", a.new("the Idempotency-Key of "+what))
+	status, text := a.ask(
+		method, path, "application/json", body, "Idempotency-Key", a.new("the Idempotency-Key of "+what),
+	)
 	var answer map[string]any
 	if err := json.Unmarshal([]byte(text), &answer); err != nil || status >= 300 {
 		a.Fatalf("%s: %d %s", what, status, text)
@@ -313,7 +357,10 @@ func (a *aviary) tryEveryRoute() {
 		}
 	}
 	for _, page := range []string{"/welcome/", "/claim/", "/projects/", "/exports/", "/audit?actor="} {
-		a.ask("GET", page+a.new("in a page's address "+page)+"?", "", "", "Accept", "text/html", "Cookie", "postern="+a.new("a wrong session at "+page))
+		a.ask(
+			"GET", page+a.new("in a page's address "+page)+"?", "", "", "Accept", "text/html", "Cookie",
+			"postern="+a.new("a wrong session at "+page),
+		)
 	}
 }
 
@@ -331,10 +378,20 @@ func (a *aviary) tryRoute(method, path string) {
 	if err != nil {
 		a.Fatal(err)
 	}
-	a.ask(method, path, "application/json", string(body), "Authorization", "Bearer pstw_"+a.new("a wrong token at "+path))
+	a.ask(
+		method, path, "application/json", string(body), "Authorization",
+		"Bearer pstw_"+a.new("a wrong token at "+path),
+	)
 	a.ask(method, path, "application/json", string(body), "Authorization", "Basic "+a.new("another scheme at "+path))
 	a.ask(method, path, "application/json", string(body), "Idempotency-Key", a.new("the Idempotency-Key at "+path))
-	a.ask(method, path, "application/json", `{"broken": "`+a.new("broken JSON at "+path), "X-API-Key", a.new("a key at "+path))
+	a.ask(
+		method,
+		path,
+		"application/json",
+		`{"broken": "`+a.new("broken JSON at "+path),
+		"X-API-Key",
+		a.new("a key at "+path),
+	)
 }
 
 // readDatabase looks at every audit entry and every table, and on SQLite at all

@@ -35,10 +35,15 @@ func listen(ctx context.Context, c config.Config) (listeners, config.Config, err
 func listenOn(ctx context.Context, flag, variable, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use: stop what listens there, or choose another address with --%s or %s", addr, flag, variable)
+		return nil, fmt.Errorf(
+			"%s is in use: stop what listens there, or choose another address with --%s or %s", addr, flag,
+			variable,
+		)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s (%w): choose another address with --%s or %s", addr, err, flag, variable)
+		return nil, fmt.Errorf(
+			"cannot listen on %s (%w): choose another address with --%s or %s", addr, err, flag, variable,
+		)
 	}
 	return l, nil
 }

@@ -13,10 +13,15 @@ import (
 // through the guard: customers say where they are.
 func (a *App) newLogin(guard *egress.Guard) *login.Service {
 	return &login.Service{
-		DB: a.state.db, Vault: a.vault, Providers: &providers.Set{HTTP: guard.Client()}, Targets: guard, PublicURL: a.Config.PublicURL,
-		Shared:  login.Shared(a.Config.LoginGitHub),
-		Changed: func(ctx context.Context) { a.feed.Changed(ctx) }, // which is made later
-		Log:     a.log, CapUnclaimed: a.Config.CapsHold(),
+		DB:           a.state.db,
+		Vault:        a.vault,
+		Providers:    &providers.Set{HTTP: guard.Client()},
+		Targets:      guard,
+		PublicURL:    a.Config.PublicURL,
+		Shared:       login.Shared(a.Config.LoginGitHub),
+		Changed:      func(ctx context.Context) { a.feed.Changed(ctx) }, // which is made later
+		Log:          a.log,
+		CapUnclaimed: a.Config.CapsHold(),
 	}
 }
 

@@ -52,8 +52,14 @@ func presented(t *testing.T, address string) string {
 func TestBothListenersSpeakTLSAndFollowTheirFiles(t *testing.T) {
 	dir := t.TempDir()
 	c := settings(dir, "")
-	c.GatewayTLS = config.KeyPair{CertFile: filepath.Join(dir, "gateway.crt"), KeyFile: filepath.Join(dir, "gateway.key")}
-	c.ControlTLS = config.KeyPair{CertFile: filepath.Join(dir, "control.crt"), KeyFile: filepath.Join(dir, "control.key")}
+	c.GatewayTLS = config.KeyPair{
+		CertFile: filepath.Join(dir, "gateway.crt"),
+		KeyFile:  filepath.Join(dir, "gateway.key"),
+	}
+	c.ControlTLS = config.KeyPair{
+		CertFile: filepath.Join(dir, "control.crt"),
+		KeyFile:  filepath.Join(dir, "control.key"),
+	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(renew(t, c.GatewayTLS, "gateway.old"))
 	roots.AppendCertsFromPEM(renew(t, c.ControlTLS, "control.old"))
@@ -68,7 +74,11 @@ func TestBothListenersSpeakTLSAndFollowTheirFiles(t *testing.T) {
 		if status, body := get(t, browser, a.Config.PublicURL+"/readyz"); status != http.StatusOK {
 			t.Errorf("not ready: %d %s", status, body)
 		}
-		answer, err := browser.Post(a.Config.PublicURL+"/proxy", "application/json", strings.NewReader(`{"name": "shop", "target": "`+upstream.URL+`"}`))
+		answer, err := browser.Post(
+			a.Config.PublicURL+"/proxy",
+			"application/json",
+			strings.NewReader(`{"name": "shop", "target": "`+upstream.URL+`"}`),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +99,10 @@ func TestBothListenersSpeakTLSAndFollowTheirFiles(t *testing.T) {
 
 		renew(t, c.GatewayTLS, "gateway.new")
 		renew(t, c.ControlTLS, "control.new")
-		for address, want := range map[string]string{a.Config.GatewayURL: "gateway.new", a.Config.PublicURL: "control.new"} {
+		for address, want := range map[string]string{
+			a.Config.GatewayURL: "gateway.new",
+			a.Config.PublicURL:  "control.new",
+		} {
 			for deadline := time.Now().Add(10 * certs.LookEvery); presented(t, address) != want; time.Sleep(certs.LookEvery / 50) {
 				if time.Now().After(deadline) {
 					t.Fatalf("%s still has %s", address, presented(t, address))
@@ -105,7 +118,10 @@ func TestACertificateThatCannotBeReadIsNamedWithItsMend(t *testing.T) {
 		"--control-tls-cert": func(c *config.Config, p config.KeyPair) { c.ControlTLS = p },
 	} {
 		c := settings(t.TempDir(), "")
-		set(&c, config.KeyPair{CertFile: filepath.Join(c.DataDir, "none.crt"), KeyFile: filepath.Join(c.DataDir, "none.key")})
+		set(&c, config.KeyPair{
+			CertFile: filepath.Join(c.DataDir, "none.crt"),
+			KeyFile:  filepath.Join(c.DataDir, "none.key"),
+		})
 		if got := refused(t, c); !strings.Contains(got, flag) || !strings.Contains(got, "none.crt") {
 			t.Errorf("%s: %s", flag, got)
 		}

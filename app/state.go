@@ -57,7 +57,8 @@ func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (ours, rive
 
 func makeDataDir(c config.Config) error {
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
-		return fmt.Errorf("cannot make the data directory %s (%w): choose another with --data-dir or POSTERN_DATA_DIR", c.DataDir, err)
+		return fmt.Errorf("cannot make the data directory %s (%w): choose another with --data-dir or "+
+			"POSTERN_DATA_DIR", c.DataDir, err)
 	}
 	return nil
 }
@@ -97,7 +98,8 @@ func migrate(ctx context.Context, c config.Config, db *models.DB, log *slog.Logg
 
 // explain says on one line what failed, why, and what to do about it.
 func explain(c config.Config, what string, cause error) error {
-	mend := "check that the data directory can be written and has space, or choose another with --data-dir or POSTERN_DATA_DIR"
+	mend := "check that the data directory can be written and has space, or choose another with --data-dir or " +
+		"POSTERN_DATA_DIR"
 	unknown, newer := errors.AsType[*migrations.UnknownSchemaError](cause)
 	switch {
 	case newer:
@@ -107,7 +109,8 @@ func explain(c config.Config, what string, cause error) error {
 	case c.DatabaseURL != "":
 		mend = "check --database-url or POSTERN_DATABASE_URL, and that the database server runs"
 	case models.Damaged(cause):
-		mend = "the file is damaged or no database: put a backup in its place, or choose another data directory with --data-dir or POSTERN_DATA_DIR"
+		mend = "the file is damaged or no database: put a backup in its place, or choose another data directory " +
+			"with --data-dir or POSTERN_DATA_DIR"
 	}
 	return fmt.Errorf("%s (%w): %s", what, oneLineError{cause}, mend)
 }

@@ -44,7 +44,18 @@ func settingsFor(t *testing.T, databaseURL string) config.Config {
 	t.Helper()
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
-	err := flags.Parse([]string{"--data-dir", t.TempDir(), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0", "--database-url", databaseURL})
+	err := flags.Parse(
+		[]string{
+			"--data-dir",
+			t.TempDir(),
+			"--control-addr",
+			"127.0.0.1:0",
+			"--gateway-addr",
+			"127.0.0.1:0",
+			"--database-url",
+			databaseURL,
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +70,12 @@ func settingsFor(t *testing.T, databaseURL string) config.Config {
 // which asks for none and whose upstream is not there.
 func start(t *testing.T, databaseURL string) *running {
 	t.Helper()
-	r := &running{t: t, settings: settingsFor(t, databaseURL), holdUp: make(chan struct{}), underWay: make(chan struct{}, 100)}
+	r := &running{
+		t:        t,
+		settings: settingsFor(t, databaseURL),
+		holdUp:   make(chan struct{}),
+		underWay: make(chan struct{}, 100),
+	}
 	upstream := httptest.NewServer(r)
 	t.Cleanup(upstream.Close)
 	r.upstream = upstream.URL
@@ -71,7 +87,11 @@ func start(t *testing.T, databaseURL string) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shop, err := api.CreateProxy(t.Context(), client.NewProxy{Target: r.upstream, Name: "shop", RequestsAuth: &client.NewAuth{Mode: "authenticate"}})
+	shop, err := api.CreateProxy(t.Context(), client.NewProxy{
+		Target:       r.upstream,
+		Name:         "shop",
+		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +108,10 @@ func start(t *testing.T, databaseURL string) *running {
 // serve runs a server until the stop that it returns, which is a clean one.
 func serve(t *testing.T, settings config.Config) (config.Config, func()) {
 	t.Helper()
-	server, err := app.New(t.Context(), settings, "test", slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})))
+	server, err := app.New(
+		t.Context(), settings, "test",
+		slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,10 +226,12 @@ func TestUsageReconciles(t *testing.T) {
 		<-stopped
 
 		const calls = shopCalls + 10
-		if counted.calls[2].Load()+counted.calls[4].Load()+counted.calls[5].Load() != calls || uncounted.calls[4].Load() != callers*each/6 {
+		if counted.calls[2].Load()+counted.calls[4].Load()+counted.calls[5].Load() != calls ||
+			uncounted.calls[4].Load() != callers*each/6 {
 			t.Fatalf("callers were answered %+v", &counted)
 		}
-		if sums := r.rows("down"); sums[0].Calls != callers*each/6 || sums[0].Calls != down.calls[5].Load() || sums[0].BytesOut != down.got.Load() {
+		if sums := r.rows("down"); sums[0].Calls != callers*each/6 || sums[0].Calls != down.calls[5].Load() ||
+			sums[0].BytesOut != down.got.Load() {
 			t.Errorf("of an upstream that is not there: %+v", sums)
 		}
 		sums := r.rows("shop", models.UsageByStatusClass)
@@ -220,9 +245,13 @@ func TestUsageReconciles(t *testing.T) {
 			total.BytesOut += sum.BytesOut
 		}
 		if total.Calls != calls || total.Calls != r.seen.Load()+counted.refused.Load() {
-			t.Errorf("%d calls in the rows, %d were made: %d seen by the upstream and %d refused", total.Calls, calls, r.seen.Load(), counted.refused.Load())
+			t.Errorf(
+				"%d calls in the rows, %d were made: %d seen by the upstream and %d refused", total.Calls,
+				calls, r.seen.Load(), counted.refused.Load(),
+			)
 		}
-		if total.BytesIn != r.seenBytes.Load() || total.BytesIn != counted.sent.Load() || total.BytesOut != counted.got.Load() {
+		if total.BytesIn != r.seenBytes.Load() || total.BytesIn != counted.sent.Load() ||
+			total.BytesOut != counted.got.Load() {
 			t.Errorf("bytes: %d in and %d out in the rows, %d seen by the upstream, %d and %d by callers",
 				total.BytesIn, total.BytesOut, r.seenBytes.Load(), counted.sent.Load(), counted.got.Load())
 		}

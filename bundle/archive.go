@@ -174,7 +174,8 @@ func directory(tail []byte) (from, to int) {
 func sumsPart(a *archive) Part {
 	return Part{
 		Name: sumsFile,
-		Doc: "The SHA-256 of every other file, one `<sum>  <name>` a line. Check with `sha256sum -c SHA256SUMS` inside the\n" +
+		Doc: "The SHA-256 of every other file, one `<sum>  <name>` a line. Check with `sha256sum -c SHA256SUMS` " +
+			"inside the\n" +
 			"unpacked folder, or with `postern verify` on the zip.",
 		Write: func(_ context.Context, w io.Writer) error {
 			_, err := io.WriteString(w, a.sums())

@@ -246,7 +246,8 @@ func TestLedgerRefusesAnUndeclaredFate(t *testing.T) {
 	} {
 		in := sampleInput()
 		in.Target = target
-		if _, err := bundle.Write(t.Context(), failing{nil}, in); err == nil || !strings.Contains(err.Error(), "declares no fate") {
+		if _, err := bundle.Write(t.Context(), failing{nil}, in); err == nil ||
+			!strings.Contains(err.Error(), "declares no fate") {
 			t.Errorf("undeclared %s: %v", name, err)
 		}
 	}

@@ -51,7 +51,8 @@ var dataTable = Table{
 		{Reason: "document", Status: Exact, How: inConfig,
 			Note: "The endpoint that is asked about opaque tokens stands in project-config.json."},
 		{Reason: "without_secret", Status: Lossy, How: inConfig + ", without the secret",
-			Note:   "The endpoint that is asked about opaque tokens stands in project-config.json, and the secret that it is asked with does not.",
+			Note: "The endpoint that is asked about opaque tokens stands in project-config.json, and the secret " +
+				"that it is asked with does not.",
 			Remedy: "Give whatever asks the endpoint from now on a secret of its own."},
 	},
 	snapshot.FeatureHostedLogin: {HostedLogin},
@@ -60,8 +61,13 @@ var dataTable = Table{
 	snapshot.FeatureTenant: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The tenant stands in project-config.json."}},
 	snapshot.FeatureKey: {
-		{Reason: "metadata_and_hash", Status: Exact, How: "`keys.jsonl`: metadata and SHA-256",
-			Note: "Everything known of the key is exported; a gateway that compares SHA-256 sums can go on accepting it."},
+		{
+			Reason: "metadata_and_hash",
+			Status: Exact,
+			How:    "`keys.jsonl`: metadata and SHA-256",
+			Note: "Everything known of the key is exported; a gateway that compares SHA-256 sums can go on " +
+				"accepting it.",
+		},
 		{Reason: "minted", Status: Exact, How: "`keys.jsonl`: metadata, SHA-256 of the present and of a new key",
 			Note:   "Everything known of the key is exported, with the SHA-256 of a new key that stands in minted.csv.",
 			Remedy: "Teach your gateway the new key and send it to its owner; NOTICE.md says how."},
@@ -114,9 +120,15 @@ var dataTable = Table{
 // configuration and no other system could take over.
 var (
 	// HostedLogin is an app client, with its providers, keys and people.
-	HostedLogin = Fate{Reason: "issuer_stays", Status: Skipped, How: "left out",
-		Note:   "The app client is an issuer at the hosted service, which goes on signing people in as long as it is there; its settings and its people are not in this zip, and nobody gets in by one of its tokens.",
-		Remedy: "Register your applications with an OpenID Connect provider of your own, and have the gateway verify that one's tokens, before you move them."}
+	HostedLogin = Fate{
+		Reason: "issuer_stays",
+		Status: Skipped,
+		How:    "left out",
+		Note: "The app client is an issuer at the hosted service, which goes on signing people in as long as it " +
+			"is there; its settings and its people are not in this zip, and nobody gets in by one of its tokens.",
+		Remedy: "Register your applications with an OpenID Connect provider of your own, and have the gateway " +
+			"verify that one's tokens, before you move them.",
+	}
 	// Sessions, ManagedGitHub and Ownership belong to logins and rules.
 	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",
 		Note: "Active login sessions end with the hosted service; they are never exported."}
@@ -134,6 +146,11 @@ var (
 		Note:   "The history of who changed what stays with the hosted service.",
 		Remedy: "Read it in the dashboard before you close the account, if you have to keep it."}
 	// Secrets covers everything that would open something by itself.
-	Secrets = Fate{Reason: "only_hashes", Status: Skipped, How: "left out",
-		Note: "No secret of the service leaves it: keys travel as hashes, and workspace keys, claim codes and passwords not at all."}
+	Secrets = Fate{
+		Reason: "only_hashes",
+		Status: Skipped,
+		How:    "left out",
+		Note: "No secret of the service leaves it: keys travel as hashes, and workspace keys, claim codes and " +
+			"passwords not at all.",
+	}
 )

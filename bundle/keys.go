@@ -100,11 +100,25 @@ func (b *Build) keyRows(tenant snapshot.Tenant) Part {
 
 func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 	doc := keyDoc{
-		ID: k.ID, Owner: k.Owner, KeyType: k.KeyType, Scopes: list(k.Scopes),
-		TenantID: k.TenantID, Tenant: k.Tenant, ProjectID: k.ProjectID, ProductID: optional(k.ProductID), AllowedCIDRs: list(k.AllowedIPs),
-		Environment: optional(k.Environment), Description: k.Description, State: k.State, OwnerFrozen: k.OwnerFrozen,
-		SHA256: hexSum(k.Hash), GraceEndsAt: optionalTime(k.GraceEndsAt), ExpiresAt: optionalTime(k.ExpiresAt),
-		CreatedAt: stamp(k.CreatedAt), Prefix: k.Prefix, Last4: k.Last4,
+		ID:           k.ID,
+		Owner:        k.Owner,
+		KeyType:      k.KeyType,
+		Scopes:       list(k.Scopes),
+		TenantID:     k.TenantID,
+		Tenant:       k.Tenant,
+		ProjectID:    k.ProjectID,
+		ProductID:    optional(k.ProductID),
+		AllowedCIDRs: list(k.AllowedIPs),
+		Environment:  optional(k.Environment),
+		Description:  k.Description,
+		State:        k.State,
+		OwnerFrozen:  k.OwnerFrozen,
+		SHA256:       hexSum(k.Hash),
+		GraceEndsAt:  optionalTime(k.GraceEndsAt),
+		ExpiresAt:    optionalTime(k.ExpiresAt),
+		CreatedAt:    stamp(k.CreatedAt),
+		Prefix:       k.Prefix,
+		Last4:        k.Last4,
 	}
 	if k.Limits != nil {
 		limits := windowsOf(*k.Limits)

@@ -55,7 +55,8 @@ const reportDoc = `The ledger: what moved, item by item.
 | ` + "`project`, `target`, `exported_at`" + ` | what was written for which target. ` + "`exported_at`" + ` is when the exported state came to be, not when the export ran: two exports of one state are identical files |
 | ` + "`summary`" + ` | how many items there are of each status |
 | ` + "`items[].id`, `kind`, `name`" + ` | the thing; the id stays the same in every export |
-| ` + "`items[].status`" + ` | ` + "`exact`: the same call gets the same answer. `approximate`: close, and the note states the worst case. `lossy`: part of it is gone. `skipped`: not carried over" + ` |
+| ` + "`items[].status`" + ` | ` + "`exact`: the same call gets the same answer. `approximate`: close, and the note " +
+	"states the worst case. `lossy`: part of it is gone. `skipped`: not carried over" + ` |
 | ` + "`items[].code`, `note`, `remedy`" + ` | why, for programs and for people, and what to do about it (or null) |
 | ` + "`items[].source`, `target`" + ` | where it stands in this zip and where the gateway has it: a file and a JSON Pointer (RFC 6901), or null. The lines of a ` + "`.jsonl`" + ` file count as a list, from 0 |
 | ` + "`items[].probes`" + ` | recorded requests that show it |
@@ -133,14 +134,28 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 	fixed := []Subject{{Feature: snapshot.FeatureProject, ID: p.ID, Name: p.Name, Source: At(configFile, "")}}
 	fixed = append(fixed, b.versionSubjects()...)
 	for _, c := range p.Clients {
-		fixed = append(fixed, Subject{Feature: snapshot.FeatureHostedLogin, ID: c.ID, Name: b.tenantName(c.TenantID) + "/" + c.Name})
+		fixed = append(fixed, Subject{
+			Feature: snapshot.FeatureHostedLogin,
+			ID:      c.ID,
+			Name:    b.tenantName(c.TenantID) + "/" + c.Name,
+		})
 	}
 	for i, t := range p.KeyTypes {
-		fixed = append(fixed, Subject{Feature: snapshot.FeatureKeyType, ID: t.ID, Name: t.Name, Source: At(configFile, "/key_types/%d", i)})
+		fixed = append(fixed, Subject{
+			Feature: snapshot.FeatureKeyType,
+			ID:      t.ID,
+			Name:    t.Name,
+			Source:  At(configFile, "/key_types/%d", i),
+		})
 	}
 	fixed = append(fixed, b.tenantSubjects()...)
 	if p.ProductID != "" {
-		fixed = append(fixed, Subject{Feature: snapshot.FeatureProduct, ID: p.ProductID, Name: p.Product, Source: At(configFile, "/product")})
+		fixed = append(fixed, Subject{
+			Feature: snapshot.FeatureProduct,
+			ID:      p.ProductID,
+			Name:    p.Product,
+			Source:  At(configFile, "/product"),
+		})
 	}
 	fixed = append(fixed, b.limitSubjects()...)
 	for _, s := range fixed {
@@ -152,7 +167,11 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 		return err
 	}
 	for _, fate := range b.target.Table[snapshot.FeatureRequestLimits] {
-		if err := visit(Subject{Feature: snapshot.FeatureRequestLimits, ID: fate.Reason, Name: fate.Reason}); err != nil {
+		if err := visit(Subject{
+			Feature: snapshot.FeatureRequestLimits,
+			ID:      fate.Reason,
+			Name:    fate.Reason,
+		}); err != nil {
 			return err
 		}
 	}
@@ -170,7 +189,13 @@ func (b *Build) tenantSubjects() []Subject {
 	for i := range b.Project.Tenants {
 		t := &b.Project.Tenants[i]
 		here := fmt.Sprintf("/tenants/%d", i)
-		out = append(out, Subject{Feature: snapshot.FeatureTenant, ID: t.ID, Name: t.Name, Source: At(configFile, "%s", here), Tenant: t})
+		out = append(out, Subject{
+			Feature: snapshot.FeatureTenant,
+			ID:      t.ID,
+			Name:    t.Name,
+			Source:  At(configFile, "%s", here),
+			Tenant:  t,
+		})
 		if t.FallbackOwner != "" {
 			out = append(out, Subject{Feature: snapshot.FeatureOwnerFallback, ID: t.ID, Name: t.Name,
 				Source: At(configFile, "%s/fallback_owner", here), Tenant: t})
@@ -195,15 +220,32 @@ func (b *Build) versionSubjects() []Subject {
 	for i := range b.Project.Versions {
 		v := &b.Project.Versions[i]
 		here := fmt.Sprintf("/versions/%d", i)
-		add(Subject{Feature: snapshot.FeatureVersion, ID: v.ID, Name: v.Name, Source: At(configFile, "%s", here), Version: v})
-		add(Subject{Feature: snapshot.FeatureAccess, ID: v.ID, Name: v.Name, Source: At(configFile, "%s/requests_auth", here), Version: v})
+		add(Subject{
+			Feature: snapshot.FeatureVersion,
+			ID:      v.ID,
+			Name:    v.Name,
+			Source:  At(configFile, "%s", here),
+			Version: v,
+		})
+		add(Subject{
+			Feature: snapshot.FeatureAccess,
+			ID:      v.ID,
+			Name:    v.Name,
+			Source:  At(configFile, "%s/requests_auth", here),
+			Version: v,
+		})
 		if v.Access.Keyless == snapshot.OwnerFallback {
 			add(Subject{Feature: snapshot.FeatureOwnerFallback, ID: v.ID, Name: v.Name,
 				Source: At(configFile, "%s/requests_auth/keyless", here), Version: v})
 		}
 		for n, one := range v.Access.Issuers {
-			add(Subject{Feature: snapshot.FeatureTokenIssuer, ID: fmt.Sprintf("%s:%d", v.ID, n), Name: v.Name + " " + one.Line(),
-				Source: At(configFile, "%s/requests_auth/jwt/allowed_pairs/%d", here, n), Version: v})
+			add(Subject{
+				Feature: snapshot.FeatureTokenIssuer,
+				ID:      fmt.Sprintf("%s:%d", v.ID, n),
+				Name:    v.Name + " " + one.Line(),
+				Source:  At(configFile, "%s/requests_auth/jwt/allowed_pairs/%d", here, n),
+				Version: v,
+			})
 		}
 		if v.Access.Opaque.Endpoint != "" {
 			add(Subject{Feature: snapshot.FeatureIntrospection, ID: v.ID, Name: v.Name + " " + v.Access.Opaque.Endpoint,
@@ -212,15 +254,28 @@ func (b *Build) versionSubjects() []Subject {
 		for _, rule := range ruleSubjects(v, here) {
 			add(rule)
 		}
-		add(Subject{Feature: snapshot.FeatureOpenAPI, ID: v.ID, Name: v.Name, Source: At(b.openAPIFile(v), ""), Version: v})
+		add(Subject{
+			Feature: snapshot.FeatureOpenAPI,
+			ID:      v.ID,
+			Name:    v.Name,
+			Source:  At(b.openAPIFile(v), ""),
+			Version: v,
+		})
 		for j := range v.Environments {
 			e := &v.Environments[j]
 			place := fmt.Sprintf("%s/environments/%d", here, j)
 			add(Subject{Feature: snapshot.FeatureEnvironment, ID: e.ID, Name: v.Name + "/" + e.Name,
 				Source: At(configFile, "%s", place), Version: v, Environment: e})
 			for n, form := range []AddressForm{HostForm, PathForm} {
-				add(Subject{Feature: snapshot.FeatureRoute, ID: e.ID + ":" + string(form), Name: RoutePath(b.Project, v, e, form),
-					Source: At(configFile, "%s/routes/%d", place, n), Version: v, Environment: e, Form: form})
+				add(Subject{
+					Feature:     snapshot.FeatureRoute,
+					ID:          e.ID + ":" + string(form),
+					Name:        RoutePath(b.Project, v, e, form),
+					Source:      At(configFile, "%s/routes/%d", place, n),
+					Version:     v,
+					Environment: e,
+					Form:        form,
+				})
 			}
 		}
 	}

@@ -45,7 +45,10 @@ func (b *Build) limitSubjects() []Subject {
 	}
 	for i := range b.Project.KeyTypes {
 		t := &b.Project.KeyTypes[i]
-		add(t.ID, "each key of type "+t.Name, "/limits", t.Limits, Subject{KeyType: t, Source: At(configFile, "/key_types/%d", i)})
+		add(t.ID, "each key of type "+t.Name, "/limits", t.Limits, Subject{
+			KeyType: t,
+			Source:  At(configFile, "/key_types/%d", i),
+		})
 	}
 	return out
 }
@@ -64,7 +67,10 @@ func keyLimitSubjects(of Subject) []Subject {
 	}
 	if own := of.Key.Limits; own != nil {
 		for _, w := range limited(*own) {
-			add(snapshot.FeatureLimits, w.String(), fmt.Sprintf("%d a %s for %s", own[w], w, of.Name), "/limits/"+w.String())
+			add(
+				snapshot.FeatureLimits, w.String(), fmt.Sprintf("%d a %s for %s", own[w], w, of.Name),
+				"/limits/"+w.String(),
+			)
 		}
 		if own.None() {
 			add(snapshot.FeatureLimits, noLimit, "any number for "+of.Name, "/limits")
@@ -90,8 +96,14 @@ func ruleSubjects(v *snapshot.Version, here string) []Subject {
 				continue
 			}
 			place := fmt.Sprintf("/ip/%s/%d", list.name, i)
-			out = append(out, Subject{Feature: snapshot.FeatureIPRules, ID: v.ID + ":" + list.name + ":" + r.String(),
-				Name: v.Name + " " + list.name + " " + r.String(), Source: At(configFile, "%s%s", here, place), Version: v, Place: place})
+			out = append(out, Subject{
+				Feature: snapshot.FeatureIPRules,
+				ID:      v.ID + ":" + list.name + ":" + r.String(),
+				Name:    v.Name + " " + list.name + " " + r.String(),
+				Source:  At(configFile, "%s%s", here, place),
+				Version: v,
+				Place:   place,
+			})
 		}
 	}
 	return out

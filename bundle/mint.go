@@ -109,7 +109,19 @@ func (b *Build) mintedRows(tenant snapshot.Tenant) Part {
 				return err
 			}
 			if key != "" {
-				out.Raw(strings.Join([]string{cell(k.ID), cell(k.Owner), cell(k.Environment), cell(k.Description), cell(ending(k)), cell(key)}, ",") + "\r\n")
+				out.Raw(
+					strings.Join(
+						[]string{
+							cell(k.ID),
+							cell(k.Owner),
+							cell(k.Environment),
+							cell(k.Description),
+							cell(ending(k)),
+							cell(key),
+						},
+						",",
+					) + "\r\n",
+				)
 			}
 		}
 		return out.Close()

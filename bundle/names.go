@@ -27,7 +27,9 @@ func checkProject(p *snapshot.Project) error {
 		return errors.New("bundle: no project")
 	}
 	refuse := func(what, value string) error {
-		return fault.New(fault.Invalid, "project_not_exportable", "%s %q breaks the product's naming rules.", what, value)
+		return fault.New(
+			fault.Invalid, "project_not_exportable", "%s %q breaks the product's naming rules.", what, value,
+		)
 	}
 	switch {
 	case !prefixedID.MatchString(p.ID):
@@ -64,7 +66,8 @@ func checkTarget(target string) error {
 	if err != nil {
 		return err
 	}
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		return errors.New("not an absolute http or https URL without userinfo, query and fragment")
 	}
 	return nil
@@ -118,5 +121,6 @@ func reservedName(segment string) bool {
 	case "con", "prn", "aux", "nul":
 		return true
 	}
-	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) && stem[3] >= '0' && stem[3] <= '9'
+	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) && stem[3] >= '0' &&
+		stem[3] <= '9'
 }

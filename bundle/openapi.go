@@ -19,9 +19,13 @@ func (b *Build) openAPI() []Part {
 	var parts []Part
 	for i := range b.Project.Versions {
 		v := &b.Project.Versions[i]
-		parts = append(parts, Part{Name: b.openAPIFile(v), Doc: openAPIDoc, Write: func(_ context.Context, w io.Writer) error {
-			return WriteDocument(w, b.openAPIFor(v))
-		}})
+		parts = append(parts, Part{
+			Name: b.openAPIFile(v),
+			Doc:  openAPIDoc,
+			Write: func(_ context.Context, w io.Writer) error {
+				return WriteDocument(w, b.openAPIFor(v))
+			},
+		})
 	}
 	return parts
 }

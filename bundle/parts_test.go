@@ -146,13 +146,25 @@ func TestOpenAPIDocumentsAreValid(t *testing.T) {
 
 func TestOpenAPIFilesNeverMeet(t *testing.T) {
 	b := &Build{Project: &snapshot.Project{Versions: []snapshot.Version{
-		{ID: "ver_a", Name: "V1"}, {ID: "ver_b", Name: "v1"}, {ID: "ver_c", Name: "nul"}, {ID: "ver_d", Name: "com1.x"}, {ID: "ver_e", Name: "v2"},
+		{
+			ID:   "ver_a",
+			Name: "V1",
+		}, {
+			ID:   "ver_b",
+			Name: "v1",
+		}, {ID: "ver_c", Name: "nul"}, {ID: "ver_d", Name: "com1.x"}, {ID: "ver_e", Name: "v2"},
 	}}}
 	var got []string
 	for i := range b.Project.Versions {
 		got = append(got, b.openAPIFile(&b.Project.Versions[i]))
 	}
-	want := []string{"openapi/ver_a.json", "openapi/ver_b.json", "openapi/ver_c.json", "openapi/ver_d.json", "openapi/v2.json"}
+	want := []string{
+		"openapi/ver_a.json",
+		"openapi/ver_b.json",
+		"openapi/ver_c.json",
+		"openapi/ver_d.json",
+		"openapi/v2.json",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

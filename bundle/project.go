@@ -121,9 +121,11 @@ const configDoc = `The project's whole configuration. Times are RFC 3339 in UTC,
 | ` + "`limits`" + ` | calls admitted in each window, of the clock and calendar in UTC: for each ` + "`key`" + ` (unless it or its type says otherwise), ` + "`owner`, `ip` and the whole `project`" + ` |
 | ` + "`created_at`, `expires_at`" + ` | when the project began; when an unclaimed one stops answering |
 | ` + "`revision`, `revised_at`" + ` | the state of the project that this zip holds |
-| ` + "`key_types[]`" + ` | ` + "`scopes` of the keys of that type, `expires_in` a new key's default lifetime, `limits` of each key without its own, `built_in`" + ` for the two every project has |
+| ` + "`key_types[]`" + ` | ` + "`scopes` of the keys of that type, `expires_in` a new key's default lifetime, " +
+	"`limits` of each key without its own, `built_in`" + ` for the two every project has |
 | ` + "`tenants[]`" + ` | customer workspaces; ` + "`fallback_owner`" + ` stands in for the project's; a ` + "`detached`" + ` one is no longer served, and its keys are answered 403 |
-| ` + "`versions[].requests_auth`" + ` | ` + "`mode` (`passthrough` or `authenticate`), the `methods` callers may use, and `keyless` (`reject` or `owner_fallback`)" + ` |
+| ` + "`versions[].requests_auth`" + ` | ` + "`mode` (`passthrough` or `authenticate`), the `methods` callers may " +
+	"use, and `keyless` (`reject` or `owner_fallback`)" + ` |
 | ` + "`versions[].requests_auth.jwt`" + ` | the issuers whose tokens the method ` + "`jwt`" + ` takes: a token has to match ` + "`iss` and `aud`" + ` of one pair; ` + "`jwks_url`" + ` of its keys, where its discovery document is not to say; ` + "`tenant`" + ` of its callers, where it is not the project's own |
 | ` + "`versions[].requests_auth.opaque`" + ` | the endpoint that the method ` + "`opaque`" + ` asks about tokens (RFC 7662), how it is told who asks, and the ` + "`iss` and `aud`" + ` that its answers have to name; of its secret no more than whether there is one |
 | ` + "`versions[].ip`" + ` | from where calls may come, as address ranges: ` + "`deny`" + ` is asked first; where ` + "`allow`" + ` is not empty all else is refused |
@@ -152,14 +154,25 @@ func (b *Build) projectDoc() projectDoc {
 		doc.Product = &productDoc{ID: p.ProductID, Name: p.Product}
 	}
 	for _, t := range p.KeyTypes {
-		one := keyTypeDoc{ID: t.ID, Name: t.Name, Scopes: list(t.Scopes), Limits: windowsOf(t.Limits), BuiltIn: t.BuiltIn}
+		one := keyTypeDoc{
+			ID:      t.ID,
+			Name:    t.Name,
+			Scopes:  list(t.Scopes),
+			Limits:  windowsOf(t.Limits),
+			BuiltIn: t.BuiltIn,
+		}
 		if seconds := int64(t.ExpiresIn / time.Second); seconds > 0 {
 			one.ExpiresIn = &seconds
 		}
 		doc.KeyTypes = append(doc.KeyTypes, one)
 	}
 	for _, t := range p.Tenants {
-		doc.Tenants = append(doc.Tenants, tenantDoc{ID: t.ID, Name: t.Name, FallbackOwner: optional(t.FallbackOwner), Detached: t.Detached})
+		doc.Tenants = append(doc.Tenants, tenantDoc{
+			ID:            t.ID,
+			Name:          t.Name,
+			FallbackOwner: optional(t.FallbackOwner),
+			Detached:      t.Detached,
+		})
 	}
 	for i := range p.Versions {
 		doc.Versions = append(doc.Versions, b.versionDoc(&p.Versions[i]))
@@ -170,17 +183,33 @@ func (b *Build) projectDoc() projectDoc {
 func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 	doc := versionDoc{
 		ID: v.ID, Name: v.Name,
-		RequestsAuth: accessDoc{Mode: v.Access.Mode, Methods: list(v.Access.Methods), Keyless: v.Access.Keyless, JWT: jwtDoc{AllowedPairs: []pairDoc{}}},
+		RequestsAuth: accessDoc{
+			Mode:    v.Access.Mode,
+			Methods: list(v.Access.Methods),
+			Keyless: v.Access.Keyless,
+			JWT:     jwtDoc{AllowedPairs: []pairDoc{}},
+		},
 		IP:           ipDoc{Allow: list(v.Access.IP.Allow), Deny: list(v.Access.IP.Deny)},
 		Environments: []environmentDoc{},
 	}
 	for _, one := range v.Access.Issuers {
 		doc.RequestsAuth.JWT.AllowedPairs = append(doc.RequestsAuth.JWT.AllowedPairs,
-			pairDoc{Issuer: one.Issuer, Audience: one.Audience, JWKSURL: optional(one.JWKSURL), Tenant: optional(one.Tenant)})
+			pairDoc{
+				Issuer:   one.Issuer,
+				Audience: one.Audience,
+				JWKSURL:  optional(one.JWKSURL),
+				Tenant:   optional(one.Tenant),
+			})
 	}
 	if one := v.Access.Opaque; one.Endpoint != "" {
-		doc.RequestsAuth.Opaque = &opaqueDoc{Endpoint: one.Endpoint, Method: one.Method, ClientID: optional(one.ClientID), HasSecret: one.HasSecret,
-			Issuer: optional(one.Issuer), Audience: optional(one.Audience)}
+		doc.RequestsAuth.Opaque = &opaqueDoc{
+			Endpoint:  one.Endpoint,
+			Method:    one.Method,
+			ClientID:  optional(one.ClientID),
+			HasSecret: one.HasSecret,
+			Issuer:    optional(one.Issuer),
+			Audience:  optional(one.Audience),
+		}
 	}
 	for i := range v.Environments {
 		e := &v.Environments[i]

@@ -141,7 +141,9 @@ func (l *ledgerCheck) readKeyRows(config projectDoc) error {
 		}
 	}
 	if l.report.Keys != l.report.Manifest.Counts.Keys {
-		return problem(manifestFile, "it counts %d keys, and there are %d", l.report.Manifest.Counts.Keys, l.report.Keys)
+		return problem(
+			manifestFile, "it counts %d keys, and there are %d", l.report.Manifest.Counts.Keys, l.report.Keys,
+		)
 	}
 	return nil
 }
@@ -308,7 +310,8 @@ func (l *ledgerCheck) item(target string, item Item) error {
 	default:
 		return problem(reportFile, "item %s has status %q", item.ID, item.Status)
 	}
-	if !strings.HasPrefix(item.Code, target+"."+item.Kind+".") || item.Note == "" || !strings.HasPrefix(item.ID, item.Kind+":") {
+	if !strings.HasPrefix(item.Code, target+"."+item.Kind+".") || item.Note == "" ||
+		!strings.HasPrefix(item.ID, item.Kind+":") {
 		return problem(reportFile, "item %s has no proper code or note", item.ID)
 	}
 	if l.report.Manifest.edition() == Edition {

@@ -40,7 +40,10 @@ func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 		case KeysMint:
 			names = append(names, folder+"keys.jsonl", folder+"minted.csv", folder+"NOTICE.md")
 		default:
-			return problem(manifestFile, "keys %q is none of %s, %s and %s", options.Keys, KeysHashes, KeysMint, KeysNone)
+			return problem(
+				manifestFile, "keys %q is none of %s, %s and %s", options.Keys, KeysHashes, KeysMint,
+				KeysNone,
+			)
 		}
 	}
 	for _, name := range names {
@@ -54,7 +57,8 @@ func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 // gatewayNeeds notes what the gateway's table says of a key that opens something,
 // by each of its sums.
 func (l *ledgerCheck) gatewayNeeds(row keyDoc, ref rowRef) {
-	if l.report.Manifest.Options.Format != FormatGateway || (row.State != snapshot.KeyActive && row.State != snapshot.KeyFrozen) {
+	if l.report.Manifest.Options.Format != FormatGateway ||
+		(row.State != snapshot.KeyActive && row.State != snapshot.KeyFrozen) {
 		return
 	}
 	line := row.ID + " tenant=" + row.TenantID
@@ -111,7 +115,8 @@ func (l *ledgerCheck) gatewayKey(name, at string, value any) error {
 	line, ok := value.(string)
 	id := l.hash(sum + " " + essence(line))
 	if _, have := l.opens[id]; !ok || !have {
-		return problem(name, "no key row has the id, owner, environment, limits, ranges and state of the entry %s, or it stands there twice", sum)
+		return problem(name, "no key row has the id, owner, environment, limits, ranges and state of the entry %s, "+
+			"or it stands there twice", sum)
 	}
 	delete(l.opens, id)
 	return nil
@@ -123,7 +128,8 @@ func essence(line string) string {
 	head, owner, _ := strings.Cut(line, " owner=")
 	var kept []string
 	for _, word := range strings.Split(head, " ") {
-		if !strings.HasPrefix(word, "type=") && !strings.HasPrefix(word, "scopes=") && !strings.HasPrefix(word, "until=") {
+		if !strings.HasPrefix(word, "type=") && !strings.HasPrefix(word, "scopes=") &&
+			!strings.HasPrefix(word, "until=") {
 			kept = append(kept, word)
 		}
 	}

@@ -150,7 +150,8 @@ func (m *matcher) Write(p []byte) (int, error) {
 
 func (m *matcher) refusal(entry string, err error) error {
 	if errors.Is(err, errDiffers) {
-		return problem(entry, "the archive is not packed around it as an export packs it, so that programs could unpack it differently")
+		return problem(entry, "the archive is not packed around it as an export packs it, so that programs could "+
+			"unpack it differently")
 	}
 	return problem(entry, "it cannot be read: %s", err)
 }

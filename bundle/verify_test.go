@@ -119,7 +119,8 @@ func TestVerifyAcceptsWhatWriteMakes(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Verify: %v", err)
 	}
-	if got.Summary != result.Summary || got.Entries != result.Entries || got.Keys != int64(len(sample.Keys())) || got.Target != "data" {
+	if got.Summary != result.Summary || got.Entries != result.Entries || got.Keys != int64(len(sample.Keys())) ||
+		got.Target != "data" {
 		t.Errorf("report %+v, want that of %+v", got, result)
 	}
 	e := unpacked(t)
@@ -140,7 +141,11 @@ func TestVerifyNamesTheEntryAtFault(t *testing.T) {
 		"changed ledger": {report, "SHA-256", func(_ *testing.T, e *editable) { e.swap(report, "exact", "lossy") }},
 		"changed keys":   {rows, "SHA-256", func(_ *testing.T, e *editable) { e.swap(rows, "ana", "eve") }},
 		"missing file":   {"SCHEMA.md", "missing", func(_ *testing.T, e *editable) { e.drop("SCHEMA.md") }},
-		"added file":     {"extra.sh", "not listed in SHA256SUMS", func(_ *testing.T, e *editable) { e.add("extra.sh", "x") }},
+		"added file": {
+			"extra.sh",
+			"not listed in SHA256SUMS",
+			func(_ *testing.T, e *editable) { e.add("extra.sh", "x") },
+		},
 		"added file, summed": {"extra.sh", "not listed in MANIFEST.json", func(_ *testing.T, e *editable) {
 			e.add("extra.sh", "x")
 			e.resum()
@@ -150,17 +155,53 @@ func TestVerifyNamesTheEntryAtFault(t *testing.T) {
 		"listed twice": {"SCHEMA.md", "twice", func(_ *testing.T, e *editable) {
 			e.files["SHA256SUMS"] += fmt.Sprintf("%x  SCHEMA.md\n", sha256.Sum256(nil))
 		}},
-		"zip slip":          {`"../evil"`, "not safe on every system", func(_ *testing.T, e *editable) { e.add("../evil", "x") }},
-		"inner zip slip":    {`"a/../../evil"`, "plain relative path", func(_ *testing.T, e *editable) { e.add("a/../../evil", "x") }},
-		"absolute path":     {`"/etc/passwd"`, "plain relative path", func(_ *testing.T, e *editable) { e.add("/etc/passwd", "x") }},
-		"drive":             {`"C:evil"`, "plain relative path", func(_ *testing.T, e *editable) { e.add("C:evil", "x") }},
-		"backslash":         {`"a\\evil"`, "plain relative path", func(_ *testing.T, e *editable) { e.add(`a\evil`, "x") }},
-		"folder":            {`"folder/"`, "plain relative path", func(_ *testing.T, e *editable) { e.add("folder/", "") }},
-		"device":            {`"tenants/NUL.json"`, "safe", func(_ *testing.T, e *editable) { e.add("tenants/NUL.json", "x") }},
+		"zip slip": {
+			`"../evil"`,
+			"not safe on every system",
+			func(_ *testing.T, e *editable) { e.add("../evil", "x") },
+		},
+		"inner zip slip": {
+			`"a/../../evil"`,
+			"plain relative path",
+			func(_ *testing.T, e *editable) { e.add("a/../../evil", "x") },
+		},
+		"absolute path": {
+			`"/etc/passwd"`,
+			"plain relative path",
+			func(_ *testing.T, e *editable) { e.add("/etc/passwd", "x") },
+		},
+		"drive": {
+			`"C:evil"`,
+			"plain relative path",
+			func(_ *testing.T, e *editable) { e.add("C:evil", "x") },
+		},
+		"backslash": {
+			`"a\\evil"`,
+			"plain relative path",
+			func(_ *testing.T, e *editable) { e.add(`a\evil`, "x") },
+		},
+		"folder": {
+			`"folder/"`,
+			"plain relative path",
+			func(_ *testing.T, e *editable) { e.add("folder/", "") },
+		},
+		"device": {
+			`"tenants/NUL.json"`,
+			"safe",
+			func(_ *testing.T, e *editable) { e.add("tenants/NUL.json", "x") },
+		},
 		"control character": {`"a\nb"`, "unsafe character", func(_ *testing.T, e *editable) { e.add("a\nb", "x") }},
 		"no name":           {`""`, "0 bytes", func(_ *testing.T, e *editable) { e.add("", "x") }},
-		"duplicate":         {"SCHEMA.md", "collides", func(_ *testing.T, e *editable) { e.names = append(e.names, "SCHEMA.md") }},
-		"other case":        {"schema.MD", "collides with SCHEMA.md", func(_ *testing.T, e *editable) { e.add("schema.MD", "x") }},
+		"duplicate": {
+			"SCHEMA.md",
+			"collides",
+			func(_ *testing.T, e *editable) { e.names = append(e.names, "SCHEMA.md") },
+		},
+		"other case": {
+			"schema.MD",
+			"collides with SCHEMA.md",
+			func(_ *testing.T, e *editable) { e.add("schema.MD", "x") },
+		},
 		"link": {"SCHEMA.md", "no regular file", func(_ *testing.T, e *editable) {
 			e.mode["SCHEMA.md"] = fs.ModeSymlink | 0o777
 		}},
@@ -179,40 +220,112 @@ func TestVerifyNamesTheEntryAtFault(t *testing.T) {
 // The same for contents, with sums that fit: whoever changed them made new ones.
 func TestVerifyReadsWhatTheFilesSay(t *testing.T) {
 	cases := map[string]struct{ entry, says, file, old, new string }{
-		"item of a key gone":    {report, "line 1 of " + rows + " has no item", report, `"id":"key:key_01"`, `"id":"key:key_99"`},
-		"item of grace gone":    {report, "has no item", report, `"key_rotation_grace:key_08"`, `"key_rotation_grace:key_99"`},
-		"item of a version":     {report, "item version:ver_2 is missing", report, `"version:ver_2"`, `"version:ver_9"`},
-		"item of a route":       {report, "item route:env_1:path_form is missing", report, `"route:env_1:path_form"`, `"route:env_1:other"`},
-		"item of a limit":       {report, "item rate_limits:prj_0000000000sample:ip:month is missing", report, `"rate_limits:prj_0000000000sample:ip:month"`, `"rate_limits:x"`},
-		"item of a type":        {report, "item rate_limits:kty_4:month is missing", report, `"rate_limits:kty_4:month"`, `"rate_limits:x"`},
-		"item of a key's":       {report, "has no item", report, `"rate_limits:key_19:year"`, `"rate_limits:x"`},
-		"item of no limit":      {report, "has no item", report, `"rate_limits:key_22:none"`, `"rate_limits:x"`},
-		"item of a range":       {report, "has no item", report, `"key_ip_ranges:key_20:::1/128"`, `"key_ip_ranges:x"`},
-		"item of a rule":        {report, "item ip_rules:ver_5:deny:127.0.0.2/32 is missing", report, `"ip_rules:ver_5:deny:127.0.0.2/32"`, `"ip_rules:x"`},
-		"item of the product":   {report, "item product:prd_1 is missing", report, `"product:prd_1"`, `"product:x"`},
-		"item of an owner":      {report, "item owner_fallback:tnt_2 is missing", report, `"owner_fallback:tnt_2"`, `"owner_fallback:x"`},
+		"item of a key gone": {
+			report,
+			"line 1 of " + rows + " has no item",
+			report,
+			`"id":"key:key_01"`,
+			`"id":"key:key_99"`,
+		},
+		"item of grace gone": {
+			report,
+			"has no item",
+			report,
+			`"key_rotation_grace:key_08"`,
+			`"key_rotation_grace:key_99"`,
+		},
+		"item of a version": {
+			report,
+			"item version:ver_2 is missing",
+			report,
+			`"version:ver_2"`,
+			`"version:ver_9"`,
+		},
+		"item of a route": {
+			report,
+			"item route:env_1:path_form is missing",
+			report,
+			`"route:env_1:path_form"`,
+			`"route:env_1:other"`,
+		},
+		"item of a limit": {
+			report,
+			"item rate_limits:prj_0000000000sample:ip:month is missing",
+			report,
+			`"rate_limits:prj_0000000000sample:ip:month"`,
+			`"rate_limits:x"`,
+		},
+		"item of a type": {
+			report,
+			"item rate_limits:kty_4:month is missing",
+			report,
+			`"rate_limits:kty_4:month"`,
+			`"rate_limits:x"`,
+		},
+		"item of a key's":  {report, "has no item", report, `"rate_limits:key_19:year"`, `"rate_limits:x"`},
+		"item of no limit": {report, "has no item", report, `"rate_limits:key_22:none"`, `"rate_limits:x"`},
+		"item of a range":  {report, "has no item", report, `"key_ip_ranges:key_20:::1/128"`, `"key_ip_ranges:x"`},
+		"item of a rule": {
+			report,
+			"item ip_rules:ver_5:deny:127.0.0.2/32 is missing",
+			report,
+			`"ip_rules:ver_5:deny:127.0.0.2/32"`,
+			`"ip_rules:x"`,
+		},
+		"item of the product": {report, "item product:prd_1 is missing", report, `"product:prd_1"`, `"product:x"`},
+		"item of an owner": {
+			report,
+			"item owner_fallback:tnt_2 is missing",
+			report,
+			`"owner_fallback:tnt_2"`,
+			`"owner_fallback:x"`,
+		},
 		"a window that is none": {project, "shape", project, `"month": 5000`, `"week": 5000`},
 		"a limit of nothing":    {project, "shape", project, `"month": 5000`, `"month": 0`},
 		"a range that is none":  {rows + ": line 16", "shape", rows, `"203.0.113.0/24"`, `"203.0.113.0/33"`},
-		"item of usage":         {report, "usage_analytics:prj_0000000000sample is missing", report, `"usage_analytics:prj_0000000000sample"`, `"usage_analytics:x"`},
-		"item twice":            {report, "twice", report, `"version:ver_2"`, `"version:ver_1"`},
-		"status":                {report, `has status "great"`, report, `"status":"exact"`, `"status":"great"`},
-		"summary":               {report, "does not count", report, `"exact":1`, `"exact":2`},
-		"code":                  {report, "no proper code", report, `"code":"data.version`, `"code":"kong.version`},
-		"unknown field":         {report, "shape", report, `"remedy":null`, `"cure":null`},
-		"format":                {report, "another format", report, "postern-ledger/1", "postern-ledger/9"},
-		"project":               {report, "another format or project", report, `"name":"shop"`, `"name":"chop"`},
-		"source elsewhere":      {"nowhere.json", "missing", report, `"file":"project-config.json"`, `"file":"nowhere.json"`},
-		"source pointer":        {report, "not there", report, `"/versions/1"`, `"/versions/7"`},
-		"source line":           {report, "not there", report, `"pointer":"/20"`, `"pointer":"/21"`},
-		"probe":                 {report, "not recorded", report, `"probes":[]`, `"probes":["x"]`},
-		"config field":          {project, "shape", project, `"display_name"`, `"displayed"`},
-		"config document":       {project, "follows", project, "\n}\n", "\n}\n{}\n"},
-		"key row":               {rows + ": line 1", "shape", rows, `"owner"`, `"boss"`},
-		"key row of another":    {rows, "another project", rows, `"project_id":"prj_0000000000sample"`, `"project_id":"prj_2"`},
-		"key row without sum":   {rows, "no SHA-256", rows, `"sha256":"`, `"sha256":"00`},
-		"openapi":               {"openapi/1.0.0.json", "no JSON document", "openapi/1.0.0.json", "{", "["},
-		"openapi deep":          {"openapi/1.0.0.json", "nested too deeply", "openapi/1.0.0.json", `"3.0.3"`, strings.Repeat("[", 100) + strings.Repeat("]", 100)},
+		"item of usage": {
+			report,
+			"usage_analytics:prj_0000000000sample is missing",
+			report,
+			`"usage_analytics:prj_0000000000sample"`,
+			`"usage_analytics:x"`,
+		},
+		"item twice":    {report, "twice", report, `"version:ver_2"`, `"version:ver_1"`},
+		"status":        {report, `has status "great"`, report, `"status":"exact"`, `"status":"great"`},
+		"summary":       {report, "does not count", report, `"exact":1`, `"exact":2`},
+		"code":          {report, "no proper code", report, `"code":"data.version`, `"code":"kong.version`},
+		"unknown field": {report, "shape", report, `"remedy":null`, `"cure":null`},
+		"format":        {report, "another format", report, "postern-ledger/1", "postern-ledger/9"},
+		"project":       {report, "another format or project", report, `"name":"shop"`, `"name":"chop"`},
+		"source elsewhere": {
+			"nowhere.json",
+			"missing",
+			report,
+			`"file":"project-config.json"`,
+			`"file":"nowhere.json"`,
+		},
+		"source pointer":  {report, "not there", report, `"/versions/1"`, `"/versions/7"`},
+		"source line":     {report, "not there", report, `"pointer":"/20"`, `"pointer":"/21"`},
+		"probe":           {report, "not recorded", report, `"probes":[]`, `"probes":["x"]`},
+		"config field":    {project, "shape", project, `"display_name"`, `"displayed"`},
+		"config document": {project, "follows", project, "\n}\n", "\n}\n{}\n"},
+		"key row":         {rows + ": line 1", "shape", rows, `"owner"`, `"boss"`},
+		"key row of another": {
+			rows,
+			"another project",
+			rows,
+			`"project_id":"prj_0000000000sample"`,
+			`"project_id":"prj_2"`,
+		},
+		"key row without sum": {rows, "no SHA-256", rows, `"sha256":"`, `"sha256":"00`},
+		"openapi":             {"openapi/1.0.0.json", "no JSON document", "openapi/1.0.0.json", "{", "["},
+		"openapi deep": {
+			"openapi/1.0.0.json",
+			"nested too deeply",
+			"openapi/1.0.0.json",
+			`"3.0.3"`,
+			strings.Repeat("[", 100) + strings.Repeat("]", 100),
+		},
 		"generator": {
 			"MANIFEST.json", "not the name of a program",
 			"MANIFEST.json", `"postern test"`, `"\u001b]0;evil\u0007"`,

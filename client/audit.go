@@ -54,8 +54,17 @@ type AuditQuery struct {
 // Audit lists entries, newest first: at most limit, from the cursor on.
 func (c *Client) Audit(ctx context.Context, q AuditQuery, cursor string, limit int) (AuditPage, error) {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
-	for name, value := range map[string]string{"team": q.Team, "project": q.Project, "actor": q.Actor, "action": q.Action,
-		"object": q.Object, "outcome": q.Outcome, "cursor": cursor, "from": timeOrNothing(q.From), "to": timeOrNothing(q.To)} {
+	for name, value := range map[string]string{
+		"team":    q.Team,
+		"project": q.Project,
+		"actor":   q.Actor,
+		"action":  q.Action,
+		"object":  q.Object,
+		"outcome": q.Outcome,
+		"cursor":  cursor,
+		"from":    timeOrNothing(q.From),
+		"to":      timeOrNothing(q.To),
+	} {
 		if value != "" {
 			query.Set(name, value)
 		}
@@ -95,5 +104,7 @@ func (c *Client) VerifyAudit(ctx context.Context, team, head string) (AuditVerdi
 			query.Set(name, value)
 		}
 	}
-	return exchange[AuditVerdict](ctx, c, http.MethodGet, nil, "?"+query.Encode(), []string{"api", "v1", "audit", "verify"})
+	return exchange[AuditVerdict](
+		ctx, c, http.MethodGet, nil, "?"+query.Encode(), []string{"api", "v1", "audit", "verify"},
+	)
 }

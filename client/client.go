@@ -74,9 +74,11 @@ func (c *Client) IfMatch(etag string) *Client {
 // kept under: lower-case scheme and host, no slash at the end.
 func Address(server string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(server))
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		// Not repeated: an address that does not parse may hold a password.
-		return "", fault.New(fault.Invalid, "invalid_server", "The server's address is not one such as http://127.0.0.1:8080.")
+		return "", fault.New(fault.Invalid, "invalid_server", "The server's address is not one such as "+
+			"http://127.0.0.1:8080.")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
@@ -87,7 +89,9 @@ func call[Out any](ctx context.Context, c *Client, method string, in any, segmen
 	return exchange[Out](ctx, c, method, in, "", segments)
 }
 
-func exchange[Out any](ctx context.Context, c *Client, method string, in any, query string, segments []string) (Out, error) {
+func exchange[Out any](
+	ctx context.Context, c *Client, method string, in any, query string, segments []string,
+) (Out, error) {
 	var out Out
 	answer, err := c.send(ctx, method, in, query, segments) //nolint:bodyclose // decoded closes it
 	if err != nil {
@@ -115,11 +119,18 @@ func (c *Client) remove(ctx context.Context, segments ...string) error {
 }
 
 // send returns an answer of 2xx, whose body the caller closes, or an error.
-func (c *Client) send(ctx context.Context, method string, in any, query string, segments []string) (*http.Response, error) {
-	return c.sendWith(ctx, method, in, query, segments, http.Header{"Accept": {"application/json, application/problem+json, application/zip"}})
+func (c *Client) send(
+	ctx context.Context, method string, in any, query string, segments []string,
+) (*http.Response, error) {
+	return c.sendWith(
+		ctx, method, in, query, segments,
+		http.Header{"Accept": {"application/json, application/problem+json, application/zip"}},
+	)
 }
 
-func (c *Client) sendWith(ctx context.Context, method string, in any, query string, segments []string, header http.Header) (*http.Response, error) {
+func (c *Client) sendWith(
+	ctx context.Context, method string, in any, query string, segments []string, header http.Header,
+) (*http.Response, error) {
 	path, err := pathOf(segments)
 	if err != nil {
 		return nil, err
@@ -178,7 +189,8 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return fault.New(fault.Unavailable, "server_unreachable",
-			"no Postern answers at %s: start one with `postern serve`, or name another with --server or POSTERN_SERVER", c.base).Because(err)
+			"no Postern answers at %s: start one with `postern serve`, or name another with --server or "+
+				"POSTERN_SERVER", c.base).Because(err)
 	}
 	why := err
 	if inner, ok := errors.AsType[*url.Error](err); ok {
@@ -187,5 +199,6 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		why = fmt.Errorf("the name %s is not known", lookup.Name)
 	}
-	return fault.New(fault.Unavailable, "server_unreachable", "%s cannot be reached (%s): check --server or POSTERN_SERVER", c.base, why).Because(err)
+	return fault.New(fault.Unavailable, "server_unreachable", "%s cannot be reached (%s): check --server or "+
+		"POSTERN_SERVER", c.base, why).Because(err)
 }

@@ -39,7 +39,16 @@ func startApp(t *testing.T, more ...string) *app.App {
 	t.Helper()
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
-	args := []string{"--data-dir", t.TempDir(), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0", "--drain", "0s"}
+	args := []string{
+		"--data-dir",
+		t.TempDir(),
+		"--control-addr",
+		"127.0.0.1:0",
+		"--gateway-addr",
+		"127.0.0.1:0",
+		"--drain",
+		"0s",
+	}
 	if err := flags.Parse(append(args, more...)); err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +110,12 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	if _, err := api.UpdateProject(t.Context(), "shop", change); err != nil {
 		t.Fatal(err)
 	}
-	key, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: "billing", Environment: "prod", Tenant: "acme", Product: "store",
-		Limits: map[string]int64{"minute": 100, "day": 5000}, AllowedCIDRs: []string{"203.0.113.7"}})
+	key, err := api.CreateKey(
+		t.Context(),
+		"shop",
+		client.NewKey{Owner: "billing", Environment: "prod", Tenant: "acme", Product: "store",
+			Limits: map[string]int64{"minute": 100, "day": 5000}, AllowedCIDRs: []string{"203.0.113.7"}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +163,9 @@ func TestTheAuditLogIsFilteredAndVerified(t *testing.T) {
 	if err != nil || !verdict.Intact || verdict.Entries != 3 {
 		t.Errorf("%+v, %v", verdict, err)
 	}
-	if verdict, err = api.VerifyAudit(t.Context(), *verdict.Team, "2:"+strings.Repeat("0", 64)); err != nil || verdict.Intact || verdict.Broken.Number != 2 {
+	if verdict, err = api.VerifyAudit(t.Context(), *verdict.Team, "2:"+strings.Repeat("0", 64)); err != nil ||
+		verdict.Intact ||
+		verdict.Broken.Number != 2 {
 		t.Errorf("against another head: %+v, %v", verdict, err)
 	}
 }
@@ -246,7 +261,10 @@ func TestProblemsBecomeFaults(t *testing.T) {
 	api, _ := workspace(t, server)
 	_, err := api.CreateProxy(t.Context(), client.NewProxy{Target: "ftp://x", Name: "Bad_"})
 	var known *fault.Error
-	if !errors.As(err, &known) || known.Kind != fault.Invalid || known.Code != "invalid_fields" || len(known.Fields) != 2 || known.Fields[0].Pointer == "" || known.Fields[0].Detail == "" {
+	if !errors.As(err, &known) || known.Kind != fault.Invalid || known.Code != "invalid_fields" ||
+		len(known.Fields) != 2 ||
+		known.Fields[0].Pointer == "" ||
+		known.Fields[0].Detail == "" {
 		t.Errorf("got %#v", err)
 	}
 	_, err = api.CreateProxy(t.Context(), client.NewProxy{Target: testkit.NewUpstream(t).URL, Name: "shop"})
@@ -295,7 +313,8 @@ func TestTheTokenGoesToNobodyElse(t *testing.T) {
 		http.Redirect(w, r, elsewhere+"/canary-path?token=canary-query", http.StatusTemporaryRedirect)
 	})
 	_, err := connect(t, server, "canary-token").Project(t.Context(), "shop")
-	if fault.CodeOf(err) != "redirected" || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), elsewhere) {
+	if fault.CodeOf(err) != "redirected" || strings.Contains(err.Error(), "canary") ||
+		!strings.Contains(err.Error(), elsewhere) {
 		t.Errorf("got %v", err)
 	}
 	select {

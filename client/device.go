@@ -65,7 +65,8 @@ func (c *Client) AwaitDevice(ctx context.Context, d Device) (Grant, error) {
 		case "access_denied":
 			return grant, fault.New(fault.Forbidden, "access_denied", "the sign-in was denied")
 		case "expired_token":
-			return grant, fault.New(fault.Gone, "expired_token", "nobody approved the sign-in in time: run postern login again")
+			return grant, fault.New(fault.Gone, "expired_token", "nobody approved the sign-in in time: run postern "+
+				"login again")
 		default:
 			if err == nil || fault.KindOf(err) != fault.Unavailable {
 				return grant, err
@@ -108,5 +109,6 @@ func postForm[Out any](ctx context.Context, c *Client, form url.Values, path str
 }
 
 func (c *Client) stranger(cause error) error {
-	return fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern does. Is this its address?", c.base).Because(cause)
+	return fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern does. Is "+
+		"this its address?", c.base).Because(cause)
 }

@@ -119,13 +119,20 @@ func (c *Client) Download(ctx context.Context, e Export, w io.Writer) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case from.failed != nil:
-		return fault.New(fault.Unavailable, "download_cut_off", "The download broke off after %d of %d bytes. Try again.", n, e.SizeBytes).Because(from.failed)
+		return fault.New(
+			fault.Unavailable, "download_cut_off", "The download broke off after %d of %d bytes. Try again.",
+			n, e.SizeBytes,
+		).Because(
+			from.failed,
+		)
 	case err != nil:
 		return fmt.Errorf("write the download: %w", err)
 	case n != e.SizeBytes:
-		return fault.New(fault.Internal, "download_damaged", "The download is not of the %d bytes that the server announced.", e.SizeBytes)
+		return fault.New(fault.Internal, "download_damaged", "The download is not of the %d bytes that the server "+
+			"announced.", e.SizeBytes)
 	case hex.EncodeToString(sum.Sum(nil)) != e.SHA256:
-		return fault.New(fault.Internal, "download_damaged", "The download's SHA-256 is not the one that the server announced.")
+		return fault.New(fault.Internal, "download_damaged", "The download's SHA-256 is not the one that the server "+
+			"announced.")
 	}
 	return nil
 }

@@ -76,7 +76,10 @@ func (c *Client) GroupMembers(ctx context.Context, id string) iter.Seq2[GroupMem
 
 // SetGroupMember puts a user into a group as member or admin.
 func (c *Client) SetGroupMember(ctx context.Context, group, user, role string) (Group, error) {
-	return call[Group](ctx, c, http.MethodPut, map[string]string{"role": role}, "api", "v1", "groups", group, "members", user)
+	return call[Group](
+		ctx, c, http.MethodPut, map[string]string{"role": role}, "api", "v1", "groups", group, "members",
+		user,
+	)
 }
 
 // RemoveGroupMember takes a user out of a group.

@@ -64,7 +64,14 @@ type KeyFilter struct {
 // ends after the first error.
 func (c *Client) Keys(ctx context.Context, project string, f KeyFilter) iter.Seq2[Key, error] {
 	query := url.Values{}
-	for name, value := range map[string]string{"owner": f.Owner, "state": f.State, "tenant": f.Tenant, "key_type": f.KeyType, "environment": f.Environment, "q": f.Text} {
+	for name, value := range map[string]string{
+		"owner":       f.Owner,
+		"state":       f.State,
+		"tenant":      f.Tenant,
+		"key_type":    f.KeyType,
+		"environment": f.Environment,
+		"q":           f.Text,
+	} {
 		if value != "" {
 			query.Set(name, value)
 		}

@@ -30,7 +30,9 @@ func (c *Client) refusal(answer *http.Response) error {
 		"%s answered %d, and not as Postern does. Is this its address?", c.base, answer.StatusCode)
 	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	var p problem
-	if media != "application/problem+json" || json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&p) != nil || p.Code == "" {
+	if media != "application/problem+json" ||
+		json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&p) != nil ||
+		p.Code == "" {
 		return out
 	}
 	out.Code, out.Public = p.Code, p.Detail
@@ -46,7 +48,8 @@ func (c *Client) redirected(answer *http.Response) error {
 	if to, err := url.Parse(answer.Header.Get("Location")); err == nil && to.Host != "" {
 		where = "to " + to.Scheme + "://" + to.Host
 	}
-	return fault.New(fault.Internal, "redirected", "%s redirects %s, where the credential is not sent. If that is right, name it with --server or POSTERN_SERVER.", c.base, where)
+	return fault.New(fault.Internal, "redirected", "%s redirects %s, where the credential is not sent. If that is "+
+		"right, name it with --server or POSTERN_SERVER.", c.base, where)
 }
 
 // kindOf is the reverse of how the server chooses its status codes.

@@ -42,7 +42,10 @@ func (c *Client) CreateProduct(ctx context.Context, in NewProduct) (Product, err
 
 // RenameProduct gives a product another display name.
 func (c *Client) RenameProduct(ctx context.Context, product, displayName string) (Product, error) {
-	return call[Product](ctx, c, http.MethodPatch, map[string]string{"display_name": displayName}, "api", "v1", "products", product)
+	return call[Product](
+		ctx, c, http.MethodPatch, map[string]string{"display_name": displayName}, "api", "v1", "products",
+		product,
+	)
 }
 
 // DeleteProduct removes a product without projects.

@@ -42,7 +42,10 @@ type Takedown struct {
 
 // TakeDownProject stops serving a project, which only operators can.
 func (c *Client) TakeDownProject(ctx context.Context, project, reason string) (Takedown, error) {
-	return call[Takedown](ctx, c, http.MethodPut, map[string]string{"reason": reason}, "api", "v1", "projects", project, "takedown")
+	return call[Takedown](
+		ctx, c, http.MethodPut, map[string]string{"reason": reason}, "api", "v1", "projects", project,
+		"takedown",
+	)
 }
 
 // RestoreProject undoes TakeDownProject.
@@ -185,7 +188,9 @@ func (c *Client) UpdateVersion(ctx context.Context, project, version string, cha
 // by its id.
 func (c *Client) UpdateEnvironment(ctx context.Context, project, environment, target string) (Environment, error) {
 	in := map[string]string{"target": target}
-	return call[Environment](ctx, c, http.MethodPatch, in, "api", "v1", "projects", project, "environments", environment)
+	return call[Environment](
+		ctx, c, http.MethodPatch, in, "api", "v1", "projects", project, "environments", environment,
+	)
 }
 
 type page[T any] struct {

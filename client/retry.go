@@ -54,7 +54,8 @@ func worthAnother(answer *http.Response, err error, pause time.Duration) (time.D
 		if _, unknown := errors.AsType[*net.DNSError](err); unknown || errors.Is(err, syscall.ECONNREFUSED) {
 			return 0, false // there is nobody
 		}
-		cut := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+		cut := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
+			errors.Is(err, syscall.EPIPE)
 		return pause, cut
 	}
 	switch answer.StatusCode {

@@ -57,7 +57,11 @@ func TestALostAnswerIsAskedForAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := count(t, api)
 			front, sent := lossy(t, server, lose)
-			key, err := connect(t, front, proxy.WorkspaceKey).CreateKey(t.Context(), "shop", client.NewKey{Owner: "billing"})
+			key, err := connect(
+				t, front, proxy.WorkspaceKey,
+			).CreateKey(
+				t.Context(), "shop", client.NewKey{Owner: "billing"},
+			)
 			if err != nil || key.Key == "" {
 				t.Fatalf("%+v, %v", key, err)
 			}

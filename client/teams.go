@@ -73,7 +73,10 @@ func (c *Client) Members(ctx context.Context, team string) iter.Seq2[Member, err
 
 // ChangeRole makes a member owner, member or viewer.
 func (c *Client) ChangeRole(ctx context.Context, team, account, role string) (Member, error) {
-	return call[Member](ctx, c, http.MethodPatch, map[string]string{"role": role}, "api", "v1", "teams", team, "members", account)
+	return call[Member](
+		ctx, c, http.MethodPatch, map[string]string{"role": role}, "api", "v1", "teams", team, "members",
+		account,
+	)
 }
 
 // RemoveMember takes somebody out of a team.

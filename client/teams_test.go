@@ -31,7 +31,11 @@ func owner(t *testing.T) (server, token string) {
 		t.Fatal(err)
 	}
 	answer.Body.Close()
-	answer, err = person.Post(server+"/api/v1/tokens", "application/json", bytes.NewBufferString(`{"name":"test","scopes":["read","write","admin"]}`))
+	answer, err = person.Post(
+		server+"/api/v1/tokens",
+		"application/json",
+		bytes.NewBufferString(`{"name":"test","scopes":["read","write","admin"]}`),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +63,11 @@ func TestEveryFieldOfTeamsIsKept(t *testing.T) {
 	same[listOf[client.Invitation]](t, below+"/invitations", token)
 	same[client.Whoami](t, server+"/api/v1/whoami", token)
 
-	proxy, err := api.CreateProxy(t.Context(), client.NewProxy{Target: testkit.NewUpstream(t).URL, Name: "shop", Team: team.ID})
+	proxy, err := api.CreateProxy(t.Context(), client.NewProxy{
+		Target: testkit.NewUpstream(t).URL,
+		Name:   "shop",
+		Team:   team.ID,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +93,9 @@ func TestAChangeOfWhatSomebodyElseHasChangedIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.IfMatch(before.ETag).RenameTeam(t.Context(), before.ID, "Refunds"); fault.KindOf(err) != fault.Stale {
+	if _, err := api.IfMatch(before.ETag).RenameTeam(t.Context(), before.ID, "Refunds"); fault.KindOf(
+		err,
+	) != fault.Stale {
 		t.Errorf("a stale change: %v", err)
 	}
 	if now, err := api.IfMatch(before.ETag).Team(t.Context(), before.ID); err != nil || now.Name != after.Name {

@@ -45,8 +45,12 @@ func TestHowADeviceFlowEnds(t *testing.T) {
 				_, _ = w.Write([]byte(answer))
 			}))
 			t.Cleanup(server.Close)
-			grant, err := connect(t, server.URL, "").AwaitDevice(t.Context(), client.Device{DeviceCode: "code", Interval: 1})
-			if fault.CodeOf(err) != want || (want == "" && grant.AccessToken != "t") || int(asked.Load()) != len(answers) {
+			grant, err := connect(t, server.URL, "").AwaitDevice(t.Context(), client.Device{
+				DeviceCode: "code",
+				Interval:   1,
+			})
+			if fault.CodeOf(err) != want || (want == "" && grant.AccessToken != "t") ||
+				int(asked.Load()) != len(answers) {
 				t.Errorf("%+v, %v after %d answers", grant, err, asked.Load())
 			}
 		})

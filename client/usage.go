@@ -66,7 +66,9 @@ func (c *Client) Usage(ctx context.Context, project string, q UsageQuery) (Usage
 			query.Set(name, at.UTC().Format(time.RFC3339))
 		}
 	}
-	return exchange[Usage](ctx, c, http.MethodGet, nil, "?"+query.Encode(), []string{"api", "v1", "projects", project, "usage"})
+	return exchange[Usage](
+		ctx, c, http.MethodGet, nil, "?"+query.Encode(), []string{"api", "v1", "projects", project, "usage"},
+	)
 }
 
 // Request is a call in the live log.
@@ -102,7 +104,10 @@ func (c *Client) RecentRequests(ctx context.Context, project, cursor string, lim
 	if cursor != "" {
 		query.Set("cursor", cursor)
 	}
-	return exchange[Requests](ctx, c, http.MethodGet, nil, "?"+query.Encode(), []string{"api", "v1", "projects", project, "requests"})
+	return exchange[Requests](
+		ctx, c, http.MethodGet, nil, "?"+query.Encode(),
+		[]string{"api", "v1", "projects", project, "requests"},
+	)
 }
 
 // Followed is what comes while following: a request, or how many were missed.
@@ -141,18 +146,23 @@ const askAgain = time.Second
 var errNoStream = errors.New("the answer is no stream of events")
 
 // followOnce reads one stream to its end, and keeps the last id in after.
-func (c *Client) followOnce(ctx context.Context, project string, after *string, yield func(Followed, error) bool) (goOn bool, err error) {
+func (c *Client) followOnce(
+	ctx context.Context, project string, after *string, yield func(Followed, error) bool,
+) (goOn bool, err error) {
 	header := http.Header{"Accept": {"text/event-stream, application/problem+json"}}
 	if *after != "" {
 		header.Set("Last-Event-ID", *after)
 	}
-	answer, err := c.sendWith(ctx, http.MethodGet, nil, "", []string{"api", "v1", "projects", project, "requests"}, header)
+	answer, err := c.sendWith(
+		ctx, http.MethodGet, nil, "", []string{"api", "v1", "projects", project, "requests"}, header,
+	)
 	if err != nil {
 		return false, err
 	}
 	defer answer.Body.Close()
 	if !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
-		return false, fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern does. Is this its address?", c.base).Because(errNoStream)
+		return false, fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern "+
+			"does. Is this its address?", c.base).Because(errNoStream)
 	}
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, 1<<20)

@@ -32,15 +32,26 @@ func TestUsageAndRequestsAreKeptWhole(t *testing.T) {
 	server := start(t)
 	api, proxy := workspace(t, server)
 	through(t, proxy, "/one")
-	usage, err := api.Usage(t.Context(), "shop", client.UsageQuery{From: time.Now().Add(-time.Hour), GroupBy: []string{"hour", "owner"}})
-	if err != nil || usage.Total.Calls != 1 || len(usage.Items) != 1 || usage.Items[0].Hour == nil || usage.Items[0].Owner == nil || usage.Items[0].Key != nil {
+	usage, err := api.Usage(t.Context(), "shop", client.UsageQuery{
+		From:    time.Now().Add(-time.Hour),
+		GroupBy: []string{"hour", "owner"},
+	})
+	if err != nil || usage.Total.Calls != 1 || len(usage.Items) != 1 || usage.Items[0].Hour == nil ||
+		usage.Items[0].Owner == nil ||
+		usage.Items[0].Key != nil {
 		t.Errorf("%+v, %v", usage, err)
 	}
 	path := server + "/api/v1/projects/shop/"
-	same[client.Usage](t, path+"usage?group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class", proxy.WorkspaceKey)
+	same[client.Usage](
+		t,
+		path+"usage?group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class",
+		proxy.WorkspaceKey,
+	)
 	same[client.Usage](t, path+"usage?group_by=day", proxy.WorkspaceKey)
 	same[client.Requests](t, path+"requests", proxy.WorkspaceKey)
-	if _, err := api.Usage(t.Context(), "shop", client.UsageQuery{GroupBy: []string{"hour", "day"}}); fault.CodeOf(err) != "invalid_group_by" {
+	if _, err := api.Usage(t.Context(), "shop", client.UsageQuery{GroupBy: []string{"hour", "day"}}); fault.CodeOf(
+		err,
+	) != "invalid_group_by" {
 		t.Errorf("by hour and by day: %v", err)
 	}
 }

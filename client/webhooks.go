@@ -104,5 +104,7 @@ func (c *Client) Deliveries(ctx context.Context, webhook string) iter.Seq2[Deliv
 
 // Redeliver sends an event once more.
 func (c *Client) Redeliver(ctx context.Context, webhook, delivery string) (Delivery, error) {
-	return call[Delivery](ctx, c, http.MethodPost, nil, "api", "v1", "webhooks", webhook, "deliveries", delivery, "redeliver")
+	return call[Delivery](
+		ctx, c, http.MethodPost, nil, "api", "v1", "webhooks", webhook, "deliveries", delivery, "redeliver",
+	)
 }

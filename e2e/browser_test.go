@@ -223,7 +223,10 @@ func (p *person) types(field, text string) {
 
 func (p *person) presses(button string) {
 	p.t.Helper()
-	p.does("press "+button, chromedp.Click(chromedp.Search(fmt.Sprintf("//button[starts-with(normalize-space(), %q)]", button))))
+	p.does(
+		"press "+button,
+		chromedp.Click(chromedp.Search(fmt.Sprintf("//button[starts-with(normalize-space(), %q)]", button))),
+	)
 }
 
 // confirms ticks the box of the question in the dialog and presses its button.
@@ -235,7 +238,10 @@ func (p *person) confirms(button string) {
 
 func (p *person) follows(link string) {
 	p.t.Helper()
-	p.does("follow "+link, chromedp.Click(chromedp.Search(fmt.Sprintf("//a[starts-with(normalize-space(), %q)]", link))))
+	p.does(
+		"follow "+link,
+		chromedp.Click(chromedp.Search(fmt.Sprintf("//a[starts-with(normalize-space(), %q)]", link))),
+	)
 }
 
 func (p *person) reads(selector string) string {
@@ -261,7 +267,12 @@ func (p *person) takesAway(name string) {
 	p.presses("Start export")
 	p.sees("Export of shop")
 	p.does("wait for the zip", chromedp.WaitVisible(chromedp.Search(`//h2[normalize-space()="Ready to download"]`)))
-	p.does("see it in the history", chromedp.WaitVisible(chromedp.Search(`//section[@id="export-history"]//tr[1]//span[normalize-space()="Ready"]`)))
+	p.does(
+		"see it in the history",
+		chromedp.WaitVisible(
+			chromedp.Search(`//section[@id="export-history"]//tr[1]//span[normalize-space()="Ready"]`),
+		),
+	)
 	path := p.saves("Download zip", name)
 	zip, err := os.Open(path)
 	if err != nil {

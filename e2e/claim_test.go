@@ -75,7 +75,9 @@ type createdProxy struct {
 func createProxy(t *testing.T, server, target string) (made createdProxy) {
 	t.Helper()
 	body := `{"target":"` + target + `","name":"shop","requests_auth":{"mode":"authenticate"}}`
-	answer, err := http.Post(server+"/proxy", "application/json", strings.NewReader(body)) //nolint:forbidigo // the server under test
+	answer, err := http.Post(
+		server+"/proxy", "application/json", strings.NewReader(body),
+	) //nolint:forbidigo // the server under test
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,9 +26,12 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
 		server := start(t, databaseURL)
-		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{Target: upstream.URL, Name: "shop",
+		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
+			Target: upstream.URL,
+			Name:   "shop",
 			Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{
-				{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}}})
+				{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +68,10 @@ func registerApp(t *testing.T, api *client.Client, issuer *oidcprovider.Provider
 	registered := issuer.Register(t, made.Callbacks["oidc"])
 	for provider, err := range api.Providers(t.Context(), made.ClientID) {
 		if err == nil {
-			_, err = api.UpdateProvider(t.Context(), provider.ID, client.ProviderChange{ClientID: &registered.ID, ClientSecret: &registered.Secret})
+			_, err = api.UpdateProvider(t.Context(), provider.ID, client.ProviderChange{
+				ClientID:     &registered.ID,
+				ClientSecret: &registered.Secret,
+			})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +88,12 @@ type application struct {
 
 func newApplication(t *testing.T) *application {
 	t.Helper()
-	app := &application{state: "state-of-this-browser", nonce: "nonce-of-this-login", verifier: strings.Repeat("verifier", 6), back: make(chan url.Values, 1)}
+	app := &application{
+		state:    "state-of-this-browser",
+		nonce:    "nonce-of-this-login",
+		verifier: strings.Repeat("verifier", 6),
+		back:     make(chan url.Values, 1),
+	}
 	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path != "/callback" {
@@ -99,9 +110,16 @@ func newApplication(t *testing.T) *application {
 
 func (a *application) authorize(login client.ProxyLogin) string {
 	challenge := sha256.Sum256([]byte(a.verifier))
-	return login.AuthorizeURL + "?" + url.Values{"client_id": {login.ClientID}, "redirect_uri": {a.callback}, "response_type": {"code"},
-		"scope": {"openid profile email"}, "state": {a.state}, "nonce": {a.nonce}, "code_challenge_method": {"S256"},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}}.Encode()
+	return login.AuthorizeURL + "?" + url.Values{
+		"client_id":             {login.ClientID},
+		"redirect_uri":          {a.callback},
+		"response_type":         {"code"},
+		"scope":                 {"openid profile email"},
+		"state":                 {a.state},
+		"nonce":                 {a.nonce},
+		"code_challenge_method": {"S256"},
+		"code_challenge":        {base64.RawURLEncoding.EncodeToString(challenge[:])},
+	}.Encode()
 }
 
 // idClaims is what the application reads in an ID token.
@@ -125,7 +143,13 @@ func (a *application) exchange(t *testing.T, login client.ProxyLogin) signedIn {
 	if back.Get("state") != a.state || back.Get("iss") != login.Issuer {
 		t.Fatalf("the browser came back with %v", back)
 	}
-	form := url.Values{"grant_type": {"authorization_code"}, "client_id": {login.ClientID}, "code": {back.Get("code")}, "redirect_uri": {a.callback}, "code_verifier": {a.verifier}}
+	form := url.Values{
+		"grant_type":    {"authorization_code"},
+		"client_id":     {login.ClientID},
+		"code":          {back.Get("code")},
+		"redirect_uri":  {a.callback},
+		"code_verifier": {a.verifier},
+	}
 	var tokens struct {
 		Access string `json:"access_token"`
 		ID     string `json:"id_token"`
@@ -137,7 +161,11 @@ func (a *application) exchange(t *testing.T, login client.ProxyLogin) signedIn {
 	readJSON(t, answer, err, &keys)
 	verified[jwt.Claims](t, tokens.Access, keys)
 	claims := verified[idClaims](t, tokens.ID, keys)
-	if err := claims.Validate(jwt.Expected{Issuer: login.Issuer, AnyAudience: jwt.Audience{login.ClientID}, Time: time.Now()}); err != nil {
+	if err := claims.Validate(jwt.Expected{
+		Issuer:      login.Issuer,
+		AnyAudience: jwt.Audience{login.ClientID},
+		Time:        time.Now(),
+	}); err != nil {
 		t.Errorf("the ID token: %v", err)
 	}
 	return signedIn{claims, tokens.Access, tokens.ID}

@@ -23,9 +23,19 @@ func TestPeopleSignInThroughKeycloak(t *testing.T) {
 		upstream, app := testkit.NewUpstream(t), newApplication(t)
 		server := start(t, databaseURL)
 		name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"
-		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{Target: upstream.URL, Name: "shop",
-			Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{
-				{Type: "oidc", Issuer: issuer.Issuer("shop"), ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret}}}}})
+		made, err := connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
+			Target: upstream.URL,
+			Name:   "shop",
+			Login: &client.NewLogin{
+				RedirectURIs: []string{app.callback},
+				Providers: []client.NewProvider{
+					{
+						Type:           "oidc",
+						Issuer:         issuer.Issuer("shop"),
+						ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
+					}},
+			},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +56,9 @@ func TestPeopleSignInThroughKeycloak(t *testing.T) {
 		if first.Subject == "" || first.Email != "ana@example.com" || first.Nonce != app.nonce {
 			t.Errorf("the ID token says %+v", first.idClaims)
 		}
-		if told := userInfo(t, *made.Login, first.access); told.Subject != first.Subject || told.Name != "Ana Gomez" || told.Email != "ana@example.com" || !told.EmailVerified {
+		if told := userInfo(t, *made.Login, first.access); told.Subject != first.Subject || told.Name != "Ana Gomez" ||
+			told.Email != "ana@example.com" ||
+			!told.EmailVerified {
 			t.Errorf("userinfo says %+v", told)
 		}
 

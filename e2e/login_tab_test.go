@@ -41,7 +41,10 @@ func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
 		p.sees("web")
 
 		p.types("title", "Acme Orders") // seen before it is saved
-		p.does("see the preview change", chromedp.WaitVisible(chromedp.Search(`//figure//p[normalize-space()="Sign in to Acme Orders"]`)))
+		p.does(
+			"see the preview change",
+			chromedp.WaitVisible(chromedp.Search(`//figure//p[normalize-space()="Sign in to Acme Orders"]`)),
+		)
 
 		p.clicks(`a[href$="type=oidc"]`)
 		p.waits("#dialog[open] [name=issuer]")

@@ -38,7 +38,8 @@ func TestACommandLineSignsInThroughABrowser(t *testing.T) {
 		p.reaches(`//dd[.="ana@laptop"]`)
 		p.presses("Allow")
 		p.sees("ana@laptop is signed in")
-		if said := login.ends(); !strings.Contains(said, "as ana@example.com until") || !strings.Contains(said, "Made here without an account: shop") {
+		if said := login.ends(); !strings.Contains(said, "as ana@example.com until") ||
+			!strings.Contains(said, "Made here without an account: shop") {
 			t.Errorf("login says\n%s", said)
 		}
 		shell.runs("whoami")
@@ -88,7 +89,11 @@ func newShell(t *testing.T, server string) *shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &shell{t: t, program: program, environ: append(os.Environ(), "POSTERN_SERVER="+server, "POSTERN_CONFIG_DIR="+t.TempDir(), "POSTERN_TOKEN=")}
+	return &shell{
+		t:       t,
+		program: program,
+		environ: append(os.Environ(), "POSTERN_SERVER="+server, "POSTERN_CONFIG_DIR="+t.TempDir(), "POSTERN_TOKEN="),
+	}
 }
 
 func (s *shell) exits(args ...string) (code int, said string) {

@@ -101,7 +101,9 @@ func (v *guest) makes(server, upstream string, auth *client.NewAuth, types []cli
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	_, _, text := v.asks(http.NewRequestWithContext(v.t.Context(), http.MethodPost, server+"/proxy", bytes.NewReader(body)))
+	_, _, text := v.asks(
+		http.NewRequestWithContext(v.t.Context(), http.MethodPost, server+"/proxy", bytes.NewReader(body)),
+	)
 	var made client.Proxy
 	if err := json.Unmarshal(text, &made); err != nil || made.Login == nil {
 		v.t.Fatalf("no login was made: %v", err)
@@ -175,12 +177,26 @@ func (v *guest) signsIn(login client.ProxyLogin, number int) string {
 		"code_challenge":        {base64.RawURLEncoding.EncodeToString(challenge[:])},
 	}.Encode())
 	host := strings.SplitAfterN(login.Issuer, "/", 4)
-	to, _ := v.gets(strings.Join(host[:3], "") + strings.TrimPrefix(page.Find("a[data-provider]").Eq(number).AttrOr("href", ""), "/"))
+	to, _ := v.gets(
+		strings.Join(
+			host[:3], "",
+		) + strings.TrimPrefix(
+			page.Find("a[data-provider]").Eq(number).AttrOr("href", ""), "/",
+		),
+	)
 	to, page = v.gets(v.fake.Authorize(v.t, to.String()).String())
 	if to == nil { // it is the first time
 		form := url.Values{"answer": {"agree"}}
-		page.Find("input[type=hidden]").Each(func(_ int, input *goquery.Selection) { form.Set(input.AttrOr("name", ""), input.AttrOr("value", "")) })
-		to, _, _ = v.asks(http.NewRequestWithContext(v.t.Context(), http.MethodPost, login.Issuer+"/consent", strings.NewReader(form.Encode())))
+		page.Find(
+			"input[type=hidden]",
+		).Each(
+			func(_ int, input *goquery.Selection) { form.Set(input.AttrOr("name", ""), input.AttrOr("value", "")) },
+		)
+		to, _, _ = v.asks(
+			http.NewRequestWithContext(
+				v.t.Context(), http.MethodPost, login.Issuer+"/consent", strings.NewReader(form.Encode()),
+			),
+		)
 	}
 	form := url.Values{
 		"grant_type":    {"authorization_code"},
@@ -189,7 +205,11 @@ func (v *guest) signsIn(login client.ProxyLogin, number int) string {
 		"redirect_uri":  {guestsCallback},
 		"code_verifier": {verifier},
 	}
-	_, _, text := v.asks(http.NewRequestWithContext(v.t.Context(), http.MethodPost, login.Issuer+"/token", strings.NewReader(form.Encode())))
+	_, _, text := v.asks(
+		http.NewRequestWithContext(
+			v.t.Context(), http.MethodPost, login.Issuer+"/token", strings.NewReader(form.Encode()),
+		),
+	)
 	var got struct {
 		Access string `json:"access_token"`
 	}

@@ -13,11 +13,17 @@ import (
 )
 
 // gated is a project whose calls need a credential, with a login.
-func gated(t *testing.T, address string, upstream *testkit.Upstream, issuer *oidcprovider.Provider, app *application) (client.Proxy, *client.Client) {
+func gated(
+	t *testing.T, address string, upstream *testkit.Upstream, issuer *oidcprovider.Provider, app *application,
+) (client.Proxy, *client.Client) {
 	t.Helper()
-	made, err := connect(t, address, "").CreateProxy(t.Context(), client.NewProxy{Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{Mode: "authenticate"},
+	made, err := connect(t, address, "").CreateProxy(t.Context(), client.NewProxy{
+		Target:       upstream.URL,
+		Name:         "shop",
+		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
 		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{
-			{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}}})
+			{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,12 +98,21 @@ func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 		}
 		want("unfrozen", ana.access, http.StatusOK, "")
 
-		other, err := api.CreateProxy(t.Context(), client.NewProxy{Target: upstream.URL, Name: "other", RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-			Login: &client.NewLogin{Providers: []client.NewProvider{{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("x")}}}}})
+		other, err := api.CreateProxy(t.Context(), client.NewProxy{
+			Target:       upstream.URL,
+			Name:         "other",
+			RequestsAuth: &client.NewAuth{Mode: "authenticate"},
+			Login: &client.NewLogin{Providers: []client.NewProvider{{
+				Type:           "oidc",
+				Issuer:         issuer.Issuer,
+				ProviderChange: client.ProviderChange{ClientID: new("x")},
+			}}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if status, code := callWith(t, other.Project.Environments[0].URL, ana.access); status != http.StatusForbidden || code != "wrong_tenant" {
+		if status, code := callWith(t, other.Project.Environments[0].URL, ana.access); status != http.StatusForbidden ||
+			code != "wrong_tenant" {
 			t.Errorf("at a project that does not serve her tenant: %d %s", status, code)
 		}
 
@@ -131,7 +146,8 @@ func TestADeletedUserHasNoTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		address := made.Project.Environments[0].URL
-		if status, code := callWith(t, address, ana.access); status != http.StatusUnauthorized || code != "invalid_token" {
+		if status, code := callWith(t, address, ana.access); status != http.StatusUnauthorized ||
+			code != "invalid_token" {
 			t.Errorf("deleted: %d %s", status, code)
 		}
 		signsIn(t, issuer, app, *made.Login)
@@ -145,7 +161,15 @@ func TestADeletedUserHasNoTokens(t *testing.T) {
 // Two processes on one database: who is frozen through the one is refused at the
 // other, though neither asks the other, or the database, about a call.
 func TestWhoIsFrozenAtOneReplicaIsRefusedAtTheOther(t *testing.T) {
-	database, upstream, issuer, app := testkit.Postgres(t), testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
+	database, upstream, issuer, app := testkit.Postgres(
+		t,
+	), testkit.NewUpstream(
+		t,
+	), oidcprovider.Start(
+		t,
+	), newApplication(
+		t,
+	)
 	key := "POSTERN_SECRETS_KEY=" + strings.Repeat("A", 43) + "="
 	a := serve(t, t.TempDir(), database, key)
 	b := serve(t, t.TempDir(), database, key, "POSTERN_PUBLIC_URL="+a.URL)
@@ -205,7 +229,10 @@ func upstreamGets(t *testing.T, api *client.Client, login client.ProxyLogin, wha
 	t.Helper()
 	for one, err := range api.Providers(t.Context(), login.ClientID) {
 		if err == nil {
-			_, err = api.UpdateProvider(t.Context(), one.ID, client.ProviderChange{TokenType: &client.TokenType{Client: "service", Upstream: what}})
+			_, err = api.UpdateProvider(t.Context(), one.ID, client.ProviderChange{TokenType: &client.TokenType{
+				Client:   "service",
+				Upstream: what,
+			}})
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -105,7 +105,10 @@ func silence(t *testing.T, database string) {
 	go func() {
 		var cut int64
 		for ctx.Err() == nil {
-			done, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'`)
+			done, err := conn.Exec(
+				ctx,
+				`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'`,
+			)
 			if err == nil {
 				cut += done.RowsAffected()
 			}

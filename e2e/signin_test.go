@@ -19,7 +19,12 @@ func TestSignInElsewhereInABrowser(t *testing.T) {
 	client := issuer.Register(t, "http://127.0.0.1/signin/oidc/callback")
 	server := startWith(t, "", func(c *config.Config) {
 		c.SignUp = config.SignUpOpen
-		c.SignIn.OIDC = config.OIDC{Issuer: issuer.Issuer, ClientID: client.ID, ClientSecret: config.Secret(client.Secret), Name: "Example ID"}
+		c.SignIn.OIDC = config.OIDC{
+			Issuer:       issuer.Issuer,
+			ClientID:     client.ID,
+			ClientSecret: config.Secret(client.Secret),
+			Name:         "Example ID",
+		}
 	})
 	visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password", "four unrelated words")
 

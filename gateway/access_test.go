@@ -34,8 +34,12 @@ func TestAKeyOpensAndNamesItsOwner(t *testing.T) {
 	}
 	h := r.lastCall().header
 	want := fmt.Sprint(map[string]string{
-		"X-Consumer-Id": policy.ConsumerID("prj_shop", "billing"), "X-Consumer-Username": "billing", "X-Consumer-Custom-Id": "billing",
-		"X-Credential-Identifier": "key_1", "X-Authenticated-Scope": "read write", "X-Tenant-Id": "tnt_1",
+		"X-Consumer-Id":           policy.ConsumerID("prj_shop", "billing"),
+		"X-Consumer-Username":     "billing",
+		"X-Consumer-Custom-Id":    "billing",
+		"X-Credential-Identifier": "key_1",
+		"X-Authenticated-Scope":   "read write",
+		"X-Tenant-Id":             "tnt_1",
 	})
 	if identity := fmt.Sprint(identityOf(h)); identity != want {
 		t.Errorf("identity headers %s, want %s", identity, want)
@@ -57,8 +61,21 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 	r.keys.mu.Lock()
 	clear(r.keys.byNew)
 	r.keys.mu.Unlock()
-	r.keys.put(good, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive})
-	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive, GraceEndsAt: past})
+	r.keys.put(good, snapshot.Key{
+		ID:        "key_1",
+		ProjectID: "prj_shop",
+		Owner:     "billing",
+		TenantID:  "tnt_1",
+		State:     snapshot.KeyActive,
+	})
+	r.keys.putOld(old, snapshot.Key{
+		ID:          "key_1",
+		ProjectID:   "prj_shop",
+		Owner:       "billing",
+		TenantID:    "tnt_1",
+		State:       snapshot.KeyActive,
+		GraceEndsAt: past,
+	})
 
 	for _, tc := range []struct {
 		name   string
@@ -141,7 +158,10 @@ func TestOnlyWhatMayBeAKeyIsLookedUp(t *testing.T) {
 			_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, line, "X-API-Key: "+call.key))
 			got := r.readReply(from, "GET")
 			if looks := r.keys.looks() - before; got.StatusCode != call.status || looks != call.looks {
-				t.Errorf("%s, call %d: %d after %d lookups, want %d after %d", path, i, got.StatusCode, looks, call.status, call.looks)
+				t.Errorf(
+					"%s, call %d: %d after %d lookups, want %d after %d", path, i, got.StatusCode, looks,
+					call.status, call.looks,
+				)
 			}
 		}
 	}
@@ -150,7 +170,14 @@ func TestOnlyWhatMayBeAKeyIsLookedUp(t *testing.T) {
 func TestOldSecretWorksWithinItsGrace(t *testing.T) {
 	r := newRig(t, nil)
 	old := mintUnknown(t)
-	r.keys.putOld(old, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive, GraceEndsAt: time.Now().Add(time.Hour)})
+	r.keys.putOld(old, snapshot.Key{
+		ID:          "key_1",
+		ProjectID:   "prj_shop",
+		Owner:       "billing",
+		TenantID:    "tnt_1",
+		State:       snapshot.KeyActive,
+		GraceEndsAt: time.Now().Add(time.Hour),
+	})
 	if got := r.get("/shop/1.0.0/prod", "X-API-Key: "+old); got.StatusCode != 200 {
 		t.Errorf("%d %s", got.StatusCode, got.body)
 	}
@@ -168,11 +195,24 @@ func TestASecretDiesOnTheTick(t *testing.T) {
 			o.Clock = func() time.Time { return end.Add(time.Duration(now.Load())) }
 		})
 		rotated, old, ending := mintUnknown(t), mintUnknown(t), mintUnknown(t)
-		key := snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive}
+		key := snapshot.Key{
+			ID:        "key_1",
+			ProjectID: "prj_shop",
+			Owner:     "billing",
+			TenantID:  "tnt_1",
+			State:     snapshot.KeyActive,
+		}
 		r.keys.put(rotated, key)
 		key.GraceEndsAt = end
 		r.keys.putOld(old, key)
-		r.keys.put(ending, snapshot.Key{ID: "key_2", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyActive, ExpiresAt: end})
+		r.keys.put(ending, snapshot.Key{
+			ID:        "key_2",
+			ProjectID: "prj_shop",
+			Owner:     "billing",
+			TenantID:  "tnt_1",
+			State:     snapshot.KeyActive,
+			ExpiresAt: end,
+		})
 		conn := r.dial()
 		defer conn.Close()
 		from := bufio.NewReader(conn)
@@ -181,13 +221,19 @@ func TestASecretDiesOnTheTick(t *testing.T) {
 			want int
 		}{{-time.Hour, 200}, {-1, 200}, {0, 401}, {1, 401}, {-1, 200}, {time.Hour, 401}} {
 			now.Store(int64(tick.at))
-			for what, secret := range map[string]string{"the secret before": old, "a key that ends": ending, "the new secret": rotated} {
+			for what, secret := range map[string]string{
+				"the secret before": old,
+				"a key that ends":   ending,
+				"the new secret":    rotated,
+			} {
 				want := tick.want
 				if secret == rotated {
 					want = 200
 				}
 				// One connection all along: nothing about a caller is remembered with it.
-				_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, append(lines, "X-API-Key: "+secret)...))
+				_, _ = io.WriteString(
+					conn, request("GET", "/shop/1.0.0/prod", r.addr, append(lines, "X-API-Key: "+secret)...),
+				)
 				if got := r.readReply(from, "GET"); got.StatusCode != want {
 					t.Errorf("%s, %s, %d ns from the end: %d, want %d", path, what, tick.at, got.StatusCode, want)
 				}
@@ -201,12 +247,22 @@ func TestARevokedKeyIsRefusedOnTheNextCall(t *testing.T) {
 	if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
 		t.Fatalf("before: %d %s", got.StatusCode, got.body)
 	}
-	r.keys.put(r.key, snapshot.Key{ID: "key_1", ProjectID: "prj_shop", Owner: "billing", TenantID: "tnt_1", State: snapshot.KeyRevoked})
+	r.keys.put(r.key, snapshot.Key{
+		ID:        "key_1",
+		ProjectID: "prj_shop",
+		Owner:     "billing",
+		TenantID:  "tnt_1",
+		State:     snapshot.KeyRevoked,
+	})
 	r.wantCode("after", r.get("/shop/1.0.0/prod"), 401, "invalid_key")
 }
 
 func TestModesAndWhatTheUpstreamLearns(t *testing.T) {
-	house := map[string]string{"X-Consumer-Id": policy.ConsumerID("prj_shop", "house"), "X-Consumer-Username": "house", "X-Consumer-Custom-Id": "house"}
+	house := map[string]string{
+		"X-Consumer-Id":        policy.ConsumerID("prj_shop", "house"),
+		"X-Consumer-Username":  "house",
+		"X-Consumer-Custom-Id": "house",
+	}
 	none := map[string]string{}
 	fallback := withProject(func(p *snapshot.Project) { p.Versions[0].Access.Keyless = snapshot.OwnerFallback })
 	for _, tc := range []struct {
@@ -285,7 +341,8 @@ func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
 	}
 	r.get("/shop/1.0.0/prod", noKey)
 	if out := within(t, "the outcome", o.got); out.Status != 401 || out.Code != "credentials_required" || out.Owner != "" ||
-		out.Step != gateway.StepAccess || out.BytesOut != int64(len(policy.CredentialsRequired.Body())) {
+		out.Step != gateway.StepAccess ||
+		out.BytesOut != int64(len(policy.CredentialsRequired.Body())) {
 		t.Errorf("outcome %+v, want a refusal for nobody", out)
 	}
 }

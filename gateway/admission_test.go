@@ -67,7 +67,14 @@ func (r *rig) comesIn(what string, call func() bool) {
 
 func TestConnectionsBeyondTheMostAreClosedAtOnce(t *testing.T) {
 	arrived, release := make(chan struct{}), make(chan struct{})
-	r := newRig(t, func(http.ResponseWriter, *http.Request) { arrived <- struct{}{}; <-release }, withLimits(gateway.Limits{Conns: 4, ConnsFromOne: 4}))
+	r := newRig(
+		t,
+		func(http.ResponseWriter, *http.Request) { arrived <- struct{}{}; <-release },
+		withLimits(gateway.Limits{
+			Conns:        4,
+			ConnsFromOne: 4,
+		}),
+	)
 	busy := make(chan bool, 4)
 	for range 4 {
 		conn := r.from("127.0.0.1")
@@ -164,7 +171,9 @@ func TestConnectionsAreCountedOut(t *testing.T) {
 		if r.secure != nil {
 			conn = tls.Client(conn, r.secure)
 		}
-		_, err = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, line, "Connection: close"))
+		_, err = io.WriteString(
+			conn, request("GET", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, line, "Connection: close"),
+		)
 		if err != nil {
 			return false
 		}

@@ -23,7 +23,9 @@ type allowance struct {
 // hold finds room for the body of a call and for an answer of some length, up to
 // what is asked for. A refusal says after how many seconds to try again: not
 // before tomorrow, or soon, where only calls under way are in the way.
-func (a *allowance) hold(now time.Time, most, body, answer int64) (granted, retry int64, denial policy.Denial, ok bool) {
+func (a *allowance) hold(
+	now time.Time, most, body, answer int64,
+) (granted, retry int64, denial policy.Denial, ok bool) {
 	start, end := policy.WindowBounds(snapshot.Day, now)
 	a.mu.Lock()
 	defer a.mu.Unlock()

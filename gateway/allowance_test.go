@@ -49,7 +49,10 @@ func TestAnUnclaimedProxyIsCalledOnlySoOften(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBothPaths(t, func(t *testing.T, path rigOption) {
 				var later atomic.Int64
-				r := newRig(t, nil, unclaimed, withCaps(&later, func(c *gateway.Caps) { c.IP, c.Project = caps.IP, caps.Project }), path)
+				r := newRig(
+					t, nil, unclaimed,
+					withCaps(&later, func(c *gateway.Caps) { c.IP, c.Project = caps.IP, caps.Project }), path,
+				)
 				for range 2 {
 					if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
 						t.Fatalf("%d %s", got.StatusCode, got.body)
@@ -90,7 +93,14 @@ func TestAnUnclaimedProxyCarriesOnlySoMuchInADay(t *testing.T) {
 		r := newRig(t, answering(&size), unclaimed, withCaps(&later, func(c *gateway.Caps) { c.Bytes = 2000 }), path)
 		post := func(n int) reply {
 			return settled(t, func() reply {
-				return r.raw(request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, fmt.Sprintf("Content-Length: %d", n)) + strings.Repeat("x", n))
+				return r.raw(
+					request(
+						"POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key,
+						fmt.Sprintf("Content-Length: %d", n),
+					) + strings.Repeat(
+						"x", n,
+					),
+				)
 			})
 		}
 		if got := post(700); got.StatusCode != 200 { // 1300 of 2000

@@ -229,9 +229,16 @@ func TestUpstreamsBehindTLS(t *testing.T) {
 	r.wantCode("a certificate from nobody we know", r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
 
 	for _, options := range [][]rigOption{nil, {onNetHTTP}} {
-		trusting := newRig(t, nil, append(options, withTarget(strings.Replace(target, "localhost", "127.0.0.1", 1)), func(_ *rig, o *gateway.Options) {
-			o.UpstreamTLS = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
-		})...)
+		trusting := newRig(
+			t,
+			nil,
+			append(
+				options,
+				withTarget(strings.Replace(target, "localhost", "127.0.0.1", 1)),
+				func(_ *rig, o *gateway.Options) {
+					o.UpstreamTLS = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+				},
+			)...)
 		for range 2 { // the second call finds a connection that waits
 			if got := trusting.get("/shop/1.0.0/prod"); got.body != "up over TLS with HTTP/1.1" {
 				t.Errorf("%d %s", got.StatusCode, got.body)

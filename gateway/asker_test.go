@@ -37,7 +37,10 @@ func asking(methods ...snapshot.Method) rigOption {
 	return func(r *rig, o *gateway.Options) {
 		withTokens(snapshot.Authenticate, methods...)(r, o)
 		o.Asker = issuers{}
-		r.project.Versions[0].Access.Opaque = snapshot.Introspection{Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic}
+		r.project.Versions[0].Access.Opaque = snapshot.Introspection{
+			Endpoint: "https://accounts.example/introspect",
+			Method:   snapshot.SecretBasic,
+		}
 	}
 }
 

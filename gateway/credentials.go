@@ -89,7 +89,10 @@ func (c *call) bearer() (*policy.Token, policy.Denial) {
 	if c.gateway.verifier == nil {
 		return nil, policy.IssuerUnavailable // what cannot be verified is not let through
 	}
-	if denial := c.gateway.verifier.Verify(token, policy.Issuers{Named: c.route.version.access.Issuers, Own: &c.route}, c.start, &c.space.token); denial != (policy.Denial{}) {
+	if denial := c.gateway.verifier.Verify(token, policy.Issuers{
+		Named: c.route.version.access.Issuers,
+		Own:   &c.route,
+	}, c.start, &c.space.token); denial != (policy.Denial{}) {
 		return nil, denial
 	}
 	return &c.space.token, policy.Denial{}

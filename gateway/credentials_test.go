@@ -17,7 +17,12 @@ type words struct{}
 func (words) Verify(token string, from policy.Issuers, _ time.Time, into *policy.Token) policy.Denial {
 	switch token {
 	case "good":
-		*into = policy.Token{Issuer: from.Named[0].Issuer, Subject: "alice", Scopes: []string{"read", "write"}, Tenant: from.Named[0].Tenant}
+		*into = policy.Token{
+			Issuer:  from.Named[0].Issuer,
+			Subject: "alice",
+			Scopes:  []string{"read", "write"},
+			Tenant:  from.Named[0].Tenant,
+		}
 	case "away":
 		return policy.IssuerUnavailable
 	default:

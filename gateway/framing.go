@@ -256,7 +256,8 @@ func (f *framing) requestLine(line []byte) bool {
 
 func (f *framing) headerLine(line []byte) bool {
 	name, value, ok := bytes.Cut(line, []byte(":"))
-	if !ok || len(name) == 0 || name[0] == ' ' || name[0] == '\t' || name[len(name)-1] == ' ' || name[len(name)-1] == '\t' {
+	if !ok || len(name) == 0 || name[0] == ' ' || name[0] == '\t' || name[len(name)-1] == ' ' ||
+		name[len(name)-1] == '\t' {
 		return false
 	}
 	switch len(name) {

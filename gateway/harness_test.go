@@ -89,14 +89,25 @@ func withTarget(target string) rigOption {
 // answers by handler (nil: 200 "up"). The project shop asks for keys.
 func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 	t.Helper()
-	r := &rig{t: t, keys: &keyring{byNew: map[[32]byte]*snapshot.Key{}, byOld: map[[32]byte]*snapshot.Key{}}, log: &logBuffer{}}
+	r := &rig{
+		t:    t,
+		keys: &keyring{byNew: map[[32]byte]*snapshot.Key{}, byOld: map[[32]byte]*snapshot.Key{}},
+		log:  &logBuffer{},
+	}
 	upstream := httptest.NewServer(r.recording(handler))
 	t.Cleanup(upstream.Close)
 	r.project = &snapshot.Project{
-		ID: "prj_shop", Name: "shop", FallbackOwner: "house", Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}},
+		ID:            "prj_shop",
+		Name:          "shop",
+		FallbackOwner: "house",
+		Tenants:       []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}},
 		Versions: []snapshot.Version{{
 			ID: "ver_1", Name: "1.0.0",
-			Access: snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject},
+			Access: snapshot.Access{
+				Mode:    snapshot.Authenticate,
+				Methods: []snapshot.Method{snapshot.APIKey},
+				Keyless: snapshot.Reject,
+			},
 			Environments: []snapshot.Environment{
 				{ID: "env_dev", Name: "dev", Target: upstream.URL},
 				{ID: "env_prod", Name: "prod", Target: upstream.URL + "/base"},
@@ -119,7 +130,12 @@ func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 	if err := r.gateway.Publish([]*snapshot.Project{r.project}); err != nil {
 		t.Fatal(err)
 	}
-	r.key = r.mint("prod", snapshot.Key{ID: "key_1", Owner: "billing", Scopes: []string{"read", "write"}, TenantID: "tnt_1"})
+	r.key = r.mint("prod", snapshot.Key{
+		ID:       "key_1",
+		Owner:    "billing",
+		Scopes:   []string{"read", "write"},
+		TenantID: "tnt_1",
+	})
 	r.serve()
 	return r
 }

@@ -37,15 +37,36 @@ func (s seals) Open(tokenID, sealed string) (string, error) {
 }
 
 func hostedClient(id, tenant string) snapshot.AppClient {
-	return snapshot.AppClient{ID: id, Issuer: snapshot.IssuerOf("https://postern.example", id), TenantID: tenant, Providers: []snapshot.Provider{
-		{ID: "idp_service", TokenUpstream: snapshot.ServiceToken}, {ID: "idp_none", TokenUpstream: snapshot.NoToken},
-		{ID: "idp_access", TokenUpstream: snapshot.ProviderAccessToken}, {ID: "idp_id", TokenUpstream: snapshot.ProviderIDToken},
-		{ID: "idp_odd", TokenUpstream: "odd"}, {ID: "idp_unset"}}}
+	return snapshot.AppClient{
+		ID:       id,
+		Issuer:   snapshot.IssuerOf("https://postern.example", id),
+		TenantID: tenant,
+		Providers: []snapshot.Provider{
+			{
+				ID:            "idp_service",
+				TokenUpstream: snapshot.ServiceToken,
+			}, {ID: "idp_none", TokenUpstream: snapshot.NoToken},
+			{
+				ID:            "idp_access",
+				TokenUpstream: snapshot.ProviderAccessToken,
+			}, {ID: "idp_id", TokenUpstream: snapshot.ProviderIDToken},
+			{ID: "idp_odd", TokenUpstream: "odd"}, {ID: "idp_unset"}},
+	}
 }
 
 func bornBy(client, provider string, edits ...func(*policy.Token)) policy.Token {
-	t := policy.Token{Issuer: snapshot.IssuerOf("https://postern.example", client), Subject: "usr_ana", Scopes: []string{"openid", "email"},
-		Hosted: policy.Hosted{Client: client, ID: "jti_1", Provider: provider, Groups: []string{"admins", "staff"}, Carries: snapshot.ServiceToken}}
+	t := policy.Token{
+		Issuer:  snapshot.IssuerOf("https://postern.example", client),
+		Subject: "usr_ana",
+		Scopes:  []string{"openid", "email"},
+		Hosted: policy.Hosted{
+			Client:   client,
+			ID:       "jti_1",
+			Provider: provider,
+			Groups:   []string{"admins", "staff"},
+			Carries:  snapshot.ServiceToken,
+		},
+	}
 	for _, edit := range edits {
 		edit(&t)
 	}
@@ -64,14 +85,29 @@ func withHosted(edits ...func(*snapshot.Project)) rigOption {
 	return func(r *rig, o *gateway.Options) {
 		access, id := snapshot.ProviderAccessToken, snapshot.ProviderIDToken
 		o.Verifier = hosted{
-			"service": bornBy("cli_1", "idp_service"), "none": bornBy("cli_1", "idp_none"), "gone": bornBy("cli_1", "idp_gone"), "odd": bornBy("cli_1", "idp_odd"), "unset": bornBy("cli_1", "idp_unset"),
-			"access": bornBy("cli_1", "idp_access", sealing(access, "sealed-access")), "id": bornBy("cli_1", "idp_id", sealing(id, "sealed-id")),
-			"bare": bornBy("cli_1", "idp_access"), "wrong-kind": bornBy("cli_1", "idp_access", sealing(id, "sealed-id")),
-			"cannot-open": bornBy("cli_1", "idp_access", sealing(access, "lost")), "breaks": bornBy("cli_1", "idp_access", sealing(access, "breaks")), "empty": bornBy("cli_1", "idp_access", sealing(access, "empty")),
-			"frozen": bornBy("cli_1", "idp_service", of("usr_frozen")), "deleted": bornBy("cli_1", "idp_service", of("usr_deleted")),
-			"elsewhere": bornBy("cli_2", "idp_service"), "nowhere": bornBy("cli_3", "idp_service"),
+			"service":     bornBy("cli_1", "idp_service"),
+			"none":        bornBy("cli_1", "idp_none"),
+			"gone":        bornBy("cli_1", "idp_gone"),
+			"odd":         bornBy("cli_1", "idp_odd"),
+			"unset":       bornBy("cli_1", "idp_unset"),
+			"access":      bornBy("cli_1", "idp_access", sealing(access, "sealed-access")),
+			"id":          bornBy("cli_1", "idp_id", sealing(id, "sealed-id")),
+			"bare":        bornBy("cli_1", "idp_access"),
+			"wrong-kind":  bornBy("cli_1", "idp_access", sealing(id, "sealed-id")),
+			"cannot-open": bornBy("cli_1", "idp_access", sealing(access, "lost")),
+			"breaks":      bornBy("cli_1", "idp_access", sealing(access, "breaks")),
+			"empty":       bornBy("cli_1", "idp_access", sealing(access, "empty")),
+			"frozen":      bornBy("cli_1", "idp_service", of("usr_frozen")),
+			"deleted":     bornBy("cli_1", "idp_service", of("usr_deleted")),
+			"elsewhere":   bornBy("cli_2", "idp_service"),
+			"nowhere":     bornBy("cli_3", "idp_service"),
 		}
-		o.Opener = seals{"jti_1 sealed-access": "gho_the.provider's", "jti_1 sealed-id": "eyJ.id.token", "jti_1 breaks": "x\r\nX-Tenant-Id: tnt_2", "jti_1 empty": ""}
+		o.Opener = seals{
+			"jti_1 sealed-access": "gho_the.provider's",
+			"jti_1 sealed-id":     "eyJ.id.token",
+			"jti_1 breaks":        "x\r\nX-Tenant-Id: tnt_2",
+			"jti_1 empty":         "",
+		}
 		r.project.Versions[0].Access.Mode = snapshot.Authenticate
 		r.project.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey, snapshot.JWT}
 		r.project.Clients = []snapshot.AppClient{hostedClient("cli_1", "tnt_1")}
@@ -150,7 +186,8 @@ func TestTokensOfOurOwnAtTheGateway(t *testing.T) {
 			} else {
 				r.wantHeaders(name+", "+path, tc.got)
 			}
-			if log := r.log.String(); strings.Contains(log, "gho_") || strings.Contains(log, "sealed-") || strings.Contains(log, "tnt_2") {
+			if log := r.log.String(); strings.Contains(log, "gho_") || strings.Contains(log, "sealed-") ||
+				strings.Contains(log, "tnt_2") {
 				t.Errorf("%s, %s: the log has a token: %s", name, path, log)
 			}
 		}
@@ -181,7 +218,10 @@ func (r *rig) wantHeaders(name string, want []string) {
 // A gateway that cannot open what is sealed forwards no call that needs it.
 func TestWithoutAnOpenerNothingSealedIsForwarded(t *testing.T) {
 	r := newRig(t, nil, withHosted(), func(_ *rig, o *gateway.Options) { o.Opener = nil })
-	r.wantCode("no opener", r.get("/shop/1.0.0/prod/x", noKey, "Authorization: Bearer access"), 503, "provider_token_unavailable")
+	r.wantCode(
+		"no opener", r.get("/shop/1.0.0/prod/x", noKey, "Authorization: Bearer access"), 503,
+		"provider_token_unavailable",
+	)
 	r.wantCode("not needed", r.get("/shop/1.0.0/prod/x", noKey, "Authorization: Bearer service"), 200, "")
 }
 
@@ -189,7 +229,15 @@ func TestWithoutAnOpenerNothingSealedIsForwarded(t *testing.T) {
 func TestAnOpenedTokenEndsWithItsCall(t *testing.T) {
 	for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		r := newRig(t, nil, append([]rigOption{withHosted()}, more...)...)
-		r.transcript(exchangeCase{bytes: request("GET", "/1.0.0/prod/a", "shop.proxy.test", "Authorization: Bearer access") + get("/1.0.0/prod/b", "Authorization: Basic mine")})
+		r.transcript(
+			exchangeCase{
+				bytes: request(
+					"GET", "/1.0.0/prod/a", "shop.proxy.test", "Authorization: Bearer access",
+				) + get(
+					"/1.0.0/prod/b", "Authorization: Basic mine",
+				),
+			},
+		)
 		var got []string
 		for _, call := range r.upstreamCalls() {
 			got = append(got, call.header.Get("Authorization"))

@@ -62,7 +62,12 @@ func (c *h2conn) send(end bool, fields ...string) uint32 {
 	}
 	id := c.stream
 	c.stream += 2
-	if err := c.frames.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: c.block.Bytes(), EndStream: end, EndHeaders: true}); err != nil {
+	if err := c.frames.WriteHeaders(http2.HeadersFrameParam{
+		StreamID:      id,
+		BlockFragment: c.block.Bytes(),
+		EndStream:     end,
+		EndHeaders:    true,
+	}); err != nil {
 		c.t.Fatal(err)
 	}
 	return id
@@ -107,7 +112,20 @@ func (c *h2conn) sentAway() http2.ErrCode {
 }
 
 func pseudo(key string, more ...string) []string {
-	return append([]string{":method", "GET", ":scheme", "https", ":authority", "shop.proxy.test", ":path", "/1.0.0/prod/a", "x-api-key", key}, more...)
+	return append(
+		[]string{
+			":method",
+			"GET",
+			":scheme",
+			"https",
+			":authority",
+			"shop.proxy.test",
+			":path",
+			"/1.0.0/prod/a",
+			"x-api-key",
+			key,
+		},
+		more...)
 }
 
 func TestHTTP2CannotSpoofIdentity(t *testing.T) {
@@ -123,9 +141,24 @@ func TestHTTP2CannotSpoofIdentity(t *testing.T) {
 		if name != "x-forwarded-for" {
 			fields = append(fields, name, "forged")
 		}
-		fields = append(fields, strings.ReplaceAll(name, "-", "_"), "forged", strings.ReplaceAll(name, "-", "."), "forged")
+		fields = append(
+			fields, strings.ReplaceAll(name, "-", "_"), "forged", strings.ReplaceAll(name, "-", "."),
+			"forged",
+		)
 	}
-	fields = append(fields, "te", "trailers", "proxy", "http://forged", "cookie", "a=1", "cookie", "postern=forged", "cookie", "b=2")
+	fields = append(
+		fields,
+		"te",
+		"trailers",
+		"proxy",
+		"http://forged",
+		"cookie",
+		"a=1",
+		"cookie",
+		"postern=forged",
+		"cookie",
+		"b=2",
+	)
 	if got := c.outcome(c.send(true, fields...)); got != "200" {
 		t.Fatal(got)
 	}
@@ -135,7 +168,9 @@ func TestHTTP2CannotSpoofIdentity(t *testing.T) {
 			t.Errorf("the upstream got %s: %q", name, lines)
 		}
 	}
-	if got := call.header; got.Get("X-Consumer-Username") != "billing" || got.Get("Via") != "2 postern" || got.Get("Cookie") != "a=1; b=2" || got.Get("Te") != "trailers" {
+	if got := call.header; got.Get("X-Consumer-Username") != "billing" || got.Get("Via") != "2 postern" ||
+		got.Get("Cookie") != "a=1; b=2" ||
+		got.Get("Te") != "trailers" {
 		t.Errorf("the upstream got %v", got)
 	}
 }
@@ -146,12 +181,23 @@ func TestHTTP2TrailersCannotSpoofIdentity(t *testing.T) {
 		_, _ = io.Copy(io.Discard, req.Body)
 		trailers <- req.Trailer
 	}, overTLS(newPair(t)))
-	req, err := http.NewRequestWithContext(t.Context(), "POST", "https://shop.proxy.test/1.0.0/prod/a", io.NopCloser(strings.NewReader("hello")))
+	req, err := http.NewRequestWithContext(
+		t.Context(),
+		"POST",
+		"https://shop.proxy.test/1.0.0/prod/a",
+		io.NopCloser(strings.NewReader("hello")),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-API-Key", r.key)
-	req.Trailer = http.Header{"X-Sum": {"1"}, "X-Consumer-Id": {"forged"}, "X_consumer_id": {"forged"}, "X-Api-Key": {"forged"}, "X-Forwarded-For": {"forged"}}
+	req.Trailer = http.Header{
+		"X-Sum":           {"1"},
+		"X-Consumer-Id":   {"forged"},
+		"X_consumer_id":   {"forged"},
+		"X-Api-Key":       {"forged"},
+		"X-Forwarded-For": {"forged"},
+	}
 	resp, err := r.http2().Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +274,10 @@ func TestHTTP2ThatIsNoRequestReachesNobody(t *testing.T) {
 // is taken without TLS.
 func TestHTTP2IsNotSpokenWithoutTLS(t *testing.T) {
 	r := newRig(t, nil)
-	got := r.get("/shop/1.0.0/prod/a", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")
+	got := r.get(
+		"/shop/1.0.0/prod/a", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c",
+		"HTTP2-Settings: AAMAAABkAAQAAP__",
+	)
 	if got.StatusCode != 200 || got.ProtoMajor != 1 || got.Header.Get("Upgrade") != "" {
 		t.Errorf("the upgrade: %s %d %v", got.Proto, got.StatusCode, got.Header)
 	}
@@ -295,8 +344,15 @@ func TestHTTP2IsBounded(t *testing.T) {
 				for i, fields := 0, pseudo(r.key); i < len(fields); i += 2 {
 					_ = c.pack.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
 				}
-				head := http2.HeadersFrameParam{StreamID: c.stream, BlockFragment: c.block.Bytes(), EndStream: true, EndHeaders: true}
-				if errors.Join(c.frames.WriteHeaders(head), c.frames.WriteRSTStream(c.stream, http2.ErrCodeCancel)) != nil {
+				head := http2.HeadersFrameParam{
+					StreamID:      c.stream,
+					BlockFragment: c.block.Bytes(),
+					EndStream:     true,
+					EndHeaders:    true,
+				}
+				if errors.Join(
+					c.frames.WriteHeaders(head), c.frames.WriteRSTStream(c.stream, http2.ErrCodeCancel),
+				) != nil {
 					return
 				}
 				c.stream += 2

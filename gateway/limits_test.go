@@ -100,7 +100,9 @@ func TestACallerWhoStallsIsCutOff(t *testing.T) {
 
 	conn := r.dial() // a body that stops coming
 	defer func() { _ = conn.Close() }()
-	_, _ = io.WriteString(conn, request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 10")+"part")
+	_, _ = io.WriteString(
+		conn, request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 10")+"part",
+	)
 	if err := within(t, "the end of the upstream's call", ended); err == nil {
 		t.Error("the upstream read a part as the whole body")
 	}
@@ -138,13 +140,33 @@ func TestHeadersAndBodiesOverTheLimit(t *testing.T) {
 	if calls := r.upstreamCalls(); len(calls) != 0 {
 		t.Errorf("the upstream got %v", calls)
 	}
-	r.wantCode("a body of known length",
-		r.raw(request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 101")+strings.Repeat("x", 101)), 413, "body_too_large")
+	r.wantCode(
+		"a body of known length",
+		r.raw(
+			request(
+				"POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 101",
+			)+strings.Repeat(
+				"x", 101,
+			),
+		),
+		413,
+		"body_too_large",
+	)
 	if calls := r.upstreamCalls(); len(calls) != 0 {
 		t.Errorf("the upstream got %v", calls)
 	}
-	r.wantCode("a body of unknown length",
-		r.raw(request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Transfer-Encoding: chunked")+"65\r\n"+strings.Repeat("x", 101)+"\r\n0\r\n\r\n"), 413, "body_too_large")
+	r.wantCode(
+		"a body of unknown length",
+		r.raw(
+			request(
+				"POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Transfer-Encoding: chunked",
+			)+"65\r\n"+strings.Repeat(
+				"x", 101,
+			)+"\r\n0\r\n\r\n",
+		),
+		413,
+		"body_too_large",
+	)
 	if got := r.raw(request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 100") + strings.Repeat("x", 100)); got.StatusCode != 200 {
 		t.Errorf("a body of just the limit: %d %s", got.StatusCode, got.body)
 	}
@@ -190,7 +212,10 @@ func TestOneStuckUpstreamDoesNotStarveAnother(t *testing.T) {
 // The share belongs to the upstream, not to the table it was published with.
 func TestTheShareOfAnUpstreamOutlivesATable(t *testing.T) {
 	stuck, release := make(chan struct{}, 1), make(chan struct{})
-	r := newRig(t, func(http.ResponseWriter, *http.Request) { stuck <- struct{}{}; <-release }, withLimits(gateway.Limits{UnderWay: 1}))
+	r := newRig(
+		t, func(http.ResponseWriter, *http.Request) { stuck <- struct{}{}; <-release },
+		withLimits(gateway.Limits{UnderWay: 1}),
+	)
 	done := make(chan int, 1)
 	go func() { done <- r.get("/shop/1.0.0/prod").StatusCode }()
 	within(t, "the call at the upstream", stuck)

@@ -33,7 +33,10 @@ func TestTheObserverLearnsWhichStepAnsweredAndHowManyBytesWent(t *testing.T) {
 		{"a body over the limit", "POST", strings.Repeat("x", 101), []string{"Content-Length: 101"}, gateway.StepForward, "body_too_large", 0, tooLarge},
 	} {
 		conn := r.dial()
-		_, _ = io.WriteString(conn, request(tc.method, "/shop/1.0.0/prod", r.addr, r.withKey(append(tc.lines, "Connection: close"))...)+tc.body)
+		_, _ = io.WriteString(
+			conn,
+			request(tc.method, "/shop/1.0.0/prod", r.addr, r.withKey(append(tc.lines, "Connection: close"))...)+tc.body,
+		)
 		_, _ = io.Copy(io.Discard, conn)
 		_ = conn.Close()
 		got := within(t, tc.name, o.got)
@@ -62,7 +65,10 @@ func TestAnExpiredProxyIsTheRoutesAnswer(t *testing.T) {
 func TestWaitReturnsWhenTheLastTunnelIsObserved(t *testing.T) {
 	heads := make(chan string, 1)
 	o := outcomes{make(chan gateway.Outcome, 1)}
-	r := newRig(t, nil, withTarget(switching(t, heads, echo)), func(_ *rig, options *gateway.Options) { options.Observer = o })
+	r := newRig(
+		t, nil, withTarget(switching(t, heads, echo)),
+		func(_ *rig, options *gateway.Options) { options.Observer = o },
+	)
 	conn, from, _ := r.open()
 	_, _ = io.WriteString(conn, "hello")
 	if _, err := io.ReadFull(from, make([]byte, 5)); err != nil {

@@ -47,29 +47,82 @@ func plainCases() []exchangeCase {
 		{name: "environment alone", bytes: get("/1.0.0/prod")},
 		{name: "environment with a slash", bytes: get("/1.0.0/prod/")},
 		{name: "path form", bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost: SHOP\r\nX-API-Key: KEY\r\n\r\n"},
-		{name: "Host in upper case with a port", bytes: strings.Replace(get("/1.0.0/prod/a"), "shop.proxy.test", "SHOP.Proxy.TEST:8080", 1)},
-		{name: "Host with a dot at its end", bytes: strings.Replace(get("/1.0.0/prod/a"), "shop.proxy.test", "shop.proxy.test.", 1)},
-		{name: "header names in odd case", bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nhOST: shop.proxy.test\r\nx-aPI-kEY: KEY\r\nACCEPT: x\r\n\r\n"},
-		{name: "blanks around values", bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: \t shop.proxy.test \t\r\nX-API-Key:KEY\r\nAccept:\r\nX-A: \t b c\t \r\n\r\n"},
+		{
+			name:  "Host in upper case with a port",
+			bytes: strings.Replace(get("/1.0.0/prod/a"), "shop.proxy.test", "SHOP.Proxy.TEST:8080", 1),
+		},
+		{
+			name:  "Host with a dot at its end",
+			bytes: strings.Replace(get("/1.0.0/prod/a"), "shop.proxy.test", "shop.proxy.test.", 1),
+		},
+		{
+			name:  "header names in odd case",
+			bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nhOST: shop.proxy.test\r\nx-aPI-kEY: KEY\r\nACCEPT: x\r\n\r\n",
+		},
+		{
+			name:  "blanks around values",
+			bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: \t shop.proxy.test \t\r\nX-API-Key:KEY\r\nAccept:\r\nX-A: \t b c\t \r\n\r\n",
+		},
 		{name: "the same name twice", bytes: get("/1.0.0/prod/a", "Cookie: a=1", "Cookie: b=2", "X-A: 1", "x-a: 2")},
-		{name: "cookies of the dashboard", bytes: get("/1.0.0/prod/a", "Cookie: a=1; postern=s; __Host-postern-done=x; b=2", "Cookie: postern=s")},
-		{name: "names that nginx drops", bytes: get("/1.0.0/prod/a", "X.Consumer.ID: evil", "X-Consumer-ID': evil", "X!A: 1")},
+		{
+			name:  "cookies of the dashboard",
+			bytes: get("/1.0.0/prod/a", "Cookie: a=1; postern=s; __Host-postern-done=x; b=2", "Cookie: postern=s"),
+		},
+		{
+			name:  "names that nginx drops",
+			bytes: get("/1.0.0/prod/a", "X.Consumer.ID: evil", "X-Consumer-ID': evil", "X!A: 1"),
+		},
 		{name: "letters beyond ASCII in a value", bytes: get("/1.0.0/prod/a", "X-A: gr\xfc\xdf", "X-B: \xe2\x82\xac")},
 		{name: "many headers", bytes: get("/1.0.0/prod/a", manyLines(90)...)},
 		{name: "more headers than are plain", bytes: get("/1.0.0/prod/a", manyLines(150)...)},
 		{name: "a long header", bytes: get("/1.0.0/prod/a", "X-Long: "+strings.Repeat("x", 12<<10))},
 		{name: "a header longer than is plain", bytes: get("/1.0.0/prod/a", "X-Long: "+strings.Repeat("x", 24<<10))},
 		{name: "a long target", bytes: get("/1.0.0/prod/" + strings.Repeat("y", 8<<10))},
-		{name: "a header over the limit", bytes: get("/1.0.0/prod/a", "X-Long: "+strings.Repeat("x", 80<<10)), cut: true},
+		{
+			name:  "a header over the limit",
+			bytes: get("/1.0.0/prod/a", "X-Long: "+strings.Repeat("x", 80<<10)),
+			cut:   true,
+		},
 		{name: "Connection: keep-alive", bytes: get("/1.0.0/prod/a", "Connection: keep-alive")},
 		{name: "Connection: close", bytes: get("/1.0.0/prod/a", "Connection: close")},
-		{name: "Connection: Close before another", bytes: get("/1.0.0/prod/a", "Connection: Close") + get("/1.0.0/prod/never")},
+		{
+			name:  "Connection: Close before another",
+			bytes: get("/1.0.0/prod/a", "Connection: Close") + get("/1.0.0/prod/never"),
+		},
 		{name: "pipelined", bytes: get("/1.0.0/prod/a") + get("/1.0.0/prod/b") + get("/1.0.0/prod/c")},
-		{name: "pipelined, the second refused", bytes: get("/1.0.0/prod/a") + get("/2.0.0/prod/b") + get("/1.0.0/prod/c")},
-		{name: "pipelined, the second malformed", bytes: get("/1.0.0/prod/a") + "GET /1.0.0/prod/b HTTP/1.1\nHost: shop.proxy.test\n\n" + get("/1.0.0/prod/c")},
-		{name: "pipelined, the second chunked", methods: []string{"GET", "POST", "GET"}, bytes: get("/1.0.0/prod/a") + post("/1.0.0/prod/b", "2\r\nok\r\n0\r\n\r\n", "Transfer-Encoding: chunked") + get("/1.0.0/prod/c")},
-		{name: "pipelined behind a body", methods: []string{"POST", "GET"}, bytes: post("/1.0.0/prod/a", "hello", "Content-Length: 5") + get("/1.0.0/prod/b")},
-		{name: "HEAD", methods: []string{"HEAD"}, bytes: request("HEAD", "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY")},
+		{
+			name:  "pipelined, the second refused",
+			bytes: get("/1.0.0/prod/a") + get("/2.0.0/prod/b") + get("/1.0.0/prod/c"),
+		},
+		{
+			name: "pipelined, the second malformed",
+			bytes: get(
+				"/1.0.0/prod/a",
+			) + "GET /1.0.0/prod/b HTTP/1.1\nHost: shop.proxy.test\n\n" + get(
+				"/1.0.0/prod/c",
+			),
+		},
+		{
+			name:    "pipelined, the second chunked",
+			methods: []string{"GET", "POST", "GET"},
+			bytes: get(
+				"/1.0.0/prod/a",
+			) + post(
+				"/1.0.0/prod/b", "2\r\nok\r\n0\r\n\r\n", "Transfer-Encoding: chunked",
+			) + get(
+				"/1.0.0/prod/c",
+			),
+		},
+		{
+			name:    "pipelined behind a body",
+			methods: []string{"POST", "GET"},
+			bytes:   post("/1.0.0/prod/a", "hello", "Content-Length: 5") + get("/1.0.0/prod/b"),
+		},
+		{
+			name:    "HEAD",
+			methods: []string{"HEAD"},
+			bytes:   request("HEAD", "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY"),
+		},
 		{name: "HEAD refused", methods: []string{"HEAD"}, bytes: request("HEAD", "/1.0.0/prod/a", "shop.proxy.test")},
 		{name: "no key", bytes: request("GET", "/1.0.0/prod/a", "shop.proxy.test")},
 		{name: "an empty key", bytes: request("GET", "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key:")},
@@ -78,29 +131,82 @@ func plainCases() []exchangeCase {
 		{name: "two keys in two cases", bytes: get("/1.0.0/prod/a", "x-api-key: other")},
 		{name: "a key as a list", bytes: request("GET", "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY, KEY")},
 		{name: "a key with an underscore", bytes: request("GET", "/1.0.0/prod/a", "shop.proxy.test", "X_API_Key: KEY")},
-		{name: "a key in Authorization", bytes: request("GET", "/1.0.0/prod/a", "shop.proxy.test", "Authorization: Bearer KEY")},
+		{
+			name:  "a key in Authorization",
+			bytes: request("GET", "/1.0.0/prod/a", "shop.proxy.test", "Authorization: Bearer KEY"),
+		},
 		{name: "Authorization beside the key", bytes: get("/1.0.0/prod/a", "Authorization: Basic eDp5")},
-		{name: "refused with a body", methods: []string{"POST", "GET"}, bytes: request("POST", "/1.0.0/prod/a", "shop.proxy.test", "Content-Length: 5") + "hello" + get("/1.0.0/prod/b")},
+		{
+			name:    "refused with a body",
+			methods: []string{"POST", "GET"},
+			bytes: request(
+				"POST", "/1.0.0/prod/a", "shop.proxy.test", "Content-Length: 5",
+			) + "hello" + get(
+				"/1.0.0/prod/b",
+			),
+		},
 		{name: "no such version", bytes: get("/9.9.9/prod/a")},
 		{name: "no such host", bytes: strings.Replace(get("/1.0.0/prod/a"), "shop.", "nobody.", 1)},
 		{name: "a foreign host", bytes: strings.Replace(get("/1.0.0/prod/a"), "shop.proxy.test", "example.org", 1)},
-		{name: "a body that looks like a request", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", get("/1.0.0/prod/smuggled"), fmt.Sprintf("Content-Length: %d", len(get("/1.0.0/prod/smuggled"))))},
-		{name: "a body of 60 KiB", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", strings.Repeat("z", 60<<10), "Content-Length: 61440")},
-		{name: "a body of 100 KiB", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", strings.Repeat("z", 100<<10), "Content-Length: 102400")},
+		{
+			name:    "a body that looks like a request",
+			methods: []string{"POST"},
+			bytes: post(
+				"/1.0.0/prod/a", get("/1.0.0/prod/smuggled"),
+				fmt.Sprintf("Content-Length: %d", len(get("/1.0.0/prod/smuggled"))),
+			),
+		},
+		{
+			name:    "a body of 60 KiB",
+			methods: []string{"POST"},
+			bytes:   post("/1.0.0/prod/a", strings.Repeat("z", 60<<10), "Content-Length: 61440"),
+		},
+		{
+			name:    "a body of 100 KiB",
+			methods: []string{"POST"},
+			bytes:   post("/1.0.0/prod/a", strings.Repeat("z", 100<<10), "Content-Length: 102400"),
+		},
 		{name: "GET with a body", bytes: get("/1.0.0/prod/a", "Content-Length: 2") + "ok"},
-		{name: "Content-Length with zeros before it", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", "ok", "Content-Length: 002")},
+		{
+			name:    "Content-Length with zeros before it",
+			methods: []string{"POST"},
+			bytes:   post("/1.0.0/prod/a", "ok", "Content-Length: 002"),
+		},
 		{name: "an early end, in the request line", bytes: "GET /1.0.0/pr", cut: true},
 		{name: "an early end, in the header", bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: shop.pro", cut: true},
-		{name: "an early end, before the empty line", bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: shop.proxy.test\r\n", cut: true},
-		{name: "an early end, of a refused body", methods: []string{"POST"}, bytes: request("POST", "/1.0.0/prod/a", "shop.proxy.test", "Content-Length: 50") + "part", cut: true},
+		{
+			name:  "an early end, before the empty line",
+			bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: shop.proxy.test\r\n",
+			cut:   true,
+		},
+		{
+			name:    "an early end, of a refused body",
+			methods: []string{"POST"},
+			bytes:   request("POST", "/1.0.0/prod/a", "shop.proxy.test", "Content-Length: 50") + "part",
+			cut:     true,
+		},
 		{name: "an early end, behind a whole request", bytes: get("/2.0.0/prod/a") + "GET /", cut: true},
 		{name: "nothing at all", cut: true},
 	}
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "get", "M!#$%&'*+-.^_`|~9"} {
 		out = append(out,
-			exchangeCase{name: method, bytes: request(method, "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY"), methods: []string{method}},
-			exchangeCase{name: method + " with length 0", bytes: request(method, "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY", "Content-Length: 0"), methods: []string{method}},
-			exchangeCase{name: method + " with a body", bytes: request(method, "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY", "Content-Length: 2") + "ok", methods: []string{method}})
+			exchangeCase{
+				name:    method,
+				bytes:   request(method, "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY"),
+				methods: []string{method},
+			},
+			exchangeCase{
+				name:    method + " with length 0",
+				bytes:   request(method, "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY", "Content-Length: 0"),
+				methods: []string{method},
+			},
+			exchangeCase{
+				name: method + " with a body",
+				bytes: request(
+					method, "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY", "Content-Length: 2",
+				) + "ok",
+				methods: []string{method},
+			})
 	}
 	for _, path := range []string{
 		"/1.0.0/prod/%2e%2e/%2e%2e/x", "/1.0.0/prod/../dev/a", "/1.0.0/prod/..%2fdev", "/1.0.0/prod/%2E%2E%2Fdev", "/../1.0.0/prod/a", "/%2e%2e/1.0.0/prod",
@@ -124,57 +230,141 @@ func manyLines(n int) []string {
 
 func unusualCases() []exchangeCase {
 	return []exchangeCase{
-		{name: "HTTP/1.0", bytes: "GET /1.0.0/prod/a HTTP/1.0\r\nHost: shop.proxy.test\r\nX-API-Key: KEY\r\n\r\n", cut: false},
-		{name: "HTTP/1.0 kept alive", bytes: "GET /1.0.0/prod/a HTTP/1.0\r\nHost: shop.proxy.test\r\nX-API-Key: KEY\r\nConnection: keep-alive\r\n\r\n"},
-		{name: "absolute form", bytes: "GET http://shop.proxy.test/1.0.0/prod/a?x HTTP/1.1\r\nHost: shop.proxy.test\r\nX-API-Key: KEY\r\n\r\n"},
-		{name: "absolute form in upper case", bytes: "GET HTTP://SHOP.proxy.test/1.0.0/prod/a HTTP/1.1\r\nHost: shop.proxy.test\r\nX-API-Key: KEY\r\n\r\n"},
-		{name: "absolute form without a path", bytes: "GET http://shop.proxy.test HTTP/1.1\r\nHost: shop.proxy.test\r\n\r\n"},
-		{name: "absolute form of another scheme", bytes: "GET ftp://shop.proxy.test/1.0.0/prod HTTP/1.1\r\nHost: shop.proxy.test\r\n\r\n"},
+		{
+			name:  "HTTP/1.0",
+			bytes: "GET /1.0.0/prod/a HTTP/1.0\r\nHost: shop.proxy.test\r\nX-API-Key: KEY\r\n\r\n",
+			cut:   false,
+		},
+		{
+			name:  "HTTP/1.0 kept alive",
+			bytes: "GET /1.0.0/prod/a HTTP/1.0\r\nHost: shop.proxy.test\r\nX-API-Key: KEY\r\nConnection: keep-alive\r\n\r\n",
+		},
+		{
+			name:  "absolute form",
+			bytes: "GET http://shop.proxy.test/1.0.0/prod/a?x HTTP/1.1\r\nHost: shop.proxy.test\r\nX-API-Key: KEY\r\n\r\n",
+		},
+		{
+			name:  "absolute form in upper case",
+			bytes: "GET HTTP://SHOP.proxy.test/1.0.0/prod/a HTTP/1.1\r\nHost: shop.proxy.test\r\nX-API-Key: KEY\r\n\r\n",
+		},
+		{
+			name:  "absolute form without a path",
+			bytes: "GET http://shop.proxy.test HTTP/1.1\r\nHost: shop.proxy.test\r\n\r\n",
+		},
+		{
+			name:  "absolute form of another scheme",
+			bytes: "GET ftp://shop.proxy.test/1.0.0/prod HTTP/1.1\r\nHost: shop.proxy.test\r\n\r\n",
+		},
 		{name: "OPTIONS *", bytes: request("OPTIONS", "*", "shop.proxy.test"), methods: []string{"OPTIONS"}},
 		{name: "GET *", bytes: request("GET", "*", "shop.proxy.test")},
 		{name: "a target without a slash", bytes: request("GET", "1.0.0/prod", "shop.proxy.test")},
 		{name: "CONNECT", bytes: request("CONNECT", "shop.proxy.test:80", "shop.proxy.test:80")},
 		{name: "CONNECT with a path", bytes: request("CONNECT", "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY")},
-		{name: "TRACE", bytes: request("TRACE", "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY"), methods: []string{"TRACE"}},
-		{name: "chunked", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", "5\r\nhello\r\n0\r\n\r\n", "Transfer-Encoding: chunked")},
-		{name: "Chunked", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", "5\r\nhello\r\n0\r\n\r\n", "Transfer-Encoding: Chunked")},
-		{name: "chunk extensions", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", "5;a=b;c=\"d\"\r\nhello\r\n0;e\r\n\r\n", "Transfer-Encoding: chunked")},
-		{name: "chunked with trailers", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", "5\r\nhello\r\n0\r\nX-Sum: 1\r\nX-Consumer-ID: forged\r\n\r\n", "Transfer-Encoding: chunked", "Trailer: X-Sum")},
+		{
+			name:    "TRACE",
+			bytes:   request("TRACE", "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: KEY"),
+			methods: []string{"TRACE"},
+		},
+		{
+			name:    "chunked",
+			methods: []string{"POST"},
+			bytes:   post("/1.0.0/prod/a", "5\r\nhello\r\n0\r\n\r\n", "Transfer-Encoding: chunked"),
+		},
+		{
+			name:    "Chunked",
+			methods: []string{"POST"},
+			bytes:   post("/1.0.0/prod/a", "5\r\nhello\r\n0\r\n\r\n", "Transfer-Encoding: Chunked"),
+		},
+		{
+			name:    "chunk extensions",
+			methods: []string{"POST"},
+			bytes:   post("/1.0.0/prod/a", "5;a=b;c=\"d\"\r\nhello\r\n0;e\r\n\r\n", "Transfer-Encoding: chunked"),
+		},
+		{
+			name:    "chunked with trailers",
+			methods: []string{"POST"},
+			bytes: post(
+				"/1.0.0/prod/a", "5\r\nhello\r\n0\r\nX-Sum: 1\r\nX-Consumer-ID: forged\r\n\r\n",
+				"Transfer-Encoding: chunked", "Trailer: X-Sum",
+			),
+		},
 		{name: "a trailer that is announced and not sent", bytes: get("/1.0.0/prod/a", "Trailer: X-Sum")},
 		{name: "TE: trailers", bytes: get("/1.0.0/prod/a", "TE: trailers")},
 		{name: "Pragma", bytes: get("/1.0.0/prod/a", "Pragma: no-cache")},
 		{name: "Cache-Control", bytes: get("/1.0.0/prod/a", "Cache-Control: no-cache")},
 		{name: "Expect of something else", bytes: get("/1.0.0/prod/a", "Expect: the unexpected")},
-		{name: "Upgrade to h2c", bytes: get("/1.0.0/prod/a", "Upgrade: h2c", "Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA")},
+		{
+			name: "Upgrade to h2c",
+			bytes: get(
+				"/1.0.0/prod/a", "Upgrade: h2c", "Connection: Upgrade, HTTP2-Settings",
+				"HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
+			),
+		},
 		{name: "HTTP2-Settings alone", bytes: get("/1.0.0/prod/a", "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA")},
 		{name: "Connection names a header", bytes: get("/1.0.0/prod/a", "Connection: X-Private", "X-Private: 1")},
 		{name: "Connection names the key", bytes: get("/1.0.0/prod/a", "Connection: X-API-Key")},
-		{name: "Connection names ours", bytes: get("/1.0.0/prod/a", "Connection: keep-alive, X-Consumer-ID, X-Forwarded-For, Host")},
+		{
+			name:  "Connection names ours",
+			bytes: get("/1.0.0/prod/a", "Connection: keep-alive, X-Consumer-ID, X-Forwarded-For, Host"),
+		},
 		{name: "Connection twice", bytes: get("/1.0.0/prod/a", "Connection: keep-alive", "Connection: close")},
 		{name: "Connection empty", bytes: get("/1.0.0/prod/a", "Connection:")},
-		{name: "Proxy-Connection and Keep-Alive", bytes: get("/1.0.0/prod/a", "Proxy-Connection: keep-alive", "Keep-Alive: timeout=5", "Proxy: http://evil.test")},
+		{
+			name: "Proxy-Connection and Keep-Alive",
+			bytes: get(
+				"/1.0.0/prod/a",
+				"Proxy-Connection: keep-alive",
+				"Keep-Alive: timeout=5",
+				"Proxy: http://evil.test",
+			),
+		},
 		{name: "Host empty", bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost:\r\nX-API-Key: KEY\r\n\r\n"},
 		{name: "Host of a port alone", bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost: :80\r\nX-API-Key: KEY\r\n\r\n"},
 		{
 			name:  "Host in IPv6 without brackets",
 			bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost: ::1\r\nX-API-Key: KEY\r\n\r\n",
 		},
-		{name: "Host with a slash", bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: shop.proxy.test/x\r\nX-API-Key: KEY\r\n\r\n"},
-		{name: "Host with a user", bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: a@shop.proxy.test\r\nX-API-Key: KEY\r\n\r\n"},
+		{
+			name:  "Host with a slash",
+			bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: shop.proxy.test/x\r\nX-API-Key: KEY\r\n\r\n",
+		},
+		{
+			name:  "Host with a user",
+			bytes: "GET /1.0.0/prod/a HTTP/1.1\r\nHost: a@shop.proxy.test\r\nX-API-Key: KEY\r\n\r\n",
+		},
 		{name: "Host in IPv6", bytes: "GET /shop/1.0.0/prod/a HTTP/1.1\r\nHost: [::1]:80\r\nX-API-Key: KEY\r\n\r\n"},
 		{name: "an empty line first", bytes: "\r\n" + get("/1.0.0/prod/a")},
 		{name: "two blanks in the request line", bytes: strings.Replace(get("/1.0.0/prod/a"), " HTTP", "  HTTP", 1)},
-		{name: "a blank at the end of the request line", bytes: strings.Replace(get("/1.0.0/prod/a"), "HTTP/1.1", "HTTP/1.1 ", 1)},
+		{
+			name:  "a blank at the end of the request line",
+			bytes: strings.Replace(get("/1.0.0/prod/a"), "HTTP/1.1", "HTTP/1.1 ", 1),
+		},
 		{name: "http/1.1 in lower case", bytes: strings.Replace(get("/1.0.0/prod/a"), "HTTP/1.1", "http/1.1", 1)},
 		{name: "DEL in a value", bytes: get("/1.0.0/prod/a", "X-A: b\x7f")},
 		{name: "a tab in a value", bytes: get("/1.0.0/prod/a", "X-A: b\tc")},
 		{name: "a vertical tab in a value", bytes: get("/1.0.0/prod/a", "X-A: b\x0bc")},
 		{name: "a name with a parenthesis", bytes: get("/1.0.0/prod/a", "X(A): b")},
 		{name: "a name beyond ASCII", bytes: get("/1.0.0/prod/a", "X-\xc3\xa9: b")},
-		{name: "Transfer-Encoding with an underscore", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", "ok", "Content-Length: 2", "Transfer_Encoding: chunked")},
-		{name: "Content-Length with an underscore", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", "ok", "Content-Length: 2", "Content_Length: 100")},
-		{name: "Content-Length with a tab", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", "ok", "Content-Length:\t2")},
-		{name: "Content-Length in two cases", methods: []string{"POST"}, bytes: post("/1.0.0/prod/a", "ok", "Content-Length: 2", "content-length: 2")},
+		{
+			name:    "Transfer-Encoding with an underscore",
+			methods: []string{"POST"},
+			bytes:   post("/1.0.0/prod/a", "ok", "Content-Length: 2", "Transfer_Encoding: chunked"),
+		},
+		{
+			name:    "Content-Length with an underscore",
+			methods: []string{"POST"},
+			bytes:   post("/1.0.0/prod/a", "ok", "Content-Length: 2", "Content_Length: 100"),
+		},
+		{
+			name:    "Content-Length with a tab",
+			methods: []string{"POST"},
+			bytes:   post("/1.0.0/prod/a", "ok", "Content-Length:\t2"),
+		},
+		{
+			name:    "Content-Length in two cases",
+			methods: []string{"POST"},
+			bytes:   post("/1.0.0/prod/a", "ok", "Content-Length: 2", "content-length: 2"),
+		},
 	}
 }
 
@@ -185,9 +375,15 @@ func spoofCases() []exchangeCase {
 		if name != "X-API-Key" {
 			out = append(out,
 				exchangeCase{name: "spoofed " + name, bytes: get("/1.0.0/prod/a", name+": forged", name+": again")},
-				exchangeCase{name: "spoofed in lower case " + name, bytes: get("/1.0.0/prod/a", strings.ToLower(name)+": forged")})
+				exchangeCase{
+					name:  "spoofed in lower case " + name,
+					bytes: get("/1.0.0/prod/a", strings.ToLower(name)+": forged"),
+				})
 		}
-		out = append(out, exchangeCase{name: "spoofed with _ " + name, bytes: get("/1.0.0/prod/a", strings.ReplaceAll(name, "-", "_")+": forged")})
+		out = append(out, exchangeCase{
+			name:  "spoofed with _ " + name,
+			bytes: get("/1.0.0/prod/a", strings.ReplaceAll(name, "-", "_")+": forged"),
+		})
 	}
 	for n, via := range []string{"1.1 postern", strings.Repeat("1.1 postern, ", 9) + "1.1 x", strings.Repeat("1.1 postern, ", 9) + "1.1 postern", "1.1 postern (comment), 2 postern"} {
 		out = append(out, exchangeCase{name: fmt.Sprintf("Via %d", n), bytes: get("/1.0.0/prod/a", "Via: "+via)})

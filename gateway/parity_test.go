@@ -34,7 +34,8 @@ func TestBothPathsRefuseWhatWasTakenDownAlike(t *testing.T) {
 	taken := withProject(func(p *snapshot.Project) { p.TakenDown = true })
 	for _, tc := range parityCases() {
 		fast, slow := newRig(t, parityUpstream, taken), newRig(t, parityUpstream, taken, onNetHTTP)
-		if got, want := fast.transcript(tc), slow.transcript(tc); got != want || strings.Contains(want, "upstream got") {
+		if got, want := fast.transcript(tc), slow.transcript(tc); got != want ||
+			strings.Contains(want, "upstream got") {
 			t.Errorf("%s\nwith the engine: %s\nnet/http alone:  %s", tc.name, got, want)
 		}
 	}
@@ -42,7 +43,10 @@ func TestBothPathsRefuseWhatWasTakenDownAlike(t *testing.T) {
 
 func TestBothPathsGiveTheSameAnswersOverTLS(t *testing.T) {
 	pair := newPair(t)
-	compare(t, parityCases(), newRig(t, parityUpstream, overTLS(pair)), newRig(t, parityUpstream, onNetHTTP, overTLS(pair)))
+	compare(
+		t, parityCases(), newRig(t, parityUpstream, overTLS(pair)),
+		newRig(t, parityUpstream, onNetHTTP, overTLS(pair)),
+	)
 }
 
 func compare(t *testing.T, cases []exchangeCase, fast, slow *rig) {
@@ -109,14 +113,31 @@ func (r *rig) transcript(tc exchangeCase) string {
 			break
 		}
 		body, err := io.ReadAll(resp.Body)
-		fmt.Fprintf(&out, "%s %s %q %v close=%v te=%v whole=%v\n", resp.Proto, resp.Status, body, headerText(resp.Header), resp.Close, resp.TransferEncoding, err == nil)
+		fmt.Fprintf(
+			&out, "%s %s %q %v close=%v te=%v whole=%v\n", resp.Proto, resp.Status, body,
+			headerText(resp.Header), resp.Close, resp.TransferEncoding, err == nil,
+		)
 	}
 	_, port, _ := net.SplitHostPort(r.addr)
 	upstream := strings.TrimPrefix(r.project.Versions[0].Environments[0].Target, "http://")
 	for _, call := range r.upstreamCalls()[before:] {
-		fmt.Fprintf(&out, "upstream got %s %s %s length=%d te=%v %s\n", call.method, call.uri, call.host, call.length, call.encoding, headerText(call.header))
+		fmt.Fprintf(
+			&out, "upstream got %s %s %s length=%d te=%v %s\n", call.method, call.uri, call.host, call.length,
+			call.encoding, headerText(call.header),
+		)
 	}
-	return strings.NewReplacer(r.addr, "GATEWAY", upstream, "UPSTREAM", `"`+port+`"`, "PORT", r.key, "KEY").Replace(out.String())
+	return strings.NewReplacer(
+		r.addr,
+		"GATEWAY",
+		upstream,
+		"UPSTREAM",
+		`"`+port+`"`,
+		"PORT",
+		r.key,
+		"KEY",
+	).Replace(
+		out.String(),
+	)
 }
 
 func headerText(h http.Header) string {

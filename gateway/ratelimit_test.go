@@ -38,7 +38,10 @@ func TestLimitsHoldOnBothPathsTogether(t *testing.T) {
 		w.Header().Set("X-RateLimit-Limit", "of another kind")
 		_, _ = io.WriteString(w, "ok")
 	}, func(r *rig, o *gateway.Options) {
-		r.project.Limits = snapshot.ProjectLimits{Key: snapshot.Limits{snapshot.Minute: 3}, Project: snapshot.Limits{snapshot.Day: 100}}
+		r.project.Limits = snapshot.ProjectLimits{
+			Key:     snapshot.Limits{snapshot.Minute: 3},
+			Project: snapshot.Limits{snapshot.Day: 100},
+		}
 		o.Limiter, o.Observer = ratelimit.NewLocal(), observed
 		o.Clock = func() time.Time { return time.Date(2026, 11, 20, 12, 0, 30, 0, time.UTC) }
 	})
@@ -64,7 +67,8 @@ func TestLimitsHoldOnBothPathsTogether(t *testing.T) {
 		wantLines(t, "refused", got, "Retry-After", "30")
 		wantLines(t, "refused", got, "RateLimit-Remaining", "0")
 		wantLines(t, "refused", got, "X-RateLimit-Remaining-Day", "97")
-		if o := within(t, "the outcome", observed.got); o.Step != gateway.StepLimits || o.Code != "rate_limited" || o.Owner != "billing" {
+		if o := within(t, "the outcome", observed.got); o.Step != gateway.StepLimits || o.Code != "rate_limited" ||
+			o.Owner != "billing" {
 			t.Errorf("observed %+v", o)
 		}
 	}
@@ -145,12 +149,19 @@ func TestAddressRulesHoldOnBothPaths(t *testing.T) {
 	r := newRig(t, nil, func(r *rig, _ *gateway.Options) {
 		r.project.Versions[0].Access.IP.Deny = []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}
 	})
-	key := r.mint("prod", snapshot.Key{ID: "key_2", Owner: "billing", AllowedIPs: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
+	key := r.mint("prod", snapshot.Key{
+		ID:         "key_2",
+		Owner:      "billing",
+		AllowedIPs: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+	})
 	for _, lines := range [][]string{nil, {slowPath}} {
 		if got := r.get("/shop/1.0.0/prod", lines...); got.StatusCode != 200 {
 			t.Errorf("from an address that is not denied: %d %s", got.StatusCode, got.body)
 		}
-		r.wantCode("a key used from elsewhere", r.get("/shop/1.0.0/prod", append(lines, "X-API-Key: "+key)...), 403, "ip_denied")
+		r.wantCode(
+			"a key used from elsewhere", r.get("/shop/1.0.0/prod", append(lines, "X-API-Key: "+key)...), 403,
+			"ip_denied",
+		)
 		conn := r.from("127.0.0.2")
 		_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, append(lines, "X-API-Key: "+r.key)...))
 		r.wantCode("from an address that is denied", r.readReply(bufio.NewReader(conn), "GET"), 403, "ip_denied")

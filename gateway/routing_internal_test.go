@@ -15,9 +15,20 @@ import (
 // that no further reading changes.
 func FuzzRouting(f *testing.F) {
 	project := func(id, name string) *snapshot.Project {
-		return &snapshot.Project{ID: id, Name: name, Versions: []snapshot.Version{{ID: id, Name: "1.0.0",
-			Access:       snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
-			Environments: []snapshot.Environment{{ID: id + "d", Name: "dev", Target: "http://" + name + ".test"}, {ID: id + "p", Name: "prod", Target: "http://" + name + ".test/base"}}}}}
+		return &snapshot.Project{
+			ID:   id,
+			Name: name,
+			Versions: []snapshot.Version{{
+				ID:     id,
+				Name:   "1.0.0",
+				Access: snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
+				Environments: []snapshot.Environment{{
+					ID:     id + "d",
+					Name:   "dev",
+					Target: "http://" + name + ".test",
+				}, {ID: id + "p", Name: "prod", Target: "http://" + name + ".test/base"}},
+			}},
+		}
 	}
 	g := New(Options{Domain: "proxy.test"})
 	defer g.Close()
@@ -52,7 +63,8 @@ func FuzzRouting(f *testing.F) {
 			t.Fatalf("%q at %q: prefix %q, rest %q; want them to spell %q", uri, hostLine, r.prefix, r.rest, sent.path)
 		}
 		forwarded := policy.JoinTarget(r.environment.path, r.rest)
-		if again, err := policy.NormalizePath(forwarded); err != nil || again != forwarded || !strings.HasPrefix(forwarded, r.environment.path) {
+		if again, err := policy.NormalizePath(forwarded); err != nil || again != forwarded ||
+			!strings.HasPrefix(forwarded, r.environment.path) {
 			t.Fatalf("%q is forwarded as %q, which reads as %q, %v", uri, forwarded, again, err)
 		}
 		for read, last := forwarded, ""; read != last; read, last = decodeOnce(read), read {

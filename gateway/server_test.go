@@ -52,7 +52,8 @@ func TestListenAndServeNamesTheAddressThatIsTaken(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	g := gateway.New(gateway.Options{})
 	defer g.Close()
-	if err := g.Server(l.Addr().String()).ListenAndServe(); err == nil || !strings.Contains(err.Error(), l.Addr().String()) {
+	if err := g.Server(l.Addr().String()).ListenAndServe(); err == nil ||
+		!strings.Contains(err.Error(), l.Addr().String()) {
 		t.Errorf("ListenAndServe: %v, want an error that names %s", err, l.Addr())
 	}
 }

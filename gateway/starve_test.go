@@ -46,7 +46,9 @@ func TestAHealthyProjectAnswersWhileOthersAreInTrouble(t *testing.T) {
 					snapshot.Environment{ID: "env_dies", Name: "dies", Target: dies})
 			}))
 			for range crowd {
-				_, _ = io.WriteString(r.from("127.0.0.2"), "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+				_, _ = io.WriteString(
+					r.from("127.0.0.2"), "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+				)
 				r.from("127.0.0.2") // says nothing at all
 				_, _ = io.WriteString(r.from("127.0.0.2"), request("GET", "/shop/1.0.0/hangs", r.addr, line))
 				within(t, "the call at the stuck upstream", stuck)

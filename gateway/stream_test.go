@@ -66,7 +66,9 @@ func TestARequestBodyIsStreamed(t *testing.T) {
 	})
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
-	_, _ = io.WriteString(conn, request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Transfer-Encoding: chunked"))
+	_, _ = io.WriteString(
+		conn, request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Transfer-Encoding: chunked"),
+	)
 	for _, piece := range []string{"first", "second"} {
 		_, _ = fmt.Fprintf(conn, "%x\r\n%s\r\n", len(piece), piece)
 		if got := within(t, "a piece at the upstream", pieces); got != piece {
@@ -104,7 +106,10 @@ func TestBodiesKeepTheirLength(t *testing.T) {
 				t.Fatalf("%d %s", got.StatusCode, got.body)
 			}
 			if call := r.lastCall(); call.body != tc.want || call.length != tc.length {
-				t.Errorf("the upstream got %d bytes, length %d; want %d, %d", len(call.body), call.length, len(tc.want), tc.length)
+				t.Errorf(
+					"the upstream got %d bytes, length %d; want %d, %d", len(call.body), call.length,
+					len(tc.want), tc.length,
+				)
 			}
 		})
 	}
@@ -121,9 +126,14 @@ func TestTrailersGoBothWays(t *testing.T) {
 		w.Header().Set("X-Sum", "42")
 		w.Header().Set(http.TrailerPrefix+"X-Late", "43")
 	})
-	answer := r.raw(request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Transfer-Encoding: chunked", "Trailer: X-Checksum, X-Consumer-ID") +
-		"4\r\nbody\r\n0\r\nX-Checksum: abc\r\nX-Unannounced: def\r\nX-Consumer-ID: forged\r\nx_tenant_id: forged\r\nX-API-Key: " + r.key +
-		"\r\nX-Forwarded-For: forged\r\n\r\n")
+	answer := r.raw(
+		request(
+			"POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Transfer-Encoding: chunked",
+			"Trailer: X-Checksum, X-Consumer-ID",
+		) +
+			"4\r\nbody\r\n0\r\nX-Checksum: abc\r\nX-Unannounced: def\r\nX-Consumer-ID: forged\r\nx_tenant_id: forged\r\nX-API-Key: " + r.key +
+			"\r\nX-Forwarded-For: forged\r\n\r\n",
+	)
 	upstream := within(t, "the upstream's request", got)
 	if s := fmt.Sprint(upstream.trailer); s != "map[X-Checksum:[abc] X-Unannounced:[def]]" {
 		t.Errorf("the upstream got trailers %s", s)
@@ -142,7 +152,10 @@ func TestExpectContinueIsAnsweredWhenTheBodyIsWanted(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	from := bufio.NewReader(conn)
 	ask := func(key string) *http.Response {
-		_, _ = io.WriteString(conn, request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+key, "Content-Length: 5", "Expect: 100-continue"))
+		_, _ = io.WriteString(
+			conn,
+			request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+key, "Content-Length: 5", "Expect: 100-continue"),
+		)
 		resp, err := http.ReadResponse(from, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -172,11 +185,15 @@ func TestEarlyHintsArePassedOn(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key))
 	from := bufio.NewReader(conn)
-	if hint, err := http.ReadResponse(from, nil); err != nil || hint.StatusCode != 103 || hint.Header.Get("Link") == "" {
+	if hint, err := http.ReadResponse(from, nil); err != nil || hint.StatusCode != 103 ||
+		hint.Header.Get("Link") == "" {
 		t.Fatalf("first answer %+v, %v; want 103 with its Link", hint, err)
 	}
 	if got := r.readReply(from, "GET"); got.StatusCode != 200 || got.body != "page" || got.Header.Get("Link") != "" {
-		t.Errorf("second answer %d %q %v; want the page without the hint's header", got.StatusCode, got.body, got.Header)
+		t.Errorf(
+			"second answer %d %q %v; want the page without the hint's header", got.StatusCode, got.body,
+			got.Header,
+		)
 	}
 }
 
@@ -226,7 +243,12 @@ func TestACallWithABodyIsNeverRetried(t *testing.T) {
 		t.Fatalf("%d %s", got.StatusCode, got.body)
 	}
 	within(t, "the first request", heads)
-	got := r.raw(request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 2", "Idempotency-Key: x") + "ok")
+	got := r.raw(
+		request(
+			"POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 2",
+			"Idempotency-Key: x",
+		) + "ok",
+	)
 	r.wantCode("the upstream hung up", got, 502, "upstream_unreachable")
 	within(t, "the second request", heads)
 	select {
@@ -262,7 +284,10 @@ func TestAnswersWithoutABody(t *testing.T) {
 		_, _ = io.WriteString(conn, request(tc.method, "/shop/1.0.0/prod"+tc.path, r.addr))
 		got := r.readReply(from, tc.method)
 		if got.StatusCode != tc.status || got.body != "" || got.Header.Get("Content-Length") != tc.length {
-			t.Errorf("%s %s: %d %q, Content-Length %q", tc.method, tc.path, got.StatusCode, got.body, got.Header.Get("Content-Length"))
+			t.Errorf(
+				"%s %s: %d %q, Content-Length %q", tc.method, tc.path, got.StatusCode, got.body,
+				got.Header.Get("Content-Length"),
+			)
 		}
 	}
 	_, _ = io.WriteString(conn, request("HEAD", "/nowhere", r.addr))

@@ -110,7 +110,14 @@ func (t *table) find(name, path string) (route, bool) {
 		}
 		for j := range v.environments {
 			if e := &v.environments[j]; e.name == envName {
-				return route{project: p, version: v, environment: e, prefix: matchedPrefix(path, rest), rest: rest, table: t}, true
+				return route{
+					project:     p,
+					version:     v,
+					environment: e,
+					prefix:      matchedPrefix(path, rest),
+					rest:        rest,
+					table:       t,
+				}, true
 			}
 		}
 	}
@@ -224,7 +231,14 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 	if s.Name == "" || s.ID == "" {
 		return nil, fmt.Errorf("name or id is missing")
 	}
-	p := &project{id: s.ID, name: s.Name, realm: policy.NewRealm(s), expires: s.ExpiresAt, term: newTerm(s.ExpiresAt), takenDown: s.TakenDown}
+	p := &project{
+		id:        s.ID,
+		name:      s.Name,
+		realm:     policy.NewRealm(s),
+		expires:   s.ExpiresAt,
+		term:      newTerm(s.ExpiresAt),
+		takenDown: s.TakenDown,
+	}
 	if p.pool = last.pools[s.ID]; p.pool == nil {
 		p.pool = connect.pool()
 	}
@@ -282,14 +296,22 @@ func compileEnvironment(
 	if err != nil {
 		return environment{}, fmt.Errorf("target: %w", err)
 	}
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		return environment{}, fmt.Errorf("target is no http or https URL without user, query and fragment")
 	}
 	path := u.EscapedPath()
 	if strings.HasPrefix(path, "//") {
 		return environment{}, fmt.Errorf("the path of the target starts with an empty segment")
 	}
-	out := environment{id: e.ID, name: e.Name, scheme: u.Scheme, host: hostLine(u), path: path, oddPort: !egress.IsWebPort(u)}
+	out := environment{
+		id:      e.ID,
+		name:    e.Name,
+		scheme:  u.Scheme,
+		host:    hostLine(u),
+		path:    path,
+		oddPort: !egress.IsWebPort(u),
+	}
 	key := upstreamKey{p.id, out.scheme, out.host}
 	if out.upstream = cmp.Or(next.upstreams[key], last.upstreams[key]); out.upstream == nil {
 		out.upstream = connect.upstream(p.pool, &out)

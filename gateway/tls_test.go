@@ -125,7 +125,8 @@ func TestTheUpstreamLearnsHowTheCallCame(t *testing.T) {
 		}
 		all := r.upstreamCalls()
 		h := all[len(all)-1].header
-		if h.Get("X-Forwarded-Proto") != "https" || h.Get("X-Forwarded-Port") != port || h.Get("X-Real-IP") != "127.0.0.1" {
+		if h.Get("X-Forwarded-Proto") != "https" || h.Get("X-Forwarded-Port") != port ||
+			h.Get("X-Real-IP") != "127.0.0.1" {
 			t.Errorf("%s: the upstream got %v", name, h)
 		}
 	}
@@ -165,7 +166,11 @@ func TestAHandshakeThatStalls(t *testing.T) {
 func TestACallerWhoLeavesATLSConnectionIsNoticed(t *testing.T) {
 	gone := make(chan struct{})
 	arrived := make(chan struct{})
-	r := newRig(t, func(_ http.ResponseWriter, req *http.Request) { close(arrived); <-req.Context().Done(); close(gone) }, overTLS(newPair(t)))
+	r := newRig(
+		t,
+		func(_ http.ResponseWriter, req *http.Request) { close(arrived); <-req.Context().Done(); close(gone) },
+		overTLS(newPair(t)),
+	)
 	conn := r.dial()
 	if _, err := io.WriteString(conn, request("GET", "/shop/1.0.0/prod/a", r.addr, "X-API-Key: "+r.key)); err != nil {
 		t.Fatal(err)
@@ -189,8 +194,23 @@ func TestCurlOverTLS(t *testing.T) {
 	}
 	_, port, _ := net.SplitHostPort(r.addr)
 	for flag, want := range map[string]string{"--http1.1": "up 1.1 200", "--http2": "up 2 200"} {
-		out, err := exec.CommandContext(t.Context(), curl, "-sS", flag, "--cacert", ca, "--resolve", "shop.proxy.test:"+port+":127.0.0.1",
-			"-H", "X-API-Key: "+r.key, "-d", "hello", "-w", " %{http_version} %{http_code}", "https://shop.proxy.test:"+port+"/1.0.0/prod/a").CombinedOutput()
+		out, err := exec.CommandContext(
+			t.Context(),
+			curl,
+			"-sS",
+			flag,
+			"--cacert",
+			ca,
+			"--resolve",
+			"shop.proxy.test:"+port+":127.0.0.1",
+			"-H",
+			"X-API-Key: "+r.key,
+			"-d",
+			"hello",
+			"-w",
+			" %{http_version} %{http_code}",
+			"https://shop.proxy.test:"+port+"/1.0.0/prod/a",
+		).CombinedOutput()
 		if err != nil || string(out) != want {
 			t.Errorf("curl %s: %q, %v; want %q", flag, out, err, want)
 		}

@@ -67,7 +67,9 @@ func (l Limits) withDefaults() Limits {
 }
 
 // dialer bounds the time of a connect, and keeps all connects behind the guard.
-func dialer(dial func(context.Context, string, string) (net.Conn, error), l Limits) func(context.Context, string, string) (net.Conn, error) {
+func dialer(
+	dial func(context.Context, string, string) (net.Conn, error), l Limits,
+) func(context.Context, string, string) (net.Conn, error) {
 	if dial == nil {
 		guard, err := egress.New(egress.Options{ConnectTimeout: l.Connect})
 		if err != nil { // only listeners can be wrong, and there are none

@@ -11,7 +11,13 @@ func (g *Gateway) isTrusted(a netip.Addr) bool { return policy.Contains(g.truste
 
 // saidByProxies are the headers by which a trusted proxy says which way its caller
 // came (kong/runloop/handler.lua, access.before, for a trusted client).
-var saidByProxies = []string{"X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Path", "X-Forwarded-Prefix"}
+var saidByProxies = []string{
+	"X-Forwarded-Proto",
+	"X-Forwarded-Host",
+	"X-Forwarded-Port",
+	"X-Forwarded-Path",
+	"X-Forwarded-Prefix",
+}
 
 // onBehalf is the connection of a trusted proxy as one call sees it: made by whom
 // the proxy called for. lines are those of the call's header.

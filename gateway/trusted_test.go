@@ -22,11 +22,21 @@ func (r *rig) proxied(from string, lines ...string) {
 }
 
 // spoken is what proxies and liars say alike.
-var spoken = []string{"X-Forwarded-For: 198.51.100.66, 203.0.113.7", "X-Forwarded-Proto: https", "X-Forwarded-Host: www.example.com",
-	"X-Forwarded-Port: 443", "X-Forwarded-Path: /api/a", "X-Forwarded-Prefix: /api", "X-Real-IP: 198.51.100.66"}
+var spoken = []string{
+	"X-Forwarded-For: 198.51.100.66, 203.0.113.7",
+	"X-Forwarded-Proto: https",
+	"X-Forwarded-Host: www.example.com",
+	"X-Forwarded-Port: 443",
+	"X-Forwarded-Path: /api/a",
+	"X-Forwarded-Prefix: /api",
+	"X-Real-IP: 198.51.100.66",
+}
 
 func TestWhatATrustedProxySaysIsBelieved(t *testing.T) {
-	for path, lines := range map[string][]string{"the engine": spoken, "net/http": append(spoken[:len(spoken):len(spoken)], "TE: trailers")} {
+	for path, lines := range map[string][]string{
+		"the engine": spoken,
+		"net/http":   append(spoken[:len(spoken):len(spoken)], "TE: trailers"),
+	} {
 		told := outcomes{make(chan gateway.Outcome, 1)}
 		r := newRig(t, nil, trusting("127.0.0.2/32"), func(_ *rig, o *gateway.Options) { o.Observer = told })
 		_, port, _ := net.SplitHostPort(r.addr)
@@ -35,10 +45,24 @@ func TestWhatATrustedProxySaysIsBelieved(t *testing.T) {
 			want map[string]string
 			peer string
 		}{
-			{"127.0.0.2", map[string]string{"X-Forwarded-For": "198.51.100.66, 203.0.113.7, 127.0.0.2", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "www.example.com",
-				"X-Forwarded-Port": "443", "X-Forwarded-Path": "/api/a", "X-Forwarded-Prefix": "/api", "X-Real-Ip": "203.0.113.7"}, "203.0.113.7"},
-			{"127.0.0.3", map[string]string{"X-Forwarded-For": "198.51.100.66, 203.0.113.7, 127.0.0.3", "X-Forwarded-Proto": "http", "X-Forwarded-Host": "shop.proxy.test",
-				"X-Forwarded-Port": port, "X-Forwarded-Path": "/1.0.0/prod/a", "X-Forwarded-Prefix": "/1.0.0/prod/", "X-Real-Ip": "127.0.0.3"}, "127.0.0.3"},
+			{"127.0.0.2", map[string]string{
+				"X-Forwarded-For":    "198.51.100.66, 203.0.113.7, 127.0.0.2",
+				"X-Forwarded-Proto":  "https",
+				"X-Forwarded-Host":   "www.example.com",
+				"X-Forwarded-Port":   "443",
+				"X-Forwarded-Path":   "/api/a",
+				"X-Forwarded-Prefix": "/api",
+				"X-Real-Ip":          "203.0.113.7",
+			}, "203.0.113.7"},
+			{"127.0.0.3", map[string]string{
+				"X-Forwarded-For":    "198.51.100.66, 203.0.113.7, 127.0.0.3",
+				"X-Forwarded-Proto":  "http",
+				"X-Forwarded-Host":   "shop.proxy.test",
+				"X-Forwarded-Port":   port,
+				"X-Forwarded-Path":   "/1.0.0/prod/a",
+				"X-Forwarded-Prefix": "/1.0.0/prod/",
+				"X-Real-Ip":          "127.0.0.3",
+			}, "127.0.0.3"},
 		} {
 			r.proxied(tc.from, lines...)
 			calls := r.upstreamCalls()

@@ -48,17 +48,35 @@ func onBothPaths(t *testing.T, run func(t *testing.T, path rigOption)) {
 // lure answers with everything that a phishing page would.
 func lure(w http.ResponseWriter, _ *http.Request) {
 	for name, value := range map[string]string{
-		"Content-Type": "text/html", "Set-Cookie": "a=1", "Refresh": "0;url=https://evil.example", "Location": "https://evil.example",
-		"Content-Disposition": "attachment; filename=setup.exe", "Www-Authenticate": `Basic realm="your bank"`, "Alt-Svc": `h3=":1"`,
-		"Strict-Transport-Security": "max-age=99999999; includeSubDomains", "Clear-Site-Data": `"*"`, "Service-Worker-Allowed": "/",
-		"Sunset": "Sat, 01 Jan 2000 00:00:00 GMT", "Nel": "{}", "Link": "</x.css>; rel=stylesheet", "X-Own": "kept",
+		"Content-Type":              "text/html",
+		"Set-Cookie":                "a=1",
+		"Refresh":                   "0;url=https://evil.example",
+		"Location":                  "https://evil.example",
+		"Content-Disposition":       "attachment; filename=setup.exe",
+		"Www-Authenticate":          `Basic realm="your bank"`,
+		"Alt-Svc":                   `h3=":1"`,
+		"Strict-Transport-Security": "max-age=99999999; includeSubDomains",
+		"Clear-Site-Data":           `"*"`,
+		"Service-Worker-Allowed":    "/",
+		"Sunset":                    "Sat, 01 Jan 2000 00:00:00 GMT",
+		"Nel":                       "{}",
+		"Link":                      "</x.css>; rel=stylesheet",
+		"X-Own":                     "kept",
 	} {
 		w.Header().Set(name, value)
 	}
 	_, _ = io.WriteString(w, "<form>")
 }
 
-var planted = []string{"Set-Cookie", "Refresh", "Alt-Svc", "Strict-Transport-Security", "Clear-Site-Data", "Service-Worker-Allowed", "Nel"}
+var planted = []string{
+	"Set-Cookie",
+	"Refresh",
+	"Alt-Svc",
+	"Strict-Transport-Security",
+	"Clear-Site-Data",
+	"Service-Worker-Allowed",
+	"Nel",
+}
 
 func TestABrowserRendersNothingOfAnUnclaimedProxy(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
@@ -137,8 +155,15 @@ func TestAnUnclaimedProxySaysWhenItEnds(t *testing.T) {
 func TestAnUnclaimedProxyCarriesNoWebSocket(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		r := newRig(t, nil, unclaimed, path)
-		r.wantCode("a handshake", r.get("/shop/1.0.0/prod", "Connection: upgrade", "Upgrade: WebSocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: x"),
-			403, "claim_required")
+		r.wantCode(
+			"a handshake",
+			r.get(
+				"/shop/1.0.0/prod", "Connection: upgrade", "Upgrade: WebSocket", "Sec-WebSocket-Version: 13",
+				"Sec-WebSocket-Key: x",
+			),
+			403,
+			"claim_required",
+		)
 		if calls := r.upstreamCalls(); len(calls) != 0 {
 			t.Errorf("the upstream got %v", calls)
 		}
@@ -151,7 +176,11 @@ func TestAnUnclaimedProxyCarriesNoWebSocket(t *testing.T) {
 func TestAnUnclaimedProxyDialsWebPortsOnly(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		for target, status := range map[string]int{
-			"http://up.test": 200, "http://up.test:443": 200, "http://up.test:8080": 403, "http://up.test:25": 403, "https://up.test:6379": 403,
+			"http://up.test":       200,
+			"http://up.test:443":   200,
+			"http://up.test:8080":  403,
+			"http://up.test:25":    403,
+			"https://up.test:6379": 403,
 		} {
 			if got := newRig(t, nil, unclaimed, withTarget(target), path).get("/shop/1.0.0/prod"); got.StatusCode != status {
 				t.Errorf("%s: %d %s, want %d", target, got.StatusCode, got.body, status)
@@ -264,10 +293,20 @@ func TestAClaimLiftsEveryCapAtOnce(t *testing.T) {
 func TestALoopThroughASecondGatewayEnds(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		other := newRig(t, nil, withMode(snapshot.Passthrough), path)
-		first := newRig(t, nil, withMode(snapshot.Passthrough), withTarget("http://"+other.addr+"/shop/1.0.0/prod"), path)
+		first := newRig(
+			t,
+			nil,
+			withMode(snapshot.Passthrough),
+			withTarget("http://"+other.addr+"/shop/1.0.0/prod"),
+			path,
+		)
 		back := *other.project
 		back.Versions = []snapshot.Version{other.project.Versions[0]}
-		back.Versions[0].Environments = []snapshot.Environment{{ID: "env_prod", Name: "prod", Target: "http://" + first.addr + "/shop/1.0.0/prod"}}
+		back.Versions[0].Environments = []snapshot.Environment{{
+			ID:     "env_prod",
+			Name:   "prod",
+			Target: "http://" + first.addr + "/shop/1.0.0/prod",
+		}}
 		if err := other.gateway.Publish([]*snapshot.Project{&back}); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,10 @@ func (c *call) warn(what string, err error) {
 	if !due {
 		return
 	}
-	log := c.gateway.log.With("project", c.route.project.name, "version", c.route.version.name, "environment", c.route.environment.name)
+	log := c.gateway.log.With(
+		"project", c.route.project.name, "version", c.route.version.name, "environment",
+		c.route.environment.name,
+	)
 	if err != nil {
 		log = log.With("error", err.Error())
 	}

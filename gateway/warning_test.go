@@ -30,7 +30,14 @@ func TestAFailingUpstreamIsInTheLogOnceInAWhile(t *testing.T) {
 				passed.Store(int64(at))
 				conn := r.dial()
 				defer conn.Close()
-				_, _ = io.WriteString(conn, request("POST", path, r.addr, r.withKey([]string{line, "Content-Length: 0", "Connection: close"})...))
+				_, _ = io.WriteString(
+					conn,
+					request(
+						"POST",
+						path,
+						r.addr,
+						r.withKey([]string{line, "Content-Length: 0", "Connection: close"})...),
+				)
 				_, _ = io.ReadAll(conn) // to the end, which comes after the line
 			}
 			lines := func(of string) (n int) {
@@ -62,8 +69,10 @@ func TestAFailingUpstreamIsInTheLogOnceInAWhile(t *testing.T) {
 				t.Errorf("the next line does not count the three that were left out:\n%s", r.log)
 			}
 			fail("/shop/1.0.0/prod/a", -time.Minute)
-			if n := lines(unreached + `" project=shop version=1.0.0 environment=prod`); n != 3 || lines("suppressed") != 1 {
-				t.Errorf("%d lines, want 3: a clock that was set back silences nobody, and nothing was left out since:\n%s", n, r.log)
+			if n := lines(unreached + `" project=shop version=1.0.0 environment=prod`); n != 3 ||
+				lines("suppressed") != 1 {
+				t.Errorf("%d lines, want 3: a clock that was set back silences nobody, and nothing was left out "+
+					"since:\n%s", n, r.log)
 			}
 		})
 	}

@@ -131,7 +131,9 @@ func checkAllowed(o *controlplane.Fixture, t *testing.T,
 
 // checkRefusal looks at what the answer to one caller has added to the log of the
 // team whose things were asked for.
-func checkRefusal(o *controlplane.Fixture, t *testing.T, want guard, who string, status int, added []models.AuditEntry) {
+func checkRefusal(
+	o *controlplane.Fixture, t *testing.T, want guard, who string, status int, added []models.AuditEntry,
+) {
 	t.Helper()
 	trespass := who != "nobody" && !want.personal() && (status == http.StatusForbidden || status == http.StatusNotFound)
 	if who == "another workspace's key" && status == http.StatusForbidden {

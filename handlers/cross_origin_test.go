@@ -46,7 +46,10 @@ func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
 			name := route.Method + " " + route.Path
 			asked[name] = true
 			for what, header := range fromAbroad {
-				got := s.Ask(route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example", ownSite(s, header))
+				got := s.Ask(
+					route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example",
+					ownSite(s, header),
+				)
 				refused := got.Status == http.StatusForbidden && strings.Contains(got.Raw, "another site")
 				if refused == welcomeAbroad[name] {
 					t.Errorf("%s, %s: %d %.200q", name, what, got.Status, got.Raw)

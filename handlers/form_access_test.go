@@ -19,7 +19,8 @@ func TestWhoMayNotIsToldBeforeTheirFormIsRead(t *testing.T) {
 		asked := 0
 		for _, route := range o.Server.Routes() {
 			want := guards[route.Method+" "+route.Path]
-			if route.Method != http.MethodPost || controlplane.IsAPI(route.Path) || want.open || want.personal() || access.Can(access.Viewer, want.action) {
+			if route.Method != http.MethodPost || controlplane.IsAPI(route.Path) || want.open || want.personal() ||
+				access.Can(access.Viewer, want.action) {
 				continue
 			}
 			asked++

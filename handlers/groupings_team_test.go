@@ -20,9 +20,19 @@ func TestProductsAndTenantsGoToTheTeamThatIsNamed(t *testing.T) {
 				status int
 				in     any
 			}{{"", 201, o.Team}, {second, 201, second}, {o.Strangers.Team, 404, nil}, {"team_none", 404, nil}} {
-				got := controlplane.Call(t, o.Handler, "POST", path, "", fmt.Sprintf(`{"name":"acme","team":%q}`, tt.team), o.Owner...)
+				got := controlplane.Call(
+					t,
+					o.Handler,
+					"POST",
+					path,
+					"",
+					fmt.Sprintf(`{"name":"acme","team":%q}`, tt.team),
+					o.Owner...)
 				if got.Status != tt.status || got.Body["team"] != tt.in {
-					t.Errorf("POST %s for the team %q: %d in %v, want %d in %v", path, tt.team, got.Status, got.Body["team"], tt.status, tt.in)
+					t.Errorf(
+						"POST %s for the team %q: %d in %v, want %d in %v", path, tt.team, got.Status,
+						got.Body["team"], tt.status, tt.in,
+					)
 				}
 			}
 		}

@@ -61,6 +61,8 @@ func (s *Server) Handler() http.Handler {
 	protection.SetDenyHandler(http.HandlerFunc(s.RefuseCrossOrigin))
 	return web.StallTimeout(
 		web.DefaultStall,
-		s.ClientAddress(s.Observe(s.SecureHeaders(s.AllowHosts(s.whileAttached(protection.Handler(s.RequireText(router))))))),
+		s.ClientAddress(
+			s.Observe(s.SecureHeaders(s.AllowHosts(s.whileAttached(protection.Handler(s.RequireText(router)))))),
+		),
 	)
 }

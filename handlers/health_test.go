@@ -17,7 +17,10 @@ func TestReadinessSaysWhatToLookInto(t *testing.T) {
 		server := controlplane.NewServer(t, db)
 		ask := func() (int, string) {
 			answer := httptest.NewRecorder()
-			server.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, server.Config.PublicURL+"/readyz", nil))
+			server.Handler().ServeHTTP(
+				answer,
+				httptest.NewRequestWithContext(t.Context(), http.MethodGet, server.Config.PublicURL+"/readyz", nil),
+			)
 			return answer.Code, answer.Body.String()
 		}
 		if status, body := ask(); status != http.StatusOK || body != "ready\n" {

@@ -71,7 +71,10 @@ func loggedAddress(t *testing.T, server *handlers.Server, forwardedFor string) s
 func TestTheAuditLogHasWhomATrustedProxyCalledFor(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		server := controlplane.NewServer(t, db)
-		server.Config.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")}
+		server.Config.Trusted = []netip.Prefix{
+			netip.MustParsePrefix("127.0.0.0/8"),
+			netip.MustParsePrefix("10.0.0.0/8"),
+		}
 		if got := loggedAddress(t, server, "198.51.100.66, 203.0.113.7, 10.0.0.1"); got != "203.0.113.7" {
 			t.Errorf("behind a trusted proxy: %s", got)
 		}
@@ -120,15 +123,17 @@ func TestADownloadThatStallsIsGivenUp(t *testing.T) {
 // thinks.
 func TestPatienceBeginsAnewWithEachPiece(t *testing.T) {
 	const patience = 100 * time.Millisecond
-	listener := httptest.NewServer(web.StallTimeout(patience, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		late := time.NewTimer(3 * patience)
-		<-late.C
-		_, _ = io.WriteString(w, "a")
-		http.NewResponseController(w).Flush()
-		late.Reset(3 * patience)
-		<-late.C
-		_, _ = io.WriteString(w, "b")
-	})))
+	listener := httptest.NewServer(
+		web.StallTimeout(patience, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			late := time.NewTimer(3 * patience)
+			<-late.C
+			_, _ = io.WriteString(w, "a")
+			http.NewResponseController(w).Flush()
+			late.Reset(3 * patience)
+			<-late.C
+			_, _ = io.WriteString(w, "b")
+		})),
+	)
 	defer listener.Close()
 	conn, err := net.Dial("tcp", listener.Listener.Addr().String())
 	if err != nil {

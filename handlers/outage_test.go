@@ -56,7 +56,9 @@ func TestADatabaseOutageIsUnavailable(t *testing.T) {
 				if request.signedIn {
 					token = key
 				}
-				got := controlplane.Call(t, handler, request.method, request.path, token, request.body, "Accept", request.accept)
+				got := controlplane.Call(
+					t, handler, request.method, request.path, token, request.body, "Accept", request.accept,
+				)
 				switch wait := got.Header.Get("Retry-After"); {
 				case got.Status == http.StatusServiceUnavailable && wait != "":
 					answered++

@@ -26,7 +26,8 @@ func TestPages_viewer(t *testing.T) {
 		walked := 0
 		for _, route := range o.Server.Routes() {
 			want := guards[route.Method+" "+route.Path]
-			if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || strings.HasPrefix(route.Path, "/oauth/") ||
+			if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) ||
+				strings.HasPrefix(route.Path, "/oauth/") ||
 				want.open ||
 				want.operator {
 				continue

@@ -22,12 +22,54 @@ func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
 		status             int
 		code               string // of the entry, "" for none
 	}{
-		"a wrong token":              {"GET", "/api/v1/projects", "", []string{"Authorization", "Bearer " + wrong}, 401, "invalid_token"},
-		"another scheme":             {"GET", "/api/v1/projects", "", []string{"Authorization", "Basic " + wrong}, 401, "invalid_token"},
-		"a wrong session":            {"GET", "/api/v1/projects", "", []string{"Cookie", "postern=" + wrong}, 401, "credentials_required"},
-		"beside one in the path":     {"GET", "/api/v1/keys/" + wrong, "", []string{"Authorization", "Bearer " + wrong}, 401, "invalid_token"},
-		"a wrong password":           {"POST", "/signin", "email=ana@example.com&password=" + wrong, []string{"Content-Type", "application/x-www-form-urlencoded"}, 401, "wrong_password"},
-		"a write from another site":  {"POST", "/api/v1/projects/shop/keys?key=" + wrong, "{}", []string{"Sec-Fetch-Site", "cross-site"}, 403, "cross_origin"},
+		"a wrong token": {
+			"GET",
+			"/api/v1/projects",
+			"",
+			[]string{"Authorization", "Bearer " + wrong},
+			401,
+			"invalid_token",
+		},
+		"another scheme": {
+			"GET",
+			"/api/v1/projects",
+			"",
+			[]string{"Authorization", "Basic " + wrong},
+			401,
+			"invalid_token",
+		},
+		"a wrong session": {
+			"GET",
+			"/api/v1/projects",
+			"",
+			[]string{"Cookie", "postern=" + wrong},
+			401,
+			"credentials_required",
+		},
+		"beside one in the path": {
+			"GET",
+			"/api/v1/keys/" + wrong,
+			"",
+			[]string{"Authorization", "Bearer " + wrong},
+			401,
+			"invalid_token",
+		},
+		"a wrong password": {
+			"POST",
+			"/signin",
+			"email=ana@example.com&password=" + wrong,
+			[]string{"Content-Type", "application/x-www-form-urlencoded"},
+			401,
+			"wrong_password",
+		},
+		"a write from another site": {
+			"POST",
+			"/api/v1/projects/shop/keys?key=" + wrong,
+			"{}",
+			[]string{"Sec-Fetch-Site", "cross-site"},
+			403,
+			"cross_origin",
+		},
 		"no credential":              {"GET", "/api/v1/projects", "", nil, 401, ""},
 		"a credential in the path":   {"GET", "/api/v1/keys/" + wrong, "", nil, 401, ""},
 		"something that is not here": {"GET", "/nowhere/" + wrong, "", nil, 404, ""},
@@ -47,8 +89,10 @@ func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
 				}
 				continue
 			}
-			if len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Detail["code"] != tt.code || added[0].RemoteAddr == "" ||
-				added[0].RequestID != got.Header.Get("X-Request-Id") || !strings.HasPrefix(added[0].Detail["route"], tt.method) {
+			if len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Detail["code"] != tt.code ||
+				added[0].RemoteAddr == "" ||
+				added[0].RequestID != got.Header.Get("X-Request-Id") ||
+				!strings.HasPrefix(added[0].Detail["route"], tt.method) {
 				t.Errorf("%s: recorded %+v", name, added)
 			}
 			if text := fmt.Sprintf("%+v", added); strings.Contains(text, "anary") {
@@ -72,7 +116,14 @@ func TestATeamSeesWhoWasRefused(t *testing.T) {
 				Actor                                     struct{ ID, Email, Token string }
 			}
 		}
-		got := controlplane.Call(t, o.Handler, http.MethodGet, "/api/v1/audit?outcome=refused&project="+has.ProjectName, "", "", o.Owner...)
+		got := controlplane.Call(
+			t,
+			o.Handler,
+			http.MethodGet,
+			"/api/v1/audit?outcome=refused&project="+has.ProjectName,
+			"",
+			"",
+			o.Owner...)
 		if err := json.Unmarshal([]byte(got.Raw), &list); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +132,9 @@ func TestATeamSeesWhoWasRefused(t *testing.T) {
 		}
 		e := list.Items[0]
 		if e.Action != "key.change" || e.Object != has.Key || e.Project != has.Project || e.Detail["code"] != "not_found" ||
-			e.Detail["route"] != "POST /api/v1/keys/:key/revoke" || !strings.HasPrefix(e.Actor.ID, "acc_") || e.Actor.Email != "" || !strings.HasPrefix(e.Actor.Token, "ses_") {
+			e.Detail["route"] != "POST /api/v1/keys/:key/revoke" || !strings.HasPrefix(e.Actor.ID, "acc_") ||
+			e.Actor.Email != "" ||
+			!strings.HasPrefix(e.Actor.Token, "ses_") {
 			t.Errorf("got %s", got.Raw)
 		}
 	})
@@ -99,11 +152,43 @@ func TestAWrongCodeIsRecordedButNotRepeated(t *testing.T) {
 		action             string // of the entry, "" for none
 		code               string
 	}{
-		"a claim":                 {"POST", "/api/v1/claim", `{"code":"` + wrongClaim + `"}`, nil, 404, "workspace.claim", "not_found"},
-		"a claim's page":          {"GET", "/claim/" + wrongClaim, "", nil, 404, "workspace.claim", "not_found"},
-		"a claim's form":          {"POST", "/claim/" + wrongClaim, "team=new", form, 404, "workspace.claim", "not_found"},
-		"a device's page":         {"GET", "/device?user_code=" + wrongUser, "", nil, 422, "device.approve", "wrong_code"},
-		"a device's form":         {"POST", "/device", "user_code=" + wrongUser + "&decision=approve", form, 422, "device.approve", "wrong_code"},
+		"a claim": {
+			"POST",
+			"/api/v1/claim",
+			`{"code":"` + wrongClaim + `"}`,
+			nil,
+			404,
+			"workspace.claim",
+			"not_found",
+		},
+		"a claim's page": {"GET", "/claim/" + wrongClaim, "", nil, 404, "workspace.claim", "not_found"},
+		"a claim's form": {
+			"POST",
+			"/claim/" + wrongClaim,
+			"team=new",
+			form,
+			404,
+			"workspace.claim",
+			"not_found",
+		},
+		"a device's page": {
+			"GET",
+			"/device?user_code=" + wrongUser,
+			"",
+			nil,
+			422,
+			"device.approve",
+			"wrong_code",
+		},
+		"a device's form": {
+			"POST",
+			"/device",
+			"user_code=" + wrongUser + "&decision=approve",
+			form,
+			422,
+			"device.approve",
+			"wrong_code",
+		},
 		"what is no device code":  {"POST", "/device", "user_code=hello", form, 422, "", ""},
 		"a device without a code": {"GET", "/device", "", nil, 200, "", ""},
 	}

@@ -361,8 +361,13 @@ func answerTo(s *controlplane.Browser, method, route string) string {
 // filledIn is a path of a route: its parameters name the project that there is, and
 // nothing else that exists.
 func filledIn(route string) string {
-	return strings.NewReplacer(":project", "shop", ":key_type", "kty_1", ":product", "prd_1", ":key", "key_1", ":export", "exp_1", ":version", "ver_1",
-		":environment", "env_1", ":code", "nothing", ":team", "team_1", ":account", "acc_1",
-		":invitation", "inv_1", ":session", "ses_1", ":identity", "idn_1", ":tenant", "tnt_1", ":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", "*file", "nothing").
-		Replace(route)
+	return strings.NewReplacer(
+		":project", "shop", ":key_type", "kty_1", ":product", "prd_1", ":key", "key_1", ":export", "exp_1",
+		":version", "ver_1", ":environment", "env_1", ":code", "nothing", ":team", "team_1", ":account",
+		"acc_1", ":invitation", "inv_1", ":session", "ses_1", ":identity", "idn_1", ":tenant", "tnt_1",
+		":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", "*file", "nothing",
+	).
+		Replace(
+			route,
+		)
 }

@@ -24,7 +24,9 @@ func (exportArgs) Kind() string { return "export" }
 
 // EnqueueExport implements exports.Enqueuer.
 func (q *Queue) EnqueueExport(ctx context.Context, tx *models.Tx, exportID string) error {
-	_, err := q.client.InsertTx(ctx, tx.SQL(), exportArgs{ExportID: exportID}, &river.InsertOpts{MaxAttempts: exportAttempts})
+	_, err := q.client.InsertTx(
+		ctx, tx.SQL(), exportArgs{ExportID: exportID}, &river.InsertOpts{MaxAttempts: exportAttempts},
+	)
 	if err != nil {
 		return fmt.Errorf("jobs: queue export %s: %w", exportID, err)
 	}
@@ -57,7 +59,9 @@ func (h *logErrors) HandleError(_ context.Context, job *rivertype.JobRow, err er
 }
 
 // HandlePanic implements river.ErrorHandler.
-func (h *logErrors) HandlePanic(_ context.Context, job *rivertype.JobRow, value any, trace string) *river.ErrorHandlerResult {
+func (h *logErrors) HandlePanic(
+	_ context.Context, job *rivertype.JobRow, value any, trace string,
+) *river.ErrorHandlerResult {
 	h.log.Error("a job panicked", "kind", job.Kind, "attempt", job.Attempt, "panic", value, "trace", trace)
 	return nil
 }

@@ -45,7 +45,14 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	w := &world{db: db, dir: exports.Dir(filepath.Join(t.TempDir(), "exports")),
 		keys:     &keys.Service{DB: db, Prefix: "pst", Changed: nothing},
 		accounts: &accounts.Service{DB: db, Changed: nothing},
-		projects: &projects.Service{DB: db, Targets: anyTarget{}, Log: testLogger(t), KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: nothing},
+		projects: &projects.Service{
+			DB:           db,
+			Targets:      anyTarget{},
+			Log:          testLogger(t),
+			KeyPrefix:    "pst",
+			UnclaimedTTL: time.Hour,
+			Changed:      nothing,
+		},
 	}
 	w.exports = &exports.Service{DB: db, Store: w.dir, TTL: time.Hour, Generator: "postern test", Log: testLogger(t),
 		AddressOf: func(p, v, e string) string { return "http://localhost:8090/" + p + "/" + v + "/" + e }}
@@ -71,7 +78,10 @@ func (w *world) create(t *testing.T) (projects.Created, access.Principal) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return created, access.Principal{Roles: map[string]access.Role{created.Workspace.Team: access.Workspace}, HomeTeam: created.Workspace.Team}
+	return created, access.Principal{
+		Roles:    map[string]access.Role{created.Workspace.Team: access.Workspace},
+		HomeTeam: created.Workspace.Team,
+	}
 }
 
 var newProject = projects.CreateInput{Target: "https://api.example.com", Auth: projects.AuthInput{Mode: "authenticate"}}
@@ -79,8 +89,22 @@ var newProject = projects.CreateInput{Target: "https://api.example.com", Auth: p
 var asData = exports.Options{Format: "data", Consumers: true}
 
 // tables are those that rules write, and the queue's.
-var tables = []string{"accounts", "teams", "memberships", "tokens", "projects", "versions", "environments", "key_types", "tenants",
-	"api_keys", "exports", "audit_entries", "revisions", "river_job"}
+var tables = []string{
+	"accounts",
+	"teams",
+	"memberships",
+	"tokens",
+	"projects",
+	"versions",
+	"environments",
+	"key_types",
+	"tenants",
+	"api_keys",
+	"exports",
+	"audit_entries",
+	"revisions",
+	"river_job",
+}
 
 // content is every row, each as one text, so that a test sees whatever a
 // transaction left behind. renamed tells which tables have another name now.
@@ -191,15 +215,26 @@ func TestAChangeWithoutItsRevisionLeavesNothing(t *testing.T) {
 		changes := map[string]func() error{
 			"create a project": func() error { _, err := w.projects.Create(t.Context(), access.Principal{}, newProject); return err },
 			"change settings": func() error {
-				_, err := w.projects.UpdateSettings(t.Context(), owner, project, "", projects.Settings{DisplayName: &name})
+				_, err := w.projects.UpdateSettings(
+					t.Context(), owner, project, "", projects.Settings{DisplayName: &name},
+				)
 				return err
 			},
 			"change access": func() error {
-				_, err := w.projects.UpdateAccess(t.Context(), owner, project, version.ID, "", projects.AccessChange{Mode: &mode})
+				_, err := w.projects.UpdateAccess(
+					t.Context(), owner, project, version.ID, "", projects.AccessChange{Mode: &mode},
+				)
 				return err
 			},
 			"change a target": func() error {
-				_, err := w.projects.UpdateTarget(t.Context(), owner, project, environment.ID, "", "https://b.example.com")
+				_, err := w.projects.UpdateTarget(
+					t.Context(),
+					owner,
+					project,
+					environment.ID,
+					"",
+					"https://b.example.com",
+				)
 				return err
 			},
 			"create a key": func() error {
@@ -238,7 +273,13 @@ func TestAChangeWithoutItsRevisionLeavesNothing(t *testing.T) {
 
 func (w *world) account(t *testing.T) access.Principal {
 	t.Helper()
-	account := models.Account{ID: "acc_ana", Email: "ana@example.com", Name: "Ana", PasswordHash: "none", CreatedAt: models.Now()}
+	account := models.Account{
+		ID:           "acc_ana",
+		Email:        "ana@example.com",
+		Name:         "Ana",
+		PasswordHash: "none",
+		CreatedAt:    models.Now(),
+	}
 	if err := w.db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&account) }); err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,10 @@ type upkeepWorker struct {
 func (w *upkeepWorker) Work(ctx context.Context, _ *river.Job[upkeepArgs]) error {
 	forget := w.db.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
-		return errors.Join(tx.DeleteExpiredTokens(now), tx.DeleteExpiredAccess(now, now.Add(-deviceMemory)), tx.DeleteExpiredIdempotent(now))
+		return errors.Join(
+			tx.DeleteExpiredTokens(now), tx.DeleteExpiredAccess(now, now.Add(-deviceMemory)),
+			tx.DeleteExpiredIdempotent(now),
+		)
 	})
 	return errors.Join(forget, w.exports.Upkeep(ctx))
 }

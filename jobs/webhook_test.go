@@ -71,7 +71,8 @@ func TestEveryEventIsToldAndSigned(t *testing.T) {
 				t.Errorf("%s: %v", event, seen[event])
 			}
 		}
-		if seen["key.created"] == nil || seen["export.ready"]["project"] != o.project.Project.ID || seen["project.claimed"]["project"] != unclaimed.Project.ID {
+		if seen["key.created"] == nil || seen["export.ready"]["project"] != o.project.Project.ID ||
+			seen["project.claimed"]["project"] != unclaimed.Project.ID {
 			t.Errorf("told of %v", seen)
 		}
 	})
@@ -86,14 +87,18 @@ func TestAFailedDeliveryIsTriedAgainUnderItsID(t *testing.T) {
 		o.work(t)
 		got := receiver.wait(t, 4)
 		for _, m := range got {
-			if err := official.Verify([]byte(m.body), m.header); err != nil || m.id != got[0].id || m.body != got[0].body {
+			if err := official.Verify([]byte(m.body), m.header); err != nil || m.id != got[0].id ||
+				m.body != got[0].body {
 				t.Errorf("attempt %+v: %v, want the first message again", m, err)
 			}
 		}
-		if d := o.waitState(t, hook.ID, webhooks.Delivered); d.Attempts != 4 || d.LastStatus != 200 || d.LastError != "" || d.ID != got[0].id {
+		if d := o.waitState(t, hook.ID, webhooks.Delivered); d.Attempts != 4 || d.LastStatus != 200 ||
+			d.LastError != "" ||
+			d.ID != got[0].id {
 			t.Errorf("%+v", d)
 		}
-		if again, err := o.hooks.Redeliver(t.Context(), o.ana, hook.ID, got[0].id); err != nil || again.State != webhooks.Pending {
+		if again, err := o.hooks.Redeliver(t.Context(), o.ana, hook.ID, got[0].id); err != nil ||
+			again.State != webhooks.Pending {
 			t.Fatalf("redeliver: %+v, %v", again, err)
 		}
 		if got := receiver.wait(t, 5); got[4].id != got[0].id {
@@ -113,7 +118,8 @@ func TestADeliveryThatNeverArrivesFails(t *testing.T) {
 		if d.Attempts != 4 || d.LastStatus != 500 || d.LastError == "" || d.FinishedAt == nil {
 			t.Errorf("%+v", d)
 		}
-		if after, err := o.hooks.Get(t.Context(), o.ana, hook.ID); err != nil || !after.Enabled || after.FailingSince == nil {
+		if after, err := o.hooks.Get(t.Context(), o.ana, hook.ID); err != nil || !after.Enabled ||
+			after.FailingSince == nil {
 			t.Errorf("%+v, %v; want it on, and failing", after, err)
 		}
 	})
@@ -128,12 +134,19 @@ func TestAWebhookThatFailsIsTurnedOff(t *testing.T) {
 			status int
 			since  time.Duration
 			off    bool
-		}{"gone": {410, 0, true}, "failing for days": {500, 6 * 24 * time.Hour, true}, "failing for a day": {500, 24 * time.Hour, false}} {
+		}{
+			"gone":              {410, 0, true},
+			"failing for days":  {500, 6 * 24 * time.Hour, true},
+			"failing for a day": {500, 24 * time.Hour, false},
+		} {
 			t.Run(name, func(t *testing.T) {
 				receiver := newReceiver(t, tc.status)
 				hook, _ := o.listen(t, receiver.URL, webhooks.KeyFrozen)
 				if tc.since > 0 {
-					err := o.db.Write(t.Context(), func(tx *models.Tx) error { return tx.WebhookFailed(hook.ID, models.Now().Add(-tc.since)) })
+					err := o.db.Write(
+						t.Context(),
+						func(tx *models.Tx) error { return tx.WebhookFailed(hook.ID, models.Now().Add(-tc.since)) },
+					)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -142,7 +155,8 @@ func TestAWebhookThatFailsIsTurnedOff(t *testing.T) {
 					t.Fatal(err)
 				}
 				o.freeze(t)
-				if err := o.hooks.Deliver(t.Context(), o.delivery(t, hook.ID).ID, false); err == nil && tc.status != 410 {
+				if err := o.hooks.Deliver(t.Context(), o.delivery(t, hook.ID).ID, false); err == nil &&
+					tc.status != 410 {
 					t.Error("a failed attempt is no error")
 				}
 				after, err := o.hooks.Get(t.Context(), o.ana, hook.ID)
@@ -153,7 +167,10 @@ func TestAWebhookThatFailsIsTurnedOff(t *testing.T) {
 					return
 				}
 				on := true
-				if after, err = o.hooks.Update(t.Context(), o.ana, hook.ID, "", webhooks.Change{Enabled: &on}); err != nil || !after.Enabled || after.FailingSince != nil || after.DisabledReason != "" {
+				if after, err = o.hooks.Update(t.Context(), o.ana, hook.ID, "", webhooks.Change{Enabled: &on}); err != nil ||
+					!after.Enabled ||
+					after.FailingSince != nil ||
+					after.DisabledReason != "" {
 					t.Errorf("turned on again: %+v, %v", after, err)
 				}
 			})
@@ -170,7 +187,8 @@ func TestWebhooksReachNoForbiddenAddress(t *testing.T) {
 		if err := o.hooks.Deliver(t.Context(), o.delivery(t, hook.ID).ID, true); err != nil {
 			t.Fatal(err)
 		}
-		if d := o.delivery(t, hook.ID); d.State != webhooks.Failed || d.LastError != "the address may not be reached" || len(receiver.messages()) != 0 {
+		if d := o.delivery(t, hook.ID); d.State != webhooks.Failed || d.LastError != "the address may not be reached" ||
+			len(receiver.messages()) != 0 {
 			t.Errorf("%+v, %d messages arrived", d, len(receiver.messages()))
 		}
 	})
@@ -215,7 +233,8 @@ func TestARotatedSecretSignsBesideTheOldOne(t *testing.T) {
 		}
 		for _, row := range o.rows(t, "webhooks") {
 			for _, s := range []secrets.Secret{secret, last} {
-				if strings.Contains(row, s.Reveal()) || strings.Contains(row, strings.TrimPrefix(s.Reveal(), "whsec_")) {
+				if strings.Contains(row, s.Reveal()) ||
+					strings.Contains(row, strings.TrimPrefix(s.Reveal(), "whsec_")) {
 					t.Error("the database holds a secret that can be read")
 				}
 			}
@@ -264,7 +283,8 @@ func TestAnEventThatIsRolledBackIsToldToNobody(t *testing.T) {
 			}
 			return errLate
 		})
-		if jobs, sent := o.rows(t, "river_job"), o.rows(t, "webhook_deliveries"); len(jobs) != before || len(sent) != 0 {
+		if jobs, sent := o.rows(t, "river_job"), o.rows(t, "webhook_deliveries"); len(jobs) != before ||
+			len(sent) != 0 {
 			t.Errorf("after %v: %d jobs, %d deliveries", err, len(jobs)-before, len(sent))
 		}
 	})
@@ -290,16 +310,24 @@ func TestWrongWebhooksNameTheField(t *testing.T) {
 			}
 		}
 		for _, url := range []string{"http://8.8.8.8/hook?code=a b", "http://8.8.8.8/hook?code=1#top", "http://8.8.8.8/hook?code=\x00", "http://169.254.169.254/?x=1"} {
-			if _, _, err := o.hooks.Create(t.Context(), o.ana, webhooks.CreateInput{URL: url}); fault.KindOf(err) != fault.Invalid {
+			if _, _, err := o.hooks.Create(t.Context(), o.ana, webhooks.CreateInput{URL: url}); fault.KindOf(
+				err,
+			) != fault.Invalid {
 				t.Errorf("%q: %v, want it refused", url, err)
 			}
 		}
 		const asked = "http://8.8.8.8/hook?code=%20x&sig=a/b?c" // byte by byte: a receiver may sign it
-		if made, _, err := o.hooks.Create(t.Context(), o.ana, webhooks.CreateInput{URL: asked}); err != nil || made.URL != asked {
+		if made, _, err := o.hooks.Create(t.Context(), o.ana, webhooks.CreateInput{URL: asked}); err != nil ||
+			made.URL != asked {
 			t.Errorf("%q, %v; want the address with its query", made.URL, err)
 		}
-		key := access.Principal{Roles: map[string]access.Role{o.ana.HomeTeam: access.Workspace}, HomeTeam: o.ana.HomeTeam}
-		if _, _, err := o.hooks.Create(t.Context(), key, webhooks.CreateInput{URL: "http://8.8.8.8"}); fault.KindOf(err) != fault.Forbidden {
+		key := access.Principal{
+			Roles:    map[string]access.Role{o.ana.HomeTeam: access.Workspace},
+			HomeTeam: o.ana.HomeTeam,
+		}
+		if _, _, err := o.hooks.Create(t.Context(), key, webhooks.CreateInput{URL: "http://8.8.8.8"}); fault.KindOf(
+			err,
+		) != fault.Forbidden {
 			t.Errorf("with a workspace key: %v, want it forbidden", err)
 		}
 	})

@@ -22,7 +22,9 @@ func TestTheMigrationOfLimitsKeepsWhatThereWas(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		dialect, driver, source := Postgres, "pgx", databaseURL
 		if databaseURL == "" {
-			dialect, driver, source = SQLite, "sqlite", "file:"+filepath.Join(t.TempDir(), "postern.db")+"?_pragma=foreign_keys(1)"
+			dialect, driver, source = SQLite, "sqlite", "file:"+filepath.Join(
+				t.TempDir(), "postern.db",
+			)+"?_pragma=foreign_keys(1)"
 		}
 		db, err := sql.Open(driver, source)
 		if err != nil {
@@ -44,7 +46,11 @@ func TestTheMigrationOfLimitsKeepsWhatThereWas(t *testing.T) {
 		} {
 			execute(t, db, statement, made)
 		}
-		execute(t, db, `INSERT INTO key_types (id, project_id, name, scopes, expires_in, built_in) VALUES ('kty_1', 'prj_1', 'full', '["*"]', 0, true)`)
+		execute(
+			t,
+			db,
+			`INSERT INTO key_types (id, project_id, name, scopes, expires_in, built_in) VALUES ('kty_1', 'prj_1', 'full', '["*"]', 0, true)`,
+		)
 		const key = `INSERT INTO api_keys (id, project_id, tenant_id, key_type_id, owner, environment, description, state, hash, prefix, last4, created_at, updated_at)
 			VALUES ($1, 'prj_1', $2, 'kty_1', 'billing', '', 'Invoices', 'active', $3, 'pst_', 'abcd', $4, $4)`
 		execute(t, db, key, "key_1", "tnt_1", []byte("hash"), made)
@@ -55,11 +61,23 @@ func TestTheMigrationOfLimitsKeepsWhatThereWas(t *testing.T) {
 		var project, name, description, limits, ranges string
 		var created, updated time.Time
 		var own sql.NullString
-		err = db.QueryRowContext(t.Context(), `SELECT t.project_id, t.name, t.created_at, t.updated_at, k.description, k.allowed_cidrs, k.limits, p.limits
-			FROM api_keys k JOIN tenants t ON t.id = k.tenant_id JOIN projects p ON p.id = k.project_id WHERE k.id = 'key_1'`).
-			Scan(&project, &name, &created, &updated, &description, &ranges, &own, &limits)
-		if err != nil || project != "prj_1" || name != "default" || !created.Equal(made) || updated.IsZero() || description != "Invoices" || ranges != "[]" || own.Valid || limits != "{}" {
-			t.Errorf("kept tenant %s/%s of %s and %s, key %q from %s, limits %v and %s: %v", project, name, created, updated, description, ranges, own, limits, err)
+		err = db.QueryRowContext(
+			t.Context(),
+			`SELECT t.project_id, t.name, t.created_at, t.updated_at, k.description, k.allowed_cidrs, k.limits, p.limits
+			FROM api_keys k JOIN tenants t ON t.id = k.tenant_id JOIN projects p ON p.id = k.project_id WHERE k.id = 'key_1'`,
+		).
+			Scan(
+				&project, &name, &created, &updated, &description, &ranges, &own, &limits,
+			)
+		if err != nil || project != "prj_1" || name != "default" || !created.Equal(made) || updated.IsZero() ||
+			description != "Invoices" ||
+			ranges != "[]" ||
+			own.Valid ||
+			limits != "{}" {
+			t.Errorf(
+				"kept tenant %s/%s of %s and %s, key %q from %s, limits %v and %s: %v", project, name,
+				created, updated, description, ranges, own, limits, err,
+			)
 		}
 		if _, err := db.ExecContext(t.Context(), key, "key_2", "tnt_none", []byte("other"), made); err == nil {
 			t.Error("a key of a tenant that does not exist is taken")

@@ -114,7 +114,9 @@ func riverUp(ctx context.Context, db *sql.DB, dialect Dialect, log *slog.Logger)
 	return len(result.Versions), nil
 }
 
-func migrateRiver[T any](ctx context.Context, driver riverdriver.Driver[T], log *slog.Logger) (*rivermigrate.MigrateResult, error) {
+func migrateRiver[T any](
+	ctx context.Context, driver riverdriver.Driver[T], log *slog.Logger,
+) (*rivermigrate.MigrateResult, error) {
 	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: log})
 	if err != nil {
 		return nil, err

@@ -63,8 +63,13 @@ func (t *Tx) DeleteTokensOfTeam(kind, teamID string) error {
 // TokenByHash finds a token of the kind that is neither expired nor used at now.
 func (t *Tx) TokenByHash(kind string, hash []byte, now time.Time) (Token, error) {
 	var token Token
-	return token, t.db.Where("kind = ? AND hash = ? AND used_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", kind, hash, now).
-		Take(&token).Error
+	return token, t.db.Where(
+		"kind = ? AND hash = ? AND used_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", kind, hash,
+		now,
+	).
+		Take(
+			&token,
+		).Error
 }
 
 // UseToken marks a token used; false when it already was.
@@ -76,8 +81,15 @@ func (t *Tx) UseToken(id string, now time.Time) (bool, error) {
 // TokensOf lists the tokens of one kind that an account has at now, newest first.
 func (t *Tx) TokensOf(kind, accountID string, now time.Time) ([]Token, error) {
 	var list []Token
-	return list, t.db.Where("kind = ? AND account_id = ? AND used_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", kind, accountID, now).
-		Order("created_at DESC, id DESC").Find(&list).Error
+	return list, t.db.Where(
+		"kind = ? AND account_id = ? AND used_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", kind,
+		accountID, now,
+	).
+		Order(
+			"created_at DESC, id DESC",
+		).Find(
+		&list,
+	).Error
 }
 
 // DeleteTokensExcept removes an account's tokens of one kind but one, and tells
@@ -150,8 +162,16 @@ func (t *Tx) lockTable(name string) error {
 // EmailsOfTeam maps the accounts of a team to their e-mail addresses.
 func (t *Tx) EmailsOfTeam(teamID string) (map[string]string, error) {
 	var list []Account
-	err := t.db.Select("accounts.id", "accounts.email").Joins("JOIN memberships ON memberships.account_id = accounts.id").
-		Where("memberships.team_id = ?", teamID).Find(&list).Error
+	err := t.db.Select(
+		"accounts.id", "accounts.email",
+	).Joins(
+		"JOIN memberships ON memberships.account_id = accounts.id",
+	).
+		Where(
+			"memberships.team_id = ?", teamID,
+		).Find(
+		&list,
+	).Error
 	out := make(map[string]string, len(list))
 	for _, a := range list {
 		out[a.ID] = a.Email

@@ -86,7 +86,15 @@ func (t *Tx) AppClientsOf(tenantID string) ([]AppClient, error) {
 // serves, oldest first, after the id given.
 func (t *Tx) AppClientsOfProject(projectID, after string, limit int) ([]AppClient, error) {
 	var list []AppClient
-	return list, t.db.Where("tenant_id IN (?) AND id > ?", t.served(projectID), after).Order("id").Limit(limit).Find(&list).Error
+	return list, t.db.Where(
+		"tenant_id IN (?) AND id > ?", t.served(projectID), after,
+	).Order(
+		"id",
+	).Limit(
+		limit,
+	).Find(
+		&list,
+	).Error
 }
 
 // UpdateAppClient writes the changeable columns if the row still has the UpdatedAt
@@ -136,7 +144,9 @@ func (t *Tx) ProvidersOfAll(clientIDs []string) ([]Provider, error) {
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
 	res := t.db.Model(&Provider{}).Where("id = ? AND updated_at = ?", p.ID, seen).
-		Select("AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Enabled", "UpdatedAt").UpdateColumns(&p)
+		Select(
+			"AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Enabled", "UpdatedAt",
+		).UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error
 }
 

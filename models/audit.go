@@ -154,7 +154,10 @@ func (t *Tx) lockChain(team string) (AuditChain, error) {
 }
 
 func (t *Tx) moveChain(c AuditChain) error {
-	return t.db.Model(&AuditChain{}).Where("team_id = ?", c.TeamID).UpdateColumns(map[string]any{"number": c.Number, "hash": c.Hash}).Error
+	return t.db.Model(&AuditChain{}).Where("team_id = ?", c.TeamID).UpdateColumns(map[string]any{
+		"number": c.Number,
+		"hash":   c.Hash,
+	}).Error
 }
 
 // AuditChains lists the ends of all chains.

@@ -31,13 +31,31 @@ func (t *Tx) AuditMerged(f AuditFilter) ([]string, error) {
 	f.Before = 0
 	merged := t.db.Model(&Team{}).Select("id").Where("merged_into = ?", f.TeamID)
 	var ids []string
-	return ids, t.chosen(f).Model(&AuditEntry{}).Where("team_id IN (?)", merged).Distinct("team_id").Order("team_id DESC").Pluck("team_id", &ids).Error
+	return ids, t.chosen(
+		f,
+	).Model(
+		&AuditEntry{},
+	).Where(
+		"team_id IN (?)", merged,
+	).Distinct(
+		"team_id",
+	).Order(
+		"team_id DESC",
+	).Pluck(
+		"team_id", &ids,
+	).Error
 }
 
 // chosen is all of a filter but its team.
 func (t *Tx) chosen(f AuditFilter) *gorm.DB {
 	q := t.db
-	for column, value := range map[string]string{"project_id": f.Project, "actor": f.Actor, "action": f.Action, "object": f.Object, "outcome": f.Outcome} {
+	for column, value := range map[string]string{
+		"project_id": f.Project,
+		"actor":      f.Actor,
+		"action":     f.Action,
+		"object":     f.Object,
+		"outcome":    f.Outcome,
+	} {
 		if value != "" {
 			q = q.Where(column+" = ?", value)
 		}
@@ -58,8 +76,17 @@ func (t *Tx) chosen(f AuditFilter) *gorm.DB {
 // the entry given on.
 func (t *Tx) AuditAfter(last AuditEntry, limit int) ([]AuditEntry, error) {
 	var list []AuditEntry
-	return list, t.db.Where("team_id = ? AND (number > ? OR (number = ? AND id > ?))", last.TeamID, last.Number, last.Number, last.ID).
-		Order("number, id").Limit(limit).Find(&list).Error
+	return list, t.db.Where(
+		"team_id = ? AND (number > ? OR (number = ? AND id > ?))", last.TeamID, last.Number, last.Number,
+		last.ID,
+	).
+		Order(
+			"number, id",
+		).Limit(
+		limit,
+	).Find(
+		&list,
+	).Error
 }
 
 // AuditUnchained lists at most limit entries of a team that have no place in its

@@ -24,7 +24,12 @@ type UserFilter struct {
 
 func (t *Tx) usersOf(tenantID string, f UserFilter) *gorm.DB {
 	q := t.db.Model(&EndUser{}).Where("tenant_id = ?", tenantID)
-	for column, value := range map[string]string{"state": f.State, "email": f.Email, "external_id": f.ExternalID, "id": f.ID} {
+	for column, value := range map[string]string{
+		"state":       f.State,
+		"email":       f.Email,
+		"external_id": f.ExternalID,
+		"id":          f.ID,
+	} {
 		if value != "" {
 			q = q.Where(clause.Eq{Column: column, Value: value})
 		}
@@ -37,7 +42,12 @@ func (t *Tx) usersOf(tenantID string, f UserFilter) *gorm.DB {
 	}
 	if f.Query != "" {
 		like := "%" + likeEscaper.Replace(strings.ToLower(f.Query)) + "%"
-		q = q.Where(`(email LIKE ? ESCAPE '!' OR lower(name) LIKE ? ESCAPE '!' OR user_name LIKE ? ESCAPE '!')`, like, like, like)
+		q = q.Where(
+			`(email LIKE ? ESCAPE '!' OR lower(name) LIKE ? ESCAPE '!' OR user_name LIKE ? ESCAPE '!')`,
+			like,
+			like,
+			like,
+		)
 	}
 	if f.Group != "" {
 		q = q.Where("id IN (?)", t.db.Model(&GroupMember{}).Select("user_id").Where("group_id = ?", f.Group))
@@ -81,7 +91,13 @@ func (t *Tx) IdentitiesOf(userID string) ([]Identity, error) {
 
 // EndLoginsOf ends all sessions of an end user.
 func (t *Tx) EndLoginsOf(userID string, now time.Time) error {
-	return t.db.Model(&LoginSession{}).Where("user_id = ? AND ended_at IS NULL", userID).UpdateColumn("ended_at", now).Error
+	return t.db.Model(
+		&LoginSession{},
+	).Where(
+		"user_id = ? AND ended_at IS NULL", userID,
+	).UpdateColumn(
+		"ended_at", now,
+	).Error
 }
 
 // DeleteEndUser removes an end user with what hangs on them.

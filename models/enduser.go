@@ -89,7 +89,10 @@ func (t *Tx) EndUserByID(id string) (EndUser, error) {
 func (t *Tx) EndUserByIdentity(tenantID, issuer, subject string) (EndUser, error) {
 	var u EndUser
 	return u, t.db.Joins("JOIN identities ON identities.user_id = end_users.id").
-		Where("identities.tenant_id = ? AND identities.issuer = ? AND identities.subject = ?", tenantID, issuer, subject).Take(&u).Error
+		Where(
+			"identities.tenant_id = ? AND identities.issuer = ? AND identities.subject = ?", tenantID, issuer,
+			subject,
+		).Take(&u).Error
 }
 
 // ExpectedByEmail finds who is expected under an address and has not come yet;
@@ -110,7 +113,9 @@ func (t *Tx) AddIdentity(row Identity) (bool, error) {
 // UpdateEndUser writes the changeable columns.
 func (t *Tx) UpdateEndUser(u EndUser) error {
 	return t.db.Model(&EndUser{}).Where("id = ?", u.ID).
-		Select("Email", "EmailVerified", "Name", "UserName", "ExternalID", "State", "LastLoginAt", "UpdatedAt").UpdateColumns(&u).Error
+		Select(
+			"Email", "EmailVerified", "Name", "UserName", "ExternalID", "State", "LastLoginAt", "UpdatedAt",
+		).UpdateColumns(&u).Error
 }
 
 // TenantLoginOf is how people come to a tenant; the zero value is what is usual.
@@ -126,8 +131,15 @@ func (t *Tx) TenantLoginOf(tenantID string) (TenantLogin, error) {
 // PreApprovalsFor lists those that an address fulfils.
 func (t *Tx) PreApprovalsFor(tenantID, email, domain string) ([]PreApproval, error) {
 	var list []PreApproval
-	return list, t.db.Where("tenant_id = ? AND ((kind = 'email' AND value = ?) OR (kind = 'domain' AND value = ?))", tenantID, email, domain).
-		Order("id").Find(&list).Error
+	return list, t.db.Where(
+		"tenant_id = ? AND ((kind = 'email' AND value = ?) OR (kind = 'domain' AND value = ?))", tenantID,
+		email, domain,
+	).
+		Order(
+			"id",
+		).Find(
+		&list,
+	).Error
 }
 
 // AddGroupMembers adds an end user to groups; one who is in a group stays as they are.

@@ -78,8 +78,10 @@ func (t *Tx) ProgressExport(e Export) (bool, error) {
 // when another attempt took over or the export was cancelled.
 func (t *Tx) FinishExport(e Export) (bool, error) {
 	res := t.db.Model(&Export{}).Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
-		Select("State", "Part", "RowsDone", "RowsTotal", "SizeBytes", "SHA256", "Exact", "Approximate", "Lossy", "Skipped",
-			"Problem", "FinishedAt", "ExpiresAt", "LeaseUntil").UpdateColumns(&e)
+		Select(
+			"State", "Part", "RowsDone", "RowsTotal", "SizeBytes", "SHA256", "Exact", "Approximate", "Lossy",
+			"Skipped", "Problem", "FinishedAt", "ExpiresAt", "LeaseUntil",
+		).UpdateColumns(&e)
 	return res.RowsAffected == 1, res.Error
 }
 

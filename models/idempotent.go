@@ -33,22 +33,40 @@ func (t *Tx) IdempotentByLookup(lookup []byte) (IdempotentRequest, error) {
 // TakeOverIdempotent replaces a row whose attempt, seen, is over; false when
 // somebody was faster.
 func (t *Tx) TakeOverIdempotent(row IdempotentRequest, seen string) (bool, error) {
-	res := t.db.Model(&IdempotentRequest{}).Where("lookup = ? AND lease_id = ?", row.Lookup, seen).UpdateColumns(map[string]any{
-		"fingerprint": row.Fingerprint, "lease_id": row.LeaseID, "lease_until": row.LeaseUntil,
-		"carried_out": row.CarriedOut, "answer": row.Answer, "expires_at": row.ExpiresAt})
+	res := t.db.Model(
+		&IdempotentRequest{},
+	).Where(
+		"lookup = ? AND lease_id = ?", row.Lookup, seen,
+	).UpdateColumns(
+		map[string]any{
+			"fingerprint": row.Fingerprint, "lease_id": row.LeaseID, "lease_until": row.LeaseUntil,
+			"carried_out": row.CarriedOut, "answer": row.Answer, "expires_at": row.ExpiresAt},
+	)
 	return res.RowsAffected == 1, res.Error
 }
 
 // MarkCarriedOut notes that the attempt commits something; false when it has
 // lost its lease, and must not.
 func (t *Tx) MarkCarriedOut(lookup []byte, lease string) (bool, error) {
-	res := t.db.Model(&IdempotentRequest{}).Where("lookup = ? AND lease_id = ?", lookup, lease).UpdateColumn("carried_out", true)
+	res := t.db.Model(
+		&IdempotentRequest{},
+	).Where(
+		"lookup = ? AND lease_id = ?", lookup, lease,
+	).UpdateColumn(
+		"carried_out", true,
+	)
 	return res.RowsAffected == 1, res.Error
 }
 
 // AnswerIdempotent keeps the sealed answer of the attempt.
 func (t *Tx) AnswerIdempotent(lookup []byte, lease string, answer []byte) error {
-	return t.db.Model(&IdempotentRequest{}).Where("lookup = ? AND lease_id = ?", lookup, lease).UpdateColumn("answer", answer).Error
+	return t.db.Model(
+		&IdempotentRequest{},
+	).Where(
+		"lookup = ? AND lease_id = ?", lookup, lease,
+	).UpdateColumn(
+		"answer", answer,
+	).Error
 }
 
 // AbandonIdempotent ends the lease of an attempt that came to nothing, and

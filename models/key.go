@@ -103,9 +103,16 @@ func (t *Tx) opening(projectID string, productID *string) *gorm.DB {
 }
 
 func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
-	rows, err := of.Model(&APIKey{}).Select("id", "project_id", "tenant_id", "key_type_id", "product_id", "owner", "environment", "description",
-		"state", "limits", "allowed_cidrs", "hash", "old_hash", "grace_ends_at", "expires_at", "prefix", "last4", "created_at", "updated_at").
-		Order("id").Rows()
+	rows, err := of.Model(
+		&APIKey{},
+	).Select(
+		"id", "project_id", "tenant_id", "key_type_id", "product_id", "owner", "environment", "description",
+		"state", "limits", "allowed_cidrs", "hash", "old_hash", "grace_ends_at", "expires_at", "prefix",
+		"last4", "created_at", "updated_at",
+	).
+		Order(
+			"id",
+		).Rows()
 	if err != nil {
 		return err
 	}
@@ -131,6 +138,9 @@ func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
 // the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateKey(k APIKey, seen time.Time) (bool, error) {
 	res := t.db.Model(&APIKey{}).Where("id = ? AND updated_at = ?", k.ID, seen).
-		Select("State", "Hash", "OldHash", "GraceEndsAt", "Prefix", "Last4", "Description", "Limits", "AllowedCIDRs", "ExpiresAt", "UpdatedAt").UpdateColumns(&k)
+		Select(
+			"State", "Hash", "OldHash", "GraceEndsAt", "Prefix", "Last4", "Description", "Limits",
+			"AllowedCIDRs", "ExpiresAt", "UpdatedAt",
+		).UpdateColumns(&k)
 	return res.RowsAffected == 1, res.Error
 }

@@ -34,12 +34,23 @@ func (t *Tx) LockKeyType(projectID, column, value string) (KeyType, error) {
 		q = q.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
 	}
 	var one KeyType
-	return one, q.Where("project_id = ?", projectID).Where(clause.Eq{Column: clause.Column{Name: column}, Value: value}).Take(&one).Error
+	return one, q.Where("project_id = ?", projectID).Where(clause.Eq{
+		Column: clause.Column{Name: column},
+		Value:  value,
+	}).Take(&one).Error
 }
 
 // UpdateKeyType writes the changeable columns.
 func (t *Tx) UpdateKeyType(one KeyType) error {
-	return t.db.Model(&KeyType{}).Where("id = ?", one.ID).Select("Scopes", "ExpiresIn", "Limits").UpdateColumns(&one).Error
+	return t.db.Model(
+		&KeyType{},
+	).Where(
+		"id = ?", one.ID,
+	).Select(
+		"Scopes", "ExpiresIn", "Limits",
+	).UpdateColumns(
+		&one,
+	).Error
 }
 
 // DeleteKeyType removes a key type's row; ErrReferenced where it has keys.

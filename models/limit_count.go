@@ -33,7 +33,8 @@ func (t *Tx) KeepLimitCounts(rows []LimitCount, now int64) error {
 	if err := t.db.Where("ends_at <= ?", now).Delete(&LimitCount{}).Error; err != nil || len(rows) == 0 {
 		return err
 	}
-	higher := gorm.Expr("CASE WHEN limit_counts.starts_at = excluded.starts_at AND limit_counts.calls > excluded.calls THEN limit_counts.calls ELSE excluded.calls END")
+	higher := gorm.Expr("CASE WHEN limit_counts.starts_at = excluded.starts_at AND limit_counts.calls > " +
+		"excluded.calls THEN limit_counts.calls ELSE excluded.calls END")
 	upsert := clause.OnConflict{
 		Columns: []clause.Column{{Name: "project_id"}, {Name: "dimension"}, {Name: "subject"}, {Name: "period"}},
 		DoUpdates: clause.Set{

@@ -17,7 +17,15 @@ func seed(t *testing.T, db *models.DB) models.Project {
 	t.Helper()
 	now := models.Now()
 	team := models.Team{ID: models.NewID("team"), Name: "t", CreatedAt: now}
-	project := models.Project{ID: models.NewID("prj"), TeamID: team.ID, Name: "shop", DisplayName: "Shop", FallbackOwner: "shop", CreatedAt: now, UpdatedAt: now}
+	project := models.Project{
+		ID:            models.NewID("prj"),
+		TeamID:        team.ID,
+		Name:          "shop",
+		DisplayName:   "Shop",
+		FallbackOwner: "shop",
+		CreatedAt:     now,
+		UpdatedAt:     now,
+	}
 	err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&team, &project) })
 	if err != nil {
 		t.Fatal(err)

@@ -167,7 +167,10 @@ func (t *Tx) VersionByID(id string) (Version, error) {
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateVersion(v Version, seen time.Time) (bool, error) {
 	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
-		Select("AuthMode", "AuthMethods", "Keyless", "TokenIssuers", "Introspection", "IntrospectionSecret", "IPAllow", "IPDeny", "UpdatedAt").UpdateColumns(&v)
+		Select(
+			"AuthMode", "AuthMethods", "Keyless", "TokenIssuers", "Introspection", "IntrospectionSecret",
+			"IPAllow", "IPDeny", "UpdatedAt",
+		).UpdateColumns(&v)
 	return res.RowsAffected == 1, res.Error
 }
 

@@ -76,7 +76,13 @@ func (t *Tx) EndedWorkspaces(by time.Time, after Team, limit int) ([]Team, error
 // time given, and holds its row until the transaction ends; false when somebody
 // has claimed it, or it is gone.
 func (t *Tx) CondemnTeam(id string, by time.Time) (bool, error) {
-	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND expires_at <= ?", id, by).UpdateColumn("claim_code_hash", nil)
+	res := t.db.Model(
+		&Team{},
+	).Where(
+		"id = ? AND claimed_at IS NULL AND expires_at <= ?", id, by,
+	).UpdateColumn(
+		"claim_code_hash", nil,
+	)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -93,7 +99,8 @@ func (t *Tx) DeleteSomeOfTeam(id string, limit int) (more bool, err error) {
 
 func (t *Tx) deleteSome(from []holding, id string, limit int) (bool, error) {
 	for _, h := range from {
-		statement := fmt.Sprintf("DELETE FROM %[1]s WHERE %[3]s AND %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[2]s LIMIT ?)",
+		statement := fmt.Sprintf("DELETE FROM %[1]s WHERE %[3]s AND %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s "+
+			"ORDER BY %[2]s LIMIT ?)",
 			h.table, h.key, h.where)
 		res := t.db.Exec(statement, id, id, limit)
 		if res.Error != nil {

@@ -47,15 +47,31 @@ func (t *Tx) HasLogin(projectID string) (bool, error) {
 // first; without what signs.
 func (t *Tx) SigningKeysServed(projectID string, now time.Time) ([]SigningKey, error) {
 	var list []SigningKey
-	return list, t.db.Omit("PrivateKey").Where("client_id IN (?) AND (expires_at IS NULL OR expires_at > ?)", t.clientsServed(projectID), now).
-		Order("active_at, id").Find(&list).Error
+	return list, t.db.Omit(
+		"PrivateKey",
+	).Where(
+		"client_id IN (?) AND (expires_at IS NULL OR expires_at > ?)", t.clientsServed(projectID), now,
+	).
+		Order(
+			"active_at, id",
+		).Find(
+		&list,
+	).Error
 }
 
 // ProvidersServed lists the providers of those app clients in the order they were
 // made; without their secrets.
 func (t *Tx) ProvidersServed(projectID string) ([]Provider, error) {
 	var list []Provider
-	return list, t.db.Omit("ClientSecret").Where("client_id IN (?)", t.clientsServed(projectID)).Order("created_at, id").Find(&list).Error
+	return list, t.db.Omit(
+		"ClientSecret",
+	).Where(
+		"client_id IN (?)", t.clientsServed(projectID),
+	).Order(
+		"created_at, id",
+	).Find(
+		&list,
+	).Error
 }
 
 // BarredUsers lists by id the end users of the tenants that a project serves who were
@@ -69,7 +85,12 @@ func (t *Tx) BarredUsers(projectID string, now, frozenAfter time.Time) ([]Barred
 		Where("state = 'frozen' AND tenant_id IN (?) AND updated_at > ?", t.served(projectID), frozenAfter)
 	deleted := t.db.Model(&DeletedUser{}).Select("user_id AS id, true AS deleted").
 		Where("tenant_id IN (?) AND ends_at > ?", t.served(projectID), now)
-	return list, t.db.Raw("SELECT id, deleted FROM (? UNION ? UNION ALL ?) AS barred ORDER BY id", frozen, t.frozenOwners(projectID), deleted).Scan(&list).Error
+	return list, t.db.Raw(
+		"SELECT id, deleted FROM (? UNION ? UNION ALL ?) AS barred ORDER BY id", frozen,
+		t.frozenOwners(projectID), deleted,
+	).Scan(
+		&list,
+	).Error
 }
 
 // frozenOwners are the frozen end users who own a key that opens a project. With a
@@ -80,8 +101,17 @@ func (t *Tx) frozenOwners(projectID string) *gorm.DB {
 	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id IN (?)", near)
 	tenants := t.db.Model(&Tenant{}).Select("id").Where("project_id IN (?) OR id IN (?)", near, attached)
 	owned := t.db.Model(&APIKey{}).Select("1").
-		Where("owner = end_users.id AND state <> 'revoked' AND (project_id = ? OR product_id = (?))", projectID, product)
-	return t.db.Model(&EndUser{}).Select("id, false AS deleted").Where("state = 'frozen' AND tenant_id IN (?) AND EXISTS (?)", tenants, owned)
+		Where(
+			"owner = end_users.id AND state <> 'revoked' AND (project_id = ? OR product_id = (?))", projectID,
+			product,
+		)
+	return t.db.Model(
+		&EndUser{},
+	).Select(
+		"id, false AS deleted",
+	).Where(
+		"state = 'frozen' AND tenant_id IN (?) AND EXISTS (?)", tenants, owned,
+	)
 }
 
 // ProjectsNear lists by id the projects that serve a tenant, and those that share a
@@ -93,14 +123,28 @@ func (t *Tx) ProjectsNear(tenant Tenant) ([]string, error) {
 	}
 	products := t.db.Model(&Project{}).Select("product_id").Where("id IN ?", served)
 	var ids []string
-	return ids, t.db.Model(&Project{}).Where("id IN ? OR product_id IN (?)", served, products).Order("id").Pluck("id", &ids).Error
+	return ids, t.db.Model(
+		&Project{},
+	).Where(
+		"id IN ? OR product_id IN (?)", served, products,
+	).Order(
+		"id",
+	).Pluck(
+		"id", &ids,
+	).Error
 }
 
 // KeysOwned lists by id the keys of some projects that an owner has and that are not
 // revoked.
 func (t *Tx) KeysOwned(projectIDs []string, owner string) ([]APIKey, error) {
 	var list []APIKey
-	return list, t.db.Where("owner = ? AND project_id IN ? AND state <> 'revoked'", owner, projectIDs).Order("id").Find(&list).Error
+	return list, t.db.Where(
+		"owner = ? AND project_id IN ? AND state <> 'revoked'", owner, projectIDs,
+	).Order(
+		"id",
+	).Find(
+		&list,
+	).Error
 }
 
 // DeleteEndedUsers forgets whose last tokens have ended.

@@ -39,7 +39,17 @@ func (t *Tx) TenantsOf(projectID string) ([]Tenant, error) {
 func (t *Tx) TenantsServed(projectID, after string, limit int) ([]Tenant, error) {
 	var list []Tenant
 	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
-	return list, t.db.Where("project_id = ? OR id IN (?)", projectID, attached).Where("name > ?", after).Order("name").Limit(limit).Find(&list).Error
+	return list, t.db.Where(
+		"project_id = ? OR id IN (?)", projectID, attached,
+	).Where(
+		"name > ?", after,
+	).Order(
+		"name",
+	).Limit(
+		limit,
+	).Find(
+		&list,
+	).Error
 }
 
 // TenantNames is what the tenants of these ids are called.
@@ -96,7 +106,15 @@ func (t *Tx) ProjectsOfTenant(tenant Tenant) ([]string, error) {
 		return []string{*tenant.ProjectID}, nil
 	}
 	var ids []string
-	return ids, t.db.Model(&ProjectTenant{}).Where("tenant_id = ?", tenant.ID).Order("project_id").Pluck("project_id", &ids).Error
+	return ids, t.db.Model(
+		&ProjectTenant{},
+	).Where(
+		"tenant_id = ?", tenant.ID,
+	).Order(
+		"project_id",
+	).Pluck(
+		"project_id", &ids,
+	).Error
 }
 
 // DetachTenant ends that a project serves a team's tenant; false means it did not.
@@ -127,7 +145,17 @@ func (t *Tx) TenantByName(teamID, name string) (Tenant, error) {
 func (t *Tx) TenantsOfTeams(teamIDs []string, after string, limit int) ([]Tenant, error) {
 	owned := t.db.Model(&Project{}).Select("id").Where("team_id IN ?", teamIDs)
 	var list []Tenant
-	return list, t.db.Where("team_id IN ? OR project_id IN (?)", teamIDs, owned).Where("id > ?", after).Order("id").Limit(limit).Find(&list).Error
+	return list, t.db.Where(
+		"team_id IN ? OR project_id IN (?)", teamIDs, owned,
+	).Where(
+		"id > ?", after,
+	).Order(
+		"id",
+	).Limit(
+		limit,
+	).Find(
+		&list,
+	).Error
 }
 
 // AttachTenant begins that a project serves a team's tenant; false means that it

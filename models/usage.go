@@ -63,7 +63,10 @@ func (t *Tx) AddUsage(rows []UsageHour) error {
 		return err
 	}
 	add := func(column string) clause.Assignment {
-		return clause.Assignment{Column: clause.Column{Name: column}, Value: gorm.Expr("usage_hours." + column + " + excluded." + column)}
+		return clause.Assignment{
+			Column: clause.Column{Name: column},
+			Value:  gorm.Expr("usage_hours." + column + " + excluded." + column),
+		}
 	}
 	upsert := clause.OnConflict{
 		Columns: []clause.Column{{Name: "project_id"}, {Name: "hour"}, {Name: "environment_id"}, {Name: "owner"},
@@ -108,9 +111,16 @@ func (t *Tx) UsageOf(projectID string, from, to int64, by []string, limit int) (
 		columns += usageColumns[column] + ", "
 	}
 	// PostgreSQL's sum of BIGINT is NUMERIC.
-	const sums = "CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls, CAST(coalesce(sum(bytes_in), 0) AS BIGINT) AS bytes_in, " +
+	const sums = "CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls, CAST(coalesce(sum(bytes_in), 0) AS BIGINT) AS " +
+		"bytes_in, " +
 		"CAST(coalesce(sum(bytes_out), 0) AS BIGINT) AS bytes_out"
-	q := t.db.Model(&UsageHour{}).Select(columns+sums).Where("project_id = ? AND hour >= ? AND hour < ?", projectID, from, to)
+	q := t.db.Model(
+		&UsageHour{},
+	).Select(
+		columns+sums,
+	).Where(
+		"project_id = ? AND hour >= ? AND hour < ?", projectID, from, to,
+	)
 	for _, column := range by {
 		q = q.Group(column)
 	}
@@ -126,6 +136,18 @@ func (t *Tx) LastHours(projectIDs []string, since int64, owners []string) ([]Usa
 		either = either.Or("owner >= ? AND owner < ?", owner, owner+"!") // the one after a space
 	}
 	var list []UsageHour
-	return list, t.db.Model(&UsageHour{}).Select("owner, max(hour) AS hour").Where("project_id IN ? AND hour >= ?", projectIDs, since).
-		Where(either).Group("owner").Scan(&list).Error
+	return list, t.db.Model(
+		&UsageHour{},
+	).Select(
+		"owner, max(hour) AS hour",
+	).Where(
+		"project_id IN ? AND hour >= ?", projectIDs, since,
+	).
+		Where(
+			either,
+		).Group(
+		"owner",
+	).Scan(
+		&list,
+	).Error
 }

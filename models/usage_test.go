@@ -22,7 +22,15 @@ func TestUsageOfSeveralReplicasAddsUp(t *testing.T) {
 		const replicas, flushes, keys = 4, 5, 1200 // more rows than one statement takes
 		var rows []models.UsageHour
 		for i := range int64(keys) {
-			rows = append(rows, models.UsageHour{ProjectID: "prj_1", Hour: 100 + i%2, KeyID: models.NewID("key"), StatusClass: 2, Calls: 1, BytesIn: 2, BytesOut: 3})
+			rows = append(rows, models.UsageHour{
+				ProjectID:   "prj_1",
+				Hour:        100 + i%2,
+				KeyID:       models.NewID("key"),
+				StatusClass: 2,
+				Calls:       1,
+				BytesIn:     2,
+				BytesOut:    3,
+			})
 		}
 		var wg sync.WaitGroup
 		for replica := range replicas {
@@ -50,8 +58,28 @@ func TestUsageOfSeveralReplicasAddsUp(t *testing.T) {
 
 func TestUsageIsGroupedByEachColumn(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		first := models.UsageHour{ProjectID: "prj_1", Hour: 47, EnvironmentID: "env_1", Owner: "ana", KeyID: "key_1", Route: "/*", StatusClass: 2, Calls: 1, BytesIn: 1}
-		other := models.UsageHour{ProjectID: "prj_1", Hour: 48, EnvironmentID: "env_2", Owner: "bo", KeyID: "key_2", Route: "/a", StatusClass: 4, Calls: 1, BytesOut: 1}
+		first := models.UsageHour{
+			ProjectID:     "prj_1",
+			Hour:          47,
+			EnvironmentID: "env_1",
+			Owner:         "ana",
+			KeyID:         "key_1",
+			Route:         "/*",
+			StatusClass:   2,
+			Calls:         1,
+			BytesIn:       1,
+		}
+		other := models.UsageHour{
+			ProjectID:     "prj_1",
+			Hour:          48,
+			EnvironmentID: "env_2",
+			Owner:         "bo",
+			KeyID:         "key_2",
+			Route:         "/a",
+			StatusClass:   4,
+			Calls:         1,
+			BytesOut:      1,
+		}
 		elsewhere, later := first, first
 		elsewhere.ProjectID, later.Hour = "prj_2", 72
 		addUsage(t, db, first, other, elsewhere, later)
@@ -62,12 +90,17 @@ func TestUsageIsGroupedByEachColumn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(sums) != 2 || sums[0].Calls != 1 || sums[1].Calls != 1 || sums[0].UsageHour == sums[1].UsageHour && sums[0].Day == sums[1].Day {
+			if len(sums) != 2 || sums[0].Calls != 1 || sums[1].Calls != 1 ||
+				sums[0].UsageHour == sums[1].UsageHour && sums[0].Day == sums[1].Day {
 				t.Errorf("by %s: %+v", by, sums)
 			}
 		}
 		sums, err := tx.UsageOf("prj_1", 0, 1000, []string{models.UsageByDay, models.UsageByOwner}, 10)
-		if err != nil || len(sums) != 3 || !slices.ContainsFunc(sums, func(s models.UsageSum) bool { return s.Day == 2 && s.Owner == "bo" && s.BytesOut == 1 }) {
+		if err != nil || len(sums) != 3 ||
+			!slices.ContainsFunc(
+				sums,
+				func(s models.UsageSum) bool { return s.Day == 2 && s.Owner == "bo" && s.BytesOut == 1 },
+			) {
 			t.Errorf("by day and owner: %+v, %v", sums, err)
 		}
 		if sums, err := tx.UsageOf("prj_1", 0, 1000, []string{models.UsageByHour}, 2); err != nil || len(sums) != 2 {
@@ -84,7 +117,15 @@ func TestTouchingAKeyChangesNothingElse(t *testing.T) {
 		project, now := seed(t, db), models.Now()
 		tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: "default", CreatedAt: now}
 		kind := models.KeyType{ID: models.NewID("kty"), ProjectID: project.ID, Name: "full", Scopes: []string{"*"}}
-		key := models.APIKey{ID: models.NewID("key"), ProjectID: project.ID, TenantID: tenant.ID, KeyTypeID: kind.ID, Hash: []byte{1}, CreatedAt: now, UpdatedAt: now}
+		key := models.APIKey{
+			ID:        models.NewID("key"),
+			ProjectID: project.ID,
+			TenantID:  tenant.ID,
+			KeyTypeID: kind.ID,
+			Hash:      []byte{1},
+			CreatedAt: now,
+			UpdatedAt: now,
+		}
 		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&tenant, &kind, &key) }); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +136,8 @@ func TestTouchingAKeyChangesNothingElse(t *testing.T) {
 			}
 		}
 		got, err := db.Read(t.Context()).KeyByID(key.ID)
-		if err != nil || got.LastUsedAt == nil || !got.LastUsedAt.Equal(noon.Add(time.Minute)) || !got.UpdatedAt.Equal(now) {
+		if err != nil || got.LastUsedAt == nil || !got.LastUsedAt.Equal(noon.Add(time.Minute)) ||
+			!got.UpdatedAt.Equal(now) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 		if last, err := db.Read(t.Context()).LastRevision(); err != nil || last.ID != 0 {

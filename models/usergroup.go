@@ -29,8 +29,11 @@ func (t *Tx) groupsOf(tenantID string, f GroupFilter) *gorm.DB {
 		q = q.Where("id = ?", f.ID)
 	}
 	if f.Member != "" {
-		q = q.Where("(id IN (?) OR id IN (?))", t.db.Model(&GroupMember{}).Select("group_id").Where("user_id = ?", f.Member),
-			t.db.Model(&GroupGroup{}).Select("parent_id").Where("child_id = ?", f.Member))
+		q = q.Where(
+			"(id IN (?) OR id IN (?))",
+			t.db.Model(&GroupMember{}).Select("group_id").Where("user_id = ?", f.Member),
+			t.db.Model(&GroupGroup{}).Select("parent_id").Where("child_id = ?", f.Member),
+		)
 	}
 	return q
 }
@@ -39,12 +42,24 @@ func (t *Tx) groupsOf(tenantID string, f GroupFilter) *gorm.DB {
 // name, on.
 func (t *Tx) UserGroupsOf(tenantID, cursor string, limit int) ([]UserGroup, error) {
 	var list []UserGroup
-	return list, t.groupsOf(tenantID, GroupFilter{}).Where("name > ?", cursor).Order("name").Limit(limit).Find(&list).Error
+	return list, t.groupsOf(
+		tenantID, GroupFilter{},
+	).Where(
+		"name > ?", cursor,
+	).Order(
+		"name",
+	).Limit(
+		limit,
+	).Find(
+		&list,
+	).Error
 }
 
 // UserGroupsFrom counts a tenant's groups and lists some of them, oldest first,
 // without the first skip.
-func (t *Tx) UserGroupsFrom(tenantID string, f GroupFilter, skip, limit int) (list []UserGroup, total int64, err error) {
+func (t *Tx) UserGroupsFrom(
+	tenantID string, f GroupFilter, skip, limit int,
+) (list []UserGroup, total int64, err error) {
 	if err := t.groupsOf(tenantID, f).Count(&total).Error; err != nil {
 		return nil, 0, err
 	}
@@ -59,7 +74,15 @@ func (t *Tx) UserGroupByID(id string) (UserGroup, error) {
 
 // UpdateUserGroup writes the changeable columns.
 func (t *Tx) UpdateUserGroup(g UserGroup) error {
-	return t.db.Model(&UserGroup{}).Where("id = ?", g.ID).Select("Name", "DisplayName", "ExternalID", "UpdatedAt").UpdateColumns(&g).Error
+	return t.db.Model(
+		&UserGroup{},
+	).Where(
+		"id = ?", g.ID,
+	).Select(
+		"Name", "DisplayName", "ExternalID", "UpdatedAt",
+	).UpdateColumns(
+		&g,
+	).Error
 }
 
 // DeleteUserGroup removes a group; its members and the groups in it stay.
@@ -97,7 +120,17 @@ func (t *Tx) CountMembers(groupIDs []string) (map[string]int64, error) {
 		GroupID string
 		Count   int64
 	}
-	err := t.db.Model(&GroupMember{}).Select("group_id, count(*) AS count").Where("group_id IN ?", groupIDs).Group("group_id").Scan(&rows).Error
+	err := t.db.Model(
+		&GroupMember{},
+	).Select(
+		"group_id, count(*) AS count",
+	).Where(
+		"group_id IN ?", groupIDs,
+	).Group(
+		"group_id",
+	).Scan(
+		&rows,
+	).Error
 	counts := make(map[string]int64, len(rows))
 	for _, row := range rows {
 		counts[row.GroupID] = row.Count
@@ -117,7 +150,10 @@ func (t *Tx) SetGroupMembers(list []GroupMember) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return t.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "group_id"}, {Name: "user_id"}}, DoUpdates: clause.AssignmentColumns([]string{"role"})}).
+	return t.db.Clauses(clause.OnConflict{
+		Columns:   []clause.Column{{Name: "group_id"}, {Name: "user_id"}},
+		DoUpdates: clause.AssignmentColumns([]string{"role"}),
+	}).
 		CreateInBatches(&list, 500).Error
 }
 
@@ -134,13 +170,25 @@ func (t *Tx) DeleteGroupMembers(groupID string, userIDs ...string) (int64, error
 // ChildrenOf lists the groups that are nested directly in a group, by name.
 func (t *Tx) ChildrenOf(groupID string) ([]UserGroup, error) {
 	var list []UserGroup
-	return list, t.db.Where("id IN (?)", t.db.Model(&GroupGroup{}).Select("child_id").Where("parent_id = ?", groupID)).Order("name").Find(&list).Error
+	return list, t.db.Where(
+		"id IN (?)", t.db.Model(&GroupGroup{}).Select("child_id").Where("parent_id = ?", groupID),
+	).Order(
+		"name",
+	).Find(
+		&list,
+	).Error
 }
 
 // ParentsOf lists the groups that a group is nested in directly, by name.
 func (t *Tx) ParentsOf(groupID string) ([]UserGroup, error) {
 	var list []UserGroup
-	return list, t.db.Where("id IN (?)", t.db.Model(&GroupGroup{}).Select("parent_id").Where("child_id = ?", groupID)).Order("name").Find(&list).Error
+	return list, t.db.Where(
+		"id IN (?)", t.db.Model(&GroupGroup{}).Select("parent_id").Where("child_id = ?", groupID),
+	).Order(
+		"name",
+	).Find(
+		&list,
+	).Error
 }
 
 // Contains tells whether a group is nested in another, however deep.

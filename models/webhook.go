@@ -73,14 +73,23 @@ func (t *Tx) CountWebhooks(teamID string) (int64, error) {
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateWebhook(w Webhook, seen time.Time) (bool, error) {
 	res := t.db.Model(&Webhook{}).Where("id = ? AND updated_at = ?", w.ID, seen).
-		Select("URL", "Description", "Events", "Enabled", "DisabledReason", "FailingSince", "Secret", "OldSecret", "OldSecretEndsAt", "UpdatedAt").
+		Select(
+			"URL", "Description", "Events", "Enabled", "DisabledReason", "FailingSince", "Secret",
+			"OldSecret", "OldSecretEndsAt", "UpdatedAt",
+		).
 		UpdateColumns(&w)
 	return res.RowsAffected == 1, res.Error
 }
 
 // WebhookArrived forgets since when a webhook has been failing.
 func (t *Tx) WebhookArrived(id string) error {
-	return t.db.Model(&Webhook{}).Where("id = ? AND failing_since IS NOT NULL", id).UpdateColumn("failing_since", nil).Error
+	return t.db.Model(
+		&Webhook{},
+	).Where(
+		"id = ? AND failing_since IS NOT NULL", id,
+	).UpdateColumn(
+		"failing_since", nil,
+	).Error
 }
 
 // WebhookFailed notes since when a webhook has been failing, unless it is noted

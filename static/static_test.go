@@ -19,7 +19,11 @@ func get(t *testing.T, path string) *httptest.ResponseRecorder {
 
 func TestHashedAddressIsImmutable(t *testing.T) {
 	for name, contentType := range map[string]string{
-		"app.css": "text/css", "app.js": "text/javascript", "htmx.js": "text/javascript", "icon.svg": "image/svg+xml", "htmx.LICENSE.txt": "text/plain",
+		"app.css":            "text/css",
+		"app.js":             "text/javascript",
+		"htmx.js":            "text/javascript",
+		"icon.svg":           "image/svg+xml",
+		"htmx.LICENSE.txt":   "text/plain",
 		"lucide.LICENSE.txt": "text/plain",
 	} {
 		path := Path(name)

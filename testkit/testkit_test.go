@@ -50,7 +50,9 @@ func TestEachDatabaseRunsBoth(t *testing.T) {
 
 func TestUpstreamTellsWhatItSaw(t *testing.T) {
 	upstream := testkit.NewUpstream(t)
-	req, err := http.NewRequestWithContext(t.Context(), "PUT", upstream.URL+"/a%2Fb/%C3%BC?q=1&q=%20", strings.NewReader("hello"))
+	req, err := http.NewRequestWithContext(
+		t.Context(), "PUT", upstream.URL+"/a%2Fb/%C3%BC?q=1&q=%20", strings.NewReader("hello"),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

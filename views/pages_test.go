@@ -118,12 +118,19 @@ func complaints(doc *goquery.Document) []string {
 		return !strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "#")
 	})
 	each("*", "event attribute or hx-on", hasHandler)
-	each("svg", "svg is not aria-hidden", func(s *goquery.Selection) bool { return s.AttrOr("aria-hidden", "") != "true" })
+	each(
+		"svg", "svg is not aria-hidden",
+		func(s *goquery.Selection) bool { return s.AttrOr("aria-hidden", "") != "true" },
+	)
 	each("th", "th without scope", func(s *goquery.Selection) bool { return s.AttrOr("scope", "") == "" })
-	each("form", "form without an action of ours, or that is no search and not sent with post", func(s *goquery.Selection) bool {
-		search := s.AttrOr("method", "") == "get" && s.AttrOr("role", "") == "search"
-		return (s.AttrOr("method", "") != "post" && !search) || !strings.HasPrefix(s.AttrOr("action", ""), "/")
-	})
+	each(
+		"form",
+		"form without an action of ours, or that is no search and not sent with post",
+		func(s *goquery.Selection) bool {
+			search := s.AttrOr("method", "") == "get" && s.AttrOr("role", "") == "search"
+			return (s.AttrOr("method", "") != "post" && !search) || !strings.HasPrefix(s.AttrOr("action", ""), "/")
+		},
+	)
 	each("form", "form without submit button", func(s *goquery.Selection) bool {
 		return s.Find("button:not([type=button])").Length() == 0
 	})
@@ -133,10 +140,17 @@ func complaints(doc *goquery.Document) []string {
 	})
 	each("input[type=number]", "number, which posts nothing for what it cannot read", always)
 	each("input, select, textarea", "no name", func(s *goquery.Selection) bool { return s.AttrOr("name", "") == "" })
-	each("button, a, summary, progress, nav, [role=region], [role=group]", "no accessible name", func(s *goquery.Selection) bool {
-		return accessibleName(doc, s) == ""
-	})
-	each("fieldset", "fieldset without legend", func(s *goquery.Selection) bool { return strings.TrimSpace(s.Find("legend").Text()) == "" })
+	each(
+		"button, a, summary, progress, nav, [role=region], [role=group]",
+		"no accessible name",
+		func(s *goquery.Selection) bool {
+			return accessibleName(doc, s) == ""
+		},
+	)
+	each(
+		"fieldset", "fieldset without legend",
+		func(s *goquery.Selection) bool { return strings.TrimSpace(s.Find("legend").Text()) == "" },
+	)
 	out = append(out, idComplaints(doc)...)
 	return append(out, headingComplaints(doc)...)
 }

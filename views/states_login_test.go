@@ -9,42 +9,89 @@ import (
 func loginStates() []state {
 	return []state{
 		{"hosted-choose", login.ChoosePage(hostedChoose())},
-		{"hosted-plain", login.ChoosePage(login.Choose{Shell: login.Shell{Title: "Sign in to web", App: "web"}, Offers: hostedChoose().Offers[:1]})},
+		{"hosted-plain", login.ChoosePage(login.Choose{
+			Shell:  login.Shell{Title: "Sign in to web", App: "web"},
+			Offers: hostedChoose().Offers[:1],
+		})},
 		{"hosted-failed", login.ChoosePage(hostedFailed())},
 		{"hosted-consent", login.ConsentPage(hostedConsent())},
 		{"hosted-consent-grown", login.ConsentPage(hostedGrown())},
-		{"hosted-problem", login.ProblemPage(login.Problem{Shell: hosted(), Status: 403, Text: "Your account is frozen. Ask whoever runs this application to unfreeze it.", Back: "/back", RequestID: "req_06gz"})},
-		{"hosted-problem-nowhere", login.ProblemPage(login.Problem{Shell: login.Shell{Title: "Sign in"}, Status: 400, Text: "The application asked to send you to an address that is not registered for it. Tell whoever runs the application."})},
+		{"hosted-problem", login.ProblemPage(login.Problem{
+			Shell:     hosted(),
+			Status:    403,
+			Text:      "Your account is frozen. Ask whoever runs this application to unfreeze it.",
+			Back:      "/back",
+			RequestID: "req_06gz",
+		})},
+		{"hosted-problem-nowhere", login.ProblemPage(login.Problem{
+			Shell:  login.Shell{Title: "Sign in"},
+			Status: 400,
+			Text: "The application asked to send you to an address that is not registered for it. Tell whoever " +
+				"runs the application.",
+		})},
 		{"hosted-unclaimed", login.ChoosePage(login.Choose{Shell: hostedUnclaimed(), Offers: hostedChoose().Offers})},
 		{"hosted-unclaimed-consent", login.ConsentPage(hostedUnclaimedConsent())},
-		{"hosted-unclaimed-refused", login.ProblemPage(login.Problem{Shell: hostedUnclaimed(), Status: 400, Back: "/back?error=invalid_request", RequestID: "req_06gz",
-			Text: "The application's request cannot be taken: PKCE is required: code_challenge with code_challenge_method S256 (invalid_request)."})},
+		{"hosted-unclaimed-refused", login.ProblemPage(login.Problem{
+			Shell:     hostedUnclaimed(),
+			Status:    400,
+			Back:      "/back?error=invalid_request",
+			RequestID: "req_06gz",
+			Text: "The application's request cannot be taken: PKCE is required: code_challenge with " +
+				"code_challenge_method S256 (invalid_request).",
+		})},
 		{"hosted-unclaimed-signed-out", login.SignedOutPage(hostedUnclaimed(), "/bye")},
 		{"hosted-signed-out", login.SignedOutPage(hosted(), "")},
 		{"hosted-not-signed-out", login.NotSignedOutPage(hosted())},
 		{"login-tab", projects.LoginPage(loginTab())},
-		{"login-tab-empty", projects.LoginPage(projects.Login{Page: in("Login", "/projects/shop/login", "Shop", "Login"), Head: configure().Head})},
+		{"login-tab-empty", projects.LoginPage(projects.Login{
+			Page: in("Login", "/projects/shop/login", "Shop", "Login"),
+			Head: configure().Head,
+		})},
 		{"login-tab-wrong", projects.LoginPage(loginTabWrong())},
 		{"app-client", projects.AppClientPage(appClient())},
 		{"app-client-wrong", projects.AppClientPage(appClientWrong())},
 		{"app-client-viewer", projects.AppClientPage(appClientViewer())},
-		{"app-client-secret", projects.NewSecretPage(projects.NewSecret{Page: in("Client secret", "/projects/shop/login/cli_1", "Shop", "web"), Title: "Client secret of web",
-			Secret: "aFXyfkmk5o2h1cQm0Xk1o4m9o2h1cQm0Xk1o4m9AAAA", Facts: []ui.Fact{{Label: "Client id", Value: "cli_1", Mono: true}}, Back: "/projects/shop/login/cli_1"})},
+		{"app-client-secret", projects.NewSecretPage(projects.NewSecret{
+			Page:   in("Client secret", "/projects/shop/login/cli_1", "Shop", "web"),
+			Title:  "Client secret of web",
+			Secret: "aFXyfkmk5o2h1cQm0Xk1o4m9o2h1cQm0Xk1o4m9AAAA",
+			Facts:  []ui.Fact{{Label: "Client id", Value: "cli_1", Mono: true}},
+			Back:   "/projects/shop/login/cli_1",
+		})},
 		{"hosted-trial", login.ChoosePage(hostedTrial())},
 		{"trial", projects.TrialPage(trial())},
-		{"trial-failed", projects.TrialPage(projects.Trial{Page: trial().Page, Name: "web", Problem: "This test login was shown already.", BackURL: "/projects/shop/login/cli_1"})},
-		{"trial-provider", projects.TrialPage(projects.Trial{Page: trial().Page, Name: "web", Facts: trial().Facts, ID: trial().ID})},
+		{"trial-failed", projects.TrialPage(projects.Trial{
+			Page:    trial().Page,
+			Name:    "web",
+			Problem: "This test login was shown already.",
+			BackURL: "/projects/shop/login/cli_1",
+		})},
+		{"trial-provider", projects.TrialPage(projects.Trial{
+			Page:  trial().Page,
+			Name:  "web",
+			Facts: trial().Facts,
+			ID:    trial().ID,
+		})},
 		{"provider-new", projects.ProviderNewPage(providerNew())},
 		{"provider", projects.ProviderPage(provider())},
 		{"provider-wrong", projects.ProviderPage(providerWrong())},
-		{"provider-viewer", projects.ProviderPage(projects.Provider{Page: in("Google", "/projects/shop/login/cli_1/providers/idp_1", "Shop", "web"), Label: "Google",
-			Facts: []ui.Fact{{Label: "State", Value: "on"}, {Label: "Client id", Value: "app-1", Mono: true}}, BackURL: "/projects/shop/login/cli_1"})},
+		{"provider-viewer", projects.ProviderPage(projects.Provider{
+			Page:    in("Google", "/projects/shop/login/cli_1/providers/idp_1", "Shop", "web"),
+			Label:   "Google",
+			Facts:   []ui.Fact{{Label: "State", Value: "on"}, {Label: "Client id", Value: "app-1", Mono: true}},
+			BackURL: "/projects/shop/login/cli_1",
+		})},
 	}
 }
 
 func hosted() login.Shell {
-	return login.Shell{Title: "Sign in to Acme Orders", App: "Acme Orders", Welcome: "For the partners of Acme. Use the account you were invited with.",
-		LogoURL: "https://cdn.example/logo.svg", Brand: "/brand/0a7d55"}
+	return login.Shell{
+		Title:   "Sign in to Acme Orders",
+		App:     "Acme Orders",
+		Welcome: "For the partners of Acme. Use the account you were invited with.",
+		LogoURL: "https://cdn.example/logo.svg",
+		Brand:   "/brand/0a7d55",
+	}
 }
 
 func hostedUnclaimed() login.Shell {
@@ -60,9 +107,20 @@ func hostedUnclaimedConsent() login.Consent {
 }
 
 func hostedChoose() login.Choose {
-	return login.Choose{Shell: hosted(), Offers: []login.Offer{
-		{Type: "github", Label: "GitHub", URL: "/oauth/cli_1/login/lgn_1/idp_1"}, {Type: "google", Label: "Google", URL: "/oauth/cli_1/login/lgn_1/idp_2"},
-		{Type: "oidc", Label: "login.a-partner-with-a-very-long-name.example.com", URL: "/oauth/cli_1/login/lgn_1/idp_3"}}}
+	return login.Choose{
+		Shell: hosted(),
+		Offers: []login.Offer{
+			{
+				Type:  "github",
+				Label: "GitHub",
+				URL:   "/oauth/cli_1/login/lgn_1/idp_1",
+			}, {Type: "google", Label: "Google", URL: "/oauth/cli_1/login/lgn_1/idp_2"},
+			{
+				Type:  "oidc",
+				Label: "login.a-partner-with-a-very-long-name.example.com",
+				URL:   "/oauth/cli_1/login/lgn_1/idp_3",
+			}},
+	}
 }
 
 func hostedFailed() login.Choose {
@@ -72,8 +130,22 @@ func hostedFailed() login.Choose {
 }
 
 func hostedConsent() login.Consent {
-	return login.Consent{Shell: hosted(), Action: "/oauth/cli_1/consent", Attempt: "lgn_1", Ticket: "sealed", Name: "Ana Ferreira", Email: "ana@example.com",
-		Provider: "Google", Site: "https://app.example.com", Shares: []login.Share{{Text: "an id that stands for you"}, {Text: "your name"}, {Text: "your e-mail address"}, {Text: "the groups you are in"}}}
+	return login.Consent{
+		Shell:    hosted(),
+		Action:   "/oauth/cli_1/consent",
+		Attempt:  "lgn_1",
+		Ticket:   "sealed",
+		Name:     "Ana Ferreira",
+		Email:    "ana@example.com",
+		Provider: "Google",
+		Site:     "https://app.example.com",
+		Shares: []login.Share{
+			{Text: "an id that stands for you"},
+			{Text: "your name"},
+			{Text: "your e-mail address"},
+			{Text: "the groups you are in"},
+		},
+	}
 }
 
 func hostedGrown() login.Consent {
@@ -89,48 +161,135 @@ func hostedTrial() login.Choose {
 }
 
 func trial() projects.Trial {
-	return projects.Trial{Page: in("Test login of web", "/projects", "Test login of web"), Name: "web", BackURL: "/projects/shop/login/cli_1",
-		Facts:  []ui.Fact{{Label: "Signed in", Value: "Ana Ferreira"}, {Label: "With", Value: "Google"}, {Label: "Scopes", Value: "openid profile email groups", Mono: true}},
-		ID:     []ui.Fact{{Label: "iss", Value: "\"https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940\"", Mono: true}, {Label: "email", Value: "\"ana@example.com\"", Mono: true}, {Label: "exp", Value: "1795204800", Mono: true}},
-		Access: []ui.Fact{{Label: "groups", Value: "[\"admins\"]", Mono: true}, {Label: "tenant", Value: "\"tnt_1\"", Mono: true}}}
+	return projects.Trial{
+		Page:    in("Test login of web", "/projects", "Test login of web"),
+		Name:    "web",
+		BackURL: "/projects/shop/login/cli_1",
+		Facts: []ui.Fact{{
+			Label: "Signed in",
+			Value: "Ana Ferreira",
+		}, {Label: "With", Value: "Google"}, {Label: "Scopes", Value: "openid profile email groups", Mono: true}},
+		ID: []ui.Fact{{
+			Label: "iss",
+			Value: "\"https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940\"",
+			Mono:  true,
+		}, {Label: "email", Value: "\"ana@example.com\"", Mono: true}, {Label: "exp", Value: "1795204800", Mono: true}},
+		Access: []ui.Fact{{
+			Label: "groups",
+			Value: "[\"admins\"]",
+			Mono:  true,
+		}, {Label: "tenant", Value: "\"tnt_1\"", Mono: true}},
+	}
 }
 
 func loginTab() projects.Login {
-	return projects.Login{Page: in("Login", "/projects/shop/login", "Shop", "Login"), Head: configure().Head, Create: loginCreate(), Rows: []projects.AppClientRow{
-		{Name: "web", URL: "/projects/shop/login/cli_1", Tenant: "default", Kind: "confidential", Providers: []string{"GitHub", "Google"}, Redirects: []string{"https://app.example.com/callback"}},
-		{Name: "mobile", URL: "/projects/shop/login/cli_2", Tenant: "acme", Kind: "public"}}}
+	return projects.Login{
+		Page:   in("Login", "/projects/shop/login", "Shop", "Login"),
+		Head:   configure().Head,
+		Create: loginCreate(),
+		Rows: []projects.AppClientRow{
+			{
+				Name:      "web",
+				URL:       "/projects/shop/login/cli_1",
+				Tenant:    "default",
+				Kind:      "confidential",
+				Providers: []string{"GitHub", "Google"},
+				Redirects: []string{"https://app.example.com/callback"},
+			},
+			{Name: "mobile", URL: "/projects/shop/login/cli_2", Tenant: "acme", Kind: "public"}},
+	}
 }
 
 func loginCreate() *projects.AppClientCreate {
-	return &projects.AppClientCreate{Action: "/projects/shop/login", Tenants: []ui.Option{{Value: "tnt_1", Title: "default", Chosen: true}, {Value: "tnt_2", Title: "Acme"}}}
+	return &projects.AppClientCreate{
+		Action:  "/projects/shop/login",
+		Tenants: []ui.Option{{Value: "tnt_1", Title: "default", Chosen: true}, {Value: "tnt_2", Title: "Acme"}},
+	}
 }
 
 func loginTabWrong() projects.Login {
 	m := loginTab()
 	m.Create = loginCreate()
 	m.Create.Open, m.Create.Error = true, "A tenant has at most 50 app clients."
-	m.Create.Name = ui.Value{Text: "Web", Error: "Use 2 to 40 lower-case letters, digits and hyphens that start with a letter."}
-	m.Create.Redirects = ui.Value{Text: "http://app.example.com/cb", Error: "http://app.example.com/cb: Use https; http is for 127.0.0.1, [::1] and localhost."}
+	m.Create.Name = ui.Value{
+		Text:  "Web",
+		Error: "Use 2 to 40 lower-case letters, digits and hyphens that start with a letter.",
+	}
+	m.Create.Redirects = ui.Value{
+		Text:  "http://app.example.com/cb",
+		Error: "http://app.example.com/cb: Use https; http is for 127.0.0.1, [::1] and localhost.",
+	}
 	return m
 }
 
 func appClient() projects.AppClient {
 	path := "/projects/shop/login/cli_1"
-	return projects.AppClient{Page: in("web", path, "Shop", "Login", "web"), Name: "web", ClientID: "cli_06gzn4g98arxfhrj6rz4aev940",
-		Issuer: "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940", AuthorizeURL: "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940/authorize",
-		Facts:      []ui.Fact{{Label: "Kind", Value: "confidential"}, {Label: "Redirect URIs", Value: "https://app.example.com/callback", Mono: true}, {Label: "Tokens", Value: "last 10 minutes, signed with RS256; a login can be refreshed for 30 days"}},
-		TestAction: path + "/test", Preview: login.Preview(hostedChoose()), BackURL: "/projects/shop/login",
+	return projects.AppClient{
+		Page:         in("web", path, "Shop", "Login", "web"),
+		Name:         "web",
+		ClientID:     "cli_06gzn4g98arxfhrj6rz4aev940",
+		Issuer:       "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940",
+		AuthorizeURL: "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940/authorize",
+		Facts: []ui.Fact{{
+			Label: "Kind",
+			Value: "confidential",
+		}, {
+			Label: "Redirect URIs",
+			Value: "https://app.example.com/callback",
+			Mono:  true,
+		}, {Label: "Tokens", Value: "last 10 minutes, signed with RS256; a login can be refreshed for 30 days"}},
+		TestAction: path + "/test",
+		Preview:    login.Preview(hostedChoose()),
+		BackURL:    "/projects/shop/login",
 		Providers: []projects.ProviderRow{
-			{ID: "idp_1", Label: "GitHub", Text: "The installation's own app", State: ui.Badge{Tone: ui.Good, Text: "on"}, URL: path + "/providers/idp_1", Switch: path + "/providers/idp_1/switch", On: true},
-			{ID: "idp_2", Label: "Google", Text: "App 1234.apps.googleusercontent.com", State: ui.Badge{Tone: ui.Cold, Text: "off"}, URL: path + "/providers/idp_2", Switch: path + "/providers/idp_2/switch"},
+			{
+				ID:     "idp_1",
+				Label:  "GitHub",
+				Text:   "The installation's own app",
+				State:  ui.Badge{Tone: ui.Good, Text: "on"},
+				URL:    path + "/providers/idp_1",
+				Switch: path + "/providers/idp_1/switch",
+				On:     true,
+			},
+			{
+				ID:     "idp_2",
+				Label:  "Google",
+				Text:   "App 1234.apps.googleusercontent.com",
+				State:  ui.Badge{Tone: ui.Cold, Text: "off"},
+				URL:    path + "/providers/idp_2",
+				Switch: path + "/providers/idp_2/switch",
+			},
 			{Label: "Microsoft", Text: "Not set up", Type: "microsoft", SetUp: path + "/providers?type=microsoft"},
 			{Label: "Facebook", Text: "Not set up", Type: "facebook", Add: path + "/providers"},
 		},
-		Settings: &projects.AppClientSettings{Action: path, Revision: "41", Name: ui.Value{Text: "web"}, Redirects: ui.Value{Text: "https://app.example.com/callback"},
-			Access: ui.Value{Text: "10"}, Refresh: ui.Value{Text: "30"}, Algorithms: []ui.Option{{Value: "RS256", Title: "RS256", Text: "Understood everywhere.", Chosen: true}, {Value: "ES256", Title: "ES256", Text: "Smaller tokens, understood by most."}}},
-		Branding: &projects.Branding{Action: path + "/branding", Revision: "41", PreviewURL: path + "/preview", Title: ui.Value{Text: "Acme Orders"}, Color: ui.Value{Text: "#0a7d55"}},
-		Secret:   &projects.AppClientSecret{Action: path + "/secret", Confidential: true},
-		Delete:   &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete app client", Text: "Delete this app client with its providers and signing keys."},
+		Settings: &projects.AppClientSettings{
+			Action:    path,
+			Revision:  "41",
+			Name:      ui.Value{Text: "web"},
+			Redirects: ui.Value{Text: "https://app.example.com/callback"},
+			Access:    ui.Value{Text: "10"},
+			Refresh:   ui.Value{Text: "30"},
+			Algorithms: []ui.Option{{
+				Value:  "RS256",
+				Title:  "RS256",
+				Text:   "Understood everywhere.",
+				Chosen: true,
+			}, {Value: "ES256", Title: "ES256", Text: "Smaller tokens, understood by most."}},
+		},
+		Branding: &projects.Branding{
+			Action:     path + "/branding",
+			Revision:   "41",
+			PreviewURL: path + "/preview",
+			Title:      ui.Value{Text: "Acme Orders"},
+			Color:      ui.Value{Text: "#0a7d55"},
+		},
+		Secret: &projects.AppClientSecret{Action: path + "/secret", Confidential: true},
+		Delete: &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: path + "/delete",
+			Button: "Delete app client",
+			Text:   "Delete this app client with its providers and signing keys.",
+		},
 	}
 }
 
@@ -149,25 +308,79 @@ func appClientWrong() projects.AppClient {
 func appClientViewer() projects.AppClient {
 	m := appClient()
 	m.TestAction, m.Settings, m.Branding, m.Secret, m.Delete = "", nil, nil, nil, nil
-	m.Providers = []projects.ProviderRow{{ID: "idp_1", Label: "GitHub", Text: "App Iv1.0123", State: ui.Badge{Tone: ui.Good, Text: "on"}, URL: "/projects/shop/login/cli_1/providers/idp_1", On: true}, {Label: "Google", Text: "Not set up"}}
+	m.Providers = []projects.ProviderRow{{
+		ID:    "idp_1",
+		Label: "GitHub",
+		Text:  "App Iv1.0123",
+		State: ui.Badge{Tone: ui.Good, Text: "on"},
+		URL:   "/projects/shop/login/cli_1/providers/idp_1",
+		On:    true,
+	}, {Label: "Google", Text: "Not set up"}}
 	return m
 }
 
 func providerNew() projects.ProviderNew {
-	return projects.ProviderNew{Page: in("Set up GitHub", "/projects/shop/login/cli_1", "Shop", "web"), Label: "GitHub", Type: "github", Action: "/projects/shop/login/cli_1/providers",
-		Issuer:  &ui.Field{ID: "provider-issuer", Name: "issuer", Label: "GitHub Enterprise server", Placeholder: "https://github.example.com", Hint: "Only for a server of your own.", Mono: true, Value: ui.Value{Text: "x", Error: "Leave this out."}},
-		Managed: []ui.Option{{Value: "true", Title: "The installation's", Text: "Works at once.", Chosen: true}, {Value: "false", Title: "Your own", Text: "An OAuth app that you register."}},
-		Wrong:   "Only GitHub can be managed.", Error: "An app client has at most 20 providers.", BackURL: "/projects/shop/login/cli_1#providers"}
+	return projects.ProviderNew{
+		Page:   in("Set up GitHub", "/projects/shop/login/cli_1", "Shop", "web"),
+		Label:  "GitHub",
+		Type:   "github",
+		Action: "/projects/shop/login/cli_1/providers",
+		Issuer: &ui.Field{
+			ID:          "provider-issuer",
+			Name:        "issuer",
+			Label:       "GitHub Enterprise server",
+			Placeholder: "https://github.example.com",
+			Hint:        "Only for a server of your own.",
+			Mono:        true,
+			Value:       ui.Value{Text: "x", Error: "Leave this out."},
+		},
+		Managed: []ui.Option{{
+			Value:  "true",
+			Title:  "The installation's",
+			Text:   "Works at once.",
+			Chosen: true,
+		}, {Value: "false", Title: "Your own", Text: "An OAuth app that you register."}},
+		Wrong:   "Only GitHub can be managed.",
+		Error:   "An app client has at most 20 providers.",
+		BackURL: "/projects/shop/login/cli_1#providers",
+	}
 }
 
 func provider() projects.Provider {
 	path := "/projects/shop/login/cli_1/providers/idp_1"
-	return projects.Provider{Page: in("Google", path, "Shop", "web", "Google"), Label: "Google", Callback: "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940/callback/idp_06gzn4g98arxfhrj6rz4aev940",
-		Register: "Register it among the authorized redirect URIs of an OAuth client of the type web application, in the Google Cloud console.", BackURL: "/projects/shop/login/cli_1#providers",
-		Edit: &projects.ProviderForm{Action: path, Revision: "41", HasSecret: true, ClientID: ui.Value{Text: "1234.apps.googleusercontent.com"}, Scopes: ui.Value{Text: "openid\nemail\nprofile"}, On: true,
-			Tokens: []ui.Option{{Value: "service/service", Title: "Postern's token", Text: "The application gets a short-lived token of Postern's, and the upstream the same.", Chosen: true},
-				{Value: "service/none", Title: "Postern's, kept from the upstream", Text: "The application gets Postern's token; the upstream sees who calls in headers alone."}}},
-		Delete: &ui.Confirmation{ID: "provider-confirm", Action: path + "/delete", Button: "Remove provider", Text: "Remove this provider and its secret."}}
+	return projects.Provider{
+		Page:     in("Google", path, "Shop", "web", "Google"),
+		Label:    "Google",
+		Callback: "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940/callback/idp_06gzn4g98arxfhrj6rz4aev940",
+		Register: "Register it among the authorized redirect URIs of an OAuth client of the type web application, " +
+			"in the Google Cloud console.",
+		BackURL: "/projects/shop/login/cli_1#providers",
+		Edit: &projects.ProviderForm{
+			Action:    path,
+			Revision:  "41",
+			HasSecret: true,
+			ClientID:  ui.Value{Text: "1234.apps.googleusercontent.com"},
+			Scopes:    ui.Value{Text: "openid\nemail\nprofile"},
+			On:        true,
+			Tokens: []ui.Option{{
+				Value:  "service/service",
+				Title:  "Postern's token",
+				Text:   "The application gets a short-lived token of Postern's, and the upstream the same.",
+				Chosen: true,
+			},
+				{
+					Value: "service/none",
+					Title: "Postern's, kept from the upstream",
+					Text:  "The application gets Postern's token; the upstream sees who calls in headers alone.",
+				}},
+		},
+		Delete: &ui.Confirmation{
+			ID:     "provider-confirm",
+			Action: path + "/delete",
+			Button: "Remove provider",
+			Text:   "Remove this provider and its secret.",
+		},
+	}
 }
 
 func providerWrong() projects.Provider {

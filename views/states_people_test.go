@@ -11,32 +11,123 @@ import (
 func peopleStates() []state {
 	providers := []signin.Provider{{ID: "oidc", Name: "Example ID"}, {ID: "github", Name: "GitHub"}}
 	return []state{
-		{"signin-elsewhere", signin.SignInPage(signin.SignIn{Page: out("Sign in", "/signin"), Next: "/projects/shop", Elsewhere: providers, SignUpURL: "/signup",
-			Error: "Signing in with GitHub did not work out. Try again."})},
-		{"signup", signin.SignUpPage(signin.SignUp{Page: out("Create an account", "/signup"), Intro: "You join Payments as member.", MinPasswordLength: 12,
-			Next: "/invite/code", Elsewhere: providers, SignInURL: "/signin"})},
-		{"signup-wrong", signin.SignUpPage(signin.SignUp{Page: out("Create an account", "/signup"), MinPasswordLength: 12, SignInURL: "/signin",
-			Email: ui.Value{Text: "ana@example.com", Error: "There is an account with this address already. Sign in with it, or use another address."}, Name: ui.Value{Text: "Ana"}})},
-		{"signup-closed", signin.SignUpPage(signin.SignUp{Page: out("Create an account", "/signup"), Refusal: "Accounts are made by invitation here.", SignInURL: "/signin"})},
-		{"leave", signin.LeavePage(signin.Leave{Page: out("Going to GitHub", "/signin"), Name: "GitHub", URL: "https://github.com/login/oauth/authorize?state=x"})},
-		{"invited", signin.InvitedPage(signin.Invited{Page: out("Invitation", "/invite/code"), Team: "Payments", Role: "viewer", RoleText: "Viewers see everything and change nothing.",
-			SignInURL: "/signin", SignUpURL: "/signup"})},
-		{"invited-in", signin.InvitedPage(signin.Invited{Page: in("Invitation", "/invite/code"), Team: "Payments", Role: "owner", RoleText: "Owners do everything.",
-			Account: "ana@example.com", Action: "/invite/code", Error: "This invitation is for vic@example.com."})},
-		{"invited-over", signin.InvitedPage(signin.Invited{Page: out("Invitation", "/projects"), Refusal: "This invitation has been used."})},
-		{"teams", team.ListPage(team.List{Page: of("Teams"), Teams: []team.Card{{URL: "/teams/1", Name: "Ana Lopez", Role: ui.Badge{Tone: ui.Accent, Text: "Owner"}}, {URL: "/teams/2", Name: "Payments", Role: ui.Badge{Text: "Viewer"}}}})},
-		{"teams-none", team.ListPage(team.List{Page: in("Teams", "/teams"), Error: "You are in 100 teams; leave one to make another."})},
+		{"signin-elsewhere", signin.SignInPage(signin.SignIn{
+			Page:      out("Sign in", "/signin"),
+			Next:      "/projects/shop",
+			Elsewhere: providers,
+			SignUpURL: "/signup",
+			Error:     "Signing in with GitHub did not work out. Try again.",
+		})},
+		{"signup", signin.SignUpPage(signin.SignUp{
+			Page:              out("Create an account", "/signup"),
+			Intro:             "You join Payments as member.",
+			MinPasswordLength: 12,
+			Next:              "/invite/code",
+			Elsewhere:         providers,
+			SignInURL:         "/signin",
+		})},
+		{"signup-wrong", signin.SignUpPage(signin.SignUp{
+			Page:              out("Create an account", "/signup"),
+			MinPasswordLength: 12,
+			SignInURL:         "/signin",
+			Email: ui.Value{
+				Text:  "ana@example.com",
+				Error: "There is an account with this address already. Sign in with it, or use another address.",
+			},
+			Name: ui.Value{Text: "Ana"},
+		})},
+		{"signup-closed", signin.SignUpPage(signin.SignUp{
+			Page:      out("Create an account", "/signup"),
+			Refusal:   "Accounts are made by invitation here.",
+			SignInURL: "/signin",
+		})},
+		{"leave", signin.LeavePage(signin.Leave{
+			Page: out("Going to GitHub", "/signin"),
+			Name: "GitHub",
+			URL:  "https://github.com/login/oauth/authorize?state=x",
+		})},
+		{"invited", signin.InvitedPage(signin.Invited{
+			Page:      out("Invitation", "/invite/code"),
+			Team:      "Payments",
+			Role:      "viewer",
+			RoleText:  "Viewers see everything and change nothing.",
+			SignInURL: "/signin",
+			SignUpURL: "/signup",
+		})},
+		{"invited-in", signin.InvitedPage(signin.Invited{
+			Page:     in("Invitation", "/invite/code"),
+			Team:     "Payments",
+			Role:     "owner",
+			RoleText: "Owners do everything.",
+			Account:  "ana@example.com",
+			Action:   "/invite/code",
+			Error:    "This invitation is for vic@example.com.",
+		})},
+		{"invited-over", signin.InvitedPage(signin.Invited{
+			Page:    out("Invitation", "/projects"),
+			Refusal: "This invitation has been used.",
+		})},
+		{"teams", team.ListPage(team.List{
+			Page: of("Teams"),
+			Teams: []team.Card{{
+				URL:  "/teams/1",
+				Name: "Ana Lopez",
+				Role: ui.Badge{Tone: ui.Accent, Text: "Owner"},
+			}, {URL: "/teams/2", Name: "Payments", Role: ui.Badge{Text: "Viewer"}}},
+		})},
+		{"teams-none", team.ListPage(team.List{
+			Page:  in("Teams", "/teams"),
+			Error: "You are in 100 teams; leave one to make another.",
+		})},
 		{"team", team.TeamPage(ownTeam())},
-		{"team-viewer", team.TeamPage(team.Team{Page: of("Payments"), Name: "Payments", Role: ui.Badge{Text: "Viewer"}, Leave: team.Leave{Action: "/teams/1/leave"},
-			Members: []team.Member{{ID: "acc_1", Name: "Ana Lopez", Email: "ana@example.com", Role: "Owner", Joined: "1 Nov 2026"}}})},
-		{"account", account.PasswordPage(account.Password{Page: of("Password"), Has: true, MinPasswordLength: 12, OldError: "This is not the password you have now."})},
+		{"team-viewer", team.TeamPage(team.Team{
+			Page:  of("Payments"),
+			Name:  "Payments",
+			Role:  ui.Badge{Text: "Viewer"},
+			Leave: team.Leave{Action: "/teams/1/leave"},
+			Members: []team.Member{{
+				ID:     "acc_1",
+				Name:   "Ana Lopez",
+				Email:  "ana@example.com",
+				Role:   "Owner",
+				Joined: "1 Nov 2026",
+			}},
+		})},
+		{"account", account.PasswordPage(account.Password{
+			Page:              of("Password"),
+			Has:               true,
+			MinPasswordLength: 12,
+			OldError:          "This is not the password you have now.",
+		})},
 		{"account-first-password", account.PasswordPage(account.Password{Page: of("Password"), MinPasswordLength: 12})},
-		{"sessions", account.SessionsPage(account.Sessions{Page: of("Signed in"), Sessions: []account.Session{
-			{ID: "ses_1", Name: "Firefox on Linux", Detail: "From 192.0.2.7 since 1 Nov 2026, last seen 2 minutes ago", Current: true},
-			{ID: "ses_2", Name: "Safari on iPhone", Detail: "From 198.51.100.4 since 9 Oct 2026, last seen 3 days ago", EndAction: "/account/sessions/ses_2/end"}}})},
-		{"linked", account.LinkedPage(account.Linked{Page: of("Linked"), Password: true, Error: "This sign-in is linked with an account already. Unlink it there first.",
-			Links:  []account.Link{{ID: "idn_1", Name: "GitHub", Detail: "ana@example.com, last used 3 days ago", UnlinkAction: "/account/signins/idn_1/unlink"}},
-			Offers: []account.Offer{{Name: "Example ID", Action: "/account/signins/link/oidc"}}})},
+		{"sessions", account.SessionsPage(account.Sessions{
+			Page: of("Signed in"),
+			Sessions: []account.Session{
+				{
+					ID:      "ses_1",
+					Name:    "Firefox on Linux",
+					Detail:  "From 192.0.2.7 since 1 Nov 2026, last seen 2 minutes ago",
+					Current: true,
+				},
+				{
+					ID:        "ses_2",
+					Name:      "Safari on iPhone",
+					Detail:    "From 198.51.100.4 since 9 Oct 2026, last seen 3 days ago",
+					EndAction: "/account/sessions/ses_2/end",
+				}},
+		})},
+		{"linked", account.LinkedPage(account.Linked{
+			Page:     of("Linked"),
+			Password: true,
+			Error:    "This sign-in is linked with an account already. Unlink it there first.",
+			Links: []account.Link{{
+				ID:           "idn_1",
+				Name:         "GitHub",
+				Detail:       "ana@example.com, last used 3 days ago",
+				UnlinkAction: "/account/signins/idn_1/unlink",
+			}},
+			Offers: []account.Offer{{Name: "Example ID", Action: "/account/signins/link/oidc"}},
+		})},
 	}
 }
 
@@ -44,20 +135,60 @@ func peopleStates() []state {
 func of(title string) ui.Page {
 	page := in(title, "/teams", "Teams")
 	page.Account.Team = "Payments"
-	page.Account.Teams = []ui.Option{{Value: "team_1", Title: "Ana Lopez", Note: "owner"}, {Value: "team_2", Title: "Payments", Note: "viewer", Chosen: true}}
+	page.Account.Teams = []ui.Option{{
+		Value: "team_1",
+		Title: "Ana Lopez",
+		Note:  "owner",
+	}, {Value: "team_2", Title: "Payments", Note: "viewer", Chosen: true}}
 	return page
 }
 
 func ownTeam() team.Team {
-	roles := []ui.Option{{Value: "owner", Title: "Owner"}, {Value: "member", Title: "Member", Chosen: true}, {Value: "viewer", Title: "Viewer"}}
-	return team.Team{Page: of("Payments"), Name: "Payments", Role: ui.Badge{Tone: ui.Accent, Text: "Owner"}, Error: "A team keeps at least one owner.",
+	roles := []ui.Option{{
+		Value: "owner",
+		Title: "Owner",
+	}, {Value: "member", Title: "Member", Chosen: true}, {Value: "viewer", Title: "Viewer"}}
+	return team.Team{
+		Page:  of("Payments"),
+		Name:  "Payments",
+		Role:  ui.Badge{Tone: ui.Accent, Text: "Owner"},
+		Error: "A team keeps at least one owner.",
 		Members: []team.Member{
-			{ID: "acc_1", Name: "Ana Lopez", Email: "ana@example.com", Role: "Owner", Joined: "1 Nov 2026", Self: true, Roles: roles, RoleAction: "/teams/1/members/acc_1/role", Revision: "x"},
-			{ID: "acc_2", Name: "Vic Vanderbilt-Longname", Email: "vic.vanderbilt.longname@subsidiary.example.com", Role: "Member", Joined: "9 Nov 2026", Roles: roles,
-				RoleAction: "/teams/1/members/acc_2/role", RemoveAction: "/teams/1/members/acc_2/remove", Revision: "x"},
+			{
+				ID:         "acc_1",
+				Name:       "Ana Lopez",
+				Email:      "ana@example.com",
+				Role:       "Owner",
+				Joined:     "1 Nov 2026",
+				Self:       true,
+				Roles:      roles,
+				RoleAction: "/teams/1/members/acc_1/role",
+				Revision:   "x",
+			},
+			{
+				ID:           "acc_2",
+				Name:         "Vic Vanderbilt-Longname",
+				Email:        "vic.vanderbilt.longname@subsidiary.example.com",
+				Role:         "Member",
+				Joined:       "9 Nov 2026",
+				Roles:        roles,
+				RoleAction:   "/teams/1/members/acc_2/role",
+				RemoveAction: "/teams/1/members/acc_2/remove",
+				Revision:     "x",
+			},
 		},
-		Invitations: &team.Invitations{Action: "/teams/1/invitations", Roles: roles, Link: "http://127.0.0.1:8080/invite/0123456789abcdefghijABCDEFGHIJ0123456789abc",
-			Rows: []team.Invitation{{ID: "inv_1", For: "vic@example.com", Role: "viewer", Ends: "27 Nov 2026", RevokeAction: "/teams/1/invitations/inv_1/revoke"}}},
+		Invitations: &team.Invitations{
+			Action: "/teams/1/invitations",
+			Roles:  roles,
+			Link:   "http://127.0.0.1:8080/invite/0123456789abcdefghijABCDEFGHIJ0123456789abc",
+			Rows: []team.Invitation{{
+				ID:           "inv_1",
+				For:          "vic@example.com",
+				Role:         "viewer",
+				Ends:         "27 Nov 2026",
+				RevokeAction: "/teams/1/invitations/inv_1/revoke",
+			}},
+		},
 		Rename: &team.Rename{Action: "/teams/1/rename", Revision: "x", Name: ui.Value{Text: "Payments"}},
 		Leave:  team.Leave{Action: "/teams/1/leave"},
 	}

@@ -11,37 +11,135 @@ func configure() projects.Configure {
 	return projects.Configure{
 		Page: in("Shop", "/projects/shop", "Storefront API"),
 		Head: projects.Head{
-			Name: "shop", DisplayName: "Storefront API", Access: ui.Badge{Tone: ui.Accent, Text: "API keys"},
-			ConfigureURL: "/projects/shop", TenantsURL: "/projects/shop/tenants", LoginURL: "/projects/shop/login", UsageURL: "/projects/shop/usage", RequestsURL: "/projects/shop/requests", ExportURL: "/projects/shop/export", HistoryURL: "/audit?project=shop", Frozen: "Taken down by the operators on 12 Nov 2026, 09:30 UTC. All calls are answered 403. Reason: Phishing, reported by three banks. You can still export the project.",
+			Name:         "shop",
+			DisplayName:  "Storefront API",
+			Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
+			ConfigureURL: "/projects/shop",
+			TenantsURL:   "/projects/shop/tenants",
+			LoginURL:     "/projects/shop/login",
+			UsageURL:     "/projects/shop/usage",
+			RequestsURL:  "/projects/shop/requests",
+			ExportURL:    "/projects/shop/export",
+			HistoryURL:   "/audit?project=shop",
+			Frozen: "Taken down by the operators on 12 Nov 2026, 09:30 UTC. All calls are answered 403. " +
+				"Reason: Phishing, reported by three banks. You can still export the project.",
 		},
-		General: projects.General{Action: "/projects/shop/settings", Revision: "41", DisplayName: ui.Value{Text: "Storefront API"}},
-		Limits:  limits(),
-		Product: projects.Product{Action: "/projects/shop/product", Revision: "41", Choices: []ui.Option{{Title: "None"}, {Value: "storefront", Title: "storefront", Chosen: true}}},
+		General: projects.General{
+			Action:      "/projects/shop/settings",
+			Revision:    "41",
+			DisplayName: ui.Value{Text: "Storefront API"},
+		},
+		Limits: limits(),
+		Product: projects.Product{
+			Action:   "/projects/shop/product",
+			Revision: "41",
+			Choices:  []ui.Option{{Title: "None"}, {Value: "storefront", Title: "storefront", Chosen: true}},
+		},
 		Versions: []projects.Version{
 			{
 				ID: "ver_1", Name: "2.1.0",
-				Access: projects.Access{Action: "/projects/shop/versions/2.1.0/access", Revision: "41", Mode: "authenticate", APIKey: true, Keyless: "reject"},
-				Ranges: projects.Ranges{Action: "/projects/shop/versions/2.1.0/addresses", Revision: "41", Allow: ui.Value{Text: "203.0.113.0/24\n2001:db8::/32"}, Deny: ui.Value{Text: "203.0.113.9/32"}},
+				Access: projects.Access{
+					Action:   "/projects/shop/versions/2.1.0/access",
+					Revision: "41",
+					Mode:     "authenticate",
+					APIKey:   true,
+					Keyless:  "reject",
+				},
+				Ranges: projects.Ranges{
+					Action:   "/projects/shop/versions/2.1.0/addresses",
+					Revision: "41",
+					Allow:    ui.Value{Text: "203.0.113.0/24\n2001:db8::/32"},
+					Deny:     ui.Value{Text: "203.0.113.9/32"},
+				},
 				Environments: []projects.Environment{
-					{ID: "env_1", Name: "dev", URL: "http://localhost:8090/shop/2.1.0/dev", Action: "/projects/shop/environments/env_1", Revision: "41", Target: ui.Value{Text: "https://dev.storefront.example/api"}},
-					{ID: "env_2", Name: "prod", URL: "http://localhost:8090/shop/2.1.0/prod", Action: "/projects/shop/environments/env_2", Revision: "41", Target: ui.Value{Text: "https://api.storefront.example"}},
+					{
+						ID:       "env_1",
+						Name:     "dev",
+						URL:      "http://localhost:8090/shop/2.1.0/dev",
+						Action:   "/projects/shop/environments/env_1",
+						Revision: "41",
+						Target:   ui.Value{Text: "https://dev.storefront.example/api"},
+					},
+					{
+						ID:       "env_2",
+						Name:     "prod",
+						URL:      "http://localhost:8090/shop/2.1.0/prod",
+						Action:   "/projects/shop/environments/env_2",
+						Revision: "41",
+						Target:   ui.Value{Text: "https://api.storefront.example"},
+					},
 				},
 			},
 		},
 		Keys: projects.Keys{
-			Action: "/projects/shop/keys", TypesURL: "/projects/shop/key-types", Total: "4 keys", Create: keyForm(), Filter: keyFilter(), NewestURL: "/projects/shop#keys", OlderURL: "/projects/shop?keys_before=key_4#keys",
+			Action:    "/projects/shop/keys",
+			TypesURL:  "/projects/shop/key-types",
+			Total:     "4 keys",
+			Create:    keyForm(),
+			Filter:    keyFilter(),
+			NewestURL: "/projects/shop#keys",
+			OlderURL:  "/projects/shop?keys_before=key_4#keys",
 			Rows: []projects.KeyRow{
-				{ID: "key_1", URL: "/projects/shop/keys/key_1", Owner: "billing-service", Type: "full", Environment: "prod", State: ui.Badge{Tone: ui.Good, Text: "Active"}, Created: "12 Nov 2026", Expires: "never", LastUsed: "22 Nov 2026", Display: "pst_prod_…9dQx", Note: "Opens every project of storefront"},
-				{ID: "key_2", URL: "/projects/shop/keys/key_2", Owner: "ana@example.com", Type: "read-only", Environment: "all", State: ui.Badge{Tone: ui.Cold, Text: "Frozen"}, Created: "3 Nov 2026", Expires: "1 Jan 2027", LastUsed: "12 Nov 2026", Display: "pst_all_…k2Lm"},
-				{ID: "key_3", URL: "/projects/shop/keys/key_3", Owner: "a partner with a very long name that goes on and on", Type: "full", Environment: "dev", State: ui.Badge{Tone: ui.Bad, Text: "Revoked"}, Created: "1 Oct 2026", Expires: "never", LastUsed: "never", Display: "pst_dev_…00aB"},
-				{ID: "key_4", URL: "/projects/shop/keys/key_4", Owner: "nightly-import", Type: "read-only", Environment: "prod", State: ui.Badge{Tone: ui.Warn, Text: "Expired"}, Created: "1 Aug 2026", Expires: "1 Nov 2026", LastUsed: "31 Oct 2026", Display: "pst_prod_…Zz9c"},
+				{
+					ID:          "key_1",
+					URL:         "/projects/shop/keys/key_1",
+					Owner:       "billing-service",
+					Type:        "full",
+					Environment: "prod",
+					State:       ui.Badge{Tone: ui.Good, Text: "Active"},
+					Created:     "12 Nov 2026",
+					Expires:     "never",
+					LastUsed:    "22 Nov 2026",
+					Display:     "pst_prod_…9dQx",
+					Note:        "Opens every project of storefront",
+				},
+				{
+					ID:          "key_2",
+					URL:         "/projects/shop/keys/key_2",
+					Owner:       "ana@example.com",
+					Type:        "read-only",
+					Environment: "all",
+					State:       ui.Badge{Tone: ui.Cold, Text: "Frozen"},
+					Created:     "3 Nov 2026",
+					Expires:     "1 Jan 2027",
+					LastUsed:    "12 Nov 2026",
+					Display:     "pst_all_…k2Lm",
+				},
+				{
+					ID:          "key_3",
+					URL:         "/projects/shop/keys/key_3",
+					Owner:       "a partner with a very long name that goes on and on",
+					Type:        "full",
+					Environment: "dev",
+					State:       ui.Badge{Tone: ui.Bad, Text: "Revoked"},
+					Created:     "1 Oct 2026",
+					Expires:     "never",
+					LastUsed:    "never",
+					Display:     "pst_dev_…00aB",
+				},
+				{
+					ID:          "key_4",
+					URL:         "/projects/shop/keys/key_4",
+					Owner:       "nightly-import",
+					Type:        "read-only",
+					Environment: "prod",
+					State:       ui.Badge{Tone: ui.Warn, Text: "Expired"},
+					Created:     "1 Aug 2026",
+					Expires:     "1 Nov 2026",
+					LastUsed:    "31 Oct 2026",
+					Display:     "pst_prod_…Zz9c",
+				},
 			},
 		},
 	}
 }
 
 func limits() projects.Limits {
-	m := projects.Limits{Action: "/projects/shop/limits", Revision: "41", Windows: []string{"second", "minute", "hour", "day", "month", "year"}}
+	m := projects.Limits{
+		Action:   "/projects/shop/limits",
+		Revision: "41",
+		Windows:  []string{"second", "minute", "hour", "day", "month", "year"},
+	}
 	for _, row := range [][2]string{{"Each key", "Alone, unless it or its type has limits of its own."}, {"Whole project", "All calls together."}} {
 		r := projects.LimitRow{ID: "limits-" + strings.ReplaceAll(row[0], " ", "-"), Title: row[0], Text: row[1]}
 		for i, window := range m.Windows {
@@ -58,16 +156,28 @@ func limits() projects.Limits {
 
 func keyForm() projects.KeyForm {
 	return projects.KeyForm{
-		Types:        []ui.Option{{Value: "full", Title: "full (*)"}, {Value: "read-only", Title: "read-only (read)", Chosen: true}},
-		Environments: []ui.Option{{Value: "", Title: "All environments", Chosen: true}, {Value: "dev", Title: "dev"}, {Value: "prod", Title: "prod"}},
-		Tenants:      []ui.Option{{Value: "default", Title: "default", Chosen: true}, {Value: "acme", Title: "acme"}},
-		Product:      "storefront", Bounds: keyBounds("type", ""),
+		Types: []ui.Option{{
+			Value: "full",
+			Title: "full (*)",
+		}, {Value: "read-only", Title: "read-only (read)", Chosen: true}},
+		Environments: []ui.Option{{
+			Value:  "",
+			Title:  "All environments",
+			Chosen: true,
+		}, {Value: "dev", Title: "dev"}, {Value: "prod", Title: "prod"}},
+		Tenants: []ui.Option{{Value: "default", Title: "default", Chosen: true}, {Value: "acme", Title: "acme"}},
+		Product: "storefront", Bounds: keyBounds("type", ""),
 	}
 }
 
 func keyFilter() projects.KeyFilter {
-	return projects.KeyFilter{Action: "/projects/shop#keys", States: []ui.Option{{Title: "Every state"}}, Types: []ui.Option{{Title: "Every type"}},
-		Environments: []ui.Option{{Title: "Every environment"}}, Tenants: []ui.Option{{Title: "Every tenant"}, {Value: "acme", Title: "acme"}}}
+	return projects.KeyFilter{
+		Action:       "/projects/shop#keys",
+		States:       []ui.Option{{Title: "Every state"}},
+		Types:        []ui.Option{{Title: "Every type"}},
+		Environments: []ui.Option{{Title: "Every environment"}},
+		Tenants:      []ui.Option{{Title: "Every tenant"}, {Value: "acme", Title: "acme"}},
+	}
 }
 
 func keyBounds(of, minute string) projects.KeyBounds {
@@ -86,8 +196,12 @@ func keyBounds(of, minute string) projects.KeyBounds {
 func keyWrong() projects.Key {
 	m := key()
 	m.Edit.Open, m.Edit.Bounds = true, keyBounds("own", "0")
-	m.Edit.Bounds.Windows[1].Value.Error = "Give the number of calls that the window admits, 1 or more, or leave the window out for no limit."
-	m.Edit.Bounds.Allowed = ui.Value{Text: "10.0.0.0/8\nlocalhost", Error: "localhost: Give an address range such as 203.0.113.0/24 or 2001:db8::/32, or a single address."}
+	m.Edit.Bounds.Windows[1].Value.Error = "Give the number of calls that the window admits, 1 or more, or leave " +
+		"the window out for no limit."
+	m.Edit.Bounds.Allowed = ui.Value{
+		Text:  "10.0.0.0/8\nlocalhost",
+		Error: "localhost: Give an address range such as 203.0.113.0/24 or 2001:db8::/32, or a single address.",
+	}
 	return m
 }
 
@@ -95,7 +209,10 @@ func configureWrong() projects.Configure {
 	m := configure()
 	m.General.DisplayName = ui.Value{Text: "", Error: "A display name is needed."}
 	access := &m.Versions[0].Access
-	access.Keyless, access.FallbackOwner = "owner_fallback", ui.Value{Text: " x", Error: "An owner has no space at its ends."}
+	access.Keyless, access.FallbackOwner = "owner_fallback", ui.Value{
+		Text:  " x",
+		Error: "An owner has no space at its ends.",
+	}
 	access.MethodsError = "Authenticate needs at least one method."
 	access.Error = "The access of this version was not saved."
 	m.Versions[0].Environments[0].Target = ui.Value{Text: "ftp://x", Error: "Only http and https can be called."}
@@ -123,21 +240,51 @@ func conflict() projects.Conflict {
 			{Label: "Allowed methods", Theirs: "API key", Yours: "API key"},
 			{Label: "Fallback owner", Theirs: "none", Yours: "none"},
 		},
-		Hidden: []projects.Pair{{Name: "revision", Value: "42"}, {Name: "mode", Value: "authenticate"}, {Name: "methods", Value: "api_key"}, {Name: "keyless", Value: "reject"}},
+		Hidden: []projects.Pair{{
+			Name:  "revision",
+			Value: "42",
+		}, {
+			Name:  "mode",
+			Value: "authenticate",
+		}, {Name: "methods", Value: "api_key"}, {Name: "keyless", Value: "reject"}},
 	}
 }
 
 func key() projects.Key {
 	return projects.Key{
-		Page: in("Key", "/projects/shop/keys/key_1", "Shop", "Key"), Owner: "billing-service", Display: "pst_prod_…9dQx",
-		State: ui.Badge{Tone: ui.Good, Text: "Active"}, BackURL: "/projects/shop#keys", HistoryURL: "/audit?object=key_1",
+		Page:       in("Key", "/projects/shop/keys/key_1", "Shop", "Key"),
+		Owner:      "billing-service",
+		Display:    "pst_prod_…9dQx",
+		State:      ui.Badge{Tone: ui.Good, Text: "Active"},
+		BackURL:    "/projects/shop#keys",
+		HistoryURL: "/audit?object=key_1",
 		Facts: []ui.Fact{
-			{Label: "Id", Value: "key_01JCZ8Q4M2N7", Mono: true}, {Label: "Type", Value: "full"}, {Label: "Scopes", Value: "*", Mono: true}, {Label: "Environment", Value: "prod"},
-			{Label: "Created", Value: "12 Nov 2026, 09:30 UTC"}, {Label: "Expires", Value: "never"}, {Label: "Last used", Value: "never"},
+			{
+				Label: "Id",
+				Value: "key_01JCZ8Q4M2N7",
+				Mono:  true,
+			}, {
+				Label: "Type",
+				Value: "full",
+			}, {Label: "Scopes", Value: "*", Mono: true}, {Label: "Environment", Value: "prod"},
+			{
+				Label: "Created",
+				Value: "12 Nov 2026, 09:30 UTC",
+			}, {Label: "Expires", Value: "never"}, {Label: "Last used", Value: "never"},
 		},
 		Edit: &projects.KeyEdit{Action: "/projects/shop/keys/key_1", Revision: "41", Bounds: keyBounds("own", "60")},
 		Rotate: &projects.Rotate{Action: "/projects/shop/keys/key_1/rotate", Grace: []ui.Option{
-			{Value: "0", Title: "not at all"}, {Value: "3600", Title: "1 hour"}, {Value: "86400", Title: "24 hours", Chosen: true}, {Value: "604800", Title: "7 days"}, {Value: "2592000", Title: "30 days"},
+			{
+				Value: "0",
+				Title: "not at all",
+			}, {
+				Value: "3600",
+				Title: "1 hour",
+			}, {
+				Value:  "86400",
+				Title:  "24 hours",
+				Chosen: true,
+			}, {Value: "604800", Title: "7 days"}, {Value: "2592000", Title: "30 days"},
 		}},
 		FreezeAction: "/projects/shop/keys/key_1/freeze",
 		Revoke:       &projects.Revoke{Action: "/projects/shop/keys/key_1/revoke"},
@@ -160,8 +307,15 @@ func keyRevoked() projects.Key {
 
 func shown() projects.Shown {
 	return projects.Shown{
-		Page: in("Key created", "/projects/shop", "Shop", "Key"), Heading: "Key rotated", Text: "The old secret works until 21 Nov 2026, 13:41 UTC.", Key: sampleKey,
-		Facts: []ui.Fact{{Label: "Owner", Value: "billing-service"}, {Label: "Type", Value: "full"}, {Label: "Environment", Value: "prod"}},
-		Curl:  "curl -H 'X-API-Key: " + sampleKey + "' \\\n  http://localhost:8090/shop/2.1.0/prod/", BackURL: "/projects/shop#keys",
+		Page:    in("Key created", "/projects/shop", "Shop", "Key"),
+		Heading: "Key rotated",
+		Text:    "The old secret works until 21 Nov 2026, 13:41 UTC.",
+		Key:     sampleKey,
+		Facts: []ui.Fact{{
+			Label: "Owner",
+			Value: "billing-service",
+		}, {Label: "Type", Value: "full"}, {Label: "Environment", Value: "prod"}},
+		Curl:    "curl -H 'X-API-Key: " + sampleKey + "' \\\n  http://localhost:8090/shop/2.1.0/prod/",
+		BackURL: "/projects/shop#keys",
 	}
 }

@@ -31,7 +31,11 @@ func pageStates() []state {
 			Page: out("Sign in", "/signin"), Email: ui.Value{Text: "ana@example.com"}, Next: "/projects/shop",
 			Error: "E-mail or password is wrong.",
 		})},
-		{"welcome", signin.WelcomePage(signin.Welcome{Page: out("Welcome", "/welcome/abc"), Action: "/welcome/abc", MinPasswordLength: 12})},
+		{"welcome", signin.WelcomePage(signin.Welcome{
+			Page:              out("Welcome", "/welcome/abc"),
+			Action:            "/welcome/abc",
+			MinPasswordLength: 12,
+		})},
 		{"welcome-wrong", signin.WelcomePage(signin.Welcome{
 			Page: out("Welcome", "/welcome/abc"), Action: "/welcome/abc", MinPasswordLength: 12,
 			Email: ui.Value{Text: "ana@", Error: "This is not an e-mail address."}, Name: ui.Value{Text: "Ana"},
@@ -41,16 +45,29 @@ func pageStates() []state {
 		{"link-expired", signin.LinkOverPage(signin.LinkOver{Page: out("Link expired", "/welcome/abc")})},
 		{"projects", projects.ListPage(list())},
 		{"projects-empty", projects.ListPage(projects.List{Page: in("Projects", "/projects"), Tabs: teamTabs(0)})},
-		{"project-new", projects.NewPage(projects.New{Page: in("New project", "/projects/new", "New"), RequireKeys: true})},
+		{"project-new", projects.NewPage(projects.New{
+			Page:        in("New project", "/projects/new", "New"),
+			RequireKeys: true,
+		})},
 		{"project-new-wrong", projects.NewPage(projects.New{
-			Page:   in("New project", "/projects/new", "New"),
-			Target: ui.Value{Text: "http://10.0.0.1", Error: "This address is in a private network, which the gateway does not call."},
-			Name:   ui.Value{Text: "shop", Error: "A project of this name exists."},
+			Page: in("New project", "/projects/new", "New"),
+			Target: ui.Value{
+				Text:  "http://10.0.0.1",
+				Error: "This address is in a private network, which the gateway does not call.",
+			},
+			Name: ui.Value{Text: "shop", Error: "A project of this name exists."},
 		})},
 		{"project-created", projects.CreatedPage(created())},
 		{"project-created-open", projects.CreatedPage(projects.Created{
-			Page: in("Created", "/projects/blog", "Blog"), DisplayName: "Blog", Curl: "curl http://localhost:8090/blog/1.0.0/prod/",
-			Addresses: []projects.Address{{ID: "a1", Environment: "prod", URL: "http://localhost:8090/blog/1.0.0/prod"}}, ConfigureURL: "/projects/blog",
+			Page:        in("Created", "/projects/blog", "Blog"),
+			DisplayName: "Blog",
+			Curl:        "curl http://localhost:8090/blog/1.0.0/prod/",
+			Addresses: []projects.Address{{
+				ID:          "a1",
+				Environment: "prod",
+				URL:         "http://localhost:8090/blog/1.0.0/prod",
+			}},
+			ConfigureURL: "/projects/blog",
 		})},
 		{"configure", projects.ConfigurePage(configure())},
 		{"configure-wrong", projects.ConfigurePage(configureWrong())},
@@ -73,8 +90,13 @@ func pageStates() []state {
 		{"audit-nothing", audit.LogPage(auditNothing())},
 		{"export", exports.AskPage(ask())},
 		{"export-wrong", exports.AskPage(exports.Ask{
-			Page: in("Export", "/projects/shop/export", "Shop", "Export"), Project: "Shop", Action: "/projects/shop/export",
-			Format: "data", Keys: "mint", Error: "An export of this project is running already.", KeysError: "Minting needs the consumers.",
+			Page:      in("Export", "/projects/shop/export", "Shop", "Export"),
+			Project:   "Shop",
+			Action:    "/projects/shop/export",
+			Format:    "data",
+			Keys:      "mint",
+			Error:     "An export of this project is running already.",
+			KeysError: "Minting needs the consumers.",
 		})},
 		{"export-queued", exports.ShowPage(show(exports.Queued))},
 		{"export-building", exports.ShowPage(show(exports.Building))},
@@ -85,9 +107,22 @@ func pageStates() []state {
 		{"error-403", errorpage.ProblemPage(problem(403))},
 		{"error-404", errorpage.ProblemPage(problem(404))},
 		{"error-500", errorpage.ProblemPage(problem(500))},
-		{"claim", claim.ClaimPage(claim.Claim{Page: in("Claim", "/claim/code"), Action: "/claim/code", Projects: []string{"shop", "books"}, Ends: "20 December 2026",
-			Teams: []ui.Option{{Value: "team_1", Title: "Ana Lopez", Text: "Beside what this team has already.", Chosen: true}, {Value: "new", Title: "A new team", Text: "Kept apart."}}})},
-		{"claim refused", claim.ClaimPage(claim.Claim{Page: in("Claim", "/claim/code"), Refusal: "This workspace has been claimed already."})},
+		{"claim", claim.ClaimPage(claim.Claim{
+			Page:     in("Claim", "/claim/code"),
+			Action:   "/claim/code",
+			Projects: []string{"shop", "books"},
+			Ends:     "20 December 2026",
+			Teams: []ui.Option{{
+				Value:  "team_1",
+				Title:  "Ana Lopez",
+				Text:   "Beside what this team has already.",
+				Chosen: true,
+			}, {Value: "new", Title: "A new team", Text: "Kept apart."}},
+		})},
+		{"claim refused", claim.ClaimPage(claim.Claim{
+			Page:    in("Claim", "/claim/code"),
+			Refusal: "This workspace has been claimed already.",
+		})},
 	}
 }
 
@@ -113,22 +148,52 @@ func list() projects.List {
 	page.Flash = &ui.Notice{Tone: ui.Good, Text: "Storefront API was saved."}
 	return projects.List{Page: page, Tabs: teamTabs(0), MoreURL: "/projects?after=weather", Projects: []projects.Card{
 		{
-			ID: "prj_1", Name: "shop", DisplayName: "Storefront API", Version: "2.1.0", Access: ui.Badge{Tone: ui.Accent, Text: "API keys"},
-			ActiveKeys: "128 active keys", LastExport: "exported yesterday", ConfigureURL: "/projects/shop", ExportURL: "/projects/shop/export",
+			ID:           "prj_1",
+			Name:         "shop",
+			DisplayName:  "Storefront API",
+			Version:      "2.1.0",
+			Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
+			ActiveKeys:   "128 active keys",
+			LastExport:   "exported yesterday",
+			ConfigureURL: "/projects/shop",
+			ExportURL:    "/projects/shop/export",
 			Addresses: []projects.Address{
 				{ID: "a1", Environment: "prod", URL: "http://localhost:8090/shop/2.1.0/prod"},
 				{ID: "a2", Environment: "dev", URL: "http://localhost:8090/shop/2.1.0/dev"},
 			},
 		},
 		{
-			ID: "prj_2", Name: "billing", DisplayName: "Billing", Version: "1.0.0", Access: ui.Badge{Text: "Passthrough"},
-			ActiveKeys: "no active keys", LastExport: "never exported", More: "16 more environments", ConfigureURL: "/projects/billing", ExportURL: "/projects/billing/export",
-			Addresses: []projects.Address{{ID: "b1", Environment: "prod", URL: "http://localhost:8090/billing/1.0.0/prod"}},
+			ID:           "prj_2",
+			Name:         "billing",
+			DisplayName:  "Billing",
+			Version:      "1.0.0",
+			Access:       ui.Badge{Text: "Passthrough"},
+			ActiveKeys:   "no active keys",
+			LastExport:   "never exported",
+			More:         "16 more environments",
+			ConfigureURL: "/projects/billing",
+			ExportURL:    "/projects/billing/export",
+			Addresses: []projects.Address{{
+				ID:          "b1",
+				Environment: "prod",
+				URL:         "http://localhost:8090/billing/1.0.0/prod",
+			}},
 		},
 		{
-			ID: "prj_3", Name: "weather-forecasts-and-history", DisplayName: "Weather forecasts and history for every place on earth", Version: "1.0.0",
-			Access: ui.Badge{Tone: ui.Accent, Text: "API keys"}, ActiveKeys: "2 active keys", LastExport: "export failed", ConfigureURL: "/projects/weather", ExportURL: "/projects/weather/export",
-			Addresses: []projects.Address{{ID: "c1", Environment: "prod", URL: "http://localhost:8090/weather-forecasts-and-history/1.0.0/prod"}},
+			ID:           "prj_3",
+			Name:         "weather-forecasts-and-history",
+			DisplayName:  "Weather forecasts and history for every place on earth",
+			Version:      "1.0.0",
+			Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
+			ActiveKeys:   "2 active keys",
+			LastExport:   "export failed",
+			ConfigureURL: "/projects/weather",
+			ExportURL:    "/projects/weather/export",
+			Addresses: []projects.Address{{
+				ID:          "c1",
+				Environment: "prod",
+				URL:         "http://localhost:8090/weather-forecasts-and-history/1.0.0/prod",
+			}},
 		},
 	}}
 }
@@ -140,15 +205,33 @@ func created() projects.Created {
 			{ID: "a1", Environment: "dev", URL: "http://localhost:8090/shop/1.0.0/dev"},
 			{ID: "a2", Environment: "prod", URL: "http://localhost:8090/shop/1.0.0/prod"},
 		},
-		Keys: []projects.Minted{{ID: "key_1", Environment: "dev", Key: "pst_dev_4hTq0aQw7Lr2Yc93TkVf5NhDsE6uPjR1k2Lm9"}, {ID: "key_2", Environment: "prod", Key: sampleKey}},
+		Keys: []projects.Minted{{
+			ID:          "key_1",
+			Environment: "dev",
+			Key:         "pst_dev_4hTq0aQw7Lr2Yc93TkVf5NhDsE6uPjR1k2Lm9",
+		}, {ID: "key_2", Environment: "prod", Key: sampleKey}},
 		Curl: "curl -H 'X-API-Key: " + sampleKey + "' \\\n  http://localhost:8090/shop/1.0.0/prod/",
 	}
 }
 
 func show(s exports.State) exports.Show {
 	m := exports.Show{
-		Page: in("Export", "/exports/exp_1", "Shop", "Export"), ID: "exp_01JCZ8Q4M2N7", Project: "Shop", URL: "/exports/exp_1", AgainURL: "/projects/shop/export", State: s,
-		Options: []ui.Fact{{Label: "Format", Value: "Kong gateway"}, {Label: "API keys", Value: "Hashes"}, {Label: "Consumers", Value: "Included"}, {Label: "Started", Value: "20 Nov 2026, 13:41 UTC by Ana Ferreira"}},
+		Page:     in("Export", "/exports/exp_1", "Shop", "Export"),
+		ID:       "exp_01JCZ8Q4M2N7",
+		Project:  "Shop",
+		URL:      "/exports/exp_1",
+		AgainURL: "/projects/shop/export",
+		State:    s,
+		Options: []ui.Fact{{
+			Label: "Format",
+			Value: "Kong gateway",
+		}, {
+			Label: "API keys",
+			Value: "Hashes",
+		}, {
+			Label: "Consumers",
+			Value: "Included",
+		}, {Label: "Started", Value: "20 Nov 2026, 13:41 UTC by Ana Ferreira"}},
 		History: lines(),
 	}
 	if m.Running() {
@@ -168,7 +251,10 @@ func show(s exports.State) exports.Show {
 		}
 		m.Ledger = &exports.Ledger{Exact: 1284, Approximate: 4, Lossy: 1, Skipped: 7}
 	case exports.Failed:
-		m.Badge, m.Error = ui.Badge{Tone: ui.Bad, Text: "Failed"}, "The zip could not be stored: no space is left in the data directory."
+		m.Badge, m.Error = ui.Badge{
+			Tone: ui.Bad,
+			Text: "Failed",
+		}, "The zip could not be stored: no space is left in the data directory."
 	case exports.Expired:
 		m.Badge, m.Ledger = ui.Badge{Text: "Expired"}, &exports.Ledger{Exact: 12}
 	case exports.Cancelled:
@@ -179,15 +265,37 @@ func show(s exports.State) exports.Show {
 
 func ask() exports.Ask {
 	return exports.Ask{
-		Page: in("Export", "/projects/shop/export", "Shop", "Export"), Project: "Shop", Action: "/projects/shop/export", Consumers: true, History: lines(),
+		Page:      in("Export", "/projects/shop/export", "Shop", "Export"),
+		Project:   "Shop",
+		Action:    "/projects/shop/export",
+		Consumers: true,
+		History:   lines(),
 	}
 }
 
 func lines() []exports.Line {
 	return []exports.Line{
-		{URL: "/exports/exp_1", Format: "Kong gateway", Badge: ui.Badge{Tone: ui.Good, Text: "Ready"}, Created: "20 Nov 2026, 13:41", Size: "184 KB", Current: true},
-		{URL: "/exports/exp_0", Format: "Data only", Badge: ui.Badge{Text: "Expired"}, Created: "2 Nov 2026, 09:12", Size: "61 KB"},
-		{URL: "/exports/exp_x", Format: "Kong gateway", Badge: ui.Badge{Tone: ui.Bad, Text: "Failed"}, Created: "1 Nov 2026, 17:30"},
+		{
+			URL:     "/exports/exp_1",
+			Format:  "Kong gateway",
+			Badge:   ui.Badge{Tone: ui.Good, Text: "Ready"},
+			Created: "20 Nov 2026, 13:41",
+			Size:    "184 KB",
+			Current: true,
+		},
+		{
+			URL:     "/exports/exp_0",
+			Format:  "Data only",
+			Badge:   ui.Badge{Text: "Expired"},
+			Created: "2 Nov 2026, 09:12",
+			Size:    "61 KB",
+		},
+		{
+			URL:     "/exports/exp_x",
+			Format:  "Kong gateway",
+			Badge:   ui.Badge{Tone: ui.Bad, Text: "Failed"},
+			Created: "1 Nov 2026, 17:30",
+		},
 	}
 }
 

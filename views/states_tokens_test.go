@@ -9,18 +9,48 @@ import (
 func tokenStates() []state {
 	return []state{
 		{"tokens", tokens.ListPage(tokenList())},
-		{"tokens-empty", tokens.ListPage(tokens.List{Page: in("Access tokens", "/settings/tokens", "Access tokens"), Create: tokens.Form{Scopes: scopes()}})},
+		{"tokens-empty", tokens.ListPage(tokens.List{
+			Page:   in("Access tokens", "/settings/tokens", "Access tokens"),
+			Create: tokens.Form{Scopes: scopes()},
+		})},
 		{"tokens-wrong", tokens.ListPage(tokensWrong())},
-		{"token-shown", tokens.ShownPage(tokens.Shown{Page: in("Token created", "/settings/tokens", "Access tokens", "New"),
-			Token: "postern_pat_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx", Facts: []ui.Fact{{Label: "Name", Value: "deploy pipeline"}, {Label: "Scopes", Value: "read, export"}}})},
+		{"token-shown", tokens.ShownPage(tokens.Shown{
+			Page:  in("Token created", "/settings/tokens", "Access tokens", "New"),
+			Token: "postern_pat_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx",
+			Facts: []ui.Fact{{Label: "Name", Value: "deploy pipeline"}, {Label: "Scopes", Value: "read, export"}},
+		})},
 		{"device", device.EnterPage(device.Enter{Page: in("Sign in a command line", "/device")})},
 		{"device-wrong", device.EnterPage(device.Enter{Page: in("Sign in a command line", "/device"),
 			Code: ui.Value{Text: "BCDF-GHJK", Error: "No program waits with this code."}})},
-		{"device-confirm", device.ConfirmPage(device.Confirm{Page: in("Sign in a command line", "/device"), Code: "BCDF-GHJK", Facts: []ui.Fact{
-			{Label: "Machine", Value: "ana@laptop"}, {Label: "Address", Value: "2001:db8::7", Mono: true}, {Label: "Asked", Value: "2030-01-31 12:00 UTC"},
-			{Label: "As", Value: "ana@example.com"}, {Label: "Scopes", Value: "read, write, keys, export, admin"}, {Label: "For", Value: "90 days, or until you revoke it"}}})},
-		{"device-approved", device.DonePage(device.Done{Page: in("Sign in a command line", "/device"), Machine: "ana@laptop", Approved: true})},
-		{"device-denied", device.DonePage(device.Done{Page: in("Sign in a command line", "/device"), Machine: "ana@laptop"})},
+		{"device-confirm", device.ConfirmPage(device.Confirm{
+			Page: in("Sign in a command line", "/device"),
+			Code: "BCDF-GHJK",
+			Facts: []ui.Fact{
+				{
+					Label: "Machine",
+					Value: "ana@laptop",
+				}, {
+					Label: "Address",
+					Value: "2001:db8::7",
+					Mono:  true,
+				}, {Label: "Asked", Value: "2030-01-31 12:00 UTC"},
+				{
+					Label: "As",
+					Value: "ana@example.com",
+				}, {
+					Label: "Scopes",
+					Value: "read, write, keys, export, admin",
+				}, {Label: "For", Value: "90 days, or until you revoke it"}},
+		})},
+		{"device-approved", device.DonePage(device.Done{
+			Page:     in("Sign in a command line", "/device"),
+			Machine:  "ana@laptop",
+			Approved: true,
+		})},
+		{"device-denied", device.DonePage(device.Done{
+			Page:    in("Sign in a command line", "/device"),
+			Machine: "ana@laptop",
+		})},
 	}
 }
 
@@ -35,18 +65,43 @@ func scopes() []ui.Option {
 }
 
 func tokenList() tokens.List {
-	return tokens.List{Page: in("Access tokens", "/settings/tokens", "Access tokens"), Create: tokens.Form{Scopes: scopes()}, OlderURL: "/settings/tokens?after=tok_1",
+	return tokens.List{
+		Page:     in("Access tokens", "/settings/tokens", "Access tokens"),
+		Create:   tokens.Form{Scopes: scopes()},
+		OlderURL: "/settings/tokens?after=tok_1",
 		Rows: []tokens.Row{
-			{Name: "ana@laptop", Display: "…9Qxa", Kind: "command line", Scopes: "read, write, keys, export, admin", Created: "2030-01-31", Expires: "2030-05-01",
-				LastUsed: "2030-02-01 09:12 UTC", Revoke: "/settings/tokens/tok_2/revoke"},
-			{Name: "deploy pipeline of the shop, production only", Display: "…0aQw", Kind: "made here", Scopes: "export", Created: "2030-01-30", Expires: "2031-01-30",
-				LastUsed: "never", Revoke: "/settings/tokens/tok_1/revoke"},
-		}}
+			{
+				Name:     "ana@laptop",
+				Display:  "…9Qxa",
+				Kind:     "command line",
+				Scopes:   "read, write, keys, export, admin",
+				Created:  "2030-01-31",
+				Expires:  "2030-05-01",
+				LastUsed: "2030-02-01 09:12 UTC",
+				Revoke:   "/settings/tokens/tok_2/revoke",
+			},
+			{
+				Name:     "deploy pipeline of the shop, production only",
+				Display:  "…0aQw",
+				Kind:     "made here",
+				Scopes:   "export",
+				Created:  "2030-01-30",
+				Expires:  "2031-01-30",
+				LastUsed: "never",
+				Revoke:   "/settings/tokens/tok_1/revoke",
+			},
+		},
+	}
 }
 
 func tokensWrong() tokens.List {
 	m := tokenList()
-	m.Create = tokens.Form{Open: true, Scopes: scopes(), ScopesError: "Choose at least one scope.", Name: ui.Value{Error: "Give a name of 1 to 80 characters."},
-		Expires: ui.Value{Text: "2099-12-31", Error: "A token lives for a year at most."}}
+	m.Create = tokens.Form{
+		Open:        true,
+		Scopes:      scopes(),
+		ScopesError: "Choose at least one scope.",
+		Name:        ui.Value{Error: "Give a name of 1 to 80 characters."},
+		Expires:     ui.Value{Text: "2099-12-31", Error: "A token lives for a year at most."},
+	}
 	return m
 }

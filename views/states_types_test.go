@@ -6,16 +6,38 @@ import (
 )
 
 func keyTypes() projects.KeyTypes {
-	return projects.KeyTypes{Page: in("Key types", "/projects/shop/key-types", "Shop", "Key types"), BackURL: "/projects/shop#keys",
-		Create: &projects.KeyTypeForm{Action: "/projects/shop/key-types", Windows: typeWindows()},
+	return projects.KeyTypes{
+		Page:    in("Key types", "/projects/shop/key-types", "Shop", "Key types"),
+		BackURL: "/projects/shop#keys",
+		Create:  &projects.KeyTypeForm{Action: "/projects/shop/key-types", Windows: typeWindows()},
 		Rows: []projects.KeyTypeRow{
-			{Name: "full", URL: "/projects/shop/key-types/full", KeysURL: "/projects/shop?keys_type=full#keys", Scopes: "*", Lifetime: "unlimited", Limits: "none", BuiltIn: true},
-			{Name: "partner", URL: "/projects/shop/key-types/partner", KeysURL: "/projects/shop?keys_type=partner#keys", Scopes: "orders:read orders:write stock:read", Lifetime: "90 days", Limits: "60 a minute, 1,000 a day"},
-		}}
+			{
+				Name:     "full",
+				URL:      "/projects/shop/key-types/full",
+				KeysURL:  "/projects/shop?keys_type=full#keys",
+				Scopes:   "*",
+				Lifetime: "unlimited",
+				Limits:   "none",
+				BuiltIn:  true,
+			},
+			{
+				Name:     "partner",
+				URL:      "/projects/shop/key-types/partner",
+				KeysURL:  "/projects/shop?keys_type=partner#keys",
+				Scopes:   "orders:read orders:write stock:read",
+				Lifetime: "90 days",
+				Limits:   "60 a minute, 1,000 a day",
+			},
+		},
+	}
 }
 
 func typeWindows() []ui.Limit {
-	return []ui.Limit{{Window: "minute", Label: "A minute", Value: ui.Value{Text: "60"}}, {Window: "day", Label: "A day"}}
+	return []ui.Limit{{
+		Window: "minute",
+		Label:  "A minute",
+		Value:  ui.Value{Text: "60"},
+	}, {Window: "day", Label: "A day"}}
 }
 
 func keyTypesWrong() projects.KeyTypes {
@@ -30,10 +52,22 @@ func keyTypesWrong() projects.KeyTypes {
 }
 
 func keyType() projects.KeyType {
-	return projects.KeyType{Page: in("Key type partner", "/projects/shop/key-types/partner", "Shop", "Key types", "partner"), Name: "partner",
-		Facts: []ui.Fact{{Label: "Keys", Value: "3"}}, KeysURL: "/projects/shop?keys_type=partner#keys", BackURL: "/projects/shop/key-types",
-		Edit:         &projects.KeyTypeForm{Action: "/projects/shop/key-types/partner", Revision: "41", Scopes: ui.Value{Text: "orders:read\norders:write"}, Days: ui.Value{Text: "90"}, Windows: typeWindows()},
-		DeleteAction: "/projects/shop/key-types/partner/delete", DeleteError: "3 keys are of this type, 1 of them active. Keys keep their type, also when they are revoked."}
+	return projects.KeyType{
+		Page:    in("Key type partner", "/projects/shop/key-types/partner", "Shop", "Key types", "partner"),
+		Name:    "partner",
+		Facts:   []ui.Fact{{Label: "Keys", Value: "3"}},
+		KeysURL: "/projects/shop?keys_type=partner#keys",
+		BackURL: "/projects/shop/key-types",
+		Edit: &projects.KeyTypeForm{
+			Action:   "/projects/shop/key-types/partner",
+			Revision: "41",
+			Scopes:   ui.Value{Text: "orders:read\norders:write"},
+			Days:     ui.Value{Text: "90"},
+			Windows:  typeWindows(),
+		},
+		DeleteAction: "/projects/shop/key-types/partner/delete",
+		DeleteError:  "3 keys are of this type, 1 of them active. Keys keep their type, also when they are revoked.",
+	}
 }
 
 func keyTypeBuiltIn() projects.KeyType {

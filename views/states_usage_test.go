@@ -17,10 +17,29 @@ func usage() projects.Usage {
 		}
 	}
 	m.Chart.Most = "Up to 4,012"
-	m.Facts = []ui.Fact{{Label: "Calls", Value: "48,210"}, {Label: "Bytes in", Value: "12 MB"}, {Label: "Bytes out", Value: "1.4 GB"}}
+	m.Facts = []ui.Fact{{
+		Label: "Calls",
+		Value: "48,210",
+	}, {Label: "Bytes in", Value: "12 MB"}, {Label: "Bytes out", Value: "1.4 GB"}}
 	m.Rows = []projects.UsageRow{
-		{Label: "billing-service", Detail: "key_06h050t9v5ch9w0902azn362am", URL: "/projects/shop/keys/key_1", Calls: "41,002", BytesIn: "11 MB", BytesOut: "1.3 GB", Share: 86},
-		{Label: "a partner with a very long name that goes on and on and on", Detail: "key_06h050sbm4ahyqje9t9607epr4", URL: "/projects/shop/keys/key_2", Calls: "5,000", BytesIn: "1 MB", BytesOut: "90 MB", Share: 11},
+		{
+			Label:    "billing-service",
+			Detail:   "key_06h050t9v5ch9w0902azn362am",
+			URL:      "/projects/shop/keys/key_1",
+			Calls:    "41,002",
+			BytesIn:  "11 MB",
+			BytesOut: "1.3 GB",
+			Share:    86,
+		},
+		{
+			Label:    "a partner with a very long name that goes on and on and on",
+			Detail:   "key_06h050sbm4ahyqje9t9607epr4",
+			URL:      "/projects/shop/keys/key_2",
+			Calls:    "5,000",
+			BytesIn:  "1 MB",
+			BytesOut: "90 MB",
+			Share:    11,
+		},
 		{Label: "without a valid key", Calls: "2,208", BytesIn: "0 B", BytesOut: "160 kB", Share: 5},
 		{Label: "/orders/{id}", Mono: true, Calls: "1", BytesIn: "0 B", BytesOut: "160 B", Share: 1},
 	}
@@ -33,10 +52,32 @@ func usageEmpty() projects.Usage {
 	head.Current = projects.TabUsage
 	m := projects.Usage{
 		Page: in("Usage", "/projects/shop/usage", "Storefront API", "Usage"), Head: head, Column: "Key",
-		Periods: []projects.Choice{{Text: "24 hours", URL: "/projects/shop/usage?period=24h", Current: true}, {Text: "30 days", URL: "/projects/shop/usage?period=30d"}},
-		By:      []projects.Choice{{Text: "Key", URL: "/projects/shop/usage?by=key", Current: true}, {Text: "Owner", URL: "/projects/shop/usage?by=owner"}, {Text: "Environment", URL: "/projects/shop/usage?by=environment"}, {Text: "Status", URL: "/projects/shop/usage?by=status"}},
-		Facts:   []ui.Fact{{Label: "Calls", Value: "0"}, {Label: "Bytes in", Value: "0 B"}, {Label: "Bytes out", Value: "0 B"}},
-		Chart:   projects.Chart{Title: "Calls by the hour", Most: "Up to 0", First: "19 Nov, 15:00", Last: "20 Nov, 14:00"},
+		Periods: []projects.Choice{{
+			Text:    "24 hours",
+			URL:     "/projects/shop/usage?period=24h",
+			Current: true,
+		}, {Text: "30 days", URL: "/projects/shop/usage?period=30d"}},
+		By: []projects.Choice{{
+			Text:    "Key",
+			URL:     "/projects/shop/usage?by=key",
+			Current: true,
+		}, {
+			Text: "Owner",
+			URL:  "/projects/shop/usage?by=owner",
+		}, {
+			Text: "Environment",
+			URL:  "/projects/shop/usage?by=environment",
+		}, {Text: "Status", URL: "/projects/shop/usage?by=status"}},
+		Facts: []ui.Fact{{
+			Label: "Calls",
+			Value: "0",
+		}, {Label: "Bytes in", Value: "0 B"}, {Label: "Bytes out", Value: "0 B"}},
+		Chart: projects.Chart{
+			Title: "Calls by the hour",
+			Most:  "Up to 0",
+			First: "19 Nov, 15:00",
+			Last:  "20 Nov, 14:00",
+		},
 	}
 	for i := range 24 {
 		m.Chart.Bars = append(m.Chart.Bars, projects.Bar{Label: "20 Nov, " + strconv.Itoa(i) + ":00"})
@@ -48,10 +89,26 @@ func requests() projects.Requests {
 	m := requestsEmpty()
 	m.LiveFrom, m.OlderURL = "ab12-9", "/projects/shop/requests?before=ab12-1"
 	m.Dropped = "The log was too busy for 12 calls. They were served and counted all the same."
-	row := projects.Request{Time: "14:03:22.118", Stamp: "2026-11-20T14:03:22.118Z", Method: "GET", Path: "/shop/2.1.0/prod/orders/42", Rest: "/orders/42", Status: ui.Badge{Tone: ui.Good, Text: "200"}, Step: "forward",
-		Environment: "2.1.0 prod", Owner: "billing-service", KeyURL: "/projects/shop/keys/key_1", Duration: "12.4 ms", Bytes: "0 B / 1.2 kB", Address: "192.0.2.7"}
+	row := projects.Request{
+		Time:        "14:03:22.118",
+		Stamp:       "2026-11-20T14:03:22.118Z",
+		Method:      "GET",
+		Path:        "/shop/2.1.0/prod/orders/42",
+		Rest:        "/orders/42",
+		Status:      ui.Badge{Tone: ui.Good, Text: "200"},
+		Step:        "forward",
+		Environment: "2.1.0 prod",
+		Owner:       "billing-service",
+		KeyURL:      "/projects/shop/keys/key_1",
+		Duration:    "12.4 ms",
+		Bytes:       "0 B / 1.2 kB",
+		Address:     "192.0.2.7",
+	}
 	refused, failed, long := row, row, row
-	refused.Status, refused.Reason, refused.Step, refused.Owner, refused.KeyURL = ui.Badge{Tone: ui.Warn, Text: "401"}, "credentials_required", "access", "", ""
+	refused.Status, refused.Reason, refused.Step, refused.Owner, refused.KeyURL = ui.Badge{
+		Tone: ui.Warn,
+		Text: "401",
+	}, "credentials_required", "access", "", ""
 	failed.Status, failed.Reason, failed.Method = ui.Badge{Tone: ui.Bad, Text: "504"}, "upstream_timeout", "DELETE"
 	long.Rest, long.Path, long.Owner, long.KeyURL, long.Address = "/a/path/that/is/much/longer/than/the/column/has/room/for", "/shop/2.1.0/prod/a/path/that/is/much/longer/than/the/column/has/room/for", "a partner with a very long name that goes on", "", "2001:db8:85a3::8a2e:370:7334"
 	m.Rows = []projects.Request{row, refused, failed, long}

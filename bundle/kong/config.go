@@ -144,7 +144,8 @@ func (c *configWriter) write(ctx context.Context) error {
 		return err
 	}
 	// One instance for all routes: the key table would be multiplied otherwise.
-	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    \"config\": {\n      \"routes\": ")
+	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    " +
+		"\"config\": {\n      \"routes\": ")
 	c.policies()
 	if owner, ok := fallbackOwner(c.b.Project); ok {
 		c.out.Raw(",\n      \"fallback\": ")
@@ -295,7 +296,10 @@ func (c *configWriter) key(k *snapshot.Key) error {
 		e.scopes = append([]string{}, k.Scopes...)
 		for _, scope := range e.scopes {
 			if !plainScope.MatchString(scope) {
-				return fault.New(fault.Invalid, "key_not_exportable", "Key %s has a scope that breaks the naming rules.", k.ID)
+				return fault.New(
+					fault.Invalid, "key_not_exportable", "Key %s has a scope that breaks the naming rules.",
+					k.ID,
+				)
 			}
 		}
 	}

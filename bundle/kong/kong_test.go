@@ -240,7 +240,9 @@ func TestMintAddsAKeyAndKeepsTheOld(t *testing.T) {
 	files := write(t, in)
 	table := gatewayOf(t, files).Plugins[0].Config.Keys
 	minted := regexp.MustCompile(`"(key_\d+)",.*"(pst_[a-z]+_[0-9A-Za-z]{38})"\r`).FindAllStringSubmatch(
-		files["tenants/acme/keys/minted.csv"]+files["tenants/default/keys/minted.csv"]+files["tenants/gone/keys/minted.csv"], -1)
+		files["tenants/acme/keys/minted.csv"]+files["tenants/default/keys/minted.csv"]+files["tenants/gone/keys/minted.csv"],
+		-1,
+	)
 	active := 0
 	for _, k := range sample.Keys() {
 		if bundle.Mintable(&k.Key) {

@@ -13,15 +13,34 @@ import (
 func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 	in := sampleInput()
 	issuers := []snapshot.TokenIssuer{{Issuer: "https://accounts.example", Audience: "shop"}}
-	in.Project.Versions[0].Access = snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.JWT}, Keyless: snapshot.Reject, Issuers: issuers}
-	in.Project.Versions[1].Access = snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT}, Keyless: snapshot.Reject, Issuers: issuers}
+	in.Project.Versions[0].Access = snapshot.Access{
+		Mode:    snapshot.Authenticate,
+		Methods: []snapshot.Method{snapshot.JWT},
+		Keyless: snapshot.Reject,
+		Issuers: issuers,
+	}
+	in.Project.Versions[1].Access = snapshot.Access{
+		Mode:    snapshot.Authenticate,
+		Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT},
+		Keyless: snapshot.Reject,
+		Issuers: issuers,
+	}
 	opaque := in.Project.Versions[0]
 	opaque.ID, opaque.Name = "ver_opaque", "9.9.9"
 	opaque.Environments = []snapshot.Environment{{ID: "env_opaque", Name: "prod", Target: "http://up.example"}}
-	opaque.Access = snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.Opaque}, Keyless: snapshot.Reject,
-		Opaque: snapshot.Introspection{Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic}}
+	opaque.Access = snapshot.Access{
+		Mode:    snapshot.Authenticate,
+		Methods: []snapshot.Method{snapshot.Opaque},
+		Keyless: snapshot.Reject,
+		Opaque:  snapshot.Introspection{Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic},
+	}
 	in.Project.Versions = append(in.Project.Versions, opaque)
-	in.Project.Clients = []snapshot.AppClient{{ID: "cli_1", Name: "web", Issuer: "https://postern.example/oauth/cli_1", TenantID: in.Project.Tenants[0].ID}}
+	in.Project.Clients = []snapshot.AppClient{{
+		ID:       "cli_1",
+		Name:     "web",
+		Issuer:   "https://postern.example/oauth/cli_1",
+		TenantID: in.Project.Tenants[0].ID,
+	}}
 	files := write(t, in)
 	var gateway struct {
 		Services []struct {
@@ -52,7 +71,10 @@ func TestAVersionThatTakesTokensIsClosed(t *testing.T) {
 		for _, route := range service.Routes {
 			policy, there := gateway.Plugins[0].Config.Routes[route.ID]
 			if !there || policy.Mode != "authenticate" || strings.Join(policy.Methods, ",") != methods {
-				t.Errorf("%s: mode %q with the methods %q, want authenticate with %q", service.Name, policy.Mode, policy.Methods, methods)
+				t.Errorf(
+					"%s: mode %q with the methods %q, want authenticate with %q", service.Name, policy.Mode,
+					policy.Methods, methods,
+				)
 			}
 			seen++
 		}

@@ -53,10 +53,21 @@ func Matrix() string {
 		out.WriteByte('\n')
 	}
 	for _, t := range All() {
-		fmt.Fprintf(&out, "\n## %s\n\n| Code | Status | How | What it means | What to do |\n|---|---|---|---|---|\n", t.Title)
+		fmt.Fprintf(&out, "\n## %s\n\n| Code | Status | How | What it means | What to do "+
+			"|\n|---|---|---|---|---|\n", t.Title)
 		for _, f := range snapshot.Features() {
 			for _, fate := range t.Table[f] {
-				fmt.Fprintf(&out, "| `%s.%s.%s` | %s | %s | %s | %s |\n", t.Name, f, fate.Reason, fate.Status, fate.How, fate.Note, fate.Remedy)
+				fmt.Fprintf(
+					&out,
+					"| `%s.%s.%s` | %s | %s | %s | %s |\n",
+					t.Name,
+					f,
+					fate.Reason,
+					fate.Status,
+					fate.How,
+					fate.Note,
+					fate.Remedy,
+				)
 			}
 		}
 	}

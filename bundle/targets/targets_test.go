@@ -70,6 +70,7 @@ func TestPortabilityPageIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(targets.Matrix(), string(have)); diff != "" {
-		t.Errorf("docs/portability.md is not what the tables say; run go test ./bundle/targets -update (-want +got):\n%s", diff)
+		t.Errorf("docs/portability.md is not what the tables say; run go test ./bundle/targets -update (-want "+
+			"+got):\n%s", diff)
 	}
 }

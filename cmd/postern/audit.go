@@ -84,7 +84,9 @@ secrets are not kept.`,
 
 // onTeam makes a call with the credentials that may be good for a project, or,
 // where none is named, with the one there is.
-func onTeam[T any](c *cobra.Command, t terminal, project string, call func(context.Context, caller) (T, error)) (T, error) {
+func onTeam[T any](
+	c *cobra.Command, t terminal, project string, call func(context.Context, caller) (T, error),
+) (T, error) {
 	var none T
 	s, err := openSession(t, c)
 	if err != nil {

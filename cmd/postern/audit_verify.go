@@ -36,7 +36,9 @@ all teams are verified, which is for whoever runs the server.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("data-dir") || c.Flags().Changed("database-url") {
 				if head != "" || c.Flags().Changed("team") {
-					return usageError{"--head and --team are for a server's answer; the database has the logs of all teams"}
+					return usageError{
+						"--head and --team are for a server's answer; the database has the logs of all teams",
+					}
 				}
 				return verifyDatabase(c, t, dataDir, databaseURL)
 			}
@@ -129,7 +131,10 @@ func showVerdicts(c *cobra.Command, t terminal, verdicts []client.AuditVerdict, 
 			fmt.Fprintf(t.out, "The audit log %s is whole: %d entries.\n  Head %s\n", printable(of), v.Entries, v.Head)
 			continue
 		}
-		fmt.Fprintf(t.out, "The audit log %s is broken after %d entries.\n  At number %d", printable(of), v.Entries, v.Broken.Number)
+		fmt.Fprintf(
+			t.out, "The audit log %s is broken after %d entries.\n  At number %d", printable(of), v.Entries,
+			v.Broken.Number,
+		)
 		if v.Broken.Entry != nil {
 			fmt.Fprintf(t.out, " (%s)", printable(*v.Broken.Entry))
 		}

@@ -112,9 +112,13 @@ func findTeam(ctx context.Context, person *caller, name string) (string, error) 
 	case len(found) == 0 && (name == "" || name == newTeam):
 		return "", nil
 	case len(found) == 0:
-		return "", fault.New(fault.NotFound, "no_team", "you are in no team %q; there is %s", name, strings.Join(names, ", "))
+		return "", fault.New(
+			fault.NotFound, "no_team", "you are in no team %q; there is %s", name, strings.Join(names, ", "),
+		)
 	}
-	return "", usageError{fmt.Sprintf("you are in several teams called %q: name one by its id, %s", name, strings.Join(found, " or "))}
+	return "", usageError{
+		fmt.Sprintf("you are in several teams called %q: name one by its id, %s", name, strings.Join(found, " or ")),
+	}
 }
 
 // claimAll goes on after a failure, and fails when one has.
@@ -138,7 +142,10 @@ func claimOne(ctx context.Context, t terminal, s session, person caller, w waiti
 	claimed, err := person.Claim(ctx, w.code, team)
 	switch {
 	case err == nil:
-		fmt.Fprintf(t.out, "Claimed %s into the team %s. Addresses and API keys stay as they are.\n", printable(strings.Join(claimed.Projects, ", ")), printable(claimed.Team.Name))
+		fmt.Fprintf(
+			t.out, "Claimed %s into the team %s. Addresses and API keys stay as they are.\n",
+			printable(strings.Join(claimed.Projects, ", ")), printable(claimed.Team.Name),
+		)
 	case fault.CodeOf(err) == "already_claimed" && w.projectID != "":
 		if _, notOurs := person.Project(ctx, w.projectID); notOurs != nil {
 			return err

@@ -66,7 +66,9 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 		"of that name)")
 	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
 	teamFlag(command, &f.proxy.Team)
-	flags.StringArrayVar(&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)")
+	flags.StringArrayVar(
+		&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)",
+	)
 	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through, or with a token of "+
 		"--login; short for --auth authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough, or authenticate (the default with --login)")
@@ -129,7 +131,8 @@ func (f createFlags) input(t terminal) (client.NewProxy, error) {
 	if auth.Opaque, err = introspection(t, f.endpoint, f.endpointSecret); err != nil {
 		return in, err
 	}
-	if auth.Opaque != nil || auth.JWT != nil || auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" || auth.KeyTypes != nil {
+	if auth.Opaque != nil || auth.JWT != nil || auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" ||
+		auth.KeyTypes != nil {
 		in.RequestsAuth = &auth
 	}
 	return in, nil
@@ -174,7 +177,10 @@ func create(ctx context.Context, t terminal, s session, in client.NewProxy, asJS
 	}
 	if err != nil {
 		// The disk filled up meanwhile. The key is shown, or it would be lost.
-		fmt.Fprintf(t.err, "postern: the workspace key could not be kept; set POSTERN_TOKEN to it yourself: %s\n", made.WorkspaceKey)
+		fmt.Fprintf(
+			t.err, "postern: the workspace key could not be kept; set POSTERN_TOKEN to it yourself: %s\n",
+			made.WorkspaceKey,
+		)
 		return fmt.Errorf("%w (the proxy %s exists)", err, made.Project.Name)
 	}
 	return printCreated(t.out, made, s.kept.path, asJSON)
@@ -205,7 +211,10 @@ func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) er
 	}
 	fmt.Fprintf(w, "\nTry it:\n  %s\n", curl(made))
 	if made.Claim != nil {
-		fmt.Fprintf(w, "\nThe proxy ends on %s%s unless an account claims it:\n  %s\n", when(made.ExpiresAt), daysLeft(made.ExpiresAt), made.Claim.URL)
+		fmt.Fprintf(
+			w, "\nThe proxy ends on %s%s unless an account claims it:\n  %s\n", when(made.ExpiresAt),
+			daysLeft(made.ExpiresAt), made.Claim.URL,
+		)
 	}
 	if keptIn != "" {
 		fmt.Fprintf(w, "\nIts workspace key is kept in %s.\n", keptIn)

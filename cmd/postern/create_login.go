@@ -55,7 +55,8 @@ func readProvider(t terminal, text string) (client.NewProvider, error) {
 	}
 	if !slices.ContainsFunc(t.environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") }) {
 		// The name is not repeated: it may be a secret that was put in its place.
-		return out, usageError{"--login " + kind + ": there is no environment variable of that name to read the client secret from"}
+		return out, usageError{"--login " + kind + ": there is no environment variable of that name to read the " +
+			"client secret from"}
 	}
 	secret := t.variable(variable)
 	out.ClientSecret = &secret

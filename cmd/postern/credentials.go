@@ -45,7 +45,8 @@ func credentialsFile(t terminal) (credentials, error) {
 	if dir == "" {
 		base, err := os.UserConfigDir()
 		if err != nil {
-			return credentials{}, fmt.Errorf("there is no place for credentials (%w): name one with POSTERN_CONFIG_DIR", err)
+			return credentials{}, fmt.Errorf("there is no place for credentials (%w): name one with "+
+				"POSTERN_CONFIG_DIR", err)
 		}
 		dir = filepath.Join(base, "postern")
 	}
@@ -83,7 +84,9 @@ func (c credentials) keepLogin(server string, l *login) error {
 // its code used.
 func (c credentials) forgetClaimed(server, code string) error {
 	return c.change(func(content *credentialsContent) {
-		content.Servers[server] = slices.DeleteFunc(content.Servers[server], func(w workspace) bool { return w.ClaimCode == code })
+		content.Servers[server] = slices.DeleteFunc(
+			content.Servers[server], func(w workspace) bool { return w.ClaimCode == code },
+		)
 	})
 }
 
@@ -205,5 +208,6 @@ func writeFile(path string, fill func(*os.File) error) (err error) {
 
 func noCredential(server string) error {
 	return fault.New(fault.Unauthenticated, "credentials_required",
-		"no credential for %s is kept here: sign in with `postern login`, make a proxy with `postern create`, or set POSTERN_TOKEN", server)
+		"no credential for %s is kept here: sign in with `postern login`, make a proxy with `postern create`, or "+
+			"set POSTERN_TOKEN", server)
 }

@@ -38,7 +38,8 @@ func (d *demo) tour(ctx context.Context) error {
 		}
 		fmt.Fprintln(d.out)
 	}
-	fmt.Fprintln(d.out, "All of it went as told. Your own: `postern serve`, then `postern create --target URL --require-key`.")
+	fmt.Fprintln(d.out, "All of it went as told. Your own: `postern serve`, then `postern create --target URL "+
+		"--require-key`.")
 	return nil
 }
 
@@ -47,12 +48,19 @@ func (d *demo) create(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	d.proxy, err = anonymous.CreateProxy(ctx, client.NewProxy{Target: d.upstream, Name: "shop", RequestsAuth: &client.NewAuth{Mode: "authenticate"}})
+	d.proxy, err = anonymous.CreateProxy(ctx, client.NewProxy{
+		Target:       d.upstream,
+		Name:         "shop",
+		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
+	})
 	if err != nil {
 		return err
 	}
 	if len(d.proxy.Project.Environments) != 1 || d.key().Key == "" {
-		return fmt.Errorf("expected one environment with its key, got %d and %d", len(d.proxy.Project.Environments), len(d.proxy.APIKeys))
+		return fmt.Errorf(
+			"expected one environment with its key, got %d and %d", len(d.proxy.Project.Environments),
+			len(d.proxy.APIKeys),
+		)
 	}
 	d.tell("POST %s/proxy", d.server)
 	d.tell("%s now guards %s", d.environment().URL, d.upstream)
@@ -137,7 +145,10 @@ func (d *demo) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.tell("%d files are the ones that were summed, %d API key and %d ledger items are accounted for", report.Entries, report.Keys, report.Items)
+	d.tell(
+		"%d files are the ones that were summed, %d API key and %d ledger items are accounted for",
+		report.Entries, report.Keys, report.Items,
+	)
 	if report.Keys != 1 || report.Target == "" {
 		return fmt.Errorf("expected one key and a gateway in the zip, got %d and %q", report.Keys, report.Target)
 	}

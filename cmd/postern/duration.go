@@ -54,5 +54,6 @@ func readExpiry(s string, now time.Time) (*time.Time, error) {
 		at := now.Add(d).UTC().Truncate(time.Second)
 		return &at, nil
 	}
-	return nil, usageError{fmt.Sprintf("--expires %q is neither a time such as 2030-01-31T12:00:00Z nor one from now such as 90d", s)}
+	return nil, usageError{fmt.Sprintf("--expires %q is neither a time such as 2030-01-31T12:00:00Z nor one from "+
+		"now such as 90d", s)}
 }

@@ -26,7 +26,10 @@ func newEcho(t terminal) *cobra.Command {
 				return fmt.Errorf("cannot listen on %s (%w): choose another address with --addr", addr, err)
 			}
 			fmt.Fprintf(t.out, "Answering at http://%s. Stop with Ctrl-C.\n", listener.Addr())
-			return serveUntilDone(c.Context(), &http.Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: 10 * time.Second}, listener)
+			return serveUntilDone(c.Context(), &http.Server{
+				Handler:           http.HandlerFunc(echo),
+				ReadHeaderTimeout: 10 * time.Second,
+			}, listener)
 		},
 	}
 	command.Flags().StringVar(&addr, "addr", "127.0.0.1:9000", "address to listen on")

@@ -60,7 +60,9 @@ all. MIGRATION-REPORT.json in the zip says so item by item.`,
 	flags.BoolVar(&f.kong, "kong", false, "as data and a gateway that runs on Kong 3.9")
 	flags.StringVarP(&f.file, "output", "o", "", "file to write (PROJECT-data.zip or PROJECT-kong.zip when absent)")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
-	flags.StringVar(&f.keys, "keys", "hashes", "hashes: existing API keys keep working; mint: new keys beside them; none")
+	flags.StringVar(
+		&f.keys, "keys", "hashes", "hashes: existing API keys keep working; mint: new keys beside them; none",
+	)
 	flags.BoolVar(&f.secrets, "secrets", false, "with secrets: refused, not available yet")
 	_ = flags.MarkHidden("secrets") // fails for unknown flags only
 	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out the owners of API keys, and the keys with them")
@@ -74,7 +76,9 @@ func (f exportFlags) input() (client.NewExport, error) {
 		return client.NewExport{}, usageError{"--kong and --data exclude each other: give one"}
 	}
 	if !slices.Contains(keysOptions, f.keys) {
-		return client.NewExport{}, usageError{fmt.Sprintf("--keys %q is none of %s", f.keys, strings.Join(keysOptions, ", "))}
+		return client.NewExport{}, usageError{
+			fmt.Sprintf("--keys %q is none of %s", f.keys, strings.Join(keysOptions, ", ")),
+		}
 	}
 	if f.noConsumers && f.keys == "mint" {
 		return client.NewExport{}, usageError{"--keys mint and --no-consumers exclude each other: keys are minted " +
@@ -97,7 +101,10 @@ type exporting struct {
 	by caller
 }
 
-func export(ctx context.Context, t terminal, s session, project string, in client.NewExport, f exportFlags, asJSON bool) error {
+func export(
+	ctx context.Context, t terminal, s session, project string, in client.NewExport, f exportFlags,
+	asJSON bool,
+) error {
 	if f.file != "" {
 		// Before anything is queued: nobody should wait for what cannot be saved.
 		if err := canSave(f.file, f.force); err != nil {

@@ -24,7 +24,10 @@ func follows(ts *testscript.TestScript, neg bool, args []string) {
 	path, err := exec.LookPath(args[4])
 	ts.Check(err)
 	command := exec.Command(path, args[5:]...)
-	command.Env = []string{"POSTERN_SERVER=" + ts.Getenv("POSTERN_SERVER"), "POSTERN_CONFIG_DIR=" + ts.Getenv("POSTERN_CONFIG_DIR")}
+	command.Env = []string{
+		"POSTERN_SERVER=" + ts.Getenv("POSTERN_SERVER"),
+		"POSTERN_CONFIG_DIR=" + ts.Getenv("POSTERN_CONFIG_DIR"),
+	}
 	out, err := command.StdoutPipe()
 	ts.Check(err)
 	ts.Check(command.Start())

@@ -12,7 +12,10 @@ import (
 
 // forTeam makes a command of what belongs to a team: do answers with what --json
 // prints, and the lines for people.
-func forTeam[T any](t terminal, command *cobra.Command, do func(ctx context.Context, api caller, args []string) (T, error), lines func(T, []string) string) *cobra.Command {
+func forTeam[T any](
+	t terminal, command *cobra.Command, do func(ctx context.Context, api caller, args []string) (T, error),
+	lines func(T, []string) string,
+) *cobra.Command {
 	command.RunE = func(c *cobra.Command, args []string) error {
 		s, err := openSession(t, c)
 		if err != nil {
@@ -22,7 +25,10 @@ func forTeam[T any](t terminal, command *cobra.Command, do func(ctx context.Cont
 		if err != nil {
 			return err
 		}
-		out, err := first(c.Context(), callers, func(ctx context.Context, api caller) (T, error) { return do(ctx, api, args) })
+		out, err := first(
+			c.Context(), callers,
+			func(ctx context.Context, api caller) (T, error) { return do(ctx, api, args) },
+		)
 		if err != nil {
 			return err
 		}
@@ -38,7 +44,10 @@ func forTeam[T any](t terminal, command *cobra.Command, do func(ctx context.Cont
 }
 
 // listTeam is forTeam for a list, which is printed as a table.
-func listTeam[T any](t terminal, short string, all func(context.Context, caller) ([]T, error), heading []string, cells func(T) []string) *cobra.Command {
+func listTeam[T any](
+	t terminal, short string, all func(context.Context, caller) ([]T, error), heading []string,
+	cells func(T) []string,
+) *cobra.Command {
 	command := &cobra.Command{Use: "list", Short: short, Args: cobra.NoArgs}
 	command.RunE = func(c *cobra.Command, _ []string) error {
 		s, err := openSession(t, c)
@@ -72,55 +81,98 @@ type nothing struct{}
 
 func newProducts(t terminal) *cobra.Command {
 	var in client.NewProduct
-	create := forTeam(t, &cobra.Command{Use: "create NAME", Short: "Make a product, which groups projects", Args: exactly("NAME"), Example: "  postern products create store --display-name Store"},
+	create := forTeam(t, &cobra.Command{
+		Use:     "create NAME",
+		Short:   "Make a product, which groups projects",
+		Args:    exactly("NAME"),
+		Example: "  postern products create store --display-name Store",
+	},
 		func(ctx context.Context, api caller, args []string) (client.Product, error) {
 			in.Name = args[0]
 			return api.CreateProduct(ctx, in)
 		}, func(p client.Product, _ []string) string {
-			return "The product " + p.Name + " is made. Put projects into it with: postern projects update PROJECT --product " + p.Name
+			return "The product " + p.Name + " is made. Put projects into it with: postern projects update PROJECT " +
+				"--product " + p.Name
 		})
 	create.Flags().StringVar(&in.DisplayName, "display-name", "", "name for people")
 	teamFlag(create, &in.Team)
-	return family("products", "List and change products",
-		listTeam(t, "List products", func(ctx context.Context, api caller) ([]client.Product, error) { return collect(api.Products(ctx)) },
-			[]string{"NAME", "DISPLAY NAME", "PROJECTS", "ID"}, func(p client.Product) []string {
+	return family(
+		"products",
+		"List and change products",
+		listTeam(
+			t,
+			"List products",
+			func(ctx context.Context, api caller) ([]client.Product, error) { return collect(api.Products(ctx)) },
+			[]string{"NAME", "DISPLAY NAME", "PROJECTS", "ID"},
+			func(p client.Product) []string {
 				return []string{p.Name, p.DisplayName, strings.Join(p.Projects, ", "), p.ID}
-			}),
+			},
+		),
 		create,
-		forTeam(t, &cobra.Command{Use: "rename PRODUCT DISPLAY-NAME", Short: "Give a product another name for people", Args: exactly("PRODUCT", "DISPLAY-NAME")},
+		forTeam(t, &cobra.Command{
+			Use:   "rename PRODUCT DISPLAY-NAME",
+			Short: "Give a product another name for people",
+			Args:  exactly("PRODUCT", "DISPLAY-NAME"),
+		},
 			func(ctx context.Context, api caller, args []string) (client.Product, error) {
 				return api.RenameProduct(ctx, args[0], args[1])
 			},
 			func(p client.Product, _ []string) string { return p.Name + " is now called " + p.DisplayName + "." }),
-		forTeam(t, &cobra.Command{Use: "delete PRODUCT", Short: "Delete a product without projects", Args: exactly("PRODUCT")},
+		forTeam(t, &cobra.Command{
+			Use:   "delete PRODUCT",
+			Short: "Delete a product without projects",
+			Args:  exactly("PRODUCT"),
+		},
 			func(ctx context.Context, api caller, args []string) (nothing, error) {
 				return nothing{}, api.DeleteProduct(ctx, args[0])
 			},
-			func(_ nothing, args []string) string { return "The product " + args[0] + " is deleted." }))
+			func(_ nothing, args []string) string { return "The product " + args[0] + " is deleted." }),
+	)
 }
 
 func newTenants(t terminal) *cobra.Command {
-	return family("tenants", "List and change tenants",
-		listTeam(t, "List the tenants of the team and of its projects", func(ctx context.Context, api caller) ([]client.Tenant, error) { return collect(api.Tenants(ctx)) },
-			[]string{"NAME", "DISPLAY NAME", "SERVED BY", "FALLBACK OWNER", "ID"}, func(x client.Tenant) []string {
+	return family(
+		"tenants",
+		"List and change tenants",
+		listTeam(
+			t,
+			"List the tenants of the team and of its projects",
+			func(ctx context.Context, api caller) ([]client.Tenant, error) { return collect(api.Tenants(ctx)) },
+			[]string{"NAME", "DISPLAY NAME", "SERVED BY", "FALLBACK OWNER", "ID"},
+			func(x client.Tenant) []string {
 				return []string{x.Name, x.DisplayName, strings.Join(x.Projects, ", "), fallbackOf(x), x.ID}
-			}),
-		newTenantsCreate(t), newTenantsUpdate(t),
-		forTeam(t, &cobra.Command{Use: "delete TENANT", Short: "Delete a tenant that nothing is of", Args: exactly("TENANT")},
+			},
+		),
+		newTenantsCreate(t),
+		newTenantsUpdate(t),
+		forTeam(t, &cobra.Command{
+			Use:   "delete TENANT",
+			Short: "Delete a tenant that nothing is of",
+			Args:  exactly("TENANT"),
+		},
 			func(ctx context.Context, api caller, args []string) (nothing, error) {
 				return nothing{}, api.DeleteTenant(ctx, args[0])
 			},
 			func(_ nothing, args []string) string { return "The tenant " + args[0] + " is deleted." }),
-		forTeam(t, &cobra.Command{Use: "attach PROJECT TENANT", Short: "Make a project serve a tenant", Args: exactly("PROJECT", "TENANT")},
+		forTeam(t, &cobra.Command{
+			Use:   "attach PROJECT TENANT",
+			Short: "Make a project serve a tenant",
+			Args:  exactly("PROJECT", "TENANT"),
+		},
 			func(ctx context.Context, api caller, args []string) (client.Tenant, error) {
 				return api.AttachTenant(ctx, args[0], args[1])
 			},
 			func(x client.Tenant, args []string) string { return args[0] + " serves " + x.Name + "." }),
-		forTeam(t, &cobra.Command{Use: "detach PROJECT TENANT", Short: "End that a project serves a tenant: its keys get 403 there", Args: exactly("PROJECT", "TENANT")},
+		forTeam(t, &cobra.Command{
+			Use:   "detach PROJECT TENANT",
+			Short: "End that a project serves a tenant: its keys get 403 there",
+			Args:  exactly("PROJECT", "TENANT"),
+		},
 			func(ctx context.Context, api caller, args []string) (nothing, error) {
 				return nothing{}, api.DetachTenant(ctx, args[0], args[1])
 			},
-			func(_ nothing, args []string) string { return args[0] + " no longer serves " + args[1] + "." }))
+			func(_ nothing, args []string) string { return args[0] + " no longer serves " + args[1] + "." }),
+	)
 }
 
 func fallbackOf(x client.Tenant) string {
@@ -132,7 +184,12 @@ func fallbackOf(x client.Tenant) string {
 
 func newTenantsCreate(t terminal) *cobra.Command {
 	var in client.NewTenant
-	command := forTeam(t, &cobra.Command{Use: "create NAME", Short: "Make a tenant, a customer's workspace that projects can serve", Args: exactly("NAME"), Example: "  postern tenants create acme --display-name 'Acme Ltd' --fallback-owner acme-app"},
+	command := forTeam(t, &cobra.Command{
+		Use:     "create NAME",
+		Short:   "Make a tenant, a customer's workspace that projects can serve",
+		Args:    exactly("NAME"),
+		Example: "  postern tenants create acme --display-name 'Acme Ltd' --fallback-owner acme-app",
+	},
 		func(ctx context.Context, api caller, args []string) (client.Tenant, error) {
 			in.Name = args[0]
 			return api.CreateTenant(ctx, in)
@@ -140,19 +197,26 @@ func newTenantsCreate(t terminal) *cobra.Command {
 			return "The tenant " + x.Name + " is made. Serve it with: postern tenants attach PROJECT " + x.Name
 		})
 	command.Flags().StringVar(&in.DisplayName, "display-name", "", "name for people")
-	command.Flags().StringVar(&in.FallbackOwner, "fallback-owner", "", "whom calls without a key count against when their token names the tenant (the project's when absent)")
+	command.Flags().StringVar(&in.FallbackOwner, "fallback-owner", "", "whom calls without a key count against when "+
+		"their token names the tenant (the project's when absent)")
 	teamFlag(command, &in.Team)
 	return command
 }
 
 // teamFlag says of which team something new is.
 func teamFlag(command *cobra.Command, team *string) {
-	command.Flags().StringVar(team, "team", "", "id of your team that it goes to (the first one when absent); see postern teams list")
+	command.Flags().StringVar(team, "team", "", "id of your team that it goes to (the first one when absent); see "+
+		"postern teams list")
 }
 
 func newTenantsUpdate(t terminal) *cobra.Command {
 	var displayName, fallback string
-	command := &cobra.Command{Use: "update TENANT", Short: "Change a tenant for every project that serves it", Args: exactly("TENANT"), Example: "  postern tenants update acme --fallback-owner acme-app"}
+	command := &cobra.Command{
+		Use:     "update TENANT",
+		Short:   "Change a tenant for every project that serves it",
+		Args:    exactly("TENANT"),
+		Example: "  postern tenants update acme --fallback-owner acme-app",
+	}
 	forTeam(t, command, func(ctx context.Context, api caller, args []string) (client.Tenant, error) {
 		var change client.TenantChange
 		if command.Flags().Changed("display-name") {
@@ -168,6 +232,7 @@ func newTenantsUpdate(t terminal) *cobra.Command {
 		return api.UpdateTenant(ctx, args[0], change)
 	}, func(x client.Tenant, _ []string) string { return "The tenant " + x.Name + " is changed." })
 	command.Flags().StringVar(&displayName, "display-name", "", "name for people")
-	command.Flags().StringVar(&fallback, "fallback-owner", "", "whom calls without a key count against when their token names the tenant; empty for the project's")
+	command.Flags().StringVar(&fallback, "fallback-owner", "", "whom calls without a key count against when their "+
+		"token names the tenant; empty for the project's")
 	return command
 }

@@ -5,10 +5,12 @@ import (
 	"postern/core/snapshot"
 )
 
-const tokenIssuerHelp = "whose tokens --methods jwt takes, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]', once for each; all of them, but not the project's own login"
+const tokenIssuerHelp = "whose tokens --methods jwt takes, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]', once for " +
+	"each; all of them, but not the project's own login"
 
 const (
-	introspectionHelp       = "whom --methods opaque asks about tokens, as 'ENDPOINT [client=ID] [iss=ISSUER] [aud=AUDIENCE] [method=client_secret_post]'"
+	introspectionHelp = "whom --methods opaque asks about tokens, as 'ENDPOINT [client=ID] [iss=ISSUER] " +
+		"[aud=AUDIENCE] [method=client_secret_post]'"
 	introspectionSecretHelp = "file with the secret that goes with client=ID; - for standard input"
 )
 
@@ -25,7 +27,13 @@ func introspection(t terminal, line, secretFile string) (*client.Opaque, error) 
 	if err != nil {
 		return nil, usageError{"--introspection: " + err.Error()}
 	}
-	out := &client.Opaque{Endpoint: read.Endpoint, Method: string(read.Method), ClientID: read.ClientID, Issuer: read.Issuer, Audience: read.Audience}
+	out := &client.Opaque{
+		Endpoint: read.Endpoint,
+		Method:   string(read.Method),
+		ClientID: read.ClientID,
+		Issuer:   read.Issuer,
+		Audience: read.Audience,
+	}
 	if secretFile == "" {
 		return out, nil
 	}
@@ -36,7 +44,13 @@ func introspection(t terminal, line, secretFile string) (*client.Opaque, error) 
 
 // opaqueLine shows it.
 func opaqueLine(o client.Opaque) string {
-	return snapshot.Introspection{Endpoint: o.Endpoint, Method: snapshot.IntrospectionMethod(o.Method), ClientID: o.ClientID, Issuer: o.Issuer, Audience: o.Audience}.Line()
+	return snapshot.Introspection{
+		Endpoint: o.Endpoint,
+		Method:   snapshot.IntrospectionMethod(o.Method),
+		ClientID: o.ClientID,
+		Issuer:   o.Issuer,
+		Audience: o.Audience,
+	}.Line()
 }
 
 // tokenIssuers reads what --token-issuer was given, nil for nothing.

@@ -14,7 +14,11 @@ import (
 func newKeyTypes(t terminal) *cobra.Command {
 	return family("key-types", "List and change the types of a project's API keys",
 		newKeyTypesList(t), newKeyTypesChange(t, "create"), newKeyTypesChange(t, "update"),
-		forTeam(t, &cobra.Command{Use: "delete PROJECT TYPE", Short: "Delete a key type that no key is of", Args: exactly("PROJECT", "TYPE")},
+		forTeam(t, &cobra.Command{
+			Use:   "delete PROJECT TYPE",
+			Short: "Delete a key type that no key is of",
+			Args:  exactly("PROJECT", "TYPE"),
+		},
 			func(ctx context.Context, api caller, args []string) (nothing, error) {
 				return nothing{}, api.DeleteKeyType(ctx, args[0], args[1])
 			},
@@ -28,9 +32,14 @@ func newKeyTypesList(t terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]client.KeyType, error) {
-			return collect(api.KeyTypes(ctx, args[0]))
-		})
+		list, err := onProject(
+			c.Context(),
+			s,
+			args[0],
+			func(ctx context.Context, api caller) ([]client.KeyType, error) {
+				return collect(api.KeyTypes(ctx, args[0]))
+			},
+		)
 		if err != nil {
 			return err
 		}
@@ -61,8 +70,13 @@ func newKeyTypesChange(t terminal, verb string) *cobra.Command {
 	var scopes, pairs []string
 	var lifetime string
 	var unlimited bool
-	command := &cobra.Command{Use: verb + " PROJECT TYPE", Short: "Change a key type, for all of its keys at once", Args: exactly("PROJECT", "TYPE"),
-		Example: "  postern key-types " + verb + " shop partner --scopes read,orders:* --lifetime 90d --limit minute=100"}
+	command := &cobra.Command{
+		Use:   verb + " PROJECT TYPE",
+		Short: "Change a key type, for all of its keys at once",
+		Args:  exactly("PROJECT", "TYPE"),
+		Example: "  postern key-types " + verb + " shop partner --scopes read,orders:* --lifetime 90d --limit " +
+			"minute=100",
+	}
 	if verb == "create" {
 		command.Short = "Add a key type to a project"
 	}
@@ -81,7 +95,9 @@ func newKeyTypesChange(t terminal, verb string) *cobra.Command {
 		if c.Flags().Changed("lifetime") {
 			d, err := readDuration(lifetime)
 			if err != nil {
-				return usageError{fmt.Sprintf("--lifetime %q is not a duration such as 24h, 90d or 0 for endless", lifetime)}
+				return usageError{
+					fmt.Sprintf("--lifetime %q is not a duration such as 24h, 90d or 0 for endless", lifetime),
+				}
 			}
 			seconds := int64(d / time.Second)
 			change.ExpiresIn = &seconds
@@ -107,7 +123,10 @@ func newKeyTypesChange(t terminal, verb string) *cobra.Command {
 		if wantsJSON(c) {
 			return printJSON(t.out, k)
 		}
-		_, err = fmt.Fprintf(t.out, "%s has the scopes %s; lifetime %s; limits: %s.\n", k.Name, strings.Join(k.Scopes, " "), lifetimeOf(k), limitsText(k.Limits))
+		_, err = fmt.Fprintf(
+			t.out, "%s has the scopes %s; lifetime %s; limits: %s.\n", k.Name, strings.Join(k.Scopes, " "),
+			lifetimeOf(k), limitsText(k.Limits),
+		)
 		return err
 	}
 	flags := command.Flags()

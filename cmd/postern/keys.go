@@ -12,11 +12,23 @@ import (
 )
 
 func newKeys(t terminal) *cobra.Command {
-	return family("keys", "List and change API keys",
-		newKeysList(t), newKeysCreate(t), newKeysUpdate(t), newKeysRotate(t),
-		newKeysChange(t, "freeze", "Refuse calls with a key until it is unfrozen", "is frozen: calls with it get 403", (*client.Client).FreezeKey),
+	return family(
+		"keys",
+		"List and change API keys",
+		newKeysList(t),
+		newKeysCreate(t),
+		newKeysUpdate(t),
+		newKeysRotate(t),
+		newKeysChange(
+			t, "freeze", "Refuse calls with a key until it is unfrozen", "is frozen: calls with it get 403",
+			(*client.Client).FreezeKey,
+		),
 		newKeysChange(t, "unfreeze", "Make a frozen key work again", "works again", (*client.Client).UnfreezeKey),
-		newKeysChange(t, "revoke", "End a key for good", "is revoked for good: calls with it get 401", (*client.Client).RevokeKey))
+		newKeysChange(
+			t, "revoke", "End a key for good", "is revoked for good: calls with it get 401",
+			(*client.Client).RevokeKey,
+		),
+	)
 }
 
 func newKeysList(t terminal) *cobra.Command {
@@ -31,9 +43,14 @@ func newKeysList(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]client.Key, error) {
-				return collect(api.Keys(ctx, args[0], f))
-			})
+			list, err := onProject(
+				c.Context(),
+				s,
+				args[0],
+				func(ctx context.Context, api caller) ([]client.Key, error) {
+					return collect(api.Keys(ctx, args[0], f))
+				},
+			)
 			if err != nil {
 				return err
 			}
@@ -43,7 +60,10 @@ func newKeysList(t terminal) *cobra.Command {
 			return table(t.out, func(row func(...string)) {
 				row("ID", "KEY", "STATE", "TYPE", "ENVIRONMENT", "OWNER", "EXPIRES", "LAST USED", "DESCRIPTION")
 				for _, k := range list {
-					row(k.ID, k.Prefix+"…"+k.Last4, k.State, k.KeyType, environmentOf(k), k.Owner, orNever(k.ExpiresAt), orNever(k.LastUsedAt), k.Description)
+					row(
+						k.ID, k.Prefix+"…"+k.Last4, k.State, k.KeyType, environmentOf(k), k.Owner,
+						orNever(k.ExpiresAt), orNever(k.LastUsedAt), k.Description,
+					)
 				}
 			})
 		},
@@ -112,10 +132,13 @@ func newKeysCreate(t terminal) *cobra.Command {
 	flags.StringVar(&in.Owner, "owner", "", "whom the key belongs to, such as billing-service")
 	flags.StringVar(&in.KeyType, "type", "", "key type (full when absent)")
 	flags.StringVar(&in.Environment, "env", "", "the one environment that the key opens (all when absent)")
-	flags.StringVar(&expires, "expires", "", "when the key ends: a time such as 2030-01-31T12:00:00Z, or a time from now such as 90d or 12h")
+	flags.StringVar(&expires, "expires", "", "when the key ends: a time such as 2030-01-31T12:00:00Z, or a time "+
+		"from now such as 90d or 12h")
 	flags.StringVar(&in.Description, "description", "", "what the key is for")
-	flags.StringArrayVar(&limits, "limit", nil, "calls that a window admits, as WINDOW=CALLS, once for each of second, minute, hour, day, month, year (those of its type when absent)")
-	flags.StringSliceVar(&in.AllowedCIDRs, "cidr", nil, "address range that the key may be used from, once for each (anywhere when absent)")
+	flags.StringArrayVar(&limits, "limit", nil, "calls that a window admits, as WINDOW=CALLS, once for each of "+
+		"second, minute, hour, day, month, year (those of its type when absent)")
+	flags.StringSliceVar(&in.AllowedCIDRs, "cidr", nil, "address range that the key may be used from, once for each "+
+		"(anywhere when absent)")
 	flags.StringVar(&in.Tenant, "tenant", "", "tenant that the key is of (the project's own, default, when absent)")
 	flags.StringVar(&in.Product, "product", "", "the project's product, all of whose projects the key opens")
 	addJSONFlag(command)
@@ -178,13 +201,17 @@ func newKeysRotate(t terminal) *cobra.Command {
 			return printMinted(t, c, k)
 		},
 	}
-	command.Flags().StringVar(&grace, "grace", "", "how long the old secret goes on working: 0, or up to 30d (24h when absent); the one before it ends at once")
+	command.Flags().StringVar(&grace, "grace", "", "how long the old secret goes on working: 0, or up to 30d (24h "+
+		"when absent); the one before it ends at once")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
 }
 
-func newKeysChange(t terminal, name, short, done string, change func(*client.Client, context.Context, string) (client.Key, error)) *cobra.Command {
+func newKeysChange(
+	t terminal, name, short, done string,
+	change func(*client.Client, context.Context, string) (client.Key, error),
+) *cobra.Command {
 	command := &cobra.Command{
 		Use:   name + " KEY",
 		Short: short,

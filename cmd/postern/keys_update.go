@@ -60,10 +60,12 @@ func newKeysUpdate(t terminal) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&limits, "limit", nil, "calls that a window admits, as WINDOW=CALLS; together they replace the limits there are")
+	flags.StringArrayVar(&limits, "limit", nil, "calls that a window admits, as WINDOW=CALLS; together they replace "+
+		"the limits there are")
 	flags.BoolVar(&ofType, "type-limits", false, "hold the key to the limits of its type again")
 	flags.BoolVar(&unlimited, "no-limits", false, "hold the key to no limits, whatever its type has")
-	flags.StringSliceVar(&ranges, "cidr", nil, "address range that the key may be used from; together they replace the ranges there are")
+	flags.StringSliceVar(&ranges, "cidr", nil, "address range that the key may be used from; together they replace "+
+		"the ranges there are")
 	flags.BoolVar(&anywhere, "anywhere", false, "let the key be used from anywhere")
 	flags.StringVar(&expires, "expires", "", "when the key ends: a time, a time from now such as 90d, or never")
 	flags.StringVar(&description, "description", "", "what the key is for")
@@ -86,6 +88,9 @@ func changeKey(t terminal, c *cobra.Command, id string, change client.KeyChange)
 	if wantsJSON(c) {
 		return printJSON(t.out, k)
 	}
-	_, err = fmt.Fprintf(t.out, "%s of %s is changed. Limits: %s (from: %s).\n", k.ID, printable(k.Owner), limitsText(k.EffectiveLimits), k.LimitsFrom)
+	_, err = fmt.Fprintf(
+		t.out, "%s of %s is changed. Limits: %s (from: %s).\n", k.ID, printable(k.Owner),
+		limitsText(k.EffectiveLimits), k.LimitsFrom,
+	)
 	return err
 }

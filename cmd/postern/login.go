@@ -47,7 +47,8 @@ postern logout revokes it before. POSTERN_TOKEN, where it is set, is used instea
 	flags.BoolVar(&f.browser, "browser", false, "open the address in a browser on this machine")
 	flags.BoolVar(&f.claim, "claim", false, "then claim what this command line has made, without asking")
 	flags.StringVar(&f.name, "name", machineName(), "what to call this machine on the page that asks for approval")
-	flags.StringSliceVar(&f.scopes, "scopes", nil, "what the token may be used for: read, write, keys, export, users, admin (all when absent)")
+	flags.StringSliceVar(&f.scopes, "scopes", nil, "what the token may be used for: read, write, keys, export, "+
+		"users, admin (all when absent)")
 	addServerFlag(command)
 	return command
 }
@@ -100,7 +101,8 @@ func signIn(ctx context.Context, t terminal, s session, f loginFlags) error {
 	}
 	if before != nil { // replaced: nobody has it any more
 		if err := revokeOwn(ctx, s.server, before.Token); err != nil && fault.KindOf(err) != fault.Unauthenticated {
-			fmt.Fprintln(t.err, "The token of the sign-in before could not be revoked; it is among the access tokens in the dashboard.")
+			fmt.Fprintln(t.err, "The token of the sign-in before could not be revoked; it is among the access "+
+				"tokens in the dashboard.")
 		}
 	}
 	fmt.Fprintf(t.out, "Signed in to %s as %s until %s.\n", s.server, printable(kept.Account), when(kept.ExpiresAt))
@@ -117,7 +119,10 @@ func approve(ctx context.Context, t terminal, s session, f loginFlags) (client.G
 	if err != nil {
 		return client.Grant{}, err
 	}
-	fmt.Fprintf(t.out, "Open %s and enter the code\n\n    %s\n\nor open %s\n", printable(device.VerificationURI), printable(device.UserCode), printable(device.VerificationURIComplete))
+	fmt.Fprintf(
+		t.out, "Open %s and enter the code\n\n    %s\n\nor open %s\n", printable(device.VerificationURI),
+		printable(device.UserCode), printable(device.VerificationURIComplete),
+	)
 	fmt.Fprintf(t.out, "Waiting for %d minutes.\n", device.ExpiresIn/int(time.Minute/time.Second))
 	if f.browser {
 		if err := openBrowser(ctx, device.VerificationURIComplete); err != nil {
@@ -137,7 +142,9 @@ func openBrowser(ctx context.Context, address string) error {
 	case "darwin":
 		program = "open"
 	case "windows":
-		return exec.CommandContext(ctx, "rundll32", "url.dll,FileProtocolHandler", address).Start() //nolint:gosec // a web address, see above
+		return exec.CommandContext(
+			ctx, "rundll32", "url.dll,FileProtocolHandler", address,
+		).Start() //nolint:gosec // a web address, see above
 	}
 	return exec.CommandContext(ctx, program, address).Start() //nolint:gosec // a web address, see above
 }
@@ -173,7 +180,8 @@ func newLogout(t terminal) *cobra.Command {
 				return fault.New(fault.Unauthenticated, "credentials_required", "not signed in to %s", s.server)
 			}
 			// A token that is kept can be revoked later; one that is forgotten cannot.
-			if err := revokeOwn(c.Context(), s.server, kept.Token); err != nil && fault.KindOf(err) != fault.Unauthenticated {
+			if err := revokeOwn(c.Context(), s.server, kept.Token); err != nil &&
+				fault.KindOf(err) != fault.Unauthenticated {
 				return fmt.Errorf("still signed in, the token could not be revoked: %w", err)
 			}
 			if err := s.kept.keepLogin(s.server, nil); err != nil {

@@ -26,7 +26,9 @@ starts; migrate is for deployments that want it as a step of its own.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(t.out, "Applied %d steps, and %d of the job queue. The schema is up to date.\n", ours, rivers)
+			_, err = fmt.Fprintf(
+				t.out, "Applied %d steps, and %d of the job queue. The schema is up to date.\n", ours, rivers,
+			)
 			return err
 		},
 	}

@@ -13,8 +13,15 @@ import (
 // newOperators works on the database itself: who runs the installation is decided
 // where it runs, not by whoever is an operator already.
 func newOperators(t terminal) *cobra.Command {
-	return family("operators", "List and change who runs this installation, on its database",
-		newOperatorsChange(t, "add", "Make an account an operator", true), newOperatorsChange(t, "remove", "Make an account no operator any more", false), newOperatorsList(t))
+	return family(
+		"operators",
+		"List and change who runs this installation, on its database",
+		newOperatorsChange(
+			t, "add", "Make an account an operator", true,
+		),
+		newOperatorsChange(t, "remove", "Make an account no operator any more", false),
+		newOperatorsList(t),
+	)
 }
 
 func addDatabaseFlags(c *cobra.Command) {

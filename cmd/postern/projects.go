@@ -16,7 +16,12 @@ import (
 
 // family is a command that only holds others.
 func family(use, short string, commands ...*cobra.Command) *cobra.Command {
-	command := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	command := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
 	command.AddCommand(commands...)
 	return command
 }
@@ -47,7 +52,10 @@ func newProjectsList(t terminal) *cobra.Command {
 				row("NAME", "VERSION", "ACCESS", "ENVIRONMENTS", "ENDS UNLESS CLAIMED")
 				for _, p := range list {
 					for _, v := range p.Versions {
-						row(p.Name, v.Name, v.RequestsAuth.Mode, environmentNames(v), when(p.ExpiresAt)+daysLeft(p.ExpiresAt))
+						row(
+							p.Name, v.Name, v.RequestsAuth.Mode, environmentNames(v),
+							when(p.ExpiresAt)+daysLeft(p.ExpiresAt),
+						)
 					}
 				}
 			})
@@ -99,7 +107,10 @@ func allProjects(ctx context.Context, t terminal, s session) ([]client.Project, 
 	if !answered {
 		return nil, refused
 	}
-	slices.SortFunc(list, func(a, b client.Project) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(
+		list,
+		func(a, b client.Project) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) },
+	)
 	return slices.CompactFunc(list, func(a, b client.Project) bool { return a.ID == b.ID }), nil
 }
 

@@ -23,17 +23,22 @@ func newProjectsSetTarget(t terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Environment, error) {
-				v, err := findVersion(ctx, api, args[0], version)
-				if err != nil {
-					return client.Environment{}, err
-				}
-				e, err := findEnvironment(v, args[1])
-				if err != nil {
-					return e, err
-				}
-				return api.IfMatch(e.ETag).UpdateEnvironment(ctx, args[0], e.ID, args[2])
-			})
+			e, err := onProject(
+				c.Context(),
+				s,
+				args[0],
+				func(ctx context.Context, api caller) (client.Environment, error) {
+					v, err := findVersion(ctx, api, args[0], version)
+					if err != nil {
+						return client.Environment{}, err
+					}
+					e, err := findEnvironment(v, args[1])
+					if err != nil {
+						return e, err
+					}
+					return api.IfMatch(e.ETag).UpdateEnvironment(ctx, args[0], e.ID, args[2])
+				},
+			)
 			if err != nil {
 				return err
 			}
@@ -50,7 +55,8 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 	var version, mode, keyless, endpoint, endpointSecret string
 	var methods, issuers, allow, deny []string
 	command := &cobra.Command{
-		Use:   "set-access PROJECT [--mode MODE] [--methods METHOD,...] [--keyless WHAT] [--token-issuer PAIR] [--introspection ENDPOINT] [--allow-ip CIDR,...] [--deny-ip CIDR,...]",
+		Use: "set-access PROJECT [--mode MODE] [--methods METHOD,...] [--keyless WHAT] [--token-issuer PAIR] " +
+			"[--introspection ENDPOINT] [--allow-ip CIDR,...] [--deny-ip CIDR,...]",
 		Short: "Change who may call a project",
 		Args:  exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -77,7 +83,8 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 			}
 			in.IP = readIPChange(c, allow, deny)
 			if in == (client.VersionChange{}) {
-				return usageError{"nothing to change: give --mode, --methods, --keyless, --token-issuer, --introspection, --allow-ip or --deny-ip"}
+				return usageError{"nothing to change: give --mode, --methods, --keyless, --token-issuer, " +
+					"--introspection, --allow-ip or --deny-ip"}
 			}
 			s, err := openSession(t, c)
 			if err != nil {
@@ -143,9 +150,14 @@ func findVersion(ctx context.Context, api caller, project, name string) (client.
 		names = append(names, v.Name)
 	}
 	if name == "" {
-		return client.Version{}, usageError{fmt.Sprintf("%s has several versions: name one of %s with --version", project, strings.Join(names, ", "))}
+		return client.Version{}, usageError{
+			fmt.Sprintf("%s has several versions: name one of %s with --version", project, strings.Join(names, ", ")),
+		}
 	}
-	return client.Version{}, fault.New(fault.NotFound, "no_version", "%s has no version %q; it has %s", project, name, strings.Join(names, ", "))
+	return client.Version{}, fault.New(
+		fault.NotFound, "no_version", "%s has no version %q; it has %s", project, name,
+		strings.Join(names, ", "),
+	)
 }
 
 func findEnvironment(v client.Version, name string) (client.Environment, error) {
@@ -154,5 +166,8 @@ func findEnvironment(v client.Version, name string) (client.Environment, error) 
 			return e, nil
 		}
 	}
-	return client.Environment{}, fault.New(fault.NotFound, "no_environment", "version %s has no environment %q; it has %s", v.Name, name, environmentNames(v))
+	return client.Environment{}, fault.New(
+		fault.NotFound, "no_environment", "version %s has no environment %q; it has %s", v.Name, name,
+		environmentNames(v),
+	)
 }

@@ -39,7 +39,8 @@ product is no longer opened by the product's keys, except for those made in it.`
 				change.Product = &name
 			}
 			if change == (client.ProjectChange{}) {
-				return usageError{"nothing to change: give --limit, --no-limits, --product, --display-name or --fallback-owner"}
+				return usageError{"nothing to change: give --limit, --no-limits, --product, --display-name or " +
+					"--fallback-owner"}
 			}
 			s, err := openSession(t, c)
 			if err != nil {
@@ -58,11 +59,13 @@ product is no longer opened by the product's keys, except for those made in it.`
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&pairs, "limit", nil, "calls that a window admits, as WHAT:WINDOW=CALLS, where WHAT is key, owner, ip or project")
+	flags.StringArrayVar(&pairs, "limit", nil, "calls that a window admits, as WHAT:WINDOW=CALLS, where WHAT is "+
+		"key, owner, ip or project")
 	flags.StringSliceVar(&cleared, "no-limits", nil, "take the limits of key, owner, ip or project away")
 	flags.StringVar(&product, "product", "", "put the project into a product; empty takes it out")
 	flags.StringVar(&displayName, "display-name", "", "name for people")
-	flags.StringVar(&fallback, "fallback-owner", "", "whom calls without a key count against where keyless is owner_fallback")
+	flags.StringVar(&fallback, "fallback-owner", "", "whom calls without a key count against where keyless is "+
+		"owner_fallback")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -79,7 +82,8 @@ func readProjectLimits(pairs, cleared []string) (*client.ProjectLimits, error) {
 	for _, pair := range pairs {
 		what, rest, ok := strings.Cut(pair, ":")
 		if !ok || fields[what] == nil {
-			return nil, usageError{fmt.Sprintf("--limit %q is not WHAT:WINDOW=CALLS, such as key:minute=100; WHAT is key, owner, ip or project", pair)}
+			return nil, usageError{fmt.Sprintf("--limit %q is not WHAT:WINDOW=CALLS, such as key:minute=100; WHAT "+
+				"is key, owner, ip or project", pair)}
 		}
 		given[what] = append(given[what], rest)
 	}
@@ -92,7 +96,8 @@ func readProjectLimits(pairs, cleared []string) (*client.ProjectLimits, error) {
 	}
 	for _, what := range cleared {
 		if fields[what] == nil || given[what] != nil {
-			return nil, usageError{fmt.Sprintf("--no-limits %q is not one of key, owner, ip and project, or has a --limit beside it", what)}
+			return nil, usageError{fmt.Sprintf("--no-limits %q is not one of key, owner, ip and project, or has a "+
+				"--limit beside it", what)}
 		}
 		*fields[what] = map[string]int64{}
 	}

@@ -19,7 +19,9 @@ func newProviders(t terminal) *cobra.Command {
 
 func newProvidersList(t terminal) *cobra.Command {
 	command := &cobra.Command{
-		Use: "list APP-CLIENT", Short: "List an app client's providers in the order of their buttons", Args: exactly("APP-CLIENT"),
+		Use:   "list APP-CLIENT",
+		Short: "List an app client's providers in the order of their buttons",
+		Args:  exactly("APP-CLIENT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			list, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) ([]client.Provider, error) {
 				return collect(api.Providers(ctx, args[0]))
@@ -65,7 +67,8 @@ func (f *providerFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.secretFile, "client-secret-file", "", "file with the secret of your app; - for standard input")
 	flags.StringSliceVar(&f.scopes, "scopes", nil, "what to ask the provider for (the kind's own when absent)")
 	flags.StringVar(&f.clientToken, "client-token", "", "what the browser gets: service or provider")
-	flags.StringVar(&f.upstreamToken, "upstream-token", "", "what the upstream gets: service, provider_access_token, provider_id_token or none")
+	flags.StringVar(&f.upstreamToken, "upstream-token", "", "what the upstream gets: service, "+
+		"provider_access_token, provider_id_token or none")
 	flags.BoolVar(&f.on, "on", false, "offer it")
 	flags.BoolVar(&f.off, "off", false, "do not offer it")
 	addJSONFlag(command)
@@ -120,7 +123,9 @@ func newProvidersAdd(t terminal) *cobra.Command {
 	var f providerFlags
 	var in client.NewProvider
 	command := &cobra.Command{
-		Use: "add APP-CLIENT TYPE", Short: "Offer a provider: github, google, microsoft, facebook, auth0 or oidc", Args: exactly("APP-CLIENT", "TYPE"),
+		Use:     "add APP-CLIENT TYPE",
+		Short:   "Offer a provider: github, google, microsoft, facebook, auth0 or oidc",
+		Args:    exactly("APP-CLIENT", "TYPE"),
 		Example: "  postern providers add cli_… github --client-id Iv1.0123 --client-secret-file github.secret",
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
@@ -139,7 +144,8 @@ func newProvidersAdd(t terminal) *cobra.Command {
 	}
 	command.Flags().SortFlags = false
 	command.Flags().BoolVar(&in.Managed, "managed", false, "use the installation's shared app; only with github")
-	command.Flags().StringVar(&in.Issuer, "issuer", "", "address of the issuer, for oidc; of a GitHub Enterprise server; of one Microsoft tenant")
+	command.Flags().StringVar(&in.Issuer, "issuer", "", "address of the issuer, for oidc; of a GitHub Enterprise "+
+		"server; of one Microsoft tenant")
 	command.Flags().StringVar(&in.Domain, "domain", "", "domain, for auth0")
 	f.add(command)
 	return command
@@ -185,7 +191,9 @@ func printProvider(t terminal, c *cobra.Command, p client.Provider) error {
 
 func newProvidersRemove(t terminal) *cobra.Command {
 	command := &cobra.Command{
-		Use: "remove PROVIDER", Short: "Take a provider away; the people whom it vouched for stay", Args: exactly("PROVIDER"),
+		Use:   "remove PROVIDER",
+		Short: "Take a provider away; the people whom it vouched for stay",
+		Args:  exactly("PROVIDER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			_, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (struct{}, error) {
 				return struct{}{}, api.DeleteProvider(ctx, args[0])

@@ -73,8 +73,18 @@ type seen struct {
 }
 
 func requestCells(r client.Request) []string {
-	return []string{r.Time.Local().Format("15:04:05.000"), strconv.Itoa(r.Status), r.Step, orDash(r.Code), r.Method, r.Path,
-		strconv.FormatFloat(r.DurationMS, 'f', 1, 64), r.Version + "/" + r.Environment, orDash(r.Owner), r.RemoteIP}
+	return []string{
+		r.Time.Local().Format("15:04:05.000"),
+		strconv.Itoa(r.Status),
+		r.Step,
+		orDash(r.Code),
+		r.Method,
+		r.Path,
+		strconv.FormatFloat(r.DurationMS, 'f', 1, 64),
+		r.Version + "/" + r.Environment,
+		orDash(r.Owner),
+		r.RemoteIP,
+	}
 }
 
 func followRequests(ctx context.Context, t terminal, from seen, project string, asJSON bool) error {
@@ -114,7 +124,10 @@ func followRequests(ctx context.Context, t terminal, from seen, project string, 
 // printRequestLine has fixed widths for what is short, as the lines to come are
 // not known.
 func printRequestLine(t terminal, r client.Request) error {
-	_, err := fmt.Fprintf(t.out, "%s  %d  %-7s  %-20s  %8.1f ms  %s %s  %s\n", r.Time.Local().Format("15:04:05.000"), r.Status, r.Step, orDash(r.Code),
-		r.DurationMS, printable(r.Method), printable(r.Path), printable(orDash(r.Owner)))
+	_, err := fmt.Fprintf(
+		t.out, "%s  %d  %-7s  %-20s  %8.1f ms  %s %s  %s\n", r.Time.Local().Format("15:04:05.000"), r.Status,
+		r.Step, orDash(r.Code), r.DurationMS, printable(r.Method), printable(r.Path),
+		printable(orDash(r.Owner)),
+	)
 	return err
 }

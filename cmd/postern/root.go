@@ -75,9 +75,42 @@ func newRoot(t terminal) *cobra.Command {
 	root.SetVersionTemplate("postern {{.Version}}\n")
 	root.SetHelpCommand(newHelp())
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServe(t), newMigrate(t), newDemo(t), newEcho(t), newCreate(t), newProjects(t), newKeys(t), newKeyTypes(t), newTenants(t), newProducts(t), newAppClients(t), newProviders(t),
-		newLogin(t), newLogout(t), newWhoami(t), newClaim(t), newTokens(t), newTeams(t), newMembers(t), newInvitations(t), newUsage(t), newRequests(t), newWebhooks(t), newUsers(t), newGroups(t),
-		newAudit(t), newTakedown(t), newOperators(t), newWelcomeLink(t), newExport(t), newVerify(t), newVersion(t))
+	root.AddCommand(
+		newServe(t),
+		newMigrate(t),
+		newDemo(t),
+		newEcho(t),
+		newCreate(t),
+		newProjects(t),
+		newKeys(t),
+		newKeyTypes(t),
+		newTenants(t),
+		newProducts(t),
+		newAppClients(t),
+		newProviders(t),
+		newLogin(
+			t,
+		),
+		newLogout(t),
+		newWhoami(t),
+		newClaim(t),
+		newTokens(t),
+		newTeams(t),
+		newMembers(t),
+		newInvitations(t),
+		newUsage(t),
+		newRequests(t),
+		newWebhooks(t),
+		newUsers(t),
+		newGroups(t),
+		newAudit(t),
+		newTakedown(t),
+		newOperators(t),
+		newWelcomeLink(t),
+		newExport(t),
+		newVerify(t),
+		newVersion(t),
+	)
 	root.InitDefaultCompletionCmd() // cobra would add it too late for suggestCommands
 	suggestCommands(root)
 	return root

@@ -30,7 +30,9 @@ func sit(ts *testscript.TestScript) *person {
 	if status, _ := p.post(p.server+"/signin", "email", "ana@example.com", "password", personsPassword); status == http.StatusOK {
 		return p
 	}
-	status, page := p.post(ts.Getenv("FIRST_LINK"), "email", "ana@example.com", "name", "Ana", "password", personsPassword)
+	status, page := p.post(
+		ts.Getenv("FIRST_LINK"), "email", "ana@example.com", "name", "Ana", "password", personsPassword,
+	)
 	if status != http.StatusOK {
 		ts.Fatalf("sign in: %d %s", status, page)
 	}
@@ -69,7 +71,10 @@ func decides(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	status, page := sit(ts).post(ts.Getenv("POSTERN_SERVER")+"/device", "user_code", code[1], "decision", args[0])
-	if want := map[string]string{"approve": "is signed in", "deny": "Denied"}[args[0]]; status != http.StatusOK || !strings.Contains(page, want) {
+	if want := map[string]string{
+		"approve": "is signed in",
+		"deny":    "Denied",
+	}[args[0]]; status != http.StatusOK || !strings.Contains(page, want) {
 		ts.Fatalf("the page answered %d: %s", status, page)
 	}
 }

@@ -92,7 +92,8 @@ func signedIn(t terminal, c *cobra.Command) (session, *caller, error) {
 func (s session) person() (*caller, error) {
 	c, err := s.personal()
 	if err == nil && c == nil {
-		err = fault.New(fault.Unauthenticated, "credentials_required", "not signed in to %s: run `postern login`, or set POSTERN_TOKEN to an access token", s.server)
+		err = fault.New(fault.Unauthenticated, "credentials_required", "not signed in to %s: run `postern login`, "+
+			"or set POSTERN_TOKEN to an access token", s.server)
 	}
 	return c, err
 }
@@ -100,7 +101,14 @@ func (s session) person() (*caller, error) {
 // loginOver names the mend where a kept login is refused.
 func (s session) loginOver(c *caller, err error) error {
 	if c != nil && c.login && fault.KindOf(err) == fault.Unauthenticated {
-		return fault.New(fault.Unauthenticated, "login_over", "the sign-in at %s is over: run `postern login` again", s.server).Because(err)
+		return fault.New(
+			fault.Unauthenticated,
+			"login_over",
+			"the sign-in at %s is over: run `postern login` again",
+			s.server,
+		).Because(
+			err,
+		)
 	}
 	return err
 }
@@ -196,7 +204,9 @@ func first[T any](ctx context.Context, callers []caller, call func(context.Conte
 }
 
 // onProject makes a call with the credentials that may be good for a project.
-func onProject[T any](ctx context.Context, s session, project string, call func(context.Context, caller) (T, error)) (T, error) {
+func onProject[T any](
+	ctx context.Context, s session, project string, call func(context.Context, caller) (T, error),
+) (T, error) {
 	callers, err := s.callersOf(project)
 	if err != nil {
 		var none T
@@ -204,7 +214,8 @@ func onProject[T any](ctx context.Context, s session, project string, call func(
 	}
 	out, err := first(ctx, callers, call)
 	if fault.CodeOf(err) == "not_found" {
-		return out, fault.New(fault.NotFound, "not_found", "there is no project %q at %s, or none that the credentials kept here may see", project, s.server).Because(err)
+		return out, fault.New(fault.NotFound, "not_found", "there is no project %q at %s, or none that the "+
+			"credentials kept here may see", project, s.server).Because(err)
 	}
 	return out, err
 }
@@ -218,7 +229,8 @@ func onKey[T any](ctx context.Context, s session, id string, call func(context.C
 	}
 	out, err := first(ctx, callers, call)
 	if fault.CodeOf(err) == "not_found" {
-		return out, fault.New(fault.NotFound, "not_found", "there is no key %q at %s, or none that the credentials kept here may see; `postern keys list PROJECT` shows the ids", id, s.server).Because(err)
+		return out, fault.New(fault.NotFound, "not_found", "there is no key %q at %s, or none that the credentials "+
+			"kept here may see; `postern keys list PROJECT` shows the ids", id, s.server).Because(err)
 	}
 	return out, err
 }

@@ -30,12 +30,17 @@ Operators are the first account, and whoever "postern operators add" made one.`,
 			if err != nil {
 				return err
 			}
-			done, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Takedown, error) {
-				if lift {
-					return api.RestoreProject(ctx, args[0])
-				}
-				return api.TakeDownProject(ctx, args[0], reason)
-			})
+			done, err := onProject(
+				c.Context(),
+				s,
+				args[0],
+				func(ctx context.Context, api caller) (client.Takedown, error) {
+					if lift {
+						return api.RestoreProject(ctx, args[0])
+					}
+					return api.TakeDownProject(ctx, args[0], reason)
+				},
+			)
 			switch {
 			case err != nil:
 				return err

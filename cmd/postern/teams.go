@@ -11,19 +11,54 @@ import (
 )
 
 func newTeams(t terminal) *cobra.Command {
-	return family("teams", "List, make, rename and leave teams",
-		listing(t, asPerson, "list", "List your teams", func(ctx context.Context, api *client.Client, _ []string) ([]client.Team, error) {
-			return collect(api.Teams(ctx))
-		}, []string{"ID", "NAME", "ROLE"}, func(team client.Team) []string { return []string{team.ID, team.Name, team.Role} }),
-		one(t, asPerson, "create", "Make a team", []string{"NAME"}, func(ctx context.Context, api *client.Client, args []string) (client.Team, error) {
-			return api.CreateTeam(ctx, args[0])
-		}, teamLine),
-		one(t, asPerson, "rename", "Rename a team", []string{"TEAM", "NAME"}, func(ctx context.Context, api *client.Client, args []string) (client.Team, error) {
-			return api.RenameTeam(ctx, args[0], args[1])
-		}, teamLine),
-		none(t, asPerson, "leave", "Leave a team; its last owner cannot", []string{"TEAM"}, func(ctx context.Context, api *client.Client, args []string) error {
-			return api.LeaveTeam(ctx, args[0])
-		}, "You have left %s."))
+	return family(
+		"teams",
+		"List, make, rename and leave teams",
+		listing(
+			t,
+			asPerson,
+			"list",
+			"List your teams",
+			func(ctx context.Context, api *client.Client, _ []string) ([]client.Team, error) {
+				return collect(api.Teams(ctx))
+			},
+			[]string{"ID", "NAME", "ROLE"},
+			func(team client.Team) []string { return []string{team.ID, team.Name, team.Role} },
+		),
+		one(
+			t,
+			asPerson,
+			"create",
+			"Make a team",
+			[]string{"NAME"},
+			func(ctx context.Context, api *client.Client, args []string) (client.Team, error) {
+				return api.CreateTeam(ctx, args[0])
+			},
+			teamLine,
+		),
+		one(
+			t,
+			asPerson,
+			"rename",
+			"Rename a team",
+			[]string{"TEAM", "NAME"},
+			func(ctx context.Context, api *client.Client, args []string) (client.Team, error) {
+				return api.RenameTeam(ctx, args[0], args[1])
+			},
+			teamLine,
+		),
+		none(
+			t,
+			asPerson,
+			"leave",
+			"Leave a team; its last owner cannot",
+			[]string{"TEAM"},
+			func(ctx context.Context, api *client.Client, args []string) error {
+				return api.LeaveTeam(ctx, args[0])
+			},
+			"You have left %s.",
+		),
+	)
 }
 
 func teamLine(team client.Team) [][2]string {
@@ -31,45 +66,114 @@ func teamLine(team client.Team) [][2]string {
 }
 
 func newMembers(t terminal) *cobra.Command {
-	return family("members", "List and change who is in a team",
-		listing(t, asPerson, "list", "List the members of a team", func(ctx context.Context, api *client.Client, args []string) ([]client.Member, error) {
-			return collect(api.Members(ctx, args[0]))
-		}, []string{"ACCOUNT", "NAME", "E-MAIL", "ROLE", "JOINED"}, func(m client.Member) []string {
-			return []string{m.Account, m.Name, m.Email, m.Role, when(&m.JoinedAt)}
-		}, "TEAM"),
-		one(t, asPerson, "role", "Make a member owner, member or viewer", []string{"TEAM", "ACCOUNT", "ROLE"}, func(ctx context.Context, api *client.Client, args []string) (client.Member, error) {
-			return api.ChangeRole(ctx, args[0], args[1], args[2])
-		}, func(m client.Member) [][2]string {
-			return [][2]string{{"Member", m.Name + " <" + m.Email + ">"}, {"Role", m.Role}}
-		}),
-		none(t, asPerson, "remove", "Take a member out of a team", []string{"TEAM", "ACCOUNT"}, func(ctx context.Context, api *client.Client, args []string) error {
-			return api.RemoveMember(ctx, args[0], args[1])
-		}, "%s is no longer in the team."))
+	return family(
+		"members",
+		"List and change who is in a team",
+		listing(
+			t,
+			asPerson,
+			"list",
+			"List the members of a team",
+			func(ctx context.Context, api *client.Client, args []string) ([]client.Member, error) {
+				return collect(api.Members(ctx, args[0]))
+			},
+			[]string{"ACCOUNT", "NAME", "E-MAIL", "ROLE", "JOINED"},
+			func(m client.Member) []string {
+				return []string{m.Account, m.Name, m.Email, m.Role, when(&m.JoinedAt)}
+			},
+			"TEAM",
+		),
+		one(
+			t,
+			asPerson,
+			"role",
+			"Make a member owner, member or viewer",
+			[]string{"TEAM", "ACCOUNT", "ROLE"},
+			func(ctx context.Context, api *client.Client, args []string) (client.Member, error) {
+				return api.ChangeRole(ctx, args[0], args[1], args[2])
+			},
+			func(m client.Member) [][2]string {
+				return [][2]string{{"Member", m.Name + " <" + m.Email + ">"}, {"Role", m.Role}}
+			},
+		),
+		none(
+			t,
+			asPerson,
+			"remove",
+			"Take a member out of a team",
+			[]string{"TEAM", "ACCOUNT"},
+			func(ctx context.Context, api *client.Client, args []string) error {
+				return api.RemoveMember(ctx, args[0], args[1])
+			},
+			"%s is no longer in the team.",
+		),
+	)
 }
 
 func newInvitations(t terminal) *cobra.Command {
 	var email string
-	create := one(t, asPerson, "create", "Make a link that lets one person into a team, and show it, this once", []string{"TEAM", "ROLE"},
+	create := one(
+		t,
+		asPerson,
+		"create",
+		"Make a link that lets one person into a team, and show it, this once",
+		[]string{"TEAM", "ROLE"},
 		func(ctx context.Context, api *client.Client, args []string) (client.Invitation, error) {
 			return api.CreateInvitation(ctx, args[0], args[1], email)
-		}, func(i client.Invitation) [][2]string {
-			return [][2]string{{"Link", i.URL}, {"", "Send it: it works once, and is not shown again."}, {"Id", i.ID}, {"Role", i.Role}, {"Until", when(&i.ExpiresAt)}}
-		})
+		},
+		func(i client.Invitation) [][2]string {
+			return [][2]string{
+				{"Link", i.URL},
+				{"", "Send it: it works once, and is not shown again."},
+				{"Id", i.ID},
+				{"Role", i.Role},
+				{"Until", when(&i.ExpiresAt)},
+			}
+		},
+	)
 	create.Example = "  postern invitations create team_… viewer --email vic@example.com"
 	create.Flags().StringVar(&email, "email", "", "the address that the account has to have (any when absent)")
-	return family("invitations", "List, make, revoke and accept invitations to teams",
-		listing(t, asPerson, "list", "List the open invitations of a team", func(ctx context.Context, api *client.Client, args []string) ([]client.Invitation, error) {
-			return collect(api.Invitations(ctx, args[0]))
-		}, []string{"ID", "ROLE", "FOR", "UNTIL"}, func(i client.Invitation) []string {
-			return []string{i.ID, i.Role, i.Email, when(&i.ExpiresAt)}
-		}, "TEAM"),
+	return family(
+		"invitations",
+		"List, make, revoke and accept invitations to teams",
+		listing(
+			t,
+			asPerson,
+			"list",
+			"List the open invitations of a team",
+			func(ctx context.Context, api *client.Client, args []string) ([]client.Invitation, error) {
+				return collect(api.Invitations(ctx, args[0]))
+			},
+			[]string{"ID", "ROLE", "FOR", "UNTIL"},
+			func(i client.Invitation) []string {
+				return []string{i.ID, i.Role, i.Email, when(&i.ExpiresAt)}
+			},
+			"TEAM",
+		),
 		create,
-		none(t, asPerson, "revoke", "Make an invitation's link useless", []string{"TEAM", "INVITATION"}, func(ctx context.Context, api *client.Client, args []string) error {
-			return api.RevokeInvitation(ctx, args[0], args[1])
-		}, "%s is revoked."),
-		one(t, asPerson, "accept", "Join a team by its invitation's link or code", []string{"LINK"}, func(ctx context.Context, api *client.Client, args []string) (client.Team, error) {
-			return api.AcceptInvitation(ctx, args[0][strings.LastIndex(args[0], "/")+1:])
-		}, teamLine))
+		none(
+			t,
+			asPerson,
+			"revoke",
+			"Make an invitation's link useless",
+			[]string{"TEAM", "INVITATION"},
+			func(ctx context.Context, api *client.Client, args []string) error {
+				return api.RevokeInvitation(ctx, args[0], args[1])
+			},
+			"%s is revoked.",
+		),
+		one(
+			t,
+			asPerson,
+			"accept",
+			"Join a team by its invitation's link or code",
+			[]string{"LINK"},
+			func(ctx context.Context, api *client.Client, args []string) (client.Team, error) {
+				return api.AcceptInvitation(ctx, args[0][strings.LastIndex(args[0], "/")+1:])
+			},
+			teamLine,
+		),
+	)
 }
 
 // inName runs a command in somebody's name. run prints nothing unless it is answered,
@@ -96,13 +200,24 @@ func asHolder(t terminal, c *cobra.Command, run func(*client.Client) error) erro
 	if err != nil {
 		return err
 	}
-	_, err = first(c.Context(), callers, func(_ context.Context, api caller) (nothing, error) { return nothing{}, run(api.Client) })
+	_, err = first(
+		c.Context(), callers,
+		func(_ context.Context, api caller) (nothing, error) { return nothing{}, run(api.Client) },
+	)
 	return s.loginOver(&callers[0], err)
 }
 
 // listing is a command that prints what the API lists, as a table or as JSON.
-func listing[T any](t terminal, as inName, name, short string, ask func(context.Context, *client.Client, []string) ([]T, error), head []string, cells func(T) []string, arguments ...string) *cobra.Command {
-	command := &cobra.Command{Use: strings.Join(append([]string{name}, arguments...), " "), Short: short, Args: exactly(arguments...)}
+func listing[T any](
+	t terminal, as inName, name, short string,
+	ask func(context.Context, *client.Client, []string) ([]T, error), head []string, cells func(T) []string,
+	arguments ...string,
+) *cobra.Command {
+	command := &cobra.Command{
+		Use:   strings.Join(append([]string{name}, arguments...), " "),
+		Short: short,
+		Args:  exactly(arguments...),
+	}
 	command.RunE = func(c *cobra.Command, args []string) error {
 		return as(t, c, func(api *client.Client) error {
 			found, err := ask(c.Context(), api, args)
@@ -126,8 +241,15 @@ func listing[T any](t terminal, as inName, name, short string, ask func(context.
 }
 
 // one is a command that prints the one thing that the API answers.
-func one[T any](t terminal, as inName, name, short string, arguments []string, do func(context.Context, *client.Client, []string) (T, error), lines func(T) [][2]string) *cobra.Command {
-	command := &cobra.Command{Use: strings.Join(append([]string{name}, arguments...), " "), Short: short, Args: exactly(arguments...)}
+func one[T any](
+	t terminal, as inName, name, short string, arguments []string,
+	do func(context.Context, *client.Client, []string) (T, error), lines func(T) [][2]string,
+) *cobra.Command {
+	command := &cobra.Command{
+		Use:   strings.Join(append([]string{name}, arguments...), " "),
+		Short: short,
+		Args:  exactly(arguments...),
+	}
 	command.RunE = func(c *cobra.Command, args []string) error {
 		return as(t, c, func(api *client.Client) error {
 			got, err := do(c.Context(), api, args)
@@ -150,8 +272,15 @@ func one[T any](t terminal, as inName, name, short string, arguments []string, d
 }
 
 // none is a command whose answer has no content; said names the last argument.
-func none(t terminal, as inName, name, short string, arguments []string, do func(context.Context, *client.Client, []string) error, said string) *cobra.Command {
-	command := &cobra.Command{Use: strings.Join(append([]string{name}, arguments...), " "), Short: short, Args: exactly(arguments...)}
+func none(
+	t terminal, as inName, name, short string, arguments []string,
+	do func(context.Context, *client.Client, []string) error, said string,
+) *cobra.Command {
+	command := &cobra.Command{
+		Use:   strings.Join(append([]string{name}, arguments...), " "),
+		Short: short,
+		Args:  exactly(arguments...),
+	}
 	command.RunE = func(c *cobra.Command, args []string) error {
 		return as(t, c, func(api *client.Client) error {
 			if err := do(c.Context(), api, args); err != nil {

@@ -11,7 +11,10 @@ import (
 )
 
 func newTokens(t terminal) *cobra.Command {
-	return family("tokens", "List, create and revoke access tokens", newTokensList(t), newTokensCreate(t), newTokensRevoke(t))
+	return family(
+		"tokens", "List, create and revoke access tokens", newTokensList(t), newTokensCreate(t),
+		newTokensRevoke(t),
+	)
 }
 
 func newTokensList(t terminal) *cobra.Command {
@@ -38,7 +41,10 @@ func newTokensList(t terminal) *cobra.Command {
 					if k.Current {
 						this = "this one"
 					}
-					row(k.ID, k.Name, k.Kind, strings.Join(k.Scopes, " "), orNever(k.ExpiresAt), orNever(k.LastUsedAt), this)
+					row(
+						k.ID, k.Name, k.Kind, strings.Join(k.Scopes, " "), orNever(k.ExpiresAt),
+						orNever(k.LastUsedAt), this,
+					)
 				}
 			})
 		},
@@ -85,8 +91,10 @@ func newTokensCreate(t terminal) *cobra.Command {
 			})
 		},
 	}
-	command.Flags().StringSliceVar(&in.Scopes, "scopes", nil, "what it may be used for: read, write, keys, export, users, admin")
-	command.Flags().StringVar(&expires, "expires", "", "when it ends: a time such as 2030-01-31T12:00:00Z, or a time from now such as 30d (90d when absent)")
+	command.Flags().StringSliceVar(&in.Scopes, "scopes", nil, "what it may be used for: read, write, keys, export, "+
+		"users, admin")
+	command.Flags().StringVar(&expires, "expires", "", "when it ends: a time such as 2030-01-31T12:00:00Z, or a "+
+		"time from now such as 30d (90d when absent)")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command

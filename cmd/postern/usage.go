@@ -59,7 +59,8 @@ are widened to whole hours. Bytes are those of bodies.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringSliceVar(&q.GroupBy, "by", nil, "sum up by each "+strings.Join(groupings, ", ")+"; may be repeated")
-	flags.StringVar(&from, "from", "", "begin: a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d (24 hours before --to when absent)")
+	flags.StringVar(&from, "from", "", "begin: a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d (24 "+
+		"hours before --to when absent)")
 	flags.StringVar(&to, "to", "", "end, in the same ways (now when absent)")
 	addJSONFlag(command)
 	addServerFlag(command)
@@ -77,7 +78,8 @@ func readPast(flag, s string, now time.Time) (time.Time, error) {
 	if d, err := readDuration(s); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, usageError{fmt.Sprintf("--%s %q is neither a time such as 2030-01-31T12:00:00Z nor how long ago, such as 7d", flag, s)}
+	return time.Time{}, usageError{fmt.Sprintf("--%s %q is neither a time such as 2030-01-31T12:00:00Z nor how long "+
+		"ago, such as 7d", flag, s)}
 }
 
 func printUsage(t terminal, u client.Usage) error {

@@ -11,36 +11,78 @@ import (
 
 func newUsers(t terminal) *cobra.Command {
 	var filter client.UserFilter
-	list := listing(t, asHolder, "list", "List the users of a tenant, newest first", func(ctx context.Context, api *client.Client, args []string) ([]client.User, error) {
-		return collect(api.Users(ctx, args[0], filter))
-	}, []string{"ID", "E-MAIL", "NAME", "STATE", "LAST LOGIN"}, func(u client.User) []string {
-		return []string{u.ID, u.Email, u.Name, u.State, orNever(u.LastLoginAt)}
-	}, "TENANT")
+	list := listing(
+		t,
+		asHolder,
+		"list",
+		"List the users of a tenant, newest first",
+		func(ctx context.Context, api *client.Client, args []string) ([]client.User, error) {
+			return collect(api.Users(ctx, args[0], filter))
+		},
+		[]string{"ID", "E-MAIL", "NAME", "STATE", "LAST LOGIN"},
+		func(u client.User) []string {
+			return []string{u.ID, u.Email, u.Name, u.State, orNever(u.LastLoginAt)}
+		},
+		"TENANT",
+	)
 	list.Flags().StringVar(&filter.State, "state", "", "active, frozen or invited (all when absent)")
 	list.Flags().StringVar(&filter.Email, "email", "", "the whole e-mail address")
 	list.Flags().StringVar(&filter.Query, "query", "", "part of the address or the name")
 	list.Flags().StringVar(&filter.Group, "group", "", "id of a group that they are in")
 
 	var in client.NewUser
-	create := one(t, asHolder, "create", "Expect somebody: who arrives with that address is this user", []string{"TENANT", "EMAIL"},
+	create := one(
+		t,
+		asHolder,
+		"create",
+		"Expect somebody: who arrives with that address is this user",
+		[]string{"TENANT", "EMAIL"},
 		func(ctx context.Context, api *client.Client, args []string) (client.User, error) {
 			in.Email = args[1]
 			return api.CreateUser(ctx, args[0], in)
-		}, userLines)
+		},
+		userLines,
+	)
 	create.Flags().StringVar(&in.Name, "name", "", "what they are called")
 	create.Flags().StringSliceVar(&in.Groups, "groups", nil, "ids of groups that they are in from the start")
 
-	return family("users", "List and change the people of tenants", list, create, newUsersUpdate(t),
-		one(t, asHolder, "show", "Show a user with how providers know them and the groups they are in", []string{"USER"}, onUser((*client.Client).User), userLines),
-		one(t, asHolder, "freeze", "Keep a user out, and refuse their calls, until they are unfrozen", []string{"USER"}, onUser((*client.Client).FreezeUser), userLines),
-		one(t, asHolder, "unfreeze", "Let a frozen user in again", []string{"USER"}, onUser((*client.Client).UnfreezeUser), userLines),
-		none(t, asHolder, "delete", "Delete a user with their identities", []string{"USER"}, func(ctx context.Context, api *client.Client, args []string) error {
-			return api.DeleteUser(ctx, args[0])
-		}, "%s is deleted."),
-		newApprovals(t), newEntry(t))
+	return family(
+		"users",
+		"List and change the people of tenants",
+		list,
+		create,
+		newUsersUpdate(t),
+		one(
+			t, asHolder, "show", "Show a user with how providers know them and the groups they are in",
+			[]string{"USER"}, onUser((*client.Client).User), userLines,
+		),
+		one(
+			t, asHolder, "freeze", "Keep a user out, and refuse their calls, until they are unfrozen",
+			[]string{"USER"}, onUser((*client.Client).FreezeUser), userLines,
+		),
+		one(
+			t, asHolder, "unfreeze", "Let a frozen user in again", []string{"USER"},
+			onUser((*client.Client).UnfreezeUser), userLines,
+		),
+		none(
+			t,
+			asHolder,
+			"delete",
+			"Delete a user with their identities",
+			[]string{"USER"},
+			func(ctx context.Context, api *client.Client, args []string) error {
+				return api.DeleteUser(ctx, args[0])
+			},
+			"%s is deleted.",
+		),
+		newApprovals(t),
+		newEntry(t),
+	)
 }
 
-func onUser(do func(*client.Client, context.Context, string) (client.User, error)) func(context.Context, *client.Client, []string) (client.User, error) {
+func onUser(
+	do func(*client.Client, context.Context, string) (client.User, error),
+) func(context.Context, *client.Client, []string) (client.User, error) {
 	return func(ctx context.Context, api *client.Client, args []string) (client.User, error) {
 		return do(api, ctx, args[0])
 	}
@@ -49,23 +91,37 @@ func onUser(do func(*client.Client, context.Context, string) (client.User, error
 func newUsersUpdate(t terminal) *cobra.Command {
 	var email, name string
 	var command *cobra.Command
-	command = one(t, asHolder, "update", "Change a user's address or name", []string{"USER"}, func(ctx context.Context, api *client.Client, args []string) (client.User, error) {
-		var in client.UserChange
-		if command.Flags().Changed("email") {
-			in.Email = &email
-		}
-		if command.Flags().Changed("name") {
-			in.Name = &name
-		}
-		return api.UpdateUser(ctx, args[0], in)
-	}, userLines)
+	command = one(
+		t,
+		asHolder,
+		"update",
+		"Change a user's address or name",
+		[]string{"USER"},
+		func(ctx context.Context, api *client.Client, args []string) (client.User, error) {
+			var in client.UserChange
+			if command.Flags().Changed("email") {
+				in.Email = &email
+			}
+			if command.Flags().Changed("name") {
+				in.Name = &name
+			}
+			return api.UpdateUser(ctx, args[0], in)
+		},
+		userLines,
+	)
 	command.Flags().StringVar(&email, "email", "", "the new e-mail address")
 	command.Flags().StringVar(&name, "name", "", "the new name")
 	return command
 }
 
 func userLines(u client.User) [][2]string {
-	lines := [][2]string{{"User", u.Email}, {"Id", u.ID}, {"Name", u.Name}, {"State", u.State}, {"Last login", orNever(u.LastLoginAt)}}
+	lines := [][2]string{
+		{"User", u.Email},
+		{"Id", u.ID},
+		{"Name", u.Name},
+		{"State", u.State},
+		{"Last login", orNever(u.LastLoginAt)},
+	}
 	for _, one := range u.Identities {
 		lines = append(lines, [2]string{"Identity", one.Subject + " of " + one.Issuer})
 	}
@@ -81,25 +137,52 @@ func userLines(u client.User) [][2]string {
 
 func newApprovals(t terminal) *cobra.Command {
 	var groups []string
-	create := one(t, asHolder, "create", "Approve of an address, or of a domain such as example.com", []string{"TENANT", "VALUE"},
+	create := one(
+		t,
+		asHolder,
+		"create",
+		"Approve of an address, or of a domain such as example.com",
+		[]string{"TENANT", "VALUE"},
 		func(ctx context.Context, api *client.Client, args []string) (client.Approval, error) {
 			kind := "domain"
 			if strings.Contains(args[1], "@") {
 				kind = "email"
 			}
 			return api.Approve(ctx, args[0], client.NewApproval{Kind: kind, Value: args[1], Groups: groups})
-		}, func(a client.Approval) [][2]string { return [][2]string{{"Approved", a.Value}, {"Id", a.ID}} })
+		},
+		func(a client.Approval) [][2]string { return [][2]string{{"Approved", a.Value}, {"Id", a.ID}} },
+	)
 	create.Flags().StringSliceVar(&groups, "groups", nil, "ids of groups that who comes by it is in")
-	return family("approvals", "Say who may come to a tenant before they do",
-		listing(t, asHolder, "list", "List whom a tenant approves of", func(ctx context.Context, api *client.Client, args []string) ([]client.Approval, error) {
-			return collect(api.Approvals(ctx, args[0]))
-		}, []string{"ID", "KIND", "VALUE", "GROUPS"}, func(a client.Approval) []string {
-			return []string{a.ID, a.Kind, a.Value, strings.Join(a.Groups, ", ")}
-		}, "TENANT"),
+	return family(
+		"approvals",
+		"Say who may come to a tenant before they do",
+		listing(
+			t,
+			asHolder,
+			"list",
+			"List whom a tenant approves of",
+			func(ctx context.Context, api *client.Client, args []string) ([]client.Approval, error) {
+				return collect(api.Approvals(ctx, args[0]))
+			},
+			[]string{"ID", "KIND", "VALUE", "GROUPS"},
+			func(a client.Approval) []string {
+				return []string{a.ID, a.Kind, a.Value, strings.Join(a.Groups, ", ")}
+			},
+			"TENANT",
+		),
 		create,
-		none(t, asHolder, "delete", "End an approval; who came by it stays", []string{"TENANT", "APPROVAL"}, func(ctx context.Context, api *client.Client, args []string) error {
-			return api.Disapprove(ctx, args[0], args[1])
-		}, "%s is ended."))
+		none(
+			t,
+			asHolder,
+			"delete",
+			"End an approval; who came by it stays",
+			[]string{"TENANT", "APPROVAL"},
+			func(ctx context.Context, api *client.Client, args []string) error {
+				return api.Disapprove(ctx, args[0], args[1])
+			},
+			"%s is ended.",
+		),
+	)
 }
 
 func newEntry(t terminal) *cobra.Command {
@@ -111,14 +194,33 @@ func newEntry(t terminal) *cobra.Command {
 		return [][2]string{{"May come in", who}}
 	}
 	set := func(name, short string, only bool) *cobra.Command {
-		return one(t, asHolder, name, short, []string{"TENANT"}, func(ctx context.Context, api *client.Client, args []string) (client.Entry, error) {
-			return api.SetEntry(ctx, args[0], client.Entry{InviteOnly: only})
-		}, entryLines)
+		return one(
+			t,
+			asHolder,
+			name,
+			short,
+			[]string{"TENANT"},
+			func(ctx context.Context, api *client.Client, args []string) (client.Entry, error) {
+				return api.SetEntry(ctx, args[0], client.Entry{InviteOnly: only})
+			},
+			entryLines,
+		)
 	}
-	return family("entry", "See and say whether anybody may come to a tenant",
-		one(t, asHolder, "show", "Show who may come to a tenant", []string{"TENANT"}, func(ctx context.Context, api *client.Client, args []string) (client.Entry, error) {
-			return api.Entry(ctx, args[0])
-		}, entryLines),
+	return family(
+		"entry",
+		"See and say whether anybody may come to a tenant",
+		one(
+			t,
+			asHolder,
+			"show",
+			"Show who may come to a tenant",
+			[]string{"TENANT"},
+			func(ctx context.Context, api *client.Client, args []string) (client.Entry, error) {
+				return api.Entry(ctx, args[0])
+			},
+			entryLines,
+		),
 		set("invite-only", "Let in who is expected or approved, and nobody else", true),
-		set("open", "Let in anybody whom a provider vouches for", false))
+		set("open", "Let in anybody whom a provider vouches for", false),
+	)
 }

@@ -18,7 +18,10 @@ func newWebhooks(t terminal) *cobra.Command {
 
 // webhooksCommand is a command that asks in the name of an account: workspace
 // keys have no webhooks.
-func webhooksCommand(t terminal, use, short string, args cobra.PositionalArgs, run func(c *cobra.Command, api caller, args []string) error) *cobra.Command {
+func webhooksCommand(
+	t terminal, use, short string, args cobra.PositionalArgs,
+	run func(c *cobra.Command, api caller, args []string) error,
+) *cobra.Command {
 	command := &cobra.Command{Use: use, Short: short, Args: args, RunE: func(c *cobra.Command, args []string) error {
 		s, who, err := signedIn(t, c)
 		if err != nil {
@@ -31,21 +34,27 @@ func webhooksCommand(t terminal, use, short string, args cobra.PositionalArgs, r
 }
 
 func newWebhooksList(t terminal) *cobra.Command {
-	command := webhooksCommand(t, "list", "List webhooks, newest first", cobra.NoArgs, func(c *cobra.Command, api caller, _ []string) error {
-		list, err := collect(api.Webhooks(c.Context()))
-		if err != nil {
-			return err
-		}
-		if wantsJSON(c) {
-			return printJSONList(t.out, list)
-		}
-		return table(t.out, func(row func(...string)) {
-			row("ID", "STATE", "URL", "EVENTS", "DESCRIPTION")
-			for _, w := range list {
-				row(w.ID, webhookState(w), w.URL, strings.Join(w.Events, ", "), w.Description)
+	command := webhooksCommand(
+		t,
+		"list",
+		"List webhooks, newest first",
+		cobra.NoArgs,
+		func(c *cobra.Command, api caller, _ []string) error {
+			list, err := collect(api.Webhooks(c.Context()))
+			if err != nil {
+				return err
 			}
-		})
-	})
+			if wantsJSON(c) {
+				return printJSONList(t.out, list)
+			}
+			return table(t.out, func(row func(...string)) {
+				row("ID", "STATE", "URL", "EVENTS", "DESCRIPTION")
+				for _, w := range list {
+					row(w.ID, webhookState(w), w.URL, strings.Join(w.Events, ", "), w.Description)
+				}
+			})
+		},
+	)
 	addJSONFlag(command)
 	return command
 }
@@ -64,16 +73,25 @@ func webhookState(w client.Webhook) string {
 
 func newWebhooksCreate(t terminal) *cobra.Command {
 	var in client.NewWebhook
-	command := webhooksCommand(t, "create URL", "Add a webhook and print its secret", exactly("URL"), func(c *cobra.Command, api caller, args []string) error {
-		in.URL = args[0]
-		w, err := api.CreateWebhook(c.Context(), in)
-		if err != nil {
-			return err
-		}
-		return printSecret(t, c, w)
-	})
-	command.Example = "  postern webhooks create https://hooks.example.com/postern --event key.created --event key.revoked"
-	command.Flags().StringArrayVar(&in.Events, "event", nil, "what to tell it of, once for each (everything when absent)")
+	command := webhooksCommand(
+		t,
+		"create URL",
+		"Add a webhook and print its secret",
+		exactly("URL"),
+		func(c *cobra.Command, api caller, args []string) error {
+			in.URL = args[0]
+			w, err := api.CreateWebhook(c.Context(), in)
+			if err != nil {
+				return err
+			}
+			return printSecret(t, c, w)
+		},
+	)
+	command.Example = "  postern webhooks create https://hooks.example.com/postern --event key.created --event " +
+		"key.revoked"
+	command.Flags().StringArrayVar(
+		&in.Events, "event", nil, "what to tell it of, once for each (everything when absent)",
+	)
 	command.Flags().StringVar(&in.Description, "description", "", "for people")
 	teamFlag(command, &in.Team)
 	addJSONFlag(command)
@@ -84,7 +102,8 @@ func printSecret(t terminal, c *cobra.Command, w client.Webhook) error {
 	if wantsJSON(c) {
 		return printJSON(t.out, w)
 	}
-	fmt.Fprintf(t.out, "%s is told of %s.\n\n  %s\n\nThat is its secret, which signs what is sent (Standard Webhooks). Write it down: it is not shown again.\n",
+	fmt.Fprintf(t.out, "%s is told of %s.\n\n  %s\n\nThat is its secret, which signs what is sent (Standard "+
+		"Webhooks). Write it down: it is not shown again.\n",
 		printable(w.URL), strings.Join(w.Events, ", "), w.Secret)
 	if w.OldSecretExpiresAt != nil {
 		fmt.Fprintf(t.out, "The old one signs beside it until %s.\n", when(w.OldSecretExpiresAt))
@@ -96,39 +115,47 @@ func newWebhooksChange(t terminal) *cobra.Command {
 	var url, description string
 	var events []string
 	var on, off bool
-	command := webhooksCommand(t, "change WEBHOOK", "Change a webhook, or turn it on or off", exactly("WEBHOOK"), func(c *cobra.Command, api caller, args []string) error {
-		var change client.WebhookChange
-		if c.Flags().Changed("url") {
-			change.URL = &url
-		}
-		if c.Flags().Changed("description") {
-			change.Description = &description
-		}
-		if c.Flags().Changed("event") {
-			change.Events = &events
-		}
-		switch {
-		case on && off:
-			return usageError{"--on and --off contradict each other"}
-		case on || off:
-			change.Enabled = &on
-		}
-		if change == (client.WebhookChange{}) {
-			return usageError{"nothing to change: give --url, --description, --event, --on or --off"}
-		}
-		w, err := api.UpdateWebhook(c.Context(), args[0], change)
-		if err != nil {
-			return err
-		}
-		if wantsJSON(c) {
-			return printJSON(t.out, w)
-		}
-		fmt.Fprintf(t.out, "%s is %s.\n", w.ID, webhookState(w))
-		return nil
-	})
+	command := webhooksCommand(
+		t,
+		"change WEBHOOK",
+		"Change a webhook, or turn it on or off",
+		exactly("WEBHOOK"),
+		func(c *cobra.Command, api caller, args []string) error {
+			var change client.WebhookChange
+			if c.Flags().Changed("url") {
+				change.URL = &url
+			}
+			if c.Flags().Changed("description") {
+				change.Description = &description
+			}
+			if c.Flags().Changed("event") {
+				change.Events = &events
+			}
+			switch {
+			case on && off:
+				return usageError{"--on and --off contradict each other"}
+			case on || off:
+				change.Enabled = &on
+			}
+			if change == (client.WebhookChange{}) {
+				return usageError{"nothing to change: give --url, --description, --event, --on or --off"}
+			}
+			w, err := api.UpdateWebhook(c.Context(), args[0], change)
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSON(t.out, w)
+			}
+			fmt.Fprintf(t.out, "%s is %s.\n", w.ID, webhookState(w))
+			return nil
+		},
+	)
 	command.Flags().StringVar(&url, "url", "", "address that is told")
 	command.Flags().StringVar(&description, "description", "", "for people")
-	command.Flags().StringArrayVar(&events, "event", nil, "what to tell it of, once for each; replaces what it was told of")
+	command.Flags().StringArrayVar(
+		&events, "event", nil, "what to tell it of, once for each; replaces what it was told of",
+	)
 	command.Flags().BoolVar(&on, "on", false, "turn it on")
 	command.Flags().BoolVar(&off, "off", false, "turn it off")
 	addJSONFlag(command)
@@ -137,52 +164,74 @@ func newWebhooksChange(t terminal) *cobra.Command {
 
 func newWebhooksRotate(t terminal) *cobra.Command {
 	var overlap string
-	command := webhooksCommand(t, "rotate WEBHOOK", "Give a webhook a new secret", exactly("WEBHOOK"), func(c *cobra.Command, api caller, args []string) error {
-		rotate := func(ctx context.Context) (client.Webhook, error) { return api.RotateWebhook(ctx, args[0], nil) }
-		if c.Flags().Changed("overlap") {
-			d, err := readDuration(overlap)
-			if err != nil {
-				return usageError{fmt.Sprintf("--overlap %q is not a duration such as 24h, 7d or 0", overlap)}
+	command := webhooksCommand(
+		t,
+		"rotate WEBHOOK",
+		"Give a webhook a new secret",
+		exactly("WEBHOOK"),
+		func(c *cobra.Command, api caller, args []string) error {
+			rotate := func(ctx context.Context) (client.Webhook, error) { return api.RotateWebhook(ctx, args[0], nil) }
+			if c.Flags().Changed("overlap") {
+				d, err := readDuration(overlap)
+				if err != nil {
+					return usageError{fmt.Sprintf("--overlap %q is not a duration such as 24h, 7d or 0", overlap)}
+				}
+				rotate = func(ctx context.Context) (client.Webhook, error) { return api.RotateWebhook(ctx, args[0], &d) }
 			}
-			rotate = func(ctx context.Context) (client.Webhook, error) { return api.RotateWebhook(ctx, args[0], &d) }
-		}
-		w, err := rotate(c.Context())
-		if err != nil {
-			return err
-		}
-		return printSecret(t, c, w)
-	})
-	command.Flags().StringVar(&overlap, "overlap", "", "how long the old secret signs beside the new one: 0, or up to 30d (24h when absent)")
+			w, err := rotate(c.Context())
+			if err != nil {
+				return err
+			}
+			return printSecret(t, c, w)
+		},
+	)
+	command.Flags().StringVar(&overlap, "overlap", "", "how long the old secret signs beside the new one: 0, or up "+
+		"to 30d (24h when absent)")
 	addJSONFlag(command)
 	return command
 }
 
 func newWebhooksDelete(t terminal) *cobra.Command {
-	return webhooksCommand(t, "delete WEBHOOK", "Delete a webhook", exactly("WEBHOOK"), func(c *cobra.Command, api caller, args []string) error {
-		if err := api.DeleteWebhook(c.Context(), args[0]); err != nil {
-			return err
-		}
-		fmt.Fprintf(t.out, "%s is deleted.\n", args[0])
-		return nil
-	})
+	return webhooksCommand(
+		t,
+		"delete WEBHOOK",
+		"Delete a webhook",
+		exactly("WEBHOOK"),
+		func(c *cobra.Command, api caller, args []string) error {
+			if err := api.DeleteWebhook(c.Context(), args[0]); err != nil {
+				return err
+			}
+			fmt.Fprintf(t.out, "%s is deleted.\n", args[0])
+			return nil
+		},
+	)
 }
 
 func newWebhooksDeliveries(t terminal) *cobra.Command {
-	command := webhooksCommand(t, "deliveries WEBHOOK", "List what a webhook was sent, newest first", exactly("WEBHOOK"), func(c *cobra.Command, api caller, args []string) error {
-		list, err := collect(api.Deliveries(c.Context(), args[0]))
-		if err != nil {
-			return err
-		}
-		if wantsJSON(c) {
-			return printJSONList(t.out, list)
-		}
-		return table(t.out, func(row func(...string)) {
-			row("ID", "TIME", "EVENT", "STATE", "ATTEMPTS", "STATUS", "WHY")
-			for _, d := range list {
-				row(d.ID, when(&d.CreatedAt), d.Event, d.State, fmt.Sprint(d.Attempts), statusOf(d), orEmpty(d.LastError))
+	command := webhooksCommand(
+		t,
+		"deliveries WEBHOOK",
+		"List what a webhook was sent, newest first",
+		exactly("WEBHOOK"),
+		func(c *cobra.Command, api caller, args []string) error {
+			list, err := collect(api.Deliveries(c.Context(), args[0]))
+			if err != nil {
+				return err
 			}
-		})
-	})
+			if wantsJSON(c) {
+				return printJSONList(t.out, list)
+			}
+			return table(t.out, func(row func(...string)) {
+				row("ID", "TIME", "EVENT", "STATE", "ATTEMPTS", "STATUS", "WHY")
+				for _, d := range list {
+					row(
+						d.ID, when(&d.CreatedAt), d.Event, d.State, fmt.Sprint(d.Attempts), statusOf(d),
+						orEmpty(d.LastError),
+					)
+				}
+			})
+		},
+	)
 	addJSONFlag(command)
 	return command
 }
@@ -202,12 +251,18 @@ func orEmpty(s *string) string {
 }
 
 func newWebhooksRedeliver(t terminal) *cobra.Command {
-	return webhooksCommand(t, "redeliver WEBHOOK DELIVERY", "Send an event once more", exactly("WEBHOOK", "DELIVERY"), func(c *cobra.Command, api caller, args []string) error {
-		d, err := api.Redeliver(c.Context(), args[0], args[1])
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(t.out, "%s is sent again.\n", d.ID)
-		return nil
-	})
+	return webhooksCommand(
+		t,
+		"redeliver WEBHOOK DELIVERY",
+		"Send an event once more",
+		exactly("WEBHOOK", "DELIVERY"),
+		func(c *cobra.Command, api caller, args []string) error {
+			d, err := api.Redeliver(c.Context(), args[0], args[1])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(t.out, "%s is sent again.\n", d.ID)
+			return nil
+		},
+	)
 }

@@ -20,7 +20,8 @@ type AskedProvider struct {
 
 // SameAs tells whether it makes no difference which of the two is asked.
 func (a *AskedProvider) SameAs(b *AskedProvider) bool {
-	return a.Type == b.Type && a.Issuer == b.Issuer && a.AppID == b.AppID && a.TokenUpstream == b.TokenUpstream && a.Client.TenantID == b.Client.TenantID
+	return a.Type == b.Type && a.Issuer == b.Issuer && a.AppID == b.AppID && a.TokenUpstream == b.TokenUpstream &&
+		a.Client.TenantID == b.Client.TenantID
 }
 
 // Verified tells whether tokens of the issuer are verified by its keys, so that nobody

@@ -23,15 +23,41 @@ func TestTheBearerOfAProvidersTokenHasAPlaceAsThingsStand(t *testing.T) {
 		"no app client":        {func(p *snapshot.Project) { p.Clients = nil }, policy.TokenTenant, 0},
 		"no tenant":            {func(p *snapshot.Project) { p.Tenants = nil }, policy.TokenTenant, 0},
 		"frozen":               {func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_1"}} }, policy.UserFrozen, 0},
-		"deleted":              {func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_1", Deleted: true}} }, policy.InvalidToken, 0},
+		"deleted": {func(p *snapshot.Project) {
+			p.Barred = []snapshot.BarredUser{{
+				ID:      "usr_1",
+				Deleted: true,
+			}}
+		}, policy.InvalidToken, 0},
 	} {
 		p := &snapshot.Project{ID: "prj_1", Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}},
-			Clients: []snapshot.AppClient{{ID: "cli_1", Issuer: "https://postern.example/oauth/cli_1", TenantID: "tnt_1",
-				Providers: []snapshot.Provider{{ID: "idp_1", Enabled: true, TokenClient: snapshot.ProviderToken, TokenUpstream: snapshot.ProviderAccessToken}}}}}
+			Clients: []snapshot.AppClient{{
+				ID:       "cli_1",
+				Issuer:   "https://postern.example/oauth/cli_1",
+				TenantID: "tnt_1",
+				Providers: []snapshot.Provider{{
+					ID:            "idp_1",
+					Enabled:       true,
+					TokenClient:   snapshot.ProviderToken,
+					TokenUpstream: snapshot.ProviderAccessToken,
+				}},
+			}}}
 		tc.change(p)
-		d := policy.Decide(&policy.Call{Realm: policy.NewRealm(p), Access: &snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.JWT}, Keyless: snapshot.Reject},
-			Token: &policy.Token{Issuer: "https://postern.example/oauth/cli_1", Subject: "usr_1", Hosted: policy.Hosted{Shown: true, Client: "cli_1", Provider: "idp_1", Groups: []string{"staff"}}}})
-		if d.Allow != (tc.denial == policy.Denial{}) || d.Denial != tc.denial || (d.Allow && (d.Authorization != tc.gets || d.Identity.User != "usr_1" || d.Identity.TenantID != "tnt_1")) {
+		d := policy.Decide(&policy.Call{
+			Realm: policy.NewRealm(p),
+			Access: &snapshot.Access{
+				Mode:    snapshot.Authenticate,
+				Methods: []snapshot.Method{snapshot.JWT},
+				Keyless: snapshot.Reject,
+			},
+			Token: &policy.Token{
+				Issuer:  "https://postern.example/oauth/cli_1",
+				Subject: "usr_1",
+				Hosted:  policy.Hosted{Shown: true, Client: "cli_1", Provider: "idp_1", Groups: []string{"staff"}},
+			},
+		})
+		if d.Allow != (tc.denial == policy.Denial{}) || d.Denial != tc.denial ||
+			(d.Allow && (d.Authorization != tc.gets || d.Identity.User != "usr_1" || d.Identity.TenantID != "tnt_1")) {
 			t.Errorf("%s: %+v, want %v", name, d, tc.denial)
 		}
 	}
@@ -41,7 +67,11 @@ func TestWhomAVersionAsks(t *testing.T) {
 	on := snapshot.Provider{ID: "idp_on", Enabled: true, TokenClient: snapshot.ProviderToken}
 	off := snapshot.Provider{ID: "idp_off", TokenClient: snapshot.ProviderToken}
 	ours := snapshot.Provider{ID: "idp_ours", Enabled: true, TokenClient: snapshot.ServiceToken}
-	p := &snapshot.Project{Clients: []snapshot.AppClient{{ID: "cli_1", Issuer: "https://postern.example/oauth/cli_1", Providers: []snapshot.Provider{off, ours, on}}}}
+	p := &snapshot.Project{Clients: []snapshot.AppClient{{
+		ID:        "cli_1",
+		Issuer:    "https://postern.example/oauth/cli_1",
+		Providers: []snapshot.Provider{off, ours, on},
+	}}}
 	access := func(methods ...snapshot.Method) *snapshot.Access {
 		return &snapshot.Access{Methods: methods, Issuers: []snapshot.TokenIssuer{{Issuer: "https://pair.example"}}}
 	}
@@ -52,12 +82,16 @@ func TestWhomAVersionAsks(t *testing.T) {
 		t.Errorf("a version without a login asks %+v", asked)
 	}
 	asked := policy.NewAsked(p, "ver_1", access(snapshot.JWT))
-	if asked == nil || asked.Introspects != "" || len(asked.Providers) != 1 || asked.Providers[0].ID != "idp_on" || !asked.Verified("https://pair.example") ||
-		!asked.Verified("https://postern.example/oauth/cli_1") || asked.Verified("https://other.example") {
+	if asked == nil || asked.Introspects != "" || len(asked.Providers) != 1 || asked.Providers[0].ID != "idp_on" ||
+		!asked.Verified("https://pair.example") ||
+		!asked.Verified("https://postern.example/oauth/cli_1") ||
+		asked.Verified("https://other.example") {
 		t.Errorf("with jwt it asks %+v", asked)
 	}
 	asked = policy.NewAsked(p, "ver_1", access(snapshot.Opaque))
-	if asked == nil || asked.Introspects != "ver_1" || len(asked.Providers) != 0 || asked.Verified("https://pair.example") || !asked.Verified("https://postern.example/oauth/cli_1") {
+	if asked == nil || asked.Introspects != "ver_1" || len(asked.Providers) != 0 ||
+		asked.Verified("https://pair.example") ||
+		!asked.Verified("https://postern.example/oauth/cli_1") {
 		t.Errorf("with opaque it asks %+v", asked)
 	}
 }

@@ -22,9 +22,19 @@ func TestControlCookiesStayBehind(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]bool{
-		"postern=x; Path=/": true, "__Host-postern=x; Secure": true, "postern-theme=x": true, " postern=x": true, "postern": true,
-		"=postern=x; Path=/": true, " = __Host-postern=x": true, "=postern": true, "=a=postern": false, "=x": false,
-		"a=postern": false, "posterns=x": false, "x": false,
+		"postern=x; Path=/":        true,
+		"__Host-postern=x; Secure": true,
+		"postern-theme=x":          true,
+		" postern=x":               true,
+		"postern":                  true,
+		"=postern=x; Path=/":       true,
+		" = __Host-postern=x":      true,
+		"=postern":                 true,
+		"=a=postern":               false,
+		"=x":                       false,
+		"a=postern":                false,
+		"posterns=x":               false,
+		"x":                        false,
 	} {
 		if got := policy.SetsControlCookie(line); got != want {
 			t.Errorf("%q: got %v", line, got)

@@ -14,12 +14,19 @@ import (
 
 var (
 	now      = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	withKeys = snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject}
-	shop     = snapshot.Project{
+	withKeys = snapshot.Access{
+		Mode:    snapshot.Authenticate,
+		Methods: []snapshot.Method{snapshot.APIKey},
+		Keyless: snapshot.Reject,
+	}
+	shop = snapshot.Project{
 		ID: "prj_1", ProductID: "prd_1", FallbackOwner: "house",
 		KeyTypes: []snapshot.KeyType{{Name: "partner", Scopes: []string{"shop:read"}}},
-		Tenants:  []snapshot.Tenant{{ID: "tnt_1", Name: "default"}, {ID: "tnt_acme", Name: "acme"}, {ID: "tnt_left", Name: "left", Detached: true}},
-		Barred:   []snapshot.BarredUser{{ID: "usr_deleted", Deleted: true}, {ID: "usr_frozen"}},
+		Tenants: []snapshot.Tenant{{
+			ID:   "tnt_1",
+			Name: "default",
+		}, {ID: "tnt_acme", Name: "acme"}, {ID: "tnt_left", Name: "left", Detached: true}},
+		Barred: []snapshot.BarredUser{{ID: "usr_deleted", Deleted: true}, {ID: "usr_frozen"}},
 	}
 	keyOwner = policy.Identity{
 		ConsumerID: policy.ConsumerID("prj_1", "billing"), Owner: "billing", CredentialID: "key_1",
@@ -31,8 +38,20 @@ var (
 func call(edits ...func(*policy.Call)) policy.Call {
 	access := withKeys
 	c := policy.Call{
-		Access: &access, Realm: policy.NewRealm(&shop), Environment: "prod", KeyLines: 1, Now: now, RemoteIP: netip.MustParseAddr("::ffff:192.0.2.7"),
-		Key: &snapshot.Key{ID: "key_1", ProjectID: "prj_1", Owner: "billing", Scopes: []string{"read", "write"}, TenantID: "tnt_1", State: snapshot.KeyActive},
+		Access:      &access,
+		Realm:       policy.NewRealm(&shop),
+		Environment: "prod",
+		KeyLines:    1,
+		Now:         now,
+		RemoteIP:    netip.MustParseAddr("::ffff:192.0.2.7"),
+		Key: &snapshot.Key{
+			ID:        "key_1",
+			ProjectID: "prj_1",
+			Owner:     "billing",
+			Scopes:    []string{"read", "write"},
+			TenantID:  "tnt_1",
+			State:     snapshot.KeyActive,
+		},
 	}
 	for _, edit := range edits {
 		edit(&c)
@@ -89,7 +108,13 @@ func prefixes(ranges []string) (out []netip.Prefix) {
 
 func TestDecide(t *testing.T) {
 	nobody := policy.Identity{}
-	partner := policy.Identity{ConsumerID: keyOwner.ConsumerID, Owner: "billing", CredentialID: "key_1", Scopes: []string{"shop:read"}, TenantID: "tnt_1"}
+	partner := policy.Identity{
+		ConsumerID:   keyOwner.ConsumerID,
+		Owner:        "billing",
+		CredentialID: "key_1",
+		Scopes:       []string{"shop:read"},
+		TenantID:     "tnt_1",
+	}
 	ofAcme := keyOwner
 	ofAcme.TenantID = "tnt_acme"
 	ofDeleted := keyOwner
@@ -107,54 +132,140 @@ func TestDecide(t *testing.T) {
 		{name: "an unknown key", call: call(unknown), denial: policy.InvalidKey},
 		{name: "no key", call: call(keyless), denial: policy.CredentialsRequired},
 		{name: "neither key nor token", call: call(keyless, alsoTakes(snapshot.JWT)), denial: policy.EitherRequired},
-		{name: "neither key nor opaque token", call: call(keyless, alsoTakes(snapshot.Opaque)), denial: policy.EitherRequired},
-		{name: "a key of another project", call: call(func(c *policy.Call) { c.Key.ProjectID = "prj_2" }), denial: policy.InvalidKey},
+		{
+			name:   "neither key nor opaque token",
+			call:   call(keyless, alsoTakes(snapshot.Opaque)),
+			denial: policy.EitherRequired,
+		},
+		{
+			name:   "a key of another project",
+			call:   call(func(c *policy.Call) { c.Key.ProjectID = "prj_2" }),
+			denial: policy.InvalidKey,
+		},
 
 		{name: "a frozen key", call: call(state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
 		{name: "a revoked key", call: call(state(snapshot.KeyRevoked)), denial: policy.InvalidKey},
 		{name: "a key in no known state", call: call(state("")), denial: policy.InvalidKey},
 		{name: "a key that expires later", call: call(expires(time.Nanosecond)), identity: keyOwner},
 		{name: "a key that expires now", call: call(expires(0)), denial: policy.InvalidKey},
-		{name: "a key that expired, frozen", call: call(expires(-time.Hour), state(snapshot.KeyFrozen)), denial: policy.InvalidKey},
+		{
+			name:   "a key that expired, frozen",
+			call:   call(expires(-time.Hour), state(snapshot.KeyFrozen)),
+			denial: policy.InvalidKey,
+		},
 		{name: "a key of this environment", call: call(environment("prod")), identity: keyOwner},
 		{name: "a key of another environment", call: call(environment("dev")), denial: policy.InvalidKey},
-		{name: "a key of another environment, frozen", call: call(environment("dev"), state(snapshot.KeyFrozen)), denial: policy.InvalidKey},
+		{
+			name:   "a key of another environment, frozen",
+			call:   call(environment("dev"), state(snapshot.KeyFrozen)),
+			denial: policy.InvalidKey,
+		},
 
 		{name: "the old secret within its grace", call: call(old, grace(time.Second)), identity: keyOwner},
 		{name: "the old secret when its grace ends", call: call(old, grace(0)), denial: policy.InvalidKey},
 		{name: "the old secret without a grace", call: call(old), denial: policy.InvalidKey},
 		{name: "the new secret after the grace", call: call(grace(-time.Hour)), identity: keyOwner},
-		{name: "the old secret of a frozen key, grace over", call: call(old, grace(0), state(snapshot.KeyFrozen)), denial: policy.InvalidKey},
-		{name: "the old secret of a frozen key, within grace", call: call(old, grace(time.Hour), state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
+		{
+			name:   "the old secret of a frozen key, grace over",
+			call:   call(old, grace(0), state(snapshot.KeyFrozen)),
+			denial: policy.InvalidKey,
+		},
+		{
+			name:   "the old secret of a frozen key, within grace",
+			call:   call(old, grace(time.Hour), state(snapshot.KeyFrozen)),
+			denial: policy.KeyFrozen,
+		},
 
 		{name: "a key of the product", call: call(ofProduct), identity: partner},
-		{name: "a key of another product", call: call(ofProduct, func(c *policy.Call) { c.Key.ProductID = "prd_2" }), denial: policy.InvalidKey},
-		{name: "a key of the product, of a type this project does not have", call: call(ofProduct, func(c *policy.Call) { c.Key.KeyType = "staff" }), denial: policy.InvalidKey},
-		{name: "a key without a product, where there is none either", call: call(ofProduct, func(c *policy.Call) { c.Key.ProductID, c.Realm.ProductID = "", "" }), denial: policy.InvalidKey},
+		{
+			name:   "a key of another product",
+			call:   call(ofProduct, func(c *policy.Call) { c.Key.ProductID = "prd_2" }),
+			denial: policy.InvalidKey,
+		},
+		{
+			name:   "a key of the product, of a type this project does not have",
+			call:   call(ofProduct, func(c *policy.Call) { c.Key.KeyType = "staff" }),
+			denial: policy.InvalidKey,
+		},
+		{
+			name:   "a key without a product, where there is none either",
+			call:   call(ofProduct, func(c *policy.Call) { c.Key.ProductID, c.Realm.ProductID = "", "" }),
+			denial: policy.InvalidKey,
+		},
 		{name: "a key of a tenant served here", call: call(tenant("tnt_acme")), identity: ofAcme},
 		{name: "a key of a tenant not served here", call: call(tenant("tnt_else")), denial: policy.WrongTenant},
 		{name: "a key of a tenant no longer served here", call: call(tenant("tnt_left")), denial: policy.WrongTenant},
-		{name: "a key of a tenant not served here, frozen", call: call(tenant("tnt_else"), state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
+		{
+			name:   "a key of a tenant not served here, frozen",
+			call:   call(tenant("tnt_else"), state(snapshot.KeyFrozen)),
+			denial: policy.KeyFrozen,
+		},
 		{name: "a key of a frozen user", call: call(owner("usr_frozen")), denial: policy.UserFrozen},
-		{name: "a key of a frozen user, frozen", call: call(owner("usr_frozen"), state(snapshot.KeyFrozen)), denial: policy.KeyFrozen},
-		{name: "a key of a frozen user, expired", call: call(owner("usr_frozen"), expires(0)), denial: policy.InvalidKey},
-		{name: "a key of a frozen user, from elsewhere", call: call(owner("usr_frozen"), keyFrom("198.51.100.0/24")), denial: policy.UserFrozen},
-		{name: "a key of a frozen user, where keys are optional", call: call(owner("usr_frozen"), passthrough), denial: policy.UserFrozen},
+		{
+			name:   "a key of a frozen user, frozen",
+			call:   call(owner("usr_frozen"), state(snapshot.KeyFrozen)),
+			denial: policy.KeyFrozen,
+		},
+		{
+			name:   "a key of a frozen user, expired",
+			call:   call(owner("usr_frozen"), expires(0)),
+			denial: policy.InvalidKey,
+		},
+		{
+			name:   "a key of a frozen user, from elsewhere",
+			call:   call(owner("usr_frozen"), keyFrom("198.51.100.0/24")),
+			denial: policy.UserFrozen,
+		},
+		{
+			name:   "a key of a frozen user, where keys are optional",
+			call:   call(owner("usr_frozen"), passthrough),
+			denial: policy.UserFrozen,
+		},
 		{name: "a key that names somebody deleted", call: call(owner("usr_deleted")), identity: ofDeleted},
-		{name: "a key of the product, of a tenant not served here", call: call(ofProduct, func(c *policy.Call) { c.Key.Tenant, c.Key.TenantID = "else", "tnt_else" }), denial: policy.WrongTenant},
+		{
+			name:   "a key of the product, of a tenant not served here",
+			call:   call(ofProduct, func(c *policy.Call) { c.Key.Tenant, c.Key.TenantID = "else", "tnt_else" }),
+			denial: policy.WrongTenant,
+		},
 
 		{name: "a key used from where it may be", call: call(keyFrom("192.0.2.0/24")), identity: keyOwner},
-		{name: "a key used from elsewhere", call: call(keyFrom("192.0.3.0/24", "2001:db8::/32")), denial: policy.IPDenied},
-		{name: "a key used from an address nobody knows", call: call(keyFrom("0.0.0.0/0", "::/0"), func(c *policy.Call) { c.RemoteIP = netip.Addr{} }), denial: policy.IPDenied},
+		{
+			name:   "a key used from elsewhere",
+			call:   call(keyFrom("192.0.3.0/24", "2001:db8::/32")),
+			denial: policy.IPDenied,
+		},
+		{
+			name:   "a key used from an address nobody knows",
+			call:   call(keyFrom("0.0.0.0/0", "::/0"), func(c *policy.Call) { c.RemoteIP = netip.Addr{} }),
+			denial: policy.IPDenied,
+		},
 		{name: "an unknown key from elsewhere", call: call(unknown, allow("192.0.3.0/24")), denial: policy.InvalidKey},
 		{name: "an address that is allowed", call: call(allow("192.0.3.0/24", "192.0.2.7/32")), identity: keyOwner},
 		{name: "an address that is not allowed", call: call(allow("192.0.3.0/24")), denial: policy.IPDenied},
-		{name: "an address that is denied", call: call(allow("192.0.2.0/24"), denyFrom("192.0.2.7/32")), denial: policy.IPDenied},
+		{
+			name:   "an address that is denied",
+			call:   call(allow("192.0.2.0/24"), denyFrom("192.0.2.7/32")),
+			denial: policy.IPDenied,
+		},
 		{name: "an address that is not denied", call: call(denyFrom("192.0.2.8/32")), identity: keyOwner},
-		{name: "an address denied to those without a key", call: call(passthrough, noMethods, keyless, denyFrom("192.0.2.7/32")), denial: policy.IPDenied},
+		{
+			name:   "an address denied to those without a key",
+			call:   call(passthrough, noMethods, keyless, denyFrom("192.0.2.7/32")),
+			denial: policy.IPDenied,
+		},
 
-		{name: "passthrough without methods, no key", call: call(passthrough, noMethods, keyless), identity: nobody, passKey: true},
-		{name: "passthrough without methods, any key", call: call(passthrough, noMethods, unknown), identity: nobody, passKey: true},
+		{
+			name:     "passthrough without methods, no key",
+			call:     call(passthrough, noMethods, keyless),
+			identity: nobody,
+			passKey:  true,
+		},
+		{
+			name:     "passthrough without methods, any key",
+			call:     call(passthrough, noMethods, unknown),
+			identity: nobody,
+			passKey:  true,
+		},
 		{name: "passthrough with keys, no key", call: call(passthrough, keyless), identity: nobody},
 		{name: "passthrough with keys, a good key", call: call(passthrough), identity: keyOwner},
 		{name: "passthrough with keys, an unknown key", call: call(passthrough, unknown), denial: policy.InvalidKey},
@@ -163,14 +274,31 @@ func TestDecide(t *testing.T) {
 		{name: "fallback, a good key", call: call(fallback), identity: keyOwner},
 		{name: "fallback, an unknown key", call: call(fallback, unknown), denial: policy.InvalidKey},
 		{name: "fallback in passthrough, no key", call: call(fallback, passthrough, keyless), identity: house},
-		{name: "fallback to nobody", call: call(fallback, keyless, func(c *policy.Call) { c.Realm.FallbackOwner = "" }), denial: policy.CredentialsRequired},
+		{
+			name:   "fallback to nobody",
+			call:   call(fallback, keyless, func(c *policy.Call) { c.Realm.FallbackOwner = "" }),
+			denial: policy.CredentialsRequired,
+		},
 
 		{name: "authenticate without methods fails closed", call: call(noMethods), denial: policy.CredentialsRequired},
-		{name: "an unknown mode fails closed", call: call(noMethods, func(c *policy.Call) { c.Access.Mode = "" }), denial: policy.CredentialsRequired},
-		{name: "an unknown mode with keys fails closed", call: call(keyless, func(c *policy.Call) { c.Access.Mode = "open" }), denial: policy.CredentialsRequired},
+		{
+			name:   "an unknown mode fails closed",
+			call:   call(noMethods, func(c *policy.Call) { c.Access.Mode = "" }),
+			denial: policy.CredentialsRequired,
+		},
+		{
+			name:   "an unknown mode with keys fails closed",
+			call:   call(keyless, func(c *policy.Call) { c.Access.Mode = "open" }),
+			denial: policy.CredentialsRequired,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			want := policy.Decision{Allow: tc.denial == policy.Denial{}, Denial: tc.denial, Identity: tc.identity, StripKey: !tc.passKey}
+			want := policy.Decision{
+				Allow:    tc.denial == policy.Denial{},
+				Denial:   tc.denial,
+				Identity: tc.identity,
+				StripKey: !tc.passKey,
+			}
 			if diff := cmp.Diff(want, policy.Decide(&tc.call)); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
 			}

@@ -113,7 +113,9 @@ func MaskKeys(text string) string {
 	}
 	var out strings.Builder
 	for len(text) > 0 {
-		end := strings.IndexFunc(text, func(r rune) bool { return r != '_' && r != '-' && (r > 0x7f || !isBase62(byte(r))) })
+		end := strings.IndexFunc(
+			text, func(r rune) bool { return r != '_' && r != '-' && (r > 0x7f || !isBase62(byte(r))) },
+		)
 		if end < 0 {
 			end = len(text)
 		}

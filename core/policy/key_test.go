@@ -37,7 +37,8 @@ func TestNewKey(t *testing.T) {
 		if err != nil {
 			t.Fatalf("NewKey(%q, %q): %v", tc.prefix, tc.env, err)
 		}
-		if !policy.WellFormedKey(key) || policy.DisplayPrefix(key) != tc.display || len(key) != len(tc.display)+38 || len(key) > policy.MaxKey {
+		if !policy.WellFormedKey(key) || policy.DisplayPrefix(key) != tc.display || len(key) != len(tc.display)+38 ||
+			len(key) > policy.MaxKey {
 			t.Errorf("NewKey(%q, %q) = %q", tc.prefix, tc.env, key)
 		}
 		if !strings.HasSuffix(key, policy.Last4(key)) || len(policy.Last4(key)) != 4 {
@@ -74,7 +75,10 @@ func TestNewKeyNeverRepeatsAndUsesTheWholeAlphabet(t *testing.T) {
 func TestNewKeyFromFollowsItsReader(t *testing.T) {
 	bytes := strings.Repeat("\xff\x00\x3e\xf8", 16) // 255 and 248 are thrown away
 	want := "pst_prod_" + strings.Repeat("0", 32)
-	for name, r := range map[string]io.Reader{"whole": strings.NewReader(bytes), "byte by byte": iotest.OneByteReader(strings.NewReader(bytes))} {
+	for name, r := range map[string]io.Reader{
+		"whole":        strings.NewReader(bytes),
+		"byte by byte": iotest.OneByteReader(strings.NewReader(bytes)),
+	} {
 		key, err := policy.NewKeyFrom(r, "pst", "prod")
 		if err != nil || !policy.WellFormedKey(key) || key[:len(key)-6] != want {
 			t.Errorf("%s: %q, %v, want the secret of %s", name, key, err, want)

@@ -125,7 +125,8 @@ func (t *Tally) tightest(w snapshot.Window) (limit, left int64) {
 	limited := false
 	for i := range t.Shares() {
 		share := &t.shares[i]
-		if most := share.Limits[w]; most > 0 && (!limited || share.Left[w] < left || share.Left[w] == left && most < limit) {
+		if most := share.Limits[w]; most > 0 &&
+			(!limited || share.Left[w] < left || share.Left[w] == left && most < limit) {
 			limit, left, limited = most, share.Left[w], true
 		}
 	}
@@ -201,7 +202,10 @@ func (t *Tally) Headers(list []LimitHeader) []LimitHeader {
 	_, end := WindowBounds(decisive.window, t.Now)
 	reset := end - t.Now.Unix()
 	list = append(list, LimitHeader{"Ratelimit-Limit", decisive.limit, true},
-		LimitHeader{Name: "Ratelimit-Remaining", Value: decisive.left}, LimitHeader{Name: "Ratelimit-Reset", Value: reset})
+		LimitHeader{
+			Name:  "Ratelimit-Remaining",
+			Value: decisive.left,
+		}, LimitHeader{Name: "Ratelimit-Reset", Value: reset})
 	if t.Refused {
 		list = append(list, LimitHeader{Name: "Retry-After", Value: reset})
 	}
@@ -216,7 +220,8 @@ func IsLimitHeader(name string) bool {
 	}
 	switch name[0] | 0x20 {
 	case 'r':
-		return sameHeader(name, "ratelimit-limit") || sameHeader(name, "ratelimit-remaining") || sameHeader(name, "ratelimit-reset")
+		return sameHeader(name, "ratelimit-limit") || sameHeader(name, "ratelimit-remaining") ||
+			sameHeader(name, "ratelimit-reset")
 	case 'x':
 		for _, names := range windowHeaders {
 			if strings.EqualFold(name, names[0]) || strings.EqualFold(name, names[1]) {

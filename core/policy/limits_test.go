@@ -27,7 +27,9 @@ func TestWindowsFollowTheCalendar(t *testing.T) {
 			t.Errorf("%s: %v, want %v", snapshot.Window(window), got, want)
 		}
 	}
-	if _, end := policy.WindowBounds(snapshot.Month, time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)); stamp(end) != "2027-01-01T00:00:00Z" {
+	if _, end := policy.WindowBounds(snapshot.Month, time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)); stamp(
+		end,
+	) != "2027-01-01T00:00:00Z" {
 		t.Errorf("December ends at %s", stamp(end))
 	}
 }
@@ -39,8 +41,16 @@ func limits(minute, day int64) snapshot.Limits {
 }
 
 func TestWhatACallIsCountedFor(t *testing.T) {
-	project := snapshot.Project{ID: "prj_1", KeyTypes: []snapshot.KeyType{{Name: "slow", Limits: limits(5, 0)}, {Name: "full"}},
-		Limits: snapshot.ProjectLimits{Key: limits(10, 0), Owner: limits(20, 0), IP: limits(30, 0), Project: limits(40, 0)}}
+	project := snapshot.Project{
+		ID:       "prj_1",
+		KeyTypes: []snapshot.KeyType{{Name: "slow", Limits: limits(5, 0)}, {Name: "full"}},
+		Limits: snapshot.ProjectLimits{
+			Key:     limits(10, 0),
+			Owner:   limits(20, 0),
+			IP:      limits(30, 0),
+			Project: limits(40, 0),
+		},
+	}
 	own := limits(1, 0)
 	withKey := policy.Identity{Owner: "billing", CredentialID: "key_1"}
 	for name, tc := range map[string]struct {
@@ -48,12 +58,32 @@ func TestWhatACallIsCountedFor(t *testing.T) {
 		key  *snapshot.Key
 		want map[string]int64 // dimension and subject to the limit of a minute
 	}{
-		"a key of a type without limits": {withKey, &snapshot.Key{KeyType: "full"}, map[string]int64{"key key_1": 10, "owner billing": 20, "ip 192.0.2.7": 30, "project ": 40}},
-		"a key of a type with limits":    {withKey, &snapshot.Key{KeyType: "slow"}, map[string]int64{"key key_1": 5, "owner billing": 20, "ip 192.0.2.7": 30, "project ": 40}},
-		"a key with limits of its own":   {withKey, &snapshot.Key{KeyType: "slow", Limits: &own}, map[string]int64{"key key_1": 1, "owner billing": 20, "ip 192.0.2.7": 30, "project ": 40}},
-		"a key freed from all limits":    {withKey, &snapshot.Key{KeyType: "slow", Limits: &snapshot.Limits{}}, map[string]int64{"owner billing": 20, "ip 192.0.2.7": 30, "project ": 40}},
-		"the fallback owner":             {policy.Identity{Owner: "house"}, nil, map[string]int64{"owner house": 20, "ip 192.0.2.7": 30, "project ": 40}},
-		"nobody":                         {policy.Identity{}, nil, map[string]int64{"ip 192.0.2.7": 30, "project ": 40}},
+		"a key of a type without limits": {withKey, &snapshot.Key{KeyType: "full"}, map[string]int64{
+			"key key_1":     10,
+			"owner billing": 20,
+			"ip 192.0.2.7":  30,
+			"project ":      40,
+		}},
+		"a key of a type with limits": {withKey, &snapshot.Key{KeyType: "slow"}, map[string]int64{
+			"key key_1":     5,
+			"owner billing": 20,
+			"ip 192.0.2.7":  30,
+			"project ":      40,
+		}},
+		"a key with limits of its own": {withKey, &snapshot.Key{
+			KeyType: "slow",
+			Limits:  &own,
+		}, map[string]int64{"key key_1": 1, "owner billing": 20, "ip 192.0.2.7": 30, "project ": 40}},
+		"a key freed from all limits": {withKey, &snapshot.Key{
+			KeyType: "slow",
+			Limits:  &snapshot.Limits{},
+		}, map[string]int64{"owner billing": 20, "ip 192.0.2.7": 30, "project ": 40}},
+		"the fallback owner": {policy.Identity{Owner: "house"}, nil, map[string]int64{
+			"owner house":  20,
+			"ip 192.0.2.7": 30,
+			"project ":     40,
+		}},
+		"nobody": {policy.Identity{}, nil, map[string]int64{"ip 192.0.2.7": 30, "project ": 40}},
 	} {
 		var tally policy.Tally
 		policy.NewRealm(&project).Tally(&tally, &tc.id, tc.key, "192.0.2.7", now)
@@ -79,34 +109,59 @@ func TestWhatACallerIsToldOfLimits(t *testing.T) {
 		"the tightest of a window, the least left of all": {
 			key: limits(10, 100), keyLeft: limits(7, 50), project: limits(20, 0), projectLeft: limits(6, 0),
 			want: map[string]string{
-				"X-Ratelimit-Limit-Minute": "20", "X-Ratelimit-Remaining-Minute": "6", "X-Ratelimit-Limit-Day": "100", "X-Ratelimit-Remaining-Day": "50",
-				"Ratelimit-Limit": "20", "Ratelimit-Remaining": "6", "Ratelimit-Reset": "40",
+				"X-Ratelimit-Limit-Minute":     "20",
+				"X-Ratelimit-Remaining-Minute": "6",
+				"X-Ratelimit-Limit-Day":        "100",
+				"X-Ratelimit-Remaining-Day":    "50",
+				"Ratelimit-Limit":              "20",
+				"Ratelimit-Remaining":          "6",
+				"Ratelimit-Reset":              "40",
 			},
 		},
 		"as much left in two: the longer window": {
 			key: limits(10, 100), keyLeft: limits(3, 3), project: limits(5, 0), projectLeft: limits(3, 0),
 			want: map[string]string{
-				"X-Ratelimit-Limit-Minute": "5", "X-Ratelimit-Remaining-Minute": "3", "X-Ratelimit-Limit-Day": "100", "X-Ratelimit-Remaining-Day": "3",
-				"Ratelimit-Limit": "100", "Ratelimit-Remaining": "3", "Ratelimit-Reset": "40",
+				"X-Ratelimit-Limit-Minute":     "5",
+				"X-Ratelimit-Remaining-Minute": "3",
+				"X-Ratelimit-Limit-Day":        "100",
+				"X-Ratelimit-Remaining-Day":    "3",
+				"Ratelimit-Limit":              "100",
+				"Ratelimit-Remaining":          "3",
+				"Ratelimit-Reset":              "40",
 			},
 		},
 		"refused for the minute": {
 			key: limits(10, 100), keyLeft: limits(0, 90), refused: true, denial: "rate_limited",
 			want: map[string]string{
-				"X-Ratelimit-Limit-Minute": "10", "X-Ratelimit-Remaining-Minute": "0", "X-Ratelimit-Limit-Day": "100", "X-Ratelimit-Remaining-Day": "90",
-				"Ratelimit-Limit": "10", "Ratelimit-Remaining": "0", "Ratelimit-Reset": "40", "Retry-After": "40",
+				"X-Ratelimit-Limit-Minute":     "10",
+				"X-Ratelimit-Remaining-Minute": "0",
+				"X-Ratelimit-Limit-Day":        "100",
+				"X-Ratelimit-Remaining-Day":    "90",
+				"Ratelimit-Limit":              "10",
+				"Ratelimit-Remaining":          "0",
+				"Ratelimit-Reset":              "40",
+				"Retry-After":                  "40",
 			},
 		},
 		"refused for the day": {
 			key: limits(10, 100), keyLeft: limits(5, 0), refused: true, denial: "quota_exceeded",
 			want: map[string]string{
-				"X-Ratelimit-Limit-Minute": "10", "X-Ratelimit-Remaining-Minute": "5", "X-Ratelimit-Limit-Day": "100", "X-Ratelimit-Remaining-Day": "0",
-				"Ratelimit-Limit": "100", "Ratelimit-Remaining": "0", "Ratelimit-Reset": "40", "Retry-After": "40",
+				"X-Ratelimit-Limit-Minute":     "10",
+				"X-Ratelimit-Remaining-Minute": "5",
+				"X-Ratelimit-Limit-Day":        "100",
+				"X-Ratelimit-Remaining-Day":    "0",
+				"Ratelimit-Limit":              "100",
+				"Ratelimit-Remaining":          "0",
+				"Ratelimit-Reset":              "40",
+				"Retry-After":                  "40",
 			},
 		},
 		"nothing limited": {want: map[string]string{}},
 	} {
-		realm := policy.NewRealm(&snapshot.Project{ID: "prj_1", Limits: snapshot.ProjectLimits{Key: tc.key, Project: tc.project}})
+		realm := policy.NewRealm(&snapshot.Project{
+			ID:     "prj_1",
+			Limits: snapshot.ProjectLimits{Key: tc.key, Project: tc.project},
+		})
 		var tally policy.Tally
 		realm.Tally(&tally, &policy.Identity{CredentialID: "key_1"}, &snapshot.Key{}, "", at)
 		for i := range tally.Shares() {

@@ -20,8 +20,15 @@ type Realm struct {
 // NewRealm lays out a project. It keeps no reference to it but to its key types and
 // app clients.
 func NewRealm(p *snapshot.Project) *Realm {
-	r := &Realm{ID: p.ID, ProductID: p.ProductID, FallbackOwner: p.FallbackOwner, Limits: p.Limits,
-		tenants: make(map[string]string, len(p.Tenants)), named: make(map[string]string, len(p.Tenants)), types: make(map[string]*snapshot.KeyType, len(p.KeyTypes))}
+	r := &Realm{
+		ID:            p.ID,
+		ProductID:     p.ProductID,
+		FallbackOwner: p.FallbackOwner,
+		Limits:        p.Limits,
+		tenants:       make(map[string]string, len(p.Tenants)),
+		named:         make(map[string]string, len(p.Tenants)),
+		types:         make(map[string]*snapshot.KeyType, len(p.KeyTypes)),
+	}
 	for _, t := range p.Tenants {
 		if t.Detached {
 			continue

@@ -51,5 +51,7 @@ func isScope(s string) bool {
 // ListedGroups are those whose names would not read as several, or as another one, in
 // a list that a header carries. Who is in one that would is let in without it.
 func ListedGroups(groups []string) []string {
-	return slices.DeleteFunc(groups, func(group string) bool { return !IsSubject(group) || strings.Contains(group, ",") })
+	return slices.DeleteFunc(
+		groups, func(group string) bool { return !IsSubject(group) || strings.Contains(group, ",") },
+	)
 }

@@ -46,7 +46,8 @@ func (i Introspection) Line() string {
 func ParseIntrospection(line string) (Introspection, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
-		return Introspection{}, errors.New("the introspection is written ENDPOINT, with client=ID, iss=ISSUER, aud=AUDIENCE and method=client_secret_post behind it where needed")
+		return Introspection{}, errors.New("the introspection is written ENDPOINT, with client=ID, iss=ISSUER, " +
+			"aud=AUDIENCE and method=client_secret_post behind it where needed")
 	}
 	out := Introspection{Endpoint: words[0]}
 	method := ""
@@ -55,7 +56,8 @@ func ParseIntrospection(line string) (Introspection, error) {
 		name, value, _ := strings.Cut(word, "=")
 		at := places[name]
 		if at == nil || value == "" || *at != "" {
-			return Introspection{}, errors.New("behind the endpoint come client=ID, iss=ISSUER, aud=AUDIENCE and method=client_secret_post, each at most once, and not " + name)
+			return Introspection{}, errors.New("behind the endpoint come client=ID, iss=ISSUER, aud=AUDIENCE and " +
+				"method=client_secret_post, each at most once, and not " + name)
 		}
 		*at = value
 	}

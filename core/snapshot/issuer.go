@@ -23,7 +23,8 @@ func (t TokenIssuer) Line() string {
 func ParseTokenIssuer(line string) (TokenIssuer, error) {
 	words := strings.Fields(line)
 	if len(words) < 2 {
-		return TokenIssuer{}, errors.New("a pair is written ISSUER AUDIENCE, with jwks=URL and tenant=NAME behind them where needed, and not " + line)
+		return TokenIssuer{}, errors.New("a pair is written ISSUER AUDIENCE, with jwks=URL and tenant=NAME behind " +
+			"them where needed, and not " + line)
 	}
 	out := TokenIssuer{Issuer: words[0], Audience: words[1]}
 	for _, word := range words[2:] {
@@ -34,7 +35,8 @@ func ParseTokenIssuer(line string) (TokenIssuer, error) {
 		case name == "tenant" && value != "" && out.Tenant == "":
 			out.Tenant = value
 		default:
-			return TokenIssuer{}, errors.New("behind issuer and audience come jwks=URL and tenant=NAME, each at most once, and not " + word)
+			return TokenIssuer{}, errors.New("behind issuer and audience come jwks=URL and tenant=NAME, each at " +
+				"most once, and not " + word)
 		}
 	}
 	return out, nil

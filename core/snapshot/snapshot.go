@@ -105,7 +105,9 @@ type Project struct {
 
 // FrozenOwner tells whether a key's owner is an end user who is frozen.
 func (p *Project) FrozenOwner(owner string) bool {
-	at, found := slices.BinarySearchFunc(p.Barred, owner, func(one BarredUser, id string) int { return strings.Compare(one.ID, id) })
+	at, found := slices.BinarySearchFunc(
+		p.Barred, owner, func(one BarredUser, id string) int { return strings.Compare(one.ID, id) },
+	)
 	return found && !p.Barred[at].Deleted
 }
 

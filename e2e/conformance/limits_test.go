@@ -25,8 +25,12 @@ func limitedProject(target string, limits snapshot.ProjectLimits) (*snapshot.Pro
 	p.Versions = append(p.Versions,
 		snapshot.Version{ID: "ver_2", Name: "2.0.0", Access: fallback,
 			Environments: []snapshot.Environment{{ID: "env_3", Name: "prod", Target: target}}},
-		snapshot.Version{ID: "ver_3", Name: "open", Access: snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
-			Environments: []snapshot.Environment{{ID: "env_4", Name: "prod", Target: target}}})
+		snapshot.Version{
+			ID:           "ver_3",
+			Name:         "open",
+			Access:       snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
+			Environments: []snapshot.Environment{{ID: "env_4", Name: "prod", Target: target}},
+		})
 	for i := range p.KeyTypes {
 		if p.KeyTypes[i].Name == "writer" {
 			p.KeyTypes[i].Limits = snapshot.Limits{snapshot.Hour: 6, snapshot.Month: 8}
@@ -43,8 +47,10 @@ func limitedProject(target string, limits snapshot.ProjectLimits) (*snapshot.Pro
 }
 
 var tight = snapshot.ProjectLimits{
-	Key: snapshot.Limits{snapshot.Hour: 9, snapshot.Year: 50}, Owner: snapshot.Limits{snapshot.Hour: 22, snapshot.Day: 25},
-	IP: snapshot.Limits{snapshot.Hour: 32, snapshot.Month: 40}, Project: snapshot.Limits{snapshot.Year: 130},
+	Key:     snapshot.Limits{snapshot.Hour: 9, snapshot.Year: 50},
+	Owner:   snapshot.Limits{snapshot.Hour: 22, snapshot.Day: 25},
+	IP:      snapshot.Limits{snapshot.Hour: 32, snapshot.Month: 40},
+	Project: snapshot.Limits{snapshot.Year: 130},
 }
 
 // together starts a gateway that runs the export of the project beside ours.
@@ -65,7 +71,9 @@ func sameLimits(t *testing.T, start together) {
 			want, got := decided(postern.send(c)), decided(other.send(c))
 			codes[want.Code]++
 			if diff := cmp.Diff(want, got); diff != "" {
-				differences = append(differences, fmt.Sprintf("call %d, %s (-postern +%s):\n%s", i, c.Name, other.name, diff))
+				differences = append(
+					differences, fmt.Sprintf("call %d, %s (-postern +%s):\n%s", i, c.Name, other.name, diff),
+				)
 			}
 		}
 		if !time.Now().UTC().Truncate(time.Hour).Equal(hour) {
@@ -86,11 +94,18 @@ func sameLimits(t *testing.T, start together) {
 func limitedCalls(keys map[string]sample.Plain) []Case {
 	choice := rand.New(rand.NewPCG(1, 2))
 	calls := []Case{
-		get("without a key", prod+"/x"), get("with a bad key", prod+"/x", "X-API-Key: bad"), get("frozen", prod+"/x", key(keys["frozen"])),
-		get("fallback", "/2.0.0/prod/x"), get("nobody", "/open/prod/x"), get("nobody again", "/open/prod/x", "X-Tell: limits"),
+		get(
+			"without a key", prod+"/x",
+		), get("with a bad key", prod+"/x", "X-API-Key: bad"), get("frozen", prod+"/x", key(keys["frozen"])),
+		get(
+			"fallback", "/2.0.0/prod/x",
+		), get("nobody", "/open/prod/x"), get("nobody again", "/open/prod/x", "X-Tell: limits"),
 	}
 	for _, name := range []string{"active", "allenvs", "limited", "readonly", "unlimited", "writer"} {
-		calls = append(calls, get(name, prod+"/x", key(keys[name])), get(name+" elsewhere", "/2.0.0/prod/x", key(keys[name])))
+		calls = append(
+			calls, get(name, prod+"/x", key(keys[name])),
+			get(name+" elsewhere", "/2.0.0/prod/x", key(keys[name])),
+		)
 	}
 	var out []Case
 	for range 500 {
@@ -114,9 +129,16 @@ func noOvershoot(t *testing.T, start together) {
 		"project": {snapshot.ProjectLimits{Project: snapshot.Limits{year: most}}, most},
 		"owner":   {snapshot.ProjectLimits{Owner: snapshot.Limits{year: most}}, most},
 		"key":     {snapshot.ProjectLimits{Key: snapshot.Limits{year: most}}, most},
-		"all together": {snapshot.ProjectLimits{Key: snapshot.Limits{year: most}, Owner: snapshot.Limits{year: most + 1},
-			IP: snapshot.Limits{year: most + 2}, Project: snapshot.Limits{year: most + 3}}, most},
-		"address before key": {snapshot.ProjectLimits{Key: snapshot.Limits{year: most}, IP: snapshot.Limits{year: 60}}, 60},
+		"all together": {snapshot.ProjectLimits{
+			Key:     snapshot.Limits{year: most},
+			Owner:   snapshot.Limits{year: most + 1},
+			IP:      snapshot.Limits{year: most + 2},
+			Project: snapshot.Limits{year: most + 3},
+		}, most},
+		"address before key": {snapshot.ProjectLimits{
+			Key: snapshot.Limits{year: most},
+			IP:  snapshot.Limits{year: 60},
+		}, 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			up := newUpstream(t)

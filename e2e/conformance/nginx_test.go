@@ -56,7 +56,13 @@ type decision struct {
 }
 
 func decided(out outcome) decision {
-	d := decision{Status: out.Status, Code: out.Code, Challenge: out.Challenge, Limits: out.Limits, Identity: map[string][]string{}}
+	d := decision{
+		Status:    out.Status,
+		Code:      out.Code,
+		Challenge: out.Challenge,
+		Limits:    out.Limits,
+		Identity:  map[string][]string{},
+	}
 	if out.Code != "" {
 		d.Body, d.ContentType = out.Body, out.ContentType
 	}

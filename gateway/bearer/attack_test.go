@@ -42,7 +42,10 @@ func TestGoodTokens(t *testing.T) {
 		"a clock ahead":         rs.sign(t, nil, of.claims(with("nbf", now.Add(time.Minute).Unix()), with("iat", now.Add(time.Minute).Unix()))),
 		"fractions of a second": rs.sign(t, nil, of.claims(with("exp", float64(now.Unix())+0.5))),
 		"no kid, one key fits":  es.sign(t, map[jose.HeaderKey]any{"kid": nil}, of.claims()),
-		"jku and x5u, ignored":  rs.sign(t, map[jose.HeaderKey]any{"jku": "http://127.0.0.1:1/", "x5u": "http://127.0.0.1:1/"}, of.claims()),
+		"jku and x5u, ignored": rs.sign(t, map[jose.HeaderKey]any{
+			"jku": "http://127.0.0.1:1/",
+			"x5u": "http://127.0.0.1:1/",
+		}, of.claims()),
 	} {
 		got, denial := verify(v, token, now, other, pair)
 		if want.Expires = ends[name]; want.Expires.IsZero() {
@@ -71,7 +74,10 @@ func TestForgedAndSpoiltTokens(t *testing.T) {
 		return rs.sign(t, map[jose.HeaderKey]any{name: value}, of.claims())
 	}
 	claim := func(name string, value any) string { return rs.sign(t, nil, of.claims(with(name, value))) }
-	embedded, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: stranger.private}, &jose.SignerOptions{EmbedJWK: true})
+	embedded, err := jose.NewSigner(jose.SigningKey{
+		Algorithm: jose.RS256,
+		Key:       stranger.private,
+	}, &jose.SignerOptions{EmbedJWK: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +90,11 @@ func TestForgedAndSpoiltTokens(t *testing.T) {
 		return rs.sign(t, nil, strings.Replace(mustText(of.claims()), "{", "{"+member+",", 1))
 	}
 	cases := map[string]string{
-		"alg none":                       segment(map[string]string{"alg": "none", "kid": "r"}) + "." + payload + ".",
-		"alg None with a signature":      segment(map[string]string{"alg": "None", "kid": "r"}) + "." + payload + "." + parts[2],
+		"alg none": segment(map[string]string{"alg": "none", "kid": "r"}) + "." + payload + ".",
+		"alg None with a signature": segment(map[string]string{
+			"alg": "None",
+			"kid": "r",
+		}) + "." + payload + "." + parts[2],
 		"no alg":                         segment(map[string]string{"kid": "r"}) + "." + payload + "." + parts[2],
 		"HS256 with the public key, PEM": hmacToken(of, publicPEM(t, rs)),
 		"HS256 with the public key, DER": hmacToken(of, rs.private.Public().(*rsa.PublicKey).N.Bytes()),
@@ -96,9 +105,18 @@ func TestForgedAndSpoiltTokens(t *testing.T) {
 		"kid that is a path":             kid("../../../../dev/null"),
 		"kid that is SQL":                kid("r' OR '1'='1"),
 		"kid that is a URL":              kid("http://127.0.0.1:1/key"),
-		"no kid, several keys fit":       key{"", jose.RS256, stranger.private}.sign(t, map[jose.HeaderKey]any{"kid": nil}, of.claims()),
-		"jwk in the header":              ownKey,
-		"jku of the forger":              stranger.sign(t, map[jose.HeaderKey]any{"jku": partner.url + "/jwks.json", "kid": "p"}, of.claims()),
+		"no kid, several keys fit": key{
+			"",
+			jose.RS256,
+			stranger.private,
+		}.sign(
+			t, map[jose.HeaderKey]any{"kid": nil}, of.claims(),
+		),
+		"jwk in the header": ownKey,
+		"jku of the forger": stranger.sign(t, map[jose.HeaderKey]any{
+			"jku": partner.url + "/jwks.json",
+			"kid": "p",
+		}, of.claims()),
 		"crit":                           critical(rs, of),
 		"b64 false":                      head("b64", false),
 		"typ of a logout token":          head("typ", "logout+jwt"),
@@ -143,7 +161,9 @@ func TestForgedAndSpoiltTokens(t *testing.T) {
 		"a comma and another":            good + "," + good,
 		"nothing":                        "",
 		"an opaque token":                "gho_16C7e42F292c6912E7710c838347Ae178B4a",
-		"duplicate alg":                  base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","alg":"RS256","kid":"r"}`)) + "." + parts[1] + "." + parts[2],
+		"duplicate alg": base64.RawURLEncoding.EncodeToString(
+			[]byte(`{"alg":"none","alg":"RS256","kid":"r"}`),
+		) + "." + parts[1] + "." + parts[2],
 	}
 	pairs := []snapshot.TokenIssuer{of.pair(), {Issuer: partner.url, Audience: "partner"}}
 	v := newVerifier(t)
@@ -186,13 +206,21 @@ func publicPEM(t *testing.T, k key) []byte {
 
 // critical signs by hand: the library would not name what it does not do.
 func critical(k key, of *issuer) string {
-	text := segment(map[string]any{"alg": "RS256", "kid": k.kid, "crit": []string{"exp"}, "exp": 1}) + "." + segment(of.claims())
+	text := segment(map[string]any{
+		"alg":  "RS256",
+		"kid":  k.kid,
+		"crit": []string{"exp"},
+		"exp":  1,
+	}) + "." + segment(of.claims())
 	return text + "." + base64.RawURLEncoding.EncodeToString(rawSign(k, text))
 }
 
 func encrypted(t *testing.T, k key, of *issuer) string {
 	t.Helper()
-	encrypter, err := jose.NewEncrypter(jose.A128GCM, jose.Recipient{Algorithm: jose.RSA_OAEP_256, Key: k.private.Public()}, nil)
+	encrypter, err := jose.NewEncrypter(jose.A128GCM, jose.Recipient{
+		Algorithm: jose.RSA_OAEP_256,
+		Key:       k.private.Public(),
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

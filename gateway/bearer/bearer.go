@@ -91,7 +91,9 @@ func (v *Verifier) Verify(token string, from policy.Issuers, now time.Time, into
 	if denial != (policy.Denial{}) {
 		return denial
 	}
-	if !slices.ContainsFunc(keys, func(k publicKey) bool { return k.verifies(head.algorithm, parts.text, parts.signature) }) {
+	if !slices.ContainsFunc(
+		keys, func(k publicKey) bool { return k.verifies(head.algorithm, parts.text, parts.signature) },
+	) {
 		return policy.InvalidToken
 	}
 	if !known {

@@ -50,7 +50,8 @@ func (c *compact) takeApart(token string) bool {
 	}
 	head, rest, ok := strings.Cut(token, ".")
 	payload, signature, more := strings.Cut(rest, ".")
-	if !ok || !more || head == "" || payload == "" || signature == "" || strings.ContainsAny(token, "\r\n") || strings.Contains(signature, ".") {
+	if !ok || !more || head == "" || payload == "" || signature == "" || strings.ContainsAny(token, "\r\n") ||
+		strings.Contains(signature, ".") {
 		return false // encoding/base64 would skip line breaks
 	}
 	c.headerText = head

@@ -68,7 +68,8 @@ func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, er
 		return "", fmt.Errorf("jwks_uri is %q, which is no https address", document.JWKS)
 	}
 	if !besidePort(document.JWKS, issuer) {
-		return "", fmt.Errorf("jwks_uri is %q, which is at another port than the issuer and not at 80 or 443: name it as jwks_url", document.JWKS)
+		return "", fmt.Errorf("jwks_uri is %q, which is at another port than the issuer and not at 80 or 443: name "+
+			"it as jwks_url", document.JWKS)
 	}
 	return document.JWKS, nil
 }

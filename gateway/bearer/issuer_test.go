@@ -171,7 +171,14 @@ func (i *issuer) pair() snapshot.TokenIssuer {
 
 // claims are those of a good token.
 func (i *issuer) claims(edits ...func(map[string]any)) map[string]any {
-	out := map[string]any{"iss": i.url, "aud": audience, "sub": "alice", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(), "scope": "read write"}
+	out := map[string]any{
+		"iss":   i.url,
+		"aud":   audience,
+		"sub":   "alice",
+		"iat":   now.Unix(),
+		"exp":   now.Add(time.Hour).Unix(),
+		"scope": "read write",
+	}
 	for _, edit := range edits {
 		edit(out)
 	}

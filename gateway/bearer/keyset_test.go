@@ -31,7 +31,10 @@ func TestRotationLosesNoCall(t *testing.T) {
 	at := now
 	try := func(when string, k key, want policy.Denial) {
 		t.Helper()
-		_, denial := verify(v, k.sign(t, nil, of.claims(with("exp", at.Add(time.Hour).Unix()), with("iat", nil))), at, of.pair())
+		_, denial := verify(
+			v, k.sign(t, nil, of.claims(with("exp", at.Add(time.Hour).Unix()), with("iat", nil))), at,
+			of.pair(),
+		)
 		wantDenial(t, when, denial, want)
 	}
 	try("at first", first, accepted)
@@ -124,7 +127,12 @@ func TestAnIssuerThatIsAway(t *testing.T) {
 // bring anything down.
 func TestIssuersThatLie(t *testing.T) {
 	k := keyOf(jose.RS256, "k")
-	small, err := json.Marshal(map[string]any{"kty": "RSA", "kid": "k", "e": "AQAB", "n": strings.Repeat("A", 80) + "E"})
+	small, err := json.Marshal(map[string]any{
+		"kty": "RSA",
+		"kid": "k",
+		"e":   "AQAB",
+		"n":   strings.Repeat("A", 80) + "E",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

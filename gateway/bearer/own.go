@@ -74,14 +74,22 @@ func (v *Verifier) parsed(jwk string) *publicKey {
 // has no leeway: it is our own clock that wrote it.
 func (c *claims) fillOwn(client *snapshot.AppClient, now time.Time, into *policy.Token) policy.Denial {
 	own := c.own
-	if own == nil || !slices.Contains(c.Audience, client.ID) || own.Client != client.ID || own.Tenant != client.TenantID || *c.Expires <= float64(now.Unix()) {
+	if own == nil || !slices.Contains(c.Audience, client.ID) || own.Client != client.ID ||
+		own.Tenant != client.TenantID ||
+		*c.Expires <= float64(now.Unix()) {
 		return policy.InvalidToken
 	}
 	if denial := c.fill(&snapshot.TokenIssuer{Issuer: client.Issuer}, into); denial != (policy.Denial{}) {
 		return denial
 	}
 	into.Expires = c.end()
-	into.Hosted = policy.Hosted{Client: client.ID, ID: own.ID, Provider: own.Provider, Groups: policy.ListedGroups(own.Groups),
-		Carries: own.Carries, Sealed: own.Sealed}
+	into.Hosted = policy.Hosted{
+		Client:   client.ID,
+		ID:       own.ID,
+		Provider: own.Provider,
+		Groups:   policy.ListedGroups(own.Groups),
+		Carries:  own.Carries,
+		Sealed:   own.Sealed,
+	}
 	return policy.Denial{}
 }

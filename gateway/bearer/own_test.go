@@ -111,7 +111,9 @@ func TestTokensOfOurOwn(t *testing.T) {
 			}
 			var got policy.Token
 			carrying := says(client, with("upstream", "provider_access_token"), with("upstream_token", "c2VhbGVk"))
-			if denial := v.Verify(k.sign(t, nil, carrying), policy.Issuers{Own: known}, now, &got); denial != accepted || got.Sealed != "c2VhbGVk" || got.Carries != snapshot.ProviderAccessToken {
+			if denial := v.Verify(k.sign(t, nil, carrying), policy.Issuers{Own: known}, now, &got); denial != accepted ||
+				got.Sealed != "c2VhbGVk" ||
+				got.Carries != snapshot.ProviderAccessToken {
 				t.Errorf("with a token for the upstream: %v, %+v", denial, got.Hosted)
 			}
 		})
@@ -123,7 +125,10 @@ func TestGroupsThatNoListCanCarryAreLeftOut(t *testing.T) {
 	known, k := house{}, keyOf(jose.ES256, "sig_1")
 	client := known.add(t, "cli_1", k)
 	var got policy.Token
-	token := k.sign(t, nil, says(client, with("groups", []string{"staff", "a,admins", "x\r\nX-Tenant-Id: y", "", " admins", "añb", "ops"})))
+	token := k.sign(
+		t, nil,
+		says(client, with("groups", []string{"staff", "a,admins", "x\r\nX-Tenant-Id: y", "", " admins", "añb", "ops"})),
+	)
 	if denial := offline(t).Verify(token, policy.Issuers{Own: known}, now, &got); denial != accepted {
 		t.Fatal(denial)
 	}

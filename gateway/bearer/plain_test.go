@@ -41,7 +41,8 @@ const plainPayload = `{"iss":"http://127.0.0.1:8080/oauth/cli_1","sub":"usr_1","
 // A token of ours has to be one that is read quickly.
 func TestOurTokensArePlain(t *testing.T) {
 	got, ok := plainClaims([]byte(plainPayload), true)
-	if !ok || got.own.Tenant != "tnt_1" || len(got.own.Groups) != 2 || *got.Expires != 1790000000 || got.Audience[0] != "cli_1" {
+	if !ok || got.own.Tenant != "tnt_1" || len(got.own.Groups) != 2 || *got.Expires != 1790000000 ||
+		got.Audience[0] != "cli_1" {
 		t.Errorf("%+v, %v", got, ok)
 	}
 	if _, ok := plainClaims([]byte(strings.Replace(plainPayload, "staff", `st\u0061ff`, 1)), true); ok {

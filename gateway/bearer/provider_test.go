@@ -22,8 +22,13 @@ func TestTokensOfARealIssuer(t *testing.T) {
 	back := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(back.Close)
 	registered := provider.Register(t, back.URL+"/back")
-	config := oauth2.Config{ClientID: registered.ID, ClientSecret: registered.Secret, RedirectURL: back.URL + "/back", Scopes: []string{"openid"},
-		Endpoint: oauth2.Endpoint{AuthURL: provider.Issuer + "/auth", TokenURL: provider.Issuer + "/token"}}
+	config := oauth2.Config{
+		ClientID:     registered.ID,
+		ClientSecret: registered.Secret,
+		RedirectURL:  back.URL + "/back",
+		Scopes:       []string{"openid"},
+		Endpoint:     oauth2.Endpoint{AuthURL: provider.Issuer + "/auth", TokenURL: provider.Issuer + "/token"},
+	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	token := func() string {
 		t.Helper()

@@ -102,13 +102,17 @@ func (k *publicKey) verifies(name string, text, signature []byte) bool {
 		return k.pkcs1.verifies(a.hash, digest, signature)
 	case pss:
 		// The salt is as long as the digest (RFC 7518, 3.5).
-		return rsa.VerifyPSS(k.rsa, a.hash, digest, signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
+		return rsa.VerifyPSS(
+			k.rsa, a.hash, digest, signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash},
+		) == nil
 	case ecCurve:
 		size := a.bits / 8 // each of the two numbers has its full length (RFC 7518, 3.4)
 		if len(signature) != 2*size {
 			return false
 		}
-		return ecdsa.Verify(k.curve, digest, new(big.Int).SetBytes(signature[:size]), new(big.Int).SetBytes(signature[size:]))
+		return ecdsa.Verify(
+			k.curve, digest, new(big.Int).SetBytes(signature[:size]), new(big.Int).SetBytes(signature[size:]),
+		)
 	}
 	return false
 }

@@ -38,7 +38,14 @@ func start(t *testing.T, session Session, edit func(*Server)) (*Server, string) 
 	}
 	s := &Server{
 		NewSession: func(net.Conn) Session { return session }, Fallback: NewHandover(l.Addr()),
-		Limits: Limits{FirstHeader: patience, CallerIdle: patience, Idle: patience, Header: patience, Connect: patience, ResponseBytes: 64 << 10},
+		Limits: Limits{
+			FirstHeader:   patience,
+			CallerIdle:    patience,
+			Idle:          patience,
+			Header:        patience,
+			Connect:       patience,
+			ResponseBytes: 64 << 10,
+		},
 	}
 	if edit != nil {
 		edit(s)
@@ -137,7 +144,10 @@ func TestAnEndThatComesWithTheLastRequestIsNoticed(t *testing.T) {
 }
 
 func TestHeadsThatComeSlowlyOrNeverEnd(t *testing.T) {
-	_, addr := start(t, answering(ok), func(s *Server) { s.Limits.FirstHeader, s.Limits.CallerIdle = 50*time.Millisecond, 50*time.Millisecond })
+	_, addr := start(
+		t, answering(ok),
+		func(s *Server) { s.Limits.FirstHeader, s.Limits.CallerIdle = 50*time.Millisecond, 50*time.Millisecond },
+	)
 	for _, part := range []string{"", "G", "GET / HTTP/1.1\r\nHost: a\r\n", plainRequest} {
 		c := dial(t, addr)
 		_, _ = io.WriteString(c, part)

@@ -48,7 +48,9 @@ const (
 // bytes are another call's then, and so is what a string made of them says.
 func (p *page) keep(whose int, head []byte) string {
 	p.heads[whose] = append(p.heads[whose][:0], head...)
-	return unsafe.String(unsafe.SliceData(p.heads[whose]), len(head)) //nolint:gosec // nobody writes to it before the call is over
+	return unsafe.String(
+		unsafe.SliceData(p.heads[whose]), len(head),
+	) //nolint:gosec // nobody writes to it before the call is over
 }
 
 var pages = sync.Pool{New: func() any { return &page{out: make([]byte, 0, 4<<10)} }}

@@ -200,8 +200,10 @@ func all(s string, set *[256]bool) bool {
 // The sets of RFC 9110 sections 5.5 and 5.6.2, RFC 9112 section 3.2.1 and
 // RFC 3986 section 3.2.2; targets and hosts narrower than there.
 var (
-	letters     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	tokenBytes  = byteSet(func(c int) bool { return c < 0x80 && strings.IndexByte(letters+"!#$%&'*+-.^_`|~", byte(c)) >= 0 })
+	letters    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	tokenBytes = byteSet(
+		func(c int) bool { return c < 0x80 && strings.IndexByte(letters+"!#$%&'*+-.^_`|~", byte(c)) >= 0 },
+	)
 	methodBytes = byteSet(func(c int) bool { return c >= 'A' && c <= 'Z' || c == '-' || c == '_' })
 	valueBytes  = byteSet(func(c int) bool { return c == '\t' || c >= 0x20 && c != 0x7f })
 	targetBytes = byteSet(func(c int) bool { return c > 0x20 && c < 0x7f && c != '#' })

@@ -98,7 +98,8 @@ func (r *Response) frame(method string, http10 bool, encodings int) error {
 		r.closes = true
 	}
 	// Only a chunked body has trailers; the answer to HEAD says what it would have.
-	r.trailers = r.trailers && encodings > 0 && !http10 && r.Status >= 200 && r.Status != http.StatusNoContent && r.Status != http.StatusNotModified
+	r.trailers = r.trailers && encodings > 0 && !http10 && r.Status >= 200 && r.Status != http.StatusNoContent &&
+		r.Status != http.StatusNotModified
 	switch {
 	case r.Status < 200 || r.Status == http.StatusNoContent || r.Status == http.StatusNotModified || method == http.MethodHead:
 		r.framing = noBody

@@ -96,7 +96,8 @@ func TestChunks(t *testing.T) {
 				data, rest = data+string(p[:n]), string(p[used:])
 			}
 			trailer, err := c.trailerFields()
-			if err != nil || c.at != atEnd || data != tc.data || rest != tc.rest || (len(trailer) > 0 || tc.trailer != "") && fmt.Sprint(trailer) != tc.trailer {
+			if err != nil || c.at != atEnd || data != tc.data || rest != tc.rest ||
+				(len(trailer) > 0 || tc.trailer != "") && fmt.Sprint(trailer) != tc.trailer {
 				t.Errorf("%q cut at %d: %q %v %q, ended %v, %v", tc.in, split, data, trailer, rest, c.at == atEnd, err)
 			}
 		}

@@ -18,7 +18,14 @@ type sessionOutput struct {
 }
 
 func showSession(s accounts.Session) sessionOutput {
-	return sessionOutput{ID: s.ID, UserAgent: s.UserAgent, RemoteAddr: s.RemoteAddr, CreatedAt: s.CreatedAt.UTC(), LastSeenAt: s.SeenAt.UTC(), Current: s.Current}
+	return sessionOutput{
+		ID:         s.ID,
+		UserAgent:  s.UserAgent,
+		RemoteAddr: s.RemoteAddr,
+		CreatedAt:  s.CreatedAt.UTC(),
+		LastSeenAt: s.SeenAt.UTC(),
+		Current:    s.Current,
+	}
 }
 
 func (h *Handler) listSessions(ctx context.Context, _ *struct{}) (*body[list[sessionOutput]], error) {

@@ -18,15 +18,30 @@ import (
 
 // route registers one typed operation. Errors of every handler become problems
 // here.
-func route[In, Out any](s *Handler, api huma.API, id, method, path string, status int, summary string, handler func(context.Context, *In) (*Out, error)) {
-	operation := huma.Operation{OperationID: id, Method: method, Path: path, DefaultStatus: status, Summary: summary, MaxBodyBytes: web.MaxBody,
-		Security: []map[string][]string{{"bearer": {}}}}
+func route[In, Out any](
+	s *Handler, api huma.API, id, method, path string, status int, summary string,
+	handler func(context.Context, *In) (*Out, error),
+) {
+	operation := huma.Operation{
+		OperationID:   id,
+		Method:        method,
+		Path:          path,
+		DefaultStatus: status,
+		Summary:       summary,
+		MaxBodyBytes:  web.MaxBody,
+		Security:      []map[string][]string{{"bearer": {}}},
+	}
 	if path == "/proxy" {
 		operation.Security = nil
 	}
 	if method == http.MethodPost || method == http.MethodPatch {
-		operation.Parameters = []*huma.Param{{Name: idempotencyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
-			Description: "A random text, the same when the request is sent again: it is carried out once, and for 24 hours answered as the first time."}}
+		operation.Parameters = []*huma.Param{{
+			Name:   idempotencyHeader,
+			In:     "header",
+			Schema: &huma.Schema{Type: huma.TypeString},
+			Description: "A random text, the same when the request is sent again: it is carried out once, and for " +
+				"24 hours answered as the first time.",
+		}}
 	}
 	operation.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
 		if unknown := unknownQuery(ctx); len(unknown) > 0 {
@@ -59,8 +74,13 @@ func unknownQuery(ctx huma.Context) []error {
 		if name == "cursor" || name == "limit" {
 			continue
 		}
-		if !slices.ContainsFunc(ctx.Operation().Parameters, func(p *huma.Param) bool { return p.In == "query" && p.Name == name }) {
-			unknown = append(unknown, &huma.ErrorDetail{Location: "query." + name, Message: validation.MsgUnexpectedProperty})
+		if !slices.ContainsFunc(
+			ctx.Operation().Parameters, func(p *huma.Param) bool { return p.In == "query" && p.Name == name },
+		) {
+			unknown = append(unknown, &huma.ErrorDetail{
+				Location: "query." + name,
+				Message:  validation.MsgUnexpectedProperty,
+			})
 		}
 	}
 	return unknown
@@ -90,7 +110,11 @@ func refuseUnavailable(fields map[string]unavailable) error {
 	var wrong []fault.Field
 	for pointer, field := range fields {
 		if field.sent {
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "not_available_yet", Detail: "This is not available yet. Leave the field out."})
+			wrong = append(wrong, fault.Field{
+				Pointer: pointer,
+				Code:    "not_available_yet",
+				Detail:  "This is not available yet. Leave the field out.",
+			})
 		}
 	}
 	return fault.InvalidFields(wrong)

@@ -42,8 +42,15 @@ type clientInput struct {
 }
 
 func (in clientInput) rule() login.ClientInput {
-	out := login.ClientInput{Name: in.Name, RedirectURIs: in.RedirectURIs, LogoutURIs: in.LogoutURIs, Confidential: in.Confidential,
-		Access: seconds(in.AccessSeconds), Refresh: seconds(in.RefreshSeconds), Algorithm: in.Algorithm}
+	out := login.ClientInput{
+		Name:         in.Name,
+		RedirectURIs: in.RedirectURIs,
+		LogoutURIs:   in.LogoutURIs,
+		Confidential: in.Confidential,
+		Access:       seconds(in.AccessSeconds),
+		Refresh:      seconds(in.RefreshSeconds),
+		Algorithm:    in.Algorithm,
+	}
 	if b := in.Branding; b != nil {
 		out.Title, out.Welcome, out.LogoURL, out.Color = b.Title, b.Welcome, b.LogoURL, b.Color
 	}
@@ -91,9 +98,24 @@ type brandingOutput struct {
 
 func (h *Handler) showClient(c login.Client, secret secrets.Secret) clientOutput {
 	issuer := h.Login.Issuer(c.ID)
-	return clientOutput{ID: c.ID, Tenant: c.Tenant, Name: c.Name, Issuer: issuer, AuthorizeURL: issuer + "/authorize", RedirectURIs: c.RedirectURIs,
-		LogoutURIs: c.LogoutURIs, Confidential: c.Confidential, AccessSeconds: int64(c.Access / time.Second), RefreshSeconds: int64(c.Refresh / time.Second),
-		Algorithm: c.Algorithm, Branding: brandingOutput(c.Branding), ETag: web.QuoteTag(c.ETag), CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(), Secret: secret.Reveal()}
+	return clientOutput{
+		ID:             c.ID,
+		Tenant:         c.Tenant,
+		Name:           c.Name,
+		Issuer:         issuer,
+		AuthorizeURL:   issuer + "/authorize",
+		RedirectURIs:   c.RedirectURIs,
+		LogoutURIs:     c.LogoutURIs,
+		Confidential:   c.Confidential,
+		AccessSeconds:  int64(c.Access / time.Second),
+		RefreshSeconds: int64(c.Refresh / time.Second),
+		Algorithm:      c.Algorithm,
+		Branding:       brandingOutput(c.Branding),
+		ETag:           web.QuoteTag(c.ETag),
+		CreatedAt:      c.CreatedAt.UTC(),
+		UpdatedAt:      c.UpdatedAt.UTC(),
+		Secret:         secret.Reveal(),
+	}
 }
 
 func (h *Handler) taggedClient(c login.Client, secret secrets.Secret) *tagged[clientOutput] {
@@ -171,13 +193,21 @@ func (t *tokenTypeInput) UnmarshalJSON(raw []byte) error {
 // Schema implements huma.SchemaProvider.
 func (t tokenTypeInput) Schema(huma.Registry) *huma.Schema {
 	text := &huma.Schema{Type: huma.TypeString}
-	return &huma.Schema{Description: "What the browser and the upstream get. A string sets both: service, provider or none. A provider's own token is shown to the provider on every call; two providers of a project whose tokens could not be told apart are refused.", OneOf: []*huma.Schema{
-		text,
-		{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
-			"client":   {Type: huma.TypeString, Description: "service (default) or provider"},
-			"upstream": {Type: huma.TypeString, Description: "service, provider_access_token, provider_id_token or none"},
-		}},
-	}}
+	return &huma.Schema{
+		Description: "What the browser and the upstream get. A string sets both: service, provider or none. A " +
+			"provider's own token is shown to the provider on every call; two providers of a project whose tokens " +
+			"could not be told apart are refused.",
+		OneOf: []*huma.Schema{
+			text,
+			{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
+				"client": {Type: huma.TypeString, Description: "service (default) or provider"},
+				"upstream": {
+					Type:        huma.TypeString,
+					Description: "service, provider_access_token, provider_id_token or none",
+				},
+			}},
+		},
+	}
 }
 
 type providerInput struct {
@@ -193,7 +223,14 @@ type providerInput struct {
 }
 
 func (in providerInput) rule() (login.ProviderInput, error) {
-	out := login.ProviderInput{Type: in.Type, Managed: in.Managed, Issuer: in.Issuer, ClientID: in.ClientID, Scopes: in.Scopes, Enabled: in.Enabled}
+	out := login.ProviderInput{
+		Type:     in.Type,
+		Managed:  in.Managed,
+		Issuer:   in.Issuer,
+		ClientID: in.ClientID,
+		Scopes:   in.Scopes,
+		Enabled:  in.Enabled,
+	}
 	if in.Domain != "" {
 		if in.Issuer != "" {
 			return out, fault.InvalidField("/domain", "one_of_two", "Give issuer or domain, not both.")
@@ -233,8 +270,22 @@ type providerOutput struct {
 }
 
 func showProvider(p login.Provider) providerOutput {
-	return providerOutput{ID: p.ID, AppClient: p.Client, Type: p.Type, Managed: p.Managed, ClientID: p.ClientID, HasSecret: p.HasSecret, Issuer: p.Issuer,
-		Scopes: p.Scopes, TokenType: tokenTypeOutput(p.Tokens), Enabled: p.Enabled, Callback: p.Callback, ETag: web.QuoteTag(p.ETag), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC()}
+	return providerOutput{
+		ID:        p.ID,
+		AppClient: p.Client,
+		Type:      p.Type,
+		Managed:   p.Managed,
+		ClientID:  p.ClientID,
+		HasSecret: p.HasSecret,
+		Issuer:    p.Issuer,
+		Scopes:    p.Scopes,
+		TokenType: tokenTypeOutput(p.Tokens),
+		Enabled:   p.Enabled,
+		Callback:  p.Callback,
+		ETag:      web.QuoteTag(p.ETag),
+		CreatedAt: p.CreatedAt.UTC(),
+		UpdatedAt: p.UpdatedAt.UTC(),
+	}
 }
 
 func (h *Handler) listProviders(ctx context.Context, in *ClientRef) (*body[list[providerOutput]], error) {
@@ -271,7 +322,8 @@ func (h *Handler) updateProvider(ctx context.Context, in *struct {
 }) (*tagged[providerOutput], error) {
 	b := in.Body
 	if b.Type != "" || b.Managed || b.Issuer != "" || b.Domain != "" {
-		return nil, fault.InvalidField("/type", "fixed", "Type, issuer, domain and managed stay what they were: whom a provider vouched for depends on them. Add another provider.")
+		return nil, fault.InvalidField("/type", "fixed", "Type, issuer, domain and managed stay what they were: "+
+			"whom a provider vouched for depends on them. Add another provider.")
 	}
 	input, err := b.rule()
 	if err != nil {

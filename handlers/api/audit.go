@@ -41,10 +41,22 @@ type changeOutput struct {
 }
 
 func showAudit(e audit.Entry) auditOutput {
-	out := auditOutput{ID: e.ID, Number: e.Number, Hash: e.Hash, Time: e.CreatedAt.UTC(), Team: orNull(e.TeamID),
-		Actor: actorOutput{ID: e.Actor, Email: orNull(e.ActorName), Token: orNull(e.TokenID)}, Action: e.Action, Outcome: e.Outcome,
-		Object: e.Object, Project: orNull(e.ProjectID), Detail: e.Detail, Changes: map[string]changeOutput{},
-		Address: e.RemoteAddr, RequestID: e.RequestID}
+	out := auditOutput{
+		ID:        e.ID,
+		Number:    e.Number,
+		Hash:      e.Hash,
+		Time:      e.CreatedAt.UTC(),
+		Team:      orNull(e.TeamID),
+		Actor:     actorOutput{ID: e.Actor, Email: orNull(e.ActorName), Token: orNull(e.TokenID)},
+		Action:    e.Action,
+		Outcome:   e.Outcome,
+		Object:    e.Object,
+		Project:   orNull(e.ProjectID),
+		Detail:    e.Detail,
+		Changes:   map[string]changeOutput{},
+		Address:   e.RemoteAddr,
+		RequestID: e.RequestID,
+	}
 	for name, change := range e.Changes {
 		out.Changes[name] = changeOutput(change)
 	}
@@ -68,8 +80,18 @@ func (h *Handler) listAudit(ctx context.Context, in *struct {
 	AuditFilter
 	Page
 }) (*body[list[auditOutput]], error) {
-	found, err := h.Audit.List(ctx, web.Principal(ctx), audit.Query{Team: in.Team, Project: in.Project, Actor: in.Actor, Action: in.Action,
-		Object: in.Object, Outcome: in.Outcome, From: in.From, To: in.To, Cursor: in.Cursor, Limit: in.Limit})
+	found, err := h.Audit.List(ctx, web.Principal(ctx), audit.Query{
+		Team:    in.Team,
+		Project: in.Project,
+		Actor:   in.Actor,
+		Action:  in.Action,
+		Object:  in.Object,
+		Outcome: in.Outcome,
+		From:    in.From,
+		To:      in.To,
+		Cursor:  in.Cursor,
+		Limit:   in.Limit,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +128,12 @@ func (h *Handler) verifyAudit(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := verdictOutput{Team: orNull(verdict.Team), Intact: verdict.Broken == nil, Entries: verdict.Entries, Head: verdict.Head.String()}
+	out := verdictOutput{
+		Team:    orNull(verdict.Team),
+		Intact:  verdict.Broken == nil,
+		Entries: verdict.Entries,
+		Head:    verdict.Head.String(),
+	}
 	if broken := verdict.Broken; broken != nil {
 		out.Broken = &breakOutput{Number: broken.Number, Entry: orNull(broken.Entry), Reason: broken.Reason}
 	}
@@ -120,7 +147,8 @@ func parseHead(s string) (audit.Head, error) {
 	number, hash, _ := strings.Cut(s, ":")
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 0 || (n > 0 && len(hash) != models.ChainHashLength) {
-		return audit.Head{}, fault.InvalidField("/head", "invalid_head", "Send a head as it was answered: a number, a colon and a hash.")
+		return audit.Head{}, fault.InvalidField("/head", "invalid_head", "Send a head as it was answered: a number, "+
+			"a colon and a hash.")
 	}
 	return audit.Head{Number: n, Hash: hash}, nil
 }

@@ -25,7 +25,9 @@ func TestClaimingInTheDashboard(t *testing.T) {
 		if teams := s.Get("/projects").Find("#team-menu button[name=team]").Length(); teams != 1 {
 			t.Errorf("%d teams after the claim, want the account's own alone", teams)
 		}
-		if text := controlplane.Clean(s.Get("/projects").Shows(200, "Projects").Find("main").Text()); !strings.Contains(text, "shop") {
+		if text := controlplane.Clean(s.Get("/projects").Shows(200, "Projects").Find("main").Text()); !strings.Contains(
+			text, "shop",
+		) {
 			t.Errorf("the claimed project is missing: %s", text)
 		}
 		s.Get(path).Shows(409, "There is nothing to claim")
@@ -36,11 +38,17 @@ func TestClaimingInTheDashboard(t *testing.T) {
 func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
-		made := s.Ask("POST", "/proxy", controlplane.ShopBody, []string{"Content-Type", "application/json", "Accept", "application/json", "Sec-Fetch-Site", "same-origin"})
+		made := s.Ask(
+			"POST", "/proxy", controlplane.ShopBody,
+			[]string{"Content-Type", "application/json", "Accept", "application/json", "Sec-Fetch-Site", "same-origin"},
+		)
 		if made.Status != 201 {
 			t.Fatalf("%d %s", made.Status, made.Raw)
 		}
-		books := controlplane.Call(t, s.Server.Handler(), "POST", "/proxy", "", strings.Replace(controlplane.ShopBody, "shop", "books", 1))
+		books := controlplane.Call(
+			t, s.Server.Handler(), "POST", "/proxy", "",
+			strings.Replace(controlplane.ShopBody, "shop", "books", 1),
+		)
 		if books.Header.Get("Set-Cookie") != "" {
 			t.Errorf("a program got a cookie: %s", books.Header.Get("Set-Cookie"))
 		}
@@ -50,7 +58,11 @@ func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Post("/welcome/"+code, "email", "ana@example.com", "name", "Ana", "password", controlplane.Password).LeadsTo("/projects")
+		s.Post(
+			"/welcome/"+code, "email", "ana@example.com", "name", "Ana", "password", controlplane.Password,
+		).LeadsTo(
+			"/projects",
+		)
 		offers := s.Get("/projects").Shows(200, "Projects").Says("[role=status]", "shop").Says("[role=status]", "books")
 		claim := offers.Find("[role=status] a").First().AttrOr("href", "")
 		s.Get(claim).Shows(200, "Claim this workspace").Says("main", "1 active API key goes on working")
@@ -71,7 +83,10 @@ func TestClaimingWithAToken(t *testing.T) {
 			scope string
 			want  int
 		}{{"read", 403}, {"admin", 403}, {"write", 200}} {
-			minted, err := o.Server.Tokens.Create(t.Context(), o.Principal, tokens.New{Name: tt.scope, Scopes: []string{tt.scope}})
+			minted, err := o.Server.Tokens.Create(t.Context(), o.Principal, tokens.New{
+				Name:   tt.scope,
+				Scopes: []string{tt.scope},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,16 +109,44 @@ func TestAMergeKeepsTheHistoryAndTellsWhatItRenamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		old, now := found.TeamID, models.Now()
-		choice := s.Get("/claim/"+code).Shows(200, "Claim this workspace").Find("input[name=team]").First().AttrOr("value", "")
+		choice := s.Get(
+			"/claim/"+code,
+		).Shows(
+			200, "Claim this workspace",
+		).Find(
+			"input[name=team]",
+		).First().AttrOr(
+			"value", "",
+		)
 		err = db.Write(t.Context(), func(tx *models.Tx) error {
-			return tx.Insert(&models.Product{ID: models.NewID("prd"), TeamID: old, Name: "store", CreatedAt: now, UpdatedAt: now},
+			return tx.Insert(&models.Product{
+				ID:        models.NewID("prd"),
+				TeamID:    old,
+				Name:      "store",
+				CreatedAt: now,
+				UpdatedAt: now,
+			},
 				&models.Product{ID: models.NewID("prd"), TeamID: choice, Name: "store", CreatedAt: now, UpdatedAt: now})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Submit("/claim/"+code, "team", choice).Shows(200, "It is yours now").Says("main li", "product store → store-2")
+		s.Submit(
+			"/claim/"+code, "team", choice,
+		).Shows(
+			200, "It is yours now",
+		).Says(
+			"main li", "product store → store-2",
+		)
 		s.Get("/audit?project=shop").Shows(200, "Audit log").Says("main", "created project shop")
-		s.Get("/audit?team="+old).Shows(200, "Audit log").Says("main", "created project shop").Says("select[name=team] option[selected]", "Workspace claimed")
+		s.Get(
+			"/audit?team="+old,
+		).Shows(
+			200, "Audit log",
+		).Says(
+			"main", "created project shop",
+		).Says(
+			"select[name=team] option[selected]", "Workspace claimed",
+		)
 	})
 }

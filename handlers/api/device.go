@@ -96,7 +96,9 @@ func (h *Handler) exchangeDevice(c *gin.Context) {
 // the address is not read: codes do not belong into one.
 func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != "application/x-www-form-urlencoded" {
-		return nil, fault.New(fault.Malformed, "invalid_request", "Send the parameters as application/x-www-form-urlencoded.")
+		return nil, fault.New(
+			fault.Malformed, "invalid_request", "Send the parameters as application/x-www-form-urlencoded.",
+		)
 	}
 	if err := r.ParseForm(); err != nil {
 		return nil, fault.New(fault.Malformed, "invalid_request", "The parameters could not be read.").Because(err)
@@ -106,7 +108,9 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 			return nil, fault.New(fault.Malformed, "invalid_request", "A parameter is there more than once.")
 		}
 		if !web.IsText(name) || !web.IsText(values...) {
-			return nil, fault.New(fault.Malformed, "invalid_request", "The parameters hold characters that are no text.")
+			return nil, fault.New(
+				fault.Malformed, "invalid_request", "The parameters hold characters that are no text.",
+			)
 		}
 	}
 	for _, name := range required {

@@ -50,7 +50,12 @@ func (h *Handler) idempotent(c *gin.Context) {
 // repeatable reads what makes two requests the same, and leaves the body to be
 // read again.
 func (h *Handler) repeatable(r *http.Request, values []string) (idempotency.Request, error) {
-	out := idempotency.Request{Credential: h.Web.CredentialOf(r), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery}
+	out := idempotency.Request{
+		Credential: h.Web.CredentialOf(r),
+		Method:     r.Method,
+		Path:       r.URL.Path,
+		Query:      r.URL.RawQuery,
+	}
 	var err error
 	if out.Key, err = idempotency.ReadKey(values, out.Credential == ""); err != nil {
 		return out, err
@@ -76,7 +81,10 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt) {
 		c.Writer = recorder.ResponseWriter
 		if !kept {
 			if err := attempt.Abandon(ctx); err != nil {
-				h.Web.Log.Error("an idempotent request could not be given up", "request", web.RequestID(ctx), "error", err)
+				h.Web.Log.Error(
+					"an idempotent request could not be given up", "request", web.RequestID(ctx), "error",
+					err,
+				)
 			}
 		}
 	}()
@@ -89,7 +97,10 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt) {
 			err = attempt.Keep(ctx, answer)
 		}
 		if err != nil {
-			h.Web.Log.Error("the answer to an idempotent request is not kept", "request", web.RequestID(ctx), "error", err)
+			h.Web.Log.Error(
+				"the answer to an idempotent request is not kept", "request", web.RequestID(ctx), "error",
+				err,
+			)
 		}
 		kept = err == nil
 	}

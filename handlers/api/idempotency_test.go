@@ -35,7 +35,8 @@ func TestARequestSentAgainIsCarriedOutOnce(t *testing.T) {
 		if second.Status != 201 || second.Raw != first.Raw || second.Header.Get("Idempotency-Replayed") != "true" {
 			t.Errorf("second: %d %v %s, first %s", second.Status, second.Header, second.Raw, first.Raw)
 		}
-		if second.Header.Get("Content-Type") != first.Header.Get("Content-Type") || second.Header.Get("X-Request-Id") == first.Header.Get("X-Request-Id") {
+		if second.Header.Get("Content-Type") != first.Header.Get("Content-Type") ||
+			second.Header.Get("X-Request-Id") == first.Header.Get("X-Request-Id") {
 			t.Errorf("headers: %v, first %v", second.Header, first.Header)
 		}
 		token := first.Body["workspace_key"].(string)
@@ -44,11 +45,27 @@ func TestARequestSentAgainIsCarriedOutOnce(t *testing.T) {
 				t.Errorf("a key: %d %s", a.Status, a.Raw)
 			}
 		}
-		if list := controlplane.Call(t, h, "GET", "/api/v1/projects/shop/keys", token, "", "Idempotency-Key", "a"); len(list.Body["items"].([]any)) != 3 {
+		if list := controlplane.Call(t, h, "GET", "/api/v1/projects/shop/keys", token, "", "Idempotency-Key", "a"); len(
+			list.Body["items"].([]any),
+		) != 3 {
 			t.Errorf("want the first key and two more: %s", list.Raw)
 		}
 		keyID := first.Body["api_keys"].(map[string]any)["prod"].(map[string]any)["id"].(string)
-		one, two := again(t, h, token, "/api/v1/keys/"+keyID+"/rotate", `{}`, "r"), again(t, h, token, "/api/v1/keys/"+keyID+"/rotate", `{}`, "r")
+		one, two := again(
+			t,
+			h,
+			token,
+			"/api/v1/keys/"+keyID+"/rotate",
+			`{}`,
+			"r",
+		), again(
+			t,
+			h,
+			token,
+			"/api/v1/keys/"+keyID+"/rotate",
+			`{}`,
+			"r",
+		)
 		if one.Status != 200 || one.Body["key"] != two.Body["key"] {
 			t.Errorf("rotated twice: %s, %s", one.Raw, two.Raw)
 		}
@@ -95,7 +112,8 @@ func TestOnlyOneOfManyIsCarriedOut(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if a := again(t, replicas[0], "", "/proxy", controlplane.ShopBody, retryKey); a.Status != 201 || a.Header.Get("Idempotency-Replayed") != "true" {
+		if a := again(t, replicas[0], "", "/proxy", controlplane.ShopBody, retryKey); a.Status != 201 ||
+			a.Header.Get("Idempotency-Replayed") != "true" {
 			t.Errorf("after all: %d %s", a.Status, a.Raw)
 		}
 	})
@@ -104,7 +122,12 @@ func TestOnlyOneOfManyIsCarriedOut(t *testing.T) {
 // begun is the request of again as a server begins it that is then killed.
 func begun(t *testing.T, s *handlers.Server) *idempotency.Attempt {
 	t.Helper()
-	a, _, err := s.Idempotency.Begin(t.Context(), idempotency.Request{Key: retryKey, Method: "POST", Path: "/proxy", Body: []byte(controlplane.ShopBody)})
+	a, _, err := s.Idempotency.Begin(t.Context(), idempotency.Request{
+		Key:    retryKey,
+		Method: "POST",
+		Path:   "/proxy",
+		Body:   []byte(controlplane.ShopBody),
+	})
 	if err != nil || a == nil {
 		t.Fatalf("begin: %v", err)
 	}
@@ -113,7 +136,8 @@ func begun(t *testing.T, s *handlers.Server) *idempotency.Attempt {
 
 func endLease(t *testing.T, db *models.DB) {
 	t.Helper()
-	if _, err := db.SQL().ExecContext(t.Context(), "UPDATE idempotent_requests SET lease_until = '2001-01-01 00:00:00+00:00'"); err != nil {
+	if _, err := db.SQL().ExecContext(t.Context(), "UPDATE idempotent_requests SET lease_until = '2001-01-01 "+
+		"00:00:00+00:00'"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -148,7 +172,8 @@ func TestAnAttemptThatDiedAfterItsCommitIsNotRepeated(t *testing.T) {
 			t.Fatal(err)
 		}
 		endLease(t, db)
-		if a := again(t, s.Handler(), "", "/proxy", controlplane.ShopBody, retryKey); a.Status != 409 || a.Body["code"] != "idempotency_answer_lost" {
+		if a := again(t, s.Handler(), "", "/proxy", controlplane.ShopBody, retryKey); a.Status != 409 ||
+			a.Body["code"] != "idempotency_answer_lost" {
 			t.Errorf("%d %s", a.Status, a.Raw)
 		}
 	})
@@ -180,7 +205,8 @@ func TestAFailureIsNotKept(t *testing.T) {
 			t.Errorf("a mended request: %d, then %d %s", wrong.Status, right.Status, right.Raw)
 		}
 		taken := again(t, s.Handler(), "", "/proxy", controlplane.ShopBody, retryKey)
-		if repeated := again(t, s.Handler(), "", "/proxy", controlplane.ShopBody, retryKey); taken.Status != 409 || repeated.Raw != taken.Raw {
+		if repeated := again(t, s.Handler(), "", "/proxy", controlplane.ShopBody, retryKey); taken.Status != 409 ||
+			repeated.Raw != taken.Raw {
 			t.Errorf("a refusal: %d %s, then %s", taken.Status, taken.Raw, repeated.Raw)
 		}
 	})
@@ -224,7 +250,8 @@ func TestKeptAnswersEnd(t *testing.T) {
 			return again(t, h, token, "/api/v1/projects/shop/keys", body, "1")
 		}
 		create(`{"owner":"x"}`)
-		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE idempotent_requests SET expires_at = '2001-01-01 00:00:00+00:00'"); err != nil {
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE idempotent_requests SET expires_at = '2001-01-01 "+
+			"00:00:00+00:00'"); err != nil {
 			t.Fatal(err)
 		}
 		if a := create(`{"owner":"y"}`); a.Status != 201 || a.Header.Get("Idempotency-Replayed") != "" {
@@ -235,7 +262,8 @@ func TestKeptAnswersEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		var rows int
-		if err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM idempotent_requests").Scan(&rows); err != nil || rows != 0 {
+		if err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM idempotent_requests").Scan(&rows); err != nil ||
+			rows != 0 {
 			t.Errorf("%d rows are left, %v", rows, err)
 		}
 	})
@@ -271,7 +299,8 @@ func TestMalformedIdempotencyKeys(t *testing.T) {
 				header = append(header, "Idempotency-Key", key)
 			}
 			a := controlplane.Call(t, h, "POST", path, tt.token, body, header...)
-			if a.Status != 400 || a.Body["code"] != tt.code || !strings.Contains(a.Body["detail"].(string), "Idempotency-Key") {
+			if a.Status != 400 || a.Body["code"] != tt.code ||
+				!strings.Contains(a.Body["detail"].(string), "Idempotency-Key") {
 				t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 			}
 		}

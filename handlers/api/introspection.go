@@ -30,7 +30,13 @@ func (b *opaqueBody) rule() *projects.IntrospectionInput {
 	if b == nil {
 		return nil
 	}
-	out := &projects.IntrospectionInput{Endpoint: b.Endpoint, Method: b.Method, ClientID: b.ClientID, Issuer: b.Issuer, Audience: b.Audience}
+	out := &projects.IntrospectionInput{
+		Endpoint: b.Endpoint,
+		Method:   b.Method,
+		ClientID: b.ClientID,
+		Issuer:   b.Issuer,
+		Audience: b.Audience,
+	}
 	if b.ClientSecret != nil {
 		secret := secrets.Secret(*b.ClientSecret)
 		out.ClientSecret = &secret
@@ -42,5 +48,12 @@ func showOpaque(of *snapshot.Introspection) *opaqueOutput {
 	if of == nil {
 		return nil
 	}
-	return &opaqueOutput{Endpoint: of.Endpoint, Method: string(of.Method), ClientID: of.ClientID, HasSecret: of.HasSecret, Issuer: of.Issuer, Audience: of.Audience}
+	return &opaqueOutput{
+		Endpoint:  of.Endpoint,
+		Method:    string(of.Method),
+		ClientID:  of.ClientID,
+		HasSecret: of.HasSecret,
+		Issuer:    of.Issuer,
+		Audience:  of.Audience,
+	}
 }

@@ -36,12 +36,15 @@ func TestWrongIntrospectionsNameTheField(t *testing.T) {
 		} {
 			a := controlplane.Call(t, h, "POST", "/proxy", "", withEndpoint(opaque))
 			code, pointer, _ := strings.Cut(want, " ")
-			if a.Status != 422 || !strings.Contains(a.Raw, `"`+code+`"`) || !slices.Equal(a.Pointers(), []string{pointer}) || strings.Contains(a.Raw, "canary") {
+			if a.Status != 422 || !strings.Contains(a.Raw, `"`+code+`"`) ||
+				!slices.Equal(a.Pointers(), []string{pointer}) ||
+				strings.Contains(a.Raw, "canary") {
 				t.Errorf("%s: %d %s, want %s", opaque, a.Status, a.Raw, want)
 			}
 		}
 		named := strings.Replace(withEndpoint(`{"endpoint":"http://127.0.0.1:9/"}`), `["opaque"]`, `["api_key"]`, 1)
-		if a := controlplane.Call(t, h, "POST", "/proxy", "", named); a.Status != 422 || !slices.Equal(a.Pointers(), []string{"/requests_auth/opaque"}) {
+		if a := controlplane.Call(t, h, "POST", "/proxy", "", named); a.Status != 422 ||
+			!slices.Equal(a.Pointers(), []string{"/requests_auth/opaque"}) {
 			t.Errorf("without the method: %d %s", a.Status, a.Raw)
 		}
 	})
@@ -52,14 +55,24 @@ func TestWrongIntrospectionsNameTheField(t *testing.T) {
 func TestAnIntrospectionKeepsItsSecret(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
-		a := controlplane.Call(t, h, "POST", "/proxy", "", withEndpoint(`{"endpoint":"http://127.0.0.1:9/a","method":"POST","client_id":"api","client_secret":"canary-secret"}`))
+		a := controlplane.Call(
+			t,
+			h,
+			"POST",
+			"/proxy",
+			"",
+			withEndpoint(
+				`{"endpoint":"http://127.0.0.1:9/a","method":"POST","client_id":"api","client_secret":"canary-secret"}`,
+			),
+		)
 		if a.Status != 201 {
 			t.Fatalf("%d %s", a.Status, a.Raw)
 		}
 		token := a.Body["workspace_key"].(string)
 		sealed := func() (n int) {
 			t.Helper()
-			if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM versions WHERE introspection_secret IS NOT NULL").Scan(&n); err != nil {
+			if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM versions WHERE "+
+				"introspection_secret IS NOT NULL").Scan(&n); err != nil {
 				t.Fatal(err)
 			}
 			return n
@@ -72,10 +85,13 @@ func TestAnIntrospectionKeepsItsSecret(t *testing.T) {
 			}
 			return p.Body["versions"].([]any)[0].(map[string]any)["id"].(string)
 		}
-		path := "/api/v1/projects/asks/versions/" + shows(`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_basic","client_id":"api","has_secret":true}`)
+		path := "/api/v1/projects/asks/versions/" + shows(
+			`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_basic","client_id":"api","has_secret":true}`,
+		)
 		patch := func(opaque string, status int) {
 			t.Helper()
-			if a := controlplane.Call(t, h, "PATCH", path, token, `{"requests_auth":{"opaque":`+opaque+`}}`); a.Status != status || strings.Contains(a.Raw, "canary") {
+			if a := controlplane.Call(t, h, "PATCH", path, token, `{"requests_auth":{"opaque":`+opaque+`}}`); a.Status != status ||
+				strings.Contains(a.Raw, "canary") {
 				t.Errorf("%s: %d %s", opaque, a.Status, a.Raw)
 			} else if status == 422 && !slices.Equal(a.Pointers(), []string{"/requests_auth/opaque/client_secret"}) {
 				t.Errorf("%s: %s", opaque, a.Raw)
@@ -83,8 +99,13 @@ func TestAnIntrospectionKeepsItsSecret(t *testing.T) {
 		}
 		patch(`{"endpoint":"http://127.0.0.1:9/evil","client_id":"api"}`, 422)
 		patch(`{"endpoint":"http://127.0.0.1:9/a","client_id":"another"}`, 422)
-		patch(`{"endpoint":"http://127.0.0.1:9/a","client_id":"api","method":"client_secret_post","iss":"https://i.example","aud":"shop"}`, 200)
-		shows(`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_post","client_id":"api","has_secret":true,"iss":"https://i.example","aud":"shop"}`)
+		patch(
+			`{"endpoint":"http://127.0.0.1:9/a","client_id":"api","method":"client_secret_post","iss":"https://i.example","aud":"shop"}`,
+			200,
+		)
+		shows(
+			`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_post","client_id":"api","has_secret":true,"iss":"https://i.example","aud":"shop"}`,
+		)
 		patch(`{"endpoint":"http://127.0.0.1:9/b","client_id":"api","client_secret":"canary-second"}`, 200)
 		if n := sealed(); n != 1 {
 			t.Errorf("%d secrets are sealed", n)
@@ -95,7 +116,8 @@ func TestAnIntrospectionKeepsItsSecret(t *testing.T) {
 			t.Errorf("%d secrets are left", n)
 		}
 		var leaks int
-		if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM audit_entries WHERE CAST(changes AS TEXT) LIKE '%canary%' OR CAST(detail AS TEXT) LIKE '%canary%'").Scan(&leaks); err != nil || leaks != 0 {
+		if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM audit_entries WHERE CAST(changes AS "+
+			"TEXT) LIKE '%canary%' OR CAST(detail AS TEXT) LIKE '%canary%'").Scan(&leaks); err != nil || leaks != 0 {
 			t.Errorf("%d audit entries hold the secret: %v", leaks, err)
 		}
 	})
@@ -107,10 +129,21 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 		page := s.Get("/projects/shop")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
 		send := func(revision, line, secret string) *controlplane.Page {
-			return s.Post(action, "revision", revision, "mode", "authenticate", "methods", "opaque", "keyless", "reject", "introspection", line, "introspection_secret", secret)
+			return s.Post(
+				action, "revision", revision, "mode", "authenticate", "methods", "opaque", "keyless",
+				"reject", "introspection", line, "introspection_secret", secret,
+			)
 		}
 		send(revision, "", "").Shows(422, "shop").Says("section[id^=ver_]", "ENDPOINT")
-		send(revision, "http://127.0.0.1:9/a color=red", "").Shows(422, "shop").Says("section[id^=ver_]", "and not color")
+		send(
+			revision,
+			"http://127.0.0.1:9/a color=red",
+			"",
+		).Shows(
+			422, "shop",
+		).Says(
+			"section[id^=ver_]", "and not color",
+		)
 		send(revision, "http://i.example/a", "").Shows(422, "shop").Says("section[id^=ver_]", "Give the https address")
 		const line = "http://127.0.0.1:9/a client=api iss=https://i.example aud=shop method=client_secret_post"
 		send(revision, line, "canary-secret").LeadsTo("/projects/shop")
@@ -123,7 +156,15 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 		}
 		saved.Says("section[id^=ver_]", "keep the one that is saved")
 		revision = saved.Value("form:has([name=mode]) [name=revision]")
-		send(revision, "http://127.0.0.1:9/evil client=api", "").Shows(422, "shop").Says("section[id^=ver_]", "send the secret again")
+		send(
+			revision,
+			"http://127.0.0.1:9/evil client=api",
+			"",
+		).Shows(
+			422, "shop",
+		).Says(
+			"section[id^=ver_]", "send the secret again",
+		)
 		send(revision, "http://127.0.0.1:9/a client=api", "").LeadsTo("/projects/shop")
 		revision = s.Get("/projects/shop").Value("form:has([name=mode]) [name=revision]")
 		send(revision, "http://127.0.0.1:9/open", "").LeadsTo("/projects/shop")

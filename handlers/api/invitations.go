@@ -22,8 +22,16 @@ type invitationOutput struct {
 }
 
 func (h *Handler) showInvitation(i accounts.Invitation) invitationOutput {
-	out := invitationOutput{ID: i.ID, Team: i.Team, Role: string(i.Role), Email: i.Email, CreatedBy: i.CreatedBy, Code: i.Code,
-		CreatedAt: i.CreatedAt.UTC(), ExpiresAt: i.ExpiresAt.UTC()}
+	out := invitationOutput{
+		ID:        i.ID,
+		Team:      i.Team,
+		Role:      string(i.Role),
+		Email:     i.Email,
+		CreatedBy: i.CreatedBy,
+		Code:      i.Code,
+		CreatedAt: i.CreatedAt.UTC(),
+		ExpiresAt: i.ExpiresAt.UTC(),
+	}
 	if i.Code != "" {
 		out.URL = h.Web.InviteURL(i.Code)
 	}

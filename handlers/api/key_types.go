@@ -24,7 +24,15 @@ type keyTypeOutput struct {
 }
 
 func showKeyType(t projects.KeyType) keyTypeOutput {
-	return keyTypeOutput{ID: t.ID, Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, Limits: showLimits(t.Limits), BuiltIn: t.BuiltIn, ETag: web.QuoteTag(t.ETag)}
+	return keyTypeOutput{
+		ID:        t.ID,
+		Name:      t.Name,
+		Scopes:    t.Scopes,
+		ExpiresIn: t.ExpiresIn,
+		Limits:    showLimits(t.Limits),
+		BuiltIn:   t.BuiltIn,
+		ETag:      web.QuoteTag(t.ETag),
+	}
 }
 
 func taggedKeyType(t projects.KeyType, err error) (*tagged[keyTypeOutput], error) {
@@ -70,11 +78,17 @@ func (h *Handler) updateKeyType(ctx context.Context, in *struct {
 		Limits    nullable[limits] `json:"limits,omitempty" doc:"Replaces what there is, for every key of the type that has none of its own; {} or null for none"`
 	}
 }) (*tagged[keyTypeOutput], error) {
-	change := projects.KeyTypeChange{Scopes: in.Body.Scopes, ExpiresIn: in.Body.ExpiresIn.value, Limits: sentLimits(in.Body.Limits)}
+	change := projects.KeyTypeChange{
+		Scopes:    in.Body.Scopes,
+		ExpiresIn: in.Body.ExpiresIn.value,
+		Limits:    sentLimits(in.Body.Limits),
+	}
 	if in.Body.ExpiresIn.sent && change.ExpiresIn == nil {
 		change.ExpiresIn = new(int64)
 	}
-	return taggedKeyType(h.Projects.UpdateKeyType(ctx, web.Principal(ctx), in.Project, in.KeyType, web.UnquoteTag(in.IfMatch), change))
+	return taggedKeyType(
+		h.Projects.UpdateKeyType(ctx, web.Principal(ctx), in.Project, in.KeyType, web.UnquoteTag(in.IfMatch), change),
+	)
 }
 
 func (h *Handler) deleteKeyType(ctx context.Context, in *struct {

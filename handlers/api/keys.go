@@ -41,10 +41,27 @@ type keyOutput struct {
 }
 
 func showKey(k keys.Key, plaintext string) keyOutput {
-	out := keyOutput{ID: k.ID, Project: k.Project, Owner: k.Owner, KeyType: k.KeyType, Scopes: k.Scopes, Tenant: k.Tenant,
-		Description: k.Description, State: k.State, Effective: showLimits(k.Effective), LimitsFrom: k.LimitsFrom, AllowedCIDRs: k.AllowedCIDRs,
-		Prefix: k.Prefix, Last4: k.Last4, ETag: web.QuoteTag(k.ETag), CreatedAt: k.CreatedAt.UTC(),
-		ExpiresAt: utc(k.ExpiresAt), GraceEndsAt: utc(k.GraceEndsAt), LastUsedAt: utc(k.LastUsedAt), Key: plaintext}
+	out := keyOutput{
+		ID:           k.ID,
+		Project:      k.Project,
+		Owner:        k.Owner,
+		KeyType:      k.KeyType,
+		Scopes:       k.Scopes,
+		Tenant:       k.Tenant,
+		Description:  k.Description,
+		State:        k.State,
+		Effective:    showLimits(k.Effective),
+		LimitsFrom:   k.LimitsFrom,
+		AllowedCIDRs: k.AllowedCIDRs,
+		Prefix:       k.Prefix,
+		Last4:        k.Last4,
+		ETag:         web.QuoteTag(k.ETag),
+		CreatedAt:    k.CreatedAt.UTC(),
+		ExpiresAt:    utc(k.ExpiresAt),
+		GraceEndsAt:  utc(k.GraceEndsAt),
+		LastUsedAt:   utc(k.LastUsedAt),
+		Key:          plaintext,
+	}
 	if k.Limits != nil {
 		out.Limits = showLimits(*k.Limits)
 	}
@@ -74,8 +91,14 @@ func (h *Handler) listKeys(ctx context.Context, in *struct {
 	Environment string `query:"environment" doc:"Name of the one environment that the keys open; all for keys that open all"`
 	Text        string `query:"q" doc:"A part of prefix…last4 or of the description, in any case"`
 }) (*body[list[keyOutput]], error) {
-	found, err := h.Keys.List(ctx, web.Principal(ctx), in.Project, keys.Filter{Owner: in.Owner, State: in.State, Tenant: in.Tenant, KeyType: in.KeyType,
-		Environment: in.Environment, Text: in.Text}, in.Cursor, in.Limit)
+	found, err := h.Keys.List(ctx, web.Principal(ctx), in.Project, keys.Filter{
+		Owner:       in.Owner,
+		State:       in.State,
+		Tenant:      in.Tenant,
+		KeyType:     in.KeyType,
+		Environment: in.Environment,
+		Text:        in.Text,
+	}, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +124,22 @@ func (h *Handler) createKey(ctx context.Context, in *struct {
 	}
 }) (*tagged[keyOutput], error) {
 	b := in.Body
-	input := keys.CreateInput{Owner: b.Owner, KeyType: b.KeyType, Tenant: b.Tenant, Product: b.Product, Description: b.Description, ExpiresAt: b.ExpiresAt,
-		Limits: b.Limits, AllowedCIDRs: b.AllowedCIDRs}
+	input := keys.CreateInput{
+		Owner:        b.Owner,
+		KeyType:      b.KeyType,
+		Tenant:       b.Tenant,
+		Product:      b.Product,
+		Description:  b.Description,
+		ExpiresAt:    b.ExpiresAt,
+		Limits:       b.Limits,
+		AllowedCIDRs: b.AllowedCIDRs,
+	}
 	if b.Environment != nil {
 		if *b.Environment == "" {
-			return nil, fault.InvalidField("/environment", "invalid_environment", "Name an environment, or leave it out for a key that opens all.")
+			return nil, fault.InvalidField(
+				"/environment", "invalid_environment",
+				"Name an environment, or leave it out for a key that opens all.",
+			)
 		}
 		input.Environment = *b.Environment
 	}
@@ -124,7 +158,12 @@ func (h *Handler) updateKey(ctx context.Context, in *struct {
 	}
 }) (*tagged[keyOutput], error) {
 	b := in.Body
-	change := keys.Change{Description: b.Description, AllowedCIDRs: b.AllowedCIDRs, ExpiresAt: b.ExpiresAt.value, NeverExpires: b.ExpiresAt.sent}
+	change := keys.Change{
+		Description:  b.Description,
+		AllowedCIDRs: b.AllowedCIDRs,
+		ExpiresAt:    b.ExpiresAt.value,
+		NeverExpires: b.ExpiresAt.sent,
+	}
 	if b.Limits.sent {
 		change.Limits = new(map[string]int64)
 		if b.Limits.value != nil {
@@ -151,7 +190,9 @@ func (h *Handler) revokeKey(ctx context.Context, in *KeyRef) (*tagged[keyOutput]
 	return h.answerKey(ctx, in, h.Keys.Revoke)
 }
 
-func (h *Handler) answerKey(ctx context.Context, in *KeyRef, rule func(context.Context, access.Principal, string) (keys.Key, error)) (*tagged[keyOutput], error) {
+func (h *Handler) answerKey(
+	ctx context.Context, in *KeyRef, rule func(context.Context, access.Principal, string) (keys.Key, error),
+) (*tagged[keyOutput], error) {
 	k, err := rule(ctx, web.Principal(ctx), in.Key)
 	return taggedKey(k, "", err)
 }

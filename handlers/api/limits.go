@@ -14,8 +14,13 @@ type limits map[string]int64
 // Schema implements huma.SchemaProvider. The rule judges names and numbers, with
 // the mend; here they are described.
 func (l limits) Schema(huma.Registry) *huma.Schema {
-	schema := &huma.Schema{Type: huma.TypeObject, Description: "Calls that each window of the clock in UTC admits; a longer window admits no fewer than a shorter one.",
-		Properties: map[string]*huma.Schema{}, AdditionalProperties: &huma.Schema{Type: huma.TypeInteger}}
+	schema := &huma.Schema{
+		Type: huma.TypeObject,
+		Description: "Calls that each window of the clock in UTC admits; a longer window admits no fewer " +
+			"than a shorter one.",
+		Properties:           map[string]*huma.Schema{},
+		AdditionalProperties: &huma.Schema{Type: huma.TypeInteger},
+	}
 	for window := snapshot.Second; window < snapshot.Windows; window++ {
 		schema.Properties[window.String()] = &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
 	}
@@ -38,7 +43,12 @@ type projectLimitsOutput struct {
 }
 
 func showProjectLimits(l models.ProjectLimits) projectLimitsOutput {
-	return projectLimitsOutput{Key: showLimits(l.Key), Owner: showLimits(l.Owner), IP: showLimits(l.IP), Project: showLimits(l.Project)}
+	return projectLimitsOutput{
+		Key:     showLimits(l.Key),
+		Owner:   showLimits(l.Owner),
+		IP:      showLimits(l.IP),
+		Project: showLimits(l.Project),
+	}
 }
 
 // projectLimitsInput names what changes: a member that is sent replaces what there
@@ -54,7 +64,12 @@ func (in *projectLimitsInput) rule() projects.LimitsChange {
 	if in == nil {
 		return projects.LimitsChange{}
 	}
-	return projects.LimitsChange{Key: sentLimits(in.Key), Owner: sentLimits(in.Owner), IP: sentLimits(in.IP), Project: sentLimits(in.Project)}
+	return projects.LimitsChange{
+		Key:     sentLimits(in.Key),
+		Owner:   sentLimits(in.Owner),
+		IP:      sentLimits(in.IP),
+		Project: sentLimits(in.Project),
+	}
 }
 
 // sentLimits is nil for what was not sent.

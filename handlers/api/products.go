@@ -24,7 +24,15 @@ type productOutput struct {
 }
 
 func showProduct(p projects.Product) productOutput {
-	return productOutput{ID: p.ID, Team: p.Team, Name: p.Name, DisplayName: p.DisplayName, Projects: orNone(p.Projects), ETag: web.QuoteTag(p.ETag), CreatedAt: p.CreatedAt.UTC()}
+	return productOutput{
+		ID:          p.ID,
+		Team:        p.Team,
+		Name:        p.Name,
+		DisplayName: p.DisplayName,
+		Projects:    orNone(p.Projects),
+		ETag:        web.QuoteTag(p.ETag),
+		CreatedAt:   p.CreatedAt.UTC(),
+	}
 }
 
 // orNone shows nothing as an empty list.
@@ -75,7 +83,9 @@ func (h *Handler) updateProduct(ctx context.Context, in *struct {
 		DisplayName string `json:"display_name"`
 	}
 }) (*tagged[productOutput], error) {
-	return taggedProduct(h.Projects.UpdateProduct(ctx, web.Principal(ctx), in.Product, web.UnquoteTag(in.IfMatch), in.Body.DisplayName))
+	return taggedProduct(
+		h.Projects.UpdateProduct(ctx, web.Principal(ctx), in.Product, web.UnquoteTag(in.IfMatch), in.Body.DisplayName),
+	)
 }
 
 func (h *Handler) deleteProduct(ctx context.Context, in *ProductRef) (*struct{}, error) {

@@ -99,8 +99,19 @@ type environmentOutput struct {
 }
 
 func (h *Handler) showProject(p projects.Project) projectOutput {
-	out := projectOutput{ID: p.ID, Team: p.Team, Name: p.Name, DisplayName: p.DisplayName, FallbackOwner: p.FallbackOwner,
-		Tenants: p.Tenants, Limits: showProjectLimits(p.Limits), Versions: []versionOutput{}, KeyTypes: []keyTypeOutput{}, CreatedAt: p.CreatedAt.UTC(), ExpiresAt: utc(p.ExpiresAt)}
+	out := projectOutput{
+		ID:            p.ID,
+		Team:          p.Team,
+		Name:          p.Name,
+		DisplayName:   p.DisplayName,
+		FallbackOwner: p.FallbackOwner,
+		Tenants:       p.Tenants,
+		Limits:        showProjectLimits(p.Limits),
+		Versions:      []versionOutput{},
+		KeyTypes:      []keyTypeOutput{},
+		CreatedAt:     p.CreatedAt.UTC(),
+		ExpiresAt:     utc(p.ExpiresAt),
+	}
 	if p.Product != "" {
 		out.Product = &p.Product
 	}
@@ -117,8 +128,20 @@ func (h *Handler) showProject(p projects.Project) projectOutput {
 }
 
 func (h *Handler) showVersion(v projects.Version) versionOutput {
-	out := versionOutput{ID: v.ID, Name: v.Name, ETag: web.QuoteTag(v.ETag), Environments: []environmentOutput{},
-		IP: ipRules{Allow: v.IPAllow, Deny: v.IPDeny}, RequestsAuth: requestsAuthOutput{Mode: v.Mode, Methods: v.Methods, Keyless: v.Keyless, JWT: showIssuers(v.Issuers), Opaque: showOpaque(v.Opaque)}}
+	out := versionOutput{
+		ID:           v.ID,
+		Name:         v.Name,
+		ETag:         web.QuoteTag(v.ETag),
+		Environments: []environmentOutput{},
+		IP:           ipRules{Allow: v.IPAllow, Deny: v.IPDeny},
+		RequestsAuth: requestsAuthOutput{
+			Mode:    v.Mode,
+			Methods: v.Methods,
+			Keyless: v.Keyless,
+			JWT:     showIssuers(v.Issuers),
+			Opaque:  showOpaque(v.Opaque),
+		},
+	}
 	for _, e := range v.Environments {
 		out.Environments = append(out.Environments, h.showEnvironment(e))
 	}
@@ -126,7 +149,13 @@ func (h *Handler) showVersion(v projects.Version) versionOutput {
 }
 
 func (h *Handler) showEnvironment(e projects.Environment) environmentOutput {
-	return environmentOutput{ID: e.ID, Name: e.Name, Target: e.Target, URL: h.Web.Config.Address(e.Project, e.Version, e.Name), ETag: web.QuoteTag(e.ETag)}
+	return environmentOutput{
+		ID:     e.ID,
+		Name:   e.Name,
+		Target: e.Target,
+		URL:    h.Web.Config.Address(e.Project, e.Version, e.Name),
+		ETag:   web.QuoteTag(e.ETag),
+	}
 }
 
 func (h *Handler) listProjects(ctx context.Context, in *inTeam) (*body[list[projectOutput]], error) {
@@ -159,7 +188,12 @@ func (h *Handler) updateProject(ctx context.Context, in *struct {
 		Limits        *projectLimitsInput `json:"limits,omitempty" doc:"What is counted to get new limits; a member that is absent keeps those it has"`
 	}
 }) (*tagged[projectOutput], error) {
-	change := projects.Settings{DisplayName: in.Body.DisplayName, FallbackOwner: in.Body.FallbackOwner, Product: in.Body.Product.value, Limits: in.Body.Limits.rule()}
+	change := projects.Settings{
+		DisplayName:   in.Body.DisplayName,
+		FallbackOwner: in.Body.FallbackOwner,
+		Product:       in.Body.Product.value,
+		Limits:        in.Body.Limits.rule(),
+	}
 	if in.Body.Product.sent && change.Product == nil {
 		change.Product = new(string)
 	}
@@ -189,12 +223,21 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 	}
 }) (*tagged[versionOutput], error) {
 	auth := in.Body.RequestsAuth
-	change := projects.AccessChange{Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless, Opaque: auth.Opaque.rule(), IPAllow: in.Body.IP.Allow, IPDeny: in.Body.IP.Deny}
+	change := projects.AccessChange{
+		Mode:    auth.Mode,
+		Methods: auth.Methods,
+		Keyless: auth.Keyless,
+		Opaque:  auth.Opaque.rule(),
+		IPAllow: in.Body.IP.Allow,
+		IPDeny:  in.Body.IP.Deny,
+	}
 	if auth.JWT != nil {
 		issuers := auth.JWT.rule()
 		change.Issuers = &issuers
 	}
-	v, err := h.Projects.UpdateAccess(ctx, web.Principal(ctx), in.Project, in.Version, web.UnquoteTag(in.IfMatch), change)
+	v, err := h.Projects.UpdateAccess(
+		ctx, web.Principal(ctx), in.Project, in.Version, web.UnquoteTag(in.IfMatch), change,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +252,9 @@ func (h *Handler) updateEnvironment(ctx context.Context, in *struct {
 		Target string `json:"target" doc:"http or https URL that calls are forwarded to"`
 	}
 }) (*tagged[environmentOutput], error) {
-	e, err := h.Projects.UpdateTarget(ctx, web.Principal(ctx), in.Project, in.Environment, web.UnquoteTag(in.IfMatch), in.Body.Target)
+	e, err := h.Projects.UpdateTarget(
+		ctx, web.Principal(ctx), in.Project, in.Environment, web.UnquoteTag(in.IfMatch), in.Body.Target,
+	)
 	if err != nil {
 		return nil, err
 	}

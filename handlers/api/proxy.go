@@ -151,7 +151,9 @@ func (h *Handler) createProxy(ctx context.Context, in *createProxyInput) (*creat
 			RedirectURIs: setup.Client.RedirectURIs, Callbacks: setup.Callbacks()}
 	}
 	if claim := out.Body.Claim; claim != nil && in.Site == "same-origin" { // a page of ours in this browser
-		out.SetCookie = h.Web.AddClaimCode(h.Web.ClaimCodes(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}}), claim.Code).
+		out.SetCookie = h.Web.AddClaimCode(
+			h.Web.ClaimCodes(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}}), claim.Code,
+		).
 			String()
 	}
 	return out, nil

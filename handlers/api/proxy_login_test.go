@@ -28,10 +28,17 @@ func TestOneCallMakesAProjectWithItsLogin(t *testing.T) {
 		h := s.Handler()
 		for who, header := range map[string][]string{"nobody": nil, "an account": controlplane.NewOwnerOf(t, s)} {
 			t.Run(who, func(t *testing.T) {
-				made := controlplane.Call(t, h, "POST", "/proxy", "", createWithLogin(`{"redirect_uris":["https://app.example.com/cb"],"providers":[
+				made := controlplane.Call(
+					t,
+					h,
+					"POST",
+					"/proxy",
+					"",
+					createWithLogin(`{"redirect_uris":["https://app.example.com/cb"],"providers":[
 					{"type":"github","client_id":"hub","client_secret":"never-shown-again"},
 					{"type":"oidc","client_id":"one","issuer":"https://8.8.8.8/one"},
-					{"type":"oidc","client_id":"two","issuer":"https://8.8.8.8/two","token_type":"provider"}]}`), header...)
+					{"type":"oidc","client_id":"two","issuer":"https://8.8.8.8/two","token_type":"provider"}]}`),
+					header...)
 				if made.Status != 201 || strings.Contains(made.Raw, "never-shown-again") {
 					t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
 				}
@@ -104,18 +111,32 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 		}
 		port := createWithLogin(`{"providers":[{"type":"oidc","client_id":"x","issuer":"https://8.8.8.8:8443"}]}`)
 		port = strings.Replace(port, "http://127.0.0.1:9", "http://8.8.8.8", 1)
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", port); strings.Join(controlplane.Pointers(got), ", ") != "/login/providers/0/issuer port_needs_claim" {
+		if got := controlplane.Call(t, h, "POST", "/proxy", "", port); strings.Join(
+			controlplane.Pointers(got), ", ",
+		) != "/login/providers/0/issuer port_needs_claim" {
 			t.Errorf("an unclaimed login at another port: %d %s", got.Status, got.Raw)
 		}
-		keys := createWithLogin(`{"providers":[{"type":"google","client_id":"x"}]}`, `"requests_auth":{"mode":"authenticate","methods":["api_key"]}`)
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", keys, header...); strings.Join(controlplane.Pointers(got), ", ") != "/requests_auth/methods method_missing" {
+		keys := createWithLogin(
+			`{"providers":[{"type":"google","client_id":"x"}]}`,
+			`"requests_auth":{"mode":"authenticate","methods":["api_key"]}`,
+		)
+		if got := controlplane.Call(t, h, "POST", "/proxy", "", keys, header...); strings.Join(
+			controlplane.Pointers(got), ", ",
+		) != "/requests_auth/methods method_missing" {
 			t.Errorf("methods without jwt beside a login: %d %s", got.Status, got.Raw)
 		}
-		usual := createWithLogin(`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`, `"name":"usual","requests_auth":{"mode":"authenticate"}`)
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", usual, header...); got.Status != 201 || got.Body["api_keys"] == nil {
+		usual := createWithLogin(
+			`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`,
+			`"name":"usual","requests_auth":{"mode":"authenticate"}`,
+		)
+		if got := controlplane.Call(t, h, "POST", "/proxy", "", usual, header...); got.Status != 201 ||
+			got.Body["api_keys"] == nil {
 			t.Errorf("a login where calls authenticate: %d %s", got.Status, got.Raw)
 		}
-		if got := controlplane.Call(t, h, "GET", "/api/v1/projects/usual", "", "", header...); !strings.Contains(got.Raw, `"methods":["api_key","jwt"]`) {
+		if got := controlplane.Call(t, h, "GET", "/api/v1/projects/usual", "", "", header...); !strings.Contains(
+			got.Raw,
+			`"methods":["api_key","jwt"]`,
+		) {
 			t.Errorf("beside a login the methods are not api_key and jwt: %s", got.Raw)
 		}
 	})
@@ -199,7 +220,8 @@ func TestCreateProxy_LoginDefaults(t *testing.T) {
 					t.Fatalf("%d %s, want 201 and API keys: %v", made.Status, made.Raw, tc.keys)
 				}
 				got := controlplane.Call(t, h, "GET", "/api/v1/projects/"+tc.name, "", "", header...)
-				if !strings.Contains(got.Raw, `"mode":"`+tc.mode+`"`) || !strings.Contains(got.Raw, `"methods":`+tc.methods) {
+				if !strings.Contains(got.Raw, `"mode":"`+tc.mode+`"`) ||
+					!strings.Contains(got.Raw, `"methods":`+tc.methods) {
 					t.Errorf("want mode %s and methods %s: %s", tc.mode, tc.methods, got.Raw)
 				}
 			})

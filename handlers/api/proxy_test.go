@@ -17,13 +17,30 @@ func TestOddSpellingsOfATargetNameTheField(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		for target, code := range map[string]string{
-			"http://0x7f.1/": "invalid_url", "http://2130706433/": "invalid_url", "http://0177.0.0.1/": "invalid_url", "http://127.1/": "invalid_url",
-			"http://localhost./": "invalid_url", "http://127.0.0.1./": "invalid_url", "http://u:p@8.8.8.8/": "invalid_url", `http://8.8.8.8\@127.0.0.1/`: "invalid_url",
-			"ftp://8.8.8.8/": "invalid_url", "file:///etc/passwd": "invalid_url", "javascript:alert(1)": "invalid_url", "http://[::ffff:127.0.0.1]/": "invalid_url",
-			"http://①②⑦.0.0.1/": "invalid_url", "http://8.8.8.8/#x": "invalid_url", "http://[fe80::1%25lo]/": "invalid_url",
-			"http://169.254.169.254/latest": "target_forbidden", "http://[64:ff9b::7f00:1]/": "target_forbidden", "http://[2002:7f00:1::]/": "target_forbidden",
-			"http://[2001::1]/": "target_forbidden", "http://[fd00:ec2::254]/": "target_forbidden", "http://100.64.0.1/": "target_forbidden", "http://0.0.0.0/": "target_forbidden",
-			"http://127.0.0.1:8080/": "target_forbidden", "http://127.0.0.1:8090/shop/1.0.0/prod": "target_forbidden", // ourselves
+			"http://0x7f.1/":                        "invalid_url",
+			"http://2130706433/":                    "invalid_url",
+			"http://0177.0.0.1/":                    "invalid_url",
+			"http://127.1/":                         "invalid_url",
+			"http://localhost./":                    "invalid_url",
+			"http://127.0.0.1./":                    "invalid_url",
+			"http://u:p@8.8.8.8/":                   "invalid_url",
+			`http://8.8.8.8\@127.0.0.1/`:            "invalid_url",
+			"ftp://8.8.8.8/":                        "invalid_url",
+			"file:///etc/passwd":                    "invalid_url",
+			"javascript:alert(1)":                   "invalid_url",
+			"http://[::ffff:127.0.0.1]/":            "invalid_url",
+			"http://①②⑦.0.0.1/":                     "invalid_url",
+			"http://8.8.8.8/#x":                     "invalid_url",
+			"http://[fe80::1%25lo]/":                "invalid_url",
+			"http://169.254.169.254/latest":         "target_forbidden",
+			"http://[64:ff9b::7f00:1]/":             "target_forbidden",
+			"http://[2002:7f00:1::]/":               "target_forbidden",
+			"http://[2001::1]/":                     "target_forbidden",
+			"http://[fd00:ec2::254]/":               "target_forbidden",
+			"http://100.64.0.1/":                    "target_forbidden",
+			"http://0.0.0.0/":                       "target_forbidden",
+			"http://127.0.0.1:8080/":                "target_forbidden",
+			"http://127.0.0.1:8090/shop/1.0.0/prod": "target_forbidden", // ourselves
 		} {
 			got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.AsTarget(target))
 			if list := controlplane.Pointers(got); got.Status != 422 || len(list) != 1 || list[0] != "/target "+code {
@@ -39,10 +56,18 @@ func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
 		s.Projects.CapUnclaimed = true
 		h := s.Handler()
 		var key string
-		for target, status := range map[string]int{"http://8.8.8.8": 201, "http://8.8.8.8:443": 201, "https://8.8.8.8/x": 201, "https://8.8.8.8:80": 201,
-			"http://8.8.8.8:8080": 422, "https://8.8.8.8:8443": 422, "http://8.8.8.8:9200": 422} {
+		for target, status := range map[string]int{
+			"http://8.8.8.8":       201,
+			"http://8.8.8.8:443":   201,
+			"https://8.8.8.8/x":    201,
+			"https://8.8.8.8:80":   201,
+			"http://8.8.8.8:8080":  422,
+			"https://8.8.8.8:8443": 422,
+			"http://8.8.8.8:9200":  422,
+		} {
 			got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.AsTarget(target))
-			if got.Status != status || status == 422 && strings.Join(controlplane.Pointers(got), ",") != "/target port_needs_claim" {
+			if got.Status != status ||
+				status == 422 && strings.Join(controlplane.Pointers(got), ",") != "/target port_needs_claim" {
 				t.Errorf("%s: %d %s, want %d", target, got.Status, got.Raw, status)
 			}
 			if made, ok := got.Body["workspace_key"].(string); ok {
@@ -53,7 +78,9 @@ func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
 			t.Errorf("with a workspace key: %d %s, want 422", got.Status, got.Raw)
 		}
 		two := `{"target":"http://8.8.8.8","environments":{"dev":{"target":"http://8.8.8.8:9000"}}}`
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", two); strings.Join(controlplane.Pointers(got), ",") != "/environments/dev/target port_needs_claim" {
+		if got := controlplane.Call(t, h, "POST", "/proxy", "", two); strings.Join(
+			controlplane.Pointers(got), ",",
+		) != "/environments/dev/target port_needs_claim" {
 			t.Errorf("an environment: %d %s", got.Status, got.Raw)
 		}
 		o := controlplane.NewOwnerOf(t, s)
@@ -76,7 +103,8 @@ func TestAnonymousCreationIsLimited(t *testing.T) {
 			}
 		}
 		seconds, err := strconv.Atoi(got.Header.Get("Retry-After"))
-		if made != 20 || got.Status != 429 || got.Body["code"] != "too_many_proxies" || err != nil || seconds < 1 || seconds > 3600 {
+		if made != 20 || got.Status != 429 || got.Body["code"] != "too_many_proxies" || err != nil || seconds < 1 ||
+			seconds > 3600 {
 			t.Errorf("%d made, then %d %s, Retry-After %q", made, got.Status, got.Raw, got.Header.Get("Retry-After"))
 		}
 		if got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.AsTarget("http://8.8.8.8"), controlplane.NewOwnerOf(t, s)...); got.Status != 201 {
@@ -113,7 +141,14 @@ func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
 			{config.AnonymousOff, "an account", "", owner, 201},
 		} {
 			s.Config.Anonymous = tt.mode
-			got := controlplane.Call(t, h, "POST", "/proxy", tt.key, controlplane.AsTarget("http://127.0.0.1:9"), tt.header...)
+			got := controlplane.Call(
+				t,
+				h,
+				"POST",
+				"/proxy",
+				tt.key,
+				controlplane.AsTarget("http://127.0.0.1:9"),
+				tt.header...)
 			if got.Status != tt.status || tt.status == 401 && !strings.Contains(got.Raw, "/signin") {
 				t.Errorf("%s, %s: %d %s, want %d", tt.mode, tt.who, got.Status, got.Raw, tt.status)
 			}
@@ -150,7 +185,8 @@ func TestCreateProxy_environmentTargets(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				got := controlplane.Call(t, h, "POST", "/proxy", "", "{"+tc.body+"}", header...)
 				if tc.refused != "" {
-					if where := strings.Join(controlplane.Pointers(got), ", "); got.Status != 422 || where != tc.refused {
+					if where := strings.Join(controlplane.Pointers(got), ", "); got.Status != 422 ||
+						where != tc.refused {
 						t.Fatalf("%d at %s, want 422 at %s: %s", got.Status, where, tc.refused, got.Raw)
 					}
 					return

@@ -33,9 +33,23 @@ type requestOutput struct {
 }
 
 func showRequest(r usage.Request) requestOutput {
-	return requestOutput{ID: r.ID, Time: r.Start.UTC(), DurationMS: float64(r.Duration.Microseconds()) / 1000, Method: r.Method, Path: r.Path,
-		Status: r.Status, Code: orNull(r.Code), Step: r.Step, Version: r.Version, Environment: r.Environment, Owner: orNull(r.Owner),
-		Key: orNull(r.CredentialID), RemoteIP: r.RemoteIP, BytesIn: r.BytesIn, BytesOut: r.BytesOut}
+	return requestOutput{
+		ID:          r.ID,
+		Time:        r.Start.UTC(),
+		DurationMS:  float64(r.Duration.Microseconds()) / 1000,
+		Method:      r.Method,
+		Path:        r.Path,
+		Status:      r.Status,
+		Code:        orNull(r.Code),
+		Step:        r.Step,
+		Version:     r.Version,
+		Environment: r.Environment,
+		Owner:       orNull(r.Owner),
+		Key:         orNull(r.CredentialID),
+		RemoteIP:    r.RemoteIP,
+		BytesIn:     r.BytesIn,
+		BytesOut:    r.BytesOut,
+	}
 }
 
 func orNull(s string) *string {
@@ -85,11 +99,16 @@ func (h *Handler) orEvents(c *gin.Context) {
 // describeUsage adds to the document what types do not say: how late counts are,
 // and what orEvents answers.
 func describeUsage(document *huma.OpenAPI) {
-	document.Paths[usageRoute].Get.Description = "Includes every call that has ended at the process that answers; those of other processes come up to a second later. " +
+	document.Paths[usageRoute].Get.Description = "Includes every call that has ended at the process that answers; " +
+		"those of other processes come up to a second later. " +
 		"A call is counted in the hour in which it began."
 	operation := document.Paths[requestsRoute].Get
-	operation.Description = "With Accept: text/event-stream, requests as they come: an event for each, whose data is an item of the list and whose id " +
-		"resumes as Last-Event-ID within the log (about the last 1000 requests of the process that answers); an event missed with their count " +
+	operation.Description = "With Accept: text/event-stream, requests as they come: an event for each, whose data " +
+		"is an item of the list and whose id " +
+		"resumes as Last-Event-ID within the log (about the last 1000 requests of the process that answers); an " +
+		"event missed with their count " +
 		"where some had gone. The stream ends after ten minutes at the latest; ask again with the last id."
-	operation.Responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	operation.Responses["200"].Content["text/event-stream"] = &huma.MediaType{
+		Schema: &huma.Schema{Type: huma.TypeString},
+	}
 }

@@ -234,7 +234,11 @@ func (h *Handler) newAPI(r *gin.Engine) huma.API {
 	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: web.UnmarshalBody}
 	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict} // the second for …+json
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer": {Type: "http", Scheme: "bearer", Description: "An access token of an account, or a workspace key as POST /proxy answers it."},
+		"bearer": {
+			Type:        "http",
+			Scheme:      "bearer",
+			Description: "An access token of an account, or a workspace key as POST /proxy answers it.",
+		},
 	}
 	return humagin.NewWithGroup(r, r.Group("/", h.Web.Identify, h.Web.RequireCredential, h.idempotent, h.orEvents), c)
 }

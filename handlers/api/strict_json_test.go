@@ -24,7 +24,12 @@ func TestAPI_ManyErrorsInOneBody(t *testing.T) {
 	const mostBytes = 16 << 10 // of an answer
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
-		environments := `{"target":"http://127.0.0.1:9","environments":{"` + strings.Repeat("a", 250) + `":{` + repeated(20_000, `"x%d":0`) + `}}}`
+		environments := `{"target":"http://127.0.0.1:9","environments":{"` + strings.Repeat(
+			"a", 250,
+		) + `":{` + repeated(
+			20_000,
+			`"x%d":0`,
+		) + `}}}`
 		for _, tc := range []struct {
 			name, body, code string
 			listed           int
@@ -55,7 +60,14 @@ func TestAPI_ManyErrorsInOneBody(t *testing.T) {
 			}
 		})
 		t.Run("name of 1,000 bytes", func(t *testing.T) {
-			got := controlplane.Call(t, h, "POST", "/proxy", "", `{"environments":{"`+strings.Repeat("a", 1000)+`":{}}}`)
+			got := controlplane.Call(
+				t,
+				h,
+				"POST",
+				"/proxy",
+				"",
+				`{"environments":{"`+strings.Repeat("a", 1000)+`":{}}}`,
+			)
 			if got.Status != http.StatusBadRequest || got.Body["code"] != "malformed" || len(got.Raw) > 1000 {
 				t.Errorf("%d %.300s, want 400 malformed", got.Status, got.Raw)
 			}
@@ -78,7 +90,8 @@ func TestAPI_NULInAnyText(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				got := controlplane.Call(t, h, "POST", tc.path, "", tc.body, header...)
-				if got.Status != http.StatusUnprocessableEntity || strings.Join(controlplane.Pointers(got), ",") != tc.pointer+" invalid_text" {
+				if got.Status != http.StatusUnprocessableEntity ||
+					strings.Join(controlplane.Pointers(got), ",") != tc.pointer+" invalid_text" {
 					t.Errorf("%d %s, want 422 %s invalid_text", got.Status, got.Raw, tc.pointer)
 				}
 			})

@@ -16,13 +16,15 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		path := "/api/v1/projects/" + o.Strangers.Project
-		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":" "}`, o.Owner...); got.Status != 422 || got.Pointers()[0] != "/reason" {
+		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":" "}`, o.Owner...); got.Status != 422 ||
+			got.Pointers()[0] != "/reason" {
 			t.Errorf("no reason: %d %s", got.Status, got.Raw)
 		}
 		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Stranger...); got.Status != 404 {
 			t.Errorf("its own team takes it down: %d", got.Status)
 		}
-		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Owner...); got.Status != 200 || strings.Contains(got.Raw, "target") {
+		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Owner...); got.Status != 200 ||
+			strings.Contains(got.Raw, "target") {
 			t.Fatalf("the operator: %d %s", got.Status, got.Raw)
 		}
 		err := db.Consistent(t.Context(), func(tx *models.Tx) error {
@@ -39,11 +41,25 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 		if frozen, _ := got.Body["frozen"].(map[string]any); frozen["reason"] != "Phishing" || frozen["since"] == "" {
 			t.Errorf("its team reads %s", got.Raw)
 		}
-		page := controlplane.Call(t, o.Handler, "GET", "/projects/"+o.Strangers.ProjectName, "", "", append([]string{"Accept", "text/html"}, o.Stranger...)...)
+		page := controlplane.Call(
+			t,
+			o.Handler,
+			"GET",
+			"/projects/"+o.Strangers.ProjectName,
+			"",
+			"",
+			append([]string{"Accept", "text/html"}, o.Stranger...)...)
 		if !strings.Contains(page.Raw, "Reason: Phishing") {
 			t.Error("the dashboard does not say why")
 		}
-		log := controlplane.Call(t, o.Handler, "GET", "/audit", "", "", append([]string{"Accept", "text/html"}, o.Stranger...)...)
+		log := controlplane.Call(
+			t,
+			o.Handler,
+			"GET",
+			"/audit",
+			"",
+			"",
+			append([]string{"Accept", "text/html"}, o.Stranger...)...)
 		if !strings.Contains(log.Raw, "took down project theirs") || !strings.Contains(log.Raw, "An operator") {
 			t.Error("the audit log does not say so")
 		}
@@ -64,7 +80,8 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 			t.Errorf("its team cannot leave: %d", zip.Status)
 		}
 
-		if got := controlplane.Call(t, o.Handler, "DELETE", path+"/takedown", "", "", o.Owner...); got.Status != 200 || got.Body["frozen"] != nil {
+		if got := controlplane.Call(t, o.Handler, "DELETE", path+"/takedown", "", "", o.Owner...); got.Status != 200 ||
+			got.Body["frozen"] != nil {
 			t.Errorf("lifted: %d %s", got.Status, got.Raw)
 		}
 		if got := controlplane.Call(t, o.Handler, "GET", path, "", "", o.Stranger...); got.Body["frozen"] != nil {

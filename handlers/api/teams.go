@@ -23,7 +23,13 @@ type teamOutput struct {
 }
 
 func showTeam(t accounts.Team) teamOutput {
-	return teamOutput{ID: t.ID, Name: t.Name, Role: string(t.Role), ETag: web.QuoteTag(t.ETag), CreatedAt: t.CreatedAt.UTC()}
+	return teamOutput{
+		ID:        t.ID,
+		Name:      t.Name,
+		Role:      string(t.Role),
+		ETag:      web.QuoteTag(t.ETag),
+		CreatedAt: t.CreatedAt.UTC(),
+	}
 }
 
 func taggedTeam(t accounts.Team, err error) (*tagged[teamOutput], error) {
@@ -39,7 +45,9 @@ func (h *Handler) listTeams(ctx context.Context, in *struct{ Page }) (*body[list
 }
 
 // answerList shapes one page of a list.
-func answerList[Item, Output any](items []Item, next string, err error, show func(Item) Output) (*body[list[Output]], error) {
+func answerList[Item, Output any](
+	items []Item, next string, err error, show func(Item) Output,
+) (*body[list[Output]], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +100,14 @@ type memberOutput struct {
 }
 
 func showMember(m accounts.Member) memberOutput {
-	return memberOutput{Account: m.Account, Name: m.Name, Email: m.Email, Role: string(m.Role), ETag: web.QuoteTag(m.ETag), JoinedAt: m.JoinedAt.UTC()}
+	return memberOutput{
+		Account:  m.Account,
+		Name:     m.Name,
+		Email:    m.Email,
+		Role:     string(m.Role),
+		ETag:     web.QuoteTag(m.ETag),
+		JoinedAt: m.JoinedAt.UTC(),
+	}
 }
 
 func (h *Handler) listMembers(ctx context.Context, in *struct {
@@ -110,7 +125,9 @@ func (h *Handler) changeRole(ctx context.Context, in *struct {
 		Role string `json:"role" doc:"owner, member or viewer"`
 	}
 }) (*tagged[memberOutput], error) {
-	m, err := h.Accounts.ChangeRole(ctx, web.Principal(ctx), in.Team, in.Account, web.UnquoteTag(in.IfMatch), access.Role(in.Body.Role))
+	m, err := h.Accounts.ChangeRole(
+		ctx, web.Principal(ctx), in.Team, in.Account, web.UnquoteTag(in.IfMatch), access.Role(in.Body.Role),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,15 @@ type tenantOutput struct {
 }
 
 func showTenant(t projects.Tenant) tenantOutput {
-	out := tenantOutput{ID: t.ID, Team: t.Team, Name: t.Name, DisplayName: t.DisplayName, Projects: orNone(t.Projects), ETag: web.QuoteTag(t.ETag), CreatedAt: t.CreatedAt.UTC()}
+	out := tenantOutput{
+		ID:          t.ID,
+		Team:        t.Team,
+		Name:        t.Name,
+		DisplayName: t.DisplayName,
+		Projects:    orNone(t.Projects),
+		ETag:        web.QuoteTag(t.ETag),
+		CreatedAt:   t.CreatedAt.UTC(),
+	}
 	if t.Project != "" {
 		out.Project = &t.Project
 	}

@@ -23,8 +23,18 @@ type tokenOutput struct {
 }
 
 func showToken(t tokens.Token, plaintext string) tokenOutput {
-	out := tokenOutput{ID: t.ID, Kind: t.Kind, Name: t.Name, Scopes: []string{}, Last4: t.Last4, CreatedAt: t.CreatedAt.UTC(),
-		ExpiresAt: utc(t.ExpiresAt), LastUsedAt: utc(t.LastUsedAt), Current: t.Current, Token: plaintext}
+	out := tokenOutput{
+		ID:         t.ID,
+		Kind:       t.Kind,
+		Name:       t.Name,
+		Scopes:     []string{},
+		Last4:      t.Last4,
+		CreatedAt:  t.CreatedAt.UTC(),
+		ExpiresAt:  utc(t.ExpiresAt),
+		LastUsedAt: utc(t.LastUsedAt),
+		Current:    t.Current,
+		Token:      plaintext,
+	}
 	for _, scope := range t.Scopes {
 		out.Scopes = append(out.Scopes, string(scope))
 	}
@@ -50,7 +60,11 @@ func (h *Handler) createToken(ctx context.Context, in *struct {
 		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"RFC 3339, within a year; in 90 days when absent"`
 	}
 }) (*body[tokenOutput], error) {
-	minted, err := h.Tokens.Create(ctx, web.Principal(ctx), tokens.New{Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: in.Body.ExpiresAt})
+	minted, err := h.Tokens.Create(ctx, web.Principal(ctx), tokens.New{
+		Name:      in.Body.Name,
+		Scopes:    in.Body.Scopes,
+		ExpiresAt: in.Body.ExpiresAt,
+	})
 	if err != nil {
 		return nil, err
 	}

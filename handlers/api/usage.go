@@ -49,7 +49,11 @@ func (h *Handler) getUsage(ctx context.Context, in *struct {
 	To      time.Time `query:"to" doc:"RFC 3339, rounded up to the hour; now when absent"`
 	GroupBy []string  `query:"group_by,explode" enum:"hour,day,environment,owner,key,route,status_class" doc:"May be repeated; at most 366 days and 10000 groups are answered"`
 }) (*body[usageOutput], error) {
-	found, err := h.Usage.Usage(ctx, web.Principal(ctx), in.Project, usage.Query{From: in.From, To: in.To, GroupBy: in.GroupBy})
+	found, err := h.Usage.Usage(ctx, web.Principal(ctx), in.Project, usage.Query{
+		From:    in.From,
+		To:      in.To,
+		GroupBy: in.GroupBy,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +61,13 @@ func (h *Handler) getUsage(ctx context.Context, in *struct {
 }
 
 func showUsage(u usage.Usage) usageOutput {
-	out := usageOutput{From: u.From, To: u.To, GroupBy: append([]string{}, u.GroupBy...), Items: []usageItem{}, Total: UsageSums(u.Total)}
+	out := usageOutput{
+		From:    u.From,
+		To:      u.To,
+		GroupBy: append([]string{}, u.GroupBy...),
+		Items:   []usageItem{},
+		Total:   UsageSums(u.Total),
+	}
 	for _, g := range u.Groups {
 		item := usageItem{UsageSums: UsageSums(g.Sums)}
 		for _, by := range u.GroupBy {

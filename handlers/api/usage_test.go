@@ -22,8 +22,20 @@ func observed(t *testing.T, server *handlers.Server, m controlplane.Created, n i
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := usage.Call{ProjectID: project.ID, EnvironmentID: m.EnvironmentID, RemoteIP: "192.0.2.7", Method: "GET", Path: "/shop/1.0.0/prod/<b>",
-		Route: "/*", Status: 401, Code: "invalid_key", Step: "access", BytesOut: 7, Start: time.Now(), Duration: 1500 * time.Microsecond}
+	call := usage.Call{
+		ProjectID:     project.ID,
+		EnvironmentID: m.EnvironmentID,
+		RemoteIP:      "192.0.2.7",
+		Method:        "GET",
+		Path:          "/shop/1.0.0/prod/<b>",
+		Route:         "/*",
+		Status:        401,
+		Code:          "invalid_key",
+		Step:          "access",
+		BytesOut:      7,
+		Start:         time.Now(),
+		Duration:      1500 * time.Microsecond,
+	}
 	server.Usage.Recorder.Observe(call)
 	call.Owner, call.CredentialID, call.Status, call.Code, call.Step, call.BytesIn = "shop", m.KeyID, 200, "", "forward", 3
 	for range n {
@@ -50,7 +62,8 @@ func TestUsageIsAnsweredInGroups(t *testing.T) {
 			return controlplane.Call(t, h, "GET", "/api/v1/projects/shop/usage"+query, m.Token, "")
 		}
 		all := get("")
-		if all.Status != 200 || len(items(all)) != 1 || fmt.Sprint(all.Body["total"]) != "map[bytes_in:12 bytes_out:35 calls:5]" ||
+		if all.Status != 200 || len(items(all)) != 1 ||
+			fmt.Sprint(all.Body["total"]) != "map[bytes_in:12 bytes_out:35 calls:5]" ||
 			fmt.Sprint(items(all)[0]) != fmt.Sprint(all.Body["total"]) {
 			t.Errorf("%d %s", all.Status, all.Raw)
 		}
@@ -59,10 +72,14 @@ func TestUsageIsAnsweredInGroups(t *testing.T) {
 		if err != nil || err2 != nil || to.Sub(from) != 24*time.Hour || to.Before(time.Now()) {
 			t.Errorf("from %v to %v, %v, %v", from, to, err, err2)
 		}
-		grouped := get("?group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class")
+		grouped := get(
+			"?group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class",
+		)
 		good := items(grouped)[0]
 		if len(items(grouped)) != 2 || good["calls"] != 4.0 || good["owner"] != "shop" || good["key"] != m.KeyID || good["route"] != "/*" || good["status_class"] != "2xx" ||
-			fmt.Sprint(good["environment"]) != "map[id:"+m.EnvironmentID+" name:prod version:1.0.0]" || good["day"] != nil || !strings.HasSuffix(good["hour"].(string), ":00:00Z") {
+			fmt.Sprint(good["environment"]) != "map[id:"+m.EnvironmentID+" name:prod version:1.0.0]" ||
+			good["day"] != nil ||
+			!strings.HasSuffix(good["hour"].(string), ":00:00Z") {
 			t.Errorf("%d %s", grouped.Status, grouped.Raw)
 		}
 		if bad := items(grouped)[1]; bad["owner"] != "" || bad["key"] != "" || bad["status_class"] != "4xx" {
@@ -71,7 +88,9 @@ func TestUsageIsAnsweredInGroups(t *testing.T) {
 		if day := get("?group_by=day"); items(day)[0]["day"] != time.Now().UTC().Format(time.DateOnly) {
 			t.Errorf("%s", day.Raw)
 		}
-		if before := get("?from=2020-01-01T00:00:00Z&to=2020-01-31T00:00:00Z&group_by=hour"); before.Status != 200 || before.Body["items"] == nil || len(items(before)) != 0 {
+		if before := get("?from=2020-01-01T00:00:00Z&to=2020-01-31T00:00:00Z&group_by=hour"); before.Status != 200 ||
+			before.Body["items"] == nil ||
+			len(items(before)) != 0 {
 			t.Errorf("%d %s", before.Status, before.Raw)
 		}
 		for query, pointer := range map[string]string{
@@ -106,14 +125,17 @@ func TestTheLatestRequestsAreListed(t *testing.T) {
 		good := items(first)[0]
 		if len(items(first)) != 2 || cursor == "" || good["method"] != "GET" || good["path"] != "/shop/1.0.0/prod/<b>" || good["status"] != 200.0 || good["code"] != nil ||
 			good["step"] != "forward" || good["owner"] != "shop" || good["key"] != m.KeyID || good["duration_ms"] != 1.5 || good["remote_ip"] != "192.0.2.7" ||
-			good["environment"] != "prod" || good["version"] != "1.0.0" || good["bytes_in"] != 3.0 || good["bytes_out"] != 7.0 {
+			good["environment"] != "prod" || good["version"] != "1.0.0" ||
+			good["bytes_in"] != 3.0 ||
+			good["bytes_out"] != 7.0 {
 			t.Errorf("%d %s", first.Status, first.Raw)
 		}
 		last := get("?cursor=" + cursor)
 		if len(items(last)) != 1 || last.Body["next_cursor"] != nil || last.Body["dropped"] != 0.0 {
 			t.Fatalf("%d %s", last.Status, last.Raw)
 		}
-		if bad := items(last)[0]; bad["code"] != "invalid_key" || bad["owner"] != nil || bad["key"] != nil || bad["step"] != "access" {
+		if bad := items(last)[0]; bad["code"] != "invalid_key" || bad["owner"] != nil || bad["key"] != nil ||
+			bad["step"] != "access" {
 			t.Errorf("%v", bad)
 		}
 		if good["id"] == "" || !strings.HasSuffix(good["time"].(string), "Z") {
@@ -139,7 +161,8 @@ func TestRequestsAreFollowed(t *testing.T) {
 		_, data = stream.Next()
 		var second requestEvent
 		second.read(t, data)
-		if first.ID != firstID || first.Code == nil || *first.Code != "invalid_key" || second.Code != nil || second.Path != "/shop/1.0.0/prod/<b>" {
+		if first.ID != firstID || first.Code == nil || *first.Code != "invalid_key" || second.Code != nil ||
+			second.Path != "/shop/1.0.0/prod/<b>" {
 			t.Errorf("followed %+v and %+v", first, second)
 		}
 		if id, _ := controlplane.Follow(t, url, m.Token, firstID).Next(); id != second.ID {
@@ -147,7 +170,10 @@ func TestRequestsAreFollowed(t *testing.T) {
 		}
 
 		for token, want := range map[string]int{"": 401, "canary": 401} {
-			got := controlplane.Call(t, listener.Config.Handler, "GET", "/api/v1/projects/shop/requests", token, "", "Accept", "text/event-stream")
+			got := controlplane.Call(
+				t, listener.Config.Handler, "GET", "/api/v1/projects/shop/requests", token, "", "Accept",
+				"text/event-stream",
+			)
 			if got.Status != want || got.Body["code"] == nil {
 				t.Errorf("with token %q: %d %s", token, got.Status, got.Raw)
 			}

@@ -50,8 +50,19 @@ type membershipOutput struct {
 }
 
 func showUser(u directory.User) userOutput {
-	return userOutput{ID: u.ID, Tenant: u.Tenant, Email: u.Email, EmailVerified: u.EmailVerified, Name: u.Name, UserName: u.UserName, ExternalID: u.ExternalID,
-		State: u.State, LastLoginAt: utc(u.LastLoginAt), CreatedAt: u.CreatedAt.UTC(), UpdatedAt: u.UpdatedAt.UTC()}
+	return userOutput{
+		ID:            u.ID,
+		Tenant:        u.Tenant,
+		Email:         u.Email,
+		EmailVerified: u.EmailVerified,
+		Name:          u.Name,
+		UserName:      u.UserName,
+		ExternalID:    u.ExternalID,
+		State:         u.State,
+		LastLoginAt:   utc(u.LastLoginAt),
+		CreatedAt:     u.CreatedAt.UTC(),
+		UpdatedAt:     u.UpdatedAt.UTC(),
+	}
 }
 
 func answerUser(p directory.Profile, err error) (*tagged[userOutput], error) {
@@ -60,7 +71,11 @@ func answerUser(p directory.Profile, err error) (*tagged[userOutput], error) {
 	}
 	out := showUser(p.User)
 	for _, one := range p.Identities {
-		out.Identities = append(out.Identities, identityOutput{Issuer: one.Issuer, Subject: one.Subject, Since: one.Since.UTC()})
+		out.Identities = append(out.Identities, identityOutput{
+			Issuer:  one.Issuer,
+			Subject: one.Subject,
+			Since:   one.Since.UTC(),
+		})
 	}
 	for _, g := range p.Groups {
 		shown := membershipOutput{ID: g.Group, Name: g.Name, DisplayName: g.DisplayName}
@@ -101,7 +116,11 @@ func (h *Handler) createUser(ctx context.Context, in *struct {
 	}
 }) (*tagged[userOutput], error) {
 	b := in.Body
-	return answerUser(h.Directory.CreateUser(ctx, web.Principal(ctx), in.Tenant, directory.NewUser{Email: b.Email, Name: b.Name, Groups: b.Groups}))
+	return answerUser(h.Directory.CreateUser(ctx, web.Principal(ctx), in.Tenant, directory.NewUser{
+		Email:  b.Email,
+		Name:   b.Name,
+		Groups: b.Groups,
+	}))
 }
 
 func (h *Handler) getUser(ctx context.Context, in *UserRef) (*tagged[userOutput], error) {

@@ -31,7 +31,13 @@ func frameworkProblem(status int, message string, errs ...error) huma.StatusErro
 			return web.ProblemOf(refusal, "")
 		}
 	}
-	p := &web.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: message, Code: frameworkCode(status)}
+	p := &web.Problem{
+		Type:   "about:blank",
+		Title:  http.StatusText(status),
+		Status: status,
+		Detail: message,
+		Code:   frameworkCode(status),
+	}
 	for _, err := range errs[:min(len(errs), fault.MaxFields)] {
 		p.Errors = append(p.Errors, frameworkField(err))
 	}
@@ -103,17 +109,19 @@ type mend struct{ code, text string }
 
 // mends says in our words what huma's mean.
 var mends = map[string]mend{
-	validation.MsgUnexpectedProperty:            {"unknown_field", "This field is not known here. Check its spelling, or leave it out."},
-	validation.MsgExpectedRFC3339DateTime:       {"invalid_value", "Use a time such as 2030-01-31T12:00:00Z (RFC 3339)."},
-	validation.MsgExpectedMatchExactlyOneSchema: {"invalid_type", "Use one of the forms that the API's description has for this field."},
-	validation.MsgExpectedBoolean:               {"invalid_type", "Use true or false."},
-	"invalid boolean":                           {"invalid_type", "Use true or false."},
-	validation.MsgExpectedInteger:               {"invalid_type", "Use a whole number."},
-	"invalid integer":                           {"invalid_type", "Use a whole number."},
-	validation.MsgExpectedNumber:                {"invalid_type", "Use a number."},
-	validation.MsgExpectedString:                {"invalid_type", "Use a string."},
-	validation.MsgExpectedArray:                 {"invalid_type", "Use an array."},
-	validation.MsgExpectedObject:                {"invalid_type", "Use an object."},
+	validation.MsgUnexpectedProperty: {"unknown_field", "This field is not known here. Check its " +
+		"spelling, or leave it out."},
+	validation.MsgExpectedRFC3339DateTime: {"invalid_value", "Use a time such as 2030-01-31T12:00:00Z (RFC 3339)."},
+	validation.MsgExpectedMatchExactlyOneSchema: {"invalid_type", "Use one of the forms that the API's description " +
+		"has for this field."},
+	validation.MsgExpectedBoolean: {"invalid_type", "Use true or false."},
+	"invalid boolean":             {"invalid_type", "Use true or false."},
+	validation.MsgExpectedInteger: {"invalid_type", "Use a whole number."},
+	"invalid integer":             {"invalid_type", "Use a whole number."},
+	validation.MsgExpectedNumber:  {"invalid_type", "Use a number."},
+	validation.MsgExpectedString:  {"invalid_type", "Use a string."},
+	validation.MsgExpectedArray:   {"invalid_type", "Use an array."},
+	validation.MsgExpectedObject:  {"invalid_type", "Use an object."},
 }
 
 // leading are those of mends that huma completes: by what follows from it, %, too.

@@ -31,8 +31,19 @@ type webhookOutput struct {
 }
 
 func showWebhook(w webhooks.Webhook, secret secrets.Secret) webhookOutput {
-	out := webhookOutput{ID: w.ID, Team: w.Team, URL: w.URL, Description: w.Description, Events: w.Events, Enabled: w.Enabled,
-		FailingSince: utc(w.FailingSince), OldSecretExpiresAt: utc(w.OldSecretEndsAt), CreatedAt: w.CreatedAt.UTC(), ETag: w.ETag, Secret: secret.Reveal()}
+	out := webhookOutput{
+		ID:                 w.ID,
+		Team:               w.Team,
+		URL:                w.URL,
+		Description:        w.Description,
+		Events:             w.Events,
+		Enabled:            w.Enabled,
+		FailingSince:       utc(w.FailingSince),
+		OldSecretExpiresAt: utc(w.OldSecretEndsAt),
+		CreatedAt:          w.CreatedAt.UTC(),
+		ETag:               w.ETag,
+		Secret:             secret.Reveal(),
+	}
 	if w.DisabledReason != "" {
 		out.DisabledReason = &w.DisabledReason
 	}
@@ -54,8 +65,17 @@ type deliveryOutput struct {
 }
 
 func showDelivery(d webhooks.Delivery) deliveryOutput {
-	out := deliveryOutput{ID: d.ID, Webhook: d.Webhook, Event: d.Event, Payload: json.RawMessage(d.Payload), State: d.State, Attempts: d.Attempts,
-		CreatedAt: d.CreatedAt.UTC(), AttemptedAt: utc(d.AttemptedAt), FinishedAt: utc(d.FinishedAt)}
+	out := deliveryOutput{
+		ID:          d.ID,
+		Webhook:     d.Webhook,
+		Event:       d.Event,
+		Payload:     json.RawMessage(d.Payload),
+		State:       d.State,
+		Attempts:    d.Attempts,
+		CreatedAt:   d.CreatedAt.UTC(),
+		AttemptedAt: utc(d.AttemptedAt),
+		FinishedAt:  utc(d.FinishedAt),
+	}
 	if d.LastStatus != 0 {
 		out.LastStatus = &d.LastStatus
 	}
@@ -86,7 +106,12 @@ func (h *Handler) createWebhook(ctx context.Context, in *struct {
 	}
 }) (*tagged[webhookOutput], error) {
 	b := in.Body
-	w, secret, err := h.Webhooks.Create(ctx, web.Principal(ctx), webhooks.CreateInput{Team: b.Team, URL: b.URL, Description: b.Description, Events: b.Events})
+	w, secret, err := h.Webhooks.Create(ctx, web.Principal(ctx), webhooks.CreateInput{
+		Team:        b.Team,
+		URL:         b.URL,
+		Description: b.Description,
+		Events:      b.Events,
+	})
 	return answerWebhook(w, secret, err)
 }
 
@@ -113,7 +138,12 @@ func (h *Handler) updateWebhook(ctx context.Context, in *struct {
 	}
 }) (*tagged[webhookOutput], error) {
 	b := in.Body
-	w, err := h.Webhooks.Update(ctx, web.Principal(ctx), in.Webhook, web.UnquoteTag(in.IfMatch), webhooks.Change{URL: b.URL, Description: b.Description, Events: b.Events, Enabled: b.Enabled})
+	w, err := h.Webhooks.Update(ctx, web.Principal(ctx), in.Webhook, web.UnquoteTag(in.IfMatch), webhooks.Change{
+		URL:         b.URL,
+		Description: b.Description,
+		Events:      b.Events,
+		Enabled:     b.Enabled,
+	})
 	return answerWebhook(w, "", err)
 }
 

@@ -39,8 +39,13 @@ func (h *Handler) Mount(r *gin.Engine) {
 }
 
 // CrossOriginRoutes lists what other sites may post to: none of it looks at a cookie.
-var CrossOriginRoutes = []string{"POST /oauth/{client}/token", "POST /oauth/{client}/revoke", "POST /oauth/{client}/userinfo", "POST /oauth/{client}/logout",
-	"POST /oauth/{client}/authorize"}
+var CrossOriginRoutes = []string{
+	"POST /oauth/{client}/token",
+	"POST /oauth/{client}/revoke",
+	"POST /oauth/{client}/userinfo",
+	"POST /oauth/{client}/logout",
+	"POST /oauth/{client}/authorize",
+}
 
 // keysFor is how long others may keep discovery documents and keys, in seconds.
 const keysFor = "public, max-age=300"
@@ -135,7 +140,8 @@ func (h *Handler) askOfClient(c *gin.Context, ask func(login.Credentials, *web.P
 		Repeated:    form.Repeated,
 	}
 	if name, secret, ok := basicAuth(c.Request); ok {
-		client.Repeated = client.Repeated || client.Secret != "" || (client.NamedClient != "" && client.NamedClient != name)
+		client.Repeated = client.Repeated || client.Secret != "" ||
+			(client.NamedClient != "" && client.NamedClient != name)
 		client.NamedClient, client.Secret = name, secret
 	}
 	return h.Web.Throttle.Try(client.ClientID, c.Request.RemoteAddr, func() error { return ask(client, form) })

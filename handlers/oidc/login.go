@@ -22,7 +22,14 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 	asked := web.ReadParams(values)
 	client, browser := c.Param("client"), h.Web.Cookie(c.Request, web.LoginCookie)
 	if asked.Get("client_id") != client {
-		return h.loginFailed(c, fault.New(fault.Malformed, "invalid_request", "The application asked in another one's name. Tell whoever runs it."), "")
+		return h.loginFailed(
+			c,
+			fault.New(
+				fault.Malformed, "invalid_request",
+				"The application asked in another one's name. Tell whoever runs it.",
+			),
+			"",
+		)
 	}
 	if err := h.Web.Throttle.Begin(client, c.Request.RemoteAddr); err != nil {
 		return h.loginFailed(c, err, "")
@@ -30,15 +37,32 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 	if browser == "" {
 		browser = login.NewBrowser()
 	}
-	begun, err := h.Login.Begin(c.Request.Context(), login.AuthorizeInput{ClientID: client, RedirectURI: asked.Get("redirect_uri"), ResponseType: asked.Get("response_type"),
-		ResponseMode: asked.Get("response_mode"), Scope: asked.Get("scope"), State: asked.Get("state"), Nonce: asked.Get("nonce"),
-		Challenge: asked.Get("code_challenge"), ChallengeMethod: asked.Get("code_challenge_method"), Prompt: asked.Get("prompt"), MaxAge: asked.Get("max_age"),
-		Request: asked.Get("request") + asked.Get("request_uri"), Repeated: asked.Repeated}, browser)
+	begun, err := h.Login.Begin(c.Request.Context(), login.AuthorizeInput{
+		ClientID:        client,
+		RedirectURI:     asked.Get("redirect_uri"),
+		ResponseType:    asked.Get("response_type"),
+		ResponseMode:    asked.Get("response_mode"),
+		Scope:           asked.Get("scope"),
+		State:           asked.Get("state"),
+		Nonce:           asked.Get("nonce"),
+		Challenge:       asked.Get("code_challenge"),
+		ChallengeMethod: asked.Get("code_challenge_method"),
+		Prompt:          asked.Get("prompt"),
+		MaxAge:          asked.Get("max_age"),
+		Request:         asked.Get("request") + asked.Get("request_uri"),
+		Repeated:        asked.Repeated,
+	}, browser)
 	if err != nil {
 		return h.loginFailed(c, err, "")
 	}
 	if begun.Refused != "" {
-		m := pages.Problem{Shell: h.loginShell(c, begun.Client), Status: http.StatusBadRequest, Text: begun.Refused, Back: begun.Back, RequestID: web.RequestID(c.Request.Context())}
+		m := pages.Problem{
+			Shell:     h.loginShell(c, begun.Client),
+			Status:    http.StatusBadRequest,
+			Text:      begun.Refused,
+			Back:      begun.Back,
+			RequestID: web.RequestID(c.Request.Context()),
+		}
 		return web.Answer{Status: m.Status, Page: pages.ProblemPage(m)}, nil
 	}
 	if begun.Back != "" {
@@ -61,8 +85,15 @@ func (h *Handler) choose(c *gin.Context, begun login.Begun, status int, complain
 // loginShell dresses a page in the client's colours, and opens the page's policy
 // for the client's logo.
 func (h *Handler) loginShell(c *gin.Context, brand login.Look) pages.Shell {
-	shell := pages.Shell{Title: "Sign in", App: brand.Title, Welcome: brand.Welcome, LogoURL: brand.LogoURL, Theme: h.Web.Theme(c.Request),
-		Unclaimed: brand.Unclaimed, Site: brand.Site}
+	shell := pages.Shell{
+		Title:     "Sign in",
+		App:       brand.Title,
+		Welcome:   brand.Welcome,
+		LogoURL:   brand.LogoURL,
+		Theme:     h.Web.Theme(c.Request),
+		Unclaimed: brand.Unclaimed,
+		Site:      brand.Site,
+	}
 	if brand.Title != "" && !brand.Unclaimed {
 		shell.Title = "Sign in to " + brand.Title
 	}
@@ -78,7 +109,9 @@ func (h *Handler) loginShell(c *gin.Context, brand login.Look) pages.Shell {
 
 // resumeLogin shows the providers of a login that is under way in this browser.
 func (h *Handler) resumeLogin(c *gin.Context) (web.Answer, error) {
-	begun, err := h.Login.Resume(c.Request.Context(), c.Param("client"), c.Param("attempt"), h.Web.Cookie(c.Request, web.LoginCookie))
+	begun, err := h.Login.Resume(
+		c.Request.Context(), c.Param("client"), c.Param("attempt"), h.Web.Cookie(c.Request, web.LoginCookie),
+	)
 	if err != nil {
 		return h.loginFailed(c, err, "")
 	}
@@ -90,7 +123,10 @@ func (h *Handler) resumeLogin(c *gin.Context) (web.Answer, error) {
 }
 
 func (h *Handler) chooseProvider(c *gin.Context) (web.Answer, error) {
-	to, err := h.Login.Choose(c.Request.Context(), c.Param("client"), c.Param("attempt"), c.Param("provider"), h.Web.Cookie(c.Request, web.LoginCookie))
+	to, err := h.Login.Choose(
+		c.Request.Context(), c.Param("client"), c.Param("attempt"), c.Param("provider"),
+		h.Web.Cookie(c.Request, web.LoginCookie),
+	)
 	if err != nil {
 		return h.loginFailed(c, err, c.Param("attempt"))
 	}
@@ -100,16 +136,32 @@ func (h *Handler) chooseProvider(c *gin.Context) (web.Answer, error) {
 func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 	got := web.ReadParams(c.Request.URL.Query())
 	attempt, _, _ := strings.Cut(got.Get("state"), ".")
-	arrived, err := h.Login.Answer(c.Request.Context(), login.CallbackInput{Client: c.Param("client"), Provider: c.Param("provider"), State: got.Get("state"),
-		Code: got.Get("code"), Issuer: got.Get("iss"), Error: got.Get("error"), Repeated: got.Repeated}, h.Web.Cookie(c.Request, web.LoginCookie))
+	arrived, err := h.Login.Answer(c.Request.Context(), login.CallbackInput{
+		Client:   c.Param("client"),
+		Provider: c.Param("provider"),
+		State:    got.Get("state"),
+		Code:     got.Get("code"),
+		Issuer:   got.Get("iss"),
+		Error:    got.Get("error"),
+		Repeated: got.Repeated,
+	}, h.Web.Cookie(c.Request, web.LoginCookie))
 	if err != nil {
 		return h.loginFailed(c, err, attempt)
 	}
 	if arrived.Back != "" {
 		return web.GoTo(arrived.Back), nil
 	}
-	m := pages.Consent{Shell: h.loginShell(c, arrived.Client), Action: "/oauth/" + url.PathEscape(c.Param("client")) + "/consent", Attempt: arrived.Attempt,
-		Ticket: arrived.Ticket.Reveal(), Name: arrived.Person.Name, Email: arrived.Person.Email, Provider: arrived.Label, Site: arrived.Site, Again: arrived.Before != ""}
+	m := pages.Consent{
+		Shell:    h.loginShell(c, arrived.Client),
+		Action:   "/oauth/" + url.PathEscape(c.Param("client")) + "/consent",
+		Attempt:  arrived.Attempt,
+		Ticket:   arrived.Ticket.Reveal(),
+		Name:     arrived.Person.Name,
+		Email:    arrived.Person.Email,
+		Provider: arrived.Label,
+		Site:     arrived.Site,
+		Again:    arrived.Before != "",
+	}
 	m.Shell.Trial = arrived.Trial
 	for _, one := range arrived.Shares {
 		m.Shares = append(m.Shares, pages.Share(one))
@@ -125,7 +177,9 @@ func (h *Handler) consent(c *gin.Context) (web.Answer, error) {
 	var to string
 	var err error
 	if c.Request.PostForm.Get("answer") == "agree" {
-		to, err = h.Login.Agree(c.Request.Context(), c.Param("client"), attempt, c.Request.PostForm.Get("ticket"), browser)
+		to, err = h.Login.Agree(
+			c.Request.Context(), c.Param("client"), attempt, c.Request.PostForm.Get("ticket"), browser,
+		)
 	} else {
 		to, err = h.Login.Decline(c.Request.Context(), c.Param("client"), attempt, browser)
 	}
@@ -146,7 +200,9 @@ func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.An
 	h.logLogin(c, err)
 	web.SetRetryAfter(c.Writer.Header(), err)
 	problem := web.ProblemOf(err, web.RequestID(c.Request.Context()))
-	again, againErr := h.Login.Resume(c.Request.Context(), c.Param("client"), attempt, h.Web.Cookie(c.Request, web.LoginCookie))
+	again, againErr := h.Login.Resume(
+		c.Request.Context(), c.Param("client"), attempt, h.Web.Cookie(c.Request, web.LoginCookie),
+	)
 	if againErr == nil && again.Trial {
 		problem.Detail = withCause(problem.Detail, err)
 	}
@@ -160,7 +216,13 @@ func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.An
 	if againErr == nil {
 		brand = again.Client // knows where people are sent on to
 	}
-	m := pages.Problem{Shell: h.loginShell(c, brand), Status: problem.Status, Text: problem.Detail, Back: again.Back, RequestID: problem.RequestID}
+	m := pages.Problem{
+		Shell:     h.loginShell(c, brand),
+		Status:    problem.Status,
+		Text:      problem.Detail,
+		Back:      again.Back,
+		RequestID: problem.RequestID,
+	}
 	m.Shell.Trial = again.Trial
 	return web.Answer{Status: problem.Status, Page: pages.ProblemPage(m)}, nil
 }
@@ -178,7 +240,10 @@ func withCause(text string, err error) string {
 // logLogin keeps why a login failed, which whoever runs the application asks for
 // with the request's id. Causes hold no tokens (login/providers).
 func (h *Handler) logLogin(c *gin.Context, err error) {
-	h.Web.Log.Info("a login failed", "request", web.RequestID(c.Request.Context()), "client", c.Param("client"), "error", err)
+	h.Web.Log.Info(
+		"a login failed", "request", web.RequestID(c.Request.Context()), "client", c.Param("client"), "error",
+		err,
+	)
 }
 
 func (h *Handler) logout(c *gin.Context) (web.Answer, error) {
@@ -187,8 +252,12 @@ func (h *Handler) logout(c *gin.Context) (web.Answer, error) {
 		values = c.Request.PostForm
 	}
 	asked := web.ReadParams(values)
-	out, err := h.Login.Logout(c.Request.Context(), login.LogoutInput{ClientID: c.Param("client"), Hint: asked.Get("id_token_hint"),
-		To: asked.Get("post_logout_redirect_uri"), State: asked.Get("state")})
+	out, err := h.Login.Logout(c.Request.Context(), login.LogoutInput{
+		ClientID: c.Param("client"),
+		Hint:     asked.Get("id_token_hint"),
+		To:       asked.Get("post_logout_redirect_uri"),
+		State:    asked.Get("state"),
+	})
 	if err != nil {
 		return h.loginFailed(c, err, "")
 	}

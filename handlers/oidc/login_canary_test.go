@@ -102,7 +102,10 @@ func TestProviderTokensAreKeptNowhere(t *testing.T) {
 
 			fake.Claims = func(claims map[string]any) { claims["nonce"] = "wrong" } // and where it fails
 			browser := s.browser()
-			page := s.get(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String())
+			page := s.get(
+				browser,
+				fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String(),
+			)
 			if page.status != http.StatusForbidden {
 				t.Errorf("%v: a lie is answered with %d", types, page.status)
 			}
@@ -110,8 +113,18 @@ func TestProviderTokensAreKeptNowhere(t *testing.T) {
 			if !strings.Contains(rows, provider.ID) {
 				t.Fatal("the tables were not read")
 			}
-			for place, text := range map[string]string{"a table": rows, "the log": book.String(), "a page": page.raw, "the address back": back.String()} {
-				for what, canary := range map[string]string{"access token": fake.Access, "ID token": idToken, "refresh token": "canary-refresh", "client secret": fakeoidc.ClientSecret} {
+			for place, text := range map[string]string{
+				"a table":          rows,
+				"the log":          book.String(),
+				"a page":           page.raw,
+				"the address back": back.String(),
+			} {
+				for what, canary := range map[string]string{
+					"access token":  fake.Access,
+					"ID token":      idToken,
+					"refresh token": "canary-refresh",
+					"client secret": fakeoidc.ClientSecret,
+				} {
 					if strings.Contains(text, canary) || strings.Contains(text, url.QueryEscape(canary)) {
 						t.Errorf("%v: the provider's %s is in %s", types, what, place)
 					}
@@ -150,7 +163,8 @@ func (s *app) checkHandedOn(t *testing.T, types login.TokenTypes, fake *fakeoidc
 		t.Fatalf("%v: the access token is no JWT: %v", types, err)
 	}
 	want := map[string]string{login.ProviderAccessToken: fake.Access, login.ProviderIDToken: idToken}[types.Upstream]
-	if claims.Upstream != types.Upstream || (claims.Sealed != "") != (want != "") || (got.Refresh != "") != (want == "") {
+	if claims.Upstream != types.Upstream || (claims.Sealed != "") != (want != "") ||
+		(got.Refresh != "") != (want == "") {
 		t.Errorf("%v: the upstream gets another token, or it can be refreshed: %+v", types, claims)
 	}
 	if want == "" {
@@ -160,7 +174,8 @@ func (s *app) checkHandedOn(t *testing.T, types login.TokenTypes, fake *fakeoidc
 		t.Errorf("%v: the token for the upstream is not sealed", types)
 	}
 	for range 2 { // the second time with the data key that was kept
-		if upstream, err := s.server.Login.UpstreamToken(t.Context(), claims.ID, claims.Sealed); err != nil || upstream.Reveal() != want {
+		if upstream, err := s.server.Login.UpstreamToken(t.Context(), claims.ID, claims.Sealed); err != nil ||
+			upstream.Reveal() != want {
 			t.Errorf("%v: the upstream gets another token: %v", types, err)
 		}
 	}

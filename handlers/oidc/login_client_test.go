@@ -57,7 +57,8 @@ func TestACertifiedClientSignsIn(t *testing.T) {
 				if !lines.Scan() || json.Unmarshal(lines.Bytes(), &got) != nil {
 					t.Fatalf("the client does not end: %v\n%s", command.Wait(), complaints.String())
 				}
-				if !strings.HasPrefix(got.Sub, "usr_") || got.Again != got.Sub || got.Email != "ana@example.com" || got.After != "invalid_token" {
+				if !strings.HasPrefix(got.Sub, "usr_") || got.Again != got.Sub || got.Email != "ana@example.com" ||
+					got.After != "invalid_token" {
 					t.Errorf("the client got %+v", got)
 				}
 			})

@@ -60,7 +60,8 @@ func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
 			if tt.answer != "" {
 				page = s.post(browser, s.path("/consent"), formOf(page, tt.answer))
 			}
-			if q := page.to.Query(); (tt.answer == "decline") != (q.Get("error") == "access_denied") || (tt.answer == "decline") == q.Has("code") {
+			if q := page.to.Query(); (tt.answer == "decline") != (q.Get("error") == "access_denied") ||
+				(tt.answer == "decline") == q.Has("code") {
 				t.Errorf("%d: back with %s", i, page.to)
 			}
 		}
@@ -75,14 +76,25 @@ func TestConsentIsForOneApplication(t *testing.T) {
 		browser := s.browser()
 		s.agree(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String())
 		name, uris := "mobile", []string{callback}
-		other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{Name: &name, RedirectURIs: &uris})
+		other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{
+			Name:         &name,
+			RedirectURIs: &uris,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.client = other
 		id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		beside := s.offer(login.ProviderInput{Type: "oidc", Issuer: provider.Issuer, ClientID: &id, ClientSecret: &secret})
-		page := s.get(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), beside.ID).String()).String())
+		beside := s.offer(login.ProviderInput{
+			Type:         "oidc",
+			Issuer:       provider.Issuer,
+			ClientID:     &id,
+			ClientSecret: &secret,
+		})
+		page := s.get(
+			browser,
+			fake.Authorize(t, s.toProvider(browser, s.request("openid"), beside.ID).String()).String(),
+		)
 		if got := s.asked(page); got != "an id that stands for you" {
 			t.Errorf("asked for %s", got)
 		}
@@ -113,7 +125,9 @@ func TestTheProviderIsToldToAskAgain(t *testing.T) {
 			if tt.age != "" {
 				r.query.Set("max_age", tt.age)
 			}
-			if q := s.toProvider(browser, r, provider.ID).Query(); q.Get("prompt") != tt.want || q.Has("prompt") != (tt.want != "") || q.Has("max_age") {
+			if q := s.toProvider(browser, r, provider.ID).Query(); q.Get("prompt") != tt.want ||
+				q.Has("prompt") != (tt.want != "") ||
+				q.Has("max_age") {
 				t.Errorf("prompt %q and max_age %q: the provider is asked %v, want %q", tt.prompt, tt.age, q, tt.want)
 			}
 		}

@@ -50,7 +50,10 @@ var onTheBrowser = []attack{
 	}},
 	{"two issuers", func(s *siege) step {
 		browser, _, back := s.begin()
-		return s.get(browser, with(back, func(q url.Values) { q["iss"] = []string{s.fake.URL, "https://evil.example"} }))
+		return s.get(
+			browser,
+			with(back, func(q url.Values) { q["iss"] = []string{s.fake.URL, "https://evil.example"} }),
+		)
 	}},
 	{"a code that was used", func(s *siege) step {
 		thief, _, theirs := s.begin()
@@ -135,8 +138,13 @@ func asking(name string, pairs ...string) attack {
 func exchanging(name string, change func(s *siege, form url.Values)) attack {
 	return attack{name, func(s *siege) step {
 		browser, r, back := s.begin()
-		form := url.Values{"grant_type": {"authorization_code"}, "client_id": {s.client.ID}, "code": {s.agree(browser, back.String()).Query().Get("code")},
-			"redirect_uri": {callback}, "code_verifier": {r.verifier}}
+		form := url.Values{
+			"grant_type":    {"authorization_code"},
+			"client_id":     {s.client.ID},
+			"code":          {s.agree(browser, back.String()).Query().Get("code")},
+			"redirect_uri":  {callback},
+			"code_verifier": {r.verifier},
+		}
 		change(s, form)
 		return s.post(http.DefaultClient, s.path("/token"), form)
 	}}
@@ -154,7 +162,10 @@ var onTheClient = []attack{
 	asking("no PKCE", "code_challenge", "", "code_challenge_method", ""),
 	asking("the implicit flow", "response_type", "token id_token"),
 	exchanging("no verifier", func(_ *siege, form url.Values) { form.Del("code_verifier") }),
-	exchanging("the challenge as verifier", func(_ *siege, form url.Values) { form.Set("code_verifier", form.Get("code_verifier")[1:]+"x") }),
+	exchanging(
+		"the challenge as verifier",
+		func(_ *siege, form url.Values) { form.Set("code_verifier", form.Get("code_verifier")[1:]+"x") },
+	),
 	exchanging("another redirect URI", func(_ *siege, form url.Values) { form.Set("redirect_uri", callback+"/") }),
 	exchanging("another client", func(_ *siege, form url.Values) { form.Set("client_id", "cli_other") }),
 	exchanging("our code a second time", func(s *siege, form url.Values) {
@@ -163,7 +174,10 @@ var onTheClient = []attack{
 		}
 	}),
 	{"signing out to a stranger", func(s *siege) step {
-		got := s.get(s.browser(), s.path("/logout?"+url.Values{"id_token_hint": {s.honest().ID}, "post_logout_redirect_uri": {"https://evil.example"}}.Encode()))
+		got := s.get(s.browser(), s.path("/logout?"+url.Values{
+			"id_token_hint":            {s.honest().ID},
+			"post_logout_redirect_uri": {"https://evil.example"},
+		}.Encode()))
 		if got.to != nil || got.status != http.StatusOK {
 			s.t.Errorf("signing out leads to %d %v", got.status, got.to)
 		}
@@ -213,16 +227,32 @@ func tokenEndpoint(name string, answer http.HandlerFunc) attack {
 
 // What the provider's token endpoint may do to us.
 var onTheExchange = []attack{
-	tokenEndpoint("a token endpoint of nonsense", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>hello")) }),
-	tokenEndpoint("a token endpoint of nothing", func(w http.ResponseWriter, _ *http.Request) { fakeoidc.Answer(w, http.StatusOK, map[string]any{}) }),
-	tokenEndpoint("a token endpoint that is down", func(w http.ResponseWriter, _ *http.Request) { fakeoidc.Answer(w, http.StatusBadGateway, nil) }),
+	tokenEndpoint(
+		"a token endpoint of nonsense",
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>hello")) },
+	),
+	tokenEndpoint(
+		"a token endpoint of nothing",
+		func(w http.ResponseWriter, _ *http.Request) { fakeoidc.Answer(w, http.StatusOK, map[string]any{}) },
+	),
+	tokenEndpoint(
+		"a token endpoint that is down",
+		func(w http.ResponseWriter, _ *http.Request) { fakeoidc.Answer(w, http.StatusBadGateway, nil) },
+	),
 	tokenEndpoint("a token endpoint of 2 MiB", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprintf(w, `{"padding": "%s", "access_token": "x", "token_type": "bearer"}`, strings.Repeat("x", 2<<20))
+		_, _ = fmt.Fprintf(
+			w,
+			`{"padding": "%s", "access_token": "x", "token_type": "bearer"}`,
+			strings.Repeat("x", 2<<20),
+		)
 	}),
 	tokenEndpoint("a token endpoint elsewhere", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://127.0.0.1:1/elsewhere", http.StatusTemporaryRedirect)
 	}),
-	tokenEndpoint("a token endpoint that hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }),
+	tokenEndpoint(
+		"a token endpoint that hangs up",
+		func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	),
 	{"a token endpoint that never ends", func(s *siege) step {
 		s.answering(tokenPath, func(w http.ResponseWriter, r *http.Request) {
 			_, _ = w.Write([]byte(`{"access_token": "x", `))

@@ -64,22 +64,37 @@ var onTheIDToken = []attack{
 	claiming("no nonce", func(c map[string]any) { delete(c, "nonce") }),
 	claiming("another issuer", func(c map[string]any) { c["iss"] = "https://evil.example" }),
 	claiming("another audience", func(c map[string]any) { c["aud"] = "another-client" }),
-	claiming("another audience beside us", func(c map[string]any) { c["aud"] = []string{fakeoidc.ClientID, "another-client"}; delete(c, "azp") }),
+	claiming(
+		"another audience beside us",
+		func(c map[string]any) { c["aud"] = []string{fakeoidc.ClientID, "another-client"}; delete(c, "azp") },
+	),
 	claiming("another authorized party", func(c map[string]any) { c["azp"] = "another-client" }),
 	claiming("an ID token that has expired", func(c map[string]any) { c["exp"] = time.Now().Add(-time.Hour).Unix() }),
 	claiming("an ID token that never expires", func(c map[string]any) { delete(c, "exp") }),
-	claiming("the ID token of another access token", func(c map[string]any) { c["at_hash"] = "AAAAAAAAAAAAAAAAAAAAAA" }),
-	claiming("a subject without end", func(c map[string]any) { c["sub"], c["oid"] = strings.Repeat("x", 300), strings.Repeat("x", 300) }),
+	claiming(
+		"the ID token of another access token",
+		func(c map[string]any) { c["at_hash"] = "AAAAAAAAAAAAAAAAAAAAAA" },
+	),
+	claiming(
+		"a subject without end",
+		func(c map[string]any) { c["sub"], c["oid"] = strings.Repeat("x", 300), strings.Repeat("x", 300) },
+	),
 	signing("the algorithm none", func(_ *siege, c map[string]any) string { return fakeoidc.Unsigned(c) }),
 	signing("HS256 with the public key", func(s *siege, c map[string]any) string {
 		public, err := x509.MarshalPKIXPublicKey(s.fake.Key.Public())
 		if err != nil {
 			s.t.Error(err)
 		}
-		return fakeoidc.Sign(jose.SigningKey{Algorithm: jose.HS256, Key: jose.JSONWebKey{Key: public, KeyID: fakeoidc.KeyID}}, c)
+		return fakeoidc.Sign(jose.SigningKey{
+			Algorithm: jose.HS256,
+			Key:       jose.JSONWebKey{Key: public, KeyID: fakeoidc.KeyID},
+		}, c)
 	}),
 	signing("an unknown key", func(_ *siege, c map[string]any) string { return fakeoidc.Sign(stolenKey("key-2"), c) }),
-	signing("another key under a known id", func(_ *siege, c map[string]any) string { return fakeoidc.Sign(stolenKey(fakeoidc.KeyID), c) }),
+	signing(
+		"another key under a known id",
+		func(_ *siege, c map[string]any) string { return fakeoidc.Sign(stolenKey(fakeoidc.KeyID), c) },
+	),
 	signing("an ID token of nonsense", func(*siege, map[string]any) string { return "a.b.c" }),
 	{"no ID token", func(s *siege) step {
 		s.fake.Token = func(answer map[string]any) { delete(answer, "id_token") }
@@ -90,14 +105,22 @@ var onTheIDToken = []attack{
 	documented("a token endpoint inside", "token_endpoint", metadataAddress+"token"),
 	documented("a token endpoint that is a file", "token_endpoint", "file:///etc/passwd"),
 	documented("an authorization endpoint that is a script", "authorization_endpoint", "javascript:alert(1)"),
-	documented("an answer without the issuer that was promised", "authorization_response_iss_parameter_supported", true),
+	documented(
+		"an answer without the issuer that was promised", "authorization_response_iss_parameter_supported",
+		true,
+	),
 }
 
 // inside has a provider configured whose issuer is an address of ours.
 var inside = attack{"an issuer inside", func(s *siege) step {
 	name, secret := fakeoidc.ClientID, secrets.Secret("x")
 	for _, issuer := range []string{metadataAddress, "https://10.0.0.1", "https://[fd00::1]", "https://0x7f.1"} {
-		if _, err := s.server.Login.CreateProvider(s.t.Context(), s.owner, s.client.ID, login.ProviderInput{Type: s.kind, Issuer: issuer, ClientID: &name, ClientSecret: &secret}); err == nil {
+		if _, err := s.server.Login.CreateProvider(s.t.Context(), s.owner, s.client.ID, login.ProviderInput{
+			Type:         s.kind,
+			Issuer:       issuer,
+			ClientID:     &name,
+			ClientSecret: &secret,
+		}); err == nil {
 			s.t.Errorf("the issuer %s is taken", issuer)
 		}
 	}
@@ -115,7 +138,11 @@ var aboutSomebodyElse = attack{"userinfo about somebody else", func(s *siege) st
 		delete(claims, "email")
 	}
 	s.answering(func(path string) bool { return path == "/userinfo" }, func(w http.ResponseWriter, _ *http.Request) {
-		fakeoidc.Answer(w, http.StatusOK, map[string]any{"sub": "somebody-else", "email": "ana@example.com", "email_verified": true})
+		fakeoidc.Answer(w, http.StatusOK, map[string]any{
+			"sub":            "somebody-else",
+			"email":          "ana@example.com",
+			"email_verified": true,
+		})
 	})
 	return s.arrives()
 }}
@@ -123,7 +150,10 @@ var aboutSomebodyElse = attack{"userinfo about somebody else", func(s *siege) st
 // api has one of a provider's own endpoints answer something else.
 func api(name, path string, status int, body any) attack {
 	return attack{name, func(s *siege) step {
-		s.answering(func(asked string) bool { return strings.HasSuffix(asked, path) }, func(w http.ResponseWriter, _ *http.Request) { fakeoidc.Answer(w, status, body) })
+		s.answering(
+			func(asked string) bool { return strings.HasSuffix(asked, path) },
+			func(w http.ResponseWriter, _ *http.Request) { fakeoidc.Answer(w, status, body) },
+		)
 		return s.arrives()
 	}}
 }
@@ -152,16 +182,33 @@ func notAdopted(name string, emails ...map[string]any) attack {
 var byKind = map[string][]attack{
 	providers.GitHub: {
 		inside,
-		api("wrong credentials with status 200", "/access_token", 200, map[string]any{"error": "incorrect_client_credentials", "error_description": "eyJ"}),
-		api("a code that is wrong, with status 200", "/access_token", 200, map[string]any{"error": "bad_verification_code"}),
-		api("an address that is not verified, with status 200", "/access_token", 200, map[string]any{"error": "unverified_user_email"}),
+		api("wrong credentials with status 200", "/access_token", 200, map[string]any{
+			"error":             "incorrect_client_credentials",
+			"error_description": "eyJ",
+		}),
+		api(
+			"a code that is wrong, with status 200", "/access_token", 200,
+			map[string]any{"error": "bad_verification_code"},
+		),
+		api(
+			"an address that is not verified, with status 200", "/access_token", 200,
+			map[string]any{"error": "unverified_user_email"},
+		),
 		api("a token that was revoked", "/user", 401, map[string]any{"message": "Bad credentials"}),
 		api("an API without calls left", "/user", 403, map[string]any{"message": "API rate limit exceeded"}),
 		api("nobody", "/user", 200, map[string]any{"login": "octocat"}),
 		api("an id that is a text", "/user", 200, map[string]any{"id": "583231", "login": "octocat"}),
 		api("a list of people", "/user", 200, []any{map[string]any{"id": 583231}}),
-		notAdopted("an address that is not verified", map[string]any{"email": "ana@example.com", "primary": true, "verified": false}),
-		notAdopted("an address that is not the primary one", map[string]any{"email": "ana@example.com", "primary": false, "verified": true}),
+		notAdopted("an address that is not verified", map[string]any{
+			"email":    "ana@example.com",
+			"primary":  true,
+			"verified": false,
+		}),
+		notAdopted("an address that is not the primary one", map[string]any{
+			"email":    "ana@example.com",
+			"primary":  false,
+			"verified": true,
+		}),
 	},
 	providers.Facebook: {
 		book("a token of another app", func(debug, _ map[string]any) { debug["app_id"] = "another-app" }),
@@ -173,13 +220,20 @@ var byKind = map[string][]attack{
 		book("a token that is not valid", func(debug, _ map[string]any) { delete(debug, "is_valid") }),
 		book("a token of somebody else", func(debug, _ map[string]any) { debug["user_id"] = "999" }),
 		book("nobody", func(debug, me map[string]any) { delete(debug, "user_id"); delete(me, "id") }),
-		api("an error with status 200", "/oauth/access_token", 200, map[string]any{"error": map[string]any{"message": "eyJ", "type": "OAuthException", "code": 100}}),
+		api("an error with status 200", "/oauth/access_token", 200, map[string]any{"error": map[string]any{
+			"message": "eyJ",
+			"type":    "OAuthException",
+			"code":    100,
+		}}),
 		api("debug_token that is down", "/debug_token", 500, nil),
 		api("a person that is refused", "/me", 400, map[string]any{"error": map[string]any{"code": 190}}),
 	},
 	providers.Microsoft: {
 		inside,
-		claiming("a tenant that is not the issuer's", func(c map[string]any) { c["tid"] = "aaaaaaaa-86f1-41af-91ab-2d7cd011db47" }),
+		claiming(
+			"a tenant that is not the issuer's",
+			func(c map[string]any) { c["tid"] = "aaaaaaaa-86f1-41af-91ab-2d7cd011db47" },
+		),
 		claiming("a tenant that is a path", func(c map[string]any) { c["tid"] = "../evil" }),
 		claiming("no object id", func(c map[string]any) { delete(c, "oid") }),
 	},

@@ -82,8 +82,15 @@ func lay(t *testing.T, db *models.DB, kind string) *siege {
 		s.fake.Switch(serve) // an answer that nobody waited for may not be over
 		s.fake.Claims, s.fake.Sign, s.fake.Discovery, s.fake.Token = claims, nil, nil, nil
 		// A document that was read in one attack must not serve in the next.
-		s.server.Login.Providers = &providers.Set{HTTP: s.server.Login.Providers.HTTP, GitHubURL: s.set.GitHubURL, GitHubAPI: s.set.GitHubAPI, GoogleURL: s.set.GoogleURL,
-			MicrosoftURL: s.set.MicrosoftURL, FacebookURL: s.set.FacebookURL, FacebookGraph: s.set.FacebookGraph}
+		s.server.Login.Providers = &providers.Set{
+			HTTP:          s.server.Login.Providers.HTTP,
+			GitHubURL:     s.set.GitHubURL,
+			GitHubAPI:     s.set.GitHubAPI,
+			GoogleURL:     s.set.GoogleURL,
+			MicrosoftURL:  s.set.MicrosoftURL,
+			FacebookURL:   s.set.FacebookURL,
+			FacebookGraph: s.set.FacebookGraph,
+		}
 	}
 	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
 	in := login.ProviderInput{Type: kind, Issuer: issuer, ClientID: &name, ClientSecret: &secret}
@@ -179,7 +186,8 @@ func (s *siege) refused(t *testing.T, name string, got step) {
 	if got.status < 400 && got.to == nil || got.status >= 500 && got.status != http.StatusServiceUnavailable {
 		t.Errorf("%s: it is answered %d %s", name, got.status, got.Find("main").Text())
 	}
-	if got.to != nil && (!strings.HasPrefix(got.to.String(), callback+"?") || got.to.Query().Has("code") || !got.to.Query().Has("error")) {
+	if got.to != nil &&
+		(!strings.HasPrefix(got.to.String(), callback+"?") || got.to.Query().Has("code") || !got.to.Query().Has("error")) {
 		t.Errorf("%s: the browser is sent to %s", name, got.to)
 	}
 	if got.Find("input[name=ticket]").Length() > 0 || strings.Contains(got.raw, "access_token") {

@@ -51,7 +51,10 @@ func newLoginApp(t *testing.T, db *models.DB, in login.ClientInput) *app {
 	t.Cleanup(listener.Close)
 	o := &controlplane.Fixture{Db: db, Server: s.server}
 	s.owner = o.SomeOwner(t)
-	created, err := s.server.Projects.Create(t.Context(), s.owner, projects.CreateInput{Target: "http://127.0.0.1:9", Name: "shop-" + strings.ToLower(rand.Text()[:8])})
+	created, err := s.server.Projects.Create(t.Context(), s.owner, projects.CreateInput{
+		Target: "http://127.0.0.1:9",
+		Name:   "shop-" + strings.ToLower(rand.Text()[:8]),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +92,10 @@ func (s *app) offerReal(real *oidcprovider.Provider, types *login.TokenTypes) lo
 	p := s.offer(login.ProviderInput{Type: "oidc", Issuer: real.Issuer, ClientID: &unset, Tokens: types})
 	app := real.Register(s.t, p.Callback)
 	secret := secrets.Secret(app.Secret)
-	p, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, p.ID, "", login.ProviderInput{ClientID: &app.ID, ClientSecret: &secret})
+	p, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, p.ID, "", login.ProviderInput{
+		ClientID:     &app.ID,
+		ClientSecret: &secret,
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -102,7 +108,10 @@ func (s *app) browser() *http.Client {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // step is one answer to a browser.
@@ -166,8 +175,19 @@ type request struct {
 func (s *app) request(scope string) request {
 	verifier := rand.Text() + rand.Text()
 	sum := sha256.Sum256([]byte(verifier))
-	return request{verifier: verifier, query: url.Values{"client_id": {s.client.ID}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {scope},
-		"state": {"the state"}, "nonce": {"the nonce"}, "code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}}}
+	return request{
+		verifier: verifier,
+		query: url.Values{
+			"client_id":             {s.client.ID},
+			"redirect_uri":          {callback},
+			"response_type":         {"code"},
+			"scope":                 {scope},
+			"state":                 {"the state"},
+			"nonce":                 {"the nonce"},
+			"code_challenge":        {base64.RawURLEncoding.EncodeToString(sum[:])},
+			"code_challenge_method": {"S256"},
+		},
+	}
 }
 
 func (s *app) path(below string) string { return "/oauth/" + s.client.ID + below }
@@ -237,7 +257,12 @@ func (s *app) token(form url.Values) got {
 
 func (s *app) exchange(r request, back *url.URL) got {
 	s.t.Helper()
-	return s.token(url.Values{"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "redirect_uri": {callback}, "code_verifier": {r.verifier}})
+	return s.token(url.Values{
+		"grant_type":    {"authorization_code"},
+		"code":          {back.Query().Get("code")},
+		"redirect_uri":  {callback},
+		"code_verifier": {r.verifier},
+	})
 }
 
 // claims reads a token without looking at its signature.

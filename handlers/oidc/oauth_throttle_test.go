@@ -46,7 +46,13 @@ func TestGuessesAtTheTokenEndpointAreCounted(t *testing.T) {
 			refresh = got.Refresh
 		}
 		guess := func(path string) func() step {
-			form := url.Values{"client_id": {s.client.ID}, "client_secret": {"a guess"}, "grant_type": {"refresh_token"}, "refresh_token": {"x"}, "token": {"x"}}
+			form := url.Values{
+				"client_id":     {s.client.ID},
+				"client_secret": {"a guess"},
+				"grant_type":    {"refresh_token"},
+				"refresh_token": {"x"},
+				"token":         {"x"},
+			}
 			return func() step { return s.post(http.DefaultClient, path, form) }
 		}
 		for range 3 {
@@ -87,7 +93,8 @@ func TestLoginsThatAreBegunAreCounted(t *testing.T) {
 			t.Errorf("%d are begun", n)
 		}
 		page := s.get(s.browser(), s.path("/authorize?"+s.request("openid").query.Encode()))
-		if page.status != http.StatusTooManyRequests || !strings.Contains(page.Find("main").Text(), "quarter of an hour") {
+		if page.status != http.StatusTooManyRequests ||
+			!strings.Contains(page.Find("main").Text(), "quarter of an hour") {
 			t.Errorf("a person is told %d %s", page.status, page.Find("main").Text())
 		}
 	})
@@ -100,10 +107,18 @@ func TestTokensAreRevoked(t *testing.T) {
 		s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
 		fake, provider := s.offerFake(nil)
 		revoke := func(secret, token string) step {
-			return s.post(http.DefaultClient, s.path("/revoke"), url.Values{"client_id": {s.client.ID}, "client_secret": {secret}, "token": {token}, "token_type_hint": {"pam"}})
+			return s.post(http.DefaultClient, s.path("/revoke"), url.Values{
+				"client_id":       {s.client.ID},
+				"client_secret":   {secret},
+				"token":           {token},
+				"token_type_hint": {"pam"},
+			})
 		}
 		secret := s.client.Secret.Reveal()
-		for name, pick := range map[string]func(got) string{"refresh": func(g got) string { return g.Refresh }, "access": func(g got) string { return g.Access }} {
+		for name, pick := range map[string]func(got) string{
+			"refresh": func(g got) string { return g.Refresh },
+			"access":  func(g got) string { return g.Access },
+		} {
 			r, back := s.signIn(fake, provider, "openid offline_access")
 			mine := s.exchange(r, back)
 			r, back = s.signIn(fake, provider, "openid offline_access")
@@ -125,7 +140,10 @@ func TestTokensAreRevoked(t *testing.T) {
 			if got := s.userInfo(mine.Access); got != http.StatusUnauthorized {
 				t.Errorf("%s: userinfo then answers %d", name, got)
 			}
-			if got := s.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {mine.Refresh}}); got.Error != "invalid_grant" {
+			if got := s.token(url.Values{
+				"grant_type":    {"refresh_token"},
+				"refresh_token": {mine.Refresh},
+			}); got.Error != "invalid_grant" {
 				t.Errorf("%s: refreshing then answers %+v", name, got)
 			}
 			if got := s.userInfo(others.Access); got != http.StatusOK {
@@ -151,7 +169,10 @@ func TestTokensOfOthersAreNotRevoked(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, token := range []string{mine.Refresh, mine.Access} {
-			got := s.post(http.DefaultClient, "/oauth/"+other.ID+"/revoke", url.Values{"client_id": {other.ID}, "token": {token}})
+			got := s.post(http.DefaultClient, "/oauth/"+other.ID+"/revoke", url.Values{
+				"client_id": {other.ID},
+				"token":     {token},
+			})
 			if got.status != http.StatusOK || s.userInfo(mine.Access) != http.StatusOK {
 				t.Errorf("another client is answered %d and has revoked it", got.status)
 			}

@@ -28,8 +28,15 @@ func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.Gi
 		GitHubAPI: github.URL,
 	}
 	h := s.server.Handler()
-	made := controlplane.Call(t, h, "POST", "/proxy", "", `{"target":"http://8.8.8.8","login":{"redirect_uris":["`+callback+`"],
-		"providers":[{"type":"github","client_id":"`+fakeoidc.ClientID+`","client_secret":"`+fakeoidc.ClientSecret+`"}]}}`)
+	made := controlplane.Call(
+		t,
+		h,
+		"POST",
+		"/proxy",
+		"",
+		`{"target":"http://8.8.8.8","login":{"redirect_uris":["`+callback+`"],
+		"providers":[{"type":"github","client_id":"`+fakeoidc.ClientID+`","client_secret":"`+fakeoidc.ClientSecret+`"}]}}`,
+	)
 	if made.Status != 201 {
 		t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
 	}

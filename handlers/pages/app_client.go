@@ -38,7 +38,9 @@ func (h *Handler) appClientWith(v *visit, mark func(*projects.AppClient), status
 	return web.Answer{Status: status, Page: projects.AppClientPage(m)}, nil
 }
 
-func (h *Handler) appClientModel(v *visit, p rules.Project, c login.Client, offered []login.Provider) projects.AppClient {
+func (h *Handler) appClientModel(
+	v *visit, p rules.Project, c login.Client, offered []login.Provider,
+) projects.AppClient {
 	path, issuer := appClientPath(p, c.ID), h.Login.Issuer(c.ID)
 	may := v.who.May(p.Team, access.LoginUpdate)
 	m := projects.AppClient{
@@ -220,7 +222,9 @@ type appClientChange interface {
 	compare(*projects.Conflict, login.Client)
 }
 
-func (h *Handler) changeAppClient(v *visit, form appClientChange, revision string, in login.ClientInput) (web.Answer, error) {
+func (h *Handler) changeAppClient(
+	v *visit, form appClientChange, revision string, in login.ClientInput,
+) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err

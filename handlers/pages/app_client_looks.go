@@ -19,8 +19,13 @@ import (
 type clientBranding struct{ revision, title, welcome, logo, color string }
 
 func postedBranding(v *visit) clientBranding {
-	return clientBranding{revision: v.posted("revision"), title: strings.TrimSpace(v.posted("title")), welcome: strings.TrimSpace(v.posted("welcome")),
-		logo: strings.TrimSpace(v.posted("logo_url")), color: strings.ToLower(strings.TrimSpace(v.posted("color")))}
+	return clientBranding{
+		revision: v.posted("revision"),
+		title:    strings.TrimSpace(v.posted("title")),
+		welcome:  strings.TrimSpace(v.posted("welcome")),
+		logo:     strings.TrimSpace(v.posted("logo_url")),
+		color:    strings.ToLower(strings.TrimSpace(v.posted("color"))),
+	}
 }
 
 func brandingOf(c login.Client) clientBranding {
@@ -29,8 +34,15 @@ func brandingOf(c login.Client) clientBranding {
 }
 
 func (f clientBranding) view(path string, wrong *mistakes) *projects.Branding {
-	m := &projects.Branding{Action: path + "/branding", PreviewURL: path + "/preview", Revision: f.revision, Title: wrong.value("/branding/title", f.title),
-		Welcome: wrong.value("/branding/welcome", f.welcome), LogoURL: wrong.value("/branding/logo_url", f.logo), Color: wrong.value("/branding/color", f.color)}
+	m := &projects.Branding{
+		Action:     path + "/branding",
+		PreviewURL: path + "/preview",
+		Revision:   f.revision,
+		Title:      wrong.value("/branding/title", f.title),
+		Welcome:    wrong.value("/branding/welcome", f.welcome),
+		LogoURL:    wrong.value("/branding/logo_url", f.logo),
+		Color:      wrong.value("/branding/color", f.color),
+	}
 	m.Error = wrong.rest()
 	return m
 }
@@ -43,14 +55,23 @@ func (f clientBranding) compare(m *projects.Conflict, c login.Client) {
 	m.What = "The app client"
 	for _, row := range [][4]string{{"Title", "title", f.title, c.Branding.Title}, {"Welcome", "welcome", f.welcome, c.Branding.Welcome},
 		{"Logo", "logo_url", f.logo, c.Branding.LogoURL}, {"Colour", "color", f.color, c.Branding.Color}} {
-		m.Rows = append(m.Rows, projects.Difference{Label: row[0], Yours: textOrNone(row[2]), Theirs: textOrNone(row[3])})
+		m.Rows = append(m.Rows, projects.Difference{
+			Label:  row[0],
+			Yours:  textOrNone(row[2]),
+			Theirs: textOrNone(row[3]),
+		})
 		m.Hidden = append(m.Hidden, projects.Pair{Name: row[1], Value: row[2]})
 	}
 }
 
 func (h *Handler) saveBranding(v *visit) (web.Answer, error) {
 	f := postedBranding(v)
-	return h.changeAppClient(v, f, f.revision, login.ClientInput{Title: &f.title, Welcome: &f.welcome, LogoURL: &f.logo, Color: &f.color})
+	return h.changeAppClient(v, f, f.revision, login.ClientInput{
+		Title:   &f.title,
+		Welcome: &f.welcome,
+		LogoURL: &f.logo,
+		Color:   &f.color,
+	})
 }
 
 // previewOf is what people will see, with the buttons of who is offered.
@@ -59,7 +80,13 @@ func (h *Handler) previewOf(v *visit, c login.Client, offered []login.Provider) 
 }
 
 func (h *Handler) previewModel(v *visit, name string, b login.Branding, offered []login.Provider) pages.Choose {
-	m := pages.Choose{Shell: pages.Shell{Title: "Preview", App: b.Title, Welcome: b.Welcome, LogoURL: b.LogoURL, Theme: h.Web.Theme(v.c.Request)}}
+	m := pages.Choose{Shell: pages.Shell{
+		Title:   "Preview",
+		App:     b.Title,
+		Welcome: b.Welcome,
+		LogoURL: b.LogoURL,
+		Theme:   h.Web.Theme(v.c.Request),
+	}}
 	if m.Shell.App == "" {
 		m.Shell.App = name
 	}

@@ -83,7 +83,9 @@ func clientKind(c login.Client) string {
 	return "public"
 }
 
-func (h *Handler) appClientCreate(v *visit, p rules.Project, form appClientForm, wrong *mistakes) (*projects.AppClientCreate, error) {
+func (h *Handler) appClientCreate(
+	v *visit, p rules.Project, form appClientForm, wrong *mistakes,
+) (*projects.AppClientCreate, error) {
 	tenants, _, err := h.Projects.Served(v.ctx(), v.who, p.ID, "", rules.MaxPage)
 	if err != nil {
 		return nil, err

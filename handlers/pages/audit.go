@@ -55,8 +55,17 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
 		to, toField.Error = time.Time{}, "This is before the first day."
 	}
-	q := audit.Query{Team: form.Get("team"), Project: form.Get("project"), Action: form.Get("action"), Outcome: form.Get("outcome"),
-		Actor: form.Get("actor"), Object: form.Get("object"), From: from, To: to, Cursor: v.c.Query("before")}
+	q := audit.Query{
+		Team:    form.Get("team"),
+		Project: form.Get("project"),
+		Action:  form.Get("action"),
+		Outcome: form.Get("outcome"),
+		Actor:   form.Get("actor"),
+		Object:  form.Get("object"),
+		From:    from,
+		To:      to,
+		Cursor:  v.c.Query("before"),
+	}
 	found, err := h.Audit.List(v.ctx(), v.who, q)
 	if err != nil {
 		return web.Answer{}, err
@@ -65,11 +74,25 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := views.Log{Page: v.shell("Audit log", auditPath+"?"+form.Encode(), projectsCrumb(), ui.Crumb{Text: "Audit log"}), Here: auditPath,
-		Actor: q.Actor, From: fromField, To: toField, Object: q.Object, Filtered: len(form) > 1 || (len(form) == 1 && !form.Has("team"))}
-	m.Teams, m.Projects = optionsOf(choices.Teams, cmp.Or(found.Team, audit.Installation), ""), optionsOf(choices.Projects, q.Project, "Every project")
+	m := views.Log{
+		Page:     v.shell("Audit log", auditPath+"?"+form.Encode(), projectsCrumb(), ui.Crumb{Text: "Audit log"}),
+		Here:     auditPath,
+		Actor:    q.Actor,
+		From:     fromField,
+		To:       toField,
+		Object:   q.Object,
+		Filtered: len(form) > 1 || (len(form) == 1 && !form.Has("team")),
+	}
+	m.Teams, m.Projects = optionsOf(
+		choices.Teams, cmp.Or(found.Team, audit.Installation), "",
+	), optionsOf(
+		choices.Projects, q.Project, "Every project",
+	)
 	m.Actions = optionsOf(actionChoices(), q.Action, "Everything")
-	m.Outcomes = optionsOf([]audit.Choice{{Value: models.OutcomeDone, Title: "Done"}, {Value: models.OutcomeRefused, Title: "Refused"}}, q.Outcome, "Done and refused")
+	m.Outcomes = optionsOf([]audit.Choice{{
+		Value: models.OutcomeDone,
+		Title: "Done",
+	}, {Value: models.OutcomeRefused, Title: "Refused"}}, q.Outcome, "Done and refused")
 	if found.Next != "" {
 		m.OlderURL = auditPath + "?" + withBefore(form, found.Next)
 	}
@@ -115,17 +138,30 @@ func optionsOf(choices []audit.Choice, chosen, all string) []ui.Option {
 func actionChoices() []audit.Choice {
 	var out []audit.Choice
 	for _, action := range access.Recorded() {
-		out = append(out, audit.Choice{Value: string(action), Title: strings.NewReplacer(".", ": ", "_", " ").Replace(string(action))})
+		out = append(out, audit.Choice{
+			Value: string(action),
+			Title: strings.NewReplacer(".", ": ", "_", " ").Replace(string(action)),
+		})
 	}
 	return out
 }
 
 func auditEntry(e audit.Entry) views.Entry {
-	out := views.Entry{ID: e.ID, Time: e.CreatedAt.UTC().Format("2 Jan 2006, 15:04:05"), Stamp: e.CreatedAt.UTC().Format(time.RFC3339Nano),
-		Who: actorText(e), Text: auditText(e), Refused: e.Outcome == models.OutcomeRefused}
+	out := views.Entry{
+		ID:      e.ID,
+		Time:    e.CreatedAt.UTC().Format("2 Jan 2006, 15:04:05"),
+		Stamp:   e.CreatedAt.UTC().Format(time.RFC3339Nano),
+		Who:     actorText(e),
+		Text:    auditText(e),
+		Refused: e.Outcome == models.OutcomeRefused,
+	}
 	for _, name := range slices.Sorted(maps.Keys(e.Changes)) {
 		change := e.Changes[name]
-		out.Changes = append(out.Changes, views.Change{Field: name, Before: valueText(change.Before), After: valueText(change.After)})
+		out.Changes = append(out.Changes, views.Change{
+			Field:  name,
+			Before: valueText(change.Before),
+			After:  valueText(change.After),
+		})
 	}
 	fact := func(label, value string) {
 		if value != "" {

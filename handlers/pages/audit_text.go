@@ -68,7 +68,15 @@ func auditText(e audit.Entry) string {
 		return "claimed " + cmp.Or(e.Detail["projects"], "a workspace")
 	}
 	noun, verb, _ := strings.Cut(e.Action, ".")
-	return strings.TrimSpace(pastOf(verb) + " " + strings.ReplaceAll(noun, "_", " ") + " " + cmp.Or(e.Detail["name"], e.Detail["email"], e.Object) + of)
+	return strings.TrimSpace(
+		pastOf(
+			verb,
+		) + " " + strings.ReplaceAll(
+			noun, "_", " ",
+		) + " " + cmp.Or(
+			e.Detail["name"], e.Detail["email"], e.Object,
+		) + of,
+	)
 }
 
 func refusedText(e audit.Entry, of string) string {
@@ -102,9 +110,26 @@ func keyText(e audit.Entry) string {
 	return e.Object
 }
 
-var pasts = map[string]string{"freeze": "froze", "unfreeze": "unfroze", "revoke": "revoked", "rotate": "rotated", "create": "created", "update": "changed",
-	"change": "changed", "delete": "deleted", "remove": "removed", "cancel": "cancelled", "claim": "claimed", "invite": "invited", "leave": "left",
-	"accept": "accepted", "approve": "approved", "deny": "denied", "sign_in": "signed in to", "sign_out": "signed out of"}
+var pasts = map[string]string{
+	"freeze":   "froze",
+	"unfreeze": "unfroze",
+	"revoke":   "revoked",
+	"rotate":   "rotated",
+	"create":   "created",
+	"update":   "changed",
+	"change":   "changed",
+	"delete":   "deleted",
+	"remove":   "removed",
+	"cancel":   "cancelled",
+	"claim":    "claimed",
+	"invite":   "invited",
+	"leave":    "left",
+	"accept":   "accepted",
+	"approve":  "approved",
+	"deny":     "denied",
+	"sign_in":  "signed in to",
+	"sign_out": "signed out of",
+}
 
 // pastOf is a verb's past; of one that is not known, the verb itself does.
 func pastOf(verb string) string { return cmp.Or(pasts[verb], strings.ReplaceAll(verb, "_", " ")) }

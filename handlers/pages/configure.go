@@ -31,9 +31,13 @@ func (h *Handler) configuration(v *visit) (projects.Configure, error) {
 	v.enter(p.Team)
 	path := projectPath(p.Name)
 	m := projects.Configure{
-		Page:    v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
-		Head:    v.headOf(p, projects.TabConfigure),
-		General: projects.General{Action: path + "/settings", Revision: p.SettingsETag, DisplayName: ui.Value{Text: p.DisplayName}},
+		Page: v.shell(p.DisplayName, path, projectsCrumb(), projectCrumb(p)),
+		Head: v.headOf(p, projects.TabConfigure),
+		General: projects.General{
+			Action:      path + "/settings",
+			Revision:    p.SettingsETag,
+			DisplayName: ui.Value{Text: p.DisplayName},
+		},
 	}
 	m.Limits = limitsSection(p)
 	if m.Product, err = h.productSection(v, p); err != nil {
@@ -71,22 +75,35 @@ func frozenText(p rules.Project) string {
 	if p.Frozen == nil {
 		return ""
 	}
-	return "Taken down by the operators on " + moment(p.Frozen.Since) + ". All calls are answered 403. Reason: " + p.Frozen.Reason +
+	return "Taken down by the operators on " + moment(
+		p.Frozen.Since,
+	) + ". All calls are answered 403. Reason: " + p.Frozen.Reason +
 		" You can still export the project."
 }
 
 func (h *Handler) versionSection(p rules.Project, version rules.Version) projects.Version {
 	out := projects.Version{ID: version.ID, Name: version.Name, Access: projects.Access{
-		Action: accessAction(p, version), Revision: version.ETag, Mode: version.Mode,
-		APIKey: slices.Contains(version.Methods, string(snapshot.APIKey)), JWT: slices.Contains(version.Methods, string(snapshot.JWT)),
-		Issuers: ui.Value{Text: issuerLines(version.Issuers)}, Keyless: version.Keyless,
-		Opaque: slices.Contains(version.Methods, string(snapshot.Opaque)), Endpoint: ui.Value{Text: introspectionLine(version.Opaque)},
+		Action:        accessAction(p, version),
+		Revision:      version.ETag,
+		Mode:          version.Mode,
+		APIKey:        slices.Contains(version.Methods, string(snapshot.APIKey)),
+		JWT:           slices.Contains(version.Methods, string(snapshot.JWT)),
+		Issuers:       ui.Value{Text: issuerLines(version.Issuers)},
+		Keyless:       version.Keyless,
+		Opaque:        slices.Contains(version.Methods, string(snapshot.Opaque)),
+		Endpoint:      ui.Value{Text: introspectionLine(version.Opaque)},
 		HasSecret:     version.Opaque != nil && version.Opaque.HasSecret,
 		FallbackOwner: ui.Value{Text: p.FallbackOwner},
 	}, Ranges: rangesSection(p, version)}
 	for _, e := range version.Environments {
-		out.Environments = append(out.Environments, projects.Environment{ID: e.ID, Name: e.Name, Action: targetAction(p, e),
-			URL: h.Web.Config.Address(p.Name, version.Name, e.Name), Revision: e.ETag, Target: ui.Value{Text: e.Target}})
+		out.Environments = append(out.Environments, projects.Environment{
+			ID:       e.ID,
+			Name:     e.Name,
+			Action:   targetAction(p, e),
+			URL:      h.Web.Config.Address(p.Name, version.Name, e.Name),
+			Revision: e.ETag,
+			Target:   ui.Value{Text: e.Target},
+		})
 	}
 	return out
 }

@@ -33,9 +33,19 @@ func (h *Handler) entryWith(v *visit, typed directory.NewApproval, wrong *mistak
 		return web.Answer{}, err
 	}
 	path, mayChange := entryPath(t.ID), v.who.May(t.Team, access.UserUpdate)
-	m := tenants.Entry{Page: v.tenantShell(t, "Entry", path, ui.Crumb{Text: "Entry"}), Head: tenantHead(t, path), InviteOnly: entry.InviteOnly}
+	m := tenants.Entry{
+		Page:       v.tenantShell(t, "Entry", path, ui.Crumb{Text: "Entry"}),
+		Head:       tenantHead(t, path),
+		InviteOnly: entry.InviteOnly,
+	}
 	for _, a := range entry.Approvals {
-		row := tenants.Approval{ID: a.ID, Value: a.Value, Kind: approvalKind(a.Kind), Groups: intoGroups(groups, a.Groups), Since: day(a.CreatedAt)}
+		row := tenants.Approval{
+			ID:     a.ID,
+			Value:  a.Value,
+			Kind:   approvalKind(a.Kind),
+			Groups: intoGroups(groups, a.Groups),
+			Since:  day(a.CreatedAt),
+		}
 		if mayChange {
 			row.EndAction = tenantPath(t.ID) + "/approvals/" + a.ID + "/end"
 		}
@@ -43,7 +53,11 @@ func (h *Handler) entryWith(v *visit, typed directory.NewApproval, wrong *mistak
 	}
 	if mayChange {
 		m.Action = path
-		m.Approve = &tenants.Approve{Action: tenantPath(t.ID) + "/approvals", Value: wrong.value("/value", typed.Value), Groups: groups}
+		m.Approve = &tenants.Approve{
+			Action: tenantPath(t.ID) + "/approvals",
+			Value:  wrong.value("/value", typed.Value),
+			Groups: groups,
+		}
 		m.Approve.Error = wrong.rest()
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.EntryPage(m)}, nil
@@ -79,7 +93,11 @@ func (h *Handler) saveEntry(v *visit) (web.Answer, error) {
 
 // approve takes what has an @ for an address, and the rest for a domain.
 func (h *Handler) approve(v *visit) (web.Answer, error) {
-	typed := directory.NewApproval{Kind: directory.ByDomain, Value: strings.ToLower(strings.TrimSpace(v.posted("value"))), Groups: v.c.Request.PostForm["groups"]}
+	typed := directory.NewApproval{
+		Kind:   directory.ByDomain,
+		Value:  strings.ToLower(strings.TrimSpace(v.posted("value"))),
+		Groups: v.c.Request.PostForm["groups"],
+	}
 	if strings.Contains(typed.Value, "@") {
 		typed.Kind = directory.ByEmail
 	}

@@ -77,7 +77,13 @@ func (h *Handler) history(v *visit, project, current string) ([]exports.Line, er
 	}
 	var lines []exports.Line
 	for _, e := range found.Exports {
-		line := exports.Line{URL: exportPath(e.ID), Format: formatText(e.Format), Badge: exportBadge(e.State), Created: minute(e.CreatedAt), Current: e.ID == current}
+		line := exports.Line{
+			URL:     exportPath(e.ID),
+			Format:  formatText(e.Format),
+			Badge:   exportBadge(e.State),
+			Created: minute(e.CreatedAt),
+			Current: e.ID == current,
+		}
 		if e.SizeBytes > 0 {
 			line.Size = humanize.Bytes(uint64(e.SizeBytes))
 		}
@@ -137,7 +143,12 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 		}
 	}
 	if e.State == rules.Ready || e.State == rules.Expired {
-		m.Ledger = &exports.Ledger{Exact: e.Summary.Exact, Approximate: e.Summary.Approximate, Lossy: e.Summary.Lossy, Skipped: e.Summary.Skipped}
+		m.Ledger = &exports.Ledger{
+			Exact:       e.Summary.Exact,
+			Approximate: e.Summary.Approximate,
+			Lossy:       e.Summary.Lossy,
+			Skipped:     e.Summary.Skipped,
+		}
 	}
 	m.History, err = h.history(v, e.Project, e.ID)
 	return m, err

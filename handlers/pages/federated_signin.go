@@ -76,7 +76,11 @@ func (h *Handler) depart(v *visit, p access.Principal, next string) (web.Answer,
 	h.Web.SetCookie(v.c.Writer, web.BrowserCookie, browser, accounts.TripTTL)
 	h.Web.SetCookie(v.c.Writer, web.NextCookie, url.QueryEscape(next), accounts.TripTTL)
 	v.c.Header("Refresh", "0; url="+to)
-	return web.Show(signin.LeavePage(signin.Leave{Page: v.shell("Going to "+with.Name(), "/signin"), Name: with.Name(), URL: to})), nil
+	return web.Show(signin.LeavePage(signin.Leave{
+		Page: v.shell("Going to "+with.Name(), "/signin"),
+		Name: with.Name(),
+		URL:  to,
+	})), nil
 }
 
 // callback is each provider's own: with one for all, the answer of one could pass
@@ -129,7 +133,14 @@ func (h *Handler) link(v *visit, with provider.Provider, trip provider.Trip, lin
 		return web.Answer{}, err
 	}
 	if !signedIn || v.who.Account != linkTo {
-		return h.backAtSignIn(v, "/account/signins", fault.New(fault.Unauthenticated, "sign_in_failed", "You are no longer signed in to the account that asked to be linked. Sign in and try again."))
+		return h.backAtSignIn(
+			v,
+			"/account/signins",
+			fault.New(
+				fault.Unauthenticated, "sign_in_failed",
+				"You are no longer signed in to the account that asked to be linked. Sign in and try again.",
+			),
+		)
 	}
 	person, err := with.Person(v.ctx(), trip, v.c.Request.URL.Query())
 	if err == nil {
@@ -191,8 +202,12 @@ func (h *Handler) linkedPage(v *visit) (account.Linked, error) {
 	linked := map[string]bool{}
 	for _, identity := range ways.Identities {
 		linked[identity.Issuer] = true
-		m.Links = append(m.Links, account.Link{ID: identity.ID, Name: h.issuerName(identity.Issuer), UnlinkAction: "/account/signins/" + url.PathEscape(identity.ID) + "/unlink",
-			Detail: identity.Email + ", last used " + humanize.Time(identity.SeenAt)})
+		m.Links = append(m.Links, account.Link{
+			ID:           identity.ID,
+			Name:         h.issuerName(identity.Issuer),
+			UnlinkAction: "/account/signins/" + url.PathEscape(identity.ID) + "/unlink",
+			Detail:       identity.Email + ", last used " + humanize.Time(identity.SeenAt),
+		})
 	}
 	for _, p := range h.Providers {
 		if !linked[p.Issuer()] {

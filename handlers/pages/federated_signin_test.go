@@ -50,7 +50,8 @@ func (a *abroad) away(form, name string, fields ...string) string {
 		a.T.Fatalf("leads to %q by itself, to %q by hand", header, to)
 	}
 	query, err := url.ParseQuery(to[strings.Index(to, "?")+1:])
-	if err != nil || query.Get("code_challenge_method") != "S256" || query.Get("nonce") == "" || query.Get("state") == "" {
+	if err != nil || query.Get("code_challenge_method") != "S256" || query.Get("nonce") == "" ||
+		query.Get("state") == "" {
 		a.T.Fatalf("asks with %v, %v", query, err)
 	}
 	return a.issuer.SignIn(a.T, to, name).RequestURI()
@@ -75,7 +76,13 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 		// The address alone opens nothing, and nobody comes in without an invitation.
 		a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")
 		a.Get(a.away("/signin/oidc", "bob")).Shows(403, "Sign in").Says("[role=alert]", "invitation")
-		a.Get(a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code)).Shows(403, "Sign in").Says("[role=alert]", "Verify it there")
+		a.Get(
+			a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code),
+		).Shows(
+			403, "Sign in",
+		).Says(
+			"[role=alert]", "Verify it there",
+		)
 
 		back := a.away("/signin/oidc", "bob", "next", "/invite/"+invitation.Code)
 		a.Get(back).LeadsTo("/projects")

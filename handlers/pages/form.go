@@ -38,8 +38,12 @@ func (h *Handler) idempotentForm(page pageHandler, demand bool) pageHandler {
 		v.state = web.StateIn(nonce)
 		want := web.FormNonce(session, v.c.Request.URL.Path, v.state)
 		if session == "" || subtle.ConstantTimeCompare([]byte(nonce), []byte(want)) != 1 {
-			return web.Answer{}, fault.New(fault.Invalid, "form_outdated", "This form was opened before you signed in, or "+
-				"its page has changed since.")
+			return web.Answer{}, fault.New(
+				fault.Invalid,
+				"form_outdated",
+				"This form was opened before you signed in, or "+
+					"its page has changed since.",
+			)
 		}
 		attempt, kept, err := h.beginForm(v, formRequest(v, session))
 		if err != nil {

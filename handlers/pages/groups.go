@@ -28,7 +28,11 @@ func groupPath(id string) string { return "/groups/" + url.PathEscape(id) }
 type groupForm struct{ revision, name, displayName string }
 
 func postedGroup(v *visit) groupForm {
-	return groupForm{revision: v.posted("revision"), name: strings.TrimSpace(v.posted("name")), displayName: strings.TrimSpace(v.posted("display_name"))}
+	return groupForm{
+		revision:    v.posted("revision"),
+		name:        strings.TrimSpace(v.posted("name")),
+		displayName: strings.TrimSpace(v.posted("display_name")),
+	}
 }
 
 func (f groupForm) input() directory.GroupInput {
@@ -36,7 +40,13 @@ func (f groupForm) input() directory.GroupInput {
 }
 
 func (f groupForm) view(action string, wrong *mistakes) *tenants.GroupForm {
-	m := &tenants.GroupForm{Open: wrong.status != 0, Action: action, Revision: f.revision, Name: wrong.value("/name", f.name), DisplayName: wrong.value("/display_name", f.displayName)}
+	m := &tenants.GroupForm{
+		Open:        wrong.status != 0,
+		Action:      action,
+		Revision:    f.revision,
+		Name:        wrong.value("/name", f.name),
+		DisplayName: wrong.value("/display_name", f.displayName),
+	}
 	m.Error = wrong.rest()
 	return m
 }
@@ -107,7 +117,14 @@ func (h *Handler) groupWith(v *visit, mark func(*tenants.Group), status int) (we
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := tenants.Group{Page: v.tenantShell(t, g.DisplayName, path, ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)}, ui.Crumb{Text: g.DisplayName}), Name: g.Name, DisplayName: g.DisplayName}
+	m := tenants.Group{
+		Page: v.tenantShell(t, g.DisplayName, path, ui.Crumb{
+			Text: "Groups",
+			URL:  groupsPath(t.ID),
+		}, ui.Crumb{Text: g.DisplayName}),
+		Name:        g.Name,
+		DisplayName: g.DisplayName,
+	}
 	if page.Next != "" {
 		m.MoreURL = path + "?after=" + url.QueryEscape(page.Next)
 	}
@@ -133,8 +150,14 @@ func (h *Handler) groupWith(v *visit, mark func(*tenants.Group), status int) (we
 }
 
 func memberOf(path string, one directory.Member, mayChange bool) tenants.Member {
-	row := tenants.Member{ID: one.User, URL: userPath(one.User), Title: userTitle(directory.User{ID: one.User, Name: one.Name, Email: one.Email}), Email: one.Email,
-		State: userBadge(one.State), Role: one.Role}
+	row := tenants.Member{
+		ID:    one.User,
+		URL:   userPath(one.User),
+		Title: userTitle(directory.User{ID: one.User, Name: one.Name, Email: one.Email}),
+		Email: one.Email,
+		State: userBadge(one.State),
+		Role:  one.Role,
+	}
 	if mayChange {
 		row.RemoveAction = path + "/members/" + one.User + "/remove"
 	}
@@ -146,10 +169,16 @@ func (h *Handler) groupForms(v *visit, m *tenants.Group, g directory.GroupDetail
 	path := groupPath(g.ID)
 	m.Add = &tenants.AddMember{Action: path + "/members"}
 	m.Change = groupForm{access.ETag(g.UpdatedAt), g.Name, g.DisplayName}.view(path, &mistakes{})
-	m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete group", Text: "Delete this group. Its members and the groups in it stay."}
+	m.Delete = &ui.Confirmation{
+		ID:     "delete-confirm",
+		Action: path + "/delete",
+		Button: "Delete group",
+		Text:   "Delete this group. Its members and the groups in it stay.",
+	}
 	options, err := h.groupOptions(v, g.Tenant, func(directory.Group) bool { return false })
 	options = slices.DeleteFunc(options, func(o ui.Option) bool {
-		return o.Value == g.ID || slices.ContainsFunc(g.Children, func(child directory.Group) bool { return child.ID == o.Value })
+		return o.Value == g.ID ||
+			slices.ContainsFunc(g.Children, func(child directory.Group) bool { return child.ID == o.Value })
 	})
 	if len(options) > 0 {
 		m.Nest = &tenants.Nest{Action: path + "/children", Groups: options}
@@ -189,9 +218,21 @@ func (h *Handler) groupConflict(v *visit, mine groupForm) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	path := groupPath(g.ID)
-	m := projects.Conflict{Page: v.tenantShell(t, "Changed meanwhile", path, ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)}), BackURL: path, Action: path, What: "The group " + g.Name,
-		Rows:   []projects.Difference{{Label: "Name", Theirs: g.Name, Yours: mine.name}, {Label: "Display name", Theirs: g.DisplayName, Yours: mine.displayName}},
-		Hidden: []projects.Pair{{Name: "revision", Value: access.ETag(g.UpdatedAt)}, {Name: "name", Value: mine.name}, {Name: "display_name", Value: mine.displayName}}}
+	m := projects.Conflict{
+		Page:    v.tenantShell(t, "Changed meanwhile", path, ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)}),
+		BackURL: path,
+		Action:  path,
+		What:    "The group " + g.Name,
+		Rows: []projects.Difference{{
+			Label:  "Name",
+			Theirs: g.Name,
+			Yours:  mine.name,
+		}, {Label: "Display name", Theirs: g.DisplayName, Yours: mine.displayName}},
+		Hidden: []projects.Pair{{
+			Name:  "revision",
+			Value: access.ETag(g.UpdatedAt),
+		}, {Name: "name", Value: mine.name}, {Name: "display_name", Value: mine.displayName}},
+	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 
@@ -241,9 +282,11 @@ func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error
 	case err != nil:
 		return "", err
 	case len(page.Users) == 0:
-		return "", fault.InvalidField("/email", "unknown_user", "No user of this tenant has this address. Expect them first, under Users.")
+		return "", fault.InvalidField("/email", "unknown_user", "No user of this tenant has this address. Expect "+
+			"them first, under Users.")
 	case len(page.Users) > 1:
-		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address, each with a provider of their own. Choose the group on the page of the one you mean.")
+		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address, each with a "+
+			"provider of their own. Choose the group on the page of the one you mean.")
 	}
 	return page.Users[0].ID, nil
 }

@@ -21,7 +21,13 @@ func (f accessForm) introspection() (*projects.IntrospectionInput, error) {
 	if err != nil {
 		return nil, fault.InvalidField(endpointPointer, "invalid_introspection", "Write it on one line: %s.", err)
 	}
-	out := &projects.IntrospectionInput{Endpoint: line.Endpoint, Method: string(line.Method), ClientID: line.ClientID, Issuer: line.Issuer, Audience: line.Audience}
+	out := &projects.IntrospectionInput{
+		Endpoint: line.Endpoint,
+		Method:   string(line.Method),
+		ClientID: line.ClientID,
+		Issuer:   line.Issuer,
+		Audience: line.Audience,
+	}
 	if f.endpointSecret != "" || line.ClientID == "" {
 		out.ClientSecret = &f.endpointSecret
 	}

@@ -17,9 +17,14 @@ import (
 func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 	path := keyPath(p, k.ID)
 	m := projects.Key{
-		Page:  v.shell("Key of "+k.Owner, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
-		Owner: k.Owner, Display: displayKey(k), State: keyBadge(k), Facts: keyFacts(k), BackURL: projectPath(p.Name) + "#keys",
-		HistoryURL: v.historyOf(p, k.ID), Edit: keyEditOf(p, k),
+		Page:       v.shell("Key of "+k.Owner, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
+		Owner:      k.Owner,
+		Display:    displayKey(k),
+		State:      keyBadge(k),
+		Facts:      keyFacts(k),
+		BackURL:    projectPath(p.Name) + "#keys",
+		HistoryURL: v.historyOf(p, k.ID),
+		Edit:       keyEditOf(p, k),
 	}
 	if !v.who.May(p.Team, access.KeyChange) {
 		m.Edit = nil
@@ -76,7 +81,11 @@ func graceOptions() []ui.Option {
 	}{
 		{0, "not at all"}, {time.Hour, "1 hour"}, {24 * time.Hour, "24 hours"}, {7 * 24 * time.Hour, "7 days"}, {keys.MaxGrace, "30 days"},
 	} {
-		out = append(out, ui.Option{Value: strconv.Itoa(int(o.grace.Seconds())), Title: o.title, Chosen: o.grace == keys.DefaultGrace})
+		out = append(out, ui.Option{
+			Value:  strconv.Itoa(int(o.grace.Seconds())),
+			Title:  o.title,
+			Chosen: o.grace == keys.DefaultGrace,
+		})
 	}
 	return out
 }

@@ -80,7 +80,11 @@ func (b keyBounds) form(inherited string, wrong *mistakes) projects.KeyBounds {
 func windowFields(typed map[string]string, wrong *mistakes) []ui.Limit {
 	var out []ui.Limit
 	for _, name := range windowTitles() {
-		out = append(out, ui.Limit{Window: name, Label: strings.ToUpper(aWindow(name)[:1]) + aWindow(name)[1:], Value: wrong.value("/limits/"+name, typed[name])})
+		out = append(out, ui.Limit{
+			Window: name,
+			Label:  strings.ToUpper(aWindow(name)[:1]) + aWindow(name)[1:],
+			Value:  wrong.value("/limits/"+name, typed[name]),
+		})
 	}
 	return out
 }

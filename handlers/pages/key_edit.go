@@ -41,7 +41,12 @@ func (h *Handler) saveKey(v *visit) (web.Answer, error) {
 	if err := v.allowed(p, access.KeyChange); err != nil {
 		return web.Answer{}, err
 	}
-	form := keyForm{revision: v.posted("revision"), description: strings.TrimSpace(v.posted("description")), expiresOn: v.posted("expires_on"), bounds: postedBounds(v)}
+	form := keyForm{
+		revision:    v.posted("revision"),
+		description: strings.TrimSpace(v.posted("description")),
+		expiresOn:   v.posted("expires_on"),
+		bounds:      postedBounds(v),
+	}
 	change, err := form.change(k)
 	if err == nil {
 		_, err = h.Keys.Update(v.ctx(), v.who, k.ID, form.revision, change)
@@ -101,14 +106,22 @@ func (h *Handler) keyConflict(v *visit, p rules.Project, mine keyForm) (web.Answ
 		return web.Answer{}, err
 	}
 	path, saved := keyPath(p, k.ID), keyFormFor(k)
-	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}), BackURL: path, Action: path,
-		What: "The key of " + k.Owner, Rows: []projects.Difference{
+	m := projects.Conflict{
+		Page:    v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
+		BackURL: path,
+		Action:  path,
+		What:    "The key of " + k.Owner,
+		Rows: []projects.Difference{
 			{Label: "Description", Theirs: textOrNone(saved.description), Yours: textOrNone(mine.description)},
 			{Label: "Expires", Theirs: dayText(saved.expiresOn), Yours: dayText(mine.expiresOn)},
 			{Label: "Limits", Theirs: saved.bounds.chosenLimits(), Yours: mine.bounds.chosenLimits()},
 			{Label: "Allowed addresses", Theirs: saved.bounds.rangesText(), Yours: mine.bounds.rangesText()},
-		}}
-	m.Hidden = []projects.Pair{{Name: "revision", Value: k.ETag}, {Name: "description", Value: mine.description}, {Name: "expires_on", Value: mine.expiresOn},
+		},
+	}
+	m.Hidden = []projects.Pair{{
+		Name:  "revision",
+		Value: k.ETag,
+	}, {Name: "description", Value: mine.description}, {Name: "expires_on", Value: mine.expiresOn},
 		{Name: "limits_of", Value: mine.bounds.of}, {Name: "allowed", Value: mine.bounds.allowed}}
 	for _, window := range windowTitles() {
 		if typed := mine.bounds.windows[window]; typed != "" {

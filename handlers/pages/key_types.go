@@ -36,12 +36,23 @@ type keyTypeForm struct {
 }
 
 func postedKeyType(v *visit) keyTypeForm {
-	return keyTypeForm{revision: v.posted("revision"), name: strings.TrimSpace(v.posted("name")), scopes: v.posted("scopes"),
-		days: strings.TrimSpace(v.posted("days")), limits: v.postedLimits("limits_")}
+	return keyTypeForm{
+		revision: v.posted("revision"),
+		name:     strings.TrimSpace(v.posted("name")),
+		scopes:   v.posted("scopes"),
+		days:     strings.TrimSpace(v.posted("days")),
+		limits:   v.postedLimits("limits_"),
+	}
 }
 
 func keyTypeFormFor(t rules.KeyType) keyTypeForm {
-	return keyTypeForm{revision: t.ETag, name: t.Name, scopes: strings.Join(t.Scopes, "\n"), days: typedDays(t.ExpiresIn), limits: typedLimits(t.Limits)}
+	return keyTypeForm{
+		revision: t.ETag,
+		name:     t.Name,
+		scopes:   strings.Join(t.Scopes, "\n"),
+		days:     typedDays(t.ExpiresIn),
+		limits:   typedLimits(t.Limits),
+	}
 }
 
 // typedDays is a lifetime as the form holds it. The API sets it to the second: six
@@ -69,9 +80,15 @@ func (f keyTypeForm) lifetime() int64 {
 }
 
 func (f keyTypeForm) view(action string, wrong *mistakes) projects.KeyTypeForm {
-	m := projects.KeyTypeForm{Open: wrong.status != 0, Action: action, Revision: f.revision, Name: wrong.value("/name", f.name),
-		Scopes:  ui.Value{Text: f.scopes, Error: wrong.takeLines("/scopes", strings.Fields(f.scopes))},
-		Windows: windowFields(f.limits, wrong), Days: wrong.value("/expires_in", f.days)}
+	m := projects.KeyTypeForm{
+		Open:     wrong.status != 0,
+		Action:   action,
+		Revision: f.revision,
+		Name:     wrong.value("/name", f.name),
+		Scopes:   ui.Value{Text: f.scopes, Error: wrong.takeLines("/scopes", strings.Fields(f.scopes))},
+		Windows:  windowFields(f.limits, wrong),
+		Days:     wrong.value("/expires_in", f.days),
+	}
 	if m.Days.Error != "" { // the rule speaks of seconds
 		m.Days.Error = "Give a number of days up to 3650, or leave it empty."
 	}
@@ -90,15 +107,24 @@ func (h *Handler) keyTypesWith(v *visit, form keyTypeForm, wrong *mistakes) (web
 		return web.Answer{}, err
 	}
 	v.enter(p.Team)
-	m := projects.KeyTypes{Page: v.shell("Key types", keyTypesPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types"}),
-		BackURL: projectPath(p.Name) + "#keys"}
+	m := projects.KeyTypes{
+		Page:    v.shell("Key types", keyTypesPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types"}),
+		BackURL: projectPath(p.Name) + "#keys",
+	}
 	if v.who.May(p.Team, access.ProjectUpdate) {
 		create := form.view(keyTypesPath(p), wrong)
 		m.Create = &create
 	}
 	for _, t := range p.KeyTypes {
-		m.Rows = append(m.Rows, projects.KeyTypeRow{Name: t.Name, URL: keyTypePath(p, t), KeysURL: keysOfType(p, t), BuiltIn: t.BuiltIn,
-			Scopes: strings.Join(t.Scopes, " "), Lifetime: lifetimeText(t.ExpiresIn), Limits: textOrNone(limitsText(typedLimits(t.Limits)))})
+		m.Rows = append(m.Rows, projects.KeyTypeRow{
+			Name:     t.Name,
+			URL:      keyTypePath(p, t),
+			KeysURL:  keysOfType(p, t),
+			BuiltIn:  t.BuiltIn,
+			Scopes:   strings.Join(t.Scopes, " "),
+			Lifetime: lifetimeText(t.ExpiresIn),
+			Limits:   textOrNone(limitsText(typedLimits(t.Limits))),
+		})
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.KeyTypesPage(m)}, nil
 }
@@ -120,8 +146,12 @@ func lifetimeText(seconds int64) string {
 
 func (h *Handler) makeKeyType(v *visit) (web.Answer, error) {
 	form := postedKeyType(v)
-	_, err := h.Projects.CreateKeyType(v.ctx(), v.who, v.param("project"), rules.KeyType{Name: form.name, Scopes: strings.Fields(form.scopes),
-		ExpiresIn: form.lifetime(), Limits: *readLimits(form.limits)})
+	_, err := h.Projects.CreateKeyType(v.ctx(), v.who, v.param("project"), rules.KeyType{
+		Name:      form.name,
+		Scopes:    strings.Fields(form.scopes),
+		ExpiresIn: form.lifetime(),
+		Limits:    *readLimits(form.limits),
+	})
 	if err == nil {
 		return v.done("key_type", projectPath(v.param("project"))+"/key-types")
 	}
@@ -157,8 +187,15 @@ func (h *Handler) showKeyType(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (projects.KeyType, error) {
-	m := projects.KeyType{Page: v.shell("Key type "+t.Name, keyTypePath(p, t), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types", URL: keyTypesPath(p)}, ui.Crumb{Text: t.Name}),
-		Name: t.Name, KeysURL: keysOfType(p, t), BackURL: keyTypesPath(p)}
+	m := projects.KeyType{
+		Page: v.shell("Key type "+t.Name, keyTypePath(p, t), projectsCrumb(), projectCrumb(p), ui.Crumb{
+			Text: "Key types",
+			URL:  keyTypesPath(p),
+		}, ui.Crumb{Text: t.Name}),
+		Name:    t.Name,
+		KeysURL: keysOfType(p, t),
+		BackURL: keyTypesPath(p),
+	}
 	total, err := h.Keys.Count(v.ctx(), v.who, p.ID, keys.Filter{KeyType: t.Name})
 	if err != nil {
 		return m, err
@@ -187,7 +224,11 @@ func (h *Handler) saveKeyType(v *visit) (web.Answer, error) {
 	}
 	form := postedKeyType(v)
 	scopes, lifetime := strings.Fields(form.scopes), form.lifetime()
-	_, err = h.Projects.UpdateKeyType(v.ctx(), v.who, p.ID, t.Name, form.revision, rules.KeyTypeChange{Scopes: &scopes, ExpiresIn: &lifetime, Limits: readLimits(form.limits)})
+	_, err = h.Projects.UpdateKeyType(v.ctx(), v.who, p.ID, t.Name, form.revision, rules.KeyTypeChange{
+		Scopes:    &scopes,
+		ExpiresIn: &lifetime,
+		Limits:    readLimits(form.limits),
+	})
 	if err == nil {
 		return v.done("key_type", keyTypePath(p, t))
 	}
@@ -218,7 +259,9 @@ func (h *Handler) deleteKeyType(v *visit) (web.Answer, error) {
 }
 
 // refusedKeyType shows the key type's page with what mark says is wrong.
-func (h *Handler) refusedKeyType(v *visit, p rules.Project, t rules.KeyType, err error, mark func(*projects.KeyType, *mistakes)) (web.Answer, error) {
+func (h *Handler) refusedKeyType(
+	v *visit, p rules.Project, t rules.KeyType, err error, mark func(*projects.KeyType, *mistakes),
+) (web.Answer, error) {
 	wrong, ok := mistakesIn(err)
 	if !ok {
 		return web.Answer{}, err
@@ -238,13 +281,24 @@ func (h *Handler) keyTypeConflict(v *visit, mine keyTypeForm) (web.Answer, error
 		return web.Answer{}, err
 	}
 	path, saved := keyTypePath(p, t), keyTypeFormFor(t)
-	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key types", URL: keyTypesPath(p)}),
-		BackURL: path, Action: path, What: "The key type " + t.Name, Rows: []projects.Difference{
+	m := projects.Conflict{
+		Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), ui.Crumb{
+			Text: "Key types",
+			URL:  keyTypesPath(p),
+		}),
+		BackURL: path,
+		Action:  path,
+		What:    "The key type " + t.Name,
+		Rows: []projects.Difference{
 			{Label: "Scopes", Theirs: scopesText(saved.scopes), Yours: scopesText(mine.scopes)},
 			{Label: "Lifetime in days", Theirs: textOrNone(saved.days), Yours: textOrNone(mine.days)},
 			{Label: "Limits", Theirs: textOrNone(limitsText(saved.limits)), Yours: textOrNone(limitsText(mine.limits))},
-		}}
-	m.Hidden = []projects.Pair{{Name: "revision", Value: t.ETag}, {Name: "scopes", Value: mine.scopes}, {Name: "days", Value: mine.days}}
+		},
+	}
+	m.Hidden = []projects.Pair{{
+		Name:  "revision",
+		Value: t.ETag,
+	}, {Name: "scopes", Value: mine.scopes}, {Name: "days", Value: mine.days}}
 	for _, window := range windowTitles() {
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "limits_" + window, Value: mine.limits[window]})
 	}

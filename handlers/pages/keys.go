@@ -307,7 +307,9 @@ func (h *Handler) revokeKey(v *visit) (web.Answer, error) {
 	return h.changeKey(v, "revoked", h.Keys.Revoke)
 }
 
-func (h *Handler) changeKey(v *visit, flash string, rule func(context.Context, access.Principal, string) (keys.Key, error)) (web.Answer, error) {
+func (h *Handler) changeKey(
+	v *visit, flash string, rule func(context.Context, access.Principal, string) (keys.Key, error),
+) (web.Answer, error) {
 	p, k, err := h.keyOf(v)
 	if err != nil {
 		return web.Answer{}, err

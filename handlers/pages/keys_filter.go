@@ -30,8 +30,14 @@ func keyQueryOf(v *visit) keyQuery {
 func (q keyQuery) get(name string) string { return url.Values(q).Get(name) }
 
 func (q keyQuery) filter() keys.Filter {
-	return keys.Filter{Owner: q.get("keys_owner"), State: q.get("keys_state"), Tenant: q.get("keys_tenant"), KeyType: q.get("keys_type"),
-		Environment: q.get("keys_environment"), Text: q.get("keys_text")}
+	return keys.Filter{
+		Owner:       q.get("keys_owner"),
+		State:       q.get("keys_state"),
+		Tenant:      q.get("keys_tenant"),
+		KeyType:     q.get("keys_type"),
+		Environment: q.get("keys_environment"),
+		Text:        q.get("keys_text"),
+	}
 }
 
 // page is the address of the keys from the cursor on, "" for the newest.
@@ -52,10 +58,16 @@ func (q keyQuery) page(p rules.Project, cursor string) string {
 
 func (q keyQuery) form(p rules.Project) projects.KeyFilter {
 	m := projects.KeyFilter{Action: projectPath(p.Name) + "#keys", Owner: q.get("keys_owner"), Text: q.get("keys_text"),
-		States: []ui.Option{{Title: "Every state"}, {Value: string(snapshot.KeyActive), Title: "Active"}, {Value: string(snapshot.KeyFrozen), Title: "Frozen"},
+		States: []ui.Option{{Title: "Every state"}, {
+			Value: string(snapshot.KeyActive),
+			Title: "Active",
+		}, {Value: string(snapshot.KeyFrozen), Title: "Frozen"},
 			{Value: keys.Expired, Title: "Expired"}, {Value: string(snapshot.KeyRevoked), Title: "Revoked"}},
-		Types:        []ui.Option{{Title: "Every type"}},
-		Environments: append([]ui.Option{{Title: "Every environment"}, {Value: "all", Title: "Keys for all"}}, named(environmentNames(p))...),
+		Types: []ui.Option{{Title: "Every type"}},
+		Environments: append([]ui.Option{{Title: "Every environment"}, {
+			Value: "all",
+			Title: "Keys for all",
+		}}, named(environmentNames(p))...),
 	}
 	for _, t := range p.KeyTypes {
 		m.Types = append(m.Types, ui.Option{Value: t.Name, Title: t.Name})

@@ -50,15 +50,33 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 			"1000",
 		}
 
-		wrong := s.Post(action, append(form, "limits_hour", "5", "limits_year", "many", "allowed", "10.0.0.0/8\r\n\r\nlocalhost")...).
-			Shows(422, "shop").
-			Says("#key-limit-hour-error", "Give 60 or more").
-			Says("#key-limit-year-error", "1 or more").
-			Says("#key-allowed-error", "localhost: Give an address range").
-			Holds("limits_minute", "60").
-			Holds("limits_hour", "5").
-			Holds("limits_year", "many").
-			Says("#key-allowed", "10.0.0.0/8 localhost")
+		wrong := s.Post(
+			action,
+			append(form, "limits_hour", "5", "limits_year", "many", "allowed", "10.0.0.0/8\r\n\r\nlocalhost")...).
+			Shows(
+				422, "shop",
+			).
+			Says(
+				"#key-limit-hour-error", "Give 60 or more",
+			).
+			Says(
+				"#key-limit-year-error", "1 or more",
+			).
+			Says(
+				"#key-allowed-error", "localhost: Give an address range",
+			).
+			Holds(
+				"limits_minute", "60",
+			).
+			Holds(
+				"limits_hour", "5",
+			).
+			Holds(
+				"limits_year", "many",
+			).
+			Says(
+				"#key-allowed", "10.0.0.0/8 localhost",
+			)
 		if strings.Contains(wrong.Find("#key-allowed-error").Text(), "10.0.0.0/8:") {
 			t.Error("a range that is right is called wrong")
 		}
@@ -94,8 +112,12 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 				[]string{"revision", revision, "description", "For the night", "expires_on", "2090-01-02"},
 				more...)
 		}
-		s.Post(path, form(opened, "limits_of", "own", "limits_hour", "7", "limits_day", "9", "allowed", "2001:db8::/32")...).
-			LeadsTo(path)
+		s.Post(
+			path,
+			form(opened, "limits_of", "own", "limits_hour", "7", "limits_day", "9", "allowed", "2001:db8::/32")...).
+			LeadsTo(
+				path,
+			)
 		saved := s.Get(path).
 			Says("[data-flash]", "The key is saved").
 			Says("dl", "For the night").
@@ -176,10 +198,18 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 			).
 				Shows(200, "Key created")
 		}
-		first := s.Get("/projects/shop?keys_owner=billing&keys_type=read-only&keys_environment=prod&keys_state=active&keys_text=nightly").
-			Says("#keys", "51 keys").
-			Holds("keys_owner", "billing").
-			Holds("keys_text", "nightly")
+		first := s.Get(
+			"/projects/shop?keys_owner=billing&keys_type=read-only&keys_environment=prod&keys_state=active&keys_text=nightly",
+		).
+			Says(
+				"#keys", "51 keys",
+			).
+			Holds(
+				"keys_owner", "billing",
+			).
+			Holds(
+				"keys_text", "nightly",
+			)
 		for _, name := range []string{"type", "environment", "state"} {
 			if first.Find("[name=keys_"+name+"] option[selected]").AttrOr("value", "") == "" {
 				t.Errorf("the form forgot the %s", name)

@@ -21,10 +21,30 @@ type counted struct {
 }
 
 var countedRows = []counted{
-	{"key", "Each key", "Alone, unless it or its type has limits of its own.", func(l models.ProjectLimits) models.Limits { return l.Key }},
-	{"owner", "Each owner", "With all of their keys together.", func(l models.ProjectLimits) models.Limits { return l.Owner }},
-	{"ip", "Each address", "That calls come from, with or without a key.", func(l models.ProjectLimits) models.Limits { return l.IP }},
-	{"project", "Whole project", "All calls together.", func(l models.ProjectLimits) models.Limits { return l.Project }},
+	{
+		"key",
+		"Each key",
+		"Alone, unless it or its type has limits of its own.",
+		func(l models.ProjectLimits) models.Limits { return l.Key },
+	},
+	{
+		"owner",
+		"Each owner",
+		"With all of their keys together.",
+		func(l models.ProjectLimits) models.Limits { return l.Owner },
+	},
+	{
+		"ip",
+		"Each address",
+		"That calls come from, with or without a key.",
+		func(l models.ProjectLimits) models.Limits { return l.IP },
+	},
+	{
+		"project",
+		"Whole project",
+		"All calls together.",
+		func(l models.ProjectLimits) models.Limits { return l.Project },
+	},
 }
 
 func windowTitles() []string {
@@ -54,11 +74,18 @@ func typedLimits(l models.Limits) map[string]string {
 
 // limitRow asks for limits; prefix is what the names of its fields begin with. What
 // is wrong stands below pointer, where wrong is not nil.
-func limitRow(id, prefix, title, text string, typed map[string]string, wrong *mistakes, pointer string) projects.LimitRow {
+func limitRow(
+	id, prefix, title, text string, typed map[string]string, wrong *mistakes, pointer string,
+) projects.LimitRow {
 	id += strings.TrimSuffix(prefix, ".")
 	row := projects.LimitRow{ID: id, Title: title, Text: text}
 	for _, window := range windowTitles() {
-		cell := projects.LimitCell{ID: id + "-" + window, Name: prefix + window, Window: window, Calls: ui.Value{Text: typed[window]}}
+		cell := projects.LimitCell{
+			ID:     id + "-" + window,
+			Name:   prefix + window,
+			Window: window,
+			Calls:  ui.Value{Text: typed[window]},
+		}
 		if wrong != nil {
 			cell.Calls.Error = wrong.take(pointer + "/" + window)
 		}
@@ -117,9 +144,18 @@ func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
 	for _, c := range countedRows {
 		form.typed[c.name] = v.postedLimits(c.name + ".")
 	}
-	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{Limits: rules.LimitsChange{
-		Key: readLimits(form.typed["key"]), Owner: readLimits(form.typed["owner"]), IP: readLimits(form.typed["ip"]), Project: readLimits(form.typed["project"]),
-	}})
+	_, err := h.Projects.UpdateSettings(
+		v.ctx(),
+		v.who,
+		v.param("project"),
+		form.revision,
+		rules.Settings{Limits: rules.LimitsChange{
+			Key:     readLimits(form.typed["key"]),
+			Owner:   readLimits(form.typed["owner"]),
+			IP:      readLimits(form.typed["ip"]),
+			Project: readLimits(form.typed["project"]),
+		}},
+	)
 	return h.saved(v, err, "limits", form)
 }
 
@@ -135,7 +171,11 @@ func (f limitsForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.What, m.Action = "Limits or other settings", projectPath(p.Name)+"/limits"
 	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}}
 	for _, c := range countedRows {
-		m.Rows = append(m.Rows, projects.Difference{Label: c.title, Yours: textOrNone(limitsText(f.typed[c.name])), Theirs: textOrNone(limitsText(typedLimits(c.of(p.Limits))))})
+		m.Rows = append(m.Rows, projects.Difference{
+			Label:  c.title,
+			Yours:  textOrNone(limitsText(f.typed[c.name])),
+			Theirs: textOrNone(limitsText(typedLimits(c.of(p.Limits)))),
+		})
 		for _, window := range windowTitles() {
 			m.Hidden = append(m.Hidden, projects.Pair{Name: c.name + "." + window, Value: f.typed[c.name][window]})
 		}

@@ -40,7 +40,10 @@ func (h *Handler) offers(v *visit) ([]projects.Offer, error) {
 			return nil, err
 		}
 		kept = append(kept, code)
-		out = append(out, projects.Offer{Projects: strings.Join(found.Projects, ", "), URL: "/claim/" + url.PathEscape(code)})
+		out = append(out, projects.Offer{
+			Projects: strings.Join(found.Projects, ", "),
+			URL:      "/claim/" + url.PathEscape(code),
+		})
 	}
 	v.keepMade(kept)
 	return out, nil

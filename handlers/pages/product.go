@@ -14,7 +14,11 @@ func (h *Handler) productSection(v *visit, p rules.Project) (projects.Product, e
 		Choices: []ui.Option{{Title: "None", Chosen: p.Product == ""}}}
 	found, err := h.productsOf(v, p.Team)
 	for _, product := range found {
-		m.Choices = append(m.Choices, ui.Option{Value: product.Name, Title: product.Name, Chosen: product.Name == p.Product})
+		m.Choices = append(m.Choices, ui.Option{
+			Value:  product.Name,
+			Title:  product.Name,
+			Chosen: product.Name == p.Product,
+		})
 	}
 	return m, err
 }
@@ -39,13 +43,20 @@ type productForm struct{ revision, product, fresh string }
 // saveProduct makes the product first where the form names a new one. When the
 // project cannot be put into it after that, the form offers it among the others.
 func (h *Handler) saveProduct(v *visit) (web.Answer, error) {
-	form := productForm{revision: v.posted("revision"), product: v.posted("in_product"), fresh: strings.TrimSpace(v.posted("new_product"))}
+	form := productForm{
+		revision: v.posted("revision"),
+		product:  v.posted("in_product"),
+		fresh:    strings.TrimSpace(v.posted("new_product")),
+	}
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if form.fresh != "" {
-		if _, err = h.Projects.CreateProduct(v.ctx(), v.who, rules.ProductInput{Team: p.Team, Name: form.fresh}); err != nil {
+		if _, err = h.Projects.CreateProduct(v.ctx(), v.who, rules.ProductInput{
+			Team: p.Team,
+			Name: form.fresh,
+		}); err != nil {
 			return h.saved(v, err, "", form)
 		}
 		form.product, form.fresh = form.fresh, ""

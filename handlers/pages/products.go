@@ -29,22 +29,40 @@ func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *mis
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := products.List{Page: v.shell("Products", productsPath, projectsCrumb(), ui.Crumb{Text: "Products"}), Tabs: teamTabs(productsPath)}
+	m := products.List{
+		Page: v.shell("Products", productsPath, projectsCrumb(), ui.Crumb{Text: "Products"}),
+		Tabs: teamTabs(productsPath),
+	}
 	if next != "" {
 		m.MoreURL = productsPath + "?after=" + url.QueryEscape(next)
 	}
 	for _, p := range found {
-		m.Rows = append(m.Rows, products.Row{URL: productPath(p.ID), Name: p.Name, DisplayName: p.DisplayName, Projects: projectLinks(p.Projects)})
+		m.Rows = append(m.Rows, products.Row{
+			URL:         productPath(p.ID),
+			Name:        p.Name,
+			DisplayName: p.DisplayName,
+			Projects:    projectLinks(p.Projects),
+		})
 	}
 	if v.who.May(v.who.HomeTeam, access.ProductCreate) {
-		m.Create = &products.Create{Open: wrong.status != 0, Action: productsPath, Team: v.who.HomeTeam, Name: wrong.value("/name", typed.Name), DisplayName: wrong.value("/display_name", typed.DisplayName)}
+		m.Create = &products.Create{
+			Open:        wrong.status != 0,
+			Action:      productsPath,
+			Team:        v.who.HomeTeam,
+			Name:        wrong.value("/name", typed.Name),
+			DisplayName: wrong.value("/display_name", typed.DisplayName),
+		}
 		m.Create.Error = wrong.rest()
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: products.ListPage(m)}, nil
 }
 
 func (h *Handler) makeProduct(v *visit) (web.Answer, error) {
-	typed := rules.ProductInput{Team: v.posted("team"), Name: strings.TrimSpace(v.posted("name")), DisplayName: strings.TrimSpace(v.posted("display_name"))}
+	typed := rules.ProductInput{
+		Team:        v.posted("team"),
+		Name:        strings.TrimSpace(v.posted("name")),
+		DisplayName: strings.TrimSpace(v.posted("display_name")),
+	}
 	made, err := h.Projects.CreateProduct(v.ctx(), v.who, typed)
 	if wrong, ok := mistakesIn(err); ok {
 		return h.productListWith(v, typed, wrong)
@@ -69,14 +87,27 @@ func productsCrumb() ui.Crumb { return ui.Crumb{Text: "Products", URL: productsP
 func (v *visit) productModel(p rules.Product) products.Product {
 	v.enter(p.Team)
 	path := productPath(p.ID)
-	m := products.Product{Page: v.shell(p.DisplayName, path, projectsCrumb(), productsCrumb(), ui.Crumb{Text: p.DisplayName}), Name: p.Name, DisplayName: p.DisplayName,
-		Facts:    []ui.Fact{{Label: "Name", Value: p.Name, Mono: true}, {Label: "Id", Value: p.ID, Mono: true}, {Label: "Created", Value: moment(p.CreatedAt)}},
-		Projects: projectLinks(p.Projects)}
+	m := products.Product{
+		Page:        v.shell(p.DisplayName, path, projectsCrumb(), productsCrumb(), ui.Crumb{Text: p.DisplayName}),
+		Name:        p.Name,
+		DisplayName: p.DisplayName,
+		Facts: []ui.Fact{{
+			Label: "Name",
+			Value: p.Name,
+			Mono:  true,
+		}, {Label: "Id", Value: p.ID, Mono: true}, {Label: "Created", Value: moment(p.CreatedAt)}},
+		Projects: projectLinks(p.Projects),
+	}
 	if v.who.May(p.Team, access.ProductUpdate) {
 		m.Rename = &products.Rename{Action: path, Revision: p.ETag, DisplayName: ui.Value{Text: p.DisplayName}}
 	}
 	if v.who.May(p.Team, access.ProductDelete) {
-		m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete product", Text: "Delete this product. Only one without projects can go."}
+		m.Delete = &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: path + "/delete",
+			Button: "Delete product",
+			Text:   "Delete this product. Only one without projects can go.",
+		}
 	}
 	return m
 }
@@ -120,9 +151,14 @@ func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	path := productPath(p.ID)
-	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), productsCrumb(), ui.Crumb{Text: p.DisplayName}), BackURL: path, Action: path,
-		What: "The product " + p.Name, Rows: []projects.Difference{{Label: "Display name", Theirs: p.DisplayName, Yours: mine}},
-		Hidden: []projects.Pair{{Name: "revision", Value: p.ETag}, {Name: "display_name", Value: mine}}}
+	m := projects.Conflict{
+		Page:    v.shell("Changed meanwhile", path, projectsCrumb(), productsCrumb(), ui.Crumb{Text: p.DisplayName}),
+		BackURL: path,
+		Action:  path,
+		What:    "The product " + p.Name,
+		Rows:    []projects.Difference{{Label: "Display name", Theirs: p.DisplayName, Yours: mine}},
+		Hidden:  []projects.Pair{{Name: "revision", Value: p.ETag}, {Name: "display_name", Value: mine}},
+	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 

@@ -71,7 +71,9 @@ func projectLinks(names []string) []ui.Link {
 	return out
 }
 
-func (h *Handler) tenantAdd(v *visit, p rules.Project, typed rules.TenantInput, wrong *mistakes) (*projects.TenantAdd, error) {
+func (h *Handler) tenantAdd(
+	v *visit, p rules.Project, typed rules.TenantInput, wrong *mistakes,
+) (*projects.TenantAdd, error) {
 	m := &projects.TenantAdd{
 		Open:          wrong.status != 0,
 		Action:        tenantsOf(p),

@@ -85,7 +85,11 @@ func (h *Handler) card(p rules.Project, activeKeys int64, latest exports.Export)
 func (h *Handler) addresses(project string, version rules.Version) []projects.Address {
 	var out []projects.Address
 	for _, e := range version.Environments {
-		out = append(out, projects.Address{ID: e.ID, Environment: e.Name, URL: h.Web.Config.Address(project, version.Name, e.Name)})
+		out = append(out, projects.Address{
+			ID:          e.ID,
+			Environment: e.Name,
+			URL:         h.Web.Config.Address(project, version.Name, e.Name),
+		})
 	}
 	return out
 }

@@ -18,9 +18,29 @@ func TestMakeAProject(t *testing.T) {
 		if s.Get("/projects/new").Shows(200, "New project").Find("input[name=require_keys][checked]").Length() != 1 {
 			t.Error("a new project asks for no keys unless told to")
 		}
-		s.Post("/projects/new", "target", "ftp://x", "name", "No Name", "require_keys", "true").Shows(422, "New project").
-			Holds("target", "ftp://x").
-			Holds("name", "No Name").Says("#target-error", "http").Says("#name-error", "lower-case")
+		s.Post(
+			"/projects/new",
+			"target",
+			"ftp://x",
+			"name",
+			"No Name",
+			"require_keys",
+			"true",
+		).Shows(
+			422, "New project",
+		).
+			Holds(
+				"target",
+				"ftp://x",
+			).
+			Holds(
+				"name", "No Name",
+			).Says(
+			"#target-error",
+			"http",
+		).Says(
+			"#name-error", "lower-case",
+		)
 		made := s.Submit("/projects/new", "target", " http://127.0.0.1:9 ", "name", "shop", "require_keys", "true").
 			Shows(200, "shop is up")
 		key := controlplane.Clean(made.Find("section[aria-labelledby=keys] code").Text())
@@ -88,8 +108,13 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 			Shows(412, "Changed since you opened it").
 			Says("tbody", "Storefront API").
 			Says("tbody", "Mine")
-		s.Post(conflict.Action("display_name"), "revision", conflict.Value("[name=revision]"), "display_name", conflict.Value("[name=display_name]")).
-			LeadsTo("/projects/shop")
+		s.Post(
+			conflict.Action("display_name"), "revision", conflict.Value("[name=revision]"), "display_name",
+			conflict.Value("[name=display_name]"),
+		).
+			LeadsTo(
+				"/projects/shop",
+			)
 		s.Get("/projects/shop").Shows(200, "Mine")
 	})
 }
@@ -101,10 +126,24 @@ func TestAMistakeKeepsTheRevisionItWasMadeOn(t *testing.T) {
 		action, opened := page.Action("target"), page.Value("form:has([name=target]) [name=revision]")
 		s.Post(action, "revision", opened, "target", "http://127.0.0.1:10").LeadsTo("/projects/shop")
 		again := s.Post(action, "revision", opened, "target", "nonsense").Shows(422, "shop")
-		s.Post(action, "revision", again.Value("form:has([name=target]) [name=revision]"), "target", "http://127.0.0.1:11").
-			Shows(412, "Changed since you opened it").
-			Says("tbody", "http://127.0.0.1:10").
-			Says("tbody", "http://127.0.0.1:11")
+		s.Post(
+			action,
+			"revision",
+			again.Value("form:has([name=target]) [name=revision]"),
+			"target",
+			"http://127.0.0.1:11",
+		).
+			Shows(
+				412, "Changed since you opened it",
+			).
+			Says(
+				"tbody",
+				"http://127.0.0.1:10",
+			).
+			Says(
+				"tbody",
+				"http://127.0.0.1:11",
+			)
 	})
 }
 
@@ -116,15 +155,29 @@ func TestAccessIsSavedInOneStep(t *testing.T) {
 		s.Post(action, "revision", revision, "mode", "authenticate", "keyless", "reject").Shows(422, "shop").
 			Says("section[id^=ver_] fieldset:has([name=methods])", "at least one method").
 			Lacks("[name=methods][checked]")
-		s.Post(action, "revision", revision, "mode", "passthrough", "methods", "api_key", "keyless", "owner_fallback", "fallback_owner", "ä").
-			Shows(422, "shop").
-			Holds("fallback_owner", "ä").
-			Says("section[id^=ver_]", "printable ASCII")
+		s.Post(
+			action, "revision", revision, "mode", "passthrough", "methods", "api_key", "keyless",
+			"owner_fallback", "fallback_owner", "ä",
+		).
+			Shows(
+				422, "shop",
+			).
+			Holds(
+				"fallback_owner", "ä",
+			).
+			Says(
+				"section[id^=ver_]", "printable ASCII",
+			)
 		if got := s.Get("/projects/shop").Value("[name=mode][checked]"); got != "authenticate" {
 			t.Errorf("a refused form changed the mode to %s", got)
 		}
-		s.Post(action, "revision", revision, "mode", "passthrough", "methods", "api_key", "keyless", "owner_fallback", "fallback_owner", "billing").
-			LeadsTo("/projects/shop")
+		s.Post(
+			action, "revision", revision, "mode", "passthrough", "methods", "api_key", "keyless",
+			"owner_fallback", "fallback_owner", "billing",
+		).
+			LeadsTo(
+				"/projects/shop",
+			)
 		now := s.Get("/projects/shop").
 			Holds("fallback_owner", "billing").
 			Says("[data-flash]", "access policy is saved").
@@ -138,14 +191,30 @@ func TestAccessIsSavedInOneStep(t *testing.T) {
 				t.Errorf("%s is %q, want %q", name, got, want)
 			}
 		}
-		conflict := s.Post(action, "revision", revision, "mode", "authenticate", "methods", "api_key", "keyless", "owner_fallback", "fallback_owner", "mine").
-			Shows(412, "Changed since you opened it").
-			Says("tbody", "Authenticate").
-			Says("tbody", "billing").
-			Says("tbody", "mine")
-		s.Post(conflict.Action("mode"), "revision", conflict.Value("[name=revision]"), "mode", conflict.Value("[name=mode]"),
-			"methods", conflict.Value("[name=methods]"), "keyless", conflict.Value("[name=keyless]"), "fallback_owner", conflict.Value("[name=fallback_owner]")).
-			LeadsTo("/projects/shop")
+		conflict := s.Post(
+			action, "revision", revision, "mode", "authenticate", "methods", "api_key", "keyless",
+			"owner_fallback", "fallback_owner", "mine",
+		).
+			Shows(
+				412, "Changed since you opened it",
+			).
+			Says(
+				"tbody", "Authenticate",
+			).
+			Says(
+				"tbody", "billing",
+			).
+			Says(
+				"tbody", "mine",
+			)
+		s.Post(
+			conflict.Action("mode"), "revision", conflict.Value("[name=revision]"), "mode",
+			conflict.Value("[name=mode]"), "methods", conflict.Value("[name=methods]"), "keyless",
+			conflict.Value("[name=keyless]"), "fallback_owner", conflict.Value("[name=fallback_owner]"),
+		).
+			LeadsTo(
+				"/projects/shop",
+			)
 		s.Get("/projects/shop").Holds("fallback_owner", "mine").Says("main", "API keys")
 	})
 }
@@ -161,7 +230,13 @@ func TestTargetsAreChecked(t *testing.T) {
 			Says("form:has([name=target])", "not a public address")
 		s.Post(action, "revision", revision, "target", "http://127.0.0.1:10").LeadsTo("/projects/shop")
 		s.Get("/projects/shop").Holds("target", "http://127.0.0.1:10").Says("[data-flash]", "target is saved")
-		s.Post("/projects/shop/environments/env_none", "target", "http://127.0.0.1:10").Shows(404, "There is nothing here")
+		s.Post(
+			"/projects/shop/environments/env_none",
+			"target",
+			"http://127.0.0.1:10",
+		).Shows(
+			404, "There is nothing here",
+		)
 	})
 }
 
@@ -169,14 +244,31 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.WithShop(t, db)
 		action := s.Get("/projects/shop").Says("#keys", "1 key").Action("owner")
-		wrong := s.Post(action, "owner", "ä", "key_type", "read-only", "environment", "moon", "expires_on", "2020-01-01", "description", "for tests").
-			Shows(422, "shop").
-			Holds("owner", "ä").
-			Holds("expires_on", "2020-01-01").
-			Holds("description", "for tests").
-			Says("#key-owner-error", "printable ASCII").
-			Says("#key-expires-error", "100 years").
-			Says("#key-environment-error", "moon")
+		wrong := s.Post(
+			action, "owner", "ä", "key_type", "read-only", "environment", "moon", "expires_on", "2020-01-01",
+			"description", "for tests",
+		).
+			Shows(
+				422, "shop",
+			).
+			Holds(
+				"owner", "ä",
+			).
+			Holds(
+				"expires_on", "2020-01-01",
+			).
+			Holds(
+				"description", "for tests",
+			).
+			Says(
+				"#key-owner-error", "printable ASCII",
+			).
+			Says(
+				"#key-expires-error", "100 years",
+			).
+			Says(
+				"#key-environment-error", "moon",
+			)
 		if wrong.Find("details[open]").Length() != 1 || wrong.Value("#key-type option[selected]") != "read-only" {
 			t.Error("the refused form is closed or forgot the type")
 		}
@@ -184,8 +276,13 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 			Shows(422, "shop").
 			Says("#key-expires-error", "2030-12-31")
 
-		minted := s.Submit(action, "owner", "billing", "key_type", "read-only", "environment", "prod", "expires_on", "2090-12-31").
-			Shows(200, "Key created")
+		minted := s.Submit(
+			action, "owner", "billing", "key_type", "read-only", "environment", "prod", "expires_on",
+			"2090-12-31",
+		).
+			Shows(
+				200, "Key created",
+			)
 		key := controlplane.Clean(minted.Find("#new-key").Text())
 		if !policy.WellFormedKey(key) || !strings.HasPrefix(key, "pst_prod_") {
 			t.Errorf("the new key %q is not one of prod", key)
@@ -327,16 +424,56 @@ func TestTokenIssuersAreSavedOnThePage(t *testing.T) {
 		s, _ := controlplane.WithShop(t, db)
 		page := s.Get("/projects/shop")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
-		s.Post(action, "revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject", "token_issuers", "https://8.8.8.8").
-			Shows(422, "shop").
-			Says("textarea[name=token_issuers]", "https://8.8.8.8").
-			Says("section[id^=ver_]", "ISSUER AUDIENCE")
-		s.Post(action, "revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject", "token_issuers", "http://8.8.8.8 shop").
-			Shows(422, "shop").
-			Says("section[id^=ver_]", "Give the https address")
+		s.Post(
+			action,
+			"revision",
+			revision,
+			"mode",
+			"authenticate",
+			"methods",
+			"jwt",
+			"keyless",
+			"reject",
+			"token_issuers",
+			"https://8.8.8.8",
+		).
+			Shows(
+				422, "shop",
+			).
+			Says(
+				"textarea[name=token_issuers]",
+				"https://8.8.8.8",
+			).
+			Says(
+				"section[id^=ver_]", "ISSUER AUDIENCE",
+			)
+		s.Post(
+			action,
+			"revision",
+			revision,
+			"mode",
+			"authenticate",
+			"methods",
+			"jwt",
+			"keyless",
+			"reject",
+			"token_issuers",
+			"http://8.8.8.8 shop",
+		).
+			Shows(
+				422, "shop",
+			).
+			Says(
+				"section[id^=ver_]", "Give the https address",
+			)
 		const pairs = "https://8.8.8.8 shop\nhttps://1.1.1.1 shop tenant=default"
-		s.Post(action, "revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject", "token_issuers", pairs).
-			LeadsTo("/projects/shop")
+		s.Post(
+			action, "revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject",
+			"token_issuers", pairs,
+		).
+			LeadsTo(
+				"/projects/shop",
+			)
 		saved := s.Get("/projects/shop")
 		if got := saved.Find("textarea[name=token_issuers]").Text(); got != pairs {
 			t.Errorf("the page shows the issuers %q, want %q", got, pairs)

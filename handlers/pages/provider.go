@@ -24,27 +24,54 @@ type providerForm struct {
 }
 
 func postedProvider(v *visit) providerForm {
-	return providerForm{revision: v.posted("revision"), clientID: strings.TrimSpace(v.posted("client_id")), secret: strings.TrimSpace(v.posted("client_secret")),
-		scopes: v.posted("scopes"), tokens: v.posted("tokens"), on: v.posted("enabled") == "true"}
+	return providerForm{
+		revision: v.posted("revision"),
+		clientID: strings.TrimSpace(v.posted("client_id")),
+		secret:   strings.TrimSpace(v.posted("client_secret")),
+		scopes:   v.posted("scopes"),
+		tokens:   v.posted("tokens"),
+		on:       v.posted("enabled") == "true",
+	}
 }
 
 func providerFormOf(o login.Provider) providerForm {
-	return providerForm{revision: o.ETag, clientID: o.ClientID, scopes: strings.Join(o.Scopes, "\n"), tokens: tokenChoice(o.Tokens), on: o.Enabled}
+	return providerForm{
+		revision: o.ETag,
+		clientID: o.ClientID,
+		scopes:   strings.Join(o.Scopes, "\n"),
+		tokens:   tokenChoice(o.Tokens),
+		on:       o.Enabled,
+	}
 }
 
 func tokenChoice(t login.TokenTypes) string { return t.Client + "/" + t.Upstream }
 
 // tokenTexts says of each combination what it means, in a sentence.
 var tokenTexts = map[login.TokenTypes]ui.Option{
-	{Client: login.ServiceToken, Upstream: login.ServiceToken}: {Title: "Postern's token for both", Text: "The application gets a short-lived token of Postern's, and the upstream the same."},
-	{Client: login.ServiceToken, Upstream: login.ProviderAccessToken}: {Title: "Upstream: provider's access token",
-		Text: "The application gets Postern's token; the upstream gets the provider's access token, which travels sealed in it."},
-	{Client: login.ServiceToken, Upstream: login.ProviderIDToken}: {Title: "Upstream: provider's ID token",
-		Text: "The application gets Postern's token; the upstream gets the provider's ID token, which travels sealed in it."},
+	{
+		Client:   login.ServiceToken,
+		Upstream: login.ServiceToken,
+	}: {
+		Title: "Postern's token for both",
+		Text:  "The application gets a short-lived token of Postern's, and the upstream the same.",
+	},
+	{Client: login.ServiceToken, Upstream: login.ProviderAccessToken}: {
+		Title: "Upstream: provider's access token",
+		Text: "The application gets Postern's token; the upstream gets the provider's access token, which travels " +
+			"sealed in it.",
+	},
+	{Client: login.ServiceToken, Upstream: login.ProviderIDToken}: {
+		Title: "Upstream: provider's ID token",
+		Text: "The application gets Postern's token; the upstream gets the provider's ID token, which travels " +
+			"sealed in it.",
+	},
 	{Client: login.ServiceToken, Upstream: login.NoToken}: {Title: "Upstream: no token",
 		Text: "The application gets Postern's token; the upstream sees who calls in headers alone."},
-	{Client: login.ProviderToken, Upstream: login.ProviderAccessToken}: {Title: "Provider's access token for both",
-		Text: "Application and upstream get the provider's own token. Every call is checked with the provider, and a login cannot be refreshed."},
+	{Client: login.ProviderToken, Upstream: login.ProviderAccessToken}: {
+		Title: "Provider's access token for both",
+		Text: "Application and upstream get the provider's own token. Every call is checked with the provider, and " +
+			"a login cannot be refreshed.",
+	},
 	{Client: login.ProviderToken, Upstream: login.ProviderIDToken}: {Title: "Provider's ID token for both",
 		Text: "Application and upstream get the provider's ID token as their credential. A login cannot be refreshed."},
 	{Client: login.ProviderToken, Upstream: login.NoToken}: {Title: "Provider's token, upstream: none",
@@ -87,11 +114,20 @@ func (h *Handler) showProvider(v *visit) (web.Answer, error) {
 	return web.Show(projects.ProviderPage(h.providerModel(v, p, c, o, providerFormOf(o), &mistakes{}))), nil
 }
 
-func (h *Handler) providerModel(v *visit, p rules.Project, c login.Client, o login.Provider, f providerForm, wrong *mistakes) projects.Provider {
+func (h *Handler) providerModel(
+	v *visit, p rules.Project, c login.Client, o login.Provider, f providerForm, wrong *mistakes,
+) projects.Provider {
 	client, label := appClientPath(p, c.ID), login.ProviderLabel(o)
 	path := providerPath(client, o.ID)
-	m := projects.Provider{Page: v.shell(label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name, URL: client}, ui.Crumb{Text: label}),
-		Label: label, Facts: providerFacts(o), BackURL: client + "#providers"}
+	m := projects.Provider{
+		Page: v.shell(label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
+			Text: c.Name,
+			URL:  client,
+		}, ui.Crumb{Text: label}),
+		Label:   label,
+		Facts:   providerFacts(o),
+		BackURL: client + "#providers",
+	}
 	if !o.Managed { // the installation's operator has registered that one's
 		m.Callback, m.Register = o.Callback, registerText(o.Type)
 	}
@@ -99,12 +135,27 @@ func (h *Handler) providerModel(v *visit, p rules.Project, c login.Client, o log
 		return m
 	}
 	traits, _ := providers.TraitsOf(o.Type)
-	m.Edit = &projects.ProviderForm{Action: path, Revision: f.revision, Managed: o.Managed, HasSecret: o.HasSecret, NeedsKey: traits.NeedsSecret,
-		ClientID: wrong.value("/client_id", f.clientID), Secret: wrong.take("/client_secret"), Tokens: tokenOptions(o, f.tokens), Token: wrong.take("/token_type"),
-		Scopes: ui.Value{Text: f.scopes, Error: wrong.takeLines("/scopes", strings.Fields(f.scopes))}, On: f.on}
+	m.Edit = &projects.ProviderForm{
+		Action:    path,
+		Revision:  f.revision,
+		Managed:   o.Managed,
+		HasSecret: o.HasSecret,
+		NeedsKey:  traits.NeedsSecret,
+		ClientID:  wrong.value("/client_id", f.clientID),
+		Secret:    wrong.take("/client_secret"),
+		Tokens:    tokenOptions(o, f.tokens),
+		Token:     wrong.take("/token_type"),
+		Scopes:    ui.Value{Text: f.scopes, Error: wrong.takeLines("/scopes", strings.Fields(f.scopes))},
+		On:        f.on,
+	}
 	m.Edit.Error = wrong.rest()
-	m.Delete = &ui.Confirmation{ID: "provider-confirm", Action: path + "/delete", Button: "Remove provider",
-		Text: "Remove this provider and its secret. People whom it vouched for stay, and come back with one of the same kind and issuer."}
+	m.Delete = &ui.Confirmation{
+		ID:     "provider-confirm",
+		Action: path + "/delete",
+		Button: "Remove provider",
+		Text: "Remove this provider and its secret. People whom it vouched for stay, and come back with one of " +
+			"the same kind and issuer.",
+	}
 	return m
 }
 
@@ -113,8 +164,15 @@ func providerFacts(o login.Provider) []ui.Fact {
 	if o.Enabled {
 		state = "on"
 	}
-	facts := []ui.Fact{{Label: "State", Value: state}, {Label: "Client id", Value: cmp.Or(o.ClientID, "none"), Mono: o.ClientID != ""},
-		{Label: "Scopes", Value: strings.Join(o.Scopes, " "), Mono: true}, {Label: "Tokens", Value: tokenTexts[o.Tokens].Title}}
+	facts := []ui.Fact{{
+		Label: "State",
+		Value: state,
+	}, {Label: "Client id", Value: cmp.Or(o.ClientID, "none"), Mono: o.ClientID != ""},
+		{
+			Label: "Scopes",
+			Value: strings.Join(o.Scopes, " "),
+			Mono:  true,
+		}, {Label: "Tokens", Value: tokenTexts[o.Tokens].Title}}
 	if o.Issuer != "" {
 		facts = append(facts, ui.Fact{Label: "Issuer", Value: o.Issuer, Mono: true})
 	}
@@ -125,13 +183,17 @@ func providerFacts(o login.Provider) []ui.Fact {
 func registerText(kind string) string {
 	switch kind {
 	case providers.GitHub:
-		return "Register it as the authorization callback URL of your OAuth app: GitHub, Settings, Developer settings, OAuth Apps."
+		return "Register it as the authorization callback URL of your OAuth app: GitHub, Settings, Developer " +
+			"settings, OAuth Apps."
 	case providers.Google:
-		return "Register it among the authorized redirect URIs of an OAuth client of the type web application, in the Google Cloud console."
+		return "Register it among the authorized redirect URIs of an OAuth client of the type web application, in " +
+			"the Google Cloud console."
 	case providers.Microsoft:
-		return "Register it as a redirect URI of the platform Web, under Authentication of your app registration in Microsoft Entra."
+		return "Register it as a redirect URI of the platform Web, under Authentication of your app registration in " +
+			"Microsoft Entra."
 	case providers.Facebook:
-		return "Register it among the valid OAuth redirect URIs of Facebook Login, in the settings of your app at Meta for Developers."
+		return "Register it among the valid OAuth redirect URIs of Facebook Login, in the settings of your app at " +
+			"Meta for Developers."
 	case providers.Auth0:
 		return "Register it among the allowed callback URLs of a regular web application in Auth0."
 	}
@@ -167,16 +229,32 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 	}
 	client, now := appClientPath(p, c.ID), providerFormOf(o)
 	path := providerPath(client, o.ID)
-	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name, URL: client}),
-		BackURL: path, Action: path, What: "The provider " + login.ProviderLabel(o), Rows: []projects.Difference{
+	m := projects.Conflict{
+		Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
+			Text: c.Name,
+			URL:  client,
+		}),
+		BackURL: path,
+		Action:  path,
+		What:    "The provider " + login.ProviderLabel(o),
+		Rows: []projects.Difference{
 			{Label: "Client id", Yours: textOrNone(mine.clientID), Theirs: textOrNone(now.clientID)},
 			{Label: "Scopes", Yours: scopesText(mine.scopes), Theirs: scopesText(now.scopes)},
 			{Label: "Tokens", Yours: tokensTitle(mine.tokens), Theirs: tokensTitle(now.tokens)},
 			{Label: "Offered", Yours: yesOrNo(mine.on), Theirs: yesOrNo(now.on)},
-		}, Hidden: []projects.Pair{{Name: "revision", Value: now.revision}, {Name: "client_id", Value: mine.clientID}, {Name: "scopes", Value: mine.scopes},
-			{Name: "tokens", Value: mine.tokens}, {Name: "enabled", Value: boolField(mine.on)}}}
+		},
+		Hidden: []projects.Pair{{
+			Name:  "revision",
+			Value: now.revision,
+		}, {Name: "client_id", Value: mine.clientID}, {Name: "scopes", Value: mine.scopes},
+			{Name: "tokens", Value: mine.tokens}, {Name: "enabled", Value: boolField(mine.on)}},
+	}
 	if mine.secret != "" {
-		m.Rows = append(m.Rows, projects.Difference{Label: "Client secret", Yours: "typed, and to be pasted again afterwards", Theirs: "kept"})
+		m.Rows = append(m.Rows, projects.Difference{
+			Label:  "Client secret",
+			Yours:  "typed, and to be pasted again afterwards",
+			Theirs: "kept",
+		})
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }

@@ -40,7 +40,14 @@ func (h *Handler) providerRows(client string, offered []login.Provider, may bool
 
 func providerRow(client string, o login.Provider, may bool) projects.ProviderRow {
 	path := providerPath(client, o.ID)
-	row := projects.ProviderRow{ID: o.ID, Label: login.ProviderLabel(o), Text: "App " + o.ClientID, URL: path, On: o.Enabled, State: ui.Badge{Tone: ui.Cold, Text: "off"}}
+	row := projects.ProviderRow{
+		ID:    o.ID,
+		Label: login.ProviderLabel(o),
+		Text:  "App " + o.ClientID,
+		URL:   path,
+		On:    o.Enabled,
+		State: ui.Badge{Tone: ui.Cold, Text: "off"},
+	}
 	switch {
 	case o.Managed:
 		row.Text = "The installation's own app"
@@ -94,12 +101,30 @@ func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong 
 		return web.Answer{}, web.NotFound()
 	}
 	path := appClientPath(p, c.ID)
-	m := projects.ProviderNew{Page: v.shell("Set up "+traits.Label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name, URL: path}, ui.Crumb{Text: traits.Label}),
-		Label: traits.Label, Type: kind, Action: path + "/providers", BackURL: path + "#providers"}
+	m := projects.ProviderNew{
+		Page: v.shell("Set up "+traits.Label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
+			Text: c.Name,
+			URL:  path,
+		}, ui.Crumb{Text: traits.Label}),
+		Label:   traits.Label,
+		Type:    kind,
+		Action:  path + "/providers",
+		BackURL: path + "#providers",
+	}
 	if kind == providers.GitHub && h.Login.Shared.ClientID != "" {
 		m.Managed = []ui.Option{
-			{Value: "true", Title: "The installation's", Text: "Works at once. It says who somebody is and hands on no tokens.", Chosen: managed != "false"},
-			{Value: "false", Title: "Your own", Text: "An OAuth app that you register with GitHub.", Chosen: managed == "false"},
+			{
+				Value:  "true",
+				Title:  "The installation's",
+				Text:   "Works at once. It says who somebody is and hands on no tokens.",
+				Chosen: managed != "false",
+			},
+			{
+				Value:  "false",
+				Title:  "Your own",
+				Text:   "An OAuth app that you register with GitHub.",
+				Chosen: managed == "false",
+			},
 		}
 		m.Wrong = wrong.take("/managed")
 	}
@@ -110,7 +135,14 @@ func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong 
 
 // issuerField asks where a provider is; nil for a kind that is always at its own place.
 func issuerField(kind string, traits providers.Traits, value ui.Value) *ui.Field {
-	f := ui.Field{ID: "provider-issuer", Name: "issuer", Value: value, Required: traits.NeedsIssuer, Mono: true, Autocomplete: "off"}
+	f := ui.Field{
+		ID:           "provider-issuer",
+		Name:         "issuer",
+		Value:        value,
+		Required:     traits.NeedsIssuer,
+		Mono:         true,
+		Autocomplete: "off",
+	}
 	switch {
 	case kind == providers.Auth0:
 		f.Label, f.Placeholder, f.Hint = "Domain", "example.eu.auth0.com", "Of your Auth0 tenant, as its settings show it."

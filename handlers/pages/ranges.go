@@ -15,8 +15,12 @@ func rangesAction(p rules.Project, version rules.Version) string {
 }
 
 func rangesSection(p rules.Project, version rules.Version) projects.Ranges {
-	return projects.Ranges{Action: rangesAction(p, version), Revision: version.ETag,
-		Allow: ui.Value{Text: strings.Join(version.IPAllow, "\n")}, Deny: ui.Value{Text: strings.Join(version.IPDeny, "\n")}}
+	return projects.Ranges{
+		Action:   rangesAction(p, version),
+		Revision: version.ETag,
+		Allow:    ui.Value{Text: strings.Join(version.IPAllow, "\n")},
+		Deny:     ui.Value{Text: strings.Join(version.IPDeny, "\n")},
+	}
 }
 
 // lines are the lines of a field that hold something.
@@ -33,9 +37,24 @@ func lines(text string) []string {
 type rangesForm struct{ version, revision, allow, deny string }
 
 func (h *Handler) saveRanges(v *visit) (web.Answer, error) {
-	form := rangesForm{version: v.param("version"), revision: v.posted("revision"), allow: v.posted("ip_allow"), deny: v.posted("ip_deny")}
+	form := rangesForm{
+		version:  v.param("version"),
+		revision: v.posted("revision"),
+		allow:    v.posted("ip_allow"),
+		deny:     v.posted("ip_deny"),
+	}
 	allow, deny := lines(form.allow), lines(form.deny)
-	_, err := h.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, rules.AccessChange{IPAllow: &allow, IPDeny: &deny})
+	_, err := h.Projects.UpdateAccess(
+		v.ctx(),
+		v.who,
+		v.param("project"),
+		form.version,
+		form.revision,
+		rules.AccessChange{
+			IPAllow: &allow,
+			IPDeny:  &deny,
+		},
+	)
 	return h.saved(v, err, "addresses", form)
 }
 
@@ -60,10 +79,17 @@ func (f rangesForm) compare(m *projects.Conflict, p rules.Project) error {
 	now := p.Versions[i]
 	m.What, m.Action = "Version "+now.Name, rangesAction(p, now)
 	m.Rows = []projects.Difference{
-		{Label: "Allowed addresses", Yours: rangesText(lines(f.allow), "anywhere"), Theirs: rangesText(now.IPAllow, "anywhere")},
+		{
+			Label:  "Allowed addresses",
+			Yours:  rangesText(lines(f.allow), "anywhere"),
+			Theirs: rangesText(now.IPAllow, "anywhere"),
+		},
 		{Label: "Denied addresses", Yours: rangesText(lines(f.deny), "none"), Theirs: rangesText(now.IPDeny, "none")},
 	}
-	m.Hidden = []projects.Pair{{Name: "revision", Value: now.ETag}, {Name: "ip_allow", Value: f.allow}, {Name: "ip_deny", Value: f.deny}}
+	m.Hidden = []projects.Pair{{
+		Name:  "revision",
+		Value: now.ETag,
+	}, {Name: "ip_allow", Value: f.allow}, {Name: "ip_deny", Value: f.deny}}
 	return nil
 }
 

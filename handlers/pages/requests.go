@@ -53,7 +53,11 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 		m.OlderURL = path + "?before=" + found.Next
 	}
 	if found.Dropped > 0 {
-		m.Dropped = "The log was too busy for " + humanize.Comma(found.Dropped) + " " + english.PluralWord(int(found.Dropped), "call", "") +
+		m.Dropped = "The log was too busy for " + humanize.Comma(
+			found.Dropped,
+		) + " " + english.PluralWord(
+			int(found.Dropped), "call", "",
+		) +
 			". They were served and counted all the same."
 	}
 	for i, r := range found.Items {
@@ -76,9 +80,19 @@ func (h *Handler) followRows(v *visit, p rules.Project) {
 
 func requestRow(p rules.Project, r usage.Request) projects.Request {
 	row := projects.Request{
-		Time: r.Start.UTC().Format("15:04:05.000"), Stamp: r.Start.UTC().Format(time.RFC3339Nano), Method: r.Method, Path: r.Path, Rest: below(r),
-		Status: statusBadge(r.Status), Reason: r.Code, Step: r.Step, Environment: r.Version + " " + r.Environment, Owner: r.Owner,
-		Duration: durationText(r.Duration), Bytes: bytesText(r.BytesIn) + " / " + bytesText(r.BytesOut), Address: r.RemoteIP,
+		Time:        r.Start.UTC().Format("15:04:05.000"),
+		Stamp:       r.Start.UTC().Format(time.RFC3339Nano),
+		Method:      r.Method,
+		Path:        r.Path,
+		Rest:        below(r),
+		Status:      statusBadge(r.Status),
+		Reason:      r.Code,
+		Step:        r.Step,
+		Environment: r.Version + " " + r.Environment,
+		Owner:       r.Owner,
+		Duration:    durationText(r.Duration),
+		Bytes:       bytesText(r.BytesIn) + " / " + bytesText(r.BytesOut),
+		Address:     r.RemoteIP,
 	}
 	if r.CredentialID != "" {
 		row.KeyURL = keyPath(p, r.CredentialID)

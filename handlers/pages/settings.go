@@ -20,7 +20,9 @@ type settingsForm struct{ revision, displayName string }
 
 func (h *Handler) saveSettings(v *visit) (web.Answer, error) {
 	form := settingsForm{revision: v.posted("revision"), displayName: strings.TrimSpace(v.posted("display_name"))}
-	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{DisplayName: &form.displayName})
+	_, err := h.Projects.UpdateSettings(
+		v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{DisplayName: &form.displayName},
+	)
 	return h.saved(v, err, "settings", form)
 }
 
@@ -44,9 +46,17 @@ type accessForm struct {
 }
 
 func (h *Handler) saveAccess(v *visit) (web.Answer, error) {
-	form := accessForm{version: v.param("version"), revision: v.posted("revision"), mode: v.posted("mode"), keyless: v.posted("keyless"),
-		fallbackOwner: strings.TrimSpace(v.posted("fallback_owner")), issuers: strings.TrimSpace(v.posted("token_issuers")),
-		endpoint: strings.TrimSpace(v.posted("introspection")), endpointSecret: secrets.Secret(v.posted("introspection_secret")), methods: v.c.Request.PostForm["methods"]}
+	form := accessForm{
+		version:        v.param("version"),
+		revision:       v.posted("revision"),
+		mode:           v.posted("mode"),
+		keyless:        v.posted("keyless"),
+		fallbackOwner:  strings.TrimSpace(v.posted("fallback_owner")),
+		issuers:        strings.TrimSpace(v.posted("token_issuers")),
+		endpoint:       strings.TrimSpace(v.posted("introspection")),
+		endpointSecret: secrets.Secret(v.posted("introspection_secret")),
+		methods:        v.c.Request.PostForm["methods"],
+	}
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err == nil {
 		err = v.allowed(p, access.ProjectUpdate)
@@ -87,7 +97,9 @@ func parseIssuers(text string) ([]snapshot.TokenIssuer, error) {
 		}
 		pair, err := snapshot.ParseTokenIssuer(line)
 		if err != nil {
-			return nil, fault.InvalidField(issuersPointer, "invalid_pair", "Write each pair on a line of its own: %s.", err)
+			return nil, fault.InvalidField(
+				issuersPointer, "invalid_pair", "Write each pair on a line of its own: %s.", err,
+			)
 		}
 		out = append(out, pair)
 	}
@@ -139,15 +151,26 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 		{Label: "Allowed methods", Yours: methodsText(f.methods), Theirs: methodsText(now.Methods)},
 		{Label: "Token issuers", Yours: f.issuers, Theirs: issuerLines(now.Issuers)},
 		{Label: "Introspection", Yours: f.endpoint, Theirs: introspectionLine(now.Opaque)},
-		{Label: "A call without an API key", Yours: projects.KeylessTitle(f.keyless), Theirs: projects.KeylessTitle(now.Keyless)},
+		{
+			Label:  "A call without an API key",
+			Yours:  projects.KeylessTitle(f.keyless),
+			Theirs: projects.KeylessTitle(now.Keyless),
+		},
 	}
-	m.Hidden = []projects.Pair{{Name: "revision", Value: now.ETag}, {Name: "mode", Value: f.mode}, {Name: "keyless", Value: f.keyless}, {Name: "token_issuers", Value: f.issuers},
+	m.Hidden = []projects.Pair{{
+		Name:  "revision",
+		Value: now.ETag,
+	}, {Name: "mode", Value: f.mode}, {Name: "keyless", Value: f.keyless}, {Name: "token_issuers", Value: f.issuers},
 		{Name: "introspection", Value: f.endpoint}} // without the secret, which a page never holds
 	for _, method := range f.methods {
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "methods", Value: method})
 	}
 	if f.falls() {
-		m.Rows = append(m.Rows, projects.Difference{Label: "Fallback owner", Yours: f.fallbackOwner, Theirs: p.FallbackOwner})
+		m.Rows = append(m.Rows, projects.Difference{
+			Label:  "Fallback owner",
+			Yours:  f.fallbackOwner,
+			Theirs: p.FallbackOwner,
+		})
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "fallback_owner", Value: f.fallbackOwner})
 	}
 	return nil
@@ -167,7 +190,11 @@ func methodsText(methods []string) string {
 type targetForm struct{ environment, revision, target string }
 
 func (h *Handler) saveTarget(v *visit) (web.Answer, error) {
-	form := targetForm{environment: v.param("environment"), revision: v.posted("revision"), target: strings.TrimSpace(v.posted("target"))}
+	form := targetForm{
+		environment: v.param("environment"),
+		revision:    v.posted("revision"),
+		target:      strings.TrimSpace(v.posted("target")),
+	}
 	_, err := h.Projects.UpdateTarget(v.ctx(), v.who, v.param("project"), form.environment, form.revision, form.target)
 	return h.saved(v, err, "target", form)
 }

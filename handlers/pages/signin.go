@@ -25,7 +25,11 @@ func (h *Handler) askSignIn(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) signInForm(v *visit, next string) (signin.SignIn, error) {
-	m := signin.SignIn{Page: v.shell("Sign in", withNext("/signin", next)), Next: next, Elsewhere: h.federatedProviders()}
+	m := signin.SignIn{
+		Page:      v.shell("Sign in", withNext("/signin", next)),
+		Next:      next,
+		Elsewhere: h.federatedProviders(),
+	}
 	if ticketIn(next).Claim != "" {
 		m.Intro = "To claim what was made without signing in, use the account it shall belong to."
 	}
@@ -112,7 +116,12 @@ func welcomeForm(v *visit) signin.Welcome {
 }
 
 func (h *Handler) welcome(v *visit) (web.Answer, error) {
-	in := accounts.SignUp{Email: v.posted("email"), Name: v.posted("name"), Password: v.posted("password"), From: v.from()}
+	in := accounts.SignUp{
+		Email:    v.posted("email"),
+		Name:     v.posted("name"),
+		Password: v.posted("password"),
+		From:     v.from(),
+	}
 	session, err := h.Accounts.UseLink(v.ctx(), v.param("code"), in)
 	if err == nil {
 		return web.GoTo("/projects"), h.beginSession(v, session)

@@ -28,9 +28,21 @@ func TestFirstAccountThenPassword(t *testing.T) {
 			Holds("email", "ana@").Holds("name", "Ana").Holds("password", "").
 			Says("#email-error", "not an e-mail address").Says("#password-error", "at least 12 characters")
 		s.Post(link, "email", "Ana@Example.com", "name", "Ana", "password", controlplane.Password).LeadsTo("/projects")
-		s.Get("/projects").Shows(200, "Projects").Says("#account-menu", "ana@example.com").Says("main", "No projects yet")
+		s.Get(
+			"/projects",
+		).Shows(
+			200, "Projects",
+		).Says(
+			"#account-menu", "ana@example.com",
+		).Says(
+			"main", "No projects yet",
+		)
 		s.Get(link).Shows(410, "This link has been used")
-		s.Post(link, "email", "eve@example.com", "name", "Eve", "password", controlplane.Password).Shows(410, "This link has been used")
+		s.Post(
+			link, "email", "eve@example.com", "name", "Eve", "password", controlplane.Password,
+		).Shows(
+			410, "This link has been used",
+		)
 
 		s.Post("/signout").LeadsTo("/signin")
 		s.Get("/projects").LeadsTo("/signin")
@@ -54,7 +66,15 @@ func TestFirstAccountThenPassword(t *testing.T) {
 
 func TestUnknownLinkOfAnEmptyInstallation(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		controlplane.NewBrowser(t, db).Get("/welcome/nothing").Shows(410, "This link does not work").Says("main", "postern serve")
+		controlplane.NewBrowser(
+			t, db,
+		).Get(
+			"/welcome/nothing",
+		).Shows(
+			410, "This link does not work",
+		).Says(
+			"main", "postern serve",
+		)
 	})
 }
 
@@ -103,7 +123,8 @@ func TestSessionsEndOnTheServer(t *testing.T) {
 		use := func(c *http.Cookie) *controlplane.Page { return s.Get("/projects", "Cookie", c.Name+"="+c.Value) }
 		dead := use(first)
 		dead.LeadsTo("/signin")
-		if cookie := dead.Header.Get("Set-Cookie"); !strings.Contains(cookie, "Max-Age=0") || !strings.Contains(cookie, "HttpOnly") {
+		if cookie := dead.Header.Get("Set-Cookie"); !strings.Contains(cookie, "Max-Age=0") ||
+			!strings.Contains(cookie, "HttpOnly") {
 			t.Errorf("the cookie of a dead session is not dropped: %q", cookie)
 		}
 		use(second).Shows(200, "Projects")
@@ -144,7 +165,8 @@ func TestCookiesOverHTTPSAreBoundToTheHost(t *testing.T) {
 				t.Fatalf("Set-Cookie: %v", err)
 			}
 			names = append(names, cookie.Name)
-			bound := strings.HasPrefix(cookie.Name, "__Host-") && cookie.Secure && cookie.Path == "/" && cookie.Domain == ""
+			bound := strings.HasPrefix(cookie.Name, "__Host-") && cookie.Secure && cookie.Path == "/" &&
+				cookie.Domain == ""
 			if !bound || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode {
 				t.Errorf("Set-Cookie: %s; want a __Host- cookie with Path=/, Secure, HttpOnly, SameSite=Lax", cookie)
 			}
@@ -225,7 +247,11 @@ func TestSignIn_withoutAccounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Post("/welcome/"+code, "email", "ana@example.com", "name", "Ana", "password", controlplane.Password).LeadsTo("/projects")
+		s.Post(
+			"/welcome/"+code, "email", "ana@example.com", "name", "Ana", "password", controlplane.Password,
+		).LeadsTo(
+			"/projects",
+		)
 		s.Forget()
 		if page := s.Get("/signin").Shows(200, "Sign in"); strings.Contains(page.Raw, "welcome-link") {
 			t.Error("an installation with an account speaks of the first link")
@@ -238,9 +264,15 @@ func TestSavePassword_revokeTokens(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		s.Get("/account").Shows(200, "Your account").Says("form", "Revoke my access tokens too")
-		token := controlplane.Clean(s.Submit("/settings/tokens", "name", "ci", "scopes", "read").Find("#new-token").Text())
+		token := controlplane.Clean(
+			s.Submit("/settings/tokens", "name", "ci", "scopes", "read").Find("#new-token").Text(),
+		)
 		works := func() int { return controlplane.Call(t, s.Server.Handler(), "GET", "/api/v1/whoami", token, "").Status }
-		s.Post("/account/password", "old_password", controlplane.Password, "password", "another four words").LeadsTo("/account")
+		s.Post(
+			"/account/password", "old_password", controlplane.Password, "password", "another four words",
+		).LeadsTo(
+			"/account",
+		)
 		if got := works(); got != 200 {
 			t.Errorf("the token answers %d though nothing was asked of it", got)
 		}

@@ -133,7 +133,8 @@ func (h *Handler) signUp(v *visit) (web.Answer, error) {
 		}
 		return goOn(next), h.beginSession(v, session)
 	}
-	if code := fault.CodeOf(err); code == "signup_closed" || fault.KindOf(err) == fault.Gone || fault.KindOf(err) == fault.NotFound {
+	if code := fault.CodeOf(err); code == "signup_closed" || fault.KindOf(err) == fault.Gone ||
+		fault.KindOf(err) == fault.NotFound {
 		return h.noSignUp(v, next, err)
 	}
 	m, failed := h.signUpForm(v, next)

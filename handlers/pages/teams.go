@@ -25,7 +25,12 @@ func roleBadge(role access.Role) ui.Badge {
 }
 
 func roleTitle(role access.Role) string {
-	titles := map[access.Role]string{access.Owner: "Owner", access.Member: "Member", access.Viewer: "Viewer", access.Workspace: "Workspace key"}
+	titles := map[access.Role]string{
+		access.Owner:     "Owner",
+		access.Member:    "Member",
+		access.Viewer:    "Viewer",
+		access.Workspace: "Workspace key",
+	}
 	return titles[role]
 }
 
@@ -98,8 +103,12 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 	if err != nil {
 		return team.Team{}, err
 	}
-	m := team.Team{Page: v.shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}), Name: found.Name, Role: roleBadge(found.Role),
-		Leave: team.Leave{Action: path + "/leave"}}
+	m := team.Team{
+		Page:  v.shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}),
+		Name:  found.Name,
+		Role:  roleBadge(found.Role),
+		Leave: team.Leave{Action: path + "/leave"},
+	}
 	if next != "" {
 		m.MoreURL = path + "?after=" + url.QueryEscape(next)
 	}
@@ -117,7 +126,15 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 }
 
 func (v *visit) memberRow(path string, m accounts.Member, mayChange bool) team.Member {
-	row := team.Member{ID: m.Account, Name: m.Name, Email: m.Email, Role: roleTitle(m.Role), Joined: day(m.JoinedAt), Self: m.Account == v.who.Account, Revision: m.ETag}
+	row := team.Member{
+		ID:       m.Account,
+		Name:     m.Name,
+		Email:    m.Email,
+		Role:     roleTitle(m.Role),
+		Joined:   day(m.JoinedAt),
+		Self:     m.Account == v.who.Account,
+		Revision: m.ETag,
+	}
 	if mayChange {
 		row.Roles, row.RoleAction = roleOptions(m.Role), path+"/members/"+url.PathEscape(m.Account)+"/role"
 		if !row.Self { // one leaves further down
@@ -135,7 +152,13 @@ func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitation
 		ProvesEmail: h.Accounts.ProvesEmail,
 	}
 	for _, i := range found {
-		row := team.Invitation{ID: i.ID, For: i.Email, Role: string(i.Role), Ends: day(i.ExpiresAt), RevokeAction: path + "/invitations/" + url.PathEscape(i.ID) + "/revoke"}
+		row := team.Invitation{
+			ID:           i.ID,
+			For:          i.Email,
+			Role:         string(i.Role),
+			Ends:         day(i.ExpiresAt),
+			RevokeAction: path + "/invitations/" + url.PathEscape(i.ID) + "/revoke",
+		}
 		if row.For == "" {
 			row.For = "Link of " + i.CreatedAt.UTC().Format("2 January 15:04")
 		}
@@ -174,7 +197,10 @@ func (h *Handler) saveTeamName(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) saveRole(v *visit) (web.Answer, error) {
-	_, err := h.Accounts.ChangeRole(v.ctx(), v.who, v.param("team"), v.param("account"), v.posted("revision"), access.Role(v.posted("role")))
+	_, err := h.Accounts.ChangeRole(
+		v.ctx(), v.who, v.param("team"), v.param("account"), v.posted("revision"),
+		access.Role(v.posted("role")),
+	)
 	if err == nil {
 		return v.done("role", teamPath(v.param("team")))
 	}

@@ -21,7 +21,10 @@ func tenantsCrumb() ui.Crumb { return ui.Crumb{Text: "Tenants", URL: tenantsPath
 
 // teamTabs lead to what a team has.
 func teamTabs(current string) []ui.Tab {
-	tabs := []ui.Tab{{URL: "/projects", Text: "Projects"}, {URL: productsPath, Text: "Products"}, {URL: tenantsPath, Text: "Tenants"}}
+	tabs := []ui.Tab{{
+		URL:  "/projects",
+		Text: "Projects",
+	}, {URL: productsPath, Text: "Products"}, {URL: tenantsPath, Text: "Tenants"}}
 	for i := range tabs {
 		tabs[i].Current = tabs[i].URL == current
 	}
@@ -39,16 +42,31 @@ func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *mista
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := tenants.List{Page: v.shell("Tenants", tenantsPath, projectsCrumb(), ui.Crumb{Text: "Tenants"}), Tabs: teamTabs(tenantsPath)}
+	m := tenants.List{
+		Page: v.shell("Tenants", tenantsPath, projectsCrumb(), ui.Crumb{Text: "Tenants"}),
+		Tabs: teamTabs(tenantsPath),
+	}
 	if next != "" {
 		m.MoreURL = tenantsPath + "?after=" + url.QueryEscape(next)
 	}
 	for _, t := range found {
-		m.Rows = append(m.Rows, tenants.Row{URL: tenantPath(t.ID), Name: t.Name, DisplayName: t.DisplayName, FallbackOwner: t.FallbackOwner, Projects: projectLinks(t.Projects)})
+		m.Rows = append(m.Rows, tenants.Row{
+			URL:           tenantPath(t.ID),
+			Name:          t.Name,
+			DisplayName:   t.DisplayName,
+			FallbackOwner: t.FallbackOwner,
+			Projects:      projectLinks(t.Projects),
+		})
 	}
 	if v.who.May(v.who.HomeTeam, access.TenantCreate) {
-		m.Create = &tenants.Create{Open: wrong.status != 0, Action: tenantsPath, Team: v.who.HomeTeam, Name: wrong.value("/name", typed.Name),
-			DisplayName: wrong.value("/display_name", typed.DisplayName), FallbackOwner: wrong.value("/fallback_owner", typed.FallbackOwner)}
+		m.Create = &tenants.Create{
+			Open:          wrong.status != 0,
+			Action:        tenantsPath,
+			Team:          v.who.HomeTeam,
+			Name:          wrong.value("/name", typed.Name),
+			DisplayName:   wrong.value("/display_name", typed.DisplayName),
+			FallbackOwner: wrong.value("/fallback_owner", typed.FallbackOwner),
+		}
 		m.Create.Error = wrong.rest()
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.ListPage(m)}, nil
@@ -84,7 +102,10 @@ func (v *visit) tenantShell(t rules.Tenant, title, here string, crumbs ...ui.Cru
 	way := []ui.Crumb{projectsCrumb(), tenantsCrumb()}
 	if t.Project != "" && len(t.Projects) == 1 {
 		name := t.Projects[0]
-		way = []ui.Crumb{projectsCrumb(), {Text: name, URL: projectPath(name)}, {Text: "Tenants", URL: projectPath(name) + "/tenants"}}
+		way = []ui.Crumb{projectsCrumb(), {
+			Text: name,
+			URL:  projectPath(name),
+		}, {Text: "Tenants", URL: projectPath(name) + "/tenants"}}
 	}
 	way = append(way, ui.Crumb{Text: t.DisplayName, URL: tenantPath(t.ID)})
 	return v.shell(title, here, append(way, crumbs...)...)
@@ -92,8 +113,15 @@ func (v *visit) tenantShell(t rules.Tenant, title, here string, crumbs ...ui.Cru
 
 func tenantHead(t rules.Tenant, current string) tenants.Head {
 	path := tenantPath(t.ID)
-	m := tenants.Head{Name: t.Name, DisplayName: t.DisplayName, Tabs: []ui.Tab{{URL: path, Text: "Settings"},
-		{URL: usersPath(t.ID), Text: "Users"}, {URL: groupsPath(t.ID), Text: "Groups"}, {URL: entryPath(t.ID), Text: "Entry"}}}
+	m := tenants.Head{
+		Name:        t.Name,
+		DisplayName: t.DisplayName,
+		Tabs: []ui.Tab{{URL: path, Text: "Settings"},
+			{
+				URL:  usersPath(t.ID),
+				Text: "Users",
+			}, {URL: groupsPath(t.ID), Text: "Groups"}, {URL: entryPath(t.ID), Text: "Entry"}},
+	}
 	for i := range m.Tabs {
 		m.Tabs[i].Current = m.Tabs[i].URL == current
 	}
@@ -103,24 +131,49 @@ func tenantHead(t rules.Tenant, current string) tenants.Head {
 // tenantModel is the page as the tenant stands.
 func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
 	path := tenantPath(t.ID)
-	m := tenants.Settings{Page: v.tenantShell(t, t.DisplayName, path), Head: tenantHead(t, path), Projects: projectLinks(t.Projects),
-		Facts: []ui.Fact{{Label: "Id", Value: t.ID, Mono: true}, {Label: "Belongs to", Value: "the team"}, {Label: "Created", Value: moment(t.CreatedAt)}}}
+	m := tenants.Settings{
+		Page:     v.tenantShell(t, t.DisplayName, path),
+		Head:     tenantHead(t, path),
+		Projects: projectLinks(t.Projects),
+		Facts: []ui.Fact{{
+			Label: "Id",
+			Value: t.ID,
+			Mono:  true,
+		}, {Label: "Belongs to", Value: "the team"}, {Label: "Created", Value: moment(t.CreatedAt)}},
+	}
 	if t.Project != "" {
 		m.Facts[1].Value = "its project alone, which keeps it as long as it exists"
 	}
 	if v.who.May(t.Team, access.TenantUpdate) {
-		m.Change = &tenants.Change{Action: path, Revision: t.ETag, DisplayName: ui.Value{Text: t.DisplayName}, FallbackOwner: ui.Value{Text: t.FallbackOwner}}
+		m.Change = &tenants.Change{
+			Action:        path,
+			Revision:      t.ETag,
+			DisplayName:   ui.Value{Text: t.DisplayName},
+			FallbackOwner: ui.Value{Text: t.FallbackOwner},
+		}
 	}
 	if v.who.May(t.Team, access.TenantDelete) && t.Project == "" {
-		m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete tenant",
-			Text: "Delete this tenant. Only one that no project serves, and that has no keys, users, groups or login settings, can go."}
+		m.Delete = &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: path + "/delete",
+			Button: "Delete tenant",
+			Text: "Delete this tenant. Only one that no project serves, and that has no keys, users, groups or " +
+				"login settings, can go.",
+		}
 	}
 	return m
 }
 
 func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
-	form := tenantForm{revision: v.posted("revision"), displayName: v.posted("display_name"), fallbackOwner: v.posted("fallback_owner")}
-	t, err := h.Projects.UpdateTenant(v.ctx(), v.who, v.param("tenant"), form.revision, rules.TenantChange{DisplayName: &form.displayName, FallbackOwner: &form.fallbackOwner})
+	form := tenantForm{
+		revision:      v.posted("revision"),
+		displayName:   v.posted("display_name"),
+		fallbackOwner: v.posted("fallback_owner"),
+	}
+	t, err := h.Projects.UpdateTenant(v.ctx(), v.who, v.param("tenant"), form.revision, rules.TenantChange{
+		DisplayName:   &form.displayName,
+		FallbackOwner: &form.fallbackOwner,
+	})
 	if err == nil {
 		return v.done("tenant", tenantPath(t.ID))
 	}
@@ -130,7 +183,11 @@ func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
 	return h.refusedTenant(v, err, func(m *tenants.Settings, wrong *mistakes) {
 		if m.Change != nil {
 			m.Change.Revision = form.revision
-			m.Change.DisplayName, m.Change.FallbackOwner = wrong.value("/display_name", form.displayName), wrong.value("/fallback_owner", form.fallbackOwner)
+			m.Change.DisplayName, m.Change.FallbackOwner = wrong.value(
+				"/display_name", form.displayName,
+			), wrong.value(
+				"/fallback_owner", form.fallbackOwner,
+			)
 			m.Change.Error = wrong.rest()
 		}
 	})
@@ -158,12 +215,20 @@ func (h *Handler) tenantConflict(v *visit, mine tenantForm) (web.Answer, error) 
 		return web.Answer{}, err
 	}
 	path := tenantPath(t.ID)
-	m := projects.Conflict{Page: v.tenantShell(t, "Changed meanwhile", path), BackURL: path, Action: path, What: "The tenant " + t.Name,
+	m := projects.Conflict{
+		Page:    v.tenantShell(t, "Changed meanwhile", path),
+		BackURL: path,
+		Action:  path,
+		What:    "The tenant " + t.Name,
 		Rows: []projects.Difference{
 			{Label: "Display name", Theirs: t.DisplayName, Yours: mine.displayName},
 			{Label: "Fallback owner", Theirs: textOrNone(t.FallbackOwner), Yours: textOrNone(mine.fallbackOwner)},
 		},
-		Hidden: []projects.Pair{{Name: "revision", Value: t.ETag}, {Name: "display_name", Value: mine.displayName}, {Name: "fallback_owner", Value: mine.fallbackOwner}}}
+		Hidden: []projects.Pair{{
+			Name:  "revision",
+			Value: t.ETag,
+		}, {Name: "display_name", Value: mine.displayName}, {Name: "fallback_owner", Value: mine.fallbackOwner}},
+	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 

@@ -16,13 +16,21 @@ import (
 func TestTokensByTheAPI(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		made := controlplane.Call(t, o.Handler, "POST", "/api/v1/tokens", "", `{"name":"ci","scopes":["read","admin"]}`, o.Owner...)
+		made := controlplane.Call(
+			t,
+			o.Handler,
+			"POST",
+			"/api/v1/tokens",
+			"",
+			`{"name":"ci","scopes":["read","admin"]}`,
+			o.Owner...)
 		token, _ := made.Body["token"].(string)
 		if made.Status != 201 || token == "" || made.Body["kind"] != "personal" {
 			t.Fatalf("%d %s", made.Status, made.Raw)
 		}
 		who := controlplane.Call(t, o.Handler, "GET", "/api/v1/whoami", token, "")
-		if account := who.Body["account"].(map[string]any); account["email"] != "ana@example.com" || who.Body["token"].(map[string]any)["id"] != made.Body["id"] {
+		if account := who.Body["account"].(map[string]any); account["email"] != "ana@example.com" ||
+			who.Body["token"].(map[string]any)["id"] != made.Body["id"] {
 			t.Errorf("whoami: %s", who.Raw)
 		}
 		if seat := who.Body["teams"].([]any)[0].(map[string]any); seat["id"] != o.Team || seat["role"] != "owner" {
@@ -30,18 +38,21 @@ func TestTokensByTheAPI(t *testing.T) {
 		}
 		list := controlplane.Call(t, o.Handler, "GET", "/api/v1/tokens", token, "")
 		item := list.Body["items"].([]any)[0].(map[string]any)
-		if item["current"] != true || item["token"] != nil || item["last_used_at"] == nil || strings.Contains(list.Raw, token) {
+		if item["current"] != true || item["token"] != nil || item["last_used_at"] == nil ||
+			strings.Contains(list.Raw, token) {
 			t.Errorf("list: %s", list.Raw)
 		}
 		denied := controlplane.Call(t, o.Handler, "POST", "/proxy", token, `{"target":"http://127.0.0.1:9"}`)
-		if denied.Status != 403 || denied.Body["code"] != "insufficient_scope" || !strings.Contains(denied.Header.Get("WWW-Authenticate"), `error="insufficient_scope"`) {
+		if denied.Status != 403 || denied.Body["code"] != "insufficient_scope" ||
+			!strings.Contains(denied.Header.Get("WWW-Authenticate"), `error="insufficient_scope"`) {
 			t.Errorf("beyond its scopes: %d %s %v", denied.Status, denied.Raw, denied.Header)
 		}
 		if gone := controlplane.Call(t, o.Handler, "DELETE", "/api/v1/tokens/"+made.Body["id"].(string), token, ""); gone.Status != 204 {
 			t.Errorf("revoke: %d %s", gone.Status, gone.Raw)
 		}
 		after := controlplane.Call(t, o.Handler, "GET", "/api/v1/projects", token, "")
-		if after.Status != 401 || after.Header.Get("WWW-Authenticate") != `Bearer realm="postern", error="invalid_token"` {
+		if after.Status != 401 ||
+			after.Header.Get("WWW-Authenticate") != `Bearer realm="postern", error="invalid_token"` {
 			t.Errorf("revoked: %d %v", after.Status, after.Header)
 		}
 	})
@@ -75,7 +86,10 @@ func oauthCall(s *controlplane.Browser, path string, form ...string) controlplan
 	for i := 0; i < len(form); i += 2 {
 		values.Add(form[i], form[i+1])
 	}
-	return controlplane.Call(s.T, s.Server.Handler(), "POST", path, "", values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	return controlplane.Call(
+		s.T, s.Server.Handler(), "POST", path, "", values.Encode(), "Content-Type",
+		"application/x-www-form-urlencoded",
+	)
 }
 
 func TestTheDeviceFlowOnTheWire(t *testing.T) {
@@ -84,14 +98,21 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 		if plain := oauthCall(s, "/oauth/device_authorization", "client_id", "postern-cli"); plain.Status != 200 { // as RFC 8628 has it
 			t.Fatalf("without what is ours: %d %s", plain.Status, plain.Raw)
 		}
-		asked := oauthCall(s, "/oauth/device_authorization", "client_id", "postern-cli", "machine", "<laptop>", "scope", "read admin")
+		asked := oauthCall(
+			s, "/oauth/device_authorization", "client_id", "postern-cli", "machine", "<laptop>", "scope",
+			"read admin",
+		)
 		code, _ := asked.Body["user_code"].(string)
 		device, _ := asked.Body["device_code"].(string)
-		if asked.Status != 200 || asked.Body["interval"] != 5.0 || asked.Body["expires_in"] != 600.0 || asked.Header.Get("Cache-Control") != "no-store" {
+		if asked.Status != 200 || asked.Body["interval"] != 5.0 || asked.Body["expires_in"] != 600.0 ||
+			asked.Header.Get("Cache-Control") != "no-store" {
 			t.Fatalf("%d %s %v", asked.Status, asked.Raw, asked.Header)
 		}
 		poll := func() controlplane.Response {
-			return oauthCall(s, "/oauth/token", "grant_type", controlplane.DeviceGrant, "client_id", "postern-cli", "device_code", device)
+			return oauthCall(
+				s, "/oauth/token", "grant_type", controlplane.DeviceGrant, "client_id", "postern-cli",
+				"device_code", device,
+			)
 		}
 		if a := poll(); a.Status != 400 || a.Body["error"] != "authorization_pending" {
 			t.Errorf("%d %s", a.Status, a.Raw)
@@ -120,7 +141,8 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 		s.Follow(approved).Shows(200, "The command line is signed in") // as after a reload
 		granted := poll()
 		token, _ := granted.Body["access_token"].(string)
-		if granted.Status != 200 || granted.Body["token_type"] != "Bearer" || granted.Body["scope"] != "read admin" || granted.Header.Get("Cache-Control") != "no-store" {
+		if granted.Status != 200 || granted.Body["token_type"] != "Bearer" || granted.Body["scope"] != "read admin" ||
+			granted.Header.Get("Cache-Control") != "no-store" {
 			t.Fatalf("%d %s", granted.Status, granted.Raw)
 		}
 		if a := controlplane.Call(t, s.Server.Handler(), "GET", "/api/v1/projects", token, ""); a.Status != 200 {
@@ -192,7 +214,12 @@ func TestOtherSitesCannotApprove(t *testing.T) {
 				"name":      {"x"},
 				"scopes":    {"read"},
 			}
-			a := s.Ask(http.MethodPost, path, form.Encode(), []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"})
+			a := s.Ask(
+				http.MethodPost,
+				path,
+				form.Encode(),
+				[]string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"},
+			)
 			if a.Status != 403 {
 				t.Errorf("%s: %d", path, a.Status)
 			}
@@ -213,7 +240,11 @@ func TestMakingATokenOnThePage(t *testing.T) {
 		wrong.Says("#token-name-error", "Give a name").
 			Says("#scope-error", "Choose at least one").
 			Says("#token-expires-error", "past")
-		made := s.Submit("/settings/tokens", "name", "ci", "scopes", "read", "scopes", "keys").Shows(200, "Token created")
+		made := s.Submit(
+			"/settings/tokens", "name", "ci", "scopes", "read", "scopes", "keys",
+		).Shows(
+			200, "Token created",
+		)
 		token := controlplane.Clean(made.Find("#new-token").Text())
 		if a := controlplane.Call(t, s.Server.Handler(), "GET", "/api/v1/whoami", token, ""); a.Status != 200 {
 			t.Errorf("the shown token: %d %s", a.Status, a.Raw)

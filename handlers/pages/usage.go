@@ -61,7 +61,10 @@ func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 	shown := periods[max(0, slices.IndexFunc(periods, func(p period) bool { return p.name == v.c.Query("period") }))]
 	by := groupings[max(0, slices.IndexFunc(groupings, func(g grouping) bool { return g.name == v.c.Query("by") }))]
 	from := shown.from(time.Now())
-	series, err := h.Usage.Usage(v.ctx(), v.who, p.ID, usage.Query{From: from, GroupBy: []string{shown.by, usage.ByStatusClass}})
+	series, err := h.Usage.Usage(v.ctx(), v.who, p.ID, usage.Query{
+		From:    from,
+		GroupBy: []string{shown.by, usage.ByStatusClass},
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -71,24 +74,35 @@ func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 	}
 	here := func(period, by string) string { return usagePath(p) + "?period=" + period + "&by=" + by }
 	m := projects.Usage{
-		Page: v.shell("Usage of "+p.DisplayName, here(shown.name, by.name), projectsCrumb(), projectCrumb(p),
-			ui.Crumb{Text: "Usage"}),
+		Page: v.shell(
+			"Usage of "+p.DisplayName, here(shown.name, by.name), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Usage"},
+		),
 		Head:   v.headOf(p, projects.TabUsage),
 		Chart:  chartOf(shown, from, series),
 		Facts:  usageFacts(series.Total),
 		Column: by.text,
 	}
 	for _, other := range periods {
-		m.Periods = append(m.Periods, projects.Choice{Text: other.text, URL: here(other.name, by.name), Current: other.name == shown.name})
+		m.Periods = append(m.Periods, projects.Choice{
+			Text:    other.text,
+			URL:     here(other.name, by.name),
+			Current: other.name == shown.name,
+		})
 	}
 	for _, other := range groupings {
-		m.By = append(m.By, projects.Choice{Text: other.text, URL: here(shown.name, other.name), Current: other.name == by.name})
+		m.By = append(m.By, projects.Choice{
+			Text:    other.text,
+			URL:     here(shown.name, other.name),
+			Current: other.name == by.name,
+		})
 	}
 	for _, g := range groups.Groups {
 		m.Rows = append(m.Rows, usageRow(p, by.name, g, series.Total.Calls))
 	}
 	if groups.More {
-		m.More = "Only the " + humanize.Comma(rowsPerUsage) + " with the most calls are shown. The API and the command line have all."
+		m.More = "Only the " + humanize.Comma(rowsPerUsage) + " with the most calls are shown. The API and the " +
+			"command line have all."
 	}
 	return web.Show(projects.UsagePage(m)), nil
 }
@@ -126,11 +140,21 @@ func chartOf(shown period, from time.Time, series usage.Usage) projects.Chart {
 		}
 		most = max(most, bar.Good+bar.Client+bar.Server)
 	}
-	return projects.Chart{Title: shown.title, Most: "Up to " + humanize.Comma(most), First: bars[0].Label, Last: bars[len(bars)-1].Label, Bars: bars}
+	return projects.Chart{
+		Title: shown.title,
+		Most:  "Up to " + humanize.Comma(most),
+		First: bars[0].Label,
+		Last:  bars[len(bars)-1].Label,
+		Bars:  bars,
+	}
 }
 
 func usageRow(p rules.Project, by string, g usage.Group, total int64) projects.UsageRow {
-	row := projects.UsageRow{Calls: humanize.Comma(g.Calls), BytesIn: bytesText(g.BytesIn), BytesOut: bytesText(g.BytesOut)}
+	row := projects.UsageRow{
+		Calls:    humanize.Comma(g.Calls),
+		BytesIn:  bytesText(g.BytesIn),
+		BytesOut: bytesText(g.BytesOut),
+	}
 	if total > 0 {
 		row.Share = min(100, (g.Calls*100+total-1)/total)
 	}

@@ -41,14 +41,31 @@ func (h *Handler) userWith(v *visit, mark func(*tenants.User), status int) (web.
 		return web.Answer{}, err
 	}
 	path := userPath(u.ID)
-	m := tenants.User{Page: v.tenantShell(t, userTitle(u.User), path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}, ui.Crumb{Text: userTitle(u.User)}),
-		Title: userTitle(u.User), State: userBadge(u.State), Facts: append(userFacts(u.User), ui.Fact{Label: "Seen in traffic", Value: seenText(seen[u.ID])})}
+	m := tenants.User{
+		Page: v.tenantShell(t, userTitle(u.User), path, ui.Crumb{
+			Text: "Users",
+			URL:  usersPath(t.ID),
+		}, ui.Crumb{Text: userTitle(u.User)}),
+		Title: userTitle(u.User),
+		State: userBadge(u.State),
+		Facts: append(userFacts(u.User), ui.Fact{Label: "Seen in traffic", Value: seenText(seen[u.ID])}),
+	}
 	for _, one := range u.Identities {
-		m.Identities = append(m.Identities, tenants.Identity{Issuer: one.Issuer, Subject: one.Subject, Since: day(one.Since)})
+		m.Identities = append(m.Identities, tenants.Identity{
+			Issuer:  one.Issuer,
+			Subject: one.Subject,
+			Since:   day(one.Since),
+		})
 	}
 	mayChange := v.who.May(t.Team, access.UserUpdate)
 	for _, g := range u.Groups {
-		row := tenants.Membership{ID: g.Group, URL: groupPath(g.Group), Name: g.Name, DisplayName: g.DisplayName, Role: g.Role}
+		row := tenants.Membership{
+			ID:          g.Group,
+			URL:         groupPath(g.Group),
+			Name:        g.Name,
+			DisplayName: g.DisplayName,
+			Role:        g.Role,
+		}
 		if mayChange && g.Role != "" {
 			row.LeaveAction = groupPath(g.Group) + "/members/" + u.ID + "/remove"
 		}
@@ -70,21 +87,36 @@ func userFacts(u directory.User) []ui.Fact {
 	if u.UserName != "" {
 		facts = append(facts, ui.Fact{Label: "User name", Value: u.UserName})
 	}
-	return append(facts, ui.Fact{Label: "Since", Value: day(u.CreatedAt)}, ui.Fact{Label: "Last sign-in", Value: momentOrNever(u.LastLoginAt)})
+	return append(facts, ui.Fact{
+		Label: "Since",
+		Value: day(u.CreatedAt),
+	}, ui.Fact{Label: "Last sign-in", Value: momentOrNever(u.LastLoginAt)})
 }
 
 // userForms adds what whoever may change users sees.
 func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) error {
 	path := userPath(u.ID)
-	m.Change = &tenants.UserChange{Action: path, Revision: access.ETag(u.UpdatedAt), Email: ui.Value{Text: u.Email}, Name: ui.Value{Text: u.Name}}
+	m.Change = &tenants.UserChange{
+		Action:   path,
+		Revision: access.ETag(u.UpdatedAt),
+		Email:    ui.Value{Text: u.Email},
+		Name:     ui.Value{Text: u.Name},
+	}
 	if m.FreezeAction = path + "/freeze"; u.State == directory.Frozen {
 		m.FreezeAction, m.ThawAction = "", path+"/unfreeze"
 	}
-	m.Delete = &ui.Confirmation{ID: "delete-confirm", Action: path + "/delete", Button: "Delete user",
-		Text: "Delete this user with their identities and sign-ins. Where the tenant is open they can come again, as somebody new."}
+	m.Delete = &ui.Confirmation{
+		ID:     "delete-confirm",
+		Action: path + "/delete",
+		Button: "Delete user",
+		Text: "Delete this user with their identities and sign-ins. Where the tenant is open they can come again, " +
+			"as somebody new.",
+	}
 	options, err := h.groupOptions(v, u.Tenant, func(directory.Group) bool { return false })
 	options = slices.DeleteFunc(options, func(o ui.Option) bool {
-		return slices.ContainsFunc(u.Groups, func(g directory.Membership) bool { return g.Group == o.Value && g.Role != "" })
+		return slices.ContainsFunc(
+			u.Groups, func(g directory.Membership) bool { return g.Group == o.Value && g.Role != "" },
+		)
 	})
 	if len(options) > 0 {
 		m.Join = &tenants.Join{Action: path + "/groups", Groups: options}
@@ -99,7 +131,13 @@ func (h *Handler) saveUser(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	revision, name, email := v.posted("revision"), strings.TrimSpace(v.posted("name")), strings.TrimSpace(v.posted("email"))
+	revision, name, email := v.posted(
+		"revision",
+	), strings.TrimSpace(
+		v.posted("name"),
+	), strings.TrimSpace(
+		v.posted("email"),
+	)
 	change := directory.UserChange{Name: &name}
 	if email != u.Email {
 		change.Email = &email
@@ -117,7 +155,11 @@ func (h *Handler) saveUser(v *visit) (web.Answer, error) {
 	}
 	return h.userWith(v, func(m *tenants.User) {
 		if m.Change != nil {
-			m.Change.Revision, m.Change.Name, m.Change.Email = revision, wrong.value("/name", name), wrong.value("/email", email)
+			m.Change.Revision, m.Change.Name, m.Change.Email = revision, wrong.value(
+				"/name", name,
+			), wrong.value(
+				"/email", email,
+			)
 			m.Change.Error = wrong.rest()
 		}
 	}, wrong.status)
@@ -126,9 +168,21 @@ func (h *Handler) saveUser(v *visit) (web.Answer, error) {
 // userConflict shows what somebody else saved meanwhile beside what was typed.
 func (h *Handler) userConflict(v *visit, u directory.Profile, t rules.Tenant, name, email string) (web.Answer, error) {
 	path := userPath(u.ID)
-	m := projects.Conflict{Page: v.tenantShell(t, "Changed meanwhile", path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}), BackURL: path, Action: path, What: "The user " + userTitle(u.User),
-		Rows:   []projects.Difference{{Label: "Name", Theirs: textOrNone(u.Name), Yours: textOrNone(name)}, {Label: "E-mail", Theirs: textOrNone(u.Email), Yours: textOrNone(email)}},
-		Hidden: []projects.Pair{{Name: "revision", Value: access.ETag(u.UpdatedAt)}, {Name: "name", Value: name}, {Name: "email", Value: email}}}
+	m := projects.Conflict{
+		Page:    v.tenantShell(t, "Changed meanwhile", path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}),
+		BackURL: path,
+		Action:  path,
+		What:    "The user " + userTitle(u.User),
+		Rows: []projects.Difference{{
+			Label:  "Name",
+			Theirs: textOrNone(u.Name),
+			Yours:  textOrNone(name),
+		}, {Label: "E-mail", Theirs: textOrNone(u.Email), Yours: textOrNone(email)}},
+		Hidden: []projects.Pair{{
+			Name:  "revision",
+			Value: access.ETag(u.UpdatedAt),
+		}, {Name: "name", Value: name}, {Name: "email", Value: email}},
+	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 

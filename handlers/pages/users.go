@@ -48,13 +48,22 @@ func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *mistake
 	if err != nil {
 		return web.Answer{}, err
 	}
-	path, filter := usersPath(t.ID), models.UserFilter{Query: strings.TrimSpace(v.c.Query("q")), State: v.c.Query("state")}
+	path, filter := usersPath(t.ID), models.UserFilter{
+		Query: strings.TrimSpace(v.c.Query("q")),
+		State: v.c.Query("state"),
+	}
 	page, err := h.Directory.Users(v.ctx(), v.who, t.ID, filter, v.c.Query("after"), 50)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := tenants.Users{Page: v.tenantShell(t, "Users", path, ui.Crumb{Text: "Users"}), Head: tenantHead(t, path), Action: path, Query: filter.Query,
-		States: stateOptions(filter.State), Filtered: filter != models.UserFilter{}}
+	m := tenants.Users{
+		Page:     v.tenantShell(t, "Users", path, ui.Crumb{Text: "Users"}),
+		Head:     tenantHead(t, path),
+		Action:   path,
+		Query:    filter.Query,
+		States:   stateOptions(filter.State),
+		Filtered: filter != models.UserFilter{},
+	}
 	if page.Next != "" {
 		m.MoreURL = path + "?" + url.Values{"q": {filter.Query}, "state": {filter.State}, "after": {page.Next}}.Encode()
 	}
@@ -62,15 +71,25 @@ func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *mistake
 		return web.Answer{}, err
 	}
 	if v.who.May(t.Team, access.UserUpdate) {
-		m.Expect = &tenants.Expect{Open: wrong.status != 0, Action: path, Email: wrong.value("/email", typed.Email), Name: wrong.value("/name", typed.Name)}
+		m.Expect = &tenants.Expect{
+			Open:   wrong.status != 0,
+			Action: path,
+			Email:  wrong.value("/email", typed.Email),
+			Name:   wrong.value("/name", typed.Name),
+		}
 		m.Expect.Error = wrong.rest()
-		m.Expect.Groups, err = h.groupOptions(v, t.ID, func(g directory.Group) bool { return slices.Contains(typed.Groups, g.ID) })
+		m.Expect.Groups, err = h.groupOptions(
+			v, t.ID, func(g directory.Group) bool { return slices.Contains(typed.Groups, g.ID) },
+		)
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.UsersPage(m)}, err
 }
 
 func stateOptions(chosen string) []ui.Option {
-	options := []ui.Option{{Title: "Any state"}, {Value: directory.Active, Title: "Active"}, {Value: directory.Frozen, Title: "Frozen"}, {Value: directory.Invited, Title: "Expected"}}
+	options := []ui.Option{{Title: "Any state"}, {
+		Value: directory.Active,
+		Title: "Active",
+	}, {Value: directory.Frozen, Title: "Frozen"}, {Value: directory.Invited, Title: "Expected"}}
 	choose(options, chosen)
 	return options
 }
@@ -83,8 +102,14 @@ func (h *Handler) userRows(v *visit, t rules.Tenant, users []directory.User) ([]
 	seen, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, ids)
 	var rows []tenants.UserRow
 	for _, u := range users {
-		rows = append(rows, tenants.UserRow{URL: userPath(u.ID), Title: userTitle(u), Email: u.Email, State: userBadge(u.State),
-			LastLogin: dayOrNever(u.LastLoginAt), Seen: seenText(seen[u.ID])})
+		rows = append(rows, tenants.UserRow{
+			URL:       userPath(u.ID),
+			Title:     userTitle(u),
+			Email:     u.Email,
+			State:     userBadge(u.State),
+			LastLogin: dayOrNever(u.LastLoginAt),
+			Seen:      seenText(seen[u.ID]),
+		})
 	}
 	return rows, err
 }
@@ -115,7 +140,11 @@ func (h *Handler) groupOptions(v *visit, tenant string, chosen func(directory.Gr
 }
 
 func (h *Handler) expectUser(v *visit) (web.Answer, error) {
-	typed := directory.NewUser{Email: strings.TrimSpace(v.posted("email")), Name: strings.TrimSpace(v.posted("name")), Groups: v.c.Request.PostForm["groups"]}
+	typed := directory.NewUser{
+		Email:  strings.TrimSpace(v.posted("email")),
+		Name:   strings.TrimSpace(v.posted("name")),
+		Groups: v.c.Request.PostForm["groups"],
+	}
 	made, err := h.Directory.CreateUser(v.ctx(), v.who, v.param("tenant"), typed)
 	if wrong, ok := mistakesIn(err); ok {
 		return h.userListWith(v, typed, wrong)

@@ -36,13 +36,30 @@ func TestUsersOnTheirPages(t *testing.T) {
 		s.Get(tenant).Says("nav.tabs a[href='"+list+"']", "Users")
 		s.Get(list).Shows(200, "default").Says("main", "No users yet").Lacks("form[role=search]")
 		staff := makesOn(s, tenant+"/groups", "name", "staff")
-		s.Post(list, "email", "ana", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/")).Shows(422, "default").
-			Holds("email", "ana").
-			Holds("name", "Ana").
-			Says("#user-email-error", "ana@example.com").
-			Says("details[open]", "Expect a user").
-			Says("label:has(input[name=groups][checked])", "staff")
-		ana := makesOn(s, list, "email", "ana@example.com", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/"))
+		s.Post(
+			list, "email", "ana", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/"),
+		).Shows(
+			422, "default",
+		).
+			Holds(
+				"email", "ana",
+			).
+			Holds(
+				"name", "Ana",
+			).
+			Says(
+				"#user-email-error", "ana@example.com",
+			).
+			Says(
+				"details[open]", "Expect a user",
+			).
+			Says(
+				"label:has(input[name=groups][checked])", "staff",
+			)
+		ana := makesOn(
+			s, list, "email", "ana@example.com", "name", "Ana", "groups",
+			strings.TrimPrefix(staff, "/groups/"),
+		)
 		s.Post(list, "email", "ANA@example.com").Shows(409, "default").Says("#user-email-error", "Use another address")
 		bob := makesOn(s, list, "email", "bob@example.com")
 
@@ -103,8 +120,14 @@ func TestAUserIsSeen(t *testing.T) {
 		now := models.Now()
 		var user models.EndUser
 		err := db.Write(t.Context(), func(tx *models.Tx) (err error) {
-			user, _, err = directory.Arrive(tx, directory.Arrival{Tenant: strings.TrimPrefix(tenant, "/tenants/"), Issuer: "oidc:https://id.example", Subject: "sub-7",
-				Email: "ana@example.com", EmailVerified: true, Name: "Ana"}, now)
+			user, _, err = directory.Arrive(tx, directory.Arrival{
+				Tenant:        strings.TrimPrefix(tenant, "/tenants/"),
+				Issuer:        "oidc:https://id.example",
+				Subject:       "sub-7",
+				Email:         "ana@example.com",
+				EmailVerified: true,
+				Name:          "Ana",
+			}, now)
 			return err
 		})
 		if err != nil {
@@ -115,12 +138,29 @@ func TestAUserIsSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := now.Truncate(time.Hour)
-		s.Server.Usage.Recorder.Observe(usage.Call{ProjectID: shop.ID, Owner: user.ID + " (http://localhost/oauth/cli_1)", Start: at, Status: 200, Route: "/*"})
+		s.Server.Usage.Recorder.Observe(usage.Call{
+			ProjectID: shop.ID,
+			Owner:     user.ID + " (http://localhost/oauth/cli_1)",
+			Start:     at,
+			Status:    200,
+			Route:     "/*",
+		})
 
 		hour := at.UTC().Format("2 Jan 2006, 15:04") + " UTC"
 		s.Get(tenant+"/users").Says("tbody", "active").Says("tbody", hour).Says("tbody", now.UTC().Format("2 Jan 2006"))
-		s.Get("/users/"+user.ID).Shows(200, "Ana").Says("dl", "Seen in traffic"+hour).Says("dl", "E-mailana@example.com").
-			Says("section[aria-labelledby=identities]", "sub-7at oidc:https://id.example")
+		s.Get(
+			"/users/"+user.ID,
+		).Shows(
+			200, "Ana",
+		).Says(
+			"dl", "Seen in traffic"+hour,
+		).Says(
+			"dl", "E-mailana@example.com",
+		).
+			Says(
+				"section[aria-labelledby=identities]",
+				"sub-7at oidc:https://id.example",
+			)
 	})
 }
 

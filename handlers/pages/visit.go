@@ -154,7 +154,13 @@ func (v *visit) posted(name string) string { return v.c.Request.PostForm.Get(nam
 // shell is what every page of the dashboard needs. here is the address of the
 // page itself, which after a form is not the request's.
 func (v *visit) shell(title, here string, crumbs ...ui.Crumb) ui.Page {
-	page := ui.Page{Title: title, Account: v.account, Theme: v.server.Web.Theme(v.c.Request), Here: here, Crumbs: crumbs}
+	page := ui.Page{
+		Title:   title,
+		Account: v.account,
+		Theme:   v.server.Web.Theme(v.c.Request),
+		Here:    here,
+		Crumbs:  crumbs,
+	}
 	if v.account != nil && v.c.Request.Method != http.MethodHead {
 		page.Flash = v.takeFlash()
 	}

@@ -22,7 +22,8 @@ func TestAWebhooksTeamIsChosen(t *testing.T) {
 			t.Error("asks who has one team")
 		}
 		second, _ := controlplane.Call(t, o.Handler, "POST", "/api/v1/teams", "", `{"name":"Second"}`, o.Owner...).Body["id"].(string)
-		if text := page(); second == "" || !strings.Contains(text, `id="webhook-team"`) || !strings.Contains(text, `<option value="`+second+`"`) {
+		if text := page(); second == "" || !strings.Contains(text, `id="webhook-team"`) ||
+			!strings.Contains(text, `<option value="`+second+`"`) {
 			t.Fatalf("does not offer %q", second)
 		}
 		post := func(team string) controlplane.Response {
@@ -35,7 +36,9 @@ func TestAWebhooksTeamIsChosen(t *testing.T) {
 		if got := post(o.Strangers.Team); got.Status != 404 {
 			t.Errorf("another's team: %d", got.Status)
 		}
-		if got := controlplane.Call(t, o.Handler, "GET", "/api/v1/webhooks", "", "", o.Owner...); !strings.Contains(got.Raw, second) {
+		if got := controlplane.Call(t, o.Handler, "GET", "/api/v1/webhooks", "", "", o.Owner...); !strings.Contains(
+			got.Raw, second,
+		) {
 			t.Errorf("it is not the team's: %s", got.Raw)
 		}
 	})

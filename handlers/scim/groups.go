@@ -11,9 +11,19 @@ import (
 
 // showGroup shows a group with all that is in it, unless the request does without.
 func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
-	out := protocol.Group{Schemas: []string{protocol.GroupSchema}, ID: g.ID, ExternalID: g.ExternalID, DisplayName: g.DisplayName,
-		Meta: protocol.Meta{ResourceType: "Group", Created: g.CreatedAt.UTC(), LastModified: g.UpdatedAt.UTC(), Location: p.base + "/Groups/" + url.PathEscape(g.ID),
-			Version: version(access.ETag(g.UpdatedAt))}}
+	out := protocol.Group{
+		Schemas:     []string{protocol.GroupSchema},
+		ID:          g.ID,
+		ExternalID:  g.ExternalID,
+		DisplayName: g.DisplayName,
+		Meta: protocol.Meta{
+			ResourceType: "Group",
+			Created:      g.CreatedAt.UTC(),
+			LastModified: g.UpdatedAt.UTC(),
+			Location:     p.base + "/Groups/" + url.PathEscape(g.ID),
+			Version:      version(access.ETag(g.UpdatedAt)),
+		},
+	}
 	if p.excludes("members") {
 		return out, nil
 	}
@@ -23,14 +33,24 @@ func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
 			return nil, err
 		}
 		for _, m := range page.Members {
-			out.Members = append(out.Members, protocol.Reference{Value: m.User, Ref: p.base + "/Users/" + m.User, Display: m.Email, Type: "User"})
+			out.Members = append(out.Members, protocol.Reference{
+				Value:   m.User,
+				Ref:     p.base + "/Users/" + m.User,
+				Display: m.Email,
+				Type:    "User",
+			})
 		}
 		if cursor = page.Next; cursor == "" {
 			break
 		}
 	}
 	for _, inner := range g.Children {
-		out.Members = append(out.Members, protocol.Reference{Value: inner.ID, Ref: p.base + "/Groups/" + inner.ID, Display: inner.DisplayName, Type: "Group"})
+		out.Members = append(out.Members, protocol.Reference{
+			Value:   inner.ID,
+			Ref:     p.base + "/Groups/" + inner.ID,
+			Display: inner.DisplayName,
+			Type:    "Group",
+		})
 	}
 	return out, nil
 }

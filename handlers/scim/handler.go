@@ -136,7 +136,10 @@ func (p *provisioner) body() ([]byte, error) {
 	}
 	kind, _, err := mime.ParseMediaType(p.c.GetHeader("Content-Type"))
 	if err != nil || (kind != protocol.ContentType && kind != "application/json") {
-		return nil, &protocol.Error{Status: http.StatusUnsupportedMediaType, Detail: "Send the body as " + protocol.ContentType + "."}
+		return nil, &protocol.Error{
+			Status: http.StatusUnsupportedMediaType,
+			Detail: "Send the body as " + protocol.ContentType + ".",
+		}
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(p.c.Writer, p.c.Request.Body, web.MaxBody))
 	if err != nil {
@@ -144,7 +147,11 @@ func (p *provisioner) body() ([]byte, error) {
 	}
 	var whole json.RawMessage
 	if err := web.UnmarshalStrict(raw, &whole); err != nil {
-		return nil, &protocol.Error{Status: http.StatusBadRequest, Type: "invalidSyntax", Detail: "The body is not valid JSON: " + err.Error()}
+		return nil, &protocol.Error{
+			Status: http.StatusBadRequest,
+			Type:   "invalidSyntax",
+			Detail: "The body is not valid JSON: " + err.Error(),
+		}
 	}
 	p.sent = raw
 	return raw, nil
@@ -237,7 +244,11 @@ func narrow(field *string, value string) bool {
 }
 
 func unknownFilter(attribute, known string) error {
-	return &protocol.Error{Status: http.StatusBadRequest, Type: "invalidFilter", Detail: "Filter by " + known + ", not by " + attribute + "."}
+	return &protocol.Error{
+		Status: http.StatusBadRequest,
+		Type:   "invalidFilter",
+		Detail: "Filter by " + known + ", not by " + attribute + ".",
+	}
 }
 
 // elsewhere hides what belongs to another tenant than the one in the address.

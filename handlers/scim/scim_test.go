@@ -22,7 +22,9 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 		base := "/api/v1/tenants/" + tenant + "/scim/v2"
 		ask := func(status int, method, path, body string) controlplane.Response {
 			t.Helper()
-			header := append([]string{"Content-Type", "application/scim+json", "Accept", "application/scim+json"}, o.Owner...)
+			header := append(
+				[]string{"Content-Type", "application/scim+json", "Accept", "application/scim+json"},
+				o.Owner...)
 			got := controlplane.Call(t, o.Handler, method, base+path, "", body, header...)
 			if got.Status != status {
 				t.Fatalf("%s %s: %d, want %d: %s", method, path, got.Status, status, got.Raw)
@@ -33,13 +35,22 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 		if got := ask(200, http.MethodGet, "/Users"+by(`userName eq "Ana@Example.com"`)+"&startIndex=1&count=100", ""); got.Body["totalResults"] != 0.0 {
 			t.Errorf("%s", got.Raw)
 		}
-		user := ask(201, http.MethodPost, "/Users", `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"Ana@Example.com","externalId":"00u1",
-			"name":{"givenName":"Ana","familyName":"Ark"},"emails":[{"primary":true,"type":"work","value":"ana@example.com"}],"password":"secret","active":true}`)
+		user := ask(
+			201,
+			http.MethodPost,
+			"/Users",
+			`{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"Ana@Example.com","externalId":"00u1",
+			"name":{"givenName":"Ana","familyName":"Ark"},"emails":[{"primary":true,"type":"work","value":"ana@example.com"}],"password":"secret","active":true}`,
+		)
 		id, _ := user.Body["id"].(string)
-		if user.Body["userName"] != "ana@example.com" || user.Body["displayName"] != "Ana Ark" || user.Body["active"] != true || user.Body["externalId"] != "00u1" || user.Body["password"] != nil {
+		if user.Body["userName"] != "ana@example.com" || user.Body["displayName"] != "Ana Ark" ||
+			user.Body["active"] != true ||
+			user.Body["externalId"] != "00u1" ||
+			user.Body["password"] != nil {
 			t.Errorf("%s", user.Raw)
 		}
-		if got := ask(409, http.MethodPost, "/Users", `{"userName":"ANA@example.com"}`); got.Body["scimType"] != "uniqueness" || got.Body["status"] != "409" {
+		if got := ask(409, http.MethodPost, "/Users", `{"userName":"ANA@example.com"}`); got.Body["scimType"] != "uniqueness" ||
+			got.Body["status"] != "409" {
 			t.Errorf("%s", got.Raw)
 		}
 		if got := ask(200, http.MethodGet, "/Users"+by(`externalId eq "00u1"`), ""); got.Body["totalResults"] != 1.0 {
@@ -66,7 +77,8 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 		if members, _ := group.Body["members"].([]any); len(members) != 1 {
 			t.Errorf("%s", group.Raw)
 		}
-		if got := ask(200, http.MethodGet, "/Groups"+by(`displayName eq "the engineers"`)+"&excludedAttributes=members", ""); got.Body["totalResults"] != 1.0 || strings.Contains(got.Raw, id) {
+		if got := ask(200, http.MethodGet, "/Groups"+by(`displayName eq "the engineers"`)+"&excludedAttributes=members", ""); got.Body["totalResults"] != 1.0 ||
+			strings.Contains(got.Raw, id) {
 			t.Errorf("%s", got.Raw)
 		}
 		for filter, total := range map[string]float64{ // how Entra ID asks whether somebody is in a group
@@ -84,7 +96,9 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 		if got := ask(200, http.MethodPatch, "/Users/"+id, `{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`); got.Body["active"] != false {
 			t.Errorf("%s", got.Raw)
 		}
-		if got := ask(200, http.MethodPut, "/Users/"+id, `{"userName":"ana@example.com","displayName":"Ana"}`); got.Body["active"] != false || got.Body["externalId"] != nil || got.Body["displayName"] != "Ana" {
+		if got := ask(200, http.MethodPut, "/Users/"+id, `{"userName":"ana@example.com","displayName":"Ana"}`); got.Body["active"] != false ||
+			got.Body["externalId"] != nil ||
+			got.Body["displayName"] != "Ana" {
 			t.Errorf("who is frozen stays so unless it is said, and what is left out goes: %s", got.Raw)
 		}
 		if got := ask(404, http.MethodGet, "/Users/usr_nobody", ""); got.Body["status"] != "404" {
@@ -112,7 +126,11 @@ func TestMistakesOfSCIMClientsAreNoFaults(t *testing.T) {
 		o.Server.Log = slog.New(slog.NewTextHandler(book, nil))
 		handler, base := o.Server.Handler(), "/api/v1/tenants/"+tenant+"/scim/v2/Users"
 		header := append([]string{"Content-Type", "application/scim+json"}, o.Owner...)
-		for path, body := range map[string]string{"?filter=" + url.QueryEscape(`userName co "%"`): "", "?startIndex=x": "", "": "{"} {
+		for path, body := range map[string]string{
+			"?filter=" + url.QueryEscape(`userName co "%"`): "",
+			"?startIndex=x": "",
+			"":              "{",
+		} {
 			method := http.MethodGet
 			if body != "" {
 				method = http.MethodPost
@@ -127,7 +145,8 @@ func TestMistakesOfSCIMClientsAreNoFaults(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := controlplane.Call(t, handler, http.MethodGet, base, "", "", header...); got.Status != 500 && got.Status != 503 {
+		if got := controlplane.Call(t, handler, http.MethodGet, base, "", "", header...); got.Status != 500 &&
+			got.Status != 503 {
 			t.Errorf("without a database: %d %s", got.Status, got.Raw)
 		}
 		if log := book.String(); !strings.Contains(log, "level=ERROR") {

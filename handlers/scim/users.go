@@ -11,10 +11,22 @@ import (
 )
 
 func (p *provisioner) showUser(u directory.User, groups []directory.Membership) protocol.User {
-	out := protocol.User{Schemas: []string{protocol.UserSchema}, ID: u.ID, ExternalID: u.ExternalID, UserName: u.UserName, Name: protocol.NameOf(u.Name), DisplayName: u.Name,
-		Active: u.State != directory.Frozen,
-		Meta: protocol.Meta{ResourceType: "User", Created: u.CreatedAt.UTC(), LastModified: u.UpdatedAt.UTC(), Location: p.base + "/Users/" + url.PathEscape(u.ID),
-			Version: version(access.ETag(u.UpdatedAt))}}
+	out := protocol.User{
+		Schemas:     []string{protocol.UserSchema},
+		ID:          u.ID,
+		ExternalID:  u.ExternalID,
+		UserName:    u.UserName,
+		Name:        protocol.NameOf(u.Name),
+		DisplayName: u.Name,
+		Active:      u.State != directory.Frozen,
+		Meta: protocol.Meta{
+			ResourceType: "User",
+			Created:      u.CreatedAt.UTC(),
+			LastModified: u.UpdatedAt.UTC(),
+			Location:     p.base + "/Users/" + url.PathEscape(u.ID),
+			Version:      version(access.ETag(u.UpdatedAt)),
+		},
+	}
 	if out.UserName == "" { // nobody has provisioned them so far
 		out.UserName = u.Email
 	}
@@ -29,7 +41,12 @@ func (p *provisioner) showUser(u directory.User, groups []directory.Membership) 
 		if g.Role == "" {
 			kind = "indirect"
 		}
-		out.Groups = append(out.Groups, protocol.Reference{Value: g.Group, Ref: p.base + "/Groups/" + g.Group, Display: g.DisplayName, Type: kind})
+		out.Groups = append(out.Groups, protocol.Reference{
+			Value:   g.Group,
+			Ref:     p.base + "/Groups/" + g.Group,
+			Display: g.DisplayName,
+			Type:    kind,
+		})
 	}
 	return out
 }
@@ -81,7 +98,11 @@ func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err
 		case "active":
 			frozen := term.Value == "false"
 			if !frozen && term.Value != "true" {
-				return filter, false, &protocol.Error{Status: http.StatusBadRequest, Type: "invalidFilter", Detail: "active is true or false."}
+				return filter, false, &protocol.Error{
+					Status: http.StatusBadRequest,
+					Type:   "invalidFilter",
+					Detail: "active is true or false.",
+				}
 			}
 			possible = possible && (filter.Frozen == nil || *filter.Frozen == frozen)
 			filter.Frozen = &frozen
@@ -97,7 +118,12 @@ func (p *provisioner) createUser() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := directory.NewUser{Email: *said.Email, UserName: *said.UserName, ExternalID: *said.ExternalID, Frozen: said.Active != nil && !*said.Active}
+	in := directory.NewUser{
+		Email:      *said.Email,
+		UserName:   *said.UserName,
+		ExternalID: *said.ExternalID,
+		Frozen:     said.Active != nil && !*said.Active,
+	}
 	if name := said.Name(""); name != nil {
 		in.Name = *name
 	}
@@ -128,9 +154,18 @@ func (p *provisioner) changeUser(parse func([]byte) (protocol.UserChange, error)
 		return nil, err
 	}
 	if said.UserName != nil && *said.UserName == "" {
-		return nil, &protocol.Error{Status: http.StatusBadRequest, Type: "invalidValue", Detail: "userName cannot be empty."}
+		return nil, &protocol.Error{
+			Status: http.StatusBadRequest,
+			Type:   "invalidValue",
+			Detail: "userName cannot be empty.",
+		}
 	}
-	change := directory.UserChange{Email: said.Email, UserName: said.UserName, ExternalID: said.ExternalID, Name: said.Name(before.Name)}
+	change := directory.UserChange{
+		Email:      said.Email,
+		UserName:   said.UserName,
+		ExternalID: said.ExternalID,
+		Name:       said.Name(before.Name),
+	}
 	if said.Active != nil {
 		frozen := !*said.Active
 		change.Frozen = &frozen

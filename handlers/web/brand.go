@@ -10,7 +10,10 @@ import (
 
 // WidenPolicy adds a source to one directive of a page's Content-Security-Policy.
 func WidenPolicy(h http.Header, directive, source string) {
-	h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), directive, directive+" "+source, 1))
+	h.Set(
+		"Content-Security-Policy",
+		strings.Replace(h.Get("Content-Security-Policy"), directive, directive+" "+source, 1),
+	)
 }
 
 // WriteBrand answers with a colour that was checked, and the ink to read on it.
@@ -18,7 +21,9 @@ func WriteBrand(w http.ResponseWriter, color string) {
 	w.Header().Set("Content-Type", "text/css; charset=utf-8")
 	w.Header().Set("Cache-Control", "private, max-age=60")
 	w.WriteHeader(http.StatusOK)
-	_, _ = fmt.Fprintf(w, ":root{--brand:%s;--brand-ink:%s}\n", color, inkOn(color)) // the caller is gone when this fails
+	_, _ = fmt.Fprintf(
+		w, ":root{--brand:%s;--brand-ink:%s}\n", color, inkOn(color),
+	) // the caller is gone when this fails
 }
 
 // inkOn is black or white, whichever can be read better on a colour: the contrast

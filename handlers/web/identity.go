@@ -61,7 +61,10 @@ func (s *Site) Authenticate(r *http.Request) (access.Principal, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return access.Principal{}, fault.New(fault.Unauthenticated, "invalid_token", "Send an access token or a workspace key as Authorization: Bearer …")
+			return access.Principal{}, fault.New(
+				fault.Unauthenticated, "invalid_token",
+				"Send an access token or a workspace key as Authorization: Bearer …",
+			)
 		}
 		return s.byBearer(r.Context(), strings.TrimSpace(token))
 	}

@@ -77,10 +77,18 @@ func ProblemOf(err error, requestID string) *Problem {
 	}
 	known, ok := errors.AsType[*fault.Error](err)
 	if !ok {
-		known = fault.New(fault.Internal, "internal", "Something went wrong here. The server's log has the cause under this request's id.")
+		known = fault.New(fault.Internal, "internal", "Something went wrong here. The server's log has the cause "+
+			"under this request's id.")
 	}
 	status := StatusOf(known.Kind)
-	p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: known.Public, Code: known.Code, RequestID: requestID}
+	p := &Problem{
+		Type:      "about:blank",
+		Title:     http.StatusText(status),
+		Status:    status,
+		Detail:    known.Public,
+		Code:      known.Code,
+		RequestID: requestID,
+	}
 	for _, f := range known.Fields {
 		p.Errors = append(p.Errors, ProblemField{Pointer: f.Pointer, Detail: f.Detail, Code: f.Code})
 	}

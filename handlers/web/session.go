@@ -39,7 +39,13 @@ func (st sessionStore) Get(r *http.Request, name string) (*sessions.Session, err
 // New implements sessions.Store.
 func (st sessionStore) New(r *http.Request, name string) (*sessions.Session, error) {
 	session := sessions.NewSession(st, name)
-	session.Options = &sessions.Options{Path: "/", MaxAge: int(accounts.SessionTTL.Seconds()), Secure: st.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	session.Options = &sessions.Options{
+		Path:     "/",
+		MaxAge:   int(accounts.SessionTTL.Seconds()),
+		Secure:   st.secure,
+		HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+	}
 	session.IsNew = true
 	if cookie, err := r.Cookie(name); err == nil && cookie.Value != "" {
 		session.Values[sessionSecret] = cookie.Value

@@ -41,12 +41,16 @@ func throttleKeys(client, remoteAddr string) (here, source string) {
 	return client[:min(len(client), maxClientOfThrottle)] + "\x00" + source, source
 }
 
-var errOAuthTries = fault.New(fault.TooMany, "too_many_attempts", "Too many attempts from this address. Wait a quarter of an hour and try again.").After(oauthWindow)
+var errOAuthTries = fault.New(fault.TooMany, "too_many_attempts", "Too many attempts from this address. Wait a "+
+	"quarter of an hour and try again.").After(oauthWindow)
 
 // Begin tells whether an address may begin one more login.
 func (t *OAuthThrottle) Begin(client, remoteAddr string) error {
 	here, source := throttleKeys(client, remoteAddr)
-	if !t.ready().begins.Take(models.Now(), accounts.Bound{Key: here, Max: beginningsAtClient}, accounts.Bound{Key: source, Max: beginningsOfSource}) {
+	if !t.ready().begins.Take(models.Now(), accounts.Bound{
+		Key: here,
+		Max: beginningsAtClient,
+	}, accounts.Bound{Key: source, Max: beginningsOfSource}) {
 		return errOAuthTries
 	}
 	return nil
@@ -56,7 +60,10 @@ func (t *OAuthThrottle) Begin(client, remoteAddr string) error {
 // that many at once are no way around, and taken back unless it was wrong.
 func (t *OAuthThrottle) Try(client, remoteAddr string, ask func() error) error {
 	here, source := throttleKeys(client, remoteAddr)
-	if !t.ready().guesses.Take(models.Now(), accounts.Bound{Key: here, Max: guessesAtClient}, accounts.Bound{Key: source, Max: guessesOfSource}) {
+	if !t.ready().guesses.Take(models.Now(), accounts.Bound{
+		Key: here,
+		Max: guessesAtClient,
+	}, accounts.Bound{Key: source, Max: guessesOfSource}) {
 		return errOAuthTries
 	}
 	err := ask()

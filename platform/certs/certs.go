@@ -122,5 +122,8 @@ func (p *Pair) Look() {
 		return
 	}
 	p.inUse.Store(pair)
-	p.log.Info("the TLS certificate was renewed", "file", p.certFile, "subject", pair.Leaf.Subject.String(), "ends", pair.Leaf.NotAfter)
+	p.log.Info(
+		"the TLS certificate was renewed", "file", p.certFile, "subject", pair.Leaf.Subject.String(), "ends",
+		pair.Leaf.NotAfter,
+	)
 }

@@ -140,10 +140,12 @@ func TestLoadNamesTheFileToMend(t *testing.T) {
 	cert, _ := testkit.Certificate(t, "a.test")
 	_, otherKey := testkit.Certificate(t, "b.test")
 	certFile, keyFile := place(t, t.TempDir(), cert, otherKey)
-	if _, err := certs.Load(certFile, keyFile, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), keyFile) {
+	if _, err := certs.Load(certFile, keyFile, slog.New(slog.DiscardHandler)); err == nil ||
+		!strings.Contains(err.Error(), keyFile) {
 		t.Errorf("a key of another certificate: %v", err)
 	}
-	if _, err := certs.Load(certFile, keyFile+".gone", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), keyFile+".gone") {
+	if _, err := certs.Load(certFile, keyFile+".gone", slog.New(slog.DiscardHandler)); err == nil ||
+		!strings.Contains(err.Error(), keyFile+".gone") {
 		t.Errorf("a key that is not there: %v", err)
 	}
 }

@@ -53,7 +53,9 @@ func TestZonesAreNotDialled(t *testing.T) {
 }
 
 func TestAllowedRangesOpenWhatTheyNameAndNothingElse(t *testing.T) {
-	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up") }))
+	upstream := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up") }),
+	)
 	defer upstream.Close()
 	dest := upstream.Listener.Addr().String()
 	port := dest[strings.LastIndex(dest, ":")+1:]
@@ -71,10 +73,22 @@ func TestAllowedRangesOpenWhatTheyNameAndNothingElse(t *testing.T) {
 		{"unspecified is not loopback", egress.Options{LoopbackAllowed: true}, "0.0.0.0:" + port, false},
 		{"mapped loopback is loopback", egress.Options{LoopbackAllowed: true}, "[::ffff:127.0.0.1]:" + port, true},
 		{"our own listener", egress.Options{LoopbackAllowed: true, Listeners: []string{dest}}, dest, false},
-		{"our own listener by another loopback address", egress.Options{LoopbackAllowed: true, Listeners: []string{dest}}, "127.0.0.9:" + port, false},
-		{"our own listener on every interface", egress.Options{LoopbackAllowed: true, Listeners: []string{":" + port}}, dest, false},
-		{"our own listener by name", egress.Options{LoopbackAllowed: true, Listeners: []string{"localhost:" + port}}, dest, false},
-		{"the port of another listener of ours", egress.Options{LoopbackAllowed: true, Listeners: []string{"127.0.0.1:1"}}, dest, true},
+		{"our own listener by another loopback address", egress.Options{
+			LoopbackAllowed: true,
+			Listeners:       []string{dest},
+		}, "127.0.0.9:" + port, false},
+		{"our own listener on every interface", egress.Options{
+			LoopbackAllowed: true,
+			Listeners:       []string{":" + port},
+		}, dest, false},
+		{"our own listener by name", egress.Options{
+			LoopbackAllowed: true,
+			Listeners:       []string{"localhost:" + port},
+		}, dest, false},
+		{"the port of another listener of ours", egress.Options{
+			LoopbackAllowed: true,
+			Listeners:       []string{"127.0.0.1:1"},
+		}, dest, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			conn, err := newGuard(t, tc.options).DialContext(t.Context(), "tcp", tc.address)
@@ -94,7 +108,9 @@ func TestAllowedRangesOpenWhatTheyNameAndNothingElse(t *testing.T) {
 func TestLoopbackPermissionOpensNoPrivateNetwork(t *testing.T) {
 	g := newGuard(t, egress.Options{LoopbackAllowed: true})
 	for _, address := range []string{"10.0.0.1", "169.254.169.254", "192.168.1.1", "fd00::1", "64:ff9b::7f00:1", "::127.0.0.1"} {
-		if _, err := g.DialContext(t.Context(), "tcp", net.JoinHostPort(address, "80")); !errors.Is(err, egress.ErrForbidden) {
+		if _, err := g.DialContext(t.Context(), "tcp", net.JoinHostPort(address, "80")); !errors.Is(
+			err, egress.ErrForbidden,
+		) {
 			t.Errorf("dial %s: %v, want ErrForbidden", address, err)
 		}
 	}
@@ -109,7 +125,11 @@ func TestClientDoesNotFollowRedirectsNorUseAProxy(t *testing.T) {
 		http.Redirect(w, r, "/elsewhere", http.StatusFound)
 	}))
 	defer upstream.Close()
-	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the proxy of the environment was asked") }))
+	proxy := httptest.NewServer(
+		http.HandlerFunc(
+			func(http.ResponseWriter, *http.Request) { t.Error("the proxy of the environment was asked") },
+		),
+	)
 	defer proxy.Close()
 	t.Setenv("HTTP_PROXY", proxy.URL)
 	t.Setenv("http_proxy", proxy.URL)
@@ -127,7 +147,9 @@ func TestClientDoesNotFollowRedirectsNorUseAProxy(t *testing.T) {
 }
 
 func TestClientIsGuarded(t *testing.T) {
-	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the forbidden server was called") }))
+	upstream := httptest.NewServer(
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the forbidden server was called") }),
+	)
 	defer upstream.Close()
 	client := newGuard(t, egress.Options{}).Client()
 	defer client.CloseIdleConnections()
@@ -145,7 +167,9 @@ func TestListenerThatIsNoAddressIsRefused(t *testing.T) {
 // A name is judged by what it resolves to at each connect, not by what it
 // resolved to when the target was accepted.
 func TestRebindingIsRefusedAtTheConnect(t *testing.T) {
-	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the rebound name was called") }))
+	upstream := httptest.NewServer(
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the rebound name was called") }),
+	)
 	defer upstream.Close()
 	names := newNameServer(t)
 	g := newGuard(t, egress.Options{Resolver: names.resolver()})
@@ -169,7 +193,9 @@ func TestRebindingIsRefusedAtTheConnect(t *testing.T) {
 func TestDialStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newGuard(t, egress.Options{}).DialContext(ctx, "tcp", "8.8.8.8:80"); !errors.Is(err, context.Canceled) {
+	if _, err := newGuard(t, egress.Options{}).DialContext(ctx, "tcp", "8.8.8.8:80"); !errors.Is(
+		err, context.Canceled,
+	) {
 		t.Errorf("dial with a context that is over: %v", err)
 	}
 }

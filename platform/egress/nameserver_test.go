@@ -92,7 +92,10 @@ func (s *nameServer) fill(m *dnsmessage.Message) {
 		case q.Type == dnsmessage.TypeA && a.Is4():
 			m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: a.As4()}})
 		case q.Type == dnsmessage.TypeAAAA && a.Is6():
-			m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: a.As16()}})
+			m.Answers = append(m.Answers, dnsmessage.Resource{
+				Header: header,
+				Body:   &dnsmessage.AAAAResource{AAAA: a.As16()},
+			})
 		}
 	}
 }

@@ -98,7 +98,9 @@ func ParseTarget(raw string) (*url.URL, error) {
 	case u.Opaque != "" || u.Host == "":
 		return nil, invalidURL("It names no host; write it like https://api.example.com/base.")
 	case u.User != nil || strings.Contains(u.Host, "@"):
-		return nil, invalidURL("Leave user name and password out; credentials for the upstream do not belong in its address.")
+		return nil, invalidURL(
+			"Leave user name and password out; credentials for the upstream do not belong in its address.",
+		)
 	case strings.Contains(raw, "#"):
 		return nil, invalidURL("Leave the fragment (#…) out; it never reaches a server.")
 	case strings.Contains(raw, "?"):

@@ -45,7 +45,11 @@ func TestCheckTargetAccepts(t *testing.T) {
 
 func TestCheckTargetRefusesSpellings(t *testing.T) {
 	names := newNameServer(t) // knows no name: none of these may get as far as being resolved
-	g := newGuard(t, egress.Options{Resolver: names.resolver(), LoopbackAllowed: true, Allow: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}})
+	g := newGuard(t, egress.Options{
+		Resolver:        names.resolver(),
+		LoopbackAllowed: true,
+		Allow:           []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")},
+	})
 	for name, raw := range map[string]string{
 		"empty":                      "",
 		"no scheme":                  "api.example.com",
@@ -175,7 +179,8 @@ func TestANameWithoutAddressIsUnresolvable(t *testing.T) {
 	names.answer("empty.example.com.")
 	g := newGuard(t, egress.Options{Resolver: names.resolver()})
 	for _, raw := range []string{"http://nowhere.example.com", "http://empty.example.com"} {
-		if _, err := g.CheckTarget(t.Context(), raw); fault.CodeOf(err) != egress.CodeUnresolvable || fault.KindOf(err) != fault.Invalid {
+		if _, err := g.CheckTarget(t.Context(), raw); fault.CodeOf(err) != egress.CodeUnresolvable ||
+			fault.KindOf(err) != fault.Invalid {
 			t.Errorf("CheckTarget(%s): %v, want target_unresolvable", raw, err)
 		}
 	}
@@ -227,7 +232,8 @@ func FuzzParseTarget(f *testing.F) {
 		if err != nil || again.String() != u.String() {
 			t.Fatalf("%q is read as %s, and that as %v, %v", raw, u, again, err)
 		}
-		if u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || (u.Scheme != "http" && u.Scheme != "https") {
+		if u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+			(u.Scheme != "http" && u.Scheme != "https") {
 			t.Fatalf("%q is read as %#v", raw, u)
 		}
 	})

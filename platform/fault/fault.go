@@ -59,7 +59,12 @@ func New(kind Kind, code, public string, args ...any) *Error {
 // InvalidField is the common case of one wrong field. It is of kind Invalid.
 func InvalidField(pointer, code, detail string, args ...any) *Error {
 	text := fmt.Sprintf(detail, args...)
-	return &Error{Kind: Invalid, Code: code, Public: text, Fields: []Field{{Pointer: pointer, Detail: text, Code: code}}}
+	return &Error{
+		Kind:   Invalid,
+		Code:   code,
+		Public: text,
+		Fields: []Field{{Pointer: pointer, Detail: text, Code: code}},
+	}
 }
 
 // MaxFields is how many wrong fields one error lists.

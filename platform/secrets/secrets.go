@@ -168,9 +168,12 @@ func (v *Vault) wrap(handle *keyset.Handle, id string) ([]byte, error) {
 }
 
 func (v *Vault) handle(key DataKey) (*keyset.Handle, error) {
-	handle, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(key.Wrapped)), v.wrapping, wrapped(key.ID))
+	handle, err := keyset.ReadWithAssociatedData(
+		keyset.NewBinaryReader(bytes.NewReader(key.Wrapped)), v.wrapping, wrapped(key.ID),
+	)
 	if err != nil {
-		return nil, fmt.Errorf("secrets: unwrap the data key %s (is a key missing from POSTERN_SECRETS_KEY or the data directory?): %w", key.ID, err)
+		return nil, fmt.Errorf("secrets: unwrap the data key %s (is a key missing from POSTERN_SECRETS_KEY or the "+
+			"data directory?): %w", key.ID, err)
 	}
 	return handle, nil
 }

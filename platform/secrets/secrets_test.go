@@ -33,7 +33,8 @@ func TestSecretNeverShowsItself(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%c"} {
 		fmt.Fprintf(&log, verb+verb, s, holder)
 	}
-	if shown := log.String() + string(encoded) + errors.New(s.String()).Error(); strings.Contains(shown, canary) || strings.Contains(shown, fmt.Sprintf("%x", canary)) {
+	if shown := log.String() + string(encoded) + errors.New(s.String()).Error(); strings.Contains(shown, canary) ||
+		strings.Contains(shown, fmt.Sprintf("%x", canary)) {
 		t.Errorf("the secret is shown: %s", shown)
 	}
 	if string(encoded) != `{"Password":"***"}` {
@@ -236,7 +237,12 @@ func TestKeptKeysAskTheStoreOnce(t *testing.T) {
 	if got, err := kept.Open(vault, store, other, second); err != nil || got.Reveal() != "another" || store.asked != 1 {
 		t.Errorf("got %v, %v after asking %d times, want once", got, err, store.asked)
 	}
-	for name, sealed := range map[string]secrets.Sealed{"at another place": first, "cut off": second[:len(second)-1], "empty": nil, "only a length": {9}} {
+	for name, sealed := range map[string]secrets.Sealed{
+		"at another place": first,
+		"cut off":          second[:len(second)-1],
+		"empty":            nil,
+		"only a length":    {9},
+	} {
 		if got, err := kept.Open(vault, store, other, sealed); err == nil || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: opens as %v, or shows it: %v", name, got, err)
 		}

@@ -51,9 +51,18 @@ func (p Principal) entry(e Entry) models.AuditEntry {
 		e.Project = e.Object
 	}
 	return models.AuditEntry{
-		ID: models.NewID("aud"), Actor: p.actor(), TokenID: p.Token, Action: string(e.Action), Object: e.Object, ProjectID: e.Project,
-		TeamID: e.Team, Detail: detail, Changes: map[string]models.AuditChange{}, RemoteAddr: strings.TrimSuffix(p.RemoteAddr, ":0"), RequestID: p.RequestID,
-		CreatedAt: models.Now(),
+		ID:         models.NewID("aud"),
+		Actor:      p.actor(),
+		TokenID:    p.Token,
+		Action:     string(e.Action),
+		Object:     e.Object,
+		ProjectID:  e.Project,
+		TeamID:     e.Team,
+		Detail:     detail,
+		Changes:    map[string]models.AuditChange{},
+		RemoteAddr: strings.TrimSuffix(p.RemoteAddr, ":0"),
+		RequestID:  p.RequestID,
+		CreatedAt:  models.Now(),
 	}
 }
 

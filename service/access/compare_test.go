@@ -35,10 +35,28 @@ type thing struct {
 
 func TestCompareListsWhatDiffersAndHidesSecrets(t *testing.T) {
 	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	was := thing{ID: "a", DisplayName: "Shop", Hash: []byte("canary-1"), PasswordHash: "canary-2", ClientKey: "canary-3", Kept: "canary-4",
-		Parts: []part{{"prod", "http://a"}, {"gone", "http://b"}, {"same", "http://c"}}}
-	is := thing{ID: "b", DisplayName: "Shop", AllowedCIDRs: []string{"10.0.0.0/8"}, Frozen: true, Until: &until, Hash: []byte("canary-5"), PasswordHash: "canary-6",
-		ClientKey: "canary-7", Kept: "canary-8", Parts: []part{{"prod", "http://d"}, {"same", "http://c"}}, UpdatedAt: until}
+	was := thing{
+		ID:           "a",
+		DisplayName:  "Shop",
+		Hash:         []byte("canary-1"),
+		PasswordHash: "canary-2",
+		ClientKey:    "canary-3",
+		Kept:         "canary-4",
+		Parts:        []part{{"prod", "http://a"}, {"gone", "http://b"}, {"same", "http://c"}},
+	}
+	is := thing{
+		ID:           "b",
+		DisplayName:  "Shop",
+		AllowedCIDRs: []string{"10.0.0.0/8"},
+		Frozen:       true,
+		Until:        &until,
+		Hash:         []byte("canary-5"),
+		PasswordHash: "canary-6",
+		ClientKey:    "canary-7",
+		Kept:         "canary-8",
+		Parts:        []part{{"prod", "http://d"}, {"same", "http://c"}},
+		UpdatedAt:    until,
+	}
 	got, err := access.Compare(was, is)
 	want := map[string]models.AuditChange{
 		"allowed_cidrs":     {Before: nil, After: []any{"10.0.0.0/8"}},
@@ -54,7 +72,10 @@ func TestCompareListsWhatDiffersAndHidesSecrets(t *testing.T) {
 		t.Errorf("error %v, changes (-want +got):\n%s", err, diff)
 	}
 	made, err := access.Compare(nil, &was)
-	if diff := cmp.Diff(models.AuditChange{Before: nil, After: "***"}, made["client_key"]); err != nil || diff != "" || len(made) != 7 {
+	if diff := cmp.Diff(models.AuditChange{
+		Before: nil,
+		After:  "***",
+	}, made["client_key"]); err != nil || diff != "" || len(made) != 7 {
 		t.Errorf("error %v, of something new:\n%s\n%v", err, diff, made)
 	}
 	if _, err := access.Compare(part{}, thing{}); err == nil {

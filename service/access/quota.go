@@ -11,7 +11,11 @@ import (
 // everything; without it, whoever can call POST /proxy could fill the database
 // and every replica's memory without giving a name.
 var workspaceRoom = map[models.Held]int64{
-	models.HeldProjects: 10, models.HeldKeys: 1000, models.HeldTenants: 10, models.HeldProducts: 10, models.HeldExports: 30,
+	models.HeldProjects: 10,
+	models.HeldKeys:     1000,
+	models.HeldTenants:  10,
+	models.HeldProducts: 10,
+	models.HeldExports:  30,
 }
 
 // Room refuses one more row of a kind to a workspace that is full. Teams that
@@ -29,5 +33,6 @@ func Room(tx *models.Tx, teamID string, kind models.Held) error {
 	if !unclaimed || held < most {
 		return nil
 	}
-	return fault.New(fault.Conflict, "workspace_full", "A workspace that nobody has claimed holds at most %d of these. Claim it to have more.", most)
+	return fault.New(fault.Conflict, "workspace_full", "A workspace that nobody has claimed holds at most %d of "+
+		"these. Claim it to have more.", most)
 }

@@ -14,9 +14,18 @@ func TestAWorkspaceIsFullUntilItIsClaimed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		now := models.Now()
 		project := models.Project{ID: "prj_0", TeamID: "team_new", Name: "shop", CreatedAt: now, UpdatedAt: now}
-		rows := []any{&models.Team{ID: "team_new", CreatedAt: now}, &models.Team{ID: "team_old", ClaimedAt: &now, CreatedAt: now}, &project}
+		rows := []any{&models.Team{
+			ID:        "team_new",
+			CreatedAt: now,
+		}, &models.Team{ID: "team_old", ClaimedAt: &now, CreatedAt: now}, &project}
 		for i := range 12 {
-			rows = append(rows, &models.Product{ID: fmt.Sprint("prd_", i), TeamID: "team_old", Name: fmt.Sprint("p", i), CreatedAt: now, UpdatedAt: now})
+			rows = append(rows, &models.Product{
+				ID:        fmt.Sprint("prd_", i),
+				TeamID:    "team_old",
+				Name:      fmt.Sprint("p", i),
+				CreatedAt: now,
+				UpdatedAt: now,
+			})
 		}
 		write(t, db, rows...)
 		for i := range 30 {
@@ -25,8 +34,15 @@ func TestAWorkspaceIsFullUntilItIsClaimed(t *testing.T) {
 			}
 			write(t, db, &models.Export{ID: fmt.Sprint("exp_", i), ProjectID: "prj_0", CreatedAt: now})
 		}
-		for table, want := range map[models.Held]string{models.HeldExports: "workspace_full", models.HeldProjects: "", models.HeldProducts: "", models.HeldTenants: "", models.HeldKeys: ""} {
-			if err := access.Room(db.Read(t.Context()), "team_new", table); (want == "") != (err == nil) || err != nil && fault.CodeOf(err) != want {
+		for table, want := range map[models.Held]string{
+			models.HeldExports:  "workspace_full",
+			models.HeldProjects: "",
+			models.HeldProducts: "",
+			models.HeldTenants:  "",
+			models.HeldKeys:     "",
+		} {
+			if err := access.Room(db.Read(t.Context()), "team_new", table); (want == "") != (err == nil) ||
+				err != nil && fault.CodeOf(err) != want {
 				t.Errorf("%s of the workspace: %v", table, err)
 			}
 			if err := access.Room(db.Read(t.Context()), "team_old", table); err != nil {

@@ -28,18 +28,46 @@ func Scopes() []Scope {
 // needed says which scope a token needs for an action. An action that is absent
 // is denied to every token.
 var needed = map[Action]Scope{
-	ProjectRead: ScopeRead, KeyRead: ScopeRead, UsageRead: ScopeRead, TeamRead: ScopeRead, MemberRead: ScopeRead, LoginRead: ScopeRead,
-	ProductRead: ScopeRead, TenantRead: ScopeRead,
-	ProjectCreate: ScopeWrite, ProjectUpdate: ScopeWrite, WorkspaceClaim: ScopeWrite, LoginUpdate: ScopeWrite,
-	ProductCreate: ScopeWrite, ProductUpdate: ScopeWrite, ProductDelete: ScopeWrite,
-	TenantCreate: ScopeWrite, TenantUpdate: ScopeWrite, TenantDelete: ScopeWrite,
-	KeyCreate: ScopeKeys, KeyChange: ScopeKeys,
-	ExportRead: ScopeExport, ExportCreate: ScopeExport, ExportDownload: ScopeExport, ExportMinted: ScopeExport,
-	UserRead: ScopeUsers, UserUpdate: ScopeUsers,
-	TeamCreate: ScopeAdmin, TeamUpdate: ScopeAdmin, MemberChange: ScopeAdmin, MemberLeave: ScopeAdmin,
-	InvitationRead: ScopeAdmin, InvitationCreate: ScopeAdmin, InvitationRevoke: ScopeAdmin, InvitationAccept: ScopeAdmin,
-	WebhookRead: ScopeAdmin, WebhookChange: ScopeAdmin,
-	AuditRead: ScopeAdmin, TokenRead: ScopeAdmin, TokenCreate: ScopeAdmin, TokenRevoke: ScopeAdmin,
+	ProjectRead:      ScopeRead,
+	KeyRead:          ScopeRead,
+	UsageRead:        ScopeRead,
+	TeamRead:         ScopeRead,
+	MemberRead:       ScopeRead,
+	LoginRead:        ScopeRead,
+	ProductRead:      ScopeRead,
+	TenantRead:       ScopeRead,
+	ProjectCreate:    ScopeWrite,
+	ProjectUpdate:    ScopeWrite,
+	WorkspaceClaim:   ScopeWrite,
+	LoginUpdate:      ScopeWrite,
+	ProductCreate:    ScopeWrite,
+	ProductUpdate:    ScopeWrite,
+	ProductDelete:    ScopeWrite,
+	TenantCreate:     ScopeWrite,
+	TenantUpdate:     ScopeWrite,
+	TenantDelete:     ScopeWrite,
+	KeyCreate:        ScopeKeys,
+	KeyChange:        ScopeKeys,
+	ExportRead:       ScopeExport,
+	ExportCreate:     ScopeExport,
+	ExportDownload:   ScopeExport,
+	ExportMinted:     ScopeExport,
+	UserRead:         ScopeUsers,
+	UserUpdate:       ScopeUsers,
+	TeamCreate:       ScopeAdmin,
+	TeamUpdate:       ScopeAdmin,
+	MemberChange:     ScopeAdmin,
+	MemberLeave:      ScopeAdmin,
+	InvitationRead:   ScopeAdmin,
+	InvitationCreate: ScopeAdmin,
+	InvitationRevoke: ScopeAdmin,
+	InvitationAccept: ScopeAdmin,
+	WebhookRead:      ScopeAdmin,
+	WebhookChange:    ScopeAdmin,
+	AuditRead:        ScopeAdmin,
+	TokenRead:        ScopeAdmin,
+	TokenCreate:      ScopeAdmin,
+	TokenRevoke:      ScopeAdmin,
 }
 
 // Covers is the pure decision: whether a token with these scopes may be used for
@@ -59,9 +87,11 @@ func within(p Principal, team string, action Action) error {
 	}
 	scope, ok := needed[action]
 	if !ok {
-		return Refused(fault.New(fault.Forbidden, "insufficient_scope", "No token can be used for %s. Sign in to the dashboard for it.", action), team, action)
+		return Refused(fault.New(fault.Forbidden, "insufficient_scope", "No token can be used for %s. Sign in to "+
+			"the dashboard for it.", action), team, action)
 	}
-	return Refused(fault.New(fault.Forbidden, "insufficient_scope", "This token lacks the scope %s, which %s needs. It has: %s.", scope, action, joined(p.Scopes)), team, action)
+	return Refused(fault.New(fault.Forbidden, "insufficient_scope", "This token lacks the scope %s, which %s needs. "+
+		"It has: %s.", scope, action, joined(p.Scopes)), team, action)
 }
 
 func joined(scopes []Scope) string {
@@ -82,7 +112,10 @@ func CheckSelf(p Principal, action Action) error {
 	case p.Anonymous():
 		return fault.New(fault.Unauthenticated, "credentials_required", "Sign in first.")
 	case p.Account == "":
-		return Refused(fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account."), p.HomeTeam, action)
+		return Refused(
+			fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account."),
+			p.HomeTeam, action,
+		)
 	}
 	return within(p, p.HomeTeam, action)
 }

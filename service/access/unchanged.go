@@ -22,5 +22,6 @@ func Unchanged(ifMatch string, now ...string) error {
 
 // Stale is the fault of a change that somebody else's came before.
 func Stale() error {
-	return fault.New(fault.Stale, "changed_meanwhile", "Somebody changed this since you looked. Look at it again, then repeat your change.")
+	return fault.New(fault.Stale, "changed_meanwhile", "Somebody changed this since you looked. Look at it again, "+
+		"then repeat your change.")
 }

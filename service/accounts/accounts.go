@@ -84,10 +84,28 @@ type Workspace struct {
 // NewWorkspace makes an unclaimed team in the caller's transaction.
 func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 	now := models.Now()
-	w := Workspace{Team: models.NewID("team"), Key: workspaceKeyPrefix + newSecret(), ClaimCode: newSecret(), ExpiresAt: now.Add(ttl)}
+	w := Workspace{
+		Team:      models.NewID("team"),
+		Key:       workspaceKeyPrefix + newSecret(),
+		ClaimCode: newSecret(),
+		ExpiresAt: now.Add(ttl),
+	}
 	err := tx.Insert(
-		&models.Team{ID: w.Team, Name: "Unclaimed workspace", ClaimCodeHash: hash(w.ClaimCode), ExpiresAt: &w.ExpiresAt, CreatedAt: now},
-		&models.Token{ID: models.NewID("tok"), Kind: KindWorkspace, TeamID: &w.Team, Hash: hash(w.Key), CreatedAt: now, ExpiresAt: &w.ExpiresAt},
+		&models.Team{
+			ID:            w.Team,
+			Name:          "Unclaimed workspace",
+			ClaimCodeHash: hash(w.ClaimCode),
+			ExpiresAt:     &w.ExpiresAt,
+			CreatedAt:     now,
+		},
+		&models.Token{
+			ID:        models.NewID("tok"),
+			Kind:      KindWorkspace,
+			TeamID:    &w.Team,
+			Hash:      hash(w.Key),
+			CreatedAt: now,
+			ExpiresAt: &w.ExpiresAt,
+		},
 	)
 	if err != nil {
 		return Workspace{}, fmt.Errorf("accounts: make a workspace: %w", err)
@@ -112,7 +130,8 @@ func StillUnclaimed(tx *models.Tx, team string) error {
 	return nil
 }
 
-var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "This bearer token is not valid, or its workspace has expired or been claimed.")
+var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "This bearer token is not valid, or its workspace "+
+	"has expired or been claimed.")
 
 // Unprintable tells characters that a name must not hold because they change how
 // what is around it is shown: controls, and marks that turn the direction of text.
@@ -130,7 +149,11 @@ func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Princi
 	if err != nil {
 		return access.Principal{}, fmt.Errorf("accounts: look up a workspace key: %w", err)
 	}
-	return access.Principal{Roles: map[string]access.Role{*token.TeamID: access.Workspace}, Token: token.ID, HomeTeam: *token.TeamID}, nil
+	return access.Principal{
+		Roles:    map[string]access.Role{*token.TeamID: access.Workspace},
+		Token:    token.ID,
+		HomeTeam: *token.TeamID,
+	}, nil
 }
 
 // Profile is what the dashboard shows of the account that is signed in.

@@ -24,7 +24,11 @@ func firstAccount(t *testing.T, s *accounts.Service) (session string) {
 	if err != nil || code == "" {
 		t.Fatalf("no link: %q, %v", code, err)
 	}
-	session, err = s.UseLink(t.Context(), code, accounts.SignUp{Email: "Ana@Example.com", Name: "Ana", Password: password})
+	session, err = s.UseLink(t.Context(), code, accounts.SignUp{
+		Email:    "Ana@Example.com",
+		Name:     "Ana",
+		Password: password,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +47,11 @@ func TestTheFirstLinkMakesAnOwnerAndWorksOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range people {
 			wg.Go(func() {
-				session, err := s.UseLink(t.Context(), code, accounts.SignUp{Email: fmt.Sprintf("p%d@example.com", i), Name: "P", Password: password})
+				session, err := s.UseLink(t.Context(), code, accounts.SignUp{
+					Email:    fmt.Sprintf("p%d@example.com", i),
+					Name:     "P",
+					Password: password,
+				})
 				if err == nil && session != "" {
 					winners.Add(1)
 				} else if fault.KindOf(err) != fault.Gone {
@@ -79,7 +87,8 @@ func TestASessionLastsUntilSignOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		entries = slices.DeleteFunc(entries, func(e models.AuditEntry) bool { return e.RequestID != "req_out" })
-		if len(entries) != 1 || entries[0].Action != "account.update" || entries[0].Actor != p.Account || entries[0].Object != p.Token {
+		if len(entries) != 1 || entries[0].Action != "account.update" || entries[0].Actor != p.Account ||
+			entries[0].Object != p.Token {
 			t.Errorf("recorded %+v", entries)
 		}
 		if p, err := s.BySession(t.Context(), session); err != nil || !p.Anonymous() {
@@ -92,7 +101,9 @@ func TestSignInTellsNothingAboutWhatIsWrong(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db}
 		firstAccount(t, s)
-		_, wrongPassword := s.SignIn(t.Context(), "ana@example.com", "not the password", accounts.From{RemoteAddr: "192.0.2.1:1"})
+		_, wrongPassword := s.SignIn(
+			t.Context(), "ana@example.com", "not the password", accounts.From{RemoteAddr: "192.0.2.1:1"},
+		)
 		_, wrongEmail := s.SignIn(t.Context(), "bob@example.com", password, accounts.From{RemoteAddr: "192.0.2.1:2"})
 		if wrongPassword == nil || wrongEmail == nil || wrongPassword.Error() != wrongEmail.Error() {
 			t.Errorf("%v\n%v", wrongPassword, wrongEmail)

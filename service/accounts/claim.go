@@ -129,16 +129,21 @@ func unclaimed(tx *models.Tx, code string) (models.Team, error) {
 	case workspace.ClaimedAt != nil:
 		return workspace, errClaimed
 	case workspace.ExpiresAt == nil || !workspace.ExpiresAt.After(models.Now()):
-		return workspace, fault.New(fault.Gone, "claim_expired", "This workspace was not claimed in time and has expired.")
+		return workspace, fault.New(
+			fault.Gone, "claim_expired", "This workspace was not claimed in time and has expired.",
+		)
 	}
 	return workspace, nil
 }
 
-var errNoWorkspace = fault.New(fault.NotFound, "not_found", "No workspace has this claim code. Check that it was copied whole.")
+var errNoWorkspace = fault.New(fault.NotFound, "not_found", "No workspace has this claim code. Check that it was "+
+	"copied whole.")
 
 var errClaimed = fault.New(fault.Conflict, "already_claimed", "This workspace has been claimed already.")
 
-func (s *Service) claim(ctx context.Context, tx *models.Tx, p access.Principal, workspace models.Team, intoTeam string) (Claimed, error) {
+func (s *Service) claim(
+	ctx context.Context, tx *models.Tx, p access.Principal, workspace models.Team, intoTeam string,
+) (Claimed, error) {
 	now := models.Now()
 	account, err := tx.AccountByID(p.Account)
 	if err != nil {
@@ -158,7 +163,12 @@ func (s *Service) claim(ctx context.Context, tx *models.Tx, p access.Principal, 
 	var renamed []string
 	team := Team{ID: workspace.ID, Name: account.Name}
 	if intoTeam == "" {
-		err = tx.Insert(&models.Membership{TeamID: workspace.ID, AccountID: p.Account, Role: string(access.Owner), CreatedAt: now})
+		err = tx.Insert(&models.Membership{
+			TeamID:    workspace.ID,
+			AccountID: p.Account,
+			Role:      string(access.Owner),
+			CreatedAt: now,
+		})
 	} else {
 		team, renamed, err = merge(tx, workspace.ID, intoTeam, now)
 	}
@@ -168,7 +178,12 @@ func (s *Service) claim(ctx context.Context, tx *models.Tx, p access.Principal, 
 	if err := tx.DeleteTokensOfTeam(KindWorkspace, workspace.ID); err != nil {
 		return Claimed{}, err
 	}
-	entry := access.Entry{Action: access.WorkspaceClaim, Object: workspace.ID, Team: team.ID, Detail: map[string]string{"team": team.ID, "projects": strings.Join(namesOf(projects), ", ")}}
+	entry := access.Entry{
+		Action: access.WorkspaceClaim,
+		Object: workspace.ID,
+		Team:   team.ID,
+		Detail: map[string]string{"team": team.ID, "projects": strings.Join(namesOf(projects), ", ")},
+	}
 	if len(renamed) > 0 {
 		entry.Detail["renamed"] = strings.Join(renamed, ", ")
 	}
@@ -179,7 +194,10 @@ func (s *Service) claim(ctx context.Context, tx *models.Tx, p access.Principal, 
 		if s.Events == nil {
 			break
 		}
-		if err := s.Events.Emit(ctx, tx, team.ID, "project.claimed", map[string]string{"project": project.ID, "project_name": project.Name}); err != nil {
+		if err := s.Events.Emit(ctx, tx, team.ID, "project.claimed", map[string]string{
+			"project":      project.ID,
+			"project_name": project.Name,
+		}); err != nil {
 			return Claimed{}, err
 		}
 	}

@@ -29,7 +29,13 @@ func makeUnclaimed(t *testing.T, db *models.DB, ttl time.Duration) unclaimed {
 			return err
 		}
 		now := models.Now()
-		made.project = models.Project{ID: models.NewID("prj"), TeamID: made.Team, Name: "shop", CreatedAt: now, UpdatedAt: now}
+		made.project = models.Project{
+			ID:        models.NewID("prj"),
+			TeamID:    made.Team,
+			Name:      "shop",
+			CreatedAt: now,
+			UpdatedAt: now,
+		}
 		return tx.Insert(&made.project)
 	})
 	if err != nil {

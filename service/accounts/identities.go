@@ -27,14 +27,22 @@ func NewBrowserSecret() string { return newSecret() }
 // It is bound to the provider and to the browser that keeps the secret; nonce and
 // verifier are made of that secret, so that nothing kept here could stand in for
 // the browser.
-func (s *Service) Depart(ctx context.Context, p access.Principal, with, browser string, from From) (provider.Trip, error) {
+func (s *Service) Depart(
+	ctx context.Context, p access.Principal, with, browser string, from From,
+) (provider.Trip, error) {
 	if !s.throttle.allow(trying(browser, from), models.Now()) {
 		return provider.Trip{}, tooMany("sign in")
 	}
 	trip := tripOf(newSecret(), browser)
 	now := models.Now()
 	until := now.Add(TripTTL)
-	row := models.Token{ID: models.NewID("tok"), Kind: kindTrip, Hash: tripHash(with, trip.State, browser), CreatedAt: now, ExpiresAt: &until}
+	row := models.Token{
+		ID:        models.NewID("tok"),
+		Kind:      kindTrip,
+		Hash:      tripHash(with, trip.State, browser),
+		CreatedAt: now,
+		ExpiresAt: &until,
+	}
 	if p.Account != "" {
 		row.AccountID = &p.Account
 	}
@@ -60,12 +68,15 @@ func tripHash(with, state, browser string) []byte {
 	return hash(kindTrip + "\x00" + with + "\x00" + state + "\x00" + browser)
 }
 
-var errTripOver = fault.New(fault.Unauthenticated, "sign_in_failed", "This attempt to sign in is over, or began in another browser. Try again.")
+var errTripOver = fault.New(fault.Unauthenticated, "sign_in_failed", "This attempt to sign in is over, or began in "+
+	"another browser. Try again.")
 
 // Return ends an attempt: each comes back once, in time, to the browser and the
 // provider that it began with. linkTo is the account that asked to be linked, ""
 // where somebody signs in.
-func (s *Service) Return(ctx context.Context, with, state, browser string) (trip provider.Trip, linkTo string, err error) {
+func (s *Service) Return(
+	ctx context.Context, with, state, browser string,
+) (trip provider.Trip, linkTo string, err error) {
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
 		row, err := tx.TokenByHash(kindTrip, tripHash(with, state, browser), now)
@@ -93,7 +104,9 @@ func (s *Service) Return(ctx context.Context, with, state, browser string) (trip
 // SignInAs signs in whom a provider vouches for: the account that is linked with
 // issuer and subject, or a new one where the ticket lets it be made. An account
 // that merely has the same address is never signed in: Conflict email_taken.
-func (s *Service) SignInAs(ctx context.Context, person provider.Person, ticket Ticket, browser string, from From) (session string, err error) {
+func (s *Service) SignInAs(
+	ctx context.Context, person provider.Person, ticket Ticket, browser string, from From,
+) (session string, err error) {
 	person.Email = strings.ToLower(strings.TrimSpace(person.Email))
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
@@ -110,7 +123,11 @@ func (s *Service) SignInAs(ctx context.Context, person provider.Person, ticket T
 				return err
 			}
 		}
-		entry := access.Entry{Action: access.AccountSignIn, Object: identity.AccountID, Detail: map[string]string{"issuer": person.Issuer}}
+		entry := access.Entry{
+			Action: access.AccountSignIn,
+			Object: identity.AccountID,
+			Detail: map[string]string{"issuer": person.Issuer},
+		}
 		if err := access.Record(tx, from.as(identity.AccountID), entry); err != nil {
 			return err
 		}
@@ -125,10 +142,13 @@ func (s *Service) SignInAs(ctx context.Context, person provider.Person, ticket T
 }
 
 // welcome makes an account for a person whom nobody has linked yet.
-func (s *Service) welcome(tx *models.Tx, person provider.Person, ticket Ticket, from From, now time.Time) (account string, err error) {
+func (s *Service) welcome(
+	tx *models.Tx, person provider.Person, ticket Ticket, from From, now time.Time,
+) (account string, err error) {
 	if _, err := tx.AccountByEmail(person.Email); err == nil {
 		return "", fault.New(fault.Conflict, "email_taken",
-			"There is an account with the address %s that is not linked with this sign-in. Sign in to it as usual, then link it under Account settings, Linked sign-ins.", person.Email)
+			"There is an account with the address %s that is not linked with this sign-in. Sign in to it as usual, "+
+				"then link it under Account settings, Linked sign-ins.", person.Email)
 	} else if !errors.Is(err, models.ErrNotFound) {
 		return "", err
 	}
@@ -140,7 +160,8 @@ func (s *Service) welcome(tx *models.Tx, person provider.Person, ticket Ticket, 
 		with.proven = person.Email
 	}
 	if !validEmail(person.Email) {
-		return "", fault.New(fault.Forbidden, "email_missing", "The other side did not tell your e-mail address, without which no account can be made.")
+		return "", fault.New(fault.Forbidden, "email_missing", "The other side did not tell your e-mail address, "+
+			"without which no account can be made.")
 	}
 	name, wrong := normalizeName(person.Name)
 	if len(wrong) > 0 {
@@ -197,7 +218,12 @@ func (s *Service) Ways(ctx context.Context, p access.Principal) (Ways, error) {
 	}
 	out := Ways{Password: account.PasswordHash != ""}
 	for _, row := range rows {
-		out.Identities = append(out.Identities, Identity{ID: row.ID, Issuer: row.Issuer, Email: row.Email, SeenAt: row.SeenAt})
+		out.Identities = append(out.Identities, Identity{
+			ID:     row.ID,
+			Issuer: row.Issuer,
+			Email:  row.Email,
+			SeenAt: row.SeenAt,
+		})
 	}
 	return out, nil
 }
@@ -208,7 +234,8 @@ func (s *Service) Link(ctx context.Context, p access.Principal, person provider.
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return err
 	}
-	taken := fault.New(fault.Conflict, "linked_elsewhere", "This sign-in is linked with an account already. Unlink it there first.")
+	taken := fault.New(fault.Conflict, "linked_elsewhere", "This sign-in is linked with an account already. Unlink "+
+		"it there first.")
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
 		_, err := tx.LinkedBySubject(person.Issuer, person.Subject)
@@ -252,7 +279,8 @@ func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) err
 				continue
 			}
 			if account.PasswordHash == "" && len(rows) == 1 {
-				return fault.New(fault.Conflict, "last_sign_in", "This is the only way you can sign in. Set a password or link another one first.")
+				return fault.New(fault.Conflict, "last_sign_in", "This is the only way you can sign in. Set a "+
+					"password or link another one first.")
 			}
 			return errors.Join(tx.DeleteLinked(id), recordSelf(tx, p, id, row, nil))
 		}

@@ -35,7 +35,11 @@ func TestInvitationsGoWithTheirMaker(t *testing.T) {
 			_, err = o.s.Accept(t.Context(), bob, made.Code)
 			wants(t, name+" comes back", err, "invitation_over")
 			entries, err := db.Read(t.Context()).AuditOf(o.team, 5)
-			if err != nil || !slices.ContainsFunc(entries, func(e models.AuditEntry) bool { return e.Action == "invitation.revoke" && e.Object == made.ID }) {
+			if err != nil ||
+				!slices.ContainsFunc(
+					entries,
+					func(e models.AuditEntry) bool { return e.Action == "invitation.revoke" && e.Object == made.ID },
+				) {
 				t.Errorf("%s: the log says nothing of the invitation: %v", name, err)
 			}
 			if _, err := o.s.LookInvitation(t.Context(), others); err != nil {
@@ -57,8 +61,15 @@ func TestAnInvitationOfWhoMayNotInviteIsOver(t *testing.T) {
 		}
 		for i, maker := range []access.Principal{member, outside} {
 			now, code := models.Now(), fmt.Sprint("kept", i)
-			row := models.Invitation{ID: models.NewID("inv"), TeamID: o.team, Role: "owner", CodeHash: accounts.HashForTest(code), CreatedBy: maker.Account,
-				CreatedAt: now, ExpiresAt: now.Add(accounts.InvitationTTL)}
+			row := models.Invitation{
+				ID:        models.NewID("inv"),
+				TeamID:    o.team,
+				Role:      "owner",
+				CodeHash:  accounts.HashForTest(code),
+				CreatedBy: maker.Account,
+				CreatedAt: now,
+				ExpiresAt: now.Add(accounts.InvitationTTL),
+			}
 			if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&row) }); err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +77,12 @@ func TestAnInvitationOfWhoMayNotInviteIsOver(t *testing.T) {
 			wants(t, "look", err, "invitation_over")
 			_, err = o.s.Accept(t.Context(), outside, code)
 			wants(t, "accept", err, "invitation_over")
-			in := accounts.SignUp{Email: code + "@example.com", Name: "X", Password: password, From: accounts.From{RemoteAddr: code}}
+			in := accounts.SignUp{
+				Email:    code + "@example.com",
+				Name:     "X",
+				Password: password,
+				From:     accounts.From{RemoteAddr: code},
+			}
 			_, err = o.s.SignUp(t.Context(), in, accounts.Ticket{Invitation: code})
 			wants(t, "sign up", err, "invitation_over")
 		}

@@ -20,7 +20,11 @@ func TestAFailedDatabaseIsNoRefusal(t *testing.T) {
 		in := accounts.SignUp{Email: "ben@example.com", Name: "Ben", Password: "correct horse battery"}
 		_, linkErr := s.UseLink(failing, "a link", in)
 		_, signUpErr := s.SignUp(failing, in, accounts.Ticket{})
-		for name, err := range map[string]error{"use a link": linkErr, "sign up": signUpErr, "may sign up": s.MaySignUp(failing, accounts.Ticket{})} {
+		for name, err := range map[string]error{
+			"use a link":  linkErr,
+			"sign up":     signUpErr,
+			"may sign up": s.MaySignUp(failing, accounts.Ticket{}),
+		} {
 			if code := fault.CodeOf(err); err == nil || code != "" {
 				t.Errorf("%s: %v, which says %q", name, err, code)
 			}

@@ -22,12 +22,21 @@ type Member struct {
 }
 
 func viewMember(row models.Member) Member {
-	return Member{Account: row.AccountID, Name: row.Name, Email: row.Email, Role: access.Role(row.Role), ETag: etag(row.Role), JoinedAt: row.CreatedAt}
+	return Member{
+		Account:  row.AccountID,
+		Name:     row.Name,
+		Email:    row.Email,
+		Role:     access.Role(row.Role),
+		ETag:     etag(row.Role),
+		JoinedAt: row.CreatedAt,
+	}
 }
 
 // Members returns a team's people in the order in which their accounts were made.
 // The cursor is the Next of the page before, limit at most MaxPage, 0 for 50.
-func (s *Service) Members(ctx context.Context, p access.Principal, team, cursor string, limit int) (list []Member, next string, err error) {
+func (s *Service) Members(
+	ctx context.Context, p access.Principal, team, cursor string, limit int,
+) (list []Member, next string, err error) {
 	if err := access.Check(p, team, access.MemberRead); err != nil {
 		return nil, "", err
 	}
@@ -59,7 +68,9 @@ func checkRole(role access.Role) error {
 // ChangeRole makes a member of a team something else in it. With ifMatch not
 // empty it is refused as stale unless that is still the member's ETag. The last
 // owner stays one: Conflict last_owner.
-func (s *Service) ChangeRole(ctx context.Context, p access.Principal, team, account, ifMatch string, role access.Role) (Member, error) {
+func (s *Service) ChangeRole(
+	ctx context.Context, p access.Principal, team, account, ifMatch string, role access.Role,
+) (Member, error) {
 	if err := access.Check(p, team, access.MemberChange); err != nil {
 		return Member{}, err
 	}
@@ -95,7 +106,13 @@ func (s *Service) ChangeRole(ctx context.Context, p access.Principal, team, acco
 			return err
 		}
 		out = viewMember(models.Member{Membership: row, Name: person.Name, Email: person.Email})
-		return access.Record(tx, p, access.Entry{Action: access.MemberChange, Object: account, Team: team, Before: before, After: row})
+		return access.Record(tx, p, access.Entry{
+			Action: access.MemberChange,
+			Object: account,
+			Team:   team,
+			Before: before,
+			After:  row,
+		})
 	})
 	return out, err
 }
@@ -152,7 +169,8 @@ func anotherOwner(tx *models.Tx, row models.Membership) error {
 		return err
 	}
 	if owners < 2 {
-		return fault.New(fault.Conflict, "last_owner", "A team keeps at least one owner. Make somebody else an owner first.")
+		return fault.New(fault.Conflict, "last_owner", "A team keeps at least one owner. Make somebody else an "+
+			"owner first.")
 	}
 	return nil
 }

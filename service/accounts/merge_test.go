@@ -36,7 +36,8 @@ func TestAMergeTakesProductsAndTenantsAlong(t *testing.T) {
 			t.Fatal(err)
 		}
 		claimed, err := s.Claim(t.Context(), ana, w.ClaimCode, into)
-		if want := []string{"product store → store-3", "tenant acme → acme-2"}; err != nil || !slices.Equal(claimed.Renamed, want) {
+		if want := []string{"product store → store-3", "tenant acme → acme-2"}; err != nil ||
+			!slices.Equal(claimed.Renamed, want) {
 			t.Errorf("renamed %v, %v", claimed.Renamed, err)
 		}
 		tx := db.Read(t.Context())

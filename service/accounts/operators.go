@@ -49,6 +49,11 @@ func (s *Service) SetOperator(ctx context.Context, email string, operator bool) 
 
 func recordOperator(tx *models.Tx, by access.Principal, account models.Account, operator bool) error {
 	type duty struct{ Operator bool }
-	return access.Record(tx, by, access.Entry{Action: access.OperatorChange, Object: account.ID, Detail: map[string]string{"email": account.Email},
-		Before: duty{!operator}, After: duty{operator}})
+	return access.Record(tx, by, access.Entry{
+		Action: access.OperatorChange,
+		Object: account.ID,
+		Detail: map[string]string{"email": account.Email},
+		Before: duty{!operator},
+		After:  duty{operator},
+	})
 }

@@ -52,7 +52,8 @@ func hashPassword(ctx context.Context, password string) (string, error) {
 func derive(ctx context.Context, password string, salt []byte) ([]byte, error) {
 	if waiting.Add(1) > maxWaiting {
 		waiting.Add(-1)
-		return nil, fault.New(fault.TooMany, "too_many_attempts", "Too many people are signing in at this moment. Try again in a few seconds.")
+		return nil, fault.New(fault.TooMany, "too_many_attempts", "Too many people are signing in at this moment. "+
+			"Try again in a few seconds.")
 	}
 	defer waiting.Add(-1)
 	select {

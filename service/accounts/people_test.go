@@ -53,7 +53,12 @@ func (o *office) invite(role access.Role, email string) string {
 // joins signs somebody up into Ana's team.
 func (o *office) joins(name string, role access.Role) access.Principal {
 	o.t.Helper()
-	session, err := o.s.SignUp(o.t.Context(), accounts.SignUp{Email: name + "@example.com", Name: name, Password: password, From: accounts.From{RemoteAddr: name}},
+	session, err := o.s.SignUp(o.t.Context(), accounts.SignUp{
+		Email:    name + "@example.com",
+		Name:     name,
+		Password: password,
+		From:     accounts.From{RemoteAddr: name},
+	},
 		accounts.Ticket{Invitation: o.invite(role, "")})
 	if err != nil {
 		o.t.Fatal(err)
@@ -88,7 +93,12 @@ func TestAnInvitationLetsOneIn(t *testing.T) {
 		const many = 100
 		for i := range many {
 			now := models.Now()
-			account := models.Account{ID: models.NewID("acc"), Email: fmt.Sprintf("p%d@example.com", i), Name: "P", CreatedAt: now}
+			account := models.Account{
+				ID:        models.NewID("acc"),
+				Email:     fmt.Sprintf("p%d@example.com", i),
+				Name:      "P",
+				CreatedAt: now,
+			}
 			if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&account) }); err != nil {
 				t.Fatal(err)
 			}
@@ -158,15 +168,26 @@ func TestInvitationsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := models.Now()
-		expired := models.Invitation{ID: models.NewID("inv"), TeamID: o.team, Role: "member", CodeHash: accounts.HashForTest("expired"), CreatedBy: o.ana.Account,
-			CreatedAt: now.Add(-time.Hour), ExpiresAt: now.Add(-time.Second)}
+		expired := models.Invitation{
+			ID:        models.NewID("inv"),
+			TeamID:    o.team,
+			Role:      "member",
+			CodeHash:  accounts.HashForTest("expired"),
+			CreatedBy: o.ana.Account,
+			CreatedAt: now.Add(-time.Hour),
+			ExpiresAt: now.Add(-time.Second),
+		}
 		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&expired) }); err != nil {
 			t.Fatal(err)
 		}
 		for _, code := range []string{revoked.Code, "expired", "never was", ""} {
 			_, err := o.s.LookInvitation(t.Context(), code)
 			wants(t, "look at "+code, err, "invitation_over")
-			_, err = o.s.SignUp(t.Context(), accounts.SignUp{Email: "x@example.com", Name: "X", Password: password}, accounts.Ticket{Invitation: code})
+			_, err = o.s.SignUp(t.Context(), accounts.SignUp{
+				Email:    "x@example.com",
+				Name:     "X",
+				Password: password,
+			}, accounts.Ticket{Invitation: code})
 			if code != "" {
 				wants(t, "sign up with "+code, err, "invitation_over")
 			}

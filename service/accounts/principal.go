@@ -22,7 +22,8 @@ func PrincipalOf(tx *models.Tx, account string) (access.Principal, error) {
 	for _, m := range memberships {
 		role := access.Role(m.Role)
 		p.Roles[m.TeamID] = role
-		if p.HomeTeam == "" || (!access.Can(p.Roles[p.HomeTeam], access.ProjectCreate) && access.Can(role, access.ProjectCreate)) {
+		if p.HomeTeam == "" ||
+			(!access.Can(p.Roles[p.HomeTeam], access.ProjectCreate) && access.Can(role, access.ProjectCreate)) {
 			p.HomeTeam = m.TeamID
 		}
 	}

@@ -57,8 +57,17 @@ const maxSessions = 100
 func newSession(tx *models.Tx, account string, from From) (string, error) {
 	secret, now := newSecret(), models.Now()
 	until := now.Add(SessionTTL)
-	err := tx.Insert(&models.Token{ID: models.NewID("ses"), Kind: kindSession, AccountID: &account, Hash: hash(secret), CreatedAt: now, ExpiresAt: &until,
-		UserAgent: from.userAgent(), RemoteAddr: from.host(), SeenAt: &now})
+	err := tx.Insert(&models.Token{
+		ID:         models.NewID("ses"),
+		Kind:       kindSession,
+		AccountID:  &account,
+		Hash:       hash(secret),
+		CreatedAt:  now,
+		ExpiresAt:  &until,
+		UserAgent:  from.userAgent(),
+		RemoteAddr: from.host(),
+		SeenAt:     &now,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -130,7 +139,14 @@ func (s *Service) Sessions(ctx context.Context, p access.Principal) ([]Session, 
 	}
 	var list []Session
 	for _, row := range rows {
-		session := Session{ID: row.ID, UserAgent: row.UserAgent, RemoteAddr: row.RemoteAddr, CreatedAt: row.CreatedAt, SeenAt: row.CreatedAt, Current: row.ID == p.Token}
+		session := Session{
+			ID:         row.ID,
+			UserAgent:  row.UserAgent,
+			RemoteAddr: row.RemoteAddr,
+			CreatedAt:  row.CreatedAt,
+			SeenAt:     row.CreatedAt,
+			Current:    row.ID == p.Token,
+		}
 		if row.SeenAt != nil {
 			session.SeenAt = *row.SeenAt
 		}
@@ -187,7 +203,12 @@ type signedIn struct{ Places int64 }
 
 // recordSelf writes down what an account changed about itself.
 func recordSelf(tx *models.Tx, p access.Principal, object string, before, after any) error {
-	return access.Record(tx, p, access.Entry{Action: access.AccountUpdate, Object: object, Before: before, After: after})
+	return access.Record(tx, p, access.Entry{
+		Action: access.AccountUpdate,
+		Object: object,
+		Before: before,
+		After:  after,
+	})
 }
 
 // Rotate gives the session that asks a new secret, because it may do more from

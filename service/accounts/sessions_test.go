@@ -16,8 +16,14 @@ func TestTooManySessionsEndTheOldest(t *testing.T) {
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
 			until := models.Now().Add(time.Hour)
 			for i := range 100 { // all older than the session of the first account
-				row := models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &o.ana.Account, Hash: accounts.HashForTest(fmt.Sprint(i)),
-					CreatedAt: models.Now().Add(time.Duration(i-200) * time.Minute), ExpiresAt: &until}
+				row := models.Token{
+					ID:        models.NewID("ses"),
+					Kind:      "session",
+					AccountID: &o.ana.Account,
+					Hash:      accounts.HashForTest(fmt.Sprint(i)),
+					CreatedAt: models.Now().Add(time.Duration(i-200) * time.Minute),
+					ExpiresAt: &until,
+				}
 				if err := tx.Insert(&row); err != nil {
 					return err
 				}

@@ -48,7 +48,10 @@ func (s *Service) SignIn(ctx context.Context, email, password string, from From)
 		s.throttle.forget(attempt)
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		if err := access.Record(tx, from.as(account.ID), access.Entry{Action: access.AccountSignIn, Object: account.ID}); err != nil {
+		if err := access.Record(tx, from.as(account.ID), access.Entry{
+			Action: access.AccountSignIn,
+			Object: account.ID,
+		}); err != nil {
 			return err
 		}
 		session, err = newSession(tx, account.ID, from)

@@ -35,12 +35,18 @@ func TestWhoMaySignUp(t *testing.T) {
 			if tt.ticket == "claim" {
 				ticket = accounts.Ticket{Claim: o.workspace().ClaimCode}
 			}
-			in := accounts.SignUp{Email: fmt.Sprintf("with%d@example.com", i), Name: "P", Password: password, From: accounts.From{RemoteAddr: fmt.Sprint(i)}}
+			in := accounts.SignUp{
+				Email:    fmt.Sprintf("with%d@example.com", i),
+				Name:     "P",
+				Password: password,
+				From:     accounts.From{RemoteAddr: fmt.Sprint(i)},
+			}
 			session, err := o.s.SignUp(t.Context(), in, ticket)
 			wants(t, fmt.Sprintf("%s with %s", tt.policy, tt.ticket), err, tt.code)
 			if err == nil {
 				p := o.who(session)
-				if invited := p.Roles[o.team] == access.Member; invited != (tt.ticket == "invitation") || len(p.Roles) != 1 {
+				if invited := p.Roles[o.team] == access.Member; invited != (tt.ticket == "invitation") ||
+					len(p.Roles) != 1 {
 					t.Errorf("%s with %s: is in %v", tt.policy, tt.ticket, p.Roles)
 				}
 			}
@@ -55,7 +61,12 @@ func TestSigningUpIsThrottledAndTellsWhatIsTaken(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		o.s.Policy = config.SignUpOpen
-		in := accounts.SignUp{Email: "ANA@example.com", Name: "Eve", Password: password, From: accounts.From{RemoteAddr: "192.0.2.1:1"}}
+		in := accounts.SignUp{
+			Email:    "ANA@example.com",
+			Name:     "Eve",
+			Password: password,
+			From:     accounts.From{RemoteAddr: "192.0.2.1:1"},
+		}
 		for range 10 {
 			_, err := o.s.SignUp(t.Context(), in, accounts.Ticket{})
 			wants(t, "a taken address", err, "email_taken")
@@ -199,7 +210,12 @@ func TestAClaimCodeSignsUpOne(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 4 {
 			wg.Go(func() {
-				_, err := o.s.SignUp(t.Context(), accounts.SignUp{Email: fmt.Sprintf("p%d@example.com", i), Name: "P", Password: password, From: accounts.From{RemoteAddr: fmt.Sprint(i)}}, ticket)
+				_, err := o.s.SignUp(t.Context(), accounts.SignUp{
+					Email:    fmt.Sprintf("p%d@example.com", i),
+					Name:     "P",
+					Password: password,
+					From:     accounts.From{RemoteAddr: fmt.Sprint(i)},
+				}, ticket)
 				switch {
 				case err == nil:
 					in.Add(1)

@@ -26,7 +26,9 @@ type Team struct {
 
 // Teams returns the principal's teams, oldest first. The cursor is the Next of
 // the page before, limit at most MaxPage, 0 for 50.
-func (s *Service) Teams(ctx context.Context, p access.Principal, cursor string, limit int) (list []Team, next string, err error) {
+func (s *Service) Teams(
+	ctx context.Context, p access.Principal, cursor string, limit int,
+) (list []Team, next string, err error) {
 	if p.Anonymous() {
 		return nil, "", access.Check(p, "", access.TeamRead)
 	}
@@ -93,12 +95,19 @@ func (s *Service) CreateTeam(ctx context.Context, p access.Principal, name strin
 		return Team{}, err
 	}
 	if len(p.Roles) >= maxTeams {
-		return Team{}, fault.New(fault.Conflict, "too_many_teams", "You are in %d teams; leave one to make another.", len(p.Roles))
+		return Team{}, fault.New(
+			fault.Conflict, "too_many_teams", "You are in %d teams; leave one to make another.", len(p.Roles),
+		)
 	}
 	now := models.Now()
 	row := models.Team{ID: models.NewID("team"), Name: name, ClaimedAt: &now, CreatedAt: now}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		err := tx.Insert(&row, &models.Membership{TeamID: row.ID, AccountID: p.Account, Role: string(access.Owner), CreatedAt: now})
+		err := tx.Insert(&row, &models.Membership{
+			TeamID:    row.ID,
+			AccountID: p.Account,
+			Role:      string(access.Owner),
+			CreatedAt: now,
+		})
 		if err != nil {
 			return err
 		}
@@ -133,7 +142,13 @@ func (s *Service) RenameTeam(ctx context.Context, p access.Principal, id, ifMatc
 			return err
 		}
 		out = viewTeam(row, p)
-		return access.Record(tx, p, access.Entry{Action: access.TeamUpdate, Object: id, Team: id, Before: before, After: row})
+		return access.Record(tx, p, access.Entry{
+			Action: access.TeamUpdate,
+			Object: id,
+			Team:   id,
+			Before: before,
+			After:  row,
+		})
 	})
 	return out, err
 }
@@ -141,7 +156,10 @@ func (s *Service) RenameTeam(ctx context.Context, p access.Principal, id, ifMatc
 // holding runs a change of a team while no other change of it or its people can
 // come between. The role is read again under the lock: it may have been taken
 // away since the request began.
-func (s *Service) holding(ctx context.Context, p access.Principal, team string, action access.Action, change func(*models.Tx, models.Team) error) error {
+func (s *Service) holding(
+	ctx context.Context, p access.Principal, team string, action access.Action,
+	change func(*models.Tx, models.Team) error,
+) error {
 	if err := access.Check(p, team, action); err != nil {
 		return err
 	}

@@ -69,5 +69,6 @@ func (t *throttle) forget(a attempt) {
 }
 
 func tooMany(what string) error {
-	return fault.New(fault.TooMany, "too_many_attempts", "Too many attempts to %s. Wait a quarter of an hour and try again.", what).After(throttleWindow)
+	return fault.New(fault.TooMany, "too_many_attempts", "Too many attempts to %s. Wait a quarter of an hour and "+
+		"try again.", what).After(throttleWindow)
 }

@@ -94,7 +94,14 @@ func (s *Service) List(ctx context.Context, p access.Principal, q Query) (Page, 
 const Installation = "installation"
 
 func (q Query) filter(tx *models.Tx, p access.Principal) (f models.AuditFilter, team string, err error) {
-	f = models.AuditFilter{Actor: q.Actor, Action: q.Action, Object: q.Object, Outcome: q.Outcome, From: q.From, To: q.To}
+	f = models.AuditFilter{
+		Actor:   q.Actor,
+		Action:  q.Action,
+		Object:  q.Object,
+		Outcome: q.Outcome,
+		From:    q.From,
+		To:      q.To,
+	}
 	if q.Project != "" && q.Team == "" {
 		project, err := access.Project(tx, p, q.Project, access.AuditRead)
 		if err != nil {

@@ -20,18 +20,36 @@ func TestListFiltersAndPages(t *testing.T) {
 		now := models.Now()
 		project := models.Project{ID: "prj_1", TeamID: "team_a", Name: "shop", CreatedAt: now, UpdatedAt: now}
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			if err := tx.Insert(&models.Account{ID: "acc_ana", Email: "ana@example.com", CreatedAt: now}, &models.Account{ID: "acc_eve", Email: "eve@example.com", CreatedAt: now},
+			if err := tx.Insert(&models.Account{
+				ID:        "acc_ana",
+				Email:     "ana@example.com",
+				CreatedAt: now,
+			}, &models.Account{ID: "acc_eve", Email: "eve@example.com", CreatedAt: now},
 				&models.Team{ID: "team_a", CreatedAt: now}, &models.Team{ID: "team_b", CreatedAt: now},
-				&models.Membership{TeamID: "team_a", AccountID: "acc_ana", Role: "owner", CreatedAt: now}, &project); err != nil {
+				&models.Membership{
+					TeamID:    "team_a",
+					AccountID: "acc_ana",
+					Role:      "owner",
+					CreatedAt: now,
+				}, &project); err != nil {
 				return err
 			}
 			for i := range 5 {
-				if err := access.Record(tx, ana, access.Entry{Action: access.KeyCreate, Object: fmt.Sprint("key_", i), Project: "prj_1", Team: "team_a"}); err != nil {
+				if err := access.Record(tx, ana, access.Entry{
+					Action:  access.KeyCreate,
+					Object:  fmt.Sprint("key_", i),
+					Project: "prj_1",
+					Team:    "team_a",
+				}); err != nil {
 					return err
 				}
 			}
 			eve := access.Principal{Account: "acc_eve", RemoteAddr: "198.51.100.7:1"}
-			access.RecordRefused(tx, eve, access.Entry{Action: access.ProjectRead, Object: "prj_1", Team: "team_a"}, "not_found")
+			access.RecordRefused(tx, eve, access.Entry{
+				Action: access.ProjectRead,
+				Object: "prj_1",
+				Team:   "team_a",
+			}, "not_found")
 			return access.Record(tx, eve, access.Entry{Action: access.KeyCreate, Object: "key_x", Team: "team_b"})
 		})
 		if err != nil {
@@ -46,7 +64,8 @@ func TestListFiltersAndPages(t *testing.T) {
 			}
 			for _, e := range page.Entries {
 				numbers = append(numbers, e.Number)
-				if wantName := map[string]string{"acc_ana": "ana@example.com"}[e.Actor]; e.ActorName != wantName || e.ProjectName != "shop" {
+				if wantName := map[string]string{"acc_ana": "ana@example.com"}[e.Actor]; e.ActorName != wantName ||
+					e.ProjectName != "shop" {
 					t.Errorf("%s is called %q, the project %q", e.Actor, e.ActorName, e.ProjectName)
 				}
 			}
@@ -85,7 +104,11 @@ func TestListFiltersAndPages(t *testing.T) {
 			{access.Principal{}, audit.Query{}, fault.Unauthenticated},
 			{ana, audit.Query{Team: "team_b"}, fault.NotFound},
 			{ana, audit.Query{Team: audit.Installation}, fault.NotFound},
-			{access.Principal{Account: "v", HomeTeam: "team_a", Roles: map[string]access.Role{"team_a": access.Viewer}}, audit.Query{}, fault.Forbidden},
+			{access.Principal{
+				Account:  "v",
+				HomeTeam: "team_a",
+				Roles:    map[string]access.Role{"team_a": access.Viewer},
+			}, audit.Query{}, fault.Forbidden},
 			{ana, audit.Query{Cursor: "x"}, fault.Invalid},
 			{ana, audit.Query{From: now, To: now}, fault.Invalid},
 		} {
@@ -103,7 +126,10 @@ func TestAFloodOfRefusalsIsBounded(t *testing.T) {
 		now := models.Now()
 		r := &audit.Refusals{DB: db, Log: quiet, PerSource: 3, PerMinute: 5, Now: func() time.Time { return now }}
 		flood := func(remoteAddr string) {
-			r.Add(t.Context(), access.Principal{RemoteAddr: remoteAddr}, access.Entry{Action: access.CredentialUse}, "invalid_token")
+			r.Add(
+				t.Context(), access.Principal{RemoteAddr: remoteAddr},
+				access.Entry{Action: access.CredentialUse}, "invalid_token",
+			)
 		}
 		for i := range 20 {
 			flood(fmt.Sprintf("192.0.2.1:%d", i))               // 3 of these
@@ -141,7 +167,12 @@ func TestARefusalNamesNoTeamThatDoesNotExist(t *testing.T) {
 		r := &audit.Refusals{DB: db, Log: quiet}
 		eve := access.Principal{Account: "acc_eve", RemoteAddr: "198.51.100.7:1"}
 		const made = "postern_pat_in_the_wrong_place"
-		r.Add(t.Context(), eve, access.Entry{Action: access.ProjectRead, Object: made, Project: made, Team: made}, "not_found")
+		r.Add(t.Context(), eve, access.Entry{
+			Action:  access.ProjectRead,
+			Object:  made,
+			Project: made,
+			Team:    made,
+		}, "not_found")
 		for _, table := range []string{"audit_entries", "audit_chains"} {
 			var found int
 			query := "SELECT count(*) FROM " + table + " WHERE team_id <> ''"
@@ -150,7 +181,8 @@ func TestARefusalNamesNoTeamThatDoesNotExist(t *testing.T) {
 			}
 		}
 		var object string
-		if err := db.SQL().QueryRowContext(t.Context(), "SELECT object || project_id FROM audit_entries").Scan(&object); err != nil || object != "" {
+		if err := db.SQL().QueryRowContext(t.Context(), "SELECT object || project_id FROM audit_entries").Scan(&object); err != nil ||
+			object != "" {
 			t.Errorf("the entry tells of %q, %v", object, err)
 		}
 	})

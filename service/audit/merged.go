@@ -70,7 +70,8 @@ func (r *reading) resume(cursor string) (err error) {
 	number, chain, older := strings.Cut(cursor, ":")
 	at := slices.Index(r.older, chain)
 	if r.Before, err = strconv.ParseInt(number, 10, 64); err != nil || r.Before < 1 || (older && at < 0) {
-		return fault.InvalidField("/cursor", "invalid_cursor", "This is no cursor of an earlier page. Leave it out to begin with the newest.")
+		return fault.InvalidField("/cursor", "invalid_cursor", "This is no cursor of an earlier page. Leave it out "+
+			"to begin with the newest.")
 	}
 	if older {
 		r.TeamID, r.older = chain, r.older[at+1:]
@@ -120,7 +121,8 @@ func (c *Choices) addMerged(tx *models.Tx, shown string) error {
 	if err != nil {
 		return err
 	}
-	if shown != "" && !slices.Contains(ids, shown) && !slices.ContainsFunc(merged, func(t models.Team) bool { return t.ID == shown }) {
+	if shown != "" && !slices.Contains(ids, shown) &&
+		!slices.ContainsFunc(merged, func(t models.Team) bool { return t.ID == shown }) {
 		team, err := tx.TeamByID(shown)
 		if err != nil {
 			return err

@@ -17,14 +17,30 @@ func mergeB(t *testing.T, db *models.DB) {
 	t.Helper()
 	now := models.Now()
 	err := db.Write(t.Context(), func(tx *models.Tx) error {
-		if err := tx.Insert(&models.Account{ID: "acc_ana", Email: "ana@example.com", CreatedAt: now}, &models.Team{ID: "team_a", Name: "Ana", ClaimedAt: &now, CreatedAt: now},
+		if err := tx.Insert(&models.Account{
+			ID:        "acc_ana",
+			Email:     "ana@example.com",
+			CreatedAt: now,
+		}, &models.Team{ID: "team_a", Name: "Ana", ClaimedAt: &now, CreatedAt: now},
 			&models.Membership{TeamID: "team_a", AccountID: "acc_ana", Role: "owner", CreatedAt: now},
 			&models.Team{ID: "team_b", ClaimedAt: &now, CreatedAt: now}, &models.Team{ID: "team_c", CreatedAt: now},
 			&models.Project{ID: "prj_1", TeamID: "team_a", Name: "shop", CreatedAt: now, UpdatedAt: now}); err != nil {
 			return err
 		}
-		for _, e := range []access.Entry{{Team: "team_b", Project: "prj_1", Object: "key_1"}, {Team: "team_b", Object: "tnt_1"}, {Team: "team_b", Project: "prj_1", Object: "key_2"},
-			{Team: "team_a", Project: "prj_1", Object: "key_1"}, {Team: "team_a", Project: "prj_1", Object: "key_3"}, {Team: "team_c", Project: "prj_1", Object: "key_1"}} {
+		for _, e := range []access.Entry{{
+			Team:    "team_b",
+			Project: "prj_1",
+			Object:  "key_1",
+		}, {Team: "team_b", Object: "tnt_1"}, {Team: "team_b", Project: "prj_1", Object: "key_2"},
+			{
+				Team:    "team_a",
+				Project: "prj_1",
+				Object:  "key_1",
+			}, {
+				Team:    "team_a",
+				Project: "prj_1",
+				Object:  "key_3",
+			}, {Team: "team_c", Project: "prj_1", Object: "key_1"}} {
 			e.Action = access.KeyChange
 			if err := access.Record(tx, ana, e); err != nil {
 				return err

@@ -75,7 +75,10 @@ func (r *Refusals) Flush(ctx context.Context) {
 
 func recordGap(tx *models.Tx, gap int64) {
 	if gap > 0 {
-		access.RecordRefused(tx, access.Principal{}, access.Entry{Action: access.AuditGap, Detail: map[string]string{"dropped": strconv.FormatInt(gap, 10)}}, "too_many_refusals")
+		access.RecordRefused(tx, access.Principal{}, access.Entry{
+			Action: access.AuditGap,
+			Detail: map[string]string{"dropped": strconv.FormatInt(gap, 10)},
+		}, "too_many_refusals")
 	}
 }
 

@@ -15,9 +15,12 @@ const (
 )
 
 var (
-	errUnderWay = fault.New(fault.TooMany, "verification_under_way", "The log is being verified already. Wait for that to end, and ask again.").After(5 * time.Second)
-	errTooLong  = fault.New(fault.Unavailable, "verification_too_long",
-		"The log is too long to verify while somebody waits. Whoever runs the server can do it with postern audit verify.")
+	errUnderWay = fault.New(fault.TooMany, "verification_under_way", "The log is being verified already. Wait for "+
+		"that to end, and ask again.").After(5 * time.Second)
+	errTooLong = fault.New(
+		fault.Unavailable, "verification_too_long",
+		"The log is too long to verify while somebody waits. Whoever runs the server can do it with postern audit verify.",
+	)
 )
 
 // verifications are the chains that are being verified, by team. Its zero value

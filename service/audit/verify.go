@@ -184,10 +184,15 @@ func (w *walk) finish(reached string) {
 	switch {
 	case w.Broken != nil:
 	case w.Head.Number > w.Entries:
-		w.Broken = &Break{w.Entries + 1, "", fmt.Sprintf("it is missing, and so is all up to number %d, where the chain ends", w.Head.Number)}
+		w.Broken = &Break{w.Entries + 1, "", fmt.Sprintf("it is missing, and so is all up to number %d, where the "+
+			"chain ends", w.Head.Number)}
 	case w.Head.Number < w.Entries || w.Head.Hash != reached:
 		w.Broken = &Break{w.Head.Number, "", "the recorded end of the chain is not its last entry"}
 	case w.known.Number > w.Entries:
-		w.Broken = &Break{w.Entries + 1, "", fmt.Sprintf("it is missing, and so is all up to number %d, whose hash was kept", w.known.Number)}
+		w.Broken = &Break{
+			w.Entries + 1,
+			"",
+			fmt.Sprintf("it is missing, and so is all up to number %d, whose hash was kept", w.known.Number),
+		}
 	}
 }

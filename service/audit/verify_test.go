@@ -12,8 +12,14 @@ import (
 	"postern/testkit/state"
 )
 
-var ana = access.Principal{Account: "acc_ana", HomeTeam: "team_a", Roles: map[string]access.Role{"team_a": access.Owner}, Token: "ses_1",
-	RemoteAddr: "192.0.2.1:4711", RequestID: "req_1"}
+var ana = access.Principal{
+	Account:    "acc_ana",
+	HomeTeam:   "team_a",
+	Roles:      map[string]access.Role{"team_a": access.Owner},
+	Token:      "ses_1",
+	RemoteAddr: "192.0.2.1:4711",
+	RequestID:  "req_1",
+}
 
 type setting struct {
 	Name   string
@@ -27,9 +33,14 @@ func record(t *testing.T, db *models.DB, teams ...string) {
 	t.Helper()
 	err := db.Write(t.Context(), func(tx *models.Tx) error {
 		for _, team := range teams {
-			err := access.Record(tx, ana, access.Entry{Action: access.ProjectUpdate, Object: "prj_1", Team: team,
+			err := access.Record(tx, ana, access.Entry{
+				Action: access.ProjectUpdate,
+				Object: "prj_1",
+				Team:   team,
 				Detail: map[string]string{"name": "<shop> & \u202e\xff"},
-				Before: setting{Name: "a", Weight: 0.1, Tags: []string{}}, After: setting{Name: "é\u2028", Weight: 1e21, Tags: []string{"x"}, Count: 1 << 40, On: true}})
+				Before: setting{Name: "a", Weight: 0.1, Tags: []string{}},
+				After:  setting{Name: "é\u2028", Weight: 1e21, Tags: []string{"x"}, Count: 1 << 40, On: true},
+			})
 			if err != nil {
 				return err
 			}
@@ -55,23 +66,56 @@ func run(t *testing.T, db *models.DB, statement string) {
 // Whatever is done to a chain of five from outside is found, at the first place
 // where it is not what it was.
 func TestEveryChangeFromOutsideIsFound(t *testing.T) {
-	const copied = "id, team_id, number, hash, actor, token_id, action, object, project_id, outcome, detail, changes, remote_addr, request_id, created_at"
+	const copied = "id, team_id, number, hash, actor, token_id, action, object, project_id, outcome, detail, " +
+		"changes, remote_addr, request_id, created_at"
 	tests := map[string]struct {
 		statements []string
 		number     int64 // of the break, 0 for an entry outside of the chain
 	}{
-		"an entry is removed":         {[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 3"}, 3},
-		"the first is removed":        {[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 1"}, 1},
-		"the last is removed":         {[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 5"}, 5},
-		"the last and its place":      {[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 5", "UPDATE audit_chains SET number = 4 WHERE team_id = 'team_a'"}, 4},
+		"an entry is removed": {
+			[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 3"},
+			3,
+		},
+		"the first is removed": {
+			[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 1"},
+			1,
+		},
+		"the last is removed": {
+			[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 5"},
+			5,
+		},
+		"the last and its place": {
+			[]string{
+				"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 5",
+				"UPDATE audit_chains SET number = 4 WHERE team_id = 'team_a'",
+			},
+			4,
+		},
 		"all are removed":             {[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a'"}, 1},
 		"the recorded end is removed": {[]string{"DELETE FROM audit_chains WHERE team_id = 'team_a'"}, 0},
-		"closed up after a removal":   {[]string{"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 2", "UPDATE audit_entries SET number = number - 1 WHERE team_id = 'team_a' AND number > 2"}, 2},
+		"closed up after a removal": {
+			[]string{
+				"DELETE FROM audit_entries WHERE team_id = 'team_a' AND number = 2",
+				"UPDATE audit_entries SET number = number - 1 WHERE team_id = 'team_a' AND number > 2",
+			},
+			2,
+		},
 		"two change places": {[]string{"UPDATE audit_entries SET number = 100 WHERE team_id = 'team_a' AND number = 2",
 			"UPDATE audit_entries SET number = 2 WHERE team_id = 'team_a' AND number = 3", "UPDATE audit_entries SET number = 3 WHERE team_id = 'team_a' AND number = 100"}, 2},
-		"a copy is put in":              {[]string{"INSERT INTO audit_entries (" + copied + ") SELECT 'zzz', team_id, number, hash, actor, token_id, action, object, project_id, outcome, detail, changes, remote_addr, request_id, created_at FROM audit_entries WHERE team_id = 'team_a' AND number = 2"}, 2},
-		"one is put in without a place": {[]string{"INSERT INTO audit_entries (" + copied + ") SELECT 'zzz', team_id, 0, '', actor, token_id, action, object, project_id, outcome, detail, changes, remote_addr, request_id, created_at FROM audit_entries WHERE team_id = 'team_a' AND number = 2"}, 0},
-		"one moves to another team":     {[]string{"UPDATE audit_entries SET team_id = 'team_c' WHERE team_id = 'team_a' AND number = 3"}, 3},
+		"a copy is put in": {
+			[]string{
+				"INSERT INTO audit_entries (" + copied + ") SELECT 'zzz', team_id, number, hash, actor, token_id, action, object, project_id, outcome, detail, changes, remote_addr, request_id, created_at FROM audit_entries WHERE team_id = 'team_a' AND number = 2",
+			},
+			2,
+		},
+		"one is put in without a place": {
+			[]string{
+				"INSERT INTO audit_entries (" + copied + ") SELECT 'zzz', team_id, 0, '', actor, token_id, action, object, project_id, outcome, detail, changes, remote_addr, request_id, created_at FROM audit_entries WHERE team_id = 'team_a' AND number = 2",
+			},
+			0,
+		},
+		"one moves to another team": {[]string{"UPDATE audit_entries SET team_id = 'team_c' WHERE team_id = " +
+			"'team_a' AND number = 3"}, 3},
 	}
 	for _, column := range []string{"id", "actor", "token_id", "action", "object", "project_id", "outcome", "remote_addr", "request_id", "hash"} {
 		tests["another "+column] = struct {
@@ -79,7 +123,11 @@ func TestEveryChangeFromOutsideIsFound(t *testing.T) {
 			number     int64
 		}{[]string{"UPDATE audit_entries SET " + column + " = 'changed' WHERE team_id = 'team_a' AND number = 4"}, 4}
 	}
-	for column, value := range map[string]string{"detail": `{"name":"changed"}`, "changes": "{}", "created_at": "2020-01-01 00:00:00+00:00"} {
+	for column, value := range map[string]string{
+		"detail":     `{"name":"changed"}`,
+		"changes":    "{}",
+		"created_at": "2020-01-01 00:00:00+00:00",
+	} {
 		tests["another "+column] = struct {
 			statements []string
 			number     int64
@@ -138,10 +186,14 @@ func TestARewrittenChainDoesNotLeadThroughAKeptHead(t *testing.T) {
 		if verdict, err = s.Verify(t.Context(), ana, "", audit.Head{}); err != nil || verdict.Broken != nil {
 			t.Fatalf("rewritten: %+v, %v", verdict.Broken, err)
 		}
-		if verdict, err = s.Verify(t.Context(), ana, "", kept); err != nil || verdict.Broken == nil || verdict.Broken.Number != 3 {
+		if verdict, err = s.Verify(t.Context(), ana, "", kept); err != nil || verdict.Broken == nil ||
+			verdict.Broken.Number != 3 {
 			t.Errorf("against what was kept: %+v, %v", verdict.Broken, err)
 		}
-		if verdict, err = s.Verify(t.Context(), ana, "", audit.Head{Number: 9, Hash: kept.Hash}); err != nil || verdict.Broken == nil {
+		if verdict, err = s.Verify(t.Context(), ana, "", audit.Head{
+			Number: 9,
+			Hash:   kept.Hash,
+		}); err != nil || verdict.Broken == nil {
 			t.Errorf("against a longer one: %+v, %v", verdict.Broken, err)
 		}
 	})
@@ -183,8 +235,12 @@ func TestEarlierEntriesAreChainedOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		run(t, db, "DELETE FROM audit_chains")
 		old := func(id, team string) string {
-			return fmt.Sprintf(`INSERT INTO audit_entries (id, actor, action, object, team_id, outcome, detail, remote_addr, request_id, created_at)
-				VALUES ('%s', 'acc_ana', 'key.create', 'key_1', '%s', 'done', '{"owner": "billing",  "a": "b"}', '', '', '2026-01-02 03:04:05.678901+00:00')`, id, team)
+			return fmt.Sprintf(
+				`INSERT INTO audit_entries (id, actor, action, object, team_id, outcome, detail, remote_addr, request_id, created_at)
+				VALUES ('%s', 'acc_ana', 'key.create', 'key_1', '%s', 'done', '{"owner": "billing",  "a": "b"}', '', '', '2026-01-02 03:04:05.678901+00:00')`,
+				id,
+				team,
+			)
 		}
 		for i := range 700 {
 			run(t, db, old(fmt.Sprintf("aud_%04d", i), "team_a"))
@@ -239,10 +295,15 @@ func TestATeamHasOneVerificationAtATime(t *testing.T) {
 		s := &audit.Service{DB: db}
 		release := audit.BeginVerification(s, "team_a")
 		_, err := s.Verify(t.Context(), ana, "team_a", audit.Head{})
-		if fault.CodeOf(err) != "verification_under_way" || fault.KindOf(err) != fault.TooMany || fault.RetryAfter(err) <= 0 {
+		if fault.CodeOf(err) != "verification_under_way" || fault.KindOf(err) != fault.TooMany ||
+			fault.RetryAfter(err) <= 0 {
 			t.Errorf("a second one: %v", err)
 		}
-		if _, err := s.Verify(t.Context(), access.Principal{Account: "acc_ben", HomeTeam: "team_b", Roles: map[string]access.Role{"team_b": access.Owner}}, "", audit.Head{}); err != nil {
+		if _, err := s.Verify(t.Context(), access.Principal{
+			Account:  "acc_ben",
+			HomeTeam: "team_b",
+			Roles:    map[string]access.Role{"team_b": access.Owner},
+		}, "", audit.Head{}); err != nil {
 			t.Errorf("another team's: %v", err)
 		}
 		release()
@@ -258,7 +319,9 @@ func TestATeamHasOneVerificationAtATime(t *testing.T) {
 			t.Errorf("as many at once as there may be: %v", err)
 		}
 		impatient := &audit.Service{DB: db, VerifyWithin: 1}
-		if _, err := impatient.Verify(t.Context(), ana, "team_a", audit.Head{}); fault.CodeOf(err) != "verification_too_long" {
+		if _, err := impatient.Verify(t.Context(), ana, "team_a", audit.Head{}); fault.CodeOf(
+			err,
+		) != "verification_too_long" {
 			t.Errorf("one that takes too long: %v", err)
 		}
 	})

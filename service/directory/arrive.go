@@ -41,9 +41,11 @@ type Arrival struct {
 }
 
 var (
-	errFrozen = fault.New(fault.Forbidden, "user_frozen", "Your account is frozen. Ask whoever runs this application to unfreeze it.")
+	errFrozen = fault.New(fault.Forbidden, "user_frozen", "Your account is frozen. Ask whoever runs this "+
+		"application to unfreeze it.")
 	errNoSeat = fault.New(fault.Forbidden, "not_invited",
-		"This application is open to invited people only. Ask whoever runs it to invite you, then sign in again with a provider that confirms your e-mail address.")
+		"This application is open to invited people only. Ask whoever runs it to invite you, then sign in again "+
+			"with a provider that confirms your e-mail address.")
 )
 
 // Known finds the end user who arrives, false for somebody new. A frozen one is
@@ -99,7 +101,9 @@ func held(tx *models.Tx, id string) (models.EndUser, error) {
 	user, err := tx.LockEndUser(id)
 	switch {
 	case errors.Is(err, models.ErrNotFound):
-		return user, fault.New(fault.Conflict, "changed_meanwhile", "Your account was changed while you signed in. Try again.")
+		return user, fault.New(
+			fault.Conflict, "changed_meanwhile", "Your account was changed while you signed in. Try again.",
+		)
 	case err == nil && user.State == Frozen:
 		return user, errFrozen
 	}
@@ -118,12 +122,21 @@ func join(tx *models.Tx, a Arrival, now time.Time) (models.EndUser, bool, error)
 	} else if err := tx.Insert(&user); err != nil {
 		return user, false, err
 	}
-	won, err := tx.AddIdentity(models.Identity{TenantID: a.Tenant, Issuer: a.Issuer, Subject: a.Subject, UserID: user.ID, ProviderID: a.Provider, CreatedAt: now})
+	won, err := tx.AddIdentity(models.Identity{
+		TenantID:   a.Tenant,
+		Issuer:     a.Issuer,
+		Subject:    a.Subject,
+		UserID:     user.ID,
+		ProviderID: a.Provider,
+		CreatedAt:  now,
+	})
 	if err != nil {
 		return user, false, err
 	}
 	if !won {
-		return user, false, fault.New(fault.Conflict, "changed_meanwhile", "You are signing in twice at the same time. Try again.")
+		return user, false, fault.New(
+			fault.Conflict, "changed_meanwhile", "You are signing in twice at the same time. Try again.",
+		)
 	}
 	var members []models.GroupMember
 	for _, group := range groups {

@@ -23,7 +23,10 @@ func newHall(t *testing.T, db *models.DB) *hall {
 	h, now := &hall{t, db}, models.Now()
 	team := "team_1"
 	h.write(func(tx *models.Tx) error {
-		return tx.Insert(&models.Team{ID: team, CreatedAt: now}, &models.Tenant{ID: tenant, TeamID: &team, Name: "main", CreatedAt: now, UpdatedAt: now},
+		return tx.Insert(&models.Team{
+			ID:        team,
+			CreatedAt: now,
+		}, &models.Tenant{ID: tenant, TeamID: &team, Name: "main", CreatedAt: now, UpdatedAt: now},
 			&models.UserGroup{ID: "grp_staff", TenantID: tenant, Name: "staff", CreatedAt: now, UpdatedAt: now},
 			&models.UserGroup{ID: "grp_company", TenantID: tenant, Name: "company", CreatedAt: now, UpdatedAt: now},
 			&models.GroupGroup{ParentID: "grp_company", ChildID: "grp_staff", CreatedAt: now})
@@ -41,7 +44,11 @@ func (h *hall) write(fn func(*models.Tx) error) {
 func (h *hall) invitesOnly(approvals ...models.PreApproval) {
 	h.t.Helper()
 	h.write(func(tx *models.Tx) error {
-		if err := tx.Insert(&models.TenantLogin{TenantID: tenant, InviteOnly: true, UpdatedAt: models.Now()}); err != nil {
+		if err := tx.Insert(&models.TenantLogin{
+			TenantID:   tenant,
+			InviteOnly: true,
+			UpdatedAt:  models.Now(),
+		}); err != nil {
 			return err
 		}
 		for i := range approvals {
@@ -55,7 +62,15 @@ func (h *hall) invitesOnly(approvals ...models.PreApproval) {
 }
 
 func somebody(subject, email string, verified bool) directory.Arrival {
-	return directory.Arrival{Tenant: tenant, Provider: "idp_1", Issuer: "oidc:https://idp.example", Subject: subject, Email: email, EmailVerified: verified, Name: "Ana"}
+	return directory.Arrival{
+		Tenant:        tenant,
+		Provider:      "idp_1",
+		Issuer:        "oidc:https://idp.example",
+		Subject:       subject,
+		Email:         email,
+		EmailVerified: verified,
+		Name:          "Ana",
+	}
 }
 
 func (h *hall) arrive(a directory.Arrival) (user models.EndUser, created bool, groups []string, err error) {
@@ -109,7 +124,11 @@ func TestInviteOnlyTenants(t *testing.T) {
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHall(t, db)
-		h.invitesOnly(models.PreApproval{Kind: directory.ByEmail, Value: "ana@example.com", Groups: []string{"grp_staff", "grp_of_another_tenant"}},
+		h.invitesOnly(models.PreApproval{
+			Kind:   directory.ByEmail,
+			Value:  "ana@example.com",
+			Groups: []string{"grp_staff", "grp_of_another_tenant"},
+		},
 			models.PreApproval{Kind: directory.ByDomain, Value: "corp.example", Groups: []string{}})
 		for name, tt := range tests {
 			_, created, groups, err := h.arrive(tt.who)
@@ -131,7 +150,14 @@ func TestWhoWasInvitedTakesTheirSeatOnce(t *testing.T) {
 		h, now := newHall(t, db), models.Now()
 		h.invitesOnly()
 		h.write(func(tx *models.Tx) error {
-			return tx.Insert(&models.EndUser{ID: "usr_1", TenantID: tenant, Email: "ana@example.com", State: directory.Invited, CreatedAt: now, UpdatedAt: now})
+			return tx.Insert(&models.EndUser{
+				ID:        "usr_1",
+				TenantID:  tenant,
+				Email:     "ana@example.com",
+				State:     directory.Invited,
+				CreatedAt: now,
+				UpdatedAt: now,
+			})
 		})
 		if _, _, _, err := h.arrive(somebody("9", "ana@example.com", false)); fault.CodeOf(err) != "not_invited" {
 			t.Errorf("an address that is not verified takes the seat: %v", err)
@@ -173,9 +199,15 @@ func TestGroupsInACircleEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.write(func(tx *models.Tx) error {
-			return tx.AddGroupMembers([]models.GroupMember{{GroupID: "grp_staff", UserID: user.ID, Role: "member", CreatedAt: models.Now()}})
+			return tx.AddGroupMembers([]models.GroupMember{{
+				GroupID:   "grp_staff",
+				UserID:    user.ID,
+				Role:      "member",
+				CreatedAt: models.Now(),
+			}})
 		})
-		if _, _, groups, err := h.arrive(somebody("1", "", false)); err != nil || !slices.Equal(groups, []string{"company", "staff"}) {
+		if _, _, groups, err := h.arrive(somebody("1", "", false)); err != nil ||
+			!slices.Equal(groups, []string{"company", "staff"}) {
 			t.Errorf("groups %v, %v", groups, err)
 		}
 	})

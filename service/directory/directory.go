@@ -103,7 +103,14 @@ func absent(err error) error {
 
 // record writes the audit entry of a change among a tenant's people.
 func record(tx *models.Tx, p access.Principal, at place, object string, before, after any) error {
-	entry := access.Entry{Action: access.UserUpdate, Object: object, Team: at.team, Detail: map[string]string{"tenant": at.ID}, Before: before, After: after}
+	entry := access.Entry{
+		Action: access.UserUpdate,
+		Object: object,
+		Team:   at.team,
+		Detail: map[string]string{"tenant": at.ID},
+		Before: before,
+		After:  after,
+	}
 	if at.ProjectID != nil {
 		entry.Project = *at.ProjectID
 	}
@@ -127,22 +134,36 @@ func checkEmail(pointer, text string) (string, []fault.Field) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	read, err := mail.ParseAddress(text)
 	if err != nil || read.Address != text || len(text) > 254 {
-		return text, []fault.Field{{Pointer: pointer, Code: "invalid_email", Detail: "Give an e-mail address such as ana@example.com."}}
+		return text, []fault.Field{{
+			Pointer: pointer,
+			Code:    "invalid_email",
+			Detail:  "Give an e-mail address such as ana@example.com.",
+		}}
 	}
 	return text, nil
 }
 
 // checkText refuses what cannot be shown in a line.
 func checkText(pointer, text string) []fault.Field {
-	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxText || strings.ContainsFunc(text, unicode.IsControl) {
-		return []fault.Field{{Pointer: pointer, Code: "invalid_text", Detail: fmt.Sprintf("Use at most %d characters, on one line.", maxText)}}
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxText ||
+		strings.ContainsFunc(text, unicode.IsControl) {
+		return []fault.Field{{
+			Pointer: pointer,
+			Code:    "invalid_text",
+			Detail:  fmt.Sprintf("Use at most %d characters, on one line.", maxText),
+		}}
 	}
 	return nil
 }
 
 // takenField refuses what has to be unique and is not.
 func takenField(pointer, code, public, mend string) error {
-	return &fault.Error{Kind: fault.Conflict, Code: code, Public: public, Fields: []fault.Field{{Pointer: pointer, Code: code, Detail: mend}}}
+	return &fault.Error{
+		Kind:   fault.Conflict,
+		Code:   code,
+		Public: public,
+		Fields: []fault.Field{{Pointer: pointer, Code: code, Detail: mend}},
+	}
 }
 
 // orNil keeps an absent text as NULL: of those, any number may be in a unique index.

@@ -24,18 +24,40 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	now := models.Now()
 	team := models.Team{ID: models.NewID("team"), Name: "t", CreatedAt: now}
-	project := models.Project{ID: models.NewID("prj"), TeamID: team.ID, Name: "shop", FallbackOwner: "shop", CreatedAt: now, UpdatedAt: now}
+	project := models.Project{
+		ID:            models.NewID("prj"),
+		TeamID:        team.ID,
+		Name:          "shop",
+		FallbackOwner: "shop",
+		CreatedAt:     now,
+		UpdatedAt:     now,
+	}
 	tenant := models.Tenant{ID: models.NewID("tnt"), TeamID: &team.ID, Name: "acme", CreatedAt: now, UpdatedAt: now}
 	err := db.Write(t.Context(), func(tx *models.Tx) error {
-		return tx.Insert(&team, &project, &tenant, &models.ProjectTenant{ProjectID: project.ID, TenantID: tenant.ID, CreatedAt: now})
+		return tx.Insert(
+			&team, &project, &tenant,
+			&models.ProjectTenant{ProjectID: project.ID, TenantID: tenant.ID, CreatedAt: now},
+		)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{team: team.ID, project: project.ID, tenant: tenant.ID,
-		owner:    access.Principal{Account: "acc_1", HomeTeam: team.ID, Roles: map[string]access.Role{team.ID: access.Owner}},
-		viewer:   access.Principal{Account: "acc_2", HomeTeam: team.ID, Roles: map[string]access.Role{team.ID: access.Viewer}},
-		stranger: access.Principal{Account: "acc_3", HomeTeam: "team_x", Roles: map[string]access.Role{"team_x": access.Owner}}}
+		owner: access.Principal{
+			Account:  "acc_1",
+			HomeTeam: team.ID,
+			Roles:    map[string]access.Role{team.ID: access.Owner},
+		},
+		viewer: access.Principal{
+			Account:  "acc_2",
+			HomeTeam: team.ID,
+			Roles:    map[string]access.Role{team.ID: access.Viewer},
+		},
+		stranger: access.Principal{
+			Account:  "acc_3",
+			HomeTeam: "team_x",
+			Roles:    map[string]access.Role{"team_x": access.Owner},
+		}}
 	w.Service = &directory.Service{DB: db, Changed: func(context.Context) { w.told++ }}
 	return w
 }
@@ -54,19 +76,37 @@ func ref[T any](v T) *T { return &v }
 
 func (w *world) user(t *testing.T, email string, groups ...string) string {
 	t.Helper()
-	return must[directory.Profile](t)(w.CreateUser(t.Context(), w.owner, w.tenant, directory.NewUser{Email: email, Groups: groups})).ID
+	return must[directory.Profile](
+		t,
+	)(
+		w.CreateUser(t.Context(), w.owner, w.tenant, directory.NewUser{Email: email, Groups: groups}),
+	).ID
 }
 
 func (w *world) group(t *testing.T, name string) string {
 	t.Helper()
-	return must[directory.GroupDetail](t)(w.CreateGroup(t.Context(), w.owner, w.tenant, directory.GroupInput{Name: &name})).ID
+	return must[directory.GroupDetail](
+		t,
+	)(
+		w.CreateGroup(t.Context(), w.owner, w.tenant, directory.GroupInput{Name: &name}),
+	).ID
 }
 
 func (w *world) arrive(t *testing.T, email string, verified bool) (models.EndUser, error) {
 	t.Helper()
 	var user models.EndUser
 	err := w.DB.Write(t.Context(), func(tx *models.Tx) (err error) {
-		user, _, err = directory.Arrive(tx, directory.Arrival{Tenant: w.tenant, Issuer: "https://id.example", Subject: email, Email: email, EmailVerified: verified}, models.Now())
+		user, _, err = directory.Arrive(
+			tx,
+			directory.Arrival{
+				Tenant:        w.tenant,
+				Issuer:        "https://id.example",
+				Subject:       email,
+				Email:         email,
+				EmailVerified: verified,
+			},
+			models.Now(),
+		)
 		return err
 	})
 	return user, err
@@ -92,11 +132,14 @@ func TestWhoIsExpectedBecomesThatUser(t *testing.T) {
 		_, err := w.CreateUser(t.Context(), w.owner, "acme", directory.NewUser{Email: "ana@example.com"})
 		is(t, err, "email_taken")
 
-		if user, err := w.arrive(t, "ana@example.com", true); err != nil || user.ID != id || user.State != directory.Active {
+		if user, err := w.arrive(t, "ana@example.com", true); err != nil || user.ID != id ||
+			user.State != directory.Active {
 			t.Fatalf("%+v %v", user, err)
 		}
 		got := must[directory.Profile](t)(w.User(t.Context(), w.owner, id))
-		if len(got.Identities) != 1 || len(got.Groups) != 1 || got.Groups[0].Name != "staff" || got.Groups[0].Role != "member" || got.LastLoginAt == nil {
+		if len(got.Identities) != 1 || len(got.Groups) != 1 || got.Groups[0].Name != "staff" ||
+			got.Groups[0].Role != "member" ||
+			got.LastLoginAt == nil {
 			t.Errorf("%+v", got)
 		}
 		if user, err := w.arrive(t, "eve@example.com", false); err != nil || user.ID == id {
@@ -160,7 +203,11 @@ func TestUsersAreListedByWhatIsAsked(t *testing.T) {
 			}
 		}
 		first := must[directory.UserPage](t)(w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, "", 1))
-		second := must[directory.UserPage](t)(w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, first.Next, 1))
+		second := must[directory.UserPage](
+			t,
+		)(
+			w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, first.Next, 1),
+		)
 		if first.Users[0].ID != bob || second.Users[0].ID != ana || second.Next != "" {
 			t.Errorf("%+v %+v", first, second)
 		}
@@ -221,7 +268,11 @@ func TestTwoAtOnceNestNoCircle(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		for range 8 {
-			a, b := w.group(t, "a"+models.NewID("x")[2:12]+models.NewID("x")[20:]), w.group(t, "b"+models.NewID("x")[20:])
+			a, b := w.group(
+				t, "a"+models.NewID("x")[2:12]+models.NewID("x")[20:],
+			), w.group(
+				t, "b"+models.NewID("x")[20:],
+			)
 			errs, start := make([]error, 2), make(chan struct{})
 			var both sync.WaitGroup
 			for i, pair := range [][2]string{{a, b}, {b, a}} {
@@ -243,7 +294,15 @@ func TestTwoAtOnceNestNoCircle(t *testing.T) {
 func TestMembersAndRoles(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		staff, inner, ana, bob := w.group(t, "staff"), w.group(t, "inner"), w.user(t, "ana@example.com"), w.user(t, "bob@example.com")
+		staff, inner, ana, bob := w.group(
+			t, "staff",
+		), w.group(
+			t, "inner",
+		), w.user(
+			t, "ana@example.com",
+		), w.user(
+			t, "bob@example.com",
+		)
 		must[directory.GroupDetail](t)(w.SetMember(t.Context(), w.owner, staff, ana, "member"))
 		_, err := w.SetMember(t.Context(), w.owner, staff, ana, "admin")
 		is(t, err, "not_available_yet")
@@ -251,7 +310,14 @@ func TestMembersAndRoles(t *testing.T) {
 		is(t, err, "invalid_role")
 		_, err = w.SetMember(t.Context(), w.owner, staff, "usr_nobody", "member")
 		is(t, err, "unknown_user")
-		got := must[directory.GroupDetail](t)(w.ReplaceGroup(t.Context(), w.owner, staff, "", directory.Replacement{Clear: true, Add: []string{ana, bob, inner, bob}}))
+		got := must[directory.GroupDetail](
+			t,
+		)(
+			w.ReplaceGroup(
+				t.Context(), w.owner, staff, "",
+				directory.Replacement{Clear: true, Add: []string{ana, bob, inner, bob}},
+			),
+		)
 		if got.Members != 2 || len(got.Children) != 1 {
 			t.Errorf("%+v", got)
 		}
@@ -259,7 +325,14 @@ func TestMembersAndRoles(t *testing.T) {
 		if len(page.Members) != 2 || page.Members[0].Role != "member" {
 			t.Errorf("the members: %+v", page.Members)
 		}
-		got = must[directory.GroupDetail](t)(w.ReplaceGroup(t.Context(), w.owner, staff, "", directory.Replacement{Remove: []string{bob, inner, "usr_nobody"}}))
+		got = must[directory.GroupDetail](
+			t,
+		)(
+			w.ReplaceGroup(
+				t.Context(), w.owner, staff, "",
+				directory.Replacement{Remove: []string{bob, inner, "usr_nobody"}},
+			),
+		)
 		if got.Members != 1 || len(got.Children) != 0 {
 			t.Errorf("%+v", got)
 		}
@@ -278,7 +351,14 @@ func TestInviteOnlyTenantsLetInWhoIsApproved(t *testing.T) {
 		}
 		_, err := w.arrive(t, "ana@example.com", true)
 		is(t, err, "not_invited")
-		approval := must[directory.Approval](t)(w.Approve(t.Context(), w.owner, w.tenant, directory.NewApproval{Kind: "domain", Value: "example.com", Groups: []string{staff}}))
+		approval := must[directory.Approval](
+			t,
+		)(
+			w.Approve(
+				t.Context(), w.owner, w.tenant,
+				directory.NewApproval{Kind: "domain", Value: "example.com", Groups: []string{staff}},
+			),
+		)
 		_, err = w.Approve(t.Context(), w.owner, w.tenant, directory.NewApproval{Kind: "domain", Value: "example.com"})
 		is(t, err, "approved_already")
 		_, err = w.arrive(t, "ana@example.com", false)
@@ -306,7 +386,11 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 		ctx := t.Context()
 		user, spare := w.user(t, "ana@example.com"), w.user(t, "bob@example.com")
 		group, inner, last := w.group(t, "staff"), w.group(t, "inner"), w.group(t, "last")
-		approval := must[directory.Approval](t)(w.Approve(ctx, w.owner, w.tenant, directory.NewApproval{Kind: "email", Value: "eve@example.com"}))
+		approval := must[directory.Approval](
+			t,
+		)(
+			w.Approve(ctx, w.owner, w.tenant, directory.NewApproval{Kind: "email", Value: "eve@example.com"}),
+		)
 		for name, change := range map[string]func(access.Principal) error{
 			"freeze": func(p access.Principal) error { _, err := w.Freeze(ctx, p, user); return err },
 			"update": func(p access.Principal) error {
@@ -352,7 +436,8 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 				t.Errorf("%s left %d entries", name, len(after)-len(before))
 				continue
 			}
-			if entry := newest(before, after); len(entry.Changes) == 0 || entry.Action != "user.update" || entry.Object == "" {
+			if entry := newest(before, after); len(entry.Changes) == 0 || entry.Action != "user.update" ||
+				entry.Object == "" {
 				t.Errorf("%s: %+v", name, entry)
 			}
 		}

@@ -66,7 +66,11 @@ func (s *Service) SetInviteOnly(ctx context.Context, p access.Principal, tenant 
 		if err != nil {
 			return err
 		}
-		if err := tx.SaveTenantLogin(models.TenantLogin{TenantID: at.ID, InviteOnly: only, UpdatedAt: models.Now()}); err != nil {
+		if err := tx.SaveTenantLogin(models.TenantLogin{
+			TenantID:   at.ID,
+			InviteOnly: only,
+			UpdatedAt:  models.Now(),
+		}); err != nil {
 			return err
 		}
 		return record(tx, p, at, at.ID, Entry{InviteOnly: before.InviteOnly}, Entry{InviteOnly: only})
@@ -97,12 +101,22 @@ func (s *Service) Approve(ctx context.Context, p access.Principal, tenant string
 		if len(others) >= maxApprovals {
 			return fault.New(fault.Conflict, "too_many_approvals", "A tenant has at most %d approvals.", maxApprovals)
 		}
-		row := models.PreApproval{ID: models.NewID("apv"), TenantID: at.ID, Kind: in.Kind, Value: in.Value, Groups: in.Groups, CreatedAt: models.Now()}
+		row := models.PreApproval{
+			ID:        models.NewID("apv"),
+			TenantID:  at.ID,
+			Kind:      in.Kind,
+			Value:     in.Value,
+			Groups:    in.Groups,
+			CreatedAt: models.Now(),
+		}
 		if row.Groups == nil {
 			row.Groups = []string{}
 		}
 		if err := tx.Insert(&row); errors.Is(err, models.ErrDuplicate) {
-			return takenField("/value", "approved_already", fmt.Sprintf("The tenant approves of %s already.", in.Value), "End that approval first to give it other groups.")
+			return takenField(
+				"/value", "approved_already", fmt.Sprintf("The tenant approves of %s already.", in.Value),
+				"End that approval first to give it other groups.",
+			)
 		} else if err != nil {
 			return err
 		}
@@ -148,7 +162,11 @@ func (in *NewApproval) check() []fault.Field {
 		return wrong
 	case ByDomain:
 		if !domainName.MatchString(in.Value) || len(in.Value) > 253 {
-			return []fault.Field{{Pointer: "/value", Code: "invalid_domain", Detail: "Give a domain in lower case, such as example.com."}}
+			return []fault.Field{{
+				Pointer: "/value",
+				Code:    "invalid_domain",
+				Detail:  "Give a domain in lower case, such as example.com.",
+			}}
 		}
 		return nil
 	}

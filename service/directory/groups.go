@@ -83,7 +83,9 @@ func (s *Service) Groups(ctx context.Context, p access.Principal, tenant, cursor
 
 // GroupsFrom counts a tenant's groups and lists at most limit of them, oldest first,
 // without the first skip. It is how SCIM pages.
-func (s *Service) GroupsFrom(ctx context.Context, p access.Principal, tenant string, filter models.GroupFilter, skip, limit int) ([]Group, int64, error) {
+func (s *Service) GroupsFrom(
+	ctx context.Context, p access.Principal, tenant string, filter models.GroupFilter, skip, limit int,
+) ([]Group, int64, error) {
 	tx := s.DB.Read(ctx)
 	at, err := findTenant(tx, p, tenant, access.UserRead)
 	if err != nil {
@@ -113,12 +115,16 @@ func (s *Service) Group(ctx context.Context, p access.Principal, id string) (Gro
 
 // CreateGroup makes a group. Without a name it gets one that follows from its
 // display name.
-func (s *Service) CreateGroup(ctx context.Context, p access.Principal, tenant string, in GroupInput) (GroupDetail, error) {
+func (s *Service) CreateGroup(
+	ctx context.Context, p access.Principal, tenant string, in GroupInput,
+) (GroupDetail, error) {
 	return s.CreateGroupWith(ctx, p, tenant, in, nil)
 }
 
 // CreateGroupWith makes a group with members and groups in it, which are ids.
-func (s *Service) CreateGroupWith(ctx context.Context, p access.Principal, tenant string, in GroupInput, members []string) (GroupDetail, error) {
+func (s *Service) CreateGroupWith(
+	ctx context.Context, p access.Principal, tenant string, in GroupInput, members []string,
+) (GroupDetail, error) {
 	var out GroupDetail
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		at, err := findTenant(tx, p, tenant, access.UserUpdate)
@@ -201,7 +207,9 @@ func freeName(tx *models.Tx, tenant, display string) (string, error) {
 
 // UpdateGroup changes a group. With ifMatch not empty it is refused as stale unless
 // that is still its ETag.
-func (s *Service) UpdateGroup(ctx context.Context, p access.Principal, id, ifMatch string, in GroupInput) (GroupDetail, error) {
+func (s *Service) UpdateGroup(
+	ctx context.Context, p access.Principal, id, ifMatch string, in GroupInput,
+) (GroupDetail, error) {
 	return s.changeGroup(ctx, p, id, func(_ *models.Tx, row *models.UserGroup, _ *changedGroup) error {
 		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
@@ -212,7 +220,10 @@ func (s *Service) UpdateGroup(ctx context.Context, p access.Principal, id, ifMat
 
 // changeGroup runs change on a group whose tenant is locked, so that of two who nest
 // groups the second sees what the first did, and writes what came of it.
-func (s *Service) changeGroup(ctx context.Context, p access.Principal, id string, change func(*models.Tx, *models.UserGroup, *changedGroup) error) (GroupDetail, error) {
+func (s *Service) changeGroup(
+	ctx context.Context, p access.Principal, id string,
+	change func(*models.Tx, *models.UserGroup, *changedGroup) error,
+) (GroupDetail, error) {
 	var out GroupDetail
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		_, at, err := findGroup(tx, p, id, access.UserUpdate)
@@ -325,7 +336,14 @@ func checkGroups(tx *models.Tx, tenant string, ids []string) ([]fault.Field, err
 	var wrong []fault.Field
 	for i, id := range ids {
 		if !slices.ContainsFunc(found, func(g models.UserGroup) bool { return g.ID == id }) {
-			wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("/groups/%d", i), Code: "unknown_group", Detail: "This is not the id of a group of the tenant."})
+			wrong = append(
+				wrong,
+				fault.Field{
+					Pointer: fmt.Sprintf("/groups/%d", i),
+					Code:    "unknown_group",
+					Detail:  "This is not the id of a group of the tenant.",
+				},
+			)
 		}
 	}
 	return wrong, nil
@@ -371,8 +389,15 @@ func viewGroups(tx *models.Tx, rows []models.UserGroup) ([]Group, error) {
 }
 
 func viewGroup(row models.UserGroup) Group {
-	return Group{ID: row.ID, Tenant: row.TenantID, Name: row.Name, DisplayName: titleOf(row), ExternalID: orEmpty(row.ExternalID),
-		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+	return Group{
+		ID:          row.ID,
+		Tenant:      row.TenantID,
+		Name:        row.Name,
+		DisplayName: titleOf(row),
+		ExternalID:  orEmpty(row.ExternalID),
+		CreatedAt:   row.CreatedAt,
+		UpdatedAt:   row.UpdatedAt,
+	}
 }
 
 func titleOf(row models.UserGroup) string {

@@ -22,7 +22,11 @@ func (s *Service) DeleteUser(ctx context.Context, p access.Principal, id string)
 			return err
 		}
 		now := models.Now()
-		if err := tx.Insert(&models.DeletedUser{UserID: id, TenantID: at.ID, EndsAt: now.Add(snapshot.BarredFor)}); err != nil {
+		if err := tx.Insert(&models.DeletedUser{
+			UserID:   id,
+			TenantID: at.ID,
+			EndsAt:   now.Add(snapshot.BarredFor),
+		}); err != nil {
 			return err
 		}
 		if err := record(tx, p, at, id, viewUser(row), nil); err != nil {

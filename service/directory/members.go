@@ -13,7 +13,9 @@ import (
 )
 
 // Members lists who is in a group directly.
-func (s *Service) Members(ctx context.Context, p access.Principal, group, cursor string, limit int) (MemberPage, error) {
+func (s *Service) Members(
+	ctx context.Context, p access.Principal, group, cursor string, limit int,
+) (MemberPage, error) {
 	limit = clamp(limit)
 	tx := s.DB.Read(ctx)
 	row, _, err := findGroup(tx, p, group, access.UserRead)
@@ -109,7 +111,10 @@ func nest(tx *models.Tx, outer models.UserGroup, inner string, now time.Time) er
 		if err != nil {
 			return err
 		}
-		return fault.InvalidField("/group", "group_cycle", "A group cannot contain itself: %s is in %s already.", outer.Name, strings.Join(way, ", which is in "))
+		return fault.InvalidField(
+			"/group", "group_cycle", "A group cannot contain itself: %s is in %s already.", outer.Name,
+			strings.Join(way, ", which is in "),
+		)
 	}
 	_, err = tx.Nest(models.GroupGroup{ParentID: outer.ID, ChildID: inner, CreatedAt: now})
 	return err
@@ -164,7 +169,9 @@ type Replacement struct {
 
 // ReplaceGroup carries out a Replacement as a whole or not at all, as a SCIM PATCH
 // asks (RFC 7644, 3.5.2). Who is no member already is not missed.
-func (s *Service) ReplaceGroup(ctx context.Context, p access.Principal, id, ifMatch string, in Replacement) (GroupDetail, error) {
+func (s *Service) ReplaceGroup(
+	ctx context.Context, p access.Principal, id, ifMatch string, in Replacement,
+) (GroupDetail, error) {
 	return s.changeGroup(ctx, p, id, func(tx *models.Tx, row *models.UserGroup, after *changedGroup) (err error) {
 		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
@@ -291,7 +298,9 @@ func checkUsers(tx *models.Tx, tenant string, ids []string) error {
 		}
 		for _, id := range chunk {
 			if !slices.ContainsFunc(found, func(u models.EndUser) bool { return u.ID == id }) {
-				return fault.InvalidField("/members", "unknown_user", "%q is not the id of a user of the same tenant.", id)
+				return fault.InvalidField(
+					"/members", "unknown_user", "%q is not the id of a user of the same tenant.", id,
+				)
 			}
 		}
 	}

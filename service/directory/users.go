@@ -67,7 +67,10 @@ type UserPage struct {
 
 // Users lists a tenant's end users, newest first. The cursor is the Next of the page
 // before, limit at most MaxPage, 0 for DefaultPage.
-func (s *Service) Users(ctx context.Context, p access.Principal, tenant string, filter models.UserFilter, cursor string, limit int) (UserPage, error) {
+func (s *Service) Users(
+	ctx context.Context, p access.Principal, tenant string, filter models.UserFilter, cursor string,
+	limit int,
+) (UserPage, error) {
 	limit = clamp(limit)
 	tx := s.DB.Read(ctx)
 	at, err := findTenant(tx, p, tenant, access.UserRead)
@@ -92,7 +95,9 @@ func (s *Service) Users(ctx context.Context, p access.Principal, tenant string, 
 
 // UsersFrom counts a tenant's end users and lists at most limit of them, oldest
 // first, without the first skip. It is how SCIM pages (RFC 7644, 3.4.2.4).
-func (s *Service) UsersFrom(ctx context.Context, p access.Principal, tenant string, filter models.UserFilter, skip, limit int) ([]User, int64, error) {
+func (s *Service) UsersFrom(
+	ctx context.Context, p access.Principal, tenant string, filter models.UserFilter, skip, limit int,
+) ([]User, int64, error) {
 	tx := s.DB.Read(ctx)
 	at, err := findTenant(tx, p, tenant, access.UserRead)
 	if err != nil {
@@ -133,7 +138,13 @@ func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant str
 		}
 		now := models.Now()
 		row := models.EndUser{ID: models.NewID("usr"), TenantID: at.ID, State: Invited, CreatedAt: now, UpdatedAt: now}
-		wrong := UserChange{Email: &in.Email, Name: &in.Name, UserName: &in.UserName, ExternalID: &in.ExternalID, Frozen: &in.Frozen}.apply(&row)
+		wrong := UserChange{
+			Email:      &in.Email,
+			Name:       &in.Name,
+			UserName:   &in.UserName,
+			ExternalID: &in.ExternalID,
+			Frozen:     &in.Frozen,
+		}.apply(&row)
 		known, err := checkGroups(tx, at.ID, in.Groups)
 		if err := errors.Join(err, fault.InvalidFields(append(wrong, known...))); err != nil {
 			return err
@@ -168,7 +179,8 @@ func addressFree(tx *models.Tx, at place, row models.EndUser) error {
 	}
 	for _, other := range others {
 		if other.ID != row.ID {
-			return takenField("/email", "email_taken", fmt.Sprintf("The tenant has a user with this e-mail address already: %s.", other.ID), "Use another address.")
+			return takenField("/email", "email_taken", fmt.Sprintf("The tenant has a user with this e-mail address "+
+				"already: %s.", other.ID), "Use another address.")
 		}
 	}
 	return nil
@@ -188,14 +200,19 @@ func insertUser(tx *models.Tx, row models.EndUser, groups []string, now time.Tim
 // taken names the one thing of a user that has to be unique.
 func taken(err error) error {
 	if errors.Is(err, models.ErrDuplicate) {
-		return takenField("/user_name", "user_name_taken", "The tenant has a user with this user name already.", "Use another user name.")
+		return takenField(
+			"/user_name", "user_name_taken", "The tenant has a user with this user name already.",
+			"Use another user name.",
+		)
 	}
 	return err
 }
 
 // UpdateUser changes an end user. With ifMatch not empty it is refused as stale
 // unless that is still their ETag.
-func (s *Service) UpdateUser(ctx context.Context, p access.Principal, id, ifMatch string, in UserChange) (Profile, error) {
+func (s *Service) UpdateUser(
+	ctx context.Context, p access.Principal, id, ifMatch string, in UserChange,
+) (Profile, error) {
 	var out Profile
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, at, err := lockUser(tx, p, id)
@@ -326,7 +343,11 @@ func profile(tx *models.Tx, row models.EndUser) (Profile, error) {
 		return out, err
 	}
 	for _, one := range identities {
-		out.Identities = append(out.Identities, Identity{Issuer: one.Issuer, Subject: one.Subject, Since: one.CreatedAt})
+		out.Identities = append(out.Identities, Identity{
+			Issuer:  one.Issuer,
+			Subject: one.Subject,
+			Since:   one.CreatedAt,
+		})
 	}
 	out.Groups, err = memberships(tx, row.ID)
 	return out, err
@@ -361,6 +382,17 @@ func viewUsers(rows []models.EndUser) []User {
 }
 
 func viewUser(row models.EndUser) User {
-	return User{ID: row.ID, Tenant: row.TenantID, Email: row.Email, EmailVerified: row.EmailVerified, Name: row.Name, UserName: orEmpty(row.UserName),
-		ExternalID: orEmpty(row.ExternalID), State: row.State, LastLoginAt: row.LastLoginAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+	return User{
+		ID:            row.ID,
+		Tenant:        row.TenantID,
+		Email:         row.Email,
+		EmailVerified: row.EmailVerified,
+		Name:          row.Name,
+		UserName:      orEmpty(row.UserName),
+		ExternalID:    orEmpty(row.ExternalID),
+		State:         row.State,
+		LastLoginAt:   row.LastLoginAt,
+		CreatedAt:     row.CreatedAt,
+		UpdatedAt:     row.UpdatedAt,
+	}
 }

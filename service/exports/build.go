@@ -134,10 +134,14 @@ func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, d
 		return bundle.Result{}, err
 	}
 	return bundle.Write(ctx, draft, bundle.Input{
-		Project:   project,
-		Keys:      func(ctx context.Context) iter.Seq2[snapshot.Key, error] { return keysOf(ctx, tx, project) },
-		KeyCount:  count,
-		Options:   bundle.Options{Format: bundle.Format(row.Format), Keys: bundle.KeysOption(row.Keys), Consumers: row.Consumers},
+		Project:  project,
+		Keys:     func(ctx context.Context) iter.Seq2[snapshot.Key, error] { return keysOf(ctx, tx, project) },
+		KeyCount: count,
+		Options: bundle.Options{
+			Format:    bundle.Format(row.Format),
+			Keys:      bundle.KeysOption(row.Keys),
+			Consumers: row.Consumers,
+		},
 		Target:    target,
 		AddressOf: func(version, environment string) string { return s.AddressOf(project.Name, version, environment) },
 		Generator: s.Generator,
@@ -181,7 +185,8 @@ func (s *Service) finish(ctx context.Context, row models.Export, progress progre
 func (s *Service) fail(ctx context.Context, row models.Export, cause error) error {
 	now := models.Now()
 	row.State, row.FinishedAt, row.LeaseUntil = Failed, &now, nil
-	row.Problem = "The export could not be built. Try again; if it fails again, the server's log has the cause under this export's id."
+	row.Problem = "The export could not be built. Try again; if it fails again, the server's log has the cause " +
+		"under this export's id."
 	if public, ok := errors.AsType[*fault.Error](cause); ok {
 		row.Problem = public.Public
 	}

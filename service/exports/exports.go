@@ -245,7 +245,10 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Ex
 			return err
 		}
 		if !moved {
-			return fault.New(fault.Conflict, "export_finished", "This export is %s and can no longer be cancelled.", row.State)
+			return fault.New(
+				fault.Conflict, "export_finished", "This export is %s and can no longer be cancelled.",
+				row.State,
+			)
 		}
 		before := row
 		row.State = Cancelled
@@ -285,7 +288,10 @@ func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File
 		return File{}, fault.New(fault.Gone, "export_expired", "This export has expired. Make a new one.")
 	}
 	if row.State != Ready {
-		return File{}, fault.New(fault.Conflict, "export_not_ready", "This export is %s; it can be downloaded once it is ready.", row.State)
+		return File{}, fault.New(
+			fault.Conflict, "export_not_ready", "This export is %s; it can be downloaded once it is ready.",
+			row.State,
+		)
 	}
 	content, err := s.Store.Open(row.ID)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -316,7 +322,9 @@ func fileName(project, format string) string {
 	return project + "-" + format + ".zip"
 }
 
-func (s *Service) find(tx *models.Tx, p access.Principal, id string, action access.Action) (models.Export, models.Project, error) {
+func (s *Service) find(
+	tx *models.Tx, p access.Principal, id string, action access.Action,
+) (models.Export, models.Project, error) {
 	if p.Anonymous() {
 		return models.Export{}, models.Project{}, access.Check(p, "", action)
 	}

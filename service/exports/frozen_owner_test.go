@@ -37,7 +37,14 @@ func (w *world) keyOfAFrozenUser(t *testing.T, db *models.DB) string {
 		}
 		now := models.Now()
 		long := now.AddDate(-1, 0, 0)
-		user := models.EndUser{ID: models.NewID("usr"), TenantID: tenants[0].ID, Email: "ana@example.com", State: "frozen", CreatedAt: long, UpdatedAt: long}
+		user := models.EndUser{
+			ID:        models.NewID("usr"),
+			TenantID:  tenants[0].ID,
+			Email:     "ana@example.com",
+			State:     "frozen",
+			CreatedAt: long,
+			UpdatedAt: long,
+		}
 		if key, _, err = keys.Mint("pst", w.project, tenants[0].ID, types[0], keys.CreateInput{Owner: user.ID}, now); err != nil {
 			return err
 		}

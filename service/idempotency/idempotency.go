@@ -78,8 +78,14 @@ func (s *Service) Begin(ctx context.Context, r Request) (*Attempt, []byte, error
 // begin returns the sealed answer where there is one; else the attempt holds the
 // lease.
 func (a *Attempt) begin(tx *models.Tx, fingerprint []byte, now time.Time) ([]byte, error) {
-	row := models.IdempotentRequest{Lookup: a.keys.lookup, Fingerprint: fingerprint, LeaseID: a.lease, LeaseUntil: now.Add(lease),
-		Answer: []byte{}, ExpiresAt: now.Add(TTL)}
+	row := models.IdempotentRequest{
+		Lookup:      a.keys.lookup,
+		Fingerprint: fingerprint,
+		LeaseID:     a.lease,
+		LeaseUntil:  now.Add(lease),
+		Answer:      []byte{},
+		ExpiresAt:   now.Add(TTL),
+	}
 	if first, err := tx.BeginIdempotent(row); err != nil || first {
 		return nil, err
 	}
@@ -111,9 +117,11 @@ func (a *Attempt) begin(tx *models.Tx, fingerprint []byte, now time.Time) ([]byt
 
 var (
 	errReused = fault.New(fault.Invalid, "idempotency_key_reused",
-		"This Idempotency-Key came with another request before. Use a new one for each request, and the same one only to send the same request again.")
+		"This Idempotency-Key came with another request before. Use a new one for each request, and the same one "+
+			"only to send the same request again.")
 	errLost = fault.New(fault.Conflict, "idempotency_answer_lost",
-		"The request with this Idempotency-Key was carried out, but its answer was lost. Look at what there is now before you send it again with a new key.")
+		"The request with this Idempotency-Key was carried out, but its answer was lost. Look at what there is now "+
+			"before you send it again with a new key.")
 )
 
 // maxWait keeps callers from waiting out the lease of an attempt that most often
@@ -122,7 +130,8 @@ const maxWait = 5 * time.Second
 
 func underWay(now, until time.Time) error {
 	wait := min(max(until.Sub(now), time.Second), maxWait)
-	return fault.New(fault.Conflict, "idempotency_in_progress", "A request with this Idempotency-Key is being carried out. Ask again in a moment.").After(wait)
+	return fault.New(fault.Conflict, "idempotency_in_progress", "A request with this Idempotency-Key is being "+
+		"carried out. Ask again in a moment.").After(wait)
 }
 
 // Context is ctx for the request itself: its transactions note that it was
@@ -140,7 +149,8 @@ func (a *Attempt) Context(ctx context.Context) context.Context {
 	})
 }
 
-var errTooSlow = fault.New(fault.Unavailable, "too_slow", "This took too long, and was not carried out. Send it again with the same Idempotency-Key.")
+var errTooSlow = fault.New(fault.Unavailable, "too_slow", "This took too long, and was not carried out. Send it "+
+	"again with the same Idempotency-Key.")
 
 // Keep ends the attempt with the answer that is given from now on.
 func (a *Attempt) Keep(ctx context.Context, answer []byte) error {

@@ -51,14 +51,17 @@ func ReadKey(values []string, anonymous bool) (string, error) {
 	}
 	switch {
 	case key == "":
-		return "", malformed("The header Idempotency-Key is empty. Send a random text, such as a UUID, or leave it out.")
+		return "", malformed(
+			"The header Idempotency-Key is empty. Send a random text, such as a UUID, or leave it out.",
+		)
 	case len(key) > maxKey:
 		return "", malformed("The header Idempotency-Key is longer than 255 characters.")
 	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return "", malformed("The header Idempotency-Key has characters that are not visible ASCII, or spaces.")
 	case anonymous && (len(key) < anonymousKey || kinds(key) < anonymousKinds):
 		return "", fault.New(fault.Malformed, "idempotency_key_too_weak",
-			"Without a credential, the header Idempotency-Key is all that keeps the answer from others. Send at least 22 random characters, such as a UUID.")
+			"Without a credential, the header Idempotency-Key is all that keeps the answer from others. Send at "+
+				"least 22 random characters, such as a UUID.")
 	}
 	return key, nil
 }

@@ -20,7 +20,9 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 		asked := func() int { return fake.Asked(kinds["github"].path) }
 		refused := func(when string, err error) {
 			t.Helper()
-			if err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") && !strings.Contains(err.Error(), "nobody could tell") {
+			if err == nil ||
+				!strings.Contains(err.Error(), "token_type_ambiguous") &&
+					!strings.Contains(err.Error(), "nobody could tell") {
 				t.Errorf("%s: %v", when, err)
 			}
 		}
@@ -36,7 +38,10 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatalf("with tokens of ours: %v", err)
 		}
-		_, err = h.login.UpdateProvider(t.Context(), h.owner, made.ID, "", login.ProviderInput{Tokens: &login.TokenTypes{Client: login.ProviderToken}})
+		_, err = h.login.UpdateProvider(
+			t.Context(), h.owner, made.ID, "",
+			login.ProviderInput{Tokens: &login.TokenTypes{Client: login.ProviderToken}},
+		)
 		refused("changed afterwards", err)
 
 		h.call(t, "shop", "gho_x").wants(t, "the same app twice", 401, "invalid_token")
@@ -44,7 +49,8 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 			t.Errorf("it was asked %d times, want once", n)
 		}
 		// A gateway that comes to know two all the same shows the token to neither.
-		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET token_client = 'provider', token_upstream = 'provider_access_token' WHERE id = $1", made.ID); err != nil {
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET token_client = 'provider', "+
+			"token_upstream = 'provider_access_token' WHERE id = $1", made.ID); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", projects.Settings{DisplayName: new("Read anew")}); err != nil {
@@ -89,7 +95,8 @@ func TestOpaqueTokensOfTwoKindsAreRefused(t *testing.T) {
 		}
 		methods := []string{"jwt", "opaque"}
 		change := projects.AccessChange{Methods: &methods, Opaque: &projects.IntrospectionInput{Endpoint: e.URL}}
-		if _, err := h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change); err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
+		if _, err := h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change); err == nil ||
+			!strings.Contains(err.Error(), "token_type_ambiguous") {
 			t.Errorf("an endpoint beside the provider: %v", err)
 		}
 		ids := &login.TokenTypes{Client: login.ProviderToken, Upstream: login.ProviderIDToken}
@@ -99,10 +106,12 @@ func TestOpaqueTokensOfTwoKindsAreRefused(t *testing.T) {
 		if _, err := h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change); err != nil {
 			t.Errorf("beside ID tokens: %v", err)
 		}
-		if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", login.ProviderInput{Tokens: in.Tokens}); err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
+		if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", login.ProviderInput{Tokens: in.Tokens}); err == nil ||
+			!strings.Contains(err.Error(), "token_type_ambiguous") {
 			t.Errorf("the provider beside an endpoint: %v", err)
 		}
-		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET token_upstream = 'provider_access_token'"); err != nil {
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET token_upstream = "+
+			"'provider_access_token'"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", projects.Settings{DisplayName: new("Read anew")}); err != nil {

@@ -71,7 +71,8 @@ func TestOpaqueTokensAreAskedAboutOnEveryCall(t *testing.T) {
 		seen := w.upstream.Requests()
 		last := seen[len(seen)-1].Headers
 		if last.Get("X-Authenticated-Userid") != "alice" || last.Get("X-Authenticated-Scope") != "read write" || last.Get("X-Tenant-Id") == "" ||
-			last.Get("X-Consumer-Username") != "" || last.Get("Authorization") != "Bearer canary-token" {
+			last.Get("X-Consumer-Username") != "" ||
+			last.Get("Authorization") != "Bearer canary-token" {
 			t.Errorf("the upstream got %v", last)
 		}
 		for body, code := range map[string]string{
@@ -90,12 +91,20 @@ func TestOpaqueTokensAreAskedAboutOnEveryCall(t *testing.T) {
 			}
 			w.call(t, "shop", "canary-token").wants(t, body[:min(len(body), 50)], status, code[4:])
 		}
-		for status, want := range map[int]string{302: "502 provider_answer_invalid", 401: "502 provider_answer_invalid", 500: "503 provider_unavailable", 429: "503 provider_unavailable"} {
+		for status, want := range map[int]string{
+			302: "502 provider_answer_invalid",
+			401: "502 provider_answer_invalid",
+			500: "503 provider_unavailable",
+			429: "503 provider_unavailable",
+		} {
 			e.does(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Location", e.URL+"/elsewhere")
 				w.WriteHeader(status)
 			})
-			w.call(t, "shop", "canary-token").wants(t, "an endpoint with another status", map[byte]int{'2': 502, '3': 503}[want[2]], want[4:])
+			w.call(t, "shop", "canary-token").wants(t, "an endpoint with another status", map[byte]int{
+				'2': 502,
+				'3': 503,
+			}[want[2]], want[4:])
 		}
 		e.does(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 		w.call(t, "shop", "canary-token").wants(t, "an endpoint that breaks off", 503, "provider_unavailable")
@@ -110,7 +119,12 @@ func TestOpaqueTokensAreAskedAboutOnEveryCall(t *testing.T) {
 			iss, aud string
 			status   int
 		}{{"https://accounts.example", "shop", 200}, {"https://other.example", "", 401}, {"", "other", 401}} {
-			change := projects.AccessChange{Opaque: &projects.IntrospectionInput{Endpoint: e.URL + "/introspect", ClientID: "my-api", Issuer: one.iss, Audience: one.aud}}
+			change := projects.AccessChange{Opaque: &projects.IntrospectionInput{
+				Endpoint: e.URL + "/introspect",
+				ClientID: "my-api",
+				Issuer:   one.iss,
+				Audience: one.aud,
+			}}
 			if _, err := w.projects.UpdateAccess(t.Context(), owner, "shop", shop.Versions[0].ID, "", change); err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +138,8 @@ func TestOpaqueTokensAreAskedAboutOnEveryCall(t *testing.T) {
 		e.Close()
 		w.call(t, "shop", "canary-token").wants(t, "an endpoint that is down", 503, "provider_unavailable")
 		for _, canary := range []string{"canary-token", "canary-secret"} {
-			if log := w.log.String(); strings.Contains(log, canary) || !strings.Contains(log, "a token cannot be judged") {
+			if log := w.log.String(); strings.Contains(log, canary) ||
+				!strings.Contains(log, "a token cannot be judged") {
 				t.Errorf("the log has %s, or says nothing at all:\n%s", canary, log)
 			}
 		}

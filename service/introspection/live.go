@@ -51,7 +51,9 @@ type Asker struct {
 // Ask judges a token by whoever of those can have issued it; false: none of them, so
 // that it was shown to nobody. The zero denial means that it is good: into has then
 // whose it is.
-func (a *Asker) Ask(token string, whom *policy.Asked, now time.Time, into *policy.Token) (denial policy.Denial, asked bool) {
+func (a *Asker) Ask(
+	token string, whom *policy.Asked, now time.Time, into *policy.Token,
+) (denial policy.Denial, asked bool) {
 	if len(token) > maxToken || !verdict.Plain(token) {
 		return policy.InvalidToken, true
 	}
@@ -65,12 +67,17 @@ func (a *Asker) Ask(token string, whom *policy.Asked, now time.Time, into *polic
 		if provider == nil || whom.Introspects != "" && !jwt && a.looksLike("opaque", provider) {
 			return policy.InvalidToken, true
 		}
-		return a.behind(provider.ID, func(ctx context.Context) error { return a.present(ctx, provider, token, into) }), true
+		return a.behind(
+			provider.ID, func(ctx context.Context) error { return a.present(ctx, provider, token, into) },
+		), true
 	}
 	if whom.Introspects == "" {
 		return policy.Denial{}, false
 	}
-	return a.behind(whom.Introspects, func(ctx context.Context) error { return a.introspect(ctx, whom.Introspects, token, now, into) }), true
+	return a.behind(
+		whom.Introspects,
+		func(ctx context.Context) error { return a.introspect(ctx, whom.Introspects, token, now, into) },
+	), true
 }
 
 // behind asks unless too many do already: who does not answer must keep nobody from
@@ -80,7 +87,9 @@ func (a *Asker) behind(door string, ask func(context.Context) error) policy.Deni
 		return policy.TokenIssuerAway
 	}
 	defer a.doors.leave(door)
-	ctx, stop := context.WithTimeout(context.Background(), cmp.Or(a.Within, askWithin)) // a call has no context of its own
+	ctx, stop := context.WithTimeout(
+		context.Background(), cmp.Or(a.Within, askWithin),
+	) // a call has no context of its own
 	defer stop()
 	err := ask(ctx)
 	if err == nil {

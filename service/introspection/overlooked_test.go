@@ -22,12 +22,24 @@ func TestATokenTypeNeedsVersionsThatLookAtTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		access := func(mode string, methods ...string) error {
-			_, err := h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", projects.AccessChange{Mode: &mode, Methods: &methods})
+			_, err := h.projects.UpdateAccess(
+				t.Context(),
+				h.owner,
+				"shop",
+				project.Versions[0].ID,
+				"",
+				projects.AccessChange{
+					Mode:    &mode,
+					Methods: &methods,
+				},
+			)
 			return err
 		}
 		gives := func(client, upstream string) error {
 			types := login.TokenTypes{Client: client, Upstream: upstream}
-			_, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Tokens: &types})
+			_, err := h.login.UpdateProvider(
+				t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Tokens: &types},
+			)
 			return err
 		}
 		taken := func(when string, err error) {
@@ -47,7 +59,11 @@ func TestATokenTypeNeedsVersionsThatLookAtTokens(t *testing.T) {
 		refused("then none", gives(login.ServiceToken, login.NoToken), "/token_type/upstream")
 		refused("then the provider's", gives(login.ServiceToken, login.ProviderAccessToken), "/token_type/upstream")
 		taken("then the provider's for both", gives(login.ProviderToken, login.ProviderAccessToken))
-		more := login.ProviderInput{Type: providers.Google, ClientID: new("other"), Tokens: &login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}}
+		more := login.ProviderInput{
+			Type:     providers.Google,
+			ClientID: new("other"),
+			Tokens:   &login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken},
+		}
 		_, err = h.login.CreateProvider(t.Context(), h.owner, h.client, more)
 		refused("then another provider with none", err, "/token_type/upstream")
 
@@ -58,11 +74,15 @@ func TestATokenTypeNeedsVersionsThatLookAtTokens(t *testing.T) {
 		taken("keys and tokens", access("authenticate", "api_key", "jwt"))
 
 		off := false
-		_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Enabled: &off})
+		_, err = h.login.UpdateProvider(
+			t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Enabled: &off},
+		)
 		taken("the provider is off", err)
 		taken("which nobody signs in with", access("passthrough"))
 		on := true
-		_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Enabled: &on})
+		_, err = h.login.UpdateProvider(
+			t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Enabled: &on},
+		)
 		refused("and on again", err, "/token_type/upstream")
 	})
 }
@@ -80,12 +100,17 @@ func TestATenantIsNotServedWhereItsTokensAreOverlooked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := login.ProviderInput{Type: providers.Google, ClientID: new("app"), Tokens: &login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}}
+		in := login.ProviderInput{
+			Type:     providers.Google,
+			ClientID: new("app"),
+			Tokens:   &login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken},
+		}
 		if _, err := w.login.CreateProvider(t.Context(), owner, client.ID, in); err != nil {
 			t.Fatalf("in a tenant that nothing serves: %v", err)
 		}
 		_, err = w.projects.Attach(t.Context(), owner, "shop", shared.ID)
-		if f, ok := errors.AsType[*fault.Error](err); !ok || len(f.Fields) != 1 || f.Fields[0].Code != "method_missing" {
+		if f, ok := errors.AsType[*fault.Error](err); !ok || len(f.Fields) != 1 ||
+			f.Fields[0].Code != "method_missing" {
 			t.Errorf("served by a project that looks at no tokens: %v", err)
 		}
 	})

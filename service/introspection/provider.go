@@ -40,7 +40,15 @@ func (a *Asker) present(ctx context.Context, provider *policy.AskedProvider, tok
 	if err != nil {
 		return err
 	}
-	*into = policy.Token{Issuer: provider.Client.Issuer, Subject: owner.User,
-		Hosted: policy.Hosted{Shown: true, Client: provider.Client.ID, Provider: provider.ID, Groups: policy.ListedGroups(owner.Groups)}}
+	*into = policy.Token{
+		Issuer:  provider.Client.Issuer,
+		Subject: owner.User,
+		Hosted: policy.Hosted{
+			Shown:    true,
+			Client:   provider.Client.ID,
+			Provider: provider.ID,
+			Groups:   policy.ListedGroups(owner.Groups),
+		},
+	}
 	return nil
 }

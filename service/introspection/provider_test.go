@@ -35,7 +35,12 @@ type kind struct {
 
 func offer(kind, upstream string) login.ProviderInput {
 	id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	return login.ProviderInput{Type: kind, ClientID: &id, ClientSecret: &secret, Tokens: &login.TokenTypes{Client: login.ProviderToken, Upstream: upstream}}
+	return login.ProviderInput{
+		Type:         kind,
+		ClientID:     &id,
+		ClientSecret: &secret,
+		Tokens:       &login.TokenTypes{Client: login.ProviderToken, Upstream: upstream},
+	}
 }
 
 func ofIssuer(t *testing.T, _ *providers.Set, in *login.ProviderInput) *fakeoidc.Provider {
@@ -55,23 +60,35 @@ func google(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.
 }
 
 var kinds = map[string]kind{
-	"github": {offer(providers.GitHub, login.ProviderAccessToken), "/applications/" + fakeoidc.ClientID + "/token", func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
-		fake := fakegithub.Start(t)
-		set.GitHubURL, set.GitHubAPI = fake.URL, fake.URL
-		return fake.Provider
-	}},
+	"github": {
+		offer(providers.GitHub, login.ProviderAccessToken),
+		"/applications/" + fakeoidc.ClientID + "/token",
+		func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+			fake := fakegithub.Start(t)
+			set.GitHubURL, set.GitHubAPI = fake.URL, fake.URL
+			return fake.Provider
+		},
+	},
 	"google":    {offer(providers.Google, login.ProviderAccessToken), "/tokeninfo", google},
 	"google id": {offer(providers.Google, login.ProviderIDToken), "/keys", google},
-	"facebook": {offer(providers.Facebook, login.NoToken), "/v23.0/debug_token", func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
-		fake := fakefacebook.Start(t)
-		set.FacebookURL, set.FacebookGraph = fake.URL, fake.URL
-		return fake.Provider
-	}},
-	"microsoft": {offer(providers.Microsoft, login.ProviderAccessToken), "/userinfo", func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
-		fake := fakemicrosoft.Start(t)
-		set.MicrosoftURL, set.MicrosoftSTS = fake.URL, fakemicrosoft.STS(fake)
-		return fake
-	}},
+	"facebook": {
+		offer(providers.Facebook, login.NoToken),
+		"/v23.0/debug_token",
+		func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+			fake := fakefacebook.Start(t)
+			set.FacebookURL, set.FacebookGraph = fake.URL, fake.URL
+			return fake.Provider
+		},
+	},
+	"microsoft": {
+		offer(providers.Microsoft, login.ProviderAccessToken),
+		"/userinfo",
+		func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+			fake := fakemicrosoft.Start(t)
+			set.MicrosoftURL, set.MicrosoftSTS = fake.URL, fakemicrosoft.STS(fake)
+			return fake
+		},
+	},
 	"auth0": {offer(providers.Auth0, login.NoToken), "/introspect", ofIssuer},
 	"oidc":  {offer(providers.OIDC, login.ProviderAccessToken), "/introspect", ofIssuer},
 }
@@ -94,7 +111,11 @@ func newHouse(t *testing.T, db *models.DB, offers ...login.ProviderInput) *house
 func furnish(t *testing.T, w *world, name string, offers ...login.ProviderInput) *house {
 	t.Helper()
 	setup := &login.Setup{Service: w.login, RedirectURIs: []string{back}, Providers: offers}
-	_, owner := w.create(t, projects.CreateInput{Name: name, Auth: projects.AuthInput{Mode: "authenticate", Methods: []string{"jwt"}}, Login: setup})
+	_, owner := w.create(t, projects.CreateInput{
+		Name:  name,
+		Auth:  projects.AuthInput{Mode: "authenticate", Methods: []string{"jwt"}},
+		Login: setup,
+	})
 	h := &house{world: w, name: name, owner: owner, client: setup.Client.ID, providers: map[string]string{}}
 	for _, one := range setup.Offered {
 		h.providers[one.Type] = one.ID
@@ -108,8 +129,15 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 	t.Helper()
 	const browser, verifier = "the browser", "a-verifier-of-at-least-forty-three-characters"
 	sum := sha256.Sum256([]byte(verifier))
-	begun, err := h.login.Begin(t.Context(), login.AuthorizeInput{ClientID: h.client, RedirectURI: back, ResponseType: "code", Scope: "openid", State: "s",
-		Challenge: base64.RawURLEncoding.EncodeToString(sum[:]), ChallengeMethod: "S256"}, browser)
+	begun, err := h.login.Begin(t.Context(), login.AuthorizeInput{
+		ClientID:        h.client,
+		RedirectURI:     back,
+		ResponseType:    "code",
+		Scope:           "openid",
+		State:           "s",
+		Challenge:       base64.RawURLEncoding.EncodeToString(sum[:]),
+		ChallengeMethod: "S256",
+	}, browser)
 	if err != nil || begun.Back != "" {
 		t.Fatal(begun, err)
 	}
@@ -118,7 +146,12 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 		t.Fatal(err)
 	}
 	to := fake.Authorize(t, address).Query()
-	arrived, err := h.login.Answer(t.Context(), login.CallbackInput{Client: h.client, Provider: h.providers[kind], State: to.Get("state"), Code: to.Get("code")}, browser)
+	arrived, err := h.login.Answer(t.Context(), login.CallbackInput{
+		Client:   h.client,
+		Provider: h.providers[kind],
+		State:    to.Get("state"),
+		Code:     to.Get("code"),
+	}, browser)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +160,13 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 			t.Fatal(err)
 		}
 	}
-	tokens, err := h.login.Token(t.Context(), login.TokenInput{Credentials: login.Credentials{ClientID: h.client, NamedClient: h.client},
-		GrantType: "authorization_code", Code: queryOf(t, arrived.Back).Get("code"), RedirectURI: back, Verifier: verifier})
+	tokens, err := h.login.Token(t.Context(), login.TokenInput{
+		Credentials: login.Credentials{ClientID: h.client, NamedClient: h.client},
+		GrantType:   "authorization_code",
+		Code:        queryOf(t, arrived.Back).Get("code"),
+		RedirectURI: back,
+		Verifier:    verifier,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +193,8 @@ func TestProvidersOwnTokensAreShownToThemOnEveryCall(t *testing.T) {
 					authorization = ""
 				}
 				if last.Get("X-Authenticated-Userid") != user || last.Get("X-Tenant-Id") == "" || last.Get("X-Consumer-Groups") != "staff" ||
-					last.Get("X-Authenticated-Scope") != "" || last.Get("X-Consumer-Username") != "" || last.Get("Authorization") != authorization {
+					last.Get("X-Authenticated-Scope") != "" || last.Get("X-Consumer-Username") != "" ||
+					last.Get("Authorization") != authorization {
 					t.Errorf("the upstream got %v", last)
 				}
 				if n := fake.Asked(one.path); n < 2 && one.path != "/keys" {
@@ -181,10 +220,16 @@ func TestProvidersOwnTokensAreShownToThemOnEveryCall(t *testing.T) {
 					}
 				}
 				if one.path != "/keys" {
-					answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+					answers(
+						func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+					)
 					h.call(t, h.name, token).wants(t, "a provider that is down", 503, "provider_unavailable")
 					answers(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) })
-					h.call(t, h.name, token).wants(t, "a provider that answers nonsense", 502, "provider_answer_invalid")
+					h.call(
+						t, h.name, token,
+					).wants(
+						t, "a provider that answers nonsense", 502, "provider_answer_invalid",
+					)
 				}
 				fake.Serve = honest
 				other := "another-app"
@@ -240,7 +285,11 @@ func TestATokenIsShownToNoOtherProvider(t *testing.T) {
 			return out
 		}
 		for token, whose := range map[string]string{
-			"gho_canary": "github", "ya29.canary": "google", "EAAcanary": "facebook", "canary": "oidc", "ghp_canary": "",
+			"gho_canary":  "github",
+			"ya29.canary": "google",
+			"EAAcanary":   "facebook",
+			"canary":      "oidc",
+			"ghp_canary":  "",
 			fakemicrosoft.Access(fakes["microsoft"], nil):                       "microsoft",
 			fakeoidc.Unsigned(map[string]any{"iss": "https://evil.example"}):    "",
 			fakeoidc.Unsigned(map[string]any{"iss": "https://postern.example"}): "",

@@ -73,19 +73,42 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	}
 	w.client = guard.Client()
 	t.Cleanup(w.client.CloseIdleConnections)
-	w.login = &login.Service{DB: db, Vault: w.vault, Providers: &providers.Set{HTTP: w.client}, Targets: guard, PublicURL: "https://postern.example", Log: log,
-		Changed: func(ctx context.Context) { w.feed.Changed(ctx) }}
+	w.login = &login.Service{
+		DB:        db,
+		Vault:     w.vault,
+		Providers: &providers.Set{HTTP: w.client},
+		Targets:   guard,
+		PublicURL: "https://postern.example",
+		Log:       log,
+		Changed:   func(ctx context.Context) { w.feed.Changed(ctx) },
+	}
 	w.people = &directory.Service{DB: db, Changed: w.login.Changed}
 	w.asker = &introspection.Asker{Login: w.login, DB: db, Vault: w.vault, Client: w.client, Log: log}
 	w.verifier = bearer.New(w.client, log)
 	t.Cleanup(w.verifier.Close)
 	table := keys.NewTable()
-	plane := gateway.New(gateway.Options{Domain: "127.0.0.1", Keys: table, Asker: w.asker, Verifier: w.verifier, Dial: guard.DialContext, Logger: log})
+	plane := gateway.New(gateway.Options{
+		Domain:   "127.0.0.1",
+		Keys:     table,
+		Asker:    w.asker,
+		Verifier: w.verifier,
+		Dial:     guard.DialContext,
+		Logger:   log,
+	})
 	w.feed = &projects.Feed{DB: db, Keys: table, PublicURL: "https://postern.example", Publish: plane.Publish, Log: log}
 	if err := w.feed.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.projects = &projects.Service{DB: db, Targets: guard, Vault: w.vault, Suits: w.login.Suits, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: w.feed.Changed}
+	w.projects = &projects.Service{
+		DB:           db,
+		Targets:      guard,
+		Vault:        w.vault,
+		Suits:        w.login.Suits,
+		Log:          log,
+		KeyPrefix:    "pst",
+		UnclaimedTTL: time.Hour,
+		Changed:      w.feed.Changed,
+	}
 	door, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +136,10 @@ func (w *world) create(t *testing.T, in projects.CreateInput) (projects.Project,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made.Project, access.Principal{Roles: map[string]access.Role{made.Workspace.Team: access.Workspace}, HomeTeam: made.Workspace.Team}
+	return made.Project, access.Principal{
+		Roles:    map[string]access.Role{made.Workspace.Team: access.Workspace},
+		HomeTeam: made.Workspace.Team,
+	}
 }
 
 // answer is what a caller gets.

@@ -69,7 +69,10 @@ func (s *Service) Rotate(
 				MaxGrace/time.Second, MaxGrace/(24*time.Hour))
 		}
 		if row.State != string(snapshot.KeyActive) || expired(row, now) {
-			return fault.New(fault.Conflict, "key_not_active", "Only an active key can be rotated; this one is %s.", stateOf(row, now))
+			return fault.New(
+				fault.Conflict, "key_not_active", "Only an active key can be rotated; this one is %s.",
+				stateOf(row, now),
+			)
 		}
 		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
@@ -93,7 +96,9 @@ var told = map[string]string{"rotate": "key.rotated", "freeze": "key.frozen", "r
 
 // change applies fn to a key in one transaction with its audit entry and
 // revision. Asking for the state that a key is in already changes nothing.
-func (s *Service) change(ctx context.Context, p access.Principal, id, verb string, fn func(*models.APIKey, time.Time) error) (Key, error) {
+func (s *Service) change(
+	ctx context.Context, p access.Principal, id, verb string, fn func(*models.APIKey, time.Time) error,
+) (Key, error) {
 	var out Key
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, parent, err := findKey(tx, p, id, access.KeyChange)
@@ -116,7 +121,15 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, verb strin
 		if !won {
 			return errMeanwhile
 		}
-		entry := access.Entry{Action: access.KeyChange, Object: id, Project: parent.ID, Team: parent.TeamID, Detail: detailOf(row), Before: before, After: row}
+		entry := access.Entry{
+			Action:  access.KeyChange,
+			Object:  id,
+			Project: parent.ID,
+			Team:    parent.TeamID,
+			Detail:  detailOf(row),
+			Before:  before,
+			After:   row,
+		}
 		entry.Detail["change"] = verb
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
@@ -138,7 +151,9 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, verb strin
 	return out, nil
 }
 
-func findKey(tx *models.Tx, p access.Principal, id string, action access.Action) (models.APIKey, models.Project, error) {
+func findKey(
+	tx *models.Tx, p access.Principal, id string, action access.Action,
+) (models.APIKey, models.Project, error) {
 	if p.Anonymous() {
 		return models.APIKey{}, models.Project{}, access.Check(p, "", action)
 	}

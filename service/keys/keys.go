@@ -142,7 +142,9 @@ func (s *Service) Create(ctx context.Context, p access.Principal, project string
 }
 
 // save inserts a new row with its audit entry and revision.
-func (s *Service) save(ctx context.Context, tx *models.Tx, p access.Principal, parent models.Project, row *models.APIKey) error {
+func (s *Service) save(
+	ctx context.Context, tx *models.Tx, p access.Principal, parent models.Project, row *models.APIKey,
+) error {
 	owner, err := lockOwner(tx, row.Owner)
 	if err != nil {
 		return err
@@ -150,7 +152,14 @@ func (s *Service) save(ctx context.Context, tx *models.Tx, p access.Principal, p
 	if err := tx.Insert(row); err != nil {
 		return err
 	}
-	entry := access.Entry{Action: access.KeyCreate, Object: row.ID, Project: parent.ID, Team: parent.TeamID, Detail: detailOf(*row), After: *row}
+	entry := access.Entry{
+		Action:  access.KeyCreate,
+		Object:  row.ID,
+		Project: parent.ID,
+		Team:    parent.TeamID,
+		Detail:  detailOf(*row),
+		After:   *row,
+	}
 	if err := access.Record(tx, p, entry); err != nil {
 		return err
 	}
@@ -161,12 +170,19 @@ func (s *Service) save(ctx context.Context, tx *models.Tx, p access.Principal, p
 }
 
 // Tell tells the project's team of what happened to a key.
-func Tell(ctx context.Context, events Events, tx *models.Tx, parent models.Project, row models.APIKey, event string) error {
+func Tell(
+	ctx context.Context, events Events, tx *models.Tx, parent models.Project, row models.APIKey, event string,
+) error {
 	if events == nil {
 		return nil
 	}
 	return events.Emit(ctx, tx, parent.TeamID, event, map[string]string{
-		"key": row.ID, "project": parent.ID, "project_name": parent.Name, "owner": row.Owner, "environment": row.Environment})
+		"key":          row.ID,
+		"project":      parent.ID,
+		"project_name": parent.Name,
+		"owner":        row.Owner,
+		"environment":  row.Environment,
+	})
 }
 
 // detailOf is how an audit entry names a key to people.
@@ -196,7 +212,9 @@ func (s *Service) newRow(tx *models.Tx, parent models.Project, in CreateInput) (
 }
 
 // Mint makes the row and the plaintext of a new key from checked input.
-func Mint(prefix, projectID, tenantID string, keyType models.KeyType, in CreateInput, now time.Time) (models.APIKey, string, error) {
+func Mint(
+	prefix, projectID, tenantID string, keyType models.KeyType, in CreateInput, now time.Time,
+) (models.APIKey, string, error) {
 	row := models.APIKey{
 		ID: models.NewID("key"), ProjectID: projectID, TenantID: tenantID, KeyTypeID: keyType.ID,
 		Owner: in.Owner, Environment: in.Environment, Description: in.Description,
@@ -230,8 +248,12 @@ func setSecret(row *models.APIKey, prefix string) (string, error) {
 func (in CreateInput) check(now time.Time) []fault.Field {
 	var wrong []fault.Field
 	if !ValidOwner(in.Owner) {
-		wrong = append(wrong, fault.Field{Pointer: "/owner", Code: "invalid_owner",
-			Detail: fmt.Sprintf("Name whom the key belongs to, such as billing-service: 1 to %d printable ASCII characters without a space at either end.", maxOwner)})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/owner",
+			Code:    "invalid_owner",
+			Detail: fmt.Sprintf("Name whom the key belongs to, such as billing-service: 1 to %d printable ASCII "+
+				"characters without a space at either end.", maxOwner),
+		})
 	}
 	return append(append(wrong, checkDescription(in.Description)...), checkExpiry(in.ExpiresAt, now)...)
 }
@@ -240,14 +262,24 @@ func checkDescription(s string) []fault.Field {
 	if utf8.RuneCountInString(s) <= maxDescription && utf8.ValidString(s) && !strings.ContainsRune(s, 0) {
 		return nil
 	}
-	return []fault.Field{{Pointer: "/description", Code: "invalid_description", Detail: fmt.Sprintf("Use at most %d characters of text.", maxDescription)}}
+	return []fault.Field{{
+		Pointer: "/description",
+		Code:    "invalid_description",
+		Detail:  fmt.Sprintf("Use at most %d characters of text.", maxDescription),
+	}}
 }
 
 func checkExpiry(at *time.Time, now time.Time) []fault.Field {
 	if at == nil || (at.After(now) && !at.After(now.AddDate(maxYears, 0, 0))) {
 		return nil
 	}
-	return []fault.Field{{Pointer: "/expires_at", Code: "invalid_expiry", Detail: fmt.Sprintf("Give a time within the next %d years, or leave it out for a key that does not expire.", maxYears)}}
+	return []fault.Field{{
+		Pointer: "/expires_at",
+		Code:    "invalid_expiry",
+		Detail: fmt.Sprintf(
+			"Give a time within the next %d years, or leave it out for a key that does not expire.", maxYears,
+		),
+	}}
 }
 
 // ValidOwner tells whether s can be sent as a header value that both gateways

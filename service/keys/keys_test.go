@@ -25,15 +25,44 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	now := models.Now()
 	team := models.Team{ID: models.NewID("team"), Name: "t", CreatedAt: now}
-	w := &world{table: keys.NewTable(), owner: access.Principal{Account: "acc_1", Roles: map[string]access.Role{team.ID: access.Owner}}}
-	w.project = models.Project{ID: models.NewID("prj"), TeamID: team.ID, Name: "shop", FallbackOwner: "shop", CreatedAt: now, UpdatedAt: now}
-	version := models.Version{ID: models.NewID("ver"), ProjectID: w.project.ID, Name: "1.0.0", AuthMethods: []string{"api_key"}, CreatedAt: now, UpdatedAt: now}
+	w := &world{
+		table: keys.NewTable(),
+		owner: access.Principal{Account: "acc_1", Roles: map[string]access.Role{team.ID: access.Owner}},
+	}
+	w.project = models.Project{
+		ID:            models.NewID("prj"),
+		TeamID:        team.ID,
+		Name:          "shop",
+		FallbackOwner: "shop",
+		CreatedAt:     now,
+		UpdatedAt:     now,
+	}
+	version := models.Version{
+		ID:          models.NewID("ver"),
+		ProjectID:   w.project.ID,
+		Name:        "1.0.0",
+		AuthMethods: []string{"api_key"},
+		CreatedAt:   now,
+		UpdatedAt:   now,
+	}
 	err := db.Write(t.Context(), func(tx *models.Tx) error {
 		return tx.Insert(&team, &w.project, &version,
-			&models.Environment{ID: models.NewID("env"), VersionID: version.ID, Name: "prod", CreatedAt: now, UpdatedAt: now},
+			&models.Environment{
+				ID:        models.NewID("env"),
+				VersionID: version.ID,
+				Name:      "prod",
+				CreatedAt: now,
+				UpdatedAt: now,
+			},
 			&models.Tenant{ID: models.NewID("tnt"), ProjectID: &w.project.ID, Name: "default", CreatedAt: now},
 			&models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "full", Scopes: []string{"*"}},
-			&models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "trial", Scopes: []string{"read"}, ExpiresIn: 3600})
+			&models.KeyType{
+				ID:        models.NewID("kty"),
+				ProjectID: w.project.ID,
+				Name:      "trial",
+				Scopes:    []string{"read"},
+				ExpiresIn: 3600,
+			})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +94,8 @@ func TestTheLifeOfAKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		key := w.create(t, keys.CreateInput{Owner: "billing", Environment: "prod"})
-		if !policy.WellFormedKey(key.Plaintext) || key.Prefix != "pst_prod_" || key.Last4 != key.Plaintext[len(key.Plaintext)-4:] {
+		if !policy.WellFormedKey(key.Plaintext) || key.Prefix != "pst_prod_" ||
+			key.Last4 != key.Plaintext[len(key.Plaintext)-4:] {
 			t.Errorf("got %+v", key)
 		}
 		steps := []struct {
@@ -154,7 +184,8 @@ func TestWrongInputNamesItsField(t *testing.T) {
 			"invalid_expiry":      {Owner: "o", ExpiresAt: &past},
 			"invalid_description": {Owner: "o", Description: "\xff"},
 		} {
-			if _, err := w.Create(t.Context(), w.owner, "shop", in); fault.KindOf(err) != fault.Invalid || fault.CodeOf(err) != code {
+			if _, err := w.Create(t.Context(), w.owner, "shop", in); fault.KindOf(err) != fault.Invalid ||
+				fault.CodeOf(err) != code {
 				t.Errorf("%s: got %v", code, err)
 			}
 		}

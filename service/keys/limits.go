@@ -44,8 +44,11 @@ func CheckLimits(pointer string, in map[string]int64) []fault.Field {
 	var least int64
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		if _, known := snapshot.ParseWindow(name); !known {
-			wrong = append(wrong, fault.Field{Pointer: pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name), Code: "unknown_window",
-				Detail: "Use second, minute, hour, day, month or year."})
+			wrong = append(wrong, fault.Field{
+				Pointer: pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name),
+				Code:    "unknown_window",
+				Detail:  "Use second, minute, hour, day, month or year.",
+			})
 		}
 	}
 	for window := snapshot.Second; window < snapshot.Windows; window++ {
@@ -55,11 +58,18 @@ func CheckLimits(pointer string, in map[string]int64) []fault.Field {
 		case !limited:
 			continue
 		case calls < 1 || calls > maxCalls:
-			wrong = append(wrong, fault.Field{Pointer: at, Code: "invalid_limit",
-				Detail: "Give the number of calls that the window admits, 1 or more, or leave the window out for no limit."})
+			wrong = append(wrong, fault.Field{
+				Pointer: at,
+				Code:    "invalid_limit",
+				Detail:  "Give the number of calls that the window admits, 1 or more, or leave the window out for no limit.",
+			})
 		case calls < least:
-			wrong = append(wrong, fault.Field{Pointer: at, Code: "limit_out_of_order",
-				Detail: fmt.Sprintf("%s that admits %d calls is full before its first %s is, which admits %d. Give %d or more, or lower the other.", article(window), calls, shorter, least, least)})
+			wrong = append(wrong, fault.Field{
+				Pointer: at,
+				Code:    "limit_out_of_order",
+				Detail: fmt.Sprintf("%s that admits %d calls is full before its first %s is, which admits %d. Give "+
+					"%d or more, or lower the other.", article(window), calls, shorter, least, least),
+			})
 		default:
 			shorter, least = window, calls
 		}

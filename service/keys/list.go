@@ -30,7 +30,15 @@ func (f Filter) check() error {
 }
 
 func (f Filter) rows() models.KeyFilter {
-	return models.KeyFilter{Owner: f.Owner, State: f.State, Tenant: f.Tenant, KeyType: f.KeyType, Environment: f.Environment, Text: f.Text, Now: models.Now()}
+	return models.KeyFilter{
+		Owner:       f.Owner,
+		State:       f.State,
+		Tenant:      f.Tenant,
+		KeyType:     f.KeyType,
+		Environment: f.Environment,
+		Text:        f.Text,
+		Now:         models.Now(),
+	}
 }
 
 // Page is one page of a list; Next is the cursor of the one after, "" at the end.
@@ -42,7 +50,9 @@ type Page struct {
 // List returns the keys that open a project, newest first: its own, and those of
 // its product that were made in other projects. The cursor is the Next of the page
 // before, limit at most MaxPage, 0 for DefaultPage.
-func (s *Service) List(ctx context.Context, p access.Principal, project string, f Filter, cursor string, limit int) (Page, error) {
+func (s *Service) List(
+	ctx context.Context, p access.Principal, project string, f Filter, cursor string, limit int,
+) (Page, error) {
 	page, err := s.list(ctx, p, project, f, cursor, limit)
 	if err != nil {
 		return Page{}, fmt.Errorf("keys: list of %s: %w", project, err)
@@ -50,7 +60,9 @@ func (s *Service) List(ctx context.Context, p access.Principal, project string, 
 	return page, nil
 }
 
-func (s *Service) list(ctx context.Context, p access.Principal, project string, f Filter, cursor string, limit int) (page Page, err error) {
+func (s *Service) list(
+	ctx context.Context, p access.Principal, project string, f Filter, cursor string, limit int,
+) (page Page, err error) {
 	if limit <= 0 {
 		limit = DefaultPage
 	}

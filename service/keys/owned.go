@@ -16,7 +16,9 @@ import (
 // RevokeOwned revokes the keys of some projects that an owner has, in the caller's
 // transaction, which has asked for access. It comes last there: other writers wait
 // from the first revision on.
-func RevokeOwned(ctx context.Context, events Events, tx *models.Tx, p access.Principal, projects []string, owner string) error {
+func RevokeOwned(
+	ctx context.Context, events Events, tx *models.Tx, p access.Principal, projects []string, owner string,
+) error {
 	rows, err := tx.KeysOwned(projects, owner)
 	if err != nil {
 		return err
@@ -35,7 +37,9 @@ func RevokeOwned(ctx context.Context, events Events, tx *models.Tx, p access.Pri
 	return nil
 }
 
-func revokeOwned(ctx context.Context, events Events, tx *models.Tx, p access.Principal, row models.APIKey, now time.Time) error {
+func revokeOwned(
+	ctx context.Context, events Events, tx *models.Tx, p access.Principal, row models.APIKey, now time.Time,
+) error {
 	parent, err := tx.ProjectByID(row.ProjectID)
 	if err != nil {
 		return err
@@ -50,7 +54,15 @@ func revokeOwned(ctx context.Context, events Events, tx *models.Tx, p access.Pri
 	if !won {
 		return errMeanwhile
 	}
-	entry := access.Entry{Action: access.KeyChange, Object: row.ID, Project: parent.ID, Team: parent.TeamID, Detail: detailOf(row), Before: before, After: row}
+	entry := access.Entry{
+		Action:  access.KeyChange,
+		Object:  row.ID,
+		Project: parent.ID,
+		Team:    parent.TeamID,
+		Detail:  detailOf(row),
+		Before:  before,
+		After:   row,
+	}
 	entry.Detail["change"], entry.Detail["because"] = "revoke", "owner_deleted"
 	if err := access.Record(tx, p, entry); err != nil {
 		return err
@@ -63,7 +75,8 @@ func revoke(row *models.APIKey) {
 	row.OldHash, row.GraceEndsAt = nil, nil
 }
 
-var errMeanwhile = fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this key at the same time. Look at it and try again.")
+var errMeanwhile = fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this key at the same time. "+
+	"Look at it and try again.")
 
 // lockOwner finds the end user that a new key's owner names, and keeps them from being
 // frozen or deleted before the key is there to be refused with them. The zero

@@ -26,14 +26,22 @@ func place(tx *models.Tx, parent models.Project, in CreateInput) (at placed, wro
 	if i := slices.IndexFunc(types, func(t models.KeyType) bool { return t.Name == wanted }); i >= 0 {
 		at.keyType = types[i]
 	} else {
-		wrong = append(wrong, fault.Field{Pointer: "/key_type", Code: "unknown_key_type", Detail: fmt.Sprintf("This project has no key type %q.", in.KeyType)})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/key_type",
+			Code:    "unknown_key_type",
+			Detail:  fmt.Sprintf("This project has no key type %q.", in.KeyType),
+		})
 	}
 	known, err := hasEnvironment(tx, parent.ID, in.Environment)
 	if err != nil {
 		return at, nil, err
 	}
 	if !known {
-		wrong = append(wrong, fault.Field{Pointer: "/environment", Code: "unknown_environment", Detail: fmt.Sprintf("No version of this project has an environment %q.", in.Environment)})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/environment",
+			Code:    "unknown_environment",
+			Detail:  fmt.Sprintf("No version of this project has an environment %q.", in.Environment),
+		})
 	}
 	for _, find := range []func(*models.Tx, models.Project, CreateInput, *placed) (*fault.Field, error){findTenant, findProduct} {
 		field, err := find(tx, parent, in, &at)
@@ -61,7 +69,13 @@ func findTenant(tx *models.Tx, parent models.Project, in CreateInput, at *placed
 	case in.Tenant == "":
 		return nil, fmt.Errorf("project %s has no tenant of its own", parent.ID)
 	default:
-		return &fault.Field{Pointer: "/tenant", Code: "unknown_tenant", Detail: fmt.Sprintf("This project serves no tenant %q. Attach the tenant to the project first.", in.Tenant)}, nil
+		return &fault.Field{
+			Pointer: "/tenant",
+			Code:    "unknown_tenant",
+			Detail: fmt.Sprintf(
+				"This project serves no tenant %q. Attach the tenant to the project first.", in.Tenant,
+			),
+		}, nil
 	}
 	return nil, nil
 }
@@ -71,14 +85,22 @@ func findProduct(tx *models.Tx, parent models.Project, in CreateInput, at *place
 		return nil, nil
 	}
 	if parent.ProductID == nil {
-		return &fault.Field{Pointer: "/product", Code: "unknown_product", Detail: "This project is in no product. Put it into one first, or leave the field out."}, nil
+		return &fault.Field{
+			Pointer: "/product",
+			Code:    "unknown_product",
+			Detail:  "This project is in no product. Put it into one first, or leave the field out.",
+		}, nil
 	}
 	product, err := tx.ProductByID(*parent.ProductID)
 	if err != nil {
 		return nil, err
 	}
 	if product.Name != in.Product {
-		return &fault.Field{Pointer: "/product", Code: "unknown_product", Detail: fmt.Sprintf("This project's product is %s: name that, or leave the field out.", product.Name)}, nil
+		return &fault.Field{
+			Pointer: "/product",
+			Code:    "unknown_product",
+			Detail:  fmt.Sprintf("This project's product is %s: name that, or leave the field out.", product.Name),
+		}, nil
 	}
 	at.productID = &product.ID
 	return nil, nil

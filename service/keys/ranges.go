@@ -18,14 +18,22 @@ const MaxRanges = 50
 // in the body they stand. A range that is named twice is kept once.
 func ReadRanges(pointer string, in []string, most int) (models.Prefixes, []fault.Field) {
 	if len(in) > most {
-		return nil, []fault.Field{{Pointer: pointer, Code: "too_many_ranges", Detail: fmt.Sprintf("Use at most %d ranges.", most)}}
+		return nil, []fault.Field{{
+			Pointer: pointer,
+			Code:    "too_many_ranges",
+			Detail:  fmt.Sprintf("Use at most %d ranges.", most),
+		}}
 	}
 	var out models.Prefixes
 	var wrong []fault.Field
 	for i, text := range in {
 		network, mend := readRange(strings.TrimSpace(text))
 		if mend != "" {
-			wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s/%d", pointer, i), Code: "invalid_range", Detail: mend})
+			wrong = append(wrong, fault.Field{
+				Pointer: fmt.Sprintf("%s/%d", pointer, i),
+				Code:    "invalid_range",
+				Detail:  mend,
+			})
 			continue
 		}
 		if !slices.Contains(out, network) {
@@ -51,9 +59,13 @@ func readRange(text string) (network netip.Prefix, mend string) {
 	case err != nil:
 		return network, example
 	case network.Addr().Is4In6() && network.Bits() >= 96:
-		return network, fmt.Sprintf("Write the IPv4 range as one: %s.", netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96).Masked())
+		return network, fmt.Sprintf(
+			"Write the IPv4 range as one: %s.",
+			netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96).Masked(),
+		)
 	case network != network.Masked():
-		return network, fmt.Sprintf("%s has bits set beyond its /%d. Write %s for the whole range, or %s for the one address.",
+		return network, fmt.Sprintf("%s has bits set beyond its /%d. Write %s for the whole range, or %s for the "+
+			"one address.",
 			text, network.Bits(), network.Masked(), network.Addr())
 	}
 	return network, ""

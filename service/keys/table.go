@@ -66,7 +66,12 @@ const (
 	revoked
 )
 
-var stateNames = [...]snapshot.KeyState{removed: "", active: snapshot.KeyActive, frozen: snapshot.KeyFrozen, revoked: snapshot.KeyRevoked}
+var stateNames = [...]snapshot.KeyState{
+	removed: "",
+	active:  snapshot.KeyActive,
+	frozen:  snapshot.KeyFrozen,
+	revoked: snapshot.KeyRevoked,
+}
 
 // common is what keys of one project, tenant, environment and type share.
 type common struct {
@@ -86,7 +91,13 @@ type grace struct {
 
 // NewTable makes an empty table.
 func NewTable() *Table {
-	return &Table{commons: map[commonID]uint32{}, bounds: make([]bounds, 1), bounded: map[string]uint32{}, graces: map[[32]byte]grace{}, olds: map[uint32][32]byte{}}
+	return &Table{
+		commons: map[commonID]uint32{},
+		bounds:  make([]bounds, 1),
+		bounded: map[string]uint32{},
+		graces:  map[[32]byte]grace{},
+		olds:    map[uint32][32]byte{},
+	}
 }
 
 // Lookup finds the key whose secret has the hash and writes it into the caller's;
@@ -133,9 +144,21 @@ func idWord(id models.RawID) uint64 { return word(id[8:]) }
 func (t *Table) expand(n uint32, key *snapshot.Key) {
 	r := &t.records[n]
 	c, b := &t.common[r.common], &t.bounds[r.bounds]
-	*key = snapshot.Key{ID: r.id.String("key"), ProjectID: c.project, ProductID: c.product, Owner: r.owner, KeyType: c.keyType,
-		Scopes: c.scopes, TenantID: c.tenantID, Tenant: c.tenant, Environment: c.environment, State: stateNames[r.state],
-		Limits: b.limits, AllowedIPs: b.ips, Hash: r.hash}
+	*key = snapshot.Key{
+		ID:          r.id.String("key"),
+		ProjectID:   c.project,
+		ProductID:   c.product,
+		Owner:       r.owner,
+		KeyType:     c.keyType,
+		Scopes:      c.scopes,
+		TenantID:    c.tenantID,
+		Tenant:      c.tenant,
+		Environment: c.environment,
+		State:       stateNames[r.state],
+		Limits:      b.limits,
+		AllowedIPs:  b.ips,
+		Hash:        r.hash,
+	}
 	if r.expires != 0 {
 		key.ExpiresAt = time.UnixMicro(r.expires).UTC()
 	}

@@ -14,7 +14,10 @@ import (
 )
 
 func someNames() names {
-	return names{types: map[string]models.KeyType{"kty_1": {ID: "kty_1", Name: "full", Scopes: []string{"*"}}}, tenants: map[string]string{"tnt_1": "default"}}
+	return names{
+		types:   map[string]models.KeyType{"kty_1": {ID: "kty_1", Name: "full", Scopes: []string{"*"}}},
+		tenants: map[string]string{"tnt_1": "default"},
+	}
 }
 
 func someRow(i int) models.APIKey {
@@ -77,7 +80,8 @@ func TestTheTableAgreesWithAMap(t *testing.T) {
 		hash := sha256.Sum256(fmt.Appendf(nil, "s%d", max(1, secrets-random.IntN(4))))
 		for range 2 {
 			found, old := table.Lookup(hash, &connection)
-			if id := byHash[hash]; found != (id != "") || found && (connection.ID != id || old != (connection.Hash != hash)) {
+			if id := byHash[hash]; found != (id != "") ||
+				found && (connection.ID != id || old != (connection.Hash != hash)) {
 				t.Fatalf("step %d, %x: got %+v, %v, old %v, want %q", step, hash[:4], connection, found, old, id)
 			}
 		}

@@ -33,28 +33,45 @@ func TestWhatAKeyIsHeldToIsInEffectAtOnce(t *testing.T) {
 			t.Errorf("canonical ranges (-want +got):\n%s", diff)
 		}
 		served := w.lookup(t, key.Plaintext)
-		if served.Limits == nil || served.Limits[snapshot.Minute] != 100 || served.Limits[snapshot.Day] != 5000 || len(served.AllowedIPs) != 2 {
+		if served.Limits == nil || served.Limits[snapshot.Minute] != 100 || served.Limits[snapshot.Day] != 5000 ||
+			len(served.AllowedIPs) != 2 {
 			t.Errorf("served %+v", served)
 		}
 		none, ends, text := map[string]int64{}, models.Now().Add(time.Hour), "For invoices"
-		changed, err := w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{Limits: &none, AllowedCIDRs: &[]string{}, Description: &text, ExpiresAt: &ends})
-		if err != nil || changed.LimitsFrom != keys.LimitsOfKey || len(changed.Effective) != 0 || changed.Description != text || !changed.ExpiresAt.Equal(ends) {
+		changed, err := w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{
+			Limits:       &none,
+			AllowedCIDRs: &[]string{},
+			Description:  &text,
+			ExpiresAt:    &ends,
+		})
+		if err != nil || changed.LimitsFrom != keys.LimitsOfKey || len(changed.Effective) != 0 ||
+			changed.Description != text ||
+			!changed.ExpiresAt.Equal(ends) {
 			t.Errorf("changed to %+v, %v", changed, err)
 		}
-		if served = w.lookup(t, key.Plaintext); served.Limits == nil || !served.Limits.None() || len(served.AllowedIPs) != 0 || !served.ExpiresAt.Equal(ends) {
+		if served = w.lookup(t, key.Plaintext); served.Limits == nil || !served.Limits.None() ||
+			len(served.AllowedIPs) != 0 ||
+			!served.ExpiresAt.Equal(ends) {
 			t.Errorf("served %+v", served)
 		}
-		if _, err := w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{NeverExpires: true}); fault.KindOf(err) != fault.Stale {
+		if _, err := w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{NeverExpires: true}); fault.KindOf(
+			err,
+		) != fault.Stale {
 			t.Errorf("with the ETag from before: %v", err)
 		}
 		ofType := map[string]int64(nil)
-		if changed, err = w.Update(t.Context(), w.owner, key.ID, changed.ETag, keys.Change{Limits: &ofType, NeverExpires: true}); err != nil || changed.LimitsFrom != keys.LimitsOfNothing || changed.ExpiresAt != nil {
+		if changed, err = w.Update(t.Context(), w.owner, key.ID, changed.ETag, keys.Change{
+			Limits:       &ofType,
+			NeverExpires: true,
+		}); err != nil || changed.LimitsFrom != keys.LimitsOfNothing || changed.ExpiresAt != nil {
 			t.Errorf("changed to %+v, %v", changed, err)
 		}
 		if _, err := w.Revoke(t.Context(), w.owner, key.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Update(t.Context(), w.owner, key.ID, "", keys.Change{Description: &text}); fault.CodeOf(err) != "key_revoked" {
+		if _, err := w.Update(t.Context(), w.owner, key.ID, "", keys.Change{Description: &text}); fault.CodeOf(
+			err,
+		) != "key_revoked" {
 			t.Errorf("a revoked key: %v", err)
 		}
 	})
@@ -69,7 +86,13 @@ func TestAKeySaysWhereItsLimitsComeFrom(t *testing.T) {
 			if _, err := tx.UpdateProject(w.project, seen); err != nil {
 				return err
 			}
-			return tx.Insert(&models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "gold", Scopes: []string{"*"}, Limits: models.Limits{"hour": 70}})
+			return tx.Insert(&models.KeyType{
+				ID:        models.NewID("kty"),
+				ProjectID: w.project.ID,
+				Name:      "gold",
+				Scopes:    []string{"*"},
+				Limits:    models.Limits{"hour": 70},
+			})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -151,7 +174,9 @@ func TestKeysAreFoundByWhatIsKnownOfThem(t *testing.T) {
 		if err != nil || len(second.Keys) != 1 || second.Keys[0].ID != trial.ID || second.Next != "" {
 			t.Errorf("%+v, %v", second, err)
 		}
-		if _, err := w.List(t.Context(), w.owner, "shop", keys.Filter{State: "tired"}, "", 0); fault.CodeOf(err) != "invalid_state" {
+		if _, err := w.List(t.Context(), w.owner, "shop", keys.Filter{State: "tired"}, "", 0); fault.CodeOf(
+			err,
+		) != "invalid_state" {
 			t.Errorf("an unknown state: %v", err)
 		}
 	})

@@ -85,10 +85,23 @@ func (l labels) view(row models.APIKey) Key {
 	keyType := l.types[row.KeyTypeID]
 	now := models.Now()
 	k := Key{
-		ID: row.ID, Project: row.ProjectID, Owner: row.Owner, KeyType: keyType.Name, Scopes: keyType.Scopes,
-		Tenant: l.tenants[row.TenantID], Environment: row.Environment, Description: row.Description,
-		State: stateOf(&row, now), Limits: row.Limits, AllowedCIDRs: Texts(row.AllowedCIDRs), Prefix: row.Prefix, Last4: row.Last4,
-		ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, LastUsedAt: row.LastUsedAt,
+		ID:           row.ID,
+		Project:      row.ProjectID,
+		Owner:        row.Owner,
+		KeyType:      keyType.Name,
+		Scopes:       keyType.Scopes,
+		Tenant:       l.tenants[row.TenantID],
+		Environment:  row.Environment,
+		Description:  row.Description,
+		State:        stateOf(&row, now),
+		Limits:       row.Limits,
+		AllowedCIDRs: Texts(row.AllowedCIDRs),
+		Prefix:       row.Prefix,
+		Last4:        row.Last4,
+		ETag:         access.ETag(row.UpdatedAt),
+		CreatedAt:    row.CreatedAt,
+		ExpiresAt:    row.ExpiresAt,
+		LastUsedAt:   row.LastUsedAt,
 	}
 	k.Effective, k.LimitsFrom = l.limitsOf(row)
 	if row.ProductID != nil {
@@ -131,10 +144,22 @@ func stateOf(row *models.APIKey, now time.Time) string {
 func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 	keyType := n.types[row.KeyTypeID]
 	k := snapshot.Key{
-		ID: row.ID, ProjectID: row.ProjectID, Owner: row.Owner, KeyType: keyType.Name, Scopes: keyType.Scopes,
-		TenantID: row.TenantID, Tenant: n.tenants[row.TenantID], Environment: row.Environment, Description: row.Description,
-		State: snapshot.KeyState(row.State), Limits: optionalLimits(row.Limits), AllowedIPs: row.AllowedCIDRs,
-		Hash: [32]byte(row.Hash), CreatedAt: row.CreatedAt.UTC(), Prefix: row.Prefix, Last4: row.Last4,
+		ID:          row.ID,
+		ProjectID:   row.ProjectID,
+		Owner:       row.Owner,
+		KeyType:     keyType.Name,
+		Scopes:      keyType.Scopes,
+		TenantID:    row.TenantID,
+		Tenant:      n.tenants[row.TenantID],
+		Environment: row.Environment,
+		Description: row.Description,
+		State:       snapshot.KeyState(row.State),
+		Limits:      optionalLimits(row.Limits),
+		AllowedIPs:  row.AllowedCIDRs,
+		Hash:        [32]byte(row.Hash),
+		CreatedAt:   row.CreatedAt.UTC(),
+		Prefix:      row.Prefix,
+		Last4:       row.Last4,
 	}
 	if row.ProductID != nil {
 		k.ProductID = *row.ProductID

@@ -25,9 +25,12 @@ func NewBrowser() string { return newSecret() }
 
 var (
 	errOtherBrowser = fault.New(fault.Forbidden, "login_other_browser",
-		"This sign-in was not begun in this browser, or took longer than ten minutes. Go back to the application and sign in again.")
-	errAnswered = fault.New(fault.Conflict, "login_answered",
-		"This sign-in has been answered already. Go back to the application; if you are not signed in there, sign in again.")
+		"This sign-in was not begun in this browser, or took longer than ten minutes. Go back to the application "+
+			"and sign in again.")
+	errAnswered = fault.New(
+		fault.Conflict, "login_answered",
+		"This sign-in has been answered already. Go back to the application; if you are not signed in there, sign in again.",
+	)
 )
 
 // attempt finds an attempt that is under way in this browser.
@@ -36,7 +39,8 @@ func (s *Service) attempt(ctx context.Context, clientID, id, browser string) (mo
 	if err != nil && !isAbsent(err) {
 		return attempt, fmt.Errorf("login: find the attempt %s: %w", id, err)
 	}
-	if err != nil || browser == "" || attempt.ClientID != clientID || subtle.ConstantTimeCompare(attempt.BrowserHash, hash(browser)) != 1 {
+	if err != nil || browser == "" || attempt.ClientID != clientID ||
+		subtle.ConstantTimeCompare(attempt.BrowserHash, hash(browser)) != 1 {
 		return attempt, errOtherBrowser
 	}
 	return attempt, nil
@@ -71,7 +75,10 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 		return "", err
 	}
 	request := requestOf(attempt.ID, providerID, browser)
-	request.Again = providers.Again{Login: granted(attempt.Prompt, "login"), Account: granted(attempt.Prompt, "select_account")}
+	request.Again = providers.Again{
+		Login:   granted(attempt.Prompt, "login"),
+		Account: granted(attempt.Prompt, "select_account"),
+	}
 	return s.Providers.AuthorizeURL(ctx, config, request)
 }
 
@@ -145,7 +152,10 @@ func (s *Service) Answer(ctx context.Context, in CallbackInput, browser string) 
 	if in.Code == "" {
 		return Arrived{}, refusedBy(config, "no code")
 	}
-	person, tokens, err := s.Providers.Complete(ctx, config, request, providers.Callback{Code: in.Code, Issuer: in.Issuer})
+	person, tokens, err := s.Providers.Complete(ctx, config, request, providers.Callback{
+		Code:   in.Code,
+		Issuer: in.Issuer,
+	})
 	if err != nil {
 		return Arrived{}, fmt.Errorf("login: callback of %s: %w", in.Provider, err)
 	}
@@ -173,9 +183,13 @@ func (s *Service) answerOnce(ctx context.Context, attempt string) error {
 // is the provider's and is not shown: anybody can write such a link.
 func refusedBy(c providers.Config, code string) error {
 	if code == "access_denied" || code == "consent_required" || code == "user_cancelled" {
-		return fault.New(fault.Forbidden, "provider_denied", "You did not finish signing in with %s.", providers.LabelOf(c.Type))
+		return fault.New(
+			fault.Forbidden, "provider_denied", "You did not finish signing in with %s.",
+			providers.LabelOf(c.Type),
+		)
 	}
-	return fault.New(fault.Forbidden, "provider_answer_refused", "%s could not sign you in. Try again, or sign in another way.", providers.LabelOf(c.Type)).
+	return fault.New(fault.Forbidden, "provider_answer_refused", "%s could not sign you in. Try again, or sign in "+
+		"another way.", providers.LabelOf(c.Type)).
 		Because(fmt.Errorf("%s sent the browser back with %s", c.Type, plainCode(code)))
 }
 
@@ -190,14 +204,20 @@ func plainCode(code string) string {
 }
 
 // arrive lets in who has agreed to what the client asks for, and asks everybody else.
-func (s *Service) arrive(ctx context.Context, attempt models.LoginAttempt, row models.Provider, person providers.Person, tokens providers.Tokens) (Arrived, error) {
+func (s *Service) arrive(
+	ctx context.Context, attempt models.LoginAttempt, row models.Provider, person providers.Person,
+	tokens providers.Tokens,
+) (Arrived, error) {
 	client, err := s.client(ctx, row.ClientID)
 	if err != nil {
 		return Arrived{}, err
 	}
 	entry := ticket{Handed: handedOn(row, tokens), Arrival: arrivalOf(client, row, person)}
 	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && tokens.ID == "" {
-		return Arrived{}, fault.New(fault.Forbidden, "provider_answer_refused", "%s gave no ID token. Tell whoever runs this application.", labelOf(row))
+		return Arrived{}, fault.New(
+			fault.Forbidden, "provider_answer_refused",
+			"%s gave no ID token. Tell whoever runs this application.", labelOf(row),
+		)
 	}
 	var out Arrived
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -244,7 +264,9 @@ func handedOn(row models.Provider, tokens providers.Tokens) *handed {
 }
 
 // finish gives a code for who arrived, once for an attempt.
-func (s *Service) finish(tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket) (string, error) {
+func (s *Service) finish(
+	tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket,
+) (string, error) {
 	now := models.Now()
 	won, err := tx.FinishLoginAttempt(attempt.ID, now)
 	if err != nil {
@@ -262,8 +284,12 @@ func (s *Service) finish(tx *models.Tx, attempt models.LoginAttempt, client mode
 		return "", err
 	}
 	if created {
-		err := access.Record(tx, access.Principal{}, access.Entry{Action: access.UserArrive, Object: user.ID, Team: team,
-			Detail: map[string]string{"provider": entry.Arrival.Provider, "client": client.ID}})
+		err := access.Record(tx, access.Principal{}, access.Entry{
+			Action: access.UserArrive,
+			Object: user.ID,
+			Team:   team,
+			Detail: map[string]string{"provider": entry.Arrival.Provider, "client": client.ID},
+		})
 		if err != nil {
 			return "", err
 		}
@@ -271,14 +297,29 @@ func (s *Service) finish(tx *models.Tx, attempt models.LoginAttempt, client mode
 	if err := agreed(tx, user.ID, client.ID, shared(attempt, entry.Handed), now); err != nil {
 		return "", err
 	}
-	session := models.LoginSession{ID: models.NewID("ses"), ClientID: client.ID, UserID: user.ID, ProviderID: entry.Arrival.Provider,
-		Scope: attempt.Scope, Nonce: attempt.Nonce, CreatedAt: now, ExpiresAt: now.Add(sessionTTL(client))}
+	session := models.LoginSession{
+		ID:         models.NewID("ses"),
+		ClientID:   client.ID,
+		UserID:     user.ID,
+		ProviderID: entry.Arrival.Provider,
+		Scope:      attempt.Scope,
+		Nonce:      attempt.Nonce,
+		CreatedAt:  now,
+		ExpiresAt:  now.Add(sessionTTL(client)),
+	}
 	code, err := s.newCode(tx, team, session.ID, entry.Handed)
 	if err != nil {
 		return "", err
 	}
-	grant := models.LoginGrant{Hash: hash(code), Kind: kindCode, SessionID: session.ID, RedirectURI: attempt.RedirectURI,
-		CodeChallenge: attempt.CodeChallenge, CreatedAt: now, ExpiresAt: now.Add(codeTTL)}
+	grant := models.LoginGrant{
+		Hash:          hash(code),
+		Kind:          kindCode,
+		SessionID:     session.ID,
+		RedirectURI:   attempt.RedirectURI,
+		CodeChallenge: attempt.CodeChallenge,
+		CreatedAt:     now,
+		ExpiresAt:     now.Add(codeTTL),
+	}
 	if err := tx.Insert(&session, &grant); err != nil {
 		return "", err
 	}
@@ -298,12 +339,17 @@ func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser strin
 	if err != nil {
 		return Begun{}, err
 	}
-	out := Begun{Attempt: attempt.ID, Trial: attempt.Tester != "", Back: s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}})}
+	out := Begun{
+		Attempt: attempt.ID,
+		Trial:   attempt.Tester != "",
+		Back:    s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}),
+	}
 	client, err := s.client(ctx, clientID)
 	if err != nil {
 		return out, err
 	}
-	if out.Client, err = s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI); err != nil || attempt.AnsweredAt != nil {
+	if out.Client, err = s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI); err != nil ||
+		attempt.AnsweredAt != nil {
 		return out, err
 	}
 	out.Offers, err = s.offers(ctx, clientID)

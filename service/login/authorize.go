@@ -70,7 +70,8 @@ func (s *Service) Begin(ctx context.Context, in AuthorizeInput, browser string) 
 	}
 	if !slices.Contains(client.RedirectURIs, in.RedirectURI) {
 		return Begun{}, fault.New(fault.Malformed, "redirect_uri_mismatch",
-			"The application asked to send you to an address that is not registered for it. Tell whoever runs the application.")
+			"The application asked to send you to an address that is not registered for it. Tell whoever runs the "+
+				"application.")
 	}
 	look, err := s.lookOf(s.DB.Read(ctx), client, in.RedirectURI)
 	if err != nil {
@@ -84,7 +85,8 @@ func (s *Service) Begin(ctx context.Context, in AuthorizeInput, browser string) 
 		return Begun{}, err
 	}
 	if len(offers) == 0 {
-		return Begun{}, fault.New(fault.Unavailable, "no_providers", "Nobody can sign in here yet: this application offers no provider. Tell whoever runs it.")
+		return Begun{}, fault.New(fault.Unavailable, "no_providers", "Nobody can sign in here yet: this application "+
+			"offers no provider. Tell whoever runs it.")
 	}
 	// The first key is made before anybody needs it, so that gateways know it by the
 	// time a token comes.
@@ -92,8 +94,19 @@ func (s *Service) Begin(ctx context.Context, in AuthorizeInput, browser string) 
 		return Begun{}, fmt.Errorf("login: signing key of %s: %w", client.ID, err)
 	}
 	now := models.Now()
-	attempt := models.LoginAttempt{ID: models.NewID("lgn"), ClientID: client.ID, BrowserHash: hash(browser), RedirectURI: in.RedirectURI,
-		State: in.State, Nonce: in.Nonce, Scope: in.granted(), Prompt: in.prompts(), CodeChallenge: in.Challenge, CreatedAt: now, ExpiresAt: now.Add(attemptTTL)}
+	attempt := models.LoginAttempt{
+		ID:            models.NewID("lgn"),
+		ClientID:      client.ID,
+		BrowserHash:   hash(browser),
+		RedirectURI:   in.RedirectURI,
+		State:         in.State,
+		Nonce:         in.Nonce,
+		Scope:         in.granted(),
+		Prompt:        in.prompts(),
+		CodeChallenge: in.Challenge,
+		CreatedAt:     now,
+		ExpiresAt:     now.Add(attemptTTL),
+	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.Insert(&attempt) })
 	if err != nil {
 		return Begun{}, fmt.Errorf("login: keep an attempt: %w", err)
@@ -105,7 +118,13 @@ func (s *Service) Begin(ctx context.Context, in AuthorizeInput, browser string) 
 // registered the address, a page stands before it: a link to us would lead wherever
 // its maker likes (RFC 9700, 4.11.2).
 func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizeInput, code, text string) Begun {
-	out := Begun{Client: look, Back: s.backWith(client.ID, in.RedirectURI, in.State, url.Values{"error": {code}, "error_description": {text}})}
+	out := Begun{
+		Client: look,
+		Back: s.backWith(client.ID, in.RedirectURI, in.State, url.Values{
+			"error":             {code},
+			"error_description": {text},
+		}),
+	}
 	if look.Unclaimed {
 		out.Refused = fmt.Sprintf("The application's request cannot be taken: %s (%s).", text, code)
 	}

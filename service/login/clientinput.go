@@ -18,7 +18,11 @@ import (
 
 func nameTaken(others []models.AppClient, row models.AppClient) []fault.Field {
 	if slices.ContainsFunc(others, func(o models.AppClient) bool { return o.Name == row.Name && o.ID != row.ID }) {
-		return []fault.Field{{Pointer: "/name", Code: "duplicate", Detail: "This tenant has an app client of that name. Choose another."}}
+		return []fault.Field{{
+			Pointer: "/name",
+			Code:    "duplicate",
+			Detail:  "This tenant has an app client of that name. Choose another.",
+		}}
 	}
 	return nil
 }
@@ -38,7 +42,8 @@ func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Fiel
 	}
 	if in.Name != nil {
 		row.Name = *in.Name
-		refuse(namePattern.MatchString(row.Name), "/name", "invalid_name", "Use 2 to 40 lower-case letters, digits and hyphens that start with a letter.")
+		refuse(namePattern.MatchString(row.Name), "/name", "invalid_name", "Use 2 to 40 lower-case letters, digits "+
+			"and hyphens that start with a letter.")
 	}
 	if in.RedirectURIs != nil {
 		row.RedirectURIs = slices.Clone(*in.RedirectURIs)
@@ -60,7 +65,10 @@ func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Fiel
 	}
 	if in.Algorithm != nil {
 		row.Algorithm = *in.Algorithm
-		refuse(slices.Contains([]string{RS256, ES256, EdDSA}, row.Algorithm), "/algorithm", "unknown_algorithm", "Use RS256, ES256 or EdDSA.")
+		refuse(
+			slices.Contains([]string{RS256, ES256, EdDSA}, row.Algorithm), "/algorithm", "unknown_algorithm",
+			"Use RS256, ES256 or EdDSA.",
+		)
 	}
 	wrong = append(wrong, in.applyBranding(row)...)
 	return in.applySecret(row), wrong
@@ -87,7 +95,11 @@ func (in ClientInput) applyBranding(row *models.AppClient) []fault.Field {
 		}
 		*to = strings.TrimSpace(*from)
 		if utf8.RuneCountInString(*to) > most || strings.ContainsFunc(*to, unprintable) {
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_text", Detail: fmt.Sprintf("Use at most %d characters on one line.", most)})
+			wrong = append(wrong, fault.Field{
+				Pointer: pointer,
+				Code:    "invalid_text",
+				Detail:  fmt.Sprintf("Use at most %d characters on one line.", most),
+			})
 		}
 	}
 	text(in.Title, &row.Title, "/branding/title", maxTitle)
@@ -95,13 +107,21 @@ func (in ClientInput) applyBranding(row *models.AppClient) []fault.Field {
 	if in.LogoURL != nil {
 		row.LogoURL = *in.LogoURL
 		if row.LogoURL != "" && !isLogo(row.LogoURL) {
-			wrong = append(wrong, fault.Field{Pointer: "/branding/logo_url", Code: "invalid_url", Detail: "Give an https address of a picture, without a name or password in it."})
+			wrong = append(wrong, fault.Field{
+				Pointer: "/branding/logo_url",
+				Code:    "invalid_url",
+				Detail:  "Give an https address of a picture, without a name or password in it.",
+			})
 		}
 	}
 	if in.Color != nil {
 		row.Color = strings.ToLower(*in.Color)
 		if row.Color != "" && !colorPattern.MatchString(row.Color) {
-			wrong = append(wrong, fault.Field{Pointer: "/branding/color", Code: "invalid_color", Detail: "Give a colour as #rrggbb."})
+			wrong = append(wrong, fault.Field{
+				Pointer: "/branding/color",
+				Code:    "invalid_color",
+				Detail:  "Give a colour as #rrggbb.",
+			})
 		}
 	}
 	return wrong
@@ -129,7 +149,8 @@ func unprintable(r rune) bool {
 // isLogo asks for an address that can stand in a Content-Security-Policy.
 func isLogo(raw string) bool {
 	u, err := url.Parse(raw)
-	return err == nil && len(raw) <= maxURI && u.Scheme == "https" && u.User == nil && isHost(u) && !strings.ContainsFunc(raw, unsafeInURL)
+	return err == nil && len(raw) <= maxURI && u.Scheme == "https" && u.User == nil && isHost(u) &&
+		!strings.ContainsFunc(raw, unsafeInURL)
 }
 
 func unsafeInURL(r rune) bool {
@@ -147,7 +168,11 @@ func isHost(u *url.URL) bool {
 // machine (RFC 8252, 8.3), without a fragment (RFC 6749, 3.1.2).
 func checkURIs(pointer string, uris []string) []fault.Field {
 	if len(uris) > maxURIs {
-		return []fault.Field{{Pointer: pointer, Code: "too_many", Detail: fmt.Sprintf("Register at most %d addresses.", maxURIs)}}
+		return []fault.Field{{
+			Pointer: pointer,
+			Code:    "too_many",
+			Detail:  fmt.Sprintf("Register at most %d addresses.", maxURIs),
+		}}
 	}
 	var wrong []fault.Field
 	for i, raw := range uris {
@@ -155,14 +180,19 @@ func checkURIs(pointer string, uris []string) []fault.Field {
 		detail := ""
 		switch {
 		case err != nil || len(raw) > maxURI || u.Host == "" || !isHost(u) || u.User != nil || strings.ContainsFunc(raw, unsafeInURL):
-			detail = "Give a whole address such as https://app.example.com/callback, percent-encoded, without a name or password."
+			detail = "Give a whole address such as https://app.example.com/callback, percent-encoded, without a " +
+				"name or password."
 		case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
 			detail = "Use https; http is for 127.0.0.1, [::1] and localhost."
 		case strings.Contains(raw, "#"):
 			detail = "Leave out the fragment: browsers would not send it."
 		}
 		if detail != "" {
-			wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s/%d", pointer, i), Code: "invalid_redirect_uri", Detail: detail})
+			wrong = append(wrong, fault.Field{
+				Pointer: fmt.Sprintf("%s/%d", pointer, i),
+				Code:    "invalid_redirect_uri",
+				Detail:  detail,
+			})
 		}
 	}
 	return wrong

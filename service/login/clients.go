@@ -71,7 +71,9 @@ type ClientInput struct {
 }
 
 // CreateClient makes an app client of a tenant.
-func (s *Service) CreateClient(ctx context.Context, p access.Principal, tenant string, in ClientInput) (NewClient, error) {
+func (s *Service) CreateClient(
+	ctx context.Context, p access.Principal, tenant string, in ClientInput,
+) (NewClient, error) {
 	var out NewClient
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		parent, team, err := findTenant(tx, p, tenant, access.LoginUpdate)
@@ -83,7 +85,12 @@ func (s *Service) CreateClient(ctx context.Context, p access.Principal, tenant s
 			return err
 		}
 		out = NewClient{Client: viewClient(row), Secret: secret}
-		return s.changed(tx, p, parent, access.Entry{Action: access.LoginUpdate, Object: row.ID, Team: team, After: out.Client})
+		return s.changed(tx, p, parent, access.Entry{
+			Action: access.LoginUpdate,
+			Object: row.ID,
+			Team:   team,
+			After:  out.Client,
+		})
 	})
 	if err != nil {
 		return NewClient{}, fmt.Errorf("login: create an app client of %s: %w", tenant, err)
@@ -94,20 +101,37 @@ func (s *Service) CreateClient(ctx context.Context, p access.Principal, tenant s
 
 // NewClientIn makes an app client in the caller's transaction; permission and the
 // audit entry are the caller's.
-func (s *Service) NewClientIn(tx *models.Tx, tenant models.Tenant, in ClientInput) (models.AppClient, secrets.Secret, error) {
+func (s *Service) NewClientIn(
+	tx *models.Tx, tenant models.Tenant, in ClientInput,
+) (models.AppClient, secrets.Secret, error) {
 	now := models.Now()
-	row := models.AppClient{ID: models.NewID("cli"), TenantID: tenant.ID, RedirectURIs: []string{}, LogoutURIs: []string{}, Algorithm: RS256,
-		AccessSeconds: int64(DefaultAccess / time.Second), RefreshSeconds: int64(DefaultRefresh / time.Second), CreatedAt: now, UpdatedAt: now}
+	row := models.AppClient{
+		ID:             models.NewID("cli"),
+		TenantID:       tenant.ID,
+		RedirectURIs:   []string{},
+		LogoutURIs:     []string{},
+		Algorithm:      RS256,
+		AccessSeconds:  int64(DefaultAccess / time.Second),
+		RefreshSeconds: int64(DefaultRefresh / time.Second),
+		CreatedAt:      now,
+		UpdatedAt:      now,
+	}
 	others, err := tx.AppClientsOf(tenant.ID)
 	if err != nil {
 		return row, "", err
 	}
 	if len(others) >= maxClients {
-		return row, "", fault.New(fault.Conflict, "too_many_app_clients", "A tenant has at most %d app clients.", maxClients)
+		return row, "", fault.New(
+			fault.Conflict, "too_many_app_clients", "A tenant has at most %d app clients.", maxClients,
+		)
 	}
 	secret, wrong := in.apply(&row)
 	if in.Name == nil {
-		wrong = append(wrong, fault.Field{Pointer: "/name", Code: "required", Detail: "Name the application, such as web."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/name",
+			Code:    "required",
+			Detail:  "Name the application, such as web.",
+		})
 	}
 	if err := fault.InvalidFields(append(wrong, nameTaken(others, row)...)); err != nil {
 		return row, "", err
@@ -118,7 +142,9 @@ func (s *Service) NewClientIn(tx *models.Tx, tenant models.Tenant, in ClientInpu
 // UpdateClient changes an app client; where ifMatch is not empty it is refused as
 // stale unless that is still the client's ETag. Making it confidential, or asking
 // for that again, gives it a new secret.
-func (s *Service) UpdateClient(ctx context.Context, p access.Principal, id, ifMatch string, in ClientInput) (NewClient, error) {
+func (s *Service) UpdateClient(
+	ctx context.Context, p access.Principal, id, ifMatch string, in ClientInput,
+) (NewClient, error) {
 	var out NewClient
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, tenant, team, err := findClient(tx, p, id, access.LoginUpdate)
@@ -143,7 +169,13 @@ func (s *Service) UpdateClient(ctx context.Context, p access.Principal, id, ifMa
 			return cmp.Or(err, lost(won))
 		}
 		out = NewClient{Client: viewClient(row), Secret: secret}
-		return s.changed(tx, p, tenant, access.Entry{Action: access.LoginUpdate, Object: id, Team: team, Before: before, After: out.Client})
+		return s.changed(tx, p, tenant, access.Entry{
+			Action: access.LoginUpdate,
+			Object: id,
+			Team:   team,
+			Before: before,
+			After:  out.Client,
+		})
 	})
 	if err != nil {
 		return NewClient{}, fmt.Errorf("login: update the app client %s: %w", id, err)
@@ -170,7 +202,12 @@ func (s *Service) DeleteClient(ctx context.Context, p access.Principal, id strin
 		if err := tx.DeleteAppClient(id); err != nil {
 			return err
 		}
-		return s.changed(tx, p, tenant, access.Entry{Action: access.LoginUpdate, Object: id, Team: team, Before: viewClient(row)})
+		return s.changed(tx, p, tenant, access.Entry{
+			Action: access.LoginUpdate,
+			Object: id,
+			Team:   team,
+			Before: viewClient(row),
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("login: delete the app client %s: %w", id, err)
@@ -207,10 +244,21 @@ func (s *Service) Client(ctx context.Context, p access.Principal, id string) (Cl
 }
 
 func viewClient(row models.AppClient) Client {
-	return Client{ID: row.ID, Tenant: row.TenantID, Name: row.Name, RedirectURIs: row.RedirectURIs, LogoutURIs: row.LogoutURIs,
-		Confidential: row.SecretHash != nil, Access: time.Duration(row.AccessSeconds) * time.Second, Refresh: time.Duration(row.RefreshSeconds) * time.Second,
-		Algorithm: row.Algorithm, Branding: Branding{Title: row.Title, Welcome: row.Welcome, LogoURL: row.LogoURL, Color: row.Color},
-		ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+	return Client{
+		ID:           row.ID,
+		Tenant:       row.TenantID,
+		Name:         row.Name,
+		RedirectURIs: row.RedirectURIs,
+		LogoutURIs:   row.LogoutURIs,
+		Confidential: row.SecretHash != nil,
+		Access:       time.Duration(row.AccessSeconds) * time.Second,
+		Refresh:      time.Duration(row.RefreshSeconds) * time.Second,
+		Algorithm:    row.Algorithm,
+		Branding:     Branding{Title: row.Title, Welcome: row.Welcome, LogoURL: row.LogoURL, Color: row.Color},
+		ETag:         access.ETag(row.UpdatedAt),
+		CreatedAt:    row.CreatedAt,
+		UpdatedAt:    row.UpdatedAt,
+	}
 }
 
 // brandingOf is what the pages show: the client's name where it has no title.
@@ -249,7 +297,9 @@ func findTenant(tx *models.Tx, p access.Principal, id string, action access.Acti
 	return tenant, team, access.Check(p, team, action)
 }
 
-func findClient(tx *models.Tx, p access.Principal, id string, action access.Action) (models.AppClient, models.Tenant, string, error) {
+func findClient(
+	tx *models.Tx, p access.Principal, id string, action access.Action,
+) (models.AppClient, models.Tenant, string, error) {
 	if p.Anonymous() {
 		return models.AppClient{}, models.Tenant{}, "", access.Check(p, "", action)
 	}

@@ -56,11 +56,20 @@ func agreed(tx *models.Tx, user, client, scope string, now time.Time) error {
 			all = append(all, one)
 		}
 	}
-	return tx.SaveLoginConsent(models.LoginConsent{UserID: user, ClientID: client, Scope: strings.Join(all, " "), CreatedAt: now, UpdatedAt: now})
+	return tx.SaveLoginConsent(models.LoginConsent{
+		UserID:    user,
+		ClientID:  client,
+		Scope:     strings.Join(all, " "),
+		CreatedAt: now,
+		UpdatedAt: now,
+	})
 }
 
 // ask seals what is known until the person has answered.
-func (s *Service) ask(tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, row models.Provider, entry ticket, person providers.Person, before string) (Arrived, error) {
+func (s *Service) ask(
+	tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, row models.Provider, entry ticket,
+	person providers.Person, before string,
+) (Arrived, error) {
 	_, team, err := teamOf(tx, client.TenantID)
 	if err != nil {
 		return Arrived{}, err
@@ -77,8 +86,16 @@ func (s *Service) ask(tx *models.Tx, attempt models.LoginAttempt, client models.
 	if err != nil {
 		return Arrived{}, err
 	}
-	return Arrived{Attempt: attempt.ID, Ticket: secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)), Client: look,
-		Person: person, Label: labelOf(row), Shares: shares(shared(attempt, entry.Handed), before), Site: originOf(attempt.RedirectURI), Trial: attempt.Tester != ""}, nil
+	return Arrived{
+		Attempt: attempt.ID,
+		Ticket:  secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)),
+		Client:  look,
+		Person:  person,
+		Label:   labelOf(row),
+		Shares:  shares(shared(attempt, entry.Handed), before),
+		Site:    originOf(attempt.RedirectURI),
+		Trial:   attempt.Tester != "",
+	}, nil
 }
 
 // Share is something that a client learns, in words.

@@ -143,13 +143,26 @@ func (s *Service) addKey(ctx context.Context, clientID string, lead time.Duratio
 	return row, err
 }
 
-func (s *Service) newKeyRow(tx *models.Tx, client models.AppClient, private crypto.Signer, activeAt time.Time) (models.SigningKey, error) {
+func (s *Service) newKeyRow(
+	tx *models.Tx, client models.AppClient, private crypto.Signer, activeAt time.Time,
+) (models.SigningKey, error) {
 	_, team, err := teamOf(tx, client.TenantID)
 	if err != nil {
 		return models.SigningKey{}, err
 	}
-	row := models.SigningKey{ID: models.NewID("sig"), ClientID: client.ID, Algorithm: client.Algorithm, ActiveAt: activeAt, CreatedAt: models.Now()}
-	public, err := jose.JSONWebKey{Key: private.Public(), KeyID: row.ID, Algorithm: client.Algorithm, Use: "sig"}.MarshalJSON()
+	row := models.SigningKey{
+		ID:        models.NewID("sig"),
+		ClientID:  client.ID,
+		Algorithm: client.Algorithm,
+		ActiveAt:  activeAt,
+		CreatedAt: models.Now(),
+	}
+	public, err := jose.JSONWebKey{
+		Key:       private.Public(),
+		KeyID:     row.ID,
+		Algorithm: client.Algorithm,
+		Use:       "sig",
+	}.MarshalJSON()
 	if err != nil {
 		return row, err
 	}

@@ -33,14 +33,29 @@ func newRoom(t *testing.T, db *models.DB, algorithm string) *room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{Service: &Service{DB: db, Vault: vault, Targets: guard, PublicURL: "https://postern.example", Changed: func(context.Context) {},
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil))}}
+	r := &room{Service: &Service{
+		DB:        db,
+		Vault:     vault,
+		Targets:   guard,
+		PublicURL: "https://postern.example",
+		Changed:   func(context.Context) {},
+		Log:       slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}}
 	team := models.Team{ID: models.NewID("team"), Name: "Shop", CreatedAt: models.Now()}
-	tenant := models.Tenant{ID: models.NewID("tnt"), TeamID: &team.ID, Name: "default", CreatedAt: team.CreatedAt, UpdatedAt: team.CreatedAt}
+	tenant := models.Tenant{
+		ID:        models.NewID("tnt"),
+		TeamID:    &team.ID,
+		Name:      "default",
+		CreatedAt: team.CreatedAt,
+		UpdatedAt: team.CreatedAt,
+	}
 	if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&team, &tenant) }); err != nil {
 		t.Fatal(err)
 	}
-	r.tenant, r.owner = tenant.ID, access.Principal{Account: "acc_1", Roles: map[string]access.Role{team.ID: access.Owner}}
+	r.tenant, r.owner = tenant.ID, access.Principal{
+		Account: "acc_1",
+		Roles:   map[string]access.Role{team.ID: access.Owner},
+	}
 	name := "web"
 	made, err := r.CreateClient(t.Context(), r.owner, tenant.ID, ClientInput{Name: &name, Algorithm: &algorithm})
 	if err != nil {

@@ -124,4 +124,5 @@ func notFound(err error) error {
 	return err
 }
 
-var errChanged = fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this at the same time. Look at it and try again.")
+var errChanged = fault.New(fault.Conflict, "changed_meanwhile", "Somebody else changed this at the same time. Look "+
+	"at it and try again.")

@@ -89,20 +89,41 @@ func (s *Service) issue(ctx context.Context, client models.AppClient, done redee
 	} else if out.Access, err = s.access(ctx, key, client, done, now); err != nil {
 		return Tokens{}, err
 	}
-	claims := idClaims{Claims: s.claims(client, done.user.ID, now), AuthTime: jwt.NewNumericDate(done.session.CreatedAt), Nonce: done.session.Nonce,
-		Session: done.session.ID, AccessHash: accessHash(key.algorithm, out.Access), UserClaims: claimsOf(done.user, done.groups, done.session.Scope)}
+	claims := idClaims{
+		Claims:     s.claims(client, done.user.ID, now),
+		AuthTime:   jwt.NewNumericDate(done.session.CreatedAt),
+		Nonce:      done.session.Nonce,
+		Session:    done.session.ID,
+		AccessHash: accessHash(key.algorithm, out.Access),
+		UserClaims: claimsOf(done.user, done.groups, done.session.Scope),
+	}
 	out.ID, err = key.sign(idType, claims)
 	return out, err
 }
 
 func (s *Service) claims(client models.AppClient, subject string, now time.Time) jwt.Claims {
-	return jwt.Claims{Issuer: s.Issuer(client.ID), Subject: subject, Audience: jwt.Audience{client.ID}, IssuedAt: jwt.NewNumericDate(now),
-		Expiry: jwt.NewNumericDate(now.Add(time.Duration(client.AccessSeconds) * time.Second))}
+	return jwt.Claims{
+		Issuer:   s.Issuer(client.ID),
+		Subject:  subject,
+		Audience: jwt.Audience{client.ID},
+		IssuedAt: jwt.NewNumericDate(now),
+		Expiry:   jwt.NewNumericDate(now.Add(time.Duration(client.AccessSeconds) * time.Second)),
+	}
 }
 
-func (s *Service) access(ctx context.Context, key signingKey, client models.AppClient, done redeemed, now time.Time) (string, error) {
-	claims := AccessClaims{Claims: s.claims(client, done.user.ID, now), ClientID: client.ID, Session: done.session.ID, Scope: done.session.Scope,
-		Tenant: client.TenantID, Groups: done.groups, Provider: done.session.ProviderID, Upstream: ServiceToken}
+func (s *Service) access(
+	ctx context.Context, key signingKey, client models.AppClient, done redeemed, now time.Time,
+) (string, error) {
+	claims := AccessClaims{
+		Claims:   s.claims(client, done.user.ID, now),
+		ClientID: client.ID,
+		Session:  done.session.ID,
+		Scope:    done.session.Scope,
+		Tenant:   client.TenantID,
+		Groups:   done.groups,
+		Provider: done.session.ProviderID,
+		Upstream: ServiceToken,
+	}
 	claims.ID = models.NewID("jti")
 	provider, err := s.DB.Read(ctx).ProviderByID(done.session.ProviderID)
 	if isAbsent(err) {
@@ -132,7 +153,9 @@ func upstreamPlace(jti string) secrets.Place {
 	return secrets.Place{Table: "access_tokens", Row: jti, Column: "upstream_token"}
 }
 
-func (s *Service) sealUpstream(ctx context.Context, client models.AppClient, jti string, tokens *handed) (string, error) {
+func (s *Service) sealUpstream(
+	ctx context.Context, client models.AppClient, jti string, tokens *handed,
+) (string, error) {
 	tx := s.DB.Read(ctx) // the team has its data key: the client's signing key is sealed with it
 	_, team, err := teamOf(tx, client.TenantID)
 	if err != nil {

@@ -51,7 +51,9 @@ type ProviderInput struct {
 }
 
 // CreateProvider adds a provider to an app client.
-func (s *Service) CreateProvider(ctx context.Context, p access.Principal, clientID string, in ProviderInput) (Provider, error) {
+func (s *Service) CreateProvider(
+	ctx context.Context, p access.Principal, clientID string, in ProviderInput,
+) (Provider, error) {
 	in, err := s.checkAddress(ctx, in)
 	if err != nil {
 		return Provider{}, fmt.Errorf("login: add a provider to %s: %w", clientID, err)
@@ -71,7 +73,9 @@ func (s *Service) CreateProvider(ctx context.Context, p access.Principal, client
 		if err := s.checkSuits(tx, tenant, out.ID); err != nil {
 			return err
 		}
-		return s.changed(tx, p, tenant, access.Entry{Action: access.LoginUpdate, Object: out.ID, Team: team, After: out})
+		return s.changed(
+			tx, p, tenant, access.Entry{Action: access.LoginUpdate, Object: out.ID, Team: team, After: out},
+		)
 	})
 	if err != nil {
 		return Provider{}, fmt.Errorf("login: add a provider to %s: %w", clientID, err)
@@ -85,16 +89,26 @@ func (s *Service) CreateProvider(ctx context.Context, p access.Principal, client
 func (s *Service) checkAddress(ctx context.Context, in ProviderInput) (ProviderInput, error) {
 	traits, ok := providers.TraitsOf(in.Type)
 	if !ok {
-		return in, fault.InvalidField("/type", "unknown_provider", "Use one of %s.", strings.Join(providers.Kinds(), ", "))
+		return in, fault.InvalidField(
+			"/type", "unknown_provider", "Use one of %s.", strings.Join(providers.Kinds(), ", "),
+		)
 	}
 	if in.Issuer == "" {
 		if traits.NeedsIssuer {
-			return in, fault.InvalidField("/issuer", "required", "%s needs its issuer, such as https://login.example.com; for auth0 the domain will do.", traits.Label)
+			return in, fault.InvalidField(
+				"/issuer",
+				"required",
+				"%s needs its issuer, such as https://login.example.com; for auth0 the domain will do.",
+				traits.Label,
+			)
 		}
 		return in, nil
 	}
 	if !traits.NeedsIssuer && (!traits.TakesIssuer || in.Managed) {
-		return in, fault.InvalidField("/issuer", "issuer_not_taken", "%s is found at its own address. Leave this out, or use the type oidc.", traits.Label)
+		return in, fault.InvalidField(
+			"/issuer", "issuer_not_taken",
+			"%s is found at its own address. Leave this out, or use the type oidc.", traits.Label,
+		)
 	}
 	if len(in.Issuer) > maxURI {
 		return in, fault.InvalidField("/issuer", "invalid_url", "Use at most %d bytes.", maxURI)
@@ -132,15 +146,28 @@ func canonical(kind string, u *url.URL, given string) string {
 
 // NewProviderIn adds a provider in the caller's transaction; permission, the audit
 // entry and the check of the address are the caller's.
-func (s *Service) NewProviderIn(tx *models.Tx, client models.AppClient, team string, in ProviderInput) (Provider, error) {
+func (s *Service) NewProviderIn(
+	tx *models.Tx, client models.AppClient, team string, in ProviderInput,
+) (Provider, error) {
 	now := models.Now()
-	row := models.Provider{ID: models.NewID("idp"), ClientID: client.ID, Type: in.Type, Managed: in.Managed, Issuer: in.Issuer, Enabled: true, CreatedAt: now, UpdatedAt: now}
+	row := models.Provider{
+		ID:        models.NewID("idp"),
+		ClientID:  client.ID,
+		Type:      in.Type,
+		Managed:   in.Managed,
+		Issuer:    in.Issuer,
+		Enabled:   true,
+		CreatedAt: now,
+		UpdatedAt: now,
+	}
 	others, err := tx.ProvidersOf(client.ID)
 	if err != nil {
 		return Provider{}, err
 	}
 	if len(others) >= maxProviders {
-		return Provider{}, fault.New(fault.Conflict, "too_many_providers", "An app client has at most %d providers.", maxProviders)
+		return Provider{}, fault.New(
+			fault.Conflict, "too_many_providers", "An app client has at most %d providers.", maxProviders,
+		)
 	}
 	if err := s.apply(tx, team, &row, in); err != nil {
 		return Provider{}, err
@@ -150,7 +177,9 @@ func (s *Service) NewProviderIn(tx *models.Tx, client models.AppClient, team str
 
 // UpdateProvider changes a provider; where ifMatch is not empty it is refused as
 // stale unless that is still the provider's ETag.
-func (s *Service) UpdateProvider(ctx context.Context, p access.Principal, id, ifMatch string, in ProviderInput) (Provider, error) {
+func (s *Service) UpdateProvider(
+	ctx context.Context, p access.Principal, id, ifMatch string, in ProviderInput,
+) (Provider, error) {
 	var out Provider
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, tenant, team, err := findProvider(tx, p, id, access.LoginUpdate)
@@ -200,7 +229,10 @@ func (s *Service) DeleteProvider(ctx context.Context, p access.Principal, id str
 		if err := tx.DeleteProvider(id); err != nil {
 			return err
 		}
-		return s.changed(tx, p, tenant, access.Entry{Action: access.LoginUpdate, Object: id, Team: team, Before: s.viewProvider(row)})
+		return s.changed(
+			tx, p, tenant,
+			access.Entry{Action: access.LoginUpdate, Object: id, Team: team, Before: s.viewProvider(row)},
+		)
 	})
 	if err != nil {
 		return fmt.Errorf("login: delete the provider %s: %w", id, err)
@@ -226,7 +258,9 @@ func (s *Service) ProvidersOf(ctx context.Context, p access.Principal, clientID 
 	return list, nil
 }
 
-func findProvider(tx *models.Tx, p access.Principal, id string, action access.Action) (models.Provider, models.Tenant, string, error) {
+func findProvider(
+	tx *models.Tx, p access.Principal, id string, action access.Action,
+) (models.Provider, models.Tenant, string, error) {
 	if p.Anonymous() {
 		return models.Provider{}, models.Tenant{}, "", access.Check(p, "", action)
 	}
@@ -239,9 +273,24 @@ func findProvider(tx *models.Tx, p access.Principal, id string, action access.Ac
 }
 
 func (s *Service) viewProvider(row models.Provider) Provider {
-	return Provider{ID: row.ID, Client: row.ClientID, Type: row.Type, Managed: row.Managed, ClientID: row.AppID, HasSecret: row.ClientSecret != nil,
-		Issuer: row.Issuer, Scopes: row.Scopes, Tokens: TokenTypes{row.TokenClient, row.TokenUpstream}, Enabled: row.Enabled,
-		Callback: s.Callback(row.ClientID, row.ID), ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+	return Provider{
+		ID:        row.ID,
+		Client:    row.ClientID,
+		Type:      row.Type,
+		Managed:   row.Managed,
+		ClientID:  row.AppID,
+		HasSecret: row.ClientSecret != nil,
+		Issuer:    row.Issuer,
+		Scopes:    row.Scopes,
+		Tokens:    TokenTypes{row.TokenClient, row.TokenUpstream},
+		Enabled:   row.Enabled,
+		Callback: s.Callback(
+			row.ClientID, row.ID,
+		),
+		ETag:      access.ETag(row.UpdatedAt),
+		CreatedAt: row.CreatedAt,
+		UpdatedAt: row.UpdatedAt,
+	}
 }
 
 // labelOf tells several of a kind apart by where they are.
@@ -316,19 +365,33 @@ func (s *Service) fill(row *models.Provider, in ProviderInput) error {
 		row.Enabled = *in.Enabled
 	}
 	secretSent := in.ClientSecret != nil && *in.ClientSecret != ""
-	return fault.InvalidFields(append(checkProvider(*row, traits, in, secretSent), types.check(row.Type, traits, row.Managed)...))
+	return fault.InvalidFields(
+		append(checkProvider(*row, traits, in, secretSent), types.check(row.Type, traits, row.Managed)...),
+	)
 }
 
 func (s *Service) checkManaged(kind string, in ProviderInput) error {
 	switch {
 	case kind != providers.GitHub:
-		return fault.InvalidField("/managed", "managed_login_unavailable", "Only GitHub can be managed: register an app of your own with this provider, and give its client_id.")
+		return fault.InvalidField(
+			"/managed", "managed_login_unavailable",
+			"Only GitHub can be managed: register an app of your own with this provider, and give its client_id.",
+		)
 	case s.Shared.ClientID == "":
-		return fault.InvalidField("/managed", "managed_login_unavailable", "This installation has no shared GitHub app. Register an OAuth app of your own with GitHub, and give its client_id and client_secret.")
+		return fault.InvalidField(
+			"/managed", "managed_login_unavailable",
+			"This installation has no shared GitHub app. Register an OAuth app of your own with GitHub, and give its client_id and client_secret.",
+		)
 	case in.ClientID != nil || in.ClientSecret != nil:
-		return fault.InvalidField("/client_id", "managed_has_its_own", "A managed provider has the installation's own app. Leave client_id and client_secret out, or managed.")
+		return fault.InvalidField(
+			"/client_id", "managed_has_its_own",
+			"A managed provider has the installation's own app. Leave client_id and client_secret out, or managed.",
+		)
 	case in.Scopes != nil:
-		return fault.InvalidField("/scopes", "managed_has_its_own", "A managed provider asks for who somebody is, and no more. Leave scopes out.")
+		return fault.InvalidField(
+			"/scopes", "managed_has_its_own",
+			"A managed provider asks for who somebody is, and no more. Leave scopes out.",
+		)
 	}
 	return nil
 }
@@ -342,11 +405,17 @@ func checkProvider(row models.Provider, traits providers.Traits, in ProviderInpu
 	}
 	if !row.Managed {
 		// One that is off may wait for them: its callback URL is what the provider asks for first.
-		refuse(row.AppID != "" || !row.Enabled, "/client_id", "required", "Give the client id that "+traits.Label+" has for your app.")
+		refuse(
+			row.AppID != "" || !row.Enabled, "/client_id", "required",
+			"Give the client id that "+traits.Label+" has for your app.",
+		)
 		fits := len(row.AppID) <= maxClientID && !strings.ContainsFunc(row.AppID, unprintable)
 		refuse(fits, "/client_id", "invalid_client_id", fmt.Sprintf("Use at most %d bytes on one line.", maxClientID))
 		has := secretSent || (in.ClientSecret == nil && row.ClientSecret != nil)
-		refuse(has || !traits.NeedsSecret || !row.Enabled, "/client_secret", "required", traits.Label+" needs the client secret of your app.")
+		refuse(
+			has || !traits.NeedsSecret || !row.Enabled, "/client_secret", "required",
+			traits.Label+" needs the client secret of your app.",
+		)
 	}
 	refuse(in.ClientSecret == nil || len(*in.ClientSecret) <= maxSecret, "/client_secret", "invalid_client_secret",
 		fmt.Sprintf("Use at most %d bytes.", maxSecret))
@@ -355,7 +424,11 @@ func checkProvider(row models.Provider, traits providers.Traits, in ProviderInpu
 		refuse(scopePattern.MatchString(scope), fmt.Sprintf("/scopes/%d", i), "invalid_scope",
 			"Use 1 to 200 printable ASCII characters without spaces, quotes and backslashes.")
 	}
-	refuse(traits.RequiredScope == "" || slices.Contains(row.Scopes, traits.RequiredScope), "/scopes", "scope_missing", traits.Label+" tells nobody apart without the scope "+traits.RequiredScope+". Add it.")
+	refuse(
+		traits.RequiredScope == "" || slices.Contains(row.Scopes, traits.RequiredScope), "/scopes",
+		"scope_missing",
+		traits.Label+" tells nobody apart without the scope "+traits.RequiredScope+". Add it.",
+	)
 	return wrong
 }
 
@@ -367,15 +440,27 @@ func (s *Service) providerConfig(ctx context.Context, clientID, id string) (prov
 		return providers.Config{}, row, fmt.Errorf("login: find the provider %s: %w", id, err)
 	}
 	if err != nil || row.ClientID != clientID || !row.Enabled {
-		return providers.Config{}, row, fault.New(fault.NotFound, "provider_not_offered", "This way to sign in is no longer offered. Go back to the application and choose another.")
+		return providers.Config{}, row, fault.New(
+			fault.NotFound, "provider_not_offered",
+			"This way to sign in is no longer offered. Go back to the application and choose another.",
+		)
 	}
-	config := providers.Config{Type: row.Type, ClientID: row.AppID, Issuer: row.Issuer, Scopes: row.Scopes, Callback: s.Callback(clientID, id)}
+	config := providers.Config{
+		Type:     row.Type,
+		ClientID: row.AppID,
+		Issuer:   row.Issuer,
+		Scopes:   row.Scopes,
+		Callback: s.Callback(clientID, id),
+	}
 	if config.WebPorts, err = s.heldByID(tx, clientID); err != nil {
 		return config, row, err
 	}
 	if row.Managed {
 		if s.Shared.ClientID == "" {
-			return config, row, fault.New(fault.Unavailable, "managed_login_unavailable", "Signing in with GitHub is not set up here any more. Tell whoever runs this application.")
+			return config, row, fault.New(
+				fault.Unavailable, "managed_login_unavailable",
+				"Signing in with GitHub is not set up here any more. Tell whoever runs this application.",
+			)
 		}
 		config.ClientID, config.ClientSecret = s.Shared.ClientID, s.Shared.ClientSecret
 		return config, row, nil

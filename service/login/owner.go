@@ -53,8 +53,15 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 
 // arrivalOf is how the directory knows whom a provider vouches for.
 func arrivalOf(client models.AppClient, row models.Provider, person providers.Person) directory.Arrival {
-	out := directory.Arrival{Tenant: client.TenantID, Provider: row.ID, Issuer: row.Type + ":" + person.Issuer, Subject: person.Subject,
-		Email: person.Email, EmailVerified: person.EmailVerified, Name: person.Name}
+	out := directory.Arrival{
+		Tenant:        client.TenantID,
+		Provider:      row.ID,
+		Issuer:        row.Type + ":" + person.Issuer,
+		Subject:       person.Subject,
+		Email:         person.Email,
+		EmailVerified: person.EmailVerified,
+		Name:          person.Name,
+	}
 	if row.Managed {
 		out.Issuer = "managed-" + out.Issuer
 	}
@@ -72,7 +79,8 @@ func (o offered) presents() bool { return o.Enabled && o.TokenClient == Provider
 
 // sameAs tells whether it makes no difference which of the two is asked.
 func (o offered) sameAs(other offered) bool {
-	return o.tenant == other.tenant && o.Type == other.Type && o.Issuer == other.Issuer && o.AppID == other.AppID && o.TokenUpstream == other.TokenUpstream
+	return o.tenant == other.tenant && o.Type == other.Type && o.Issuer == other.Issuer && o.AppID == other.AppID &&
+		o.TokenUpstream == other.TokenUpstream
 }
 
 // Suits refuses providers of a project whose tokens nobody could tell apart, so that
@@ -104,7 +112,8 @@ func (s *Service) confusion(tx *models.Tx, projectID, about string) (string, err
 	}
 	for _, one := range all {
 		// Any opaque token could be its own, that of the version's endpoint too.
-		if !one.presents() || about != "" && one.ID != about || !s.Providers.Recognizes(looksOf(one.Provider), "opaque", givesIDToken(one.Provider)) {
+		if !one.presents() || about != "" && one.ID != about ||
+			!s.Providers.Recognizes(looksOf(one.Provider), "opaque", givesIDToken(one.Provider)) {
 			continue
 		}
 		versions, err := tx.VersionsOf(projectID)
@@ -112,8 +121,11 @@ func (s *Service) confusion(tx *models.Tx, projectID, about string) (string, err
 			return "", err
 		}
 		for _, v := range versions {
-			if slices.Contains(v.AuthMethods, string(snapshot.Opaque)) && slices.Contains(v.AuthMethods, string(snapshot.JWT)) {
-				return fmt.Sprintf("Browsers get opaque tokens of %s, and version %s asks another endpoint about opaque tokens: nobody could tell whose one is. Let the provider give service or its ID tokens, or take jwt or opaque from the version.", labelOf(one.Provider), v.Name), nil
+			if slices.Contains(v.AuthMethods, string(snapshot.Opaque)) &&
+				slices.Contains(v.AuthMethods, string(snapshot.JWT)) {
+				return fmt.Sprintf("Browsers get opaque tokens of %s, and version %s asks another endpoint about "+
+					"opaque tokens: nobody could tell whose one is. Let the provider give service or its ID tokens, "+
+					"or take jwt or opaque from the version.", labelOf(one.Provider), v.Name), nil
 			}
 		}
 	}
@@ -121,7 +133,8 @@ func (s *Service) confusion(tx *models.Tx, projectID, about string) (string, err
 }
 
 func likeEachOther(a, b offered) string {
-	return fmt.Sprintf("Browsers get their own tokens of both %s and %s, and nobody could tell from a token whose it is. Let one of them give service instead, or the provider's ID tokens, which name their issuer.", labelOf(a.Provider), labelOf(b.Provider))
+	return fmt.Sprintf("Browsers get their own tokens of both %s and %s, and nobody could tell from a token whose "+
+		"it is. Let one of them give service instead, or the provider's ID tokens, which name their issuer.", labelOf(a.Provider), labelOf(b.Provider))
 }
 
 // offeredIn lists the providers that a project serves.
@@ -149,7 +162,11 @@ func (s *Service) twoOf(all []offered, about string) (a, b offered, found bool) 
 			if about != "" && a.ID != about && b.ID != about {
 				continue
 			}
-			if a.presents() && b.presents() && !a.sameAs(b) && s.Providers.Confusable(looksOf(a.Provider), looksOf(b.Provider), givesIDToken(a.Provider), givesIDToken(b.Provider)) {
+			if a.presents() && b.presents() && !a.sameAs(b) &&
+				s.Providers.Confusable(
+					looksOf(a.Provider), looksOf(b.Provider), givesIDToken(a.Provider),
+					givesIDToken(b.Provider),
+				) {
 				return a, b, true
 			}
 		}
@@ -171,7 +188,8 @@ func overlooked(tx *models.Tx, projectID, about string) (string, error) {
 		return "", err
 	}
 	i := slices.IndexFunc(all, func(one offered) bool {
-		return one.Enabled && (about == "" || one.ID == about) && TokenTypes{one.TokenClient, one.TokenUpstream}.needsGateway()
+		return one.Enabled && (about == "" || one.ID == about) &&
+			TokenTypes{one.TokenClient, one.TokenUpstream}.needsGateway()
 	})
 	if i < 0 {
 		return "", nil
@@ -182,7 +200,9 @@ func overlooked(tx *models.Tx, projectID, about string) (string, error) {
 	}
 	for _, v := range versions {
 		if !slices.Contains(v.AuthMethods, string(snapshot.JWT)) {
-			return fmt.Sprintf("The token_type of %s says that the upstream gets another token than the client sends, or none, and version %s looks at no tokens: they would go on as they come. Name jwt among its methods, or let the provider give service.", labelOf(all[i].Provider), v.Name), nil
+			return fmt.Sprintf("The token_type of %s says that the upstream gets another token than the client "+
+				"sends, or none, and version %s looks at no tokens: they would go on as they come. Name jwt among "+
+				"its methods, or let the provider give service.", labelOf(all[i].Provider), v.Name), nil
 		}
 	}
 	return "", nil

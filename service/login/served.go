@@ -20,7 +20,9 @@ type ServedClient struct {
 
 // Served lists the app clients of all tenants that a project serves, oldest first.
 // The cursor is the next of the page before, limit at most MaxPage.
-func (s *Service) Served(ctx context.Context, p access.Principal, project, cursor string, limit int) (list []ServedClient, next string, err error) {
+func (s *Service) Served(
+	ctx context.Context, p access.Principal, project, cursor string, limit int,
+) (list []ServedClient, next string, err error) {
 	tx := s.DB.Read(ctx)
 	row, err := access.Project(tx, p, project, access.LoginRead)
 	if err != nil {
@@ -61,7 +63,11 @@ func withOffers(tx *models.Tx, found []models.AppClient) ([]ServedClient, error)
 	}
 	list := make([]ServedClient, 0, len(found))
 	for _, row := range found {
-		list = append(list, ServedClient{Client: viewClient(row), TenantName: names[row.TenantID], Offers: offers[row.ID]})
+		list = append(list, ServedClient{
+			Client:     viewClient(row),
+			TenantName: names[row.TenantID],
+			Offers:     offers[row.ID],
+		})
 	}
 	return list, nil
 }

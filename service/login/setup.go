@@ -33,10 +33,18 @@ func (u *Setup) Check(ctx context.Context, prefix string, unclaimed, verified bo
 	_, wrong := u.client().apply(&row)
 	wrong = below(prefix, wrong)
 	if len(u.Providers) == 0 {
-		wrong = append(wrong, fault.Field{Pointer: prefix + "/providers", Code: "required", Detail: `Name at least one provider, such as {"type": "google", "client_id": "…"}.`})
+		wrong = append(wrong, fault.Field{
+			Pointer: prefix + "/providers",
+			Code:    "required",
+			Detail:  `Name at least one provider, such as {"type": "google", "client_id": "…"}.`,
+		})
 	}
 	if len(u.Providers) > maxProviders {
-		return append(wrong, fault.Field{Pointer: prefix + "/providers", Code: "too_many", Detail: fmt.Sprintf("Use at most %d providers.", maxProviders)}), nil
+		return append(wrong, fault.Field{
+			Pointer: prefix + "/providers",
+			Code:    "too_many",
+			Detail:  fmt.Sprintf("Use at most %d providers.", maxProviders),
+		}), nil
 	}
 	for i, in := range u.Providers {
 		checked, err := u.Service.checkOffer(ctx, in, unclaimed, verified)
@@ -64,7 +72,11 @@ func (u *Setup) apart() ([]fault.Field, error) {
 		}
 		all = append(all, offered{row, ""})
 		if a, b, found := u.Service.twoOf(all, ""); found {
-			return []fault.Field{{Pointer: fmt.Sprintf("/providers/%d/token_type/client", i), Code: "token_type_ambiguous", Detail: likeEachOther(b, a)}}, nil
+			return []fault.Field{{
+				Pointer: fmt.Sprintf("/providers/%d/token_type/client", i),
+				Code:    "token_type_ambiguous",
+				Detail:  likeEachOther(b, a),
+			}}, nil
 		}
 	}
 	return nil, nil
@@ -94,7 +106,10 @@ func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, v
 		return out, err
 	}
 	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); !verified && types.needsGateway() {
-		return out, fault.InvalidField("/token_type/upstream", "method_missing", "The gateway replaces a token where it verifies it. Name jwt among requests_auth.methods, or leave upstream out.")
+		return out, fault.InvalidField(
+			"/token_type/upstream", "method_missing",
+			"The gateway replaces a token where it verifies it. Name jwt among requests_auth.methods, or leave upstream out.",
+		)
 	}
 	return out, nil
 }
@@ -118,7 +133,12 @@ func (u *Setup) InsertIn(tx *models.Tx, p access.Principal, team string, tenant 
 		return err
 	}
 	u.Client, u.Offered = viewClient(client), nil
-	if err := access.Record(tx, p, access.Entry{Action: access.LoginUpdate, Object: client.ID, Team: team, After: u.Client}); err != nil {
+	if err := access.Record(tx, p, access.Entry{
+		Action: access.LoginUpdate,
+		Object: client.ID,
+		Team:   team,
+		After:  u.Client,
+	}); err != nil {
 		return err
 	}
 	for _, in := range u.Providers {
@@ -126,7 +146,12 @@ func (u *Setup) InsertIn(tx *models.Tx, p access.Principal, team string, tenant 
 		if err != nil {
 			return err
 		}
-		if err := access.Record(tx, p, access.Entry{Action: access.LoginUpdate, Object: made.ID, Team: team, After: made}); err != nil {
+		if err := access.Record(tx, p, access.Entry{
+			Action: access.LoginUpdate,
+			Object: made.ID,
+			Team:   team,
+			After:  made,
+		}); err != nil {
 			return err
 		}
 		u.Offered = append(u.Offered, made)

@@ -61,13 +61,19 @@ func (t TokenTypes) check(kind string, traits providers.Traits, managed bool) []
 	case t.Client != ServiceToken && t.Client != ProviderToken:
 		return wrong("/client", "unknown_token_type", "The client gets service or provider.")
 	case t.Upstream != ServiceToken && t.Upstream != ProviderAccessToken && t.Upstream != ProviderIDToken && t.Upstream != NoToken:
-		return wrong("/upstream", "unknown_token_type", "The upstream gets service, provider_access_token, provider_id_token or none.")
+		return wrong("/upstream", "unknown_token_type", "The upstream gets service, provider_access_token, "+
+			"provider_id_token or none.")
 	case t.Client == ProviderToken && t.Upstream == ServiceToken:
-		return wrong("/upstream", impossible, "The gateway issues no tokens: what the upstream gets has to come with the call. Let the client get service as well, or let the upstream get provider_access_token or none.")
+		return wrong("/upstream", impossible, "The gateway issues no tokens: what the upstream gets has to come "+
+			"with the call. Let the client get service as well, or let the upstream get provider_access_token or none.")
 	case t.Upstream == ProviderIDToken && !traits.HasIDToken:
-		return wrong("/upstream", impossible, "%s has no ID tokens. Use provider_access_token, or service.", providers.LabelOf(kind))
+		return wrong(
+			"/upstream", impossible, "%s has no ID tokens. Use provider_access_token, or service.",
+			providers.LabelOf(kind),
+		)
 	case managed && t.needsProviders():
-		return wrong("", impossible, "The tokens of the shared app work for everybody who uses it, so that whoever gets one could act as that person elsewhere. Use service, or an app of your own.")
+		return wrong("", impossible, "The tokens of the shared app work for everybody who uses it, so that whoever "+
+			"gets one could act as that person elsewhere. Use service, or an app of your own.")
 	}
 	return nil
 }

@@ -42,7 +42,9 @@ func TestTokenTypes(t *testing.T) {
 		}
 	}
 	for both, want := range map[string]TokenTypes{
-		"service": {ServiceToken, ServiceToken}, "provider": {ProviderToken, ProviderAccessToken}, "none": {ServiceToken, NoToken},
+		"service":  {ServiceToken, ServiceToken},
+		"provider": {ProviderToken, ProviderAccessToken},
+		"none":     {ServiceToken, NoToken},
 	} {
 		if got := BothTokens(both); got != want {
 			t.Errorf("%q sets %+v", both, got)

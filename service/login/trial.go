@@ -48,7 +48,9 @@ func (s *Service) trialAddress(clientID string) string { return s.Issuer(clientI
 // TryOut begins a login with an app client for whoever may change it, in their
 // browser. It goes the way of all logins from the choice of a provider on; PKCE's
 // verifier follows from the browser's secret and never leaves the server.
-func (s *Service) TryOut(ctx context.Context, p access.Principal, clientID, browser string) (attempt string, err error) {
+func (s *Service) TryOut(
+	ctx context.Context, p access.Principal, clientID, browser string,
+) (attempt string, err error) {
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		client, _, team, err := findClient(tx, p, clientID, access.LoginUpdate)
 		if err != nil {
@@ -58,16 +60,31 @@ func (s *Service) TryOut(ctx context.Context, p access.Principal, clientID, brow
 			return fault.New(fault.Forbidden, "account_needed", "Sign in to try a login out: a key has no browser.")
 		}
 		now := models.Now()
-		row := models.LoginAttempt{ID: models.NewID("lgn"), ClientID: client.ID, BrowserHash: hash(browser), RedirectURI: s.trialAddress(client.ID),
-			Scope: trialScope, Tester: p.Account, CreatedAt: now, ExpiresAt: now.Add(attemptTTL)}
+		row := models.LoginAttempt{
+			ID:          models.NewID("lgn"),
+			ClientID:    client.ID,
+			BrowserHash: hash(browser),
+			RedirectURI: s.trialAddress(client.ID),
+			Scope:       trialScope,
+			Tester:      p.Account,
+			CreatedAt:   now,
+			ExpiresAt:   now.Add(attemptTTL),
+		}
 		request := requestOf(row.ID, trialPart, browser)
 		sum := sha256.Sum256([]byte(request.Verifier))
-		row.State, row.Nonce, row.CodeChallenge = request.State, request.Nonce, base64.RawURLEncoding.EncodeToString(sum[:])
+		row.State, row.Nonce, row.CodeChallenge = request.State, request.Nonce, base64.RawURLEncoding.EncodeToString(
+			sum[:],
+		)
 		attempt = row.ID
 		if err := tx.Insert(&row); err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: access.LoginUpdate, Object: client.ID, Team: team, After: struct{ TriedOut bool }{true}})
+		return access.Record(tx, p, access.Entry{
+			Action: access.LoginUpdate,
+			Object: client.ID,
+			Team:   team,
+			After:  struct{ TriedOut bool }{true},
+		})
 	})
 	if err != nil {
 		return "", fmt.Errorf("login: try out %s: %w", clientID, err)
@@ -84,7 +101,8 @@ const (
 	TrialRefused = "trial_refused"
 )
 
-var errTrial = fault.New(fault.Forbidden, TrialOver, "This test login was not begun by you in this browser, took longer than ten minutes, or was shown already. Begin another on the app client's page.")
+var errTrial = fault.New(fault.Forbidden, TrialOver, "This test login was not begun by you in this browser, took "+
+	"longer than ten minutes, or was shown already. Begin another on the app client's page.")
 
 // Tested ends a trial: it exchanges the code as an application would, ends what came
 // of it, and tells what the tokens said.
@@ -100,11 +118,14 @@ func (s *Service) Tested(ctx context.Context, p access.Principal, in TrialInput,
 	}
 	request := requestOf(id, trialPart, browser)
 	if err != nil || attempt.ClientID != client.ID || attempt.Tester != p.Account || browser == "" ||
-		subtle.ConstantTimeCompare(attempt.BrowserHash, hash(browser)) != 1 || !hmac.Equal([]byte(request.State), []byte(in.State)) {
+		subtle.ConstantTimeCompare(
+			attempt.BrowserHash, hash(browser),
+		) != 1 || !hmac.Equal([]byte(request.State), []byte(in.State)) {
 		return Trial{}, errTrial
 	}
 	if in.Error != "" {
-		return Trial{}, fault.New(fault.Forbidden, TrialRefused, "The application would be told %s: the test login was cancelled.", plainCode(in.Error))
+		return Trial{}, fault.New(fault.Forbidden, TrialRefused, "The application would be told %s: the test login "+
+			"was cancelled.", plainCode(in.Error))
 	}
 	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(attempt.RedirectURI, request.Verifier))
 	if fault.CodeOf(err) == errGrant.Code {
@@ -129,8 +150,15 @@ func (s *Service) trialOf(ctx context.Context, client models.AppClient, done red
 	if err != nil {
 		return Trial{}, fmt.Errorf("login: the provider of a trial: %w", err)
 	}
-	out := Trial{Client: viewClient(client), Subject: done.user.ID, Name: done.user.Name, Email: done.user.Email, Provider: labelOf(row), Scopes: done.session.Scope,
-		Types: TokenTypes{Client: row.TokenClient, Upstream: row.TokenUpstream}}
+	out := Trial{
+		Client:   viewClient(client),
+		Subject:  done.user.ID,
+		Name:     done.user.Name,
+		Email:    done.user.Email,
+		Provider: labelOf(row),
+		Scopes:   done.session.Scope,
+		Types:    TokenTypes{Client: row.TokenClient, Upstream: row.TokenUpstream},
+	}
 	if out.ID, err = members(tokens.ID); err != nil {
 		return Trial{}, err
 	}
@@ -170,6 +198,8 @@ func members(token string) ([]Member, error) {
 func memberOrder(claims map[string]json.RawMessage) []string {
 	first := []string{"iss", "sub", "aud", "name", "email", "email_verified", "groups", "tenant", "scope"}
 	names := slices.Sorted(maps.Keys(claims))
-	return slices.DeleteFunc(append(first, slices.DeleteFunc(names, func(name string) bool { return slices.Contains(first, name) })...),
-		func(name string) bool { _, there := claims[name]; return !there })
+	return slices.DeleteFunc(
+		append(first, slices.DeleteFunc(names, func(name string) bool { return slices.Contains(first, name) })...),
+		func(name string) bool { _, there := claims[name]; return !there },
+	)
 }

@@ -14,7 +14,9 @@ import (
 // Served lists the tenants that a project serves by name: its own and those of its
 // team that are attached to it. The cursor is the next of the page before, limit at
 // most MaxPage, 0 for 50.
-func (s *Service) Served(ctx context.Context, p access.Principal, ref, cursor string, limit int) (list []Tenant, next string, err error) {
+func (s *Service) Served(
+	ctx context.Context, p access.Principal, ref, cursor string, limit int,
+) (list []Tenant, next string, err error) {
 	tx := s.DB.Read(ctx)
 	project, err := access.Project(tx, p, ref, access.TenantRead)
 	if err != nil {
@@ -65,39 +67,55 @@ func (s *Service) Attachable(ctx context.Context, p access.Principal, ref string
 // changes.
 func (s *Service) Attach(ctx context.Context, p access.Principal, ref, tenant string) (Tenant, error) {
 	var out Tenant
-	err := s.changeServed(ctx, p, ref, tenant, func(tx *models.Tx, project models.Project, row models.Tenant, now time.Time) (err error) {
-		if row.ProjectID != nil && *row.ProjectID != project.ID {
-			return fault.New(fault.Conflict, "built_in", "That is the tenant default of another project, which no other project can serve.")
-		}
-		if row.ProjectID == nil {
-			_, err = tx.AttachTenant(models.ProjectTenant{ProjectID: project.ID, TenantID: row.ID, CreatedAt: now})
-		}
-		if err == nil && s.Suits != nil {
-			err = s.Suits(tx, project.ID)
-		}
-		if err == nil {
-			out, err = viewTenant(tx, row)
-		}
-		return err
-	})
+	err := s.changeServed(
+		ctx,
+		p,
+		ref,
+		tenant,
+		func(tx *models.Tx, project models.Project, row models.Tenant, now time.Time) (err error) {
+			if row.ProjectID != nil && *row.ProjectID != project.ID {
+				return fault.New(fault.Conflict, "built_in", "That is the tenant default of another project, which no "+
+					"other project can serve.")
+			}
+			if row.ProjectID == nil {
+				_, err = tx.AttachTenant(models.ProjectTenant{ProjectID: project.ID, TenantID: row.ID, CreatedAt: now})
+			}
+			if err == nil && s.Suits != nil {
+				err = s.Suits(tx, project.ID)
+			}
+			if err == nil {
+				out, err = viewTenant(tx, row)
+			}
+			return err
+		},
+	)
 	return out, err
 }
 
 // Detach ends that a project serves a tenant: from then on the tenant's keys are
 // refused there with 403 wrong_tenant. Detached already, nothing changes.
 func (s *Service) Detach(ctx context.Context, p access.Principal, ref, tenant string) error {
-	return s.changeServed(ctx, p, ref, tenant, func(tx *models.Tx, project models.Project, row models.Tenant, _ time.Time) error {
-		if row.ProjectID != nil {
-			return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists.")
-		}
-		_, err := tx.DetachTenant(project.ID, row.ID)
-		return err
-	})
+	return s.changeServed(
+		ctx,
+		p,
+		ref,
+		tenant,
+		func(tx *models.Tx, project models.Project, row models.Tenant, _ time.Time) error {
+			if row.ProjectID != nil {
+				return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists.")
+			}
+			_, err := tx.DetachTenant(project.ID, row.ID)
+			return err
+		},
+	)
 }
 
 // changeServed wraps a change of which tenants a project serves. The tenant is named
 // by its id, or by its name in the project's team.
-func (s *Service) changeServed(ctx context.Context, p access.Principal, ref, tenant string, fn func(*models.Tx, models.Project, models.Tenant, time.Time) error) error {
+func (s *Service) changeServed(
+	ctx context.Context, p access.Principal, ref, tenant string,
+	fn func(*models.Tx, models.Project, models.Tenant, time.Time) error,
+) error {
 	return s.change(ctx, p, ref, "tenants", func(tx *models.Tx, project models.Project, now time.Time) error {
 		row, err := tx.TenantByName(project.TeamID, tenant)
 		if errors.Is(err, models.ErrNotFound) {

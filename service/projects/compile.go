@@ -18,9 +18,16 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 	if err != nil {
 		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
 	}
-	out := &snapshot.Project{ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, FallbackOwner: row.FallbackOwner, CreatedAt: row.CreatedAt.UTC(), TakenDown: row.FrozenAt != nil,
+	out := &snapshot.Project{
+		ID:            row.ID,
+		Name:          row.Name,
+		DisplayName:   row.DisplayName,
+		FallbackOwner: row.FallbackOwner,
+		CreatedAt:     row.CreatedAt.UTC(),
+		TakenDown:     row.FrozenAt != nil,
 		Limits: snapshot.ProjectLimits{Key: keys.Limits(row.Limits.Key), Owner: keys.Limits(row.Limits.Owner),
-			IP: keys.Limits(row.Limits.IP), Project: keys.Limits(row.Limits.Project)}}
+			IP: keys.Limits(row.Limits.IP), Project: keys.Limits(row.Limits.Project)},
+	}
 	for _, read := range []func(*models.Tx, models.Project, *snapshot.Project) error{readTeam, readProduct, readRevision, readVersions, readKeyTypes, readTenants} {
 		if err := read(tx, row, out); err != nil {
 			return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
@@ -82,7 +89,12 @@ func readDetached(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 	for _, t := range tenants {
 		served := slices.ContainsFunc(out.Tenants, func(have snapshot.Tenant) bool { return have.ID == t.ID })
 		if !served && slices.Contains(used, t.ID) {
-			out.Tenants = append(out.Tenants, snapshot.Tenant{ID: t.ID, Name: t.Name, FallbackOwner: t.FallbackOwner, Detached: true})
+			out.Tenants = append(out.Tenants, snapshot.Tenant{
+				ID:            t.ID,
+				Name:          t.Name,
+				FallbackOwner: t.FallbackOwner,
+				Detached:      true,
+			})
 			if at := t.UpdatedAt.UTC(); at.After(out.RevisedAt) { // its changes revise only projects that serve it
 				out.RevisedAt = at
 			}
@@ -122,14 +134,27 @@ func readVersions(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 	}
 	versions, err := tx.VersionsOf(row.ID)
 	for _, v := range versions {
-		version := snapshot.Version{ID: v.ID, Name: v.Name, Access: snapshot.Access{Mode: snapshot.Mode(v.AuthMode), Keyless: snapshot.Keyless(v.Keyless),
-			Issuers: issuersOf(v.TokenIssuers), Opaque: introspectionOf(v), IP: snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny}}}
+		version := snapshot.Version{
+			ID:   v.ID,
+			Name: v.Name,
+			Access: snapshot.Access{
+				Mode:    snapshot.Mode(v.AuthMode),
+				Keyless: snapshot.Keyless(v.Keyless),
+				Issuers: issuersOf(v.TokenIssuers),
+				Opaque:  introspectionOf(v),
+				IP:      snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
+			},
+		}
 		for _, method := range v.AuthMethods {
 			version.Access.Methods = append(version.Access.Methods, snapshot.Method(method))
 		}
 		for _, e := range environments {
 			if e.VersionID == v.ID {
-				version.Environments = append(version.Environments, snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target})
+				version.Environments = append(version.Environments, snapshot.Environment{
+					ID:     e.ID,
+					Name:   e.Name,
+					Target: e.Target,
+				})
 			}
 		}
 		out.Versions = append(out.Versions, version)

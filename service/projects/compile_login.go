@@ -21,8 +21,14 @@ func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
 			return err
 		}
 		for _, row := range clients {
-			out.Clients = append(out.Clients, snapshot.AppClient{ID: row.ID, Name: row.Name, Issuer: snapshot.IssuerOf(publicURL, row.ID),
-				TenantID: row.TenantID, Keys: keys[row.ID], Providers: providers[row.ID]})
+			out.Clients = append(out.Clients, snapshot.AppClient{
+				ID:        row.ID,
+				Name:      row.Name,
+				Issuer:    snapshot.IssuerOf(publicURL, row.ID),
+				TenantID:  row.TenantID,
+				Keys:      keys[row.ID],
+				Providers: providers[row.ID],
+			})
 		}
 	}
 	barred, err := tx.BarredUsers(out.ID, now, now.Add(-snapshot.BarredFor))
@@ -33,7 +39,9 @@ func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
 }
 
 // readOfClients reads keys and providers by the app client that they are of.
-func readOfClients(tx *models.Tx, projectID string, now time.Time) (map[string][]snapshot.SigningKey, map[string][]snapshot.Provider, error) {
+func readOfClients(
+	tx *models.Tx, projectID string, now time.Time,
+) (map[string][]snapshot.SigningKey, map[string][]snapshot.Provider, error) {
 	keys, providers := map[string][]snapshot.SigningKey{}, map[string][]snapshot.Provider{}
 	keyRows, err := tx.SigningKeysServed(projectID, now)
 	if err != nil {
@@ -48,8 +56,15 @@ func readOfClients(tx *models.Tx, projectID string, now time.Time) (map[string][
 	}
 	rows, err := tx.ProvidersServed(projectID)
 	for _, row := range rows {
-		providers[row.ClientID] = append(providers[row.ClientID], snapshot.Provider{ID: row.ID, Type: row.Type, AppID: row.AppID, Issuer: row.Issuer, Enabled: row.Enabled,
-			TokenClient: snapshot.TokenType(row.TokenClient), TokenUpstream: snapshot.TokenType(row.TokenUpstream)})
+		providers[row.ClientID] = append(providers[row.ClientID], snapshot.Provider{
+			ID:            row.ID,
+			Type:          row.Type,
+			AppID:         row.AppID,
+			Issuer:        row.Issuer,
+			Enabled:       row.Enabled,
+			TokenClient:   snapshot.TokenType(row.TokenClient),
+			TokenUpstream: snapshot.TokenType(row.TokenUpstream),
+		})
 	}
 	return keys, providers, err
 }

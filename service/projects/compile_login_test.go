@@ -41,7 +41,14 @@ func newHouse(t *testing.T, db *models.DB) *house {
 		t.Fatal(err)
 	}
 	h := &house{world: w, owner: owner, project: created.Project.ID,
-		login:  &login.Service{DB: db, Vault: vault, Targets: anyTarget{}, PublicURL: "https://postern.example", Changed: w.feed.Changed, Log: testLogger(t)},
+		login: &login.Service{
+			DB:        db,
+			Vault:     vault,
+			Targets:   anyTarget{},
+			PublicURL: "https://postern.example",
+			Changed:   w.feed.Changed,
+			Log:       testLogger(t),
+		},
 		people: &directory.Service{DB: db, Changed: w.feed.Changed}}
 	tenants, err := db.Read(t.Context()).TenantsOf(h.project)
 	if err != nil {
@@ -49,7 +56,10 @@ func newHouse(t *testing.T, db *models.DB) *house {
 	}
 	h.tenant = tenants[0].ID
 	name, algorithm := "web", login.ES256
-	client, err := h.login.CreateClient(t.Context(), owner, h.tenant, login.ClientInput{Name: &name, Algorithm: &algorithm})
+	client, err := h.login.CreateClient(t.Context(), owner, h.tenant, login.ClientInput{
+		Name:      &name,
+		Algorithm: &algorithm,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,14 +104,31 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		app, upstream := "app-1", login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}
-		provider, err := h.login.CreateProvider(t.Context(), h.owner, h.client, login.ProviderInput{Type: providers.OIDC, Issuer: "https://accounts.example",
-			ClientID: &app, ClientSecret: new(secrets.Secret("never in a snapshot")), Tokens: &upstream})
+		provider, err := h.login.CreateProvider(t.Context(), h.owner, h.client, login.ProviderInput{
+			Type:         providers.OIDC,
+			Issuer:       "https://accounts.example",
+			ClientID:     &app,
+			ClientSecret: new(secrets.Secret("never in a snapshot")),
+			Tokens:       &upstream,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []snapshot.AppClient{{ID: h.client, Name: "web", Issuer: "https://postern.example/oauth/" + h.client, TenantID: h.tenant,
-			Providers: []snapshot.Provider{{ID: provider.ID, Type: "oidc", AppID: "app-1", Issuer: "https://accounts.example", Enabled: true,
-				TokenClient: snapshot.ServiceToken, TokenUpstream: snapshot.NoToken}}}}
+		want := []snapshot.AppClient{{
+			ID:       h.client,
+			Name:     "web",
+			Issuer:   "https://postern.example/oauth/" + h.client,
+			TenantID: h.tenant,
+			Providers: []snapshot.Provider{{
+				ID:            provider.ID,
+				Type:          "oidc",
+				AppID:         "app-1",
+				Issuer:        "https://accounts.example",
+				Enabled:       true,
+				TokenClient:   snapshot.ServiceToken,
+				TokenUpstream: snapshot.NoToken,
+			}},
+		}}
 		if diff := cmp.Diff(want, h.clients(t)); diff != "" {
 			t.Errorf("with a provider: %s", diff)
 		}
@@ -109,7 +136,8 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys := h.clients(t)[0].Keys
-		if len(keys) != 1 || keys[0].Algorithm != "ES256" || !strings.Contains(keys[0].JWK, keys[0].ID) || strings.Contains(keys[0].JWK, `"d"`) {
+		if len(keys) != 1 || keys[0].Algorithm != "ES256" || !strings.Contains(keys[0].JWK, keys[0].ID) ||
+			strings.Contains(keys[0].JWK, `"d"`) {
 			t.Fatalf("the first key: %+v", keys)
 		}
 		id := keys[0].ID
@@ -119,10 +147,12 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 		if err := h.login.Upkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if keys = h.clients(t)[0].Keys; len(keys) != 2 || keys[0].ID != id || keys[0].ExpiresAt.IsZero() || !keys[1].ExpiresAt.IsZero() {
+		if keys = h.clients(t)[0].Keys; len(keys) != 2 || keys[0].ID != id || keys[0].ExpiresAt.IsZero() ||
+			!keys[1].ExpiresAt.IsZero() {
 			t.Errorf("the next key is not known before it signs: %+v", keys)
 		}
-		if err := h.login.DeleteProvider(t.Context(), h.owner, provider.ID); err != nil || len(h.clients(t)[0].Providers) != 0 {
+		if err := h.login.DeleteProvider(t.Context(), h.owner, provider.ID); err != nil ||
+			len(h.clients(t)[0].Providers) != 0 {
 			t.Errorf("the provider is still known: %+v, %v", h.clients(t), err)
 		}
 		if err := h.login.DeleteClient(t.Context(), h.owner, h.client); err != nil || len(h.clients(t)) != 0 {
@@ -203,7 +233,8 @@ func TestGatewaysLearnWhoIsBarredAtOnce(t *testing.T) {
 		}
 		check("when no token of theirs can be about any more")
 		var left int
-		if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM deleted_users").Scan(&left); err != nil || left != 0 {
+		if err := db.SQL().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM deleted_users").Scan(&left); err != nil ||
+			left != 0 {
 			t.Errorf("%d deleted users are kept: %v", left, err)
 		}
 	})

@@ -101,7 +101,8 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 func teamFor(p access.Principal, named string, action access.Action) (string, error) {
 	team := cmp.Or(named, p.HomeTeam)
 	if team == "" && !p.Anonymous() {
-		return "", fault.New(fault.Conflict, "no_team", "You are in no team. Make one first, or have somebody invite you to theirs.")
+		return "", fault.New(fault.Conflict, "no_team", "You are in no team. Make one first, or have somebody "+
+			"invite you to theirs.")
 	}
 	return team, access.Check(p, team, action)
 }
@@ -147,7 +148,12 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 		out.Version = "1.0.0"
 	}
 	if !validVersion(out.Version) {
-		wrong = append(wrong, fault.Field{Pointer: "/version", Code: "invalid_version", Detail: "Use 1 to 32 letters, digits, dots, underscores and hyphens, such as 1.0.0; the first is a letter or a digit."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/version",
+			Code:    "invalid_version",
+			Detail: "Use 1 to 32 letters, digits, dots, underscores and hyphens, such as 1.0.0; the first is a " +
+				"letter or a digit.",
+		})
 	}
 	if out.nameGiven && !ValidName(in.Name) {
 		wrong = append(wrong, nameFault("/name"))
@@ -161,7 +167,12 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 	}
 	var authWrong, typesWrong, targetsWrong []fault.Field
 	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth",
-		around{tenants: []string{snapshot.DefaultTenant, in.Tenant}, login: in.Login != nil, publicURL: s.PublicURL, webPorts: s.CapUnclaimed && unclaimed(p)})
+		around{
+			tenants:   []string{snapshot.DefaultTenant, in.Tenant},
+			login:     in.Login != nil,
+			publicURL: s.PublicURL,
+			webPorts:  s.CapUnclaimed && unclaimed(p),
+		})
 	if len(in.Auth.Issuers) > 0 {
 		addressesWrong, err := s.checkIssuerAddresses(ctx, "/requests_auth", in.Auth.Issuers)
 		if err != nil {
@@ -187,7 +198,10 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 	if in.Login != nil {
 		bounded, stop := context.WithTimeout(ctx, resolveWithin)
 		defer stop()
-		loginWrong, err := in.Login.Check(bounded, "/login", s.CapUnclaimed && unclaimed(p), slices.Contains(out.Auth.Methods, string(snapshot.JWT)))
+		loginWrong, err := in.Login.Check(
+			bounded, "/login", s.CapUnclaimed && unclaimed(p),
+			slices.Contains(out.Auth.Methods, string(snapshot.JWT)),
+		)
 		if err != nil {
 			return out, err
 		}
@@ -196,7 +210,9 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 	return out, fault.InvalidFields(wrong)
 }
 
-func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal, team string, plan plan, out *Created) error {
+func (s *Service) insert(
+	ctx context.Context, tx *models.Tx, p access.Principal, team string, plan plan, out *Created,
+) error {
 	name, err := freeName(tx, plan)
 	if err != nil {
 		return err
@@ -214,9 +230,24 @@ func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal,
 		}
 		project.ProductID = &product.ID
 	}
-	version := models.Version{ID: models.NewID("ver"), ProjectID: project.ID, Name: plan.Version, AuthMode: plan.Auth.Mode,
-		AuthMethods: plan.Auth.Methods, Keyless: plan.Auth.Keyless, TokenIssuers: issuerRows(plan.Auth.Issuers), CreatedAt: now, UpdatedAt: now}
-	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: snapshot.DefaultTenant, CreatedAt: now, UpdatedAt: now}
+	version := models.Version{
+		ID:           models.NewID("ver"),
+		ProjectID:    project.ID,
+		Name:         plan.Version,
+		AuthMode:     plan.Auth.Mode,
+		AuthMethods:  plan.Auth.Methods,
+		Keyless:      plan.Auth.Keyless,
+		TokenIssuers: issuerRows(plan.Auth.Issuers),
+		CreatedAt:    now,
+		UpdatedAt:    now,
+	}
+	tenant := models.Tenant{
+		ID:        models.NewID("tnt"),
+		ProjectID: &project.ID,
+		Name:      snapshot.DefaultTenant,
+		CreatedAt: now,
+		UpdatedAt: now,
+	}
 	if err := s.setIntrospection(tx, team, &version, plan.Auth.Opaque); err != nil {
 		return err
 	}
@@ -228,7 +259,11 @@ func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal,
 		if err != nil {
 			return err
 		}
-		if _, err := tx.AttachTenant(models.ProjectTenant{ProjectID: project.ID, TenantID: shared.ID, CreatedAt: now}); err != nil {
+		if _, err := tx.AttachTenant(models.ProjectTenant{
+			ProjectID: project.ID,
+			TenantID:  shared.ID,
+			CreatedAt: now,
+		}); err != nil {
 			return err
 		}
 	}
@@ -238,7 +273,9 @@ func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal,
 	}
 	out.Keys = map[string]keys.Minted{}
 	for _, environment := range plan.environments {
-		environment.ID, environment.VersionID, environment.CreatedAt, environment.UpdatedAt = models.NewID("env"), version.ID, now, now
+		environment.ID, environment.VersionID, environment.CreatedAt, environment.UpdatedAt = models.NewID(
+			"env",
+		), version.ID, now, now
 		if err := tx.Insert(&environment); err != nil {
 			return err
 		}
@@ -271,7 +308,13 @@ func (s *Service) insert(ctx context.Context, tx *models.Tx, p access.Principal,
 	if out.Project, err = view(tx, project); err != nil {
 		return err
 	}
-	entry := access.Entry{Action: access.ProjectCreate, Object: project.ID, Team: project.TeamID, Detail: map[string]string{"name": name}, After: out.Project}
+	entry := access.Entry{
+		Action: access.ProjectCreate,
+		Object: project.ID,
+		Team:   project.TeamID,
+		Detail: map[string]string{"name": name},
+		After:  out.Project,
+	}
 	if err := access.Record(tx, p, entry); err != nil {
 		return err
 	}
@@ -296,6 +339,14 @@ func freeName(tx *models.Tx, plan plan) (string, error) {
 }
 
 func nameTaken(name string) error {
-	return &fault.Error{Kind: fault.Conflict, Code: "name_taken", Public: fmt.Sprintf("The name %q is taken.", name),
-		Fields: []fault.Field{{Pointer: "/name", Code: "name_taken", Detail: "Choose another name, or leave it out to have one made."}}}
+	return &fault.Error{
+		Kind:   fault.Conflict,
+		Code:   "name_taken",
+		Public: fmt.Sprintf("The name %q is taken.", name),
+		Fields: []fault.Field{{
+			Pointer: "/name",
+			Code:    "name_taken",
+			Detail:  "Choose another name, or leave it out to have one made.",
+		}},
+	}
 }

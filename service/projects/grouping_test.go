@@ -37,7 +37,14 @@ func (w *world) answer(t *testing.T, projectID, plaintext string) (code string, 
 		w.connections[plaintext] = key
 	}
 	found, old := w.table.Lookup(policy.HashKey(plaintext), key)
-	call := policy.Call{Access: &project.Versions[0].Access, Realm: policy.NewRealm(project), Environment: "prod", KeyLines: 1, OldSecret: old, Now: models.Now()}
+	call := policy.Call{
+		Access:      &project.Versions[0].Access,
+		Realm:       policy.NewRealm(project),
+		Environment: "prod",
+		KeyLines:    1,
+		OldSecret:   old,
+		Now:         models.Now(),
+	}
 	if found {
 		call.Key = key
 	}
@@ -124,11 +131,15 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := w.mint(t, p, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme"})
-		if _, err := w.keys.Create(t.Context(), p, "books", keys.CreateInput{Owner: "partner", Tenant: "acme"}); fault.CodeOf(err) != "unknown_tenant" {
+		if _, err := w.keys.Create(t.Context(), p, "books", keys.CreateInput{
+			Owner:  "partner",
+			Tenant: "acme",
+		}); fault.CodeOf(err) != "unknown_tenant" {
 			t.Errorf("where it is not attached: %v", err)
 		}
 		for range 2 { // the second changes nothing
-			if attached, err := w.Attach(t.Context(), p, "books", "acme"); err != nil || !slices.Equal(attached.Projects, []string{"books", "shop"}) {
+			if attached, err := w.Attach(t.Context(), p, "books", "acme"); err != nil ||
+				!slices.Equal(attached.Projects, []string{"books", "shop"}) {
 				t.Errorf("%+v, %v", attached, err)
 			}
 		}
@@ -189,30 +200,44 @@ func TestAKeyTypeChangesForAllOfItsKeysAtOnce(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
 		name := created.Project.Name
-		gold, err := w.CreateKeyType(t.Context(), p, name, projects.KeyType{Name: "gold", Scopes: []string{"read"}, Limits: map[string]int64{"minute": 5}})
+		gold, err := w.CreateKeyType(t.Context(), p, name, projects.KeyType{
+			Name:   "gold",
+			Scopes: []string{"read"},
+			Limits: map[string]int64{"minute": 5},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		key := w.mint(t, p, name, keys.CreateInput{Owner: "partner", KeyType: "gold"})
 		scopes := []string{"read", "write"}
-		changed, err := w.UpdateKeyType(t.Context(), p, name, "gold", gold.ETag, projects.KeyTypeChange{Scopes: &scopes, Limits: &map[string]int64{"minute": 50}})
+		changed, err := w.UpdateKeyType(t.Context(), p, name, "gold", gold.ETag, projects.KeyTypeChange{
+			Scopes: &scopes,
+			Limits: &map[string]int64{"minute": 50},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, decision := w.answer(t, created.Project.ID, key.Plaintext); !slices.Equal(decision.Identity.Scopes, scopes) {
+		if _, decision := w.answer(t, created.Project.ID, key.Plaintext); !slices.Equal(
+			decision.Identity.Scopes, scopes,
+		) {
 			t.Errorf("a call has the scopes %v", decision.Identity.Scopes)
 		}
 		served := w.lookup(t, key.Plaintext)
 		if limits := policy.NewRealm(w.project(t, created.Project.ID)).KeyLimits(&served); limits[snapshot.Minute] != 50 {
 			t.Errorf("it is held to %v", limits)
 		}
-		if _, err := w.UpdateKeyType(t.Context(), p, name, gold.ID, gold.ETag, projects.KeyTypeChange{}); fault.KindOf(err) != fault.Stale {
+		if _, err := w.UpdateKeyType(t.Context(), p, name, gold.ID, gold.ETag, projects.KeyTypeChange{}); fault.KindOf(
+			err,
+		) != fault.Stale {
 			t.Errorf("with the ETag from before: %v", err)
 		}
 		if err := w.DeleteKeyType(t.Context(), p, name, "gold", changed.ETag); fault.CodeOf(err) != "key_type_in_use" {
 			t.Errorf("deleted while a key is of it: %v", err)
 		}
-		if _, err := w.CreateKeyType(t.Context(), p, name, projects.KeyType{Name: "spare", Scopes: []string{"read"}}); err != nil {
+		if _, err := w.CreateKeyType(t.Context(), p, name, projects.KeyType{
+			Name:   "spare",
+			Scopes: []string{"read"},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.DeleteKeyType(t.Context(), p, name, "spare", ""); err != nil {
@@ -236,17 +261,28 @@ func TestLimitsAndAddressRulesOfAProject(t *testing.T) {
 		id := created.Project.ID
 		ip := map[string]int64{"second": 5}
 		all := map[string]int64{"day": 1000}
-		if _, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{Limits: projects.LimitsChange{IP: &ip, Project: &all}}); err != nil {
+		if _, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{Limits: projects.LimitsChange{
+			IP:      &ip,
+			Project: &all,
+		}}); err != nil {
 			t.Fatal(err)
 		}
-		out, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{Limits: projects.LimitsChange{Project: &map[string]int64{}}})
-		if served := w.project(t, id).Limits; err != nil || served.IP[snapshot.Second] != 5 || !served.Project.None() || out.Limits.IP["second"] != 5 {
+		out, err := w.UpdateSettings(
+			t.Context(), p, id, "",
+			projects.Settings{Limits: projects.LimitsChange{Project: &map[string]int64{}}},
+		)
+		if served := w.project(t, id).Limits; err != nil || served.IP[snapshot.Second] != 5 || !served.Project.None() ||
+			out.Limits.IP["second"] != 5 {
 			t.Errorf("served %+v, %v", served, err)
 		}
 		allow, deny := []string{"10.0.0.0/8"}, []string{"10.9.0.0/16", "10.9.0.0/16"}
-		version, err := w.UpdateAccess(t.Context(), p, id, created.Project.Versions[0].ID, "", projects.AccessChange{IPAllow: &allow, IPDeny: &deny})
+		version, err := w.UpdateAccess(t.Context(), p, id, created.Project.Versions[0].ID, "", projects.AccessChange{
+			IPAllow: &allow,
+			IPDeny:  &deny,
+		})
 		rules := w.project(t, id).Versions[0].Access.IP
-		if err != nil || len(rules.Allow) != 1 || len(rules.Deny) != 1 || version.Mode != "authenticate" || !slices.Equal(version.IPAllow, allow) {
+		if err != nil || len(rules.Allow) != 1 || len(rules.Deny) != 1 || version.Mode != "authenticate" ||
+			!slices.Equal(version.IPAllow, allow) {
 			t.Errorf("served %+v, shown %+v, %v", rules, version, err)
 		}
 	})

@@ -39,12 +39,18 @@ func needsOpaque(in AuthInput, prefix string) []fault.Field {
 	if slices.Contains(in.Methods, string(snapshot.Opaque)) {
 		return nil
 	}
-	return []fault.Field{{Pointer: prefix + opaquePointer, Code: "method_missing", Detail: "Name opaque among the methods too, or no token is looked at."}}
+	return []fault.Field{{
+		Pointer: prefix + opaquePointer,
+		Code:    "method_missing",
+		Detail:  "Name opaque among the methods too, or no token is looked at.",
+	}}
 }
 
 // checkEndpoint says what is wrong with an introspection. It looks names up, so it is
 // called outside of transactions.
-func (s *Service) checkEndpoint(ctx context.Context, p access.Principal, prefix string, in *IntrospectionInput) ([]fault.Field, error) {
+func (s *Service) checkEndpoint(
+	ctx context.Context, p access.Principal, prefix string, in *IntrospectionInput,
+) ([]fault.Field, error) {
 	if in == nil {
 		return nil, nil
 	}
@@ -70,13 +76,26 @@ func (in *IntrospectionInput) check(at string) []fault.Field {
 		}
 	}
 	refuse(in.method() != "", "/method", "invalid_method",
-		"Tokens are asked about by POST (RFC 7662): use POST or client_secret_basic to send the credentials as HTTP Basic, client_secret_post to send them in the form. GET would put tokens into addresses, which are logged.")
+		"Tokens are asked about by POST (RFC 7662): use POST or client_secret_basic to send the credentials as HTTP "+
+			"Basic, client_secret_post to send them in the form. GET would put tokens into addresses, which are logged.")
 	refuse(in.ClientID == "" || isAudience(in.ClientID), "/client_id", "invalid_client_id",
 		fmt.Sprintf("Use at most %d printable ASCII characters without blanks.", maxAudience))
-	refuse(in.ClientSecret == nil || len(*in.ClientSecret) <= maxCredentials, "/client_secret", "invalid_client_secret", "This is no client secret: it is too long.")
-	refuse(in.ClientSecret == nil || *in.ClientSecret == "" || in.ClientID != "", "/client_id", "required", "A secret goes with a client id. Give the one that the endpoint knows you by.")
-	refuse(in.Issuer == "" || isAudience(in.Issuer), "/iss", "invalid_issuer", "Give the iss that the endpoint answers with, or leave it out.")
-	refuse(in.Audience == "" || isAudience(in.Audience), "/aud", "invalid_audience", "Give the aud that the endpoint answers with, or leave it out.")
+	refuse(
+		in.ClientSecret == nil || len(*in.ClientSecret) <= maxCredentials, "/client_secret",
+		"invalid_client_secret", "This is no client secret: it is too long.",
+	)
+	refuse(
+		in.ClientSecret == nil || *in.ClientSecret == "" || in.ClientID != "", "/client_id", "required",
+		"A secret goes with a client id. Give the one that the endpoint knows you by.",
+	)
+	refuse(
+		in.Issuer == "" || isAudience(in.Issuer), "/iss", "invalid_issuer",
+		"Give the iss that the endpoint answers with, or leave it out.",
+	)
+	refuse(
+		in.Audience == "" || isAudience(in.Audience), "/aud", "invalid_audience",
+		"Give the aud that the endpoint answers with, or leave it out.",
+	)
 	return wrong
 }
 
@@ -107,7 +126,13 @@ func (s *Service) setIntrospection(tx *models.Tx, team string, version *models.V
 	if in == nil {
 		return nil
 	}
-	version.Introspection = models.Introspection{Endpoint: in.Endpoint, Method: string(in.method()), ClientID: in.ClientID, Issuer: in.Issuer, Audience: in.Audience}
+	version.Introspection = models.Introspection{
+		Endpoint: in.Endpoint,
+		Method:   string(in.method()),
+		ClientID: in.ClientID,
+		Issuer:   in.Issuer,
+		Audience: in.Audience,
+	}
 	if in.ClientSecret == nil {
 		return nil
 	}
@@ -126,11 +151,23 @@ func keptIntrospection(v models.Version) *IntrospectionInput {
 		return nil
 	}
 	row := v.Introspection
-	return &IntrospectionInput{Endpoint: row.Endpoint, Method: row.Method, ClientID: row.ClientID, Issuer: row.Issuer, Audience: row.Audience}
+	return &IntrospectionInput{
+		Endpoint: row.Endpoint,
+		Method:   row.Method,
+		ClientID: row.ClientID,
+		Issuer:   row.Issuer,
+		Audience: row.Audience,
+	}
 }
 
 func introspectionOf(v models.Version) snapshot.Introspection {
 	row := v.Introspection
-	return snapshot.Introspection{Endpoint: row.Endpoint, Method: snapshot.IntrospectionMethod(row.Method), ClientID: row.ClientID,
-		HasSecret: v.IntrospectionSecret != nil, Issuer: row.Issuer, Audience: row.Audience}
+	return snapshot.Introspection{
+		Endpoint:  row.Endpoint,
+		Method:    snapshot.IntrospectionMethod(row.Method),
+		ClientID:  row.ClientID,
+		HasSecret: v.IntrospectionSecret != nil,
+		Issuer:    row.Issuer,
+		Audience:  row.Audience,
+	}
 }

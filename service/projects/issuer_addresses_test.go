@@ -66,7 +66,9 @@ func TestUpdateAccess_IssuerAddresses(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				issuers := []snapshot.TokenIssuer{kept, {Issuer: tc.iss, JWKSURL: tc.jwksURL, Audience: "x"}}
 				change := projects.AccessChange{Issuers: &issuers}
-				_, err := w.UpdateAccess(t.Context(), owner, created.Project.ID, created.Project.Versions[0].ID, "", change)
+				_, err := w.UpdateAccess(
+					t.Context(), owner, created.Project.ID, created.Project.Versions[0].ID, "", change,
+				)
 				var got string
 				if refusal, ok := errors.AsType[*fault.Error](err); ok && len(refusal.Fields) == 1 {
 					field := refusal.Fields[0]

@@ -22,7 +22,11 @@ const (
 // checkIssuers checks the pairs at a place in the body.
 func checkIssuers(pairs []snapshot.TokenIssuer, at string, in around) []fault.Field {
 	if len(pairs) > maxIssuers {
-		return []fault.Field{{Pointer: at, Code: "too_many_pairs", Detail: fmt.Sprintf("Use at most %d pairs.", maxIssuers)}}
+		return []fault.Field{{
+			Pointer: at,
+			Code:    "too_many_pairs",
+			Detail:  fmt.Sprintf("Use at most %d pairs.", maxIssuers),
+		}}
 	}
 	var wrong []fault.Field
 	for i, pair := range pairs {
@@ -31,7 +35,11 @@ func checkIssuers(pairs []snapshot.TokenIssuer, at string, in around) []fault.Fi
 		if slices.ContainsFunc(pairs[:i], func(have snapshot.TokenIssuer) bool {
 			return have.Issuer == pair.Issuer && have.Audience == pair.Audience
 		}) {
-			wrong = append(wrong, fault.Field{Pointer: here, Code: "duplicate", Detail: "This pair of issuer and audience is named twice."})
+			wrong = append(wrong, fault.Field{
+				Pointer: here,
+				Code:    "duplicate",
+				Detail:  "This pair of issuer and audience is named twice.",
+			})
 		}
 	}
 	return wrong
@@ -42,15 +50,23 @@ func checkIssuer(pair snapshot.TokenIssuer, at string, in around) []fault.Field 
 	// As somebody else's its ID tokens would be taken too, and nobody would ask whether
 	// the user is frozen.
 	if snapshot.IsOwnIssuer(in.publicURL, pair.Issuer) {
-		wrong = append(wrong, fault.Field{Pointer: at + "/iss", Code: "own_issuer",
-			Detail: "This is an issuer of ours: the tokens of an app client are taken wherever its tenant is served. Leave the pair out."})
+		wrong = append(wrong, fault.Field{
+			Pointer: at + "/iss",
+			Code:    "own_issuer",
+			Detail: "This is an issuer of ours: the tokens of an app client are taken wherever its tenant is " +
+				"served. Leave the pair out.",
+		})
 	}
 	if field := in.checkAsked(pair.Issuer, at+"/iss"); field != nil {
 		wrong = append(wrong, *field)
 	}
 	if !isAudience(pair.Audience) {
-		wrong = append(wrong, fault.Field{Pointer: at + "/aud", Code: "invalid_audience",
-			Detail: fmt.Sprintf("Give the audience that the issuer writes into its tokens for this API: 1 to %d printable ASCII characters without blanks.", maxAudience)})
+		wrong = append(wrong, fault.Field{
+			Pointer: at + "/aud",
+			Code:    "invalid_audience",
+			Detail: fmt.Sprintf("Give the audience that the issuer writes into its tokens for this API: 1 to %d "+
+				"printable ASCII characters without blanks.", maxAudience),
+		})
 	}
 	if pair.JWKSURL != "" {
 		if field := in.checkAsked(pair.JWKSURL, at+"/jwks_url"); field != nil {
@@ -87,7 +103,11 @@ func checkTrusted(raw, pointer string) *fault.Field {
 	}
 	u, err := egress.ParseTarget(raw)
 	if err != nil || len(raw) > maxTarget || (u.Scheme != "https" && !isLoopback(u.Hostname())) {
-		return &fault.Field{Pointer: pointer, Code: "invalid_url", Detail: detail + " It has no user, query and fragment."}
+		return &fault.Field{
+			Pointer: pointer,
+			Code:    "invalid_url",
+			Detail:  detail + " It has no user, query and fragment.",
+		}
 	}
 	return nil
 }

@@ -28,7 +28,14 @@ type KeyType struct {
 }
 
 func viewKeyType(row models.KeyType) KeyType {
-	out := KeyType{ID: row.ID, Name: row.Name, Scopes: row.Scopes, ExpiresIn: row.ExpiresIn, Limits: row.Limits, BuiltIn: row.BuiltIn}
+	out := KeyType{
+		ID:        row.ID,
+		Name:      row.Name,
+		Scopes:    row.Scopes,
+		ExpiresIn: row.ExpiresIn,
+		Limits:    row.Limits,
+		BuiltIn:   row.BuiltIn,
+	}
 	out.ETag = digest(out)
 	return out
 }
@@ -58,12 +65,20 @@ func (s *Service) CreateKeyType(ctx context.Context, p access.Principal, ref str
 			return keyTypeTaken(in.Name)
 		}
 		if len(types) >= maxKeyTypes+2 { // full and read-only come on top
-			return fault.New(fault.Conflict, "too_many_key_types", "A project has at most %d key types beside the built-in ones.", maxKeyTypes)
+			return fault.New(fault.Conflict, "too_many_key_types", "A project has at most %d key types beside the "+
+				"built-in ones.", maxKeyTypes)
 		}
 		if err := fault.InvalidFields(checkKeyType("", in)); err != nil {
 			return err
 		}
-		row := models.KeyType{ID: models.NewID("kty"), ProjectID: project.ID, Name: in.Name, Scopes: in.Scopes, ExpiresIn: in.ExpiresIn, Limits: in.Limits}
+		row := models.KeyType{
+			ID:        models.NewID("kty"),
+			ProjectID: project.ID,
+			Name:      in.Name,
+			Scopes:    in.Scopes,
+			ExpiresIn: in.ExpiresIn,
+			Limits:    in.Limits,
+		}
 		if err := tx.Insert(&row); errors.Is(err, models.ErrDuplicate) {
 			return keyTypeTaken(in.Name)
 		} else if err != nil {
@@ -76,57 +91,90 @@ func (s *Service) CreateKeyType(ctx context.Context, p access.Principal, ref str
 }
 
 func keyTypeTaken(name string) error {
-	return &fault.Error{Kind: fault.Conflict, Code: "name_taken", Public: fmt.Sprintf("This project has a key type %q already.", name),
-		Fields: []fault.Field{{Pointer: "/name", Code: "name_taken", Detail: "Choose another name, or change the one that exists."}}}
+	return &fault.Error{
+		Kind:   fault.Conflict,
+		Code:   "name_taken",
+		Public: fmt.Sprintf("This project has a key type %q already.", name),
+		Fields: []fault.Field{{
+			Pointer: "/name",
+			Code:    "name_taken",
+			Detail:  "Choose another name, or change the one that exists.",
+		}},
+	}
 }
 
 // UpdateKeyType changes a key type, named by name or id. It holds for every key of
 // the type at once, except for limits that a key has of its own, and the lifetime,
 // which is for keys made from then on. With ifMatch not empty it is refused as stale
 // unless that is still the type's ETag.
-func (s *Service) UpdateKeyType(ctx context.Context, p access.Principal, ref, keyType, ifMatch string, in KeyTypeChange) (KeyType, error) {
+func (s *Service) UpdateKeyType(
+	ctx context.Context, p access.Principal, ref, keyType, ifMatch string, in KeyTypeChange,
+) (KeyType, error) {
 	var out KeyType
-	err := s.changeKeyType(ctx, p, ref, keyType, ifMatch, func(tx *models.Tx, _ models.Project, row models.KeyType) error {
-		if in.Scopes != nil {
-			row.Scopes = *in.Scopes
-		}
-		if in.ExpiresIn != nil {
-			row.ExpiresIn = *in.ExpiresIn
-		}
-		if in.Limits != nil {
-			row.Limits = *in.Limits
-		}
-		out = viewKeyType(row)
-		if err := fault.InvalidFields(checkKeyType("", out)); err != nil {
-			return err
-		}
-		return tx.UpdateKeyType(row)
-	})
+	err := s.changeKeyType(
+		ctx,
+		p,
+		ref,
+		keyType,
+		ifMatch,
+		func(tx *models.Tx, _ models.Project, row models.KeyType) error {
+			if in.Scopes != nil {
+				row.Scopes = *in.Scopes
+			}
+			if in.ExpiresIn != nil {
+				row.ExpiresIn = *in.ExpiresIn
+			}
+			if in.Limits != nil {
+				row.Limits = *in.Limits
+			}
+			out = viewKeyType(row)
+			if err := fault.InvalidFields(checkKeyType("", out)); err != nil {
+				return err
+			}
+			return tx.UpdateKeyType(row)
+		},
+	)
 	return out, err
 }
 
 // DeleteKeyType removes a key type that no key is of.
 func (s *Service) DeleteKeyType(ctx context.Context, p access.Principal, ref, keyType, ifMatch string) error {
-	return s.changeKeyType(ctx, p, ref, keyType, ifMatch, func(tx *models.Tx, project models.Project, row models.KeyType) error {
-		// Also those of the product's other projects open this one by the type's name.
-		all, err := tx.CountKeysListed(project, models.KeyFilter{KeyType: row.Name})
-		if err != nil {
-			return err
-		}
-		active, err := tx.CountKeysListed(project, models.KeyFilter{KeyType: row.Name, State: string(snapshot.KeyActive), Now: models.Now()})
-		if err != nil {
-			return err
-		}
-		if all > 0 {
-			return fault.New(fault.Conflict, "key_type_in_use", "%s of this type, %d of them active. Keys keep their type, also when they are revoked.", countOf(all, "key is", "keys are"), active)
-		}
-		if err := tx.DeleteKeyType(row.ID); errors.Is(err, models.ErrReferenced) {
-			return fault.New(fault.Conflict, "key_type_in_use", "A key of this type was made just now.").Because(err)
-		} else if err != nil {
-			return err
-		}
-		return nil
-	})
+	return s.changeKeyType(
+		ctx,
+		p,
+		ref,
+		keyType,
+		ifMatch,
+		func(tx *models.Tx, project models.Project, row models.KeyType) error {
+			// Also those of the product's other projects open this one by the type's name.
+			all, err := tx.CountKeysListed(project, models.KeyFilter{KeyType: row.Name})
+			if err != nil {
+				return err
+			}
+			active, err := tx.CountKeysListed(project, models.KeyFilter{
+				KeyType: row.Name,
+				State:   string(snapshot.KeyActive),
+				Now:     models.Now(),
+			})
+			if err != nil {
+				return err
+			}
+			if all > 0 {
+				return fault.New(fault.Conflict, "key_type_in_use", "%s of this type, %d of them active. Keys keep "+
+					"their type, also when they are revoked.", countOf(all, "key is", "keys are"), active)
+			}
+			if err := tx.DeleteKeyType(row.ID); errors.Is(err, models.ErrReferenced) {
+				return fault.New(
+					fault.Conflict, "key_type_in_use", "A key of this type was made just now.",
+				).Because(
+					err,
+				)
+			} else if err != nil {
+				return err
+			}
+			return nil
+		},
+	)
 }
 
 func countOf(n int64, one, many string) string {
@@ -137,7 +185,10 @@ func countOf(n int64, one, many string) string {
 }
 
 // changeKeyType wraps a change of a key type that is not built in.
-func (s *Service) changeKeyType(ctx context.Context, p access.Principal, ref, keyType, ifMatch string, fn func(*models.Tx, models.Project, models.KeyType) error) error {
+func (s *Service) changeKeyType(
+	ctx context.Context, p access.Principal, ref, keyType, ifMatch string,
+	fn func(*models.Tx, models.Project, models.KeyType) error,
+) error {
 	return s.change(ctx, p, ref, "key type "+keyType, func(tx *models.Tx, project models.Project, _ time.Time) error {
 		column := "name"
 		if strings.Contains(keyType, "_") {
@@ -151,7 +202,8 @@ func (s *Service) changeKeyType(ctx context.Context, p access.Principal, ref, ke
 			return err
 		}
 		if row.BuiltIn {
-			return fault.New(fault.Conflict, "built_in", "The key type %s is built in: it means the same in every project. Make another one.", row.Name)
+			return fault.New(fault.Conflict, "built_in", "The key type %s is built in: it means the same in every "+
+				"project. Make another one.", row.Name)
 		}
 		if err := access.Unchanged(ifMatch, viewKeyType(row).ETag); err != nil {
 			return err
@@ -173,18 +225,34 @@ func checkKeyType(at string, t KeyType) []fault.Field {
 		wrong = append(wrong, nameFault(at+"/name"))
 	}
 	if len(t.Scopes) > maxScopes {
-		return append(wrong, fault.Field{Pointer: at + "/scopes", Code: "too_many_scopes", Detail: fmt.Sprintf("Use at most %d scopes.", maxScopes)})
+		return append(wrong, fault.Field{
+			Pointer: at + "/scopes",
+			Code:    "too_many_scopes",
+			Detail:  fmt.Sprintf("Use at most %d scopes.", maxScopes),
+		})
 	}
 	if len(t.Scopes) == 0 {
-		wrong = append(wrong, fault.Field{Pointer: at + "/scopes", Code: "required", Detail: "Name at least one scope, such as read or orders:*."})
+		wrong = append(wrong, fault.Field{
+			Pointer: at + "/scopes",
+			Code:    "required",
+			Detail:  "Name at least one scope, such as read or orders:*.",
+		})
 	}
 	for i, scope := range t.Scopes {
 		if scope != "*" && !scopePattern.MatchString(scope) {
-			wrong = append(wrong, fault.Field{Pointer: fmt.Sprintf("%s/scopes/%d", at, i), Code: "invalid_scope", Detail: "Use lower-case letters, digits and : . _ -, such as orders:read, or * for all."})
+			wrong = append(wrong, fault.Field{
+				Pointer: fmt.Sprintf("%s/scopes/%d", at, i),
+				Code:    "invalid_scope",
+				Detail:  "Use lower-case letters, digits and : . _ -, such as orders:read, or * for all.",
+			})
 		}
 	}
 	if t.ExpiresIn < 0 || t.ExpiresIn > maxExpiresIn {
-		wrong = append(wrong, fault.Field{Pointer: at + "/expires_in", Code: "invalid_expiry", Detail: "Give a number of seconds up to ten years, or leave it out."})
+		wrong = append(wrong, fault.Field{
+			Pointer: at + "/expires_in",
+			Code:    "invalid_expiry",
+			Detail:  "Give a number of seconds up to ten years, or leave it out.",
+		})
 	}
 	return append(wrong, keys.CheckLimits(at+"/limits", t.Limits)...)
 }
@@ -197,13 +265,21 @@ func withBuiltIns(custom []KeyType) ([]KeyType, []fault.Field) {
 		{Name: keys.TypeReadOnly, Scopes: []string{"read"}, BuiltIn: true},
 	}
 	if len(custom) > maxKeyTypes {
-		return all, []fault.Field{{Pointer: "/requests_auth/key_types", Code: "too_many_key_types", Detail: fmt.Sprintf("Use at most %d key types.", maxKeyTypes)}}
+		return all, []fault.Field{{
+			Pointer: "/requests_auth/key_types",
+			Code:    "too_many_key_types",
+			Detail:  fmt.Sprintf("Use at most %d key types.", maxKeyTypes),
+		}}
 	}
 	var wrong []fault.Field
 	for i, t := range custom {
 		at := fmt.Sprintf("/requests_auth/key_types/%d", i)
 		if slices.ContainsFunc(all, func(have KeyType) bool { return have.Name == t.Name }) {
-			wrong = append(wrong, fault.Field{Pointer: at + "/name", Code: "duplicate", Detail: "This key type exists already; full and read-only are built in."})
+			wrong = append(wrong, fault.Field{
+				Pointer: at + "/name",
+				Code:    "duplicate",
+				Detail:  "This key type exists already; full and read-only are built in.",
+			})
 		}
 		wrong = append(wrong, checkKeyType(at, t)...)
 		all = append(all, KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, Limits: t.Limits})
@@ -214,7 +290,15 @@ func withBuiltIns(custom []KeyType) ([]KeyType, []fault.Field) {
 // insertKeyTypes writes the key types and returns the one named full.
 func insertKeyTypes(tx *models.Tx, projectID string, types []KeyType) (full models.KeyType, err error) {
 	for _, t := range types {
-		row := models.KeyType{ID: models.NewID("kty"), ProjectID: projectID, Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, Limits: t.Limits, BuiltIn: t.BuiltIn}
+		row := models.KeyType{
+			ID:        models.NewID("kty"),
+			ProjectID: projectID,
+			Name:      t.Name,
+			Scopes:    t.Scopes,
+			ExpiresIn: t.ExpiresIn,
+			Limits:    t.Limits,
+			BuiltIn:   t.BuiltIn,
+		}
 		if err := tx.Insert(&row); err != nil {
 			return full, err
 		}

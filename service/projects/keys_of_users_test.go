@@ -142,7 +142,10 @@ func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(entries, func(e models.AuditEntry) bool { return e.Object == gone.ID && e.Action == string(access.KeyChange) }) {
+		if !slices.ContainsFunc(
+			entries,
+			func(e models.AuditEntry) bool { return e.Object == gone.ID && e.Action == string(access.KeyChange) },
+		) {
 			t.Errorf("the audit log does not say that the key was revoked: %+v", entries)
 		}
 	})

@@ -42,7 +42,8 @@ func (n *Newcomers) Allow(remoteAddr string, now time.Time) error {
 	if n.asked[address] >= perAddress || n.asked[network] >= perNetwork {
 		wait := n.window.Add(newcomerWindow).Sub(now)
 		return fault.New(fault.TooMany, "too_many_proxies",
-			"Too many proxies were asked for from your network within this hour. Sign in to make more, or try again in %d minutes.",
+			"Too many proxies were asked for from your network within this hour. Sign in to make more, or try again "+
+				"in %d minutes.",
 			int(wait/time.Minute)+1).After(wait)
 	}
 	n.asked[address]++

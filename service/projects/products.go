@@ -27,7 +27,9 @@ type Product struct {
 
 // Products lists the products of the principal's teams, oldest first, or of one of
 // them. The cursor is the next of the page before, limit at most MaxPage, 0 for 50.
-func (s *Service) Products(ctx context.Context, p access.Principal, team, cursor string, limit int) (list []Product, next string, err error) {
+func (s *Service) Products(
+	ctx context.Context, p access.Principal, team, cursor string, limit int,
+) (list []Product, next string, err error) {
 	teams, limit, err := beginList(p, access.ProductRead, team, limit)
 	if err != nil {
 		return nil, "", fmt.Errorf("projects: list products: %w", err)
@@ -101,7 +103,14 @@ func (s *Service) CreateProduct(ctx context.Context, p access.Principal, in Prod
 // entry.
 func ensureProduct(tx *models.Tx, p access.Principal, team, name, displayName string) (models.Product, bool, error) {
 	now := models.Now()
-	row, made, err := tx.EnsureProduct(models.Product{ID: models.NewID("prd"), TeamID: team, Name: name, DisplayName: displayName, CreatedAt: now, UpdatedAt: now})
+	row, made, err := tx.EnsureProduct(models.Product{
+		ID:          models.NewID("prd"),
+		TeamID:      team,
+		Name:        name,
+		DisplayName: displayName,
+		CreatedAt:   now,
+		UpdatedAt:   now,
+	})
 	if err != nil || !made {
 		return row, made, err
 	}
@@ -109,13 +118,21 @@ func ensureProduct(tx *models.Tx, p access.Principal, team, name, displayName st
 	if err != nil {
 		return row, made, err
 	}
-	return row, made, access.Record(tx, p, access.Entry{Action: access.ProductCreate, Object: row.ID, Team: team, Detail: map[string]string{"name": name}, After: after})
+	return row, made, access.Record(tx, p, access.Entry{
+		Action: access.ProductCreate,
+		Object: row.ID,
+		Team:   team,
+		Detail: map[string]string{"name": name},
+		After:  after,
+	})
 }
 
 // UpdateProduct gives a product another display name; names are fixed, because keys
 // and exports refer to them. With ifMatch not empty it is refused as stale unless
 // that is still the product's ETag.
-func (s *Service) UpdateProduct(ctx context.Context, p access.Principal, ref, ifMatch, displayName string) (Product, error) {
+func (s *Service) UpdateProduct(
+	ctx context.Context, p access.Principal, ref, ifMatch, displayName string,
+) (Product, error) {
 	var out Product
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := findProduct(tx, p, ref, access.ProductUpdate)
@@ -161,14 +178,27 @@ func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref str
 			return err
 		}
 		if n := len(before.Projects); n > 0 {
-			return fault.New(fault.Conflict, "product_in_use", "The product still has %s: %s. Take them out of it first.", countOf(int64(n), "project", "projects"), strings.Join(before.Projects, ", "))
+			return fault.New(
+				fault.Conflict, "product_in_use", "The product still has %s: %s. Take them out of it first.",
+				countOf(int64(n), "project", "projects"), strings.Join(before.Projects, ", "),
+			)
 		}
 		if err := tx.DeleteProduct(row.ID); errors.Is(err, models.ErrReferenced) {
-			return fault.New(fault.Conflict, "product_in_use", "A project was put into the product just now.").Because(err)
+			return fault.New(
+				fault.Conflict, "product_in_use", "A project was put into the product just now.",
+			).Because(
+				err,
+			)
 		} else if err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: access.ProductDelete, Object: row.ID, Team: row.TeamID, Detail: map[string]string{"name": row.Name}, Before: before})
+		return access.Record(tx, p, access.Entry{
+			Action: access.ProductDelete,
+			Object: row.ID,
+			Team:   row.TeamID,
+			Detail: map[string]string{"name": row.Name},
+			Before: before,
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("projects: delete product %s: %w", ref, err)
@@ -212,7 +242,14 @@ func homeFirst(p access.Principal) []string {
 }
 
 func viewProduct(tx *models.Tx, row models.Product) (Product, error) {
-	out := Product{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName, ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	out := Product{
+		ID:          row.ID,
+		Team:        row.TeamID,
+		Name:        row.Name,
+		DisplayName: row.DisplayName,
+		ETag:        access.ETag(row.UpdatedAt),
+		CreatedAt:   row.CreatedAt,
+	}
 	if out.DisplayName == "" {
 		out.DisplayName = row.Name
 	}
@@ -232,6 +269,14 @@ func checkNames(name, displayName string) []fault.Field {
 }
 
 func taken(what, name string) error {
-	return &fault.Error{Kind: fault.Conflict, Code: "name_taken", Public: fmt.Sprintf("The team has a %s %q already.", what, name),
-		Fields: []fault.Field{{Pointer: "/name", Code: "name_taken", Detail: "Choose another name, or use the one that exists."}}}
+	return &fault.Error{
+		Kind:   fault.Conflict,
+		Code:   "name_taken",
+		Public: fmt.Sprintf("The team has a %s %q already.", what, name),
+		Fields: []fault.Field{{
+			Pointer: "/name",
+			Code:    "name_taken",
+			Detail:  "Choose another name, or use the one that exists.",
+		}},
+	}
 }

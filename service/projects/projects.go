@@ -153,8 +153,16 @@ func beginList(p access.Principal, action access.Action, team string, limit int)
 }
 
 func view(tx *models.Tx, row models.Project) (Project, error) {
-	out := Project{ID: row.ID, Team: row.TeamID, Name: row.Name, DisplayName: row.DisplayName,
-		FallbackOwner: row.FallbackOwner, Limits: row.Limits, SettingsETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	out := Project{
+		ID:            row.ID,
+		Team:          row.TeamID,
+		Name:          row.Name,
+		DisplayName:   row.DisplayName,
+		FallbackOwner: row.FallbackOwner,
+		Limits:        row.Limits,
+		SettingsETag:  access.ETag(row.UpdatedAt),
+		CreatedAt:     row.CreatedAt,
+	}
 	if row.FrozenAt != nil {
 		out.Frozen = &Frozen{Reason: row.FrozenReason, Since: *row.FrozenAt}
 	}
@@ -221,8 +229,18 @@ func later(a, b time.Time) time.Time {
 }
 
 func viewVersion(project string, v models.Version, environments []models.Environment) Version {
-	out := Version{ID: v.ID, Project: project, Name: v.Name, Mode: v.AuthMode, Methods: v.AuthMethods, Keyless: v.Keyless,
-		IPAllow: keys.Texts(v.IPAllow), IPDeny: keys.Texts(v.IPDeny), Issuers: issuersOf(v.TokenIssuers), ETag: access.ETag(v.UpdatedAt)}
+	out := Version{
+		ID:      v.ID,
+		Project: project,
+		Name:    v.Name,
+		Mode:    v.AuthMode,
+		Methods: v.AuthMethods,
+		Keyless: v.Keyless,
+		IPAllow: keys.Texts(v.IPAllow),
+		IPDeny:  keys.Texts(v.IPDeny),
+		Issuers: issuersOf(v.TokenIssuers),
+		ETag:    access.ETag(v.UpdatedAt),
+	}
 	if v.Introspection.Endpoint != "" {
 		opaque := introspectionOf(v)
 		out.Opaque = &opaque
@@ -236,5 +254,12 @@ func viewVersion(project string, v models.Version, environments []models.Environ
 }
 
 func viewEnvironment(project, version string, e models.Environment) Environment {
-	return Environment{ID: e.ID, Project: project, Version: version, Name: e.Name, Target: e.Target, ETag: access.ETag(e.UpdatedAt)}
+	return Environment{
+		ID:      e.ID,
+		Project: project,
+		Version: version,
+		Name:    e.Name,
+		Target:  e.Target,
+		ETag:    access.ETag(e.UpdatedAt),
+	}
 }

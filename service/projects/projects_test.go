@@ -52,16 +52,30 @@ type world struct {
 func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	w := &world{table: keys.NewTable(), connections: map[string]*snapshot.Key{}}
-	w.feed = &projects.Feed{DB: db, Keys: w.table, PublicURL: "https://postern.example", Log: testLogger(t), Publish: func(all []*snapshot.Project) error {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.served = all
-		return nil
-	}}
+	w.feed = &projects.Feed{
+		DB:        db,
+		Keys:      w.table,
+		PublicURL: "https://postern.example",
+		Log:       testLogger(t),
+		Publish: func(all []*snapshot.Project) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.served = all
+			return nil
+		},
+	}
 	if err := w.feed.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.Service = &projects.Service{DB: db, Targets: anyTarget{}, Log: testLogger(t), PublicURL: "https://postern.example", KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: w.feed.Changed}
+	w.Service = &projects.Service{
+		DB:           db,
+		Targets:      anyTarget{},
+		Log:          testLogger(t),
+		PublicURL:    "https://postern.example",
+		KeyPrefix:    "pst",
+		UnclaimedTTL: time.Hour,
+		Changed:      w.feed.Changed,
+	}
 	w.keys = &keys.Service{DB: db, Prefix: "pst", Changed: w.feed.Changed}
 	return w
 }
@@ -72,17 +86,24 @@ func (w *world) create(t *testing.T, in projects.CreateInput) (projects.Created,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return created, access.Principal{Roles: map[string]access.Role{created.Workspace.Team: access.Workspace}, HomeTeam: created.Workspace.Team}
+	return created, access.Principal{
+		Roles:    map[string]access.Role{created.Workspace.Team: access.Workspace},
+		HomeTeam: created.Workspace.Team,
+	}
 }
 
-var authenticated = projects.CreateInput{Target: "https://api.example.com", Auth: projects.AuthInput{Mode: "authenticate"}}
+var authenticated = projects.CreateInput{
+	Target: "https://api.example.com",
+	Auth:   projects.AuthInput{Mode: "authenticate"},
+}
 
 func TestCreateFillsInTheDefaultsAndServesAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, _ := w.create(t, authenticated)
 		p := created.Project
-		if p.Name != "api-example-com" || len(p.Versions) != 1 || p.Versions[0].Name != "1.0.0" || p.Versions[0].Environments[0].Name != "prod" {
+		if p.Name != "api-example-com" || len(p.Versions) != 1 || p.Versions[0].Name != "1.0.0" ||
+			p.Versions[0].Environments[0].Name != "prod" {
 			t.Errorf("got %+v", p)
 		}
 		if got := p.Versions[0].Methods; !slices.Equal(got, []string{"api_key"}) {
@@ -113,8 +134,12 @@ func TestEveryWrongFieldIsNamed(t *testing.T) {
 		_, err := w.Create(t.Context(), access.Principal{}, projects.CreateInput{
 			Target: "nonsense", Name: "Shop!", Version: "../1", DisplayName: strings.Repeat("x", 81),
 			Environments: map[string]string{"a/b": "https://api.example.com"},
-			Auth:         projects.AuthInput{Mode: "maybe", Methods: []string{"jwt", "api_key", "api_key", "x"}, Keyless: "never"},
-			KeyTypes:     []projects.KeyType{{Name: "full", Scopes: []string{"Read"}}, {Name: "ok-type", ExpiresIn: -1}},
+			Auth: projects.AuthInput{
+				Mode:    "maybe",
+				Methods: []string{"jwt", "api_key", "api_key", "x"},
+				Keyless: "never",
+			},
+			KeyTypes: []projects.KeyType{{Name: "full", Scopes: []string{"Read"}}, {Name: "ok-type", ExpiresIn: -1}},
 		})
 		got := pointers(err)
 		want := []string{"/version", "/name", "/display_name", "/requests_auth/mode", "/requests_auth/methods/2",
@@ -225,14 +250,28 @@ func TestChangesAreServedOnReturnAndStaleOnesRefused(t *testing.T) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)
 		environment := created.Project.Versions[0].Environments[0]
-		changed, err := w.UpdateTarget(t.Context(), owner, created.Project.Name, environment.ID, environment.ETag, "https://b.example.com/base")
+		changed, err := w.UpdateTarget(
+			t.Context(),
+			owner,
+			created.Project.Name,
+			environment.ID,
+			environment.ETag,
+			"https://b.example.com/base",
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := w.served[0].Versions[0].Environments[0].Target; got != "https://b.example.com/base" {
 			t.Errorf("still served: %s", got)
 		}
-		_, err = w.UpdateTarget(t.Context(), owner, created.Project.Name, environment.ID, environment.ETag, "https://c.example.com")
+		_, err = w.UpdateTarget(
+			t.Context(),
+			owner,
+			created.Project.Name,
+			environment.ID,
+			environment.ETag,
+			"https://c.example.com",
+		)
 		if fault.KindOf(err) != fault.Stale {
 			t.Errorf("a stale change got %v", err)
 		}
@@ -282,7 +321,8 @@ func TestAnAuditEntryGoesWithEveryChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		entries, err := db.Read(t.Context()).AuditOf(created.Workspace.Team, 10)
-		if err != nil || len(entries) != 2 || entries[0].Action != "key.change" || entries[1].Action != "project.create" {
+		if err != nil || len(entries) != 2 || entries[0].Action != "key.change" ||
+			entries[1].Action != "project.create" {
 			t.Errorf("got %+v, %v", entries, err)
 		}
 	})

@@ -101,7 +101,10 @@ func (f *Feed) publish() error {
 			return fmt.Errorf("projects: publish to the gateway: %w", err)
 		}
 		if f.refused[culprit] = err.Error(); was[culprit] == "" {
-			f.Log.Error("the gateway refuses a project's state, serving the one before", "project", culprit.ID, "error", err)
+			f.Log.Error(
+				"the gateway refuses a project's state, serving the one before", "project", culprit.ID,
+				"error", err,
+			)
 		}
 	}
 }

@@ -85,7 +85,8 @@ func TestAProjectThatCannotBeReadKeepsNoOtherFromItsChanges(t *testing.T) {
 		if key := w.key(policy.HashKey(broken.Keys["prod"].Plaintext)); key.State != snapshot.KeyActive {
 			t.Errorf("its key is %+v", key)
 		}
-		if w.feed.Behind() != 1 || strings.Count(log.String(), "cannot be read") != 1 || !strings.Contains(log.String(), broken.Project.ID) {
+		if w.feed.Behind() != 1 || strings.Count(log.String(), "cannot be read") != 1 ||
+			!strings.Contains(log.String(), broken.Project.ID) {
 			t.Errorf("%d projects are behind, the log says %s", w.feed.Behind(), log)
 		}
 

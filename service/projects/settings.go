@@ -26,7 +26,9 @@ type LimitsChange struct{ Key, Owner, IP, Project *map[string]int64 }
 
 // UpdateSettings changes a project. With ifMatch not empty it is refused as
 // stale unless that is still the project's ETag, or the one of its settings.
-func (s *Service) UpdateSettings(ctx context.Context, p access.Principal, ref, ifMatch string, in Settings) (Project, error) {
+func (s *Service) UpdateSettings(
+	ctx context.Context, p access.Principal, ref, ifMatch string, in Settings,
+) (Project, error) {
 	var out Project
 	err := s.change(ctx, p, ref, "settings", func(tx *models.Tx, project models.Project, now time.Time) error {
 		before, err := view(tx, project)

@@ -29,8 +29,10 @@ const maxReason = 500
 func (s *Service) TakeDown(ctx context.Context, p access.Principal, ref, reason string) (Project, error) {
 	reason = strings.TrimSpace(reason)
 	return s.moveTakedown(ctx, p, ref, func(row *models.Project, now time.Time) error {
-		if n := utf8.RuneCountInString(reason); n == 0 || n > maxReason || strings.ContainsFunc(reason, accounts.Unprintable) {
-			return fault.InvalidField("/reason", "invalid_reason", "Say why, in 1 to %d characters on one line. The project's team reads it.", maxReason)
+		if n := utf8.RuneCountInString(reason); n == 0 || n > maxReason ||
+			strings.ContainsFunc(reason, accounts.Unprintable) {
+			return fault.InvalidField("/reason", "invalid_reason", "Say why, in 1 to %d characters on one line. The "+
+				"project's team reads it.", maxReason)
 		}
 		if row.FrozenAt == nil {
 			row.FrozenAt = &now
@@ -48,7 +50,9 @@ func (s *Service) Restore(ctx context.Context, p access.Principal, ref string) (
 	})
 }
 
-func (s *Service) moveTakedown(ctx context.Context, p access.Principal, ref string, fn func(*models.Project, time.Time) error) (Project, error) {
+func (s *Service) moveTakedown(
+	ctx context.Context, p access.Principal, ref string, fn func(*models.Project, time.Time) error,
+) (Project, error) {
 	var out Project
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := access.OperatorsProject(tx, p, ref)
@@ -66,8 +70,14 @@ func (s *Service) moveTakedown(ctx context.Context, p access.Principal, ref stri
 		if err := tx.FreezeProject(row); err != nil {
 			return err
 		}
-		entry := access.Entry{Action: access.ProjectTakedown, Object: row.ID, Team: row.TeamID, Detail: map[string]string{"name": row.Name},
-			Before: takedownOf(before), After: takedownOf(row)}
+		entry := access.Entry{
+			Action: access.ProjectTakedown,
+			Object: row.ID,
+			Team:   row.TeamID,
+			Detail: map[string]string{"name": row.Name},
+			Before: takedownOf(before),
+			After:  takedownOf(row),
+		}
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}

@@ -39,7 +39,9 @@ type TenantChange struct{ DisplayName, FallbackOwner *string }
 // Tenants lists the tenants of the principal's teams and of their projects, oldest
 // first, or of one team. The cursor is the next of the page before, limit at most
 // MaxPage, 0 for 50.
-func (s *Service) Tenants(ctx context.Context, p access.Principal, team, cursor string, limit int) (list []Tenant, next string, err error) {
+func (s *Service) Tenants(
+	ctx context.Context, p access.Principal, team, cursor string, limit int,
+) (list []Tenant, next string, err error) {
 	teams, limit, err := beginList(p, access.TenantRead, team, limit)
 	if err != nil {
 		return nil, "", fmt.Errorf("projects: list tenants: %w", err)
@@ -122,7 +124,11 @@ func checkTenantName(pointer, name string) []fault.Field {
 		return []fault.Field{nameFault(pointer)}
 	}
 	if name == snapshot.DefaultTenant {
-		return []fault.Field{{Pointer: pointer, Code: "reserved_name", Detail: "Each project has a tenant named default of its own. Choose another name."}}
+		return []fault.Field{{
+			Pointer: pointer,
+			Code:    "reserved_name",
+			Detail:  "Each project has a tenant named default of its own. Choose another name.",
+		}}
 	}
 	return nil
 }
@@ -130,8 +136,15 @@ func checkTenantName(pointer, name string) []fault.Field {
 // ensureTenant finds a team's tenant of that name, or makes it with its audit entry.
 func ensureTenant(tx *models.Tx, p access.Principal, team string, in TenantInput) (models.Tenant, bool, error) {
 	now := models.Now()
-	row, made, err := tx.EnsureTenant(models.Tenant{ID: models.NewID("tnt"), TeamID: &team, Name: in.Name, DisplayName: in.DisplayName,
-		FallbackOwner: in.FallbackOwner, CreatedAt: now, UpdatedAt: now})
+	row, made, err := tx.EnsureTenant(models.Tenant{
+		ID:            models.NewID("tnt"),
+		TeamID:        &team,
+		Name:          in.Name,
+		DisplayName:   in.DisplayName,
+		FallbackOwner: in.FallbackOwner,
+		CreatedAt:     now,
+		UpdatedAt:     now,
+	})
 	if err != nil || !made {
 		return row, made, err
 	}
@@ -139,12 +152,20 @@ func ensureTenant(tx *models.Tx, p access.Principal, team string, in TenantInput
 	if err != nil {
 		return row, made, err
 	}
-	return row, made, access.Record(tx, p, access.Entry{Action: access.TenantCreate, Object: row.ID, Team: team, Detail: map[string]string{"name": in.Name}, After: after})
+	return row, made, access.Record(tx, p, access.Entry{
+		Action: access.TenantCreate,
+		Object: row.ID,
+		Team:   team,
+		Detail: map[string]string{"name": in.Name},
+		After:  after,
+	})
 }
 
 // UpdateTenant changes a tenant for every project that serves it. With ifMatch not
 // empty it is refused as stale unless that is still the tenant's ETag.
-func (s *Service) UpdateTenant(ctx context.Context, p access.Principal, ref, ifMatch string, in TenantChange) (Tenant, error) {
+func (s *Service) UpdateTenant(
+	ctx context.Context, p access.Principal, ref, ifMatch string, in TenantChange,
+) (Tenant, error) {
 	var out Tenant
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, team, err := findTenant(tx, p, ref, access.TenantUpdate)
@@ -169,7 +190,15 @@ func (s *Service) UpdateTenant(ctx context.Context, p access.Principal, ref, ifM
 		if out, err = viewTenant(tx, row); err != nil {
 			return err
 		}
-		entry := access.Entry{Action: access.TenantUpdate, Object: row.ID, Project: before.Project, Team: team, Detail: map[string]string{"name": row.Name}, Before: before, After: out}
+		entry := access.Entry{
+			Action:  access.TenantUpdate,
+			Object:  row.ID,
+			Project: before.Project,
+			Team:    team,
+			Detail:  map[string]string{"name": row.Name},
+			Before:  before,
+			After:   out,
+		}
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
@@ -217,7 +246,13 @@ func (s *Service) DeleteTenant(ctx context.Context, p access.Principal, ref stri
 		} else if err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: access.TenantDelete, Object: row.ID, Team: team, Detail: map[string]string{"name": row.Name}, Before: before})
+		return access.Record(tx, p, access.Entry{
+			Action: access.TenantDelete,
+			Object: row.ID,
+			Team:   team,
+			Detail: map[string]string{"name": row.Name},
+			Before: before,
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("projects: delete tenant %s: %w", ref, err)
@@ -230,18 +265,24 @@ func unused(tx *models.Tx, tenant Tenant) error {
 		return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists.")
 	}
 	if n := len(tenant.Projects); n > 0 {
-		return fault.New(fault.Conflict, "tenant_in_use", "%s this tenant: %s. Detach it first.", countOf(int64(n), "project serves", "projects serve"), strings.Join(tenant.Projects, ", "))
+		return fault.New(
+			fault.Conflict, "tenant_in_use", "%s this tenant: %s. Detach it first.",
+			countOf(int64(n), "project serves", "projects serve"), strings.Join(tenant.Projects, ", "),
+		)
 	}
 	all, active, err := tx.CountKeysOfTenant(tenant.ID, models.Now())
 	if err == nil && all > 0 {
-		err = fault.New(fault.Conflict, "tenant_in_use", "%s of this tenant, %d of them active. Keys keep their tenant, also when they are revoked.", countOf(all, "key is", "keys are"), active)
+		err = fault.New(fault.Conflict, "tenant_in_use", "%s of this tenant, %d of them active. Keys keep their "+
+			"tenant, also when they are revoked.", countOf(all, "key is", "keys are"), active)
 	}
 	return err
 }
 
 // findTenant finds a tenant with the team it belongs to, and asks whether the
 // principal may do this with it. A name is looked for in the home team first.
-func findTenant(tx *models.Tx, p access.Principal, ref string, action access.Action) (row models.Tenant, team string, err error) {
+func findTenant(
+	tx *models.Tx, p access.Principal, ref string, action access.Action,
+) (row models.Tenant, team string, err error) {
 	if p.Anonymous() {
 		return row, "", access.Check(p, "", action)
 	}
@@ -272,7 +313,14 @@ func findTenant(tx *models.Tx, p access.Principal, ref string, action access.Act
 }
 
 func viewTenant(tx *models.Tx, row models.Tenant) (Tenant, error) {
-	out := Tenant{ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, FallbackOwner: row.FallbackOwner, ETag: access.ETag(row.UpdatedAt), CreatedAt: row.CreatedAt}
+	out := Tenant{
+		ID:            row.ID,
+		Name:          row.Name,
+		DisplayName:   row.DisplayName,
+		FallbackOwner: row.FallbackOwner,
+		ETag:          access.ETag(row.UpdatedAt),
+		CreatedAt:     row.CreatedAt,
+	}
 	if out.DisplayName == "" {
 		out.DisplayName = row.Name
 	}

@@ -32,10 +32,15 @@ func nameFault(pointer string) fault.Field {
 const maxDisplayName = 80
 
 func checkDisplayName(s string) []fault.Field {
-	if utf8.RuneCountInString(s) <= maxDisplayName && utf8.ValidString(s) && !strings.ContainsFunc(s, accounts.Unprintable) {
+	if utf8.RuneCountInString(s) <= maxDisplayName && utf8.ValidString(s) &&
+		!strings.ContainsFunc(s, accounts.Unprintable) {
 		return nil
 	}
-	return []fault.Field{{Pointer: "/display_name", Code: "invalid_display_name", Detail: fmt.Sprintf("Use at most %d characters on one line.", maxDisplayName)}}
+	return []fault.Field{{
+		Pointer: "/display_name",
+		Code:    "invalid_display_name",
+		Detail:  fmt.Sprintf("Use at most %d characters on one line.", maxDisplayName),
+	}}
 }
 
 // around is what a version's requests_auth depends on beside itself.
@@ -58,7 +63,11 @@ func normalizeAuth(in AuthInput, prefix string, at around) (AuthInput, []fault.F
 	}
 	authenticate := in.Mode == string(snapshot.Authenticate)
 	if !authenticate && in.Mode != string(snapshot.Passthrough) {
-		wrong = append(wrong, fault.Field{Pointer: prefix + "/mode", Code: "invalid_mode", Detail: "Use passthrough or authenticate."})
+		wrong = append(wrong, fault.Field{
+			Pointer: prefix + "/mode",
+			Code:    "invalid_mode",
+			Detail:  "Use passthrough or authenticate.",
+		})
 	}
 	if in.Methods == nil && authenticate {
 		in.Methods = []string{string(snapshot.APIKey)}
@@ -70,7 +79,11 @@ func normalizeAuth(in AuthInput, prefix string, at around) (AuthInput, []fault.F
 		in.Methods = []string{}
 	}
 	if authenticate && len(in.Methods) == 0 {
-		wrong = append(wrong, fault.Field{Pointer: prefix + "/methods", Code: "required", Detail: "Name at least one method when mode is authenticate: api_key, jwt or opaque."})
+		wrong = append(wrong, fault.Field{
+			Pointer: prefix + "/methods",
+			Code:    "required",
+			Detail:  "Name at least one method when mode is authenticate: api_key, jwt or opaque.",
+		})
 	}
 	seen := map[string]bool{}
 	for i, method := range in.Methods {
@@ -78,25 +91,45 @@ func normalizeAuth(in AuthInput, prefix string, at around) (AuthInput, []fault.F
 		switch snapshot.Method(method) {
 		case snapshot.APIKey, snapshot.JWT, snapshot.Opaque:
 			if seen[method] {
-				wrong = append(wrong, fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This method is named twice."})
+				wrong = append(wrong, fault.Field{
+					Pointer: pointer,
+					Code:    "duplicate",
+					Detail:  "This method is named twice.",
+				})
 			}
 			seen[method] = true
 		default:
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_method", Detail: "Use api_key, jwt or opaque."})
+			wrong = append(wrong, fault.Field{
+				Pointer: pointer,
+				Code:    "invalid_method",
+				Detail:  "Use api_key, jwt or opaque.",
+			})
 		}
 	}
 	switch snapshot.Keyless(in.Keyless) {
 	case snapshot.Reject:
 	case snapshot.OwnerFallback:
 		if !slices.Contains(in.Methods, string(snapshot.APIKey)) {
-			wrong = append(wrong, fault.Field{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: "owner_fallback needs the method api_key: without it no call has an owner."})
+			wrong = append(wrong, fault.Field{
+				Pointer: prefix + "/keyless",
+				Code:    "invalid_keyless",
+				Detail:  "owner_fallback needs the method api_key: without it no call has an owner.",
+			})
 		}
 	default:
-		wrong = append(wrong, fault.Field{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: "Use reject or owner_fallback."})
+		wrong = append(wrong, fault.Field{
+			Pointer: prefix + "/keyless",
+			Code:    "invalid_keyless",
+			Detail:  "Use reject or owner_fallback.",
+		})
 	}
 	if seen[string(snapshot.JWT)] && len(in.Issuers) == 0 && !at.login {
-		wrong = append(wrong, fault.Field{Pointer: prefix + pairsPointer, Code: "required",
-			Detail: "The method jwt needs an issuer whose tokens are taken: name at least one pair of iss and aud, or give a tenant of the project a login."})
+		wrong = append(wrong, fault.Field{
+			Pointer: prefix + pairsPointer,
+			Code:    "required",
+			Detail: "The method jwt needs an issuer whose tokens are taken: name at least one pair of iss and aud, " +
+				"or give a tenant of the project a login.",
+		})
 	}
 	if seen[string(snapshot.Opaque)] && in.Opaque == nil {
 		wrong = append(wrong, fault.Field{Pointer: prefix + "/opaque", Code: "required",
@@ -112,7 +145,11 @@ func needsJWT(in AuthInput, prefix string) []fault.Field {
 	if slices.Contains(in.Methods, string(snapshot.JWT)) {
 		return nil
 	}
-	return []fault.Field{{Pointer: prefix + pairsPointer, Code: "method_missing", Detail: "Name jwt among the methods too, or no token is looked at."}}
+	return []fault.Field{{
+		Pointer: prefix + pairsPointer,
+		Code:    "method_missing",
+		Detail:  "Name jwt among the methods too, or no token is looked at.",
+	}}
 }
 
 var notNameChars = regexp.MustCompile(`[^a-z0-9]+`)

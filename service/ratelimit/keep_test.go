@@ -21,8 +21,14 @@ func TestQuotasOutliveTheProcess(t *testing.T) {
 		if _, end := policy.WindowBounds(snapshot.Hour, now); end-now.Unix() < 60 {
 			now = now.Add(-2 * time.Minute) // the hour must not end while the test runs
 		}
-		r := policy.NewRealm(&snapshot.Project{ID: "prj_1", Limits: snapshot.ProjectLimits{
-			Key: snapshot.Limits{snapshot.Minute: 100, snapshot.Hour: 5}, IP: snapshot.Limits{snapshot.Year: 100}, Project: snapshot.Limits{snapshot.Month: 100}}})
+		r := policy.NewRealm(&snapshot.Project{
+			ID: "prj_1",
+			Limits: snapshot.ProjectLimits{
+				Key:     snapshot.Limits{snapshot.Minute: 100, snapshot.Hour: 5},
+				IP:      snapshot.Limits{snapshot.Year: 100},
+				Project: snapshot.Limits{snapshot.Month: 100},
+			},
+		})
 		before := newKeeper(db)
 		for range 3 {
 			take(t, before.Local, r, "key_1", now)
@@ -42,7 +48,12 @@ func TestQuotasOutliveTheProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		tally := take(t, after.Local, r, "key_1", now)
-		got := [4]int64{tally.Shares()[0].Left[snapshot.Hour], tally.Shares()[0].Left[snapshot.Minute], tally.Shares()[1].Left[snapshot.Year], tally.Shares()[2].Left[snapshot.Month]}
+		got := [4]int64{
+			tally.Shares()[0].Left[snapshot.Hour],
+			tally.Shares()[0].Left[snapshot.Minute],
+			tally.Shares()[1].Left[snapshot.Year],
+			tally.Shares()[2].Left[snapshot.Month],
+		}
 		if want := [4]int64{0, 99, 99, 95}; got != want { // four calls before, one after
 			t.Errorf("left of hour, minute, address and project: %v, want %v", got, want)
 		}
@@ -67,7 +78,15 @@ func TestTheHigherCountOfAWindowStays(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		now := models.Now().Unix()
 		row := func(start, calls int64) models.LimitCount {
-			return models.LimitCount{ProjectID: "prj_1", Dimension: "key", Subject: "key_1", Period: "day", StartsAt: start, EndsAt: start + 86400, Calls: calls}
+			return models.LimitCount{
+				ProjectID: "prj_1",
+				Dimension: "key",
+				Subject:   "key_1",
+				Period:    "day",
+				StartsAt:  start,
+				EndsAt:    start + 86400,
+				Calls:     calls,
+			}
 		}
 		for _, step := range []struct{ start, calls, want int64 }{{now, 5, 5}, {now, 3, 5}, {now, 8, 8}, {now + 10, 1, 1}} {
 			err := db.Write(t.Context(), func(tx *models.Tx) error {

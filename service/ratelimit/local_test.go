@@ -19,7 +19,9 @@ func realm(key, project snapshot.Limits) *policy.Realm {
 }
 
 // take counts one call with the key at the time.
-func take(t testing.TB, limiter interface{ Take(*policy.Tally) error }, r *policy.Realm, key string, at time.Time) *policy.Tally {
+func take(
+	t testing.TB, limiter interface{ Take(*policy.Tally) error }, r *policy.Realm, key string, at time.Time,
+) *policy.Tally {
 	t.Helper()
 	var tally policy.Tally
 	r.Tally(&tally, &policy.Identity{CredentialID: key}, &snapshot.Key{}, "192.0.2.7", at)
@@ -39,14 +41,16 @@ func TestAWindowAdmitsItsLimit(t *testing.T) {
 			}
 		}
 		for _, at := range []time.Duration{3 * time.Second, 60*time.Second - 1} {
-			if tally := take(t, limiter, r, "key_1", noon.Add(at)); !tally.Refused || tally.Shares()[0].Left[snapshot.Minute] != 0 {
+			if tally := take(t, limiter, r, "key_1", noon.Add(at)); !tally.Refused ||
+				tally.Shares()[0].Left[snapshot.Minute] != 0 {
 				t.Errorf("after %v: admitted, left %d", at, tally.Shares()[0].Left[snapshot.Minute])
 			}
 		}
 		if take(t, limiter, r, "key_2", noon).Refused {
 			t.Error("another key is refused")
 		}
-		if tally := take(t, limiter, r, "key_1", noon.Add(time.Minute)); tally.Refused || tally.Shares()[0].Left[snapshot.Minute] != 2 {
+		if tally := take(t, limiter, r, "key_1", noon.Add(time.Minute)); tally.Refused ||
+			tally.Shares()[0].Left[snapshot.Minute] != 2 {
 			t.Error("the next minute begins with what the last has left")
 		}
 	})
@@ -127,7 +131,10 @@ func TestCountersWhoseWindowsAreOverGo(t *testing.T) {
 
 func TestAddressesAreBounded(t *testing.T) {
 	l := NewLocal()
-	r := policy.NewRealm(&snapshot.Project{ID: "prj_1", Limits: snapshot.ProjectLimits{IP: snapshot.Limits{snapshot.Year: 1}, Owner: snapshot.Limits{snapshot.Year: 1}}})
+	r := policy.NewRealm(&snapshot.Project{
+		ID:     "prj_1",
+		Limits: snapshot.ProjectLimits{IP: snapshot.Limits{snapshot.Year: 1}, Owner: snapshot.Limits{snapshot.Year: 1}},
+	})
 	admitted := func(owner, ip string) bool {
 		var tally policy.Tally
 		r.Tally(&tally, &policy.Identity{Owner: owner}, nil, ip, noon)
@@ -158,7 +165,10 @@ func (l *Local) size() (n int) {
 func BenchmarkLocal(b *testing.B) {
 	l := NewLocal()
 	many := snapshot.Limits{snapshot.Minute: 1 << 40, snapshot.Month: 1 << 41}
-	r := policy.NewRealm(&snapshot.Project{ID: "prj_1", Limits: snapshot.ProjectLimits{Key: many, Owner: many, IP: many, Project: many}})
+	r := policy.NewRealm(&snapshot.Project{
+		ID:     "prj_1",
+		Limits: snapshot.ProjectLimits{Key: many, Owner: many, IP: many, Project: many},
+	})
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		var tally policy.Tally

@@ -47,7 +47,9 @@ func NewRedis(o RedisOptions) (*Redis, error) {
 	quiet()
 	options, err := redis.ParseURL(o.URL)
 	if err != nil {
-		return nil, fmt.Errorf("the Redis URL is not valid; it looks like redis://host:6379/0") // err repeats the password
+		return nil, fmt.Errorf(
+			"the Redis URL is not valid; it looks like redis://host:6379/0",
+		) // err repeats the password
 	}
 	wait := cmp.Or(o.Wait, 250*time.Millisecond)
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = wait, wait, wait
@@ -161,7 +163,12 @@ func questions(t *policy.Tally) (keys []string, limits, ages []any) {
 			}
 			window := snapshot.Window(w)
 			start, end := policy.WindowBounds(window, t.Now)
-			keys = append(keys, "postern:{"+share.Project+"}:"+window.String()+":"+strconv.FormatInt(start, 10)+":"+share.By.String()+":"+share.Subject)
+			keys = append(
+				keys,
+				"postern:{"+share.Project+"}:"+window.String()+":"+strconv.FormatInt(
+					start, 10,
+				)+":"+share.By.String()+":"+share.Subject,
+			)
 			limits = append(limits, limit)
 			ages = append(ages, end-t.Now.Unix()+int64(outlives/time.Second))
 		}

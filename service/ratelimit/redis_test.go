@@ -91,7 +91,10 @@ func TestWhileRedisIsDown(t *testing.T) {
 
 func TestCountersLeaveRedis(t *testing.T) {
 	r := dial(t, redis.Start(t).URL(), false)
-	take(t, r, realm(snapshot.Limits{snapshot.Second: 5, snapshot.Year: 5}, snapshot.Limits{snapshot.Minute: 5}), "key_1", noon)
+	take(t, r, realm(snapshot.Limits{
+		snapshot.Second: 5,
+		snapshot.Year:   5,
+	}, snapshot.Limits{snapshot.Minute: 5}), "key_1", noon)
 	keys, err := r.client.Keys(t.Context(), "*").Result()
 	if err != nil || len(keys) != 3 {
 		t.Fatalf("%v, %v", keys, err)

@@ -48,11 +48,23 @@ func newLand(t *testing.T, db *models.DB) *land {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	l := &land{t: t, db: db, files: &folder{Dir: exports.Dir(t.TempDir())}, table: keys.NewTable()}
-	l.feed = &projects.Feed{DB: db, Keys: l.table, Log: log, Publish: func(all []*snapshot.Project) error { l.served = all; return nil }}
+	l.feed = &projects.Feed{
+		DB:      db,
+		Keys:    l.table,
+		Log:     log,
+		Publish: func(all []*snapshot.Project) error { l.served = all; return nil },
+	}
 	if err := l.feed.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	l.projects = &projects.Service{DB: db, Targets: anyTarget{}, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: l.feed.Changed}
+	l.projects = &projects.Service{
+		DB:           db,
+		Targets:      anyTarget{},
+		Log:          log,
+		KeyPrefix:    "pst",
+		UnclaimedTTL: time.Hour,
+		Changed:      l.feed.Changed,
+	}
 	l.accounts = &accounts.Service{DB: db, Changed: l.feed.Changed}
 	l.keys = &keys.Service{DB: db, Prefix: "pst", Changed: l.feed.Changed}
 	l.exports = &exports.Service{DB: db, Jobs: noJobs{}, Store: l.files, TTL: time.Hour, Generator: "test", Log: log,
@@ -74,7 +86,12 @@ func (f *folder) Remove(id string) error {
 }
 
 func (l *land) purge() error {
-	s := &retention.Service{DB: l.db, Files: l.files, Changed: l.feed.Changed, Log: slog.New(slog.NewTextHandler(l.t.Output(), nil))}
+	s := &retention.Service{
+		DB:      l.db,
+		Files:   l.files,
+		Changed: l.feed.Changed,
+		Log:     slog.New(slog.NewTextHandler(l.t.Output(), nil)),
+	}
 	return s.Purge(l.t.Context())
 }
 
@@ -93,15 +110,27 @@ func (l *land) make(name string) made {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	p := access.Principal{Roles: map[string]access.Role{created.Workspace.Team: access.Workspace}, HomeTeam: created.Workspace.Team}
-	export, err := l.exports.Request(l.t.Context(), p, created.Project.ID, exports.Options{Format: "data", Consumers: true})
+	p := access.Principal{
+		Roles:    map[string]access.Role{created.Workspace.Team: access.Workspace},
+		HomeTeam: created.Workspace.Team,
+	}
+	export, err := l.exports.Request(l.t.Context(), p, created.Project.ID, exports.Options{
+		Format:    "data",
+		Consumers: true,
+	})
 	if err == nil {
 		err = l.exports.Build(l.t.Context(), export.ID, true)
 	}
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	hour := models.UsageHour{ProjectID: created.Project.ID, EnvironmentID: created.Project.Versions[0].Environments[0].ID, Route: "/*", StatusClass: 2, Calls: 1}
+	hour := models.UsageHour{
+		ProjectID:     created.Project.ID,
+		EnvironmentID: created.Project.Versions[0].Environments[0].ID,
+		Route:         "/*",
+		StatusClass:   2,
+		Calls:         1,
+	}
 	l.insert(&hour)
 	return made{created, p, export.ID, created.Keys["prod"].Plaintext}
 }

@@ -23,8 +23,22 @@ func TestLoginsGoWithTheirWorkspace(t *testing.T) {
 		if err := l.purge(); err != nil {
 			t.Fatal(err)
 		}
-		for table, want := range map[string]string{"app_clients": "1", "providers": "1", "signing_keys": "1", "login_attempts": "1", "login_sessions": "1",
-			"login_grants": "1", "login_consents": "1", "end_users": "1", "identities": "1", "tenant_logins": "1", "pre_approvals": "1", "user_groups": "2", "group_members": "1", "group_groups": "1"} {
+		for table, want := range map[string]string{
+			"app_clients":    "1",
+			"providers":      "1",
+			"signing_keys":   "1",
+			"login_attempts": "1",
+			"login_sessions": "1",
+			"login_grants":   "1",
+			"login_consents": "1",
+			"end_users":      "1",
+			"identities":     "1",
+			"tenant_logins":  "1",
+			"pre_approvals":  "1",
+			"user_groups":    "2",
+			"group_members":  "1",
+			"group_groups":   "1",
+		} {
 			if got := l.strings("SELECT CAST(count(*) AS TEXT) FROM " + table)[0]; got != want {
 				t.Errorf("%s has %s rows, want %s", table, got, want)
 			}
@@ -34,16 +48,47 @@ func TestLoginsGoWithTheirWorkspace(t *testing.T) {
 
 func loginRows(tenant string) []any {
 	now := models.Now()
-	client, user, session, inner, outer := models.NewID("cli"), models.NewID("usr"), models.NewID("ses"), models.NewID("grp"), models.NewID("grp")
+	client, user, session, inner, outer := models.NewID(
+		"cli",
+	), models.NewID(
+		"usr",
+	), models.NewID(
+		"ses",
+	), models.NewID(
+		"grp",
+	), models.NewID(
+		"grp",
+	)
 	return []any{
-		&models.AppClient{ID: client, TenantID: tenant, Name: "web", RedirectURIs: []string{}, LogoutURIs: []string{}, CreatedAt: now, UpdatedAt: now},
+		&models.AppClient{
+			ID:           client,
+			TenantID:     tenant,
+			Name:         "web",
+			RedirectURIs: []string{},
+			LogoutURIs:   []string{},
+			CreatedAt:    now,
+			UpdatedAt:    now,
+		},
 		&models.Provider{ID: models.NewID("idp"), ClientID: client, Scopes: []string{}, CreatedAt: now, UpdatedAt: now},
 		&models.SigningKey{ID: models.NewID("sig"), ClientID: client, ActiveAt: now, CreatedAt: now},
-		&models.LoginAttempt{ID: models.NewID("lgn"), ClientID: client, BrowserHash: []byte("x"), CreatedAt: now, ExpiresAt: now},
+		&models.LoginAttempt{
+			ID:          models.NewID("lgn"),
+			ClientID:    client,
+			BrowserHash: []byte("x"),
+			CreatedAt:   now,
+			ExpiresAt:   now,
+		},
 		&models.EndUser{ID: user, TenantID: tenant, CreatedAt: now, UpdatedAt: now},
 		&models.Identity{TenantID: tenant, Issuer: "i", Subject: "s", UserID: user, CreatedAt: now},
 		&models.TenantLogin{TenantID: tenant, UpdatedAt: now},
-		&models.PreApproval{ID: models.NewID("pre"), TenantID: tenant, Kind: "email", Value: "x", Groups: []string{}, CreatedAt: now},
+		&models.PreApproval{
+			ID:        models.NewID("pre"),
+			TenantID:  tenant,
+			Kind:      "email",
+			Value:     "x",
+			Groups:    []string{},
+			CreatedAt: now,
+		},
 		&models.UserGroup{ID: inner, TenantID: tenant, Name: "inner", CreatedAt: now, UpdatedAt: now},
 		&models.UserGroup{ID: outer, TenantID: tenant, Name: "outer", CreatedAt: now, UpdatedAt: now},
 		&models.GroupMember{GroupID: inner, UserID: user, Role: "member", CreatedAt: now},

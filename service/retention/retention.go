@@ -108,7 +108,12 @@ func (s *Service) purgeProject(ctx context.Context, team string, by time.Time, p
 		if err := tx.DeleteProject(project.ID); err != nil {
 			return err
 		}
-		entry := access.Entry{Action: access.ProjectPurge, Object: project.ID, Team: team, Detail: map[string]string{"name": project.Name}}
+		entry := access.Entry{
+			Action: access.ProjectPurge,
+			Object: project.ID,
+			Team:   team,
+			Detail: map[string]string{"name": project.Name},
+		}
 		if err := access.Record(tx, access.System(), entry); err != nil {
 			return err
 		}

@@ -68,10 +68,13 @@ func TestWhatNobodyClaimedIsGoneAfterItsGrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if entries[0].Action != "workspace.purge" || entries[0].Actor != "system" || entries[1].Action != "project.purge" || entries[1].Detail["name"] != "gone" {
+		if entries[0].Action != "workspace.purge" || entries[0].Actor != "system" ||
+			entries[1].Action != "project.purge" ||
+			entries[1].Detail["name"] != "gone" {
 			t.Errorf("audit: %+v", entries[:2])
 		}
-		if n := l.rows(other.Project.ID); n["projects"] != 1 || n["api_keys"] != 1 || n["usage_hours"] != 1 || n["exports"] != 1 {
+		if n := l.rows(other.Project.ID); n["projects"] != 1 || n["api_keys"] != 1 || n["usage_hours"] != 1 ||
+			n["exports"] != 1 {
 			t.Errorf("of the other project: %v", n)
 		}
 		if _, err := l.files.Open(other.export); err != nil {
@@ -86,14 +89,22 @@ func TestNothingIsPurgedBeforeItsGraceIsOver(t *testing.T) {
 		l := newLand(t, db)
 		m := l.make("shop")
 		l.end(m)
-		s := &retention.Service{DB: db, Files: l.files, Grace: time.Hour, Changed: l.feed.Changed, Log: slog.New(slog.DiscardHandler)}
+		s := &retention.Service{
+			DB:      db,
+			Files:   l.files,
+			Grace:   time.Hour,
+			Changed: l.feed.Changed,
+			Log:     slog.New(slog.DiscardHandler),
+		}
 		if err := s.Purge(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if l.rows(m.Project.ID)["projects"] != 1 || !l.isServed(m) {
 			t.Error("it is gone while its grace lasts")
 		}
-		if _, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, ""); fault.CodeOf(err) != "claim_expired" {
+		if _, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, ""); fault.CodeOf(
+			err,
+		) != "claim_expired" {
 			t.Errorf("claim during the grace: %v, want claim_expired", err)
 		}
 	})
@@ -102,7 +113,13 @@ func TestNothingIsPurgedBeforeItsGraceIsOver(t *testing.T) {
 func (l *land) account() access.Principal {
 	l.t.Helper()
 	id := models.NewID("acc")
-	l.insert(&models.Account{ID: id, Email: id + "@example.com", Name: "Ana", PasswordHash: "none", CreatedAt: models.Now()})
+	l.insert(&models.Account{
+		ID:           id,
+		Email:        id + "@example.com",
+		Name:         "Ana",
+		PasswordHash: "none",
+		CreatedAt:    models.Now(),
+	})
 	return access.Principal{Account: id, Roles: map[string]access.Role{}}
 }
 
@@ -145,7 +162,13 @@ func TestClaimAndPurgeNeverShareAWorkspace(t *testing.T) {
 				}
 			})
 			both.Go(func() {
-				s := &retention.Service{DB: db, Files: l.files, Grace: -time.Until(late), Changed: func(context.Context) {}, Log: slog.New(slog.DiscardHandler)}
+				s := &retention.Service{
+					DB:      db,
+					Files:   l.files,
+					Grace:   -time.Until(late),
+					Changed: func(context.Context) {},
+					Log:     slog.New(slog.DiscardHandler),
+				}
 				purge = s.Purge(t.Context())
 			})
 			both.Wait()
@@ -188,7 +211,9 @@ func TestAPurgeThatWasStoppedGoesOn(t *testing.T) {
 		l := newLand(t, db)
 		m, next := l.make("shop"), l.make("next")
 		for range 1200 { // more than one step's worth
-			row, _, err := keys.Mint("pst", m.Project.ID, l.tenant(m), l.keyType(m), keys.CreateInput{Owner: "x"}, models.Now())
+			row, _, err := keys.Mint(
+				"pst", m.Project.ID, l.tenant(m), l.keyType(m), keys.CreateInput{Owner: "x"}, models.Now(),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +225,9 @@ func TestAPurgeThatWasStoppedGoesOn(t *testing.T) {
 		if err := l.purge(); !errors.Is(err, l.files.broken) {
 			t.Fatalf("got %v", err)
 		}
-		if _, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, ""); fault.KindOf(err) != fault.NotFound {
+		if _, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, ""); fault.KindOf(
+			err,
+		) != fault.NotFound {
 			t.Errorf("claim of what is being deleted: %v, want not found", err)
 		}
 		l.files.broken = nil
@@ -248,9 +275,13 @@ var kept = map[string]string{
 func TestEveryTableOfProjectsAndTeamsIsPurged(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		l := newLand(t, db)
-		query := "SELECT DISTINCT m.name FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table' AND p.name IN ('project_id', 'team_id', 'version_id', 'tenant_id', 'client_id', 'user_id', 'session_id', 'group_id')"
+		query := "SELECT DISTINCT m.name FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table' " +
+			"AND p.name IN ('project_id', 'team_id', 'version_id', 'tenant_id', 'client_id', 'user_id', " +
+			"'session_id', 'group_id')"
 		if db.Dialect() == migrations.Postgres {
-			query = "SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name IN ('project_id', 'team_id', 'version_id', 'tenant_id', 'client_id', 'user_id', 'session_id', 'group_id')"
+			query = "SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = 'public' AND " +
+				"column_name IN ('project_id', 'team_id', 'version_id', 'tenant_id', 'client_id', 'user_id', " +
+				"'session_id', 'group_id')"
 		}
 		ours := l.tables()
 		for _, table := range l.strings(query) {

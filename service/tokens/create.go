@@ -40,7 +40,8 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in New) (Minte
 			return err
 		}
 		if n >= maxTokens {
-			return fault.New(fault.Conflict, "too_many_tokens", "This account has %d access tokens, the most that it can have. Revoke one that is no longer used.", n)
+			return fault.New(fault.Conflict, "too_many_tokens", "This account has %d access tokens, the most that "+
+				"it can have. Revoke one that is no longer used.", n)
 		}
 		out, err = mint(tx, p, row)
 		return err
@@ -62,7 +63,12 @@ func mint(tx *models.Tx, p access.Principal, row models.AccessToken) (Minted, er
 	if err := tx.Insert(&row); err != nil {
 		return Minted{}, err
 	}
-	if err := record(tx, p, access.Entry{Action: access.TokenCreate, Object: row.ID, Detail: map[string]string{"name": row.Name}, After: row}); err != nil {
+	if err := record(tx, p, access.Entry{
+		Action: access.TokenCreate,
+		Object: row.ID,
+		Detail: map[string]string{"name": row.Name},
+		After:  row,
+	}); err != nil {
 		return Minted{}, err
 	}
 	return Minted{Token: view(row, p), Plaintext: plaintext}, nil
@@ -89,22 +95,42 @@ func (in New) row(tx *models.Tx, p access.Principal, now time.Time) (models.Acce
 			expires = limit
 		}
 	case !in.ExpiresAt.After(now):
-		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "in_the_past", Detail: "This is in the past. Choose a later time, or leave it out for 90 days."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/expires_at",
+			Code:    "in_the_past",
+			Detail:  "This is in the past. Choose a later time, or leave it out for 90 days.",
+		})
 	case in.ExpiresAt.After(limit):
-		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "too_late",
-			Detail: "A token lives for a year at most, and no longer than the token that makes it: here until " + limit.UTC().Format(time.RFC3339) + "."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/expires_at",
+			Code:    "too_late",
+			Detail: "A token lives for a year at most, and no longer than the token that makes it: here until " + limit.UTC().Format(
+				time.RFC3339,
+			) + ".",
+		})
 	default:
 		expires = in.ExpiresAt.UTC().Truncate(time.Microsecond)
 	}
-	return models.AccessToken{Kind: Personal, Name: name, Scopes: scopes, CreatedAt: now, ExpiresAt: expires}, fault.InvalidFields(wrong)
+	return models.AccessToken{
+		Kind:      Personal,
+		Name:      name,
+		Scopes:    scopes,
+		CreatedAt: now,
+		ExpiresAt: expires,
+	}, fault.InvalidFields(wrong)
 }
 
 const maxName = 80 // characters
 
 func readName(name string) (string, fault.Field) {
 	name = strings.TrimSpace(name)
-	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, accounts.Unprintable) {
-		return "", fault.Field{Pointer: "/name", Code: "invalid_name", Detail: "Give a name of 1 to 80 characters that says what the token is for."}
+	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, accounts.Unprintable) {
+		return "", fault.Field{
+			Pointer: "/name",
+			Code:    "invalid_name",
+			Detail:  "Give a name of 1 to 80 characters that says what the token is for.",
+		}
 	}
 	return name, fault.Field{}
 }
@@ -113,15 +139,27 @@ func readName(name string) (string, fault.Field) {
 func readScopes(names []string, p access.Principal) ([]string, []fault.Field) {
 	var wrong []fault.Field
 	if len(names) == 0 {
-		wrong = append(wrong, fault.Field{Pointer: "/scopes", Code: "required", Detail: "Choose at least one scope of " + allScopes() + "."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/scopes",
+			Code:    "required",
+			Detail:  "Choose at least one scope of " + allScopes() + ".",
+		})
 	}
 	for i, name := range names {
 		pointer := fmt.Sprintf("/scopes/%d", i)
 		switch {
 		case !slices.Contains(access.Scopes(), access.Scope(name)):
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "unknown_scope", Detail: "This is not a scope. There are " + allScopes() + "."})
+			wrong = append(wrong, fault.Field{
+				Pointer: pointer,
+				Code:    "unknown_scope",
+				Detail:  "This is not a scope. There are " + allScopes() + ".",
+			})
 		case p.Scoped && !slices.Contains(p.Scopes, access.Scope(name)):
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "exceeds_own_scopes", Detail: "A token cannot give a scope that it has not itself: " + name + "."})
+			wrong = append(wrong, fault.Field{
+				Pointer: pointer,
+				Code:    "exceeds_own_scopes",
+				Detail:  "A token cannot give a scope that it has not itself: " + name + ".",
+			})
 		}
 	}
 	var out []string

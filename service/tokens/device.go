@@ -57,7 +57,8 @@ type Asked struct {
 func (s *Service) Ask(ctx context.Context, in Ask) (Asked, error) {
 	machine, problem := readName(in.Machine)
 	if problem.Detail != "" {
-		return Asked{}, fault.New(fault.Malformed, "invalid_request", "Name the machine in the parameter machine, in 1 to 80 characters.")
+		return Asked{}, fault.New(fault.Malformed, "invalid_request", "Name the machine in the parameter machine, "+
+			"in 1 to 80 characters.")
 	}
 	if len(in.Scopes) == 0 {
 		in.Scopes = strings.Split(allScopes(), ", ")
@@ -67,16 +68,32 @@ func (s *Service) Ask(ctx context.Context, in Ask) (Asked, error) {
 		return Asked{}, fault.New(fault.Malformed, "invalid_scope", "The scopes are %s.", allScopes())
 	}
 	now, source := models.Now(), policy.SourceName(in.RemoteAddr)
-	out := Asked{DeviceCode: rand.Text() + rand.Text(), UserCode: newUserCode(), Lifetime: deviceTTL, PollEvery: pollEvery * time.Second}
-	row := models.DeviceGrant{ID: models.NewID("dev"), DeviceHash: hash(out.DeviceCode), UserHash: hash(out.UserCode), Machine: machine,
-		RemoteAddr: source, Scopes: scopes, State: pending, PollEvery: pollEvery, CreatedAt: now, ExpiresAt: now.Add(deviceTTL)}
+	out := Asked{
+		DeviceCode: rand.Text() + rand.Text(),
+		UserCode:   newUserCode(),
+		Lifetime:   deviceTTL,
+		PollEvery:  pollEvery * time.Second,
+	}
+	row := models.DeviceGrant{
+		ID:         models.NewID("dev"),
+		DeviceHash: hash(out.DeviceCode),
+		UserHash:   hash(out.UserCode),
+		Machine:    machine,
+		RemoteAddr: source,
+		Scopes:     scopes,
+		State:      pending,
+		PollEvery:  pollEvery,
+		CreatedAt:  now,
+		ExpiresAt:  now.Add(deviceTTL),
+	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		here, all, err := tx.CountDeviceGrants(source, now)
 		if err != nil {
 			return err
 		}
 		if here >= maxPending || all >= cmp.Or(s.MaxWaiting, maxWaiting) {
-			return fault.New(fault.TooMany, "temporarily_unavailable", "Too many sign-ins wait for approval. Try again in ten minutes.")
+			return fault.New(fault.TooMany, "temporarily_unavailable", "Too many sign-ins wait for approval. Try "+
+				"again in ten minutes.")
 		}
 		return tx.Insert(&row)
 	})
@@ -141,12 +158,21 @@ func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Wa
 	if err != nil {
 		return Waiting{}, fmt.Errorf("tokens: look at a device code: %w", err)
 	}
-	return Waiting{UserCode: code, Machine: row.Machine, RemoteAddr: row.RemoteAddr, Scopes: scopesOf(row.Scopes), AskedAt: row.CreatedAt, TokenTTL: DefaultTTL}, nil
+	return Waiting{
+		UserCode:   code,
+		Machine:    row.Machine,
+		RemoteAddr: row.RemoteAddr,
+		Scopes:     scopesOf(row.Scopes),
+		AskedAt:    row.CreatedAt,
+		TokenTTL:   DefaultTTL,
+	}, nil
 }
 
 var (
-	errNoCode  = fault.InvalidField("/user_code", "wrong_code", "No program waits with this code. Look again at what it shows; a code ends after ten minutes.")
-	errGuesses = fault.New(fault.TooMany, "too_many_attempts", "Too many wrong codes. Wait a quarter of an hour and try again.").After(guessWindow)
+	errNoCode = fault.InvalidField("/user_code", "wrong_code", "No program waits with this code. Look again at "+
+		"what it shows; a code ends after ten minutes.")
+	errGuesses = fault.New(fault.TooMany, "too_many_attempts", "Too many wrong codes. Wait a quarter of an hour and "+
+		"try again.").After(guessWindow)
 )
 
 // waiting finds the grant of a typed code. It counts wrong ones, by account and
@@ -188,7 +214,13 @@ func (s *Service) Decide(ctx context.Context, p access.Principal, code string, a
 		}
 		after := row
 		after.State, after.AccountID = state, &p.Account
-		return record(tx, p, access.Entry{Action: action, Object: row.ID, Detail: map[string]string{"machine": row.Machine}, Before: row, After: after})
+		return record(tx, p, access.Entry{
+			Action: action,
+			Object: row.ID,
+			Detail: map[string]string{"machine": row.Machine},
+			Before: row,
+			After:  after,
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("tokens: decide on a device code: %w", err)
@@ -241,7 +273,8 @@ func (s *Service) Exchange(ctx context.Context, deviceCode string, from access.P
 // poll answers a program that has to wait on.
 func poll(tx *models.Tx, row models.DeviceGrant, now time.Time) (answer, err error) {
 	answer, every := errPending, row.PollEvery
-	if row.LastPolledAt != nil && now.Sub(*row.LastPolledAt) < time.Duration(every-1)*time.Second { // a second for the network
+	if row.LastPolledAt != nil &&
+		now.Sub(*row.LastPolledAt) < time.Duration(every-1)*time.Second { // a second for the network
 		answer, every = errSlowDown, every+pollEvery
 	}
 	return answer, tx.PollDeviceGrant(row.ID, now, every)
@@ -257,5 +290,11 @@ func redeem(tx *models.Tx, row models.DeviceGrant, from access.Principal, now ti
 		return Minted{}, err
 	}
 	p.RemoteAddr, p.RequestID = from.RemoteAddr, from.RequestID
-	return mint(tx, p, models.AccessToken{Kind: CLI, Name: row.Machine, Scopes: slices.Clone(row.Scopes), CreatedAt: now, ExpiresAt: now.Add(DefaultTTL)})
+	return mint(tx, p, models.AccessToken{
+		Kind:      CLI,
+		Name:      row.Machine,
+		Scopes:    slices.Clone(row.Scopes),
+		CreatedAt: now,
+		ExpiresAt: now.Add(DefaultTTL),
+	})
 }

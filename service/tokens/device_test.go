@@ -26,7 +26,10 @@ func (w *world) ask(scopes ...string) tokens.Asked {
 }
 
 func (w *world) exchange(device string) (tokens.Minted, string) {
-	minted, err := w.s.Exchange(w.t.Context(), device, access.Principal{RemoteAddr: "192.0.2.7:4001", RequestID: "req_1"})
+	minted, err := w.s.Exchange(w.t.Context(), device, access.Principal{
+		RemoteAddr: "192.0.2.7:4001",
+		RequestID:  "req_1",
+	})
 	return minted, fault.CodeOf(err)
 }
 
@@ -54,24 +57,30 @@ func TestTheDeviceFlow(t *testing.T) {
 		}
 		typed := strings.ToLower(strings.ReplaceAll(asked.UserCode, "-", " "))
 		found, err := w.s.Look(t.Context(), w.ana, typed)
-		if err != nil || found.Machine != "laptop" || found.RemoteAddr != "192.0.2.7" || found.UserCode != asked.UserCode || len(found.Scopes) != 2 {
+		if err != nil || found.Machine != "laptop" || found.RemoteAddr != "192.0.2.7" ||
+			found.UserCode != asked.UserCode ||
+			len(found.Scopes) != 2 {
 			t.Fatalf("shows %+v, %v", found, err)
 		}
 		if err := w.s.Decide(t.Context(), w.ana, typed, true); err != nil {
 			t.Fatal(err)
 		}
 		minted, code := w.exchange(asked.DeviceCode)
-		if code != "" || minted.Kind != tokens.CLI || minted.Name != "laptop" || !strings.HasPrefix(minted.Plaintext, "postern_cli_") {
+		if code != "" || minted.Kind != tokens.CLI || minted.Name != "laptop" ||
+			!strings.HasPrefix(minted.Plaintext, "postern_cli_") {
 			t.Fatalf("got %+v, %s", minted, code)
 		}
-		if p := w.by(minted.Plaintext); p.Account != w.ana.Account || p.May(p.HomeTeam, access.KeyCreate) || !p.May(p.HomeTeam, access.ExportCreate) {
+		if p := w.by(minted.Plaintext); p.Account != w.ana.Account || p.May(p.HomeTeam, access.KeyCreate) ||
+			!p.May(p.HomeTeam, access.ExportCreate) {
 			t.Errorf("stands for %+v", p)
 		}
 		if _, code := w.exchange(asked.DeviceCode); code != "invalid_grant" {
 			t.Errorf("a second time: %s", code)
 		}
 		entries, err := db.Read(t.Context()).AuditOf(w.ana.HomeTeam, 10)
-		if err != nil || len(entries) != 2 || entries[0].Action != "token.create" || entries[1].Action != "device.approve" || entries[0].Actor != w.ana.Account {
+		if err != nil || len(entries) != 2 || entries[0].Action != "token.create" ||
+			entries[1].Action != "device.approve" ||
+			entries[0].Actor != w.ana.Account {
 			t.Errorf("recorded %+v, %v", entries, err)
 		}
 	})
@@ -159,7 +168,9 @@ func TestCodesCannotBeGuessed(t *testing.T) {
 		w := newWorld(t, db)
 		asked := w.ask()
 		for i := range 10 {
-			if _, err := w.s.Look(t.Context(), w.ana, "BBBB-BBB"+string("BCDFGHJKLM"[i])); fault.CodeOf(err) != "wrong_code" {
+			if _, err := w.s.Look(t.Context(), w.ana, "BBBB-BBB"+string("BCDFGHJKLM"[i])); fault.CodeOf(
+				err,
+			) != "wrong_code" {
 				t.Fatalf("guess %d: %v", i, err)
 			}
 		}
@@ -181,9 +192,12 @@ func TestWhoMayApprove(t *testing.T) {
 			who  access.Principal
 			want fault.Kind
 		}{
-			"nobody":          {access.Principal{}, fault.Unauthenticated},
-			"a token":         {everything, fault.Forbidden},
-			"a workspace key": {access.Principal{Roles: map[string]access.Role{"team_x": access.Workspace}, HomeTeam: "team_x"}, fault.Forbidden},
+			"nobody":  {access.Principal{}, fault.Unauthenticated},
+			"a token": {everything, fault.Forbidden},
+			"a workspace key": {access.Principal{
+				Roles:    map[string]access.Role{"team_x": access.Workspace},
+				HomeTeam: "team_x",
+			}, fault.Forbidden},
 		} {
 			if _, err := w.s.Look(t.Context(), tt.who, asked.UserCode); fault.KindOf(err) != tt.want {
 				t.Errorf("%s looks: %v", name, err)
@@ -266,7 +280,10 @@ func TestGuessesOfOneAccountAreItsOwn(t *testing.T) {
 		}
 		for i := range 4 {
 			for range 10 {
-				_, _ = w.s.Look(t.Context(), access.Principal{Account: fmt.Sprint("acc_", i), RemoteAddr: w.ana.RemoteAddr}, "BBBB-BBBB")
+				_, _ = w.s.Look(t.Context(), access.Principal{
+					Account:    fmt.Sprint("acc_", i),
+					RemoteAddr: w.ana.RemoteAddr,
+				}, "BBBB-BBBB")
 			}
 		}
 		if _, err := w.s.Look(t.Context(), w.ana, asked.UserCode); fault.KindOf(err) != fault.TooMany {

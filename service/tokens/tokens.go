@@ -84,7 +84,8 @@ func wellFormed(bearer string) string {
 	return ""
 }
 
-var errInvalid = fault.New(fault.Unauthenticated, "invalid_token", "This access token is not valid: it has expired, or was revoked.")
+var errInvalid = fault.New(fault.Unauthenticated, "invalid_token", "This access token is not valid: it has expired, "+
+	"or was revoked.")
 
 // ByToken is the principal that an access token stands for: its account, as far
 // as its scopes go.
@@ -130,8 +131,17 @@ func scopesOf(names []string) []access.Scope {
 }
 
 func view(row models.AccessToken, p access.Principal) Token {
-	return Token{ID: row.ID, Kind: row.Kind, Name: row.Name, Scopes: scopesOf(row.Scopes), Last4: row.Last4, CreatedAt: row.CreatedAt,
-		ExpiresAt: &row.ExpiresAt, LastUsedAt: row.LastUsedAt, Current: row.ID == p.Token}
+	return Token{
+		ID:         row.ID,
+		Kind:       row.Kind,
+		Name:       row.Name,
+		Scopes:     scopesOf(row.Scopes),
+		Last4:      row.Last4,
+		CreatedAt:  row.CreatedAt,
+		ExpiresAt:  &row.ExpiresAt,
+		LastUsedAt: row.LastUsedAt,
+		Current:    row.ID == p.Token,
+	}
 }
 
 // Page is one page of tokens, newest first.
@@ -200,7 +210,14 @@ func (s *Service) workspaceKeys(ctx context.Context, p access.Principal) (Page, 
 }
 
 func viewKey(row models.Token, p access.Principal) Token {
-	return Token{ID: row.ID, Kind: Workspace, Name: "Workspace key", CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, Current: row.ID == p.Token}
+	return Token{
+		ID:        row.ID,
+		Kind:      Workspace,
+		Name:      "Workspace key",
+		CreatedAt: row.CreatedAt,
+		ExpiresAt: row.ExpiresAt,
+		Current:   row.ID == p.Token,
+	}
 }
 
 // Current is the token that the caller has sent, ok is false for a session.
@@ -246,7 +263,12 @@ func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) err
 		if err != nil || !gone {
 			return cmp.Or(err, access.NotFound())
 		}
-		return record(tx, p, access.Entry{Action: access.TokenRevoke, Object: id, Detail: map[string]string{"name": row.Name}, Before: row})
+		return record(tx, p, access.Entry{
+			Action: access.TokenRevoke,
+			Object: id,
+			Detail: map[string]string{"name": row.Name},
+			Before: row,
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("tokens: revoke %s: %w", id, err)

@@ -33,7 +33,13 @@ func newWorld(t *testing.T, db *models.DB) *world {
 func newOwner(t *testing.T, db *models.DB, name string) access.Principal {
 	t.Helper()
 	now := models.Now()
-	account := models.Account{ID: models.NewID("acc"), Email: name + "@example.com", Name: name, PasswordHash: "none", CreatedAt: now}
+	account := models.Account{
+		ID:           models.NewID("acc"),
+		Email:        name + "@example.com",
+		Name:         name,
+		PasswordHash: "none",
+		CreatedAt:    now,
+	}
 	team := models.Team{ID: models.NewID("team"), Name: name, ClaimedAt: &now, CreatedAt: now}
 	seat := models.Membership{TeamID: team.ID, AccountID: account.ID, Role: string(access.Owner), CreatedAt: now}
 	if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&account, &team, &seat) }); err != nil {
@@ -77,7 +83,8 @@ func TestATokenIsItsAccountWithinItsScopes(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		minted := w.create("keys", "read", "keys")
-		if !strings.HasPrefix(minted.Plaintext, "postern_pat_") || len(minted.Plaintext) != len("postern_pat_")+38 || !tokens.IsToken(minted.Plaintext) {
+		if !strings.HasPrefix(minted.Plaintext, "postern_pat_") || len(minted.Plaintext) != len("postern_pat_")+38 ||
+			!tokens.IsToken(minted.Plaintext) {
 			t.Errorf("the token is %q", minted.Plaintext)
 		}
 		p := w.by(minted.Plaintext)
@@ -101,7 +108,9 @@ func TestATokenLosesWhatItsAccountLoses(t *testing.T) {
 		if _, err := db.SQL().ExecContext(t.Context(), "DELETE FROM memberships"); err != nil {
 			t.Fatal(err)
 		}
-		if err := access.Check(w.by(minted.Plaintext), w.ana.HomeTeam, access.ProjectRead); fault.KindOf(err) != fault.NotFound {
+		if err := access.Check(w.by(minted.Plaintext), w.ana.HomeTeam, access.ProjectRead); fault.KindOf(
+			err,
+		) != fault.NotFound {
 			t.Errorf("without a membership: %v", err)
 		}
 	})
@@ -114,14 +123,19 @@ func TestWhatIsNoValidToken(t *testing.T) {
 		if err := w.s.Revoke(t.Context(), w.ana, revoked.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE access_tokens SET expires_at = '2001-01-01 00:00:00+00:00' WHERE name = 'ci' AND last4 = '"+expired.Last4+"'"); err != nil {
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE access_tokens SET expires_at = '2001-01-01 "+
+			"00:00:00+00:00' WHERE name = 'ci' AND last4 = '"+expired.Last4+"'"); err != nil {
 			t.Fatal(err)
 		}
 		tampered := []byte(good.Plaintext)
 		tampered[20] ^= 1
 		for name, text := range map[string]string{
-			"nothing": "", "revoked": revoked.Plaintext, "expired": expired.Plaintext, "tampered": string(tampered),
-			"cut": good.Plaintext[:len(good.Plaintext)-1], "of the other kind": strings.Replace(good.Plaintext, "_pat_", "_cli_", 1),
+			"nothing":           "",
+			"revoked":           revoked.Plaintext,
+			"expired":           expired.Plaintext,
+			"tampered":          string(tampered),
+			"cut":               good.Plaintext[:len(good.Plaintext)-1],
+			"of the other kind": strings.Replace(good.Plaintext, "_pat_", "_cli_", 1),
 		} {
 			if _, err := w.s.ByToken(t.Context(), text); fault.CodeOf(err) != "invalid_token" {
 				t.Errorf("%s: %v", name, err)
@@ -172,7 +186,11 @@ func TestATokenGivesNoMoreThanItHas(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		soon := models.Now().Add(time.Hour)
-		minted, err := w.s.Create(t.Context(), w.ana, tokens.New{Name: "admin", Scopes: []string{"admin", "read"}, ExpiresAt: &soon})
+		minted, err := w.s.Create(t.Context(), w.ana, tokens.New{
+			Name:      "admin",
+			Scopes:    []string{"admin", "read"},
+			ExpiresAt: &soon,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +206,10 @@ func TestATokenGivesNoMoreThanItHas(t *testing.T) {
 			_, err := w.s.Create(t.Context(), p, in)
 			wantField(t, err, name)
 		}
-		if _, err := w.s.Create(t.Context(), w.by(w.create("read").Plaintext), tokens.New{Name: "x", Scopes: []string{"read"}}); fault.CodeOf(err) != "insufficient_scope" {
+		if _, err := w.s.Create(t.Context(), w.by(w.create("read").Plaintext), tokens.New{
+			Name:   "x",
+			Scopes: []string{"read"},
+		}); fault.CodeOf(err) != "insufficient_scope" {
 			t.Errorf("a token without admin made one: %v", err)
 		}
 	})
@@ -234,11 +255,14 @@ func TestWhoMayRevoke(t *testing.T) {
 			id   string
 			want fault.Kind
 		}{
-			"nobody":                 {access.Principal{}, mine.ID, fault.Unauthenticated},
-			"another account":        {sam, mine.ID, fault.NotFound},
-			"a token without admin":  {self, other.ID, fault.Forbidden},
-			"what was never there":   {w.ana, "tok_x", fault.NotFound},
-			"a workspace's stranger": {access.Principal{Roles: map[string]access.Role{"team_x": access.Workspace}, HomeTeam: "team_x"}, mine.ID, fault.NotFound},
+			"nobody":                {access.Principal{}, mine.ID, fault.Unauthenticated},
+			"another account":       {sam, mine.ID, fault.NotFound},
+			"a token without admin": {self, other.ID, fault.Forbidden},
+			"what was never there":  {w.ana, "tok_x", fault.NotFound},
+			"a workspace's stranger": {access.Principal{
+				Roles:    map[string]access.Role{"team_x": access.Workspace},
+				HomeTeam: "team_x",
+			}, mine.ID, fault.NotFound},
 		} {
 			if err := w.s.Revoke(t.Context(), tt.who, tt.id); err == nil || fault.KindOf(err) != tt.want {
 				t.Errorf("%s: %v", name, err)

@@ -10,7 +10,14 @@ import (
 )
 
 func numbered(project string, n int, at time.Time) *slot {
-	return packed(Call{ProjectID: project, Method: "GET", Path: fmt.Sprintf("/%d", n), RemoteIP: "192.0.2.7", Status: 200, Start: at})
+	return packed(Call{
+		ProjectID: project,
+		Method:    "GET",
+		Path:      fmt.Sprintf("/%d", n),
+		RemoteIP:  "192.0.2.7",
+		Status:    200,
+		Start:     at,
+	})
 }
 
 func packed(c Call) *slot {
@@ -39,10 +46,14 @@ func TestARingKeepsTheLatest(t *testing.T) {
 			newest := r.before(math.MaxUint64, each+1)
 			oldest, missed := r.after(0, each+1)
 			if len(newest) != have || len(oldest) != have || missed != uint64(n-have) {
-				t.Fatalf("after %d of %d: %v newest first, %v oldest first, %d missed", n, each, numbers(newest), numbers(oldest), missed)
+				t.Fatalf(
+					"after %d of %d: %v newest first, %v oldest first, %d missed", n, each, numbers(newest),
+					numbers(oldest), missed,
+				)
 			}
 			for i, e := range oldest {
-				if mirror := newest[have-1-i]; e != mirror || e.number != uint64(n-have+1+i) || e.call.Path != fmt.Sprintf("/%d", e.number) {
+				if mirror := newest[have-1-i]; e != mirror || e.number != uint64(n-have+1+i) ||
+					e.call.Path != fmt.Sprintf("/%d", e.number) {
 					t.Fatalf("after %d: entry %d is %+v and %+v", n, i, e, mirror)
 				}
 			}
@@ -68,7 +79,14 @@ func TestARingIsReadInParts(t *testing.T) {
 	if got, _ := r.after(100, 10); got != nil {
 		t.Errorf("after the last: %v", numbers(got))
 	}
-	for id, want := range map[string]bool{r.id(7): true, "other-7": false, "": false, r.name + "-": false, r.name + "-x": false, r.name: false} {
+	for id, want := range map[string]bool{
+		r.id(7):       true,
+		"other-7":     false,
+		"":            false,
+		r.name + "-":  false,
+		r.name + "-x": false,
+		r.name:        false,
+	} {
 		if number, ok := r.number(id); ok != want || ok && number != 7 {
 			t.Errorf("%q is %d, %v", id, number, ok)
 		}
@@ -77,10 +95,17 @@ func TestARingIsReadInParts(t *testing.T) {
 
 func TestAnEntryKeepsItsOwnCopyAndABoundedOne(t *testing.T) {
 	b := newBook(1<<20, chunk)
-	c := Call{ProjectID: "prj_1", Method: strings.Repeat("M", 100), Path: "/" + strings.Repeat("p", 1000), RemoteIP: "2001:db8::7", Code: "invalid_key"}
+	c := Call{
+		ProjectID: "prj_1",
+		Method:    strings.Repeat("M", 100),
+		Path:      "/" + strings.Repeat("p", 1000),
+		RemoteIP:  "2001:db8::7",
+		Code:      "invalid_key",
+	}
 	b.write(packed(c))
 	got := b.ring("prj_1").before(2, 1)[0].call
-	if len(got.Method) != maxMethod || got.Path != c.Path[:maxPath]+"…" || got.RemoteIP != c.RemoteIP || got.Code != c.Code {
+	if len(got.Method) != maxMethod || got.Path != c.Path[:maxPath]+"…" || got.RemoteIP != c.RemoteIP ||
+		got.Code != c.Code {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -134,7 +159,9 @@ func TestManyProjectsAtOnce(t *testing.T) {
 	for caller := range 8 {
 		calling.Go(func() {
 			for n := range 5000 {
-				b.write(numbered(fmt.Sprintf("prj_%d", (n*7+caller)%50), n, now.Add(time.Duration(n)*20*time.Millisecond)))
+				b.write(
+					numbered(fmt.Sprintf("prj_%d", (n*7+caller)%50), n, now.Add(time.Duration(n)*20*time.Millisecond)),
+				)
 			}
 		})
 	}

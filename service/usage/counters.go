@@ -133,8 +133,16 @@ func (t tally) rows() []models.UsageHour {
 	rows := make([]models.UsageHour, 0, len(t))
 	for at, s := range t {
 		rows = append(rows, models.UsageHour{
-			ProjectID: at.project, Hour: at.hour, EnvironmentID: at.environment, Owner: at.owner, KeyID: at.key, Route: at.route,
-			StatusClass: at.class, Calls: s.calls, BytesIn: s.in, BytesOut: s.out,
+			ProjectID:     at.project,
+			Hour:          at.hour,
+			EnvironmentID: at.environment,
+			Owner:         at.owner,
+			KeyID:         at.key,
+			Route:         at.route,
+			StatusClass:   at.class,
+			Calls:         s.calls,
+			BytesIn:       s.in,
+			BytesOut:      s.out,
 		})
 	}
 	return rows

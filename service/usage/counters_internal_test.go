@@ -12,8 +12,17 @@ func TestWhatIsKeptOfACallCountsTheNextOne(t *testing.T) {
 	var callers [3]any
 	want, got := tally{}, tally{}
 	for i := range 500 {
-		call := Call{ProjectID: "prj_1", EnvironmentID: "env_1", Owner: "billing", CredentialID: "key_1", Route: "/*", Status: 200,
-			BytesIn: 1, BytesOut: int64(i), Start: at.Add(time.Duration(i) * time.Millisecond)}
+		call := Call{
+			ProjectID:     "prj_1",
+			EnvironmentID: "env_1",
+			Owner:         "billing",
+			CredentialID:  "key_1",
+			Route:         "/*",
+			Status:        200,
+			BytesIn:       1,
+			BytesOut:      int64(i),
+			Start:         at.Add(time.Duration(i) * time.Millisecond),
+		}
 		if i%7 == 0 {
 			call.CredentialID = "key_2"
 		}
@@ -25,8 +34,15 @@ func TestWhatIsKeptOfACallCountsTheNextOne(t *testing.T) {
 		}
 		counters.tell(&call)
 		began := call.Start.Unix()
-		want.at(counter{hour: began / 3600, project: "prj_1", environment: "env_1", owner: "billing", key: call.CredentialID, route: "/*",
-			class: int64(call.Status / 100)}).add(sums{1, 1, int64(i), began})
+		want.at(counter{
+			hour:        began / 3600,
+			project:     "prj_1",
+			environment: "env_1",
+			owner:       "billing",
+			key:         call.CredentialID,
+			route:       "/*",
+			class:       int64(call.Status / 100),
+		}).add(sums{1, 1, int64(i), began})
 		switch i % 50 {
 		case 20:
 			got.merge(counters.take())

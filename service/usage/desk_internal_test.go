@@ -38,7 +38,12 @@ func TestCallsOfAllDesksComeInOrder(t *testing.T) {
 		// The later one begins, the shorter it takes: the order of beginnings is another.
 		ends := begin.Add(time.Duration(n) * time.Second)
 		took := time.Duration(n%3) * time.Minute
-		r.desks.all[at].hold(&Call{ProjectID: "prj_1", Path: fmt.Sprint("/", n), Start: ends.Add(-took), Duration: took})
+		r.desks.all[at].hold(&Call{
+			ProjectID: "prj_1",
+			Path:      fmt.Sprint("/", n),
+			Start:     ends.Add(-took),
+			Duration:  took,
+		})
 	}
 	if got := r.paths("prj_1"); got != "/0 /1 /2 /3 /4 /5 /6 /7" {
 		t.Errorf("got %s", got)
@@ -89,9 +94,24 @@ func TestTheTextOfAnEntryIsItsOwn(t *testing.T) {
 }
 
 func TestNothingOfACallIsLostInTheLog(t *testing.T) {
-	c := Call{ProjectID: "prj_1", VersionID: "ver_1", EnvironmentID: "env_1", Owner: "billing", CredentialID: "key_1", RemoteIP: "192.0.2.7",
-		Method: "GET", Path: "/a", Route: "/*", Status: 403, Code: "key_frozen", Step: "access", BytesIn: 3, BytesOut: 7,
-		Start: time.Unix(1_900_000_000, 123_456_789), Duration: 1500 * time.Microsecond}
+	c := Call{
+		ProjectID:     "prj_1",
+		VersionID:     "ver_1",
+		EnvironmentID: "env_1",
+		Owner:         "billing",
+		CredentialID:  "key_1",
+		RemoteIP:      "192.0.2.7",
+		Method:        "GET",
+		Path:          "/a",
+		Route:         "/*",
+		Status:        403,
+		Code:          "key_frozen",
+		Step:          "access",
+		BytesIn:       3,
+		BytesOut:      7,
+		Start:         time.Unix(1_900_000_000, 123_456_789),
+		Duration:      1500 * time.Microsecond,
+	}
 	fields := reflect.ValueOf(c)
 	for i := range fields.NumField() {
 		if name := fields.Type().Field(i).Name; fields.Field(i).IsZero() && name != "Kept" {

@@ -43,7 +43,9 @@ type Requests struct {
 // Requests lists a project's latest calls through this process, newest first.
 // The cursor is the Next of the page before, limit at most MaxRequests, 0 for
 // 50. A cursor whose request is no longer in the log starts anew.
-func (s *Service) Requests(ctx context.Context, p access.Principal, project, cursor string, limit int) (Requests, error) {
+func (s *Service) Requests(
+	ctx context.Context, p access.Principal, project, cursor string, limit int,
+) (Requests, error) {
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.UsageRead)
 	if err != nil {

@@ -38,7 +38,8 @@ func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
 			}
 			for _, item := range got.Items {
 				seen += item.Path
-				if item.Environment != "prod" || item.Version != "1.0.0" || item.ID == "" || item.RemoteIP != "192.0.2.7" {
+				if item.Environment != "prod" || item.Version != "1.0.0" || item.ID == "" ||
+					item.RemoteIP != "192.0.2.7" {
 					t.Errorf("got %+v", item)
 				}
 			}
@@ -193,7 +194,9 @@ func TestReadersAreBoundedAndEndWithTheProcess(t *testing.T) {
 			}
 		}
 		gone := errors.New("gone")
-		if err := w.Follow(t.Context(), w.owner, "shop", "", func(usage.Batch) error { return gone }); !errors.Is(err, gone) {
+		if err := w.Follow(t.Context(), w.owner, "shop", "", func(usage.Batch) error { return gone }); !errors.Is(
+			err, gone,
+		) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -56,9 +56,22 @@ func (s *slot) set(c *Call) {
 func (s *slot) read() Call {
 	text := string(s.text)
 	return Call{
-		ProjectID: s.project, VersionID: s.version, EnvironmentID: s.environment, Owner: s.owner, CredentialID: s.credential,
-		Route: s.route, Code: s.code, Step: s.step, Method: text[:s.path], Path: text[s.path:s.ip], RemoteIP: text[s.ip:],
-		Status: int(s.status), BytesIn: s.in, BytesOut: s.out, Start: time.Unix(0, s.start), Duration: time.Duration(s.took),
+		ProjectID:     s.project,
+		VersionID:     s.version,
+		EnvironmentID: s.environment,
+		Owner:         s.owner,
+		CredentialID:  s.credential,
+		Route:         s.route,
+		Code:          s.code,
+		Step:          s.step,
+		Method:        text[:s.path],
+		Path:          text[s.path:s.ip],
+		RemoteIP:      text[s.ip:],
+		Status:        int(s.status),
+		BytesIn:       s.in,
+		BytesOut:      s.out,
+		Start:         time.Unix(0, s.start),
+		Duration:      time.Duration(s.took),
 	}
 }
 

@@ -16,7 +16,9 @@ const SeenFor = 7 * 24 * time.Hour
 // Seen tells the hour in which each of the end users last called one of the
 // projects, with a token or with a key whose owner is their id. Who has not within
 // SeenFor is absent. Projects are named or ids, users ids.
-func (s *Service) Seen(ctx context.Context, p access.Principal, projects, users []string) (map[string]time.Time, error) {
+func (s *Service) Seen(
+	ctx context.Context, p access.Principal, projects, users []string,
+) (map[string]time.Time, error) {
 	tx := s.DB.Read(ctx)
 	var ids []string
 	for _, ref := range projects {

@@ -25,13 +25,16 @@ func TestUsersAreSeenInTheirLastHour(t *testing.T) {
 		}
 		users := []string{"usr_key", "usr_token", "usr_late", "usr_none"}
 		seen, err := w.Seen(t.Context(), w.owner, []string{w.project.Name}, users)
-		if err != nil || len(seen) != 2 || !seen["usr_key"].Equal(now.Add(-time.Hour)) || !seen["usr_token"].Equal(now.Add(-3*time.Hour)) {
+		if err != nil || len(seen) != 2 || !seen["usr_key"].Equal(now.Add(-time.Hour)) ||
+			!seen["usr_token"].Equal(now.Add(-3*time.Hour)) {
 			t.Errorf("seen %v, %v", seen, err)
 		}
 		if seen, err := w.Seen(t.Context(), w.owner, nil, users); err != nil || len(seen) != 0 {
 			t.Errorf("in no project: %v, %v", seen, err)
 		}
-		if _, err := w.Seen(t.Context(), access.Principal{}, []string{w.project.Name}, users); fault.KindOf(err) != fault.Unauthenticated {
+		if _, err := w.Seen(t.Context(), access.Principal{}, []string{w.project.Name}, users); fault.KindOf(
+			err,
+		) != fault.Unauthenticated {
 			t.Errorf("asked by nobody: %v", err)
 		}
 	})

@@ -24,8 +24,13 @@ const (
 )
 
 var columns = map[string]string{
-	ByHour: models.UsageByHour, ByDay: models.UsageByDay, ByEnvironment: models.UsageByEnvironment, ByOwner: models.UsageByOwner,
-	ByKey: models.UsageByKey, ByRoute: models.UsageByRoute, ByStatusClass: models.UsageByStatusClass,
+	ByHour:        models.UsageByHour,
+	ByDay:         models.UsageByDay,
+	ByEnvironment: models.UsageByEnvironment,
+	ByOwner:       models.UsageByOwner,
+	ByKey:         models.UsageByKey,
+	ByRoute:       models.UsageByRoute,
+	ByStatusClass: models.UsageByStatusClass,
 }
 
 // Bounds on one question.
@@ -127,7 +132,11 @@ func (q Query) normalized(now time.Time) (Query, error) {
 		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "invalid_range", Detail: "Give a time before to."})
 	}
 	if q.To.Sub(q.From) > MaxRange {
-		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "range_too_long", Detail: "Ask for at most 366 days."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/from",
+			Code:    "range_too_long",
+			Detail:  "Ask for at most 366 days.",
+		})
 	}
 	seen := map[string]bool{}
 	for _, name := range q.GroupBy {
@@ -138,7 +147,11 @@ func (q Query) normalized(now time.Time) (Query, error) {
 		seen[name] = true
 	}
 	if seen[ByHour] && seen[ByDay] {
-		wrong = append(wrong, fault.Field{Pointer: "/group_by", Code: "invalid_group_by", Detail: "Group by hour or by day, not by both."})
+		wrong = append(wrong, fault.Field{
+			Pointer: "/group_by",
+			Code:    "invalid_group_by",
+			Detail:  "Group by hour or by day, not by both.",
+		})
 	}
 	return q, fault.InvalidFields(wrong)
 }
@@ -170,9 +183,12 @@ func (q Query) answer(rows []models.UsageSum, places places) Usage {
 
 // compare puts groups into an order that is the same every time.
 func compare(a, b Group) int {
-	return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Environment.Version, b.Environment.Version),
-		cmp.Compare(a.Environment.Name, b.Environment.Name), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Key, b.Key),
-		cmp.Compare(a.Route, b.Route), cmp.Compare(a.StatusClass, b.StatusClass))
+	return cmp.Or(
+		a.Since.Compare(b.Since), cmp.Compare(b.Calls, a.Calls),
+		cmp.Compare(a.Environment.Version, b.Environment.Version),
+		cmp.Compare(a.Environment.Name, b.Environment.Name), cmp.Compare(a.Owner, b.Owner),
+		cmp.Compare(a.Key, b.Key), cmp.Compare(a.Route, b.Route), cmp.Compare(a.StatusClass, b.StatusClass),
+	)
 }
 
 func classText(class int64) string {

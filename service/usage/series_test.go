@@ -33,16 +33,26 @@ func TestUsageIsGrouped(t *testing.T) {
 			return usage.Sums{Calls: n * s.Calls, BytesIn: n * s.BytesIn, BytesOut: n * s.BytesOut}
 		}
 		plus := func(a, b usage.Sums) usage.Sums {
-			return usage.Sums{Calls: a.Calls + b.Calls, BytesIn: a.BytesIn + b.BytesIn, BytesOut: a.BytesOut + b.BytesOut}
+			return usage.Sums{
+				Calls:    a.Calls + b.Calls,
+				BytesIn:  a.BytesIn + b.BytesIn,
+				BytesOut: a.BytesOut + b.BytesOut,
+			}
 		}
 		for by, want := range map[string][]usage.Group{
-			"":            {{Sums: plus(times(6, good), bad)}},
-			"hour":        {{Since: hour(12), Sums: plus(times(4, good), bad)}, {Since: hour(13), Sums: good}, {Since: hour(24), Sums: good}},
-			"day":         {{Since: hour(0), Sums: plus(times(5, good), bad)}, {Since: hour(24), Sums: good}},
-			"environment": {{Environment: usage.Place{ID: "env_prod", Name: "prod", Version: "1.0.0"}, Sums: plus(times(5, good), bad)}, {Environment: usage.Place{ID: "env_gone", Name: "env_gone"}, Sums: good}},
-			"owner":       {{Owner: "billing", Sums: times(6, good)}, {Sums: bad}},
-			"key":         {{Key: w.key.ID, Sums: times(6, good)}, {Sums: bad}},
-			"route":       {{Route: "/*", Sums: plus(times(6, good), bad)}},
+			"": {{Sums: plus(times(6, good), bad)}},
+			"hour": {{
+				Since: hour(12),
+				Sums:  plus(times(4, good), bad),
+			}, {Since: hour(13), Sums: good}, {Since: hour(24), Sums: good}},
+			"day": {{Since: hour(0), Sums: plus(times(5, good), bad)}, {Since: hour(24), Sums: good}},
+			"environment": {{
+				Environment: usage.Place{ID: "env_prod", Name: "prod", Version: "1.0.0"},
+				Sums:        plus(times(5, good), bad),
+			}, {Environment: usage.Place{ID: "env_gone", Name: "env_gone"}, Sums: good}},
+			"owner": {{Owner: "billing", Sums: times(6, good)}, {Sums: bad}},
+			"key":   {{Key: w.key.ID, Sums: times(6, good)}, {Sums: bad}},
+			"route": {{Route: "/*", Sums: plus(times(6, good), bad)}},
 			"status_class": {{StatusClass: "2xx", Sums: times(4, good)}, {Sums: good}, {StatusClass: "1xx", Sums: good},
 				{StatusClass: "4xx", Sums: bad}},
 		} {
@@ -77,7 +87,12 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 			if code == "too_many_groups" {
 				rows := make([]models.UsageHour, usage.MaxItems+1)
 				for i := range rows {
-					rows[i] = models.UsageHour{ProjectID: w.project.ID, Hour: now.Unix() / 3600, Owner: models.NewID("own"), Calls: 1}
+					rows[i] = models.UsageHour{
+						ProjectID: w.project.ID,
+						Hour:      now.Unix() / 3600,
+						Owner:     models.NewID("own"),
+						Calls:     1,
+					}
 				}
 				if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.AddUsage(rows) }); err != nil {
 					t.Fatal(err)
@@ -93,7 +108,9 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 			t.Errorf("the first three: %+v, %v", top, err)
 		}
 		for _, by := range [][]string{{"hour", "day"}, {"owner", "owner"}, {"hour; DROP TABLE usage_hours"}} {
-			if _, err := w.Usage(t.Context(), w.owner, "shop", usage.Query{GroupBy: by}); fault.CodeOf(err) != "invalid_group_by" {
+			if _, err := w.Usage(t.Context(), w.owner, "shop", usage.Query{GroupBy: by}); fault.CodeOf(
+				err,
+			) != "invalid_group_by" {
 				t.Errorf("%v: got %v", by, err)
 			}
 		}

@@ -66,7 +66,13 @@ type Recorder struct {
 
 // NewRecorder makes a recorder that has seen nothing.
 func NewRecorder(db *models.DB, log *slog.Logger) *Recorder {
-	return &Recorder{db: db, log: log, desks: newDesks(runtime.GOMAXPROCS(0)), book: newBook(maxEntries, maxOfProject), used: usedKeys{}}
+	return &Recorder{
+		db:    db,
+		log:   log,
+		desks: newDesks(runtime.GOMAXPROCS(0)),
+		book:  newBook(maxEntries, maxOfProject),
+		used:  usedKeys{},
+	}
 }
 
 // Observe counts a call and keeps it for the live log. It never waits for a database,

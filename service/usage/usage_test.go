@@ -30,14 +30,39 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	now := models.Now()
 	team := models.Team{ID: models.NewID("team"), Name: "t", CreatedAt: now}
-	w := &world{t: t, db: db, owner: access.Principal{Account: "acc_1", Roles: map[string]access.Role{team.ID: access.Viewer}}}
+	w := &world{
+		t:     t,
+		db:    db,
+		owner: access.Principal{Account: "acc_1", Roles: map[string]access.Role{team.ID: access.Viewer}},
+	}
 	w.project = models.Project{ID: models.NewID("prj"), TeamID: team.ID, Name: "shop", CreatedAt: now, UpdatedAt: now}
-	version := models.Version{ID: models.NewID("ver"), ProjectID: w.project.ID, Name: "1.0.0", AuthMethods: []string{"api_key"}, CreatedAt: now, UpdatedAt: now}
+	version := models.Version{
+		ID:          models.NewID("ver"),
+		ProjectID:   w.project.ID,
+		Name:        "1.0.0",
+		AuthMethods: []string{"api_key"},
+		CreatedAt:   now,
+		UpdatedAt:   now,
+	}
 	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &w.project.ID, Name: "default", CreatedAt: now}
 	kind := models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "full", Scopes: []string{"*"}}
-	w.key = models.APIKey{ID: models.NewID("key"), ProjectID: w.project.ID, TenantID: tenant.ID, KeyTypeID: kind.ID, Hash: []byte{1}, CreatedAt: now, UpdatedAt: now}
+	w.key = models.APIKey{
+		ID:        models.NewID("key"),
+		ProjectID: w.project.ID,
+		TenantID:  tenant.ID,
+		KeyTypeID: kind.ID,
+		Hash:      []byte{1},
+		CreatedAt: now,
+		UpdatedAt: now,
+	}
 	err := db.Write(t.Context(), func(tx *models.Tx) error {
-		return tx.Insert(&team, &w.project, &version, &models.Environment{ID: "env_prod", VersionID: version.ID, Name: "prod", CreatedAt: now, UpdatedAt: now},
+		return tx.Insert(&team, &w.project, &version, &models.Environment{
+			ID:        "env_prod",
+			VersionID: version.ID,
+			Name:      "prod",
+			CreatedAt: now,
+			UpdatedAt: now,
+		},
 			&tenant, &kind, &w.key)
 	})
 	if err != nil {
@@ -55,9 +80,20 @@ func (w *world) recorder() *usage.Recorder {
 // call is one that was let through with the project's key.
 func (w *world) call(at time.Time) usage.Call {
 	return usage.Call{
-		ProjectID: w.project.ID, EnvironmentID: "env_prod", Owner: "billing", CredentialID: w.key.ID, RemoteIP: "192.0.2.7",
-		Method: "GET", Path: "/shop/1.0.0/prod/orders", Route: "/*", Status: 200, Step: "forward", BytesIn: 1, BytesOut: 10,
-		Start: at, Duration: time.Millisecond,
+		ProjectID:     w.project.ID,
+		EnvironmentID: "env_prod",
+		Owner:         "billing",
+		CredentialID:  w.key.ID,
+		RemoteIP:      "192.0.2.7",
+		Method:        "GET",
+		Path:          "/shop/1.0.0/prod/orders",
+		Route:         "/*",
+		Status:        200,
+		Step:          "forward",
+		BytesIn:       1,
+		BytesOut:      10,
+		Start:         at,
+		Duration:      time.Millisecond,
 	}
 }
 
@@ -214,7 +250,10 @@ func TestWhoMaySeeUsage(t *testing.T) {
 			if _, err = w.Requests(t.Context(), who, "shop", "", 0); fault.KindOf(err) != want {
 				t.Errorf("requests: %v", err)
 			}
-			err = w.Follow(t.Context(), who, "shop", "", func(usage.Batch) error { t.Error("a stranger follows"); return nil })
+			err = w.Follow(
+				t.Context(), who, "shop", "",
+				func(usage.Batch) error { t.Error("a stranger follows"); return nil },
+			)
 			if fault.KindOf(err) != want {
 				t.Errorf("follow: %v", err)
 			}

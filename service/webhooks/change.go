@@ -64,7 +64,15 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 		in.Events = Events()
 	}
 	now := models.Now()
-	row := models.Webhook{ID: models.NewID("whk"), TeamID: in.Team, Description: in.Description, Events: in.Events, Enabled: true, CreatedAt: now, UpdatedAt: now}
+	row := models.Webhook{
+		ID:          models.NewID("whk"),
+		TeamID:      in.Team,
+		Description: in.Description,
+		Events:      in.Events,
+		Enabled:     true,
+		CreatedAt:   now,
+		UpdatedAt:   now,
+	}
 	var err error
 	if row.URL, err = s.check(ctx, &in.URL, row); err != nil {
 		return Webhook{}, "", fmt.Errorf("webhooks: create: %w", err)
@@ -72,7 +80,13 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 	secret := newSecret()
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		if n, err := tx.CountWebhooks(in.Team); err != nil || n >= maxWebhooks {
-			return cmp.Or[error](err, fault.New(fault.Conflict, "too_many_webhooks", "This team has %d webhooks, and can have no more. Delete one first.", maxWebhooks))
+			return cmp.Or[error](
+				err,
+				fault.New(
+					fault.Conflict, "too_many_webhooks",
+					"This team has %d webhooks, and can have no more. Delete one first.", maxWebhooks,
+				),
+			)
 		}
 		if row.Secret, err = s.Vault.Seal(tx, row.TeamID, secretOf(row.ID), secret); err != nil {
 			return err
@@ -160,7 +174,10 @@ func (s *Service) Rotate(
 }
 
 // change applies fn to a webhook in one transaction with its audit entry.
-func (s *Service) change(ctx context.Context, p access.Principal, id, ifMatch, what string, fn func(*models.Tx, *models.Webhook) error) (Webhook, error) {
+func (s *Service) change(
+	ctx context.Context, p access.Principal, id, ifMatch, what string,
+	fn func(*models.Tx, *models.Webhook) error,
+) (Webhook, error) {
 	var out Webhook
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := find(tx, p, id, access.WebhookChange)
@@ -184,8 +201,14 @@ func (s *Service) change(ctx context.Context, p access.Principal, id, ifMatch, w
 			return err
 		}
 		out = view(row)
-		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: id, Team: row.TeamID, Detail: map[string]string{"change": what},
-			Before: settingsOf(before), After: settingsOf(row)})
+		return access.Record(tx, p, access.Entry{
+			Action: access.WebhookChange,
+			Object: id,
+			Team:   row.TeamID,
+			Detail: map[string]string{"change": what},
+			Before: settingsOf(before),
+			After:  settingsOf(row),
+		})
 	})
 	if err != nil {
 		return Webhook{}, fmt.Errorf("webhooks: %s of %s: %w", what, id, err)
@@ -226,8 +249,13 @@ func (s *Service) check(ctx context.Context, raw *string, row models.Webhook) (c
 			checked = u.String()
 		}
 	}
-	if utf8.RuneCountInString(row.Description) > maxDescription || !utf8.ValidString(row.Description) || strings.ContainsRune(row.Description, 0) {
-		wrong = append(wrong, fault.Field{Pointer: "/description", Code: "invalid_description", Detail: fmt.Sprintf("Use at most %d characters of text.", maxDescription)})
+	if utf8.RuneCountInString(row.Description) > maxDescription || !utf8.ValidString(row.Description) ||
+		strings.ContainsRune(row.Description, 0) {
+		wrong = append(wrong, fault.Field{
+			Pointer: "/description",
+			Code:    "invalid_description",
+			Detail:  fmt.Sprintf("Use at most %d characters of text.", maxDescription),
+		})
 	}
 	if len(row.Events) == 0 {
 		wrong = append(wrong, fault.Field{Pointer: "/events", Code: "required", Detail: "Name at least one event."})
@@ -235,9 +263,17 @@ func (s *Service) check(ctx context.Context, raw *string, row models.Webhook) (c
 	for i, event := range row.Events {
 		pointer := fmt.Sprintf("/events/%d", i)
 		if !slices.Contains(Events(), event) {
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "unknown_event", Detail: "Use one of " + strings.Join(Events(), ", ") + "."})
+			wrong = append(wrong, fault.Field{
+				Pointer: pointer,
+				Code:    "unknown_event",
+				Detail:  "Use one of " + strings.Join(Events(), ", ") + ".",
+			})
 		} else if slices.Index(row.Events, event) != i {
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This event is named twice."})
+			wrong = append(wrong, fault.Field{
+				Pointer: pointer,
+				Code:    "duplicate",
+				Detail:  "This event is named twice.",
+			})
 		}
 	}
 	return checked, fault.InvalidFields(wrong)
@@ -245,11 +281,19 @@ func (s *Service) check(ctx context.Context, raw *string, row models.Webhook) (c
 
 func (s *Service) checkURL(ctx context.Context, raw string) (*url.URL, *fault.Field, error) {
 	if len(raw) > maxURL {
-		return nil, &fault.Field{Pointer: "/url", Code: "invalid_url", Detail: fmt.Sprintf("Use at most %d bytes.", maxURL)}, nil
+		return nil, &fault.Field{
+			Pointer: "/url",
+			Code:    "invalid_url",
+			Detail:  fmt.Sprintf("Use at most %d bytes.", maxURL),
+		}, nil
 	}
 	address, query, asks := strings.Cut(raw, "?") // receivers keep a token in it, which a target has no use for
 	if strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }) {
-		return nil, &fault.Field{Pointer: "/url", Code: egress.CodeInvalidURL, Detail: "Percent-encode the query, and leave the fragment (#…) out."}, nil
+		return nil, &fault.Field{
+			Pointer: "/url",
+			Code:    egress.CodeInvalidURL,
+			Detail:  "Percent-encode the query, and leave the fragment (#…) out.",
+		}, nil
 	}
 	u, err := s.Targets.CheckTarget(ctx, address)
 	if refusal, ok := errors.AsType[*fault.Error](err); ok && refusal.Kind == fault.Invalid {

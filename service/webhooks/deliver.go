@@ -36,7 +36,17 @@ const (
 
 // backoff is the wait before each attempt after the first: about three days in
 // all, as the specification suggests.
-var backoff = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
+var backoff = []time.Duration{
+	5 * time.Second,
+	5 * time.Minute,
+	30 * time.Minute,
+	2 * time.Hour,
+	5 * time.Hour,
+	10 * time.Hour,
+	14 * time.Hour,
+	20 * time.Hour,
+	24 * time.Hour,
+}
 
 // Attempts is how often a delivery is tried.
 func Attempts() int { return len(backoff) + 1 }
@@ -69,7 +79,14 @@ func (s *Service) Emit(ctx context.Context, tx *models.Tx, team, event string, d
 		if err != nil {
 			return fmt.Errorf("webhooks: emit %s: %w", event, err)
 		}
-		row := models.WebhookDelivery{ID: models.NewID("msg"), WebhookID: hook.ID, Event: event, Payload: string(text), State: Pending, CreatedAt: now}
+		row := models.WebhookDelivery{
+			ID:        models.NewID("msg"),
+			WebhookID: hook.ID,
+			Event:     event,
+			Payload:   string(text),
+			State:     Pending,
+			CreatedAt: now,
+		}
 		if err := tx.Insert(&row); err != nil {
 			return fmt.Errorf("webhooks: emit %s: %w", event, err)
 		}
@@ -127,7 +144,9 @@ func (s *Service) Deliver(ctx context.Context, id string, final bool) error {
 }
 
 // post sends a delivery. The answer's body is nobody's business, and not read.
-func (s *Service) post(ctx context.Context, hook models.Webhook, row models.WebhookDelivery, keys []secrets.Secret) (status int, err error) {
+func (s *Service) post(
+	ctx context.Context, hook models.Webhook, row models.WebhookDelivery, keys []secrets.Secret,
+) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptFor)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.URL, strings.NewReader(row.Payload))
@@ -213,7 +232,9 @@ func reason(err error) string {
 
 // record writes the outcome of an attempt, and what follows from it for the
 // webhook.
-func (s *Service) record(ctx context.Context, hook models.Webhook, row models.WebhookDelivery, over, arrived bool) error {
+func (s *Service) record(
+	ctx context.Context, hook models.Webhook, row models.WebhookDelivery, over, arrived bool,
+) error {
 	now := models.Now()
 	if over {
 		row.State, row.FinishedAt = Failed, &now
@@ -249,12 +270,19 @@ func (s *Service) record(ctx context.Context, hook models.Webhook, row models.We
 	return nil
 }
 
-func (s *Service) disable(tx *models.Tx, hook models.Webhook, why string, failingBefore, now time.Time, done *bool) error {
+func (s *Service) disable(
+	tx *models.Tx, hook models.Webhook, why string, failingBefore, now time.Time, done *bool,
+) error {
 	var err error
 	if *done, err = tx.DisableWebhook(hook.ID, why, failingBefore, now); err != nil || !*done {
 		return err
 	}
-	return access.Record(tx, access.System(), access.Entry{Action: access.WebhookDisable, Object: hook.ID, Team: hook.TeamID, Detail: map[string]string{"reason": why}})
+	return access.Record(tx, access.System(), access.Entry{
+		Action: access.WebhookDisable,
+		Object: hook.ID,
+		Team:   hook.TeamID,
+		Detail: map[string]string{"reason": why},
+	})
 }
 
 // Upkeep forgets deliveries that have been over for long.

@@ -82,8 +82,18 @@ type Webhook struct {
 }
 
 func view(row models.Webhook) Webhook {
-	out := Webhook{ID: row.ID, Team: row.TeamID, URL: row.URL, Description: row.Description, Events: row.Events, Enabled: row.Enabled,
-		DisabledReason: row.DisabledReason, FailingSince: row.FailingSince, ETag: strconv.FormatInt(row.UpdatedAt.UnixMicro(), 36), CreatedAt: row.CreatedAt}
+	out := Webhook{
+		ID:             row.ID,
+		Team:           row.TeamID,
+		URL:            row.URL,
+		Description:    row.Description,
+		Events:         row.Events,
+		Enabled:        row.Enabled,
+		DisabledReason: row.DisabledReason,
+		FailingSince:   row.FailingSince,
+		ETag:           strconv.FormatInt(row.UpdatedAt.UnixMicro(), 36),
+		CreatedAt:      row.CreatedAt,
+	}
 	if row.OldSecretEndsAt != nil && row.OldSecretEndsAt.After(models.Now()) {
 		out.OldSecretEndsAt = row.OldSecretEndsAt
 	}
@@ -184,13 +194,26 @@ const (
 )
 
 func viewDelivery(row models.WebhookDelivery) Delivery {
-	return Delivery{ID: row.ID, Webhook: row.WebhookID, Event: row.Event, Payload: row.Payload, State: row.State, Attempts: row.Attempts,
-		LastStatus: row.LastStatus, LastError: row.LastError, CreatedAt: row.CreatedAt, AttemptedAt: row.AttemptedAt, FinishedAt: row.FinishedAt}
+	return Delivery{
+		ID:          row.ID,
+		Webhook:     row.WebhookID,
+		Event:       row.Event,
+		Payload:     row.Payload,
+		State:       row.State,
+		Attempts:    row.Attempts,
+		LastStatus:  row.LastStatus,
+		LastError:   row.LastError,
+		CreatedAt:   row.CreatedAt,
+		AttemptedAt: row.AttemptedAt,
+		FinishedAt:  row.FinishedAt,
+	}
 }
 
 // Deliveries returns what a webhook was sent, newest first; cursor and limit are
 // those of List. What is over is forgotten after KeepFor.
-func (s *Service) Deliveries(ctx context.Context, p access.Principal, id, cursor string, limit int) (Page[Delivery], error) {
+func (s *Service) Deliveries(
+	ctx context.Context, p access.Principal, id, cursor string, limit int,
+) (Page[Delivery], error) {
 	tx := s.DB.Read(ctx)
 	row, err := find(tx, p, id, access.WebhookRead)
 	if err != nil {
@@ -242,8 +265,14 @@ func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, deliver
 		was := outcome{row.State}
 		row.State, row.FinishedAt = Pending, nil
 		out = viewDelivery(row)
-		entry := access.Entry{Action: access.WebhookChange, Object: id, Team: webhook.TeamID, Detail: map[string]string{"change": "redeliver", "delivery": delivery},
-			Before: was, After: outcome{row.State}}
+		entry := access.Entry{
+			Action: access.WebhookChange,
+			Object: id,
+			Team:   webhook.TeamID,
+			Detail: map[string]string{"change": "redeliver", "delivery": delivery},
+			Before: was,
+			After:  outcome{row.State},
+		}
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}

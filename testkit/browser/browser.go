@@ -47,7 +47,8 @@ func Open(t testing.TB) context.Context {
 		// waits for; a step back loads it again, as in a browser short of memory.
 		chromedp.Flag("disable-back-forward-cache", true),
 		// And what the pages of others ask for elsewhere is not found.
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost"),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE "+
+			"*.localhost"),
 		chromedp.NoFirstRun,
 	)
 	// Chromium refuses to run its sandbox as root.

@@ -115,7 +115,11 @@ func NewOwnerOf(t *testing.T, s *handlers.Server) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := s.Accounts.UseLink(t.Context(), code, accounts.SignUp{Email: "ana@example.com", Name: "Ana", Password: Password})
+	session, err := s.Accounts.UseLink(t.Context(), code, accounts.SignUp{
+		Email:    "ana@example.com",
+		Name:     "Ana",
+		Password: Password,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +154,8 @@ func Follow(t *testing.T, url, token, last string) Events {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = answer.Body.Close() })
-	if answer.StatusCode != 200 || answer.Header.Get("Content-Type") != "text/event-stream" || answer.Header.Get("Cache-Control") != "no-store" {
+	if answer.StatusCode != 200 || answer.Header.Get("Content-Type") != "text/event-stream" ||
+		answer.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %v", answer.StatusCode, answer.Header)
 	}
 	e := Events{bufio.NewScanner(answer.Body), t}

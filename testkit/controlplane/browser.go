@@ -165,7 +165,14 @@ func (s *Browser) Ask(method, path, body string, header []string) *Page {
 	if err != nil {
 		s.T.Fatalf("%s %s: %v", method, path, err)
 	}
-	return &Page{Document: document, t: s.T, What: method + " " + path, Status: response.StatusCode, Header: response.Header, Raw: string(raw)}
+	return &Page{
+		Document: document,
+		t:        s.T,
+		What:     method + " " + path,
+		Status:   response.StatusCode,
+		Header:   response.Header,
+		Raw:      string(raw),
+	}
 }
 
 // Shows asserts the status and the heading of a page.

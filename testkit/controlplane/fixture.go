@@ -39,13 +39,22 @@ type Fixture struct {
 
 func NewFixture(t *testing.T, db *models.DB) *Fixture {
 	t.Helper()
-	o := &Fixture{Db: db, Server: NewServer(t, db), Others: map[access.Role][]string{}, Accounts: map[access.Role]string{}}
+	o := &Fixture{
+		Db:       db,
+		Server:   NewServer(t, db),
+		Others:   map[access.Role][]string{},
+		Accounts: map[access.Role]string{},
+	}
 	o.Handler = o.Server.Handler()
 	code, err := o.Server.Accounts.FirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := o.Server.Accounts.UseLink(t.Context(), code, accounts.SignUp{Email: "ana@example.com", Name: "Ana", Password: Password})
+	session, err := o.Server.Accounts.UseLink(t.Context(), code, accounts.SignUp{
+		Email:    "ana@example.com",
+		Name:     "Ana",
+		Password: Password,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,9 +93,22 @@ func (o *Fixture) account(t *testing.T, name, team string, role access.Role) (se
 	t.Helper()
 	now, session := models.Now(), "session-of-"+name
 	until, sum := now.Add(accounts.SessionTTL), sha256.Sum256([]byte(session))
-	account := models.Account{ID: models.NewID("acc"), Email: name + "@example.com", Name: name, PasswordHash: "none", CreatedAt: now}
+	account := models.Account{
+		ID:           models.NewID("acc"),
+		Email:        name + "@example.com",
+		Name:         name,
+		PasswordHash: "none",
+		CreatedAt:    now,
+	}
 	o.insert(t, &account, &models.Membership{TeamID: team, AccountID: account.ID, Role: string(role), CreatedAt: now},
-		&models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &account.ID, Hash: sum[:], CreatedAt: now, ExpiresAt: &until})
+		&models.Token{
+			ID:        models.NewID("ses"),
+			Kind:      "session",
+			AccountID: &account.ID,
+			Hash:      sum[:],
+			CreatedAt: now,
+			ExpiresAt: &until,
+		})
 	return session
 }
 
@@ -165,8 +187,15 @@ func (o *Fixture) Furnish(t *testing.T, needs, route string) Objects {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has := Objects{Project: created.Project.ID, ProjectName: created.Project.Name, version: version.ID, environment: version.Environments[0].ID,
-		Key: created.Keys["prod"].ID, export: export.ID, code: o.Create(t, access.Principal{}, "").Workspace.ClaimCode}
+	has := Objects{
+		Project:     created.Project.ID,
+		ProjectName: created.Project.Name,
+		version:     version.ID,
+		environment: version.Environments[0].ID,
+		Key:         created.Keys["prod"].ID,
+		export:      export.ID,
+		code:        o.Create(t, access.Principal{}, "").Workspace.ClaimCode,
+	}
 	has.Tenant, has.client, has.provider = o.LoginOf(t, created.Project.ID)
 	o.directoryOf(t, &has, needs)
 	var shared string
@@ -193,7 +222,10 @@ func (o *Fixture) Furnish(t *testing.T, needs, route string) Objects {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if slices.ContainsFunc([]string{"team", "invit", "session", ":identity"}, func(part string) bool { return strings.Contains(route, part) }) {
+	if slices.ContainsFunc(
+		[]string{"team", "invit", "session", ":identity"},
+		func(part string) bool { return strings.Contains(route, part) },
+	) {
 		o.people(t, &has)
 	}
 	if strings.HasPrefix(route, "/invite/") {
@@ -206,15 +238,22 @@ func (o *Fixture) Furnish(t *testing.T, needs, route string) Objects {
 // tenant is the team's, and not attached.
 func (o *Fixture) surroundings(t *testing.T, project string) (keyType, product, tenant string) {
 	t.Helper()
-	kty, err := o.Server.Projects.CreateKeyType(t.Context(), o.Principal, project, projects.KeyType{Name: "gold", Scopes: []string{"read"}})
+	kty, err := o.Server.Projects.CreateKeyType(t.Context(), o.Principal, project, projects.KeyType{
+		Name:   "gold",
+		Scopes: []string{"read"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	prd, err := o.Server.Projects.CreateProduct(t.Context(), o.Principal, projects.ProductInput{Name: fmt.Sprintf("product-%d", o.furnished)})
+	prd, err := o.Server.Projects.CreateProduct(
+		t.Context(), o.Principal, projects.ProductInput{Name: fmt.Sprintf("product-%d", o.furnished)},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tnt, err := o.Server.Projects.CreateTenant(t.Context(), o.Principal, projects.TenantInput{Name: fmt.Sprintf("tenant-%d", o.furnished)})
+	tnt, err := o.Server.Projects.CreateTenant(
+		t.Context(), o.Principal, projects.TenantInput{Name: fmt.Sprintf("tenant-%d", o.furnished)},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,14 +281,27 @@ func (o *Fixture) people(t *testing.T, has *Objects) {
 	invitation := func(team, by string) (id, code string) {
 		code = rand.Text()
 		sum := sha256.Sum256([]byte(code))
-		row := models.Invitation{ID: models.NewID("inv"), TeamID: team, Role: "member", CodeHash: sum[:], CreatedBy: by, CreatedAt: now, ExpiresAt: soon}
+		row := models.Invitation{
+			ID:        models.NewID("inv"),
+			TeamID:    team,
+			Role:      "member",
+			CodeHash:  sum[:],
+			CreatedBy: by,
+			CreatedAt: now,
+			ExpiresAt: soon,
+		}
 		o.insert(t, &row)
 		return row.ID, code
 	}
 	has.Team, has.account = team(), person()
 	host := person() // makes the invitations: they would go with the owner, who leaves
-	for account, role := range map[string]access.Role{o.Principal.Account: access.Owner, host: access.Owner, has.account: access.Member,
-		o.Accounts[access.Member]: access.Member, o.Accounts[access.Viewer]: access.Viewer} {
+	for account, role := range map[string]access.Role{
+		o.Principal.Account:       access.Owner,
+		host:                      access.Owner,
+		has.account:               access.Member,
+		o.Accounts[access.Member]: access.Member,
+		o.Accounts[access.Viewer]: access.Viewer,
+	} {
 		o.insert(t, &models.Membership{TeamID: has.Team, AccountID: account, Role: string(role), CreatedAt: now})
 	}
 	has.invitation, _ = invitation(has.Team, host)
@@ -257,8 +309,22 @@ func (o *Fixture) people(t *testing.T, has *Objects) {
 	o.insert(t, &models.Membership{TeamID: elsewhere, AccountID: host, Role: string(access.Owner), CreatedAt: now})
 	_, has.invite = invitation(elsewhere, host)
 	sum := sha256.Sum256([]byte(has.Team))
-	session := models.Token{ID: models.NewID("ses"), Kind: "session", AccountID: &o.Principal.Account, Hash: sum[:], CreatedAt: now, ExpiresAt: &until}
-	identity := models.LinkedAccount{ID: models.NewID("idn"), AccountID: o.Principal.Account, Issuer: "https://id.example", Subject: has.Team, CreatedAt: now, SeenAt: now}
+	session := models.Token{
+		ID:        models.NewID("ses"),
+		Kind:      "session",
+		AccountID: &o.Principal.Account,
+		Hash:      sum[:],
+		CreatedAt: now,
+		ExpiresAt: &until,
+	}
+	identity := models.LinkedAccount{
+		ID:        models.NewID("idn"),
+		AccountID: o.Principal.Account,
+		Issuer:    "https://id.example",
+		Subject:   has.Team,
+		CreatedAt: now,
+		SeenAt:    now,
+	}
 	o.insert(t, &session, &identity)
 	has.session, has.identity = session.ID, identity.ID
 }
@@ -272,11 +338,20 @@ func (h Objects) Path(route string) string {
 	if strings.HasPrefix(route, "/account/") {
 		h.provider = "github"
 	}
-	id := strings.NewReplacer("/Users/:id", "/Users/"+h.user, "/Groups/:id", "/Groups/"+h.group,
-		"/Schemas/:id", "/Schemas/urn:ietf:params:scim:schemas:core:2.0:User", "/ResourceTypes/:id", "/ResourceTypes/User")
-	return strings.NewReplacer(":user", h.user, ":group", h.group, ":child", h.child, ":approval", h.approval, ":project", project, ":version", h.version, ":environment", h.environment,
-		":key_type", h.keyType, ":product", h.Product, ":key", h.Key, ":export", h.export, ":code", h.code, ":team", h.Team, ":account", h.account, ":invitation", h.invitation,
-		":session", h.session, ":identity", h.identity, ":tenant", h.Tenant, ":client", h.client, ":provider", h.provider, ":token", h.token, ":webhook", h.webhook, ":delivery", h.delivery).Replace(id.Replace(route))
+	id := strings.NewReplacer(
+		"/Users/:id", "/Users/"+h.user, "/Groups/:id", "/Groups/"+h.group, "/Schemas/:id",
+		"/Schemas/urn:ietf:params:scim:schemas:core:2.0:User", "/ResourceTypes/:id", "/ResourceTypes/User",
+	)
+	return strings.NewReplacer(
+		":user", h.user, ":group", h.group, ":child", h.child, ":approval", h.approval, ":project", project,
+		":version", h.version, ":environment", h.environment, ":key_type", h.keyType, ":product", h.Product,
+		":key", h.Key, ":export", h.export, ":code", h.code, ":team", h.Team, ":account", h.account,
+		":invitation", h.invitation, ":session", h.session, ":identity", h.identity, ":tenant", h.Tenant,
+		":client", h.client, ":provider", h.provider, ":token", h.token, ":webhook", h.webhook, ":delivery",
+		h.delivery,
+	).Replace(
+		id.Replace(route),
+	)
 }
 
 func (o *Fixture) Fill(t *testing.T, has Objects, body string) string {
@@ -288,7 +363,13 @@ func (o *Fixture) Fill(t *testing.T, has Objects, body string) string {
 		}
 		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
 	}
-	return strings.NewReplacer("{code}", has.code, "{tenant}", has.Tenant, "{team}", o.Team, "{invite}", has.invite, "{product}", fmt.Sprintf("product-%d", o.furnished), "{name}", fmt.Sprintf("new-%d", o.furnished), "{group}", has.group, "{child}", has.child, "{number}", fmt.Sprint(o.furnished)).Replace(body)
+	return strings.NewReplacer(
+		"{code}", has.code, "{tenant}", has.Tenant, "{team}", o.Team, "{invite}", has.invite, "{product}",
+		fmt.Sprintf("product-%d", o.furnished), "{name}", fmt.Sprintf("new-%d", o.furnished), "{group}",
+		has.group, "{child}", has.child, "{number}", fmt.Sprint(o.furnished),
+	).Replace(
+		body,
+	)
 }
 
 func (o *Fixture) Ask(t *testing.T, method, path, body string, caller []string) Response {

@@ -21,7 +21,10 @@ func (o *Fixture) directoryOf(t *testing.T, has *Objects, needs string) {
 		}
 		*into = made.ID
 	}
-	approval, err := rules.Approve(ctx, o.Principal, has.Tenant, directory.NewApproval{Kind: "email", Value: "eve@example.com"})
+	approval, err := rules.Approve(ctx, o.Principal, has.Tenant, directory.NewApproval{
+		Kind:  "email",
+		Value: "eve@example.com",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

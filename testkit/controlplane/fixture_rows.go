@@ -34,7 +34,10 @@ func (o *Fixture) LoginOf(t *testing.T, project string) (tenant, client, provide
 	if err != nil {
 		t.Fatal(err)
 	}
-	offer, err := o.Server.Login.CreateProvider(t.Context(), o.Principal, made.ID, login.ProviderInput{Type: "google", ClientID: &app})
+	offer, err := o.Server.Login.CreateProvider(t.Context(), o.Principal, made.ID, login.ProviderInput{
+		Type:     "google",
+		ClientID: &app,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,9 @@ func (o *Fixture) webhook(t *testing.T) (hook, delivery string, err error) {
 		CreatedAt:  at,
 		FinishedAt: &at,
 	}
-	return made.ID, sent.ID, errors.Join(err, o.Db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&sent) }))
+	return made.ID, sent.ID, errors.Join(
+		err, o.Db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&sent) }),
+	)
 }
 
 // Installation is the log of what belongs to no team.

@@ -42,7 +42,10 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	settings := config.Default().Derived()
-	guard, err := egress.New(egress.Options{LoopbackAllowed: true, Listeners: []string{settings.ControlAddr, settings.GatewayAddr}})
+	guard, err := egress.New(egress.Options{
+		LoopbackAllowed: true,
+		Listeners:       []string{settings.ControlAddr, settings.GatewayAddr},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +63,24 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		t.Fatal(err)
 	}
 	hooks := &webhooks.Service{DB: db, Vault: vault, Targets: guard, Client: guard.Client(), Log: log}
-	queue, err := jobs.New(db, builder, log, jobs.Deliveries(hooks, jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}))
+	queue, err := jobs.New(db, builder, log, jobs.Deliveries(hooks, jobs.Schedule{
+		Attempts:   webhooks.Attempts(),
+		RetryAfter: webhooks.RetryAfter,
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	builder.Jobs, hooks.Jobs = queue, queue
 	unserved := func(context.Context) {}
-	hosted := &login.Service{DB: db, Vault: newVault(t), Providers: &providers.Set{HTTP: guard.Client()}, Targets: guard, PublicURL: settings.PublicURL,
-		Changed: unserved, Log: log}
+	hosted := &login.Service{
+		DB:        db,
+		Vault:     newVault(t),
+		Providers: &providers.Set{HTTP: guard.Client()},
+		Targets:   guard,
+		PublicURL: settings.PublicURL,
+		Changed:   unserved,
+		Log:       log,
+	}
 	return &handlers.Server{
 		Site: &web.Site{
 			Config:   settings,
@@ -76,20 +89,35 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 			Refusals: &audit.Refusals{DB: db, Log: log, PerSource: 100_000, PerMinute: 100_000},
 			Log:      log,
 		},
-		Version:     "test",
-		Exports:     builder,
-		Providers:   provider.FromConfig(config.SignIn{GitHub: config.GitHub{ClientID: "app", ClientSecret: "secret", URL: "http://127.0.0.1:9", APIURL: "http://127.0.0.1:9"}}),
+		Version: "test",
+		Exports: builder,
+		Providers: provider.FromConfig(config.SignIn{GitHub: config.GitHub{
+			ClientID:     "app",
+			ClientSecret: "secret",
+			URL:          "http://127.0.0.1:9",
+			APIURL:       "http://127.0.0.1:9",
+		}}),
 		Attached:    func() bool { return true },
 		Ready:       func(context.Context) (string, error) { return "", nil },
 		Idempotency: &idempotency.Service{DB: db},
 		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
-		Projects:    &projects.Service{DB: db, Targets: guard, Vault: vault, Suits: hosted.Suits, Log: log, PublicURL: settings.PublicURL, KeyPrefix: "pst", UnclaimedTTL: time.Hour, Changed: unserved},
-		Audit:       &audit.Service{DB: db},
-		Metrics:     http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
-		Webhooks:    hooks,
-		Login:       hosted,
-		Directory:   &directory.Service{DB: db, Changed: unserved},
+		Projects: &projects.Service{
+			DB:           db,
+			Targets:      guard,
+			Vault:        vault,
+			Suits:        hosted.Suits,
+			Log:          log,
+			PublicURL:    settings.PublicURL,
+			KeyPrefix:    "pst",
+			UnclaimedTTL: time.Hour,
+			Changed:      unserved,
+		},
+		Audit:     &audit.Service{DB: db},
+		Metrics:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		Webhooks:  hooks,
+		Login:     hosted,
+		Directory: &directory.Service{DB: db, Changed: unserved},
 	}
 }
 

@@ -33,8 +33,14 @@ type Facebook struct {
 func Start(t testing.TB) *Facebook {
 	t.Helper()
 	f := &Facebook{Provider: fakeoidc.Start(t),
-		Debug: map[string]any{"app_id": fakeoidc.ClientID, "user_id": "10158", "is_valid": true, "type": "USER", "expires_at": 0},
-		Me:    map[string]any{"id": "10158", "name": "Ana", "email": "ana@example.com"}}
+		Debug: map[string]any{
+			"app_id":     fakeoidc.ClientID,
+			"user_id":    "10158",
+			"is_valid":   true,
+			"type":       "USER",
+			"expires_at": 0,
+		},
+		Me: map[string]any{"id": "10158", "name": "Ana", "email": "ana@example.com"}}
 	f.Access = "EAAcanary" + f.Access[len("canary-access-"):]
 	f.Serve = f.serve
 	return f
@@ -51,15 +57,22 @@ func (f *Facebook) serve(w http.ResponseWriter, r *http.Request) bool {
 			refuse(w)
 			return true
 		}
-		fakeoidc.Answer(w, http.StatusOK, map[string]any{"access_token": f.Access, "token_type": "bearer", "expires_in": 5183944})
+		fakeoidc.Answer(w, http.StatusOK, map[string]any{
+			"access_token": f.Access,
+			"token_type":   "bearer",
+			"expires_in":   5183944,
+		})
 	case strings.HasSuffix(r.URL.Path, "/debug_token"):
 		if bearer != fakeoidc.ClientID+"|"+fakeoidc.ClientSecret {
 			refuse(w)
 			return true
 		}
 		if r.URL.Query().Get("input_token") != f.Access {
-			fakeoidc.Answer(w, http.StatusOK, map[string]any{"data": map[string]any{"is_valid": false, "scopes": []string{},
-				"error": map[string]any{"code": 190, "message": "Malformed access token"}}})
+			fakeoidc.Answer(w, http.StatusOK, map[string]any{"data": map[string]any{
+				"is_valid": false,
+				"scopes":   []string{},
+				"error":    map[string]any{"code": 190, "message": "Malformed access token"},
+			}})
 			return true
 		}
 		fakeoidc.Answer(w, http.StatusOK, map[string]any{"data": f.Debug})
@@ -78,5 +91,9 @@ func (f *Facebook) serve(w http.ResponseWriter, r *http.Request) bool {
 }
 
 func refuse(w http.ResponseWriter) {
-	fakeoidc.Answer(w, http.StatusBadRequest, map[string]any{"error": map[string]any{"message": "This authorization code has been used.", "type": "OAuthException", "code": 100}})
+	fakeoidc.Answer(w, http.StatusBadRequest, map[string]any{"error": map[string]any{
+		"message": "This authorization code has been used.",
+		"type":    "OAuthException",
+		"code":    100,
+	}})
 }

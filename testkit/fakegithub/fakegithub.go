@@ -42,8 +42,14 @@ func Start(t testing.TB) *GitHub {
 			{"email": "Octocat@GitHub.example", "primary": true, "verified": true},
 		}}
 	g.Access = "gho_canary" + g.Access[len("canary-access-"):]
-	g.Check = map[string]any{"id": 1, "token_last_eight": g.Access[len(g.Access)-8:], "app": map[string]any{"name": "app", "client_id": fakeoidc.ClientID},
-		"user": g.User, "scopes": []string{"read:user"}, "expires_at": nil}
+	g.Check = map[string]any{
+		"id":               1,
+		"token_last_eight": g.Access[len(g.Access)-8:],
+		"app":              map[string]any{"name": "app", "client_id": fakeoidc.ClientID},
+		"user":             g.User,
+		"scopes":           []string{"read:user"},
+		"expires_at":       nil,
+	}
 	g.Serve = g.serve
 	return g
 }
@@ -68,10 +74,17 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request) bool {
 
 func (g *GitHub) token(w http.ResponseWriter, r *http.Request) {
 	if _, ok := g.Redeem(r); !ok {
-		fakeoidc.Answer(w, http.StatusOK, map[string]any{"error": "bad_verification_code", "error_description": "The code passed is incorrect or expired."})
+		fakeoidc.Answer(w, http.StatusOK, map[string]any{
+			"error":             "bad_verification_code",
+			"error_description": "The code passed is incorrect or expired.",
+		})
 		return
 	}
-	fakeoidc.Answer(w, http.StatusOK, map[string]any{"access_token": g.Access, "token_type": "bearer", "scope": "read:user,user:email"})
+	fakeoidc.Answer(w, http.StatusOK, map[string]any{
+		"access_token": g.Access,
+		"token_type":   "bearer",
+		"scope":        "read:user,user:email",
+	})
 }
 
 func (g *GitHub) api(w http.ResponseWriter, r *http.Request, path string) {

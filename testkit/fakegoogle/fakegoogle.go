@@ -28,11 +28,21 @@ func Start(t testing.TB) *fakeoidc.Provider {
 			return false
 		}
 		if r.Method != http.MethodPost || r.Header.Get("Authorization") != "Bearer "+p.Access {
-			fakeoidc.Answer(w, http.StatusBadRequest, map[string]any{"error": "invalid_token", "error_description": "Invalid Value"})
+			fakeoidc.Answer(w, http.StatusBadRequest, map[string]any{
+				"error":             "invalid_token",
+				"error_description": "Invalid Value",
+			})
 			return true
 		}
-		answer := map[string]any{"azp": fakeoidc.ClientID, "aud": fakeoidc.ClientID, "sub": p.Subject, "scope": "openid",
-			"exp": "1893456000", "expires_in": "3599", "access_type": "online"}
+		answer := map[string]any{
+			"azp":         fakeoidc.ClientID,
+			"aud":         fakeoidc.ClientID,
+			"sub":         p.Subject,
+			"scope":       "openid",
+			"exp":         "1893456000",
+			"expires_in":  "3599",
+			"access_type": "online",
+		}
 		if p.Verdict != nil {
 			p.Verdict(answer)
 		}

@@ -38,7 +38,10 @@ func Start(t testing.TB) *fakeoidc.Provider {
 	p.Access = Access(p, nil)
 	p.Serve = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/userinfo" && r.Header.Get("Authorization") != "Bearer "+p.Access {
-			fakeoidc.Answer(w, http.StatusUnauthorized, map[string]any{"error": map[string]any{"code": "InvalidAuthenticationToken"}})
+			fakeoidc.Answer(
+				w, http.StatusUnauthorized,
+				map[string]any{"error": map[string]any{"code": "InvalidAuthenticationToken"}},
+			)
 			return true
 		}
 		return false
@@ -53,8 +56,17 @@ func STS(p *fakeoidc.Provider) string { return p.URL + "/sts" }
 // takes the one that is p.Access.
 func Access(p *fakeoidc.Provider, change func(claims map[string]any)) string {
 	now := time.Now()
-	claims := map[string]any{"aud": "00000003-0000-0000-c000-000000000000", "iss": STS(p) + "/" + TenantID + "/", "ver": "1.0",
-		"appid": fakeoidc.ClientID, "tid": TenantID, "oid": ObjectID, "sub": "pairwise", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
+	claims := map[string]any{
+		"aud":   "00000003-0000-0000-c000-000000000000",
+		"iss":   STS(p) + "/" + TenantID + "/",
+		"ver":   "1.0",
+		"appid": fakeoidc.ClientID,
+		"tid":   TenantID,
+		"oid":   ObjectID,
+		"sub":   "pairwise",
+		"iat":   now.Unix(),
+		"exp":   now.Add(time.Hour).Unix(),
+	}
 	if change != nil {
 		change(claims)
 	}

@@ -61,7 +61,13 @@ func Start(t testing.TB) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Provider{Subject: "subject-1", Access: "canary-access-" + rand.Text(), Key: key, codes: map[string]url.Values{}, taken: map[string]int{}}
+	p := &Provider{
+		Subject: "subject-1",
+		Access:  "canary-access-" + rand.Text(),
+		Key:     key,
+		codes:   map[string]url.Values{},
+		taken:   map[string]int{},
+	}
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
 	p.URL, p.Issuer, p.HangUp = server.URL, server.URL, server.CloseClientConnections
@@ -118,8 +124,14 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.URL.Path {
 	case p.Base + "/.well-known/openid-configuration":
-		document := map[string]any{"issuer": p.Issuer, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
-			"jwks_uri": p.URL + "/keys", "userinfo_endpoint": p.URL + "/userinfo", "id_token_signing_alg_values_supported": []string{"RS256"}}
+		document := map[string]any{
+			"issuer":                                p.Issuer,
+			"authorization_endpoint":                p.URL + "/authorize",
+			"token_endpoint":                        p.URL + "/token",
+			"jwks_uri":                              p.URL + "/keys",
+			"userinfo_endpoint":                     p.URL + "/userinfo",
+			"id_token_signing_alg_values_supported": []string{"RS256"},
+		}
 		if p.Introspects {
 			document["introspection_endpoint"] = p.URL + "/introspect"
 		}
@@ -128,7 +140,12 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		Answer(w, http.StatusOK, document)
 	case "/keys":
-		Answer(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.Key.Public(), KeyID: KeyID, Algorithm: "RS256", Use: "sig"}}})
+		Answer(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{
+			Key:       p.Key.Public(),
+			KeyID:     KeyID,
+			Algorithm: "RS256",
+			Use:       "sig",
+		}}})
 	case "/token":
 		p.token(w, r)
 	case "/introspect":
@@ -148,8 +165,17 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := time.Now()
-	claims := map[string]any{"iss": p.Issuer, "sub": p.Subject, "aud": ClientID, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
-		"nonce": request.Get("nonce"), "email": "Ana@Example.com", "email_verified": true, "name": "Ana"}
+	claims := map[string]any{
+		"iss":            p.Issuer,
+		"sub":            p.Subject,
+		"aud":            ClientID,
+		"iat":            now.Unix(),
+		"exp":            now.Add(time.Hour).Unix(),
+		"nonce":          request.Get("nonce"),
+		"email":          "Ana@Example.com",
+		"email_verified": true,
+		"name":           "Ana",
+	}
 	if p.Claims != nil {
 		p.Claims(claims)
 	}
@@ -157,7 +183,13 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	if sign == nil {
 		sign = p.Signed
 	}
-	answer := map[string]any{"access_token": p.Access, "token_type": "Bearer", "expires_in": 3600, "id_token": sign(claims), "refresh_token": "canary-refresh"}
+	answer := map[string]any{
+		"access_token":  p.Access,
+		"token_type":    "Bearer",
+		"expires_in":    3600,
+		"id_token":      sign(claims),
+		"refresh_token": "canary-refresh",
+	}
 	if p.Token != nil {
 		p.Token(answer)
 	}
@@ -178,8 +210,15 @@ func (p *Provider) introspect(w http.ResponseWriter, r *http.Request) {
 		Answer(w, http.StatusOK, map[string]any{"active": false})
 		return
 	}
-	answer := map[string]any{"active": true, "client_id": ClientID, "sub": p.Subject, "iss": p.Issuer, "token_type": "Bearer",
-		"scope": "openid", "exp": time.Now().Add(time.Hour).Unix()}
+	answer := map[string]any{
+		"active":     true,
+		"client_id":  ClientID,
+		"sub":        p.Subject,
+		"iss":        p.Issuer,
+		"token_type": "Bearer",
+		"scope":      "openid",
+		"exp":        time.Now().Add(time.Hour).Unix(),
+	}
 	if p.Verdict != nil {
 		p.Verdict(answer)
 	}
@@ -201,7 +240,8 @@ func (p *Provider) Redeem(r *http.Request) (url.Values, bool) {
 	request, known := p.codes[code]
 	delete(p.codes, code)
 	sum := sha256.Sum256([]byte(r.PostForm.Get("code_verifier")))
-	return request, known && name == ClientID && secret == ClientSecret && request.Get("redirect_uri") == r.PostForm.Get("redirect_uri") &&
+	return request, known && name == ClientID && secret == ClientSecret &&
+		request.Get("redirect_uri") == r.PostForm.Get("redirect_uri") &&
 		request.Get("code_challenge") == base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
@@ -229,7 +269,11 @@ func Unsigned(claims map[string]any) string {
 	if err != nil {
 		panic(err)
 	}
-	return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + base64.RawURLEncoding.EncodeToString(body) + "."
+	return base64.RawURLEncoding.EncodeToString(
+		[]byte(`{"alg":"none","typ":"JWT"}`),
+	) + "." + base64.RawURLEncoding.EncodeToString(
+		body,
+	) + "."
 }
 
 // Answer writes JSON.

@@ -47,10 +47,22 @@ const patience = 3 * time.Minute
 func Start(t testing.TB, realms map[string]string) *Server {
 	t.Helper()
 	home := settle(t, realms)
-	command := exec.Command(java(), append(options(home), "start", "--optimized", "--import-realm",
+	command := exec.Command(java(), append(
+		options(home),
+		"start",
+		"--optimized",
+		"--import-realm",
 		// The issuer then has the port that it is asked at, which nobody knows before.
-		"--http-enabled=true", "--hostname-strict=false", "--http-host=127.0.0.1", "--http-port=0", "--http-management-port=0", "--cache=local")...)
-	command.Env = append(os.Environ(), "KC_BOOTSTRAP_ADMIN_USERNAME="+admin, "KC_BOOTSTRAP_ADMIN_PASSWORD="+adminPassword)
+		"--http-enabled=true",
+		"--hostname-strict=false",
+		"--http-host=127.0.0.1",
+		"--http-port=0",
+		"--http-management-port=0",
+		"--cache=local",
+	)...)
+	command.Env = append(
+		os.Environ(), "KC_BOOTSTRAP_ADMIN_USERNAME="+admin, "KC_BOOTSTRAP_ADMIN_PASSWORD="+adminPassword,
+	)
 	endWithTests(command)
 	output, err := command.StdoutPipe()
 	if err != nil {
@@ -131,11 +143,21 @@ func java() string {
 // following links. The small heap holds a few realms; the simple collector and
 // compiler start in half the time.
 func options(home string) []string {
-	return []string{"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true", "-Dfile.encoding=UTF-8",
+	return []string{
+		"-Xmx256m",
+		"-XX:+UseSerialGC",
+		"-XX:TieredStopAtLevel=1",
+		"-Djava.awt.headless=true",
+		"-Dfile.encoding=UTF-8",
 		"-Djava.util.logging.manager=org.jboss.logmanager.LogManager",
 		"-Djava.util.concurrent.ForkJoinPool.common.threadFactory=io.quarkus.bootstrap.forkjoin.QuarkusForkJoinWorkerThreadFactory",
-		"-Dkc.home.dir=" + home, "-Djboss.server.config.dir=" + filepath.Join(home, "conf"), "-Dkeycloak.theme.dir=" + filepath.Join(home, "themes"),
-		"-cp", filepath.Join(home, "lib", "quarkus-run.jar"), "io.quarkus.bootstrap.runner.QuarkusEntryPoint"}
+		"-Dkc.home.dir=" + home,
+		"-Djboss.server.config.dir=" + filepath.Join(home, "conf"),
+		"-Dkeycloak.theme.dir=" + filepath.Join(home, "themes"),
+		"-cp",
+		filepath.Join(home, "lib", "quarkus-run.jar"),
+		"io.quarkus.bootstrap.runner.QuarkusEntryPoint",
+	}
 }
 
 // listeningLine is written once everything is imported and answers.
@@ -159,12 +181,21 @@ func (s *Server) Issuer(realm string) string { return s.URL + "/realms/" + realm
 // people may come back to one address alone.
 func (s *Server) Register(t testing.TB, realm, id, secret, redirectURI string) {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{"clientId": id, "secret": secret, "redirectUris": []string{redirectURI}, "publicClient": false,
-		"directAccessGrantsEnabled": false, "attributes": map[string]string{"pkce.code.challenge.method": "S256"}})
+	body, err := json.Marshal(map[string]any{
+		"clientId":                  id,
+		"secret":                    secret,
+		"redirectUris":              []string{redirectURI},
+		"publicClient":              false,
+		"directAccessGrantsEnabled": false,
+		"attributes":                map[string]string{"pkce.code.challenge.method": "S256"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/admin/realms/"+url.PathEscape(realm)+"/clients", bytes.NewReader(body))
+	ask, err := http.NewRequestWithContext(
+		t.Context(), http.MethodPost, s.URL+"/admin/realms/"+url.PathEscape(realm)+"/clients",
+		bytes.NewReader(body),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +209,16 @@ func (s *Server) Register(t testing.TB, realm, id, secret, redirectURI string) {
 // adminToken is one of admin-cli, Keycloak's own client for its administrators.
 func (s *Server) adminToken(t testing.TB) string {
 	t.Helper()
-	form := url.Values{"grant_type": {"password"}, "client_id": {"admin-cli"}, "username": {admin}, "password": {adminPassword}}
-	ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.Issuer("master")+"/protocol/openid-connect/token", strings.NewReader(form.Encode()))
+	form := url.Values{
+		"grant_type": {"password"},
+		"client_id":  {"admin-cli"},
+		"username":   {admin},
+		"password":   {adminPassword},
+	}
+	ask, err := http.NewRequestWithContext(
+		t.Context(), http.MethodPost, s.Issuer("master")+"/protocol/openid-connect/token",
+		strings.NewReader(form.Encode()),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

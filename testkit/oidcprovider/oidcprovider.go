@@ -105,7 +105,9 @@ func (p *Provider) Register(t testing.TB, redirectURIs ...string) Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.Post(p.Issuer+"/reg", "application/json", bytes.NewReader(body)) //nolint:forbidigo // the provider under test, on loopback
+	answer, err := http.Post(
+		p.Issuer+"/reg", "application/json", bytes.NewReader(body),
+	) //nolint:forbidigo // the provider under test, on loopback
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,10 @@ func (p *Provider) SignIn(t testing.TB, authorizeURL, name string) *url.URL {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	browser := &http.Client{
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	defer browser.CloseIdleConnections()
 	answer, err := browser.Get(authorizeURL) //nolint:bodyclose // step closes it
 	for range maxSteps {
@@ -168,7 +173,10 @@ func step(t testing.TB, answer *http.Response, name string) (next *url.URL, form
 	found := page.Find("form").First()
 	next, err = answer.Request.URL.Parse(found.AttrOr("action", ""))
 	if found.Length() == 0 || err != nil {
-		t.Fatalf("sign in at the provider: %s answers %d without a form: %s", answer.Request.URL.Path, answer.StatusCode, page.Find("body").Text())
+		t.Fatalf(
+			"sign in at the provider: %s answers %d without a form: %s", answer.Request.URL.Path,
+			answer.StatusCode, page.Find("body").Text(),
+		)
 	}
 	form = url.Values{"login": {name}, "password": {"any"}}
 	found.Find("input[type=hidden]").Each(func(_ int, input *goquery.Selection) {

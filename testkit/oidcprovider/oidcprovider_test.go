@@ -14,13 +14,25 @@ func TestProviderSignsInAndGivesTokens(t *testing.T) {
 	p := oidcprovider.Start(t)
 	const callback = "http://127.0.0.1/callback"
 	client := p.Register(t, callback)
-	query := url.Values{"client_id": {client.ID}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"openid email"}, "state": {"s"}}
+	query := url.Values{
+		"client_id":     {client.ID},
+		"redirect_uri":  {callback},
+		"response_type": {"code"},
+		"scope":         {"openid email"},
+		"state":         {"s"},
+	}
 	back := p.SignIn(t, p.Issuer+"/auth?"+query.Encode(), "ana")
 	if !strings.HasPrefix(back.String(), callback) || back.Query().Get("state") != "s" {
 		t.Fatalf("led to %s", back)
 	}
-	form := url.Values{"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "redirect_uri": {callback}}
-	ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.Issuer+"/token", strings.NewReader(form.Encode()))
+	form := url.Values{
+		"grant_type":   {"authorization_code"},
+		"code":         {back.Query().Get("code")},
+		"redirect_uri": {callback},
+	}
+	ask, err := http.NewRequestWithContext(
+		t.Context(), http.MethodPost, p.Issuer+"/token", strings.NewReader(form.Encode()),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +47,8 @@ func TestProviderSignsInAndGivesTokens(t *testing.T) {
 		AccessToken string `json:"access_token"`
 		IDToken     string `json:"id_token"`
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&tokens); err != nil || tokens.AccessToken == "" || tokens.IDToken == "" {
+	if err := json.NewDecoder(answer.Body).Decode(&tokens); err != nil || tokens.AccessToken == "" ||
+		tokens.IDToken == "" {
 		t.Errorf("got %d %+v, %v", answer.StatusCode, tokens, err)
 	}
 }

@@ -36,8 +36,10 @@ func (s *Server) URL() string { return fmt.Sprintf("redis://127.0.0.1:%d/0", s.p
 // Up starts the server, empty, where it was before.
 func (s *Server) Up() {
 	s.t.Helper()
-	s.process = exec.Command("redis-server", "--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-		"--dir", s.t.TempDir())
+	s.process = exec.Command(
+		"redis-server", "--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--save", "", "--appendonly",
+		"no", "--dir", s.t.TempDir(),
+	)
 	if err := s.process.Start(); err != nil {
 		s.t.Fatalf("start redis-server (Debian: redis-server): %v", err)
 	}

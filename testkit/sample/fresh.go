@@ -18,5 +18,9 @@ func Fresh(target string, access snapshot.Access) (*snapshot.Project, map[string
 
 // AsksForKeys is the access policy that a project has from the start.
 func AsksForKeys() snapshot.Access {
-	return snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject}
+	return snapshot.Access{
+		Mode:    snapshot.Authenticate,
+		Methods: []snapshot.Method{snapshot.APIKey},
+		Keyless: snapshot.Reject,
+	}
 }

@@ -46,8 +46,12 @@ func Project(target string) *snapshot.Project {
 		CreatedAt: Base.Add(-240 * time.Hour), Revision: 42, RevisedAt: Base,
 		ProductID: "prd_1", Product: "suite",
 		// So many that no test reaches them, in windows that hardly ever end.
-		Limits: snapshot.ProjectLimits{Key: snapshot.Limits{snapshot.Year: 1_000_000}, Owner: snapshot.Limits{snapshot.Month: 2_000_000},
-			IP: snapshot.Limits{snapshot.Month: 3_000_000, snapshot.Year: 30_000_000}, Project: snapshot.Limits{snapshot.Year: 4_000_000}},
+		Limits: snapshot.ProjectLimits{
+			Key:     snapshot.Limits{snapshot.Year: 1_000_000},
+			Owner:   snapshot.Limits{snapshot.Month: 2_000_000},
+			IP:      snapshot.Limits{snapshot.Month: 3_000_000, snapshot.Year: 30_000_000},
+			Project: snapshot.Limits{snapshot.Year: 4_000_000},
+		},
 		KeyTypes: []snapshot.KeyType{
 			{ID: "kty_1", Name: "full", Scopes: []string{"*"}, BuiltIn: true},
 			{ID: "kty_2", Name: "none"},
@@ -56,21 +60,42 @@ func Project(target string) *snapshot.Project {
 				Limits: snapshot.Limits{snapshot.Month: 5000}},
 		},
 		Tenants: []snapshot.Tenant{
-			{ID: "tnt_2", Name: "acme", FallbackOwner: "acme-desk"}, {ID: "tnt_1", Name: "default"}, {ID: "tnt_3", Name: "gone", Detached: true},
+			{
+				ID:            "tnt_2",
+				Name:          "acme",
+				FallbackOwner: "acme-desk",
+			}, {ID: "tnt_1", Name: "default"}, {ID: "tnt_3", Name: "gone", Detached: true},
 		},
 		Versions: []snapshot.Version{
 			version("1", "1.0.0", snapshot.Access{Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.Reject},
 				env("1", "dev", "/dev"), env("2", "prod", "/base")),
-			version("2", "2.0.0", snapshot.Access{Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.OwnerFallback},
+			version("2", "2.0.0", snapshot.Access{
+				Mode:    snapshot.Authenticate,
+				Methods: keys,
+				Keyless: snapshot.OwnerFallback,
+			},
 				env("3", "prod", "")),
-			version("5", "fenced", snapshot.Access{Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.OwnerFallback, IP: snapshot.IPRules{
-				Allow: ranges("127.0.0.0/8", "2001:db8::/32"), Deny: ranges("127.0.0.2/32", "198.51.100.0/24")}},
+			version("5", "fenced", snapshot.Access{
+				Mode:    snapshot.Authenticate,
+				Methods: keys,
+				Keyless: snapshot.OwnerFallback,
+				IP: snapshot.IPRules{
+					Allow: ranges("127.0.0.0/8", "2001:db8::/32"), Deny: ranges("127.0.0.2/32", "198.51.100.0/24")},
+			},
 				env("6", "prod", "/fenced")),
 			version("3", "open", snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
 				env("4", "prod", "/open/")),
-			version("4", "v3-optional", snapshot.Access{Mode: snapshot.Passthrough, Methods: keys, Keyless: snapshot.Reject},
+			version("4", "v3-optional", snapshot.Access{
+				Mode:    snapshot.Passthrough,
+				Methods: keys,
+				Keyless: snapshot.Reject,
+			},
 				env("5", "prod", "/a%20b/~c")),
-			version("6", "walled", snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject, IP: snapshot.IPRules{Deny: ranges("0.0.0.0/0", "::/0")}},
+			version("6", "walled", snapshot.Access{
+				Mode:    snapshot.Passthrough,
+				Keyless: snapshot.Reject,
+				IP:      snapshot.IPRules{Deny: ranges("0.0.0.0/0", "::/0")},
+			},
 				env("7", "prod", "/walled")),
 		},
 	}
@@ -115,8 +140,14 @@ func Keys() map[string]Plain {
 	add("03", "dev", "billing-service", "full", "dev", nil)
 	add("04", "expired", "ana", "full", "prod", func(k *snapshot.Key) { k.ExpiresAt = Past })
 	add("05", "frozen", "ana", "full", "prod", func(k *snapshot.Key) { k.State = snapshot.KeyFrozen })
-	add("06", "frozenexpired", "ana", "full", "prod", func(k *snapshot.Key) { k.State, k.ExpiresAt = snapshot.KeyFrozen, Past })
-	add("07", "future", "ana", "full", "prod", func(k *snapshot.Key) { k.ExpiresAt = Future.Add(123 * time.Millisecond) })
+	add(
+		"06", "frozenexpired", "ana", "full", "prod",
+		func(k *snapshot.Key) { k.State, k.ExpiresAt = snapshot.KeyFrozen, Past },
+	)
+	add(
+		"07", "future", "ana", "full", "prod",
+		func(k *snapshot.Key) { k.ExpiresAt = Future.Add(123 * time.Millisecond) },
+	)
 	add("08", "graced", "ben", "writer", "prod", grace(Future))
 	add("09", "graceover", "ben", "writer", "prod", grace(Past))
 	add("10", "noscopes", "carl", "none", "prod", nil)
@@ -130,13 +161,27 @@ func Keys() map[string]Plain {
 	}
 	add("16", "acme", "frank", "full", "prod", in("tnt_2", "acme"))
 	add("17", "detached", "frank", "full", "prod", in("tnt_3", "gone"))
-	add("18", "faraway", "gil", "full", "prod", func(k *snapshot.Key) { k.AllowedIPs = ranges("203.0.113.0/24", "2001:db8::/32") })
-	add("19", "limited", "gil", "writer", "prod", func(k *snapshot.Key) { k.Limits = &snapshot.Limits{snapshot.Month: 999, snapshot.Year: 9999} })
+	add(
+		"18", "faraway", "gil", "full", "prod",
+		func(k *snapshot.Key) { k.AllowedIPs = ranges("203.0.113.0/24", "2001:db8::/32") },
+	)
+	add("19", "limited", "gil", "writer", "prod", func(k *snapshot.Key) {
+		k.Limits = &snapshot.Limits{
+			snapshot.Month: 999,
+			snapshot.Year:  9999,
+		}
+	})
 	add("20", "nearby", "gil", "full", "", func(k *snapshot.Key) { k.AllowedIPs = ranges("127.0.0.1/32", "::1/128") })
 	add("21", "product", "hal", "writer", "prod", func(k *snapshot.Key) { k.ProductID = "prd_1" })
 	add("22", "unlimited", "hal", "writer", "prod", func(k *snapshot.Key) { k.Limits = &snapshot.Limits{} })
-	add("23", "detachedfrozen", "frank", "full", "prod", func(k *snapshot.Key) { in("tnt_3", "gone")(k); k.State = snapshot.KeyFrozen })
-	add("24", "detachedfaraway", "frank", "full", "prod", func(k *snapshot.Key) { in("tnt_3", "gone")(k); k.AllowedIPs = ranges("203.0.113.0/24") })
+	add(
+		"23", "detachedfrozen", "frank", "full", "prod",
+		func(k *snapshot.Key) { in("tnt_3", "gone")(k); k.State = snapshot.KeyFrozen },
+	)
+	add(
+		"24", "detachedfaraway", "frank", "full", "prod",
+		func(k *snapshot.Key) { in("tnt_3", "gone")(k); k.AllowedIPs = ranges("203.0.113.0/24") },
+	)
 	add("25", "revokedlimited", "eve", "full", "prod", func(k *snapshot.Key) {
 		k.State, k.Limits, k.AllowedIPs = snapshot.KeyRevoked, &snapshot.Limits{snapshot.Day: 1}, ranges("127.0.0.0/8")
 	})

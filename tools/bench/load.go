@@ -80,7 +80,8 @@ func turns(sc scenario, p peer) string {
 	var text strings.Builder
 	text.WriteString("local calls, turn = {}, 0\nfunction init()\n")
 	for _, one := range p.keys {
-		fmt.Fprintf(&text, "  calls[#calls + 1] = wrk.format('GET', '%s', {['X-API-Key'] = '%s', Host = wrk.headers['Host']})\n", one.path+sc.path, one.key)
+		fmt.Fprintf(&text, "  calls[#calls + 1] = wrk.format('GET', '%s', {['X-API-Key'] = '%s', Host = "+
+			"wrk.headers['Host']})\n", one.path+sc.path, one.key)
 	}
 	text.WriteString("end\nfunction request()\n  turn = turn % #calls + 1\n  return calls[turn]\nend\n")
 	return text.String()
@@ -122,8 +123,10 @@ func (l load) measure(ctx context.Context, sc scenario, p peer) (result, error) 
 	if err != nil {
 		return result{}, err
 	}
-	cmd := exec.CommandContext(ctx, l.wrk, "-t", "1", "-c", fmt.Sprint(sc.connections), "-d", fmt.Sprintf("%ds", l.seconds),
-		"-H", p.credential(), "-s", script, p.url+sc.path)
+	cmd := exec.CommandContext(
+		ctx, l.wrk, "-t", "1", "-c", fmt.Sprint(sc.connections), "-d", fmt.Sprintf("%ds", l.seconds), "-H",
+		p.credential(), "-s", script, p.url+sc.path,
+	)
 	out, err := cmd.Output()
 	if err != nil {
 		return result{}, fmt.Errorf("wrk: %w", err)
@@ -142,7 +145,9 @@ func (l load) measure(ctx context.Context, sc scenario, p peer) (result, error) 
 		want = requests
 	}
 	if refused != want || failed != 0 {
-		return result{}, fmt.Errorf("%v of %v answers were refusals, and %v connections failed", refused, requests, failed)
+		return result{}, fmt.Errorf(
+			"%v of %v answers were refusals, and %v connections failed", refused, requests, failed,
+		)
 	}
 	return result{rate: requests / length * 1e6, p50: p50, p99: p99, cpu: (after - before) / requests * 1e4}, nil
 }
@@ -163,8 +168,14 @@ func median[T any](all []T, of func(T) float64) float64 {
 func printTable(sc scenario, results []result) {
 	base := results[len(results)-1]
 	of := "of " + sc.peers[len(sc.peers)-1].name
-	fmt.Printf("\n%s\n%-24s %12s %12s %9s %9s %9s %14s %12s\n", sc.name, "", "requests/s", of, "p50 µs", "p99 µs", "ratio", "CPU s/10,000", of)
+	fmt.Printf(
+		"\n%s\n%-24s %12s %12s %9s %9s %9s %14s %12s\n", sc.name, "", "requests/s", of, "p50 µs", "p99 µs",
+		"ratio", "CPU s/10,000", of,
+	)
 	for i, r := range results {
-		fmt.Printf("%-24s %12.0f %12.2f %9.0f %9.0f %9.2f %14.3f %12.2f\n", sc.peers[i].name, r.rate, r.rate/base.rate, r.p50, r.p99, r.p99/base.p99, r.cpu, r.cpu/base.cpu)
+		fmt.Printf(
+			"%-24s %12.0f %12.2f %9.0f %9.0f %9.2f %14.3f %12.2f\n", sc.peers[i].name, r.rate,
+			r.rate/base.rate, r.p50, r.p99, r.p99/base.p99, r.cpu, r.cpu/base.cpu,
+		)
 	}
 }

@@ -40,7 +40,10 @@ func startIdentity() (*identity, error) {
 		return nil, fmt.Errorf("make an ECDSA key: %w", err)
 	}
 	i := &identity{}
-	if i.signer, err = jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, (&jose.SignerOptions{}).WithHeader("kid", "1")); err != nil {
+	if i.signer, err = jose.NewSigner(jose.SigningKey{
+		Algorithm: jose.ES256,
+		Key:       key,
+	}, (&jose.SignerOptions{}).WithHeader("kid", "1")); err != nil {
 		return nil, fmt.Errorf("sign with ES256: %w", err)
 	}
 	mux := http.NewServeMux()
@@ -52,15 +55,35 @@ func startIdentity() (*identity, error) {
 	}
 	answer("/.well-known/openid-configuration", func() any {
 		at := i.server.URL
-		return map[string]any{"issuer": at, "authorization_endpoint": at + "/authorize", "token_endpoint": at + "/token", "jwks_uri": at + "/keys", "id_token_signing_alg_values_supported": []string{"ES256"}}
+		return map[string]any{
+			"issuer":                                at,
+			"authorization_endpoint":                at + "/authorize",
+			"token_endpoint":                        at + "/token",
+			"jwks_uri":                              at + "/keys",
+			"id_token_signing_alg_values_supported": []string{"ES256"},
+		}
 	})
 	answer("/keys", func() any {
-		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "1", Algorithm: "ES256", Use: "sig"}}}
+		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{
+			Key:       key.Public(),
+			KeyID:     "1",
+			Algorithm: "ES256",
+			Use:       "sig",
+		}}}
 	})
 	answer("/token", func() any {
 		now := time.Now()
-		claims := jwt.Claims{Issuer: i.server.URL, Subject: "ana", Audience: jwt.Audience{identityClient}, IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(time.Hour))}
-		id, _ := jwt.Signed(i.signer).Claims(claims).Claims(map[string]any{"nonce": i.nonce, "email": "ana@example.com"}).Serialize()
+		claims := jwt.Claims{
+			Issuer:   i.server.URL,
+			Subject:  "ana",
+			Audience: jwt.Audience{identityClient},
+			IssuedAt: jwt.NewNumericDate(now),
+			Expiry:   jwt.NewNumericDate(now.Add(time.Hour)),
+		}
+		id, _ := jwt.Signed(i.signer).Claims(claims).Claims(map[string]any{
+			"nonce": i.nonce,
+			"email": "ana@example.com",
+		}).Serialize()
 		return map[string]any{"access_token": "a", "token_type": "Bearer", "id_token": id, "expires_in": 3600}
 	})
 	i.server = httptest.NewServer(mux)
@@ -80,8 +103,15 @@ func (p *postern) ownToken(ctx context.Context, target string, i *identity) (*pr
 		}
 		WorkspaceKey string `json:"workspace_key"`
 	}{}
-	err := post(ctx, p.control+"/proxy", map[string]any{"name": "login", "target": target, "requests_auth": map[string]any{"mode": "authenticate"},
-		"login": map[string]any{"redirect_uris": []string{backAt}, "providers": []any{map[string]any{"type": "oidc", "client_id": identityClient, "issuer": i.server.URL}}}}, &made)
+	err := post(ctx, p.control+"/proxy", map[string]any{
+		"name":          "login",
+		"target":        target,
+		"requests_auth": map[string]any{"mode": "authenticate"},
+		"login": map[string]any{
+			"redirect_uris": []string{backAt},
+			"providers":     []any{map[string]any{"type": "oidc", "client_id": identityClient, "issuer": i.server.URL}},
+		},
+	}, &made)
 	if err != nil {
 		return nil, "", err
 	}
@@ -89,24 +119,57 @@ func (p *postern) ownToken(ctx context.Context, target string, i *identity) (*pr
 	if err != nil {
 		return nil, "", err
 	}
-	b := browser{ctx: ctx, client: &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	b.send(http.MethodPatch, p.control+"/api/v1/app-clients/"+made.Login.ClientID, "application/json", `{"access_token_seconds":86400}`, "Authorization", "Bearer "+made.WorkspaceKey)
+	b := browser{
+		ctx: ctx,
+		client: &http.Client{
+			Jar:           jar,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+	b.send(
+		http.MethodPatch,
+		p.control+"/api/v1/app-clients/"+made.Login.ClientID,
+		"application/json",
+		`{"access_token_seconds":86400}`,
+		"Authorization",
+		"Bearer "+made.WorkspaceKey,
+	)
 	verifier := strings.Repeat("v", 43)
 	challenge := sha256.Sum256([]byte(verifier))
 	issuer := made.Login.Issuer
-	asked := url.Values{"client_id": {made.Login.ClientID}, "redirect_uri": {backAt}, "response_type": {"code"}, "scope": {"openid"}, "state": {"s"},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}, "code_challenge_method": {"S256"}}
+	asked := url.Values{
+		"client_id":             {made.Login.ClientID},
+		"redirect_uri":          {backAt},
+		"response_type":         {"code"},
+		"scope":                 {"openid"},
+		"state":                 {"s"},
+		"code_challenge":        {base64.RawURLEncoding.EncodeToString(challenge[:])},
+		"code_challenge_method": {"S256"},
+	}
 	b.get(issuer + "/authorize?" + asked.Encode())
 	b.get(b.below(p.control, "a[data-provider]", "href"))
 	sent := b.to()
 	i.nonce = sent.Query().Get("nonce")
-	b.get(sent.Query().Get("redirect_uri") + "?" + url.Values{"code": {"c"}, "state": {sent.Query().Get("state")}}.Encode())
+	b.get(sent.Query().Get("redirect_uri") + "?" + url.Values{
+		"code":  {"c"},
+		"state": {sent.Query().Get("state")},
+	}.Encode())
 	form := url.Values{"answer": {"agree"}}
 	if b.page != nil {
-		b.page.Find("input[type=hidden]").Each(func(_ int, input *goquery.Selection) { form.Set(input.AttrOr("name", ""), input.AttrOr("value", "")) })
+		b.page.Find(
+			"input[type=hidden]",
+		).Each(
+			func(_ int, input *goquery.Selection) { form.Set(input.AttrOr("name", ""), input.AttrOr("value", "")) },
+		)
 	}
 	b.send(http.MethodPost, issuer+"/consent", "application/x-www-form-urlencoded", form.Encode(), "Origin", p.control)
-	exchange := url.Values{"grant_type": {"authorization_code"}, "client_id": {made.Login.ClientID}, "code": {b.to().Query().Get("code")}, "redirect_uri": {backAt}, "code_verifier": {verifier}}
+	exchange := url.Values{
+		"grant_type":    {"authorization_code"},
+		"client_id":     {made.Login.ClientID},
+		"code":          {b.to().Query().Get("code")},
+		"redirect_uri":  {backAt},
+		"code_verifier": {verifier},
+	}
 	b.send(http.MethodPost, issuer+"/token", "application/x-www-form-urlencoded", exchange.Encode())
 	var got struct {
 		Access string `json:"access_token"`
@@ -117,7 +180,12 @@ func (p *postern) ownToken(ctx context.Context, target string, i *identity) (*pr
 	if b.err != nil || got.Access == "" || len(made.Project.Environments) == 0 {
 		return nil, "", fmt.Errorf("sign in at %s: %d %.300s: %w", issuer, b.status, b.body, b.err)
 	}
-	return &project{control: p.control, name: "login", workspaceKey: made.WorkspaceKey, url: made.Project.Environments[0].URL}, got.Access, nil
+	return &project{
+		control:      p.control,
+		name:         "login",
+		workspaceKey: made.WorkspaceKey,
+		url:          made.Project.Environments[0].URL,
+	}, got.Access, nil
 }
 
 // browser goes from page to page until something fails.

@@ -106,10 +106,26 @@ func scenarios(s settings, m market, ours func() []int, nginx peer) []scenario {
 	forward := fmt.Sprintf("forward 1 KiB, %d connections", s.connections)
 	const path = "/orders/42"
 	return []scenario{
-		{name: forward + ", key, identity, limits and usage", connections: s.connections, path: path, peers: []peer{all, plain, nginx}},
-		{name: fmt.Sprintf("wrong key, %d connections", s.connections), connections: s.connections, path: path, refused: true, peers: []peer{refusing, refusingNginx}},
+		{
+			name:        forward + ", key, identity, limits and usage",
+			connections: s.connections,
+			path:        path,
+			peers:       []peer{all, plain, nginx},
+		},
+		{
+			name:        fmt.Sprintf("wrong key, %d connections", s.connections),
+			connections: s.connections,
+			path:        path,
+			refused:     true,
+			peers:       []peer{refusing, refusingNginx},
+		},
 		{name: "forward 1 KiB, 1 connection", connections: 1, path: path, peers: []peer{all, nginx}},
-		{name: fmt.Sprintf("forward 64 KiB, %d connections", s.connections), connections: s.connections, path: bigPath, peers: []peer{all, nginx}},
+		{
+			name:        fmt.Sprintf("forward 64 KiB, %d connections", s.connections),
+			connections: s.connections,
+			path:        bigPath,
+			peers:       []peer{all, nginx},
+		},
 		{name: forward + ", each call another key", connections: s.connections, path: path, peers: []peer{
 			crowd(fmt.Sprintf("one of %d", s.million), callings(m.million, m.few)),
 			crowd(fmt.Sprintf("one of %d", s.keys), callings(m.plain, m.known)),

@@ -36,12 +36,28 @@ func startIssuer() (*issuer, error) {
 	}
 	var set jose.JSONWebKeySet
 	out := &issuer{tokens: map[jose.SignatureAlgorithm]string{}}
-	out.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(set) }))
+	out.server = httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(set) }),
+	)
 	now := time.Now()
-	claims := jwt.Claims{Issuer: out.server.URL, Audience: jwt.Audience{tokenAudience}, Subject: "user-1", IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(24 * time.Hour))}
+	claims := jwt.Claims{
+		Issuer:   out.server.URL,
+		Audience: jwt.Audience{tokenAudience},
+		Subject:  "user-1",
+		IssuedAt: jwt.NewNumericDate(now),
+		Expiry:   jwt.NewNumericDate(now.Add(24 * time.Hour)),
+	}
 	for algorithm, key := range map[jose.SignatureAlgorithm]crypto.Signer{jose.RS256: rs, jose.ES256: es} {
-		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.Public(), KeyID: string(algorithm), Algorithm: string(algorithm), Use: "sig"})
-		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, (&jose.SignerOptions{}).WithType("at+jwt").WithHeader("kid", string(algorithm)))
+		set.Keys = append(set.Keys, jose.JSONWebKey{
+			Key:       key.Public(),
+			KeyID:     string(algorithm),
+			Algorithm: string(algorithm),
+			Use:       "sig",
+		})
+		signer, err := jose.NewSigner(jose.SigningKey{
+			Algorithm: algorithm,
+			Key:       key,
+		}, (&jose.SignerOptions{}).WithType("at+jwt").WithHeader("kid", string(algorithm)))
 		if err != nil {
 			return nil, fmt.Errorf("sign with %s: %w", algorithm, err)
 		}
@@ -55,7 +71,11 @@ func startIssuer() (*issuer, error) {
 // access is the requests_auth of a project that takes the issuer's tokens.
 func (i *issuer) access() map[string]any {
 	pair := map[string]string{"iss": i.server.URL, "aud": tokenAudience, "jwks_url": i.server.URL}
-	return map[string]any{"mode": "authenticate", "methods": []string{"jwt"}, "jwt": map[string]any{"allowed_pairs": []any{pair}}}
+	return map[string]any{
+		"mode":    "authenticate",
+		"methods": []string{"jwt"},
+		"jwt":     map[string]any{"allowed_pairs": []any{pair}},
+	}
 }
 
 // tokenScenario compares calls that a token lets through with those that a key

@@ -19,7 +19,8 @@ func Check(tree Tree) []string {
 	}
 	for dir, documented := range c.documented {
 		if !documented {
-			c.add(dir, 0, "no file of this package has a comment on its package clause that says what it owns and does not own")
+			c.add(dir, 0, "no file of this package has a comment on its package clause that says what it owns and "+
+				"does not own")
 		}
 	}
 	for dir, deps := range tree.Reach {

@@ -130,7 +130,20 @@ var unreachable = map[string][]string{
 }
 
 // vague are names that say nothing of what is in a package or a file.
-var vague = []string{"util", "utils", "common", "helper", "helpers", "manager", "managers", "types", "misc", "shared", "base", "lib"}
+var vague = []string{
+	"util",
+	"utils",
+	"common",
+	"helper",
+	"helpers",
+	"manager",
+	"managers",
+	"types",
+	"misc",
+	"shared",
+	"base",
+	"lib",
+}
 
 // maxLines is the first number of lines that is too many for one source file.
 const maxLines = 400

@@ -125,14 +125,25 @@ func TestCheckFindsEachBrokenRule(t *testing.T) {
 		"long enough":         {one(File{Path: "service/keys/a.go", HasDoc: true, Lines: 399}), ""},
 		"long, but generated": {one(File{Path: "views/a_templ.go", Lines: 900, Generated: true}), ""},
 		"a long page":         {one(File{Path: "views/a.templ", Lines: 500}), "500 lines"},
-		"no package comment":  {one(File{Path: "service/keys/a.go"}), "service/keys: no file of this package has a comment"},
-		"init":                {one(File{Path: "service/keys/a.go", HasDoc: true, Inits: []int{9}}), "service/keys/a.go:9: no init"},
+		"no package comment": {
+			one(File{Path: "service/keys/a.go"}),
+			"service/keys: no file of this package has a comment",
+		},
+		"init": {one(File{
+			Path:   "service/keys/a.go",
+			HasDoc: true,
+			Inits:  []int{9},
+		}), "service/keys/a.go:9: no init"},
 		"skip": {one(File{
 			Path:   "service/keys/a.go",
 			HasDoc: true,
 			Skips:  []int{9},
 		}), "service/keys/a.go:9: no test is skipped"},
-		"put off": {one(File{Path: "service/keys/a.go", HasDoc: true, Later: []int{9}}), "service/keys/a.go:9: work is done"},
+		"put off": {one(File{
+			Path:   "service/keys/a.go",
+			HasDoc: true,
+			Later:  []int{9},
+		}), "service/keys/a.go:9: work is done"},
 		"gateway reaches SQL": {
 			Tree{Module: "m", Reach: map[string][]string{"gateway": {"m/platform/egress", "database/sql/driver"}}},
 			"gateway: reaches database/sql/driver, directly or through others",

@@ -38,12 +38,17 @@ func attacks(s settings, t *town) []attack {
 		{name: fmt.Sprintf("%d calls at an upstream that is stuck", stuckCalls), begin: t.hang},
 		{name: "an upstream that dies in every answer", begin: t.breakOff(t.gateway)},
 		{name: "the same calls, past the gateway", begin: t.breakOff(t.dying), without: true},
-		{name: fmt.Sprintf("%d idle connections", s.idle), begin: func(ctx context.Context) (func(), error) { return t.hold(ctx, s.idle) }},
+		{
+			name:  fmt.Sprintf("%d idle connections", s.idle),
+			begin: func(ctx context.Context) (func(), error) { return t.hold(ctx, s.idle) },
+		},
 	}
 }
 
 // crowd is n connections, each with something that is done on it until the end.
-func (t *town) crowd(ctx context.Context, n int, first func(net.Conn) error, then func(context.Context, net.Conn)) (end func(), err error) {
+func (t *town) crowd(
+	ctx context.Context, n int, first func(net.Conn) error, then func(context.Context, net.Conn),
+) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var mu sync.Mutex
 	var failed error
@@ -187,6 +192,9 @@ func measureIdle(ctx context.Context, s settings, t *town, server *server) error
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-44s %9.1f MB for %d, %.1f KiB each\n", "memory of idle connections", float64(after)/1e6, s.idle, float64(after-before)/float64(s.idle)/1024)
+	fmt.Printf(
+		"%-44s %9.1f MB for %d, %.1f KiB each\n", "memory of idle connections", float64(after)/1e6, s.idle,
+		float64(after-before)/float64(s.idle)/1024,
+	)
 	return nil
 }

@@ -40,7 +40,10 @@ func startServer(ctx context.Context, dir string) (*server, error) {
 		*addr = l.Addr().String()
 		_ = l.Close()
 	}
-	s.cmd = exec.CommandContext(ctx, binary, "serve", "--data-dir", filepath.Join(dir, "data"), "--control-addr", s.control, "--gateway-addr", s.gateway)
+	s.cmd = exec.CommandContext(
+		ctx, binary, "serve", "--data-dir", filepath.Join(dir, "data"), "--control-addr", s.control,
+		"--gateway-addr", s.gateway,
+	)
 	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
 	if err := s.cmd.Start(); err != nil {

@@ -35,7 +35,8 @@ func findPostgres() (string, error) {
 			return dir, nil
 		}
 	}
-	return "", errors.New("no PostgreSQL server (initdb, postgres) is installed here; tools/setup installs what the tests need")
+	return "", errors.New("no PostgreSQL server (initdb, postgres) is installed here; tools/setup installs what the " +
+		"tests need")
 }
 
 // majorOf reads the version out of /usr/lib/postgresql/<version>/bin.

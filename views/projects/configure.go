@@ -106,8 +106,18 @@ func (a Access) modes(id string) ui.Group {
 	return ui.Group{
 		ID: id + "-mode", Name: "mode", Legend: "Who may call", Error: a.ModeError,
 		Options: []ui.Option{
-			{Value: "passthrough", Title: ModeTitle("passthrough"), Chosen: a.Mode != "authenticate", Text: "Calls without credentials are let through."},
-			{Value: "authenticate", Title: ModeTitle("authenticate"), Chosen: a.Mode == "authenticate", Text: "Every call needs a credential of an allowed method."},
+			{
+				Value:  "passthrough",
+				Title:  ModeTitle("passthrough"),
+				Chosen: a.Mode != "authenticate",
+				Text:   "Calls without credentials are let through.",
+			},
+			{
+				Value:  "authenticate",
+				Title:  ModeTitle("authenticate"),
+				Chosen: a.Mode == "authenticate",
+				Text:   "Every call needs a credential of an allowed method.",
+			},
 		},
 	}
 }
@@ -118,8 +128,18 @@ func (a Access) methods(id string) ui.Group {
 		Hint: "A credential of an allowed method is checked even where none is needed.",
 		Options: []ui.Option{
 			{Value: "api_key", Title: MethodTitle("api_key"), Chosen: a.APIKey, Text: "In the X-API-Key header."},
-			{Value: "jwt", Title: MethodTitle("jwt"), Chosen: a.JWT, Text: "In Authorization: Bearer, of an issuer named below."},
-			{Value: "opaque", Title: MethodTitle("opaque"), Chosen: a.Opaque, Text: "In Authorization: Bearer, judged by the introspection below on every call."},
+			{
+				Value:  "jwt",
+				Title:  MethodTitle("jwt"),
+				Chosen: a.JWT,
+				Text:   "In Authorization: Bearer, of an issuer named below.",
+			},
+			{
+				Value:  "opaque",
+				Title:  MethodTitle("opaque"),
+				Chosen: a.Opaque,
+				Text:   "In Authorization: Bearer, judged by the introspection below on every call.",
+			},
 		},
 	}
 }
@@ -136,8 +156,18 @@ func (a Access) keyless(id string) ui.Group {
 	return ui.Group{
 		ID: id + "-keyless", Name: "keyless", Legend: "A call without an API key", Error: a.KeylessError,
 		Options: []ui.Option{
-			{Value: "reject", Title: KeylessTitle("reject"), Chosen: a.Keyless != "owner_fallback", Text: "Authenticate answers it with 401; passthrough forwards it anonymously."},
-			{Value: "owner_fallback", Title: KeylessTitle("owner_fallback"), Chosen: a.Keyless == "owner_fallback", Text: "Forwarded, and counted in that owner's name."},
+			{
+				Value:  "reject",
+				Title:  KeylessTitle("reject"),
+				Chosen: a.Keyless != "owner_fallback",
+				Text:   "Authenticate answers it with 401; passthrough forwards it anonymously.",
+			},
+			{
+				Value:  "owner_fallback",
+				Title:  KeylessTitle("owner_fallback"),
+				Chosen: a.Keyless == "owner_fallback",
+				Text:   "Forwarded, and counted in that owner's name.",
+			},
 		},
 	}
 }

@@ -160,7 +160,13 @@ type ProviderForm struct {
 }
 
 func (f ProviderForm) tokens() ui.Group {
-	return ui.Group{ID: "provider-tokens", Name: "tokens", Legend: "What the application and the upstream get", Options: f.Tokens, Error: f.Token}
+	return ui.Group{
+		ID:      "provider-tokens",
+		Name:    "tokens",
+		Legend:  "What the application and the upstream get",
+		Options: f.Tokens,
+		Error:   f.Token,
+	}
 }
 
 func (f ProviderForm) secretHint() string {
@@ -171,7 +177,13 @@ func (f ProviderForm) secretHint() string {
 }
 
 func (s AppClientSettings) algorithms() ui.Group {
-	return ui.Group{ID: "client-algorithm", Name: "algorithm", Legend: "Signature of tokens", Options: s.Algorithms, Error: s.Algorithm}
+	return ui.Group{
+		ID:      "client-algorithm",
+		Name:    "algorithm",
+		Legend:  "Signature of tokens",
+		Options: s.Algorithms,
+		Error:   s.Algorithm,
+	}
 }
 
 // Trial is what came of a login that was tried out.

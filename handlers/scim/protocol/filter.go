@@ -45,7 +45,10 @@ func ParseFilter(text string) ([]Term, error) {
 	return terms, nil
 }
 
-var errFilter = invalid("invalidFilter", `Use attribute eq "value", such as userName eq "ana@example.com", or up to ten of them joined by and.`)
+var errFilter = invalid(
+	"invalidFilter",
+	`Use attribute eq "value", such as userName eq "ana@example.com", or up to ten of them joined by and.`,
+)
 
 func valueOf(raw string) (string, bool) {
 	if word := strings.ToLower(raw); word == "true" || word == "false" {

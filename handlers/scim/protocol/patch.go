@@ -81,8 +81,15 @@ var work = regexp.MustCompile(`^emails\[(type eq "work"|primary eq "?true"?)\](\
 
 // texts lists the attributes that are one.
 func (c *UserChange) texts() map[string]**string {
-	return map[string]**string{"username": &c.UserName, "externalid": &c.ExternalID, "displayname": &c.display,
-		"name.formatted": &c.formatted, "name.givenname": &c.given, "name.familyname": &c.family, "emails.value": &c.Email}
+	return map[string]**string{
+		"username":        &c.UserName,
+		"externalid":      &c.ExternalID,
+		"displayname":     &c.display,
+		"name.formatted":  &c.formatted,
+		"name.givenname":  &c.given,
+		"name.familyname": &c.family,
+		"emails.value":    &c.Email,
+	}
 }
 
 func (c *UserChange) set(attribute string, value json.RawMessage) error {

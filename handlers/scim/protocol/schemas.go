@@ -25,7 +25,14 @@ type Schema struct {
 }
 
 func attribute(name, kind, description string, change ...func(*Attribute)) Attribute {
-	out := Attribute{Name: name, Type: kind, Description: description, Mutability: "readWrite", Returned: "default", Uniqueness: "none"}
+	out := Attribute{
+		Name:        name,
+		Type:        kind,
+		Description: description,
+		Mutability:  "readWrite",
+		Returned:    "default",
+		Uniqueness:  "none",
+	}
 	for _, f := range change {
 		f(&out)
 	}
@@ -50,22 +57,60 @@ func Schemas(base string) []Schema {
 			Meta: Meta{ResourceType: "Schema", Location: base + "/Schemas/" + id}}
 	}
 	return []Schema{
-		describe(UserSchema, "User", "One of the people of a tenant",
-			attribute("userName", "string", "What the provisioning system calls them; kept in lower case", required, unique),
+		describe(
+			UserSchema,
+			"User",
+			"One of the people of a tenant",
+			attribute(
+				"userName", "string", "What the provisioning system calls them; kept in lower case", required,
+				unique,
+			),
 			attribute("externalId", "string", "The provisioning system's own id", exact),
 			attribute("displayName", "string", "The name, of which one text is kept"),
 			attribute("name", "complex", "The same text, taken apart at its last space", with(
-				attribute("formatted", "string", "All of it"), attribute("givenName", "string", "Up to the last space"), attribute("familyName", "string", "The last word"))),
-			attribute("emails", "complex", "One address is kept: the primary one, or that of work; userName where there is none", many, with(
-				attribute("value", "string", "The address"), attribute("type", "string", "work"), attribute("primary", "boolean", "true"))),
-			attribute("active", "boolean", "false freezes the user: they cannot sign in, and calls of theirs are refused"),
+				attribute(
+					"formatted", "string", "All of it",
+				),
+				attribute("givenName", "string", "Up to the last space"),
+				attribute("familyName", "string", "The last word"),
+			)),
+			attribute("emails", "complex", "One address is kept: the primary one, or that of work; userName where "+
+				"there is none", many, with(
+				attribute(
+					"value", "string", "The address",
+				),
+				attribute("type", "string", "work"),
+				attribute("primary", "boolean", "true"),
+			)),
+			attribute(
+				"active", "boolean",
+				"false freezes the user: they cannot sign in, and calls of theirs are refused",
+			),
 			attribute("groups", "complex", "Those they are in, nested ones too", many, readOnly, with(
-				attribute("value", "string", "Id", readOnly, exact), attribute("display", "string", "Name", readOnly), attribute("type", "string", "direct or indirect", readOnly)))),
-		describe(GroupSchema, "Group", "A group of a tenant's people",
-			attribute("displayName", "string", "What people call it; the name in rules is made from the first and stays", required),
+				attribute(
+					"value", "string", "Id", readOnly, exact,
+				),
+				attribute("display", "string", "Name", readOnly),
+				attribute("type", "string", "direct or indirect", readOnly),
+			)),
+		),
+		describe(
+			GroupSchema,
+			"Group",
+			"A group of a tenant's people",
+			attribute(
+				"displayName", "string",
+				"What people call it; the name in rules is made from the first and stays", required,
+			),
 			attribute("externalId", "string", "The provisioning system's own id", exact),
 			attribute("members", "complex", "Users, and groups that are nested in it", many, with(
-				attribute("value", "string", "Id", exact), attribute("display", "string", "Name", readOnly), attribute("type", "string", "User or Group", readOnly)))),
+				attribute(
+					"value", "string", "Id", exact,
+				),
+				attribute("display", "string", "Name", readOnly),
+				attribute("type", "string", "User or Group", readOnly),
+			)),
+		),
 	}
 }
 
@@ -82,8 +127,14 @@ type ResourceType struct {
 // ResourceTypes lists the kinds.
 func ResourceTypes(base string) []ResourceType {
 	kind := func(name, endpoint, schema string) ResourceType {
-		return ResourceType{Schemas: []string{"urn:ietf:params:scim:schemas:core:2.0:ResourceType"}, ID: name, Name: name, Endpoint: endpoint, Schema: schema,
-			Meta: Meta{ResourceType: "ResourceType", Location: base + "/ResourceTypes/" + name}}
+		return ResourceType{
+			Schemas:  []string{"urn:ietf:params:scim:schemas:core:2.0:ResourceType"},
+			ID:       name,
+			Name:     name,
+			Endpoint: endpoint,
+			Schema:   schema,
+			Meta:     Meta{ResourceType: "ResourceType", Location: base + "/ResourceTypes/" + name},
+		}
 	}
 	return []ResourceType{kind("User", "/Users", UserSchema), kind("Group", "/Groups", GroupSchema)}
 }

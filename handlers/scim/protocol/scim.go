@@ -64,7 +64,13 @@ func NewList(resources []any, start int, total int64) List {
 	if resources == nil {
 		resources = []any{}
 	}
-	return List{Schemas: []string{listSchema}, TotalResults: total, StartIndex: start, ItemsPerPage: len(resources), Resources: resources}
+	return List{
+		Schemas:      []string{listSchema},
+		TotalResults: total,
+		StartIndex:   start,
+		ItemsPerPage: len(resources),
+		Resources:    resources,
+	}
 }
 
 // bare is an attribute in lower case without its schema.

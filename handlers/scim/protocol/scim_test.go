@@ -18,9 +18,15 @@ func TestFilters(t *testing.T) {
 		`USERNAME Eq "a \"b\" c"`:                {{Attribute: "username", Value: `a "b" c`}},
 		protocol.UserSchema + `:userName eq "x"`: {{Attribute: "username", Value: "x"}},
 		`externalId eq "00u1"`:                   {{Attribute: "externalid", Value: "00u1"}},
-		`userName eq "x" and active eq True`:     {{Attribute: "username", Value: "x"}, {Attribute: "active", Value: "true"}},
-		`id eq "g1" AND members eq "a and b"`:    {{Attribute: "id", Value: "g1"}, {Attribute: "members", Value: "a and b"}},
-		`emails[type eq "work"].value eq "a@b"`:  {{Attribute: `emails[type eq "work"].value`, Value: "a@b"}},
+		`userName eq "x" and active eq True`: {{
+			Attribute: "username",
+			Value:     "x",
+		}, {Attribute: "active", Value: "true"}},
+		`id eq "g1" AND members eq "a and b"`: {{
+			Attribute: "id",
+			Value:     "g1",
+		}, {Attribute: "members", Value: "a and b"}},
+		`emails[type eq "work"].value eq "a@b"`: {{Attribute: `emails[type eq "work"].value`, Value: "a@b"}},
 	} {
 		if got, err := protocol.ParseFilter(text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %+v %v", text, got, err)
@@ -92,13 +98,19 @@ func TestUserPatches(t *testing.T) {
 func TestGroupPatches(t *testing.T) {
 	name := "Engineering"
 	for body, want := range map[string]protocol.GroupChange{
-		`{"Operations":[{"op":"Add","path":"members","value":[{"value":"usr_A"},{"value":"usr_b"}]}]}`:                                  {Add: []string{"usr_A", "usr_b"}},
-		`{"Operations":[{"op":"Remove","path":"members","value":[{"value":"usr_a"}]}]}`:                                                 {Remove: []string{"usr_a"}},
-		`{"Operations":[{"op":"remove","path":"members[value eq \"usr_A\"]"}]}`:                                                         {Remove: []string{"usr_A"}},
-		`{"Operations":[{"op":"remove","path":"members"}]}`:                                                                             {Clear: true},
-		`{"Operations":[{"op":"replace","path":"members","value":[{"value":"usr_a"}]}]}`:                                                {Clear: true, Add: []string{"usr_a"}},
-		`{"Operations":[{"op":"replace","value":{"id":"grp_1","displayName":"Engineering"}}]}`:                                          {DisplayName: &name},
-		`{"Operations":[{"op":"add","path":"members","value":{"value":"usr_a"}},{"op":"remove","path":"members[value eq \"usr_a\"]"}]}`: {Add: []string{}, Remove: []string{"usr_a"}},
+		`{"Operations":[{"op":"Add","path":"members","value":[{"value":"usr_A"},{"value":"usr_b"}]}]}`: {Add: []string{"usr_A", "usr_b"}},
+		`{"Operations":[{"op":"Remove","path":"members","value":[{"value":"usr_a"}]}]}`:                {Remove: []string{"usr_a"}},
+		`{"Operations":[{"op":"remove","path":"members[value eq \"usr_A\"]"}]}`:                        {Remove: []string{"usr_A"}},
+		`{"Operations":[{"op":"remove","path":"members"}]}`:                                            {Clear: true},
+		`{"Operations":[{"op":"replace","path":"members","value":[{"value":"usr_a"}]}]}`: {
+			Clear: true,
+			Add:   []string{"usr_a"},
+		},
+		`{"Operations":[{"op":"replace","value":{"id":"grp_1","displayName":"Engineering"}}]}`: {DisplayName: &name},
+		`{"Operations":[{"op":"add","path":"members","value":{"value":"usr_a"}},{"op":"remove","path":"members[value eq \"usr_a\"]"}]}`: {
+			Add:    []string{},
+			Remove: []string{"usr_a"},
+		},
 	} {
 		if got, err := protocol.ParseGroupPatch([]byte(body)); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %v %s", body, err, cmp.Diff(want, got))

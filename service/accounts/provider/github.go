@@ -29,10 +29,17 @@ func (g *gitHub) Name() string { return "GitHub" }
 func (g *gitHub) Issuer() string { return g.settings.URL }
 
 func (g *gitHub) oauth(trip Trip) *oauth2.Config {
-	return &oauth2.Config{ClientID: g.settings.ClientID, ClientSecret: g.settings.ClientSecret.Reveal(), RedirectURL: trip.Callback,
-		Scopes: []string{"read:user", "user:email"},
-		Endpoint: oauth2.Endpoint{AuthURL: g.settings.URL + "/login/oauth/authorize", TokenURL: g.settings.URL + "/login/oauth/access_token",
-			AuthStyle: oauth2.AuthStyleInParams}}
+	return &oauth2.Config{
+		ClientID:     g.settings.ClientID,
+		ClientSecret: g.settings.ClientSecret.Reveal(),
+		RedirectURL:  trip.Callback,
+		Scopes:       []string{"read:user", "user:email"},
+		Endpoint: oauth2.Endpoint{
+			AuthURL:   g.settings.URL + "/login/oauth/authorize",
+			TokenURL:  g.settings.URL + "/login/oauth/access_token",
+			AuthStyle: oauth2.AuthStyleInParams,
+		},
+	}
 }
 
 func (g *gitHub) AuthorizeURL(_ context.Context, trip Trip) (string, error) {
@@ -44,10 +51,15 @@ func (g *gitHub) Person(ctx context.Context, trip Trip, query url.Values) (Perso
 	if err != nil {
 		return Person{}, err
 	}
-	if issuers := query["iss"]; len(issuers) > 0 && !slices.Contains([]string{g.settings.URL, g.settings.URL + "/login/oauth"}, issuers[0]) {
+	if issuers := query["iss"]; len(issuers) > 0 &&
+		!slices.Contains([]string{g.settings.URL, g.settings.URL + "/login/oauth"}, issuers[0]) {
 		return Person{}, refused(g.Name(), fmt.Errorf("the answer is another issuer's"))
 	}
-	token, err := g.oauth(trip).Exchange(context.WithValue(ctx, oauth2.HTTPClient, g.client), code, oauth2.VerifierOption(trip.Verifier))
+	token, err := g.oauth(
+		trip,
+	).Exchange(
+		context.WithValue(ctx, oauth2.HTTPClient, g.client), code, oauth2.VerifierOption(trip.Verifier),
+	)
 	if err != nil {
 		return Person{}, refused(g.Name(), fmt.Errorf("exchange the code: %w", hideAnswer(err)))
 	}

@@ -20,7 +20,18 @@ import (
 // algorithms are those an ID token may be signed with: each with a key pair. One
 // with a shared secret could be made by whoever has the public key, where the two
 // are taken for each other.
-var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA}
+var algorithms = []string{
+	oidc.RS256,
+	oidc.RS384,
+	oidc.RS512,
+	oidc.PS256,
+	oidc.PS384,
+	oidc.PS512,
+	oidc.ES256,
+	oidc.ES384,
+	oidc.ES512,
+	oidc.EdDSA,
+}
 
 // discoveryWithin bounds the request for the discovery document, which everyone else
 // who signs in waits behind.
@@ -66,16 +77,21 @@ func (p *oidcProvider) discover(ctx context.Context) (*discovered, error) {
 		return nil, unreachable(p.settings.Name, err)
 	}
 	endpoint := found.Endpoint()
-	if u, err := url.Parse(endpoint.AuthURL); err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" {
+	if u, err := url.Parse(endpoint.AuthURL); err != nil || (u.Scheme != "https" && u.Scheme != "http") ||
+		u.Host == "" {
 		return nil, unreachable(p.settings.Name, errors.New("its authorization endpoint is no web address"))
 	}
 	// Basic is what an issuer takes that says nothing (OpenID Connect discovery, 3).
 	endpoint.AuthStyle = oauth2.AuthStyleInHeader
-	if p.settings.ClientSecret == "" || (len(metadata.AuthMethods) > 0 && !slices.Contains(metadata.AuthMethods, "client_secret_basic")) {
+	if p.settings.ClientSecret == "" ||
+		(len(metadata.AuthMethods) > 0 && !slices.Contains(metadata.AuthMethods, "client_secret_basic")) {
 		endpoint.AuthStyle = oauth2.AuthStyleInParams
 	}
 	p.discovered = &discovered{Provider: found, sendsIssuer: metadata.SendsIssuer, oauth: oauth2.Config{
-		ClientID: p.settings.ClientID, ClientSecret: p.settings.ClientSecret.Reveal(), Endpoint: endpoint, Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+		ClientID:     p.settings.ClientID,
+		ClientSecret: p.settings.ClientSecret.Reveal(),
+		Endpoint:     endpoint,
+		Scopes:       []string{oidc.ScopeOpenID, "email", "profile"},
 	}}
 	return p.discovered, nil
 }
@@ -165,7 +181,10 @@ func (p *oidcProvider) verify(ctx context.Context, found *discovered, trip Trip,
 	if raw == "" {
 		return out, errors.New("the answer holds no ID token")
 	}
-	verified, err := found.Verifier(&oidc.Config{ClientID: p.settings.ClientID, SupportedSigningAlgs: algorithms}).Verify(ctx, raw)
+	verified, err := found.Verifier(&oidc.Config{
+		ClientID:             p.settings.ClientID,
+		SupportedSigningAlgs: algorithms,
+	}).Verify(ctx, raw)
 	if err != nil {
 		return out, fmt.Errorf("verify the ID token: %w", err)
 	}
@@ -177,7 +196,8 @@ func (p *oidcProvider) verify(ctx context.Context, found *discovered, trip Trip,
 		return out, errors.New("the nonce differs")
 	case out.Subject == "" || len(out.Subject) > maxSubject:
 		return out, errors.New("the ID token has no usable subject")
-	case out.AuthorizedParty == "" && len(verified.Audience) > 1, out.AuthorizedParty != "" && out.AuthorizedParty != p.settings.ClientID:
+	case out.AuthorizedParty == "" && len(verified.Audience) > 1,
+		out.AuthorizedParty != "" && out.AuthorizedParty != p.settings.ClientID:
 		return out, errors.New("the ID token is for another client")
 	}
 	if verified.AccessTokenHash != "" {

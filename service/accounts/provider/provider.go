@@ -116,15 +116,21 @@ func answered(name string, trip Trip, query url.Values) (code string, err error)
 // refused says nothing of why to the browser: who attacks learns nothing, and for
 // anybody else it is to try again.
 func refused(name string, cause error) error {
-	return fault.New(fault.Unauthenticated, "sign_in_failed", "Signing in with %s did not work out. Try again.", name).Because(cause)
+	return fault.New(
+		fault.Unauthenticated, "sign_in_failed", "Signing in with %s did not work out. Try again.", name,
+	).Because(
+		cause,
+	)
 }
 
 func unreachable(name string, cause error) error {
-	return fault.New(fault.Unavailable, "provider_unreachable", "%s cannot be reached at this moment. Try again later, or sign in another way.", name).Because(cause)
+	return fault.New(fault.Unavailable, "provider_unreachable", "%s cannot be reached at this moment. Try again "+
+		"later, or sign in another way.", name).Because(cause)
 }
 
 func unverified(name string) error {
-	return fault.New(fault.Forbidden, "email_unverified", "%s has not verified your e-mail address. Verify it there, then try again.", name)
+	return fault.New(fault.Forbidden, "email_unverified", "%s has not verified your e-mail address. Verify it "+
+		"there, then try again.", name)
 }
 
 // maxSubject is the longest sub (OpenID Connect Core 1.0, 2), in bytes.

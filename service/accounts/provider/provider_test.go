@@ -52,15 +52,34 @@ func newIssuer(t *testing.T) *issuer {
 		})
 	}
 	answer("/.well-known/openid-configuration", func() any {
-		return map[string]any{"issuer": i.URL, "authorization_endpoint": i.URL + "/auth", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/jwks",
-			"id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"}, "authorization_response_iss_parameter_supported": true}
+		return map[string]any{
+			"issuer":                                i.URL,
+			"authorization_endpoint":                i.URL + "/auth",
+			"token_endpoint":                        i.URL + "/token",
+			"jwks_uri":                              i.URL + "/jwks",
+			"id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
+			"authorization_response_iss_parameter_supported": true,
+		}
 	})
 	answer("/jwks", func() any {
-		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "1", Algorithm: "RS256", Use: "sig"}}}
+		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{
+			Key:       key.Public(),
+			KeyID:     "1",
+			Algorithm: "RS256",
+			Use:       "sig",
+		}}}
 	})
 	answer("/token", func() any {
-		claims := map[string]any{"iss": i.URL, "sub": "vic", "aud": clientID, "exp": time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix(), "nonce": trip.Nonce,
-			"email": "vic@example.com", "email_verified": true}
+		claims := map[string]any{
+			"iss":            i.URL,
+			"sub":            "vic",
+			"aud":            clientID,
+			"exp":            time.Now().Add(time.Hour).Unix(),
+			"iat":            time.Now().Unix(),
+			"nonce":          trip.Nonce,
+			"email":          "vic@example.com",
+			"email_verified": true,
+		}
 		maps.Copy(claims, i.claims)
 		return map[string]any{"access_token": "at", "token_type": "Bearer", "id_token": i.idToken(claims)}
 	})
@@ -71,7 +90,10 @@ func newIssuer(t *testing.T) *issuer {
 
 func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, kid string, claims map[string]any) string {
 	t.Helper()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, (&jose.SignerOptions{}).WithHeader("kid", kid))
+	signer, err := jose.NewSigner(jose.SigningKey{
+		Algorithm: algorithm,
+		Key:       key,
+	}, (&jose.SignerOptions{}).WithHeader("kid", kid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +112,22 @@ func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, kid string
 	return text
 }
 
-var trip = provider.Trip{State: "state", Nonce: "nonce", Verifier: "verifier-verifier-verifier-verifier-verifier", Callback: "http://127.0.0.1/callback"}
+var trip = provider.Trip{
+	State:    "state",
+	Nonce:    "nonce",
+	Verifier: "verifier-verifier-verifier-verifier-verifier",
+	Callback: "http://127.0.0.1/callback",
+}
 
 // person judges the answer that the usual query gets, changed by a test.
 func (i *issuer) person(t *testing.T, change func(url.Values)) (provider.Person, error) {
 	t.Helper()
-	p := provider.FromConfig(config.SignIn{OIDC: config.OIDC{Issuer: i.URL, ClientID: clientID, ClientSecret: "s3cret", Name: "Example ID"}})[0]
+	p := provider.FromConfig(config.SignIn{OIDC: config.OIDC{
+		Issuer:       i.URL,
+		ClientID:     clientID,
+		ClientSecret: "s3cret",
+		Name:         "Example ID",
+	}})[0]
 	query := url.Values{"state": {trip.State}, "code": {"c"}, "iss": {i.URL}}
 	if change != nil {
 		change(query)
@@ -107,23 +139,43 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 	none := func(map[string]any) func(map[string]any) string {
 		return func(claims map[string]any) string {
 			payload, _ := json.Marshal(claims)
-			return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + base64.RawURLEncoding.EncodeToString(payload) + "."
+			return base64.RawURLEncoding.EncodeToString(
+				[]byte(`{"alg":"none"}`),
+			) + "." + base64.RawURLEncoding.EncodeToString(
+				payload,
+			) + "."
 		}
 	}
 	tests := map[string]struct {
 		prepare func(*testing.T, *issuer)
 		change  func(url.Values)
 	}{
-		"another nonce":            {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"nonce": "other"} }},
-		"no nonce":                 {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"nonce": nil} }},
-		"another audience":         {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"aud": "other"} }},
-		"another issuer's token":   {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"iss": "https://evil.example"} }},
-		"many audiences, no azp":   {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"aud": []string{clientID, "other"}} }},
-		"another authorized party": {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"azp": "other"} }},
-		"expired":                  {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"exp": time.Now().Add(-time.Hour).Unix()} }},
-		"no subject":               {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"sub": ""} }},
-		"another access token":     {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"at_hash": "AAAAAAAAAAAAAAAAAAAAAA"} }},
-		"alg none":                 {prepare: func(_ *testing.T, i *issuer) { i.idToken = none(nil) }},
+		"another nonce": {
+			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"nonce": "other"} },
+		},
+		"no nonce": {
+			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"nonce": nil} },
+		},
+		"another audience": {
+			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"aud": "other"} },
+		},
+		"another issuer's token": {
+			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"iss": "https://evil.example"} },
+		},
+		"many audiences, no azp": {
+			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"aud": []string{clientID, "other"}} },
+		},
+		"another authorized party": {
+			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"azp": "other"} },
+		},
+		"expired": {
+			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"exp": time.Now().Add(-time.Hour).Unix()} },
+		},
+		"no subject": {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"sub": ""} }},
+		"another access token": {
+			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"at_hash": "AAAAAAAAAAAAAAAAAAAAAA"} },
+		},
+		"alg none": {prepare: func(_ *testing.T, i *issuer) { i.idToken = none(nil) }},
 		"HS256 with the public key": {prepare: func(t *testing.T, i *issuer) {
 			der, err := x509.MarshalPKIXPublicKey(i.key.Public())
 			if err != nil {
@@ -144,7 +196,9 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 			}
 			i.idToken = func(claims map[string]any) string { return signed(t, jose.RS256, key, "2", claims) }
 		}},
-		"no ID token":       {prepare: func(_ *testing.T, i *issuer) { i.idToken = func(map[string]any) string { return "" } }},
+		"no ID token": {
+			prepare: func(_ *testing.T, i *issuer) { i.idToken = func(map[string]any) string { return "" } },
+		},
 		"no iss":            {change: func(q url.Values) { q.Del("iss") }},
 		"another iss":       {change: func(q url.Values) { q.Set("iss", "https://evil.example") }},
 		"two of iss":        {change: func(q url.Values) { q.Add("iss", "https://evil.example") }},

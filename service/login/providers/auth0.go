@@ -11,7 +11,13 @@ import (
 type auth0 struct{}
 
 func (auth0) traits() Traits {
-	return Traits{Label: "Auth0", Scopes: []string{"openid", "profile", "email"}, NeedsIssuer: true, HasIDToken: true, RequiredScope: "openid"}
+	return Traits{
+		Label:         "Auth0",
+		Scopes:        []string{"openid", "profile", "email"},
+		NeedsIssuer:   true,
+		HasIDToken:    true,
+		RequiredScope: "openid",
+	}
 }
 
 func (auth0) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error) {
@@ -21,7 +27,9 @@ func (auth0) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, e
 // again: auth0.com/docs/api/authentication/login/authorize-application.
 func (auth0) again(a Again) []oauth2.AuthCodeOption { return prompt(a.standard()...) }
 
-func (auth0) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
+func (auth0) identify(
+	ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token,
+) (Person, error) {
 	return openIDPerson(ctx, s, c, c.Issuer, r, answer, token)
 }
 

@@ -34,8 +34,11 @@ func (facebook) graph(s *Set) string {
 }
 
 func (f facebook) endpoint(_ context.Context, s *Set, _ Config) (oauth2.Endpoint, error) {
-	return oauth2.Endpoint{AuthURL: f.site(s) + facebookVersion + "/dialog/oauth", TokenURL: f.graph(s) + "/oauth/access_token",
-		AuthStyle: oauth2.AuthStyleInParams}, nil
+	return oauth2.Endpoint{
+		AuthURL:   f.site(s) + facebookVersion + "/dialog/oauth",
+		TokenURL:  f.graph(s) + "/oauth/access_token",
+		AuthStyle: oauth2.AuthStyleInParams,
+	}, nil
 }
 
 // again: a parameter of its own asks for the password, none for the account
@@ -47,7 +50,9 @@ func (facebook) again(a Again) []oauth2.AuthCodeOption {
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("auth_type", "reauthenticate")}
 }
 
-func (f facebook) identify(ctx context.Context, s *Set, c Config, _ Request, answer Callback, token *oauth2.Token) (Person, error) {
+func (f facebook) identify(
+	ctx context.Context, s *Set, c Config, _ Request, answer Callback, token *oauth2.Token,
+) (Person, error) {
 	if answer.Issuer != "" && answer.Issuer != f.site(s) {
 		return Person{}, wrongAnswer(c, "it answers as another issuer")
 	}
@@ -93,7 +98,10 @@ func (facebook) shapes() []string { return []string{"EAA"} }
 // access-tokens/debugging). Its own way wants the token in the address; errors here
 // hold none.
 func (f facebook) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
-	ask, err := verdict.Get(ctx, f.graph(s)+"/debug_token?"+url.Values{"input_token": {token}}.Encode(), c.ClientID+"|"+c.ClientSecret.Reveal())
+	ask, err := verdict.Get(
+		ctx, f.graph(s)+"/debug_token?"+url.Values{"input_token": {token}}.Encode(),
+		c.ClientID+"|"+c.ClientSecret.Reveal(),
+	)
 	if err != nil {
 		return Person{}, err
 	}

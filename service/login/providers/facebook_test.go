@@ -13,13 +13,22 @@ import (
 func book(t *testing.T) (*fakefacebook.Facebook, *stage) {
 	t.Helper()
 	fake := fakefacebook.Start(t)
-	return fake, &stage{fake: fake.Provider, set: &providers.Set{HTTP: guarded(t), FacebookURL: fake.URL, FacebookGraph: fake.URL}, config: configOf(providers.Facebook, "")}
+	return fake, &stage{
+		fake:   fake.Provider,
+		set:    &providers.Set{HTTP: guarded(t), FacebookURL: fake.URL, FacebookGraph: fake.URL},
+		config: configOf(providers.Facebook, ""),
+	}
 }
 
 func TestHonestFacebook(t *testing.T) {
 	fake, s := book(t)
 	person, tokens, err := s.login(t)
-	want := providers.Person{Issuer: fake.URL + "/" + fakeoidc.ClientID, Subject: "10158", Email: "ana@example.com", Name: "Ana"}
+	want := providers.Person{
+		Issuer:  fake.URL + "/" + fakeoidc.ClientID,
+		Subject: "10158",
+		Email:   "ana@example.com",
+		Name:    "Ana",
+	}
 	if err != nil || person != want || tokens.Access.Reveal() != fake.Access {
 		t.Errorf("%+v, %v", person, err)
 	}

@@ -38,14 +38,20 @@ func (github) api(s *Set, c Config) string {
 
 func (g github) endpoint(_ context.Context, s *Set, c Config) (oauth2.Endpoint, error) {
 	base := g.base(s, c)
-	return oauth2.Endpoint{AuthURL: base + "/login/oauth/authorize", TokenURL: base + "/login/oauth/access_token", AuthStyle: oauth2.AuthStyleInParams}, nil
+	return oauth2.Endpoint{
+		AuthURL:   base + "/login/oauth/authorize",
+		TokenURL:  base + "/login/oauth/access_token",
+		AuthStyle: oauth2.AuthStyleInParams,
+	}, nil
 }
 
 // again: the one value is select_account (docs.github.com/apps/oauth-apps/building-oauth-apps/
 // authorizing-oauth-apps#1-request-a-users-github-identity).
 func (github) again(a Again) []oauth2.AuthCodeOption { return a.accountOnly() }
 
-func (g github) identify(ctx context.Context, s *Set, c Config, _ Request, answer Callback, token *oauth2.Token) (Person, error) {
+func (g github) identify(
+	ctx context.Context, s *Set, c Config, _ Request, answer Callback, token *oauth2.Token,
+) (Person, error) {
 	if answer.Issuer != "" && answer.Issuer != g.base(s, c)+"/login/oauth" {
 		return Person{}, wrongAnswer(c, "it answers as another issuer")
 	}
@@ -87,7 +93,10 @@ func (github) shapes() []string { return []string{"gho_", "ghu_"} }
 // access asks as docs.github.com/rest/apps/oauth-applications#check-a-token has it:
 // 404 is a token that is not good or not of this app.
 func (g github) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
-	ask, err := verdict.Post(ctx, g.api(s, c)+"/applications/"+url.PathEscape(c.ClientID)+"/token", map[string]string{"access_token": token})
+	ask, err := verdict.Post(
+		ctx, g.api(s, c)+"/applications/"+url.PathEscape(c.ClientID)+"/token",
+		map[string]string{"access_token": token},
+	)
 	if err != nil {
 		return Person{}, err
 	}

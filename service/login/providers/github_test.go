@@ -14,7 +14,11 @@ import (
 func hub(t *testing.T, enterprise bool) (*fakegithub.GitHub, *stage) {
 	t.Helper()
 	fake := fakegithub.Start(t)
-	s := &stage{fake: fake.Provider, set: &providers.Set{HTTP: guarded(t), GitHubURL: fake.URL, GitHubAPI: fake.URL}, config: configOf(providers.GitHub, "")}
+	s := &stage{
+		fake:   fake.Provider,
+		set:    &providers.Set{HTTP: guarded(t), GitHubURL: fake.URL, GitHubAPI: fake.URL},
+		config: configOf(providers.GitHub, ""),
+	}
 	if enterprise {
 		s.set.GitHubURL, s.set.GitHubAPI = "https://never.example", "https://never.example"
 		s.config.Issuer = fake.URL
@@ -26,7 +30,13 @@ func TestHonestGitHub(t *testing.T) {
 	for _, enterprise := range []bool{false, true} {
 		fake, s := hub(t, enterprise)
 		person, tokens, err := s.login(t)
-		want := providers.Person{Issuer: fake.URL, Subject: "583231", Email: "octocat@github.example", EmailVerified: true, Name: "The Octocat"}
+		want := providers.Person{
+			Issuer:        fake.URL,
+			Subject:       "583231",
+			Email:         "octocat@github.example",
+			EmailVerified: true,
+			Name:          "The Octocat",
+		}
 		if err != nil || person != want || tokens.Access.Reveal() != fake.Access || tokens.ID != "" {
 			t.Errorf("enterprise %v: %+v, %v", enterprise, person, err)
 		}
@@ -143,8 +153,11 @@ func TestCodesOfGitHubCountOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, try := range map[string]providers.Callback{
-			"the code a second time":  {Code: code},
-			"another issuer's answer": {Code: fake.Authorize(t, address).Query().Get("code"), Issuer: "https://evil.example"},
+			"the code a second time": {Code: code},
+			"another issuer's answer": {
+				Code:   fake.Authorize(t, address).Query().Get("code"),
+				Issuer: "https://evil.example",
+			},
 		} {
 			if _, _, err := s.set.Complete(t.Context(), s.config, sent, try); err == nil {
 				t.Errorf("%s is taken", name)

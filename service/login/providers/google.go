@@ -18,7 +18,12 @@ import (
 type google struct{}
 
 func (google) traits() Traits {
-	return Traits{Label: "Google", Scopes: []string{"openid", "email", "profile"}, HasIDToken: true, RequiredScope: "openid"}
+	return Traits{
+		Label:         "Google",
+		Scopes:        []string{"openid", "email", "profile"},
+		HasIDToken:    true,
+		RequiredScope: "openid",
+	}
 }
 
 func (google) issuer(s *Set) string { return cmp.Or(s.GoogleURL, "https://accounts.google.com") }
@@ -33,7 +38,9 @@ func (g google) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint
 // (developers.google.com/identity/openid-connect/openid-connect#authenticationuriparameters).
 func (google) again(a Again) []oauth2.AuthCodeOption { return a.accountOnly() }
 
-func (g google) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
+func (g google) identify(
+	ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token,
+) (Person, error) {
 	return openIDPerson(ctx, s, c, g.issuer(s), r, answer, token)
 }
 
@@ -78,7 +85,8 @@ func (g google) access(ctx context.Context, s *Set, c Config, token string) (Per
 	if err := answer.Read(&found); err != nil {
 		return Person{}, err
 	}
-	if found.Audience != c.ClientID || (found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID) || found.Subject == "" {
+	if found.Audience != c.ClientID || (found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID) ||
+		found.Subject == "" {
 		return Person{}, fmt.Errorf("the token was issued for another app, or not to sign in: %w", verdict.ErrRefused)
 	}
 	return Person{Issuer: g.issuer(s), Subject: found.Subject}, nil

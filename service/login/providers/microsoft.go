@@ -17,7 +17,13 @@ import (
 type microsoft struct{}
 
 func (microsoft) traits() Traits {
-	return Traits{Label: "Microsoft", Scopes: []string{"openid", "profile", "email"}, TakesIssuer: true, HasIDToken: true, RequiredScope: "openid"}
+	return Traits{
+		Label:         "Microsoft",
+		Scopes:        []string{"openid", "profile", "email"},
+		TakesIssuer:   true,
+		HasIDToken:    true,
+		RequiredScope: "openid",
+	}
 }
 
 var guid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
@@ -67,7 +73,9 @@ func (microsoft) again(a Again) []oauth2.AuthCodeOption {
 	return prompt(values[:min(1, len(values))]...)
 }
 
-func (m microsoft) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
+func (m microsoft) identify(
+	ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token,
+) (Person, error) {
 	found, err := m.found(ctx, s, c)
 	if err != nil {
 		return Person{}, err
@@ -88,5 +96,10 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, r Request, an
 	}
 	// The address is not verified: learn.microsoft.com/entra/identity-platform/id-token-claims-reference
 	// warns not to decide anything by it.
-	return Person{Issuer: base, Subject: claims.TenantID + "." + claims.ObjectID, Email: claims.Email, Name: claims.name()}, nil
+	return Person{
+		Issuer:  base,
+		Subject: claims.TenantID + "." + claims.ObjectID,
+		Email:   claims.Email,
+		Name:    claims.name(),
+	}, nil
 }

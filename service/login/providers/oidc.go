@@ -10,7 +10,13 @@ import (
 type custom struct{}
 
 func (custom) traits() Traits {
-	return Traits{Label: "OpenID Connect", Scopes: []string{"openid", "profile", "email"}, NeedsIssuer: true, HasIDToken: true, RequiredScope: "openid"}
+	return Traits{
+		Label:         "OpenID Connect",
+		Scopes:        []string{"openid", "profile", "email"},
+		NeedsIssuer:   true,
+		HasIDToken:    true,
+		RequiredScope: "openid",
+	}
 }
 
 func (custom) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error) {
@@ -19,7 +25,9 @@ func (custom) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, 
 
 func (custom) again(a Again) []oauth2.AuthCodeOption { return prompt(a.standard()...) }
 
-func (custom) identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error) {
+func (custom) identify(
+	ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token,
+) (Person, error) {
 	return openIDPerson(ctx, s, c, c.Issuer, r, answer, token)
 }
 

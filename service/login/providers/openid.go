@@ -57,7 +57,8 @@ type metadata struct {
 func (s *Set) discover(ctx context.Context, c Config, issuer, names string) (discovery, error) {
 	found, err := s.document(ctx, c, issuer, names)
 	if err == nil && c.WebPorts && slices.ContainsFunc(found.endpoints(), isOddPort) {
-		return discovery{}, wrongAnswer(c, "its discovery document names an endpoint on another port than 80 and 443, which takes that somebody claims the proxy")
+		return discovery{}, wrongAnswer(c, "its discovery document names an endpoint on another port than 80 and "+
+			"443, which takes that somebody claims the proxy")
 	}
 	return found, err
 }
@@ -65,7 +66,9 @@ func (s *Set) discover(ctx context.Context, c Config, issuer, names string) (dis
 // endpoints lists every address that the document has us ask or send people to.
 func (d discovery) endpoints() []string {
 	endpoint := d.provider.Endpoint()
-	return append([]string{endpoint.AuthURL, endpoint.TokenURL, d.more.Keys}, optional(d.provider.UserInfoEndpoint(), d.more.Introspection)...)
+	return append(
+		[]string{endpoint.AuthURL, endpoint.TokenURL, d.more.Keys},
+		optional(d.provider.UserInfoEndpoint(), d.more.Introspection)...)
 }
 
 func isOddPort(endpoint string) bool {
@@ -164,7 +167,8 @@ func asSafeAs(endpoint, issuer string) bool {
 func (d discovery) endpoint(c Config) oauth2.Endpoint {
 	endpoint := d.provider.Endpoint()
 	endpoint.AuthStyle = oauth2.AuthStyleInHeader // client_secret_basic, the default (Discovery, 3)
-	if c.ClientSecret == "" || (len(d.more.AuthMethods) > 0 && !slices.Contains(d.more.AuthMethods, "client_secret_basic")) {
+	if c.ClientSecret == "" ||
+		(len(d.more.AuthMethods) > 0 && !slices.Contains(d.more.AuthMethods, "client_secret_basic")) {
 		endpoint.AuthStyle = oauth2.AuthStyleInParams
 	}
 	return endpoint
@@ -192,7 +196,9 @@ func (c claims) name() string {
 }
 
 // idToken verifies the ID token of an exchange (OpenID Connect Core 1.0, 3.1.3.7).
-func (d discovery) idToken(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token, skipIssuer bool) (claims, string, error) {
+func (d discovery) idToken(
+	ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token, skipIssuer bool,
+) (claims, string, error) {
 	var found claims
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
@@ -210,7 +216,8 @@ func (d discovery) idToken(ctx context.Context, s *Set, c Config, r Request, ans
 	switch {
 	case verified.Nonce != r.Nonce:
 		return found, "", wrongAnswer(c, "its ID token has another nonce")
-	case len(verified.Audience) > 1 && found.AuthorizedParty != c.ClientID, found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID:
+	case len(verified.Audience) > 1 && found.AuthorizedParty != c.ClientID,
+		found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID:
 		return found, "", wrongAnswer(c, "its ID token was made for another client")
 	case verified.AccessTokenHash != "" && verified.VerifyAccessToken(token.AccessToken) != nil:
 		return found, "", wrongAnswer(c, "its ID token belongs to another access token")
@@ -248,7 +255,9 @@ func openIDEndpoint(ctx context.Context, s *Set, c Config, issuer string) (oauth
 	return found.endpoint(c), nil
 }
 
-func openIDPerson(ctx context.Context, s *Set, c Config, issuer string, r Request, answer Callback, token *oauth2.Token) (Person, error) {
+func openIDPerson(
+	ctx context.Context, s *Set, c Config, issuer string, r Request, answer Callback, token *oauth2.Token,
+) (Person, error) {
 	found, err := s.discover(ctx, c, issuer, "")
 	if err != nil {
 		return Person{}, err

@@ -36,7 +36,13 @@ type presented struct {
 
 // readable is the claims of an honest access token that can be read (RFC 9068).
 func readable(fake *fakeoidc.Provider, change func(claims map[string]any)) string {
-	claims := map[string]any{"iss": fake.Issuer, "sub": fake.Subject, "aud": "https://api.example.com", "client_id": fakeoidc.ClientID, "exp": time.Now().Add(time.Hour).Unix()}
+	claims := map[string]any{
+		"iss":       fake.Issuer,
+		"sub":       fake.Subject,
+		"aud":       "https://api.example.com",
+		"client_id": fakeoidc.ClientID,
+		"exp":       time.Now().Add(time.Hour).Unix(),
+	}
 	if change != nil {
 		change(claims)
 	}
@@ -45,7 +51,12 @@ func readable(fake *fakeoidc.Provider, change func(claims map[string]any)) strin
 
 // identified is the claims of an honest ID token.
 func identified(fake *fakeoidc.Provider, change func(claims map[string]any)) string {
-	claims := map[string]any{"iss": fake.Issuer, "sub": fake.Subject, "aud": fakeoidc.ClientID, "exp": time.Now().Add(time.Hour).Unix()}
+	claims := map[string]any{
+		"iss": fake.Issuer,
+		"sub": fake.Subject,
+		"aud": fakeoidc.ClientID,
+		"exp": time.Now().Add(time.Hour).Unix(),
+	}
 	if fake.Claims != nil {
 		fake.Claims(claims)
 	}
@@ -65,38 +76,90 @@ func microsoft(t *testing.T) *stage {
 
 func google(t *testing.T) *stage {
 	fake := fakegoogle.Start(t)
-	return &stage{fake: fake, set: &providers.Set{HTTP: guarded(t), GoogleURL: fake.URL, GoogleTokenInfo: fake.URL + "/tokeninfo"}, config: configOf(providers.Google, "")}
+	return &stage{
+		fake:   fake,
+		set:    &providers.Set{HTTP: guarded(t), GoogleURL: fake.URL, GoogleTokenInfo: fake.URL + "/tokeninfo"},
+		config: configOf(providers.Google, ""),
+	}
 }
 
 // every starts each kind with a token that is good.
 var every = map[string]func(t *testing.T) *presented{
 	"github": func(t *testing.T) *presented {
 		fake := fakegithub.Start(t)
-		s := &stage{fake: fake.Provider, set: &providers.Set{HTTP: guarded(t), GitHubURL: fake.URL, GitHubAPI: fake.URL}, config: configOf(providers.GitHub, "")}
-		return &presented{stage: s, token: fake.Access, path: "/applications/" + fakeoidc.ClientID + "/token", want: providers.Person{Issuer: fake.URL, Subject: "583231"}, garbage: "gho_garbage"}
+		s := &stage{
+			fake:   fake.Provider,
+			set:    &providers.Set{HTTP: guarded(t), GitHubURL: fake.URL, GitHubAPI: fake.URL},
+			config: configOf(providers.GitHub, ""),
+		}
+		return &presented{
+			stage:   s,
+			token:   fake.Access,
+			path:    "/applications/" + fakeoidc.ClientID + "/token",
+			want:    providers.Person{Issuer: fake.URL, Subject: "583231"},
+			garbage: "gho_garbage",
+		}
 	},
 	"github enterprise": func(t *testing.T) *presented {
 		fake := fakegithub.Start(t)
-		s := &stage{fake: fake.Provider, set: &providers.Set{HTTP: guarded(t)}, config: configOf(providers.GitHub, fake.URL)}
-		return &presented{stage: s, token: fake.Access, path: "/api/v3/applications/" + fakeoidc.ClientID + "/token", want: providers.Person{Issuer: fake.URL, Subject: "583231"}, garbage: "ghu_garbage"}
+		s := &stage{
+			fake:   fake.Provider,
+			set:    &providers.Set{HTTP: guarded(t)},
+			config: configOf(providers.GitHub, fake.URL),
+		}
+		return &presented{
+			stage:   s,
+			token:   fake.Access,
+			path:    "/api/v3/applications/" + fakeoidc.ClientID + "/token",
+			want:    providers.Person{Issuer: fake.URL, Subject: "583231"},
+			garbage: "ghu_garbage",
+		}
 	},
 	"google": func(t *testing.T) *presented {
 		s := google(t)
-		return &presented{stage: s, token: s.fake.Access, path: "/tokeninfo", want: providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject}, garbage: "ya29.garbage"}
+		return &presented{
+			stage:   s,
+			token:   s.fake.Access,
+			path:    "/tokeninfo",
+			want:    providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			garbage: "ya29.garbage",
+		}
 	},
 	"google id": func(t *testing.T) *presented {
 		s := google(t)
-		return &presented{stage: s, token: identified(s.fake, nil), identity: true, path: "/keys", want: providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject}, garbage: stranger(s.fake)}
+		return &presented{
+			stage:    s,
+			token:    identified(s.fake, nil),
+			identity: true,
+			path:     "/keys",
+			want:     providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			garbage:  stranger(s.fake),
+		}
 	},
 	"facebook": func(t *testing.T) *presented {
 		fake := fakefacebook.Start(t)
-		s := &stage{fake: fake.Provider, set: &providers.Set{HTTP: guarded(t), FacebookURL: fake.URL, FacebookGraph: fake.URL}, config: configOf(providers.Facebook, "")}
-		return &presented{stage: s, token: fake.Access, path: "/v23.0/debug_token", want: providers.Person{Issuer: fake.URL + "/" + fakeoidc.ClientID, Subject: "10158"}, garbage: "EAAgarbage"}
+		s := &stage{
+			fake:   fake.Provider,
+			set:    &providers.Set{HTTP: guarded(t), FacebookURL: fake.URL, FacebookGraph: fake.URL},
+			config: configOf(providers.Facebook, ""),
+		}
+		return &presented{
+			stage:   s,
+			token:   fake.Access,
+			path:    "/v23.0/debug_token",
+			want:    providers.Person{Issuer: fake.URL + "/" + fakeoidc.ClientID, Subject: "10158"},
+			garbage: "EAAgarbage",
+		}
 	},
 	"microsoft": func(t *testing.T) *presented {
 		s := microsoft(t)
-		return &presented{stage: s, token: s.fake.Access, path: "/userinfo", want: providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
-			garbage: fakemicrosoft.Access(s.fake, func(c map[string]any) { c["jti"] = "another" })}
+		return &presented{
+			stage:   s,
+			token:   s.fake.Access,
+			path:    "/userinfo",
+			want:    providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
+			garbage: fakemicrosoft.Access(s.fake, func(c map[string]any) { c["jti"] = "another" }),
+		}
 	},
 	"microsoft, an API of its own": func(t *testing.T) *presented {
 		s := microsoft(t)
@@ -104,35 +167,75 @@ var every = map[string]func(t *testing.T) *presented{
 			c["iss"], c["aud"], c["azp"], c["scp"] = s.fake.URL+"/"+fakemicrosoft.TenantID+"/v2.0", fakeoidc.ClientID, fakeoidc.ClientID, "access_as_user"
 			delete(c, "appid")
 		}
-		return &presented{stage: s, token: fakemicrosoft.Access(s.fake, own), path: "/keys", want: providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
-			garbage: fakeoidc.Sign(strangerKey(), claimsOf(own))}
+		return &presented{
+			stage:   s,
+			token:   fakemicrosoft.Access(s.fake, own),
+			path:    "/keys",
+			want:    providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
+			garbage: fakeoidc.Sign(strangerKey(), claimsOf(own)),
+		}
 	},
 	"microsoft id": func(t *testing.T) *presented {
 		s := microsoft(t)
-		return &presented{stage: s, token: identified(s.fake, nil), identity: true, path: "/keys", want: providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson}, garbage: stranger(s.fake)}
+		return &presented{
+			stage:    s,
+			token:    identified(s.fake, nil),
+			identity: true,
+			path:     "/keys",
+			want:     providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
+			garbage:  stranger(s.fake),
+		}
 	},
 	"oidc": func(t *testing.T) *presented {
 		s := plain(t, providers.OIDC)
 		s.fake.Introspects = true
-		return &presented{stage: s, token: s.fake.Access, path: "/introspect", want: providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject}, garbage: "garbage"}
+		return &presented{
+			stage:   s,
+			token:   s.fake.Access,
+			path:    "/introspect",
+			want:    providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			garbage: "garbage",
+		}
 	},
 	"oidc, readable": func(t *testing.T) *presented {
 		s := plain(t, providers.OIDC)
-		return &presented{stage: s, token: readable(s.fake, nil), path: "/keys", want: providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject}, garbage: stranger(s.fake)}
+		return &presented{
+			stage:   s,
+			token:   readable(s.fake, nil),
+			path:    "/keys",
+			want:    providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			garbage: stranger(s.fake),
+		}
 	},
 	"oidc id": func(t *testing.T) *presented {
 		s := plain(t, providers.OIDC)
-		return &presented{stage: s, token: identified(s.fake, nil), identity: true, path: "/keys", want: providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject}, garbage: stranger(s.fake)}
+		return &presented{
+			stage:    s,
+			token:    identified(s.fake, nil),
+			identity: true,
+			path:     "/keys",
+			want:     providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			garbage:  stranger(s.fake),
+		}
 	},
 	"auth0": func(t *testing.T) *presented {
 		s := kinds[providers.Auth0](t)
-		return &presented{stage: s, token: readable(s.fake, func(c map[string]any) { c["azp"] = fakeoidc.ClientID; delete(c, "client_id") }), path: "/keys",
-			want: providers.Person{Issuer: s.fake.Issuer, Subject: s.fake.Subject}, garbage: stranger(s.fake)}
+		return &presented{
+			stage:   s,
+			token:   readable(s.fake, func(c map[string]any) { c["azp"] = fakeoidc.ClientID; delete(c, "client_id") }),
+			path:    "/keys",
+			want:    providers.Person{Issuer: s.fake.Issuer, Subject: s.fake.Subject},
+			garbage: stranger(s.fake),
+		}
 	},
 }
 
 func claimsOf(change func(map[string]any)) map[string]any {
-	claims := map[string]any{"tid": fakemicrosoft.TenantID, "oid": fakemicrosoft.ObjectID, "exp": time.Now().Add(time.Hour).Unix()}
+	claims := map[string]any{
+		"tid": fakemicrosoft.TenantID,
+		"oid": fakemicrosoft.ObjectID,
+		"exp": time.Now().Add(time.Hour).Unix(),
+	}
 	change(claims)
 	return claims
 }
@@ -152,7 +255,13 @@ func strangerKey() jose.SigningKey {
 
 // stranger is an honest ID token but for its signature.
 func stranger(fake *fakeoidc.Provider) string {
-	claims := map[string]any{"iss": fake.Issuer, "sub": fake.Subject, "aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID, "exp": time.Now().Add(time.Hour).Unix()}
+	claims := map[string]any{
+		"iss": fake.Issuer,
+		"sub": fake.Subject,
+		"aud": fakeoidc.ClientID,
+		"azp": fakeoidc.ClientID,
+		"exp": time.Now().Add(time.Hour).Unix(),
+	}
 	if fake.Claims != nil {
 		fake.Claims(claims)
 	}
@@ -251,51 +360,108 @@ func TestTokensOfAnotherApp(t *testing.T) {
 		of   string
 		make func(p *presented) string
 	}{
-		"google, another aud":       {"google", func(p *presented) string { p.fake.Verdict = set("aud", "another"); return p.token }},
-		"google, another azp":       {"google", func(p *presented) string { p.fake.Verdict = set("azp", "another"); return p.token }},
-		"google, not to sign in":    {"google", func(p *presented) string { p.fake.Verdict = unset("sub"); return p.token }},
-		"google, an ID token's aud": {"google id", func(p *presented) string { return identified(p.fake, set("aud", "another")) }},
-		"google, an ID token's azp": {"google id", func(p *presented) string { return identified(p.fake, set("azp", "another")) }},
+		"google, another aud": {
+			"google",
+			func(p *presented) string { p.fake.Verdict = set("aud", "another"); return p.token },
+		},
+		"google, another azp": {
+			"google",
+			func(p *presented) string { p.fake.Verdict = set("azp", "another"); return p.token },
+		},
+		"google, not to sign in": {
+			"google",
+			func(p *presented) string { p.fake.Verdict = unset("sub"); return p.token },
+		},
+		"google, an ID token's aud": {
+			"google id",
+			func(p *presented) string { return identified(p.fake, set("aud", "another")) },
+		},
+		"google, an ID token's azp": {
+			"google id",
+			func(p *presented) string { return identified(p.fake, set("azp", "another")) },
+		},
 		"google, an ID token that ends": {"google id", func(p *presented) string {
 			return identified(p.fake, set("exp", time.Now().Add(-2*time.Minute).Unix()))
 		}},
-		"google, another's ID token":  {"google id", func(p *presented) string { return identified(p.fake, set("iss", "https://evil.example")) }},
-		"microsoft, another appid":    {"microsoft", func(p *presented) string { return graph(p, set("appid", "another")) }},
-		"microsoft, no appid":         {"microsoft", func(p *presented) string { return graph(p, unset("appid")) }},
-		"microsoft, it is over":       {"microsoft", func(p *presented) string { return graph(p, set("exp", 1)) }},
-		"microsoft, no tid":           {"microsoft", func(p *presented) string { return graph(p, unset("tid")) }},
-		"microsoft, no oid":           {"microsoft", func(p *presented) string { return graph(p, unset("oid")) }},
-		"microsoft, iss is not tid's": {"microsoft", func(p *presented) string { return graph(p, set("tid", "00000000-0000-0000-0000-000000000001")) }},
+		"google, another's ID token": {
+			"google id",
+			func(p *presented) string { return identified(p.fake, set("iss", "https://evil.example")) },
+		},
+		"microsoft, another appid": {
+			"microsoft",
+			func(p *presented) string { return graph(p, set("appid", "another")) },
+		},
+		"microsoft, no appid":   {"microsoft", func(p *presented) string { return graph(p, unset("appid")) }},
+		"microsoft, it is over": {"microsoft", func(p *presented) string { return graph(p, set("exp", 1)) }},
+		"microsoft, no tid":     {"microsoft", func(p *presented) string { return graph(p, unset("tid")) }},
+		"microsoft, no oid":     {"microsoft", func(p *presented) string { return graph(p, unset("oid")) }},
+		"microsoft, iss is not tid's": {
+			"microsoft",
+			func(p *presented) string { return graph(p, set("tid", "00000000-0000-0000-0000-000000000001")) },
+		},
 		"microsoft, azp of another": {"microsoft, an API of its own", func(p *presented) string {
 			return graph(p, func(c map[string]any) { c["aud"] = fakeoidc.ClientID; c["appid"] = "another" })
 		}},
-		"oidc, another client_id": {"oidc", func(p *presented) string { p.fake.Verdict = set("client_id", "another"); return p.token }},
+		"oidc, another client_id": {
+			"oidc",
+			func(p *presented) string { p.fake.Verdict = set("client_id", "another"); return p.token },
+		},
 		"oidc, another audience": {"oidc", func(p *presented) string {
 			p.fake.Verdict = func(a map[string]any) { delete(a, "client_id"); a["aud"] = "another" }
 			return p.token
 		}},
-		"oidc, another issuer":  {"oidc", func(p *presented) string { p.fake.Verdict = set("iss", "https://evil.example"); return p.token }},
-		"oidc, not active":      {"oidc", func(p *presented) string { p.fake.Verdict = set("active", false); return p.token }},
-		"oidc, a refresh token": {"oidc", func(p *presented) string { p.fake.Verdict = set("token_type", "Refresh"); return p.token }},
-		"oidc, it is over":      {"oidc", func(p *presented) string { p.fake.Verdict = set("exp", 1); return p.token }},
+		"oidc, another issuer": {
+			"oidc",
+			func(p *presented) string { p.fake.Verdict = set("iss", "https://evil.example"); return p.token },
+		},
+		"oidc, not active": {
+			"oidc",
+			func(p *presented) string { p.fake.Verdict = set("active", false); return p.token },
+		},
+		"oidc, a refresh token": {
+			"oidc",
+			func(p *presented) string { p.fake.Verdict = set("token_type", "Refresh"); return p.token },
+		},
+		"oidc, it is over": {"oidc", func(p *presented) string { p.fake.Verdict = set("exp", 1); return p.token }},
 		"oidc, not yet": {"oidc", func(p *presented) string {
 			p.fake.Verdict = set("nbf", time.Now().Add(time.Hour).Unix())
 			return p.token
 		}},
-		"oidc, bound to a key": {"oidc", func(p *presented) string { p.fake.Verdict = set("cnf", map[string]any{"jkt": "x"}); return p.token }},
-		"oidc, nobody's":       {"oidc", func(p *presented) string { p.fake.Verdict = unset("sub"); return p.token }},
+		"oidc, bound to a key": {
+			"oidc",
+			func(p *presented) string { p.fake.Verdict = set("cnf", map[string]any{"jkt": "x"}); return p.token },
+		},
+		"oidc, nobody's": {"oidc", func(p *presented) string { p.fake.Verdict = unset("sub"); return p.token }},
 		"readable, another client_id": {"oidc, readable", func(p *presented) string {
 			return readable(p.fake, func(c map[string]any) { c["client_id"] = "another"; c["aud"] = fakeoidc.ClientID })
 		}},
 		"readable, another azp": {"auth0", func(p *presented) string {
-			return readable(p.fake, func(c map[string]any) { c["azp"] = "another"; c["aud"] = []string{fakeoidc.ClientID, "x"} })
+			return readable(
+				p.fake,
+				func(c map[string]any) { c["azp"] = "another"; c["aud"] = []string{fakeoidc.ClientID, "x"} },
+			)
 		}},
-		"readable, nobody named":      {"oidc, readable", func(p *presented) string { return readable(p.fake, unset("client_id")) }},
-		"readable, it is over":        {"oidc, readable", func(p *presented) string { return readable(p.fake, set("exp", 1)) }},
-		"readable, without an end":    {"oidc, readable", func(p *presented) string { return readable(p.fake, unset("exp")) }},
-		"readable, bound to a key":    {"oidc, readable", func(p *presented) string { return readable(p.fake, set("cnf", map[string]any{"jkt": "x"})) }},
-		"readable, of another issuer": {"oidc, readable", func(p *presented) string { return readable(p.fake, set("iss", "https://evil.example")) }},
-		"an access token, not an ID":  {"oidc id", func(p *presented) string { return readable(p.fake, nil) }},
+		"readable, nobody named": {
+			"oidc, readable",
+			func(p *presented) string { return readable(p.fake, unset("client_id")) },
+		},
+		"readable, it is over": {
+			"oidc, readable",
+			func(p *presented) string { return readable(p.fake, set("exp", 1)) },
+		},
+		"readable, without an end": {
+			"oidc, readable",
+			func(p *presented) string { return readable(p.fake, unset("exp")) },
+		},
+		"readable, bound to a key": {
+			"oidc, readable",
+			func(p *presented) string { return readable(p.fake, set("cnf", map[string]any{"jkt": "x"})) },
+		},
+		"readable, of another issuer": {
+			"oidc, readable",
+			func(p *presented) string { return readable(p.fake, set("iss", "https://evil.example")) },
+		},
+		"an access token, not an ID": {"oidc id", func(p *presented) string { return readable(p.fake, nil) }},
 	}
 	for name, one := range tests {
 		p := every[one.of](t)
@@ -307,18 +473,28 @@ func TestTokensOfAnotherApp(t *testing.T) {
 	github.Check["app"] = map[string]any{"client_id": "another"}
 	facebook := fakefacebook.Start(t)
 	facebook.Debug["type"] = "PAGE"
-	set := &providers.Set{HTTP: guarded(t), GitHubURL: github.URL, GitHubAPI: github.URL, FacebookURL: facebook.URL, FacebookGraph: facebook.URL}
+	set := &providers.Set{
+		HTTP:          guarded(t),
+		GitHubURL:     github.URL,
+		GitHubAPI:     github.URL,
+		FacebookURL:   facebook.URL,
+		FacebookGraph: facebook.URL,
+	}
 	for kind, token := range map[string]string{providers.GitHub: github.Access, providers.Facebook: facebook.Access} {
 		if _, err := set.Owner(t.Context(), configOf(kind, ""), token, false); !errors.Is(err, verdict.ErrRefused) {
 			t.Errorf("%s: a token of another: %v", kind, err)
 		}
 	}
 	facebook.Debug["type"], facebook.Debug["expires_at"] = "USER", time.Now().Add(-time.Minute).Unix()
-	if _, err := set.Owner(t.Context(), configOf(providers.Facebook, ""), facebook.Access, false); !errors.Is(err, verdict.ErrRefused) {
+	if _, err := set.Owner(t.Context(), configOf(providers.Facebook, ""), facebook.Access, false); !errors.Is(
+		err, verdict.ErrRefused,
+	) {
 		t.Errorf("facebook: a token that is over: %v", err)
 	}
 	facebook.Debug["expires_at"], facebook.Debug["app_id"] = 0, "another"
-	if _, err := set.Owner(t.Context(), configOf(providers.Facebook, ""), facebook.Access, false); !errors.Is(err, verdict.ErrRefused) {
+	if _, err := set.Owner(t.Context(), configOf(providers.Facebook, ""), facebook.Access, false); !errors.Is(
+		err, verdict.ErrRefused,
+	) {
 		t.Errorf("facebook: a token of another app: %v", err)
 	}
 }
@@ -339,14 +515,18 @@ func graph(p *presented, change func(map[string]any)) string {
 func TestTokensThatNobodyCanVerify(t *testing.T) {
 	for _, kind := range []string{providers.OIDC, providers.Auth0} {
 		s := kinds[kind](t)
-		if _, err := s.set.Owner(t.Context(), s.config, s.fake.Access, false); !errors.Is(err, verdict.ErrUnverifiable) {
+		if _, err := s.set.Owner(t.Context(), s.config, s.fake.Access, false); !errors.Is(
+			err, verdict.ErrUnverifiable,
+		) {
 			t.Errorf("%s without introspection: %v", kind, err)
 		}
 		s.fake.Introspects = true
 		s.fake.Verdict = unset("client_id")
 		other := kinds[kind](t)
 		other.fake.Introspects, other.fake.Verdict = true, unset("client_id")
-		if _, err := other.set.Owner(t.Context(), other.config, other.fake.Access, false); !errors.Is(err, verdict.ErrUnverifiable) {
+		if _, err := other.set.Owner(t.Context(), other.config, other.fake.Access, false); !errors.Is(
+			err, verdict.ErrUnverifiable,
+		) {
 			t.Errorf("%s with an introspection that names no app: %v", kind, err)
 		}
 		if n := s.fake.Asked("/userinfo") + other.fake.Asked("/userinfo"); n != 0 {
@@ -368,7 +548,8 @@ func TestErrorsHoldNoToken(t *testing.T) {
 			_, _ = w.Write([]byte(r.URL.String() + r.Header.Get("Authorization")))
 		})
 		_, err := p.owner(t, p.token)
-		if err == nil || strings.Contains(err.Error(), p.token) || strings.Contains(err.Error(), url.QueryEscape(p.token)) {
+		if err == nil || strings.Contains(err.Error(), p.token) ||
+			strings.Contains(err.Error(), url.QueryEscape(p.token)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

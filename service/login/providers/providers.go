@@ -207,7 +207,9 @@ func (s *Set) Complete(ctx context.Context, c Config, r Request, answer Callback
 	if err != nil {
 		return Person{}, Tokens{}, err
 	}
-	token, err := exchange.Exchange(context.WithValue(ctx, oauth2.HTTPClient, s.client()), answer.Code, oauth2.VerifierOption(r.Verifier))
+	token, err := exchange.Exchange(
+		context.WithValue(ctx, oauth2.HTTPClient, s.client()), answer.Code, oauth2.VerifierOption(r.Verifier),
+	)
 	if err != nil {
 		return Person{}, Tokens{}, exchangeFault(c, err)
 	}
@@ -247,11 +249,13 @@ func LabelOf(name string) string {
 
 // wrongAnswer is for answers that no honest and well-configured provider gives.
 func wrongAnswer(c Config, why string) error {
-	return fault.New(fault.Forbidden, "provider_answer_refused", "The answer of %s could not be accepted. Try again; if that does not help, tell whoever runs this application.", LabelOf(c.Type)).
+	return fault.New(fault.Forbidden, "provider_answer_refused", "The answer of %s could not be accepted. Try "+
+		"again; if that does not help, tell whoever runs this application.", LabelOf(c.Type)).
 		Because(fmt.Errorf("%s: %s", c.Type, why))
 }
 
 func unreachable(c Config, cause error) error {
-	return fault.New(fault.Unavailable, "provider_unreachable", "%s does not answer right now. Try again in a moment, or sign in another way.", LabelOf(c.Type)).
+	return fault.New(fault.Unavailable, "provider_unreachable", "%s does not answer right now. Try again in a "+
+		"moment, or sign in another way.", LabelOf(c.Type)).
 		Because(fmt.Errorf("%s: %w", c.Type, cause))
 }

@@ -23,7 +23,11 @@ import (
 
 const callback = "https://postern.example/callback"
 
-var sent = providers.Request{State: "state", Nonce: "the-nonce", Verifier: "a-verifier-of-at-least-forty-three-characters"}
+var sent = providers.Request{
+	State:    "state",
+	Nonce:    "the-nonce",
+	Verifier: "a-verifier-of-at-least-forty-three-characters",
+}
 
 // stage is one kind of OpenID provider with its fake.
 type stage struct {
@@ -45,11 +49,19 @@ var kinds = map[string]func(t *testing.T) *stage{
 	},
 	providers.Google: func(t *testing.T) *stage {
 		fake := fakegoogle.Start(t)
-		return &stage{fake: fake, set: &providers.Set{HTTP: guarded(t), GoogleURL: fake.URL}, config: configOf(providers.Google, "")}
+		return &stage{
+			fake:   fake,
+			set:    &providers.Set{HTTP: guarded(t), GoogleURL: fake.URL},
+			config: configOf(providers.Google, ""),
+		}
 	},
 	providers.Microsoft: func(t *testing.T) *stage {
 		fake := fakemicrosoft.Start(t)
-		return &stage{fake: fake, set: &providers.Set{HTTP: guarded(t), MicrosoftURL: fake.URL}, config: configOf(providers.Microsoft, "")}
+		return &stage{
+			fake:   fake,
+			set:    &providers.Set{HTTP: guarded(t), MicrosoftURL: fake.URL},
+			config: configOf(providers.Microsoft, ""),
+		}
 	},
 }
 
@@ -60,7 +72,14 @@ func plain(t *testing.T, kind string) *stage {
 
 func configOf(kind, issuer string) providers.Config {
 	traits, _ := providers.TraitsOf(kind)
-	return providers.Config{Type: kind, ClientID: fakeoidc.ClientID, ClientSecret: fakeoidc.ClientSecret, Issuer: issuer, Scopes: traits.Scopes, Callback: callback}
+	return providers.Config{
+		Type:         kind,
+		ClientID:     fakeoidc.ClientID,
+		ClientSecret: fakeoidc.ClientSecret,
+		Issuer:       issuer,
+		Scopes:       traits.Scopes,
+		Callback:     callback,
+	}
 }
 
 func guarded(t *testing.T) *http.Client {
@@ -87,10 +106,19 @@ func (s *stage) login(t *testing.T) (providers.Person, providers.Tokens, error) 
 
 func TestHonestOpenIDProviders(t *testing.T) {
 	want := map[string]providers.Person{
-		providers.OIDC:      {Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
-		providers.Auth0:     {Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
-		providers.Google:    {Subject: "110169484474386276334", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
-		providers.Microsoft: {Subject: fakemicrosoft.TenantID + "." + fakemicrosoft.ObjectID, Email: "ana@example.com", Name: "Ana"},
+		providers.OIDC:  {Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
+		providers.Auth0: {Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
+		providers.Google: {
+			Subject:       "110169484474386276334",
+			Email:         "ana@example.com",
+			EmailVerified: true,
+			Name:          "Ana",
+		},
+		providers.Microsoft: {
+			Subject: fakemicrosoft.TenantID + "." + fakemicrosoft.ObjectID,
+			Email:   "ana@example.com",
+			Name:    "Ana",
+		},
 	}
 	for kind, start := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -106,7 +134,8 @@ func TestHonestOpenIDProviders(t *testing.T) {
 			if person != want[kind] {
 				t.Errorf("it is %+v", person)
 			}
-			if tokens.Access.Reveal() != s.fake.Access || tokens.ID == "" || time.Until(tokens.Expires) < 50*time.Minute {
+			if tokens.Access.Reveal() != s.fake.Access || tokens.ID == "" ||
+				time.Until(tokens.Expires) < 50*time.Minute {
 				t.Errorf("the tokens are not those of the provider")
 			}
 		})
@@ -158,12 +187,21 @@ var lies = []lie{
 		if err != nil {
 			panic(err)
 		}
-		return fakeoidc.Sign(jose.SigningKey{Algorithm: jose.HS256, Key: jose.JSONWebKey{Key: public, KeyID: fakeoidc.KeyID}}, c)
+		return fakeoidc.Sign(
+			jose.SigningKey{Algorithm: jose.HS256, Key: jose.JSONWebKey{Key: public, KeyID: fakeoidc.KeyID}},
+			c,
+		)
 	}),
 	signing("HS256 with the client secret", func(_ *stage, c map[string]any) string {
-		return fakeoidc.Sign(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(fakeoidc.ClientSecret + strings.Repeat("x", 32))}, c)
+		return fakeoidc.Sign(
+			jose.SigningKey{Algorithm: jose.HS256, Key: []byte(fakeoidc.ClientSecret + strings.Repeat("x", 32))},
+			c,
+		)
 	}),
-	signing("another key under the known id", func(_ *stage, c map[string]any) string { return fakeoidc.Sign(stolen(fakeoidc.KeyID), c) }),
+	signing(
+		"another key under the known id",
+		func(_ *stage, c map[string]any) string { return fakeoidc.Sign(stolen(fakeoidc.KeyID), c) },
+	),
 	signing("an unknown key id", func(_ *stage, c map[string]any) string { return fakeoidc.Sign(stolen("key-2"), c) }),
 	signing("nonsense", func(*stage, map[string]any) string { return "a.b.c" }),
 	{"no ID token", func(s *stage) { s.fake.Token = func(answer map[string]any) { delete(answer, "id_token") } }},
@@ -216,7 +254,10 @@ func stolen(id string) jose.SigningKey {
 // byKind are the lies that only one kind can tell.
 var byKind = map[string][]lie{
 	providers.Microsoft: {
-		claiming("a tenant that is not the issuer's", func(c map[string]any) { c["tid"] = "aaaaaaaa-86f1-41af-91ab-2d7cd011db47" }),
+		claiming(
+			"a tenant that is not the issuer's",
+			func(c map[string]any) { c["tid"] = "aaaaaaaa-86f1-41af-91ab-2d7cd011db47" },
+		),
 		claiming("a tenant that is a path", func(c map[string]any) { c["tid"] = "../evil" }),
 		claiming("no object id", func(c map[string]any) { delete(c, "oid") }),
 	},
@@ -272,7 +313,9 @@ func TestCodesOfOpenIDProvidersCountOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			query, err := url.Parse(address)
-			if err != nil || query.Query().Get("code_challenge_method") != "S256" || query.Query().Get("state") != "state" || query.Query().Get("nonce") != sent.Nonce {
+			if err != nil || query.Query().Get("code_challenge_method") != "S256" ||
+				query.Query().Get("state") != "state" ||
+				query.Query().Get("nonce") != sent.Nonce {
 				t.Fatalf("the authorization request is %s", address)
 			}
 			tries := map[string]func() error{
@@ -287,23 +330,40 @@ func TestCodesOfOpenIDProvidersCountOnce(t *testing.T) {
 				"another verifier": func() error {
 					other := sent
 					other.Verifier += "x"
-					_, _, err := s.set.Complete(t.Context(), s.config, other, providers.Callback{Code: s.fake.Authorize(t, address).Query().Get("code")})
+					_, _, err := s.set.Complete(
+						t.Context(), s.config, other,
+						providers.Callback{Code: s.fake.Authorize(t, address).Query().Get("code")},
+					)
 					return err
 				},
 				"another callback": func() error {
 					other := s.config
 					other.Callback += "/other"
-					_, _, err := s.set.Complete(t.Context(), other, sent, providers.Callback{Code: s.fake.Authorize(t, address).Query().Get("code")})
+					_, _, err := s.set.Complete(
+						t.Context(), other, sent,
+						providers.Callback{Code: s.fake.Authorize(t, address).Query().Get("code")},
+					)
 					return err
 				},
 				"another client secret": func() error {
 					other := s.config
 					other.ClientSecret = "wrong"
-					_, _, err := s.set.Complete(t.Context(), other, sent, providers.Callback{Code: s.fake.Authorize(t, address).Query().Get("code")})
+					_, _, err := s.set.Complete(
+						t.Context(), other, sent,
+						providers.Callback{Code: s.fake.Authorize(t, address).Query().Get("code")},
+					)
 					return err
 				},
 				"an answer in another issuer's name": func() error {
-					_, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: s.fake.Authorize(t, address).Query().Get("code"), Issuer: "https://evil.example"})
+					_, _, err := s.set.Complete(
+						t.Context(),
+						s.config,
+						sent,
+						providers.Callback{
+							Code:   s.fake.Authorize(t, address).Query().Get("code"),
+							Issuer: "https://evil.example",
+						},
+					)
 					return err
 				},
 			}

@@ -125,7 +125,9 @@ func (d discovery) signed(ctx context.Context, s *Set, c Config, issuer, token s
 	case !jwt || out.Issuer != issuer:
 		return said{}, fmt.Errorf("it is no token of this issuer: %w", verdict.ErrRefused)
 	case out.Type != "" && out.Type != "jwt" && (identity || out.Type != "at+jwt"):
-		return said{}, fmt.Errorf("it says that it is something else: %w", verdict.ErrRefused) // such as a logout token, signed with the same keys (RFC 8725, 3.11)
+		return said{}, fmt.Errorf(
+			"it says that it is something else: %w", verdict.ErrRefused,
+		) // such as a logout token, signed with the same keys (RFC 8725, 3.11)
 	case !identity && !out.access(c.ClientID):
 		return said{}, fmt.Errorf("it is no access token: %w", verdict.ErrRefused)
 	case !out.of(c.ClientID), identity && !slices.Contains(out.Audience, c.ClientID):
@@ -133,10 +135,16 @@ func (d discovery) signed(ctx context.Context, s *Set, c Config, issuer, token s
 	case !out.now():
 		return said{}, fmt.Errorf("it is not its time: %w", verdict.ErrRefused)
 	case len(out.Confirmation) > 0:
-		return said{}, fmt.Errorf("it is bound to a key of whoever got it: %w", verdict.ErrRefused) // which is not proved to us (RFC 7800)
+		return said{}, fmt.Errorf(
+			"it is bound to a key of whoever got it: %w", verdict.ErrRefused,
+		) // which is not proved to us (RFC 7800)
 	}
 	keys := witness{KeySet: d.keys}
-	verifier := oidc.NewVerifier(issuer, &keys, &oidc.Config{SupportedSigningAlgs: algorithms, SkipClientIDCheck: true, SkipExpiryCheck: true})
+	verifier := oidc.NewVerifier(issuer, &keys, &oidc.Config{
+		SupportedSigningAlgs: algorithms,
+		SkipClientIDCheck:    true,
+		SkipExpiryCheck:      true,
+	})
 	if _, err := verifier.Verify(oidc.ClientContext(ctx, s.client()), token); err != nil {
 		if keys.away {
 			return said{}, fmt.Errorf("its keys cannot be had: %w", verdict.ErrAway)

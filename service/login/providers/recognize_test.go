@@ -25,10 +25,16 @@ func TestTokensGoToTheirOwnProviderOnly(t *testing.T) {
 	const own, other = "https://login.example.com", "https://other.example.com"
 	tenant := "https://login.microsoftonline.com/" + fakemicrosoft.TenantID + "/v2.0"
 	offers := map[string]offer{
-		"github": {providers.GitHub, "", false}, "google": {providers.Google, "", false}, "google id": {providers.Google, "", true},
-		"facebook": {providers.Facebook, "", false}, "microsoft": {providers.Microsoft, "", false}, "microsoft id": {providers.Microsoft, "", true},
-		"one tenant": {providers.Microsoft, tenant, false}, "oidc": {providers.OIDC, own, false}, "oidc id": {providers.OIDC, own, true},
-		"auth0": {providers.Auth0, other, false},
+		"github":       {providers.GitHub, "", false},
+		"google":       {providers.Google, "", false},
+		"google id":    {providers.Google, "", true},
+		"facebook":     {providers.Facebook, "", false},
+		"microsoft":    {providers.Microsoft, "", false},
+		"microsoft id": {providers.Microsoft, "", true},
+		"one tenant":   {providers.Microsoft, tenant, false},
+		"oidc":         {providers.OIDC, own, false},
+		"oidc id":      {providers.OIDC, own, true},
+		"auth0":        {providers.Auth0, other, false},
 	}
 	tests := map[string][]string{
 		"gho_abc":                             {"github"},
@@ -48,12 +54,21 @@ func TestTokensGoToTheirOwnProviderOnly(t *testing.T) {
 		saying("https://accounts.google.com"): {"google", "google id"},
 		saying("accounts.google.com"):         {"google", "google id"},
 		saying(tenant):                        {"microsoft", "microsoft id", "one tenant"},
-		saying("https://sts.windows.net/" + fakemicrosoft.TenantID + "/"):                            {"microsoft", "microsoft id", "one tenant"},
-		saying("https://sts.windows.net/00000000-0000-0000-0000-000000000001/"):                      {"microsoft", "microsoft id"},
+		saying("https://sts.windows.net/" + fakemicrosoft.TenantID + "/"): {
+			"microsoft",
+			"microsoft id",
+			"one tenant",
+		},
+		saying("https://sts.windows.net/00000000-0000-0000-0000-000000000001/"): {
+			"microsoft",
+			"microsoft id",
+		},
 		saying("https://login.microsoftonline.com.evil.example/" + fakemicrosoft.TenantID + "/v2.0"): nil,
 		saying("https://login.microsoftonline.com/common/v2.0"):                                      nil,
 		fakeoidc.Unsigned(map[string]any{"iss": []string{own}}):                                      nil,
-		"eyJhbGciOiJkaXIiLCJpc3MiOiJodHRwczovL290aGVyLmV4YW1wbGUuY29tIn0..x.y.z":                     {"auth0"}, // encrypted, for https://other.example.com
+		"eyJhbGciOiJkaXIiLCJpc3MiOiJodHRwczovL290aGVyLmV4YW1wbGUuY29tIn0..x.y.z": {
+			"auth0",
+		}, // encrypted, for https://other.example.com
 	}
 	set := &providers.Set{}
 	for token, want := range tests {

@@ -50,9 +50,18 @@ func (a *asking) later(by time.Duration) {
 
 // present gives the ID token that a key signs.
 func (a *asking) present(key *rsa.PrivateKey, kid string) error {
-	claims := map[string]any{"iss": a.fake.Issuer, "sub": "ana", "aud": fakeoidc.ClientID, "exp": time.Now().Add(time.Hour).Unix()}
+	claims := map[string]any{
+		"iss": a.fake.Issuer,
+		"sub": "ana",
+		"aud": fakeoidc.ClientID,
+		"exp": time.Now().Add(time.Hour).Unix(),
+	}
 	token := fakeoidc.Sign(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: kid}}, claims)
-	_, err := a.set.Owner(a.t.Context(), Config{Type: OIDC, Issuer: a.fake.Issuer, ClientID: fakeoidc.ClientID}, token, true)
+	_, err := a.set.Owner(a.t.Context(), Config{
+		Type:     OIDC,
+		Issuer:   a.fake.Issuer,
+		ClientID: fakeoidc.ClientID,
+	}, token, true)
 	return err
 }
 
@@ -93,7 +102,12 @@ func TestForgedTokensAskTheirIssuerSeldom(t *testing.T) {
 		if r.URL.Path != "/keys" {
 			return false
 		}
-		fakeoidc.Answer(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: next.Public(), KeyID: "key-2", Algorithm: "RS256", Use: "sig"}}})
+		fakeoidc.Answer(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{
+			Key:       next.Public(),
+			KeyID:     "key-2",
+			Algorithm: "RS256",
+			Use:       "sig",
+		}}})
 		return true
 	})
 	a.later(keysEvery - time.Second)

@@ -81,8 +81,18 @@ func withoutURL(err error) error {
 
 // knownErrors are those of RFC 6749, 5.2, and GitHub's own
 // (docs.github.com/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors).
-var knownErrors = []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
-	"incorrect_client_credentials", "redirect_uri_mismatch", "bad_verification_code", "unverified_user_email"}
+var knownErrors = []string{
+	"invalid_request",
+	"invalid_client",
+	"invalid_grant",
+	"unauthorized_client",
+	"unsupported_grant_type",
+	"invalid_scope",
+	"incorrect_client_credentials",
+	"redirect_uri_mismatch",
+	"bad_verification_code",
+	"unverified_user_email",
+}
 
 // exchangeFault says why a code could not be exchanged, without the answer's body,
 // which may hold tokens.
@@ -106,10 +116,15 @@ func exchangeFault(c Config, err error) error {
 	switch {
 	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
 		return unreachable(c, cause)
-	case code == "invalid_client", code == "unauthorized_client", code == "incorrect_client_credentials", code == "redirect_uri_mismatch":
-		return fault.New(fault.Forbidden, "provider_misconfigured", "Signing in with %s is not set up correctly. Tell whoever runs this application.", LabelOf(c.Type)).Because(cause)
+	case code == "invalid_client",
+		code == "unauthorized_client",
+		code == "incorrect_client_credentials",
+		code == "redirect_uri_mismatch":
+		return fault.New(fault.Forbidden, "provider_misconfigured", "Signing in with %s is not set up correctly. "+
+			"Tell whoever runs this application.", LabelOf(c.Type)).Because(cause)
 	}
-	return fault.New(fault.Forbidden, "provider_answer_refused", "%s did not confirm this sign-in. Go back to the application and try again.", LabelOf(c.Type)).Because(cause)
+	return fault.New(fault.Forbidden, "provider_answer_refused", "%s did not confirm this sign-in. Go back to the "+
+		"application and try again.", LabelOf(c.Type)).Because(cause)
 }
 
 // askFault is for questions that follow the exchange.

@@ -65,7 +65,9 @@ func (a *Audience) UnmarshalJSON(raw []byte) error {
 
 // Introspect asks the endpoint about a token (RFC 7662, 2.1). The token goes in the
 // body: in an address it would end up in logs.
-func Introspect(ctx context.Context, client *http.Client, at Endpoint, token string, now time.Time) (Introspection, error) {
+func Introspect(
+	ctx context.Context, client *http.Client, at Endpoint, token string, now time.Time,
+) (Introspection, error) {
 	form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}
 	if at.InForm {
 		form.Set("client_id", at.ClientID)
@@ -125,7 +127,9 @@ func (i *introspected) holds(now time.Time) error {
 		// Refresh tokens are active too, and the hint is no more than one.
 		return fmt.Errorf("it is no bearer token: %w", ErrRefused)
 	case i.Confirm != nil:
-		return fmt.Errorf("it is bound to a key of whoever got it: %w", ErrRefused) // which is not proved to us (RFC 7800)
+		return fmt.Errorf(
+			"it is bound to a key of whoever got it: %w", ErrRefused,
+		) // which is not proved to us (RFC 7800)
 	}
 	return nil
 }

@@ -50,7 +50,9 @@ func Ask(client *http.Client, question *http.Request) (Answer, error) {
 	defer func() { _ = got.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(got.Body, maxAnswer+1))
 	switch status := got.StatusCode; {
-	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
+	case status >= http.StatusInternalServerError,
+		status == http.StatusTooManyRequests,
+		status == http.StatusRequestTimeout:
 		return Answer{}, fmt.Errorf("it answers %d: %w", status, ErrAway)
 	case err != nil:
 		return Answer{}, fmt.Errorf("it breaks off: %w", ErrAway)

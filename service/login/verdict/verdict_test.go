@@ -49,7 +49,10 @@ func guarded(t *testing.T) *http.Client {
 }
 
 func TestWhatAnIntrospectionSays(t *testing.T) {
-	e := newEndpoint(t, `{"active":true,"sub":"alice","scope":"read write","client_id":"web","iss":"https://i.example","aud":["a","b"],"exp":1800000001,"nbf":1800000000,"token_type":"Bearer","more":{}}`)
+	e := newEndpoint(
+		t,
+		`{"active":true,"sub":"alice","scope":"read write","client_id":"web","iss":"https://i.example","aud":["a","b"],"exp":1800000001,"nbf":1800000000,"token_type":"Bearer","more":{}}`,
+	)
 	at := verdict.Endpoint{URL: e.URL + "/introspect?tenant=1", ClientID: "us:er", ClientSecret: "se cret"}
 	got, err := verdict.Introspect(t.Context(), guarded(t), at, "the-token", now)
 	if err != nil || got.Subject != "alice" || got.ClientID != "web" || got.Issuer != "https://i.example" ||
@@ -57,15 +60,21 @@ func TestWhatAnIntrospectionSays(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	name, secret, _ := e.seen.BasicAuth()
-	if e.seen.Method != http.MethodPost || name != "us%3Aer" || secret != "se+cret" || e.form["token"][0] != "the-token" || e.form["token_type_hint"][0] != "access_token" ||
-		strings.Contains(e.seen.URL.String(), "the-token") || len(e.form["client_secret"]) != 0 {
+	if e.seen.Method != http.MethodPost || name != "us%3Aer" || secret != "se+cret" ||
+		e.form["token"][0] != "the-token" ||
+		e.form["token_type_hint"][0] != "access_token" ||
+		strings.Contains(e.seen.URL.String(), "the-token") ||
+		len(e.form["client_secret"]) != 0 {
 		t.Errorf("it is asked %s %s with %v", e.seen.Method, e.seen.URL, e.form)
 	}
 	at.InForm = true
-	if _, err := verdict.Introspect(t.Context(), guarded(t), at, "the-token", now); err != nil || e.form["client_secret"][0] != "se cret" || e.seen.Header.Get("Authorization") != "" {
+	if _, err := verdict.Introspect(t.Context(), guarded(t), at, "the-token", now); err != nil ||
+		e.form["client_secret"][0] != "se cret" ||
+		e.seen.Header.Get("Authorization") != "" {
 		t.Errorf("credentials in the form: %v, %v", e.form, err)
 	}
-	if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "the-token", now); err != nil || e.seen.Header.Get("Authorization") != "" {
+	if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "the-token", now); err != nil ||
+		e.seen.Header.Get("Authorization") != "" {
 		t.Errorf("without credentials: %v", err)
 	}
 }
@@ -88,23 +97,37 @@ func TestIntrospectionsThatLetNobodyIn(t *testing.T) {
 		`{"active":true,"sub":"a","x":"` + strings.Repeat("x", 70<<10) + `"}`: verdict.ErrNonsense,
 	} {
 		e := newEndpoint(t, body)
-		if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "token", now); !errors.Is(err, want) {
+		if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "token", now); !errors.Is(
+			err, want,
+		) {
 			t.Errorf("%.60s: %v, want %v", body, err, want)
 		}
 	}
 	e := newEndpoint(t, "")
-	for status, want := range map[int]error{401: verdict.ErrNonsense, 302: verdict.ErrNonsense, 500: verdict.ErrAway, 503: verdict.ErrAway, 429: verdict.ErrAway} {
+	for status, want := range map[int]error{
+		401: verdict.ErrNonsense,
+		302: verdict.ErrNonsense,
+		500: verdict.ErrAway,
+		503: verdict.ErrAway,
+		429: verdict.ErrAway,
+	} {
 		e.answer = func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "/elsewhere")
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(`{"active":true,"sub":"alice"}`))
 		}
-		if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "token", now); !errors.Is(err, want) || e.seen.URL.Path != "/" {
+		if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "token", now); !errors.Is(
+			err, want,
+		) ||
+			e.seen.URL.Path != "/" {
 			t.Errorf("%d: %v, want %v", status, err, want)
 		}
 	}
 	e.Close()
-	if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL + "/?canary"}, "token", now); !errors.Is(err, verdict.ErrAway) || strings.Contains(err.Error(), "canary") {
+	if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL + "/?canary"}, "token", now); !errors.Is(
+		err, verdict.ErrAway,
+	) ||
+		strings.Contains(err.Error(), "canary") {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
