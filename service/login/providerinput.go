@@ -1,0 +1,197 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/login/providers"
+)
+
+// checkAddress reads the issuer and judges it, before any transaction: names are
+// resolved for it.
+func (s *Service) checkAddress(ctx context.Context, in ProviderInput) (ProviderInput, error) {
+	traits, ok := providers.TraitsOf(in.Type)
+	if !ok {
+		return in, fault.InvalidField(
+			"/type", "unknown_provider", "Use one of %s.", strings.Join(providers.Kinds(), ", "),
+		)
+	}
+	if in.Issuer == "" {
+		if traits.NeedsIssuer {
+			return in, fault.InvalidField(
+				"/issuer",
+				"required",
+				"%s needs its issuer, such as https://login.example.com; for auth0 the domain will do.",
+				traits.Label,
+			)
+		}
+		return in, nil
+	}
+	if !traits.NeedsIssuer && (!traits.TakesIssuer || in.Managed) {
+		return in, fault.InvalidField(
+			"/issuer", "issuer_not_taken",
+			"%s is found at its own address. Leave this out, or use the type oidc.", traits.Label,
+		)
+	}
+	if len(in.Issuer) > maxURI {
+		return in, fault.InvalidField("/issuer", "invalid_url", "Use at most %d bytes.", maxURI)
+	}
+	if !strings.Contains(in.Issuer, "://") {
+		in.Issuer = "https://" + in.Issuer
+	}
+	u, err := s.Targets.CheckTarget(ctx, in.Issuer)
+	if err != nil {
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			return in, fault.InvalidField("/issuer", f.Code, "%s", f.Public).Because(err)
+		}
+		return in, err
+	}
+	if u.Scheme != "https" && !isLoopback(u.Hostname()) {
+		return in, fault.InvalidField("/issuer", "invalid_issuer", "An issuer is an https address.")
+	}
+	in.Issuer = canonical(in.Type, u, in.Issuer)
+	return in, nil
+}
+
+// canonical is how the kind writes its issuer. That of an OpenID provider is
+// compared byte by byte (OpenID Connect Discovery 1.0, 4.3), so it stays as it is.
+func canonical(kind string, u *url.URL, given string) string {
+	switch kind {
+	case providers.Auth0:
+		return u.Scheme + "://" + u.Host + "/"
+	case providers.GitHub:
+		return u.Scheme + "://" + u.Host
+	case providers.Microsoft:
+		return strings.TrimSuffix(u.String(), "/")
+	}
+	return given
+}
+
+// scopePattern is what RFC 6749, 3.3 lets a scope be.
+var scopePattern = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]{1,200}$`)
+
+const (
+	maxScopes   = 50
+	maxClientID = 300
+	maxSecret   = 1000
+)
+
+// apply writes what was sent into the row, and refuses what cannot work.
+func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in ProviderInput) error {
+	if err := s.fill(row, in); err != nil {
+		return err
+	}
+	if in.ClientSecret == nil {
+		return nil
+	}
+	row.ClientSecret = nil
+	if *in.ClientSecret == "" {
+		return nil
+	}
+	var err error
+	row.ClientSecret, err = s.Vault.Seal(tx, team, secretPlace(row.ID), *in.ClientSecret)
+	return err
+}
+
+// fill is apply without the secret, which takes a transaction to seal.
+func (s *Service) fill(row *models.Provider, in ProviderInput) error {
+	traits, ok := providers.TraitsOf(row.Type)
+	if !ok {
+		return fmt.Errorf("login: provider %s is of the kind %q", row.ID, row.Type)
+	}
+	if row.Managed {
+		if err := s.checkManaged(row.Type, in); err != nil {
+			return err
+		}
+	}
+	if in.ClientID != nil {
+		row.AppID = strings.TrimSpace(*in.ClientID)
+	}
+	if in.Scopes != nil {
+		row.Scopes = slices.Clone(*in.Scopes)
+	}
+	if len(row.Scopes) == 0 {
+		row.Scopes = traits.Scopes
+	}
+	if in.Tokens != nil {
+		row.TokenClient, row.TokenUpstream = in.Tokens.Client, in.Tokens.Upstream
+	}
+	types := TokenTypes{row.TokenClient, row.TokenUpstream}.completed()
+	row.TokenClient, row.TokenUpstream = types.Client, types.Upstream
+	if in.Enabled != nil {
+		row.Enabled = *in.Enabled
+	}
+	secretSent := in.ClientSecret != nil && *in.ClientSecret != ""
+	return fault.InvalidFields(
+		append(checkProvider(*row, traits, in, secretSent), types.check(row.Type, traits, row.Managed)...),
+	)
+}
+
+func (s *Service) checkManaged(kind string, in ProviderInput) error {
+	switch {
+	case kind != providers.GitHub:
+		return fault.InvalidField(
+			"/managed", "managed_login_unavailable",
+			"Only GitHub can be managed: register an app of your own with this provider, and give its client_id.",
+		)
+	case s.Shared.ClientID == "":
+		return fault.InvalidField(
+			"/managed", "managed_login_unavailable",
+			"This installation has no shared GitHub app. Register an OAuth app of your own with GitHub, and give its client_id and client_secret.",
+		)
+	case in.ClientID != nil || in.ClientSecret != nil:
+		return fault.InvalidField(
+			"/client_id", "managed_has_its_own",
+			"A managed provider has the installation's own app. Leave client_id and client_secret out, or managed.",
+		)
+	case in.Scopes != nil:
+		return fault.InvalidField(
+			"/scopes", "managed_has_its_own",
+			"A managed provider asks for who somebody is, and no more. Leave scopes out.",
+		)
+	}
+	return nil
+}
+
+func checkProvider(row models.Provider, traits providers.Traits, in ProviderInput, secretSent bool) []fault.Field {
+	var wrong []fault.Field
+	refuse := func(ok bool, pointer, code, detail string) {
+		if !ok {
+			wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
+		}
+	}
+	if !row.Managed {
+		// One that is off may wait for them: its callback URL is what the provider asks for first.
+		refuse(
+			row.AppID != "" || !row.Enabled, "/client_id", "required",
+			"Give the client id that "+traits.Label+" has for your app.",
+		)
+		fits := len(row.AppID) <= maxClientID && !strings.ContainsFunc(row.AppID, unprintable)
+		refuse(fits, "/client_id", "invalid_client_id", fmt.Sprintf("Use at most %d bytes on one line.", maxClientID))
+		has := secretSent || (in.ClientSecret == nil && row.ClientSecret != nil)
+		refuse(
+			has || !traits.NeedsSecret || !row.Enabled, "/client_secret", "required",
+			traits.Label+" needs the client secret of your app.",
+		)
+	}
+	refuse(in.ClientSecret == nil || len(*in.ClientSecret) <= maxSecret, "/client_secret", "invalid_client_secret",
+		fmt.Sprintf("Use at most %d bytes.", maxSecret))
+	refuse(len(row.Scopes) <= maxScopes, "/scopes", "too_many", "Ask for at most 50 scopes.")
+	for i, scope := range row.Scopes {
+		refuse(scopePattern.MatchString(scope), fmt.Sprintf("/scopes/%d", i), "invalid_scope",
+			"Use 1 to 200 printable ASCII characters without spaces, quotes and backslashes.")
+	}
+	refuse(
+		traits.RequiredScope == "" || slices.Contains(row.Scopes, traits.RequiredScope), "/scopes",
+		"scope_missing",
+		traits.Label+" tells nobody apart without the scope "+traits.RequiredScope+". Add it.",
+	)
+	return wrong
+}

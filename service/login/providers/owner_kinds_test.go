@@ -1,0 +1,281 @@
+package providers_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"postern/service/login/providers"
+	"postern/testkit/fakefacebook"
+	"postern/testkit/fakegithub"
+	"postern/testkit/fakegoogle"
+	"postern/testkit/fakemicrosoft"
+	"postern/testkit/fakeoidc"
+)
+
+// presented is one kind of token that a call can bring: whose it is, and where its
+// provider is asked.
+type presented struct {
+	*stage
+	token    string
+	identity bool
+	path     string // of the question
+	want     providers.Person
+	garbage  string // what has the looks of such a token and is none
+}
+
+// readable is the claims of an honest access token that can be read (RFC 9068).
+func readable(fake *fakeoidc.Provider, change func(claims map[string]any)) string {
+	claims := map[string]any{
+		"iss":       fake.Issuer,
+		"sub":       fake.Subject,
+		"aud":       "https://api.example.com",
+		"client_id": fakeoidc.ClientID,
+		"exp":       time.Now().Add(time.Hour).Unix(),
+	}
+	if change != nil {
+		change(claims)
+	}
+	return fake.Signed(claims)
+}
+
+// identified is the claims of an honest ID token.
+func identified(fake *fakeoidc.Provider, change func(claims map[string]any)) string {
+	claims := map[string]any{
+		"iss": fake.Issuer,
+		"sub": fake.Subject,
+		"aud": fakeoidc.ClientID,
+		"exp": time.Now().Add(time.Hour).Unix(),
+	}
+	if fake.Claims != nil {
+		fake.Claims(claims)
+	}
+	if change != nil {
+		change(claims)
+	}
+	return fake.Signed(claims)
+}
+
+var microsoftPerson = fakemicrosoft.TenantID + "." + fakemicrosoft.ObjectID
+
+func microsoft(t *testing.T) *stage {
+	s := kinds[providers.Microsoft](t)
+	s.set.MicrosoftSTS = fakemicrosoft.STS(s.fake)
+	return s
+}
+
+func google(t *testing.T) *stage {
+	fake := fakegoogle.Start(t)
+	return &stage{
+		fake:   fake,
+		set:    &providers.Set{HTTP: guarded(t), GoogleURL: fake.URL, GoogleTokenInfo: fake.URL + "/tokeninfo"},
+		config: configOf(providers.Google, ""),
+	}
+}
+
+// every starts each kind with a token that is good.
+var every = map[string]func(t *testing.T) *presented{
+	"github": func(t *testing.T) *presented {
+		fake := fakegithub.Start(t)
+		s := &stage{
+			fake:   fake.Provider,
+			set:    &providers.Set{HTTP: guarded(t), GitHubURL: fake.URL, GitHubAPI: fake.URL},
+			config: configOf(providers.GitHub, ""),
+		}
+		return &presented{
+			stage:   s,
+			token:   fake.Access,
+			path:    "/applications/" + fakeoidc.ClientID + "/token",
+			want:    providers.Person{Issuer: fake.URL, Subject: "583231"},
+			garbage: "gho_garbage",
+		}
+	},
+	"github enterprise": func(t *testing.T) *presented {
+		fake := fakegithub.Start(t)
+		s := &stage{
+			fake:   fake.Provider,
+			set:    &providers.Set{HTTP: guarded(t)},
+			config: configOf(providers.GitHub, fake.URL),
+		}
+		return &presented{
+			stage:   s,
+			token:   fake.Access,
+			path:    "/api/v3/applications/" + fakeoidc.ClientID + "/token",
+			want:    providers.Person{Issuer: fake.URL, Subject: "583231"},
+			garbage: "ghu_garbage",
+		}
+	},
+	"google": func(t *testing.T) *presented {
+		s := google(t)
+		return &presented{
+			stage:   s,
+			token:   s.fake.Access,
+			path:    "/tokeninfo",
+			want:    providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			garbage: "ya29.garbage",
+		}
+	},
+	"google id": func(t *testing.T) *presented {
+		s := google(t)
+		return &presented{
+			stage:    s,
+			token:    identified(s.fake, nil),
+			identity: true,
+			path:     "/keys",
+			want:     providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			garbage:  stranger(s.fake),
+		}
+	},
+	"facebook": func(t *testing.T) *presented {
+		fake := fakefacebook.Start(t)
+		s := &stage{
+			fake:   fake.Provider,
+			set:    &providers.Set{HTTP: guarded(t), FacebookURL: fake.URL, FacebookGraph: fake.URL},
+			config: configOf(providers.Facebook, ""),
+		}
+		return &presented{
+			stage:   s,
+			token:   fake.Access,
+			path:    "/v23.0/debug_token",
+			want:    providers.Person{Issuer: fake.URL + "/" + fakeoidc.ClientID, Subject: "10158"},
+			garbage: "EAAgarbage",
+		}
+	},
+	"microsoft": func(t *testing.T) *presented {
+		s := microsoft(t)
+		return &presented{
+			stage:   s,
+			token:   s.fake.Access,
+			path:    "/userinfo",
+			want:    providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
+			garbage: fakemicrosoft.Access(s.fake, func(c map[string]any) { c["jti"] = "another" }),
+		}
+	},
+	"microsoft, an API of its own": func(t *testing.T) *presented {
+		s := microsoft(t)
+		own := func(c map[string]any) {
+			c["iss"], c["aud"], c["azp"], c["scp"] = s.fake.URL+"/"+fakemicrosoft.TenantID+"/v2.0", fakeoidc.ClientID, fakeoidc.ClientID, "access_as_user"
+			delete(c, "appid")
+		}
+		return &presented{
+			stage:   s,
+			token:   fakemicrosoft.Access(s.fake, own),
+			path:    "/keys",
+			want:    providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
+			garbage: fakeoidc.Sign(strangerKey(), claimsOf(own)),
+		}
+	},
+	"microsoft id": func(t *testing.T) *presented {
+		s := microsoft(t)
+		return &presented{
+			stage:    s,
+			token:    identified(s.fake, nil),
+			identity: true,
+			path:     "/keys",
+			want:     providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
+			garbage:  stranger(s.fake),
+		}
+	},
+	"oidc": func(t *testing.T) *presented {
+		s := plain(t, providers.OIDC)
+		s.fake.Introspects = true
+		return &presented{
+			stage:   s,
+			token:   s.fake.Access,
+			path:    "/introspect",
+			want:    providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			garbage: "garbage",
+		}
+	},
+	"oidc, readable": func(t *testing.T) *presented {
+		s := plain(t, providers.OIDC)
+		return &presented{
+			stage:   s,
+			token:   readable(s.fake, nil),
+			path:    "/keys",
+			want:    providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			garbage: stranger(s.fake),
+		}
+	},
+	"oidc id": func(t *testing.T) *presented {
+		s := plain(t, providers.OIDC)
+		return &presented{
+			stage:    s,
+			token:    identified(s.fake, nil),
+			identity: true,
+			path:     "/keys",
+			want:     providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			garbage:  stranger(s.fake),
+		}
+	},
+	"auth0": func(t *testing.T) *presented {
+		s := kinds[providers.Auth0](t)
+		return &presented{
+			stage:   s,
+			token:   readable(s.fake, func(c map[string]any) { c["azp"] = fakeoidc.ClientID; delete(c, "client_id") }),
+			path:    "/keys",
+			want:    providers.Person{Issuer: s.fake.Issuer, Subject: s.fake.Subject},
+			garbage: stranger(s.fake),
+		}
+	},
+}
+
+func claimsOf(change func(map[string]any)) map[string]any {
+	claims := map[string]any{
+		"tid": fakemicrosoft.TenantID,
+		"oid": fakemicrosoft.ObjectID,
+		"exp": time.Now().Add(time.Hour).Unix(),
+	}
+	change(claims)
+	return claims
+}
+
+// someKey is no provider's.
+var someKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+func strangerKey() jose.SigningKey {
+	return jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: someKey(), KeyID: fakeoidc.KeyID}}
+}
+
+// stranger is an honest ID token but for its signature.
+func stranger(fake *fakeoidc.Provider) string {
+	claims := map[string]any{
+		"iss": fake.Issuer,
+		"sub": fake.Subject,
+		"aud": fakeoidc.ClientID,
+		"azp": fakeoidc.ClientID,
+		"exp": time.Now().Add(time.Hour).Unix(),
+	}
+	if fake.Claims != nil {
+		fake.Claims(claims)
+	}
+	return fakeoidc.Sign(strangerKey(), claims)
+}
+
+func (p *presented) owner(t *testing.T, token string) (providers.Person, error) {
+	t.Helper()
+	return p.set.Owner(t.Context(), p.config, token, p.identity)
+}
+
+// answering has the question about the token answered in another way.
+func (p *presented) answering(answer http.HandlerFunc) {
+	honest := p.fake.Serve
+	p.fake.Serve = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == p.path {
+			answer(w, r)
+			return true
+		}
+		return honest != nil && honest(w, r)
+	}
+}
