@@ -1,0 +1,130 @@
+package bundle_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/bundle"
+	"postern/platform/fault"
+	"postern/testkit/sample"
+)
+
+// editable is an archive as a list, to be changed and packed again.
+type editable struct {
+	names []string
+	files map[string]string
+	mode  map[string]fs.FileMode
+}
+
+func unpacked(t *testing.T) *editable {
+	t.Helper()
+	data, _ := write(t, sampleInput())
+	names, files := unzip(t, data)
+	return &editable{names: names, files: files, mode: map[string]fs.FileMode{}}
+}
+
+func (e *editable) add(name, text string) {
+	e.names = append(e.names, name)
+	e.files[name] = text
+}
+
+// reseal makes manifest and sums fit the files again, as an attacker would.
+func (e *editable) reseal(t *testing.T) {
+	t.Helper()
+	var m bundle.Manifest
+	if err := json.Unmarshal([]byte(e.files["MANIFEST.json"]), &m); err != nil {
+		t.Fatal(err)
+	}
+	m.Files = nil
+	for _, name := range e.names {
+		if name != "MANIFEST.json" && name != "SHA256SUMS" {
+			m.Files = append(m.Files, bundle.ManifestFile{Name: name, Size: int64(len(e.files[name]))})
+		}
+	}
+	slices.SortFunc(m.Files, func(a, b bundle.ManifestFile) int { return strings.Compare(a.Name, b.Name) })
+	var text strings.Builder
+	if err := bundle.WriteDocument(&text, m); err != nil {
+		t.Fatal(err)
+	}
+	e.files["MANIFEST.json"] = text.String()
+	e.resum()
+}
+
+func (e *editable) resum() {
+	var sums strings.Builder
+	for _, name := range e.names {
+		if name != "SHA256SUMS" {
+			fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256([]byte(e.files[name])), name)
+		}
+	}
+	e.files["SHA256SUMS"] = sums.String()
+}
+
+func (e *editable) pack(t *testing.T) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zw := zip.NewWriter(&out)
+	slices.Sort(e.names)
+	for _, name := range e.names {
+		header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: sample.Base.Truncate(2 * time.Second)}
+		header.SetMode(0o644)
+		if strings.HasSuffix(name, ".sh") {
+			header.SetMode(0o755)
+		}
+		if mode, ok := e.mode[name]; ok {
+			header.SetMode(mode)
+		}
+		w, err := zw.CreateHeader(header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, e.files[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func (e *editable) swap(name, old, new string) {
+	e.files[name] = strings.Replace(e.files[name], old, new, 1)
+}
+
+func (e *editable) drop(name string) {
+	e.names = slices.DeleteFunc(e.names, func(n string) bool { return n == name })
+}
+
+const (
+	report  = "MIGRATION-REPORT.json"
+	rows    = "tenants/default/keys/keys.jsonl"
+	project = "project-config.json"
+)
+
+func refusedAs(t *testing.T, name string, data []byte, entry, says string) {
+	t.Helper()
+	_, err := verify(data)
+	var refusal *fault.Error
+	if !asFault(err, &refusal) || refusal.Kind != fault.Invalid {
+		t.Errorf("%s: %v, want a refusal", name, err)
+		return
+	}
+	if !strings.HasPrefix(refusal.Public, entry+": ") || !strings.Contains(refusal.Public, says) {
+		t.Errorf("%s: %q, want it to name %s and say %q", name, refusal.Public, entry, says)
+	}
+}
+
+func asFault(err error, into **fault.Error) bool {
+	return errors.As(err, into)
+}
