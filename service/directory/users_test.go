@@ -1,0 +1,115 @@
+package directory_test
+
+import (
+	"testing"
+
+	"postern/models"
+	"postern/service/directory"
+	"postern/testkit/state"
+)
+
+func TestWhoIsExpectedBecomesThatUser(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		staff := w.group(t, "staff")
+		id := w.user(t, "Ana@Example.com", staff)
+		_, err := w.CreateUser(t.Context(), w.owner, "acme", directory.NewUser{Email: "ana@example.com"})
+		is(t, err, "email_taken")
+
+		if user, err := w.arrive(t, "ana@example.com", true); err != nil || user.ID != id ||
+			user.State != directory.Active {
+			t.Fatalf("%+v %v", user, err)
+		}
+		got := must[directory.Profile](t)(w.User(t.Context(), w.owner, id))
+		if len(got.Identities) != 1 || len(got.Groups) != 1 || got.Groups[0].Name != "staff" ||
+			got.Groups[0].Role != "member" ||
+			got.LastLoginAt == nil {
+			t.Errorf("%+v", got)
+		}
+		if user, err := w.arrive(t, "eve@example.com", false); err != nil || user.ID == id {
+			t.Errorf("%+v %v", user, err)
+		}
+	})
+}
+
+// Who is frozen stays out, whether they have been here or not: neither as somebody
+// new nor by signing in again.
+func TestFrozenUsersStayOut(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		expected, known := w.user(t, "ana@example.com"), w.user(t, "bob@example.com")
+		must[models.EndUser](t)(w.arrive(t, "bob@example.com", true))
+		for _, id := range []string{expected, known} {
+			before := w.revisions(t)
+			if got := must[directory.Profile](t)(w.Freeze(t.Context(), w.owner, id)); got.State != directory.Frozen {
+				t.Errorf("state %s", got.State)
+			}
+			if w.revisions(t) == before {
+				t.Error("no gateway is told of it")
+			}
+		}
+		for _, email := range []string{"ana@example.com", "bob@example.com"} {
+			_, err := w.arrive(t, email, true)
+			is(t, err, "user_frozen")
+		}
+		for id, want := range map[string]string{expected: directory.Invited, known: directory.Active} {
+			if got := must[directory.Profile](t)(w.Unfreeze(t.Context(), w.owner, id)); got.State != want {
+				t.Errorf("unfrozen to %s, want %s", got.State, want)
+			}
+		}
+		if user := must[models.EndUser](t)(w.arrive(t, "ana@example.com", true)); user.ID != expected {
+			t.Error("came as somebody else")
+		}
+	})
+}
+
+func TestUsersAreListedByWhatIsAsked(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		staff := w.group(t, "staff")
+		ana, bob := w.user(t, "ana@example.com", staff), w.user(t, "b_b@example.org")
+		must[directory.Profile](t)(w.Freeze(t.Context(), w.owner, bob))
+		for _, tt := range []struct {
+			filter models.UserFilter
+			want   string
+		}{
+			{models.UserFilter{State: "frozen"}, bob}, {models.UserFilter{State: "invited"}, ana}, {models.UserFilter{Email: "ANA@example.com"}, ana},
+			{models.UserFilter{Query: "EXAMPLE.org"}, bob}, {models.UserFilter{Query: "_b"}, bob}, {models.UserFilter{Group: staff}, ana},
+			{models.UserFilter{UserName: "ana@example.com"}, ana}, {models.UserFilter{Query: "%"}, ""},
+		} {
+			page := must[directory.UserPage](t)(w.Users(t.Context(), w.owner, w.tenant, tt.filter, "", 0))
+			got := ""
+			for _, u := range page.Users {
+				got += u.ID
+			}
+			if got != tt.want {
+				t.Errorf("%+v: %q, want %q", tt.filter, got, tt.want)
+			}
+		}
+		first := must[directory.UserPage](t)(w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, "", 1))
+		second := must[directory.UserPage](
+			t,
+		)(
+			w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, first.Next, 1),
+		)
+		if first.Users[0].ID != bob || second.Users[0].ID != ana || second.Next != "" {
+			t.Errorf("%+v %+v", first, second)
+		}
+	})
+}
+
+func TestADeletedUserLeavesNothing(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		id := w.user(t, "ana@example.com", w.group(t, "staff"))
+		must[models.EndUser](t)(w.arrive(t, "ana@example.com", true))
+		if err := w.DeleteUser(t.Context(), w.owner, id); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.User(t.Context(), w.owner, id)
+		is(t, err, "not_found")
+		if user := must[models.EndUser](t)(w.arrive(t, "ana@example.com", true)); user.ID == id {
+			t.Error("they are still there")
+		}
+	})
+}
