@@ -2,55 +2,16 @@ package app_test
 
 import (
 	"database/sql"
-	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"postern/models"
 	"strings"
 )
 
-// useCodes makes the codes that a person carries from one place to another, used
-// and unused ones.
-func (a *aviary) useCodes() {
-	status, text := a.ask("GET", "/api/v1/teams", "", "")
-	var teams struct{ Items []struct{ ID string } }
-	if err := json.Unmarshal([]byte(text), &teams); err != nil || len(teams.Items) == 0 {
-		a.Fatalf("the teams: %d %s", status, text)
-	}
-	a.secret(
-		"an invitation's code",
-		"POST",
-		"/api/v1/teams/"+teams.Items[0].ID+"/invitations",
-		`{"role":"viewer"}`,
-		"code",
-	)
-	for _, what := range []string{"a device code", "a device code that waits"} {
-		status, text := a.form("/oauth/device_authorization", "client_id", "postern-cli", "machine", "laptop")
-		var asked struct {
-			Device string `json:"device_code"`
-			User   string `json:"user_code"`
-		}
-		if err := json.Unmarshal([]byte(text), &asked); err != nil || len(asked.Device) < 20 || asked.User == "" {
-			a.Fatalf("%s: %d %s", what, status, text)
-		}
-		a.canaries[what], a.canaries["the user code of "+what] = asked.Device, asked.User
-	}
-	a.form("/device", "user_code", a.canaries["the user code of a device code"], "decision", "approve")
-	status, text = a.form(
-		"/oauth/token", "client_id", "postern-cli", "grant_type",
-		"urn:ietf:params:oauth:grant-type:device_code", "device_code", a.canaries["a device code"],
-	)
-	var granted struct {
-		Token string `json:"access_token"`
-	}
-	if err := json.Unmarshal([]byte(text), &granted); err != nil || len(granted.Token) < 20 {
-		a.Fatalf("a command line's token: %d %s", status, text)
-	}
-	a.canaries["a command line's token"] = granted.Token
-	a.ask("GET", "/api/v1/whoami", "", "", "Authorization", "Bearer "+granted.Token)
-}
-
-// readTables reads every column of every table, whatever its type. Bytes are read
-// as they are: PostgreSQL keeps large values compressed, where no file shows them.
-func (a *aviary) readTables(db *sql.DB) {
+// readTables keeps every column of every table as an output. The tables are read with
+// SQL because PostgreSQL compresses large values in its files.
+func (a *canaryTest) readTables(db *sql.DB) {
 	names := "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
 	if a.settings.DatabaseURL != "" {
 		names = "SELECT quote_ident(table_name) FROM information_schema.tables WHERE table_schema = " +
@@ -71,10 +32,10 @@ func (a *aviary) readTables(db *sql.DB) {
 			all.WriteString("\n")
 		})
 	}
-	a.seen["the tables"] = all.String()
+	a.outputs["the tables"] = all.String()
 }
 
-func (a *aviary) rows(db *sql.DB, query string, each func(values []any)) {
+func (a *canaryTest) rows(db *sql.DB, query string, each func(values []any)) {
 	a.Helper()
 	rows, err := db.QueryContext(a.Context(), query)
 	if err != nil {
@@ -105,4 +66,39 @@ func asText(value any) string {
 		return string(b)
 	}
 	return fmt.Sprint(value)
+}
+
+// readDatabase keeps every audit entry, every table and, on SQLite, the database
+// files as outputs.
+func (a *canaryTest) readDatabase() {
+	db, err := models.Open(a.Context(), a.settings.DatabaseURL.Reveal(), a.settings.SQLitePath())
+	if err != nil {
+		a.Fatal(err)
+	}
+	tx := db.Read(a.Context())
+	teams, err := tx.AuditTeams()
+	if err != nil {
+		a.Fatal(err)
+	}
+	for _, team := range teams {
+		entries, err := tx.AuditOf(team, 100_000)
+		if err != nil {
+			a.Fatal(err)
+		}
+		a.outputs["all audit entries"] += fmt.Sprintf("%+v\n", entries)
+	}
+	a.readTables(db.SQL())
+	if err := db.Close(); err != nil {
+		a.Fatal(err)
+	}
+	if a.settings.DatabaseURL != "" {
+		return
+	}
+	for _, ending := range []string{"", "-wal"} {
+		stored, err := os.ReadFile(filepath.Clean(a.settings.SQLitePath() + ending))
+		if err != nil && !os.IsNotExist(err) {
+			a.Fatal(err)
+		}
+		a.outputs["the database's file"+ending] = string(stored)
+	}
 }
