@@ -45,7 +45,7 @@ func TestEveryRouteGuardsWhatExists(t *testing.T) {
 }
 
 func checkRoute(o *controlplane.Fixture, t *testing.T, want guard, method, route string) {
-	has := o.Furnish(t, want.needs, route)
+	has := o.NewObjects(t, want.needs, route)
 	type row struct {
 		who, path string
 		caller    []string
@@ -54,12 +54,12 @@ func checkRoute(o *controlplane.Fixture, t *testing.T, want guard, method, route
 	path := has.Path(route)
 	rows := []row{{"nobody", path, nil, want.nobody}}
 	if want.stranger != 0 {
-		rows = append(rows, row{"a stranger", path, o.Stranger, want.stranger})
+		rows = append(rows, row{"a stranger", path, o.Outsider, want.stranger})
 	}
 	if controlplane.IsAPI(route) && want.key != 0 {
-		rows = append(rows, row{"another workspace's key", path, o.OtherKey, want.key})
+		rows = append(rows, row{"another workspace's key", path, o.OtherWorkspace, want.key})
 	}
-	for role, caller := range o.Others {
+	for role, caller := range o.Members {
 		if want.operator {
 			rows = append(rows, row{"a " + string(role), path, caller, http.StatusNotFound})
 		} else if !want.personal() && !access.Can(role, want.action) {
@@ -68,12 +68,12 @@ func checkRoute(o *controlplane.Fixture, t *testing.T, want guard, method, route
 	}
 	if strings.Count(route, ":") > 1 && !want.personal() {
 		below := has
-		below.Project, below.ProjectName, below.Team = o.Strangers.Project, o.Strangers.ProjectName, o.Strangers.Team
-		rows = append(rows, row{"a stranger below what is theirs", below.Path(route), o.Stranger, http.StatusNotFound})
+		below.Project, below.ProjectName, below.Team = o.OutsiderObjects.Project, o.OutsiderObjects.ProjectName, o.OutsiderObjects.Team
+		rows = append(rows, row{"a stranger below what is theirs", below.Path(route), o.Outsider, http.StatusNotFound})
 	}
 	for _, r := range rows {
-		before := o.Audit(t)
-		got := o.Ask(t, method, r.path, o.Fill(t, has, want.body), r.caller)
+		before := o.AuditNumbers(t)
+		got := o.Do(t, method, r.path, o.FillBody(t, has, want.body), r.caller)
 		if got.Status != r.status {
 			t.Errorf("%s got %d, want %d: %.200q", r.who, got.Status, r.status, got.Raw)
 		}
@@ -83,16 +83,16 @@ func checkRoute(o *controlplane.Fixture, t *testing.T, want guard, method, route
 		}
 		known := strings.Contains(r.path, has.Project) ||
 			strings.Contains(r.path, has.ProjectName) // answers repeat the address
-		inside := o.Others[access.Role(strings.TrimPrefix(r.who, "a "))] != nil
+		inside := o.Members[access.Role(strings.TrimPrefix(r.who, "a "))] != nil
 		if !inside && !known && (strings.Contains(got.Raw, has.Project) || strings.Contains(got.Raw, has.ProjectName)) {
 			t.Errorf("%s learns of the project: %.200q", r.who, got.Raw)
 		}
-		checkRefusal(o, t, want, r.who, r.status, o.Added(t, before, o.Team, has.Team))
+		checkRefusal(o, t, want, r.who, r.status, o.AuditSince(t, before, o.Team, has.Team))
 	}
 	checkAllowed(o, t, want, method, route, has, o.Owner, o.Principal.Account)
-	for role, caller := range o.Others {
+	for role, caller := range o.Members {
 		if !want.operator && !want.personal() && access.Can(role, want.action) {
-			checkAllowed(o, t, want, method, route, o.Furnish(t, want.needs, route), caller, o.Accounts[role])
+			checkAllowed(o, t, want, method, route, o.NewObjects(t, want.needs, route), caller, o.MemberIDs[role])
 		}
 	}
 }
@@ -106,13 +106,13 @@ func checkAllowed(o *controlplane.Fixture, t *testing.T,
 	account string,
 ) {
 	t.Helper()
-	before := o.Audit(t)
-	got := o.Ask(t, method, has.Path(route), o.Fill(t, has, want.body), caller)
+	before := o.AuditNumbers(t)
+	got := o.Do(t, method, has.Path(route), o.FillBody(t, has, want.body), caller)
 	if got.Status != want.owner || strings.HasPrefix(got.Header.Get("Location"), "/signin") {
 		t.Fatalf("%s got %d, want %d: %.200q", account, got.Status, want.owner, got.Raw)
 	}
-	o.Follow(got)
-	added, changes := o.Added(t, before), (method != http.MethodGet || want.recorded) && !want.silent
+	o.KeepSession(got)
+	added, changes := o.AuditSince(t, before), (method != http.MethodGet || want.recorded) && !want.silent
 	teams := map[string]bool{} // what an account does with its tokens, all its teams learn of
 	for _, entry := range added {
 		teams[entry.TeamID] = true

@@ -46,7 +46,7 @@ func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
 			name := route.Method + " " + route.Path
 			asked[name] = true
 			for what, header := range fromAbroad {
-				got := s.Ask(
+				got := s.Do(
 					route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example",
 					ownSite(s, header),
 				)
@@ -62,7 +62,7 @@ func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
 			}
 		}
 		s.Get("/projects").Shows(200, "Projects").Says("main", "shop") // nor has the sign-out been carried out
-		s.Ask(http.MethodPost, "/signout", "", ownSite(s, []string{"Sec-Fetch-Site", "", "Origin", "the own"})).
+		s.Do(http.MethodPost, "/signout", "", ownSite(s, []string{"Sec-Fetch-Site", "", "Origin", "the own"})).
 			LeadsTo("/signin")
 	})
 }

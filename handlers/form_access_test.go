@@ -24,9 +24,9 @@ func TestWhoMayNotIsToldBeforeTheirFormIsRead(t *testing.T) {
 				continue
 			}
 			asked++
-			has := o.Furnish(t, want.needs, route.Path)
-			for _, form := range []string{"team=" + o.Team, spoilt(t, o.Fill(t, has, want.body))} {
-				if got := o.Ask(t, route.Method, has.Path(route.Path), form, o.Others[access.Viewer]); got.Status != http.StatusForbidden {
+			has := o.NewObjects(t, want.needs, route.Path)
+			for _, form := range []string{"team=" + o.Team, spoilt(t, o.FillBody(t, has, want.body))} {
+				if got := o.Do(t, route.Method, has.Path(route.Path), form, o.Members[access.Viewer]); got.Status != http.StatusForbidden {
 					t.Errorf("POST %s with %q: %d, want 403", route.Path, form, got.Status)
 				}
 			}

@@ -19,7 +19,7 @@ func TestProductsAndTenantsGoToTheTeamThatIsNamed(t *testing.T) {
 				team   string
 				status int
 				in     any
-			}{{"", 201, o.Team}, {second, 201, second}, {o.Strangers.Team, 404, nil}, {"team_none", 404, nil}} {
+			}{{"", 201, o.Team}, {second, 201, second}, {o.OutsiderObjects.Team, 404, nil}, {"team_none", 404, nil}} {
 				got := controlplane.Call(
 					t,
 					o.Handler,

@@ -52,7 +52,7 @@ func (s *Server) Handler() http.Handler {
 	router.HandleMethodNotAllowed = true
 	router.RedirectTrailingSlash = false
 	router.ForwardedByClientIP = false
-	router.Use(s.NoteRoute)
+	router.Use(s.RecordRoute)
 	s.mount(router)
 	protection := http.NewCrossOriginProtection()
 	for _, pattern := range oidc.CrossOriginRoutes {
@@ -60,9 +60,9 @@ func (s *Server) Handler() http.Handler {
 	}
 	protection.SetDenyHandler(http.HandlerFunc(s.RefuseCrossOrigin))
 	return web.StallTimeout(
-		web.DefaultStall,
+		web.DefaultStallTimeout,
 		s.ClientAddress(
-			s.Observe(s.SecureHeaders(s.AllowHosts(s.whileAttached(protection.Handler(s.RequireText(router)))))),
+			s.Observe(s.SecureHeaders(s.AllowHosts(s.whileAttached(protection.Handler(s.RequireValidText(router)))))),
 		),
 	)
 }

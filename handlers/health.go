@@ -25,7 +25,7 @@ func (s *Server) Probes() http.Handler {
 		case "/metrics":
 			s.showMetrics(w, r)
 		default:
-			s.Respond(w, r, web.NotFound())
+			s.WriteProblem(w, r, web.NotFound())
 		}
 	})))
 }
@@ -39,7 +39,7 @@ var errDetached = fault.New(fault.Unavailable, "database_unavailable", "The data
 func (s *Server) whileAttached(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.Attached() && !web.IsProbe(r) {
-			s.Respond(w, r, errDetached)
+			s.WriteProblem(w, r, errDetached)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -19,7 +19,7 @@ func (s *Server) showMetrics(w http.ResponseWriter, r *http.Request) {
 		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(secret))
 		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			s.Respond(
+			s.WriteProblem(
 				w,
 				r,
 				fault.New(
@@ -38,7 +38,7 @@ func (s *Server) showMetrics(w http.ResponseWriter, r *http.Request) {
 		r.Header.Get("X-Real-Ip") != "" ||
 		r.Header.Get("Via") != ""
 	if err != nil || !peer.Addr().Unmap().IsLoopback() || forwarded || !s.Config.LoopbackOnly() {
-		s.Respond(w, r, web.NotFound())
+		s.WriteProblem(w, r, web.NotFound())
 		return
 	}
 	s.Metrics.ServeHTTP(w, r)

@@ -31,7 +31,7 @@ func TestADatabaseOutageIsUnavailable(t *testing.T) {
 		{name: "api", method: http.MethodGet, path: "/api/v1/projects", accept: "application/json", signedIn: true},
 		{
 			name: "anonymous proxy", method: http.MethodPost, path: "/proxy", accept: "application/json",
-			body: controlplane.AsTarget("http://127.0.0.1:9"),
+			body: controlplane.TargetBody("http://127.0.0.1:9"),
 		},
 		{name: "page", method: http.MethodGet, path: "/welcome/abc", accept: "text/html"},
 		{
@@ -113,7 +113,7 @@ func openImpatiently(t *testing.T, databaseURL string) *models.DB {
 
 func workspaceKey(t *testing.T, handler http.Handler) string {
 	t.Helper()
-	made := controlplane.Call(t, handler, http.MethodPost, "/proxy", "", controlplane.AsTarget("http://127.0.0.1:9"))
+	made := controlplane.Call(t, handler, http.MethodPost, "/proxy", "", controlplane.TargetBody("http://127.0.0.1:9"))
 	key, _ := made.Body["workspace_key"].(string)
 	if key == "" {
 		t.Fatalf("create a proxy: %d %v", made.Status, made.Body)

@@ -22,7 +22,7 @@ func TestPages_viewer(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		posts, gets := pageRoutes(o, http.MethodPost), pageRoutes(o, http.MethodGet)
-		viewer := o.Others[access.Viewer]
+		viewer := o.Members[access.Viewer]
 		walked := 0
 		for _, route := range o.Server.Routes() {
 			want := guards[route.Method+" "+route.Path]
@@ -33,8 +33,8 @@ func TestPages_viewer(t *testing.T) {
 				continue
 			}
 			t.Run(route.Path, func(t *testing.T) {
-				has := o.Furnish(t, want.needs, route.Path)
-				got := o.Ask(t, http.MethodGet, has.Path(route.Path), "", viewer)
+				has := o.NewObjects(t, want.needs, route.Path)
+				got := o.Do(t, http.MethodGet, has.Path(route.Path), "", viewer)
 				if got.Status != http.StatusOK {
 					return // refused, which TestEveryRouteGuardsWhatExists covers
 				}
@@ -129,10 +129,10 @@ func actionOf(routes []pageRoute, path string) access.Action {
 func TestForm_roleLoweredMeanwhile(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		has := o.Furnish(t, "", "")
+		has := o.NewObjects(t, "", "")
 		path := "/projects/" + has.ProjectName + "/keys"
 		body := "owner=billing-service&description=Nightly+run&expires_on=&introspection_secret=hunter2hunter2"
-		got := o.Ask(t, http.MethodPost, path, body, o.Others[access.Viewer])
+		got := o.Do(t, http.MethodPost, path, body, o.Members[access.Viewer])
 		page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
 		if err != nil {
 			t.Fatal(err)
@@ -171,8 +171,8 @@ func TestForm_refusedLabels(t *testing.T) {
 			if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || want.open || want.operator {
 				continue
 			}
-			has := o.Furnish(t, want.needs, route.Path)
-			got := o.Ask(t, http.MethodGet, has.Path(route.Path), "", o.Owner)
+			has := o.NewObjects(t, want.needs, route.Path)
+			got := o.Do(t, http.MethodGet, has.Path(route.Path), "", o.Owner)
 			page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
 			if err != nil {
 				t.Fatal(err)
@@ -213,10 +213,10 @@ func labelOf(page *goquery.Document, field *goquery.Selection) string {
 func TestForm_otherSite(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		has := o.Furnish(t, "", "")
+		has := o.NewObjects(t, "", "")
 		caller := append([]string{"Sec-Fetch-Site", "cross-site"}, o.Owner...)
 		path := "/projects/" + has.ProjectName + "/keys"
-		got := o.Ask(t, http.MethodPost, path, "owner=mallory", caller)
+		got := o.Do(t, http.MethodPost, path, "owner=mallory", caller)
 		if got.Status != http.StatusForbidden || strings.Contains(got.Raw, path) ||
 			strings.Contains(got.Raw, "mallory") {
 			t.Errorf("%d %.300q, want 403 without the form", got.Status, got.Raw)

@@ -77,9 +77,9 @@ func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		for name, tt := range tests {
-			before := o.Installation(t)
+			before := o.InstallationAudit(t)
 			got := controlplane.Call(t, o.Handler, tt.method, tt.path, "", tt.body, tt.header...)
-			added := o.Installation(t)[:len(o.Installation(t))-len(before)]
+			added := o.InstallationAudit(t)[:len(o.InstallationAudit(t))-len(before)]
 			if got.Status != tt.status {
 				t.Errorf("%s: %d %.200q", name, got.Status, got.Raw)
 			}
@@ -107,8 +107,8 @@ func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
 func TestATeamSeesWhoWasRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		has := o.Furnish(t, "", "")
-		controlplane.Call(t, o.Handler, "POST", "/api/v1/keys/"+has.Key+"/revoke", "", "", o.Stranger...)
+		has := o.NewObjects(t, "", "")
+		controlplane.Call(t, o.Handler, "POST", "/api/v1/keys/"+has.Key+"/revoke", "", "", o.Outsider...)
 		var list struct {
 			Items []struct {
 				Action, Outcome, Object, Project, Address string
@@ -195,9 +195,9 @@ func TestAWrongCodeIsRecordedButNotRepeated(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		for name, tt := range tests {
-			before := o.Installation(t)
+			before := o.InstallationAudit(t)
 			got := controlplane.Call(t, o.Handler, tt.method, tt.path, "", tt.body, append(tt.header, o.Owner...)...)
-			added := o.Installation(t)[:len(o.Installation(t))-len(before)]
+			added := o.InstallationAudit(t)[:len(o.InstallationAudit(t))-len(before)]
 			if got.Status != tt.status {
 				t.Errorf("%s: %d %.200q", name, got.Status, got.Raw)
 			}

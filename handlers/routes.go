@@ -16,7 +16,7 @@ import (
 // mount adds every surface's routes, and answers what belongs to none of them.
 func (s *Server) mount(r *gin.Engine) {
 	r.NoRoute(func(c *gin.Context) { s.Refuse(c, web.NotFound()) })
-	r.NoMethod(func(c *gin.Context) { s.Respond(c.Writer, c.Request, web.WrongMethod(c.Request.Method)) })
+	r.NoMethod(func(c *gin.Context) { s.WriteProblem(c.Writer, c.Request, web.MethodNotAllowed(c.Request.Method)) })
 	for _, method := range []string{http.MethodGet, http.MethodHead} { // load balancers ask with either
 		r.Handle(method, "/healthz", gin.WrapF(s.health))
 		r.Handle(method, "/readyz", func(c *gin.Context) { s.readiness(c.Writer, c.Request, s.Ready) })

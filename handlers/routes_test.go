@@ -347,7 +347,7 @@ func answerTo(s *controlplane.Browser, method, route string) string {
 		header = []string{"Content-Type", "application/json", "Accept", "application/json"}
 		body = "[" // who may not ask is not told what is wrong with the question
 	}
-	got := s.Ask(method, path, body, header)
+	got := s.Do(method, path, body, header)
 	to := got.Header.Get("Location")
 	switch {
 	case to == "":

@@ -48,14 +48,14 @@ func route[In, Out any](
 			_ = huma.WriteErr(api, ctx, http.StatusUnprocessableEntity, "", unknown...)
 			return
 		}
-		next(huma.WithContext(ctx, web.WithUnconditional(ctx.Context(), ctx.Header("If-Match"))))
+		next(huma.WithContext(ctx, web.WithIfMatch(ctx.Context(), ctx.Header("If-Match"))))
 	}}
 	huma.Register(api, operation, func(ctx context.Context, in *In) (*Out, error) {
-		out, err := web.RepeatRaced(ctx, func() (*Out, error) { return handler(ctx, in) })
+		out, err := web.RetryStale(ctx, func() (*Out, error) { return handler(ctx, in) })
 		if err == nil {
 			return out, nil
 		}
-		web.NoteError(ctx, err)
+		web.RecordError(ctx, err)
 		s.Web.LogCause(ctx, err)
 		problem := web.ProblemOf(err, web.RequestID(ctx))
 		header := http.Header{}

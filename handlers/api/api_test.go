@@ -38,7 +38,7 @@ func TestCreateProxyAnswersWhatAClientNeeds(t *testing.T) {
 func TestBadInputNamesTheField(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
-		m := controlplane.MakeShop(t, h)
+		m := controlplane.CreateShop(t, h)
 		tests := []struct {
 			name, method, path, body string
 			status                   int
@@ -521,7 +521,7 @@ func TestBadInputNamesTheField(t *testing.T) {
 			if a.Body["request_id"] == nil || a.Body["detail"] == "" {
 				t.Errorf("%s: no request id or no detail: %s", tt.name, a.Raw)
 			}
-			for _, field := range a.Fields() {
+			for _, field := range a.Errors() {
 				if field["code"] == nil || field["detail"] == "" {
 					t.Errorf("%s: a field without code or detail: %s", tt.name, a.Raw)
 				}
@@ -548,7 +548,7 @@ func TestAnotherMediaTypeIsRefused(t *testing.T) {
 func TestStaleUpdatesAreRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
-		m := controlplane.MakeShop(t, h)
+		m := controlplane.CreateShop(t, h)
 		tag := controlplane.Call(t, h, "GET", "/api/v1/projects/shop", m.Token, "").Header.Get("ETag")
 		if tag == "" {
 			t.Fatal("no ETag")
@@ -574,7 +574,7 @@ func TestStaleUpdatesAreRefused(t *testing.T) {
 func TestCredentialsAreAskedForAndChecked(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
-		m := controlplane.MakeShop(t, h)
+		m := controlplane.CreateShop(t, h)
 		for _, tt := range []struct {
 			token  string
 			path   string
@@ -643,7 +643,7 @@ func TestOnlyOurOwnNamesAreAnswered(t *testing.T) {
 func TestWhoMayMakeProxies(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
-		m := controlplane.MakeShop(t, s.Handler())
+		m := controlplane.CreateShop(t, s.Handler())
 		books := strings.Replace(controlplane.ShopBody, "shop", "books", 1)
 		for policy, want := range map[config.Anonymous][2]int{
 			config.AnonymousToken: {401, 409},

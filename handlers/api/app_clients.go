@@ -111,7 +111,7 @@ func (h *Handler) showClient(c login.Client, secret secrets.Secret) clientOutput
 		RefreshSeconds: int64(c.Refresh / time.Second),
 		Algorithm:      c.Algorithm,
 		Branding:       brandingOutput(c.Branding),
-		ETag:           web.QuoteTag(c.ETag),
+		ETag:           web.FormatETag(c.ETag),
 		CreatedAt:      c.CreatedAt.UTC(),
 		UpdatedAt:      c.UpdatedAt.UTC(),
 		Secret:         secret.Reveal(),
@@ -119,7 +119,7 @@ func (h *Handler) showClient(c login.Client, secret secrets.Secret) clientOutput
 }
 
 func (h *Handler) taggedClient(c login.Client, secret secrets.Secret) *tagged[clientOutput] {
-	return &tagged[clientOutput]{web.QuoteTag(c.ETag), h.showClient(c, secret)}
+	return &tagged[clientOutput]{web.FormatETag(c.ETag), h.showClient(c, secret)}
 }
 
 func (h *Handler) listAppClients(ctx context.Context, in *struct {
@@ -160,7 +160,7 @@ func (h *Handler) updateAppClient(ctx context.Context, in *struct {
 	IfMatch string `header:"If-Match"`
 	Body    clientInput
 }) (*tagged[clientOutput], error) {
-	changed, err := h.Login.UpdateClient(ctx, web.Principal(ctx), in.Client, web.UnquoteTag(in.IfMatch), in.Body.rule())
+	changed, err := h.Login.UpdateClient(ctx, web.Principal(ctx), in.Client, web.ParseIfMatch(in.IfMatch), in.Body.rule())
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +282,7 @@ func showProvider(p login.Provider) providerOutput {
 		TokenType: tokenTypeOutput(p.Tokens),
 		Enabled:   p.Enabled,
 		Callback:  p.Callback,
-		ETag:      web.QuoteTag(p.ETag),
+		ETag:      web.FormatETag(p.ETag),
 		CreatedAt: p.CreatedAt.UTC(),
 		UpdatedAt: p.UpdatedAt.UTC(),
 	}
@@ -312,7 +312,7 @@ func (h *Handler) createProvider(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[providerOutput]{web.QuoteTag(made.ETag), showProvider(made)}, nil
+	return &tagged[providerOutput]{web.FormatETag(made.ETag), showProvider(made)}, nil
 }
 
 func (h *Handler) updateProvider(ctx context.Context, in *struct {
@@ -329,11 +329,11 @@ func (h *Handler) updateProvider(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	changed, err := h.Login.UpdateProvider(ctx, web.Principal(ctx), in.Provider, web.UnquoteTag(in.IfMatch), input)
+	changed, err := h.Login.UpdateProvider(ctx, web.Principal(ctx), in.Provider, web.ParseIfMatch(in.IfMatch), input)
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[providerOutput]{web.QuoteTag(changed.ETag), showProvider(changed)}, nil
+	return &tagged[providerOutput]{web.FormatETag(changed.ETag), showProvider(changed)}, nil
 }
 
 func (h *Handler) deleteProvider(ctx context.Context, in *ProviderRef) (*struct{}, error) {

@@ -38,7 +38,7 @@ func TestClaimingInTheDashboard(t *testing.T) {
 func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
-		made := s.Ask(
+		made := s.Do(
 			"POST", "/proxy", controlplane.ShopBody,
 			[]string{"Content-Type", "application/json", "Accept", "application/json", "Sec-Fetch-Site", "same-origin"},
 		)
@@ -78,7 +78,7 @@ func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
 func TestClaimingWithAToken(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		code := o.Create(t, access.Principal{}, "").Workspace.ClaimCode
+		code := o.CreateProject(t, access.Principal{}, "").Workspace.ClaimCode
 		for _, tt := range []struct {
 			scope string
 			want  int

@@ -76,7 +76,7 @@ func (h *Handler) exchangeDevice(c *gin.Context) {
 	}
 	from := access.Principal{RemoteAddr: c.Request.RemoteAddr, RequestID: web.RequestID(c.Request.Context())}
 	var minted tokens.Minted
-	err = h.Web.Throttle.Try(cliClientID, c.Request.RemoteAddr, func() (err error) {
+	err = h.Web.Throttle.Attempt(cliClientID, c.Request.RemoteAddr, func() (err error) {
 		minted, err = h.Tokens.Exchange(c.Request.Context(), form.Get("device_code"), from)
 		return err
 	})
@@ -107,7 +107,7 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 		if len(values) > 1 {
 			return nil, fault.New(fault.Malformed, "invalid_request", "A parameter is there more than once.")
 		}
-		if !web.IsText(name) || !web.IsText(values...) {
+		if !web.ValidText(name) || !web.ValidText(values...) {
 			return nil, fault.New(
 				fault.Malformed, "invalid_request", "The parameters hold characters that are no text.",
 			)

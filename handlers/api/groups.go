@@ -60,7 +60,7 @@ func answerGroup(g directory.GroupDetail, err error) (*tagged[groupOutput], erro
 	}
 	out := showGroup(g.Group)
 	out.Children, out.Parents = showNested(g.Children), showNested(g.Parents)
-	return &tagged[groupOutput]{web.QuoteTag(access.ETag(g.UpdatedAt)), out}, nil
+	return &tagged[groupOutput]{web.FormatETag(access.ETag(g.UpdatedAt)), out}, nil
 }
 
 func (h *Handler) listGroups(ctx context.Context, in *struct {
@@ -102,7 +102,7 @@ func (h *Handler) updateGroup(ctx context.Context, in *struct {
 	}
 }) (*tagged[groupOutput], error) {
 	input := directory.GroupInput{Name: in.Body.Name, DisplayName: in.Body.DisplayName}
-	return answerGroup(h.Directory.UpdateGroup(ctx, web.Principal(ctx), in.Group, web.UnquoteTag(in.IfMatch), input))
+	return answerGroup(h.Directory.UpdateGroup(ctx, web.Principal(ctx), in.Group, web.ParseIfMatch(in.IfMatch), input))
 }
 
 func (h *Handler) deleteGroup(ctx context.Context, in *GroupRef) (*struct{}, error) {

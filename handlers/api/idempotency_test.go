@@ -182,7 +182,7 @@ func TestAnAttemptThatDiedAfterItsCommitIsNotRepeated(t *testing.T) {
 func TestAFailureIsNotKept(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
-		token := controlplane.MakeShop(t, s.Handler()).Token
+		token := controlplane.CreateShop(t, s.Handler()).Token
 		create := func() controlplane.Response {
 			return again(t, s.Handler(), token, "/api/v1/projects/shop/keys", `{"owner":"x"}`, "1")
 		}
@@ -245,7 +245,7 @@ func TestKeptAnswersTellAReaderOfTheDatabaseNothing(t *testing.T) {
 func TestKeptAnswersEnd(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
-		token := controlplane.MakeShop(t, h).Token
+		token := controlplane.CreateShop(t, h).Token
 		create := func(body string) controlplane.Response {
 			return again(t, h, token, "/api/v1/projects/shop/keys", body, "1")
 		}
@@ -272,7 +272,7 @@ func TestKeptAnswersEnd(t *testing.T) {
 func TestMalformedIdempotencyKeys(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
-		token := controlplane.MakeShop(t, h).Token
+		token := controlplane.CreateShop(t, h).Token
 		for name, tt := range map[string]struct {
 			token string
 			keys  []string

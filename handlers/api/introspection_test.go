@@ -125,7 +125,7 @@ func TestAnIntrospectionKeepsItsSecret(t *testing.T) {
 
 func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
 		send := func(revision, line, secret string) *controlplane.Page {

@@ -31,7 +31,7 @@ func showKeyType(t projects.KeyType) keyTypeOutput {
 		ExpiresIn: t.ExpiresIn,
 		Limits:    showLimits(t.Limits),
 		BuiltIn:   t.BuiltIn,
-		ETag:      web.QuoteTag(t.ETag),
+		ETag:      web.FormatETag(t.ETag),
 	}
 }
 
@@ -39,7 +39,7 @@ func taggedKeyType(t projects.KeyType, err error) (*tagged[keyTypeOutput], error
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[keyTypeOutput]{web.QuoteTag(t.ETag), showKeyType(t)}, nil
+	return &tagged[keyTypeOutput]{web.FormatETag(t.ETag), showKeyType(t)}, nil
 }
 
 // listKeyTypes answers all at once: a project has few.
@@ -87,7 +87,7 @@ func (h *Handler) updateKeyType(ctx context.Context, in *struct {
 		change.ExpiresIn = new(int64)
 	}
 	return taggedKeyType(
-		h.Projects.UpdateKeyType(ctx, web.Principal(ctx), in.Project, in.KeyType, web.UnquoteTag(in.IfMatch), change),
+		h.Projects.UpdateKeyType(ctx, web.Principal(ctx), in.Project, in.KeyType, web.ParseIfMatch(in.IfMatch), change),
 	)
 }
 
@@ -95,5 +95,5 @@ func (h *Handler) deleteKeyType(ctx context.Context, in *struct {
 	KeyTypeRef
 	IfMatch string `header:"If-Match"`
 }) (*struct{}, error) {
-	return nil, h.Projects.DeleteKeyType(ctx, web.Principal(ctx), in.Project, in.KeyType, web.UnquoteTag(in.IfMatch))
+	return nil, h.Projects.DeleteKeyType(ctx, web.Principal(ctx), in.Project, in.KeyType, web.ParseIfMatch(in.IfMatch))
 }

@@ -55,7 +55,7 @@ func showKey(k keys.Key, plaintext string) keyOutput {
 		AllowedCIDRs: k.AllowedCIDRs,
 		Prefix:       k.Prefix,
 		Last4:        k.Last4,
-		ETag:         web.QuoteTag(k.ETag),
+		ETag:         web.FormatETag(k.ETag),
 		CreatedAt:    k.CreatedAt.UTC(),
 		ExpiresAt:    utc(k.ExpiresAt),
 		GraceEndsAt:  utc(k.GraceEndsAt),
@@ -78,7 +78,7 @@ func taggedKey(k keys.Key, plaintext string, err error) (*tagged[keyOutput], err
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[keyOutput]{web.QuoteTag(k.ETag), showKey(k, plaintext)}, nil
+	return &tagged[keyOutput]{web.FormatETag(k.ETag), showKey(k, plaintext)}, nil
 }
 
 func (h *Handler) listKeys(ctx context.Context, in *struct {
@@ -170,7 +170,7 @@ func (h *Handler) updateKey(ctx context.Context, in *struct {
 			*change.Limits = *b.Limits.value
 		}
 	}
-	k, err := h.Keys.Update(ctx, web.Principal(ctx), in.Key, web.UnquoteTag(in.IfMatch), change)
+	k, err := h.Keys.Update(ctx, web.Principal(ctx), in.Key, web.ParseIfMatch(in.IfMatch), change)
 	return taggedKey(k, "", err)
 }
 

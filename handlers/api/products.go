@@ -30,7 +30,7 @@ func showProduct(p projects.Product) productOutput {
 		Name:        p.Name,
 		DisplayName: p.DisplayName,
 		Projects:    orNone(p.Projects),
-		ETag:        web.QuoteTag(p.ETag),
+		ETag:        web.FormatETag(p.ETag),
 		CreatedAt:   p.CreatedAt.UTC(),
 	}
 }
@@ -47,7 +47,7 @@ func taggedProduct(p projects.Product, err error) (*tagged[productOutput], error
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[productOutput]{web.QuoteTag(p.ETag), showProduct(p)}, nil
+	return &tagged[productOutput]{web.FormatETag(p.ETag), showProduct(p)}, nil
 }
 
 func (h *Handler) listProducts(ctx context.Context, in *inTeam) (*body[list[productOutput]], error) {
@@ -84,7 +84,7 @@ func (h *Handler) updateProduct(ctx context.Context, in *struct {
 	}
 }) (*tagged[productOutput], error) {
 	return taggedProduct(
-		h.Projects.UpdateProduct(ctx, web.Principal(ctx), in.Product, web.UnquoteTag(in.IfMatch), in.Body.DisplayName),
+		h.Projects.UpdateProduct(ctx, web.Principal(ctx), in.Product, web.ParseIfMatch(in.IfMatch), in.Body.DisplayName),
 	)
 }
 

@@ -131,7 +131,7 @@ func (h *Handler) showVersion(v projects.Version) versionOutput {
 	out := versionOutput{
 		ID:           v.ID,
 		Name:         v.Name,
-		ETag:         web.QuoteTag(v.ETag),
+		ETag:         web.FormatETag(v.ETag),
 		Environments: []environmentOutput{},
 		IP:           ipRules{Allow: v.IPAllow, Deny: v.IPDeny},
 		RequestsAuth: requestsAuthOutput{
@@ -154,7 +154,7 @@ func (h *Handler) showEnvironment(e projects.Environment) environmentOutput {
 		Name:   e.Name,
 		Target: e.Target,
 		URL:    h.Web.Config.Address(e.Project, e.Version, e.Name),
-		ETag:   web.QuoteTag(e.ETag),
+		ETag:   web.FormatETag(e.ETag),
 	}
 }
 
@@ -175,7 +175,7 @@ func (h *Handler) getProject(ctx context.Context, in *ProjectRef) (*tagged[proje
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[projectOutput]{web.QuoteTag(p.ETag), h.showProject(p)}, nil
+	return &tagged[projectOutput]{web.FormatETag(p.ETag), h.showProject(p)}, nil
 }
 
 func (h *Handler) updateProject(ctx context.Context, in *struct {
@@ -197,11 +197,11 @@ func (h *Handler) updateProject(ctx context.Context, in *struct {
 	if in.Body.Product.sent && change.Product == nil {
 		change.Product = new(string)
 	}
-	p, err := h.Projects.UpdateSettings(ctx, web.Principal(ctx), in.Project, web.UnquoteTag(in.IfMatch), change)
+	p, err := h.Projects.UpdateSettings(ctx, web.Principal(ctx), in.Project, web.ParseIfMatch(in.IfMatch), change)
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[projectOutput]{web.QuoteTag(p.ETag), h.showProject(p)}, nil
+	return &tagged[projectOutput]{web.FormatETag(p.ETag), h.showProject(p)}, nil
 }
 
 func (h *Handler) updateVersion(ctx context.Context, in *struct {
@@ -236,12 +236,12 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 		change.Issuers = &issuers
 	}
 	v, err := h.Projects.UpdateAccess(
-		ctx, web.Principal(ctx), in.Project, in.Version, web.UnquoteTag(in.IfMatch), change,
+		ctx, web.Principal(ctx), in.Project, in.Version, web.ParseIfMatch(in.IfMatch), change,
 	)
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[versionOutput]{web.QuoteTag(v.ETag), h.showVersion(v)}, nil
+	return &tagged[versionOutput]{web.FormatETag(v.ETag), h.showVersion(v)}, nil
 }
 
 func (h *Handler) updateEnvironment(ctx context.Context, in *struct {
@@ -253,10 +253,10 @@ func (h *Handler) updateEnvironment(ctx context.Context, in *struct {
 	}
 }) (*tagged[environmentOutput], error) {
 	e, err := h.Projects.UpdateTarget(
-		ctx, web.Principal(ctx), in.Project, in.Environment, web.UnquoteTag(in.IfMatch), in.Body.Target,
+		ctx, web.Principal(ctx), in.Project, in.Environment, web.ParseIfMatch(in.IfMatch), in.Body.Target,
 	)
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[environmentOutput]{web.QuoteTag(e.ETag), h.showEnvironment(e)}, nil
+	return &tagged[environmentOutput]{web.FormatETag(e.ETag), h.showEnvironment(e)}, nil
 }

@@ -151,7 +151,7 @@ func (h *Handler) createProxy(ctx context.Context, in *createProxyInput) (*creat
 			RedirectURIs: setup.Client.RedirectURIs, Callbacks: setup.Callbacks()}
 	}
 	if claim := out.Body.Claim; claim != nil && in.Site == "same-origin" { // a page of ours in this browser
-		out.SetCookie = h.Web.AddClaimCode(
+		out.SetCookie = h.Web.ClaimCodeCookie(
 			h.Web.ClaimCodes(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}}), claim.Code,
 		).
 			String()

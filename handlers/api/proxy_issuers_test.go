@@ -18,7 +18,7 @@ func withPairs(pairs string) string {
 func TestCreateProxy_refusedIssuers(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
-		header := controlplane.NewOwnerOf(t, s)
+		header := controlplane.SignUpOwner(t, s)
 		for _, tc := range []struct{ name, body, code, pointer string }{
 			{
 				"an issuer without TLS",
@@ -96,7 +96,7 @@ func TestCreateProxy_refusedIssuers(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				got := controlplane.Call(t, s.Handler(), "POST", "/proxy", "", tc.body, header...)
 				want := "/requests_auth" + tc.pointer + " " + tc.code
-				if where := strings.Join(controlplane.Pointers(got), ", "); got.Status != 422 || where != want {
+				if where := strings.Join(got.PointerCodes(), ", "); got.Status != 422 || where != want {
 					t.Errorf("%d %s, want 422 %s", got.Status, where, want)
 				}
 			})

@@ -26,7 +26,7 @@ func TestOneCallMakesAProjectWithItsLogin(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()
-		for who, header := range map[string][]string{"nobody": nil, "an account": controlplane.NewOwnerOf(t, s)} {
+		for who, header := range map[string][]string{"nobody": nil, "an account": controlplane.SignUpOwner(t, s)} {
 			t.Run(who, func(t *testing.T) {
 				made := controlplane.Call(
 					t,
@@ -87,7 +87,7 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 		s := controlplane.NewServer(t, db)
 		s.Projects.CapUnclaimed = true
 		h := s.Handler()
-		header := controlplane.NewOwnerOf(t, s)
+		header := controlplane.SignUpOwner(t, s)
 		for body, want := range map[string]string{
 			createWithLogin(`{}`): "/login/providers required",
 			createWithLogin(`{"providers":[{"type":"google","client_id":"x"},{"type":"github","client_id":"x"}]}`):                                                                                               "/login/providers/1/client_secret required",
@@ -105,14 +105,14 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 			createWithLogin(`{"providers":[` + strings.Repeat(`{"type":"google","client_id":"x"},`, 20) + `{"type":"google"}]}`):                                                                                 "/login/providers too_many",
 		} {
 			got := controlplane.Call(t, h, "POST", "/proxy", "", body, header...)
-			if list := strings.Join(controlplane.Pointers(got), ", "); got.Status != 422 || list != want {
+			if list := strings.Join(got.PointerCodes(), ", "); got.Status != 422 || list != want {
 				t.Errorf("%s: %d %s, want 422 %s", body, got.Status, list, want)
 			}
 		}
 		port := createWithLogin(`{"providers":[{"type":"oidc","client_id":"x","issuer":"https://8.8.8.8:8443"}]}`)
 		port = strings.Replace(port, "http://127.0.0.1:9", "http://8.8.8.8", 1)
 		if got := controlplane.Call(t, h, "POST", "/proxy", "", port); strings.Join(
-			controlplane.Pointers(got), ", ",
+			got.PointerCodes(), ", ",
 		) != "/login/providers/0/issuer port_needs_claim" {
 			t.Errorf("an unclaimed login at another port: %d %s", got.Status, got.Raw)
 		}
@@ -121,7 +121,7 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 			`"requests_auth":{"mode":"authenticate","methods":["api_key"]}`,
 		)
 		if got := controlplane.Call(t, h, "POST", "/proxy", "", keys, header...); strings.Join(
-			controlplane.Pointers(got), ", ",
+			got.PointerCodes(), ", ",
 		) != "/requests_auth/methods method_missing" {
 			t.Errorf("methods without jwt beside a login: %d %s", got.Status, got.Raw)
 		}
@@ -159,7 +159,7 @@ func TestAProjectAndItsLoginAreMadeTogether(t *testing.T) {
 			Service:   s.Login,
 			Providers: []login.ProviderInput{{Type: "google", ClientID: &id, ClientSecret: &secret}},
 		}
-		owner := (&controlplane.Fixture{Db: db, Server: s}).SomeOwner(t)
+		owner := (&controlplane.Fixture{DB: db, Server: s}).NewTeamOwner(t)
 		_, err := s.Projects.Create(t.Context(), owner, projects.CreateInput{
 			Target: "http://127.0.0.1:9",
 			Name:   "half",
@@ -195,7 +195,7 @@ func TestCreateProxy_LoginDefaults(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()
-		header := controlplane.NewOwnerOf(t, s)
+		header := controlplane.SignUpOwner(t, s)
 		google := `{"providers":[{"type":"google","client_id":"x"}]}`
 		pair := `{"iss":"https://8.8.8.8","aud":"x"}`
 		for _, tc := range []struct {

@@ -42,8 +42,8 @@ func TestOddSpellingsOfATargetNameTheField(t *testing.T) {
 			"http://127.0.0.1:8080/":                "target_forbidden",
 			"http://127.0.0.1:8090/shop/1.0.0/prod": "target_forbidden", // ourselves
 		} {
-			got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.AsTarget(target))
-			if list := controlplane.Pointers(got); got.Status != 422 || len(list) != 1 || list[0] != "/target "+code {
+			got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody(target))
+			if list := got.PointerCodes(); got.Status != 422 || len(list) != 1 || list[0] != "/target "+code {
 				t.Errorf("%s: %d %v, want 422 /target %s", target, got.Status, list, code)
 			}
 		}
@@ -65,26 +65,26 @@ func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
 			"https://8.8.8.8:8443": 422,
 			"http://8.8.8.8:9200":  422,
 		} {
-			got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.AsTarget(target))
+			got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody(target))
 			if got.Status != status ||
-				status == 422 && strings.Join(controlplane.Pointers(got), ",") != "/target port_needs_claim" {
+				status == 422 && strings.Join(got.PointerCodes(), ",") != "/target port_needs_claim" {
 				t.Errorf("%s: %d %s, want %d", target, got.Status, got.Raw, status)
 			}
 			if made, ok := got.Body["workspace_key"].(string); ok {
 				key = made
 			}
 		}
-		if got := controlplane.Call(t, h, "POST", "/proxy", key, controlplane.AsTarget("http://8.8.8.8:8080")); got.Status != 422 {
+		if got := controlplane.Call(t, h, "POST", "/proxy", key, controlplane.TargetBody("http://8.8.8.8:8080")); got.Status != 422 {
 			t.Errorf("with a workspace key: %d %s, want 422", got.Status, got.Raw)
 		}
 		two := `{"target":"http://8.8.8.8","environments":{"dev":{"target":"http://8.8.8.8:9000"}}}`
 		if got := controlplane.Call(t, h, "POST", "/proxy", "", two); strings.Join(
-			controlplane.Pointers(got), ",",
+			got.PointerCodes(), ",",
 		) != "/environments/dev/target port_needs_claim" {
 			t.Errorf("an environment: %d %s", got.Status, got.Raw)
 		}
-		o := controlplane.NewOwnerOf(t, s)
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.AsTarget("http://8.8.8.8:8080"), o...); got.Status != 201 {
+		o := controlplane.SignUpOwner(t, s)
+		if got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8:8080"), o...); got.Status != 201 {
 			t.Errorf("with an account: %d %s, want 201", got.Status, got.Raw)
 		}
 	})
@@ -98,7 +98,7 @@ func TestAnonymousCreationIsLimited(t *testing.T) {
 		var got controlplane.Response
 		made := 0
 		for range 30 {
-			if got = controlplane.Call(t, h, "POST", "/proxy", "", controlplane.AsTarget("http://8.8.8.8")); got.Status == 201 {
+			if got = controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8")); got.Status == 201 {
 				made++
 			}
 		}
@@ -107,7 +107,7 @@ func TestAnonymousCreationIsLimited(t *testing.T) {
 			seconds > 3600 {
 			t.Errorf("%d made, then %d %s, Retry-After %q", made, got.Status, got.Raw, got.Header.Get("Retry-After"))
 		}
-		if got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.AsTarget("http://8.8.8.8"), controlplane.NewOwnerOf(t, s)...); got.Status != 201 {
+		if got := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://8.8.8.8"), controlplane.SignUpOwner(t, s)...); got.Status != 201 {
 			t.Errorf("with an account: %d %s, want 201", got.Status, got.Raw)
 		}
 	})
@@ -120,8 +120,8 @@ func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
 		s := controlplane.NewServer(t, db)
 		s.Config.AnonymousToken = token
 		h := s.Handler()
-		key, _ := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.AsTarget("http://127.0.0.1:9")).Body["workspace_key"].(string)
-		owner := controlplane.NewOwnerOf(t, s)
+		key, _ := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.TargetBody("http://127.0.0.1:9")).Body["workspace_key"].(string)
+		owner := controlplane.SignUpOwner(t, s)
 		for _, tt := range []struct {
 			mode   config.Anonymous
 			who    string
@@ -147,7 +147,7 @@ func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
 				"POST",
 				"/proxy",
 				tt.key,
-				controlplane.AsTarget("http://127.0.0.1:9"),
+				controlplane.TargetBody("http://127.0.0.1:9"),
 				tt.header...)
 			if got.Status != tt.status || tt.status == 401 && !strings.Contains(got.Raw, "/signin") {
 				t.Errorf("%s, %s: %d %s, want %d", tt.mode, tt.who, got.Status, got.Raw, tt.status)
@@ -163,7 +163,7 @@ func TestCreateProxy_environmentTargets(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()
-		header := controlplane.NewOwnerOf(t, s)
+		header := controlplane.SignUpOwner(t, s)
 		for _, tc := range []struct {
 			name, body, targets, refused string
 		}{
@@ -185,7 +185,7 @@ func TestCreateProxy_environmentTargets(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				got := controlplane.Call(t, h, "POST", "/proxy", "", "{"+tc.body+"}", header...)
 				if tc.refused != "" {
-					if where := strings.Join(controlplane.Pointers(got), ", "); got.Status != 422 ||
+					if where := strings.Join(got.PointerCodes(), ", "); got.Status != 422 ||
 						where != tc.refused {
 						t.Fatalf("%d at %s, want 422 at %s: %s", got.Status, where, tc.refused, got.Raw)
 					}

@@ -18,7 +18,7 @@ func TestAPI_ChangesAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()
-		header := controlplane.NewOwnerOf(t, s)
+		header := controlplane.SignUpOwner(t, s)
 		made := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.ShopBody, header...)
 		if made.Status != http.StatusCreated {
 			t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
@@ -61,7 +61,7 @@ func TestSCIM_ChangesAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()
-		header := append(controlplane.NewOwnerOf(t, s), "Content-Type", "application/scim+json")
+		header := append(controlplane.SignUpOwner(t, s), "Content-Type", "application/scim+json")
 		tenant := controlplane.Call(t, h, "POST", "/api/v1/tenants", "", `{"name":"acme"}`, header[:len(header)-2]...)
 		at := fmt.Sprintf("/api/v1/tenants/%v/scim/v2/Users", tenant.Body["id"])
 		made := controlplane.Call(

@@ -48,7 +48,7 @@ func TestAPI_ManyErrorsInOneBody(t *testing.T) {
 				if got.Status != http.StatusUnprocessableEntity || got.Body["code"] != tc.code {
 					t.Fatalf("%d %.300s, want 422 %s", got.Status, got.Raw, tc.code)
 				}
-				if n := len(controlplane.Pointers(got)); n != tc.listed || len(got.Raw) > mostBytes {
+				if n := len(got.PointerCodes()); n != tc.listed || len(got.Raw) > mostBytes {
 					t.Errorf("%d errors in %d bytes, want %d in at most %d", n, len(got.Raw), tc.listed, mostBytes)
 				}
 			})
@@ -79,7 +79,7 @@ func TestAPI_NULInAnyText(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()
-		header := controlplane.NewOwnerOf(t, s)
+		header := controlplane.SignUpOwner(t, s)
 		for _, tc := range []struct{ name, path, body, pointer string }{
 			{"member", "/proxy", `{"target":"http://127.0.0.1:9","tenant":"a\u0000"}`, "/tenant"},
 			{"element", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"key_types":[{"name":"gold","scopes":["a","b\u0000"]}]}}`, "/requests_auth/key_types/0/scopes/1"},
@@ -91,7 +91,7 @@ func TestAPI_NULInAnyText(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				got := controlplane.Call(t, h, "POST", tc.path, "", tc.body, header...)
 				if got.Status != http.StatusUnprocessableEntity ||
-					strings.Join(controlplane.Pointers(got), ",") != tc.pointer+" invalid_text" {
+					strings.Join(got.PointerCodes(), ",") != tc.pointer+" invalid_text" {
 					t.Errorf("%d %s, want 422 %s invalid_text", got.Status, got.Raw, tc.pointer)
 				}
 			})

@@ -15,12 +15,12 @@ import (
 func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		path := "/api/v1/projects/" + o.Strangers.Project
+		path := "/api/v1/projects/" + o.OutsiderObjects.Project
 		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":" "}`, o.Owner...); got.Status != 422 ||
 			got.Pointers()[0] != "/reason" {
 			t.Errorf("no reason: %d %s", got.Status, got.Raw)
 		}
-		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Stranger...); got.Status != 404 {
+		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Outsider...); got.Status != 404 {
 			t.Errorf("its own team takes it down: %d", got.Status)
 		}
 		if got := controlplane.Call(t, o.Handler, "PUT", path+"/takedown", "", `{"reason":"Phishing"}`, o.Owner...); got.Status != 200 ||
@@ -28,7 +28,7 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 			t.Fatalf("the operator: %d %s", got.Status, got.Raw)
 		}
 		err := db.Consistent(t.Context(), func(tx *models.Tx) error {
-			compiled, err := projects.Compile(tx, o.Strangers.Project, o.Server.Config.PublicURL)
+			compiled, err := projects.Compile(tx, o.OutsiderObjects.Project, o.Server.Config.PublicURL)
 			if err == nil && !compiled.TakenDown {
 				t.Error("the gateway does not learn of it")
 			}
@@ -37,7 +37,7 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := controlplane.Call(t, o.Handler, "GET", path, "", "", o.Stranger...)
+		got := controlplane.Call(t, o.Handler, "GET", path, "", "", o.Outsider...)
 		if frozen, _ := got.Body["frozen"].(map[string]any); frozen["reason"] != "Phishing" || frozen["since"] == "" {
 			t.Errorf("its team reads %s", got.Raw)
 		}
@@ -45,10 +45,10 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 			t,
 			o.Handler,
 			"GET",
-			"/projects/"+o.Strangers.ProjectName,
+			"/projects/"+o.OutsiderObjects.ProjectName,
 			"",
 			"",
-			append([]string{"Accept", "text/html"}, o.Stranger...)...)
+			append([]string{"Accept", "text/html"}, o.Outsider...)...)
 		if !strings.Contains(page.Raw, "Reason: Phishing") {
 			t.Error("the dashboard does not say why")
 		}
@@ -59,23 +59,23 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 			"/audit",
 			"",
 			"",
-			append([]string{"Accept", "text/html"}, o.Stranger...)...)
+			append([]string{"Accept", "text/html"}, o.Outsider...)...)
 		if !strings.Contains(log.Raw, "took down project theirs") || !strings.Contains(log.Raw, "An operator") {
 			t.Error("the audit log does not say so")
 		}
-		if entries := o.Installation(t); entries[0].Action != "project.takedown" {
+		if entries := o.InstallationAudit(t); entries[0].Action != "project.takedown" {
 			t.Errorf("the operators' own log begins with %+v", entries[0])
 		}
-		if got := controlplane.Call(t, o.Handler, "DELETE", path+"/takedown", "", "", o.Stranger...); got.Status != 404 {
+		if got := controlplane.Call(t, o.Handler, "DELETE", path+"/takedown", "", "", o.Outsider...); got.Status != 404 {
 			t.Errorf("its own team lifts it: %d", got.Status)
 		}
 
-		export := controlplane.Call(t, o.Handler, "POST", path+"/exports", "", `{"format":"gateway"}`, o.Stranger...)
+		export := controlplane.Call(t, o.Handler, "POST", path+"/exports", "", `{"format":"gateway"}`, o.Outsider...)
 		id, _ := export.Body["id"].(string)
 		if err := o.Server.Exports.Build(t.Context(), id, true); err != nil {
 			t.Fatalf("%s: %v", export.Raw, err)
 		}
-		zip := controlplane.Call(t, o.Handler, "GET", "/api/v1/exports/"+id+"/download", "", "", o.Stranger...)
+		zip := controlplane.Call(t, o.Handler, "GET", "/api/v1/exports/"+id+"/download", "", "", o.Outsider...)
 		if zip.Status != 200 {
 			t.Errorf("its team cannot leave: %d", zip.Status)
 		}
@@ -84,7 +84,7 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 			got.Body["frozen"] != nil {
 			t.Errorf("lifted: %d %s", got.Status, got.Raw)
 		}
-		if got := controlplane.Call(t, o.Handler, "GET", path, "", "", o.Stranger...); got.Body["frozen"] != nil {
+		if got := controlplane.Call(t, o.Handler, "GET", path, "", "", o.Outsider...); got.Body["frozen"] != nil {
 			t.Errorf("its team still reads %s", got.Raw)
 		}
 	})

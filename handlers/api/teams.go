@@ -27,7 +27,7 @@ func showTeam(t accounts.Team) teamOutput {
 		ID:        t.ID,
 		Name:      t.Name,
 		Role:      string(t.Role),
-		ETag:      web.QuoteTag(t.ETag),
+		ETag:      web.FormatETag(t.ETag),
 		CreatedAt: t.CreatedAt.UTC(),
 	}
 }
@@ -36,7 +36,7 @@ func taggedTeam(t accounts.Team, err error) (*tagged[teamOutput], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[teamOutput]{web.QuoteTag(t.ETag), showTeam(t)}, nil
+	return &tagged[teamOutput]{web.FormatETag(t.ETag), showTeam(t)}, nil
 }
 
 func (h *Handler) listTeams(ctx context.Context, in *struct{ Page }) (*body[list[teamOutput]], error) {
@@ -77,7 +77,7 @@ func (h *Handler) renameTeam(ctx context.Context, in *struct {
 		Name string `json:"name" doc:"1 to 80 characters"`
 	}
 }) (*tagged[teamOutput], error) {
-	return taggedTeam(h.Accounts.RenameTeam(ctx, web.Principal(ctx), in.Team, web.UnquoteTag(in.IfMatch), in.Body.Name))
+	return taggedTeam(h.Accounts.RenameTeam(ctx, web.Principal(ctx), in.Team, web.ParseIfMatch(in.IfMatch), in.Body.Name))
 }
 
 func (h *Handler) leaveTeam(ctx context.Context, in *TeamRef) (*struct{}, error) {
@@ -105,7 +105,7 @@ func showMember(m accounts.Member) memberOutput {
 		Name:     m.Name,
 		Email:    m.Email,
 		Role:     string(m.Role),
-		ETag:     web.QuoteTag(m.ETag),
+		ETag:     web.FormatETag(m.ETag),
 		JoinedAt: m.JoinedAt.UTC(),
 	}
 }
@@ -126,12 +126,12 @@ func (h *Handler) changeRole(ctx context.Context, in *struct {
 	}
 }) (*tagged[memberOutput], error) {
 	m, err := h.Accounts.ChangeRole(
-		ctx, web.Principal(ctx), in.Team, in.Account, web.UnquoteTag(in.IfMatch), access.Role(in.Body.Role),
+		ctx, web.Principal(ctx), in.Team, in.Account, web.ParseIfMatch(in.IfMatch), access.Role(in.Body.Role),
 	)
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[memberOutput]{web.QuoteTag(m.ETag), showMember(m)}, nil
+	return &tagged[memberOutput]{web.FormatETag(m.ETag), showMember(m)}, nil
 }
 
 func (h *Handler) removeMember(ctx context.Context, in *MemberRef) (*struct{}, error) {

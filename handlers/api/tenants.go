@@ -32,7 +32,7 @@ func showTenant(t projects.Tenant) tenantOutput {
 		Name:        t.Name,
 		DisplayName: t.DisplayName,
 		Projects:    orNone(t.Projects),
-		ETag:        web.QuoteTag(t.ETag),
+		ETag:        web.FormatETag(t.ETag),
 		CreatedAt:   t.CreatedAt.UTC(),
 	}
 	if t.Project != "" {
@@ -48,7 +48,7 @@ func taggedTenant(t projects.Tenant, err error) (*tagged[tenantOutput], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[tenantOutput]{web.QuoteTag(t.ETag), showTenant(t)}, nil
+	return &tagged[tenantOutput]{web.FormatETag(t.ETag), showTenant(t)}, nil
 }
 
 func (h *Handler) listTenants(ctx context.Context, in *inTeam) (*body[list[tenantOutput]], error) {
@@ -90,7 +90,7 @@ func (h *Handler) updateTenant(ctx context.Context, in *struct {
 	if in.Body.FallbackOwner.sent && change.FallbackOwner == nil {
 		change.FallbackOwner = new(string)
 	}
-	return taggedTenant(h.Projects.UpdateTenant(ctx, web.Principal(ctx), in.Tenant, web.UnquoteTag(in.IfMatch), change))
+	return taggedTenant(h.Projects.UpdateTenant(ctx, web.Principal(ctx), in.Tenant, web.ParseIfMatch(in.IfMatch), change))
 }
 
 func (h *Handler) deleteTenant(ctx context.Context, in *TenantRef) (*struct{}, error) {

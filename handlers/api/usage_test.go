@@ -16,7 +16,7 @@ import (
 )
 
 // observed puts calls into the server's usage: n good ones and one refused.
-func observed(t *testing.T, server *handlers.Server, m controlplane.Created, n int) {
+func observed(t *testing.T, server *handlers.Server, m controlplane.Shop, n int) {
 	t.Helper()
 	project, err := server.Keys.DB.Read(t.Context()).ProjectByName("shop")
 	if err != nil {
@@ -56,7 +56,7 @@ func TestUsageIsAnsweredInGroups(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		server := controlplane.NewServer(t, db)
 		h := server.Handler()
-		m := controlplane.MakeShop(t, h)
+		m := controlplane.CreateShop(t, h)
 		observed(t, server, m, 4)
 		get := func(query string) controlplane.Response {
 			return controlplane.Call(t, h, "GET", "/api/v1/projects/shop/usage"+query, m.Token, "")
@@ -112,7 +112,7 @@ func TestTheLatestRequestsAreListed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		server := controlplane.NewServer(t, db)
 		h := server.Handler()
-		m := controlplane.MakeShop(t, h)
+		m := controlplane.CreateShop(t, h)
 		get := func(query string) controlplane.Response {
 			return controlplane.Call(t, h, "GET", "/api/v1/projects/shop/requests"+query, m.Token, "")
 		}
@@ -150,10 +150,10 @@ func TestRequestsAreFollowed(t *testing.T) {
 		listener := httptest.NewServer(server.Handler())
 		t.Cleanup(listener.Close)
 		t.Cleanup(server.Usage.Recorder.EndFollowers)
-		m := controlplane.MakeShop(t, listener.Config.Handler)
+		m := controlplane.CreateShop(t, listener.Config.Handler)
 		url := listener.URL + "/api/v1/projects/shop/requests"
 
-		stream := controlplane.Follow(t, url, m.Token, "")
+		stream := controlplane.FollowEvents(t, url, m.Token, "")
 		observed(t, server, m, 1)
 		var first requestEvent
 		firstID, data := stream.Next()
@@ -165,7 +165,7 @@ func TestRequestsAreFollowed(t *testing.T) {
 			second.Path != "/shop/1.0.0/prod/<b>" {
 			t.Errorf("followed %+v and %+v", first, second)
 		}
-		if id, _ := controlplane.Follow(t, url, m.Token, firstID).Next(); id != second.ID {
+		if id, _ := controlplane.FollowEvents(t, url, m.Token, firstID).Next(); id != second.ID {
 			t.Errorf("resumed after %s with %s, want %s", firstID, id, second.ID)
 		}
 

@@ -84,7 +84,7 @@ func answerUser(p directory.Profile, err error) (*tagged[userOutput], error) {
 		}
 		out.Groups = append(out.Groups, shown)
 	}
-	return &tagged[userOutput]{web.QuoteTag(access.ETag(p.UpdatedAt)), out}, nil
+	return &tagged[userOutput]{web.FormatETag(access.ETag(p.UpdatedAt)), out}, nil
 }
 
 func (h *Handler) listUsers(ctx context.Context, in *struct {
@@ -136,7 +136,7 @@ func (h *Handler) updateUser(ctx context.Context, in *struct {
 	}
 }) (*tagged[userOutput], error) {
 	change := directory.UserChange{Email: in.Body.Email, Name: in.Body.Name}
-	return answerUser(h.Directory.UpdateUser(ctx, web.Principal(ctx), in.User, web.UnquoteTag(in.IfMatch), change))
+	return answerUser(h.Directory.UpdateUser(ctx, web.Principal(ctx), in.User, web.ParseIfMatch(in.IfMatch), change))
 }
 
 func (h *Handler) freezeUser(ctx context.Context, in *UserRef) (*tagged[userOutput], error) {

@@ -119,7 +119,7 @@ func answerWebhook(w webhooks.Webhook, secret secrets.Secret, err error) (*tagge
 	if err != nil {
 		return nil, err
 	}
-	return &tagged[webhookOutput]{ETag: web.QuoteTag(w.ETag), Body: showWebhook(w, secret)}, nil
+	return &tagged[webhookOutput]{ETag: web.FormatETag(w.ETag), Body: showWebhook(w, secret)}, nil
 }
 
 func (h *Handler) getWebhook(ctx context.Context, in *WebhookRef) (*tagged[webhookOutput], error) {
@@ -138,7 +138,7 @@ func (h *Handler) updateWebhook(ctx context.Context, in *struct {
 	}
 }) (*tagged[webhookOutput], error) {
 	b := in.Body
-	w, err := h.Webhooks.Update(ctx, web.Principal(ctx), in.Webhook, web.UnquoteTag(in.IfMatch), webhooks.Change{
+	w, err := h.Webhooks.Update(ctx, web.Principal(ctx), in.Webhook, web.ParseIfMatch(in.IfMatch), webhooks.Change{
 		URL:         b.URL,
 		Description: b.Description,
 		Events:      b.Events,

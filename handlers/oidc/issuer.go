@@ -87,7 +87,7 @@ type tokenAnswer struct {
 
 func (h *Handler) token(c *gin.Context) {
 	var got login.Tokens
-	err := h.askOfClient(c, func(client login.Credentials, form *web.Params) (err error) {
+	err := h.askOfClient(c, func(client login.Credentials, form *web.OAuthParams) (err error) {
 		got, err = h.Login.Token(c.Request.Context(), login.TokenInput{
 			Credentials:  client,
 			GrantType:    form.Get("grant_type"),
@@ -116,7 +116,7 @@ func (h *Handler) token(c *gin.Context) {
 // revokeGrant answers with nothing, also where there was nothing to revoke (RFC 7009,
 // 2.2).
 func (h *Handler) revokeGrant(c *gin.Context) {
-	err := h.askOfClient(c, func(client login.Credentials, form *web.Params) error {
+	err := h.askOfClient(c, func(client login.Credentials, form *web.OAuthParams) error {
 		return h.Login.Revoke(c.Request.Context(), client, form.Get("token"))
 	})
 	if err != nil {
@@ -127,12 +127,12 @@ func (h *Handler) revokeGrant(c *gin.Context) {
 }
 
 // askOfClient reads a form and who sends it, and counts what is refused.
-func (h *Handler) askOfClient(c *gin.Context, ask func(login.Credentials, *web.Params) error) error {
+func (h *Handler) askOfClient(c *gin.Context, ask func(login.Credentials, *web.OAuthParams) error) error {
 	h.allowOrigin(c)
 	if err := web.ParseForm(c); err != nil {
 		return fault.New(fault.Malformed, "invalid_request", "the body could not be read").Because(err)
 	}
-	form := web.ReadParams(c.Request.PostForm)
+	form := web.ParseOAuthParams(c.Request.PostForm)
 	client := login.Credentials{
 		ClientID:    c.Param("client"),
 		NamedClient: form.Get("client_id"),
@@ -144,7 +144,7 @@ func (h *Handler) askOfClient(c *gin.Context, ask func(login.Credentials, *web.P
 			(client.NamedClient != "" && client.NamedClient != name)
 		client.NamedClient, client.Secret = name, secret
 	}
-	return h.Web.Throttle.Try(client.ClientID, c.Request.RemoteAddr, func() error { return ask(client, form) })
+	return h.Web.Throttle.Attempt(client.ClientID, c.Request.RemoteAddr, func() error { return ask(client, form) })
 }
 
 // basicAuth reads a client's credentials, each of which is encoded as in a form

@@ -19,7 +19,7 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 	if c.Request.Method == http.MethodPost {
 		values = c.Request.PostForm
 	}
-	asked := web.ReadParams(values)
+	asked := web.ParseOAuthParams(values)
 	client, browser := c.Param("client"), h.Web.Cookie(c.Request, web.LoginCookie)
 	if asked.Get("client_id") != client {
 		return h.loginFailed(
@@ -31,7 +31,7 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 			"",
 		)
 	}
-	if err := h.Web.Throttle.Begin(client, c.Request.RemoteAddr); err != nil {
+	if err := h.Web.Throttle.AdmitLogin(client, c.Request.RemoteAddr); err != nil {
 		return h.loginFailed(c, err, "")
 	}
 	if browser == "" {
@@ -66,7 +66,7 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 		return web.Answer{Status: m.Status, Page: pages.ProblemPage(m)}, nil
 	}
 	if begun.Back != "" {
-		return web.GoTo(begun.Back), nil
+		return web.Redirect(begun.Back), nil
 	}
 	h.Web.SetCookie(c.Writer, web.LoginCookie, browser, web.LoginTTL)
 	return h.choose(c, begun, http.StatusOK, ""), nil
@@ -101,7 +101,7 @@ func (h *Handler) loginShell(c *gin.Context, brand login.Look) pages.Shell {
 		shell.Brand = "/oauth/" + url.PathEscape(c.Param("client")) + "/brand.css"
 	}
 	if u, err := url.Parse(brand.LogoURL); err == nil && u.Host != "" {
-		web.WidenPolicy(c.Writer.Header(), "img-src 'self' data:", u.Scheme+"://"+u.Host)
+		web.AllowSource(c.Writer.Header(), "img-src 'self' data:", u.Scheme+"://"+u.Host)
 	}
 	c.Header("Referrer-Policy", "no-referrer")
 	return shell
@@ -116,7 +116,7 @@ func (h *Handler) resumeLogin(c *gin.Context) (web.Answer, error) {
 		return h.loginFailed(c, err, "")
 	}
 	if len(begun.Offers) == 0 {
-		return web.GoTo(begun.Back), nil
+		return web.Redirect(begun.Back), nil
 	}
 	begun.Back = ""
 	return h.choose(c, begun, http.StatusOK, ""), nil
@@ -130,11 +130,11 @@ func (h *Handler) chooseProvider(c *gin.Context) (web.Answer, error) {
 	if err != nil {
 		return h.loginFailed(c, err, c.Param("attempt"))
 	}
-	return web.GoTo(to), nil
+	return web.Redirect(to), nil
 }
 
 func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
-	got := web.ReadParams(c.Request.URL.Query())
+	got := web.ParseOAuthParams(c.Request.URL.Query())
 	attempt, _, _ := strings.Cut(got.Get("state"), ".")
 	arrived, err := h.Login.Answer(c.Request.Context(), login.CallbackInput{
 		Client:   c.Param("client"),
@@ -149,7 +149,7 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 		return h.loginFailed(c, err, attempt)
 	}
 	if arrived.Back != "" {
-		return web.GoTo(arrived.Back), nil
+		return web.Redirect(arrived.Back), nil
 	}
 	m := pages.Consent{
 		Shell:    h.loginShell(c, arrived.Client),
@@ -168,7 +168,7 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 	}
 	// The answer to this form leads to the client's site, which browsers count as
 	// a place that the form leads to.
-	web.WidenPolicy(c.Writer.Header(), "form-action 'self'", arrived.Site)
+	web.AllowSource(c.Writer.Header(), "form-action 'self'", arrived.Site)
 	return web.Show(pages.ConsentPage(m)), nil
 }
 
@@ -186,7 +186,7 @@ func (h *Handler) consent(c *gin.Context) (web.Answer, error) {
 	if err != nil {
 		return h.loginFailed(c, err, attempt)
 	}
-	return web.GoTo(to), nil
+	return web.Redirect(to), nil
 }
 
 // loginFailed says on a page of the client's why somebody is not signed in. Where
@@ -251,7 +251,7 @@ func (h *Handler) logout(c *gin.Context) (web.Answer, error) {
 	if c.Request.Method == http.MethodPost {
 		values = c.Request.PostForm
 	}
-	asked := web.ReadParams(values)
+	asked := web.ParseOAuthParams(values)
 	out, err := h.Login.Logout(c.Request.Context(), login.LogoutInput{
 		ClientID: c.Param("client"),
 		Hint:     asked.Get("id_token_hint"),
@@ -262,7 +262,7 @@ func (h *Handler) logout(c *gin.Context) (web.Answer, error) {
 		return h.loginFailed(c, err, "")
 	}
 	if out.Back != "" && !out.Client.Unclaimed {
-		return web.GoTo(out.Back), nil
+		return web.Redirect(out.Back), nil
 	}
 	shell := h.loginShell(c, out.Client)
 	if !out.Ended {
@@ -280,7 +280,7 @@ func (h *Handler) brandStyle(c *gin.Context) (web.Answer, error) {
 	if err != nil || brand.Color == "" {
 		return web.Answer{}, orNotFound(err)
 	}
-	web.WriteBrand(c.Writer, brand.Color)
+	web.WriteBrandCSS(c.Writer, brand.Color)
 	return web.Answer{}, nil
 }
 

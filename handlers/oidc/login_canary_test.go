@@ -81,7 +81,7 @@ var signatures = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA}
 func TestProviderTokensAreKeptNowhere(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
-		book := &controlplane.Logbook{}
+		book := &controlplane.LogBuffer{}
 		log := slog.New(slog.NewTextHandler(book, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		s.server.Log, s.server.Login.Log = log, log
 		for _, types := range []login.TokenTypes{

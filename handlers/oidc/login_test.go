@@ -49,8 +49,8 @@ func newLoginApp(t *testing.T, db *models.DB, in login.ClientInput) *app {
 	listener.Config.Handler = s.server.Handler()
 	listener.Start()
 	t.Cleanup(listener.Close)
-	o := &controlplane.Fixture{Db: db, Server: s.server}
-	s.owner = o.SomeOwner(t)
+	o := &controlplane.Fixture{DB: db, Server: s.server}
+	s.owner = o.NewTeamOwner(t)
 	created, err := s.server.Projects.Create(t.Context(), s.owner, projects.CreateInput{
 		Target: "http://127.0.0.1:9",
 		Name:   "shop-" + strings.ToLower(rand.Text()[:8]),

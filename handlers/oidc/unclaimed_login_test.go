@@ -224,7 +224,7 @@ func TestUnclaimedProxiesTakeTokensOfWebPorts(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := "/api/v1/projects/" + project["id"].(string) + "/versions/" + versions[0].ID
-		owner := controlplane.NewOwnerOf(t, s)
+		owner := controlplane.SignUpOwner(t, s)
 		for pair, member := range map[string]string{
 			`"iss":"https://8.8.8.8:8443/a"`:                                  "iss",
 			`"iss":"http://localhost:18599"`:                                  "iss",
@@ -238,7 +238,7 @@ func TestUnclaimedProxiesTakeTokensOfWebPorts(t *testing.T) {
 				"a workspace":               controlplane.Call(t, h, "POST", "/proxy", key, create),
 				"a change of the workspace": controlplane.Call(t, h, "PATCH", at, key, `{`+auth(pair)+`}`),
 			} {
-				if list := strings.Join(controlplane.Pointers(got), ","); got.Status != 422 || list != want {
+				if list := strings.Join(got.PointerCodes(), ","); got.Status != 422 || list != want {
 					t.Errorf("%s, %s: %d %s, want 422 %s", what, pair, got.Status, got.Raw, want)
 				}
 			}

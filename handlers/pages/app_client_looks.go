@@ -94,7 +94,7 @@ func (h *Handler) previewModel(v *visit, name string, b login.Branding, offered 
 		m.Shell.Brand = "/brand/" + strings.TrimPrefix(b.Color, "#")
 	}
 	if u, err := url.Parse(b.LogoURL); err == nil && u.Host != "" {
-		web.WidenPolicy(v.c.Writer.Header(), "img-src 'self' data:", u.Scheme+"://"+u.Host)
+		web.AllowSource(v.c.Writer.Header(), "img-src 'self' data:", u.Scheme+"://"+u.Host)
 	}
 	for _, o := range offered {
 		if o.Enabled {
@@ -136,7 +136,7 @@ func (h *Handler) showBrand(v *visit) (web.Answer, error) {
 	if !hexColor.MatchString(color) {
 		return web.Answer{}, web.NotFound()
 	}
-	web.WriteBrand(v.c.Writer, color)
+	web.WriteBrandCSS(v.c.Writer, color)
 	return web.Answer{}, nil
 }
 

@@ -104,7 +104,7 @@ const claimedPath = "/claimed"
 func (h *Handler) showClaimed(v *visit) (web.Answer, error) {
 	found, err := h.disclosed(v, claimedPath)
 	if err != nil || found == nil {
-		return web.GoTo("/projects"), err
+		return web.Redirect("/projects"), err
 	}
 	return web.Show(claim.RenamedPage(claim.Renamed{
 		Page:  v.shell("Claimed", "/projects"),
@@ -120,7 +120,7 @@ func (h *Handler) unclaimable(v *visit, err error) (web.Answer, error) {
 	default:
 		return web.Answer{}, err
 	}
-	web.NoteError(v.ctx(), err)
+	web.RecordError(v.ctx(), err)
 	problem := web.ProblemOf(err, "")
 	m := claim.Claim{Page: v.shell("Claim", "/projects"), Refusal: problem.Detail}
 	return web.Answer{Status: problem.Status, Page: claim.ClaimPage(m)}, nil

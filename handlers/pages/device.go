@@ -54,7 +54,7 @@ func (h *Handler) decideDevice(v *visit) (web.Answer, error) {
 		if _, err := h.Tokens.Look(v.ctx(), v.who, code); err != nil {
 			return h.wrongCode(v, code, err)
 		}
-		return web.GoTo(web.DevicePath + "?" + url.Values{"user_code": {code}}.Encode()), nil
+		return web.Redirect(web.DevicePath + "?" + url.Values{"user_code": {code}}.Encode()), nil
 	}
 	if decision != "approve" && decision != "deny" {
 		return web.Answer{}, fault.InvalidField("/decision", "invalid_decision", "Choose approve or deny.")
@@ -99,7 +99,7 @@ func (h *Handler) showDecided(v *visit) (web.Answer, error) {
 
 // wrongCode asks again.
 func (h *Handler) wrongCode(v *visit, code string, err error) (web.Answer, error) {
-	web.NoteError(v.ctx(), err)
+	web.RecordError(v.ctx(), err)
 	m := device.Enter{Page: v.shell("Sign in a command line", web.DevicePath), Code: ui.Value{Text: code}}
 	status := http.StatusTooManyRequests
 	if wrong, ok := mistakesIn(err); ok {

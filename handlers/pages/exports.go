@@ -53,7 +53,7 @@ func (h *Handler) startExport(v *visit) (web.Answer, error) {
 	}
 	e, err := h.Exports.Request(v.ctx(), v.who, v.param("project"), options)
 	if err == nil {
-		return web.GoTo(exportPath(e.ID)), nil
+		return web.Redirect(exportPath(e.ID)), nil
 	}
 	wrong, ok := mistakesIn(err)
 	if !ok {
@@ -105,7 +105,7 @@ func (h *Handler) cancelExport(v *visit) (web.Answer, error) {
 	id := v.param("export")
 	_, err := h.Exports.Cancel(v.ctx(), v.who, id)
 	if _, finished := mistakesIn(err); finished {
-		return web.GoTo(exportPath(id)), nil // which shows how it ended
+		return web.Redirect(exportPath(id)), nil // which shows how it ended
 	}
 	if err != nil {
 		return web.Answer{}, err

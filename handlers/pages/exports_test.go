@@ -13,7 +13,7 @@ import (
 
 func TestExportFromChoiceToDownload(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		ask := s.Get("/projects/shop/export").Shows(200, "Export shop")
 		if got := ask.Value("[name=keys][checked]"); got != "hashes" ||
 			ask.Find("[name=consumers][checked]").Length() != 1 {
@@ -65,7 +65,7 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 
 func TestCancelAnExport(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Post("/projects/shop/export", "format", "data").Header.Get("Location")
 		cancel := s.Get(path).Find("form[action$='/cancel']").AttrOr("action", "")
 		s.Post(cancel).LeadsTo(path)

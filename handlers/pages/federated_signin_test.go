@@ -132,7 +132,7 @@ func TestAnswersForOthersAreRefused(t *testing.T) {
 		a.Post("/signout").LeadsTo("/signin")
 
 		stolen := a.away("/signin/oidc", "vic")
-		a.Forget()
+		a.ClearCookies()
 		a.Get(stolen).Shows(401, "Sign in").Says("[role=alert]", "another browser")
 		a.away("/signin/oidc", "mallory") // with an attempt of its own
 		a.Get(stolen).Shows(401, "Sign in")

@@ -35,7 +35,7 @@ func (h *Handler) idempotentForm(page pageHandler, demand bool) pageHandler {
 			return page(v)
 		}
 		session := h.Web.Sessions().Read(v.c.Request)
-		v.state = web.StateIn(nonce)
+		v.state = web.NonceState(nonce)
 		want := web.FormNonce(session, v.c.Request.URL.Path, v.state)
 		if session == "" || subtle.ConstantTimeCompare([]byte(nonce), []byte(want)) != 1 {
 			return web.Answer{}, fault.New(
@@ -170,9 +170,9 @@ func (h *Handler) disclose(v *visit, path string, what disclosed) (web.Answer, e
 		err = h.Idempotency.PutOneTime(v.ctx(), h.disclosure(v, path), content)
 	}
 	if err != nil {
-		h.Web.LogCause(v.ctx(), fmt.Errorf("keep what %s shows once: %w", web.LogPath(path), err))
+		h.Web.LogCause(v.ctx(), fmt.Errorf("keep what %s shows once: %w", web.RedactPath(path), err))
 	}
-	return web.GoTo(path), nil
+	return web.Redirect(path), nil
 }
 
 // disclosed returns what disclose kept for the page at path, once; nil after that.
@@ -187,7 +187,7 @@ func (h *Handler) disclosed(v *visit, path string) (*disclosed, error) {
 	}
 	var out disclosed
 	if err := json.Unmarshal(content, &out); err != nil {
-		return nil, fmt.Errorf("read what %s shows once: %w", web.LogPath(path), err)
+		return nil, fmt.Errorf("read what %s shows once: %w", web.RedactPath(path), err)
 	}
 	return &out, nil
 }

@@ -101,7 +101,7 @@ func secretForms(s *controlplane.Browser) map[string]secretForm {
 
 // audited is the length of the audit log, which every change adds to.
 func audited(s *controlplane.Browser) int {
-	return len(s.Ask(http.MethodGet, "/api/v1/audit?limit=200", "", []string{"Accept", "application/json"}).Raw)
+	return len(s.Do(http.MethodGet, "/api/v1/audit?limit=200", "", []string{"Accept", "application/json"}).Raw)
 }
 
 // form is the form as the browser would send it now.
@@ -131,19 +131,19 @@ func furnishForms(s *controlplane.Browser) {
 
 func TestSecretForm(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		furnishForms(s)
 		for name, f := range secretForms(s) {
 			t.Run(name+"/sent again", func(t *testing.T) {
-				s := s.In(t)
+				s := s.WithT(t)
 				action, values := secretFormOn(s, f)
-				first := s.Ask(http.MethodPost, action, values.Encode(), nil)
-				shown := s.Follow(first)
+				first := s.Do(http.MethodPost, action, values.Encode(), nil)
+				shown := s.FollowRedirect(first)
 				secret := controlplane.Clean(shown.Find(f.secret).First().Text())
 				if shown.Status != http.StatusOK || len(secret) < 20 {
 					t.Fatalf(
 						"%s: %d, secret of %d characters\n%s",
-						shown.What,
+						shown.Request,
 						shown.Status,
 						len(secret),
 						controlplane.Clean(shown.Find("main").Text()),
@@ -153,7 +153,7 @@ func TestSecretForm(t *testing.T) {
 					t.Error("the secret is in the address")
 				}
 				before := f.count(s)
-				again := s.Ask(http.MethodPost, action, values.Encode(), nil)
+				again := s.Do(http.MethodPost, action, values.Encode(), nil)
 				if again.Status != http.StatusSeeOther || again.Header.Get("Location") != first.Header.Get("Location") {
 					t.Fatalf(
 						"sent again: %d to %q, want the first answer, to %q",
@@ -163,9 +163,9 @@ func TestSecretForm(t *testing.T) {
 					)
 				}
 				for range 2 { // the page that the second one leads to, and its reload
-					if page := s.Follow(again); page.Status != http.StatusOK || strings.Contains(page.Raw, secret) ||
+					if page := s.FollowRedirect(again); page.Status != http.StatusOK || strings.Contains(page.Raw, secret) ||
 						page.Find(f.secret).Length() > 0 {
-						t.Errorf("%s: %d, or the secret is shown again", page.What, page.Status)
+						t.Errorf("%s: %d, or the secret is shown again", page.Request, page.Status)
 					}
 				}
 				if after := f.count(s); after != before {
@@ -173,11 +173,11 @@ func TestSecretForm(t *testing.T) {
 				}
 			})
 			t.Run(name+"/without its nonce", func(t *testing.T) {
-				s := s.In(t)
+				s := s.WithT(t)
 				action, values := secretFormOn(s, f)
 				values.Del(ui.NonceField)
 				before := f.count(s)
-				got := s.Ask(http.MethodPost, action, values.Encode(), nil)
+				got := s.Do(http.MethodPost, action, values.Encode(), nil)
 				if got.Status != http.StatusUnprocessableEntity {
 					t.Errorf("%d, want 422", got.Status)
 				}
@@ -189,7 +189,7 @@ func TestSecretForm(t *testing.T) {
 				}
 			})
 			t.Run(name+"/with another nonce", func(t *testing.T) {
-				s := s.In(t)
+				s := s.WithT(t)
 				action, values := secretFormOn(s, f)
 				own := values.Get(ui.NonceField)
 				state := rand.Text()
@@ -203,7 +203,7 @@ func TestSecretForm(t *testing.T) {
 					"overlong":           web.FormNonce(s.Session(), action, strings.Repeat(state, 9)),
 				} {
 					values.Set(ui.NonceField, nonce)
-					got := s.Ask(http.MethodPost, action, values.Encode(), nil)
+					got := s.Do(http.MethodPost, action, values.Encode(), nil)
 					if got.Status != http.StatusUnprocessableEntity || !strings.Contains(got.Raw, "out of date") {
 						t.Errorf("nonce %s: %d, want 422", what, got.Status)
 					}
@@ -213,7 +213,7 @@ func TestSecretForm(t *testing.T) {
 				}
 			})
 			t.Run(name+"/HEAD takes nothing", func(t *testing.T) {
-				s := s.In(t)
+				s := s.WithT(t)
 				action, values := secretFormOn(s, f)
 				if f.field != "kind" && f.field != "grace_seconds" && f.field != "" {
 					values.Set("description", rand.Text()) // another form than the first
@@ -221,15 +221,15 @@ func TestSecretForm(t *testing.T) {
 						values.Set("name", strings.ToLower("n"+rand.Text()[:10]))
 					}
 				}
-				first := s.Ask(http.MethodPost, action, values.Encode(), nil)
+				first := s.Do(http.MethodPost, action, values.Encode(), nil)
 				if first.Status != http.StatusSeeOther {
 					t.Fatalf("%d %s", first.Status, controlplane.Clean(first.Find("main").Text()))
 				}
-				if head := s.Ask(http.MethodHead, first.Header.Get("Location"), "", nil); head.Status != http.StatusOK ||
+				if head := s.Do(http.MethodHead, first.Header.Get("Location"), "", nil); head.Status != http.StatusOK ||
 					head.Raw != "" {
 					t.Errorf("HEAD: %d with %d bytes", head.Status, len(head.Raw))
 				}
-				if s.Follow(first).Find(f.secret).Length() == 0 {
+				if s.FollowRedirect(first).Find(f.secret).Length() == 0 {
 					t.Error("HEAD took the secret")
 				}
 			})
@@ -241,7 +241,7 @@ func TestSecretForm(t *testing.T) {
 // second answer, which has to lead to the secret.
 func TestSecretForm_doubleClick(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action, values := secretFormOn(s, secretForm{
 			page:  "/projects/shop",
 			field: "owner",
@@ -250,7 +250,7 @@ func TestSecretForm_doubleClick(t *testing.T) {
 		var clicks sync.WaitGroup
 		answers := make([]*controlplane.Page, 5)
 		for i := range answers {
-			clicks.Go(func() { answers[i] = s.Ask(http.MethodPost, action, values.Encode(), nil) })
+			clicks.Go(func() { answers[i] = s.Do(http.MethodPost, action, values.Encode(), nil) })
 		}
 		clicks.Wait()
 		places := map[string]bool{}
@@ -260,7 +260,7 @@ func TestSecretForm_doubleClick(t *testing.T) {
 		if len(places) != 1 {
 			t.Fatalf("several answers: %v", places)
 		}
-		s.Follow(answers[4]).Shows(200, "Key created").Says("main", "Copy it now")
+		s.FollowRedirect(answers[4]).Shows(200, "Key created").Says("main", "Copy it now")
 		s.Get("/projects/shop").Says("#keys", "2 keys")
 	})
 }
@@ -268,13 +268,13 @@ func TestSecretForm_doubleClick(t *testing.T) {
 // What waits between the form and the page is sealed: the database holds it nowhere.
 func TestSecretForm_atRest(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action, values := secretFormOn(s, secretForm{
 			page:  "/projects/shop",
 			field: "owner",
 			typed: []string{"owner", "billing"},
 		})
-		first := s.Ask(http.MethodPost, action, values.Encode(), nil)
+		first := s.Do(http.MethodPost, action, values.Encode(), nil)
 		var waiting []models.IdempotentRequest
 		rows, err := db.SQL().QueryContext(t.Context(), "SELECT answer FROM idempotent_requests")
 		if err != nil {
@@ -288,7 +288,7 @@ func TestSecretForm_atRest(t *testing.T) {
 			}
 			waiting = append(waiting, row)
 		}
-		key := controlplane.Clean(s.Follow(first).Find("#new-key").Text())
+		key := controlplane.Clean(s.FollowRedirect(first).Find("#new-key").Text())
 		if len(waiting) == 0 || key == "" {
 			t.Fatalf("%d rows wait, key %q", len(waiting), key)
 		}
@@ -303,7 +303,7 @@ func TestSecretForm_atRest(t *testing.T) {
 // A form that shows no secret leads to the same place when it is sent again.
 func TestForm_sentAgain(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		for name, f := range map[string]struct {
 			page, field string
 			typed       []string
@@ -315,14 +315,14 @@ func TestForm_sentAgain(t *testing.T) {
 			"export":  {"/projects/shop/export", "format", []string{"format", "data", "keys", "hashes"}, "#export-history tbody tr"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := s.In(t)
+				s := s.WithT(t)
 				action, values := secretFormOn(s, secretForm{page: f.page, field: f.field, typed: f.typed})
 				if values.Get(ui.NonceField) == "" {
 					t.Fatal("the form has no nonce")
 				}
-				first := s.Ask(http.MethodPost, action, values.Encode(), nil)
+				first := s.Do(http.MethodPost, action, values.Encode(), nil)
 				before := s.Get(f.page).Find(f.rows).Length()
-				again := s.Ask(http.MethodPost, action, values.Encode(), nil)
+				again := s.Do(http.MethodPost, action, values.Encode(), nil)
 				if first.Status != 303 || again.Status != 303 ||
 					first.Header.Get("Location") != again.Header.Get("Location") {
 					t.Errorf(

@@ -15,19 +15,19 @@ import (
 // What a form shows once waits for the session that sent the form.
 func TestSecretForm_anotherSession(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action, values := secretFormOn(s, secretForm{
 			page:  "/projects/shop",
 			field: "owner",
 			typed: []string{"owner", "billing"},
 		})
-		first := s.Ask(http.MethodPost, action, values.Encode(), nil)
+		first := s.Do(http.MethodPost, action, values.Encode(), nil)
 		mine := s.Client.Jar
-		s.Forget()
+		s.ClearCookies()
 		s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password).LeadsTo("/projects")
-		s.Follow(first).Shows(200, "Key of billing").Lacks("#new-key") // the session is another
+		s.FollowRedirect(first).Shows(200, "Key of billing").Lacks("#new-key") // the session is another
 		s.Client.Jar = mine
-		s.Follow(first).Shows(200, "Key created").Says("#new-key", "pst_")
+		s.FollowRedirect(first).Shows(200, "Key created").Says("#new-key", "pst_")
 	})
 }
 
@@ -35,7 +35,7 @@ func TestSecretForm_anotherSession(t *testing.T) {
 // sending again in the session as it is now. That changes something once.
 func TestForm_signedInAgain(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		for name, f := range map[string]secretForm{
 			"a form that shows a secret": {
 				page:  "/projects/shop",
@@ -51,12 +51,12 @@ func TestForm_signedInAgain(t *testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := s.In(t)
+				s := s.WithT(t)
 				action, values := secretFormOn(s, f)
 				before := f.count(s)
-				s.Forget()
+				s.ClearCookies()
 				s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password).LeadsTo("/projects")
-				refused := s.Ask(http.MethodPost, action, values.Encode(), nil).
+				refused := s.Do(http.MethodPost, action, values.Encode(), nil).
 					Shows(http.StatusUnprocessableEntity, "This form is out of date").
 					Says("main", "This submission changed nothing")
 				for i := 0; i < len(f.typed); i += 2 {
@@ -67,7 +67,7 @@ func TestForm_signedInAgain(t *testing.T) {
 				}
 				values.Set(ui.NonceField, refused.Nonce(action))
 				for range 2 {
-					s.Follow(s.Ask(http.MethodPost, action, values.Encode(), nil))
+					s.FollowRedirect(s.Do(http.MethodPost, action, values.Encode(), nil))
 				}
 				if after := f.count(s); after != before+1 {
 					t.Errorf("sent again twice: %d, want %d", after, before+1)
@@ -81,14 +81,14 @@ func TestForm_signedInAgain(t *testing.T) {
 // not end.
 func TestRotate_twoTabs(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
 		f := secretForm{page: path, field: "grace_seconds", typed: []string{"grace_seconds", "0"}}
 		action, one := secretFormOn(s, f)
 		_, two := secretFormOn(s, f)
 		two.Set("grace_seconds", "3600")
-		key := controlplane.Clean(s.Follow(s.Ask(http.MethodPost, action, one.Encode(), nil)).Find("#new-key").Text())
-		s.Ask(http.MethodPost, action, two.Encode(), nil).
+		key := controlplane.Clean(s.FollowRedirect(s.Do(http.MethodPost, action, one.Encode(), nil)).Find("#new-key").Text())
+		s.Do(http.MethodPost, action, two.Encode(), nil).
 			Shows(http.StatusConflict, "Key of bootstrap").
 			Says("[role=alert]", "the secret was not replaced").
 			Lacks("#new-key")
@@ -96,13 +96,13 @@ func TestRotate_twoTabs(t *testing.T) {
 			t.Errorf("the key that ends in %s was rotated away", last)
 		}
 		one.Set("grace_seconds", "3600") // back, and another grace
-		s.Ask(http.MethodPost, action, one.Encode(), nil).Shows(http.StatusConflict, "Key of bootstrap")
+		s.Do(http.MethodPost, action, one.Encode(), nil).Shows(http.StatusConflict, "Key of bootstrap")
 		if last := key[len(key)-4:]; !strings.Contains(s.Get(path).Raw, last) {
 			t.Errorf("the key that ends in %s was rotated away with another grace", last)
 		}
 		// A page that is loaded now rotates again.
 		_, three := secretFormOn(s, f)
-		s.Follow(s.Ask(http.MethodPost, action, three.Encode(), nil)).Shows(200, "Key rotated")
+		s.FollowRedirect(s.Do(http.MethodPost, action, three.Encode(), nil)).Shows(200, "Key rotated")
 	})
 }
 
@@ -110,22 +110,22 @@ func TestRotate_twoTabs(t *testing.T) {
 // secret is still the one that its page showed.
 func TestRotate_signedInAgain(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
 		rotate := func(nonce string) *controlplane.Page {
-			return s.Ask(http.MethodPost, path+"/rotate", url.Values{
+			return s.Do(http.MethodPost, path+"/rotate", url.Values{
 				"grace_seconds": {"0"},
 				ui.NonceField:   {nonce},
 			}.Encode(), nil)
 		}
 		old := s.Get(path).Nonce(path + "/rotate")
-		s.Forget()
+		s.ClearCookies()
 		s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password).LeadsTo("/projects")
 		renewed := rotate(old).Shows(422, "This form is out of date").Nonce(path + "/rotate")
 		invented := rotate(strings.Repeat("A", len(old))).Shows(422, "This form is out of date").Nonce(path + "/rotate")
 		rotate(invented).Shows(409, "Key of bootstrap").Says("[role=alert]", "the secret was not replaced")
-		s.Follow(rotate(renewed)).Shows(200, "Key rotated")
+		s.FollowRedirect(rotate(renewed)).Shows(200, "Key rotated")
 		again := rotate(old).Shows(422, "This form is out of date").Nonce(path + "/rotate")
-		s.Follow(rotate(again)).Shows(200, "Key of bootstrap").Lacks("#new-key")
+		s.FollowRedirect(rotate(again)).Shows(200, "Key of bootstrap").Lacks("#new-key")
 	})
 }

@@ -198,7 +198,7 @@ func TestAnswersOfGitHubForOthersAreRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHub(t, db)
 		h.Server.Accounts.Policy = config.SignUpOpen
-		h.Forget()
+		h.ClearCookies()
 		back := h.back("/signin/github")
 		for name, change := range map[string]func(url.Values){
 			"no state":      func(q url.Values) { q.Del("state") },
@@ -213,7 +213,7 @@ func TestAnswersOfGitHubForOthersAreRefused(t *testing.T) {
 		if asked := h.github.Asked("/login/oauth/access_token"); asked != 0 {
 			t.Errorf("redeemed %d codes for answers that nobody asked for", asked)
 		}
-		h.Forget()
+		h.ClearCookies()
 		h.Get(back.RequestURI()).Shows(401, "Sign in").Says("[role=alert]", "another browser")
 		h.back("/signin/github") // with an attempt of its own
 		h.Get(back.RequestURI()).Shows(401, "Sign in")

@@ -10,7 +10,7 @@ import (
 
 func TestKeyTypesOnTheirPage(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		const list, path = "/projects/shop/key-types", "/projects/shop/key-types/partner"
 		s.Get("/projects/shop").Says("#keys a[href='"+list+"']", "Key types")
 		s.Get(list).
@@ -59,7 +59,7 @@ func TestKeyTypesOnTheirPage(t *testing.T) {
 			Holds("days", "90").
 			Holds("limits_minute", "60").
 			Says("#type-scopes", "orders:read stock:*")
-		opened := page.RevisionAt("scopes")
+		opened := page.Revision("scopes")
 
 		s.Post(path, "revision", opened, "scopes", "orders:read", "limits_day", "1000").LeadsTo(path)
 		s.Get(path).
@@ -67,7 +67,7 @@ func TestKeyTypesOnTheirPage(t *testing.T) {
 			Holds("limits_minute", "").
 			Holds("limits_day", "1000").
 			Says("#type-scopes", "orders:read")
-		s.Post(path, "revision", s.Get(path).RevisionAt("scopes"), "scopes", " ", "days", "7").
+		s.Post(path, "revision", s.Get(path).Revision("scopes"), "scopes", " ", "days", "7").
 			Shows(422, "Key type partner").
 			Holds("days", "7").
 			Says("#type-scopes-error", "at least one")
@@ -110,14 +110,14 @@ func TestKeyTypesOnTheirPage(t *testing.T) {
 // not move it.
 func TestSavingAKeyTypeKeepsTheSecondsOfItsLifetime(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		const path = "/projects/shop/key-types/short"
 		json := []string{"Content-Type", "application/json", "Accept", "application/json"}
-		if got := s.Ask("POST", "/api/v1/projects/shop/key-types", `{"name":"short","scopes":["a"],"expires_in":100001}`, json); got.Status != 201 {
+		if got := s.Do("POST", "/api/v1/projects/shop/key-types", `{"name":"short","scopes":["a"],"expires_in":100001}`, json); got.Status != 201 {
 			t.Fatalf("POST: %d %s", got.Status, got.Raw)
 		}
 		page := s.Get(path)
-		s.Post(path, "revision", page.RevisionAt("scopes"), "scopes", "b", "days", page.Value("[name=days]")).
+		s.Post(path, "revision", page.Revision("scopes"), "scopes", "b", "days", page.Value("[name=days]")).
 			LeadsTo(path)
 		s.Get("/projects/shop/key-types").Says("tbody", "100,001 seconds")
 	})

@@ -17,7 +17,7 @@ func serveTenant(s *controlplane.Browser, tenant, product string) {
 		{"POST", "/api/v1/products", `{"name":"` + product + `"}`}, {"POST", "/api/v1/tenants", `{"name":"` + tenant + `"}`},
 		{"PUT", "/api/v1/projects/shop/tenants/" + tenant, ""}, {"PATCH", "/api/v1/projects/shop", `{"product":"` + product + `"}`},
 	} {
-		if got := s.Ask(step[0], step[1], step[2], []string{"Content-Type", "application/json", "Accept", "application/json"}); got.Status >= 300 {
+		if got := s.Do(step[0], step[1], step[2], []string{"Content-Type", "application/json", "Accept", "application/json"}); got.Status >= 300 {
 			s.T.Fatalf("%s %s: %d %s", step[0], step[1], got.Status, got.Raw)
 		}
 	}
@@ -25,7 +25,7 @@ func serveTenant(s *controlplane.Browser, tenant, product string) {
 
 func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		s.Get("/projects/shop").Lacks("#key-tenant").Lacks("[name=product]").Lacks("#filter-tenant")
 		serveTenant(s, "acme", "storefront")
 		page := s.Get("/projects/shop").Says("form:has(#key-owner)", "Opens every project of storefront")
@@ -100,7 +100,7 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 
 func TestAKeyIsChangedOnItsPage(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
 		opened := s.Get(path).
 			Shows(200, "Key of bootstrap").
@@ -164,10 +164,10 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 // A form knows the day of an expiry only: saving it again must not move the end.
 func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
 		id := path[strings.LastIndex(path, "/")+1:]
-		ends := s.Ask(
+		ends := s.Do(
 			"PATCH",
 			"/api/v1/keys/"+id,
 			`{"expires_at":"2090-01-02T03:04:00Z"}`,
@@ -186,7 +186,7 @@ func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
 
 func TestKeysAreChosenAndPaged(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action := s.Get("/projects/shop").Action("owner")
 		for range 51 {
 			s.Submit(
@@ -239,12 +239,12 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 // A key of a product is listed in each of its projects, and leads to its own.
 func TestAKeyOfAProductLeadsHome(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		serveTenant(s, "acme", "storefront")
 		s.Submit(s.Get("/projects/shop").Action("owner"), "owner", "wide", "product", "storefront").
 			Shows(200, "Key created")
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "books").Shows(200, "books is up")
-		if got := s.Ask("PATCH", "/api/v1/projects/books", `{"product":"storefront"}`, []string{"Content-Type", "application/json", "Accept", "application/json"}); got.Status >= 300 {
+		if got := s.Do("PATCH", "/api/v1/projects/books", `{"product":"storefront"}`, []string{"Content-Type", "application/json", "Accept", "application/json"}); got.Status >= 300 {
 			t.Fatalf("PATCH books: %d %s", got.Status, got.Raw)
 		}
 		list := s.Get("/projects/books").Says("#keys tbody", "wide")

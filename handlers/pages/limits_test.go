@@ -11,9 +11,9 @@ import (
 
 func TestLimitsOfAProject(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop").Shows(200, "shop").Says("#limits", "UTC")
-		opened := page.RevisionAt("key.minute")
+		opened := page.Revision("key.minute")
 		if n := page.Find("#limits input[name*='.']").Length(); n != 4*6 {
 			t.Fatalf("%d fields for limits, want one for each of four rows and six windows", n)
 		}
@@ -42,7 +42,7 @@ func TestLimitsOfAProject(t *testing.T) {
 			).Lacks(
 			"#limits-ip-second-error",
 		)
-		if wrong.RevisionAt("key.minute") != opened {
+		if wrong.Revision("key.minute") != opened {
 			t.Error("the refused form has another revision than it was opened with")
 		}
 		s.Get("/projects/shop").Holds("ip.second", "")
@@ -82,9 +82,9 @@ func TestLimitsOfAProject(t *testing.T) {
 
 func TestAddressesOfAVersion(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop")
-		action, opened := page.Action("ip_allow"), page.RevisionAt("ip_allow")
+		action, opened := page.Action("ip_allow"), page.Revision("ip_allow")
 		s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n\r\nthe office", "ip_deny", "203.0.113.9").
 			Shows(422, "shop").
 			Says("[name=ip_allow]", "the office").
@@ -127,9 +127,9 @@ func TestAddressesOfAVersion(t *testing.T) {
 
 func TestAProjectMovesIntoAProduct(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop").Says("#product", "stop opening it")
-		opened := page.RevisionAt("new_product")
+		opened := page.Revision("new_product")
 		s.Post("/projects/shop/product", "revision", opened, "new_product", "No Name").
 			Shows(422, "shop").
 			Holds("new_product", "No Name").
@@ -142,14 +142,14 @@ func TestAProjectMovesIntoAProduct(t *testing.T) {
 		if got := now.Value("#product-choice option[selected]"); got != "suite" {
 			t.Errorf("the project is in %q, want suite", got)
 		}
-		s.Post("/projects/shop/product", "revision", now.RevisionAt("new_product"), "new_product", "suite").
+		s.Post("/projects/shop/product", "revision", now.Revision("new_product"), "new_product", "suite").
 			Shows(409, "shop").
 			Says("#product-new-error", `"suite" already`)
 		s.Post("/projects/shop/product", "revision", opened, "in_product", "").
 			Shows(412, "Changed since you opened it").
 			Says("tbody", "suite").
 			Says("tbody", "none")
-		s.Post("/projects/shop/product", "revision", now.RevisionAt("new_product"), "in_product", "").
+		s.Post("/projects/shop/product", "revision", now.Revision("new_product"), "in_product", "").
 			LeadsTo("/projects/shop")
 		if got := s.Get("/projects/shop").Value("#product-choice option[selected]"); got != "" {
 			t.Errorf("the project is in %q, want none", got)

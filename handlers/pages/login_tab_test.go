@@ -88,7 +88,7 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
-		path := s.MakeWeb(tab)
+		path := s.CreateAppClient(tab)
 		typed := []string{
 			"title",
 			"Acme <b>",
@@ -131,7 +131,7 @@ func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
 func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
-		path := s.MakeWeb(tab)
+		path := s.CreateAppClient(tab)
 		if n := s.Get(path).Find("#providers li").Length(); n != 6 {
 			t.Errorf("%d rows of providers, want one for each kind", n)
 		}
@@ -214,7 +214,7 @@ func secretOf(t *testing.T, s *controlplane.Browser, db *models.DB, provider str
 func TestTheInstallationsGitHubIsOfferedWhereThereIsOne(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
-		path := s.MakeWeb(tab)
+		path := s.CreateAppClient(tab)
 		s.Get(path+"/providers?type=github").Shows(200, "Set up GitHub").Lacks("[name=managed]")
 		s.Server.Login.Shared.ClientID = "shared"
 		s.Get(path+"/providers?type=github").Says("fieldset", "The installation's")
@@ -226,16 +226,16 @@ func TestTheInstallationsGitHubIsOfferedWhereThereIsOne(t *testing.T) {
 func TestAClientSecretIsShownOnceAndRotated(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
-		path := s.MakeWeb(tab)
+		path := s.CreateAppClient(tab)
 		read := func(page *controlplane.Page) string {
 			return controlplane.Clean(page.Shows(200, "Client secret of web").Find("#new-secret").Text())
 		}
 		change := func(form ...string) *controlplane.Page {
 			return s.Post(path+"/secret", append(form, ui.NonceField, s.Get(path).Nonce(path+"/secret"))...)
 		}
-		first := read(s.Follow(change("kind", "confidential")))
+		first := read(s.FollowRedirect(change("kind", "confidential")))
 		change("kind", "confidential").Shows(422, "web").Says("#secret", "Tick the box")
-		second := read(s.Follow(change("kind", "confidential", "confirm", "true")))
+		second := read(s.FollowRedirect(change("kind", "confidential", "confirm", "true")))
 		if first == second || len(second) < 40 || strings.Contains(s.Get(path).Raw, second) {
 			t.Errorf("secrets %q and %q", first, second)
 		}
@@ -248,7 +248,7 @@ func TestAClientSecretIsShownOnceAndRotated(t *testing.T) {
 func TestAnAppClientIsNotFoundBelowAnotherProject(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
-		path := s.MakeWeb(tab)
+		path := s.CreateAppClient(tab)
 		tenant := s.Get(tab).Find("select[name=tenant] option").AttrOr("value", "")
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "books", "require_keys", "true").
 			Shows(200, "books is up")

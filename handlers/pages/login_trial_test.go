@@ -24,7 +24,7 @@ func newTrialSite(t *testing.T, db *models.DB) *trialSite {
 	t.Helper()
 	s, tab := newLoginTab(t, db)
 	s.Server.Config.PublicURL, s.Server.Login.PublicURL = s.URL, s.URL
-	out := &trialSite{Browser: s, fake: fakeoidc.Start(t), page: s.MakeWeb(tab)}
+	out := &trialSite{Browser: s, fake: fakeoidc.Start(t), page: s.CreateAppClient(tab)}
 	provider := s.Post(out.page+"/providers", "type", "oidc", "issuer", out.fake.Issuer).Location()
 	s.Post(
 		provider, "client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret, "tokens",
@@ -123,7 +123,7 @@ func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
 			t.Errorf("the token endpoint answers the code with %d", answer.Status)
 		}
 		jar := s.Client.Jar
-		s.Forget()
+		s.ClearCookies()
 		s.Get(end).LeadsTo("/signin")
 		s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password)
 		s.Get(end).Shows(403, "No user was signed in") // the same account elsewhere

@@ -15,7 +15,7 @@ import (
 func (v *visit) rememberClaim() {
 	code, ok := strings.CutPrefix(v.c.Request.URL.Path, "/claim/")
 	if ok && len(code) == web.ClaimCodeLength {
-		http.SetCookie(v.c.Writer, v.server.Web.AddClaimCode(v.server.Web.ClaimCodes(v.c.Request), code))
+		http.SetCookie(v.c.Writer, v.server.Web.ClaimCodeCookie(v.server.Web.ClaimCodes(v.c.Request), code))
 	}
 }
 

@@ -78,7 +78,7 @@ func TestACardShowsAFewAddresses(t *testing.T) {
 			environments = append(environments, fmt.Sprintf(`"env-%d":{"target":"http://127.0.0.1:9"}`, i))
 		}
 		body := `{"target":"http://127.0.0.1:9","name":"many","environments":{` + strings.Join(environments, ",") + `}}`
-		if made := s.Ask("POST", "/proxy", body, []string{"Content-Type", "application/json"}); made.Status != 201 {
+		if made := s.Do("POST", "/proxy", body, []string{"Content-Type", "application/json"}); made.Status != 201 {
 			t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
 		}
 		card := s.Get("/projects").Says("li", "3 more environments")
@@ -90,7 +90,7 @@ func TestACardShowsAFewAddresses(t *testing.T) {
 
 func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop").Shows(200, "shop")
 		settings, revision := page.Action("display_name"), page.Value("form:has([name=display_name]) [name=revision]")
 		s.Post(settings, "revision", revision, "display_name", "Storefront API").LeadsTo("/projects/shop")
@@ -121,7 +121,7 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 
 func TestAMistakeKeepsTheRevisionItWasMadeOn(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop")
 		action, opened := page.Action("target"), page.Value("form:has([name=target]) [name=revision]")
 		s.Post(action, "revision", opened, "target", "http://127.0.0.1:10").LeadsTo("/projects/shop")
@@ -149,7 +149,7 @@ func TestAMistakeKeepsTheRevisionItWasMadeOn(t *testing.T) {
 
 func TestAccessIsSavedInOneStep(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
 		s.Post(action, "revision", revision, "mode", "authenticate", "keyless", "reject").Shows(422, "shop").
@@ -221,7 +221,7 @@ func TestAccessIsSavedInOneStep(t *testing.T) {
 
 func TestTargetsAreChecked(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop").Holds("target", "http://127.0.0.1:9/base")
 		action, revision := page.Action("target"), page.Value("form:has([name=target]) [name=revision]")
 		s.Post(action, "revision", revision, "target", "http://10.0.0.1").
@@ -242,7 +242,7 @@ func TestTargetsAreChecked(t *testing.T) {
 
 func TestKeysFromCreationToRevocation(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action := s.Get("/projects/shop").Says("#keys", "1 key").Action("owner")
 		wrong := s.Post(
 			action, "owner", "ä", "key_type", "read-only", "environment", "moon", "expires_on", "2020-01-01",
@@ -331,7 +331,7 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 
 func TestALongListOfKeysHasPages(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		action := s.Get("/projects/shop").Action("owner")
 		for range 50 {
 			s.Submit(action, "owner", "billing", "key_type", "full").Shows(200, "Key created")
@@ -351,7 +351,7 @@ func TestALongListOfKeysHasPages(t *testing.T) {
 // A key's page answers below its own project only.
 func TestKeysOfAnotherProjectAreNotFound(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("tbody a").AttrOr("href", "")
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "other").Shows(200, "other is up")
 		elsewhere := strings.Replace(path, "/shop/", "/other/", 1)
@@ -421,7 +421,7 @@ func TestABrokenDatabaseIsAPageWithARequestID(t *testing.T) {
 
 func TestTokenIssuersAreSavedOnThePage(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop")
 		action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
 		s.Post(
@@ -495,9 +495,9 @@ func TestAccessBadge(t *testing.T) {
 			"open":   {`{"mode":"passthrough"}`, "Passthrough"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := s.In(t)
+				s := s.WithT(t)
 				body := `{"target":"http://127.0.0.1:9","name":"` + name + `","requests_auth":` + tt.auth + `}`
-				if made := s.Ask("POST", "/proxy", body, []string{"Content-Type", "application/json", "Accept", "application/json"}); made.Status != 201 {
+				if made := s.Do("POST", "/proxy", body, []string{"Content-Type", "application/json", "Accept", "application/json"}); made.Status != 201 {
 					t.Fatalf("%d %s", made.Status, made.Raw)
 				}
 				if got := controlplane.Clean(s.Get("/projects").Find("li:has(a[href='/projects/" + name + "']) .badge").First().Text()); got != tt.want {

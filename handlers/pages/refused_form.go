@@ -26,10 +26,10 @@ func (h *Handler) refuseVisit(v *visit, err error) {
 		h.Web.Refuse(v.c, err)
 		return
 	}
-	web.NoteError(r.Context(), err)
+	web.RecordError(r.Context(), err)
 	h.Web.LogCause(r.Context(), err)
 	v.c.Abort()
-	h.Web.RespondPage(v.c.Writer, r, err, form)
+	h.Web.WriteProblemPage(v.c.Writer, r, err, form)
 }
 
 // refusedForm lists the fields of a form that err refuses, nil if sending it again
@@ -50,7 +50,7 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
 		if name == ui.NonceField {
 			// An invented nonce has no state. A random one is none that an object was ever in.
-			form.State = cmp.Or(web.StateIn(r.PostForm.Get(name)), form.State, rand.Text())
+			form.State = cmp.Or(web.NonceState(r.PostForm.Get(name)), form.State, rand.Text())
 			continue
 		}
 		for i, value := range r.PostForm[name] {

@@ -248,7 +248,7 @@ func (p pageRouter) handle(method, path string, page gin.HandlerFunc) {
 	}
 }
 
-func (h *Handler) home(*visit) (web.Answer, error) { return web.GoTo("/projects"), nil }
+func (h *Handler) home(*visit) (web.Answer, error) { return web.Redirect("/projects"), nil }
 
 // downloadPage answers with the file itself, or as a page why there is none.
 func (h *Handler) downloadPage(v *visit) (web.Answer, error) {

@@ -46,7 +46,7 @@ func goOn(next string) web.Answer {
 	if next == "" {
 		next = "/projects"
 	}
-	return web.GoTo(next)
+	return web.Redirect(next)
 }
 
 func (h *Handler) signIn(v *visit) (web.Answer, error) {
@@ -58,8 +58,8 @@ func (h *Handler) signIn(v *visit) (web.Answer, error) {
 	if kind := fault.KindOf(err); kind != fault.Unauthenticated && kind != fault.TooMany {
 		return web.Answer{}, err
 	}
-	web.NoteError(v.ctx(), err)
-	web.TrailOf(v.ctx()).Credential = true
+	web.RecordError(v.ctx(), err)
+	web.RecordCredential(v.ctx())
 	problem := web.ProblemOf(err, "")
 	if problem.Status == http.StatusUnauthorized {
 		v.c.Header("WWW-Authenticate", web.BearerChallenge) // RFC 9110, 15.5.2: no 401 without one
@@ -96,7 +96,7 @@ func (h *Handler) signOut(v *visit) (web.Answer, error) {
 			return web.Answer{}, err
 		}
 	}
-	return web.GoTo("/signin"), nil
+	return web.Redirect("/signin"), nil
 }
 
 func (h *Handler) askWelcome(v *visit) (web.Answer, error) {
@@ -124,7 +124,7 @@ func (h *Handler) welcome(v *visit) (web.Answer, error) {
 	}
 	session, err := h.Accounts.UseLink(v.ctx(), v.param("code"), in)
 	if err == nil {
-		return web.GoTo("/projects"), h.beginSession(v, session)
+		return web.Redirect("/projects"), h.beginSession(v, session)
 	}
 	if fault.KindOf(err) == fault.Gone {
 		return h.linkOver(v)

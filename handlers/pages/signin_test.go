@@ -99,7 +99,7 @@ func TestSignIn_DeviceCookiePasses(t *testing.T) {
 		s := controlplane.NewOwner(t, db)
 		own := s.Client.Jar
 		s.Post("/signout").LeadsTo("/signin")
-		s.Forget()
+		s.ClearCookies()
 		for range 10 {
 			s.Post("/signin", "email", "ana@example.com", "password", "guess").Shows(401, "Sign in")
 		}
@@ -128,7 +128,7 @@ func TestSessionsEndOnTheServer(t *testing.T) {
 			t.Errorf("the cookie of a dead session is not dropped: %q", cookie)
 		}
 		use(second).Shows(200, "Projects")
-		s.Ask(http.MethodPost, "/signout", "", []string{"Cookie", second.Name + "=" + second.Value}).LeadsTo("/signin")
+		s.Do(http.MethodPost, "/signout", "", []string{"Cookie", second.Name + "=" + second.Value}).LeadsTo("/signin")
 		use(second).LeadsTo("/signin")
 	})
 }
@@ -227,13 +227,13 @@ func TestWritesFromOtherSitesAreRefused(t *testing.T) {
 			"same-site":      {"Sec-Fetch-Site", "same-site"},
 			"foreign origin": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
 		} {
-			if got := s.Ask(http.MethodPost, "/projects/new", form, header).
+			if got := s.Do(http.MethodPost, "/projects/new", form, header).
 				Shows(403, "You may not do this"); !strings.Contains(got.Raw, "another site") {
 				t.Errorf("%s: the page does not say why", name)
 			}
 		}
 		s.Get("/projects").Shows(200, "Projects").Says("main", "No projects yet")
-		s.Follow(s.Ask(http.MethodPost, "/projects/new", form, []string{"Sec-Fetch-Site", "", "Origin", s.URL})).
+		s.FollowRedirect(s.Do(http.MethodPost, "/projects/new", form, []string{"Sec-Fetch-Site", "", "Origin", s.URL})).
 			Shows(200, "planted is up")
 	})
 }
@@ -252,7 +252,7 @@ func TestSignIn_withoutAccounts(t *testing.T) {
 		).LeadsTo(
 			"/projects",
 		)
-		s.Forget()
+		s.ClearCookies()
 		if page := s.Get("/signin").Shows(200, "Sign in"); strings.Contains(page.Raw, "welcome-link") {
 			t.Error("an installation with an account speaks of the first link")
 		}

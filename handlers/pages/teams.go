@@ -46,11 +46,11 @@ func roleOptions(chosen access.Role) []ui.Option {
 // anybody's.
 func (h *Handler) chooseTeam(v *visit) (web.Answer, error) {
 	v.choose(v.posted("team"))
-	return web.GoTo("/projects"), nil
+	return web.Redirect("/projects"), nil
 }
 
 func (v *visit) choose(team string) {
-	if len(team) > web.LongestID {
+	if len(team) > web.MaxIDLength {
 		team = ""
 	}
 	v.server.Web.SetCookie(v.c.Writer, web.TeamCookie, team, web.TeamTTL)

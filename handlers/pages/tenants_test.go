@@ -12,7 +12,7 @@ import (
 
 func TestTenantsOnTheirPages(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		const list = "/projects/shop/tenants"
 		s.Get("/projects/shop").Says("nav.tabs a[href='"+list+"']", "Tenants")
 		s.Get(list).
@@ -53,11 +53,11 @@ func TestTenantsOnTheirPages(t *testing.T) {
 		opened := s.Get(tenant).
 			Shows(200, "Acme Ltd").
 			Says("main", "shop").
-			Holds("fallback_owner", "acme-app").RevisionAt("fallback_owner")
+			Holds("fallback_owner", "acme-app").Revision("fallback_owner")
 		s.Post(tenant, "revision", opened, "display_name", "Acme", "fallback_owner", "").LeadsTo(tenant)
 		s.Get(tenant).Shows(200, "Acme").Says("[data-flash]", "saved").Holds("fallback_owner", "")
 		s.Post(
-			tenant, "revision", s.Get(tenant).RevisionAt("fallback_owner"), "display_name", "Kept",
+			tenant, "revision", s.Get(tenant).Revision("fallback_owner"), "display_name", "Kept",
 			"fallback_owner", strings.Repeat("x", 200),
 		).
 			Shows(
@@ -111,7 +111,7 @@ func TestTheTeamsTenantsOnTheirPage(t *testing.T) {
 
 func TestProductsOnTheirPages(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/products").
 			Shows(200, "Products").
 			Says("main", "No products yet").
@@ -125,14 +125,14 @@ func TestProductsOnTheirPages(t *testing.T) {
 		s.Post("/products", "team", team, "name", "store").
 			Shows(409, "Products").
 			Says("#product-name-error", `"store" already`)
-		opened := s.Get(path).Shows(200, "store").Says("main", "No project is in it").RevisionAt("display_name")
+		opened := s.Get(path).Shows(200, "store").Says("main", "No project is in it").Revision("display_name")
 
 		s.Post("/projects/shop/product", "in_product", "store").LeadsTo("/projects/shop")
 		s.Get("/products").Says("tbody a[href='/projects/shop']", "shop")
 		s.Get(path).Says("ul a[href='/projects/shop']", "shop")
 
 		s.Post(path, "revision", opened, "display_name", "The store").LeadsTo(path)
-		s.Post(path, "revision", s.Get(path).RevisionAt("display_name"), "display_name", strings.Repeat("x", 300)).
+		s.Post(path, "revision", s.Get(path).Revision("display_name"), "display_name", strings.Repeat("x", 300)).
 			Shows(422, "The store").
 			Says("#product-display-error", "characters")
 		s.Post(path, "revision", opened, "display_name", "Mine").
@@ -153,13 +153,13 @@ func TestProductsOnTheirPages(t *testing.T) {
 func TestViewersSeeTenantsAndProductsWithoutForms(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		has := o.Furnish(t, "attached", "")
+		has := o.NewObjects(t, "attached", "")
 		for _, path := range []string{"/projects/" + has.ProjectName + "/tenants", "/tenants", "/tenants/" + has.Tenant, "/products", "/products/" + has.Product} {
-			if got := o.Ask(t, "GET", path, "", o.Others[access.Member]); got.Status != 200 ||
+			if got := o.Do(t, "GET", path, "", o.Members[access.Member]); got.Status != 200 ||
 				!strings.Contains(got.Raw, `action="`+path) {
 				t.Errorf("%s: a member finds no form: %d", path, got.Status)
 			}
-			if got := o.Ask(t, "GET", path, "", o.Others[access.Viewer]); got.Status != 200 ||
+			if got := o.Do(t, "GET", path, "", o.Members[access.Viewer]); got.Status != 200 ||
 				strings.Contains(got.Raw, `action="`+path) {
 				t.Errorf("%s: a viewer finds a form: %d", path, got.Status)
 			}

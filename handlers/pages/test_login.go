@@ -28,7 +28,7 @@ func (h *Handler) tryLogin(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	h.Web.SetCookie(v.c.Writer, web.LoginCookie, browser, web.LoginTTL)
-	return web.GoTo("/oauth/" + url.PathEscape(c.ID) + "/login/" + attempt), nil
+	return web.Redirect("/oauth/" + url.PathEscape(c.ID) + "/login/" + attempt), nil
 }
 
 // showTrial is where a trial ends. Whoever is not signed in is led to the sign-in
@@ -39,9 +39,9 @@ func (h *Handler) showTrial(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if !signedIn {
-		return web.GoTo("/signin"), nil
+		return web.Redirect("/signin"), nil
 	}
-	got := web.ReadParams(v.c.Request.URL.Query())
+	got := web.ParseOAuthParams(v.c.Request.URL.Query())
 	v.c.Header("Referrer-Policy", "no-referrer")
 	trial, err := h.Login.Tested(v.ctx(), v.who, login.TrialInput{
 		ClientID: v.param("client"),

@@ -137,8 +137,8 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 			Shows(200, "Let this command line act as you?").
 			Holds("user_code", code)
 		approved := s.Post("/device", "user_code", code, "decision", "approve")
-		s.Follow(approved).Shows(200, "<laptop> is signed in")
-		s.Follow(approved).Shows(200, "The command line is signed in") // as after a reload
+		s.FollowRedirect(approved).Shows(200, "<laptop> is signed in")
+		s.FollowRedirect(approved).Shows(200, "The command line is signed in") // as after a reload
 		granted := poll()
 		token, _ := granted.Body["access_token"].(string)
 		if granted.Status != 200 || granted.Body["token_type"] != "Bearer" || granted.Body["scope"] != "read admin" ||
@@ -214,7 +214,7 @@ func TestOtherSitesCannotApprove(t *testing.T) {
 				"name":      {"x"},
 				"scopes":    {"read"},
 			}
-			a := s.Ask(
+			a := s.Do(
 				http.MethodPost,
 				path,
 				form.Encode(),

@@ -59,7 +59,7 @@ func callsOn(s *controlplane.Browser, n int) (keyID string) {
 
 func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, _ := controlplane.WithShop(t, db)
+		s, _ := controlplane.NewOwnerWithShop(t, db)
 		s.Get(
 			"/projects/shop/usage",
 		).Shows(
@@ -130,7 +130,7 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 
 func TestTheRequestsPageListsAndFollows(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s, key := controlplane.WithShop(t, db)
+		s, key := controlplane.NewOwnerWithShop(t, db)
 		t.Cleanup(s.Server.Usage.Recorder.EndFollowers)
 		empty := s.Get("/projects/shop/requests").Shows(200, "shop").Says("tbody", "No calls yet")
 		if from := empty.Find("tbody").AttrOr("data-live-from", ""); from != "none" {

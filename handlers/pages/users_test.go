@@ -15,7 +15,7 @@ import (
 // withTenant is a site with the project shop and the path of its own tenant.
 func withTenant(t *testing.T, db *models.DB) (s *controlplane.Browser, tenant string) {
 	t.Helper()
-	s, _ = controlplane.WithShop(t, db)
+	s, _ = controlplane.NewOwnerWithShop(t, db)
 	tenant = s.Get("/projects/shop/tenants").Find("tbody a[href^='/tenants/']").AttrOr("href", "")
 	return s, tenant
 }
@@ -80,13 +80,13 @@ func TestUsersOnTheirPages(t *testing.T) {
 			Says("dl", "Seen in trafficnot lately").
 			Says("section[aria-labelledby=identities]", "Not here so far").
 			Says("section[aria-labelledby=groups]", "staff")
-		opened := page.RevisionAt("email")
+		opened := page.Revision("email")
 		s.Post(ana, "revision", opened, "name", "Ana F.", "email", "ana@example.com").LeadsTo(ana)
-		s.Post(ana, "revision", s.Get(ana).RevisionAt("email"), "name", "Kept", "email", "nowhere").
+		s.Post(ana, "revision", s.Get(ana).Revision("email"), "name", "Kept", "email", "nowhere").
 			Shows(422, "Ana F.").
 			Holds("name", "Kept").
 			Says("#change-email-error", "Give an e-mail")
-		s.Post(ana, "revision", s.Get(ana).RevisionAt("email"), "name", "Kept", "email", "bob@example.com").
+		s.Post(ana, "revision", s.Get(ana).Revision("email"), "name", "Kept", "email", "bob@example.com").
 			Shows(409, "Ana F.").
 			Says("#change-email-error", "has a user with this")
 		s.Post(ana, "revision", opened, "name", "Mine", "email", "ana@example.com").
@@ -200,9 +200,9 @@ func TestGroupsOnTheirPages(t *testing.T) {
 		s.Post(staff + "/children/" + strings.TrimPrefix(leads, "/groups/") + "/remove").LeadsTo(staff + "#children")
 		nest(heads, staff).LeadsTo(heads + "#children")
 
-		opened := s.Get(staff).RevisionAt("display_name")
+		opened := s.Get(staff).Revision("display_name")
 		s.Post(staff, "revision", opened, "name", "crew", "display_name", "Crew").LeadsTo(staff)
-		s.Post(staff, "revision", s.Get(staff).RevisionAt("display_name"), "name", "leads", "display_name", "Crew").
+		s.Post(staff, "revision", s.Get(staff).Revision("display_name"), "name", "leads", "display_name", "Crew").
 			Shows(409, "Crew").
 			Holds("name", "leads").
 			Says("#group-name-error", "Choose another")

@@ -28,12 +28,12 @@ func TestAWebhooksTeamIsChosen(t *testing.T) {
 		}
 		post := func(team string) controlplane.Response {
 			body := "url=http://8.8.8.8/hook&events=key.frozen&team=" + team
-			return o.Ask(t, http.MethodPost, "/settings/webhooks", body, o.Owner)
+			return o.Do(t, http.MethodPost, "/settings/webhooks", body, o.Owner)
 		}
 		if got := post(second); got.Status != 303 {
 			t.Fatalf("%d %.300s", got.Status, got.Raw)
 		}
-		if got := post(o.Strangers.Team); got.Status != 404 {
+		if got := post(o.OutsiderObjects.Team); got.Status != 404 {
 			t.Errorf("another's team: %d", got.Status)
 		}
 		if got := controlplane.Call(t, o.Handler, "GET", "/api/v1/webhooks", "", "", o.Owner...); !strings.Contains(

@@ -84,8 +84,8 @@ func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner
 			return nil, err
 		}
 		p.base = h.Web.Config.PublicURL + strings.Replace(scimRoot, ":tenant", p.tenant, 1)
-		ctx := web.WithUnconditional(c.Request.Context(), c.GetHeader("If-Match"))
-		return web.RepeatRaced(ctx, func() (any, error) { return handle(p) })
+		ctx := web.WithIfMatch(c.Request.Context(), c.GetHeader("If-Match"))
+		return web.RetryStale(ctx, func() (any, error) { return handle(p) })
 	}()
 	if err != nil {
 		h.refuseSCIM(c, err)
@@ -110,7 +110,7 @@ func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner
 
 // refuseSCIM answers an error in SCIM's shape (RFC 7644, 3.12), which has no 422.
 func (h *Handler) refuseSCIM(c *gin.Context, err error) {
-	web.NoteError(c.Request.Context(), err)
+	web.RecordError(c.Request.Context(), err)
 	problem := web.ProblemOf(err, web.RequestID(c.Request.Context()))
 	out, ok := errors.AsType[*protocol.Error](err)
 	if !ok { // those of package protocol are the client's mistakes, and no fault of ours to be logged
@@ -197,7 +197,7 @@ func (p *provisioner) excludes(attribute string) bool {
 
 // ifMatch reads the version a client saw; a weak one is meant as well.
 func (p *provisioner) ifMatch() string {
-	return web.UnquoteTag(strings.TrimPrefix(p.c.GetHeader("If-Match"), "W/"))
+	return web.ParseIfMatch(strings.TrimPrefix(p.c.GetHeader("If-Match"), "W/"))
 }
 
 func version(etag string) string { return `W/"` + etag + `"` }

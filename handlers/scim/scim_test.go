@@ -17,8 +17,8 @@ import (
 func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		project := o.Create(t, o.Principal, "shop")
-		tenant, _, _ := o.LoginOf(t, project.Project.ID)
+		project := o.CreateProject(t, o.Principal, "shop")
+		tenant, _, _ := o.CreateAppClient(t, project.Project.ID)
 		base := "/api/v1/tenants/" + tenant + "/scim/v2"
 		ask := func(status int, method, path, body string) controlplane.Response {
 			t.Helper()
@@ -108,8 +108,8 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 		ask(404, http.MethodGet, "/Users/"+id, "")
 		ask(204, http.MethodDelete, "/Groups/"+gid, "")
 
-		other := o.Create(t, o.Principal, "other")
-		elsewhere, _, _ := o.LoginOf(t, other.Project.ID)
+		other := o.CreateProject(t, o.Principal, "other")
+		elsewhere, _, _ := o.CreateAppClient(t, other.Project.ID)
 		theirs := ask(201, http.MethodPost, "/Users", `{"userName":"bob@example.com"}`)
 		base = "/api/v1/tenants/" + elsewhere + "/scim/v2"
 		ask(404, http.MethodGet, "/Users/"+theirs.Body["id"].(string), "")
@@ -120,9 +120,9 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 // A client's mistake is no fault of ours that somebody should be woken by.
 func TestMistakesOfSCIMClientsAreNoFaults(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o, book := controlplane.NewFixture(t, db), &controlplane.Logbook{}
-		project := o.Create(t, o.Principal, "shop")
-		tenant, _, _ := o.LoginOf(t, project.Project.ID)
+		o, book := controlplane.NewFixture(t, db), &controlplane.LogBuffer{}
+		project := o.CreateProject(t, o.Principal, "shop")
+		tenant, _, _ := o.CreateAppClient(t, project.Project.ID)
 		o.Server.Log = slog.New(slog.NewTextHandler(book, nil))
 		handler, base := o.Server.Handler(), "/api/v1/tenants/"+tenant+"/scim/v2/Users"
 		header := append([]string{"Content-Type", "application/scim+json"}, o.Owner...)

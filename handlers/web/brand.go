@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// WidenPolicy adds a source to one directive of a page's Content-Security-Policy.
-func WidenPolicy(h http.Header, directive, source string) {
+// AllowSource adds a source to one directive of a page's Content-Security-Policy.
+func AllowSource(h http.Header, directive, source string) {
 	h.Set(
 		"Content-Security-Policy",
 		strings.Replace(h.Get("Content-Security-Policy"), directive, directive+" "+source, 1),
 	)
 }
 
-// WriteBrand answers with a colour that was checked, and the ink to read on it.
-func WriteBrand(w http.ResponseWriter, color string) {
+// WriteBrandCSS answers with a colour that was checked, and the ink to read on it.
+func WriteBrandCSS(w http.ResponseWriter, color string) {
 	w.Header().Set("Content-Type", "text/css; charset=utf-8")
 	w.Header().Set("Cache-Control", "private, max-age=60")
 	w.WriteHeader(http.StatusOK)

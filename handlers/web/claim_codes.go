@@ -12,7 +12,7 @@ import (
 const (
 	ClaimCookie     = "made"
 	ClaimCookieTTL  = 30 * 24 * time.Hour
-	maxMade         = 5
+	maxClaimCodes   = 5
 	ClaimCodeLength = 43 // of a claim code: 256 bits in base64
 )
 
@@ -22,8 +22,8 @@ func (s *Site) ClaimCodes(r *http.Request) []string {
 	return slices.DeleteFunc(codes, func(code string) bool { return len(code) != ClaimCodeLength })
 }
 
-// AddClaimCode is the cookie of the codes and another.
-func (s *Site) AddClaimCode(codes []string, code string) *http.Cookie {
+// ClaimCodeCookie is the cookie of the codes and another.
+func (s *Site) ClaimCodeCookie(codes []string, code string) *http.Cookie {
 	codes = append(slices.DeleteFunc(codes, func(c string) bool { return c == code }), code)
-	return s.newCookie(ClaimCookie, strings.Join(codes[max(0, len(codes)-maxMade):], "."), ClaimCookieTTL)
+	return s.newCookie(ClaimCookie, strings.Join(codes[max(0, len(codes)-maxClaimCodes):], "."), ClaimCookieTTL)
 }

@@ -1,10 +1,10 @@
 package web
 
-func QuoteTag(tag string) string { return `"` + tag + `"` }
+func FormatETag(tag string) string { return `"` + tag + `"` }
 
-// UnquoteTag reads If-Match; "*" and nothing mean any state will do. A tag that
+// ParseIfMatch reads If-Match; "*" and nothing mean any state will do. A tag that
 // is empty or not quoted is none of ours and stays as it is, to match nothing.
-func UnquoteTag(header string) string {
+func ParseIfMatch(header string) string {
 	if header == "*" {
 		return ""
 	}

@@ -15,7 +15,7 @@ import (
 
 // readerPatience is how long a reader of events may take none before he is cut
 // off.
-const readerPatience = 10 * time.Second
+const eventTimeout = 10 * time.Second
 
 // WantsEvents tells a reader of server-sent events (WHATWG HTML, 9.2).
 func WantsEvents(r *http.Request) bool {
@@ -86,7 +86,7 @@ func (e *eventStream) begin() {
 }
 
 func (e *eventStream) flush() error {
-	_ = e.connection.SetWriteDeadline(time.Now().Add(readerPatience))
+	_ = e.connection.SetWriteDeadline(time.Now().Add(eventTimeout))
 	if _, err := e.w.Write(e.buffer.Bytes()); err != nil {
 		return fmt.Errorf("%w: %w", errReaderGone, err)
 	}

@@ -26,8 +26,8 @@ func FormNonce(session, path, state string) string {
 	return base64.RawURLEncoding.EncodeToString(append(mac.Sum(nil)[:nonceMAC], state...))
 }
 
-// StateIn returns the state in a nonce, whatever session and form it was made for.
-func StateIn(nonce string) string {
+// NonceState returns the state in a nonce, whatever session and form it was made for.
+func NonceState(nonce string) string {
 	decoded, err := base64.RawURLEncoding.DecodeString(nonce)
 	if err != nil || len(nonce) > maxNonce || len(decoded) < nonceMAC {
 		return ""

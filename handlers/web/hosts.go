@@ -22,7 +22,7 @@ func (s *Site) AllowHosts(next http.Handler) http.Handler {
 		_, notAddress := netip.ParseAddr(host)
 		if notAddress != nil && !IsProbe(r) && !strings.EqualFold(host, public) &&
 			!strings.EqualFold(host, "localhost") {
-			s.Respond(w, r, &Problem{
+			s.WriteProblem(w, r, &Problem{
 				Type:   "about:blank",
 				Title:  http.StatusText(http.StatusMisdirectedRequest),
 				Status: http.StatusMisdirectedRequest,

@@ -45,7 +45,7 @@ func (s *Site) RequireCredential(c *gin.Context) {
 // WithPrincipal says on whose behalf a request is made.
 func WithPrincipal(r *http.Request, p access.Principal) *http.Request {
 	p.RemoteAddr, p.RequestID = r.RemoteAddr, RequestID(r.Context())
-	TrailOf(r.Context()).who = p
+	auditOf(r.Context()).principal = p
 	return r.WithContext(context.WithValue(r.Context(), principalKey, p))
 }
 
@@ -85,7 +85,7 @@ func (s *Site) byBearer(ctx context.Context, token string) (access.Principal, er
 func (s *Site) Refuse(c *gin.Context, err error) {
 	s.LogCause(c.Request.Context(), err)
 	c.Abort()
-	s.Respond(c.Writer, c.Request, err)
+	s.WriteProblem(c.Writer, c.Request, err)
 }
 
 // LogCause writes the cause of a failure that the answer does not name. An outage
@@ -103,7 +103,7 @@ func (s *Site) LogCause(ctx context.Context, err error) {
 }
 
 // outage counts the requests that failed since the last line in the log.
-type outage struct {
+type outageLog struct {
 	mu     sync.Mutex
 	logged time.Time
 	failed int
@@ -111,7 +111,7 @@ type outage struct {
 
 // admit returns how many requests a line stands for that may be logged now, 0 for
 // none.
-func (o *outage) admit(now time.Time) int {
+func (o *outageLog) admit(now time.Time) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.failed++

@@ -21,7 +21,7 @@ type contextKey int
 const (
 	requestIDKey contextKey = iota
 	principalKey
-	trailKey
+	auditKey
 )
 
 func RequestID(ctx context.Context) string {
@@ -34,12 +34,12 @@ func RequestID(ctx context.Context) string {
 func (s *Site) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, began := models.NewID("req"), time.Now()
-		seen := &trail{
-			who:        access.Principal{RemoteAddr: r.RemoteAddr, RequestID: id},
+		seen := &auditContext{
+			principal:  access.Principal{RemoteAddr: r.RemoteAddr, RequestID: id},
 			route:      r.Method,
-			Credential: s.presents(r),
+			credential: s.hasCredential(r),
 		}
-		r = r.WithContext(context.WithValue(context.WithValue(r.Context(), requestIDKey, id), trailKey, seen))
+		r = r.WithContext(context.WithValue(context.WithValue(r.Context(), requestIDKey, id), auditKey, seen))
 		recorder := &statusRecorder{ResponseWriter: w}
 		w.Header().Set("X-Request-Id", id)
 		defer func() {
@@ -51,7 +51,7 @@ func (s *Site) Observe(next http.Handler) http.Handler {
 				if recorder.status != 0 {
 					panic(http.ErrAbortHandler) // an answer has begun; nothing may be added to it
 				}
-				s.Respond(recorder, r, fault.New(fault.Internal, "internal", "Something went wrong here."))
+				s.WriteProblem(recorder, r, fault.New(fault.Internal, "internal", "Something went wrong here."))
 			}
 			s.Log.Debug(
 				"request",
@@ -60,7 +60,7 @@ func (s *Site) Observe(next http.Handler) http.Handler {
 				"method",
 				r.Method,
 				"path",
-				LogPath(r.URL.Path),
+				RedactPath(r.URL.Path),
 				"status",
 				recorder.status,
 				"took",
@@ -72,21 +72,21 @@ func (s *Site) Observe(next http.Handler) http.Handler {
 	})
 }
 
-// LogPath is the path with every segment hidden that could be a secret: claim
+// RedactPath is the path with every segment hidden that could be a secret: claim
 // and sign-in codes stand in paths, and people paste keys where ids belong.
-func LogPath(path string) string {
+func RedactPath(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
-		if len(segment) > LongestID {
+		if len(segment) > MaxIDLength {
 			segments[i] = "***"
 		}
 	}
 	return strings.Join(segments, "/")
 }
 
-// LongestID is the length of a team's id. Codes, keys and tokens are longer;
+// MaxIDLength is the length of a team's id. Codes, keys and tokens are longer;
 // names may be as well, and are hidden with them.
-const LongestID = len("team_") + 26
+const MaxIDLength = len("team_") + 26
 
 type statusRecorder struct {
 	http.ResponseWriter
@@ -147,17 +147,17 @@ func (s *Site) requiresTLS() bool {
 		!strings.HasSuffix(u.Hostname(), ".localhost")
 }
 
-// RequireText refuses addresses that name something no database could keep:
+// RequireValidText refuses addresses that name something no database could keep:
 // PostgreSQL takes neither NUL nor what is not UTF-8.
-func (s *Site) RequireText(next http.Handler) http.Handler {
+func (s *Site) RequireValidText(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !IsText(r.URL.Path) {
-			s.Respond(w, r, NotFound())
+		if !ValidText(r.URL.Path) {
+			s.WriteProblem(w, r, NotFound())
 			return
 		}
 		for _, values := range r.URL.Query() {
-			if !IsText(values...) {
-				s.Respond(w, r, fault.New(fault.Malformed, "malformed", "The query holds characters that are no text."))
+			if !ValidText(values...) {
+				s.WriteProblem(w, r, fault.New(fault.Malformed, "malformed", "The query holds characters that are no text."))
 				return
 			}
 		}
@@ -165,7 +165,7 @@ func (s *Site) RequireText(next http.Handler) http.Handler {
 	})
 }
 
-func IsText(values ...string) bool {
+func ValidText(values ...string) bool {
 	return !slices.ContainsFunc(
 		values,
 		func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) },
@@ -173,7 +173,7 @@ func IsText(values ...string) bool {
 }
 
 func (s *Site) RefuseCrossOrigin(w http.ResponseWriter, r *http.Request) {
-	s.Respond(w, r, fault.New(fault.Forbidden, "cross_origin", "This request comes from another site, and writes "+
+	s.WriteProblem(w, r, fault.New(fault.Forbidden, "cross_origin", "This request comes from another site, and writes "+
 		"from there are refused."))
 }
 

@@ -26,51 +26,51 @@ func (s *Site) ClientAddress(next http.Handler) http.Handler {
 	})
 }
 
-// DefaultStall is how long a caller may take nothing of an answer. One limit for the
+// DefaultStallTimeout is how long a caller may take nothing of an answer. One limit for the
 // whole would cut off downloads that are slow and go on.
-const DefaultStall = time.Minute
+const DefaultStallTimeout = time.Minute
 
 // StallTimeout gives up on callers who take nothing for so long.
 func StallTimeout(patience time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := &patientWriter{ResponseWriter: w, connection: http.NewResponseController(w), DefaultStall: patience}
+		p := &stallWriter{ResponseWriter: w, connection: http.NewResponseController(w), timeout: patience}
 		// The server itself writes what is left when the handler is done.
-		defer p.renew()
+		defer p.extend()
 		next.ServeHTTP(p, r)
 	})
 }
 
 // patientWriter begins the wait anew with every piece. It has no ReadFrom on
 // purpose, which would write a whole file as one piece.
-type patientWriter struct {
+type stallWriter struct {
 	http.ResponseWriter
-	connection   *http.ResponseController
-	DefaultStall time.Duration
-	yielded      bool // the handler has a patience of its own
+	connection  *http.ResponseController
+	timeout     time.Duration
+	ownDeadline bool // the handler has a patience of its own
 }
 
-func (w *patientWriter) renew() {
-	if !w.yielded {
-		_ = w.connection.SetWriteDeadline(time.Now().Add(w.DefaultStall))
+func (w *stallWriter) extend() {
+	if !w.ownDeadline {
+		_ = w.connection.SetWriteDeadline(time.Now().Add(w.timeout))
 	}
 }
 
-func (w *patientWriter) Write(b []byte) (int, error) {
-	w.renew()
+func (w *stallWriter) Write(b []byte) (int, error) {
+	w.extend()
 	return w.ResponseWriter.Write(b)
 }
 
 // Flush implements http.Flusher.
-func (w *patientWriter) Flush() {
-	w.renew()
+func (w *stallWriter) Flush() {
+	w.extend()
 	_ = w.connection.Flush()
 }
 
 // SetWriteDeadline is what http.ResponseController looks for.
-func (w *patientWriter) SetWriteDeadline(t time.Time) error {
-	w.yielded = true
+func (w *stallWriter) SetWriteDeadline(t time.Time) error {
+	w.ownDeadline = true
 	return w.connection.SetWriteDeadline(t)
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *stallWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -26,8 +26,8 @@ type Answer struct {
 
 func Show(page templ.Component) Answer { return Answer{Status: http.StatusOK, Page: page} }
 
-// GoTo leads on with 303, which makes the browser ask with GET (RFC 9110, 15.4.4).
-func GoTo(path string) Answer { return Answer{Status: http.StatusSeeOther, To: path} }
+// Redirect leads on with 303, which makes the browser ask with GET (RFC 9110, 15.4.4).
+func Redirect(path string) Answer { return Answer{Status: http.StatusSeeOther, To: path} }
 
 // PageFunc answers a request with a page. Its errors become error pages.
 type PageFunc func(*gin.Context) (Answer, error)
@@ -70,7 +70,7 @@ func ParseForm(c *gin.Context) error {
 		return fault.New(fault.Malformed, "malformed", "The form could not be read.").Because(err)
 	}
 	for name, values := range c.Request.PostForm {
-		if !IsText(name) || !IsText(values...) {
+		if !ValidText(name) || !ValidText(values...) {
 			return fault.New(fault.Malformed, "malformed", "The form holds characters that are no text.")
 		}
 	}
@@ -81,7 +81,7 @@ func ParseForm(c *gin.Context) error {
 func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
 	var buffer bytes.Buffer
 	if err := page.Render(ui.WithNonces(r.Context(), s.nonces(r)), &buffer); err != nil {
-		s.LogCause(r.Context(), fmt.Errorf("render %s: %w", LogPath(r.URL.Path), err))
+		s.LogCause(r.Context(), fmt.Errorf("render %s: %w", RedactPath(r.URL.Path), err))
 		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
 		return
 	}

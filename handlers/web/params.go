@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Params reads parameters, of which none may be sent twice (RFC 6749, 3.1).
-type Params struct {
+// OAuthParams reads parameters, of which none may be sent twice (RFC 6749, 3.1).
+type OAuthParams struct {
 	values   url.Values
 	Repeated bool
 }
 
-func ReadParams(values url.Values) *Params {
-	return &Params{
+func ParseOAuthParams(values url.Values) *OAuthParams {
+	return &OAuthParams{
 		values:   values,
 		Repeated: slices.ContainsFunc(names(values), func(name string) bool { return len(values[name]) > 1 }),
 	}
@@ -26,4 +26,4 @@ func names(values url.Values) []string {
 	return list
 }
 
-func (o *Params) Get(name string) string { return o.values.Get(name) }
+func (o *OAuthParams) Get(name string) string { return o.values.Get(name) }

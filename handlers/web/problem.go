@@ -95,7 +95,7 @@ func ProblemOf(err error, requestID string) *Problem {
 	return p
 }
 
-func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+func writeProblemJSON(w http.ResponseWriter, r *http.Request, err error) {
 	p := ProblemOf(err, RequestID(r.Context()))
 	w.Header().Set("Content-Type", "application/problem+json")
 	SetProblemHeaders(w.Header(), p, err)
@@ -106,7 +106,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 // SetProblemHeaders sets what a refusal's header says beside its body: how to sign in, and
 // in how many seconds to come back (RFC 9110, 11.6.1 and 10.2.3).
 func SetProblemHeaders(h http.Header, p *Problem, err error) {
-	if challenges(p) {
+	if needsChallenge(p) {
 		h.Set("WWW-Authenticate", challenge(p.Code))
 	}
 	SetRetryAfter(h, err)
@@ -123,7 +123,7 @@ const BearerChallenge = `Bearer realm="postern"`
 
 // challenges tells whether an answer says how to authenticate: it must with 401
 // (RFC 9110, 15.5.2), and does where a token has too little (RFC 6750, 3.1).
-func challenges(p *Problem) bool {
+func needsChallenge(p *Problem) bool {
 	return p.Status == http.StatusUnauthorized || p.Code == "insufficient_scope"
 }
 
@@ -140,7 +140,7 @@ func NotFound() error {
 	return fault.New(fault.NotFound, "not_found", "There is nothing at this address.")
 }
 
-func WrongMethod(method string) error {
+func MethodNotAllowed(method string) error {
 	return &Problem{
 		Type:   "about:blank",
 		Title:  http.StatusText(http.StatusMethodNotAllowed),

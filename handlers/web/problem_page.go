@@ -7,19 +7,19 @@ import (
 	"postern/views/ui"
 )
 
-// Respond sends a problem in the form its reader takes: a person at a browser
+// WriteProblem sends a problem in the form its reader takes: a person at a browser
 // gets a page, a program JSON.
-func (s *Site) Respond(w http.ResponseWriter, r *http.Request, err error) {
-	NoteError(r.Context(), err)
+func (s *Site) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
+	RecordError(r.Context(), err)
 	if !WantsPage(r) {
-		writeProblem(w, r, err)
+		writeProblemJSON(w, r, err)
 		return
 	}
-	s.RespondPage(w, r, err, nil)
+	s.WriteProblemPage(w, r, err, nil)
 }
 
-// RespondPage sends a problem as a page, with the form that it refuses if there is one.
-func (s *Site) RespondPage(w http.ResponseWriter, r *http.Request, err error, refused *errorpage.Form) {
+// WriteProblemPage sends a problem as a page, with the form that it refuses if there is one.
+func (s *Site) WriteProblemPage(w http.ResponseWriter, r *http.Request, err error, refused *errorpage.Form) {
 	SetRetryAfter(w.Header(), err)
 	problem := ProblemOf(err, RequestID(r.Context()))
 	m := errorpage.Problem{

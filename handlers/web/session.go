@@ -14,17 +14,17 @@ import (
 // secret of a session row: what a session may do is looked up on every request,
 // so that ending it on the server ends it everywhere. The secret is 256 random
 // bits and needs no signature.
-type sessionStore struct{ secure bool }
+type SessionStore struct{ secure bool }
 
 const sessionSecret = "secret"
 
-func (s *Site) Sessions() sessionStore {
-	return sessionStore{secure: strings.HasPrefix(s.Config.PublicURL, "https://")}
+func (s *Site) Sessions() SessionStore {
+	return SessionStore{secure: strings.HasPrefix(s.Config.PublicURL, "https://")}
 }
 
 // cookieName is __Host- wherever browsers allow it: over https. Over plain http,
 // which the default start on loopback uses, some browsers refuse Secure cookies.
-func (st sessionStore) cookieName() string {
+func (st SessionStore) cookieName() string {
 	if st.secure {
 		return "__Host-" + policy.ControlCookie
 	}
@@ -32,12 +32,12 @@ func (st sessionStore) cookieName() string {
 }
 
 // Get implements sessions.Store.
-func (st sessionStore) Get(r *http.Request, name string) (*sessions.Session, error) {
+func (st SessionStore) Get(r *http.Request, name string) (*sessions.Session, error) {
 	return sessions.GetRegistry(r).Get(st, name)
 }
 
 // New implements sessions.Store.
-func (st sessionStore) New(r *http.Request, name string) (*sessions.Session, error) {
+func (st SessionStore) New(r *http.Request, name string) (*sessions.Session, error) {
 	session := sessions.NewSession(st, name)
 	session.Options = &sessions.Options{
 		Path:     "/",
@@ -55,13 +55,13 @@ func (st sessionStore) New(r *http.Request, name string) (*sessions.Session, err
 }
 
 // Save implements sessions.Store.
-func (st sessionStore) Save(_ *http.Request, w http.ResponseWriter, session *sessions.Session) error {
+func (st SessionStore) Save(_ *http.Request, w http.ResponseWriter, session *sessions.Session) error {
 	secret, _ := session.Values[sessionSecret].(string)
 	http.SetCookie(w, sessions.NewCookie(session.Name(), secret, session.Options))
 	return nil
 }
 
-func (st sessionStore) Read(r *http.Request) string {
+func (st SessionStore) Read(r *http.Request) string {
 	session, err := st.Get(r, st.cookieName())
 	if err != nil {
 		return ""
@@ -70,7 +70,7 @@ func (st sessionStore) Read(r *http.Request) string {
 	return secret
 }
 
-func (st sessionStore) Begin(w http.ResponseWriter, r *http.Request, secret string) error {
+func (st SessionStore) Begin(w http.ResponseWriter, r *http.Request, secret string) error {
 	session, err := st.Get(r, st.cookieName())
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (st sessionStore) Begin(w http.ResponseWriter, r *http.Request, secret stri
 	return session.Save(r, w)
 }
 
-func (st sessionStore) End(w http.ResponseWriter, r *http.Request) error {
+func (st SessionStore) End(w http.ResponseWriter, r *http.Request) error {
 	session, err := st.Get(r, st.cookieName())
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type Site struct {
 	Log      *slog.Logger
 	Throttle OAuthThrottle
 
-	outage outage
+	outage outageLog
 }
 
 // MaxBody bounds the body of a request to the control plane, in bytes.

@@ -17,54 +17,54 @@ import (
 // leave room for an office behind one address whose refresh tokens all ended over
 // night; against guessing, the 256 bits of a code or secret are what protects.
 const (
-	oauthWindow         = 15 * time.Minute
-	guessesAtClient     = 300
-	guessesOfSource     = 600
-	beginningsAtClient  = 600
-	beginningsOfSource  = 1200
-	maxClientOfThrottle = 64 // bytes of a client's name, which anybody makes up
+	oauthWindow        = 15 * time.Minute
+	guessesAtClient    = 300
+	guessesOfSource    = 600
+	loginsAtClient     = 600
+	loginsOfSource     = 1200
+	maxThrottledClient = 64 // bytes of a client's name, which anybody makes up
 )
 
 // OAuthThrottle counts in this process. Its zero value is ready.
 type OAuthThrottle struct {
 	once            sync.Once
-	guesses, begins accounts.Attempts
+	guesses, logins accounts.Attempts
 }
 
 func (t *OAuthThrottle) ready() *OAuthThrottle {
-	t.once.Do(func() { t.guesses.Window, t.begins.Window = oauthWindow, oauthWindow })
+	t.once.Do(func() { t.guesses.Window, t.logins.Window = oauthWindow, oauthWindow })
 	return t
 }
 
 func throttleKeys(client, remoteAddr string) (here, source string) {
 	source = policy.SourceName(remoteAddr)
-	return client[:min(len(client), maxClientOfThrottle)] + "\x00" + source, source
+	return client[:min(len(client), maxThrottledClient)] + "\x00" + source, source
 }
 
-var errOAuthTries = fault.New(fault.TooMany, "too_many_attempts", "Too many attempts from this address. Wait a "+
+var errTooManyAttempts = fault.New(fault.TooMany, "too_many_attempts", "Too many attempts from this address. Wait a "+
 	"quarter of an hour and try again.").After(oauthWindow)
 
-// Begin tells whether an address may begin one more login.
-func (t *OAuthThrottle) Begin(client, remoteAddr string) error {
+// AdmitLogin tells whether an address may begin one more login.
+func (t *OAuthThrottle) AdmitLogin(client, remoteAddr string) error {
 	here, source := throttleKeys(client, remoteAddr)
-	if !t.ready().begins.Take(models.Now(), accounts.Bound{
+	if !t.ready().logins.Take(models.Now(), accounts.Bound{
 		Key: here,
-		Max: beginningsAtClient,
-	}, accounts.Bound{Key: source, Max: beginningsOfSource}) {
-		return errOAuthTries
+		Max: loginsAtClient,
+	}, accounts.Bound{Key: source, Max: loginsOfSource}) {
+		return errTooManyAttempts
 	}
 	return nil
 }
 
-// Try asks for something that could be guessed. It is counted before it is asked, so
+// Attempt asks for something that could be guessed. It is counted before it is asked, so
 // that many at once are no way around, and taken back unless it was wrong.
-func (t *OAuthThrottle) Try(client, remoteAddr string, ask func() error) error {
+func (t *OAuthThrottle) Attempt(client, remoteAddr string, ask func() error) error {
 	here, source := throttleKeys(client, remoteAddr)
 	if !t.ready().guesses.Take(models.Now(), accounts.Bound{
 		Key: here,
 		Max: guessesAtClient,
 	}, accounts.Bound{Key: source, Max: guessesOfSource}) {
-		return errOAuthTries
+		return errTooManyAttempts
 	}
 	err := ask()
 	if code := fault.CodeOf(err); code != "invalid_client" && code != "invalid_grant" {

@@ -53,8 +53,8 @@ func Call(t *testing.T, h http.Handler, method, path, token, body string, header
 	return a
 }
 
-// Fields are the problem's errors.
-func (a Response) Fields() (list []map[string]any) {
+// Errors are the problem's errors.
+func (a Response) Errors() (list []map[string]any) {
 	errs, _ := a.Body["errors"].([]any)
 	for _, e := range errs {
 		list = append(list, e.(map[string]any))
@@ -63,24 +63,24 @@ func (a Response) Fields() (list []map[string]any) {
 }
 
 func (a Response) Pointers() (list []string) {
-	for _, field := range a.Fields() {
+	for _, field := range a.Errors() {
 		list = append(list, field["pointer"].(string))
 	}
 	return list
 }
 
-// Created is what POST /proxy answered for the project shop.
-type Created struct {
+// Shop is what POST /proxy answered for the project shop.
+type Shop struct {
 	Token, KeyID, VersionID, EnvironmentID string
 }
 
-func MakeShop(t *testing.T, h http.Handler) Created {
+func CreateShop(t *testing.T, h http.Handler) Shop {
 	t.Helper()
 	a := Call(t, h, "POST", "/proxy", "", ShopBody)
 	if a.Status != 201 {
 		t.Fatalf("%d %s", a.Status, a.Raw)
 	}
-	m := Created{Token: a.Body["workspace_key"].(string)}
+	m := Shop{Token: a.Body["workspace_key"].(string)}
 	m.KeyID = a.Body["api_keys"].(map[string]any)["prod"].(map[string]any)["id"].(string)
 	p := Call(t, h, "GET", "/api/v1/projects/shop", m.Token, "")
 	version := p.Body["versions"].([]any)[0].(map[string]any)
@@ -89,7 +89,8 @@ func MakeShop(t *testing.T, h http.Handler) Created {
 	return m
 }
 
-func Pointers(a Response) []string {
+// PointerCodes lists the problem's fields, each as "pointer code".
+func (a Response) PointerCodes() []string {
 	var list []string
 	errors, _ := a.Body["errors"].([]any)
 	for _, e := range errors {
@@ -100,7 +101,7 @@ func Pointers(a Response) []string {
 	return list
 }
 
-func AsTarget(target string) string {
+func TargetBody(target string) string {
 	text, err := json.Marshal(map[string]string{"target": target})
 	if err != nil {
 		panic(err)
@@ -108,8 +109,8 @@ func AsTarget(target string) string {
 	return string(text)
 }
 
-// NewOwnerOf makes an account and returns the header that it sends.
-func NewOwnerOf(t *testing.T, s *handlers.Server) []string {
+// SignUpOwner creates an account and returns the header that it sends.
+func SignUpOwner(t *testing.T, s *handlers.Server) []string {
 	t.Helper()
 	code, err := s.Accounts.FirstLink(t.Context())
 	if err != nil {
@@ -136,7 +137,7 @@ type Events struct {
 	T *testing.T
 }
 
-func Follow(t *testing.T, url, token, last string) Events {
+func FollowEvents(t *testing.T, url, token, last string) Events {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)

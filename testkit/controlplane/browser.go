@@ -51,8 +51,8 @@ func NewBrowser(t *testing.T, db *models.DB, changes ...func(*handlers.Server)) 
 	}}
 }
 
-// Forget is another browser from here on.
-func (s *Browser) Forget() {
+// ClearCookies is another browser from here on.
+func (s *Browser) ClearCookies() {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		s.T.Fatal(err)
@@ -78,16 +78,16 @@ func NewOwner(t *testing.T, db *models.DB, changes ...func(*handlers.Server)) *B
 // Page is what the browser got.
 type Page struct {
 	*goquery.Document
-	t      *testing.T
-	What   string
-	Status int
-	Header http.Header
-	Raw    string
+	t       *testing.T
+	Request string
+	Status  int
+	Header  http.Header
+	Raw     string
 }
 
 func (s *Browser) Get(path string, header ...string) *Page {
 	s.T.Helper()
-	return s.Ask(http.MethodGet, path, "", header)
+	return s.Do(http.MethodGet, path, "", header)
 }
 
 // Post sends a form of name, value, name, value… as of a page that is just loaded.
@@ -100,7 +100,7 @@ func (s *Browser) Post(path string, form ...string) *Page {
 	if !values.Has(ui.NonceField) {
 		values.Set(ui.NonceField, web.FormNonce(s.Session(), path, rand.Text()))
 	}
-	return s.Ask(http.MethodPost, path, values.Encode(), nil)
+	return s.Do(http.MethodPost, path, values.Encode(), nil)
 }
 
 // Session is the secret in the browser's cookie, "" when signed out.
@@ -126,18 +126,18 @@ func (p *Page) Nonce(action string) string {
 // Submit posts a form and returns the page that it leads to.
 func (s *Browser) Submit(path string, form ...string) *Page {
 	s.T.Helper()
-	return s.Follow(s.Post(path, form...))
+	return s.FollowRedirect(s.Post(path, form...))
 }
 
-func (s *Browser) Follow(p *Page) *Page {
+func (s *Browser) FollowRedirect(p *Page) *Page {
 	s.T.Helper()
 	if p.Status != http.StatusSeeOther {
-		s.T.Fatalf("%s: %d, want a redirect\n%s", p.What, p.Status, Clean(p.Find("main").Text()))
+		s.T.Fatalf("%s: %d, want a redirect\n%s", p.Request, p.Status, Clean(p.Find("main").Text()))
 	}
 	return s.Get(p.Header.Get("Location"))
 }
 
-func (s *Browser) Ask(method, path, body string, header []string) *Page {
+func (s *Browser) Do(method, path, body string, header []string) *Page {
 	s.T.Helper()
 	r, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Browser) Ask(method, path, body string, header []string) *Page {
 	return &Page{
 		Document: document,
 		t:        s.T,
-		What:     method + " " + path,
+		Request:  method + " " + path,
 		Status:   response.StatusCode,
 		Header:   response.Header,
 		Raw:      string(raw),
@@ -179,7 +179,7 @@ func (s *Browser) Ask(method, path, body string, header []string) *Page {
 func (p *Page) Shows(status int, heading string) *Page {
 	p.t.Helper()
 	if got := Clean(p.Find("h1").Text()); p.Status != status || got != heading {
-		p.t.Fatalf("%s: %d %q, want %d %q\n%s", p.What, p.Status, got, status, heading, Clean(p.Find("main").Text()))
+		p.t.Fatalf("%s: %d %q, want %d %q\n%s", p.Request, p.Status, got, status, heading, Clean(p.Find("main").Text()))
 	}
 	return p
 }
@@ -188,7 +188,7 @@ func (p *Page) Shows(status int, heading string) *Page {
 func (p *Page) LeadsTo(path string) {
 	p.t.Helper()
 	if got := p.Header.Get("Location"); p.Status != http.StatusSeeOther || got != path {
-		p.t.Fatalf("%s: %d to %q, want 303 to %q\n%s", p.What, p.Status, got, path, Clean(p.Find("main").Text()))
+		p.t.Fatalf("%s: %d to %q, want 303 to %q\n%s", p.Request, p.Status, got, path, Clean(p.Find("main").Text()))
 	}
 }
 
@@ -196,7 +196,7 @@ func (p *Page) LeadsTo(path string) {
 func (p *Page) Says(selector, text string) *Page {
 	p.t.Helper()
 	if got := Clean(p.Find(selector).Text()); !strings.Contains(got, text) {
-		p.t.Fatalf("%s: %s says %q, want %q in it", p.What, selector, got, text)
+		p.t.Fatalf("%s: %s says %q, want %q in it", p.Request, selector, got, text)
 	}
 	return p
 }
@@ -205,7 +205,7 @@ func (p *Page) Says(selector, text string) *Page {
 func (p *Page) Holds(name, value string) *Page {
 	p.t.Helper()
 	if got := p.Value("input[name='" + name + "']"); got != value {
-		p.t.Fatalf("%s: field %s holds %q, want %q", p.What, name, got, value)
+		p.t.Fatalf("%s: field %s holds %q, want %q", p.Request, name, got, value)
 	}
 	return p
 }
@@ -213,7 +213,7 @@ func (p *Page) Holds(name, value string) *Page {
 func (p *Page) Lacks(selector string) *Page {
 	p.t.Helper()
 	if found := p.Find(selector); found.Length() > 0 {
-		p.t.Fatalf("%s: has %s: %s", p.What, selector, Clean(found.Text()))
+		p.t.Fatalf("%s: has %s: %s", p.Request, selector, Clean(found.Text()))
 	}
 	return p
 }
@@ -222,7 +222,7 @@ func (p *Page) Value(selector string) string {
 	p.t.Helper()
 	input := p.Find(selector)
 	if input.Length() == 0 {
-		p.t.Fatalf("%s: no %s", p.What, selector)
+		p.t.Fatalf("%s: no %s", p.Request, selector)
 	}
 	return input.First().AttrOr("value", "")
 }
@@ -232,7 +232,7 @@ func (p *Page) Action(field string) string {
 	p.t.Helper()
 	action := p.Find("form:has([name='"+field+"'])").First().AttrOr("action", "")
 	if action == "" {
-		p.t.Fatalf("%s: no form with a field %s", p.What, field)
+		p.t.Fatalf("%s: no form with a field %s", p.Request, field)
 	}
 	return action
 }

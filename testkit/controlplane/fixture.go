@@ -24,26 +24,26 @@ import (
 // Fixture is a team with its people, and people outside of it, each as the headers
 // that they send.
 type Fixture struct {
-	Db        *models.DB
+	DB        *models.DB
 	Server    *handlers.Server
 	Handler   http.Handler
 	Team      string
 	Principal access.Principal // the owner's
 	furnished int
 
-	Owner, Stranger, OtherKey []string
-	Others                    map[access.Role][]string // in the team
-	Accounts                  map[access.Role]string   // ids of the others
-	Strangers                 Objects
+	Owner, Outsider, OtherWorkspace []string
+	Members                         map[access.Role][]string // in the team
+	MemberIDs                       map[access.Role]string   // ids of the others
+	OutsiderObjects                 Objects
 }
 
 func NewFixture(t *testing.T, db *models.DB) *Fixture {
 	t.Helper()
 	o := &Fixture{
-		Db:       db,
-		Server:   NewServer(t, db),
-		Others:   map[access.Role][]string{},
-		Accounts: map[access.Role]string{},
+		DB:        db,
+		Server:    NewServer(t, db),
+		Members:   map[access.Role][]string{},
+		MemberIDs: map[access.Role]string{},
 	}
 	o.Handler = o.Server.Handler()
 	code, err := o.Server.Accounts.FirstLink(t.Context())
@@ -61,19 +61,19 @@ func NewFixture(t *testing.T, db *models.DB) *Fixture {
 	ana := o.principalOf(t, session)
 	o.Owner, o.Team, o.Principal = cookie(session), ana.HomeTeam, ana
 	for name, role := range map[string]access.Role{"mia": access.Member, "vic": access.Viewer} {
-		session := o.account(t, name, o.Team, role)
-		o.Others[role], o.Accounts[role] = cookie(session), o.principalOf(t, session).Account
+		session := o.createAccount(t, name, o.Team, role)
+		o.Members[role], o.MemberIDs[role] = cookie(session), o.principalOf(t, session).Account
 	}
 
 	own := models.Team{ID: models.NewID("team"), Name: "Others", CreatedAt: models.Now()}
 	claimed := own.CreatedAt
 	own.ClaimedAt = &claimed
 	o.insert(t, &own)
-	stranger := o.account(t, "sam", own.ID, access.Owner)
-	o.Stranger = cookie(stranger)
-	theirs := o.Create(t, o.principalOf(t, stranger), "theirs")
-	o.Strangers = Objects{Project: theirs.Project.ID, ProjectName: theirs.Project.Name, Team: own.ID}
-	o.OtherKey = []string{"Authorization", "Bearer " + o.Create(t, access.Principal{}, "").Workspace.Key}
+	stranger := o.createAccount(t, "sam", own.ID, access.Owner)
+	o.Outsider = cookie(stranger)
+	theirs := o.CreateProject(t, o.principalOf(t, stranger), "theirs")
+	o.OutsiderObjects = Objects{Project: theirs.Project.ID, ProjectName: theirs.Project.Name, Team: own.ID}
+	o.OtherWorkspace = []string{"Authorization", "Bearer " + o.CreateProject(t, access.Principal{}, "").Workspace.Key}
 	return o
 }
 
@@ -89,7 +89,7 @@ func (o *Fixture) principalOf(t *testing.T, session string) access.Principal {
 }
 
 // account makes an account with a role in a team, and signs it in.
-func (o *Fixture) account(t *testing.T, name, team string, role access.Role) (session string) {
+func (o *Fixture) createAccount(t *testing.T, name, team string, role access.Role) (session string) {
 	t.Helper()
 	now, session := models.Now(), "session-of-"+name
 	until, sum := now.Add(accounts.SessionTTL), sha256.Sum256([]byte(session))
@@ -114,12 +114,12 @@ func (o *Fixture) account(t *testing.T, name, team string, role access.Role) (se
 
 func (o *Fixture) insert(t *testing.T, rows ...any) {
 	t.Helper()
-	if err := o.Db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(rows...) }); err != nil {
+	if err := o.DB.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(rows...) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (o *Fixture) Create(t *testing.T, p access.Principal, name string) projects.Created {
+func (o *Fixture) CreateProject(t *testing.T, p access.Principal, name string) projects.Created {
 	t.Helper()
 	created, err := o.Server.Projects.Create(t.Context(), p, projects.CreateInput{
 		Target: "http://127.0.0.1:9", Name: name, Auth: projects.AuthInput{Mode: "authenticate"}})
@@ -129,10 +129,10 @@ func (o *Fixture) Create(t *testing.T, p access.Principal, name string) projects
 	return created
 }
 
-// Audit is how far the log of each team has come.
-func (o *Fixture) Audit(t *testing.T) map[string]int64 {
+// AuditNumbers is how far the log of each team has come.
+func (o *Fixture) AuditNumbers(t *testing.T) map[string]int64 {
 	t.Helper()
-	rows, err := o.Db.SQL().QueryContext(t.Context(), "SELECT team_id, number FROM audit_chains")
+	rows, err := o.DB.SQL().QueryContext(t.Context(), "SELECT team_id, number FROM audit_chains")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,14 +151,14 @@ func (o *Fixture) Audit(t *testing.T) map[string]int64 {
 	return numbers
 }
 
-// Added lists what came to the log since, of these teams or of all.
-func (o *Fixture) Added(t *testing.T, before map[string]int64, teams ...string) (list []models.AuditEntry) {
+// AuditSince lists what came to the log since, of these teams or of all.
+func (o *Fixture) AuditSince(t *testing.T, before map[string]int64, teams ...string) (list []models.AuditEntry) {
 	t.Helper()
-	for team, number := range o.Audit(t) {
+	for team, number := range o.AuditNumbers(t) {
 		if number == before[team] || len(teams) > 0 && !slices.Contains(teams, team) {
 			continue
 		}
-		entries, err := o.Db.Read(t.Context()).AuditOf(team, int(number-before[team]))
+		entries, err := o.DB.Read(t.Context()).AuditOf(team, int(number-before[team]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,10 +177,10 @@ type Objects struct {
 	keyType, Product                                              string
 }
 
-func (o *Fixture) Furnish(t *testing.T, needs, route string) Objects {
+func (o *Fixture) NewObjects(t *testing.T, needs, route string) Objects {
 	t.Helper()
 	o.furnished++
-	created := o.Create(t, o.Principal, fmt.Sprintf("shop-%d", o.furnished))
+	created := o.CreateProject(t, o.Principal, fmt.Sprintf("shop-%d", o.furnished))
 	version := created.Project.Versions[0]
 	what := exports.Options{Format: "data"}
 	export, err := o.Server.Exports.Request(t.Context(), o.Principal, created.Project.ID, what)
@@ -194,12 +194,12 @@ func (o *Fixture) Furnish(t *testing.T, needs, route string) Objects {
 		environment: version.Environments[0].ID,
 		Key:         created.Keys["prod"].ID,
 		export:      export.ID,
-		code:        o.Create(t, access.Principal{}, "").Workspace.ClaimCode,
+		code:        o.CreateProject(t, access.Principal{}, "").Workspace.ClaimCode,
 	}
-	has.Tenant, has.client, has.provider = o.LoginOf(t, created.Project.ID)
-	o.directoryOf(t, &has, needs)
+	has.Tenant, has.client, has.provider = o.CreateAppClient(t, created.Project.ID)
+	o.createDirectory(t, &has, needs)
 	var shared string
-	has.keyType, has.Product, shared = o.surroundings(t, has.Project)
+	has.keyType, has.Product, shared = o.createGroupings(t, has.Project)
 	switch needs {
 	case "shared":
 		has.Tenant = shared
@@ -213,7 +213,7 @@ func (o *Fixture) Furnish(t *testing.T, needs, route string) Objects {
 	case "frozen":
 		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, has.Key)
 	case "webhook":
-		has.webhook, has.delivery, err = o.webhook(t)
+		has.webhook, has.delivery, err = o.createWebhook(t)
 	case "taken":
 		_, err = o.Server.Projects.TakeDown(t.Context(), o.Principal, has.Project, "Phishing")
 	case "ready":
@@ -226,7 +226,7 @@ func (o *Fixture) Furnish(t *testing.T, needs, route string) Objects {
 		[]string{"team", "invit", "session", ":identity"},
 		func(part string) bool { return strings.Contains(route, part) },
 	) {
-		o.people(t, &has)
+		o.createPeople(t, &has)
 	}
 	if strings.HasPrefix(route, "/invite/") {
 		has.code = has.invite
@@ -236,7 +236,7 @@ func (o *Fixture) Furnish(t *testing.T, needs, route string) Objects {
 
 // surroundings makes the rest that a project can have and returns the ids; the
 // tenant is the team's, and not attached.
-func (o *Fixture) surroundings(t *testing.T, project string) (keyType, product, tenant string) {
+func (o *Fixture) createGroupings(t *testing.T, project string) (keyType, product, tenant string) {
 	t.Helper()
 	kty, err := o.Server.Projects.CreateKeyType(t.Context(), o.Principal, project, projects.KeyType{
 		Name:   "gold",
@@ -263,7 +263,7 @@ func (o *Fixture) surroundings(t *testing.T, project string) (keyType, product, 
 // people furnishes a team of its own with an owner to spare, somebody to act on
 // and an open invitation; and an invitation, a session and a linked sign-in for
 // the owner.
-func (o *Fixture) people(t *testing.T, has *Objects) {
+func (o *Fixture) createPeople(t *testing.T, has *Objects) {
 	t.Helper()
 	now := models.Now()
 	until, soon := now.Add(accounts.SessionTTL), now.Add(accounts.InvitationTTL)
@@ -296,11 +296,11 @@ func (o *Fixture) people(t *testing.T, has *Objects) {
 	has.Team, has.account = team(), person()
 	host := person() // makes the invitations: they would go with the owner, who leaves
 	for account, role := range map[string]access.Role{
-		o.Principal.Account:       access.Owner,
-		host:                      access.Owner,
-		has.account:               access.Member,
-		o.Accounts[access.Member]: access.Member,
-		o.Accounts[access.Viewer]: access.Viewer,
+		o.Principal.Account:        access.Owner,
+		host:                       access.Owner,
+		has.account:                access.Member,
+		o.MemberIDs[access.Member]: access.Member,
+		o.MemberIDs[access.Viewer]: access.Viewer,
 	} {
 		o.insert(t, &models.Membership{TeamID: has.Team, AccountID: account, Role: string(role), CreatedAt: now})
 	}
@@ -354,7 +354,7 @@ func (h Objects) Path(route string) string {
 	)
 }
 
-func (o *Fixture) Fill(t *testing.T, has Objects, body string) string {
+func (o *Fixture) FillBody(t *testing.T, has Objects, body string) string {
 	t.Helper()
 	if strings.Contains(body, "{device}") { // each code is for one decision
 		asked, err := o.Server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
@@ -372,7 +372,7 @@ func (o *Fixture) Fill(t *testing.T, has Objects, body string) string {
 	)
 }
 
-func (o *Fixture) Ask(t *testing.T, method, path, body string, caller []string) Response {
+func (o *Fixture) Do(t *testing.T, method, path, body string, caller []string) Response {
 	t.Helper()
 	header := caller
 	if !IsAPI(path) {

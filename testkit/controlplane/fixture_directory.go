@@ -7,7 +7,7 @@ import (
 )
 
 // directoryOf furnishes a tenant with a user, two groups and an approval.
-func (o *Fixture) directoryOf(t *testing.T, has *Objects, needs string) {
+func (o *Fixture) createDirectory(t *testing.T, has *Objects, needs string) {
 	t.Helper()
 	ctx, rules := t.Context(), o.Server.Directory
 	user, err := rules.CreateUser(ctx, o.Principal, has.Tenant, directory.NewUser{Email: "ana@example.com"})

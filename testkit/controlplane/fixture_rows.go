@@ -11,21 +11,21 @@ import (
 	"postern/service/webhooks"
 )
 
-func (o *Fixture) SomeOwner(t *testing.T) access.Principal {
+func (o *Fixture) NewTeamOwner(t *testing.T) access.Principal {
 	t.Helper()
 	team := models.Team{ID: models.NewID("team"), Name: "Shop", CreatedAt: models.Now()}
 	team.ClaimedAt = &team.CreatedAt
-	err := o.Db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&team) })
+	err := o.DB.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&team) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return access.Principal{Account: "acc_1", Roles: map[string]access.Role{team.ID: access.Owner}, HomeTeam: team.ID}
 }
 
-// LoginOf gives a project an app client with a provider.
-func (o *Fixture) LoginOf(t *testing.T, project string) (tenant, client, provider string) {
+// CreateAppClient gives a project an app client with a provider.
+func (o *Fixture) CreateAppClient(t *testing.T, project string) (tenant, client, provider string) {
 	t.Helper()
-	tenants, err := o.Db.Read(t.Context()).TenantsOf(project)
+	tenants, err := o.DB.Read(t.Context()).TenantsOf(project)
 	if err != nil || len(tenants) == 0 {
 		t.Fatalf("tenants of %s: %v, %v", project, tenants, err)
 	}
@@ -45,7 +45,7 @@ func (o *Fixture) LoginOf(t *testing.T, project string) (tenant, client, provide
 }
 
 // webhook makes a webhook of the team, with a delivery that has arrived.
-func (o *Fixture) webhook(t *testing.T) (hook, delivery string, err error) {
+func (o *Fixture) createWebhook(t *testing.T) (hook, delivery string, err error) {
 	t.Helper()
 	made, _, err := o.Server.Webhooks.Create(t.Context(), o.Principal, webhooks.CreateInput{
 		Team: o.Team,
@@ -62,22 +62,22 @@ func (o *Fixture) webhook(t *testing.T) (hook, delivery string, err error) {
 		FinishedAt: &at,
 	}
 	return made.ID, sent.ID, errors.Join(
-		err, o.Db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&sent) }),
+		err, o.DB.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&sent) }),
 	)
 }
 
-// Installation is the log of what belongs to no team.
-func (o *Fixture) Installation(t *testing.T) []models.AuditEntry {
+// InstallationAudit is the log of what belongs to no team.
+func (o *Fixture) InstallationAudit(t *testing.T) []models.AuditEntry {
 	t.Helper()
-	entries, err := o.Db.Read(t.Context()).AuditOf("", 10_000)
+	entries, err := o.DB.Read(t.Context()).AuditOf("", 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return entries
 }
 
-// Follow keeps the owner's session when an answer gives it another secret.
-func (o *Fixture) Follow(got Response) {
+// KeepSession keeps the owner's session when an answer gives it another secret.
+func (o *Fixture) KeepSession(got Response) {
 	for _, cookie := range (&http.Response{Header: got.Header}).Cookies() {
 		if cookie.Name == "postern" {
 			o.Owner = []string{"Cookie", "postern=" + cookie.Value}

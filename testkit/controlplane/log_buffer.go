@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// Logbook keeps what is logged, at every level.
-type Logbook struct {
+// LogBuffer keeps what is logged, at every level.
+type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (l *Logbook) Write(b []byte) (int, error) {
+func (l *LogBuffer) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(b)
 }
 
-func (l *Logbook) String() string {
+func (l *LogBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
