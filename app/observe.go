@@ -24,6 +24,23 @@ func (o observer) Observe(out gateway.Outcome) {
 	o.recorder.Observe(usage.Call(out))
 }
 
+// ForConnection implements gateway.Observer.
+func (o observer) ForConnection() gateway.CallObserver {
+	return connObserver{o.recorder.ForConnection(), o.metrics}
+}
+
+// connObserver is observer for the calls of one connection.
+type connObserver struct {
+	recorder *usage.ConnRecorder
+	metrics  *metrics.Metrics
+}
+
+// Observe implements gateway.CallObserver.
+func (o connObserver) Observe(out gateway.Outcome) {
+	o.metrics.Call(out.Status, out.Code, out.Duration)
+	o.recorder.Observe(usage.Call(out))
+}
+
 // newMetrics measures what is there once everything is wired.
 func (a *App) newMetrics() *metrics.Metrics {
 	var refusals []string

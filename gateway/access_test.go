@@ -318,9 +318,10 @@ type outcomes struct{ got chan gateway.Outcome }
 
 func (o outcomes) Observe(out gateway.Outcome) {
 	out.Method, out.Path, out.RemoteIP = strings.Clone(out.Method), strings.Clone(out.Path), strings.Clone(out.RemoteIP)
-	out.Kept = nil
 	o.got <- out
 }
+
+func (o outcomes) ForConnection() gateway.CallObserver { return o }
 
 func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
 	o := outcomes{make(chan gateway.Outcome, 4)}

@@ -109,4 +109,5 @@ func readFixed(b *testing.B, conn net.Conn, buf []byte) []byte {
 
 type discard struct{}
 
-func (discard) Observe(gateway.Outcome) {}
+func (discard) Observe(gateway.Outcome)               {}
+func (d discard) ForConnection() gateway.CallObserver { return d }

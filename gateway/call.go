@@ -23,7 +23,7 @@ type call struct {
 	identity policy.Identity
 	upstream credential
 	space    *space        // of the path that carries it
-	kept     *any          // of space, where another call of the same caller may follow; else nil
+	observer CallObserver  // nil: none
 	tally    *policy.Tally // of space, once the call has been counted against limits; nil before, and without any
 	start    time.Time
 	status   int
@@ -47,7 +47,6 @@ type space struct {
 	token     policy.Token // what the one that was presented says
 	tally     policy.Tally
 	consumers policy.Consumers
-	observed  any    // the observer's
 	share     *share // of the slots of the last environment; nil before the first
 }
 

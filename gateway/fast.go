@@ -16,7 +16,8 @@ type fastCall struct {
 	x        *engine.Exchange
 	info     connInfo
 	own      space
-	limits   []limitLine // by their places among the headers; nil before there were any
+	perConn  CallObserver // of the connection; nil without an observer
+	limits   []limitLine  // by their places among the headers; nil before there were any
 	stripKey bool
 	ended    policy.Denial // why the engine was told to end the call; the zero value for others
 }
@@ -24,7 +25,10 @@ type fastCall struct {
 // newSession begins a connection of the engine.
 func (g *Gateway) newSession(c net.Conn) engine.Session {
 	f := &fastCall{info: g.connInfoFor(c)}
-	f.gateway, f.carrier, f.space, f.kept = g, f, &f.own, &f.own.observed
+	if g.observer != nil {
+		f.perConn = g.observer.ForConnection()
+	}
+	f.gateway, f.carrier, f.space, f.observer = g, f, &f.own, f.perConn
 	g.running.Add(1)
 	return f
 }
@@ -82,7 +86,7 @@ func (c *fastCall) end() {
 	c.x = nil
 	gateway := c.gateway
 	c.call = call{} // in place: one with these fields would be made first and then moved
-	c.carrier, c.gateway, c.space, c.kept = c, gateway, &c.own, &c.own.observed
+	c.carrier, c.gateway, c.space, c.observer = c, gateway, &c.own, c.perConn
 }
 
 func (c *fastCall) keyLines() (n int, value string) {

@@ -2,9 +2,17 @@ package gateway
 
 import "time"
 
-// Observer is told of every call that found its project, when the call is over.
-// It runs on the call's goroutine and must not block.
+// Observer records every call that found its project, when the call is over. Its own Observe is for calls that come
+// one at a time, and must be safe for concurrent use.
 type Observer interface {
+	CallObserver
+	// ForConnection returns an observer for the calls of one connection, which never overlap: it may cache what it
+	// recorded the last one under.
+	ForConnection() CallObserver
+}
+
+// CallObserver records calls. It runs on the call's goroutine and must not block.
+type CallObserver interface {
 	Observe(Outcome)
 }
 
@@ -27,21 +35,17 @@ type Outcome struct {
 	BytesOut     int64  // of the answer's body, as far as the caller took it
 	Start        time.Time
 	Duration     time.Duration
-
-	// Kept is for the observer, to find what it counts this caller's calls with again;
-	// nil where no other follows. Calls that share it come one after the other.
-	Kept *any
 }
 
 func (c *call) observe() {
-	if c.gateway.observer == nil {
+	if c.observer == nil {
 		return
 	}
-	c.gateway.observer.Observe(Outcome{
+	c.observer.Observe(Outcome{
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
 		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,
 		BytesIn: c.bytesIn, BytesOut: c.bytesOut,
-		Start: c.start, Duration: c.gateway.since(c.start), Kept: c.kept,
+		Start: c.start, Duration: c.gateway.since(c.start),
 	})
 }

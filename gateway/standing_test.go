@@ -346,4 +346,5 @@ func TestTheObserverLearnsWhyACallEnded(t *testing.T) {
 
 type observing chan gateway.Outcome
 
-func (o observing) Observe(out gateway.Outcome) { o <- out }
+func (o observing) Observe(out gateway.Outcome)         { o <- out }
+func (o observing) ForConnection() gateway.CallObserver { return o }

@@ -29,11 +29,9 @@ func BenchmarkObserve(b *testing.B) {
 	}
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
-		mine := call
-		var kept any
-		mine.Kept = &kept
+		mine := r.ForConnection()
 		for pb.Next() {
-			r.Observe(mine)
+			mine.Observe(call)
 		}
 	})
 }

@@ -23,29 +23,21 @@ type sums struct {
 // tally is what was counted since the last time it was taken.
 type tally map[counter]*sums
 
-func (d *desk) count(c *Call) {
+func (d *desk) count(c *Call, before *last) {
 	began := c.Start.Unix()
 	at := counter{
 		hour: began / 3600, project: c.ProjectID, environment: c.EnvironmentID, owner: c.Owner,
 		key: c.CredentialID, route: c.Route, class: int64(c.Status / 100),
 	}
-	d.sums(c, &at).add(sums{1, c.BytesIn, c.BytesOut, began})
+	if before != nil {
+		before.sums(d, &at).add(sums{1, c.BytesIn, c.BytesOut, began})
+	} else {
+		d.tally.at(at).add(sums{1, c.BytesIn, c.BytesOut, began})
+	}
 }
 
-// sums are those of the counter at this desk.
-func (d *desk) sums(c *Call, at *counter) *sums {
-	if c.Kept == nil {
-		return d.tally.at(*at)
-	}
-	kept, known := (*c.Kept).(*last)
-	if !known {
-		kept = &last{}
-		*c.Kept = kept
-	}
-	return kept.sums(d, at)
-}
-
-// last is what a caller's last call was counted with: the next one mostly is too.
+// last caches what the last call of a connection was counted under: mostly the next one
+// is counted under the same.
 type last struct {
 	at   counter
 	here []lastHere // by the desk's place

@@ -9,7 +9,7 @@ import (
 // common with it, and whenever the counters are taken in between.
 func TestWhatIsKeptOfACallCountsTheNextOne(t *testing.T) {
 	counters, at := newDesks(3), time.Date(2030, 1, 1, 9, 59, 59, 0, time.UTC)
-	var callers [3]any
+	var callers [3]last
 	want, got := tally{}, tally{}
 	for i := range 500 {
 		call := Call{
@@ -29,10 +29,11 @@ func TestWhatIsKeptOfACallCountsTheNextOne(t *testing.T) {
 		if i%11 == 0 {
 			call.Status = 404
 		}
+		var before *last
 		if caller := i % 4; caller < len(callers) {
-			call.Kept = &callers[caller]
+			before = &callers[caller]
 		}
-		counters.tell(&call)
+		counters.tell(&call, before)
 		began := call.Start.Unix()
 		want.at(counter{
 			hour:        began / 3600,

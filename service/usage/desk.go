@@ -47,11 +47,11 @@ func newDesks(n int) *desks {
 }
 
 // tell counts a call and keeps it for the book, unless there is no room; due says that
-// it is time to gather.
-func (d *desks) tell(c *Call) (kept, due bool) {
+// it is time to gather. before is the cache of the call's connection, nil without one.
+func (d *desks) tell(c *Call, before *last) (kept, due bool) {
 	here := d.near.Get().(*desk)
 	here.mu.Lock()
-	here.count(c)
+	here.count(c, before)
 	if kept = len(here.calls) < maxHeld; kept {
 		here.hold(c)
 	}

@@ -45,10 +45,6 @@ type Call struct {
 	BytesOut     int64
 	Start        time.Time
 	Duration     time.Duration
-
-	// Kept is where the recorder keeps what it counted the caller's last call with; nil
-	// for nowhere. Two calls that are told of at once must not share it.
-	Kept *any
 }
 
 // Recorder takes in what one process serves. Make one with NewRecorder; it is
@@ -77,11 +73,27 @@ func NewRecorder(db *models.DB, log *slog.Logger) *Recorder {
 
 // Observe counts a call and keeps it for the live log. It never waits for a database,
 // and for readers no longer than it takes them to take what the desks hold.
-func (r *Recorder) Observe(c Call) {
-	kept, due := r.desks.tell(&c)
+func (r *Recorder) Observe(c Call) { r.observe(&c, nil) }
+
+// ConnRecorder records the calls of one connection, which never overlap. It remembers
+// what the last one was counted under, so that the next one need not be looked up.
+type ConnRecorder struct {
+	recorder *Recorder
+	last     last
+}
+
+// ForConnection returns a recorder for the calls of one connection.
+func (r *Recorder) ForConnection() *ConnRecorder { return &ConnRecorder{recorder: r} }
+
+// Observe is Recorder.Observe for the connection's next call.
+func (r *ConnRecorder) Observe(c Call) { r.recorder.observe(&c, &r.last) }
+
+// observe records a call. before is the cache of its connection, nil without one.
+func (r *Recorder) observe(c *Call, before *last) {
+	kept, due := r.desks.tell(c, before)
 	if !kept { // by other projects' calls, perhaps: their troubles are not this one's
 		var s slot
-		s.set(&c)
+		s.set(c)
 		r.book.write(&s)
 	}
 	if due {
