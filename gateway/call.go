@@ -22,9 +22,10 @@ type call struct {
 	route    route
 	identity policy.Identity
 	upstream credential
-	space    *space        // of the path that carries it
-	observer CallObserver  // nil: none
-	tally    *policy.Tally // of space, once the call has been counted against limits; nil before, and without any
+	space    *space         // of the path that carries it
+	observer CallObserver   // nil: none
+	limiter  policy.Limiter // nil: calls with limits are refused
+	tally    *policy.Tally  // of space, once the call has been counted against limits; nil before, and without any
 	start    time.Time
 	status   int
 	code     string

@@ -13,11 +13,14 @@ import (
 // used for its calls one after the other.
 type fastCall struct {
 	call
-	x        *engine.Exchange
-	info     connInfo
-	own      space
-	perConn  CallObserver // of the connection; nil without an observer
-	limits   []limitLine  // by their places among the headers; nil before there were any
+	x       *engine.Exchange
+	info    connInfo
+	own     space
+	perConn struct { // nil where the gateway has none
+		observer CallObserver
+		limiter  policy.Limiter
+	}
+	limits   []limitLine // by their places among the headers; nil before there were any
 	stripKey bool
 	ended    policy.Denial // why the engine was told to end the call; the zero value for others
 }
@@ -26,9 +29,13 @@ type fastCall struct {
 func (g *Gateway) newSession(c net.Conn) engine.Session {
 	f := &fastCall{info: g.connInfoFor(c)}
 	if g.observer != nil {
-		f.perConn = g.observer.ForConnection()
+		f.perConn.observer = g.observer.ForConnection()
 	}
-	f.gateway, f.carrier, f.space, f.observer = g, f, &f.own, f.perConn
+	if g.limiter != nil {
+		f.perConn.limiter = g.limiter.ForConnection()
+	}
+	f.gateway, f.carrier, f.space = g, f, &f.own
+	f.observer, f.limiter = f.perConn.observer, f.perConn.limiter
 	g.running.Add(1)
 	return f
 }
@@ -86,7 +93,8 @@ func (c *fastCall) end() {
 	c.x = nil
 	gateway := c.gateway
 	c.call = call{} // in place: one with these fields would be made first and then moved
-	c.carrier, c.gateway, c.space, c.observer = c, gateway, &c.own, c.perConn
+	c.carrier, c.gateway, c.space = c, gateway, &c.own
+	c.observer, c.limiter = c.perConn.observer, c.perConn.limiter
 }
 
 func (c *fastCall) keyLines() (n int, value string) {

@@ -49,7 +49,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &slowCall{w: w, r: r, call: call{
 		gateway: g, conn: conn, host: host, method: r.Method, target: target, route: route, start: g.now(),
 	}}
-	c.carrier, c.space, c.observer = c, &c.own, g.observer
+	c.carrier, c.space, c.observer, c.limiter = c, &c.own, g.observer, g.limiter
 	defer c.observe()
 	defer func() { c.own.share.release() }()
 	c.serve() //nolint:contextcheck // a call carries its request, and the context with it

@@ -54,11 +54,13 @@ type Opener interface {
 	Open(tokenID, sealed string) (string, error)
 }
 
-// Limiter counts an admitted call in all of its tally's windows, or in none when
-// one is used up. It is asked once per call that has limits, and must be safe for
-// concurrent use and fast. An error refuses the call.
+// Limiter counts admitted calls that have limits. An error refuses the call. Its own Take
+// must be safe for concurrent use.
 type Limiter interface {
-	Take(*policy.Tally) error
+	policy.Limiter
+	// ForConnection returns a limiter for the calls of one connection, which never
+	// overlap: it may cache the counters of the last one.
+	ForConnection() policy.Limiter
 }
 
 // The steps that can answer a call, in their order.

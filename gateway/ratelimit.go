@@ -14,10 +14,10 @@ func (c *call) withinLimits() (policy.Denial, bool) {
 	if len(c.space.tally.Shares()) == 0 {
 		return policy.Denial{}, true
 	}
-	if c.gateway.limiter == nil {
+	if c.limiter == nil {
 		return policy.LimitsUnavailable, false // what cannot be counted is not let through
 	}
-	if err := c.gateway.limiter.Take(&c.space.tally); err != nil {
+	if err := c.limiter.Take(&c.space.tally); err != nil {
 		return policy.LimitsUnavailable, false // the limiter logs it, once and not for every call
 	}
 	c.tally = &c.space.tally

@@ -128,7 +128,8 @@ func TestNoCallTooManyIsForwarded(t *testing.T) {
 
 type broken struct{}
 
-func (broken) Take(*policy.Tally) error { return errors.New("out of order") }
+func (broken) Take(*policy.Tally) error        { return errors.New("out of order") }
+func (b broken) ForConnection() policy.Limiter { return b }
 
 func TestWhatCannotBeCountedIsNotLetThrough(t *testing.T) {
 	for name, limiter := range map[string]gateway.Limiter{"none": nil, "broken": broken{}} {

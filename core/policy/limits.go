@@ -49,15 +49,19 @@ type Share struct {
 	Limits *snapshot.Limits
 	Set    Windows                 // those with a limit
 	Left   [snapshot.Windows]int64 // calls that each limited window still admits after this one
-
-	// Counter is for whoever counts, to find what it counts this bucket with again:
-	// one caller's calls are mostly counted for the same. nil for a bucket that the
-	// tally's last call was not counted for.
-	Counter any
 }
 
-// Tally is what one call is counted for. Fill it with Realm.Tally; whoever counts
-// sets Left of each share, and Refused.
+// MaxShares is the most buckets that one call is counted for: one of each dimension.
+const MaxShares = dimensions
+
+// Limiter counts calls. Take counts one in all windows of its tally, or in none where
+// one is used up, and sets Left of each share, and Refused. An error means that the call
+// could not be counted.
+type Limiter interface {
+	Take(*Tally) error
+}
+
+// Tally is what one call is counted for. Realm.Tally fills it in, and a Limiter counts it.
 type Tally struct {
 	Now     time.Time
 	Refused bool // a window was used up, and the call was counted nowhere
@@ -88,7 +92,7 @@ func (t *Tally) add(r *Realm, by Dimension, subject string, limits *snapshot.Lim
 	}
 	share := &t.shares[t.n]
 	if bucket := (Bucket{r.ID, by, subject}); share.Bucket != bucket {
-		share.Bucket, share.Counter = bucket, nil
+		share.Bucket = bucket
 	}
 	if share.Limits != limits { // what is at one address never changes
 		share.Limits, share.Set = limits, limited(limits)

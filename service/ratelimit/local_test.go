@@ -155,6 +155,47 @@ func TestAddressesAreBounded(t *testing.T) {
 	}
 }
 
+// A connection's calls are counted with those of all others, whatever it counted before.
+func TestForConnection(t *testing.T) {
+	limits := realm(snapshot.Limits{snapshot.Year: 1000}, snapshot.Limits{snapshot.Year: 1000})
+	for name, key := range map[string]func(call int) string{
+		"the same key":        func(int) string { return "key_1" },
+		"another key at last": func(call int) string { return fmt.Sprintf("key_%d", call/9) },
+		"keys in turn":        func(call int) string { return fmt.Sprintf("key_%d", call%2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := NewLocal()
+			limiters := []policy.Limiter{l, l.ForConnection(), l.ForConnection()}
+			counted := map[string]int64{}
+			for call := range 12 {
+				tally := take(t, limiters[call%len(limiters)], limits, key(call), noon)
+				counted[key(call)]++
+				if left := tally.Shares()[0].Left[snapshot.Year]; left != 1000-counted[key(call)] {
+					t.Errorf("call %d: the key has %d left, want %d", call, left, 1000-counted[key(call)])
+				}
+				if left := tally.Shares()[1].Left[snapshot.Year]; left != 999-int64(call) {
+					t.Errorf("call %d: the project has %d left, want %d", call, left, 999-int64(call))
+				}
+			}
+		})
+	}
+}
+
+// A counter that was removed meanwhile is not counted with again.
+func TestForConnection_removedCounter(t *testing.T) {
+	l := NewLocal()
+	limits := realm(snapshot.Limits{snapshot.Minute: 10}, snapshot.Limits{})
+	conn, later := l.ForConnection(), noon.Add(time.Minute)
+	take(t, conn, limits, "key_1", noon)
+	for i := range l.shards {
+		l.shards[i].sweep(later)
+	}
+	take(t, conn, limits, "key_1", later)
+	if left := take(t, l, limits, "key_1", later).Shares()[0].Left[snapshot.Minute]; left != 8 {
+		t.Errorf("%d left after two calls of 10 in the minute, want 8", left)
+	}
+}
+
 func (l *Local) size() (n int) {
 	for i := range l.shards {
 		n += len(l.shards[i].counters)
@@ -173,9 +214,10 @@ func BenchmarkLocal(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		var tally policy.Tally
 		id, key := policy.Identity{CredentialID: "key_1", Owner: "billing"}, snapshot.Key{}
+		limiter := l.ForConnection()
 		for pb.Next() {
 			r.Tally(&tally, &id, &key, "192.0.2.7", noon)
-			_ = l.Take(&tally)
+			_ = limiter.Take(&tally)
 		}
 	})
 }

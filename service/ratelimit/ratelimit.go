@@ -61,16 +61,58 @@ func NewLocal() *Local {
 // Close does nothing: what is in memory ends with the process.
 func (l *Local) Close() error { return nil }
 
-// Take counts a call in every window of its shares, or in none when one of them
-// is used up, and says in the tally which it was and what is left.
+// Take implements policy.Limiter.
 func (l *Local) Take(t *policy.Tally) error {
+	var held [policy.MaxShares]*counter
 	shares := t.Shares()
-	var held [4]*counter
-	// Every call locks in the order of dimensions and at most one counter of
-	// each, so that no two can wait for each other.
 	for i := range shares {
-		held[i] = l.lockOf(&shares[i], t.Now)
+		held[i] = l.lock(shares[i].Bucket, t.Now)
 	}
+	count(t, &held)
+	return nil
+}
+
+// ForConnection returns a limiter for the calls of one connection, which never overlap.
+func (l *Local) ForConnection() policy.Limiter { return &connLimiter{local: l} }
+
+// connLimiter is Local for one connection. It remembers the counters of the last call:
+// mostly the next one is counted for the same buckets.
+type connLimiter struct {
+	local *Local
+	last  [policy.MaxShares]struct {
+		bucket  policy.Bucket
+		counter *counter // nil: none yet
+	}
+}
+
+// Take implements policy.Limiter.
+func (l *connLimiter) Take(t *policy.Tally) error {
+	shares := t.Shares()
+	var held [policy.MaxShares]*counter
+	for i := range shares {
+		held[i] = l.lock(i, &shares[i].Bucket, t.Now)
+	}
+	count(t, &held)
+	return nil
+}
+
+// lock locks the counter of a call's i-th bucket: the last call's, where it still counts.
+func (l *connLimiter) lock(i int, b *policy.Bucket, now time.Time) *counter {
+	last := &l.last[i]
+	if last.counter != nil && last.bucket == *b {
+		if last.counter.mu.Lock(); !last.counter.gone {
+			return last.counter
+		}
+		last.counter.mu.Unlock()
+	}
+	last.bucket, last.counter = *b, l.local.lock(*b, now)
+	return last.counter
+}
+
+// count counts a call in its counters, which it unlocks. Every call locks in the order of
+// dimensions and at most one counter of each, so that no two can wait for each other.
+func count(t *policy.Tally, held *[policy.MaxShares]*counter) {
+	shares := t.Shares()
 	var starts [snapshot.Windows]int64
 	for i := range shares {
 		held[i].enter(&shares[i], t.Now, &starts)
@@ -88,7 +130,6 @@ func (l *Local) Take(t *policy.Tally) error {
 		}
 		held[i].mu.Unlock()
 	}
-	return nil
 }
 
 // enter begins the windows that are over anew. A clock that was set back leaves
@@ -102,20 +143,6 @@ func (c *counter) enter(s *policy.Share, now time.Time, starts *[snapshot.Window
 			c.windows[w] = counted{start: starts[w]}
 		}
 	}
-}
-
-// lockOf locks the counter of a share: the one that it was counted with the last
-// time, where that still counts.
-func (l *Local) lockOf(s *policy.Share, now time.Time) *counter {
-	if c, known := s.Counter.(*counter); known {
-		if c.mu.Lock(); !c.gone {
-			return c
-		}
-		c.mu.Unlock()
-	}
-	c := l.lock(s.Bucket, now)
-	s.Counter = c
-	return c
 }
 
 // lock finds or makes the counter of a bucket and locks it.

@@ -73,8 +73,8 @@ func (silent) Printf(context.Context, string, ...any) {}
 // Close ends the connections.
 func (r *Redis) Close() error { return r.client.Close() }
 
-// Take does what Local.Take does. Its error is that Redis is down, and that the
-// policy for that is to refuse.
+// Take implements policy.Limiter. Its error means that Redis is down, and that calls are
+// refused meanwhile.
 func (r *Redis) Take(t *policy.Tally) error {
 	err := errPaused
 	if time.Now().UnixNano() >= r.pause.Load() {
@@ -96,6 +96,9 @@ func (r *Redis) Take(t *policy.Tally) error {
 }
 
 var errPaused = fmt.Errorf("ratelimit: Redis was down a moment ago")
+
+// ForConnection returns r: it caches nothing between calls.
+func (r *Redis) ForConnection() policy.Limiter { return r }
 
 func (r *Redis) meanwhile() string {
 	if r.local == nil {
