@@ -110,14 +110,14 @@ func addKeys(t *testing.T, databaseURL, file, project string) {
 		t.Fatal(err)
 	}
 	err = db.Write(t.Context(), func(tx *models.Tx) error {
-		have, err := tx.KeysListed(models.Project{ID: project}, models.KeyFilter{}, "", 1)
+		have, err := tx.KeysListed(models.Project{ID: project}, models.KeyFilter{}, models.Page{Limit: 1})
 		if err != nil {
 			return err
 		}
 		for n := 0; n < manyKeys; {
 			batch := make([]models.APIKey, 0, 1000)
 			for range cap(batch) {
-				key := have[0]
+				key := have.Items[0]
 				hash := sha256.Sum256(fmt.Append(nil, n))
 				key.ID, key.Hash, key.Owner = models.NewID("key"), hash[:], fmt.Sprintf("app-%d", n)
 				batch = append(batch, key)

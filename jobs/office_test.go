@@ -152,7 +152,7 @@ func (o *office) freeze(t *testing.T) {
 
 func (o *office) delivery(t *testing.T, hook string) webhooks.Delivery {
 	t.Helper()
-	page, err := o.hooks.Deliveries(t.Context(), o.ana, hook, "", 0)
+	page, err := o.hooks.Deliveries(t.Context(), o.ana, hook, models.Page{})
 	if err != nil || len(page.Items) == 0 {
 		t.Fatalf("deliveries: %v, %v", page, err)
 	}

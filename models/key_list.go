@@ -28,16 +28,10 @@ const (
 	keyIsExpired = "state <> 'revoked' AND expires_at <= ?"
 )
 
-// KeysListed lists at most limit keys that open a project, newest first, before
-// the id given ("" for the start): its own, and those of its product that are of
-// a key type and a tenant that it has too.
-func (t *Tx) KeysListed(project Project, f KeyFilter, before string, limit int) ([]APIKey, error) {
-	q := t.listed(project, f)
-	if before != "" {
-		q = q.Where("id < ?", before)
-	}
-	var list []APIKey
-	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+// KeysListed lists the keys that open a project, newest first: its own, and those
+// of its product that have a key type and a tenant that the project has too.
+func (t *Tx) KeysListed(project Project, f KeyFilter, page Page) (List[APIKey], error) {
+	return newestFirst(t.listed(project, f), page, func(row APIKey) string { return row.ID })
 }
 
 // CountKeysListed counts what KeysListed lists.

@@ -50,15 +50,11 @@ func (t *Tx) AccessTokenByID(id string) (AccessToken, error) {
 	return token, t.db.Where("id = ?", id).Take(&token).Error
 }
 
-// AccessTokensOf lists at most limit tokens of an account that have not expired
-// at now, newest first, from the one after the cursor on.
-func (t *Tx) AccessTokensOf(accountID, cursor string, limit int, now time.Time) ([]AccessToken, error) {
+// AccessTokensOf lists the tokens of an account that have not expired at now,
+// newest first.
+func (t *Tx) AccessTokensOf(accountID string, page Page, now time.Time) (List[AccessToken], error) {
 	q := t.db.Where("account_id = ? AND expires_at > ?", accountID, now)
-	if cursor != "" {
-		q = q.Where("id < ?", cursor)
-	}
-	var list []AccessToken
-	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+	return newestFirst(q, page, func(row AccessToken) string { return row.ID })
 }
 
 // CountAccessTokensOf counts an account's tokens that have not expired at now.

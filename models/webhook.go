@@ -52,15 +52,9 @@ func (t *Tx) WebhooksOf(teamID string) ([]Webhook, error) {
 	return list, t.db.Where("team_id = ?", teamID).Order("id").Find(&list).Error
 }
 
-// WebhooksOfTeams lists at most limit webhooks of the teams, newest first, before
-// the id given ("" for the start).
-func (t *Tx) WebhooksOfTeams(teamIDs []string, before string, limit int) ([]Webhook, error) {
-	q := t.db.Where("team_id IN ?", teamIDs)
-	if before != "" {
-		q = q.Where("id < ?", before)
-	}
-	var list []Webhook
-	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+// WebhooksOfTeams lists the webhooks of the teams, newest first.
+func (t *Tx) WebhooksOfTeams(teamIDs []string, page Page) (List[Webhook], error) {
+	return newestFirst(t.db.Where("team_id IN ?", teamIDs), page, func(row Webhook) string { return row.ID })
 }
 
 // CountWebhooks counts a team's webhooks.
@@ -120,15 +114,10 @@ func (t *Tx) DeliveryByID(id string) (WebhookDelivery, error) {
 	return d, t.db.Where("id = ?", id).Take(&d).Error
 }
 
-// DeliveriesOf lists at most limit deliveries of a webhook, newest first, before
-// the id given ("" for the start).
-func (t *Tx) DeliveriesOf(webhookID, before string, limit int) ([]WebhookDelivery, error) {
+// DeliveriesOf lists the deliveries of a webhook, newest first.
+func (t *Tx) DeliveriesOf(webhookID string, page Page) (List[WebhookDelivery], error) {
 	q := t.db.Where("webhook_id = ?", webhookID)
-	if before != "" {
-		q = q.Where("id < ?", before)
-	}
-	var list []WebhookDelivery
-	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+	return newestFirst(q, page, func(row WebhookDelivery) string { return row.ID })
 }
 
 // RecordDelivery writes the outcome of an attempt, unless the delivery is over

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/fault"
 )
 
@@ -159,6 +160,17 @@ type inTeam struct {
 type list[T any] struct {
 	Items      []T     `json:"items"`
 	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page, null on the last"`
+}
+
+// answerPage returns the body of a list, each item as show shows it.
+func answerPage[Item, Output any](
+	found models.List[Item], err error, show func(Item) Output,
+) (*body[list[Output]], error) {
+	if err != nil {
+		return nil, err
+	}
+	shown := models.MapList(found, show)
+	return &body[list[Output]]{listOf(shown.Items, shown.Next)}, nil
 }
 
 func listOf[T any](items []T, next string) list[T] {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/keys"
@@ -98,15 +99,8 @@ func (h *Handler) listKeys(ctx context.Context, in *struct {
 		KeyType:     in.KeyType,
 		Environment: in.Environment,
 		Text:        in.Text,
-	}, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []keyOutput
-	for _, k := range found.Keys {
-		items = append(items, showKey(k, ""))
-	}
-	return &body[list[keyOutput]]{listOf(items, found.Next)}, nil
+	}, models.Page(in.Page))
+	return answerPage(found, err, func(k keys.Key) keyOutput { return showKey(k, "") })
 }
 
 func (h *Handler) createKey(ctx context.Context, in *struct {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/accounts"
 	"postern/service/tokens"
 )
@@ -42,15 +43,8 @@ func showToken(t tokens.Token, plaintext string) tokenOutput {
 }
 
 func (h *Handler) listTokens(ctx context.Context, in *Page) (*body[list[tokenOutput]], error) {
-	found, err := h.Tokens.List(ctx, web.Principal(ctx), in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []tokenOutput
-	for _, t := range found.Tokens {
-		items = append(items, showToken(t, ""))
-	}
-	return &body[list[tokenOutput]]{listOf(items, found.Next)}, nil
+	found, err := h.Tokens.List(ctx, web.Principal(ctx), models.Page(*in))
+	return answerPage(found, err, func(t tokens.Token) tokenOutput { return showToken(t, "") })
 }
 
 func (h *Handler) createToken(ctx context.Context, in *struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/webhooks"
 )
@@ -86,15 +87,8 @@ func showDelivery(d webhooks.Delivery) deliveryOutput {
 }
 
 func (h *Handler) listWebhooks(ctx context.Context, in *Page) (*body[list[webhookOutput]], error) {
-	found, err := h.Webhooks.List(ctx, web.Principal(ctx), in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []webhookOutput
-	for _, w := range found.Items {
-		items = append(items, showWebhook(w, ""))
-	}
-	return &body[list[webhookOutput]]{listOf(items, found.Next)}, nil
+	found, err := h.Webhooks.List(ctx, web.Principal(ctx), models.Page(*in))
+	return answerPage(found, err, func(w webhooks.Webhook) webhookOutput { return showWebhook(w, "") })
 }
 
 func (h *Handler) createWebhook(ctx context.Context, in *struct {
@@ -173,15 +167,8 @@ func (h *Handler) listDeliveries(ctx context.Context, in *struct {
 	WebhookRef
 	Page
 }) (*body[list[deliveryOutput]], error) {
-	found, err := h.Webhooks.Deliveries(ctx, web.Principal(ctx), in.Webhook, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []deliveryOutput
-	for _, d := range found.Items {
-		items = append(items, showDelivery(d))
-	}
-	return &body[list[deliveryOutput]]{listOf(items, found.Next)}, nil
+	found, err := h.Webhooks.Deliveries(ctx, web.Principal(ctx), in.Webhook, models.Page(in.Page))
+	return answerPage(found, err, showDelivery)
 }
 
 func (h *Handler) redeliver(ctx context.Context, in *struct {

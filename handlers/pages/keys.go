@@ -12,6 +12,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/keys"
@@ -35,7 +36,7 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 		m.Action = keysPath(p)
 	}
 	cursor := v.c.Query(keysBefore)
-	found, err := h.Keys.List(v.ctx(), v.who, p.ID, query.filter(), cursor, keys.DefaultPage)
+	found, err := h.Keys.List(v.ctx(), v.who, p.ID, query.filter(), models.Page{Cursor: cursor})
 	if err != nil {
 		return m, err
 	}
@@ -52,7 +53,7 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 	if cursor != "" {
 		m.NewestURL = query.page(p, "")
 	}
-	for _, k := range found.Keys {
+	for _, k := range found.Items {
 		m.Rows = append(m.Rows, keyRow(p, k))
 	}
 	return m, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
 	rules "postern/service/tokens"
 	"postern/views/tokens"
@@ -34,7 +35,7 @@ func (h *Handler) showTokens(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) tokenList(v *visit) (tokens.List, error) {
-	found, err := h.Tokens.List(v.ctx(), v.who, v.c.Query("after"), 50)
+	found, err := h.Tokens.List(v.ctx(), v.who, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return tokens.List{}, err
 	}
@@ -43,7 +44,7 @@ func (h *Handler) tokenList(v *visit) (tokens.List, error) {
 	if found.Next != "" {
 		m.OlderURL = tokensPath + "?" + url.Values{"after": {found.Next}}.Encode()
 	}
-	for _, t := range found.Tokens {
+	for _, t := range found.Items {
 		m.Rows = append(m.Rows, tokens.Row{
 			Name:     t.Name,
 			Display:  "…" + t.Last4,

@@ -27,7 +27,7 @@ func callsOn(s *controlplane.Browser, n int) (keyID string) {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	keys, err := tx.KeysListed(project, models.KeyFilter{}, "", 1)
+	keys, err := tx.KeysListed(project, models.KeyFilter{}, models.Page{Limit: 1})
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func callsOn(s *controlplane.Browser, n int) (keyID string) {
 		Duration:      time.Millisecond,
 	}
 	s.Server.Usage.Recorder.Observe(call)
-	call.Owner, call.CredentialID, call.Status, call.Code, call.Step, call.BytesOut = keys[0].Owner, keys[0].ID, 200, "", "forward", 1000
+	call.Owner, call.CredentialID, call.Status, call.Code, call.Step, call.BytesOut = keys.Items[0].Owner, keys.Items[0].ID, 200, "", "forward", 1000
 	for i := range n {
 		call.Path, call.Start = fmt.Sprintf(
 			"/shop/1.0.0/prod/orders/%d", i,
@@ -54,7 +54,7 @@ func callsOn(s *controlplane.Browser, n int) (keyID string) {
 		) // or the log has them in any order
 		s.Server.Usage.Recorder.Observe(call)
 	}
-	return keys[0].ID
+	return keys.Items[0].ID
 }
 
 func TestTheUsagePageShowsWhoCalls(t *testing.T) {

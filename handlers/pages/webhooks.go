@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
 	"postern/service/webhooks"
 	"postern/views/ui"
@@ -30,7 +31,7 @@ func (h *Handler) showWebhooks(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) webhookList(v *visit) (pages.List, error) {
-	found, err := h.Webhooks.List(v.ctx(), v.who, v.c.Query("after"), 50)
+	found, err := h.Webhooks.List(v.ctx(), v.who, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return pages.List{}, err
 	}
@@ -170,7 +171,7 @@ func (h *Handler) webhookDetail(v *visit) (pages.Detail, error) {
 	if err != nil {
 		return pages.Detail{}, err
 	}
-	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, w.ID, v.c.Query("after"), 50)
+	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, w.ID, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return pages.Detail{}, err
 	}

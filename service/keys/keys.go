@@ -25,8 +25,6 @@ const (
 	maxOwner       = 128
 	maxDescription = 500
 	maxYears       = 100 // of a key's life; RFC 3339 ends with the year 9999
-	MaxPage        = 200
-	DefaultPage    = 50
 )
 
 // DefaultGrace is how long the old secret works after a rotation, unless said

@@ -206,12 +206,12 @@ func TestListsPageThroughEveryKeyOnce(t *testing.T) {
 		}
 		cursor, pages := "", 0
 		for {
-			page, err := w.List(t.Context(), w.owner, "shop", keys.Filter{}, cursor, 3)
+			page, err := w.List(t.Context(), w.owner, "shop", keys.Filter{}, models.Page{Cursor: cursor, Limit: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
 			pages++
-			for _, key := range page.Keys {
+			for _, key := range page.Items {
 				if !made[key.ID] {
 					t.Errorf("%s comes twice or from nowhere", key.ID)
 				}

@@ -41,53 +41,38 @@ func (f Filter) rows() models.KeyFilter {
 	}
 }
 
-// Page is one page of a list; Next is the cursor of the one after, "" at the end.
-type Page struct {
-	Keys []Key
-	Next string
-}
-
 // List returns the keys that open a project, newest first: its own, and those of
-// its product that were made in other projects. The cursor is the Next of the page
-// before, limit at most MaxPage, 0 for DefaultPage.
+// its product that were created in other projects.
 func (s *Service) List(
-	ctx context.Context, p access.Principal, project string, f Filter, cursor string, limit int,
-) (Page, error) {
-	page, err := s.list(ctx, p, project, f, cursor, limit)
+	ctx context.Context, p access.Principal, project string, f Filter, page models.Page,
+) (models.List[Key], error) {
+	list, err := s.list(ctx, p, project, f, page)
 	if err != nil {
-		return Page{}, fmt.Errorf("keys: list of %s: %w", project, err)
+		return models.List[Key]{}, fmt.Errorf("keys: list of %s: %w", project, err)
 	}
-	return page, nil
+	return list, nil
 }
 
 func (s *Service) list(
-	ctx context.Context, p access.Principal, project string, f Filter, cursor string, limit int,
-) (page Page, err error) {
-	if limit <= 0 {
-		limit = DefaultPage
-	}
-	limit = min(limit, MaxPage)
+	ctx context.Context, p access.Principal, project string, f Filter, page models.Page,
+) (list models.List[Key], err error) {
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.KeyRead)
 	if err != nil {
-		return page, err
+		return list, err
 	}
 	if err := f.check(); err != nil {
-		return page, err
+		return list, err
 	}
-	rows, err := tx.KeysListed(parent, f.rows(), cursor, limit+1)
+	rows, err := tx.KeysListed(parent, f.rows(), page)
 	if err != nil {
-		return page, err
+		return list, err
 	}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		page.Next = rows[limit-1].ID
+	labels, err := labelsOf(tx, parent.TeamID, rows.Items...)
+	if err != nil {
+		return list, err
 	}
-	labels, err := labelsOf(tx, parent.TeamID, rows...)
-	for _, row := range rows {
-		page.Keys = append(page.Keys, labels.view(row))
-	}
-	return page, err
+	return models.MapList(rows, labels.view), nil
 }
 
 // Count counts the keys that List lists.

@@ -154,9 +154,9 @@ func TestKeysAreFoundByWhatIsKnownOfThem(t *testing.T) {
 			{keys.Filter{Text: `a\b`}, []string{trial.ID}},
 			{keys.Filter{Text: trial.Prefix + "…" + trial.Last4}, []string{trial.ID}},
 		} {
-			page, err := w.List(t.Context(), w.owner, "shop", tt.filter, "", 0)
+			page, err := w.List(t.Context(), w.owner, "shop", tt.filter, models.Page{})
 			var got []string
-			for _, k := range page.Keys {
+			for _, k := range page.Items {
 				got = append(got, k.ID)
 			}
 			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
@@ -166,15 +166,15 @@ func TestKeysAreFoundByWhatIsKnownOfThem(t *testing.T) {
 				t.Errorf("%+v counts %d, %v", tt.filter, n, err)
 			}
 		}
-		first, err := w.List(t.Context(), w.owner, "shop", keys.Filter{Owner: "ana"}, "", 1)
+		first, err := w.List(t.Context(), w.owner, "shop", keys.Filter{Owner: "ana"}, models.Page{Limit: 1})
 		if err != nil || first.Next == "" {
 			t.Fatalf("%+v, %v", first, err)
 		}
-		second, err := w.List(t.Context(), w.owner, "shop", keys.Filter{Owner: "ana"}, first.Next, 1)
-		if err != nil || len(second.Keys) != 1 || second.Keys[0].ID != trial.ID || second.Next != "" {
+		second, err := w.List(t.Context(), w.owner, "shop", keys.Filter{Owner: "ana"}, models.Page{Cursor: first.Next, Limit: 1})
+		if err != nil || len(second.Items) != 1 || second.Items[0].ID != trial.ID || second.Next != "" {
 			t.Errorf("%+v, %v", second, err)
 		}
-		if _, err := w.List(t.Context(), w.owner, "shop", keys.Filter{State: "tired"}, "", 0); fault.CodeOf(
+		if _, err := w.List(t.Context(), w.owner, "shop", keys.Filter{State: "tired"}, models.Page{}); fault.CodeOf(
 			err,
 		) != "invalid_state" {
 			t.Errorf("an unknown state: %v", err)

@@ -110,11 +110,11 @@ func (w *world) mint(t *testing.T, p access.Principal, project string, in keys.C
 
 func (w *world) list(t *testing.T, p access.Principal, project string) (ids []string) {
 	t.Helper()
-	page, err := w.keys.List(t.Context(), p, project, keys.Filter{}, "", 0)
+	page, err := w.keys.List(t.Context(), p, project, keys.Filter{}, models.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range page.Keys {
+	for _, key := range page.Items {
 		ids = append(ids, key.ID)
 	}
 	return ids

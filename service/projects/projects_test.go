@@ -220,7 +220,7 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 				return err
 			},
 			"keys": func(p access.Principal) error {
-				_, err := w.keys.List(t.Context(), p, ref, keys.Filter{}, "", 0)
+				_, err := w.keys.List(t.Context(), p, ref, keys.Filter{}, models.Page{})
 				return err
 			},
 			"create key": func(p access.Principal) error {

@@ -144,38 +144,21 @@ func view(row models.AccessToken, p access.Principal) Token {
 	}
 }
 
-// Page is one page of tokens, newest first.
-type Page struct {
-	Tokens []Token
-	Next   string // cursor of the next page, "" on the last
-}
-
-// List returns the tokens of the caller's account; for a workspace key, itself.
-// The cursor is the Next of the page before, limit at most 200, 0 for 50.
-func (s *Service) List(ctx context.Context, p access.Principal, cursor string, limit int) (Page, error) {
+// List returns the tokens of the caller's account, newest first; for a workspace
+// key, itself.
+func (s *Service) List(ctx context.Context, p access.Principal, page models.Page) (models.List[Token], error) {
 	if isWorkspace(p) {
-		return s.workspaceKeys(ctx, p)
+		keys, err := s.workspaceKeys(ctx, p)
+		return models.List[Token]{Items: keys}, err
 	}
 	if err := access.CheckSelf(p, access.TokenRead); err != nil {
-		return Page{}, fmt.Errorf("tokens: list: %w", err)
+		return models.List[Token]{}, fmt.Errorf("tokens: list: %w", err)
 	}
-	if limit <= 0 {
-		limit = 50
-	}
-	limit = min(limit, 200)
-	rows, err := s.DB.Read(ctx).AccessTokensOf(p.Account, cursor, limit+1, models.Now())
+	rows, err := s.DB.Read(ctx).AccessTokensOf(p.Account, page, models.Now())
 	if err != nil {
-		return Page{}, fmt.Errorf("tokens: list those of %s: %w", p.Account, err)
+		return models.List[Token]{}, fmt.Errorf("tokens: list those of %s: %w", p.Account, err)
 	}
-	var page Page
-	if len(rows) > limit {
-		rows = rows[:limit]
-		page.Next = rows[limit-1].ID
-	}
-	for _, row := range rows {
-		page.Tokens = append(page.Tokens, view(row, p))
-	}
-	return page, nil
+	return models.MapList(rows, func(row models.AccessToken) Token { return view(row, p) }), nil
 }
 
 // Find returns one token of the caller's account.
@@ -197,16 +180,16 @@ func isWorkspace(p access.Principal) bool {
 	return p.Account == "" && p.Roles[p.HomeTeam] == access.Workspace
 }
 
-func (s *Service) workspaceKeys(ctx context.Context, p access.Principal) (Page, error) {
+func (s *Service) workspaceKeys(ctx context.Context, p access.Principal) ([]Token, error) {
 	rows, err := s.DB.Read(ctx).TokensOfTeam(accounts.KindWorkspace, p.HomeTeam, models.Now())
 	if err != nil {
-		return Page{}, fmt.Errorf("tokens: list the keys of %s: %w", p.HomeTeam, err)
+		return nil, fmt.Errorf("tokens: list the keys of %s: %w", p.HomeTeam, err)
 	}
-	var page Page
+	var list []Token
 	for _, row := range rows {
-		page.Tokens = append(page.Tokens, viewKey(row, p))
+		list = append(list, viewKey(row, p))
 	}
-	return page, nil
+	return list, nil
 }
 
 func viewKey(row models.Token, p access.Principal) Token {
@@ -224,12 +207,15 @@ func viewKey(row models.Token, p access.Principal) Token {
 func (s *Service) Current(ctx context.Context, p access.Principal) (t Token, ok bool, err error) {
 	switch {
 	case isWorkspace(p):
-		page, err := s.workspaceKeys(ctx, p)
-		i := slices.IndexFunc(page.Tokens, func(t Token) bool { return t.Current })
-		if err != nil || i < 0 {
+		keys, err := s.workspaceKeys(ctx, p)
+		if err != nil {
 			return Token{}, false, err
 		}
-		return page.Tokens[i], true, nil
+		i := slices.IndexFunc(keys, func(t Token) bool { return t.Current })
+		if i < 0 {
+			return Token{}, false, nil
+		}
+		return keys[i], true, nil
 	case p.Scoped:
 		row, err := s.DB.Read(ctx).AccessTokenByID(p.Token)
 		if err != nil {

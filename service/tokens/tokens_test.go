@@ -72,11 +72,11 @@ func (w *world) by(plaintext string) access.Principal {
 
 func (w *world) list(p access.Principal) []tokens.Token {
 	w.t.Helper()
-	page, err := w.s.List(w.t.Context(), p, "", 0)
+	page, err := w.s.List(w.t.Context(), p, models.Page{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return page.Tokens
+	return page.Items
 }
 
 func TestATokenIsItsAccountWithinItsScopes(t *testing.T) {

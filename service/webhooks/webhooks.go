@@ -100,28 +100,11 @@ func view(row models.Webhook) Webhook {
 	return out
 }
 
-// Page is one page of a list; Next is the cursor of the one after, "" at the end.
-type Page[T any] struct {
-	Items []T
-	Next  string
-}
-
-// MaxPage is the most items one page holds.
-const MaxPage = 200
-
-func bounded(limit int) int {
-	if limit <= 0 {
-		limit = 50
-	}
-	return min(limit, MaxPage)
-}
-
 // List returns the webhooks of the teams in which the principal may see them,
-// newest first. The cursor is the Next of the page before, limit at most MaxPage,
-// 0 for 50.
-func (s *Service) List(ctx context.Context, p access.Principal, cursor string, limit int) (Page[Webhook], error) {
+// newest first.
+func (s *Service) List(ctx context.Context, p access.Principal, page models.Page) (models.List[Webhook], error) {
 	if p.Anonymous() {
-		return Page[Webhook]{}, access.Check(p, "", access.WebhookRead)
+		return models.List[Webhook]{}, access.Check(p, "", access.WebhookRead)
 	}
 	var teams []string
 	for _, team := range p.Teams() {
@@ -130,22 +113,13 @@ func (s *Service) List(ctx context.Context, p access.Principal, cursor string, l
 		}
 	}
 	if len(teams) == 0 {
-		return Page[Webhook]{}, access.Check(p, p.HomeTeam, access.WebhookRead)
+		return models.List[Webhook]{}, access.Check(p, p.HomeTeam, access.WebhookRead)
 	}
-	limit = bounded(limit)
-	rows, err := s.DB.Read(ctx).WebhooksOfTeams(teams, cursor, limit+1)
+	rows, err := s.DB.Read(ctx).WebhooksOfTeams(teams, page)
 	if err != nil {
-		return Page[Webhook]{}, fmt.Errorf("webhooks: list: %w", err)
+		return models.List[Webhook]{}, fmt.Errorf("webhooks: list: %w", err)
 	}
-	var page Page[Webhook]
-	if len(rows) > limit {
-		rows = rows[:limit]
-		page.Next = rows[limit-1].ID
-	}
-	for _, row := range rows {
-		page.Items = append(page.Items, view(row))
-	}
-	return page, nil
+	return models.MapList(rows, view), nil
 }
 
 // Get finds one webhook.
@@ -209,30 +183,21 @@ func viewDelivery(row models.WebhookDelivery) Delivery {
 	}
 }
 
-// Deliveries returns what a webhook was sent, newest first; cursor and limit are
-// those of List. What is over is forgotten after KeepFor.
+// Deliveries returns the deliveries of a webhook, newest first. Finished ones are
+// deleted after KeepFor.
 func (s *Service) Deliveries(
-	ctx context.Context, p access.Principal, id, cursor string, limit int,
-) (Page[Delivery], error) {
+	ctx context.Context, p access.Principal, id string, page models.Page,
+) (models.List[Delivery], error) {
 	tx := s.DB.Read(ctx)
 	row, err := find(tx, p, id, access.WebhookRead)
 	if err != nil {
-		return Page[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
+		return models.List[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
 	}
-	limit = bounded(limit)
-	rows, err := tx.DeliveriesOf(row.ID, cursor, limit+1)
+	rows, err := tx.DeliveriesOf(row.ID, page)
 	if err != nil {
-		return Page[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
+		return models.List[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
 	}
-	var page Page[Delivery]
-	if len(rows) > limit {
-		rows = rows[:limit]
-		page.Next = rows[limit-1].ID
-	}
-	for _, row := range rows {
-		page.Items = append(page.Items, viewDelivery(row))
-	}
-	return page, nil
+	return models.MapList(rows, viewDelivery), nil
 }
 
 // Redeliver sends an event once more, under the id that it had, so that a
