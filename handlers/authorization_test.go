@@ -12,142 +12,223 @@ import (
 	"postern/testkit/state"
 )
 
-// Whoever may not do it is refused, which leaves one audit entry that says so; who
-// may, leaves one with each change, which says what changed.
-func TestEveryRouteGuardsWhatExists(t *testing.T) {
+// TestRoutes_authorization calls every route as every kind of caller. A refused caller
+// leaves one audit entry that says so; an allowed one leaves one with each change.
+func TestRoutes_authorization(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		declared := map[string]bool{}
 		for _, route := range o.Server.Routes() {
 			name := route.Method + " " + route.Path
-			want, ok := guards[name]
-			declared[name] = true
-			if !ok {
-				t.Errorf("%s is not declared in this test: say who may ask it", name)
+			want := guards[name]
+			if want.open {
+				continue
 			}
-			if ok && !want.open && !want.operator && !want.personal() &&
-				!slices.Contains(access.Actions(), want.action) {
-				t.Errorf("%s declares no action: %q", name, want.action)
-			}
-			if ok && !want.open {
-				t.Run(
-					name,
-					func(t *testing.T) { checkRoute(o, t, want.filled(route.Method, route.Path), route.Method, route.Path) },
-				)
-			}
-		}
-		for name := range guards {
-			if !declared[name] {
-				t.Errorf("%s is declared here and is no route", name)
-			}
+			t.Run(name, func(t *testing.T) {
+				r := routeTest{o, t, want.withDefaults(route.Method, route.Path), route.Method, route.Path}
+				r.refusals()
+				r.checkAllowed(r.newObjects(), o.Owner, o.Principal.Account)
+				for role, caller := range o.Members {
+					if !want.operator && !want.personal() && access.Can(role, want.action) {
+						r.checkAllowed(r.newObjects(), caller, o.MemberIDs[role])
+					}
+				}
+			})
 		}
 	})
 }
 
-func checkRoute(o *controlplane.Fixture, t *testing.T, want guard, method, route string) {
-	has := o.NewObjects(t, want.needs, route)
-	type row struct {
-		who, path string
-		caller    []string
-		status    int
-	}
-	path := has.Path(route)
-	rows := []row{{"nobody", path, nil, want.nobody}}
-	if want.stranger != 0 {
-		rows = append(rows, row{"a stranger", path, o.Outsider, want.stranger})
-	}
-	if controlplane.IsAPI(route) && want.key != 0 {
-		rows = append(rows, row{"another workspace's key", path, o.OtherWorkspace, want.key})
-	}
-	for role, caller := range o.Members {
-		if want.operator {
-			rows = append(rows, row{"a " + string(role), path, caller, http.StatusNotFound})
-		} else if !want.personal() && !access.Can(role, want.action) {
-			rows = append(rows, row{"a " + string(role), path, caller, http.StatusForbidden})
+// TestRoutes_guards checks that the guards declare the routes that exist, and no others.
+func TestRoutes_guards(t *testing.T) {
+	t.Parallel()
+	declared := map[string]bool{}
+	for _, route := range controlplane.NewServer(t, state.OpenSQLite(t)).Routes() {
+		name := route.Method + " " + route.Path
+		declared[name] = true
+		want, ok := guards[name]
+		if !ok {
+			t.Errorf("%s is not declared in guards: add who may call it", name)
+		}
+		if ok && !want.open && !want.operator && !want.personal() &&
+			!slices.Contains(access.Actions(), want.action) {
+			t.Errorf("%s declares an unknown action: %q", name, want.action)
 		}
 	}
-	if strings.Count(route, ":") > 1 && !want.personal() {
-		below := has
-		below.Project, below.ProjectName, below.Team = o.OutsiderObjects.Project, o.OutsiderObjects.ProjectName, o.OutsiderObjects.Team
-		rows = append(rows, row{"a stranger below what is theirs", below.Path(route), o.Outsider, http.StatusNotFound})
-	}
-	for _, r := range rows {
-		before := o.AuditNumbers(t)
-		got := o.Do(t, method, r.path, o.FillBody(t, has, want.body), r.caller)
-		if got.Status != r.status {
-			t.Errorf("%s got %d, want %d: %.200q", r.who, got.Status, r.status, got.Raw)
-		}
-		if r.status == http.StatusSeeOther && r.caller == nil &&
-			!strings.HasPrefix(got.Header.Get("Location"), "/signin") {
-			t.Errorf("%s is led to %s, not to the sign-in page", r.who, got.Header.Get("Location"))
-		}
-		known := strings.Contains(r.path, has.Project) ||
-			strings.Contains(r.path, has.ProjectName) // answers repeat the address
-		inside := o.Members[access.Role(strings.TrimPrefix(r.who, "a "))] != nil
-		if !inside && !known && (strings.Contains(got.Raw, has.Project) || strings.Contains(got.Raw, has.ProjectName)) {
-			t.Errorf("%s learns of the project: %.200q", r.who, got.Raw)
-		}
-		checkRefusal(o, t, want, r.who, r.status, o.AuditSince(t, before, o.Team, has.Team))
-	}
-	checkAllowed(o, t, want, method, route, has, o.Owner, o.Principal.Account)
-	for role, caller := range o.Members {
-		if !want.operator && !want.personal() && access.Can(role, want.action) {
-			checkAllowed(o, t, want, method, route, o.NewObjects(t, want.needs, route), caller, o.MemberIDs[role])
+	for name := range guards {
+		if !declared[name] {
+			t.Errorf("%s is declared in guards and is no route", name)
 		}
 	}
 }
 
-// checkAllowed asks as somebody who may, and looks for the one audit entry.
-func checkAllowed(o *controlplane.Fixture, t *testing.T,
-	want guard,
-	method, route string,
-	has controlplane.Objects,
-	caller []string,
-	account string,
-) {
-	t.Helper()
-	before := o.AuditNumbers(t)
-	got := o.Do(t, method, has.Path(route), o.FillBody(t, has, want.body), caller)
-	if got.Status != want.owner || strings.HasPrefix(got.Header.Get("Location"), "/signin") {
-		t.Fatalf("%s got %d, want %d: %.200q", account, got.Status, want.owner, got.Raw)
+// routeTest calls one route.
+type routeTest struct {
+	o             *controlplane.Fixture
+	t             *testing.T
+	want          guard
+	method, route string
+}
+
+func (r routeTest) newObjects() controlplane.Objects {
+	return r.o.NewObjects(r.t, r.want.needs, r.route)
+}
+
+// caller is one that the route refuses, or that gets an answer of its own.
+type caller struct {
+	name   string
+	header []string
+	path   string
+	status int
+
+	member bool // of the team: may learn of the project
+	nested bool // asks for the team's object below an object of its own team
+}
+
+func (r routeTest) callers(has controlplane.Objects) []caller {
+	o, want, path := r.o, r.want, has.Path(r.route)
+	list := []caller{{name: "anonymous", path: path, status: want.anonymous}}
+	if want.outsider != 0 {
+		list = append(list, caller{name: "outsider", path: path, header: o.Outsider, status: want.outsider})
 	}
-	o.KeepSession(got)
-	added, changes := o.AuditSince(t, before), (method != http.MethodGet || want.recorded) && !want.silent
-	teams := map[string]bool{} // what an account does with its tokens, all its teams learn of
+	if controlplane.IsAPI(r.route) && want.otherKey != 0 {
+		list = append(list, caller{name: "other key", path: path, header: o.OtherWorkspace, status: want.otherKey})
+	}
+	for role, header := range o.Members {
+		c := caller{name: string(role), path: path, header: header, member: true}
+		switch {
+		case want.operator:
+			c.status = http.StatusNotFound
+		case !want.personal() && !access.Can(role, want.action):
+			c.status = http.StatusForbidden
+		default:
+			continue
+		}
+		list = append(list, c)
+	}
+	if strings.Count(r.route, ":") > 1 && !want.personal() {
+		below := has
+		below.Project, below.ProjectName = o.OutsiderObjects.Project, o.OutsiderObjects.ProjectName
+		below.Team = o.OutsiderObjects.Team
+		list = append(list, caller{
+			name:   "outsider below their own",
+			path:   below.Path(r.route),
+			header: o.Outsider,
+			status: http.StatusNotFound,
+			nested: true,
+		})
+	}
+	return list
+}
+
+// refusals calls the route as each caller that it refuses.
+func (r routeTest) refusals() {
+	has := r.newObjects()
+	for _, c := range r.callers(has) {
+		before := r.o.AuditNumbers(r.t)
+		got := r.o.Do(r.t, r.method, c.path, r.o.FillBody(r.t, has, r.want.body), c.header)
+		if got.Status != c.status {
+			r.t.Errorf("%s got %d, want %d: %.200q", c.name, got.Status, c.status, got.Raw)
+		}
+		if to := got.Header.Get("Location"); c.status == http.StatusSeeOther && c.header == nil &&
+			!strings.HasPrefix(to, "/signin") {
+			r.t.Errorf("%s is redirected to %s, want the sign-in page", c.name, to)
+		}
+		if !c.member {
+			r.checkNotNamed(c, has, got.Raw)
+		}
+		r.checkAudit(c, r.o.AuditSince(r.t, before, r.o.Team, has.Team))
+	}
+}
+
+// checkNotNamed checks that an answer does not name the project, unless the address did.
+func (r routeTest) checkNotNamed(c caller, has controlplane.Objects, answer string) {
+	r.t.Helper()
+	if strings.Contains(c.path, has.Project) || strings.Contains(c.path, has.ProjectName) {
+		return
+	}
+	if strings.Contains(answer, has.Project) || strings.Contains(answer, has.ProjectName) {
+		r.t.Errorf("%s learns of the project: %.200q", c.name, answer)
+	}
+}
+
+// checkAudit checks what the answer to one caller added to the log of the team whose
+// objects the request named.
+func (r routeTest) checkAudit(c caller, added []models.AuditEntry) {
+	r.t.Helper()
+	if c.nested && len(added) == 0 {
+		return // not found in the outsider's own project, which is no trespass
+	}
+	if !r.isAudited(c) {
+		if len(added) != 0 {
+			r.t.Errorf("%s was answered %d, and the log of the team has %+v", c.name, c.status, added)
+		}
+		return
+	}
+	if len(added) != 1 {
+		r.t.Errorf("%s was refused, and the log of the team has %d entries: %+v", c.name, len(added), added)
+		return
+	}
+	entry := added[0]
+	if entry.Outcome != models.OutcomeRefused {
+		r.t.Errorf("the entry of %s has outcome %q, want %q", c.name, entry.Outcome, models.OutcomeRefused)
+	}
+	if entry.Actor == r.o.Principal.Account {
+		r.t.Errorf("the entry of %s names the owner as the actor", c.name)
+	}
+	if entry.RequestID == "" {
+		r.t.Errorf("the entry of %s has no request id", c.name)
+	}
+	if entry.Detail["code"] == "" || entry.Detail["route"] == "" {
+		r.t.Errorf("the entry of %s lacks the code or the route: %v", c.name, entry.Detail)
+	}
+}
+
+// isAudited reports whether the refusal of c belongs into the log of the team.
+func (r routeTest) isAudited(c caller) bool {
+	notFound, forbidden := c.status == http.StatusNotFound, c.status == http.StatusForbidden
+	switch {
+	case r.want.personal():
+		return notFound && r.want.action == access.WorkspaceClaim // into the team
+	case c.name == "other key":
+		return notFound // what is forbidden to it is in its own workspace
+	}
+	return c.header != nil && (notFound || forbidden)
+}
+
+// checkAllowed calls the route as an account that may, and looks for the one audit entry.
+func (r routeTest) checkAllowed(has controlplane.Objects, header []string, account string) {
+	r.t.Helper()
+	before := r.o.AuditNumbers(r.t)
+	got := r.o.Do(r.t, r.method, has.Path(r.route), r.o.FillBody(r.t, has, r.want.body), header)
+	if got.Status != r.want.owner || strings.HasPrefix(got.Header.Get("Location"), "/signin") {
+		r.t.Fatalf("%s got %d, want %d: %.200q", account, got.Status, r.want.owner, got.Raw)
+	}
+	r.o.KeepSession(got)
+	added := r.o.AuditSince(r.t, before)
+	if r.want.silent || r.method == http.MethodGet && !r.want.audited {
+		if len(added) != 0 {
+			r.t.Errorf("%d audit entries although nothing changed", len(added))
+		}
+		return
+	}
+	teams := map[string]bool{} // a change of an account's tokens is in the log of each of its teams
 	for _, entry := range added {
 		teams[entry.TeamID] = true
 	}
-	switch {
-	case !changes && len(added) != 0:
-		t.Errorf("%d audit entries although nothing changed", len(added))
-	case changes && (len(added) == 0 || len(added) != len(teams)):
-		t.Errorf("the change of %s left %d audit entries for %d teams, want one each", account, len(added), len(teams))
-	case changes && (added[0].Actor != account || added[0].RequestID == "" || added[0].Action != string(want.action)):
-		t.Errorf("the audit entry does not say who did %s in which request: %+v", want.action, added[0])
-	case changes && !want.recorded && want.action != access.WorkspaceClaim && len(added[0].Changes) == 0:
-		t.Errorf("the audit entry does not say what changed: %+v", added[0])
+	if len(added) == 0 || len(added) != len(teams) {
+		r.t.Fatalf("the change by %s left %d audit entries for %d teams, want one each", account, len(added), len(teams))
 	}
-}
-
-// checkRefusal looks at what the answer to one caller has added to the log of the
-// team whose things were asked for.
-func checkRefusal(
-	o *controlplane.Fixture, t *testing.T, want guard, who string, status int, added []models.AuditEntry,
-) {
-	t.Helper()
-	trespass := who != "nobody" && !want.personal() && (status == http.StatusForbidden || status == http.StatusNotFound)
-	if who == "another workspace's key" && status == http.StatusForbidden {
-		trespass = false // in a workspace of its own
+	entry := added[0]
+	if entry.Actor != account {
+		r.t.Errorf("the audit entry names %q as the actor, want %q", entry.Actor, account)
 	}
-	if want.personal() && status == http.StatusNotFound && want.action == access.WorkspaceClaim {
-		trespass = true // into the team
+	if entry.RequestID == "" {
+		r.t.Error("the audit entry has no request id")
 	}
-	switch below := who == "a stranger below what is theirs"; {
-	case below && len(added) == 0: // found nothing where they looked
-	case !trespass && len(added) != 0:
-		t.Errorf("%s was answered %d, and the log of the team says %+v", who, status, added)
-	case trespass && (len(added) != 1 || added[0].Outcome != models.OutcomeRefused || added[0].Actor == o.Principal.Account ||
-		added[0].RequestID == "" || added[0].Detail["code"] == "" || added[0].Detail["route"] == ""):
-		t.Errorf("%s was refused, and the log of the team says %+v", who, added)
+	if entry.Action != string(r.want.action) {
+		r.t.Errorf("the audit entry has action %q, want %q", entry.Action, r.want.action)
+	}
+	if !r.want.audited && r.want.action != access.WorkspaceClaim && len(entry.Changes) == 0 {
+		r.t.Errorf("the audit entry does not say what changed: %+v", entry)
 	}
 }

@@ -1,23 +1,37 @@
 package handlers_test
 
-import (
-	"net/http"
+import "postern/service/access"
 
-	"postern/service/access"
-)
+// oidcGuards are the endpoints of hosted login, which browsers and app clients call.
+var oidcGuards = map[string]guard{
+	"GET /oauth/:client/.well-known/openid-configuration": {open: true},
+	"GET /oauth/:client/jwks.json":                        {open: true},
+	"POST /oauth/:client/token":                           {open: true},
+	"POST /oauth/:client/revoke":                          {open: true},
+	"OPTIONS /oauth/:client/revoke":                       {open: true},
+	"OPTIONS /oauth/:client/token":                        {open: true},
+	"GET /oauth/:client/userinfo":                         {open: true},
+	"POST /oauth/:client/userinfo":                        {open: true},
+	"OPTIONS /oauth/:client/userinfo":                     {open: true},
+	"GET /oauth/:client/authorize":                        {open: true},
+	"POST /oauth/:client/authorize":                       {open: true},
+	"GET /oauth/:client/login/:attempt/:provider":         {open: true},
+	"GET /oauth/:client/callback/:provider":               {open: true},
+	"POST /oauth/:client/consent":                         {open: true},
+	"GET /oauth/:client/logout":                           {open: true},
+	"POST /oauth/:client/logout":                          {open: true},
+	"GET /oauth/:client/brand.css":                        {open: true},
+	"GET /oauth/:client/tested":                           {open: true},
+	"GET /oauth/:client/login/:attempt":                   {open: true},
+	"GET /brand/:color":                                   {open: true},
+}
 
-// loginTabGuards are those of the pages about a project's app clients.
-var loginTabGuards = map[string]guard{
-	"GET /oauth/:client/tested":                  {open: true}, // to the account that began it, in its browser
-	"GET /oauth/:client/login/:attempt":          {open: true},
+// loginGuards are the routes of app clients and their providers.
+var loginGuards = map[string]guard{
 	"POST /projects/:project/login/:client/test": {action: access.LoginUpdate},
-	"GET /brand/:color":                          {open: true},
 	"GET /projects/:project/login":               {action: access.LoginRead},
-	"POST /projects/:project/login": {
-		action: access.LoginUpdate,
-		body:   "tenant={tenant}&name=mobile-{number}",
-	},
-	"GET /projects/:project/login/:client": {action: access.LoginRead},
+	"POST /projects/:project/login":              {action: access.LoginUpdate, body: "tenant={tenant}&name=mobile-{number}"},
+	"GET /projects/:project/login/:client":       {action: access.LoginRead},
 	"POST /projects/:project/login/:client": {
 		action: access.LoginUpdate,
 		body:   "name=web-2&access_minutes=5&refresh_days=0&algorithm=ES256",
@@ -27,17 +41,16 @@ var loginTabGuards = map[string]guard{
 		action: access.LoginRead,
 		body:   "title=Shop",
 		silent: true,
-		owner:  http.StatusOK,
+		owner:  200,
 	},
 	"POST /projects/:project/login/:client/secret": {
 		action: access.LoginUpdate,
 		body:   "kind=confidential&confirm=true",
 	},
-	"GET /projects/:project/login/:client/secret":     {action: access.LoginRead},
-	"POST /projects/:project/login/:client/delete":    {action: access.LoginUpdate, body: "confirm=true"},
-	"GET /projects/:project/login/:client/providers":  {action: access.LoginUpdate},
-	"POST /projects/:project/login/:client/providers": {action: access.LoginUpdate, body: "type=facebook"},
-
+	"GET /projects/:project/login/:client/secret":              {action: access.LoginRead},
+	"POST /projects/:project/login/:client/delete":             {action: access.LoginUpdate, body: "confirm=true"},
+	"GET /projects/:project/login/:client/providers":           {action: access.LoginUpdate},
+	"POST /projects/:project/login/:client/providers":          {action: access.LoginUpdate, body: "type=facebook"},
 	"GET /projects/:project/login/:client/providers/:provider": {action: access.LoginRead},
 	"POST /projects/:project/login/:client/providers/:provider": {
 		action: access.LoginUpdate,
@@ -51,4 +64,22 @@ var loginTabGuards = map[string]guard{
 		action: access.LoginUpdate,
 		body:   "confirm=true",
 	},
+
+	"GET /api/v1/tenants/:tenant/app-clients": {action: access.LoginRead},
+	"POST /api/v1/tenants/:tenant/app-clients": {
+		action: access.LoginUpdate,
+		body:   `{"name":"mobile"}`,
+		owner:  201,
+	},
+	"GET /api/v1/app-clients/:client":           {action: access.LoginRead},
+	"PATCH /api/v1/app-clients/:client":         {action: access.LoginUpdate, body: `{"branding":{"title":"Shop"}}`},
+	"DELETE /api/v1/app-clients/:client":        {action: access.LoginUpdate, owner: 204},
+	"GET /api/v1/app-clients/:client/providers": {action: access.LoginRead},
+	"POST /api/v1/app-clients/:client/providers": {
+		action: access.LoginUpdate,
+		body:   `{"type":"google","client_id":"x"}`,
+		owner:  201,
+	},
+	"PATCH /api/v1/providers/:provider":  {action: access.LoginUpdate, body: `{"enabled":false}`},
+	"DELETE /api/v1/providers/:provider": {action: access.LoginUpdate, owner: 204},
 }

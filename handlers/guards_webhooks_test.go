@@ -1,43 +1,14 @@
 package handlers_test
 
-import (
-	"maps"
+import "postern/service/access"
 
-	"postern/service/access"
-)
-
-// webhookGuards declares the routes of webhooks.
+// webhookGuards are the routes of webhooks.
 var webhookGuards = map[string]guard{
-	"GET /api/v1/webhooks": {
-		action:   access.WebhookRead,
-		stranger: 200,
-		key:      403,
-	},
-	"POST /api/v1/webhooks": {
-		action: access.WebhookChange,
-		body:   `{"url":"http://8.8.8.8/hook","team":"{team}"}`,
-		owner:  201,
-	},
-	"GET /api/v1/webhooks/:webhook": {action: access.WebhookRead, needs: "webhook"},
-	"PATCH /api/v1/webhooks/:webhook": {
-		action: access.WebhookChange,
-		needs:  "webhook",
-		body:   `{"enabled":false}`,
-	},
-	"POST /api/v1/webhooks/:webhook/rotate": {action: access.WebhookChange, needs: "webhook"},
-	"DELETE /api/v1/webhooks/:webhook": {
-		action: access.WebhookChange,
-		needs:  "webhook",
-		owner:  204,
-	},
-	"GET /api/v1/webhooks/:webhook/deliveries":                      {action: access.WebhookRead, needs: "webhook"},
-	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": {action: access.WebhookChange, needs: "webhook"},
-
-	"GET /settings/webhooks": {action: access.WebhookRead, stranger: 200},
+	"GET /settings/webhooks": {action: access.WebhookRead, outsider: 200},
 	"POST /settings/webhooks": {
 		action:   access.WebhookChange,
 		body:     "url=http://8.8.8.8/hook&events=key.frozen",
-		stranger: 303,
+		outsider: 303,
 	},
 	"GET /settings/webhooks/:webhook": {action: access.WebhookRead, needs: "webhook"},
 	"POST /settings/webhooks/:webhook": {
@@ -57,13 +28,24 @@ var webhookGuards = map[string]guard{
 		needs:  "webhook",
 		body:   "confirm=true",
 	},
-	"POST /settings/webhooks/:webhook/deliveries/:delivery/redeliver": {action: access.WebhookChange, needs: "webhook"},
-}
+	"POST /settings/webhooks/:webhook/deliveries/:delivery/redeliver": {
+		action: access.WebhookChange,
+		needs:  "webhook",
+	},
 
-func joined(tables ...map[string]guard) map[string]guard {
-	all := map[string]guard{}
-	for _, table := range tables {
-		maps.Copy(all, table)
-	}
-	return all
+	"GET /api/v1/webhooks": {action: access.WebhookRead, outsider: 200, otherKey: 403},
+	"POST /api/v1/webhooks": {
+		action: access.WebhookChange,
+		body:   `{"url":"http://8.8.8.8/hook","team":"{team}"}`,
+		owner:  201,
+	},
+	"GET /api/v1/webhooks/:webhook":            {action: access.WebhookRead, needs: "webhook"},
+	"PATCH /api/v1/webhooks/:webhook":          {action: access.WebhookChange, needs: "webhook", body: `{"enabled":false}`},
+	"POST /api/v1/webhooks/:webhook/rotate":    {action: access.WebhookChange, needs: "webhook"},
+	"DELETE /api/v1/webhooks/:webhook":         {action: access.WebhookChange, needs: "webhook", owner: 204},
+	"GET /api/v1/webhooks/:webhook/deliveries": {action: access.WebhookRead, needs: "webhook"},
+	"POST /api/v1/webhooks/:webhook/deliveries/:delivery/redeliver": {
+		action: access.WebhookChange,
+		needs:  "webhook",
+	},
 }

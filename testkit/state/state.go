@@ -33,6 +33,13 @@ func Each(t *testing.T, run func(t *testing.T, db *models.DB)) {
 	t.Run("postgres", func(t *testing.T) { run(t, open(t, Postgres(t), "")) })
 }
 
+// OpenSQLite returns a migrated SQLite database. It is for tests of requests that are
+// answered before any query, which cannot depend on the kind of database.
+func OpenSQLite(t testing.TB) *models.DB {
+	t.Helper()
+	return open(t, "", SQLite(t))
+}
+
 // SQLite makes a migrated SQLite file and returns its path.
 func SQLite(t testing.TB) string {
 	t.Helper()

@@ -1,0 +1,59 @@
+package handlers_test
+
+import "postern/service/access"
+
+// groupingGuards are the routes of products and tenants.
+var groupingGuards = map[string]guard{
+	"GET /projects/:project/tenants": {action: access.TenantRead},
+	"POST /projects/:project/tenants": {
+		action: access.ProjectUpdate,
+		needs:  "shared",
+		body:   "tenant=tenant-{number}",
+	},
+	"GET /projects/:project/tenants/:tenant": {action: access.TenantRead, needs: "attached"},
+	"POST /projects/:project/tenants/:tenant/detach": {
+		action: access.ProjectUpdate,
+		needs:  "attached",
+		body:   "confirm=true",
+	},
+	"GET /products":                   {action: access.ProductRead, outsider: 200},
+	"POST /products":                  {action: access.ProductCreate, body: "name={name}&team={team}"},
+	"GET /products/:product":          {action: access.ProductRead},
+	"POST /products/:product":         {action: access.ProductUpdate, body: "display_name=Renamed"},
+	"POST /products/:product/delete":  {action: access.ProductDelete, body: "confirm=true"},
+	"GET /tenants":                    {action: access.TenantRead, outsider: 200},
+	"POST /tenants":                   {action: access.TenantCreate, body: "name={name}&team={team}"},
+	"GET /tenants/:tenant":            {action: access.TenantRead},
+	"POST /tenants/:tenant":           {action: access.TenantUpdate, body: "display_name=Renamed"},
+	"POST /tenants/:tenant/delete":    {action: access.TenantDelete, needs: "shared", body: "confirm=true"},
+	"POST /projects/:project/product": {action: access.ProjectUpdate, body: "in_product={product}"},
+
+	"GET /api/v1/products": {action: access.ProductRead, outsider: 200},
+	// In the caller's own team, of which the outsider is the owner.
+	"POST /api/v1/products": {
+		action:   access.ProductCreate,
+		body:     `{"name":"{name}"}`,
+		outsider: 201,
+		owner:    201,
+	},
+	"GET /api/v1/products/:product":    {action: access.ProductRead},
+	"PATCH /api/v1/products/:product":  {action: access.ProductUpdate, body: `{"display_name":"Renamed"}`},
+	"DELETE /api/v1/products/:product": {action: access.ProductDelete, owner: 204},
+	"GET /api/v1/tenants":              {action: access.TenantRead, outsider: 200},
+	// In the caller's own team, of which the outsider is the owner.
+	"POST /api/v1/tenants": {
+		action:   access.TenantCreate,
+		body:     `{"name":"{name}"}`,
+		outsider: 201,
+		owner:    201,
+	},
+	"GET /api/v1/tenants/:tenant":                   {action: access.TenantRead},
+	"PATCH /api/v1/tenants/:tenant":                 {action: access.TenantUpdate, body: `{"display_name":"Renamed"}`},
+	"DELETE /api/v1/tenants/:tenant":                {action: access.TenantDelete, needs: "shared", owner: 204},
+	"PUT /api/v1/projects/:project/tenants/:tenant": {action: access.ProjectUpdate, needs: "shared"},
+	"DELETE /api/v1/projects/:project/tenants/:tenant": {
+		action: access.ProjectUpdate,
+		needs:  "attached",
+		owner:  204,
+	},
+}

@@ -1,0 +1,43 @@
+package handlers_test
+
+import "postern/service/access"
+
+// keyGuards are the routes of API keys and key types.
+var keyGuards = map[string]guard{
+	"GET /projects/:project/keys/:key/secret":    {action: access.KeyRead},
+	"POST /projects/:project/keys":               {action: access.KeyCreate, body: "owner=billing"},
+	"GET /projects/:project/keys/:key":           {action: access.KeyRead},
+	"POST /projects/:project/keys/:key":          {action: access.KeyChange, body: "description=For+the+invoices"},
+	"POST /projects/:project/keys/:key/freeze":   {action: access.KeyChange},
+	"POST /projects/:project/keys/:key/unfreeze": {action: access.KeyChange, needs: "frozen"},
+	"POST /projects/:project/keys/:key/revoke":   {action: access.KeyChange, body: "confirm=true"},
+	"POST /projects/:project/keys/:key/rotate":   {action: access.KeyChange, body: "grace_seconds=0"},
+	"GET /projects/:project/key-types":           {action: access.ProjectRead},
+	"POST /projects/:project/key-types":          {action: access.ProjectUpdate, body: "name=bronze&scopes=read"},
+	"GET /projects/:project/key-types/:key_type": {action: access.ProjectRead},
+	"POST /projects/:project/key-types/:key_type": {
+		action: access.ProjectUpdate,
+		body:   "scopes=read&limits_minute=11",
+	},
+	"POST /projects/:project/key-types/:key_type/delete": {action: access.ProjectUpdate, body: "confirm=true"},
+
+	"GET /api/v1/projects/:project/key-types": {action: access.ProjectRead},
+	"POST /api/v1/projects/:project/key-types": {
+		action: access.ProjectUpdate,
+		body:   `{"name":"silver","scopes":["read"]}`,
+		owner:  201,
+	},
+	"PATCH /api/v1/projects/:project/key-types/:key_type": {
+		action: access.ProjectUpdate,
+		body:   `{"limits":{"minute":10}}`,
+	},
+	"DELETE /api/v1/projects/:project/key-types/:key_type": {action: access.ProjectUpdate, owner: 204},
+	"PATCH /api/v1/keys/:key":                              {action: access.KeyChange, body: `{"description":"For the invoices"}`},
+	"GET /api/v1/projects/:project/keys":                   {action: access.KeyRead},
+	"POST /api/v1/projects/:project/keys":                  {action: access.KeyCreate, body: `{"owner":"billing"}`, owner: 201},
+	"GET /api/v1/keys/:key":                                {action: access.KeyRead},
+	"POST /api/v1/keys/:key/rotate":                        {action: access.KeyChange},
+	"POST /api/v1/keys/:key/freeze":                        {action: access.KeyChange},
+	"POST /api/v1/keys/:key/unfreeze":                      {action: access.KeyChange, needs: "frozen"},
+	"POST /api/v1/keys/:key/revoke":                        {action: access.KeyChange},
+}

@@ -1,0 +1,66 @@
+package handlers_test
+
+import "postern/service/access"
+
+// projectGuards are the routes of projects, exports and usage.
+var projectGuards = map[string]guard{
+	"GET /projects/:project/created": {action: access.ProjectRead},
+	"GET /projects":                  {action: access.ProjectRead, outsider: 200},
+	"GET /projects/new":              {action: access.ProjectRead, outsider: 200},
+	// In the caller's own team, of which the outsider is the owner.
+	"POST /projects/new":               {action: access.ProjectCreate, body: "target=http://127.0.0.1:9/moved", outsider: 303},
+	"GET /projects/:project":           {action: access.ProjectRead},
+	"GET /exports/:export":             {action: access.ExportRead},
+	"POST /projects/:project/settings": {action: access.ProjectUpdate, body: "display_name=Renamed"},
+	"POST /projects/:project/versions/:version/access": {
+		action: access.ProjectUpdate,
+		body:   "mode=passthrough&methods=api_key&keyless=reject",
+	},
+	"POST /projects/:project/limits": {action: access.ProjectUpdate, body: "key.minute=10"},
+	"POST /projects/:project/versions/:version/addresses": {
+		action: access.ProjectUpdate,
+		body:   "ip_deny=192.0.2.0%2F24",
+	},
+	"POST /projects/:project/environments/:environment": {
+		action: access.ProjectUpdate,
+		body:   "target=http://127.0.0.1:9/moved",
+	},
+	"GET /projects/:project/export":   {action: access.ExportRead},
+	"GET /projects/:project/usage":    {action: access.UsageRead},
+	"GET /projects/:project/requests": {action: access.UsageRead},
+	"POST /projects/:project/export":  {action: access.ExportCreate, body: "format=data"},
+	"GET /exports/:export/download":   {action: access.ExportDownload, needs: "ready", audited: true},
+	"POST /exports/:export/cancel":    {action: access.ExportCreate},
+
+	"POST /proxy": {
+		action:    access.ProjectCreate,
+		body:      `{"target":"http://127.0.0.1:9/moved"}`,
+		anonymous: 201,
+		outsider:  201,
+		owner:     201,
+	},
+	"GET /api/v1/projects":            {action: access.ProjectRead, outsider: 200},
+	"GET /api/v1/projects/:project":   {action: access.ProjectRead},
+	"PATCH /api/v1/projects/:project": {action: access.ProjectUpdate, body: `{"display_name":"Renamed"}`},
+	"PATCH /api/v1/projects/:project/versions/:version": {
+		action: access.ProjectUpdate,
+		body:   `{"requests_auth":{"mode":"passthrough"}}`,
+	},
+	"PATCH /api/v1/projects/:project/environments/:environment": {
+		action: access.ProjectUpdate,
+		body:   `{"target":"http://127.0.0.1:9/moved"}`,
+	},
+	"GET /api/v1/projects/:project/exports": {action: access.ExportRead},
+	"GET /api/v1/projects/:project/usage":   {action: access.UsageRead},
+	"PUT /api/v1/projects/:project/takedown": {
+		action:   access.ProjectTakedown,
+		operator: true,
+		body:     `{"reason":"Phishing"}`,
+	},
+	"DELETE /api/v1/projects/:project/takedown": {action: access.ProjectTakedown, operator: true, needs: "taken"},
+	"GET /api/v1/projects/:project/requests":    {action: access.UsageRead},
+	"POST /api/v1/projects/:project/exports":    {action: access.ExportCreate, body: `{"format":"data"}`, owner: 202},
+	"GET /api/v1/exports/:export":               {action: access.ExportRead},
+	"POST /api/v1/exports/:export/cancel":       {action: access.ExportCreate},
+	"GET /api/v1/exports/:export/download":      {action: access.ExportDownload, needs: "ready", audited: true},
+}
