@@ -51,38 +51,37 @@ func (a *allowance) settle(held, carried int64) {
 	a.used += carried
 }
 
-// room is what one call has of its project's allowance.
-type room struct {
-	held       int64 // bytes in all
-	answerRoom int64 // of them, for the answer
-	retryAfter int64 // seconds, where the allowance is the reason of a refusal
+// reservation is what one call has reserved of its project's allowance, in bytes.
+type reservation struct {
+	total  int64 // body and answer
+	answer int64
 }
 
-// holdBytes finds room for an admitted call, or says why it is refused.
-func (c *call) holdBytes() (policy.Denial, bool) {
+// reserveBytes reserves the allowance of a call with a body of that length, -1 for an
+// unknown one, or returns the denial of a call that the allowance is too small for.
+func (c *call) reserveBytes(body int64) (policy.Denial, bool) {
 	caps := c.gateway.caps
-	body := c.carrier.length()
 	if body < 0 {
 		body = caps.Body
 	}
 	granted, retry, denial, ok := c.route.project.allowance.hold(c.start, caps.Bytes, body, caps.Answer)
 	c.retryAfter = retry
 	if ok {
-		c.answerRoom, c.held = granted, body+granted
+		c.reserved = reservation{total: body + granted, answer: granted}
 	}
 	return denial, ok
 }
 
 func (c *call) settleBytes() {
-	if c.held > 0 {
-		c.route.project.allowance.settle(c.held, c.bytesIn+c.bytesOut)
+	if c.reserved.total > 0 {
+		c.route.project.allowance.settle(c.reserved.total, c.bytesIn+c.bytesOut)
 	}
 }
 
 // answerTooLarge is the denial of an answer that is over its limit: for good, or
 // because the day has no more room for it.
 func (c *call) answerTooLarge() policy.Denial {
-	if c.answerRoom == c.gateway.caps.Answer {
+	if c.reserved.answer == c.gateway.caps.Answer {
 		return policy.ClaimRequired
 	}
 	_, end := policy.WindowBounds(snapshot.Day, c.start)

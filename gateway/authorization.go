@@ -7,55 +7,55 @@ import (
 	"postern/core/policy"
 )
 
-// credential is what the upstream gets in place of the caller's Authorization.
-type credential struct {
-	replace bool   // the caller's does not go on
-	line    string // what goes instead; "" for nothing
+// upstreamCredentials are what the upstream gets of the caller's credentials. They live as
+// long as the call, and are never logged.
+type upstreamCredentials struct {
+	withoutKey           bool   // X-API-Key is the gateway's own and is removed
+	withoutAuthorization bool   // Authorization is removed
+	authorization        string // the line that replaces it; "" for none
 }
 
-// replaces tells whether a field of the caller's is the one that does not go on.
-func (c *credential) replaces(name string) bool {
-	return c.replace && len(name) == len(authorizationHeader) && strings.EqualFold(name, authorizationHeader)
+// removes reports whether the caller's field of that name is an Authorization to remove.
+func (u *upstreamCredentials) removes(name string) bool {
+	return u.withoutAuthorization && len(name) == len(authorizationHeader) &&
+		strings.EqualFold(name, authorizationHeader)
 }
 
 var (
 	errNoOpener = errors.New("this gateway opens no providers' tokens")
-	errNoToken  = errors.New("what was opened cannot stand in a header")
+	errNoToken  = errors.New("the opened token cannot be sent in a header")
 )
 
-// settleAuthorization opens what the upstream gets. It is kept no longer than the
-// call is, and is in nothing that is logged or counted.
-func (c *call) settleAuthorization(becomes policy.Authorization) (policy.Denial, bool) {
-	if becomes == policy.AsItCame {
-		return policy.Denial{}, true
-	}
-	c.upstream.replace = true
-	if becomes == policy.TakenAway {
-		return policy.Denial{}, true
+// credentialsFor carries out what a decision says of the caller's credentials. It opens
+// the provider's token where the upstream gets that one.
+func (c *call) credentialsFor(d *policy.Decision) (upstreamCredentials, policy.Denial, bool) {
+	out := upstreamCredentials{withoutKey: d.StripKey, withoutAuthorization: d.Authorization != policy.AsItCame}
+	if d.Authorization == policy.AsItCame || d.Authorization == policy.TakenAway {
+		return out, policy.Denial{}, true
 	}
 	token, err := c.openToken()
 	if err != nil {
 		c.warn("the provider's token that the upstream gets cannot be opened", err)
-		return policy.TokenSealed, false
+		return upstreamCredentials{}, policy.TokenSealed, false
 	}
-	c.upstream.line = "Bearer " + token
-	return policy.Denial{}, true
+	out.authorization = "Bearer " + token
+	return out, policy.Denial{}, true
 }
 
 func (c *call) openToken() (string, error) {
 	if c.gateway.opener == nil {
 		return "", errNoOpener
 	}
-	token, err := c.gateway.opener.Open(c.space.token.ID, c.space.token.Sealed)
-	if err == nil && !isOneWord(token) {
+	token, err := c.gateway.opener.Open(c.cache.token.ID, c.cache.token.Sealed)
+	if err == nil && !isVisibleASCII(token) {
 		return "", errNoToken
 	}
 	return token, err
 }
 
-// isOneWord tells a text of visible ASCII (RFC 9110, 5.5). A token has nothing else,
-// and a line break in it would begin a header of the provider's choosing.
-func isOneWord(token string) bool {
+// isVisibleASCII reports whether a token is not empty and all visible ASCII, as tokens are
+// (RFC 9110 section 5.5): a line break would let the provider add headers of its choosing.
+func isVisibleASCII(token string) bool {
 	for i := range len(token) {
 		if token[i] <= 0x20 || token[i] > 0x7e {
 			return false

@@ -11,148 +11,152 @@ import (
 	"postern/platform/egress"
 )
 
-// call is one proxied call on its way, whichever path carries it.
+// call is one proxied call that found its project. The two paths, engineCall and
+// httpCall, both serve it in three steps: they read a request of what the caller sent,
+// decide runs over it, and the path answers the denial or forwards.
 type call struct {
-	carrier  carrier
-	gateway  *Gateway
-	conn     *connInfo
-	host     string // as the caller named us, lower case, without the port
-	method   string
-	target   target
-	route    route
-	identity policy.Identity
-	upstream credential
-	space    *space         // of the path that carries it
-	observer CallObserver   // nil: none
-	limiter  policy.Limiter // nil: calls with limits are refused
-	tally    *policy.Tally  // of space, once the call has been counted against limits; nil before, and without any
-	start    time.Time
-	status   int
-	code     string
-	step     string
-	bytesIn  int64
-	bytesOut int64
-	browsing bool // under the caps: a browser would show the answer
-	room
+	gateway *Gateway
+	cache   *connCache
+	conn    *connInfo
+	host    string // that the caller addressed: lower case, without port
+	method  string
+	target  target
+	route   route
+	start   time.Time
 
-	// What the call was let in by, for standing.
+	// Set by decide.
+	step       string
+	identity   policy.Identity
+	upstream   upstreamCredentials
+	tally      *policy.Tally // of cache, once the call has been counted; nil before, and without limits
+	slot       *share        // of cache, while the call is under way; nil before
+	reserved   reservation
+	retryAfter int64 // in seconds, where the caller is not told by the tally; 0: not told
+	browsing   bool  // under the caps: a browser would show the answer
+
+	// The credentials that the call was admitted by, for standing.
 	presentedKey   bool
 	presentedToken bool
 	secret         [32]byte // hash of the key as it was presented
+
+	// For the observer.
+	status   int
+	code     string
+	bytesIn  int64
+	bytesOut int64
 }
 
-// space is memory for one call after the other of one caller: what was found out for
-// the last one mostly holds for the next.
-type space struct {
-	key       snapshot.Key // the one that was presented; written by Keys alone, which takes it for what it has found
-	token     policy.Token // what the one that was presented says
+// connCache holds what was found for the last call of a connection: most of it is the
+// same for the next. Each part is checked by its owner before it is used again. net/http
+// does not tell which calls share a connection; its calls get a cache of their own.
+type connCache struct {
+	key       snapshot.Key // that was presented; written by Keys
+	token     policy.Token // that was presented
 	tally     policy.Tally
 	consumers policy.Consumers
-	share     *share // of the slots of the last environment; nil before the first
+	share     *share         // of the slots of the last environment; nil before the first
+	observer  CallObserver   // nil: none
+	limiter   policy.Limiter // nil: calls with limits are refused
 }
 
-// carrier is the path that a call takes: net/http (forward.go) or the engine
-// (fast.go). What is decided about a call is decided here, for both.
-type carrier interface {
-	// keyLines counts the X-API-Key lines and returns the first.
-	keyLines() (n int, value string)
-	// authorization counts the Authorization lines and returns the first.
-	authorization() (n int, value string)
-	// field is the first line of a field of the request, "" without one.
-	field(name string) string
-	// hops counts how often the call came through here.
-	hops() int
-	// length is that of the body, -1 when it is not known.
-	length() int64
-	// deny answers in the upstream's stead and returns how many bytes of a body
-	// the caller was sent.
-	deny(policy.Denial) int64
-	// forward carries the call to its upstream and the answer back.
-	forward(stripKey bool)
+// verdict is what decide returns: a denial, or what the upstream gets of the caller's
+// credentials.
+type verdict struct {
+	admitted bool
+	denial   policy.Denial
+	upstream upstreamCredentials
 }
 
-// serve takes a call that found its project through the steps of the contract:
-// expiry, takedown, hidden dot segments, authentication, limits, loop guard, forward.
-func (c *call) serve() {
+func denied(d policy.Denial) verdict { return verdict{denial: d} }
+
+// decide takes a call through the steps of the contract: expiry, takedown, hidden dot
+// segments, authentication, limits, size of the body, loop guard, credentials of the
+// upstream. What it took for the call (a slot, bytes of the allowance) finish releases.
+func (c *call) decide(r *request) verdict {
 	c.step = StepRoute
-	if end := c.route.project.expires; !end.IsZero() && !end.After(c.start) {
-		c.refuse(policy.ExpiredProxy)
-		return
-	}
-	if c.route.project.takenDown {
-		c.refuse(policy.ProjectFrozen)
-		return
-	}
-	if policy.HidesDotSegment(c.target.path) {
-		c.refuse(policy.BadPath)
-		return
+	if denial, ok := c.checkRoute(); !ok {
+		return denied(denial)
 	}
 	c.step = StepAccess
 	if c.capped() {
-		if denial, ok := c.underCaps(); !ok {
-			c.refuse(denial)
-			return
+		if denial, ok := c.withinCaps(r); !ok {
+			return denied(denial)
 		}
 	}
-	decision := c.decide()
-	c.route.table = nil // a tunnel may last for days, and must not keep what was replaced
+	decision := c.authenticate(r)
+	c.route.table = nil // a tunnel may last for days, and must not keep a replaced table in memory
 	if !decision.Allow {
-		c.refuse(decision.Denial)
-		return
+		return denied(decision.Denial)
 	}
 	c.identity = decision.Identity
 	c.step = StepLimits
 	if denial, ok := c.withinLimits(); !ok {
-		c.refuse(denial)
-		return
+		return denied(denial)
 	}
 	if c.capped() {
-		if denial, ok := c.holdBytes(); !ok {
-			c.refuse(denial)
-			return
+		if denial, ok := c.reserveBytes(r.length); !ok {
+			return denied(denial)
 		}
-		defer c.settleBytes()
 	}
 	c.step = StepForward
-	if limit := c.bodyLimit(); limit > 0 && c.carrier.length() > limit {
-		c.refuse(policy.BodyTooLarge)
-		return
-	}
-	if c.carrier.hops() >= MaxHops {
-		c.refuse(policy.LoopDetected)
-		return
+	if denial, ok := c.checkForwardable(r); !ok {
+		return denied(denial)
 	}
 	if denial, ok := c.takeSlot(); !ok {
-		c.refuse(denial)
-		return
+		return denied(denial)
 	}
-	defer c.leaveSlot()
-	if denial, ok := c.settleAuthorization(decision.Authorization); !ok {
-		c.refuse(denial)
-		return
+	credentials, denial, ok := c.credentialsFor(&decision)
+	if !ok {
+		return denied(denial)
 	}
-	c.carrier.forward(decision.StripKey)
+	return verdict{admitted: true, upstream: credentials}
 }
 
-func (c *call) refuse(d policy.Denial) {
-	c.status, c.code = d.Status, d.Code
-	c.bytesOut += c.carrier.deny(d)
+// checkRoute refuses calls to a project that is no longer served, and paths that two
+// readers could resolve differently.
+func (c *call) checkRoute() (policy.Denial, bool) {
+	switch end := c.route.project.expires; {
+	case !end.IsZero() && !end.After(c.start):
+		return policy.ExpiredProxy, false
+	case c.route.project.takenDown:
+		return policy.ProjectFrozen, false
+	case policy.HidesDotSegment(c.target.path):
+		return policy.BadPath, false
+	}
+	return policy.Denial{}, true
 }
 
-// unanswered refuses a call whose upstream did not answer. The log comes first:
-// who has the answer can rely on its being there.
-func (c *call) unanswered(err error) {
+// checkForwardable refuses bodies over the limit, and calls that go round in a loop.
+func (c *call) checkForwardable(r *request) (policy.Denial, bool) {
+	if limit := c.bodyLimit(); limit > 0 && r.length > limit {
+		return policy.BodyTooLarge, false
+	}
+	if r.hops >= MaxHops {
+		return policy.LoopDetected, false
+	}
+	return policy.Denial{}, true
+}
+
+// finish releases what decide took for the call, and reports the call.
+func (c *call) finish() {
+	c.releaseSlot()
+	c.settleBytes()
+	c.observe()
+}
+
+// noAnswer is the denial of a call whose upstream did not answer. It is logged first, so
+// that the log has the line when the caller has the answer.
+func (c *call) noAnswer(err error) policy.Denial {
 	switch {
 	case isTimeout(err):
 		c.warn("the upstream did not answer in time", err)
-		c.refuse(policy.UpstreamTimeout)
+		return policy.UpstreamTimeout
 	case errors.Is(err, egress.ErrForbidden):
 		c.warn("the upstream's address may not be reached", err)
-		c.refuse(policy.UpstreamUnreachable)
-	default:
-		c.warn("the upstream could not be reached", err)
-		c.refuse(policy.UpstreamUnreachable)
+		return policy.UpstreamUnreachable
 	}
+	c.warn("the upstream could not be reached", err)
+	return policy.UpstreamUnreachable
 }
 
 func isTimeout(err error) bool {

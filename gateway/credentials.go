@@ -10,45 +10,44 @@ import (
 
 const authorizationHeader = "Authorization"
 
-// Asker judges a bearer token that only whoever issued it can judge, by asking them;
-// false for one that nobody of whom can have issued. What is said of Verifier holds
-// for it too, but for the waiting: it asks on every call, and bounds how many wait for
-// one that does not answer.
+// Asker judges a bearer token by asking its issuer. It returns asked == false if none of
+// the issuers could have issued the token. Verifier's rules hold for it too, except that it
+// asks on every call; it bounds how many calls wait for an issuer that does not answer.
 type Asker interface {
 	Ask(token string, whom *policy.Asked, now time.Time, into *policy.Token) (denial policy.Denial, asked bool)
 }
 
-func (c *call) decide() policy.Decision {
+// authenticate applies the version's access policy to the caller's credentials.
+func (c *call) authenticate(r *request) policy.Decision {
 	in := policy.Call{
 		Access:      &c.route.version.access,
 		Realm:       c.route.project.realm,
 		Environment: c.route.environment.name,
 		RemoteIP:    c.conn.addr,
-		Consumers:   &c.space.consumers,
+		Consumers:   &c.cache.consumers,
 		Now:         c.start,
 	}
 	if in.Access.Allows(snapshot.APIKey) {
-		n, key := c.carrier.keyLines()
-		in.KeyLines = n
-		if n == 1 {
-			in.Key, in.OldSecret = c.presented(key)
+		in.KeyLines = r.keys.n
+		if r.keys.n == 1 {
+			in.Key, in.OldSecret = c.lookUpKey(r.keys.first)
 		}
 	}
 	if in.Access.TakesTokens() {
-		in.Token, in.TokenDenial = c.bearer()
+		in.Token, in.TokenDenial = c.verifyToken(&r.authorization)
 		c.presentedToken = in.Token != nil
 	}
 	return policy.Decide(&in)
 }
 
-// presented is the key of that plaintext; nil for none. What has not the shape of a key
-// is not looked up. The plaintext of the key that was found last has it: to compare the
-// hashes is enough.
-func (c *call) presented(plaintext string) (key *snapshot.Key, old bool) {
+// lookUpKey returns the key with that plaintext, nil if there is none; old reports
+// whether it is the secret before the last rotation. Text that is not shaped like a key is
+// not looked up; the key of the connection's last call was, so its hash is compared alone.
+func (c *call) lookUpKey(plaintext string) (key *snapshot.Key, old bool) {
 	if len(plaintext) > policy.MaxKey {
 		return nil, false
 	}
-	last, hash := &c.space.key, policy.HashKey(plaintext)
+	last, hash := &c.cache.key, policy.HashKey(plaintext)
 	if hash != last.Hash && !policy.WellFormedKey(plaintext) {
 		return nil, false
 	}
@@ -60,28 +59,26 @@ func (c *call) presented(plaintext string) (key *snapshot.Key, old bool) {
 	return last, old
 }
 
-// bearer judges the token of a call to a version that takes tokens: nil and the
-// zero denial for a call without one. It is read from Authorization only (RFC 6750,
-// 2.1): in a query it would end up in logs. Another scheme than Bearer is none of
-// our business and goes on to the upstream. What becomes of a token that was judged
-// is in the decision.
-func (c *call) bearer() (*policy.Token, policy.Denial) {
-	n, line := c.carrier.authorization()
-	if n == 0 {
+// verifyToken verifies the bearer token of a call to a version that takes tokens. It
+// returns nil and the zero denial for a call without one. Tokens are read from Authorization
+// only (RFC 6750 section 2.1): in a query they would end up in logs. Credentials of other
+// schemes go on to the upstream.
+func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) {
+	if authorization.n == 0 {
 		return nil, policy.Denial{}
 	}
-	if n > 1 {
-		return nil, policy.InvalidToken // the upstream may read another one than we
+	if authorization.n > 1 {
+		return nil, policy.InvalidToken // the upstream might read another line than the gateway
 	}
-	token, ok := bearerToken(line)
+	token, ok := bearerToken(authorization.first)
 	if !ok {
 		return nil, policy.Denial{}
 	}
-	c.space.token = policy.Token{}
+	c.cache.token = policy.Token{}
 	if denial, asked := c.ask(token); asked && denial != (policy.Denial{}) {
 		return nil, denial
 	} else if asked {
-		return &c.space.token, policy.Denial{}
+		return &c.cache.token, policy.Denial{}
 	}
 	if !c.route.version.access.Allows(snapshot.JWT) {
 		return nil, policy.InvalidToken
@@ -89,17 +86,15 @@ func (c *call) bearer() (*policy.Token, policy.Denial) {
 	if c.gateway.verifier == nil {
 		return nil, policy.IssuerUnavailable // what cannot be verified is not let through
 	}
-	if denial := c.gateway.verifier.Verify(token, policy.Issuers{
-		Named: c.route.version.access.Issuers,
-		Own:   &c.route,
-	}, c.start, &c.space.token); denial != (policy.Denial{}) {
+	issuers := policy.Issuers{Named: c.route.version.access.Issuers, Own: &c.route}
+	if denial := c.gateway.verifier.Verify(token, issuers, c.start, &c.cache.token); denial != (policy.Denial{}) {
 		return nil, denial
 	}
-	return &c.space.token, policy.Denial{}
+	return &c.cache.token, policy.Denial{}
 }
 
-// ask has a token judged by whoever issued it; false for one that nobody is asked
-// about, which is the verifier's.
+// ask asks the issuer of a token about it. asked is false if no issuer is to be asked: the
+// token is the verifier's.
 func (c *call) ask(token string) (denial policy.Denial, asked bool) {
 	whom := c.route.version.asked
 	if whom == nil {
@@ -108,11 +103,11 @@ func (c *call) ask(token string) (denial policy.Denial, asked bool) {
 	if c.gateway.asker == nil {
 		return policy.TokenIssuerAway, true
 	}
-	return c.gateway.asker.Ask(token, whom, c.start, &c.space.token)
+	return c.gateway.asker.Ask(token, whom, c.start, &c.cache.token)
 }
 
-// bearerToken is the credential of a line with the scheme Bearer, whose name is
-// read in any case (RFC 9110, 11.1).
+// bearerToken returns the credentials of a line with the scheme Bearer, whose name is
+// case-insensitive (RFC 9110 section 11.1).
 func bearerToken(line string) (token string, ok bool) {
 	const scheme = "Bearer"
 	line = strings.Trim(line, " \t")

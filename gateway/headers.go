@@ -29,13 +29,13 @@ var (
 // rewriteRequest turns the caller's header into the one the upstream gets, in
 // place. The order matters: first everything that is not the caller's to say is
 // removed, then ours is set, so that no Connection line can remove it again.
-func (c *slowCall) rewriteRequest(stripKey, upgrade bool) {
+func (c *httpCall) rewriteRequest(upgrade bool) {
 	h := c.r.Header
 	forwardedFor, via := listBegun(h["X-Forwarded-For"]), listBegun(h["Via"])
 	trailersWanted := hasToken(h["Te"], "trailers")
 	removeNamed(h)
 	for name := range h {
-		if keepsOut(name, stripKey) || c.upstream.replaces(name) {
+		if keepsOut(name, c.upstream.withoutKey) || c.upstream.removes(name) {
 			delete(h, name)
 		}
 	}
@@ -54,7 +54,7 @@ func (c *slowCall) rewriteRequest(stripKey, upgrade bool) {
 	c.setIdentity(h)
 }
 
-func (c *slowCall) setForwarded(h http.Header, forwardedFor, via string) {
+func (c *httpCall) setForwarded(h http.Header, forwardedFor, via string) {
 	i, lines := 0, make([]string, forwardedHeaders)
 	c.forwarded(forwardedFor, via, viaEntry(c.r.ProtoMajor, c.r.ProtoMinor), func(name, value string) {
 		lines[i] = value
@@ -63,7 +63,7 @@ func (c *slowCall) setForwarded(h http.Header, forwardedFor, via string) {
 	})
 }
 
-func (c *slowCall) setIdentity(h http.Header) {
+func (c *httpCall) setIdentity(h http.Header) {
 	lines := make([]string, 0, identityHeaders)
 	c.identityLines(func(name, value string) {
 		lines = append(lines, value)
@@ -122,8 +122,8 @@ func (c *call) identityLines(set func(name, value string)) {
 	if id.TenantID != "" {
 		set(policy.TenantHeader, id.TenantID)
 	}
-	if c.upstream.line != "" {
-		set(authorizationHeader, c.upstream.line)
+	if c.upstream.authorization != "" {
+		set(authorizationHeader, c.upstream.authorization)
 	}
 }
 

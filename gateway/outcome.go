@@ -38,10 +38,10 @@ type Outcome struct {
 }
 
 func (c *call) observe() {
-	if c.observer == nil {
+	if c.cache.observer == nil {
 		return
 	}
-	c.observer.Observe(Outcome{
+	c.cache.observer.Observe(Outcome{
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
 		Owner: c.identity.Account(), CredentialID: c.identity.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: CatchAll, Status: c.status, Code: c.code, Step: c.step,

@@ -8,19 +8,20 @@ import (
 	"postern/gateway/engine"
 )
 
-// withinLimits counts an admitted call, or says why it is refused.
+// withinLimits counts an authenticated call, or returns the denial of one over a limit.
 func (c *call) withinLimits() (policy.Denial, bool) {
-	c.route.project.realm.Tally(&c.space.tally, &c.identity, &c.space.key, c.conn.peer, c.start)
-	if len(c.space.tally.Shares()) == 0 {
+	tally := &c.cache.tally
+	c.route.project.realm.Tally(tally, &c.identity, &c.cache.key, c.conn.peer, c.start)
+	if len(tally.Shares()) == 0 {
 		return policy.Denial{}, true
 	}
-	if c.limiter == nil {
-		return policy.LimitsUnavailable, false // what cannot be counted is not let through
+	if c.cache.limiter == nil {
+		return policy.LimitsUnavailable, false // calls that cannot be counted are refused
 	}
-	if err := c.limiter.Take(&c.space.tally); err != nil {
+	if err := c.cache.limiter.Take(tally); err != nil {
 		return policy.LimitsUnavailable, false // the limiter logs it, once and not for every call
 	}
-	c.tally = &c.space.tally
+	c.tally = tally
 	if c.tally.Refused {
 		return c.tally.Denial(), false
 	}
@@ -73,7 +74,7 @@ func (l *limitLine) of(h policy.LimitHeader) []byte {
 }
 
 // appendOwnLines is ownLines as the engine's path sets them.
-func (c *fastCall) appendOwnLines(dst []byte, status int) []byte {
+func (c *engineCall) appendOwnLines(dst []byte, status int) []byte {
 	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
 	if c.route.project.term != nil {
 		c.termLines(status, set)
@@ -95,7 +96,7 @@ func (c *fastCall) appendOwnLines(dst []byte, status int) []byte {
 	return dst
 }
 
-func (c *slowCall) withhold(h http.Header) {
+func (c *httpCall) withhold(h http.Header) {
 	if !c.edits() {
 		return
 	}
@@ -106,14 +107,14 @@ func (c *slowCall) withhold(h http.Header) {
 	}
 }
 
-func (c *slowCall) setOwnLines(h http.Header, status int) {
+func (c *httpCall) setOwnLines(h http.Header, status int) {
 	if c.edits() {
 		c.ownLines(status, func(name, value string) { h[name] = append(h[name], value) })
 	}
 }
 
 // withLimitLines adds to the fields of a denial what the caller is told of limits.
-func (c *fastCall) withLimitLines(fields []engine.Field) []engine.Field {
+func (c *engineCall) withLimitLines(fields []engine.Field) []engine.Field {
 	if c.tally == nil && c.retryAfter == 0 {
 		return fields
 	}

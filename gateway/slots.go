@@ -53,15 +53,15 @@ func (s *share) release() {
 	}
 }
 
-// takeSlot takes a slot for the call, or returns the denial of one for which there is
-// none. The share is kept in the space: mostly the next call is to the same environment.
+// takeSlot takes a slot for the call, or returns the denial of a call for which there is
+// none. The share is cached: mostly the connection's next call is to the same environment.
 func (c *call) takeSlot() (policy.Denial, bool) {
 	of := &c.route.environment.health.slots
-	if own := c.space.share; own == nil || own.of != of || own.network != c.conn.network {
+	if own := c.cache.share; own == nil || own.of != of || own.network != c.conn.network {
 		own.release()
-		c.space.share = of.share(c.conn.network)
+		c.cache.share = of.share(c.conn.network)
 	}
-	own := c.space.share
+	own := c.cache.share
 	switch limits := &c.gateway.limits; {
 	case of.underWay.Add(1) > limits.UnderWay:
 		of.underWay.Add(-1)
@@ -74,11 +74,15 @@ func (c *call) takeSlot() (policy.Denial, bool) {
 		c.retryAfter = 1
 		return policy.RateLimited, false
 	}
+	c.slot = own
 	return policy.Denial{}, true
 }
 
-func (c *call) leaveSlot() {
-	own := c.space.share
-	own.underWay.Add(-1)
-	own.of.underWay.Add(-1)
+func (c *call) releaseSlot() {
+	if c.slot == nil {
+		return
+	}
+	c.slot.underWay.Add(-1)
+	c.slot.of.underWay.Add(-1)
+	c.slot = nil
 }

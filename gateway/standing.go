@@ -38,13 +38,13 @@ func (c *call) standing() (policy.Denial, bool) {
 	}
 	if c.presentedKey {
 		in.KeyLines = 1
-		key := c.space.key // a copy: what Lookup finds is written into it
+		key := c.cache.key // a copy: what Lookup finds is written into it
 		if found, old := c.gateway.keys.Lookup(c.secret, &key); found {
 			in.Key, in.OldSecret = &key, old
 		}
 	}
 	if c.presentedToken {
-		if in.Token = &c.space.token; !stillTaken(in.Token, in.Access, now) {
+		if in.Token = &c.cache.token; !stillTaken(in.Token, in.Access, now) {
 			in.Token, in.TokenDenial = nil, policy.InvalidToken
 		}
 	}
@@ -70,7 +70,7 @@ const lookAgainEvery = 500 * time.Millisecond
 
 // watch judges a call again and again until stop, and ends it when it would be refused.
 type watch struct {
-	call  *slowCall
+	call  *httpCall
 	timer *time.Timer
 
 	mu    sync.Mutex
@@ -80,7 +80,7 @@ type watch struct {
 }
 
 // watchOver begins to watch a call. Most calls are over before the timer fires.
-func (c *slowCall) watchOver(end func()) *watch {
+func (c *httpCall) watchOver(end func()) *watch {
 	w := &watch{call: c, end: end}
 	w.mu.Lock() // look reads timer
 	defer w.mu.Unlock()
@@ -128,7 +128,7 @@ func (w *watch) hasEnded() bool {
 
 // cutOff ends a call that net/http serves: the cancellation ends the exchange with
 // the upstream, the deadline reads and writes that wait for the caller.
-func (c *slowCall) cutOff(cancel context.CancelFunc) {
+func (c *httpCall) cutOff(cancel context.CancelFunc) {
 	cancel()
 	control := http.NewResponseController(c.w)
 	past := time.Unix(1, 0)

@@ -18,7 +18,7 @@ import (
 // tunnel joins caller and upstream after 101 until either side or watched ends it. How
 // long it may be silent is up to the upstream's connection: bytes in either
 // direction touch that one.
-func (c *slowCall) tunnel(answer *http.Response, asked bool, watched *watch) {
+func (c *httpCall) tunnel(answer *http.Response, asked bool, watched *watch) {
 	backend, ok := answer.Body.(*engine.Switched)
 	if !ok || !asked || !strings.EqualFold(first(answer.Header["Upgrade"]), "websocket") {
 		// An upstream that switches to what nobody asked for would leave bytes
@@ -98,7 +98,7 @@ func pump(to io.Writer, from io.Reader) (total int64) {
 
 // writeSwitch writes the upstream's 101: net/http does not write it on a
 // connection that was taken over.
-func (c *slowCall) writeSwitch(to io.Writer, answer *http.Response) error {
+func (c *httpCall) writeSwitch(to io.Writer, answer *http.Response) error {
 	h, upgrade := http.Header{}, answer.Header["Upgrade"]
 	c.withhold(answer.Header)
 	rewriteResponse(h, answer.Header) // takes Upgrade away on both sides

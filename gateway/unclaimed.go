@@ -80,15 +80,15 @@ func newTerm(end time.Time) *term {
 // none does.
 func (c *call) capped() bool { return c.route.project.term != nil && c.gateway.caps != nil }
 
-// underCaps is the denial of a call that an unclaimed project does not carry.
-func (c *call) underCaps() (policy.Denial, bool) {
-	if c.route.environment.oddPort || strings.EqualFold(c.carrier.field("Upgrade"), "websocket") {
+// withinCaps refuses calls that an unclaimed project does not carry.
+func (c *call) withinCaps(r *request) (policy.Denial, bool) {
+	if c.route.environment.oddPort || strings.EqualFold(r.upgrade.first, "websocket") {
 		return policy.ClaimRequired, false
 	}
-	if c.carrier.length() > c.gateway.caps.Body {
+	if r.length > c.gateway.caps.Body {
 		return policy.BodyTooLarge, false
 	}
-	c.browsing = showsAnswers(c.carrier.field("Sec-Fetch-Dest"), c.carrier.field("Accept"))
+	c.browsing = showsAnswers(r.fetchDest.first, r.accept.first)
 	return policy.Denial{}, true
 }
 
@@ -104,7 +104,7 @@ func (c *call) bodyLimit() int64 {
 // answerLimit is the most bytes of an answer's body, 0 for any number.
 func (c *call) answerLimit() int64 {
 	if c.capped() {
-		return c.answerRoom
+		return c.reserved.answer
 	}
 	return 0
 }

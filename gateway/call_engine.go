@@ -3,155 +3,109 @@ package gateway
 import (
 	"errors"
 	"net"
+	"net/http"
 	"strings"
 
 	"postern/core/policy"
 	"postern/gateway/engine"
 )
 
-// fastCall is a call that the engine carries. There is one for each connection,
-// used for its calls one after the other.
-type fastCall struct {
+// engineCall is a call that the engine carries. A connection has one, which serves its
+// calls one after the other.
+type engineCall struct {
 	call
-	x       *engine.Exchange
-	info    connInfo
-	own     space
-	perConn struct { // nil where the gateway has none
-		observer CallObserver
-		limiter  policy.Limiter
-	}
-	limits   []limitLine // by their places among the headers; nil before there were any
-	stripKey bool
-	ended    policy.Denial // why the engine was told to end the call; the zero value for others
+	exchange *engine.Exchange
+	info     connInfo
+	ownCache connCache
+	limits   []limitLine   // by their places among the headers; nil before the first
+	cutOffBy policy.Denial // why Stands cut the call off; the zero value if it did not
 }
 
-// newSession begins a connection of the engine.
+// newSession returns the session of a connection that the engine has accepted.
 func (g *Gateway) newSession(c net.Conn) engine.Session {
-	f := &fastCall{info: g.connInfoFor(c)}
+	f := &engineCall{info: g.connInfoFor(c)}
 	if g.observer != nil {
-		f.perConn.observer = g.observer.ForConnection()
+		f.ownCache.observer = g.observer.ForConnection()
 	}
 	if g.limiter != nil {
-		f.perConn.limiter = g.limiter.ForConnection()
+		f.ownCache.limiter = g.limiter.ForConnection()
 	}
-	f.gateway, f.carrier, f.space = g, f, &f.own
-	f.observer, f.limiter = f.perConn.observer, f.perConn.limiter
+	f.gateway, f.cache = g, &f.ownCache
 	g.running.Add(1)
 	return f
 }
 
 // End implements engine.Session.
-func (c *fastCall) End() {
-	c.own.share.release()
+func (c *engineCall) End() {
+	c.ownCache.share.release()
 	c.gateway.running.Done()
 }
 
-// Serve takes one request through the same steps as ServeHTTP. A target that is
-// not valid is left to net/http, which may have its own words for it.
-func (c *fastCall) Serve(x *engine.Exchange) bool {
+// Serve implements engine.Session. Requests with an invalid target and probes are left to
+// net/http.
+func (c *engineCall) Serve(x *engine.Exchange) bool {
 	target, err := readTarget(x.Request.Target)
 	if err != nil {
 		return false
 	}
-	c.x = x
+	c.exchange = x
 	conn := &c.info
 	host, route, ok := c.gateway.find(x.Request.Host, target, conn)
 	if !ok && c.gateway.probed(x.Request.Method, target) {
 		return false
 	}
 	if !ok {
-		c.deny(policy.NoRoute)
+		c.answer(policy.NoRoute)
 		return true
 	}
 	if conn.trusted {
-		conn = c.gateway.onBehalf(conn, c.lines)
+		conn = c.gateway.onBehalf(conn, c.values)
 	}
 	c.conn, c.host, c.method, c.target, c.route, c.start = conn, host, x.Request.Method, target, route, x.Began
 	if c.gateway.clock != nil {
 		c.start = c.gateway.clock()
 	}
 	defer c.end()
-	c.serve()
+	r := requestOfEngine(&x.Request)
+	if v := c.decide(&r); v.admitted {
+		c.forward(v.upstream)
+	} else {
+		c.refuse(v.denial)
+	}
 	return true
 }
 
 // Stands implements engine.Session.
-func (c *fastCall) Stands() bool {
+func (c *engineCall) Stands() bool {
 	denial, refused := c.standing()
 	if refused {
-		c.ended = denial
+		c.cutOffBy = denial
 	}
 	return !refused
 }
 
-// end reports the call and forgets it: the connection may be idle for long.
-func (c *fastCall) end() {
-	c.observe()
-	if c.own.token.Subject != "" {
-		c.own.token = policy.Token{}
+// end finishes the call and forgets it: the connection may be idle for long.
+func (c *engineCall) end() {
+	c.finish()
+	if c.ownCache.token.Subject != "" {
+		c.ownCache.token = policy.Token{}
 	}
-	c.x = nil
+	c.exchange = nil
 	gateway := c.gateway
-	c.call = call{} // in place: one with these fields would be made first and then moved
-	c.carrier, c.gateway, c.space = c, gateway, &c.own
-	c.observer, c.limiter = c.perConn.observer, c.perConn.limiter
+	c.call = call{} // in place: a literal with these two fields would be built first and then copied
+	c.gateway, c.cache = gateway, &c.ownCache
 }
 
-func (c *fastCall) keyLines() (n int, value string) {
-	for i := range c.x.Request.Fields {
-		if f := &c.x.Request.Fields[i]; len(f.Name) == len(policy.KeyHeader) &&
-			strings.EqualFold(f.Name, policy.KeyHeader) {
-			if n++; n == 1 {
-				value = f.Value
-			}
-		}
-	}
-	return n, value
-}
-
-func (c *fastCall) authorization() (n int, value string) {
-	for i := range c.x.Request.Fields {
-		if f := &c.x.Request.Fields[i]; len(f.Name) == len(authorizationHeader) &&
-			strings.EqualFold(f.Name, authorizationHeader) {
-			if n++; n == 1 {
-				value = f.Value
-			}
-		}
-	}
-	return n, value
-}
-
-// lines are the values of one header.
-func (c *fastCall) lines(name string) []string {
+// values returns the values of one field.
+func (c *engineCall) values(name string) []string {
 	var out []string
-	for i := range c.x.Request.Fields {
-		if f := &c.x.Request.Fields[i]; len(f.Name) == len(name) && strings.EqualFold(f.Name, name) {
+	for i := range c.exchange.Request.Fields {
+		if f := &c.exchange.Request.Fields[i]; len(f.Name) == len(name) && strings.EqualFold(f.Name, name) {
 			out = append(out, f.Value)
 		}
 	}
 	return out
 }
-
-func (c *fastCall) field(name string) string {
-	for i := range c.x.Request.Fields {
-		if f := &c.x.Request.Fields[i]; len(f.Name) == len(name) && strings.EqualFold(f.Name, name) {
-			return f.Value
-		}
-	}
-	return ""
-}
-
-func (c *fastCall) hops() int {
-	n := 0
-	for i := range c.x.Request.Fields {
-		if f := &c.x.Request.Fields[i]; len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via") {
-			n += hops(f.Value)
-		}
-	}
-	return n
-}
-
-func (c *fastCall) length() int64 { return c.x.Request.Length }
 
 var (
 	jsonField          = []engine.Field{{Name: "Content-Type", Value: "application/json"}}
@@ -160,18 +114,27 @@ var (
 	})
 )
 
-func (c *fastCall) deny(d policy.Denial) int64 {
-	header := jsonField
-	if d.Status == 401 {
-		header = unauthorizedFields[d]
-	}
-	return c.x.Answer(d.Status, c.withLimitLines(header), bodies[d])
+// refuse answers a call that found its project with a denial.
+func (c *engineCall) refuse(d policy.Denial) {
+	c.status, c.code = d.Status, d.Code
+	c.bytesOut += c.answer(d)
 }
 
-func (c *fastCall) forward(stripKey bool) {
-	c.stripKey, c.x.MaxAnswer = stripKey, c.answerLimit()
-	status, err := c.x.Forward(c.route.environment.upstream, c)
-	c.status, c.bytesIn, c.bytesOut = status, c.x.BytesIn, c.x.BytesOut
+// answer answers with a denial, and returns how many bytes of its body were sent.
+func (c *engineCall) answer(d policy.Denial) int64 {
+	header := jsonField
+	if d.Status == http.StatusUnauthorized {
+		header = unauthorizedFields[d]
+	}
+	return c.exchange.Answer(d.Status, c.withLimitLines(header), bodies[d])
+}
+
+// forward carries the call to its upstream and the answer back.
+func (c *engineCall) forward(upstream upstreamCredentials) {
+	x := c.exchange
+	c.upstream, x.MaxAnswer = upstream, c.answerLimit()
+	status, err := x.Forward(c.route.environment.upstream, c)
+	c.status, c.bytesIn, c.bytesOut = status, x.BytesIn, x.BytesOut
 	switch {
 	case err == nil:
 	case errors.Is(err, engine.ErrBrokenOff):
@@ -180,7 +143,7 @@ func (c *fastCall) forward(stripKey bool) {
 		if status == 0 {
 			c.status = statusGone
 		}
-		c.code = c.ended.Code
+		c.code = c.cutOffBy.Code
 	case errors.Is(err, engine.ErrAnswerTooLarge):
 		c.refuse(c.answerTooLarge())
 	case errors.Is(err, engine.ErrBody) && isTimeout(err):
@@ -188,13 +151,13 @@ func (c *fastCall) forward(stripKey bool) {
 	case errors.Is(err, engine.ErrBody):
 		c.refuse(policy.BadRequest)
 	default:
-		c.unanswered(err)
+		c.refuse(c.noAnswer(err))
 	}
 }
 
 // RequestHead writes what rewriteRequest makes of the caller's header.
-func (c *fastCall) RequestHead(dst []byte) []byte {
-	r, env := &c.x.Request, c.route.environment
+func (c *engineCall) RequestHead(dst []byte) []byte {
+	r, env := &c.exchange.Request, c.route.environment
 	dst = append(dst, r.Method...)
 	dst = append(dst, ' ')
 	dst = append(dst, policy.JoinTarget(env.path, c.route.rest)...)
@@ -210,8 +173,8 @@ func (c *fastCall) RequestHead(dst []byte) []byte {
 			if own := policy.WithoutControlCookies(f.Value); own != "" || f.Value == "" {
 				dst = engine.AppendField(dst, f.Name, own)
 			}
-		case c.upstream.replaces(f.Name):
-		case !keepsOut(f.Name, c.stripKey):
+		case c.upstream.removes(f.Name):
+		case !keepsOut(f.Name, c.upstream.withoutKey):
 			dst = engine.AppendField(dst, f.Name, f.Value)
 		case forwardedFor == "" && strings.EqualFold(f.Name, "X-Forwarded-For"):
 			forwardedFor = f.Value + ", "
@@ -226,7 +189,7 @@ func (c *fastCall) RequestHead(dst []byte) []byte {
 }
 
 // AnswerHead writes what rewriteResponse makes of the upstream's header.
-func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
+func (c *engineCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	interim := r.Status < 200
 	var named []string
 	if !interim {
@@ -263,7 +226,7 @@ func (c *fastCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 }
 
 // MayTrail tells the trailers of an answer that are passed on.
-func (c *fastCall) MayTrail(name string) bool {
+func (c *engineCall) MayTrail(name string) bool {
 	return mayTrail(name)
 }
 

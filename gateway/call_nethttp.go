@@ -46,57 +46,54 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if conn.trusted {
 		conn = g.onBehalf(conn, func(name string) []string { return r.Header[name] })
 	}
-	c := &slowCall{w: w, r: r, call: call{
-		gateway: g, conn: conn, host: host, method: r.Method, target: target, route: route, start: g.now(),
-	}}
-	c.carrier, c.space, c.observer, c.limiter = c, &c.own, g.observer, g.limiter
-	defer c.observe()
-	defer func() { c.own.share.release() }()
-	c.serve() //nolint:contextcheck // a call carries its request, and the context with it
+	c := &httpCall{w: w, r: r, ownCache: connCache{observer: g.observer, limiter: g.limiter}}
+	c.call = call{
+		gateway: g,
+		cache:   &c.ownCache,
+		conn:    conn,
+		host:    host,
+		method:  r.Method,
+		target:  target,
+		route:   route,
+		start:   g.now(),
+	}
+	defer c.end()
+	in := requestOfHTTP(r)
+	if v := c.decide(&in); v.admitted {
+		c.forward(v.upstream) //nolint:contextcheck // a call carries its request, and the context with it
+	} else {
+		c.refuse(v.denial)
+	}
 }
 
-// slowCall is a call that net/http carries.
-type slowCall struct {
+// httpCall is a call that net/http carries.
+type httpCall struct {
 	call
-	own space
-	w   http.ResponseWriter
-	r   *http.Request
+	ownCache connCache
+	w        http.ResponseWriter
+	r        *http.Request
 
 	aborted bool
 }
 
-func (c *slowCall) keyLines() (int, string) {
-	lines := c.r.Header[policy.KeyHeader]
-	return len(lines), first(lines)
+func (c *httpCall) end() {
+	c.finish()
+	c.ownCache.share.release()
 }
 
-func (c *slowCall) authorization() (int, string) {
-	lines := c.r.Header[authorizationHeader]
-	return len(lines), first(lines)
-}
-
-func (c *slowCall) field(name string) string { return first(c.r.Header[http.CanonicalHeaderKey(name)]) }
-
-func (c *slowCall) hops() int {
-	n := 0
-	for _, line := range c.r.Header["Via"] {
-		n += hops(line)
-	}
-	return n
-}
-
-func (c *slowCall) length() int64 { return c.r.ContentLength }
-
-func (c *slowCall) deny(d policy.Denial) int64 {
+// refuse answers a call that found its project with a denial.
+func (c *httpCall) refuse(d policy.Denial) {
+	c.status, c.code = d.Status, d.Code
 	h := c.w.Header()
 	c.limitLines(func(name, value string) { h[name] = []string{value} })
-	return refuse(c.w, c.r, d)
+	c.bytesOut += refuse(c.w, c.r, d)
 }
 
 // forward carries the call to its upstream and the answer back.
-func (c *slowCall) forward(stripKey bool) {
+func (c *httpCall) forward(upstream upstreamCredentials) {
+	c.upstream = upstream
 	upgrade := wantsWebSocket(c.r)
-	c.rewriteRequest(stripKey, upgrade)
+	c.rewriteRequest(upgrade)
 	body := newRequestBody(c.w, c.r, &c.gateway.engineLimits, c.bodyLimit())
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
@@ -130,7 +127,7 @@ func (c *slowCall) forward(stripKey bool) {
 
 // outgoing makes the upstream's request of the caller's. The header is shared,
 // not copied: the caller's is ours to change, and is read by nobody after this.
-func (c *slowCall) outgoing(ctx context.Context, body *requestBody) *http.Request {
+func (c *httpCall) outgoing(ctx context.Context, body *requestBody) *http.Request {
 	env := c.route.environment
 	out := c.r.WithContext(ctx)
 	out.URL = &url.URL{
@@ -151,7 +148,7 @@ func (c *slowCall) outgoing(ctx context.Context, body *requestBody) *http.Reques
 }
 
 // answer sends the upstream's answer to the caller.
-func (c *slowCall) answer(ctx context.Context, from *http.Response) {
+func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 	limit := c.answerLimit()
 	if limit > 0 && from.ContentLength > limit && c.method != http.MethodHead {
 		c.refuse(c.answerTooLarge())
@@ -186,7 +183,7 @@ func (c *slowCall) answer(ctx context.Context, from *http.Response) {
 }
 
 // failed answers for an upstream that did not.
-func (c *slowCall) failed(err error, body *requestBody) {
+func (c *httpCall) failed(err error, body *requestBody) {
 	left := c.r.Context().Err() != nil
 	switch bodyErr := body.failure(left); {
 	case errors.Is(bodyErr, errBodyTooLarge):
@@ -201,12 +198,12 @@ func (c *slowCall) failed(err error, body *requestBody) {
 	case bodyErr != nil:
 		c.refuse(policy.BadRequest)
 	default:
-		c.unanswered(err)
+		c.refuse(c.noAnswer(err))
 	}
 }
 
 // refuseAndClose refuses a call whose connection cannot carry another one.
-func (c *slowCall) refuseAndClose(d policy.Denial) {
+func (c *httpCall) refuseAndClose(d policy.Denial) {
 	if c.r.ProtoMajor == 1 { // in HTTP/2 it is the call's stream alone
 		c.w.Header()["Connection"] = closing
 	}
@@ -216,13 +213,13 @@ func (c *slowCall) refuseAndClose(d policy.Denial) {
 var closing = []string{"close"}
 
 // abort ends the call's connection instead of its answer.
-func (c *slowCall) abort() {
+func (c *httpCall) abort() {
 	c.aborted = true
 	panic(http.ErrAbortHandler)
 }
 
 // interim passes a 1xx answer on (RFC 9110 section 15.2), such as 103 Early Hints.
-func (c *slowCall) interim(from *engine.Response) error {
+func (c *httpCall) interim(from *engine.Response) error {
 	if !c.r.ProtoAtLeast(1, 1) {
 		return nil
 	}
