@@ -13,8 +13,8 @@ import (
 // issuers answer what the tokens are called; who answers is package live's.
 type issuers struct{}
 
-func (issuers) Ask(token string, whom *policy.Asked, _ time.Time, into *policy.Token) (policy.Denial, bool) {
-	if whom.Introspects != "ver_1" {
+func (issuers) Ask(token string, whom *policy.Introspectors, _ time.Time, into *policy.Token) (policy.Denial, bool) {
+	if whom.EndpointVersion != "ver_1" {
 		return policy.InvalidToken, true
 	}
 	switch token {

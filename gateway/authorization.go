@@ -29,8 +29,8 @@ var (
 // credentialsFor carries out what a decision says of the caller's credentials. It opens
 // the provider's token where the upstream gets that one.
 func (c *call) credentialsFor(d *policy.Decision) (upstreamCredentials, policy.Denial, bool) {
-	out := upstreamCredentials{withoutKey: d.StripKey, withoutAuthorization: d.Authorization != policy.AsItCame}
-	if d.Authorization == policy.AsItCame || d.Authorization == policy.TakenAway {
+	out := upstreamCredentials{withoutKey: d.StripKey, withoutAuthorization: d.Authorization != policy.KeepAuthorization}
+	if d.Authorization == policy.KeepAuthorization || d.Authorization == policy.DropAuthorization {
 		return out, policy.Denial{}, true
 	}
 	token, err := c.openToken()

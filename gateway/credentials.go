@@ -14,7 +14,7 @@ const authorizationHeader = "Authorization"
 // the issuers could have issued the token. Verifier's rules hold for it too, except that it
 // asks on every call; it bounds how many calls wait for an issuer that does not answer.
 type Asker interface {
-	Ask(token string, whom *policy.Asked, now time.Time, into *policy.Token) (denial policy.Denial, asked bool)
+	Ask(token string, whom *policy.Introspectors, now time.Time, into *policy.Token) (denial policy.Denial, asked bool)
 }
 
 // authenticate applies the version's access policy to the caller's credentials.

@@ -53,7 +53,7 @@ type project struct {
 type version struct {
 	id, name     string
 	access       snapshot.Access
-	asked        *policy.Asked // whom its tokens are shown to; nil for nobody
+	asked        *policy.Introspectors // whom its tokens are shown to; nil for nobody
 	environments []environment
 }
 
@@ -252,7 +252,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		}
 		out := version{id: v.ID, name: v.Name, access: v.Access}
 		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
-		out.asked = policy.NewAsked(s, v.ID, &out.access)
+		out.asked = policy.NewIntrospectors(s, v.ID, &out.access)
 		for _, e := range v.Environments {
 			env, err := compileEnvironment(p, e, connect, next, last)
 			if err != nil {

@@ -6,8 +6,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// admits judges an address as Kong's ip-restriction does: what is denied is out,
-// and where something is allowed, all else is out.
+// admits reports whether the rules let addr call, as Kong's ip-restriction does: a
+// denied address never, and if some are allowed, no other.
 func admits(rules *snapshot.IPRules, addr netip.Addr) bool {
 	if len(rules.Deny) > 0 && Contains(rules.Deny, addr) {
 		return false

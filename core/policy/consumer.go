@@ -5,31 +5,16 @@ import (
 	"encoding/hex"
 )
 
-// ConsumerNamespace is the UUID namespace of every id that a bundle needs and
-// Postern has none for in UUID form. Changing it changes the X-Consumer-ID that
-// upstreams may have stored.
+// ConsumerNamespace is the UUID namespace of ConsumerID and EntityID. Changing it
+// changes the X-Consumer-ID that upstreams may have stored.
 const ConsumerNamespace = "6f0e4b52-3a1d-5c7e-9b84-2d1f7a90c3e5"
 
 var namespaceBytes = [16]byte{
-	0x6f,
-	0x0e,
-	0x4b,
-	0x52,
-	0x3a,
-	0x1d,
-	0x5c,
-	0x7e,
-	0x9b,
-	0x84,
-	0x2d,
-	0x1f,
-	0x7a,
-	0x90,
-	0xc3,
-	0xe5,
+	0x6f, 0x0e, 0x4b, 0x52, 0x3a, 0x1d, 0x5c, 0x7e,
+	0x9b, 0x84, 0x2d, 0x1f, 0x7a, 0x90, 0xc3, 0xe5,
 }
 
-// ConsumerID is the X-Consumer-ID of a key owner within a project: the same
+// ConsumerID returns the X-Consumer-ID of a key owner within a project: the same
 // value here and on the exported gateway.
 func ConsumerID(projectID, owner string) string {
 	var scratch [256]byte
@@ -39,11 +24,12 @@ func ConsumerID(projectID, owner string) string {
 	return uuidV5(append(name, owner...))
 }
 
-// Consumers finds the id of one owner after the other and remembers the last: one
-// caller's calls are mostly one owner's. The zero value remembers none.
+// Consumers computes consumer ids and caches the last one: successive calls of one
+// caller mostly have one owner. The zero value has nothing cached.
 type Consumers struct{ project, owner, id string }
 
-// ID is ConsumerID.
+// ID returns ConsumerID(projectID, owner), from the cache if it is the last one. A
+// nil Consumers caches nothing.
 func (c *Consumers) ID(projectID, owner string) string {
 	if c == nil {
 		return ConsumerID(projectID, owner)
@@ -54,13 +40,13 @@ func (c *Consumers) ID(projectID, owner string) string {
 	return c.id
 }
 
-// EntityID is the UUID of a bundle entity, made from Postern's prefixed id.
+// EntityID returns the UUID of an entity of an export, derived from its prefixed id.
 func EntityID(id string) string {
 	return uuidV5(append(append([]byte{}, namespaceBytes[:]...), id...))
 }
 
-// uuidV5 formats the UUIDv5 (RFC 9562 section 5.5) of namespace and name, which
-// come as one slice. Written out because it runs once for every proxied call.
+// uuidV5 returns the UUIDv5 (RFC 9562 section 5.5) of namespace and name, which are
+// passed as one slice. It runs once per proxied call, hence no library.
 func uuidV5(namespaceAndName []byte) string {
 	sum := sha1.Sum(namespaceAndName) //nolint:gosec // see the import
 	sum[6] = sum[6]&0x0f | 0x50

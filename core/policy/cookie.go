@@ -2,20 +2,22 @@ package policy
 
 import "strings"
 
-// ControlCookie is what the dashboard calls its cookies, alone or followed by a
-// hyphen and more, and with __Host- before it over https. Cookies know hosts but
-// no ports (RFC 6265, 8.5): where dashboard and gateway share a host name, a
-// browser sends the session to the gateway, and would take one from there.
+// ControlCookie is the name of the dashboard's session cookie, and with a hyphen
+// behind it the beginning of the names of its others. Over https __Host- precedes
+// them. Cookies are not isolated by port (RFC 6265, 8.5): if dashboard and gateway
+// share a host name, a browser sends the session to the gateway too, and accepts one
+// that an upstream sets.
 const ControlCookie = "postern"
 
-// IsControlCookie tells the dashboard's cookies by their names.
+// IsControlCookie reports whether a cookie of that name is one of the dashboard's.
 func IsControlCookie(name string) bool {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "__Host-")
 	rest, ours := strings.CutPrefix(name, ControlCookie)
 	return ours && (rest == "" || rest[0] == '-')
 }
 
-// WithoutControlCookies is a Cookie line without them, "" when nothing is left.
+// WithoutControlCookies returns a Cookie line without the dashboard's cookies, "" if
+// no other is left.
 func WithoutControlCookies(line string) string {
 	if !strings.Contains(line, ControlCookie) {
 		return line
@@ -29,12 +31,12 @@ func WithoutControlCookies(line string) string {
 	return strings.Join(kept, "; ")
 }
 
-// SetsControlCookie tells a Set-Cookie line that would plant one. A cookie without
-// a name is sent back as its value alone (RFC 6265bis, 5.8.3), so that
-// "=postern=x" comes back as a cookie named postern.
+// SetsControlCookie reports whether a Set-Cookie line would set one of the
+// dashboard's cookies. A browser sends a cookie without a name back as its value
+// alone (RFC 6265bis, 5.8.3), so "=postern=x" comes back as a cookie named postern.
 func SetsControlCookie(line string) bool {
 	pair, _, _ := strings.Cut(line, ";")
-	name, value, _ := strings.Cut(pair, "=") // browsers read a line without = as a name or a value
+	name, value, _ := strings.Cut(pair, "=") // some browsers read a pair without = as a name, some as a value
 	if strings.TrimSpace(name) == "" {
 		name, _, _ = strings.Cut(value, "=")
 	}

@@ -36,25 +36,19 @@ var (
 	LimitsUnavailable = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
 	ProjectFrozen     = Denial{403, "project_frozen", "This proxy was taken down by those who run the gateway."}
 	ExpiredProxy      = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
-	ClaimRequired     = Denial{403, "claim_required", "Nobody has claimed this proxy yet. Until somebody does it " +
-		"carries no WebSockets, no targets on ports other than 80 and 443, and no large answers."}
+	ClaimRequired     = Denial{403, "claim_required", "This proxy is not claimed yet. Until it is, it carries no " +
+		"WebSockets, no targets on ports other than 80 and 443, and no large answers."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
-	IssuerUnavailable   = Denial{
-		503,
-		"issuer_unavailable",
-		"The keys of the token's issuer cannot be had at the moment.",
-	}
-	TokenIssuerAway = Denial{503, "provider_unavailable", "Whoever issued this token cannot be asked about it " +
+	IssuerUnavailable   = Denial{503, "issuer_unavailable", "The keys of the token's issuer are not available at " +
+		"the moment."}
+	TokenIssuerAway = Denial{503, "provider_unavailable", "The issuer of this token cannot be reached to check it " +
 		"at the moment."}
-	TokenIssuerNonsense = Denial{
-		502,
-		"provider_answer_invalid",
-		"Whoever issued this token gives no usable answer about it.",
-	}
-	UnverifiableToken = Denial{401, "unverifiable_token", "Whoever issued this token does not tell for which " +
+	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "The issuer of this token gives no usable answer " +
+		"about it."}
+	UnverifiableToken = Denial{401, "unverifiable_token", "The issuer of this token does not say for which " +
 		"application it was issued."}
-	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token that the upstream gets " +
-		"cannot be opened at the moment."}
+	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token for the upstream cannot be " +
+		"decrypted at the moment."}
 	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
 	LoopDetected    = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
 	BadRequest      = Denial{400, "bad_request", "The request target is not valid."}
@@ -65,7 +59,7 @@ var (
 	BodyTooLarge     = Denial{413, "body_too_large", "The request body is too large."}
 )
 
-// Denials is the complete table, ordered by status.
+// Denials returns every Denial, ordered by status.
 func Denials() []Denial {
 	return []Denial{
 		BadRequest, BadPath,
@@ -77,8 +71,8 @@ func Denials() []Denial {
 	}
 }
 
-// Challenge is the WWW-Authenticate of the answer, "" for one without: a 401 has
-// it (RFC 9110, 15.5.2), for tokens in the words of RFC 6750, 3.
+// Challenge returns the WWW-Authenticate header of a 401 (RFC 9110, 15.5.2), for
+// tokens by RFC 6750, section 3; "" for every other status.
 func (d Denial) Challenge() string {
 	switch {
 	case d.Status != 401:
@@ -93,13 +87,13 @@ func (d Denial) Challenge() string {
 	return WWWAuthenticateValue
 }
 
-// Body is the JSON body of the answer. Codes and messages are plain ASCII
-// without quotes or backslashes, so that nothing needs escaping.
+// Body returns the JSON body of the answer. Codes and messages are ASCII without
+// quotes or backslashes, so nothing needs escaping.
 func (d Denial) Body() []byte {
 	return []byte(`{"message":"` + d.Message + `","code":"` + d.Code + `"}`)
 }
 
-// Call is what is known of a call when its access is decided.
+// Call has what Decide needs of a call.
 type Call struct {
 	Access      *snapshot.Access
 	Realm       *Realm
@@ -108,39 +102,39 @@ type Call struct {
 	Key         *snapshot.Key // looked up by the only line; nil when that is malformed or unknown
 	OldSecret   bool          // Key was found by the secret before its last rotation
 	Token       *Token        // verified; nil when none was sent or it was refused
-	TokenDenial Denial        // why the token that was sent does not count; zero when none was sent or it is verified
+	TokenDenial Denial        // why the token was refused; zero when none was sent or it is verified
 	RemoteIP    netip.Addr    // the caller's; the zero value is in no range
-	Consumers   *Consumers    // nil: none is remembered
+	Consumers   *Consumers    // cache; may be nil
 	Now         time.Time
 }
 
-// Token is what a verified token says.
+// Token has the claims of a verified token.
 type Token struct {
 	Issuer  string    // iss
-	Subject string    // sub, printable ASCII without a blank at either end, at most 255 bytes
-	Scopes  []string  // what its issuer let the client do, each without blanks
+	Subject string    // sub, see IsSubject
+	Scopes  []string  // see ReadScopes
 	Tenant  string    // name of the tenant of its pair; "" is the project's own
-	Expires time.Time // when it is no longer taken, leeway included; zero: not known
-	Hosted            // of a token of our own; such a one has no Tenant
+	Expires time.Time // when it is no longer accepted, leeway included; zero: not known
+	Hosted            // if one of our app clients issued it; such a token has no Tenant
 }
 
-// Identity is whom a call is made for. The zero value is nobody. A user of a token
-// is no consumer: consumers are the owners of keys, and a subject that its issuer
-// chose to be called as one of them must not pass for it.
+// Identity is the caller that a call is made for. The zero value is an anonymous
+// caller. The user of a token is not a consumer: consumers are the owners of keys,
+// and an issuer could choose a subject that equals the name of one.
 type Identity struct {
 	ConsumerID   string   // X-Consumer-ID
-	Owner        string   // X-Consumer-Username and X-Consumer-Custom-ID; "" without a key or one to fall back to
+	Owner        string   // X-Consumer-Username and X-Consumer-Custom-ID; "" without a key and without a fallback owner
 	CredentialID string   // X-Credential-Identifier; "" without a key
 	User         string   // X-Authenticated-Userid; "" without a token
-	Issuer       string   // who knows User by that name; "" for an end user of ours
+	Issuer       string   // the issuer that User is a subject of; "" for one of our end users
 	Groups       []string // X-Consumer-Groups: the user's
 	Scopes       []string // X-Authenticated-Scope: the key's, or else the token's
 	TenantID     string   // X-Tenant-ID; "" without a key or token
 }
 
-// Account is whom the call counts for, "" for nobody. A user is named with its
-// issuer: another one may use the same name for somebody else. An end user of ours
-// is one and the same whichever app client they came through.
+// Account returns the name that the call counts for, "" for an anonymous caller. The
+// name of a user includes the issuer, since two issuers may have the same subject. One
+// of our end users is the same account through every app client.
 func (id *Identity) Account() string {
 	switch {
 	case id.Owner != "":
@@ -161,9 +155,8 @@ type Decision struct {
 	Authorization Authorization // what the upstream gets of the caller's, when allowed
 }
 
-// Decide applies a version's access policy to one call. It fails closed: a mode
-// it does not know, or one that asks for credentials without naming a method,
-// lets nobody through.
+// Decide applies a version's access policy to one call. It fails closed: an unknown
+// mode, or one that requires credentials without naming a method, refuses every call.
 func Decide(c *Call) Decision {
 	d := authenticate(c)
 	if d.Allow && !admits(&c.Access.IP, c.RemoteIP) {
@@ -192,7 +185,7 @@ func authenticate(c *Call) Decision {
 	return deny(CredentialsRequired)
 }
 
-// decideKeyless judges a call without any credential where keys are looked at.
+// decideKeyless judges a call without any credential to a version that accepts keys.
 func decideKeyless(c *Call) Decision {
 	switch {
 	case c.Access.Keyless == snapshot.OwnerFallback && c.Realm.FallbackOwner != "":
@@ -208,14 +201,15 @@ func decideKeyless(c *Call) Decision {
 	return deny(CredentialsRequired)
 }
 
-// decideKey judges a presented key. What is wrong with a key that is not a
-// caller's own gets one answer, so that a guesser learns nothing.
+// decideKey judges a presented key. Whatever is wrong with it, the answer is
+// InvalidKey, so that a guesser learns nothing; only a caller who has a valid key
+// learns that it is frozen, of another tenant, or used from another address.
 func decideKey(c *Call) Decision {
 	k := c.Key
 	if c.KeyLines > 1 || k == nil {
 		return deny(InvalidKey)
 	}
-	as, opens := c.Realm.Here(k)
+	grant, opens := c.Realm.Grant(k)
 	switch {
 	case !opens,
 		c.OldSecret && !k.GraceEndsAt.After(c.Now),
@@ -225,7 +219,7 @@ func decideKey(c *Call) Decision {
 		return deny(InvalidKey)
 	case k.State == snapshot.KeyFrozen:
 		return deny(KeyFrozen)
-	case !c.Realm.Serves(as.TenantID):
+	case !c.Realm.Serves(grant.TenantID):
 		return deny(WrongTenant)
 	case c.Realm.frozen(k.Owner):
 		return deny(UserFrozen)
@@ -236,38 +230,38 @@ func decideKey(c *Call) Decision {
 		ConsumerID:   c.Consumers.ID(c.Realm.ID, k.Owner),
 		Owner:        k.Owner,
 		CredentialID: k.ID,
-		Scopes:       as.Scopes,
-		TenantID:     as.TenantID,
+		Scopes:       grant.Scopes,
+		TenantID:     grant.TenantID,
 	}}
 }
 
-// decideToken judges a token that came without a key. Where such calls fall back to
-// an owner it is the consumer, and the user is named beside it.
+// decideToken judges a token that came without a key. If such calls fall back to an
+// owner, the owner is the consumer, and the identity names the user as well.
 func decideToken(c *Call, stripKey bool) Decision {
 	if c.Token == nil {
 		return deny(c.TokenDenial)
 	}
-	at, denial := c.Realm.placeOf(c.Token)
+	at, denial := c.Realm.place(c.Token)
 	if denial != (Denial{}) {
 		return deny(denial)
 	}
 	id := Identity{Scopes: c.Token.Scopes, TenantID: at.tenantID}
-	id.bear(c.Token)
+	id.setUser(c.Token)
 	if owner := c.Realm.FallbackOwnerOf(at.tenantID); c.Access.Keyless == snapshot.OwnerFallback && owner != "" {
 		id.ConsumerID, id.Owner = c.Consumers.ID(c.Realm.ID, owner), owner
 	}
 	return Decision{Allow: true, StripKey: stripKey, Identity: id, Authorization: at.authorization}
 }
 
-// bear names the user of a token.
-func (id *Identity) bear(t *Token) {
+// setUser sets the user of a token.
+func (id *Identity) setUser(t *Token) {
 	id.User, id.Issuer, id.Groups = t.Subject, t.Issuer, t.Groups
 	if t.Client != "" {
 		id.Issuer = ""
 	}
 }
 
-// decideBoth judges a call with a key and a token: both have to hold, and to be of
+// decideBoth judges a call with a key and a token: both must be valid and belong to
 // one tenant. The consumer and the scopes are the key's.
 func decideBoth(c *Call) Decision {
 	d := decideKey(c)
@@ -277,14 +271,14 @@ func decideBoth(c *Call) Decision {
 	if c.Token == nil {
 		return deny(c.TokenDenial)
 	}
-	at, denial := c.Realm.placeOf(c.Token)
+	at, denial := c.Realm.place(c.Token)
 	if denial == (Denial{}) && at.tenantID != d.Identity.TenantID {
 		denial = TokenTenant
 	}
 	if denial != (Denial{}) {
 		return deny(denial)
 	}
-	d.Identity.bear(c.Token)
+	d.Identity.setUser(c.Token)
 	d.Authorization = at.authorization
 	return d
 }

@@ -2,20 +2,23 @@ package policy
 
 // Names of headers, in the canonical form of net/http.
 const (
-	KeyHeader            = "X-Api-Key"
-	ConsumerIDHeader     = "X-Consumer-Id"
-	UsernameHeader       = "X-Consumer-Username"
-	CustomIDHeader       = "X-Consumer-Custom-Id"
-	CredentialHeader     = "X-Credential-Identifier"
-	ScopeHeader          = "X-Authenticated-Scope"
-	UserHeader           = "X-Authenticated-Userid"
-	GroupsHeader         = "X-Consumer-Groups"
-	TenantHeader         = "X-Tenant-Id"
-	WWWAuthenticateValue = `Key realm="postern"` // goes with every 401 where keys are looked at, but for those about a token
+	KeyHeader        = "X-Api-Key"
+	ConsumerIDHeader = "X-Consumer-Id"
+	UsernameHeader   = "X-Consumer-Username"
+	CustomIDHeader   = "X-Consumer-Custom-Id"
+	CredentialHeader = "X-Credential-Identifier"
+	ScopeHeader      = "X-Authenticated-Scope"
+	UserHeader       = "X-Authenticated-Userid"
+	GroupsHeader     = "X-Consumer-Groups"
+	TenantHeader     = "X-Tenant-Id"
 )
 
-// IdentityHeaders lists, as documentation writes them, the headers by which
-// upstreams learn who calls. Only a gateway may set them.
+// WWWAuthenticateValue is the challenge of every 401 of a version that accepts keys,
+// except those about a token.
+const WWWAuthenticateValue = `Key realm="postern"`
+
+// IdentityHeaders lists the headers that tell upstreams who calls, spelled as in the
+// documentation. Only a gateway may set them.
 func IdentityHeaders() []string {
 	return []string{
 		"X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Consumer-Groups",
@@ -24,9 +27,9 @@ func IdentityHeaders() []string {
 	}
 }
 
-// ForwardedHeaders lists the headers that say which way a call came. The
-// gateway sets them; of what the caller sent, only the first line of
-// X-Forwarded-For and Via is appended to.
+// ForwardedHeaders lists the headers that describe the path of a call through
+// proxies. The gateway sets them, and discards the caller's, except that it appends
+// to the first line of X-Forwarded-For and Via.
 func ForwardedHeaders() []string {
 	return []string{
 		"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Port",
@@ -34,15 +37,15 @@ func ForwardedHeaders() []string {
 	}
 }
 
-// HeaderFamilies lists the beginnings of names that only a gateway may send, but for
-// X-Forwarded-For and the rest of ForwardedHeaders, whose old values it appends to.
+// HeaderFamilies lists the prefixes of header names that only a gateway may send, with
+// the exceptions of ForwardedHeaders.
 func HeaderFamilies() []string {
 	return []string{"X-Consumer-", "X-Credential-", "X-Authenticated-", "X-Tenant-", "X-Anonymous-", "X-Forwarded-"}
 }
 
-// IsIdentityHeader reports whether name is one of IdentityHeaders, or another of their
-// families, to any reader: case does not count, and neither does _ for -, because
-// CGI-like upstreams make HTTP_X_CONSUMER_ID of both.
+// IsIdentityHeader reports whether name is one of IdentityHeaders or begins like
+// them. Case does not count, and _ counts as -: CGI-like upstreams turn both into
+// HTTP_X_CONSUMER_ID.
 func IsIdentityHeader(name string) bool {
 	if len(name) < len("x-tenant-") || name[0]|0x20 != 'x' {
 		return false
@@ -59,7 +62,7 @@ func IsIdentityHeader(name string) bool {
 }
 
 // IsForwardedHeader reports whether name is one of ForwardedHeaders, Forwarded
-// (RFC 7239) or another X-Forwarded header to any reader; see IsIdentityHeader.
+// (RFC 7239) or another X-Forwarded header, in any spelling of IsIdentityHeader.
 func IsForwardedHeader(name string) bool {
 	switch {
 	case len(name) == len("via"):
@@ -74,9 +77,9 @@ func IsForwardedHeader(name string) bool {
 	return inFamily(name, "x-forwarded-") || sameHeader(name, "x-real-ip")
 }
 
-// IsFramingHeader reports whether name is Transfer-Encoding or Content-Length to any
-// reader; see IsIdentityHeader. Of what a caller sends under these names, only the
-// gateway's own reading of a message reaches the upstream.
+// IsFramingHeader reports whether name is Transfer-Encoding or Content-Length, in any
+// spelling of IsIdentityHeader. The gateway frames the message to the upstream
+// itself, and forwards none of them.
 func IsFramingHeader(name string) bool {
 	return sameHeader(name, "content-length") || sameHeader(name, "transfer-encoding")
 }
@@ -85,11 +88,12 @@ func inFamily(name, beginning string) bool {
 	return len(name) >= len(beginning) && sameHeader(name[:len(beginning)], beginning)
 }
 
-// IsKeyHeader tells whether name is X-API-Key to any reader; see
-// IsIdentityHeader. Only the spelling with dashes is read as a key.
+// IsKeyHeader reports whether name is X-API-Key, in any spelling of IsIdentityHeader.
+// Only the spelling with dashes is read as a key.
 func IsKeyHeader(name string) bool { return sameHeader(name, "x-api-key") }
 
-// sameHeader compares a header name with a lower-case one that uses dashes.
+// sameHeader reports whether name is lower, a name in lower case with dashes, in any
+// spelling of IsIdentityHeader.
 func sameHeader(name, lower string) bool {
 	if len(name) != len(lower) {
 		return false

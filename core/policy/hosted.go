@@ -2,95 +2,97 @@ package policy
 
 import "postern/core/snapshot"
 
-// Authorization is what becomes of the caller's Authorization.
+// Authorization says what the upstream gets as the Authorization header of an
+// allowed call.
 type Authorization uint8
 
-// AsItCame is right for whatever is none of our tokens, too.
+// KeepAuthorization also applies to every token that we did not issue.
 const (
-	AsItCame      Authorization = iota
-	TakenAway                   // the upstream gets none
-	ProviderToken               // the upstream gets the provider's token that ours carries
+	KeepAuthorization    Authorization = iota // the caller's, unchanged
+	DropAuthorization                         // none
+	ReplaceAuthorization                      // the provider's token that is sealed in ours
 )
 
-// Issuers are those whose tokens a call may bring. A token of one of our own is judged
-// as such, whatever a version names.
+// Issuers are the issuers whose tokens a version accepts. A token of one of our app
+// clients is always judged as such, even if the version names its issuer too.
 type Issuers struct {
 	Named []snapshot.TokenIssuer
-	Own   AppClients // nil for none
+	Own   AppClients // nil: none
 }
 
-// AppClients finds an app client of ours by its issuer, nil for another's issuer.
+// AppClients finds app clients by the issuer of their tokens.
 type AppClients interface {
+	// Client returns the app client with that issuer, nil if no app client has it.
 	Client(issuer string) *snapshot.AppClient
 }
 
-// Hosted is what a verified token says that an app client of ours issued; or, where
-// Shown, what is known of the bearer of a provider's own token.
+// Hosted has the claims of a token that one of our app clients issued. If
+// Introspected, it has instead what the provider returned about its own token.
 type Hosted struct {
-	Shown    bool               // it is the provider's token, which has been asked about it
-	Client   string             // cli_…; "": it is of another's issuer
-	ID       string             // jti
-	Provider string             // idp_…, which vouched for the subject
-	Groups   []string           // of the subject, each fit for a list in a header
-	Carries  snapshot.TokenType // which token of the provider's is sealed
-	Sealed   string             // that token; "" for none
+	Introspected bool               // it is the provider's token, checked by the provider
+	Client       string             // cli_…; "": issued by none of our app clients
+	ID           string             // jti
+	Provider     string             // idp_… that the user signed in with
+	Groups       []string           // of the user, each fit for a comma-separated header
+	Carries      snapshot.TokenType // which of the provider's tokens Sealed is
+	Sealed       string             // the provider's token, encrypted; "": none
 }
 
-// place is where in a project the bearer of a token belongs, and what the upstream
-// gets of it.
-type place struct {
+// placement is the tenant of a token's user, and what the upstream gets of the token.
+type placement struct {
 	tenantID      string
 	authorization Authorization
 }
 
-func (r *Realm) placeOf(t *Token) (place, Denial) {
+func (r *Realm) place(t *Token) (placement, Denial) {
 	if t.Client != "" {
-		return r.hosted(t)
+		return r.placeHosted(t)
 	}
 	tenantID := r.TenantNamed(t.Tenant)
 	if tenantID == "" {
-		return place{}, TokenTenant
+		return placement{}, TokenTenant
 	}
-	return place{tenantID: tenantID}, Denial{}
+	return placement{tenantID: tenantID}, Denial{}
 }
 
-// hosted judges a token of ours by how things stand now. That it is signed says how
-// they stood when it was: since then its client may be of no tenant that is served
-// here, its user gone, and the provider that vouched for them taken away.
-func (r *Realm) hosted(t *Token) (place, Denial) {
+// placeHosted judges a token of ours by the present state of the project. The
+// signature only proves the state when the token was issued: since then the app
+// client's tenant may have been detached, the user frozen or deleted, and the
+// provider removed.
+func (r *Realm) placeHosted(t *Token) (placement, Denial) {
 	client := r.clients[t.Issuer]
 	if client == nil || !r.Serves(client.TenantID) {
-		return place{}, TokenTenant
+		return placement{}, TokenTenant
 	}
 	if deleted, barred := r.barred[t.Subject]; deleted {
-		return place{}, InvalidToken
+		return placement{}, InvalidToken
 	} else if barred {
-		return place{}, UserFrozen
+		return placement{}, UserFrozen
 	}
-	at := place{tenantID: client.TenantID}
-	var gets snapshot.TokenType // none of the values, without a provider
+	at := placement{tenantID: client.TenantID}
+	var upstream snapshot.TokenType // "" if the provider is gone
 	for i := range client.Providers {
 		if client.Providers[i].ID == t.Provider {
-			gets = client.Providers[i].TokenUpstream
+			upstream = client.Providers[i].TokenUpstream
 		}
 	}
-	switch gets {
+	switch upstream {
 	case snapshot.ServiceToken:
-		if t.Shown {
-			break // browsers get no such tokens any more
+		if t.Introspected {
+			break // the provider is now configured to give browsers our tokens only
 		}
 		return at, Denial{}
 	case snapshot.NoToken:
-		at.authorization = TakenAway
+		at.authorization = DropAuthorization
 		return at, Denial{}
 	case snapshot.ProviderAccessToken, snapshot.ProviderIDToken:
-		if t.Shown {
-			return at, Denial{} // it is what came
+		if t.Introspected {
+			return at, Denial{} // the caller's token is the provider's already
 		}
-		if t.Sealed != "" && t.Carries == gets {
-			at.authorization = ProviderToken
+		if t.Sealed != "" && t.Carries == upstream {
+			at.authorization = ReplaceAuthorization
 			return at, Denial{}
 		}
 	}
-	return place{}, InvalidToken // who signs in anew gets a token that fits
+	return placement{}, InvalidToken // signing in again yields a token that fits
 }

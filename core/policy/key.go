@@ -22,15 +22,15 @@ const (
 // MaxKey bounds a key, in bytes: a prefix has at most 16, the name of an environment 40.
 const MaxKey = 128
 
-// NewKey mints the plaintext of a key for the environment, AllEnvironments (or
-// "") for one that opens every environment. It fails on a prefix or environment
-// that would make a malformed key, and when the system has no randomness.
+// NewKey mints the plaintext of a key for the environment; "" or AllEnvironments is
+// one that opens every environment. It fails if the prefix or environment would make
+// the key malformed.
 func NewKey(prefix, env string) (string, error) { return NewKeyFrom(rand.Reader, prefix, env) }
 
-// NewKeyFrom is NewKey with the randomness of r, which alone decides the secret:
-// the same bytes make the same key, however many a Read gives at a time. It
-// takes r's bytes 64 at a time and leaves unused ones behind, so r serves one
-// key only where keys must be repeatable. It fails also when r does.
+// NewKeyFrom is NewKey with the randomness of r, which alone determines the secret:
+// the same bytes yield the same key, however many each Read returns. It reads 64
+// bytes at a time and discards those it does not need, so keys that must be
+// repeatable need a reader each. It also fails if r does.
 func NewKeyFrom(r io.Reader, prefix, env string) (string, error) {
 	if env == "" {
 		env = AllEnvironments
@@ -41,8 +41,7 @@ func NewKeyFrom(r io.Reader, prefix, env string) (string, error) {
 	return checked(r, prefix+"_"+env+"_")
 }
 
-// NewToken mints a credential of the same make as a key's: what it begins with,
-// a secret and a check.
+// NewToken mints a credential with the end of a key: begin, a secret and a check.
 func NewToken(begin string) (string, error) { return checked(rand.Reader, begin) }
 
 func checked(r io.Reader, begin string) (string, error) {
@@ -53,28 +52,29 @@ func checked(r io.Reader, begin string) (string, error) {
 	return begin + secret + keyCheck(begin+secret), nil
 }
 
-// WellFormedToken tells whether s is of NewToken's make and begins so.
+// WellFormedToken reports whether s could be a result of NewToken(begin): it has the
+// shape of one and the right check.
 func WellFormedToken(s, begin string) bool {
 	tail, ok := strings.CutPrefix(s, begin)
-	return ok && fits(s, tail)
+	return ok && endsWell(s, tail)
 }
 
-// WellFormedKey tells whether s has the shape of a key and a check that fits.
-// It costs no lookup, so that guessing costs the guesser more than the gateway.
-// The prefix is not compared with the installation's: that may change, and the
-// keys minted before live on.
+// WellFormedKey reports whether s has the shape of a key and the right check. It
+// needs no lookup, so guessing costs the guesser more than the gateway. It does not
+// compare the prefix with the installation's, which may have changed since the key
+// was minted.
 func WellFormedKey(s string) bool {
 	prefix, rest, ok := strings.Cut(s, "_")
 	if !ok || !validKeyPrefix(prefix) {
 		return false
 	}
 	env, tail, ok := strings.Cut(rest, "_")
-	return ok && validKeyEnv(env) && fits(s, tail)
+	return ok && validKeyEnv(env) && endsWell(s, tail)
 }
 
-// fits tells whether the end of s, its tail, is a secret with the check of all
-// that precedes it.
-func fits(s, tail string) bool {
+// endsWell reports whether tail, the end of s, is a secret and the check of all that
+// precedes the check.
+func endsWell(s, tail string) bool {
 	if len(tail) != secretLen+checkLen {
 		return false
 	}
@@ -87,14 +87,14 @@ func fits(s, tail string) bool {
 	return crcDigits(body) == [checkLen]byte([]byte(check))
 }
 
-// HashKey is what is kept of a key: the SHA-256 of all of it.
+// HashKey returns the SHA-256 of a whole key, which is all that is stored of it.
 func HashKey(s string) [32]byte {
-	var scratch [MaxKey]byte // so that no key is hashed with an allocation
+	var scratch [MaxKey]byte // avoids an allocation
 	return sha256.Sum256(append(scratch[:0], s...))
 }
 
-// DisplayPrefix is the part of a key that may be shown: everything before the
-// secret, with the underscore. "" for what is not a key.
+// DisplayPrefix returns the part of a key that may be shown: everything before the
+// secret, with the underscore. It returns "" if key has no underscore.
 func DisplayPrefix(key string) string {
 	if i := strings.LastIndexByte(key, '_'); i >= 0 {
 		return key[:i+1]
@@ -102,20 +102,20 @@ func DisplayPrefix(key string) string {
 	return ""
 }
 
-// Last4 is the end of a key, shown so that people can tell keys apart.
+// Last4 returns the last four characters of a key, shown so that people can tell
+// keys apart.
 func Last4(key string) string { return key[max(0, len(key)-4):] }
 
-// MaskKeys takes the secret out of every API key that stands in a text, such as a path
-// that somebody put one into by mistake. The check of a key tells it from other words.
+// MaskKeys removes the secret from every API key in a text, such as a path that a
+// caller put one into by mistake. Only words with the check of a key are changed.
 func MaskKeys(text string) string {
 	if !strings.Contains(text, "_") {
 		return text
 	}
 	var out strings.Builder
+	endsWord := func(r rune) bool { return r != '_' && r != '-' && (r > 0x7f || !isBase62(byte(r))) }
 	for len(text) > 0 {
-		end := strings.IndexFunc(
-			text, func(r rune) bool { return r != '_' && r != '-' && (r > 0x7f || !isBase62(byte(r))) },
-		)
+		end := strings.IndexFunc(text, endsWord)
 		if end < 0 {
 			end = len(text)
 		}
@@ -124,7 +124,7 @@ func MaskKeys(text string) string {
 		} else {
 			out.WriteString(word)
 		}
-		if end < len(text) { // what ended the word
+		if end < len(text) { // the byte that ended the word; the rest of a longer rune follows as a word
 			out.WriteByte(text[end])
 			end++
 		}
@@ -133,15 +133,15 @@ func MaskKeys(text string) string {
 	return out.String()
 }
 
-// keyCheck is the CRC-32 (IEEE 802.3) of body in base62, big-endian, padded
-// with zeros to six characters.
+// keyCheck returns the CRC-32 (IEEE 802.3) of body in base62, most significant digit
+// first, padded with zeros to six characters.
 func keyCheck(body string) string {
 	digits := crcDigits(body)
 	return string(digits[:])
 }
 
 func crcDigits(body string) [checkLen]byte {
-	// Converted, body would be copied to the heap: the checksum's argument escapes.
+	// A conversion would copy body to the heap: the argument of ChecksumIEEE escapes.
 	sum := crc32.ChecksumIEEE(unsafe.Slice(unsafe.StringData(body), len(body))) //nolint:gosec // it is only read
 	var digits [checkLen]byte
 	for i := checkLen - 1; i >= 0; i-- {
@@ -151,8 +151,8 @@ func crcDigits(body string) [checkLen]byte {
 	return digits
 }
 
-// randomBase62 draws n characters, each equally likely: bytes from 248 up are
-// thrown away, because 256 is no multiple of 62.
+// randomBase62 returns n characters, each equally likely: bytes from 248 up are
+// discarded, because 256 is no multiple of 62.
 func randomBase62(r io.Reader, n int) (string, error) {
 	out := make([]byte, 0, n)
 	var pool [64]byte
@@ -198,7 +198,7 @@ func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 func isBase62(c byte) bool { return base62Bytes[c] }
 
-// base62Bytes saves the branches: of a secret, none can be predicted.
+// base62Bytes is a table because branches on the bytes of a secret mispredict.
 var base62Bytes = func() (set [256]bool) {
 	for i := range len(base62) {
 		set[base62[i]] = true

@@ -9,7 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// Dimension is what calls are counted by.
+// Dimension is a property that calls are counted by.
 type Dimension uint8
 
 // The dimensions, in the order in which they are counted.
@@ -23,10 +23,10 @@ const (
 
 var dimensionNames = [dimensions]string{"key", "owner", "ip", "project"}
 
-// String is the dimension's name as settings have it.
+// String returns the dimension's name as in settings.
 func (d Dimension) String() string { return dimensionNames[d] }
 
-// ParseDimension finds a dimension by its name.
+// ParseDimension returns the dimension of that name, and whether there is one.
 func ParseDimension(name string) (Dimension, bool) {
 	for d, known := range dimensionNames {
 		if name == known {
@@ -36,14 +36,15 @@ func ParseDimension(name string) (Dimension, bool) {
 	return 0, false
 }
 
-// Bucket is one thing that calls are counted for within a project.
+// Bucket identifies one counter of calls within a project.
 type Bucket struct {
 	Project string
 	By      Dimension
 	Subject string // key id, owner or address; "" for the project itself
 }
 
-// Share is a bucket of one call, with its limits and what they leave.
+// Share is one of the buckets that a call counts in, with its limits and how many
+// calls they leave.
 type Share struct {
 	Bucket
 	Limits *snapshot.Limits
@@ -51,17 +52,20 @@ type Share struct {
 	Left   [snapshot.Windows]int64 // calls that each limited window still admits after this one
 }
 
-// MaxShares is the most buckets that one call is counted for: one of each dimension.
+// MaxShares is the highest number of buckets that one call counts in: one of each
+// dimension.
 const MaxShares = dimensions
 
-// Limiter counts calls. Take counts one in all windows of its tally, or in none where
-// one is used up, and sets Left of each share, and Refused. An error means that the call
-// could not be counted.
+// Limiter counts calls.
 type Limiter interface {
+	// Take counts a call in all windows of its tally, or in none if one of them is
+	// used up, and sets Left of each share, and Refused. It returns an error if the
+	// call could not be counted.
 	Take(*Tally) error
 }
 
-// Tally is what one call is counted for. Realm.Tally fills it in, and a Limiter counts it.
+// Tally has the buckets that one call counts in. Realm.Tally fills it in, and a
+// Limiter counts it.
 type Tally struct {
 	Now     time.Time
 	Refused bool // a window was used up, and the call was counted nowhere
@@ -69,11 +73,11 @@ type Tally struct {
 	n       int
 }
 
-// Shares are the buckets with limits, in the order of their dimensions.
+// Shares returns the buckets with limits, in the order of their dimensions.
 func (t *Tally) Shares() []Share { return t.shares[:t.n] }
 
-// Tally fills in what an admitted call is counted for. key is the one that was
-// accepted, nil without one.
+// Tally sets t to the buckets that an admitted call counts in. key is the accepted
+// key, nil without one.
 func (r *Realm) Tally(t *Tally, id *Identity, key *snapshot.Key, ip string, now time.Time) {
 	t.Now, t.Refused, t.n = now, false, 0
 	if id.CredentialID != "" {
@@ -94,7 +98,7 @@ func (t *Tally) add(r *Realm, by Dimension, subject string, limits *snapshot.Lim
 	if bucket := (Bucket{r.ID, by, subject}); share.Bucket != bucket {
 		share.Bucket = bucket
 	}
-	if share.Limits != limits { // what is at one address never changes
+	if share.Limits != limits { // limits are immutable, so the same pointer means the same limits
 		share.Limits, share.Set = limits, limited(limits)
 	}
 	t.n++
@@ -112,7 +116,7 @@ func limited(limits *snapshot.Limits) (set Windows) {
 	return set
 }
 
-// All ranges over the windows, the shortest first.
+// All iterates over the windows of the set, the shortest first.
 func (set Windows) All() iter.Seq[snapshot.Window] {
 	return func(yield func(snapshot.Window) bool) {
 		for ; set != 0; set &= set - 1 {
@@ -123,8 +127,8 @@ func (set Windows) All() iter.Seq[snapshot.Window] {
 	}
 }
 
-// tightest finds the share with the least left in a window that one of them limits;
-// of several the one with the lowest limit.
+// tightest returns the limit of window w that leaves the fewest calls, and how many it
+// leaves. Among equals it is the lowest limit.
 func (t *Tally) tightest(w snapshot.Window) (limit, left int64) {
 	limited := false
 	for i := range t.Shares() {
@@ -137,15 +141,15 @@ func (t *Tally) tightest(w snapshot.Window) (limit, left int64) {
 	return limit, left
 }
 
-// tight is a window with what its tightest limit leaves.
+// tight is a window with its tightest limit.
 type tight struct {
 	window      snapshot.Window
 	limit, left int64
 }
 
-// windows are the limited ones, the shortest first, and the decisive one: that with
-// the least left, of several the longest, because that is how long a caller who has
-// used them up has to wait.
+// windows returns the limited windows, the shortest first, and the decisive one: the
+// window with the fewest calls left. Among equals it is the longest, because a caller
+// who has used them up has to wait for its end. space backs the list.
 func (t *Tally) windows(space *[snapshot.Windows]tight) (list []tight, decisive tight) {
 	list = space[:0]
 	var set Windows
@@ -161,8 +165,8 @@ func (t *Tally) windows(space *[snapshot.Windows]tight) (list []tight, decisive 
 	return list, decisive
 }
 
-// Denial is the answer to a call that was refused: a quota where the window that
-// is used up is a day or longer.
+// Denial returns the answer to a call that the limits refuse: QuotaExceeded if the
+// window that is used up is a day or longer, RateLimited otherwise.
 func (t *Tally) Denial() Denial {
 	if _, decisive := t.windows(new([snapshot.Windows]tight)); decisive.window >= snapshot.Day {
 		return QuotaExceeded
@@ -179,21 +183,20 @@ var windowHeaders = [snapshot.Windows][2]string{
 	{"X-Ratelimit-Limit-Year", "X-Ratelimit-Remaining-Year"},
 }
 
-// LimitHeader is one header that tells a caller of limits.
+// LimitHeader is one response header about limits.
 type LimitHeader struct {
 	Name  string
 	Value int64
-	Fixed bool // it is a limit, and the same from call to call
+	Fixed bool // the value is a limit, the same from call to call
 }
 
-// MaxLimitHeaders is how many a call can have.
+// MaxLimitHeaders is the highest number of LimitHeaders that an answer can have.
 const MaxLimitHeaders = 2*snapshot.Windows + 4
 
-// Headers adds to the list what Kong's rate-limiting plugin tells a caller
-// (kong/plugins/rate-limiting/handler.lua): for each window what its tightest
-// limit leaves, and the window with the least left of all once more by the names
-// of draft-ietf-httpapi-ratelimit-headers-02. Times are in whole seconds, at
-// least 1.
+// Headers appends to list the headers that Kong's rate-limiting plugin sets
+// (kong/plugins/rate-limiting/handler.lua): for each window its tightest limit and
+// how many calls that leaves, then the decisive window once more under the names of
+// draft-ietf-httpapi-ratelimit-headers-02. Times are in whole seconds, at least 1.
 func (t *Tally) Headers(list []LimitHeader) []LimitHeader {
 	if t.n == 0 {
 		return list
@@ -201,23 +204,26 @@ func (t *Tally) Headers(list []LimitHeader) []LimitHeader {
 	windows, decisive := t.windows(new([snapshot.Windows]tight))
 	for _, w := range windows {
 		names := &windowHeaders[w.window]
-		list = append(list, LimitHeader{names[0], w.limit, true}, LimitHeader{Name: names[1], Value: w.left})
+		list = append(list,
+			LimitHeader{Name: names[0], Value: w.limit, Fixed: true},
+			LimitHeader{Name: names[1], Value: w.left},
+		)
 	}
 	_, end := WindowBounds(decisive.window, t.Now)
 	reset := end - t.Now.Unix()
-	list = append(list, LimitHeader{"Ratelimit-Limit", decisive.limit, true},
-		LimitHeader{
-			Name:  "Ratelimit-Remaining",
-			Value: decisive.left,
-		}, LimitHeader{Name: "Ratelimit-Reset", Value: reset})
+	list = append(list,
+		LimitHeader{Name: "Ratelimit-Limit", Value: decisive.limit, Fixed: true},
+		LimitHeader{Name: "Ratelimit-Remaining", Value: decisive.left},
+		LimitHeader{Name: "Ratelimit-Reset", Value: reset},
+	)
 	if t.Refused {
 		list = append(list, LimitHeader{Name: "Retry-After", Value: reset})
 	}
 	return list
 }
 
-// IsLimitHeader tells the headers that Headers sets on an answer that is not a
-// refusal; an upstream's own of these names would contradict them.
+// IsLimitHeader reports whether Headers can set a header of that name on an answer
+// that is not a refusal. An upstream's header of the same name would contradict it.
 func IsLimitHeader(name string) bool {
 	if len(name) < len("RateLimit-Limit") {
 		return false

@@ -11,21 +11,21 @@ var (
 	ErrAboveRoot = errors.New("the path leads above its root")
 )
 
-// NormalizePath turns the path of a request, as it came and without the query,
-// into the one form that is matched, authorized and forwarded: escapes of
-// unreserved characters decoded, other escapes kept with upper-case digits, dot
-// segments resolved, repeated slashes merged, everything that may not stand in
-// a path escaped. It is idempotent, but for a path that HidesDotSegment, which may be
-// refused with ErrAboveRoot the second time: an escaped slash counts as two segments on
-// the way up, as in nginx, and ".." takes both away as one, as in Kong.
+// NormalizePath returns the normal form of a request's path, which is given as
+// received and without the query. The normal form is what is matched, authorized and
+// forwarded: escapes of unreserved characters are decoded, other escapes kept with
+// upper-case digits, dot segments resolved, repeated slashes merged, and characters
+// that a path may not contain escaped. NormalizePath is idempotent, except for a path that
+// HidesDotSegment, which a second call may refuse with ErrAboveRoot: an escaped slash
+// counts as two segments on the way up, as in nginx, and ".." removes both as one, as in
+// Kong.
 //
-// That is RFC 3986 section 6.2.2 as Kong 3.9 does it: normalize(uri, true) for
-// matching, then escape for forwarding (kong/tools/uri.lua). Before Kong sees a
-// path nginx has parsed it (ngx_http_parse_complex_uri), and refuses with 400 what
-// an error is returned for: a broken escape, a NUL or control character (ErrPath), and
-// dot segments that climb above the root when every escape is decoded, %2F included
-// (ErrAboveRoot). A fragment is ErrPath too: RFC 9112 section 3.2 has none in a
-// request target.
+// This is RFC 3986 section 6.2.2 as Kong 3.9 does it: normalize(uri, true) for
+// matching, then escape for forwarding (kong/tools/uri.lua). Before Kong, nginx parses
+// the path (ngx_http_parse_complex_uri) and answers 400 where this returns an error: a
+// broken escape, a NUL or control character (ErrPath), and dot segments that climb
+// above the root once every escape is decoded, %2F included (ErrAboveRoot). A fragment
+// is ErrPath too: a request target has none (RFC 9112 section 3.2).
 func NormalizePath(raw string) (string, error) {
 	if raw == "" || raw[0] != '/' {
 		return "", ErrPath
@@ -46,9 +46,9 @@ func NormalizePath(raw string) (string, error) {
 	return escapePath(removeDotSegments(decoded)), nil
 }
 
-// NextSegment cuts the first segment from a normalized path:
-// "/1.0.0/prod" is "1.0.0" and "/prod", "/prod" is "prod" and "",
-// "/prod/" is "prod" and "/". It fails on "" and on an empty segment.
+// NextSegment cuts the first segment from a normalized path: "/1.0.0/prod" becomes
+// "1.0.0" and "/prod", "/prod" becomes "prod" and "", "/prod/" becomes "prod" and "/".
+// It returns false for "" and for an empty segment.
 func NextSegment(path string) (segment, rest string, ok bool) {
 	if len(path) < 2 || path[0] != '/' {
 		return "", "", false
@@ -72,9 +72,9 @@ func SplitPath(path string) (version, env, rest string, ok bool) {
 	return version, env, rest, true
 }
 
-// JoinTarget is the path that goes to the upstream: the path of the target
-// (escaped, with one trailing slash at most dropped) and the rest of the
-// caller's, as Kong joins them (kong/router/utils.lua, get_upstream_uri_v0).
+// JoinTarget returns the path for the upstream: the target's escaped path, without one
+// trailing slash, and the rest of the caller's path, joined as by Kong
+// (kong/router/utils.lua, get_upstream_uri_v0).
 func JoinTarget(targetPath, rest string) string {
 	base := strings.TrimSuffix(targetPath, "/")
 	if base == "" && rest == "" {
@@ -91,7 +91,8 @@ const (
 	dirty                 // needs work
 )
 
-// inspect lets the common path through without an allocation.
+// inspect classifies a path without allocating, so that the common path, which is
+// normalized already, costs nothing more.
 func inspect(raw string) verdict {
 	out := clean
 	for i := range len(raw) {
@@ -107,8 +108,8 @@ func inspect(raw string) verdict {
 	return out
 }
 
-// decodeUnreserved decodes every escape but those of reserved characters, whose
-// digits it turns upper-case. Bytes that are neither reserved nor unreserved
+// decodeUnreserved decodes every escape except those of reserved characters, whose
+// digits it converts to upper case. Bytes that are neither reserved nor unreserved
 // are decoded too; escapePath escapes them again, in one spelling.
 func decodeUnreserved(raw string) ([]byte, error) {
 	out := make([]byte, 0, len(raw))
@@ -136,7 +137,8 @@ func decodeUnreserved(raw string) ([]byte, error) {
 	return out, nil
 }
 
-// climbsAboveRoot walks the segments with an escaped slash taken for a slash.
+// climbsAboveRoot reports whether dot segments lead above the root if an escaped slash
+// counts as a slash.
 func climbsAboveRoot(path []byte) bool {
 	depth, s := 0, strings.ReplaceAll(string(path), "%2F", "/")
 	for segment := range strings.SplitSeq(s, "/") {
@@ -153,8 +155,8 @@ func climbsAboveRoot(path []byte) bool {
 	return false
 }
 
-// removeDotSegments resolves . and .. (RFC 3986 section 5.2.4) and merges
-// slashes. A path that ends in a dot segment ends in a slash. It works in place.
+// removeDotSegments resolves . and .. (RFC 3986 section 5.2.4) and merges slashes, in
+// place. A path that ends in a dot segment ends in a slash afterwards.
 func removeDotSegments(path []byte) []byte {
 	out := path[:0]
 	for i := 0; i < len(path); {
@@ -204,9 +206,9 @@ func escapePath(path []byte) string {
 
 const upperHex = "0123456789ABCDEF"
 
-// reserved characters keep their escapes: decoding one changes what the path
-// means. plain ones stand unescaped, the percent sign of an escape included.
-// (RFC 3986 sections 2.2 and 2.3; Kong counts % as reserved.)
+// Reserved characters keep their escapes, since decoding one changes what the path
+// means. Plain characters are never escaped; they include the percent sign of an
+// escape (RFC 3986 sections 2.2 and 2.3; Kong counts % as reserved).
 var (
 	reserved = charset("!*'();:@&=+$,/?%#[]")
 	plain    = charset("!*'();:@&=+$,/?%#[]-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
@@ -231,11 +233,11 @@ func unhex(c byte) (byte, bool) {
 	return 0, false
 }
 
-// HidesDotSegment reports whether a normalized path has a segment "." or ".." for
-// an upstream that reads it less strictly: one that takes an encoded slash or a
-// backslash for a slash, that cuts parameters off at a semicolon (RFC 3986 section
-// 3.3), or that decodes more than once. Such an upstream would resolve the segment
-// and leave the base path of the environment that the call was authorized for.
+// HidesDotSegment reports whether a less strict upstream would find a segment "." or
+// ".." in a normalized path: one that reads an encoded slash or a backslash as a
+// slash, that cuts parameters off at a semicolon (RFC 3986 section 3.3), or that
+// decodes more than once. Such an upstream would resolve the segment and leave the
+// base path of the environment that the call is authorized for.
 func HidesDotSegment(path string) bool {
 	if strings.IndexByte(path, '%') < 0 && strings.IndexByte(path, ';') < 0 {
 		return false // a normalized path has no plain dot segment and no plain backslash
@@ -243,12 +245,12 @@ func HidesDotSegment(path string) bool {
 	return hasDotSegment(path)
 }
 
-// hasDotSegment is HidesDotSegment for every path. Once a segment is there, further
-// decoding cannot remove it, so that the path is looked at when nothing is left to decode.
+// hasDotSegment is HidesDotSegment without its shortcut. It decodes the path until no
+// escape is left and then looks: further decoding never removes a dot segment.
 func hasDotSegment(path string) bool {
-	var room [512]byte
+	var scratch [512]byte
 	dots, other := 0, false // of the segment so far: how many dots, and whether anything else
-	for _, c := range decodeWholly(room[:0], path) {
+	for _, c := range decodeWholly(scratch[:0], path) {
 		switch c {
 		case '/', '\\', ';':
 			if isDotSegment(dots, other) {
@@ -267,8 +269,8 @@ func hasDotSegment(path string) bool {
 func isDotSegment(dots int, other bool) bool { return !other && (dots == 1 || dots == 2) }
 
 // decodeWholly appends path, decoded until no escape is left. The digits of an escape
-// may be encoded themselves (%25%32%65), which is why a byte that was decoded can be
-// the last one of another escape.
+// may be escaped themselves (%25%32%65), so a decoded byte can complete another
+// escape.
 func decodeWholly(dst []byte, path string) []byte {
 	for i := range len(path) {
 		dst = append(dst, path[i])

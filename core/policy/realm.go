@@ -2,8 +2,7 @@ package policy
 
 import "postern/core/snapshot"
 
-// Realm is what the decisions need to know of a project, laid out once for all
-// of its calls.
+// Realm has what the decisions need of a project, indexed once for all of its calls.
 type Realm struct {
 	ID            string
 	ProductID     string
@@ -17,8 +16,8 @@ type Realm struct {
 	barred        map[string]bool                // end user's id to whether they were deleted
 }
 
-// NewRealm lays out a project. It keeps no reference to it but to its key types and
-// app clients.
+// NewRealm indexes a project. The Realm refers to the project's key types and app
+// clients, and to nothing else of it.
 func NewRealm(p *snapshot.Project) *Realm {
 	r := &Realm{
 		ID:            p.ID,
@@ -51,17 +50,17 @@ func NewRealm(p *snapshot.Project) *Realm {
 	return r
 }
 
-// Client is the app client with that issuer, nil where the project serves none.
+// Client returns the app client with that issuer, nil if the project serves none.
 func (r *Realm) Client(issuer string) *snapshot.AppClient { return r.clients[issuer] }
 
-// Serves tells whether the project serves the tenant.
+// Serves reports whether the project serves the tenant.
 func (r *Realm) Serves(tenantID string) bool {
 	_, ok := r.tenants[tenantID]
 	return ok
 }
 
-// TenantNamed is the id of the tenant of that name, the project's own for "", and
-// "" when the project does not serve it.
+// TenantNamed returns the id of the tenant of that name; for "" that of the project's
+// own tenant. It returns "" if the project does not serve the tenant.
 func (r *Realm) TenantNamed(name string) string {
 	if name == "" {
 		return r.ownTenant
@@ -69,15 +68,16 @@ func (r *Realm) TenantNamed(name string) string {
 	return r.named[name]
 }
 
-// frozen tells whether a key's owner is an end user who is frozen. The keys of one
-// who was deleted are revoked; whoever names a new key's owner so means a text.
+// frozen reports whether a key's owner is an end user who is frozen. A deleted user
+// does not count: their keys are revoked, and a newer key with the same text as its
+// owner is not theirs.
 func (r *Realm) frozen(owner string) bool {
 	deleted, barred := r.barred[owner]
 	return barred && !deleted
 }
 
-// FallbackOwnerOf is whom a call without a key counts against when a verified
-// token names the tenant, "" for none.
+// FallbackOwnerOf returns the owner that a call without a key counts against when its
+// verified token names the tenant; "" for none.
 func (r *Realm) FallbackOwnerOf(tenantID string) string {
 	if owner := r.tenants[tenantID]; owner != "" {
 		return owner
@@ -85,37 +85,38 @@ func (r *Realm) FallbackOwnerOf(tenantID string) string {
 	return r.FallbackOwner
 }
 
-// Standing is what a key is in a project that it opens.
-type Standing struct {
+// Grant is what a key is worth in a project that it opens.
+type Grant struct {
 	Scopes   []string
 	TenantID string
 }
 
-// Here tells whether a key opens this project, and as what. A key of the project's
-// product has the scopes that its type's name stands for here (what a partner may do
-// is for each project to say) and, if it is of the tenant that its own project calls
-// default, the one called so here. The key stays as it is: it may be kept for the
-// caller's next call, to which other projects or newer rules may apply.
-func (r *Realm) Here(k *snapshot.Key) (as Standing, opens bool) {
-	as = Standing{k.Scopes, k.TenantID}
+// Grant returns what a key is worth in this project, and whether it opens it at all.
+// A key of another project of the product has the scopes that this project gives to
+// the key type of that name (each project decides what a partner may do). If its
+// tenant is the default one of its own project, it counts for the default tenant of
+// this one. Grant does not modify the key, which may be cached for the caller's next
+// call, to another project or under newer rules.
+func (r *Realm) Grant(k *snapshot.Key) (grant Grant, opens bool) {
+	grant = Grant{k.Scopes, k.TenantID}
 	if k.ProjectID == r.ID {
-		return as, true
+		return grant, true
 	}
 	if k.ProductID == "" || k.ProductID != r.ProductID {
-		return Standing{}, false
+		return Grant{}, false
 	}
 	t := r.types[k.KeyType]
 	if t == nil {
-		return Standing{}, false
+		return Grant{}, false
 	}
-	as.Scopes = t.Scopes
+	grant.Scopes = t.Scopes
 	if k.Tenant == snapshot.DefaultTenant {
-		as.TenantID = r.ownTenant
+		grant.TenantID = r.ownTenant
 	}
-	return as, true
+	return grant, true
 }
 
-// KeyLimits are those that hold for a key here: its own, or its type's, or the
+// KeyLimits returns the limits of a key: its own, or else its type's, or else the
 // project's for each key.
 func (r *Realm) KeyLimits(k *snapshot.Key) *snapshot.Limits {
 	if k.Limits != nil {

@@ -5,12 +5,11 @@ import (
 	"net/netip"
 )
 
-// Source is whom a connection counts for where callers are counted: its address, or
-// for IPv6 the network of 64 bits that one subscriber has to choose from (RFC 6177).
-// around is the network beside which a rented range does not count as many callers:
-// /24, or /48. Both are zero for what is no address. remoteAddr is host:port or a
-// host.
-func Source(remoteAddr string) (own, around netip.Prefix) {
+// Source returns the networks that the limits on unauthenticated callers count by.
+// own is Network of the caller's address. wider is the /24 or /48 around it, so that
+// a caller who rents a range does not count as many. Both are zero if remoteAddr,
+// which is host:port or host, has no IP address.
+func Source(remoteAddr string) (own, wider netip.Prefix) {
 	host, _, err := net.SplitHostPort(remoteAddr)
 	if err != nil {
 		host = remoteAddr
@@ -20,15 +19,15 @@ func Source(remoteAddr string) (own, around netip.Prefix) {
 		return netip.Prefix{}, netip.Prefix{}
 	}
 	addr = addr.Unmap().WithZone("")
-	aroundBits := 24
+	widerBits := 24
 	if addr.Is6() {
-		aroundBits = 48
+		widerBits = 48
 	}
-	return Network(addr), netip.PrefixFrom(addr, aroundBits).Masked()
+	return Network(addr), netip.PrefixFrom(addr, widerBits).Masked()
 }
 
-// Network is what an address counts for: itself, or for IPv6 the network of 64 bits
-// that one subscriber has to choose from (RFC 6177).
+// Network returns what an address counts as: itself, or for IPv6 its /64, from which
+// one subscriber can choose freely (RFC 6177).
 func Network(addr netip.Addr) netip.Prefix {
 	bits := 32
 	if addr.Is6() {
@@ -37,8 +36,8 @@ func Network(addr netip.Addr) netip.Prefix {
 	return netip.PrefixFrom(addr, bits).Masked()
 }
 
-// SourceName is Source as text, an IPv4 address without its length. What is no
-// address counts as it is.
+// SourceName returns own of Source as text, an IPv4 address without its prefix
+// length. It returns remoteAddr if that has no IP address.
 func SourceName(remoteAddr string) string {
 	own, _ := Source(remoteAddr)
 	switch {

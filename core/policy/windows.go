@@ -6,8 +6,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// WindowBounds are the first second of the window that t is in and the first one
-// after it, in Unix time.
+// WindowBounds returns the first second of the window that contains t, and the first
+// one after the window, in Unix time.
 func WindowBounds(w snapshot.Window, t time.Time) (start, end int64) {
 	now := t.Unix()
 	switch w {
@@ -27,7 +27,8 @@ func WindowBounds(w snapshot.Window, t time.Time) (start, end int64) {
 	return date(year, time.January), date(year+1, time.January)
 }
 
-// aligned is for windows that divide a day; days of Unix time have no leap seconds.
+// aligned returns the bounds of a window whose length, in seconds, divides a day.
+// Days of Unix time have no leap seconds.
 func aligned(now, length int64) (start, end int64) {
 	start = now - now%length
 	return start, start + length

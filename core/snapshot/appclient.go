@@ -2,72 +2,73 @@ package snapshot
 
 import "time"
 
-// AppClient is an app client of a tenant that the project serves: an issuer of our
-// own. A version with the method JWT takes its access tokens beside those of the
-// issuers that it names.
+// AppClient is an app client of a tenant that the project serves, and an issuer of our
+// own. A version with the method JWT accepts its access tokens besides those of the
+// issuers that the version names.
 type AppClient struct {
 	ID        string // cli_…; the audience of its tokens
 	Name      string
 	Issuer    string // iss of its tokens, compared byte by byte; see IssuerOf
 	TenantID  string
 	Keys      []SigningKey // oldest first
-	Providers []Provider   // in the order they were made
+	Providers []Provider   // in the order of creation
 }
 
-// SigningKey is the public part of a key that signs tokens, some time before it
-// does, so that every gateway knows it when the first one comes.
+// SigningKey is the public part of a key that signs tokens. It is published some time
+// before it signs, so that every gateway has it when the first token arrives.
 type SigningKey struct {
 	ID        string    // sig_…; the kid
 	Algorithm string    // RS256, ES256 or EdDSA
-	JWK       string    // RFC 7517; it never holds what signs
-	ExpiresAt time.Time // verifies nothing from then on; zero: it has no end yet
+	JWK       string    // RFC 7517, without the private part
+	ExpiresAt time.Time // verifies nothing from then on; zero: no end is set
 }
 
 // Provider is an identity provider that an app client offers; never its secret.
 type Provider struct {
 	ID            string    // idp_…
 	Type          string    // github, google, microsoft, facebook, auth0 or oidc
-	AppID         string    // what it calls the app whose tokens it gives
-	Issuer        string    // where the type does not say
-	Enabled       bool      // false: nobody signs in with it
+	AppID         string    // the client id that the provider issued
+	Issuer        string    // "" if the type implies it
+	Enabled       bool      // users can sign in with it
 	TokenClient   TokenType // what the browser gets: ServiceToken or ProviderToken
 	TokenUpstream TokenType // what the upstream gets: any but ProviderToken
 }
 
-// TokenType says whose token somebody gets.
+// TokenType says which token a browser or an upstream gets.
 type TokenType string
 
 // The values of token_type.
 const (
-	ServiceToken        TokenType = "service"  // ours, as it came with the call
-	ProviderToken       TokenType = "provider" // the provider's, whichever it has
+	ServiceToken        TokenType = "service"  // ours; the upstream gets the caller's unchanged
+	ProviderToken       TokenType = "provider" // the provider's, of the type that it issues
 	ProviderAccessToken TokenType = "provider_access_token"
 	ProviderIDToken     TokenType = "provider_id_token"
 	NoToken             TokenType = "none"
 )
 
-// BarredUser is an end user who was frozen or deleted so lately that a token may
-// still be about, or who is frozen and owns a key that opens the project.
+// BarredUser is an end user who was frozen or deleted within the last BarredFor, so
+// that a token of theirs may not have expired, or who is frozen and owns a key that
+// opens the project.
 type BarredUser struct {
 	ID      string // usr_…; the sub of their tokens
 	Deleted bool
 }
 
-// MaxAccess is the longest that an access token of ours lasts.
+// MaxAccess is the longest lifetime of our access tokens.
 const MaxAccess = 24 * time.Hour
 
-// BarredFor is how long somebody stays among the barred: longer than the last token
-// can, by as much as clocks and a token that is being signed meanwhile may take.
+// BarredFor is how long a user stays barred: the lifetime of a token, and an hour for
+// clock differences and a token that is being signed at that moment.
 const BarredFor = MaxAccess + time.Hour
 
-// issuersPath is where the issuers of app clients are, below the control plane.
+// issuersPath is the path of the issuers of app clients, below the control plane's URL.
 const issuersPath = "/oauth/"
 
-// IssuerOf is an app client's issuer: an address of the control plane, whose own has
-// no slash at the end.
+// IssuerOf returns an app client's issuer, a URL of the control plane. publicURL has
+// no trailing slash.
 func IssuerOf(publicURL, clientID string) string { return publicURL + issuersPath + clientID }
 
-// IsOwnIssuer tells whether an issuer is below those of the control plane.
+// IsOwnIssuer reports whether the issuer could be that of an app client of ours.
 func IsOwnIssuer(publicURL, issuer string) bool {
 	own := publicURL + issuersPath
 	return len(issuer) > len(own) && issuer[:len(own)] == own

@@ -1,11 +1,11 @@
 package snapshot
 
-// Feature is one thing a project can use or have, with a declared fate on every
-// export target.
+// Feature is something that a project can use or have. Every export target declares
+// what becomes of it.
 type Feature string
 
-// Everything a project can use today. An export target's table must name each
-// one; see Features.
+// The features that a project can use. An export target's table must name each one;
+// see Features.
 const (
 	FeatureProject       Feature = "project"
 	FeatureVersion       Feature = "version"
@@ -13,9 +13,9 @@ const (
 	FeatureRoute         Feature = "route"
 	FeatureAccess        Feature = "access_policy"
 	FeatureOwnerFallback Feature = "owner_fallback"
-	FeatureTokenIssuer   Feature = "token_issuer"        // whose JSON Web Tokens a version takes
-	FeatureIntrospection Feature = "token_introspection" // whom a version asks about opaque tokens
-	FeatureHostedLogin   Feature = "hosted_login"        // an app client, whose tokens versions take too
+	FeatureTokenIssuer   Feature = "token_issuer"        // an issuer whose JSON Web Tokens a version accepts
+	FeatureIntrospection Feature = "token_introspection" // the endpoint that checks a version's opaque tokens
+	FeatureHostedLogin   Feature = "hosted_login"        // an app client, whose tokens versions accept too
 	FeatureKeyType       Feature = "key_type"
 	FeatureTenant        Feature = "tenant"
 	FeatureKey           Feature = "key"
@@ -28,8 +28,8 @@ const (
 	FeatureRequestLimits Feature = "request_limits" // the gateway's own bounds on time and size
 )
 
-// What a project has beside its configuration, and what therefore stands in
-// every ledger whether used or not.
+// The features that a project has besides its configuration. Every ledger has an item
+// for each, whether the project uses it or not.
 const (
 	FeatureLoginSessions   Feature = "login_sessions"
 	FeatureManagedGitHub   Feature = "managed_github_login"
@@ -40,17 +40,17 @@ const (
 	FeatureSecrets         Feature = "secrets_left_out"
 )
 
-// Features is the complete list, in the order a ledger shows them.
+// Features returns every feature, in the order of a ledger.
 func Features() []Feature {
 	return append([]Feature{
 		FeatureProject, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureAccess,
-		FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin, FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace,
-		FeatureProduct, FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI,
-		FeatureRequestLimits,
+		FeatureOwnerFallback, FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin,
+		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct,
+		FeatureLimits, FeatureIPRules, FeatureKeyIPs, FeatureOpenAPI, FeatureRequestLimits,
 	}, AlwaysReported()...)
 }
 
-// AlwaysReported lists the features that every ledger carries an item for.
+// AlwaysReported returns the features that every ledger has an item for.
 func AlwaysReported() []Feature {
 	return []Feature{
 		FeatureLoginSessions, FeatureManagedGitHub, FeatureObjectOwnership, FeatureUsage,

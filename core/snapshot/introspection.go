@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// Introspection is where a version asks about tokens that say nothing themselves
-// (RFC 7662); never with its secret.
+// Introspection is the endpoint that checks a version's opaque tokens (RFC 7662),
+// without the client secret.
 type Introspection struct {
 	Endpoint  string // http or https URL
 	Method    IntrospectionMethod
-	ClientID  string // whom the endpoint knows us as; "" for one that asks nobody
-	HasSecret bool   // there is a secret that goes with ClientID
-	Issuer    string // that answers have to name; "" for whichever
-	Audience  string // that has to be among those that answers name; "" for whichever
+	ClientID  string // of the gateway at the endpoint; "" if the endpoint requires none
+	HasSecret bool   // there is a client secret
+	Issuer    string // the iss that responses must have; "" for any
+	Audience  string // an aud that responses must have; "" for any
 }
 
-// IntrospectionMethod says how the endpoint is told who asks. The question itself is
-// always a POST.
+// IntrospectionMethod says how the client authenticates at the endpoint.
 type IntrospectionMethod string
 
 // The methods, by their names in RFC 7591, 2.
@@ -26,11 +25,16 @@ const (
 	SecretPost  IntrospectionMethod = "client_secret_post"  // in the form
 )
 
-// Line writes it as people type it: the endpoint, and behind it what else there is,
-// such as client=ID. No part may hold a blank.
+// Line returns the form that people type: the endpoint, and after it the other parts,
+// such as client=ID. No part may contain a blank.
 func (i Introspection) Line() string {
 	line := i.Endpoint
-	for _, part := range []struct{ name, value string }{{"client", i.ClientID}, {"iss", i.Issuer}, {"aud", i.Audience}} {
+	parts := []struct{ name, value string }{
+		{"client", i.ClientID},
+		{"iss", i.Issuer},
+		{"aud", i.Audience},
+	}
+	for _, part := range parts {
 		if part.value != "" {
 			line += " " + part.name + "=" + part.value
 		}
@@ -41,13 +45,13 @@ func (i Introspection) Line() string {
 	return line
 }
 
-// ParseIntrospection reads what Line writes. It takes the line apart; whether there
-// can be such an endpoint is for others to say.
+// ParseIntrospection parses the form that Line returns. It does not validate the
+// parts.
 func ParseIntrospection(line string) (Introspection, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
-		return Introspection{}, errors.New("the introspection is written ENDPOINT, with client=ID, iss=ISSUER, " +
-			"aud=AUDIENCE and method=client_secret_post behind it where needed")
+		return Introspection{}, errors.New("write the introspection as ENDPOINT, followed by client=ID, iss=ISSUER, " +
+			"aud=AUDIENCE and method=client_secret_post where needed")
 	}
 	out := Introspection{Endpoint: words[0]}
 	method := ""
@@ -56,8 +60,8 @@ func ParseIntrospection(line string) (Introspection, error) {
 		name, value, _ := strings.Cut(word, "=")
 		at := places[name]
 		if at == nil || value == "" || *at != "" {
-			return Introspection{}, errors.New("behind the endpoint come client=ID, iss=ISSUER, aud=AUDIENCE and " +
-				"method=client_secret_post, each at most once, and not " + name)
+			return Introspection{}, errors.New("only client=ID, iss=ISSUER, aud=AUDIENCE and method=client_secret_post " +
+				"may follow the endpoint, each once, not " + name)
 		}
 		*at = value
 	}

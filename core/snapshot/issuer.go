@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Line writes a pair as people type it: issuer and audience, and behind them jwks=
-// and tenant= where it has them. Neither part may hold a blank.
+// Line returns the form that people type: issuer and audience, and after them jwks=
+// and tenant= if the pair has them. No part may contain a blank.
 func (t TokenIssuer) Line() string {
 	line := t.Issuer + " " + t.Audience
 	if t.JWKSURL != "" {
@@ -18,13 +18,12 @@ func (t TokenIssuer) Line() string {
 	return line
 }
 
-// ParseTokenIssuer reads what Line writes. It takes the line apart; whether an issuer
-// can have such an address is for others to say.
+// ParseTokenIssuer parses the form that Line returns. It does not validate the parts.
 func ParseTokenIssuer(line string) (TokenIssuer, error) {
 	words := strings.Fields(line)
 	if len(words) < 2 {
-		return TokenIssuer{}, errors.New("a pair is written ISSUER AUDIENCE, with jwks=URL and tenant=NAME behind " +
-			"them where needed, and not " + line)
+		return TokenIssuer{}, errors.New("write a pair as ISSUER AUDIENCE, followed by jwks=URL and tenant=NAME " +
+			"where needed, not " + line)
 	}
 	out := TokenIssuer{Issuer: words[0], Audience: words[1]}
 	for _, word := range words[2:] {
@@ -35,8 +34,8 @@ func ParseTokenIssuer(line string) (TokenIssuer, error) {
 		case name == "tenant" && value != "" && out.Tenant == "":
 			out.Tenant = value
 		default:
-			return TokenIssuer{}, errors.New("behind issuer and audience come jwks=URL and tenant=NAME, each at " +
-				"most once, and not " + word)
+			return TokenIssuer{}, errors.New("only jwks=URL and tenant=NAME may follow issuer and audience, each once, " +
+				"not " + word)
 		}
 	}
 	return out, nil

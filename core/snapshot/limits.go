@@ -17,10 +17,10 @@ const (
 
 var windowNames = [Windows]string{"second", "minute", "hour", "day", "month", "year"}
 
-// String is the window's name as documents write it, such as minute.
+// String returns the window's name as in documents, such as minute.
 func (w Window) String() string { return windowNames[w] }
 
-// ParseWindow finds a window by its name.
+// ParseWindow returns the window of that name, and whether there is one.
 func ParseWindow(name string) (Window, bool) {
 	for w, known := range windowNames {
 		if name == known {
@@ -30,19 +30,19 @@ func ParseWindow(name string) (Window, bool) {
 	return 0, false
 }
 
-// Limits are the calls that each window admits; 0 admits any number.
+// Limits are the numbers of calls that each window admits; 0 is no limit.
 type Limits [Windows]int64
 
-// None tells whether nothing is limited.
+// None reports whether nothing is limited.
 func (l Limits) None() bool { return l == Limits{} }
 
-// ProjectLimits say what is counted, and up to where.
+// ProjectLimits are the limits of a project, by what is counted.
 type ProjectLimits struct {
 	Key     Limits // each key, unless it or its type has limits of its own
-	Owner   Limits // each owner of keys, with all keys together, and the fallback owner
-	IP      Limits // each address that calls come from
+	Owner   Limits // each owner, over all of its keys; the fallback owner too
+	IP      Limits // each client address
 	Project Limits // all calls together
 }
 
-// None tells whether nothing is limited.
+// None reports whether nothing is limited.
 func (l ProjectLimits) None() bool { return l == ProjectLimits{} }

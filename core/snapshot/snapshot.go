@@ -2,9 +2,10 @@
 // served: projects, their versions, environments and access policies, and the
 // keys that open them.
 //
-// It owns the shapes that the gateway serves from and that every export target
+// It owns the types that the gateway serves from and that every export target
 // reads, and the list of Features a project can use. It does not own where they
-// come from (projects and keys read rows) nor what they mean for a call (policy).
+// come from (service/projects and service/keys) or what they mean for a call
+// (core/policy).
 package snapshot
 
 import (
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-// Mode says whether a version asks its callers for credentials.
+// Mode says whether a version requires credentials.
 type Mode string
 
 // The modes of requests_auth.mode.
@@ -45,29 +46,29 @@ const (
 // Access is the authentication policy of one version.
 type Access struct {
 	Mode    Mode
-	Methods []Method // empty: credentials are not looked at and pass to the upstream as they came
+	Methods []Method // empty: credentials are ignored and forwarded unchanged
 	Keyless Keyless
-	Issuers []TokenIssuer // whose tokens the method JWT takes; the order they were given in
-	Opaque  Introspection // whom the method Opaque asks; the zero value without it
+	Issuers []TokenIssuer // that the method JWT accepts, in the order given
+	Opaque  Introspection // the endpoint of the method Opaque; the zero value without it
 	IP      IPRules
 }
 
-// TokenIssuer is a pair of issuer and audience whose JSON Web Tokens are taken: a
-// token has to match both.
+// TokenIssuer is a pair of issuer and audience. A JSON Web Token is accepted if it
+// matches both.
 type TokenIssuer struct {
 	Issuer   string // iss, compared byte by byte; an http or https URL
-	Audience string // has to be among the token's aud
-	JWKSURL  string // where the issuer's keys are; "": where its discovery document says
+	Audience string // must be among the token's aud
+	JWKSURL  string // of the issuer's keys; "": from its discovery document
 	Tenant   string // name of the tenant that its callers belong to; "": the project's own
 }
 
-// IPRules say from where calls may come. Deny is asked first.
+// IPRules are the networks that calls may come from. Deny takes precedence.
 type IPRules struct {
 	Allow []netip.Prefix // empty: from anywhere
 	Deny  []netip.Prefix
 }
 
-// Allows tells whether m is among the allowed methods.
+// Allows reports whether m is among the allowed methods.
 func (a Access) Allows(m Method) bool {
 	for _, have := range a.Methods {
 		if have == m {
@@ -77,37 +78,40 @@ func (a Access) Allows(m Method) bool {
 	return false
 }
 
-// TakesTokens tells whether Authorization is looked at.
+// TakesTokens reports whether a method reads the Authorization header.
 func (a Access) TakesTokens() bool { return a.Allows(JWT) || a.Allows(Opaque) }
 
-// Project is one proxied API with everything that serves it except its keys,
-// which are too many to hold in one value and are streamed instead.
+// Project is one proxied API with all it needs to be served, except its keys: they are
+// too many for one value and are streamed instead.
 type Project struct {
 	ID            string // prj_…
 	Name          string // host label and path segment
 	DisplayName   string
-	FallbackOwner string // whom Keyless OwnerFallback counts against
-	ProductID     string // prd_… of the grouping it is in; "" without one
-	Product       string // name of that
+	FallbackOwner string // the owner that Keyless OwnerFallback counts calls against
+	ProductID     string // prd_… of the product it belongs to; "" without one
+	Product       string // name of the product
 	Limits        ProjectLimits
 	CreatedAt     time.Time
 	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
-	TakenDown     bool      // by the operators of this installation: calls are answered 403. It is no part of an export
+	TakenDown     bool      // by an operator of this installation: calls are answered 403; not exported
 	Revision      int64     // of the change feed; grows with every change of this project
 	RevisedAt     time.Time // when Revision was written, UTC
 	KeyTypes      []KeyType // sorted by name
 	Tenants       []Tenant  // sorted by name
 	Versions      []Version // sorted by name
 
-	Clients []AppClient  // of the tenants that are served; sorted by id
-	Barred  []BarredUser // of those tenants, and of those of a project in the product for keys of that; sorted by id
+	// Clients are the app clients of the tenants that are served, sorted by id.
+	Clients []AppClient
+
+	// Barred are the barred users of those tenants and, since their keys open this
+	// project too, of the other projects of the product. Sorted by id.
+	Barred []BarredUser
 }
 
-// FrozenOwner tells whether a key's owner is an end user who is frozen.
+// FrozenOwner reports whether a key's owner is an end user who is frozen.
 func (p *Project) FrozenOwner(owner string) bool {
-	at, found := slices.BinarySearchFunc(
-		p.Barred, owner, func(one BarredUser, id string) int { return strings.Compare(one.ID, id) },
-	)
+	byID := func(user BarredUser, id string) int { return strings.Compare(user.ID, id) }
+	at, found := slices.BinarySearchFunc(p.Barred, owner, byID)
 	return found && !p.Barred[at].Deleted
 }
 
@@ -126,8 +130,8 @@ type Environment struct {
 	Target string // absolute http or https URL without userinfo, query and fragment
 }
 
-// KeyType names a set of scopes; keys refer to it, so that a change of its
-// scopes holds for every key of the type at once.
+// KeyType names a set of scopes. Keys refer to it, so that a change of its scopes
+// applies to every key of the type at once.
 type KeyType struct {
 	ID        string // kty_…
 	Name      string
@@ -137,7 +141,7 @@ type KeyType struct {
 	BuiltIn   bool          // full and read-only, which every project has
 }
 
-// DefaultTenant is the name of the tenant that each project has for itself.
+// DefaultTenant is the name of each project's own tenant.
 const DefaultTenant = "default"
 
 // Tenant is one customer workspace.
@@ -145,7 +149,7 @@ type Tenant struct {
 	ID            string // tnt_…
 	Name          string
 	FallbackOwner string // for calls without a key whose token names the tenant; "": the project's
-	Detached      bool   // no longer served, though keys are still of it; exports alone know such tenants
+	Detached      bool   // no longer served, but keys still refer to it; only in exports
 }
 
 // KeyState is the stored state of a key. Expiry is not a state of its own: it
@@ -159,7 +163,7 @@ const (
 	KeyRevoked KeyState = "revoked"
 )
 
-// Key is what is known of an API key; never its plaintext.
+// Key is an API key without its plaintext.
 type Key struct {
 	ID          string // key_…
 	ProjectID   string
@@ -183,5 +187,5 @@ type Key struct {
 	Prefix      string // what is shown of the key: everything before the secret
 	Last4       string
 
-	FoundIn uint64 // for whoever looks keys up: the state of all keys that this one was found in
+	FoundIn uint64 // set by the key table: the state of the table that the key was found in
 }

@@ -52,31 +52,31 @@ type Asker struct {
 // that it was shown to nobody. The zero denial means that it is good: into has then
 // whose it is.
 func (a *Asker) Ask(
-	token string, whom *policy.Asked, now time.Time, into *policy.Token,
+	token string, whom *policy.Introspectors, now time.Time, into *policy.Token,
 ) (denial policy.Denial, asked bool) {
 	if len(token) > maxToken || !verdict.Plain(token) {
 		return policy.InvalidToken, true
 	}
 	issuer, jwt := providers.IssuerOf(token)
-	if jwt && whom.Verified(issuer) {
+	if jwt && whom.VerifiedByKeys(issuer) {
 		return policy.Denial{}, false
 	}
 	if provider, found := a.recognize(token, whom); found {
 		// Where an endpoint is asked about opaque tokens, one without a shape may be of
 		// its issuer's as well.
-		if provider == nil || whom.Introspects != "" && !jwt && a.looksLike("opaque", provider) {
+		if provider == nil || whom.EndpointVersion != "" && !jwt && a.looksLike("opaque", provider) {
 			return policy.InvalidToken, true
 		}
 		return a.behind(
 			provider.ID, func(ctx context.Context) error { return a.present(ctx, provider, token, into) },
 		), true
 	}
-	if whom.Introspects == "" {
+	if whom.EndpointVersion == "" {
 		return policy.Denial{}, false
 	}
 	return a.behind(
-		whom.Introspects,
-		func(ctx context.Context) error { return a.introspect(ctx, whom.Introspects, token, now, into) },
+		whom.EndpointVersion,
+		func(ctx context.Context) error { return a.introspect(ctx, whom.EndpointVersion, token, now, into) },
 	), true
 }
 

@@ -12,13 +12,13 @@ import (
 // of them can have. Nil is for a token of which nobody can say whose it is: to show it
 // to one would be to give another's away. Such providers are refused when they are
 // configured; this is for what a gateway learns on the way there.
-func (a *Asker) recognize(token string, whom *policy.Asked) (provider *policy.AskedProvider, found bool) {
+func (a *Asker) recognize(token string, whom *policy.Introspectors) (provider *policy.ProviderIntrospector, found bool) {
 	for i := range whom.Providers {
 		one := &whom.Providers[i]
 		if !a.looksLike(token, one) {
 			continue
 		}
-		if found && (provider == nil || !provider.SameAs(one)) {
+		if found && (provider == nil || !provider.Equivalent(one)) {
 			return nil, true
 		}
 		if !found {
@@ -28,14 +28,14 @@ func (a *Asker) recognize(token string, whom *policy.Asked) (provider *policy.As
 	return provider, found
 }
 
-func (a *Asker) looksLike(token string, of *policy.AskedProvider) bool {
+func (a *Asker) looksLike(token string, of *policy.ProviderIntrospector) bool {
 	config := providers.Config{Type: of.Type, Issuer: of.Issuer, ClientID: of.AppID}
 	return a.Login.Providers.Recognizes(config, token, of.TokenUpstream == snapshot.ProviderIDToken)
 }
 
 // present shows a token to the provider. Scopes at the provider say what an app may do
 // there, and nothing of this API: the caller has none.
-func (a *Asker) present(ctx context.Context, provider *policy.AskedProvider, token string, into *policy.Token) error {
+func (a *Asker) present(ctx context.Context, provider *policy.ProviderIntrospector, token string, into *policy.Token) error {
 	owner, err := a.Login.OwnerOf(ctx, provider.Client.ID, provider.ID, token)
 	if err != nil {
 		return err
@@ -44,10 +44,10 @@ func (a *Asker) present(ctx context.Context, provider *policy.AskedProvider, tok
 		Issuer:  provider.Client.Issuer,
 		Subject: owner.User,
 		Hosted: policy.Hosted{
-			Shown:    true,
-			Client:   provider.Client.ID,
-			Provider: provider.ID,
-			Groups:   policy.ListedGroups(owner.Groups),
+			Introspected: true,
+			Client:       provider.Client.ID,
+			Provider:     provider.ID,
+			Groups:       policy.ListedGroups(owner.Groups),
 		},
 	}
 	return nil

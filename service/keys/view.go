@@ -197,7 +197,7 @@ func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error)
 	realm := policy.NewRealm(project)
 	return tx.ScanKeysOpening(row.ID, row.ProductID, func(row *models.APIKey) error {
 		k := n.snapshotOf(row)
-		as, opens := realm.Here(&k)
+		as, opens := realm.Grant(&k)
 		if !opens {
 			return nil
 		}

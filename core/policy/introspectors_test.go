@@ -15,9 +15,9 @@ func TestTheBearerOfAProvidersTokenHasAPlaceAsThingsStand(t *testing.T) {
 		denial policy.Denial
 		gets   policy.Authorization
 	}{
-		"as it is":             {func(*snapshot.Project) {}, policy.Denial{}, policy.AsItCame},
-		"an ID token":          {func(p *snapshot.Project) { p.Clients[0].Providers[0].TokenUpstream = snapshot.ProviderIDToken }, policy.Denial{}, policy.AsItCame},
-		"nothing for upstream": {func(p *snapshot.Project) { p.Clients[0].Providers[0].TokenUpstream = snapshot.NoToken }, policy.Denial{}, policy.TakenAway},
+		"as it is":             {func(*snapshot.Project) {}, policy.Denial{}, policy.KeepAuthorization},
+		"an ID token":          {func(p *snapshot.Project) { p.Clients[0].Providers[0].TokenUpstream = snapshot.ProviderIDToken }, policy.Denial{}, policy.KeepAuthorization},
+		"nothing for upstream": {func(p *snapshot.Project) { p.Clients[0].Providers[0].TokenUpstream = snapshot.NoToken }, policy.Denial{}, policy.DropAuthorization},
 		"tokens of ours now":   {func(p *snapshot.Project) { p.Clients[0].Providers[0].TokenUpstream = snapshot.ServiceToken }, policy.InvalidToken, 0},
 		"no provider":          {func(p *snapshot.Project) { p.Clients[0].Providers = nil }, policy.InvalidToken, 0},
 		"no app client":        {func(p *snapshot.Project) { p.Clients = nil }, policy.TokenTenant, 0},
@@ -53,7 +53,7 @@ func TestTheBearerOfAProvidersTokenHasAPlaceAsThingsStand(t *testing.T) {
 			Token: &policy.Token{
 				Issuer:  "https://postern.example/oauth/cli_1",
 				Subject: "usr_1",
-				Hosted:  policy.Hosted{Shown: true, Client: "cli_1", Provider: "idp_1", Groups: []string{"staff"}},
+				Hosted:  policy.Hosted{Introspected: true, Client: "cli_1", Provider: "idp_1", Groups: []string{"staff"}},
 			},
 		})
 		if d.Allow != (tc.denial == policy.Denial{}) || d.Denial != tc.denial ||
@@ -75,23 +75,23 @@ func TestWhomAVersionAsks(t *testing.T) {
 	access := func(methods ...snapshot.Method) *snapshot.Access {
 		return &snapshot.Access{Methods: methods, Issuers: []snapshot.TokenIssuer{{Issuer: "https://pair.example"}}}
 	}
-	if asked := policy.NewAsked(p, "ver_1", access(snapshot.APIKey)); asked != nil {
+	if asked := policy.NewIntrospectors(p, "ver_1", access(snapshot.APIKey)); asked != nil {
 		t.Errorf("a version with keys alone asks %+v", asked)
 	}
-	if asked := policy.NewAsked(&snapshot.Project{}, "ver_1", access(snapshot.JWT)); asked != nil {
+	if asked := policy.NewIntrospectors(&snapshot.Project{}, "ver_1", access(snapshot.JWT)); asked != nil {
 		t.Errorf("a version without a login asks %+v", asked)
 	}
-	asked := policy.NewAsked(p, "ver_1", access(snapshot.JWT))
-	if asked == nil || asked.Introspects != "" || len(asked.Providers) != 1 || asked.Providers[0].ID != "idp_on" ||
-		!asked.Verified("https://pair.example") ||
-		!asked.Verified("https://postern.example/oauth/cli_1") ||
-		asked.Verified("https://other.example") {
+	asked := policy.NewIntrospectors(p, "ver_1", access(snapshot.JWT))
+	if asked == nil || asked.EndpointVersion != "" || len(asked.Providers) != 1 || asked.Providers[0].ID != "idp_on" ||
+		!asked.VerifiedByKeys("https://pair.example") ||
+		!asked.VerifiedByKeys("https://postern.example/oauth/cli_1") ||
+		asked.VerifiedByKeys("https://other.example") {
 		t.Errorf("with jwt it asks %+v", asked)
 	}
-	asked = policy.NewAsked(p, "ver_1", access(snapshot.Opaque))
-	if asked == nil || asked.Introspects != "ver_1" || len(asked.Providers) != 0 ||
-		asked.Verified("https://pair.example") ||
-		!asked.Verified("https://postern.example/oauth/cli_1") {
+	asked = policy.NewIntrospectors(p, "ver_1", access(snapshot.Opaque))
+	if asked == nil || asked.EndpointVersion != "ver_1" || len(asked.Providers) != 0 ||
+		asked.VerifiedByKeys("https://pair.example") ||
+		!asked.VerifiedByKeys("https://postern.example/oauth/cli_1") {
 		t.Errorf("with opaque it asks %+v", asked)
 	}
 }
