@@ -51,7 +51,13 @@ func TestAddressOfAnotherBuildIsNotKept(t *testing.T) {
 }
 
 func TestUnknownFileIsNotFound(t *testing.T) {
-	for _, path := range []string{"/static/", "/static/none.css", "/static/../static.go", "/static/css/app.css", "/static/app.css/x"} {
+	for _, path := range []string{
+		"/static/",
+		"/static/none.css",
+		"/static/../static.go",
+		"/static/css/app.css",
+		"/static/app.css/x",
+	} {
 		if answer := get(t, path); answer.Code != 404 {
 			t.Errorf("%s: status %d, want 404", path, answer.Code)
 		}
@@ -75,7 +81,8 @@ func TestContrast(t *testing.T) {
 		t.Fatal(err)
 	}
 	tokens := map[string][2]string{}
-	for _, m := range regexp.MustCompile(`--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);`).FindAllStringSubmatch(string(source), -1) {
+	token := regexp.MustCompile(`--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);`)
+	for _, m := range token.FindAllStringSubmatch(string(source), -1) {
 		tokens[m[1]] = [2]string{m[2], m[3]}
 	}
 	check := func(front, back string, least float64) {

@@ -118,10 +118,9 @@ func complaints(doc *goquery.Document) []string {
 		return !strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "#")
 	})
 	each("*", "event attribute or hx-on", hasHandler)
-	each(
-		"svg", "svg is not aria-hidden",
-		func(s *goquery.Selection) bool { return s.AttrOr("aria-hidden", "") != "true" },
-	)
+	each("svg", "svg is not aria-hidden", func(s *goquery.Selection) bool {
+		return s.AttrOr("aria-hidden", "") != "true"
+	})
 	each("th", "th without scope", func(s *goquery.Selection) bool { return s.AttrOr("scope", "") == "" })
 	each(
 		"form",
@@ -147,10 +146,9 @@ func complaints(doc *goquery.Document) []string {
 			return accessibleName(doc, s) == ""
 		},
 	)
-	each(
-		"fieldset", "fieldset without legend",
-		func(s *goquery.Selection) bool { return strings.TrimSpace(s.Find("legend").Text()) == "" },
-	)
+	each("fieldset", "fieldset without legend", func(s *goquery.Selection) bool {
+		return strings.TrimSpace(s.Find("legend").Text()) == ""
+	})
 	out = append(out, idComplaints(doc)...)
 	return append(out, headingComplaints(doc)...)
 }

@@ -8,40 +8,6 @@ import (
 
 func loginStates() []state {
 	return []state{
-		{"hosted-choose", login.ChoosePage(hostedChoose())},
-		{"hosted-plain", login.ChoosePage(login.Choose{
-			Shell:  login.Shell{Title: "Sign in to web", App: "web"},
-			Offers: hostedChoose().Offers[:1],
-		})},
-		{"hosted-failed", login.ChoosePage(hostedFailed())},
-		{"hosted-consent", login.ConsentPage(hostedConsent())},
-		{"hosted-consent-grown", login.ConsentPage(hostedGrown())},
-		{"hosted-problem", login.ProblemPage(login.Problem{
-			Shell:     hosted(),
-			Status:    403,
-			Text:      "Your account is frozen. Ask whoever runs this application to unfreeze it.",
-			Back:      "/back",
-			RequestID: "req_06gz",
-		})},
-		{"hosted-problem-nowhere", login.ProblemPage(login.Problem{
-			Shell:  login.Shell{Title: "Sign in"},
-			Status: 400,
-			Text: "The application asked to send you to an address that is not registered for it. Tell whoever " +
-				"runs the application.",
-		})},
-		{"hosted-unclaimed", login.ChoosePage(login.Choose{Shell: hostedUnclaimed(), Offers: hostedChoose().Offers})},
-		{"hosted-unclaimed-consent", login.ConsentPage(hostedUnclaimedConsent())},
-		{"hosted-unclaimed-refused", login.ProblemPage(login.Problem{
-			Shell:     hostedUnclaimed(),
-			Status:    400,
-			Back:      "/back?error=invalid_request",
-			RequestID: "req_06gz",
-			Text: "The application's request cannot be taken: PKCE is required: code_challenge with " +
-				"code_challenge_method S256 (invalid_request).",
-		})},
-		{"hosted-unclaimed-signed-out", login.SignedOutPage(hostedUnclaimed(), "/bye")},
-		{"hosted-signed-out", login.SignedOutPage(hosted(), "")},
-		{"hosted-not-signed-out", login.NotSignedOutPage(hosted())},
 		{"login-tab", projects.LoginPage(loginTab())},
 		{"login-tab-empty", projects.LoginPage(projects.Login{
 			Page: in("Login", "/projects/shop/login", "Shop", "Login"),
@@ -58,7 +24,6 @@ func loginStates() []state {
 			Facts:  []ui.Fact{{Label: "Client id", Value: "cli_1", Mono: true}},
 			Back:   "/projects/shop/login/cli_1",
 		})},
-		{"hosted-trial", login.ChoosePage(hostedTrial())},
 		{"trial", projects.TrialPage(trial())},
 		{"trial-failed", projects.TrialPage(projects.Trial{
 			Page:    trial().Page,
@@ -84,101 +49,25 @@ func loginStates() []state {
 	}
 }
 
-func hosted() login.Shell {
-	return login.Shell{
-		Title:   "Sign in to Acme Orders",
-		App:     "Acme Orders",
-		Welcome: "For the partners of Acme. Use the account you were invited with.",
-		LogoURL: "https://cdn.example/logo.svg",
-		Brand:   "/brand/0a7d55",
-	}
-}
-
-func hostedUnclaimed() login.Shell {
-	const site = "app.a-site-with-a-very-long-name.example.com"
-	return login.Shell{Title: "Sign in", App: site, Unclaimed: true, Site: site}
-}
-
-func hostedUnclaimedConsent() login.Consent {
-	m := hostedConsent()
-	m.Shell = hostedUnclaimed()
-	m.Site = "https://" + m.Shell.Site
-	return m
-}
-
-func hostedChoose() login.Choose {
-	return login.Choose{
-		Shell: hosted(),
-		Offers: []login.Offer{
-			{
-				Type:  "github",
-				Label: "GitHub",
-				URL:   "/oauth/cli_1/login/lgn_1/idp_1",
-			}, {Type: "google", Label: "Google", URL: "/oauth/cli_1/login/lgn_1/idp_2"},
-			{
-				Type:  "oidc",
-				Label: "login.a-partner-with-a-very-long-name.example.com",
-				URL:   "/oauth/cli_1/login/lgn_1/idp_3",
-			}},
-	}
-}
-
-func hostedFailed() login.Choose {
-	m := hostedChoose()
-	m.Error = "You did not finish signing in with GitHub."
-	return m
-}
-
-func hostedConsent() login.Consent {
-	return login.Consent{
-		Shell:    hosted(),
-		Action:   "/oauth/cli_1/consent",
-		Attempt:  "lgn_1",
-		Ticket:   "sealed",
-		Name:     "Ana Ferreira",
-		Email:    "ana@example.com",
-		Provider: "Google",
-		Site:     "https://app.example.com",
-		Shares: []login.Share{
-			{Text: "an id that stands for you"},
-			{Text: "your name"},
-			{Text: "your e-mail address"},
-			{Text: "the groups you are in"},
-		},
-	}
-}
-
-func hostedGrown() login.Consent {
-	m := hostedConsent()
-	m.Again, m.Shares[3].New = true, true
-	return m
-}
-
-func hostedTrial() login.Choose {
-	m := hostedFailed()
-	m.Shell.Trial, m.Back = true, "/oauth/cli_1/tested?error=access_denied"
-	return m
-}
-
 func trial() projects.Trial {
 	return projects.Trial{
 		Page:    in("Test login of web", "/projects", "Test login of web"),
 		Name:    "web",
 		BackURL: "/projects/shop/login/cli_1",
-		Facts: []ui.Fact{{
-			Label: "Signed in",
-			Value: "Ana Ferreira",
-		}, {Label: "With", Value: "Google"}, {Label: "Scopes", Value: "openid profile email groups", Mono: true}},
-		ID: []ui.Fact{{
-			Label: "iss",
-			Value: "\"https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940\"",
-			Mono:  true,
-		}, {Label: "email", Value: "\"ana@example.com\"", Mono: true}, {Label: "exp", Value: "1795204800", Mono: true}},
-		Access: []ui.Fact{{
-			Label: "groups",
-			Value: "[\"admins\"]",
-			Mono:  true,
-		}, {Label: "tenant", Value: "\"tnt_1\"", Mono: true}},
+		Facts: []ui.Fact{
+			{Label: "Signed in", Value: "Ana Ferreira"},
+			{Label: "With", Value: "Google"},
+			{Label: "Scopes", Value: "openid profile email groups", Mono: true},
+		},
+		ID: []ui.Fact{
+			{Label: "iss", Value: "\"https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940\"", Mono: true},
+			{Label: "email", Value: "\"ana@example.com\"", Mono: true},
+			{Label: "exp", Value: "1795204800", Mono: true},
+		},
+		Access: []ui.Fact{
+			{Label: "groups", Value: "[\"admins\"]", Mono: true},
+			{Label: "tenant", Value: "\"tnt_1\"", Mono: true},
+		},
 	}
 }
 
@@ -196,7 +85,8 @@ func loginTab() projects.Login {
 				Providers: []string{"GitHub", "Google"},
 				Redirects: []string{"https://app.example.com/callback"},
 			},
-			{Name: "mobile", URL: "/projects/shop/login/cli_2", Tenant: "acme", Kind: "public"}},
+			{Name: "mobile", URL: "/projects/shop/login/cli_2", Tenant: "acme", Kind: "public"},
+		},
 	}
 }
 
@@ -230,14 +120,11 @@ func appClient() projects.AppClient {
 		ClientID:     "cli_06gzn4g98arxfhrj6rz4aev940",
 		Issuer:       "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940",
 		AuthorizeURL: "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940/authorize",
-		Facts: []ui.Fact{{
-			Label: "Kind",
-			Value: "confidential",
-		}, {
-			Label: "Redirect URIs",
-			Value: "https://app.example.com/callback",
-			Mono:  true,
-		}, {Label: "Tokens", Value: "last 10 minutes, signed with RS256; a login can be refreshed for 30 days"}},
+		Facts: []ui.Fact{
+			{Label: "Kind", Value: "confidential"},
+			{Label: "Redirect URIs", Value: "https://app.example.com/callback", Mono: true},
+			{Label: "Tokens", Value: "last 10 minutes, signed with RS256; a login can be refreshed for 30 days"},
+		},
 		TestAction: path + "/test",
 		Preview:    login.Preview(hostedChoose()),
 		BackURL:    "/projects/shop/login",
@@ -269,12 +156,15 @@ func appClient() projects.AppClient {
 			Redirects: ui.Value{Text: "https://app.example.com/callback"},
 			Access:    ui.Value{Text: "10"},
 			Refresh:   ui.Value{Text: "30"},
-			Algorithms: []ui.Option{{
-				Value:  "RS256",
-				Title:  "RS256",
-				Text:   "Understood everywhere.",
-				Chosen: true,
-			}, {Value: "ES256", Title: "ES256", Text: "Smaller tokens, understood by most."}},
+			Algorithms: []ui.Option{
+				{
+					Value:  "RS256",
+					Title:  "RS256",
+					Text:   "Understood everywhere.",
+					Chosen: true,
+				},
+				{Value: "ES256", Title: "ES256", Text: "Smaller tokens, understood by most."},
+			},
 		},
 		Branding: &projects.Branding{
 			Action:     path + "/branding",
@@ -298,9 +188,15 @@ func appClientWrong() projects.AppClient {
 	m.TestProblem = "No provider is on, so users cannot sign in yet. Set one up below."
 	m.Providers[1].Error = "Give the client id that Google has for your app."
 	m.Settings.Error, m.Settings.Algorithm = "Nothing was saved.", "Use RS256, ES256 or EdDSA."
-	m.Settings.Name.Error, m.Settings.Access.Error, m.Settings.Refresh.Error = "Choose another.", "Give 1 to 1440 minutes.", "Give 0 to 90 days."
+	m.Settings.Name.Error = "Choose another."
+	m.Settings.Access.Error = "Give 1 to 1440 minutes."
+	m.Settings.Refresh.Error = "Give 0 to 90 days."
 	m.Settings.Redirects.Error, m.Settings.Logouts.Error = "x: Give a whole address.", "y: Use https."
-	m.Branding.Error, m.Branding.Color.Error, m.Branding.Title.Error, m.Branding.Welcome.Error, m.Branding.LogoURL.Error = "Nothing was saved.", "Give a colour as #rrggbb.", "Use at most 60 characters.", "Use at most 300 characters.", "Give an https address of a picture."
+	m.Branding.Error = "Nothing was saved."
+	m.Branding.Color.Error = "Give a colour as #rrggbb."
+	m.Branding.Title.Error = "Use at most 60 characters."
+	m.Branding.Welcome.Error = "Use at most 300 characters."
+	m.Branding.LogoURL.Error = "Give an https address of a picture."
 	m.Secret.Error, m.Delete.Error = "Tick the box.", "Tick the box."
 	return m
 }
@@ -308,14 +204,17 @@ func appClientWrong() projects.AppClient {
 func appClientViewer() projects.AppClient {
 	m := appClient()
 	m.TestAction, m.Settings, m.Branding, m.Secret, m.Delete = "", nil, nil, nil, nil
-	m.Providers = []projects.ProviderRow{{
-		ID:    "idp_1",
-		Label: "GitHub",
-		Text:  "App Iv1.0123",
-		State: ui.Badge{Tone: ui.Good, Text: "on"},
-		URL:   "/projects/shop/login/cli_1/providers/idp_1",
-		On:    true,
-	}, {Label: "Google", Text: "Not set up"}}
+	m.Providers = []projects.ProviderRow{
+		{
+			ID:    "idp_1",
+			Label: "GitHub",
+			Text:  "App Iv1.0123",
+			State: ui.Badge{Tone: ui.Good, Text: "on"},
+			URL:   "/projects/shop/login/cli_1/providers/idp_1",
+			On:    true,
+		},
+		{Label: "Google", Text: "Not set up"},
+	}
 	return m
 }
 
@@ -334,12 +233,15 @@ func providerNew() projects.ProviderNew {
 			Mono:        true,
 			Value:       ui.Value{Text: "x", Error: "Leave this out."},
 		},
-		Managed: []ui.Option{{
-			Value:  "true",
-			Title:  "The installation's",
-			Text:   "Works at once.",
-			Chosen: true,
-		}, {Value: "false", Title: "Your own", Text: "An OAuth app that you register."}},
+		Managed: []ui.Option{
+			{
+				Value:  "true",
+				Title:  "The installation's",
+				Text:   "Works at once.",
+				Chosen: true,
+			},
+			{Value: "false", Title: "Your own", Text: "An OAuth app that you register."},
+		},
 		Wrong:   "Only GitHub can be managed.",
 		Error:   "An app client has at most 20 providers.",
 		BackURL: "/projects/shop/login/cli_1#providers",
@@ -362,17 +264,19 @@ func provider() projects.Provider {
 			ClientID:  ui.Value{Text: "1234.apps.googleusercontent.com"},
 			Scopes:    ui.Value{Text: "openid\nemail\nprofile"},
 			On:        true,
-			Tokens: []ui.Option{{
-				Value:  "service/service",
-				Title:  "Postern's token",
-				Text:   "The application gets a short-lived token of Postern's, and the upstream the same.",
-				Chosen: true,
-			},
+			Tokens: []ui.Option{
+				{
+					Value:  "service/service",
+					Title:  "Postern's token",
+					Text:   "The application gets a short-lived token of Postern's, and the upstream the same.",
+					Chosen: true,
+				},
 				{
 					Value: "service/none",
 					Title: "Postern's, kept from the upstream",
 					Text:  "The application gets Postern's token; the upstream sees who calls in headers alone.",
-				}},
+				},
+			},
 		},
 		Delete: &ui.Confirmation{
 			ID:     "provider-confirm",
@@ -387,7 +291,10 @@ func providerWrong() projects.Provider {
 	m := provider()
 	m.Edit.HasSecret, m.Edit.NeedsKey = false, true
 	m.Edit.ClientID = ui.Value{Error: "Give the client id that Google has for your app."}
-	m.Edit.Secret, m.Edit.Scopes.Error, m.Edit.Token, m.Edit.Error = "Google needs the client secret of your app.", "a b: A scope has no spaces.", "Google has no such token.", "Nothing was saved."
+	m.Edit.Secret = "Google needs the client secret of your app."
+	m.Edit.Scopes.Error = "a b: A scope has no spaces."
+	m.Edit.Token = "Google has no such token."
+	m.Edit.Error = "Nothing was saved."
 	m.Delete.Error = "Tick the box to remove the provider."
 	return m
 }

@@ -69,11 +69,10 @@ func peopleStates() []state {
 		})},
 		{"teams", team.ListPage(team.List{
 			Page: of("Teams"),
-			Teams: []team.Card{{
-				URL:  "/teams/1",
-				Name: "Ana Lopez",
-				Role: ui.Badge{Tone: ui.Accent, Text: "Owner"},
-			}, {URL: "/teams/2", Name: "Payments", Role: ui.Badge{Text: "Viewer"}}},
+			Teams: []team.Card{
+				{URL: "/teams/1", Name: "Ana Lopez", Role: ui.Badge{Tone: ui.Accent, Text: "Owner"}},
+				{URL: "/teams/2", Name: "Payments", Role: ui.Badge{Text: "Viewer"}},
+			},
 		})},
 		{"teams-none", team.ListPage(team.List{
 			Page:  in("Teams", "/teams"),
@@ -85,13 +84,15 @@ func peopleStates() []state {
 			Name:  "Payments",
 			Role:  ui.Badge{Text: "Viewer"},
 			Leave: team.Leave{Action: "/teams/1/leave"},
-			Members: []team.Member{{
-				ID:     "acc_1",
-				Name:   "Ana Lopez",
-				Email:  "ana@example.com",
-				Role:   "Owner",
-				Joined: "1 Nov 2026",
-			}},
+			Members: []team.Member{
+				{
+					ID:     "acc_1",
+					Name:   "Ana Lopez",
+					Email:  "ana@example.com",
+					Role:   "Owner",
+					Joined: "1 Nov 2026",
+				},
+			},
 		})},
 		{"account", account.PasswordPage(account.Password{
 			Page:              of("Password"),
@@ -99,7 +100,10 @@ func peopleStates() []state {
 			MinPasswordLength: 12,
 			OldError:          "This is not the password you have now.",
 		})},
-		{"account-first-password", account.PasswordPage(account.Password{Page: of("Password"), MinPasswordLength: 12})},
+		{"account-first-password", account.PasswordPage(account.Password{
+			Page:              of("Password"),
+			MinPasswordLength: 12,
+		})},
 		{"sessions", account.SessionsPage(account.Sessions{
 			Page: of("Signed in"),
 			Sessions: []account.Session{
@@ -114,18 +118,21 @@ func peopleStates() []state {
 					Name:      "Safari on iPhone",
 					Detail:    "From 198.51.100.4 since 9 Oct 2026, last seen 3 days ago",
 					EndAction: "/account/sessions/ses_2/end",
-				}},
+				},
+			},
 		})},
 		{"linked", account.LinkedPage(account.Linked{
 			Page:     of("Linked"),
 			Password: true,
 			Error:    "This sign-in is linked with an account already. Unlink it there first.",
-			Links: []account.Link{{
-				ID:           "idn_1",
-				Name:         "GitHub",
-				Detail:       "ana@example.com, last used 3 days ago",
-				UnlinkAction: "/account/signins/idn_1/unlink",
-			}},
+			Links: []account.Link{
+				{
+					ID:           "idn_1",
+					Name:         "GitHub",
+					Detail:       "ana@example.com, last used 3 days ago",
+					UnlinkAction: "/account/signins/idn_1/unlink",
+				},
+			},
 			Offers: []account.Offer{{Name: "Example ID", Action: "/account/signins/link/oidc"}},
 		})},
 	}
@@ -135,19 +142,19 @@ func peopleStates() []state {
 func of(title string) ui.Page {
 	page := in(title, "/teams", "Teams")
 	page.Account.Team = "Payments"
-	page.Account.Teams = []ui.Option{{
-		Value: "team_1",
-		Title: "Ana Lopez",
-		Note:  "owner",
-	}, {Value: "team_2", Title: "Payments", Note: "viewer", Chosen: true}}
+	page.Account.Teams = []ui.Option{
+		{Value: "team_1", Title: "Ana Lopez", Note: "owner"},
+		{Value: "team_2", Title: "Payments", Note: "viewer", Chosen: true},
+	}
 	return page
 }
 
 func ownTeam() team.Team {
-	roles := []ui.Option{{
-		Value: "owner",
-		Title: "Owner",
-	}, {Value: "member", Title: "Member", Chosen: true}, {Value: "viewer", Title: "Viewer"}}
+	roles := []ui.Option{
+		{Value: "owner", Title: "Owner"},
+		{Value: "member", Title: "Member", Chosen: true},
+		{Value: "viewer", Title: "Viewer"},
+	}
 	return team.Team{
 		Page:  of("Payments"),
 		Name:  "Payments",
@@ -181,13 +188,15 @@ func ownTeam() team.Team {
 			Action: "/teams/1/invitations",
 			Roles:  roles,
 			Link:   "http://127.0.0.1:8080/invite/0123456789abcdefghijABCDEFGHIJ0123456789abc",
-			Rows: []team.Invitation{{
-				ID:           "inv_1",
-				For:          "vic@example.com",
-				Role:         "viewer",
-				Ends:         "27 Nov 2026",
-				RevokeAction: "/teams/1/invitations/inv_1/revoke",
-			}},
+			Rows: []team.Invitation{
+				{
+					ID:           "inv_1",
+					For:          "vic@example.com",
+					Role:         "viewer",
+					Ends:         "27 Nov 2026",
+					RevokeAction: "/teams/1/invitations/inv_1/revoke",
+				},
+			},
 		},
 		Rename: &team.Rename{Action: "/teams/1/rename", Revision: "x", Name: ui.Value{Text: "Payments"}},
 		Leave:  team.Leave{Action: "/teams/1/leave"},

@@ -37,7 +37,8 @@ func configure() projects.Configure {
 		},
 		Versions: []projects.Version{
 			{
-				ID: "ver_1", Name: "2.1.0",
+				ID:   "ver_1",
+				Name: "2.1.0",
 				Access: projects.Access{
 					Action:   "/projects/shop/versions/2.1.0/access",
 					Revision: "41",
@@ -140,7 +141,10 @@ func limits() projects.Limits {
 		Revision: "41",
 		Windows:  []string{"second", "minute", "hour", "day", "month", "year"},
 	}
-	for _, row := range [][2]string{{"Each key", "Alone, unless it or its type has limits of its own."}, {"Whole project", "All calls together."}} {
+	for _, row := range [][2]string{
+		{"Each key", "Alone, unless it or its type has limits of its own."},
+		{"Whole project", "All calls together."},
+	} {
 		r := projects.LimitRow{ID: "limits-" + strings.ReplaceAll(row[0], " ", "-"), Title: row[0], Text: row[1]}
 		for i, window := range m.Windows {
 			cell := projects.LimitCell{ID: r.ID + window, Name: r.ID + "." + window, Window: window}
@@ -156,17 +160,18 @@ func limits() projects.Limits {
 
 func keyForm() projects.KeyForm {
 	return projects.KeyForm{
-		Types: []ui.Option{{
-			Value: "full",
-			Title: "full (*)",
-		}, {Value: "read-only", Title: "read-only (read)", Chosen: true}},
-		Environments: []ui.Option{{
-			Value:  "",
-			Title:  "All environments",
-			Chosen: true,
-		}, {Value: "dev", Title: "dev"}, {Value: "prod", Title: "prod"}},
+		Types: []ui.Option{
+			{Value: "full", Title: "full (*)"},
+			{Value: "read-only", Title: "read-only (read)", Chosen: true},
+		},
+		Environments: []ui.Option{
+			{Value: "", Title: "All environments", Chosen: true},
+			{Value: "dev", Title: "dev"},
+			{Value: "prod", Title: "prod"},
+		},
 		Tenants: []ui.Option{{Value: "default", Title: "default", Chosen: true}, {Value: "acme", Title: "acme"}},
-		Product: "storefront", Bounds: keyBounds("type", ""),
+		Product: "storefront",
+		Bounds:  keyBounds("type", ""),
 	}
 }
 
@@ -223,7 +228,8 @@ func configureWrong() projects.Configure {
 	m.Versions[0].Ranges.Error = "The addresses were not saved."
 	m.Keys.Create.Open = true
 	m.Keys.Create.Owner = ui.Value{Error: "An owner is needed."}
-	m.Keys.Create.TenantError, m.Keys.Create.ProductError = "This project serves no tenant \"acme\".", "This project is in no product."
+	m.Keys.Create.TenantError = "This project serves no tenant \"acme\"."
+	m.Keys.Create.ProductError = "This project is in no product."
 	m.Keys.Create.Bounds = keyWrong().Edit.Bounds
 	m.Keys.Filter.ClearURL = "/projects/shop#keys"
 	m.Keys.Create.Expires = ui.Value{Text: "2020-01-01", Error: "This day has passed."}
@@ -233,20 +239,21 @@ func configureWrong() projects.Configure {
 
 func conflict() projects.Conflict {
 	return projects.Conflict{
-		Page: in("Conflict", "/projects/shop", "Shop"), What: "The access of version 2.1.0",
-		Action: "/projects/shop/versions/2.1.0/access", BackURL: "/projects/shop",
+		Page:    in("Conflict", "/projects/shop", "Shop"),
+		What:    "The access of version 2.1.0",
+		Action:  "/projects/shop/versions/2.1.0/access",
+		BackURL: "/projects/shop",
 		Rows: []projects.Difference{
 			{Label: "Who may call", Theirs: "Passthrough", Yours: "Authenticate"},
 			{Label: "Allowed methods", Theirs: "API key", Yours: "API key"},
 			{Label: "Fallback owner", Theirs: "none", Yours: "none"},
 		},
-		Hidden: []projects.Pair{{
-			Name:  "revision",
-			Value: "42",
-		}, {
-			Name:  "mode",
-			Value: "authenticate",
-		}, {Name: "methods", Value: "api_key"}, {Name: "keyless", Value: "reject"}},
+		Hidden: []projects.Pair{
+			{Name: "revision", Value: "42"},
+			{Name: "mode", Value: "authenticate"},
+			{Name: "methods", Value: "api_key"},
+			{Name: "keyless", Value: "reject"},
+		},
 	}
 }
 
@@ -259,33 +266,29 @@ func key() projects.Key {
 		BackURL:    "/projects/shop#keys",
 		HistoryURL: "/audit?object=key_1",
 		Facts: []ui.Fact{
-			{
-				Label: "Id",
-				Value: "key_01JCZ8Q4M2N7",
-				Mono:  true,
-			}, {
-				Label: "Type",
-				Value: "full",
-			}, {Label: "Scopes", Value: "*", Mono: true}, {Label: "Environment", Value: "prod"},
-			{
-				Label: "Created",
-				Value: "12 Nov 2026, 09:30 UTC",
-			}, {Label: "Expires", Value: "never"}, {Label: "Last used", Value: "never"},
+			{Label: "Id", Value: "key_01JCZ8Q4M2N7", Mono: true},
+			{Label: "Type", Value: "full"},
+			{Label: "Scopes", Value: "*", Mono: true},
+			{Label: "Environment", Value: "prod"},
+			{Label: "Created", Value: "12 Nov 2026, 09:30 UTC"},
+			{Label: "Expires", Value: "never"},
+			{Label: "Last used", Value: "never"},
 		},
-		Edit: &projects.KeyEdit{Action: "/projects/shop/keys/key_1", Revision: "41", Bounds: keyBounds("own", "60")},
-		Rotate: &projects.Rotate{Action: "/projects/shop/keys/key_1/rotate", Grace: []ui.Option{
-			{
-				Value: "0",
-				Title: "not at all",
-			}, {
-				Value: "3600",
-				Title: "1 hour",
-			}, {
-				Value:  "86400",
-				Title:  "24 hours",
-				Chosen: true,
-			}, {Value: "604800", Title: "7 days"}, {Value: "2592000", Title: "30 days"},
-		}},
+		Edit: &projects.KeyEdit{
+			Action:   "/projects/shop/keys/key_1",
+			Revision: "41",
+			Bounds:   keyBounds("own", "60"),
+		},
+		Rotate: &projects.Rotate{
+			Action: "/projects/shop/keys/key_1/rotate",
+			Grace: []ui.Option{
+				{Value: "0", Title: "not at all"},
+				{Value: "3600", Title: "1 hour"},
+				{Value: "86400", Title: "24 hours", Chosen: true},
+				{Value: "604800", Title: "7 days"},
+				{Value: "2592000", Title: "30 days"},
+			},
+		},
 		FreezeAction: "/projects/shop/keys/key_1/freeze",
 		Revoke:       &projects.Revoke{Action: "/projects/shop/keys/key_1/revoke"},
 	}
@@ -311,10 +314,11 @@ func shown() projects.Shown {
 		Heading: "Key rotated",
 		Text:    "The old secret works until 21 Nov 2026, 13:41 UTC.",
 		Key:     sampleKey,
-		Facts: []ui.Fact{{
-			Label: "Owner",
-			Value: "billing-service",
-		}, {Label: "Type", Value: "full"}, {Label: "Environment", Value: "prod"}},
+		Facts: []ui.Fact{
+			{Label: "Owner", Value: "billing-service"},
+			{Label: "Type", Value: "full"},
+			{Label: "Environment", Value: "prod"},
+		},
 		Curl:    "curl -H 'X-API-Key: " + sampleKey + "' \\\n  http://localhost:8090/shop/2.1.0/prod/",
 		BackURL: "/projects/shop#keys",
 	}

@@ -21,14 +21,18 @@ type state struct {
 }
 
 func states() []state {
-	return slices.Concat(pageStates(), tokenStates(), webhookStates(), tenantStates(), loginStates(), userStates())
+	return slices.Concat(
+		pageStates(), tokenStates(), webhookStates(), tenantStates(), loginStates(), hostedStates(), userStates(),
+	)
 }
 
 func pageStates() []state {
 	return []state{
 		{"signin", signin.SignInPage(signin.SignIn{Page: out("Sign in", "/signin")})},
 		{"signin-wrong", signin.SignInPage(signin.SignIn{
-			Page: out("Sign in", "/signin"), Email: ui.Value{Text: "ana@example.com"}, Next: "/projects/shop",
+			Page:  out("Sign in", "/signin"),
+			Email: ui.Value{Text: "ana@example.com"},
+			Next:  "/projects/shop",
 			Error: "E-mail or password is wrong.",
 		})},
 		{"welcome", signin.WelcomePage(signin.Welcome{
@@ -37,9 +41,12 @@ func pageStates() []state {
 			MinPasswordLength: 12,
 		})},
 		{"welcome-wrong", signin.WelcomePage(signin.Welcome{
-			Page: out("Welcome", "/welcome/abc"), Action: "/welcome/abc", MinPasswordLength: 12,
-			Email: ui.Value{Text: "ana@", Error: "This is not an e-mail address."}, Name: ui.Value{Text: "Ana"},
-			Password: "The password has 5 characters; 12 are the least.",
+			Page:              out("Welcome", "/welcome/abc"),
+			Action:            "/welcome/abc",
+			MinPasswordLength: 12,
+			Email:             ui.Value{Text: "ana@", Error: "This is not an e-mail address."},
+			Name:              ui.Value{Text: "Ana"},
+			Password:          "The password has 5 characters; 12 are the least.",
 		})},
 		{"link-used", signin.LinkOverPage(signin.LinkOver{Page: out("Link used", "/welcome/abc"), Used: true})},
 		{"link-expired", signin.LinkOverPage(signin.LinkOver{Page: out("Link expired", "/welcome/abc")})},
@@ -62,11 +69,9 @@ func pageStates() []state {
 			Page:        in("Created", "/projects/blog", "Blog"),
 			DisplayName: "Blog",
 			Curl:        "curl http://localhost:8090/blog/1.0.0/prod/",
-			Addresses: []projects.Address{{
-				ID:          "a1",
-				Environment: "prod",
-				URL:         "http://localhost:8090/blog/1.0.0/prod",
-			}},
+			Addresses: []projects.Address{
+				{ID: "a1", Environment: "prod", URL: "http://localhost:8090/blog/1.0.0/prod"},
+			},
 			ConfigureURL: "/projects/blog",
 		})},
 		{"configure", projects.ConfigurePage(configure())},
@@ -112,12 +117,15 @@ func pageStates() []state {
 			Action:   "/claim/code",
 			Projects: []string{"shop", "books"},
 			Ends:     "20 December 2026",
-			Teams: []ui.Option{{
-				Value:  "team_1",
-				Title:  "Ana Lopez",
-				Text:   "Beside what this team has already.",
-				Chosen: true,
-			}, {Value: "new", Title: "A new team", Text: "Kept apart."}},
+			Teams: []ui.Option{
+				{
+					Value:  "team_1",
+					Title:  "Ana Lopez",
+					Text:   "Beside what this team has already.",
+					Chosen: true,
+				},
+				{Value: "new", Title: "A new team", Text: "Kept apart."},
+			},
 		})},
 		{"claim refused", claim.ClaimPage(claim.Claim{
 			Page:    in("Claim", "/claim/code"),
@@ -146,70 +154,76 @@ const sampleKey = "pst_prod_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx"
 func list() projects.List {
 	page := in("Projects", "/projects")
 	page.Flash = &ui.Notice{Tone: ui.Good, Text: "Storefront API was saved."}
-	return projects.List{Page: page, Tabs: teamTabs(0), MoreURL: "/projects?after=weather", Projects: []projects.Card{
-		{
-			ID:           "prj_1",
-			Name:         "shop",
-			DisplayName:  "Storefront API",
-			Version:      "2.1.0",
-			Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
-			ActiveKeys:   "128 active keys",
-			LastExport:   "exported yesterday",
-			ConfigureURL: "/projects/shop",
-			ExportURL:    "/projects/shop/export",
-			Addresses: []projects.Address{
-				{ID: "a1", Environment: "prod", URL: "http://localhost:8090/shop/2.1.0/prod"},
-				{ID: "a2", Environment: "dev", URL: "http://localhost:8090/shop/2.1.0/dev"},
+	return projects.List{
+		Page:    page,
+		Tabs:    teamTabs(0),
+		MoreURL: "/projects?after=weather",
+		Projects: []projects.Card{
+			{
+				ID:           "prj_1",
+				Name:         "shop",
+				DisplayName:  "Storefront API",
+				Version:      "2.1.0",
+				Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
+				ActiveKeys:   "128 active keys",
+				LastExport:   "exported yesterday",
+				ConfigureURL: "/projects/shop",
+				ExportURL:    "/projects/shop/export",
+				Addresses: []projects.Address{
+					{ID: "a1", Environment: "prod", URL: "http://localhost:8090/shop/2.1.0/prod"},
+					{ID: "a2", Environment: "dev", URL: "http://localhost:8090/shop/2.1.0/dev"},
+				},
+			},
+			{
+				ID:           "prj_2",
+				Name:         "billing",
+				DisplayName:  "Billing",
+				Version:      "1.0.0",
+				Access:       ui.Badge{Text: "Passthrough"},
+				ActiveKeys:   "no active keys",
+				LastExport:   "never exported",
+				More:         "16 more environments",
+				ConfigureURL: "/projects/billing",
+				ExportURL:    "/projects/billing/export",
+				Addresses: []projects.Address{
+					{ID: "b1", Environment: "prod", URL: "http://localhost:8090/billing/1.0.0/prod"},
+				},
+			},
+			{
+				ID:           "prj_3",
+				Name:         "weather-forecasts-and-history",
+				DisplayName:  "Weather forecasts and history for every place on earth",
+				Version:      "1.0.0",
+				Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
+				ActiveKeys:   "2 active keys",
+				LastExport:   "export failed",
+				ConfigureURL: "/projects/weather",
+				ExportURL:    "/projects/weather/export",
+				Addresses: []projects.Address{
+					{
+						ID:          "c1",
+						Environment: "prod",
+						URL:         "http://localhost:8090/weather-forecasts-and-history/1.0.0/prod",
+					},
+				},
 			},
 		},
-		{
-			ID:           "prj_2",
-			Name:         "billing",
-			DisplayName:  "Billing",
-			Version:      "1.0.0",
-			Access:       ui.Badge{Text: "Passthrough"},
-			ActiveKeys:   "no active keys",
-			LastExport:   "never exported",
-			More:         "16 more environments",
-			ConfigureURL: "/projects/billing",
-			ExportURL:    "/projects/billing/export",
-			Addresses: []projects.Address{{
-				ID:          "b1",
-				Environment: "prod",
-				URL:         "http://localhost:8090/billing/1.0.0/prod",
-			}},
-		},
-		{
-			ID:           "prj_3",
-			Name:         "weather-forecasts-and-history",
-			DisplayName:  "Weather forecasts and history for every place on earth",
-			Version:      "1.0.0",
-			Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
-			ActiveKeys:   "2 active keys",
-			LastExport:   "export failed",
-			ConfigureURL: "/projects/weather",
-			ExportURL:    "/projects/weather/export",
-			Addresses: []projects.Address{{
-				ID:          "c1",
-				Environment: "prod",
-				URL:         "http://localhost:8090/weather-forecasts-and-history/1.0.0/prod",
-			}},
-		},
-	}}
+	}
 }
 
 func created() projects.Created {
 	return projects.Created{
-		Page: in("Created", "/projects/shop", "Shop"), DisplayName: "Shop", ConfigureURL: "/projects/shop",
+		Page:         in("Created", "/projects/shop", "Shop"),
+		DisplayName:  "Shop",
+		ConfigureURL: "/projects/shop",
 		Addresses: []projects.Address{
 			{ID: "a1", Environment: "dev", URL: "http://localhost:8090/shop/1.0.0/dev"},
 			{ID: "a2", Environment: "prod", URL: "http://localhost:8090/shop/1.0.0/prod"},
 		},
-		Keys: []projects.Minted{{
-			ID:          "key_1",
-			Environment: "dev",
-			Key:         "pst_dev_4hTq0aQw7Lr2Yc93TkVf5NhDsE6uPjR1k2Lm9",
-		}, {ID: "key_2", Environment: "prod", Key: sampleKey}},
+		Keys: []projects.Minted{
+			{ID: "key_1", Environment: "dev", Key: "pst_dev_4hTq0aQw7Lr2Yc93TkVf5NhDsE6uPjR1k2Lm9"},
+			{ID: "key_2", Environment: "prod", Key: sampleKey},
+		},
 		Curl: "curl -H 'X-API-Key: " + sampleKey + "' \\\n  http://localhost:8090/shop/1.0.0/prod/",
 	}
 }
@@ -222,16 +236,12 @@ func show(s exports.State) exports.Show {
 		URL:      "/exports/exp_1",
 		AgainURL: "/projects/shop/export",
 		State:    s,
-		Options: []ui.Fact{{
-			Label: "Format",
-			Value: "Kong gateway",
-		}, {
-			Label: "API keys",
-			Value: "Hashes",
-		}, {
-			Label: "Consumers",
-			Value: "Included",
-		}, {Label: "Started", Value: "20 Nov 2026, 13:41 UTC by Ana Ferreira"}},
+		Options: []ui.Fact{
+			{Label: "Format", Value: "Kong gateway"},
+			{Label: "API keys", Value: "Hashes"},
+			{Label: "Consumers", Value: "Included"},
+			{Label: "Started", Value: "20 Nov 2026, 13:41 UTC by Ana Ferreira"},
+		},
 		History: lines(),
 	}
 	if m.Running() {
@@ -251,10 +261,8 @@ func show(s exports.State) exports.Show {
 		}
 		m.Ledger = &exports.Ledger{Exact: 1284, Approximate: 4, Lossy: 1, Skipped: 7}
 	case exports.Failed:
-		m.Badge, m.Error = ui.Badge{
-			Tone: ui.Bad,
-			Text: "Failed",
-		}, "The zip could not be stored: no space is left in the data directory."
+		m.Badge = ui.Badge{Tone: ui.Bad, Text: "Failed"}
+		m.Error = "The zip could not be stored: no space is left in the data directory."
 	case exports.Expired:
 		m.Badge, m.Ledger = ui.Badge{Text: "Expired"}, &exports.Ledger{Exact: 12}
 	case exports.Cancelled:

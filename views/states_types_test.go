@@ -33,11 +33,10 @@ func keyTypes() projects.KeyTypes {
 }
 
 func typeWindows() []ui.Limit {
-	return []ui.Limit{{
-		Window: "minute",
-		Label:  "A minute",
-		Value:  ui.Value{Text: "60"},
-	}, {Window: "day", Label: "A day"}}
+	return []ui.Limit{
+		{Window: "minute", Label: "A minute", Value: ui.Value{Text: "60"}},
+		{Window: "day", Label: "A day"},
+	}
 }
 
 func keyTypesWrong() projects.KeyTypes {

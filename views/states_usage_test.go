@@ -17,10 +17,11 @@ func usage() projects.Usage {
 		}
 	}
 	m.Chart.Most = "Up to 4,012"
-	m.Facts = []ui.Fact{{
-		Label: "Calls",
-		Value: "48,210",
-	}, {Label: "Bytes in", Value: "12 MB"}, {Label: "Bytes out", Value: "1.4 GB"}}
+	m.Facts = []ui.Fact{
+		{Label: "Calls", Value: "48,210"},
+		{Label: "Bytes in", Value: "12 MB"},
+		{Label: "Bytes out", Value: "1.4 GB"},
+	}
 	m.Rows = []projects.UsageRow{
 		{
 			Label:    "billing-service",
@@ -51,27 +52,24 @@ func usageEmpty() projects.Usage {
 	head := configure().Head
 	head.Current = projects.TabUsage
 	m := projects.Usage{
-		Page: in("Usage", "/projects/shop/usage", "Storefront API", "Usage"), Head: head, Column: "Key",
-		Periods: []projects.Choice{{
-			Text:    "24 hours",
-			URL:     "/projects/shop/usage?period=24h",
-			Current: true,
-		}, {Text: "30 days", URL: "/projects/shop/usage?period=30d"}},
-		By: []projects.Choice{{
-			Text:    "Key",
-			URL:     "/projects/shop/usage?by=key",
-			Current: true,
-		}, {
-			Text: "Owner",
-			URL:  "/projects/shop/usage?by=owner",
-		}, {
-			Text: "Environment",
-			URL:  "/projects/shop/usage?by=environment",
-		}, {Text: "Status", URL: "/projects/shop/usage?by=status"}},
-		Facts: []ui.Fact{{
-			Label: "Calls",
-			Value: "0",
-		}, {Label: "Bytes in", Value: "0 B"}, {Label: "Bytes out", Value: "0 B"}},
+		Page:   in("Usage", "/projects/shop/usage", "Storefront API", "Usage"),
+		Head:   head,
+		Column: "Key",
+		Periods: []projects.Choice{
+			{Text: "24 hours", URL: "/projects/shop/usage?period=24h", Current: true},
+			{Text: "30 days", URL: "/projects/shop/usage?period=30d"},
+		},
+		By: []projects.Choice{
+			{Text: "Key", URL: "/projects/shop/usage?by=key", Current: true},
+			{Text: "Owner", URL: "/projects/shop/usage?by=owner"},
+			{Text: "Environment", URL: "/projects/shop/usage?by=environment"},
+			{Text: "Status", URL: "/projects/shop/usage?by=status"},
+		},
+		Facts: []ui.Fact{
+			{Label: "Calls", Value: "0"},
+			{Label: "Bytes in", Value: "0 B"},
+			{Label: "Bytes out", Value: "0 B"},
+		},
 		Chart: projects.Chart{
 			Title: "Calls by the hour",
 			Most:  "Up to 0",
@@ -105,12 +103,14 @@ func requests() projects.Requests {
 		Address:     "192.0.2.7",
 	}
 	refused, failed, long := row, row, row
-	refused.Status, refused.Reason, refused.Step, refused.Owner, refused.KeyURL = ui.Badge{
-		Tone: ui.Warn,
-		Text: "401",
-	}, "credentials_required", "access", "", ""
+	refused.Status = ui.Badge{Tone: ui.Warn, Text: "401"}
+	refused.Reason, refused.Step = "credentials_required", "access"
+	refused.Owner, refused.KeyURL = "", ""
 	failed.Status, failed.Reason, failed.Method = ui.Badge{Tone: ui.Bad, Text: "504"}, "upstream_timeout", "DELETE"
-	long.Rest, long.Path, long.Owner, long.KeyURL, long.Address = "/a/path/that/is/much/longer/than/the/column/has/room/for", "/shop/2.1.0/prod/a/path/that/is/much/longer/than/the/column/has/room/for", "a partner with a very long name that goes on", "", "2001:db8:85a3::8a2e:370:7334"
+	long.Rest = "/a/path/that/is/much/longer/than/the/column/has/room/for"
+	long.Path = "/shop/2.1.0/prod" + long.Rest
+	long.Owner, long.KeyURL = "a partner with a very long name that goes on", ""
+	long.Address = "2001:db8:85a3::8a2e:370:7334"
 	m.Rows = []projects.Request{row, refused, failed, long}
 	return m
 }

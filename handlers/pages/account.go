@@ -70,11 +70,8 @@ func (h *Handler) showSessions(v *visit) (web.Answer, error) {
 			ID:      session.ID,
 			Name:    browserName(session.UserAgent),
 			Current: session.Current,
-			Detail: "From " + session.RemoteAddr + " since " + day(
-				session.CreatedAt,
-			) + ", last seen " + humanize.Time(
-				session.SeenAt,
-			),
+			Detail: "From " + session.RemoteAddr + " since " + day(session.CreatedAt) +
+				", last seen " + humanize.Time(session.SeenAt),
 			EndAction: "/account/sessions/" + url.PathEscape(session.ID) + "/end",
 		})
 	}

@@ -203,9 +203,14 @@ func (f clientSettings) mark(m *projects.AppClient, wrong *mistakes) {
 func (f clientSettings) compare(m *projects.Conflict, c login.Client) {
 	now := settingsOf(c)
 	m.What = "The app client"
-	for _, row := range [][4]string{{"Name", "name", f.name, now.name}, {"Redirect URIs", "redirect_uris", f.redirects, now.redirects},
-		{"After signing out", "logout_uris", f.logouts, now.logouts}, {"Tokens last, in minutes", "access_minutes", f.access, now.access},
-		{"Stay signed in, in days", "refresh_days", f.refresh, now.refresh}, {"Signature", "algorithm", f.algorithm, now.algorithm}} {
+	for _, row := range [][4]string{
+		{"Name", "name", f.name, now.name},
+		{"Redirect URIs", "redirect_uris", f.redirects, now.redirects},
+		{"After signing out", "logout_uris", f.logouts, now.logouts},
+		{"Tokens last, in minutes", "access_minutes", f.access, now.access},
+		{"Stay signed in, in days", "refresh_days", f.refresh, now.refresh},
+		{"Signature", "algorithm", f.algorithm, now.algorithm},
+	} {
 		m.Rows = append(m.Rows, projects.Difference{
 			Label:  row[0],
 			Yours:  textOrNone(row[2]),

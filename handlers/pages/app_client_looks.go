@@ -53,8 +53,12 @@ func (f clientBranding) mark(m *projects.AppClient, wrong *mistakes) {
 
 func (f clientBranding) compare(m *projects.Conflict, c login.Client) {
 	m.What = "The app client"
-	for _, row := range [][4]string{{"Title", "title", f.title, c.Branding.Title}, {"Welcome", "welcome", f.welcome, c.Branding.Welcome},
-		{"Logo", "logo_url", f.logo, c.Branding.LogoURL}, {"Colour", "color", f.color, c.Branding.Color}} {
+	for _, row := range [][4]string{
+		{"Title", "title", f.title, c.Branding.Title},
+		{"Welcome", "welcome", f.welcome, c.Branding.Welcome},
+		{"Logo", "logo_url", f.logo, c.Branding.LogoURL},
+		{"Colour", "color", f.color, c.Branding.Color},
+	} {
 		m.Rows = append(m.Rows, projects.Difference{
 			Label:  row[0],
 			Yours:  textOrNone(row[2]),
@@ -80,13 +84,15 @@ func (h *Handler) previewOf(v *visit, c login.Client, offered []login.Provider) 
 }
 
 func (h *Handler) previewModel(v *visit, name string, b login.Branding, offered []login.Provider) pages.Choose {
-	m := pages.Choose{Shell: pages.Shell{
-		Title:   "Preview",
-		App:     b.Title,
-		Welcome: b.Welcome,
-		LogoURL: b.LogoURL,
-		Theme:   h.Web.Theme(v.c.Request),
-	}}
+	m := pages.Choose{
+		Shell: pages.Shell{
+			Title:   "Preview",
+			App:     b.Title,
+			Welcome: b.Welcome,
+			LogoURL: b.LogoURL,
+			Theme:   h.Web.Theme(v.c.Request),
+		},
+	}
 	if m.Shell.App == "" {
 		m.Shell.App = name
 	}

@@ -83,16 +83,16 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 		Object:   q.Object,
 		Filtered: len(form) > 1 || (len(form) == 1 && !form.Has("team")),
 	}
-	m.Teams, m.Projects = optionsOf(
-		choices.Teams, cmp.Or(found.Team, audit.Installation), "",
-	), optionsOf(
-		choices.Projects, q.Project, "Every project",
-	)
+	m.Teams = optionsOf(choices.Teams, cmp.Or(found.Team, audit.Installation), "")
+	m.Projects = optionsOf(choices.Projects, q.Project, "Every project")
 	m.Actions = optionsOf(actionChoices(), q.Action, "Everything")
-	m.Outcomes = optionsOf([]audit.Choice{{
-		Value: models.OutcomeDone,
-		Title: "Done",
-	}, {Value: models.OutcomeRefused, Title: "Refused"}}, q.Outcome, "Done and refused")
+	m.Outcomes = optionsOf(
+		[]audit.Choice{
+			{Value: models.OutcomeDone, Title: "Done"},
+			{Value: models.OutcomeRefused, Title: "Refused"},
+		},
+		q.Outcome, "Done and refused",
+	)
 	if found.Next != "" {
 		m.OlderURL = auditPath + "?" + withBefore(form, found.Next)
 	}

@@ -68,15 +68,8 @@ func auditText(e audit.Entry) string {
 		return "claimed " + cmp.Or(e.Detail["projects"], "a workspace")
 	}
 	noun, verb, _ := strings.Cut(e.Action, ".")
-	return strings.TrimSpace(
-		pastOf(
-			verb,
-		) + " " + strings.ReplaceAll(
-			noun, "_", " ",
-		) + " " + cmp.Or(
-			e.Detail["name"], e.Detail["email"], e.Object,
-		) + of,
-	)
+	return strings.TrimSpace(pastOf(verb) + " " + strings.ReplaceAll(noun, "_", " ") + " " +
+		cmp.Or(e.Detail["name"], e.Detail["email"], e.Object) + of)
 }
 
 func refusedText(e audit.Entry, of string) string {

@@ -85,9 +85,8 @@ func (h *Handler) claim(v *visit) (web.Answer, error) {
 	if err != nil {
 		return h.unclaimable(v, err)
 	}
-	v.keepMade(
-		slices.DeleteFunc(h.Web.ClaimCodes(v.c.Request), func(code string) bool { return code == v.param("code") }),
-	)
+	isClaimed := func(code string) bool { return code == v.param("code") }
+	v.keepMade(slices.DeleteFunc(h.Web.ClaimCodes(v.c.Request), isClaimed))
 	v.choose(claimed.Team.ID)
 	if err := h.rotateSession(v); err != nil {
 		return web.Answer{}, err

@@ -75,26 +75,29 @@ func frozenText(p rules.Project) string {
 	if p.Frozen == nil {
 		return ""
 	}
-	return "Taken down by the operators on " + moment(
-		p.Frozen.Since,
-	) + ". All calls are answered 403. Reason: " + p.Frozen.Reason +
-		" You can still export the project."
+	return "Taken down by the operators on " + moment(p.Frozen.Since) + ". All calls are answered 403. Reason: " +
+		p.Frozen.Reason + " You can still export the project."
 }
 
 func (h *Handler) versionSection(p rules.Project, version rules.Version) projects.Version {
-	out := projects.Version{ID: version.ID, Name: version.Name, Access: projects.Access{
-		Action:        accessAction(p, version),
-		Revision:      version.ETag,
-		Mode:          version.Mode,
-		APIKey:        slices.Contains(version.Methods, string(snapshot.APIKey)),
-		JWT:           slices.Contains(version.Methods, string(snapshot.JWT)),
-		Issuers:       ui.Value{Text: issuerLines(version.Issuers)},
-		Keyless:       version.Keyless,
-		Opaque:        slices.Contains(version.Methods, string(snapshot.Opaque)),
-		Endpoint:      ui.Value{Text: introspectionLine(version.Opaque)},
-		HasSecret:     version.Opaque != nil && version.Opaque.HasSecret,
-		FallbackOwner: ui.Value{Text: p.FallbackOwner},
-	}, Ranges: rangesSection(p, version)}
+	out := projects.Version{
+		ID:   version.ID,
+		Name: version.Name,
+		Access: projects.Access{
+			Action:        accessAction(p, version),
+			Revision:      version.ETag,
+			Mode:          version.Mode,
+			APIKey:        slices.Contains(version.Methods, string(snapshot.APIKey)),
+			JWT:           slices.Contains(version.Methods, string(snapshot.JWT)),
+			Issuers:       ui.Value{Text: issuerLines(version.Issuers)},
+			Keyless:       version.Keyless,
+			Opaque:        slices.Contains(version.Methods, string(snapshot.Opaque)),
+			Endpoint:      ui.Value{Text: introspectionLine(version.Opaque)},
+			HasSecret:     version.Opaque != nil && version.Opaque.HasSecret,
+			FallbackOwner: ui.Value{Text: p.FallbackOwner},
+		},
+		Ranges: rangesSection(p, version),
+	}
 	for _, e := range version.Environments {
 		out.Environments = append(out.Environments, projects.Environment{
 			ID:       e.ID,

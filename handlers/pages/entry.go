@@ -85,7 +85,8 @@ func intoGroups(all []ui.Option, ids []string) string {
 }
 
 func (h *Handler) saveEntry(v *visit) (web.Answer, error) {
-	if err := h.Directory.SetInviteOnly(v.ctx(), v.who, v.param("tenant"), v.posted("invite_only") == "true"); err != nil {
+	inviteOnly := v.posted("invite_only") == "true"
+	if err := h.Directory.SetInviteOnly(v.ctx(), v.who, v.param("tenant"), inviteOnly); err != nil {
 		return web.Answer{}, err
 	}
 	return v.done("entry", entryPath(v.param("tenant")))

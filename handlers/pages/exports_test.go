@@ -54,7 +54,8 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 		if zip.Status != 200 || zip.Header.Get("Content-Disposition") != `attachment; filename="shop-kong.zip"` {
 			t.Fatalf("download: %d %q", zip.Status, zip.Header.Get("Content-Disposition"))
 		}
-		if _, err := bundle.Verify(t.Context(), strings.NewReader(zip.Raw), int64(len(zip.Raw)), bundle.Against{Targets: targets.All()}); err != nil {
+		against := bundle.Against{Targets: targets.All()}
+		if _, err := bundle.Verify(t.Context(), strings.NewReader(zip.Raw), int64(len(zip.Raw)), against); err != nil {
 			t.Errorf("verify the zip: %v", err)
 		}
 		s.Get("/projects").Says("li", "exported ")

@@ -134,8 +134,7 @@ func (h *Handler) link(v *visit, with provider.Provider, trip provider.Trip, lin
 	}
 	if !signedIn || v.who.Account != linkTo {
 		return h.backAtSignIn(
-			v,
-			"/account/signins",
+			v, "/account/signins",
 			fault.New(
 				fault.Unauthenticated, "sign_in_failed",
 				"You are no longer signed in to the account that asked to be linked. Sign in and try again.",

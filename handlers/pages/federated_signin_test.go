@@ -76,13 +76,9 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 		// The address alone opens nothing, and nobody comes in without an invitation.
 		a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")
 		a.Get(a.away("/signin/oidc", "bob")).Shows(403, "Sign in").Says("[role=alert]", "invitation")
-		a.Get(
-			a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code),
-		).Shows(
-			403, "Sign in",
-		).Says(
-			"[role=alert]", "Verify it there",
-		)
+		a.Get(a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code)).
+			Shows(403, "Sign in").
+			Says("[role=alert]", "Verify it there")
 
 		back := a.away("/signin/oidc", "bob", "next", "/invite/"+invitation.Code)
 		a.Get(back).LeadsTo("/projects")
@@ -153,7 +149,7 @@ func TestAnswersForOthersAreRefused(t *testing.T) {
 			}
 		}
 		a.Get(strings.Replace(back.RequestURI(), "/oidc/", "/github/", 1)).Shows(401, "Sign in") // mix-up
-		for _, to := range elsewhere {
+		for _, to := range foreignTargets {
 			fresh := a.away("/signin/oidc", "vic", "next", to)
 			a.Get(fresh).LeadsTo("/projects")
 			a.Post("/signout").LeadsTo("/signin")

@@ -30,10 +30,7 @@ var flashes = map[string]ui.Notice{
 	"tenant_gone": {Tone: ui.Good, Text: "The tenant is deleted."},
 	"attached":    {Tone: ui.Good, Text: "The project serves the tenant from the next call on."},
 	"detached":    {Tone: ui.Good, Text: "The project serves the tenant no more: its keys get 403 here."},
-	"expected": {
-		Tone: ui.Good,
-		Text: "The user is expected: who signs in with that address, confirmed, is them.",
-	},
+	"expected":    {Tone: ui.Good, Text: "The user is expected: who signs in with that address, confirmed, is them."},
 	"user":        {Tone: ui.Good, Text: "The user is saved."},
 	"user_frozen": {Tone: ui.Good, Text: "The user is frozen: their calls get 403 until they are unfrozen."},
 	"user_thawed": {Tone: ui.Good, Text: "The user can sign in again."},

@@ -39,10 +39,8 @@ func (h *Handler) idempotentForm(page pageHandler, demand bool) pageHandler {
 		want := web.FormNonce(session, v.c.Request.URL.Path, v.state)
 		if session == "" || subtle.ConstantTimeCompare([]byte(nonce), []byte(want)) != 1 {
 			return web.Answer{}, fault.New(
-				fault.Invalid,
-				"form_outdated",
-				"This form was opened before you signed in, or "+
-					"its page has changed since.",
+				fault.Invalid, "form_outdated",
+				"This form was opened before you signed in, or its page has changed since.",
 			)
 		}
 		attempt, kept, err := h.beginForm(v, formRequest(v, session))

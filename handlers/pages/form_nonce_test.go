@@ -225,8 +225,8 @@ func TestSecretForm(t *testing.T) {
 				if first.Status != http.StatusSeeOther {
 					t.Fatalf("%d %s", first.Status, controlplane.Clean(first.Find("main").Text()))
 				}
-				if head := s.Do(http.MethodHead, first.Header.Get("Location"), "", nil); head.Status != http.StatusOK ||
-					head.Raw != "" {
+				head := s.Do(http.MethodHead, first.Header.Get("Location"), "", nil)
+				if head.Status != http.StatusOK || head.Raw != "" {
 					t.Errorf("HEAD: %d with %d bytes", head.Status, len(head.Raw))
 				}
 				if s.FollowRedirect(first).Find(f.secret).Length() == 0 {
@@ -312,7 +312,10 @@ func TestForm_sentAgain(t *testing.T) {
 			"team":    {"/teams", "name", []string{"name", "Second"}, "main a[href^='/teams/team_']"},
 			"product": {"/products", "name", []string{"name", "storefront"}, "main a[href^='/products/']"},
 			"tenant":  {"/tenants", "name", []string{"name", "acme"}, "main a[href^='/tenants/']"},
-			"export":  {"/projects/shop/export", "format", []string{"format", "data", "keys", "hashes"}, "#export-history tbody tr"},
+			"export": {
+				"/projects/shop/export", "format",
+				[]string{"format", "data", "keys", "hashes"}, "#export-history tbody tr",
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := s.WithT(t)

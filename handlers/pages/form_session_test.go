@@ -41,13 +41,17 @@ func TestForm_signedInAgain(t *testing.T) {
 				page:  "/projects/shop",
 				field: "owner",
 				typed: []string{"owner", "billing", "description", "Nightly run"},
-				count: func(s *controlplane.Browser) int { return s.Get("/projects/shop").Find("#keys tbody tr").Length() },
+				count: func(s *controlplane.Browser) int {
+					return s.Get("/projects/shop").Find("#keys tbody tr").Length()
+				},
 			},
 			"a form that shows none": {
 				page:  "/tenants",
 				field: "name",
 				typed: []string{"name", "acme", "display_name", "Acme & Sons"},
-				count: func(s *controlplane.Browser) int { return s.Get("/tenants").Find("main a[href^='/tenants/']").Length() },
+				count: func(s *controlplane.Browser) int {
+					return s.Get("/tenants").Find("main a[href^='/tenants/']").Length()
+				},
 			},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -52,10 +52,18 @@ func (h *hub) back(form string, fields ...string) *url.URL {
 	h.T.Helper()
 	to := h.Post(form, fields...).Shows(200, "Going to GitHub").Find("a[data-leave]").AttrOr("href", "")
 	asked, err := url.Parse(to)
-	if err != nil || !strings.HasPrefix(to, h.github.URL+"/login/oauth/authorize?") || asked.Query().Get("code_challenge_method") != "S256" ||
-		asked.Query().Get("scope") != "read:user user:email" ||
-		asked.Query().Get("state") == "" {
+	if err != nil || !strings.HasPrefix(to, h.github.URL+"/login/oauth/authorize?") {
 		h.T.Fatalf("leads to %q, %v", to, err)
+	}
+	q := asked.Query()
+	if got := q.Get("code_challenge_method"); got != "S256" {
+		h.T.Fatalf("code_challenge_method is %q, want S256", got)
+	}
+	if got := q.Get("scope"); got != "read:user user:email" {
+		h.T.Fatalf("scope is %q, want read:user user:email", got)
+	}
+	if q.Get("state") == "" {
+		h.T.Fatal("the request has no state")
 	}
 	return h.github.Authorize(h.T, to)
 }
@@ -84,13 +92,9 @@ func TestSigningInWithGitHub(t *testing.T) {
 		h.Get(h.away("/signin/github")).LeadsTo("/projects")
 		h.Get("/projects").Says("#account-menu", octocat)
 		page := h.Get("/account/signins").Shows(200, "Your account").Says("main", "hubot@github.example")
-		h.Post(
-			page.Find("form[action$='/unlink']").AttrOr("action", ""),
-		).Shows(
-			409, "Your account",
-		).Says(
-			"[role=alert]", "only way",
-		)
+		h.Post(page.Find("form[action$='/unlink']").AttrOr("action", "")).
+			Shows(409, "Your account").
+			Says("[role=alert]", "only way")
 		h.Post("/signout").LeadsTo("/signin")
 		h.Get(h.away("/signin/github")).LeadsTo("/projects")
 	})
@@ -115,57 +119,34 @@ func TestWhatGitHubDoesNotVouchForMakesNoAccount(t *testing.T) {
 		says    string
 	}{
 		"the primary address is not verified": {
-			func(h *hub) { h.github.Emails[1]["verified"] = false },
-			nil,
-			403,
-			"Verify it there",
+			func(h *hub) { h.github.Emails[1]["verified"] = false }, nil, 403, "Verify it there",
 		},
 		"no address is primary": {
-			func(h *hub) { h.github.Emails = h.github.Emails[:1] },
-			nil,
-			403,
-			"Verify it there",
+			func(h *hub) { h.github.Emails = h.github.Emails[:1] }, nil, 403, "Verify it there",
 		},
 		"the address of somebody here": {
-			func(h *hub) { h.github.Emails[1]["email"] = "ANA@example.com" },
-			nil,
-			409,
-			"Linked sign-ins",
+			func(h *hub) { h.github.Emails[1]["email"] = "ANA@example.com" }, nil, 409, "Linked sign-ins",
 		},
-		"no reach to the addresses": {func(h *hub) { h.github.Emails = nil }, nil, 401, "did not work out"},
-		"a user without a number": {
-			func(h *hub) { delete(h.github.User, "id") },
-			nil,
-			401,
-			"did not work out",
-		},
+		"no reach to the addresses":     {func(h *hub) { h.github.Emails = nil }, nil, 401, "did not work out"},
+		"a user without a number":       {func(h *hub) { delete(h.github.User, "id") }, nil, 401, "did not work out"},
 		"a user that is no JSON object": {broken("/user", 200, "octocat"), nil, 401, "did not work out"},
 		"GitHub is broken":              {broken("/user", 502, map[string]any{}), nil, 401, "did not work out"},
 		"an error with status 200": {
-			broken("/access_token", 200, map[string]any{"error": "incorrect_client_credentials"}),
-			nil,
-			401,
+			broken("/access_token", 200, map[string]any{"error": "incorrect_client_credentials"}), nil, 401,
 			"did not work out",
 		},
 		"another code": {nil, func(q url.Values) { q.Set("code", "guess") }, 401, "did not work out"},
 		"no code":      {nil, func(q url.Values) { q.Del("code") }, 401, "did not work out"},
 		"the person said no": {
-			nil,
-			func(q url.Values) { q.Del("code"); q.Set("error", "access_denied") },
-			401,
+			nil, func(q url.Values) { q.Del("code"); q.Set("error", "access_denied") }, 401,
 			"You did not sign in with GitHub",
 		},
 		"another error": {
-			nil,
-			func(q url.Values) { q.Del("code"); q.Set("error", "redirect_uri_mismatch") },
-			401,
+			nil, func(q url.Values) { q.Del("code"); q.Set("error", "redirect_uri_mismatch") }, 401,
 			"did not work out",
 		},
 		"another issuer": {
-			nil,
-			func(q url.Values) { q.Set("iss", "https://evil.example") },
-			401,
-			"did not work out",
+			nil, func(q url.Values) { q.Set("iss", "https://evil.example") }, 401, "did not work out",
 		},
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -231,22 +212,15 @@ func TestLinkingGitHub(t *testing.T) {
 		}
 		h.Get("/account/signins").Shows(200, "Your account").Says("main", "ana@example.com").Says("main", "Unlink").
 			Lacks("form[action='/account/signins/link/github']")
-		h.Get(
-			h.away("/account/signins/link/github"),
-		).Shows(
-			409, "Your account",
-		).Says(
-			"[role=alert]", "linked with an account already",
-		)
+		h.Get(h.away("/account/signins/link/github")).
+			Shows(409, "Your account").
+			Says("[role=alert]", "linked with an account already")
 
 		h.Post("/signout").LeadsTo("/signin")
 		h.Get(h.away("/signin/github")).LeadsTo("/projects") // the account that has it linked
 		page := h.Get("/account/signins").Shows(200, "Your account")
-		h.Post(
-			page.Find("form[action$='/unlink']").AttrOr("action", ""),
-		).LeadsTo(
-			"/account/signins",
-		) // the password is left
+		h.Post(page.Find("form[action$='/unlink']").AttrOr("action", "")).
+			LeadsTo("/account/signins") // the password is left
 		h.Post("/signout").LeadsTo("/signin")
 		h.Get(h.away("/signin/github")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")
 	})

@@ -118,10 +118,9 @@ func (h *Handler) groupWith(v *visit, mark func(*tenants.Group), status int) (we
 		return web.Answer{}, err
 	}
 	m := tenants.Group{
-		Page: v.tenantShell(t, g.DisplayName, path, ui.Crumb{
-			Text: "Groups",
-			URL:  groupsPath(t.ID),
-		}, ui.Crumb{Text: g.DisplayName}),
+		Page: v.tenantShell(
+			t, g.DisplayName, path, ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)}, ui.Crumb{Text: g.DisplayName},
+		),
 		Name:        g.Name,
 		DisplayName: g.DisplayName,
 	}
@@ -223,15 +222,15 @@ func (h *Handler) groupConflict(v *visit, mine groupForm) (web.Answer, error) {
 		BackURL: path,
 		Action:  path,
 		What:    "The group " + g.Name,
-		Rows: []projects.Difference{{
-			Label:  "Name",
-			Theirs: g.Name,
-			Yours:  mine.name,
-		}, {Label: "Display name", Theirs: g.DisplayName, Yours: mine.displayName}},
-		Hidden: []projects.Pair{{
-			Name:  "revision",
-			Value: access.ETag(g.UpdatedAt),
-		}, {Name: "name", Value: mine.name}, {Name: "display_name", Value: mine.displayName}},
+		Rows: []projects.Difference{
+			{Label: "Name", Theirs: g.Name, Yours: mine.name},
+			{Label: "Display name", Theirs: g.DisplayName, Yours: mine.displayName},
+		},
+		Hidden: []projects.Pair{
+			{Name: "revision", Value: access.ETag(g.UpdatedAt)},
+			{Name: "name", Value: mine.name},
+			{Name: "display_name", Value: mine.displayName},
+		},
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
@@ -241,7 +240,8 @@ func (h *Handler) deleteGroup(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err = v.confirmed(access.Check(v.who, t.Team, access.UserUpdate), "Tick the box to delete the group."); err == nil {
+	err = v.confirmed(access.Check(v.who, t.Team, access.UserUpdate), "Tick the box to delete the group.")
+	if err == nil {
 		err = h.Directory.DeleteGroup(v.ctx(), v.who, g.ID)
 	}
 	if err == nil {

@@ -79,7 +79,11 @@ func graceOptions() []ui.Option {
 		grace time.Duration
 		title string
 	}{
-		{0, "not at all"}, {time.Hour, "1 hour"}, {24 * time.Hour, "24 hours"}, {7 * 24 * time.Hour, "7 days"}, {keys.MaxGrace, "30 days"},
+		{0, "not at all"},
+		{time.Hour, "1 hour"},
+		{24 * time.Hour, "24 hours"},
+		{7 * 24 * time.Hour, "7 days"},
+		{keys.MaxGrace, "30 days"},
 	} {
 		out = append(out, ui.Option{
 			Value:  strconv.Itoa(int(o.grace.Seconds())),

@@ -118,11 +118,13 @@ func (h *Handler) keyConflict(v *visit, p rules.Project, mine keyForm) (web.Answ
 			{Label: "Allowed addresses", Theirs: saved.bounds.rangesText(), Yours: mine.bounds.rangesText()},
 		},
 	}
-	m.Hidden = []projects.Pair{{
-		Name:  "revision",
-		Value: k.ETag,
-	}, {Name: "description", Value: mine.description}, {Name: "expires_on", Value: mine.expiresOn},
-		{Name: "limits_of", Value: mine.bounds.of}, {Name: "allowed", Value: mine.bounds.allowed}}
+	m.Hidden = []projects.Pair{
+		{Name: "revision", Value: k.ETag},
+		{Name: "description", Value: mine.description},
+		{Name: "expires_on", Value: mine.expiresOn},
+		{Name: "limits_of", Value: mine.bounds.of},
+		{Name: "allowed", Value: mine.bounds.allowed},
+	}
 	for _, window := range windowTitles() {
 		if typed := mine.bounds.windows[window]; typed != "" {
 			m.Hidden = append(m.Hidden, projects.Pair{Name: "limits_" + window, Value: typed})

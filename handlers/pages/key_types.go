@@ -188,10 +188,10 @@ func (h *Handler) showKeyType(v *visit) (web.Answer, error) {
 
 func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (projects.KeyType, error) {
 	m := projects.KeyType{
-		Page: v.shell("Key type "+t.Name, keyTypePath(p, t), projectsCrumb(), projectCrumb(p), ui.Crumb{
-			Text: "Key types",
-			URL:  keyTypesPath(p),
-		}, ui.Crumb{Text: t.Name}),
+		Page: v.shell(
+			"Key type "+t.Name, keyTypePath(p, t), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Key types", URL: keyTypesPath(p)}, ui.Crumb{Text: t.Name},
+		),
 		Name:    t.Name,
 		KeysURL: keysOfType(p, t),
 		BackURL: keyTypesPath(p),
@@ -292,13 +292,18 @@ func (h *Handler) keyTypeConflict(v *visit, mine keyTypeForm) (web.Answer, error
 		Rows: []projects.Difference{
 			{Label: "Scopes", Theirs: scopesText(saved.scopes), Yours: scopesText(mine.scopes)},
 			{Label: "Lifetime in days", Theirs: textOrNone(saved.days), Yours: textOrNone(mine.days)},
-			{Label: "Limits", Theirs: textOrNone(limitsText(saved.limits)), Yours: textOrNone(limitsText(mine.limits))},
+			{
+				Label:  "Limits",
+				Theirs: textOrNone(limitsText(saved.limits)),
+				Yours:  textOrNone(limitsText(mine.limits)),
+			},
 		},
 	}
-	m.Hidden = []projects.Pair{{
-		Name:  "revision",
-		Value: t.ETag,
-	}, {Name: "scopes", Value: mine.scopes}, {Name: "days", Value: mine.days}}
+	m.Hidden = []projects.Pair{
+		{Name: "revision", Value: t.ETag},
+		{Name: "scopes", Value: mine.scopes},
+		{Name: "days", Value: mine.days},
+	}
 	for _, window := range windowTitles() {
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "limits_" + window, Value: mine.limits[window]})
 	}

@@ -112,10 +112,7 @@ func TestSavingAKeyTypeKeepsTheSecondsOfItsLifetime(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		const path = "/projects/shop/key-types/short"
-		json := []string{"Content-Type", "application/json", "Accept", "application/json"}
-		if got := s.Do("POST", "/api/v1/projects/shop/key-types", `{"name":"short","scopes":["a"],"expires_in":100001}`, json); got.Status != 201 {
-			t.Fatalf("POST: %d %s", got.Status, got.Raw)
-		}
+		callAPI(s, "POST", "/api/v1/projects/shop/key-types", `{"name":"short","scopes":["a"],"expires_in":100001}`)
 		page := s.Get(path)
 		s.Post(path, "revision", page.Revision("scopes"), "scopes", "b", "days", page.Value("[name=days]")).
 			LeadsTo(path)

@@ -19,7 +19,9 @@ const keysBefore = "keys_before"
 
 func keyQueryOf(v *visit) keyQuery {
 	q := url.Values{}
-	for _, name := range []string{"keys_owner", "keys_text", "keys_state", "keys_type", "keys_environment", "keys_tenant"} {
+	for _, name := range []string{
+		"keys_owner", "keys_text", "keys_state", "keys_type", "keys_environment", "keys_tenant",
+	} {
 		if value := strings.TrimSpace(v.c.Query(name)); value != "" {
 			q.Set(name, value)
 		}
@@ -57,17 +59,22 @@ func (q keyQuery) page(p rules.Project, cursor string) string {
 }
 
 func (q keyQuery) form(p rules.Project) projects.KeyFilter {
-	m := projects.KeyFilter{Action: projectPath(p.Name) + "#keys", Owner: q.get("keys_owner"), Text: q.get("keys_text"),
-		States: []ui.Option{{Title: "Every state"}, {
-			Value: string(snapshot.KeyActive),
-			Title: "Active",
-		}, {Value: string(snapshot.KeyFrozen), Title: "Frozen"},
-			{Value: keys.Expired, Title: "Expired"}, {Value: string(snapshot.KeyRevoked), Title: "Revoked"}},
+	m := projects.KeyFilter{
+		Action: projectPath(p.Name) + "#keys",
+		Owner:  q.get("keys_owner"),
+		Text:   q.get("keys_text"),
+		States: []ui.Option{
+			{Title: "Every state"},
+			{Value: string(snapshot.KeyActive), Title: "Active"},
+			{Value: string(snapshot.KeyFrozen), Title: "Frozen"},
+			{Value: keys.Expired, Title: "Expired"},
+			{Value: string(snapshot.KeyRevoked), Title: "Revoked"},
+		},
 		Types: []ui.Option{{Title: "Every type"}},
-		Environments: append([]ui.Option{{Title: "Every environment"}, {
-			Value: "all",
-			Title: "Keys for all",
-		}}, named(environmentNames(p))...),
+		Environments: append(
+			[]ui.Option{{Title: "Every environment"}, {Value: "all", Title: "Keys for all"}},
+			named(environmentNames(p))...,
+		),
 	}
 	for _, t := range p.KeyTypes {
 		m.Types = append(m.Types, ui.Option{Value: t.Name, Title: t.Name})

@@ -10,17 +10,22 @@ import (
 	"postern/testkit/state"
 )
 
-// serve makes a team's tenant and product, and gives both to the project shop.
+// callAPI sends a JSON request with the browser's session and fails the test unless it succeeds.
+func callAPI(s *controlplane.Browser, method, path, body string) {
+	s.T.Helper()
+	got := s.Do(method, path, body, []string{"Content-Type", "application/json", "Accept", "application/json"})
+	if got.Status >= 300 {
+		s.T.Fatalf("%s %s: %d %s", method, path, got.Status, got.Raw)
+	}
+}
+
+// serveTenant creates a tenant and a product of the team and adds both to the project shop.
 func serveTenant(s *controlplane.Browser, tenant, product string) {
 	s.T.Helper()
-	for _, step := range [][3]string{
-		{"POST", "/api/v1/products", `{"name":"` + product + `"}`}, {"POST", "/api/v1/tenants", `{"name":"` + tenant + `"}`},
-		{"PUT", "/api/v1/projects/shop/tenants/" + tenant, ""}, {"PATCH", "/api/v1/projects/shop", `{"product":"` + product + `"}`},
-	} {
-		if got := s.Do(step[0], step[1], step[2], []string{"Content-Type", "application/json", "Accept", "application/json"}); got.Status >= 300 {
-			s.T.Fatalf("%s %s: %d %s", step[0], step[1], got.Status, got.Raw)
-		}
-	}
+	callAPI(s, "POST", "/api/v1/products", `{"name":"`+product+`"}`)
+	callAPI(s, "POST", "/api/v1/tenants", `{"name":"`+tenant+`"}`)
+	callAPI(s, "PUT", "/api/v1/projects/shop/tenants/"+tenant, "")
+	callAPI(s, "PATCH", "/api/v1/projects/shop", `{"product":"`+product+`"}`)
 }
 
 func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
@@ -50,33 +55,16 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 			"1000",
 		}
 
-		wrong := s.Post(
-			action,
-			append(form, "limits_hour", "5", "limits_year", "many", "allowed", "10.0.0.0/8\r\n\r\nlocalhost")...).
-			Shows(
-				422, "shop",
-			).
-			Says(
-				"#key-limit-hour-error", "Give 60 or more",
-			).
-			Says(
-				"#key-limit-year-error", "1 or more",
-			).
-			Says(
-				"#key-allowed-error", "localhost: Give an address range",
-			).
-			Holds(
-				"limits_minute", "60",
-			).
-			Holds(
-				"limits_hour", "5",
-			).
-			Holds(
-				"limits_year", "many",
-			).
-			Says(
-				"#key-allowed", "10.0.0.0/8 localhost",
-			)
+		ranges := "10.0.0.0/8\r\n\r\nlocalhost"
+		wrong := s.Post(action, append(form, "limits_hour", "5", "limits_year", "many", "allowed", ranges)...).
+			Shows(422, "shop").
+			Says("#key-limit-hour-error", "Give 60 or more").
+			Says("#key-limit-year-error", "1 or more").
+			Says("#key-allowed-error", "localhost: Give an address range").
+			Holds("limits_minute", "60").
+			Holds("limits_hour", "5").
+			Holds("limits_year", "many").
+			Says("#key-allowed", "10.0.0.0/8 localhost")
 		if strings.Contains(wrong.Find("#key-allowed-error").Text(), "10.0.0.0/8:") {
 			t.Error("a range that is right is called wrong")
 		}
@@ -114,10 +102,8 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 		}
 		s.Post(
 			path,
-			form(opened, "limits_of", "own", "limits_hour", "7", "limits_day", "9", "allowed", "2001:db8::/32")...).
-			LeadsTo(
-				path,
-			)
+			form(opened, "limits_of", "own", "limits_hour", "7", "limits_day", "9", "allowed", "2001:db8::/32")...,
+		).LeadsTo(path)
 		saved := s.Get(path).
 			Says("[data-flash]", "The key is saved").
 			Says("dl", "For the night").
@@ -167,15 +153,7 @@ func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		path := s.Get("/projects/shop").Find("#keys tbody a").AttrOr("href", "")
 		id := path[strings.LastIndex(path, "/")+1:]
-		ends := s.Do(
-			"PATCH",
-			"/api/v1/keys/"+id,
-			`{"expires_at":"2090-01-02T03:04:00Z"}`,
-			[]string{"Content-Type", "application/json", "Accept", "application/json"},
-		)
-		if ends.Status != 200 {
-			t.Fatalf("PATCH: %d %s", ends.Status, ends.Raw)
-		}
+		callAPI(s, "PATCH", "/api/v1/keys/"+id, `{"expires_at":"2090-01-02T03:04:00Z"}`)
 		revision := s.Get(path).Value("[name=revision]")
 		s.Post(path, "revision", revision, "description", "x", "expires_on", "2090-01-02").LeadsTo(path)
 		again := s.Get(path).Says("dl", "2 Jan 2090, 03:04 UTC").Value("[name=revision]")
@@ -195,21 +173,14 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 				"key_type", "read-only",
 				"environment", "prod",
 				"description", "Nightly run",
-			).
-				Shows(200, "Key created")
+			).Shows(200, "Key created")
 		}
-		first := s.Get(
-			"/projects/shop?keys_owner=billing&keys_type=read-only&keys_environment=prod&keys_state=active&keys_text=nightly",
-		).
-			Says(
-				"#keys", "51 keys",
-			).
-			Holds(
-				"keys_owner", "billing",
-			).
-			Holds(
-				"keys_text", "nightly",
-			)
+		const filter = "keys_owner=billing&keys_type=read-only&keys_environment=prod" +
+			"&keys_state=active&keys_text=nightly"
+		first := s.Get("/projects/shop?"+filter).
+			Says("#keys", "51 keys").
+			Holds("keys_owner", "billing").
+			Holds("keys_text", "nightly")
 		for _, name := range []string{"type", "environment", "state"} {
 			if first.Find("[name=keys_"+name+"] option[selected]").AttrOr("value", "") == "" {
 				t.Errorf("the form forgot the %s", name)
@@ -244,9 +215,7 @@ func TestAKeyOfAProductLeadsHome(t *testing.T) {
 		s.Submit(s.Get("/projects/shop").Action("owner"), "owner", "wide", "product", "storefront").
 			Shows(200, "Key created")
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "books").Shows(200, "books is up")
-		if got := s.Do("PATCH", "/api/v1/projects/books", `{"product":"storefront"}`, []string{"Content-Type", "application/json", "Accept", "application/json"}); got.Status >= 300 {
-			t.Fatalf("PATCH books: %d %s", got.Status, got.Raw)
-		}
+		callAPI(s, "PATCH", "/api/v1/projects/books", `{"product":"storefront"}`)
 		list := s.Get("/projects/books").Says("#keys tbody", "wide")
 		s.Get(list.Find("#keys tbody a").AttrOr("href", "")).
 			Shows(200, "Key of wide").

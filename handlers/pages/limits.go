@@ -22,27 +22,19 @@ type counted struct {
 
 var countedRows = []counted{
 	{
-		"key",
-		"Each key",
-		"Alone, unless it or its type has limits of its own.",
+		"key", "Each key", "Alone, unless it or its type has limits of its own.",
 		func(l models.ProjectLimits) models.Limits { return l.Key },
 	},
 	{
-		"owner",
-		"Each owner",
-		"With all of their keys together.",
+		"owner", "Each owner", "With all of their keys together.",
 		func(l models.ProjectLimits) models.Limits { return l.Owner },
 	},
 	{
-		"ip",
-		"Each address",
-		"That calls come from, with or without a key.",
+		"ip", "Each address", "That calls come from, with or without a key.",
 		func(l models.ProjectLimits) models.Limits { return l.IP },
 	},
 	{
-		"project",
-		"Whole project",
-		"All calls together.",
+		"project", "Whole project", "All calls together.",
 		func(l models.ProjectLimits) models.Limits { return l.Project },
 	},
 }
@@ -144,18 +136,14 @@ func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
 	for _, c := range countedRows {
 		form.typed[c.name] = v.postedLimits(c.name + ".")
 	}
-	_, err := h.Projects.UpdateSettings(
-		v.ctx(),
-		v.who,
-		v.param("project"),
-		form.revision,
-		rules.Settings{Limits: rules.LimitsChange{
+	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{
+		Limits: rules.LimitsChange{
 			Key:     readLimits(form.typed["key"]),
 			Owner:   readLimits(form.typed["owner"]),
 			IP:      readLimits(form.typed["ip"]),
 			Project: readLimits(form.typed["project"]),
-		}},
-	)
+		},
+	})
 	return h.saved(v, err, "limits", form)
 }
 

@@ -17,43 +17,26 @@ func TestLimitsOfAProject(t *testing.T) {
 		if n := page.Find("#limits input[name*='.']").Length(); n != 4*6 {
 			t.Fatalf("%d fields for limits, want one for each of four rows and six windows", n)
 		}
-		wrong := s.Post(
-			"/projects/shop/limits", "revision", opened, "key.minute", "1e3", "key.hour", "10", "ip.second",
-			"5", "project.day", "100", "project.hour", "200",
-		).
-			Shows(
-				422, "shop",
-			).
-			Holds(
-				"key.minute", "1e3",
-			).Holds(
-			"key.hour",
-			"10",
-		).Holds(
-			"ip.second", "5",
-		).Holds(
-			"project.hour", "200",
-		).
-			Says(
-				"#limits-key-minute-error", "Each key, per minute",
-			).
-			Says(
-				"#limits-project-day-error", "Give 200 or more",
-			).Lacks(
-			"#limits-ip-second-error",
-		)
+		wrong := s.Post("/projects/shop/limits",
+			"revision", opened, "key.minute", "1e3", "key.hour", "10", "ip.second", "5",
+			"project.day", "100", "project.hour", "200",
+		).Shows(422, "shop").
+			Holds("key.minute", "1e3").
+			Holds("key.hour", "10").
+			Holds("ip.second", "5").
+			Holds("project.hour", "200").
+			Says("#limits-key-minute-error", "Each key, per minute").
+			Says("#limits-project-day-error", "Give 200 or more").
+			Lacks("#limits-ip-second-error")
 		if wrong.Revision("key.minute") != opened {
 			t.Error("the refused form has another revision than it was opened with")
 		}
 		s.Get("/projects/shop").Holds("ip.second", "")
 
-		s.Post(
-			"/projects/shop/limits", "revision", opened, "key.minute", "60", "key.hour", " 1000 ",
-			"owner.day", "5000", "ip.second", "5", "project.year", "9007199254740991",
-		).
-			LeadsTo(
-				"/projects/shop",
-			)
+		s.Post("/projects/shop/limits",
+			"revision", opened, "key.minute", "60", "key.hour", " 1000 ", "owner.day", "5000",
+			"ip.second", "5", "project.year", "9007199254740991",
+		).LeadsTo("/projects/shop")
 		now := s.Get("/projects/shop").Says("[data-flash]", "limits are saved")
 		for name, want := range map[string]string{
 			"key.minute":   "60",
@@ -69,13 +52,10 @@ func TestLimitsOfAProject(t *testing.T) {
 		conflict := s.Post("/projects/shop/limits", "revision", opened, "key.minute", "7").
 			Shows(412, "Changed since you opened it").
 			Says("tbody", "60 a minute, 1,000 an hour").Says("tbody", "7 a minute")
-		s.Post(
-			"/projects/shop/limits", "revision", conflict.Value("[name=revision]"), "key.minute",
-			conflict.Value("[name='key.minute']"),
-		).
-			LeadsTo(
-				"/projects/shop",
-			)
+		s.Post("/projects/shop/limits",
+			"revision", conflict.Value("[name=revision]"),
+			"key.minute", conflict.Value("[name='key.minute']"),
+		).LeadsTo("/projects/shop")
 		s.Get("/projects/shop").Holds("key.minute", "7").Holds("key.hour", "").Holds("owner.day", "")
 	})
 }
@@ -101,26 +81,16 @@ func TestAddressesOfAVersion(t *testing.T) {
 		if now.Value("[name=mode][checked]") != "authenticate" {
 			t.Error("saving addresses changed who may call")
 		}
-		conflict := s.Post(
-			action, "revision", opened, "ip_deny", "192.0.2.1",
-		).Shows(
-			412, "Changed since you opened it",
-		).
-			Says(
-				"tbody", "203.0.113.0/24, 2001:db8::/32",
-			).Says(
-			"tbody",
-			"anywhere",
-		).Says(
-			"tbody", "192.0.2.1",
-		)
-		s.Post(
-			action, "revision", conflict.Value("[name=revision]"), "ip_allow",
-			conflict.Value("[name=ip_allow]"), "ip_deny", conflict.Value("[name=ip_deny]"),
-		).
-			LeadsTo(
-				"/projects/shop",
-			)
+		conflict := s.Post(action, "revision", opened, "ip_deny", "192.0.2.1").
+			Shows(412, "Changed since you opened it").
+			Says("tbody", "203.0.113.0/24, 2001:db8::/32").
+			Says("tbody", "anywhere").
+			Says("tbody", "192.0.2.1")
+		s.Post(action,
+			"revision", conflict.Value("[name=revision]"),
+			"ip_allow", conflict.Value("[name=ip_allow]"),
+			"ip_deny", conflict.Value("[name=ip_deny]"),
+		).LeadsTo("/projects/shop")
 		s.Get("/projects/shop").Says("[name=ip_deny]", "192.0.2.1/32")
 	})
 }

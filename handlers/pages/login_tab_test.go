@@ -26,25 +26,12 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tab := newLoginTab(t, db)
 		tenant := s.Get(tab).Shows(200, "shop").Find("select[name=tenant] option").AttrOr("value", "")
-		s.Post(
-			tab,
-			"tenant",
-			tenant,
-			"name",
-			"web",
-			"redirect_uris",
-			"https://app.example.com/cb\n\nhttp://app.example.com/cb",
-		).
-			Shows(
-				422, "shop",
-			).
-			Says(
-				"#client-redirects-error",
-				"http://app.example.com/cb: Use https",
-			).
-			Holds(
-				"name", "web",
-			)
+		s.Post(tab,
+			"tenant", tenant, "name", "web",
+			"redirect_uris", "https://app.example.com/cb\n\nhttp://app.example.com/cb",
+		).Shows(422, "shop").
+			Says("#client-redirects-error", "http://app.example.com/cb: Use https").
+			Holds("name", "web")
 		path := s.Post(tab, "tenant", tenant, "name", "web", "redirect_uris", "https://app.example.com/cb\n").Location()
 		s.Get(tab).Says("tbody", "web").Says("tbody", "https://app.example.com/cb").Says("tbody", "none")
 		page := s.Get(path).
@@ -108,16 +95,10 @@ func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
 			t.Errorf("the colour is %q", sheet.Raw)
 		}
 		s.Get("/brand/red").Shows(404, "There is nothing here")
-		s.Post(
-			path+"/branding",
-			typed...).Shows(
-			422,
-			"web",
-		).Says(
-			"#brand-logo-error", "https",
-		).Holds(
-			"color", "#0a7d55",
-		)
+		s.Post(path+"/branding", typed...).
+			Shows(422, "web").
+			Says("#brand-logo-error", "https").
+			Holds("color", "#0a7d55")
 		typed[7] = "https://cdn.example/logo.png"
 		s.Post(path+"/branding", typed...).LeadsTo(path)
 		saved := s.Get(path).Holds("title", "Acme <b>").Says("#branding figure", "Sign in to Acme <b>")
@@ -172,19 +153,12 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 		}
 		kept := secretOf(t, s, db, id)
 		s.Post(google+"/switch", "enabled", "false").LeadsTo(path + "#providers")
-		s.Post(
-			google, "revision", "1", "client_id", "app-2", "client_secret", "canary-secret", "tokens",
-			"service/service",
-		).
-			Shows(
-				412, "Changed since you opened it",
-			).
-			Says(
-				"main", "pasted again",
-			).
-			Lacks(
-				"input[value='canary-secret']",
-			)
+		s.Post(google,
+			"revision", "1", "client_id", "app-2", "client_secret", "canary-secret",
+			"tokens", "service/service",
+		).Shows(412, "Changed since you opened it").
+			Says("main", "pasted again").
+			Lacks("input[value='canary-secret']")
 		s.Post(google+"/switch", "enabled", "true").LeadsTo(path + "#providers")
 		if kept != "canary-secret" || secretOf(t, s, db, id) != kept {
 			t.Errorf("the secret was %q and is %q", kept, secretOf(t, s, db, id))

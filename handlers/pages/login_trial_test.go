@@ -26,12 +26,10 @@ func newTrialSite(t *testing.T, db *models.DB) *trialSite {
 	s.Server.Config.PublicURL, s.Server.Login.PublicURL = s.URL, s.URL
 	out := &trialSite{Browser: s, fake: fakeoidc.Start(t), page: s.CreateAppClient(tab)}
 	provider := s.Post(out.page+"/providers", "type", "oidc", "issuer", out.fake.Issuer).Location()
-	s.Post(
-		provider, "client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret, "tokens",
-		"service/service", "enabled", "true",
-	).LeadsTo(
-		out.page + "#providers",
-	)
+	s.Post(provider,
+		"client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret,
+		"tokens", "service/service", "enabled", "true",
+	).LeadsTo(out.page + "#providers")
 	return out
 }
 
@@ -76,25 +74,19 @@ func TestALoginIsTriedOutFromTheDashboard(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newTrialSite(t, db)
 		end := s.tested()
-		page := s.Get(
-			end,
-		).Shows(
-			200, "The login of web works",
-		).Says(
-			"[aria-labelledby=id-token]",
-			`"ana@example.com"`,
-		).Says(
-			"[aria-labelledby=access-token]", "tenant",
-		)
+		page := s.Get(end).
+			Shows(200, "The login of web works").
+			Says("[aria-labelledby=id-token]", `"ana@example.com"`).
+			Says("[aria-labelledby=access-token]", "tenant")
 		// Neither token of ours has the form of one on the page, and the code is used up.
 		if code := asked(end).Get("code"); tokenForm.MatchString(page.Raw) || strings.Contains(page.Raw, code) {
 			t.Error("a token or the code is on the page")
 		}
 		s.Get(end).Shows(403, "No user was signed in")
-		var live int
-		if err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM login_sessions WHERE ended_at IS NULL").Scan(&live); err != nil ||
-			live != 0 {
-			t.Errorf("%d sessions go on, %v", live, err)
+		const live = "SELECT count(*) FROM login_sessions WHERE ended_at IS NULL"
+		var n int
+		if err := db.SQL().QueryRowContext(t.Context(), live).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%d login sessions are live after the test login, want 0 (%v)", n, err)
 		}
 	})
 }
@@ -114,10 +106,10 @@ func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
 		s := newTrialSite(t, db)
 		end := s.tested()
 		q, client := asked(end), strings.Split(end, "/")[2]
-		answer := s.Post(
-			"/oauth/"+client+"/token", "grant_type", "authorization_code", "client_id", client, "code",
-			q.Get("code"), "redirect_uri", s.URL+strings.Split(end, "?")[0], "code_verifier",
-			strings.Repeat("a", 43),
+		answer := s.Post("/oauth/"+client+"/token",
+			"grant_type", "authorization_code", "client_id", client, "code", q.Get("code"),
+			"redirect_uri", s.URL+strings.Split(end, "?")[0],
+			"code_verifier", strings.Repeat("a", 43),
 		)
 		if answer.Status != http.StatusBadRequest {
 			t.Errorf("the token endpoint answers the code with %d", answer.Status)
@@ -148,22 +140,14 @@ func TestATestLoginSaysWhatIsWrong(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newTrialSite(t, db)
 		provider := s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", "")
-		s.Post(
-			strings.TrimSuffix(provider, "/switch"), "client_id", fakeoidc.ClientID, "client_secret",
-			"canary-wrong", "tokens", "service/service", "enabled", "true",
-		).LeadsTo(
-			s.page + "#providers",
-		)
-		page := s.Get(
-			s.answered(),
-		).Says(
-			"main", "did not confirm this sign-in",
-		).Says(
-			"main",
-			`400 "invalid_grant"`,
-		).Says(
-			"main a", "Go back to the dashboard",
-		)
+		s.Post(strings.TrimSuffix(provider, "/switch"),
+			"client_id", fakeoidc.ClientID, "client_secret", "canary-wrong",
+			"tokens", "service/service", "enabled", "true",
+		).LeadsTo(s.page + "#providers")
+		page := s.Get(s.answered()).
+			Says("main", "did not confirm this sign-in").
+			Says("main", `400 "invalid_grant"`).
+			Says("main a", "Go back to the dashboard")
 		if strings.Contains(page.Raw, "canary-wrong") {
 			t.Error("the secret is on the page")
 		}

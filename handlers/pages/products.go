@@ -91,11 +91,11 @@ func (v *visit) productModel(p rules.Product) products.Product {
 		Page:        v.shell(p.DisplayName, path, projectsCrumb(), productsCrumb(), ui.Crumb{Text: p.DisplayName}),
 		Name:        p.Name,
 		DisplayName: p.DisplayName,
-		Facts: []ui.Fact{{
-			Label: "Name",
-			Value: p.Name,
-			Mono:  true,
-		}, {Label: "Id", Value: p.ID, Mono: true}, {Label: "Created", Value: moment(p.CreatedAt)}},
+		Facts: []ui.Fact{
+			{Label: "Name", Value: p.Name, Mono: true},
+			{Label: "Id", Value: p.ID, Mono: true},
+			{Label: "Created", Value: moment(p.CreatedAt)},
+		},
 		Projects: projectLinks(p.Projects),
 	}
 	if v.who.May(p.Team, access.ProductUpdate) {
@@ -167,7 +167,8 @@ func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err = v.confirmed(access.Check(v.who, p.Team, access.ProductDelete), "Tick the box to delete the product."); err == nil {
+	err = v.confirmed(access.Check(v.who, p.Team, access.ProductDelete), "Tick the box to delete the product.")
+	if err == nil {
 		err = h.Projects.DeleteProduct(v.ctx(), v.who, p.ID)
 	}
 	if err == nil {

@@ -48,10 +48,7 @@ func tokenChoice(t login.TokenTypes) string { return t.Client + "/" + t.Upstream
 
 // tokenTexts says of each combination what it means, in a sentence.
 var tokenTexts = map[login.TokenTypes]ui.Option{
-	{
-		Client:   login.ServiceToken,
-		Upstream: login.ServiceToken,
-	}: {
+	{Client: login.ServiceToken, Upstream: login.ServiceToken}: {
 		Title: "Postern's token for both",
 		Text:  "The application gets a short-lived token of Postern's, and the upstream the same.",
 	},
@@ -65,17 +62,23 @@ var tokenTexts = map[login.TokenTypes]ui.Option{
 		Text: "The application gets Postern's token; the upstream gets the provider's ID token, which travels " +
 			"sealed in it.",
 	},
-	{Client: login.ServiceToken, Upstream: login.NoToken}: {Title: "Upstream: no token",
-		Text: "The application gets Postern's token; the upstream sees who calls in headers alone."},
+	{Client: login.ServiceToken, Upstream: login.NoToken}: {
+		Title: "Upstream: no token",
+		Text:  "The application gets Postern's token; the upstream sees who calls in headers alone.",
+	},
 	{Client: login.ProviderToken, Upstream: login.ProviderAccessToken}: {
 		Title: "Provider's access token for both",
 		Text: "Application and upstream get the provider's own token. Every call is checked with the provider, and " +
 			"a login cannot be refreshed.",
 	},
-	{Client: login.ProviderToken, Upstream: login.ProviderIDToken}: {Title: "Provider's ID token for both",
-		Text: "Application and upstream get the provider's ID token as their credential. A login cannot be refreshed."},
-	{Client: login.ProviderToken, Upstream: login.NoToken}: {Title: "Provider's token, upstream: none",
-		Text: "The application gets the provider's access token; the upstream sees who calls in headers alone."},
+	{Client: login.ProviderToken, Upstream: login.ProviderIDToken}: {
+		Title: "Provider's ID token for both",
+		Text:  "Application and upstream get the provider's ID token as their credential. A login cannot be refreshed.",
+	},
+	{Client: login.ProviderToken, Upstream: login.NoToken}: {
+		Title: "Provider's token, upstream: none",
+		Text:  "The application gets the provider's access token; the upstream sees who calls in headers alone.",
+	},
 }
 
 func tokenOptions(o login.Provider, chosen string) []ui.Option {
@@ -120,10 +123,10 @@ func (h *Handler) providerModel(
 	client, label := appClientPath(p, c.ID), login.ProviderLabel(o)
 	path := providerPath(client, o.ID)
 	m := projects.Provider{
-		Page: v.shell(label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
-			Text: c.Name,
-			URL:  client,
-		}, ui.Crumb{Text: label}),
+		Page: v.shell(
+			label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name, URL: client},
+			ui.Crumb{Text: label},
+		),
 		Label:   label,
 		Facts:   providerFacts(o),
 		BackURL: client + "#providers",
@@ -164,15 +167,12 @@ func providerFacts(o login.Provider) []ui.Fact {
 	if o.Enabled {
 		state = "on"
 	}
-	facts := []ui.Fact{{
-		Label: "State",
-		Value: state,
-	}, {Label: "Client id", Value: cmp.Or(o.ClientID, "none"), Mono: o.ClientID != ""},
-		{
-			Label: "Scopes",
-			Value: strings.Join(o.Scopes, " "),
-			Mono:  true,
-		}, {Label: "Tokens", Value: tokenTexts[o.Tokens].Title}}
+	facts := []ui.Fact{
+		{Label: "State", Value: state},
+		{Label: "Client id", Value: cmp.Or(o.ClientID, "none"), Mono: o.ClientID != ""},
+		{Label: "Scopes", Value: strings.Join(o.Scopes, " "), Mono: true},
+		{Label: "Tokens", Value: tokenTexts[o.Tokens].Title},
+	}
 	if o.Issuer != "" {
 		facts = append(facts, ui.Fact{Label: "Issuer", Value: o.Issuer, Mono: true})
 	}
@@ -243,11 +243,13 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Label: "Tokens", Yours: tokensTitle(mine.tokens), Theirs: tokensTitle(now.tokens)},
 			{Label: "Offered", Yours: yesOrNo(mine.on), Theirs: yesOrNo(now.on)},
 		},
-		Hidden: []projects.Pair{{
-			Name:  "revision",
-			Value: now.revision,
-		}, {Name: "client_id", Value: mine.clientID}, {Name: "scopes", Value: mine.scopes},
-			{Name: "tokens", Value: mine.tokens}, {Name: "enabled", Value: boolField(mine.on)}},
+		Hidden: []projects.Pair{
+			{Name: "revision", Value: now.revision},
+			{Name: "client_id", Value: mine.clientID},
+			{Name: "scopes", Value: mine.scopes},
+			{Name: "tokens", Value: mine.tokens},
+			{Name: "enabled", Value: boolField(mine.on)},
+		},
 	}
 	if mine.secret != "" {
 		m.Rows = append(m.Rows, projects.Difference{

@@ -102,10 +102,10 @@ func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong 
 	}
 	path := appClientPath(p, c.ID)
 	m := projects.ProviderNew{
-		Page: v.shell("Set up "+traits.Label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
-			Text: c.Name,
-			URL:  path,
-		}, ui.Crumb{Text: traits.Label}),
+		Page: v.shell(
+			"Set up "+traits.Label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+			ui.Crumb{Text: c.Name, URL: path}, ui.Crumb{Text: traits.Label},
+		),
 		Label:   traits.Label,
 		Type:    kind,
 		Action:  path + "/providers",
@@ -145,13 +145,17 @@ func issuerField(kind string, traits providers.Traits, value ui.Value) *ui.Field
 	}
 	switch {
 	case kind == providers.Auth0:
-		f.Label, f.Placeholder, f.Hint = "Domain", "example.eu.auth0.com", "Of your Auth0 tenant, as its settings show it."
+		f.Label, f.Placeholder = "Domain", "example.eu.auth0.com"
+		f.Hint = "The domain of your Auth0 tenant, as its settings show it."
 	case kind == providers.GitHub:
-		f.Label, f.Placeholder, f.Hint = "GitHub Enterprise server", "https://github.example.com", "Only for a server of your own. Empty: github.com."
+		f.Label, f.Placeholder = "GitHub Enterprise server", "https://github.example.com"
+		f.Hint = "For a server of your own. Leave it empty for github.com."
 	case kind == providers.Microsoft:
-		f.Label, f.Placeholder, f.Hint = "Issuer of one tenant", "https://login.microsoftonline.com/…/v2.0", "To let in the people of one Microsoft tenant alone. Empty: anybody with a Microsoft account."
+		f.Label, f.Placeholder = "Issuer of one tenant", "https://login.microsoftonline.com/…/v2.0"
+		f.Hint = "Limits sign-in to one Microsoft tenant. Leave it empty to accept every Microsoft account."
 	case traits.NeedsIssuer:
-		f.Label, f.Placeholder, f.Hint = "Issuer", "https://login.example.com", "As its discovery document says it, byte by byte."
+		f.Label, f.Placeholder = "Issuer", "https://login.example.com"
+		f.Hint = "Exactly as in the provider's discovery document."
 	default:
 		return nil
 	}

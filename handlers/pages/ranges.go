@@ -44,17 +44,8 @@ func (h *Handler) saveRanges(v *visit) (web.Answer, error) {
 		deny:     v.posted("ip_deny"),
 	}
 	allow, deny := lines(form.allow), lines(form.deny)
-	_, err := h.Projects.UpdateAccess(
-		v.ctx(),
-		v.who,
-		v.param("project"),
-		form.version,
-		form.revision,
-		rules.AccessChange{
-			IPAllow: &allow,
-			IPDeny:  &deny,
-		},
-	)
+	change := rules.AccessChange{IPAllow: &allow, IPDeny: &deny}
+	_, err := h.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, change)
 	return h.saved(v, err, "addresses", form)
 }
 
@@ -84,12 +75,17 @@ func (f rangesForm) compare(m *projects.Conflict, p rules.Project) error {
 			Yours:  rangesText(lines(f.allow), "anywhere"),
 			Theirs: rangesText(now.IPAllow, "anywhere"),
 		},
-		{Label: "Denied addresses", Yours: rangesText(lines(f.deny), "none"), Theirs: rangesText(now.IPDeny, "none")},
+		{
+			Label:  "Denied addresses",
+			Yours:  rangesText(lines(f.deny), "none"),
+			Theirs: rangesText(now.IPDeny, "none"),
+		},
 	}
-	m.Hidden = []projects.Pair{{
-		Name:  "revision",
-		Value: now.ETag,
-	}, {Name: "ip_allow", Value: f.allow}, {Name: "ip_deny", Value: f.deny}}
+	m.Hidden = []projects.Pair{
+		{Name: "revision", Value: now.ETag},
+		{Name: "ip_allow", Value: f.allow},
+		{Name: "ip_deny", Value: f.deny},
+	}
 	return nil
 }
 

@@ -53,12 +53,8 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 		m.OlderURL = path + "?before=" + found.Next
 	}
 	if found.Dropped > 0 {
-		m.Dropped = "The log was too busy for " + humanize.Comma(
-			found.Dropped,
-		) + " " + english.PluralWord(
-			int(found.Dropped), "call", "",
-		) +
-			". They were served and counted all the same."
+		m.Dropped = "The log was too busy for " + humanize.Comma(found.Dropped) + " " +
+			english.PluralWord(int(found.Dropped), "call", "") + ". They were served and counted all the same."
 	}
 	for i, r := range found.Items {
 		if i == 0 {

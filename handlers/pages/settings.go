@@ -20,9 +20,9 @@ type settingsForm struct{ revision, displayName string }
 
 func (h *Handler) saveSettings(v *visit) (web.Answer, error) {
 	form := settingsForm{revision: v.posted("revision"), displayName: strings.TrimSpace(v.posted("display_name"))}
-	_, err := h.Projects.UpdateSettings(
-		v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{DisplayName: &form.displayName},
-	)
+	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{
+		DisplayName: &form.displayName,
+	})
 	return h.saved(v, err, "settings", form)
 }
 
@@ -157,11 +157,13 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 			Theirs: projects.KeylessTitle(now.Keyless),
 		},
 	}
-	m.Hidden = []projects.Pair{{
-		Name:  "revision",
-		Value: now.ETag,
-	}, {Name: "mode", Value: f.mode}, {Name: "keyless", Value: f.keyless}, {Name: "token_issuers", Value: f.issuers},
-		{Name: "introspection", Value: f.endpoint}} // without the secret, which a page never holds
+	m.Hidden = []projects.Pair{
+		{Name: "revision", Value: now.ETag},
+		{Name: "mode", Value: f.mode},
+		{Name: "keyless", Value: f.keyless},
+		{Name: "token_issuers", Value: f.issuers},
+		{Name: "introspection", Value: f.endpoint},
+	} // without the secret, which a page never holds
 	for _, method := range f.methods {
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "methods", Value: method})
 	}

@@ -28,21 +28,13 @@ func TestFirstAccountThenPassword(t *testing.T) {
 			Holds("email", "ana@").Holds("name", "Ana").Holds("password", "").
 			Says("#email-error", "not an e-mail address").Says("#password-error", "at least 12 characters")
 		s.Post(link, "email", "Ana@Example.com", "name", "Ana", "password", controlplane.Password).LeadsTo("/projects")
-		s.Get(
-			"/projects",
-		).Shows(
-			200, "Projects",
-		).Says(
-			"#account-menu", "ana@example.com",
-		).Says(
-			"main", "No projects yet",
-		)
+		s.Get("/projects").
+			Shows(200, "Projects").
+			Says("#account-menu", "ana@example.com").
+			Says("main", "No projects yet")
 		s.Get(link).Shows(410, "This link has been used")
-		s.Post(
-			link, "email", "eve@example.com", "name", "Eve", "password", controlplane.Password,
-		).Shows(
-			410, "This link has been used",
-		)
+		s.Post(link, "email", "eve@example.com", "name", "Eve", "password", controlplane.Password).
+			Shows(410, "This link has been used")
 
 		s.Post("/signout").LeadsTo("/signin")
 		s.Get("/projects").LeadsTo("/signin")
@@ -66,15 +58,10 @@ func TestFirstAccountThenPassword(t *testing.T) {
 
 func TestUnknownLinkOfAnEmptyInstallation(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		controlplane.NewBrowser(
-			t, db,
-		).Get(
-			"/welcome/nothing",
-		).Shows(
-			410, "This link does not work",
-		).Says(
-			"main", "postern serve",
-		)
+		controlplane.NewBrowser(t, db).
+			Get("/welcome/nothing").
+			Shows(410, "This link does not work").
+			Says("main", "postern serve")
 	})
 }
 
@@ -179,23 +166,33 @@ func TestCookiesOverHTTPSAreBoundToTheHost(t *testing.T) {
 	})
 }
 
-// elsewhere are addresses that a browser takes out of this site.
-var elsewhere = []string{
-	"https://evil.example/", "//evil.example", "/\\evil.example", "\\\\evil.example", "/\t/evil.example", "/\n/evil.example", " //evil.example",
-	"javascript:alert(1)", "evil.example", "///evil.example", "/\\/evil.example", "http:evil.example",
+// foreignTargets are redirect targets that a browser resolves to another site or scheme.
+var foreignTargets = []string{
+	"https://evil.example/",
+	"//evil.example",
+	"/\\evil.example",
+	"\\\\evil.example",
+	"/\t/evil.example",
+	"/\n/evil.example",
+	" //evil.example",
+	"javascript:alert(1)",
+	"evil.example",
+	"///evil.example",
+	"/\\/evil.example",
+	"http:evil.example",
 }
 
 func TestSignInLeadsOnlyToOwnPages(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
-		for _, to := range elsewhere {
+		for _, to := range foreignTargets {
 			s.Get("/signin?next=" + url.QueryEscape(to)).LeadsTo("/projects")
 			s.Post("/theme", "theme", "dark", "return_to", to).LeadsTo("/")
 		}
 		s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password, "next", "//evil.example").
 			LeadsTo("/projects")
 		s.Post("/signout").LeadsTo("/signin")
-		for _, to := range elsewhere {
+		for _, to := range foreignTargets {
 			s.Get("/signin?next="+url.QueryEscape(to)).Shows(200, "Sign in").Lacks("input[name=next]")
 		}
 	})
@@ -247,11 +244,8 @@ func TestSignIn_withoutAccounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Post(
-			"/welcome/"+code, "email", "ana@example.com", "name", "Ana", "password", controlplane.Password,
-		).LeadsTo(
-			"/projects",
-		)
+		s.Post("/welcome/"+code, "email", "ana@example.com", "name", "Ana", "password", controlplane.Password).
+			LeadsTo("/projects")
 		s.ClearCookies()
 		if page := s.Get("/signin").Shows(200, "Sign in"); strings.Contains(page.Raw, "welcome-link") {
 			t.Error("an installation with an account speaks of the first link")
@@ -264,15 +258,13 @@ func TestSavePassword_revokeTokens(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		s.Get("/account").Shows(200, "Your account").Says("form", "Revoke my access tokens too")
-		token := controlplane.Clean(
-			s.Submit("/settings/tokens", "name", "ci", "scopes", "read").Find("#new-token").Text(),
-		)
-		works := func() int { return controlplane.Call(t, s.Server.Handler(), "GET", "/api/v1/whoami", token, "").Status }
-		s.Post(
-			"/account/password", "old_password", controlplane.Password, "password", "another four words",
-		).LeadsTo(
-			"/account",
-		)
+		created := s.Submit("/settings/tokens", "name", "ci", "scopes", "read")
+		token := controlplane.Clean(created.Find("#new-token").Text())
+		works := func() int {
+			return controlplane.Call(t, s.Server.Handler(), "GET", "/api/v1/whoami", token, "").Status
+		}
+		s.Post("/account/password", "old_password", controlplane.Password, "password", "another four words").
+			LeadsTo("/account")
 		if got := works(); got != 200 {
 			t.Errorf("the token answers %d though nothing was asked of it", got)
 		}

@@ -197,10 +197,8 @@ func (h *Handler) saveTeamName(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) saveRole(v *visit) (web.Answer, error) {
-	_, err := h.Accounts.ChangeRole(
-		v.ctx(), v.who, v.param("team"), v.param("account"), v.posted("revision"),
-		access.Role(v.posted("role")),
-	)
+	role := access.Role(v.posted("role"))
+	_, err := h.Accounts.ChangeRole(v.ctx(), v.who, v.param("team"), v.param("account"), v.posted("revision"), role)
 	if err == nil {
 		return v.done("role", teamPath(v.param("team")))
 	}

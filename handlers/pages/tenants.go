@@ -21,10 +21,11 @@ func tenantsCrumb() ui.Crumb { return ui.Crumb{Text: "Tenants", URL: tenantsPath
 
 // teamTabs lead to what a team has.
 func teamTabs(current string) []ui.Tab {
-	tabs := []ui.Tab{{
-		URL:  "/projects",
-		Text: "Projects",
-	}, {URL: productsPath, Text: "Products"}, {URL: tenantsPath, Text: "Tenants"}}
+	tabs := []ui.Tab{
+		{URL: "/projects", Text: "Projects"},
+		{URL: productsPath, Text: "Products"},
+		{URL: tenantsPath, Text: "Tenants"},
+	}
 	for i := range tabs {
 		tabs[i].Current = tabs[i].URL == current
 	}
@@ -102,10 +103,10 @@ func (v *visit) tenantShell(t rules.Tenant, title, here string, crumbs ...ui.Cru
 	way := []ui.Crumb{projectsCrumb(), tenantsCrumb()}
 	if t.Project != "" && len(t.Projects) == 1 {
 		name := t.Projects[0]
-		way = []ui.Crumb{projectsCrumb(), {
-			Text: name,
-			URL:  projectPath(name),
-		}, {Text: "Tenants", URL: projectPath(name) + "/tenants"}}
+		way = []ui.Crumb{
+			projectsCrumb(), {Text: name, URL: projectPath(name)},
+			{Text: "Tenants", URL: projectPath(name) + "/tenants"},
+		}
 	}
 	way = append(way, ui.Crumb{Text: t.DisplayName, URL: tenantPath(t.ID)})
 	return v.shell(title, here, append(way, crumbs...)...)
@@ -116,11 +117,12 @@ func tenantHead(t rules.Tenant, current string) tenants.Head {
 	m := tenants.Head{
 		Name:        t.Name,
 		DisplayName: t.DisplayName,
-		Tabs: []ui.Tab{{URL: path, Text: "Settings"},
-			{
-				URL:  usersPath(t.ID),
-				Text: "Users",
-			}, {URL: groupsPath(t.ID), Text: "Groups"}, {URL: entryPath(t.ID), Text: "Entry"}},
+		Tabs: []ui.Tab{
+			{URL: path, Text: "Settings"},
+			{URL: usersPath(t.ID), Text: "Users"},
+			{URL: groupsPath(t.ID), Text: "Groups"},
+			{URL: entryPath(t.ID), Text: "Entry"},
+		},
 	}
 	for i := range m.Tabs {
 		m.Tabs[i].Current = m.Tabs[i].URL == current
@@ -135,11 +137,11 @@ func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
 		Page:     v.tenantShell(t, t.DisplayName, path),
 		Head:     tenantHead(t, path),
 		Projects: projectLinks(t.Projects),
-		Facts: []ui.Fact{{
-			Label: "Id",
-			Value: t.ID,
-			Mono:  true,
-		}, {Label: "Belongs to", Value: "the team"}, {Label: "Created", Value: moment(t.CreatedAt)}},
+		Facts: []ui.Fact{
+			{Label: "Id", Value: t.ID, Mono: true},
+			{Label: "Belongs to", Value: "the team"},
+			{Label: "Created", Value: moment(t.CreatedAt)},
+		},
 	}
 	if t.Project != "" {
 		m.Facts[1].Value = "its project alone, which keeps it as long as it exists"
@@ -183,11 +185,8 @@ func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
 	return h.refusedTenant(v, err, func(m *tenants.Settings, wrong *mistakes) {
 		if m.Change != nil {
 			m.Change.Revision = form.revision
-			m.Change.DisplayName, m.Change.FallbackOwner = wrong.value(
-				"/display_name", form.displayName,
-			), wrong.value(
-				"/fallback_owner", form.fallbackOwner,
-			)
+			m.Change.DisplayName = wrong.value("/display_name", form.displayName)
+			m.Change.FallbackOwner = wrong.value("/fallback_owner", form.fallbackOwner)
 			m.Change.Error = wrong.rest()
 		}
 	})
@@ -224,10 +223,11 @@ func (h *Handler) tenantConflict(v *visit, mine tenantForm) (web.Answer, error) 
 			{Label: "Display name", Theirs: t.DisplayName, Yours: mine.displayName},
 			{Label: "Fallback owner", Theirs: textOrNone(t.FallbackOwner), Yours: textOrNone(mine.fallbackOwner)},
 		},
-		Hidden: []projects.Pair{{
-			Name:  "revision",
-			Value: t.ETag,
-		}, {Name: "display_name", Value: mine.displayName}, {Name: "fallback_owner", Value: mine.fallbackOwner}},
+		Hidden: []projects.Pair{
+			{Name: "revision", Value: t.ETag},
+			{Name: "display_name", Value: mine.displayName},
+			{Name: "fallback_owner", Value: mine.fallbackOwner},
+		},
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
@@ -237,7 +237,8 @@ func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err = v.confirmed(access.Check(v.who, t.Team, access.TenantDelete), "Tick the box to delete the tenant."); err == nil {
+	err = v.confirmed(access.Check(v.who, t.Team, access.TenantDelete), "Tick the box to delete the tenant.")
+	if err == nil {
 		err = h.Projects.DeleteTenant(v.ctx(), v.who, t.ID)
 	}
 	if err == nil {

@@ -56,18 +56,12 @@ func TestTenantsOnTheirPages(t *testing.T) {
 			Holds("fallback_owner", "acme-app").Revision("fallback_owner")
 		s.Post(tenant, "revision", opened, "display_name", "Acme", "fallback_owner", "").LeadsTo(tenant)
 		s.Get(tenant).Shows(200, "Acme").Says("[data-flash]", "saved").Holds("fallback_owner", "")
-		s.Post(
-			tenant, "revision", s.Get(tenant).Revision("fallback_owner"), "display_name", "Kept",
+		s.Post(tenant,
+			"revision", s.Get(tenant).Revision("fallback_owner"), "display_name", "Kept",
 			"fallback_owner", strings.Repeat("x", 200),
-		).
-			Shows(
-				422, "Acme",
-			).Holds(
-			"display_name",
-			"Kept",
-		).Says(
-			"#tenant-fallback-error", "128",
-		)
+		).Shows(422, "Acme").
+			Holds("display_name", "Kept").
+			Says("#tenant-fallback-error", "128")
 		conflict := s.Post(tenant, "revision", opened, "display_name", "Acme Inc", "fallback_owner", "other").
 			Shows(412, "Changed since you opened it").
 			Says("tbody", "Acme Inc").Says("tbody", "none")
@@ -154,7 +148,13 @@ func TestViewersSeeTenantsAndProductsWithoutForms(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		has := o.NewObjects(t, "attached", "")
-		for _, path := range []string{"/projects/" + has.ProjectName + "/tenants", "/tenants", "/tenants/" + has.Tenant, "/products", "/products/" + has.Product} {
+		for _, path := range []string{
+			"/projects/" + has.ProjectName + "/tenants",
+			"/tenants",
+			"/tenants/" + has.Tenant,
+			"/products",
+			"/products/" + has.Product,
+		} {
 			if got := o.Do(t, "GET", path, "", o.Members[access.Member]); got.Status != 200 ||
 				!strings.Contains(got.Raw, `action="`+path) {
 				t.Errorf("%s: a member finds no form: %d", path, got.Status)

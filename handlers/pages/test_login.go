@@ -43,13 +43,13 @@ func (h *Handler) showTrial(v *visit) (web.Answer, error) {
 	}
 	got := web.ParseOAuthParams(v.c.Request.URL.Query())
 	v.c.Header("Referrer-Policy", "no-referrer")
-	trial, err := h.Login.Tested(v.ctx(), v.who, login.TrialInput{
+	in := login.TrialInput{
 		ClientID: v.param("client"),
 		Code:     got.Get("code"),
 		State:    got.Get("state"),
 		Error:    got.Get("error"),
-	},
-		h.Web.Cookie(v.c.Request, web.LoginCookie))
+	}
+	trial, err := h.Login.Tested(v.ctx(), v.who, in, h.Web.Cookie(v.c.Request, web.LoginCookie))
 	if code := fault.CodeOf(err); err != nil && code != login.TrialOver && code != login.TrialRefused {
 		return web.Answer{}, err
 	}

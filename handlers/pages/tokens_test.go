@@ -16,14 +16,8 @@ import (
 func TestTokensByTheAPI(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
-		made := controlplane.Call(
-			t,
-			o.Handler,
-			"POST",
-			"/api/v1/tokens",
-			"",
-			`{"name":"ci","scopes":["read","admin"]}`,
-			o.Owner...)
+		const body = `{"name":"ci","scopes":["read","admin"]}`
+		made := controlplane.Call(t, o.Handler, "POST", "/api/v1/tokens", "", body, o.Owner...)
 		token, _ := made.Body["token"].(string)
 		if made.Status != 201 || token == "" || made.Body["kind"] != "personal" {
 			t.Fatalf("%d %s", made.Status, made.Raw)
@@ -47,7 +41,8 @@ func TestTokensByTheAPI(t *testing.T) {
 			!strings.Contains(denied.Header.Get("WWW-Authenticate"), `error="insufficient_scope"`) {
 			t.Errorf("beyond its scopes: %d %s %v", denied.Status, denied.Raw, denied.Header)
 		}
-		if gone := controlplane.Call(t, o.Handler, "DELETE", "/api/v1/tokens/"+made.Body["id"].(string), token, ""); gone.Status != 204 {
+		path := "/api/v1/tokens/" + made.Body["id"].(string)
+		if gone := controlplane.Call(t, o.Handler, "DELETE", path, token, ""); gone.Status != 204 {
 			t.Errorf("revoke: %d %s", gone.Status, gone.Raw)
 		}
 		after := controlplane.Call(t, o.Handler, "GET", "/api/v1/projects", token, "")
@@ -62,10 +57,11 @@ func TestTokensByTheAPI(t *testing.T) {
 func TestWhatIsNoBearerToken(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
+		const invalid = `Bearer realm="postern", error="invalid_token"`
 		for header, challenge := range map[string]string{
-			"Basic YTpi": `Bearer realm="postern", error="invalid_token"`,
-			"Bearer":     `Bearer realm="postern", error="invalid_token"`,
-			"Bearer postern_pat_00000000000000000000000000000000000000": `Bearer realm="postern", error="invalid_token"`,
+			"Basic YTpi": invalid,
+			"Bearer":     invalid,
+			"Bearer postern_pat_" + strings.Repeat("0", 38): invalid,
 			"": `Bearer realm="postern"`,
 		} {
 			var sent []string
@@ -80,27 +76,27 @@ func TestWhatIsNoBearerToken(t *testing.T) {
 	})
 }
 
+var formType = []string{"Content-Type", "application/x-www-form-urlencoded"}
+
 func oauthCall(s *controlplane.Browser, path string, form ...string) controlplane.Response {
 	s.T.Helper()
 	values := url.Values{}
 	for i := 0; i < len(form); i += 2 {
 		values.Add(form[i], form[i+1])
 	}
-	return controlplane.Call(
-		s.T, s.Server.Handler(), "POST", path, "", values.Encode(), "Content-Type",
-		"application/x-www-form-urlencoded",
-	)
+	return controlplane.Call(s.T, s.Server.Handler(), "POST", path, "", values.Encode(), formType...)
 }
 
 func TestTheDeviceFlowOnTheWire(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
-		if plain := oauthCall(s, "/oauth/device_authorization", "client_id", "postern-cli"); plain.Status != 200 { // as RFC 8628 has it
-			t.Fatalf("without what is ours: %d %s", plain.Status, plain.Raw)
+		// RFC 8628 requires the client id alone.
+		plain := oauthCall(s, "/oauth/device_authorization", "client_id", "postern-cli")
+		if plain.Status != 200 {
+			t.Fatalf("without machine and scope: %d %s", plain.Status, plain.Raw)
 		}
-		asked := oauthCall(
-			s, "/oauth/device_authorization", "client_id", "postern-cli", "machine", "<laptop>", "scope",
-			"read admin",
+		asked := oauthCall(s, "/oauth/device_authorization",
+			"client_id", "postern-cli", "machine", "<laptop>", "scope", "read admin",
 		)
 		code, _ := asked.Body["user_code"].(string)
 		device, _ := asked.Body["device_code"].(string)
@@ -168,27 +164,28 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 }
 
 func TestBadOAuthRequests(t *testing.T) {
+	const authorize, token = "/oauth/device_authorization", "/oauth/token"
+	deviceGrant := url.QueryEscape(controlplane.DeviceGrant)
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
 		for _, tt := range []struct {
-			path string
-			form []string
-			want string
-			code int
+			path, form, want string
+			status           int
 		}{
-			{"/oauth/device_authorization", []string{"machine", "x"}, "invalid_request", 400},
-			{"/oauth/device_authorization", []string{"machine", "x", "scope", "read"}, "invalid_request", 400},
-			{"/oauth/device_authorization", []string{"client_id", "other", "machine", "x"}, "invalid_client", 401},
-			{"/oauth/device_authorization", []string{"client_id", "postern-cli", "machine", "x", "scope", "root"}, "invalid_scope", 400},
-			{"/oauth/device_authorization", []string{"client_id", "postern-cli", "client_id", "postern-cli", "machine", "x"}, "invalid_request", 400},
-			{"/oauth/token", []string{"client_id", "postern-cli"}, "invalid_request", 400},
-			{"/oauth/token", []string{"client_id", "postern-cli", "grant_type", "password"}, "unsupported_grant_type", 400},
-			{"/oauth/token", []string{"client_id", "postern-cli", "grant_type", controlplane.DeviceGrant}, "invalid_request", 400},
-			{"/oauth/token", []string{"client_id", "postern-cli", "grant_type", controlplane.DeviceGrant, "device_code", "x"}, "invalid_grant", 400},
-			{"/oauth/token?client_id=postern-cli", []string{"grant_type", controlplane.DeviceGrant, "device_code", "x"}, "invalid_request", 400},
+			{authorize, "machine=x", "invalid_request", 400},
+			{authorize, "machine=x&scope=read", "invalid_request", 400},
+			{authorize, "client_id=other&machine=x", "invalid_client", 401},
+			{authorize, "client_id=postern-cli&machine=x&scope=root", "invalid_scope", 400},
+			{authorize, "client_id=postern-cli&client_id=postern-cli&machine=x", "invalid_request", 400},
+			{token, "client_id=postern-cli", "invalid_request", 400},
+			{token, "client_id=postern-cli&grant_type=password", "unsupported_grant_type", 400},
+			{token, "client_id=postern-cli&grant_type=" + deviceGrant, "invalid_request", 400},
+			{token, "client_id=postern-cli&device_code=x&grant_type=" + deviceGrant, "invalid_grant", 400},
+			{token + "?client_id=postern-cli", "device_code=x&grant_type=" + deviceGrant, "invalid_request", 400},
 		} {
-			if a := oauthCall(s, tt.path, tt.form...); a.Status != tt.code || a.Body["error"] != tt.want {
-				t.Errorf("%s %v: %d %s", tt.path, tt.form, a.Status, a.Raw)
+			a := controlplane.Call(t, s.Server.Handler(), "POST", tt.path, "", tt.form, formType...)
+			if a.Status != tt.status || a.Body["error"] != tt.want {
+				t.Errorf("%s %s: %d %s, want %d %s", tt.path, tt.form, a.Status, a.Raw, tt.status, tt.want)
 			}
 		}
 		a := controlplane.Call(t, s.Server.Handler(), "POST", "/oauth/token", "", `{"grant_type":"x"}`)
@@ -214,12 +211,9 @@ func TestOtherSitesCannotApprove(t *testing.T) {
 				"name":      {"x"},
 				"scopes":    {"read"},
 			}
-			a := s.Do(
-				http.MethodPost,
-				path,
-				form.Encode(),
-				[]string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"},
-			)
+			a := s.Do(http.MethodPost, path, form.Encode(), []string{
+				"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example",
+			})
 			if a.Status != 403 {
 				t.Errorf("%s: %d", path, a.Status)
 			}
@@ -240,11 +234,8 @@ func TestMakingATokenOnThePage(t *testing.T) {
 		wrong.Says("#token-name-error", "Give a name").
 			Says("#scope-error", "Choose at least one").
 			Says("#token-expires-error", "past")
-		made := s.Submit(
-			"/settings/tokens", "name", "ci", "scopes", "read", "scopes", "keys",
-		).Shows(
-			200, "Token created",
-		)
+		made := s.Submit("/settings/tokens", "name", "ci", "scopes", "read", "scopes", "keys").
+			Shows(200, "Token created")
 		token := controlplane.Clean(made.Find("#new-token").Text())
 		if a := controlplane.Call(t, s.Server.Handler(), "GET", "/api/v1/whoami", token, ""); a.Status != 200 {
 			t.Errorf("the shown token: %d %s", a.Status, a.Raw)

@@ -45,13 +45,11 @@ func callsOn(s *controlplane.Browser, n int) (keyID string) {
 		Duration:      time.Millisecond,
 	}
 	s.Server.Usage.Recorder.Observe(call)
-	call.Owner, call.CredentialID, call.Status, call.Code, call.Step, call.BytesOut = keys.Items[0].Owner, keys.Items[0].ID, 200, "", "forward", 1000
+	call.Owner, call.CredentialID = keys.Items[0].Owner, keys.Items[0].ID
+	call.Status, call.Code, call.Step, call.BytesOut = 200, "", "forward", 1000
 	for i := range n {
-		call.Path, call.Start = fmt.Sprintf(
-			"/shop/1.0.0/prod/orders/%d", i,
-		), call.Start.Add(
-			time.Microsecond,
-		) // or the log has them in any order
+		call.Path = fmt.Sprintf("/shop/1.0.0/prod/orders/%d", i)
+		call.Start = call.Start.Add(time.Microsecond) // the log orders calls by their start
 		s.Server.Usage.Recorder.Observe(call)
 	}
 	return keys.Items[0].ID
@@ -60,52 +58,35 @@ func callsOn(s *controlplane.Browser, n int) (keyID string) {
 func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
-		s.Get(
-			"/projects/shop/usage",
-		).Shows(
-			200, "shop",
-		).Says(
-			"main", "No calls in this time",
-		).Lacks(
-			"rect[class^='bar-'][x]",
-		)
+		s.Get("/projects/shop/usage").
+			Shows(200, "shop").
+			Says("main", "No calls in this time").
+			Lacks("rect[class^='bar-'][x]")
 		id := callsOn(s, 1233)
 		configure := s.Get("/projects/shop")
-		page := s.Get(
-			configure.Find("nav.tabs a:contains(Usage)").AttrOr("href", ""),
-		).Shows(
-			200, "shop",
-		).Says(
-			"nav.tabs [aria-current]", "Usage",
-		).
-			Says(
-				"#calls-title", "Calls by the hour",
-			).Says(
-			"dl",
-			"1,234",
-		).Says(
-			"dl", "1.2 MB",
-		)
-		if bars, rows := page.Find("rect[class^='bar-'][x]").Length(), page.Find("details tbody tr").Length(); bars != 2 ||
-			rows != 24 {
-			t.Errorf("%d parts of bars and %d hours", bars, rows)
+		page := s.Get(configure.Find("nav.tabs a:contains(Usage)").AttrOr("href", "")).
+			Shows(200, "shop").
+			Says("nav.tabs [aria-current]", "Usage").
+			Says("#calls-title", "Calls by the hour").
+			Says("dl", "1,234").
+			Says("dl", "1.2 MB")
+		if bars := page.Find("rect[class^='bar-'][x]").Length(); bars != 2 {
+			t.Errorf("%d parts of bars, want 2", bars)
 		}
-		if page.Find(
-			"details tbody tr:has(td:nth-child(2):contains('1233')):has(td:nth-child(3):contains('1'))",
-		).Length() != 1 {
+		if rows := page.Find("details tbody tr").Length(); rows != 24 {
+			t.Errorf("%d hours, want 24", rows)
+		}
+		busy := page.Find("details tbody tr:has(td:nth-child(2):contains('1233')):has(td:nth-child(3):contains('1'))")
+		if busy.Length() != 1 {
 			t.Errorf("no hour has all the calls: %s", controlplane.Clean(page.Find("details tbody").Text()))
 		}
 		if href := page.Find("table a:contains(bootstrap)").AttrOr("href", ""); href != "/projects/shop/keys/"+id {
 			t.Errorf("the key's row leads to %q", href)
 		}
 		page.Says("section[aria-labelledby=by-title] tbody", id) // an owner may have several
-		s.Get(
-			"/projects/shop",
-		).Says(
-			"#keys thead", "Last used",
-		).Says(
-			"#keys tbody td:nth-last-child(2)", time.Now().UTC().Format("2 Jan 2006"),
-		)
+		s.Get("/projects/shop").
+			Says("#keys thead", "Last used").
+			Says("#keys tbody td:nth-last-child(2)", time.Now().UTC().Format("2 Jan 2006"))
 		s.Get("/projects/shop/keys/"+id).Says("dl", "Last used").Says("dl", time.Now().UTC().Format("2 Jan 2006, "))
 		for by, want := range map[string]string{
 			"owner":       "none",
@@ -114,15 +95,10 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 			"route":       "/*",
 			"nonsense":    "without a valid key",
 		} {
-			s.Get(
-				"/projects/shop/usage?period=30d&by="+by,
-			).Shows(
-				200, "shop",
-			).Says(
-				"#calls-title", "Calls by the day",
-			).Says(
-				"section[aria-labelledby=by-title] tbody", want,
-			)
+			s.Get("/projects/shop/usage?period=30d&by="+by).
+				Shows(200, "shop").
+				Says("#calls-title", "Calls by the day").
+				Says("section[aria-labelledby=by-title] tbody", want)
 		}
 		s.Get("/projects/none/usage").Shows(404, "There is nothing here")
 	})
@@ -137,10 +113,13 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 			t.Errorf("an empty list is followed from %q", from)
 		}
 		callsOn(s, 50)
-		page := s.Get("/projects/shop/requests").Shows(200, "shop").Says("nav.tabs [aria-current]", "Requests").
-			Says(
-				"tbody tr:first-child", "GET /orders/49",
-			).Says("tbody tr:first-child", "200").Says("tbody tr:first-child", "192.0.2.7").Lacks("tbody b")
+		page := s.Get("/projects/shop/requests").
+			Shows(200, "shop").
+			Says("nav.tabs [aria-current]", "Requests").
+			Says("tbody tr:first-child", "GET /orders/49").
+			Says("tbody tr:first-child", "200").
+			Says("tbody tr:first-child", "192.0.2.7").
+			Lacks("tbody b")
 		if rows := page.Find("tbody tr").Length(); rows != 50 {
 			t.Errorf("%d rows", rows)
 		}

@@ -42,10 +42,10 @@ func (h *Handler) userWith(v *visit, mark func(*tenants.User), status int) (web.
 	}
 	path := userPath(u.ID)
 	m := tenants.User{
-		Page: v.tenantShell(t, userTitle(u.User), path, ui.Crumb{
-			Text: "Users",
-			URL:  usersPath(t.ID),
-		}, ui.Crumb{Text: userTitle(u.User)}),
+		Page: v.tenantShell(
+			t, userTitle(u.User), path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)},
+			ui.Crumb{Text: userTitle(u.User)},
+		),
 		Title: userTitle(u.User),
 		State: userBadge(u.State),
 		Facts: append(userFacts(u.User), ui.Fact{Label: "Seen in traffic", Value: seenText(seen[u.ID])}),
@@ -87,10 +87,10 @@ func userFacts(u directory.User) []ui.Fact {
 	if u.UserName != "" {
 		facts = append(facts, ui.Fact{Label: "User name", Value: u.UserName})
 	}
-	return append(facts, ui.Fact{
-		Label: "Since",
-		Value: day(u.CreatedAt),
-	}, ui.Fact{Label: "Last sign-in", Value: momentOrNever(u.LastLoginAt)})
+	return append(
+		facts, ui.Fact{Label: "Since", Value: day(u.CreatedAt)},
+		ui.Fact{Label: "Last sign-in", Value: momentOrNever(u.LastLoginAt)},
+	)
 }
 
 // userForms adds what whoever may change users sees.
@@ -113,11 +113,10 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) erro
 			"as somebody new.",
 	}
 	options, err := h.groupOptions(v, u.Tenant, func(directory.Group) bool { return false })
-	options = slices.DeleteFunc(options, func(o ui.Option) bool {
-		return slices.ContainsFunc(
-			u.Groups, func(g directory.Membership) bool { return g.Group == o.Value && g.Role != "" },
-		)
-	})
+	isMember := func(o ui.Option) bool {
+		return slices.ContainsFunc(u.Groups, func(g directory.Membership) bool { return g.Group == o.Value && g.Role != "" })
+	}
+	options = slices.DeleteFunc(options, isMember)
 	if len(options) > 0 {
 		m.Join = &tenants.Join{Action: path + "/groups", Groups: options}
 	}
@@ -131,13 +130,8 @@ func (h *Handler) saveUser(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	revision, name, email := v.posted(
-		"revision",
-	), strings.TrimSpace(
-		v.posted("name"),
-	), strings.TrimSpace(
-		v.posted("email"),
-	)
+	revision := v.posted("revision")
+	name, email := strings.TrimSpace(v.posted("name")), strings.TrimSpace(v.posted("email"))
 	change := directory.UserChange{Name: &name}
 	if email != u.Email {
 		change.Email = &email
@@ -155,11 +149,8 @@ func (h *Handler) saveUser(v *visit) (web.Answer, error) {
 	}
 	return h.userWith(v, func(m *tenants.User) {
 		if m.Change != nil {
-			m.Change.Revision, m.Change.Name, m.Change.Email = revision, wrong.value(
-				"/name", name,
-			), wrong.value(
-				"/email", email,
-			)
+			m.Change.Revision = revision
+			m.Change.Name, m.Change.Email = wrong.value("/name", name), wrong.value("/email", email)
 			m.Change.Error = wrong.rest()
 		}
 	}, wrong.status)
@@ -173,15 +164,15 @@ func (h *Handler) userConflict(v *visit, u directory.Profile, t rules.Tenant, na
 		BackURL: path,
 		Action:  path,
 		What:    "The user " + userTitle(u.User),
-		Rows: []projects.Difference{{
-			Label:  "Name",
-			Theirs: textOrNone(u.Name),
-			Yours:  textOrNone(name),
-		}, {Label: "E-mail", Theirs: textOrNone(u.Email), Yours: textOrNone(email)}},
-		Hidden: []projects.Pair{{
-			Name:  "revision",
-			Value: access.ETag(u.UpdatedAt),
-		}, {Name: "name", Value: name}, {Name: "email", Value: email}},
+		Rows: []projects.Difference{
+			{Label: "Name", Theirs: textOrNone(u.Name), Yours: textOrNone(name)},
+			{Label: "E-mail", Theirs: textOrNone(u.Email), Yours: textOrNone(email)},
+		},
+		Hidden: []projects.Pair{
+			{Name: "revision", Value: access.ETag(u.UpdatedAt)},
+			{Name: "name", Value: name},
+			{Name: "email", Value: email},
+		},
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
@@ -205,7 +196,8 @@ func (h *Handler) deleteUser(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err = v.confirmed(access.Check(v.who, t.Team, access.UserUpdate), "Tick the box to delete the user."); err == nil {
+	err = v.confirmed(access.Check(v.who, t.Team, access.UserUpdate), "Tick the box to delete the user.")
+	if err == nil {
 		err = h.Directory.DeleteUser(v.ctx(), v.who, u.ID)
 	}
 	if wrong, ok := mistakesIn(err); ok {

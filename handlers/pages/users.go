@@ -78,18 +78,19 @@ func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *mistake
 			Name:   wrong.value("/name", typed.Name),
 		}
 		m.Expect.Error = wrong.rest()
-		m.Expect.Groups, err = h.groupOptions(
-			v, t.ID, func(g directory.Group) bool { return slices.Contains(typed.Groups, g.ID) },
-		)
+		chosen := func(g directory.Group) bool { return slices.Contains(typed.Groups, g.ID) }
+		m.Expect.Groups, err = h.groupOptions(v, t.ID, chosen)
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.UsersPage(m)}, err
 }
 
 func stateOptions(chosen string) []ui.Option {
-	options := []ui.Option{{Title: "Any state"}, {
-		Value: directory.Active,
-		Title: "Active",
-	}, {Value: directory.Frozen, Title: "Frozen"}, {Value: directory.Invited, Title: "Expected"}}
+	options := []ui.Option{
+		{Title: "Any state"},
+		{Value: directory.Active, Title: "Active"},
+		{Value: directory.Frozen, Title: "Frozen"},
+		{Value: directory.Invited, Title: "Expected"},
+	}
 	choose(options, chosen)
 	return options
 }

@@ -36,30 +36,15 @@ func TestUsersOnTheirPages(t *testing.T) {
 		s.Get(tenant).Says("nav.tabs a[href='"+list+"']", "Users")
 		s.Get(list).Shows(200, "default").Says("main", "No users yet").Lacks("form[role=search]")
 		staff := makesOn(s, tenant+"/groups", "name", "staff")
-		s.Post(
-			list, "email", "ana", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/"),
-		).Shows(
-			422, "default",
-		).
-			Holds(
-				"email", "ana",
-			).
-			Holds(
-				"name", "Ana",
-			).
-			Says(
-				"#user-email-error", "ana@example.com",
-			).
-			Says(
-				"details[open]", "Expect a user",
-			).
-			Says(
-				"label:has(input[name=groups][checked])", "staff",
-			)
-		ana := makesOn(
-			s, list, "email", "ana@example.com", "name", "Ana", "groups",
-			strings.TrimPrefix(staff, "/groups/"),
-		)
+		s.Post(list, "email", "ana", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/")).
+			Shows(422, "default").
+			Holds("email", "ana").
+			Holds("name", "Ana").
+			Says("#user-email-error", "ana@example.com").
+			Says("details[open]", "Expect a user").
+			Says("label:has(input[name=groups][checked])", "staff")
+		group := strings.TrimPrefix(staff, "/groups/")
+		ana := makesOn(s, list, "email", "ana@example.com", "name", "Ana", "groups", group)
 		s.Post(list, "email", "ANA@example.com").Shows(409, "default").Says("#user-email-error", "Use another address")
 		bob := makesOn(s, list, "email", "bob@example.com")
 
@@ -148,19 +133,11 @@ func TestAUserIsSeen(t *testing.T) {
 
 		hour := at.UTC().Format("2 Jan 2006, 15:04") + " UTC"
 		s.Get(tenant+"/users").Says("tbody", "active").Says("tbody", hour).Says("tbody", now.UTC().Format("2 Jan 2006"))
-		s.Get(
-			"/users/"+user.ID,
-		).Shows(
-			200, "Ana",
-		).Says(
-			"dl", "Seen in traffic"+hour,
-		).Says(
-			"dl", "E-mailana@example.com",
-		).
-			Says(
-				"section[aria-labelledby=identities]",
-				"sub-7at oidc:https://id.example",
-			)
+		s.Get("/users/"+user.ID).
+			Shows(200, "Ana").
+			Says("dl", "Seen in traffic"+hour).
+			Says("dl", "E-mailana@example.com").
+			Says("section[aria-labelledby=identities]", "sub-7at oidc:https://id.example")
 	})
 }
 

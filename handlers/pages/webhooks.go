@@ -237,9 +237,8 @@ func webhookNotice(w webhooks.Webhook) *ui.Notice {
 	case w.Enabled && w.FailingSince != nil:
 		return &ui.Notice{
 			Tone: ui.Warn,
-			Text: "Nothing has arrived since " + moment(
-				*w.FailingSince,
-			) + ". After five days the webhook is turned off.",
+			Text: "Nothing has arrived since " + moment(*w.FailingSince) +
+				". After five days the webhook is turned off.",
 		}
 	}
 	return nil
@@ -314,7 +313,8 @@ func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err = v.confirmed(access.Check(v.who, w.Team, access.WebhookChange), "Tick the box to delete the webhook."); err == nil {
+	err = v.confirmed(access.Check(v.who, w.Team, access.WebhookChange), "Tick the box to delete the webhook.")
+	if err == nil {
 		err = h.Webhooks.Delete(v.ctx(), v.who, w.ID)
 	}
 	if err == nil {

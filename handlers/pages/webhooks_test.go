@@ -21,9 +21,13 @@ func TestAWebhooksTeamIsChosen(t *testing.T) {
 		if strings.Contains(page(), `id="webhook-team"`) {
 			t.Error("asks who has one team")
 		}
-		second, _ := controlplane.Call(t, o.Handler, "POST", "/api/v1/teams", "", `{"name":"Second"}`, o.Owner...).Body["id"].(string)
-		if text := page(); second == "" || !strings.Contains(text, `id="webhook-team"`) ||
-			!strings.Contains(text, `<option value="`+second+`"`) {
+		created := controlplane.Call(t, o.Handler, "POST", "/api/v1/teams", "", `{"name":"Second"}`, o.Owner...)
+		second, _ := created.Body["id"].(string)
+		if second == "" {
+			t.Fatalf("POST /api/v1/teams: %d %s", created.Status, created.Raw)
+		}
+		text := page()
+		if !strings.Contains(text, `id="webhook-team"`) || !strings.Contains(text, `<option value="`+second+`"`) {
 			t.Fatalf("does not offer %q", second)
 		}
 		post := func(team string) controlplane.Response {
@@ -36,10 +40,9 @@ func TestAWebhooksTeamIsChosen(t *testing.T) {
 		if got := post(o.OutsiderObjects.Team); got.Status != 404 {
 			t.Errorf("another's team: %d", got.Status)
 		}
-		if got := controlplane.Call(t, o.Handler, "GET", "/api/v1/webhooks", "", "", o.Owner...); !strings.Contains(
-			got.Raw, second,
-		) {
-			t.Errorf("it is not the team's: %s", got.Raw)
+		list := controlplane.Call(t, o.Handler, "GET", "/api/v1/webhooks", "", "", o.Owner...)
+		if !strings.Contains(list.Raw, second) {
+			t.Errorf("it is not the team's: %s", list.Raw)
 		}
 	})
 }

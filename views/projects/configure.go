@@ -104,7 +104,10 @@ func titleOf(titles map[string]string, value string) string {
 
 func (a Access) modes(id string) ui.Group {
 	return ui.Group{
-		ID: id + "-mode", Name: "mode", Legend: "Who may call", Error: a.ModeError,
+		ID:     id + "-mode",
+		Name:   "mode",
+		Legend: "Who may call",
+		Error:  a.ModeError,
 		Options: []ui.Option{
 			{
 				Value:  "passthrough",
@@ -124,8 +127,11 @@ func (a Access) modes(id string) ui.Group {
 
 func (a Access) methods(id string) ui.Group {
 	return ui.Group{
-		ID: id + "-methods", Name: "methods", Legend: "Allowed methods", Error: a.MethodsError,
-		Hint: "A credential of an allowed method is checked even where none is needed.",
+		ID:     id + "-methods",
+		Name:   "methods",
+		Legend: "Allowed methods",
+		Error:  a.MethodsError,
+		Hint:   "A credential of an allowed method is checked even where none is needed.",
 		Options: []ui.Option{
 			{Value: "api_key", Title: MethodTitle("api_key"), Chosen: a.APIKey, Text: "In the X-API-Key header."},
 			{
@@ -154,7 +160,10 @@ func (a Access) secretHint() string {
 
 func (a Access) keyless(id string) ui.Group {
 	return ui.Group{
-		ID: id + "-keyless", Name: "keyless", Legend: "A call without an API key", Error: a.KeylessError,
+		ID:     id + "-keyless",
+		Name:   "keyless",
+		Legend: "A call without an API key",
+		Error:  a.KeylessError,
 		Options: []ui.Option{
 			{
 				Value:  "reject",

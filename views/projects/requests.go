@@ -4,14 +4,16 @@ import "postern/views/ui"
 
 // Requests is a project's live log.
 type Requests struct {
-	Page     ui.Page
-	Head     Head
-	Rows     []Request // newest first
-	LiveURL  string    // server-sent events of RequestRow, without the query that says after which request; "" for a list that stands still
-	LiveFrom string    // id of the newest row; an id that no request has when there is none
-	Here     string    // this page, to load it again
-	OlderURL string    // the next page of the list, "" on the last
-	Dropped  string    // says that the log has gaps, "" when it has none
+	Page ui.Page
+	Head Head
+	Rows []Request // newest first
+	// LiveURL streams RequestRow as server-sent events; the script adds ?after=. It is "" for an
+	// older page, which does not change.
+	LiveURL  string
+	LiveFrom string // id of the newest row; an id that no request has when there is none
+	Here     string // this page's URL, to load it again
+	OlderURL string // next page of the list, "" on the last
+	Dropped  string // notice that calls are missing from the log, "" when none are
 }
 
 // Request is one call.
@@ -25,7 +27,7 @@ type Request struct {
 	Reason      string // code of the gateway's own answer; "" when the upstream answered
 	Step        string // which step answered
 	Environment string
-	Owner       string // "" for nobody
+	Owner       string // "" without an owner
 	KeyURL      string // of the key's page; "" without a key
 	Duration    string
 	Bytes       string

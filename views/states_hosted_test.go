@@ -1,0 +1,122 @@
+package views_test
+
+import (
+	"postern/views/login"
+)
+
+func hostedStates() []state {
+	return []state{
+		{"hosted-choose", login.ChoosePage(hostedChoose())},
+		{"hosted-plain", login.ChoosePage(login.Choose{
+			Shell:  login.Shell{Title: "Sign in to web", App: "web"},
+			Offers: hostedChoose().Offers[:1],
+		})},
+		{"hosted-failed", login.ChoosePage(hostedFailed())},
+		{"hosted-consent", login.ConsentPage(hostedConsent())},
+		{"hosted-consent-grown", login.ConsentPage(hostedGrown())},
+		{"hosted-problem", login.ProblemPage(login.Problem{
+			Shell:     hosted(),
+			Status:    403,
+			Text:      "Your account is frozen. Ask whoever runs this application to unfreeze it.",
+			Back:      "/back",
+			RequestID: "req_06gz",
+		})},
+		{"hosted-problem-nowhere", login.ProblemPage(login.Problem{
+			Shell:  login.Shell{Title: "Sign in"},
+			Status: 400,
+			Text: "The application asked to send you to an address that is not registered for it. Tell whoever " +
+				"runs the application.",
+		})},
+		{"hosted-unclaimed", login.ChoosePage(login.Choose{
+			Shell:  hostedUnclaimed(),
+			Offers: hostedChoose().Offers,
+		})},
+		{"hosted-unclaimed-consent", login.ConsentPage(hostedUnclaimedConsent())},
+		{"hosted-unclaimed-refused", login.ProblemPage(login.Problem{
+			Shell:     hostedUnclaimed(),
+			Status:    400,
+			Back:      "/back?error=invalid_request",
+			RequestID: "req_06gz",
+			Text: "The application's request cannot be taken: PKCE is required: code_challenge with " +
+				"code_challenge_method S256 (invalid_request).",
+		})},
+		{"hosted-unclaimed-signed-out", login.SignedOutPage(hostedUnclaimed(), "/bye")},
+		{"hosted-signed-out", login.SignedOutPage(hosted(), "")},
+		{"hosted-not-signed-out", login.NotSignedOutPage(hosted())},
+		{"hosted-trial", login.ChoosePage(hostedTrial())},
+	}
+}
+
+func hosted() login.Shell {
+	return login.Shell{
+		Title:   "Sign in to Acme Orders",
+		App:     "Acme Orders",
+		Welcome: "For the partners of Acme. Use the account you were invited with.",
+		LogoURL: "https://cdn.example/logo.svg",
+		Brand:   "/brand/0a7d55",
+	}
+}
+
+func hostedUnclaimed() login.Shell {
+	const site = "app.a-site-with-a-very-long-name.example.com"
+	return login.Shell{Title: "Sign in", App: site, Unclaimed: true, Site: site}
+}
+
+func hostedUnclaimedConsent() login.Consent {
+	m := hostedConsent()
+	m.Shell = hostedUnclaimed()
+	m.Site = "https://" + m.Shell.Site
+	return m
+}
+
+func hostedChoose() login.Choose {
+	return login.Choose{
+		Shell: hosted(),
+		Offers: []login.Offer{
+			{Type: "github", Label: "GitHub", URL: "/oauth/cli_1/login/lgn_1/idp_1"},
+			{Type: "google", Label: "Google", URL: "/oauth/cli_1/login/lgn_1/idp_2"},
+			{
+				Type:  "oidc",
+				Label: "login.a-partner-with-a-very-long-name.example.com",
+				URL:   "/oauth/cli_1/login/lgn_1/idp_3",
+			},
+		},
+	}
+}
+
+func hostedFailed() login.Choose {
+	m := hostedChoose()
+	m.Error = "You did not finish signing in with GitHub."
+	return m
+}
+
+func hostedConsent() login.Consent {
+	return login.Consent{
+		Shell:    hosted(),
+		Action:   "/oauth/cli_1/consent",
+		Attempt:  "lgn_1",
+		Ticket:   "sealed",
+		Name:     "Ana Ferreira",
+		Email:    "ana@example.com",
+		Provider: "Google",
+		Site:     "https://app.example.com",
+		Shares: []login.Share{
+			{Text: "an id that stands for you"},
+			{Text: "your name"},
+			{Text: "your e-mail address"},
+			{Text: "the groups you are in"},
+		},
+	}
+}
+
+func hostedGrown() login.Consent {
+	m := hostedConsent()
+	m.Again, m.Shares[3].New = true, true
+	return m
+}
+
+func hostedTrial() login.Choose {
+	m := hostedFailed()
+	m.Shell.Trial, m.Back = true, "/oauth/cli_1/tested?error=access_denied"
+	return m
+}
