@@ -10,26 +10,26 @@ import (
 
 // secure brings the TLS handshake to its end, where there is one. A caller has as
 // long for it as for a head.
-func (c *conn) secure() next {
+func (c *conn) secure() connState {
 	over, ok := c.conn.(*tls.Conn)
 	if !ok {
-		return goOn
+		return awaiting
 	}
 	now, limit := time.Now(), c.server.Limits.FirstHeader
 	c.writeWithin(now, limit)
 	if !c.rest(now, limit) {
-		return end
+		return closing
 	}
 	err := over.Handshake() //nolint:noctx // the deadlines above bound it; a context would cost a goroutine
 	c.rested()
 	switch {
 	case err != nil:
 		explain(err)
-		return end
+		return closing
 	case c.speaksHTTP2():
-		return handOver
+		return handingOver
 	}
-	return goOn
+	return awaiting
 }
 
 // speaksHTTP2 tells whether the handshake has agreed on it.
@@ -60,20 +60,4 @@ func Cut(c net.Conn) error {
 		}
 		c = over.NetConn()
 	}
-}
-
-// begin waits for the first byte of a request without holding memory for more of
-// it. On a socket that is turn. The bytes that came with it are in the TLS connection
-// already, and are the next to be read.
-func (c *conn) begin() error {
-	if c.raw != nil {
-		return c.raw.Read(c.turnReady)
-	}
-	n, err := c.conn.Read(c.first[:])
-	if n == 0 {
-		return err
-	}
-	room := c.in.free()
-	c.in.w += copy(room, c.first[:n])
-	return nil
 }
