@@ -1,7 +1,8 @@
-// Package handlers puts together the control plane's HTTP, on Gin: each surface has a
-// package (api, pages, oidc, scim), and web is what they share.
+// Package handlers assembles the control plane's HTTP server on Gin from its surfaces
+// (api, pages, oidc, scim), which share package web.
 //
-// It owns the order of the middleware, the probes and /metrics.
+// It owns the order of the middleware, the probes and /metrics. It leaves routes to the
+// surfaces.
 package handlers
 
 import (
@@ -24,28 +25,29 @@ import (
 	"postern/service/webhooks"
 )
 
-// Server is the control plane's HTTP.
+// Server has the dependencies of the control plane's HTTP.
 type Server struct {
 	*web.Site
-	Version      string
-	Providers    []provider.Provider // that people can sign in with beside a password
-	Projects     *projects.Service
-	Keys         *keys.Service
-	Exports      *exports.Service
-	Usage        *usage.Service
-	Webhooks     *webhooks.Service
-	Idempotency  *idempotency.Service
-	Audit        *audit.Service
-	Login        *login.Service
-	Directory    *directory.Service
-	Metrics      http.Handler // for clients that may read them
-	Attached     func() bool  // reports whether the database can be used; until then all but probes are answered 503
-	Ready        Readiness    // of the control plane
-	GatewayReady Readiness    // of the gateway, which can serve while the database is away
+	Version     string
+	Providers   []provider.Provider // of federated sign-in to the dashboard
+	Projects    *projects.Service
+	Keys        *keys.Service
+	Exports     *exports.Service
+	Usage       *usage.Service
+	Webhooks    *webhooks.Service
+	Idempotency *idempotency.Service
+	Audit       *audit.Service
+	Login       *login.Service
+	Directory   *directory.Service
+	Metrics     http.Handler // serves /metrics to callers that may read them
+
+	Attached     func() bool // reports whether the database can be used
+	Ready        Readiness   // of the control plane
+	GatewayReady Readiness   // of the gateway, which can serve while the database is away
 }
 
-// Handler builds the control plane's handler. It panics on a route that is
-// described wrongly, which a test that builds it finds.
+// Handler returns the control plane's HTTP handler. It panics if a route is declared
+// wrongly, which every test that calls it finds.
 func (s *Server) Handler() http.Handler {
 	api.SetFrameworks()
 	router := gin.New()
@@ -54,15 +56,39 @@ func (s *Server) Handler() http.Handler {
 	router.ForwardedByClientIP = false
 	router.Use(s.RecordRoute)
 	s.mount(router)
+	return s.withMiddleware(router)
+}
+
+// withMiddleware returns next behind the middleware of all routes. The first of the list
+// is the outermost: it sees a request first, and its answer last.
+func (s *Server) withMiddleware(next http.Handler) http.Handler {
+	chain := []func(http.Handler) http.Handler{
+		stallTimeout,        // outermost: everything below writes through its deadlines
+		s.ClientAddress,     // before all that logs, throttles or audits an address
+		s.Observe,           // request id, log line and audit of every answer below, panics too
+		s.SecureHeaders,     // on every answer below, errors too; bounds the body
+		s.AllowHosts,        // no request under another host name goes further (DNS rebinding)
+		s.whileAttached,     // nothing below works without the database
+		s.refuseCrossOrigin, // before a handler looks at a cookie (CSRF)
+		s.RequireValidText,  // handlers may store any parameter
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		next = chain[i](next)
+	}
+	return next
+}
+
+func stallTimeout(next http.Handler) http.Handler {
+	return web.StallTimeout(web.DefaultStallTimeout, next)
+}
+
+// refuseCrossOrigin refuses writes that browsers send from other sites, except to the
+// endpoints that other sites may call.
+func (s *Server) refuseCrossOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	for _, pattern := range oidc.CrossOriginRoutes {
 		protection.AddInsecureBypassPattern(pattern)
 	}
 	protection.SetDenyHandler(http.HandlerFunc(s.RefuseCrossOrigin))
-	return web.StallTimeout(
-		web.DefaultStallTimeout,
-		s.ClientAddress(
-			s.Observe(s.SecureHeaders(s.AllowHosts(s.whileAttached(protection.Handler(s.RequireValidText(router)))))),
-		),
-	)
+	return protection.Handler(next)
 }

@@ -10,11 +10,15 @@ import (
 	"postern/platform/fault"
 )
 
-// Readiness reports whether calls are served from a current state. What it says goes
-// to the caller, the error to the log only.
-type Readiness func(context.Context) (says string, err error)
+// Readiness reports whether requests are served from a current state: err is nil if they
+// are. The note is shown to the caller in either case; err is only logged.
+type Readiness func(context.Context) (note string, err error)
 
-// Probes answers /healthz, /readyz and /metrics on the gateway's listener.
+// ErrStopping is the error of a Readiness while the server stops, which is logged
+// already.
+var ErrStopping = errors.New("the server is stopping")
+
+// Probes returns the handler of /healthz, /readyz and /metrics on the gateway's listener.
 func (s *Server) Probes() http.Handler {
 	return s.Observe(s.SecureHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -30,12 +34,11 @@ func (s *Server) Probes() http.Handler {
 	})))
 }
 
-// errDetached answers requests to a server that was started without its database.
-var errDetached = fault.New(fault.Unavailable, "database_unavailable", "The database does not answer at the moment. "+
-	"Try again soon.").
-	After(5 * time.Second)
+// errDetached is the answer of a server that was started without its database.
+var errDetached = fault.New(fault.Unavailable, "database_unavailable",
+	"The database does not answer at the moment. Try again soon.").After(5 * time.Second)
 
-// whileAttached answers all but probes with 503 while the database cannot be used.
+// whileAttached answers everything but probes with 503 until the database can be used.
 func (s *Server) whileAttached(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.Attached() && !web.IsProbe(r) {
@@ -46,39 +49,34 @@ func (s *Server) whileAttached(next http.Handler) http.Handler {
 	})
 }
 
-// health answers that the process runs.
+// health answers 200 while the process runs.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	writeLine(w, http.StatusOK, "ok")
 }
 
-// readiness answers 503 where calls should go to another replica. One project in
-// trouble is no reason to take all others out of service, but is said.
+// readiness answers 503 if requests should go to another replica. A problem of a single
+// project does not make the replica unready, but is noted.
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request, ready Readiness) {
-	says, err := ready(r.Context())
-	switch {
-	case err != nil && !errors.Is(err, ErrStopping):
-		s.Log.Warn("not ready", "error", err)
-		fallthrough
-	case err != nil:
-		writeLine(w, http.StatusServiceUnavailable, joined("not ready", ": ", says))
-	default:
-		writeLine(w, http.StatusOK, joined("ready", ", but ", says))
+	note, err := ready(r.Context())
+	if err == nil {
+		writeLine(w, http.StatusOK, withNote("ready", ", but ", note))
+		return
 	}
+	if !errors.Is(err, ErrStopping) {
+		s.Log.Warn("not ready", "error", err)
+	}
+	writeLine(w, http.StatusServiceUnavailable, withNote("not ready", ": ", note))
 }
 
-// ErrStopping is the error of a Readiness once the server is being stopped, which
-// the log has said already.
-var ErrStopping = errors.New("the server is stopping")
-
-func joined(word, separator, says string) string {
-	if says == "" {
-		return word
+func withNote(state, separator, note string) string {
+	if note == "" {
+		return state
 	}
-	return word + separator + says
+	return state + separator + note
 }
 
 func writeLine(w http.ResponseWriter, status int, line string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(line + "\n")) // the caller is gone when this fails
+	_, _ = w.Write([]byte(line + "\n")) // an error means that the caller is gone
 }

@@ -8,38 +8,42 @@ import (
 	"strings"
 
 	"postern/handlers/web"
+	"postern/platform/config"
 	"postern/platform/fault"
 )
 
-// showMetrics shows the process's series to whoever has the token; where none is
-// set, to callers on this machine that call for nobody else, of a server that
-// nobody else can reach: what a proxy here passes on comes from anywhere.
+var errMetricsToken = fault.New(fault.Unauthenticated, "invalid_token",
+	"Send the metrics token as Authorization: Bearer …")
+
+// showMetrics serves the metrics to callers with the metrics token. If none is
+// configured, it serves them to local callers of a server that listens on loopback only.
 func (s *Server) showMetrics(w http.ResponseWriter, r *http.Request) {
-	if secret := s.Config.MetricsToken.Reveal(); secret != "" {
-		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(secret))
-		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			s.WriteProblem(
-				w,
-				r,
-				fault.New(
-					fault.Unauthenticated,
-					"invalid_token",
-					"Send the metrics token as Authorization: Bearer …",
-				),
-			)
-			return
-		}
+	token := s.Config.MetricsToken
+	switch {
+	case token.Reveal() != "" && !hasToken(r, token):
+		s.WriteProblem(w, r, errMetricsToken)
+	case token.Reveal() == "" && !(s.Config.LoopbackOnly() && isLocal(r)):
+		s.WriteProblem(w, r, web.NotFound())
+	default:
 		s.Metrics.ServeHTTP(w, r)
-		return
+	}
+}
+
+// hasToken compares hashes, so that the time taken does not depend on the length.
+func hasToken(r *http.Request, want config.Secret) bool {
+	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	got, expected := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(want.Reveal()))
+	return subtle.ConstantTimeCompare(got[:], expected[:]) == 1
+}
+
+// isLocal reports whether a request was sent from this machine, and not through a proxy
+// on it, which forwards requests from anywhere.
+func isLocal(r *http.Request) bool {
+	for _, header := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"} {
+		if r.Header.Get(header) != "" {
+			return false
+		}
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	forwarded := r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != "" ||
-		r.Header.Get("X-Real-Ip") != "" ||
-		r.Header.Get("Via") != ""
-	if err != nil || !peer.Addr().Unmap().IsLoopback() || forwarded || !s.Config.LoopbackOnly() {
-		s.WriteProblem(w, r, web.NotFound())
-		return
-	}
-	s.Metrics.ServeHTTP(w, r)
+	return err == nil && peer.Addr().Unmap().IsLoopback()
 }

@@ -13,11 +13,12 @@ import (
 	"postern/handlers/web"
 )
 
-// mount adds every surface's routes, and answers what belongs to none of them.
+// mount adds the probes and the routes of every surface, and answers addresses without a
+// route.
 func (s *Server) mount(r *gin.Engine) {
 	r.NoRoute(func(c *gin.Context) { s.Refuse(c, web.NotFound()) })
 	r.NoMethod(func(c *gin.Context) { s.WriteProblem(c.Writer, c.Request, web.MethodNotAllowed(c.Request.Method)) })
-	for _, method := range []string{http.MethodGet, http.MethodHead} { // load balancers ask with either
+	for _, method := range []string{http.MethodGet, http.MethodHead} { // load balancers use either
 		r.Handle(method, "/healthz", gin.WrapF(s.health))
 		r.Handle(method, "/readyz", func(c *gin.Context) { s.readiness(c.Writer, c.Request, s.Ready) })
 	}
@@ -57,7 +58,7 @@ func (s *Server) mount(r *gin.Engine) {
 	(&scim.Handler{Web: s.Site, Directory: s.Directory}).Mount(r)
 }
 
-// Routes lists the routes, without HEAD where the same handler answers GET.
+// Routes returns all routes, except HEAD where the route has GET too.
 func (s *Server) Routes() gin.RoutesInfo {
 	router := gin.New()
 	s.mount(router)

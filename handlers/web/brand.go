@@ -8,34 +8,33 @@ import (
 	"strings"
 )
 
-// AllowSource adds a source to one directive of a page's Content-Security-Policy.
+// AllowSource adds a source to one directive of the Content-Security-Policy in h.
+// directive is the directive as SecureHeaders wrote it, with its sources.
 func AllowSource(h http.Header, directive, source string) {
-	h.Set(
-		"Content-Security-Policy",
-		strings.Replace(h.Get("Content-Security-Policy"), directive, directive+" "+source, 1),
-	)
+	const name = "Content-Security-Policy"
+	h.Set(name, strings.Replace(h.Get(name), directive, directive+" "+source, 1))
 }
 
-// WriteBrandCSS answers with a colour that was checked, and the ink to read on it.
+// WriteBrandCSS answers with a style sheet that sets the brand's color and the color of
+// text on it. color must have been validated as #rrggbb.
 func WriteBrandCSS(w http.ResponseWriter, color string) {
 	w.Header().Set("Content-Type", "text/css; charset=utf-8")
 	w.Header().Set("Cache-Control", "private, max-age=60")
 	w.WriteHeader(http.StatusOK)
-	_, _ = fmt.Fprintf(
-		w, ":root{--brand:%s;--brand-ink:%s}\n", color, inkOn(color),
-	) // the caller is gone when this fails
+	// An error means that the caller is gone.
+	_, _ = fmt.Fprintf(w, ":root{--brand:%s;--brand-ink:%s}\n", color, textColorOn(color))
 }
 
-// inkOn is black or white, whichever can be read better on a colour: the contrast
-// of WCAG 2.2 is equal where the luminance is 0.179.
-func inkOn(color string) string {
+// textColorOn returns black or white, whichever has the higher contrast on color. The
+// contrasts of WCAG 2.2 are equal at a relative luminance of 0.179.
+func textColorOn(color string) string {
 	luminance := 0.0
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-		part, err := strconv.ParseUint(color[1+2*i:3+2*i], 16, 8)
+		channel, err := strconv.ParseUint(color[1+2*i:3+2*i], 16, 8)
 		if err != nil {
 			return "#ffffff"
 		}
-		luminance += weight * linear(float64(part)/255)
+		luminance += weight * linear(float64(channel)/255)
 	}
 	if luminance > 0.179 {
 		return "#000000"
@@ -43,7 +42,7 @@ func inkOn(color string) string {
 	return "#ffffff"
 }
 
-// linear takes the gamma of sRGB away (IEC 61966-2-1).
+// linear removes the gamma of sRGB from a channel's value (IEC 61966-2-1).
 func linear(v float64) float64 {
 	if v <= 0.04045 {
 		return v / 12.92

@@ -5,35 +5,35 @@ import (
 	"time"
 )
 
-// The cookies beside the session's. They hold no secret and nothing that is
-// trusted.
+// Cookies of pages. They hold no secret and nothing that is trusted.
 const (
 	ThemeCookie = "theme" // light or dark
-	FlashCookie = "done"  // a key of flashes
-	NextCookie  = "next"  // path to go on to after signing in elsewhere
-	TeamCookie  = "team"  // id of the chosen team; counts only while one is in it
+	FlashCookie = "done"  // key of the message to show on the next page
+	NextCookie  = "next"  // path to go to after a federated sign-in
+	TeamCookie  = "team"  // id of the chosen team; ignored unless the account is a member
 )
 
-// BrowserCookie is a secret by which a browser is known when it comes back from
-// signing in elsewhere.
-const BrowserCookie = "browser"
-
-// DeviceCookie is the secret of a browser that has signed in before. It opens nothing:
-// it spares its owner the throttle that others' wrong passwords fill.
-const DeviceCookie = "device"
-
-// LoginCookie holds the secret that binds hosted logins to a browser. It may outlive
-// the login, which is bound in time by itself.
-const LoginCookie = "login"
-
+// Cookies that hold a secret.
 const (
-	LoginTTL = time.Hour // after the last login was begun
-	ThemeTTL = 365 * 24 * time.Hour
-	flashTTL = time.Minute
-	TeamTTL  = 365 * 24 * time.Hour
+	// BrowserCookie binds a federated sign-in to the browser that began it.
+	BrowserCookie = "browser"
+	// DeviceCookie names a browser that has signed in before. It grants nothing: its
+	// sign-ins are throttled apart from the wrong passwords of others.
+	DeviceCookie = "device"
+	// LoginCookie binds hosted logins to a browser. A login expires by itself, so the
+	// cookie may outlive it.
+	LoginCookie = "login"
 )
 
-// Theme is the visitor's choice, "" for the system's.
+// How long cookies are kept.
+const (
+	LoginTTL = time.Hour // after the last login began
+	ThemeTTL = 365 * 24 * time.Hour
+	TeamTTL  = 365 * 24 * time.Hour
+	flashTTL = time.Minute
+)
+
+// Theme returns the color scheme in the theme cookie, or "" for the system's.
 func (s *Site) Theme(r *http.Request) string {
 	if theme := s.Cookie(r, ThemeCookie); theme == "light" || theme == "dark" {
 		return theme
@@ -41,6 +41,7 @@ func (s *Site) Theme(r *http.Request) string {
 	return ""
 }
 
+// Cookie returns the value of one of the cookies above, or "" if it was not sent.
 func (s *Site) Cookie(r *http.Request, name string) string {
 	cookie, err := r.Cookie(s.Sessions().cookieName() + "-" + name)
 	if err != nil {
@@ -49,7 +50,7 @@ func (s *Site) Cookie(r *http.Request, name string) string {
 	return cookie.Value
 }
 
-// SetCookie keeps a value for ttl; an empty value forgets it.
+// SetCookie sets one of the cookies above for ttl. An empty value deletes it.
 func (s *Site) SetCookie(w http.ResponseWriter, name, value string, ttl time.Duration) {
 	http.SetCookie(w, s.newCookie(name, value, ttl))
 }
@@ -59,6 +60,13 @@ func (s *Site) newCookie(name, value string, ttl time.Duration) *http.Cookie {
 	if value == "" {
 		maxAge = -1
 	}
-	return &http.Cookie{Name: s.Sessions().cookieName() + "-" + name, Value: value, Path: "/", MaxAge: maxAge,
-		Secure: s.Sessions().secure, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	return &http.Cookie{
+		Name:     s.Sessions().cookieName() + "-" + name,
+		Value:    value,
+		Path:     "/",
+		MaxAge:   maxAge,
+		Secure:   s.Sessions().secure,
+		HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+	}
 }

@@ -9,7 +9,7 @@ import (
 	"postern/service/exports"
 )
 
-// ServeExport answers with the zip of the export in the address.
+// ServeExport answers with the zip of the export that the path names.
 func (s *Site) ServeExport(c *gin.Context, from *exports.Service) {
 	file, err := from.Open(c.Request.Context(), Principal(c.Request.Context()), c.Param("export"))
 	if err != nil {

@@ -1,9 +1,11 @@
 package web
 
-func FormatETag(tag string) string { return `"` + tag + `"` }
+// FormatETag returns a state of an object as a strong entity tag (RFC 9110, 8.8.3).
+func FormatETag(state string) string { return `"` + state + `"` }
 
-// ParseIfMatch reads If-Match; "*" and nothing mean any state will do. A tag that
-// is empty or not quoted is none of ours and stays as it is, to match nothing.
+// ParseIfMatch returns the state that an If-Match header requires (RFC 9110, 13.1.1). It
+// returns "" for an absent header and for "*", which any state matches. A tag that is
+// empty or not quoted is returned as it is, and matches no state.
 func ParseIfMatch(header string) string {
 	if header == "*" {
 		return ""

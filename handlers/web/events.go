@@ -13,21 +13,18 @@ import (
 	"postern/service/usage"
 )
 
-// readerPatience is how long a reader of events may take none before he is cut
-// off.
+// eventTimeout is how long a client may read nothing of an event stream.
 const eventTimeout = 10 * time.Second
 
-// WantsEvents tells a reader of server-sent events (WHATWG HTML, 9.2).
+// WantsEvents reports whether a request asks for server-sent events (WHATWG HTML, 9.2).
 func WantsEvents(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// StreamRequests streams a project's requests, each in the shape that data gives it.
+// StreamRequests answers with the project's requests as server-sent events until the
+// client is gone. It begins after the request with the id after. data encodes a request.
 func (s *Site) StreamRequests(
-	c *gin.Context,
-	calls *usage.Service,
-	after string,
-	data func(usage.Request) ([]byte, error),
+	c *gin.Context, calls *usage.Service, after string, data func(usage.Request) ([]byte, error),
 ) {
 	ctx := c.Request.Context()
 	out := &eventStream{w: c.Writer, connection: http.NewResponseController(c.Writer)}
@@ -36,13 +33,13 @@ func (s *Site) StreamRequests(
 	switch {
 	case err != nil && !out.begun:
 		s.Refuse(c, err)
-	case err != nil && !errors.Is(err, errReaderGone):
+	case err != nil && !errors.Is(err, errClientGone):
 		s.LogCause(ctx, err)
 	}
 }
 
-// errReaderGone wraps what a write to a reader failed with.
-var errReaderGone = errors.New("the reader of events is gone")
+// errClientGone wraps the error of a write to the stream.
+var errClientGone = errors.New("the client of the event stream is gone")
 
 type eventStream struct {
 	w          http.ResponseWriter
@@ -71,7 +68,7 @@ func (e *eventStream) send(b usage.Batch, data func(usage.Request) ([]byte, erro
 		e.buffer.WriteString("\n")
 	}
 	if e.buffer.Len() == 0 {
-		e.buffer.WriteString(":\n\n") // a comment, to find out whether somebody still reads
+		e.buffer.WriteString(":\n\n") // a comment, whose write fails if the client is gone
 	}
 	return e.flush()
 }
@@ -80,7 +77,7 @@ func (e *eventStream) begin() {
 	e.begun = true
 	h := e.w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // nginx would keep events back
+	h.Set("X-Accel-Buffering", "no") // or nginx buffers the stream
 	e.w.WriteHeader(http.StatusOK)
 	e.buffer.WriteString("retry: 2000\n\n")
 }
@@ -88,10 +85,10 @@ func (e *eventStream) begin() {
 func (e *eventStream) flush() error {
 	_ = e.connection.SetWriteDeadline(time.Now().Add(eventTimeout))
 	if _, err := e.w.Write(e.buffer.Bytes()); err != nil {
-		return fmt.Errorf("%w: %w", errReaderGone, err)
+		return fmt.Errorf("%w: %w", errClientGone, err)
 	}
 	if err := e.connection.Flush(); err != nil {
-		return fmt.Errorf("%w: %w", errReaderGone, err)
+		return fmt.Errorf("%w: %w", errClientGone, err)
 	}
 	return nil
 }

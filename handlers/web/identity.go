@@ -4,24 +4,30 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/tokens"
 )
 
+// Principal returns the caller of the request that ctx belongs to. It is anonymous
+// before WithPrincipal.
 func Principal(ctx context.Context) access.Principal {
 	p, _ := ctx.Value(principalKey).(access.Principal)
 	return p
 }
 
-// Identify finds out who is asking. A credential that is sent and wrong is
-// refused even where none is needed: going on as somebody else would surprise.
+// WithPrincipal returns the request with its caller.
+func WithPrincipal(r *http.Request, p access.Principal) *http.Request {
+	p.RemoteAddr, p.RequestID = r.RemoteAddr, RequestID(r.Context())
+	auditOf(r.Context()).principal = p
+	return r.WithContext(context.WithValue(r.Context(), principalKey, p))
+}
+
+// Identify is the middleware that authenticates the caller. It refuses an invalid
+// credential even on routes that need none, rather than go on as an anonymous caller.
 func (s *Site) Identify(c *gin.Context) {
 	p, err := s.Authenticate(c.Request)
 	if err != nil {
@@ -32,8 +38,8 @@ func (s *Site) Identify(c *gin.Context) {
 	c.Next()
 }
 
-// RequireCredential refuses callers without a credential, before anything they have sent is
-// looked at. POST /proxy and the description of the API are for anybody.
+// RequireCredential refuses callers of /api/ without a credential, before their input is
+// read. POST /proxy and the OpenAPI description are public.
 func (s *Site) RequireCredential(c *gin.Context) {
 	if p := Principal(c.Request.Context()); p.Anonymous() && strings.HasPrefix(c.FullPath(), "/api/") {
 		s.Refuse(c, access.Check(p, "", access.ProjectRead))
@@ -42,14 +48,8 @@ func (s *Site) RequireCredential(c *gin.Context) {
 	c.Next()
 }
 
-// WithPrincipal says on whose behalf a request is made.
-func WithPrincipal(r *http.Request, p access.Principal) *http.Request {
-	p.RemoteAddr, p.RequestID = r.RemoteAddr, RequestID(r.Context())
-	auditOf(r.Context()).principal = p
-	return r.WithContext(context.WithValue(r.Context(), principalKey, p))
-}
-
-// CredentialOf is the secret that the caller is known by, "" for nobody's.
+// CredentialOf returns the secret that the caller presents: the bearer token, else the
+// session's, else "".
 func (s *Site) CredentialOf(r *http.Request) string {
 	if _, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok {
 		return strings.TrimSpace(token)
@@ -57,14 +57,14 @@ func (s *Site) CredentialOf(r *http.Request) string {
 	return s.Sessions().Read(r)
 }
 
+// Authenticate returns the principal of a request's bearer token or session, or an
+// anonymous one. Its error for an invalid bearer token is invalid_token.
 func (s *Site) Authenticate(r *http.Request) (access.Principal, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return access.Principal{}, fault.New(
-				fault.Unauthenticated, "invalid_token",
-				"Send an access token or a workspace key as Authorization: Bearer …",
-			)
+			return access.Principal{}, fault.New(fault.Unauthenticated, "invalid_token",
+				"Send an access token or a workspace key as Authorization: Bearer …")
 		}
 		return s.byBearer(r.Context(), strings.TrimSpace(token))
 	}
@@ -79,46 +79,4 @@ func (s *Site) byBearer(ctx context.Context, token string) (access.Principal, er
 		return s.Tokens.ByToken(ctx, token)
 	}
 	return s.Accounts.ByWorkspaceKey(ctx, token)
-}
-
-// Refuse ends a request with a problem, or a page about it.
-func (s *Site) Refuse(c *gin.Context, err error) {
-	s.LogCause(c.Request.Context(), err)
-	c.Abort()
-	s.WriteProblem(c.Writer, c.Request, err)
-}
-
-// LogCause writes the cause of a failure that the answer does not name. An outage
-// of the database fails every request alike, and is logged once a second.
-func (s *Site) LogCause(ctx context.Context, err error) {
-	switch {
-	case ctx.Err() != nil:
-	case models.Unavailable(err):
-		if failed := s.outage.admit(time.Now()); failed > 0 {
-			s.Log.Error("the database does not answer", "requests", failed, "request", RequestID(ctx), "error", err)
-		}
-	case fault.KindOf(err) == fault.Internal:
-		s.Log.Error("a request failed", "request", RequestID(ctx), "error", err)
-	}
-}
-
-// outage counts the requests that failed since the last line in the log.
-type outageLog struct {
-	mu     sync.Mutex
-	logged time.Time
-	failed int
-}
-
-// admit returns how many requests a line stands for that may be logged now, 0 for
-// none.
-func (o *outageLog) admit(now time.Time) int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.failed++
-	if now.Sub(o.logged) < time.Second {
-		return 0
-	}
-	failed := o.failed
-	o.logged, o.failed = now, 0
-	return failed
 }

@@ -15,40 +15,42 @@ import (
 	"postern/views/ui"
 )
 
-// Answer is a page, or a local path to go on to; the zero answer means that the
-// handler wrote the response itself.
+// Answer is what a handler of a page answers: Page, or a redirect to To. The zero Answer
+// means that the handler has written the response itself.
 type Answer struct {
 	Status int
 	Page   templ.Component
-	To     string
-	Flash  string // a key of flashes, said on the page that to leads to
+	To     string // a local path, or an address that was validated
+	Flash  string // key of the message to show on the page at To
 }
 
+// Show returns the answer of a page with status 200.
 func Show(page templ.Component) Answer { return Answer{Status: http.StatusOK, Page: page} }
 
-// Redirect leads on with 303, which makes the browser ask with GET (RFC 9110, 15.4.4).
+// Redirect returns a redirect with 303, which the browser follows with GET (RFC 9110,
+// 15.4.4).
 func Redirect(path string) Answer { return Answer{Status: http.StatusSeeOther, To: path} }
 
 // PageFunc answers a request with a page. Its errors become error pages.
 type PageFunc func(*gin.Context) (Answer, error)
 
-// Page serves a page without looking for a session.
+// Page returns the handler of a page that needs no session.
 func (s *Site) Page(page PageFunc) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		err := ParseForm(c)
-		var a Answer
-		if err == nil {
-			a, err = page(c)
+		if err := ParseForm(c); err != nil {
+			s.Refuse(c, err)
+			return
 		}
+		answer, err := page(c)
 		if err != nil {
 			s.Refuse(c, err)
 			return
 		}
-		s.Send(c, a)
+		s.Send(c, answer)
 	}
 }
 
-// Send writes an answer. The zero answer means that the handler wrote it itself.
+// Send writes an answer, and nothing for the zero Answer.
 func (s *Site) Send(c *gin.Context, a Answer) {
 	switch {
 	case a.To != "":
@@ -61,7 +63,8 @@ func (s *Site) Send(c *gin.Context, a Answer) {
 	}
 }
 
-// ParseForm reads the form, within the same bounds as addresses (textOnly).
+// ParseForm reads the form into c.Request.PostForm. It refuses NUL and invalid UTF-8, as
+// RequireValidText does in addresses.
 func ParseForm(c *gin.Context) error {
 	if err := c.Request.ParseForm(); err != nil {
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
@@ -71,13 +74,13 @@ func ParseForm(c *gin.Context) error {
 	}
 	for name, values := range c.Request.PostForm {
 		if !ValidText(name) || !ValidText(values...) {
-			return fault.New(fault.Malformed, "malformed", "The form holds characters that are no text.")
+			return fault.New(fault.Malformed, "malformed", "The form contains NUL or bytes that are not UTF-8.")
 		}
 	}
 	return nil
 }
 
-// render writes a page whole or not at all.
+// render writes a page, or an error if it cannot be rendered completely.
 func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
 	var buffer bytes.Buffer
 	if err := page.Render(ui.WithNonces(r.Context(), s.nonces(r)), &buffer); err != nil {
@@ -87,12 +90,11 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, page t
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = buffer.WriteTo(w) // the caller is gone when this fails
+	_, _ = buffer.WriteTo(w) // an error means that the caller is gone
 }
 
-// LocalPath returns a path of this server, "" for anything that leads elsewhere.
-// Browsers read \ as / and drop tabs and line ends, so //host hides in many
-// spellings.
+// LocalPath returns to if it is a path on this server, and "" otherwise (open redirect).
+// Browsers read \ as / and drop tabs and line ends, so that //host has many spellings.
 func LocalPath(to string) string {
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
 		return ""

@@ -23,7 +23,7 @@ type Problem struct { //nolint:errname // its JSON is what RFC 9457 calls a prob
 
 // ProblemField points at one wrong field of the request.
 type ProblemField struct {
-	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) into the body; what stands in the query is named the same way"`
+	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) into the body; a query parameter is /name"`
 	Detail  string `json:"detail"`
 	Code    string `json:"code,omitempty"`
 }
@@ -36,7 +36,8 @@ func (p *Problem) GetStatus() int { return p.Status }
 // ContentType implements huma.ContentTypeFilter.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }
 
-// StatusOf is the one place where errors become status codes.
+// StatusOf returns the status code of a kind of error. It is the only place that maps
+// them.
 func StatusOf(kind fault.Kind) int {
 	switch kind {
 	case fault.Malformed:
@@ -67,8 +68,8 @@ func StatusOf(kind fault.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// ProblemOf shapes any error for the caller. The text of an unknown one stays
-// inside; the request id leads from the answer to the log.
+// ProblemOf returns err as the caller may see it. The text of an error that is no fault
+// is left out; the log has it under the request's id.
 func ProblemOf(err error, requestID string) *Problem {
 	if ready, ok := errors.AsType[*Problem](err); ok {
 		out := *ready
@@ -100,11 +101,11 @@ func writeProblemJSON(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	SetProblemHeaders(w.Header(), p, err)
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // the caller is gone when this fails
+	_ = json.NewEncoder(w).Encode(p) // an error means that the caller is gone
 }
 
-// SetProblemHeaders sets what a refusal's header says beside its body: how to sign in, and
-// in how many seconds to come back (RFC 9110, 11.6.1 and 10.2.3).
+// SetProblemHeaders sets the headers of a problem: WWW-Authenticate and Retry-After (RFC
+// 9110, 11.6.1 and 10.2.3).
 func SetProblemHeaders(h http.Header, p *Problem, err error) {
 	if needsChallenge(p) {
 		h.Set("WWW-Authenticate", challenge(p.Code))
@@ -112,23 +113,25 @@ func SetProblemHeaders(h http.Header, p *Problem, err error) {
 	SetRetryAfter(h, err)
 }
 
+// SetRetryAfter sets Retry-After, in whole seconds, if err says when to try again.
 func SetRetryAfter(h http.Header, err error) {
 	if wait := fault.RetryAfter(err); wait > 0 {
 		h.Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
 	}
 }
 
-// BearerChallenge is what a caller without a credential is told (RFC 6750, 3).
+// BearerChallenge is the WWW-Authenticate header for a caller without a credential (RFC
+// 6750, 3).
 const BearerChallenge = `Bearer realm="postern"`
 
-// challenges tells whether an answer says how to authenticate: it must with 401
-// (RFC 9110, 15.5.2), and does where a token has too little (RFC 6750, 3.1).
+// needsChallenge reports whether an answer has a WWW-Authenticate header: with 401 it must
+// (RFC 9110, 15.5.2), and for a token without the scope it should (RFC 6750, 3.1).
 func needsChallenge(p *Problem) bool {
 	return p.Status == http.StatusUnauthorized || p.Code == "insufficient_scope"
 }
 
-// challenge names the error only where a credential was sent, as RFC 6750 (3.1)
-// asks.
+// challenge returns the WWW-Authenticate header. It names the error only if a credential
+// was sent (RFC 6750, 3.1).
 func challenge(code string) string {
 	if code == "invalid_token" || code == "insufficient_scope" {
 		return BearerChallenge + `, error="` + code + `"`
@@ -136,16 +139,19 @@ func challenge(code string) string {
 	return BearerChallenge
 }
 
+// NotFound returns the error of an address without a route.
 func NotFound() error {
 	return fault.New(fault.NotFound, "not_found", "There is nothing at this address.")
 }
 
+// MethodNotAllowed returns the error of a route that does not have the method. Gin sets
+// the Allow header.
 func MethodNotAllowed(method string) error {
 	return &Problem{
 		Type:   "about:blank",
 		Title:  http.StatusText(http.StatusMethodNotAllowed),
 		Status: http.StatusMethodNotAllowed,
-		Detail: method + " is not among the methods of this address; Allow names them.",
+		Detail: "This address does not support " + method + ". The Allow header lists the methods it supports.",
 		Code:   "method_not_allowed",
 	}
 }

@@ -8,15 +8,16 @@ import (
 	"postern/platform/fault"
 )
 
-// The bounds of repeating a change that another one came before.
+// Bounds of RetryStale.
 const (
 	maxRetries = 20
-	retryDelay = 25 * time.Millisecond // at most, before each repetition
+	retryDelay = 25 * time.Millisecond // at most, before each retry
 )
 
 type anyStateKey struct{}
 
-// WithIfMatch notes a request whose If-Match admits any state (RFC 9110, 13.1.1).
+// WithIfMatch returns a context for RetryStale: a request whose If-Match is absent or
+// "*" accepts any state of the object (RFC 9110, 13.1.1).
 func WithIfMatch(ctx context.Context, ifMatch string) context.Context {
 	if ifMatch != "" && ifMatch != "*" {
 		return ctx
@@ -24,12 +25,13 @@ func WithIfMatch(ctx context.Context, ifMatch string) context.Context {
 	return context.WithValue(ctx, anyStateKey{}, true)
 }
 
-// RetryStale runs a change again while another change of the same row comes in
-// between. Only a caller who named a state with If-Match is told of that with 412.
+// RetryStale runs change, and again while it fails with fault.Stale because another
+// change of the same row was committed meanwhile. Callers that named a state with
+// If-Match get the first error instead, which becomes 412.
 func RetryStale[Out any](ctx context.Context, change func() (Out, error)) (Out, error) {
 	out, err := change()
-	unconditional, _ := ctx.Value(anyStateKey{}).(bool)
-	for races := 1; unconditional && fault.KindOf(err) == fault.Stale && races < maxRetries; races++ {
+	anyState, _ := ctx.Value(anyStateKey{}).(bool)
+	for tries := 1; anyState && fault.KindOf(err) == fault.Stale && tries < maxRetries; tries++ {
 		select {
 		case <-ctx.Done():
 			return out, err

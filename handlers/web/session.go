@@ -10,20 +10,20 @@ import (
 	"postern/service/accounts"
 )
 
-// sessionStore is gorilla's Store over a cookie that carries nothing but the
-// secret of a session row: what a session may do is looked up on every request,
-// so that ending it on the server ends it everywhere. The secret is 256 random
-// bits and needs no signature.
+// SessionStore is a gorilla Store whose cookie holds only the secret of a session row.
+// What a session may do is read from the row on every request, so that ending it on the
+// server ends it in every browser. The secret has 256 random bits and needs no signature.
 type SessionStore struct{ secure bool }
 
 const sessionSecret = "secret"
 
+// Sessions returns the store of this site's session cookie.
 func (s *Site) Sessions() SessionStore {
 	return SessionStore{secure: strings.HasPrefix(s.Config.PublicURL, "https://")}
 }
 
-// cookieName is __Host- wherever browsers allow it: over https. Over plain http,
-// which the default start on loopback uses, some browsers refuse Secure cookies.
+// cookieName has the prefix __Host- over https. Over plain http, which the default start
+// on loopback uses, some browsers refuse Secure cookies.
 func (st SessionStore) cookieName() string {
 	if st.secure {
 		return "__Host-" + policy.ControlCookie
@@ -61,6 +61,7 @@ func (st SessionStore) Save(_ *http.Request, w http.ResponseWriter, session *ses
 	return nil
 }
 
+// Read returns the session secret that a request carries, or "".
 func (st SessionStore) Read(r *http.Request) string {
 	session, err := st.Get(r, st.cookieName())
 	if err != nil {
@@ -70,6 +71,7 @@ func (st SessionStore) Read(r *http.Request) string {
 	return secret
 }
 
+// Begin sets the session cookie to the secret of a new session.
 func (st SessionStore) Begin(w http.ResponseWriter, r *http.Request, secret string) error {
 	session, err := st.Get(r, st.cookieName())
 	if err != nil {
@@ -79,6 +81,7 @@ func (st SessionStore) Begin(w http.ResponseWriter, r *http.Request, secret stri
 	return session.Save(r, w)
 }
 
+// End deletes the session cookie.
 func (st SessionStore) End(w http.ResponseWriter, r *http.Request) error {
 	session, err := st.Get(r, st.cookieName())
 	if err != nil {

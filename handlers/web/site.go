@@ -1,8 +1,8 @@
-// Package web is what every surface of the control plane's HTTP needs: sessions and
-// other credentials, cookies, form nonces, problems (RFC 9457) as JSON or as a page,
-// request ids, and the middleware in front of all routes.
+// Package web holds what the surfaces of the control plane share: the middleware of all
+// routes, credentials and sessions, cookies, form nonces, and errors as JSON (RFC 9457)
+// or as a page.
 //
-// It owns how a caller is identified and how an error becomes a status code
+// It owns how a caller is authenticated and how an error becomes a status code
 // (problem.go). It leaves routes and bodies to the surfaces (handlers/api,
 // handlers/pages, handlers/oidc, handlers/scim) and decisions to the services.
 package web
@@ -16,12 +16,12 @@ import (
 	"postern/service/tokens"
 )
 
-// Site is shared by all surfaces of one control plane.
+// Site has the dependencies that all surfaces of one control plane share.
 type Site struct {
 	Config   config.Config
-	Accounts *accounts.Service
-	Tokens   *tokens.Service
-	Refusals *audit.Refusals
+	Accounts *accounts.Service // for sessions and workspace keys
+	Tokens   *tokens.Service   // for access tokens
+	Refusals *audit.Refusals   // where refused requests are audited
 	Log      *slog.Logger
 	Throttle OAuthThrottle
 

@@ -12,21 +12,21 @@ import (
 	"postern/platform/fault"
 )
 
-// Bounds of a JSON body beside its size. The validator notes an error for each wrong
-// value, with its path, and cannot be stopped: these bounds are what limits its work.
+// Bounds of a JSON body, besides its size. They limit the work of the validator, which
+// collects an error with a path for every invalid value and cannot be stopped.
 const (
 	maxValues     = 25_000 // members, elements and the objects and arrays that hold them
 	maxMemberName = 256    // bytes
 )
 
-// errTooManyValues is told apart by its text: huma keeps no more of an error.
+// errTooManyValues is recognized by its text, which is all that huma keeps of an error.
 var errTooManyValues = fmt.Errorf("it holds more than %d values", maxValues)
 
-// nulAt begins the error on a string with U+0000, which PostgreSQL cannot keep; the
-// pointer of the string follows.
+// nulAt is the beginning of the error about a string with U+0000, which PostgreSQL cannot
+// store. The string's JSON Pointer follows.
 const nulAt = "character U+0000 at "
 
-// UnmarshalBody is unmarshalStrict within the bounds of a JSON body.
+// UnmarshalBody is UnmarshalStrict with the bounds of a request body.
 func UnmarshalBody(data []byte, into any) error {
 	if countValues(data) > maxValues {
 		return errTooManyValues
@@ -34,8 +34,8 @@ func UnmarshalBody(data []byte, into any) error {
 	return UnmarshalStrict(data, into)
 }
 
-// countValues counts what opens or separates values in a JSON text, without reading
-// them. It is exact for valid JSON, to the one.
+// countValues estimates the number of values in a JSON text by the characters that open
+// or separate them, without parsing. For valid JSON it is off by one at most.
 func countValues(data []byte) int {
 	count, quoted := 0, false
 	for i := 0; i < len(data); i++ {
@@ -51,16 +51,16 @@ func countValues(data []byte) int {
 	return count
 }
 
-// UnmarshalStrict refuses JSON that two parsers could read differently: with
-// bytes that are no UTF-8, or with a member that is named twice (RFC 8259, 4 and
-// 8.1). It refuses U+0000 in strings too.
+// UnmarshalStrict is json.Unmarshal, but refuses JSON that two parsers could read
+// differently: invalid UTF-8 and duplicate members (RFC 8259, 8.1 and 4). It also refuses
+// U+0000 in strings and long member names.
 func UnmarshalStrict(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return errors.New("it is not encoded as UTF-8")
 	}
 	err := json.Unmarshal(data, into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		// "number 99…": the error's text repeats it, and it may be as long as the body.
+		// "number 99…": the error's text repeats the number, which may be as long as the body.
 		wrong.Value, _, _ = strings.Cut(wrong.Value, " ")
 	}
 	if err != nil {
@@ -69,13 +69,13 @@ func UnmarshalStrict(data []byte, into any) error {
 	return (&strictReader{decoder: json.NewDecoder(bytes.NewReader(data))}).value()
 }
 
-// strictReader reads a JSON text that is known to be valid.
+// strictReader checks a JSON text that json.Unmarshal has accepted.
 type strictReader struct {
 	decoder *json.Decoder
-	path    []string // to the value that is being read
+	path    []string // of the current value
 }
 
-// value reads one value, at the path.
+// value checks one value, at path.
 func (r *strictReader) value() error {
 	token, err := r.decoder.Token()
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *strictReader) value() error {
 	if err != nil {
 		return err
 	}
-	_, err = r.decoder.Token() // the closing one
+	_, err = r.decoder.Token() // the closing delimiter
 	return err
 }
 
@@ -134,7 +134,7 @@ func (r *strictReader) elements() error {
 	return nil
 }
 
-// below reads the value of a member or element.
+// below checks the value of a member or element.
 func (r *strictReader) below(name string) error {
 	r.path = append(r.path, name)
 	err := r.value()
@@ -153,8 +153,8 @@ func (r *strictReader) checkNUL(text string) error {
 	return errors.New(nulAt + pointer.String())
 }
 
-// BodyRefusal is what a refusal of the reader says to the caller, where the text is
-// valid JSON and its content is at fault.
+// BodyRefusal returns the error for a message of UnmarshalBody about valid JSON with
+// content that is refused. It returns false for any other message.
 func BodyRefusal(message string) (*fault.Error, bool) {
 	if message == errTooManyValues.Error() {
 		return fault.New(

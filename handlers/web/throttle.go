@@ -10,22 +10,23 @@ import (
 	"postern/service/accounts"
 )
 
-// What one address may do at the OAuth endpoints within a window, at one client and
-// at all of them. Where something could be guessed, refusals are counted and nothing
-// else: a backend that exchanges the codes of a whole company comes from one address,
-// too. Beginning a login is counted as such, since each is written down. The bounds
-// leave room for an office behind one address whose refresh tokens all ended over
-// night; against guessing, the 256 bits of a code or secret are what protects.
+// Limits of one client address at the OAuth endpoints within oauthWindow, for one app
+// client and for all of them. Where a code or secret could be guessed, only refused
+// requests count: a backend exchanges the codes of a whole company from one address.
+// Logins count when they begin, because each writes a row. The limits leave room for an
+// office behind one address whose refresh tokens all expired overnight; the protection
+// against guessing is that codes and secrets have 256 bits.
 const (
 	oauthWindow        = 15 * time.Minute
 	guessesAtClient    = 300
 	guessesOfSource    = 600
 	loginsAtClient     = 600
 	loginsOfSource     = 1200
-	maxThrottledClient = 64 // bytes of a client's name, which anybody makes up
+	maxThrottledClient = 64 // bytes of a client id that count; callers choose it
 )
 
-// OAuthThrottle counts in this process. Its zero value is ready.
+// OAuthThrottle counts requests to the OAuth endpoints in this process. Its zero value
+// is ready.
 type OAuthThrottle struct {
 	once            sync.Once
 	guesses, logins accounts.Attempts
@@ -36,39 +37,43 @@ func (t *OAuthThrottle) ready() *OAuthThrottle {
 	return t
 }
 
-func throttleKeys(client, remoteAddr string) (here, source string) {
-	source = policy.SourceName(remoteAddr)
-	return client[:min(len(client), maxThrottledClient)] + "\x00" + source, source
+// throttleKeys returns the keys of an address at one client and at all of them.
+func throttleKeys(client, remoteAddr string) (atClient, ofSource string) {
+	ofSource = policy.SourceName(remoteAddr)
+	return client[:min(len(client), maxThrottledClient)] + "\x00" + ofSource, ofSource
 }
 
-var errTooManyAttempts = fault.New(fault.TooMany, "too_many_attempts", "Too many attempts from this address. Wait a "+
-	"quarter of an hour and try again.").After(oauthWindow)
+var errTooManyAttempts = fault.New(fault.TooMany, "too_many_attempts", "Too many attempts from this address. "+
+	"Wait a quarter of an hour and try again.").After(oauthWindow)
 
-// AdmitLogin tells whether an address may begin one more login.
+// AdmitLogin counts a login that an address begins. It returns too_many_attempts if the
+// address may not begin another one.
 func (t *OAuthThrottle) AdmitLogin(client, remoteAddr string) error {
-	here, source := throttleKeys(client, remoteAddr)
-	if !t.ready().logins.Take(models.Now(), accounts.Bound{
-		Key: here,
-		Max: loginsAtClient,
-	}, accounts.Bound{Key: source, Max: loginsOfSource}) {
+	atClient, ofSource := throttleKeys(client, remoteAddr)
+	if !t.ready().logins.Take(models.Now(),
+		accounts.Bound{Key: atClient, Max: loginsAtClient},
+		accounts.Bound{Key: ofSource, Max: loginsOfSource},
+	) {
 		return errTooManyAttempts
 	}
 	return nil
 }
 
-// Attempt asks for something that could be guessed. It is counted before it is asked, so
-// that many at once are no way around, and taken back unless it was wrong.
-func (t *OAuthThrottle) Attempt(client, remoteAddr string, ask func() error) error {
-	here, source := throttleKeys(client, remoteAddr)
-	if !t.ready().guesses.Take(models.Now(), accounts.Bound{
-		Key: here,
-		Max: guessesAtClient,
-	}, accounts.Bound{Key: source, Max: guessesOfSource}) {
+// Attempt runs check, which verifies a secret that could be guessed, and returns its
+// error, or too_many_attempts without running it. The attempt is counted before check
+// runs, so that concurrent guesses count too, and uncounted unless check fails with
+// invalid_client or invalid_grant.
+func (t *OAuthThrottle) Attempt(client, remoteAddr string, check func() error) error {
+	atClient, ofSource := throttleKeys(client, remoteAddr)
+	if !t.ready().guesses.Take(models.Now(),
+		accounts.Bound{Key: atClient, Max: guessesAtClient},
+		accounts.Bound{Key: ofSource, Max: guessesOfSource},
+	) {
 		return errTooManyAttempts
 	}
-	err := ask()
+	err := check()
 	if code := fault.CodeOf(err); code != "invalid_client" && code != "invalid_grant" {
-		t.guesses.Forget(here, source)
+		t.guesses.Forget(atClient, ofSource)
 	}
 	return err
 }
