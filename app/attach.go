@@ -76,7 +76,7 @@ func (a *App) tryAttach(ctx context.Context) error {
 		return fmt.Errorf("cannot load what is served: %w", err)
 	}
 	if a.state.sole {
-		if err := a.exports.TakeOver(ctx, a.exportFiles()); err != nil {
+		if err := a.services.exports.TakeOver(ctx, exportFiles(a.Config)); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (a *App) makeFirstLink(ctx context.Context) error {
 	if a.running.Load() {
 		return nil
 	}
-	code, err := a.people.FirstLink(ctx)
+	code, err := a.services.accounts.FirstLink(ctx)
 	if err == nil && code != "" {
 		a.FirstLink = a.Config.PublicURL + "/welcome/" + code
 	}

@@ -14,16 +14,16 @@ import (
 	"postern/platform/config"
 )
 
-// Shares of the file descriptors, in eighths. Every caller of the gateway may need a
-// connection to an upstream as well; what is left is for the database and files.
+// Shares of the file descriptors, in eighths. Each connection to the gateway may need
+// another one to an upstream; the rest is for the database and files.
 const (
 	gatewayEighths = 3
 	controlEighths = 1
 )
 
-// share bounds a configured number of connections by its share of the descriptors, 0
-// when their number is not known, so that a flood on one listener leaves descriptors
-// for the other one, upstreams and the database.
+// share bounds a configured number of connections by its share of the descriptors, so
+// that a flood on one listener leaves some for the other one, upstreams and the
+// database. descriptors is 0 if their number is unknown.
 func share(configured, eighths int, descriptors uint64) int {
 	if descriptors == 0 {
 		return configured
@@ -31,7 +31,7 @@ func share(configured, eighths int, descriptors uint64) int {
 	return min(configured, max(1, int(descriptors/8)*eighths))
 }
 
-// warnOfShares logs each listener that takes fewer connections than configured.
+// warnOfShares warns about each listener that takes fewer connections than configured.
 func warnOfShares(c config.Config, descriptors uint64, log *slog.Logger) {
 	for _, listener := range []struct {
 		name                string
@@ -48,8 +48,8 @@ func warnOfShares(c config.Config, descriptors uint64, log *slog.Logger) {
 	}
 }
 
-// callers are the bounds on connections to the gateway, and on calls.
-func callers(c config.Config, descriptors uint64) gateway.Limits {
+// callLimits returns the bounds on connections to the gateway, and on calls.
+func callLimits(c config.Config, descriptors uint64) gateway.Limits {
 	return gateway.Limits{
 		Conns:        share(c.MaxConns, gatewayEighths, descriptors),
 		ConnsFromOne: c.MaxConnsFrom,
@@ -60,13 +60,9 @@ func callers(c config.Config, descriptors uint64) gateway.Limits {
 	}
 }
 
-// boundControl puts the bounds on connections before the control plane's listener.
+// boundControl returns the control plane's listener with bounds on its connections.
 func boundControl(
-	l net.Listener,
-	c config.Config,
-	descriptors uint64,
-	waiting *waiting,
-	log *slog.Logger,
+	l net.Listener, c config.Config, descriptors uint64, waiting *waiting, log *slog.Logger,
 ) net.Listener {
 	most := share(c.ControlMaxConns, controlEighths, descriptors)
 	fromOne := c.ControlMaxConnsFrom
@@ -84,13 +80,13 @@ func boundControl(
 	}
 }
 
-// waiting are the connections of a server of net/http that wait for a request.
+// waiting are the connections of an http.Server that wait for a request.
 type waiting struct {
 	mu    sync.Mutex
 	since map[net.Conn]time.Time
 }
 
-// note follows the states of connections; it is an http.Server's ConnState.
+// note records a connection's state. It is the server's ConnState.
 func (w *waiting) note(conn net.Conn, state http.ConnState) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,11 +101,11 @@ func (w *waiting) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// candidates is how many connections endOne chooses among.
+// candidates is how many connections endOne chooses from.
 const candidates = 16
 
-// endOne ends a connection that waits, if there is one: of a few taken at random, the
-// one that has waited longest. The server closes it when its read fails.
+// endOne ends a waiting connection, if there is one: of some random candidates the one
+// that has waited longest. The server closes the connection when its read fails.
 func (w *waiting) endOne() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

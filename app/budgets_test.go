@@ -30,7 +30,7 @@ func TestShareLeavesDescriptorsForOthers(t *testing.T) {
 	if descriptors() == 0 {
 		t.Error("the number of descriptors is not known here")
 	}
-	if got := callers(config.Config{MaxConns: 1 << 30}, 1024); got.Conns != 384 {
+	if got := callLimits(config.Config{MaxConns: 1 << 30}, 1024); got.Conns != 384 {
 		t.Errorf("the gateway takes %d connections", got.Conns)
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"time"
 
 	"postern/gateway"
+	"postern/models"
+	"postern/platform/config"
 	"postern/service/ratelimit"
 )
 
@@ -15,22 +18,22 @@ type limiter interface {
 	io.Closer
 }
 
-// newLimiter counts in Redis where there is one, for all replicas together, and
-// otherwise in memory, from where the database keeps it over a restart.
-func (a *App) newLimiter() (limiter, error) {
-	if url := a.Config.RedisURL.Reveal(); url != "" {
-		shared, err := ratelimit.NewRedis(ratelimit.RedisOptions{URL: url, Open: a.Config.RedisFailsOpen, Log: a.log})
+// newLimiter returns a limiter that counts in Redis, for all replicas together, if Redis
+// is configured. Otherwise it counts in memory, and the keeper saves the counts in the
+// database for the next start.
+func newLimiter(c config.Config, db *models.DB, log *slog.Logger) (limiter, *ratelimit.Keeper, error) {
+	if url := c.RedisURL.Reveal(); url != "" {
+		shared, err := ratelimit.NewRedis(ratelimit.RedisOptions{URL: url, Open: c.RedisFailsOpen, Log: log})
 		if err != nil {
-			return nil, fmt.Errorf("--redis-url: %w", err)
+			return nil, nil, fmt.Errorf("--redis-url: %w", err)
 		}
-		return shared, nil
+		return shared, nil, nil
 	}
 	local := ratelimit.NewLocal()
-	a.keeper = &ratelimit.Keeper{DB: a.state.db, Local: local, Log: a.log}
-	return local, nil
+	return local, &ratelimit.Keeper{DB: db, Local: local, Log: log}, nil
 }
 
-// keepCounts is nothing to do where Redis keeps them.
+// keepCounts saves the counts until ctx ends. Counts in Redis need no saving.
 func (a *App) keepCounts(ctx context.Context) {
 	if a.keeper != nil {
 		a.keeper.Run(ctx)

@@ -10,14 +10,14 @@ import (
 	"postern/platform/config"
 )
 
-// listeners are both doors, open before anything else is touched: a port that
-// is taken is the most common reason not to start.
+// listeners are opened before anything else is touched: a port in use is the most
+// common reason not to start.
 type listeners struct {
 	control net.Listener
 	gateway net.Listener
 }
 
-// listen opens the doors and tells the configuration which ports they have.
+// listen opens the listeners. The returned configuration has the ports that they got.
 func listen(ctx context.Context, c config.Config) (listeners, config.Config, error) {
 	control, err := listenOn(ctx, "control-addr", "POSTERN_CONTROL_ADDR", c.ControlAddr)
 	if err != nil {
@@ -35,20 +35,17 @@ func listen(ctx context.Context, c config.Config) (listeners, config.Config, err
 func listenOn(ctx context.Context, flag, variable, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf(
-			"%s is in use: stop what listens there, or choose another address with --%s or %s", addr, flag,
-			variable,
-		)
+		return nil, fmt.Errorf("%s is in use: stop what listens there, or choose another address with --%s or %s",
+			addr, flag, variable)
 	}
 	if err != nil {
-		return nil, fmt.Errorf(
-			"cannot listen on %s (%w): choose another address with --%s or %s", addr, err, flag, variable,
-		)
+		return nil, fmt.Errorf("cannot listen on %s (%w): choose another address with --%s or %s",
+			addr, err, flag, variable)
 	}
 	return l, nil
 }
 
-// withPort replaces port 0, which means any free one, by the port that it became.
+// withPort replaces port 0, which means any free port, by the port of the listener.
 func withPort(addr string, l net.Listener) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port != "0" {

@@ -2,17 +2,18 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"postern/core/policy"
 	"postern/gateway"
+	"postern/jobs"
+	"postern/models"
 	"postern/platform/metrics"
+	"postern/service/projects"
 	"postern/service/usage"
 )
 
-// observer tells usage and metrics what the gateway tells. None knows of the
-// others; that the structs of gateway and usage are alike is checked by the
-// conversion.
+// observer passes the outcome of each call to usage and metrics. The conversion fails
+// to compile if gateway.Outcome and usage.Call differ.
 type observer struct {
 	recorder *usage.Recorder
 	metrics  *metrics.Metrics
@@ -41,16 +42,16 @@ func (o connObserver) Observe(out gateway.Outcome) {
 	o.recorder.Observe(usage.Call(out))
 }
 
-// newMetrics measures what is there once everything is wired.
-func (a *App) newMetrics() *metrics.Metrics {
+// newMetrics creates the metrics, which read feed, queue and db when they are scraped.
+func newMetrics(db *models.DB, feed *projects.Feed, queue *jobs.Queue) *metrics.Metrics {
 	var refusals []string
 	for _, denial := range policy.Denials() {
 		refusals = append(refusals, denial.Code)
 	}
 	return metrics.New(metrics.Sources{
 		Refusals: refusals,
-		FeedAge:  func() time.Duration { return a.feed.Age() },
-		Jobs:     func(ctx context.Context) (map[string]int64, error) { return a.queue.Counts(ctx) },
-		Exports:  func(ctx context.Context) (map[string]int64, error) { return a.state.db.Read(ctx).CountExports() },
+		FeedAge:  feed.Age,
+		Jobs:     queue.Counts,
+		Exports:  func(ctx context.Context) (map[string]int64, error) { return db.Read(ctx).CountExports() },
 	})
 }

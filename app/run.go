@@ -53,7 +53,7 @@ func (a *App) startWork(current context.Context, running *sync.WaitGroup) error 
 		running.Go(func() { work(current) })
 	}
 	a.attached.Store(true)
-	return a.queue.Start(context.WithoutCancel(current)) // stopWork ends it
+	return a.workers.Start(context.WithoutCancel(current)) // stopWork ends it
 }
 
 // Run serves until ctx ends or a listener fails, then stops in order: not ready while
@@ -145,7 +145,7 @@ func (a *App) stopWork(ctx context.Context) error {
 	go func() {
 		work, stopWork := context.WithTimeout(ctx, drainJobs)
 		defer stopWork()
-		jobs <- a.queue.Stop(work)
+		jobs <- a.workers.Stop(work)
 	}()
 	write, stopWrite := context.WithTimeout(ctx, writeUsage)
 	defer stopWrite()

@@ -11,17 +11,16 @@ import (
 	"postern/models"
 )
 
-// A worker says every aliveEvery that it is alive; one that was not heard of for
-// deadAfter is dead, and its jobs are given to others. River's own rescue would
-// take an hour, and never comes for jobs without a timeout. An export's lease lasts
-// 10 s from a moment when its worker was alive, and has to end first: a job whose
-// export is leased is done without an effect.
+// A process writes a heartbeat every aliveEvery. One without a heartbeat for deadAfter
+// is dead, and its jobs are given to others. River's own rescue takes an hour, and
+// ignores jobs without a timeout. deadAfter is longer than the 10 s lease of an export,
+// since a job whose export is still leased ends without an effect.
 const (
 	aliveEvery = 2 * time.Second
 	deadAfter  = 10*time.Second + aliveEvery
 )
 
-// rescuer keeps this process among the living and takes over from the dead.
+// rescuer writes this process's heartbeats and requeues the jobs of dead processes.
 type rescuer struct {
 	db  *models.DB
 	id  string // of this process, in River's attempted_by too
@@ -29,11 +28,11 @@ type rescuer struct {
 
 	end     context.CancelFunc
 	running sync.WaitGroup
-	last    time.Time // when this process last said that it is alive
-	since   time.Time // since when it has done so without a gap
+	last    time.Time // of the last heartbeat
+	since   time.Time // of the first heartbeat after the last gap
 }
 
-// start announces this process before it can hold a job.
+// start writes the first heartbeat, before this process can hold a job.
 func (r *rescuer) start(ctx context.Context) error {
 	err := r.db.Write(ctx, func(tx *models.Tx) error {
 		if err := tx.WorkerAlive(r.id); err != nil || r.db.Dialect() != migrations.SQLite {
@@ -42,7 +41,7 @@ func (r *rescuer) start(ctx context.Context) error {
 		return tx.DeleteOtherWorkers(r.id)
 	})
 	if err != nil {
-		return fmt.Errorf("jobs: announce this worker: %w", err)
+		return fmt.Errorf("jobs: write the first heartbeat: %w", err)
 	}
 	r.last, r.since = time.Now(), time.Now()
 	ctx, r.end = context.WithCancel(ctx)
@@ -50,7 +49,7 @@ func (r *rescuer) start(ctx context.Context) error {
 	return nil
 }
 
-// stop comes after the last job has ended.
+// stop removes this process. It is called after the last job has ended.
 func (r *rescuer) stop(ctx context.Context) error {
 	if r.end == nil {
 		return nil
@@ -59,7 +58,7 @@ func (r *rescuer) stop(ctx context.Context) error {
 	r.running.Wait()
 	r.end = nil
 	if err := r.db.Write(ctx, func(tx *models.Tx) error { return tx.DeleteWorker(r.id) }); err != nil {
-		return fmt.Errorf("jobs: take back the announcement of this worker: %w", err)
+		return fmt.Errorf("jobs: remove this worker: %w", err)
 	}
 	return nil
 }
@@ -69,7 +68,7 @@ func (r *rescuer) run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if err := r.round(ctx); err != nil && ctx.Err() == nil {
-			r.log.Warn("this worker could not say that it is alive", "error", err)
+			r.log.Warn("this worker's heartbeat was not written", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -88,7 +87,8 @@ func (r *rescuer) round(ctx context.Context) error {
 		r.since = now
 	}
 	r.last = now
-	// After an outage of the database all look dead; each gets the time to come back.
+	// After an outage of the database every process looks dead. Each gets deadAfter to
+	// write a heartbeat.
 	if r.db.Dialect() != migrations.SQLite && now.Sub(r.since) < deadAfter {
 		return nil
 	}

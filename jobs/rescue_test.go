@@ -18,8 +18,8 @@ import (
 	"postern/testkit/state"
 )
 
-// These variables make this test binary a second process that takes jobs and never
-// ends them.
+// With these variables set, this test binary is a second process that takes jobs and
+// never ends them.
 const (
 	stuckDatabase = "POSTERN_TEST_STUCK_DATABASE"
 	stuckFile     = "POSTERN_TEST_STUCK_FILE"
@@ -41,18 +41,20 @@ func takeJobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	queue, err := jobs.New(db, stuck{}, slog.New(slog.DiscardHandler), jobs.Deliveries(stuck{}, atOnce))
+	workers, err := jobs.NewWorkers(
+		db, slog.New(slog.DiscardHandler), jobs.ExportJobs(stuck{}), jobs.WebhookJobs(stuck{}, atOnce),
+	)
 	if err != nil {
 		return err
 	}
-	if err := queue.Start(ctx); err != nil {
+	if err := workers.Start(ctx); err != nil {
 		return err
 	}
 	select {} // until it is killed
 }
 
-// stuck is work that says that it has begun and does not end. It holds nothing but
-// the job.
+// stuck prints each job that it begins and does not end it. It writes nothing to the
+// database.
 type stuck struct{}
 
 func (stuck) Build(context.Context, string, bool) error   { return hang("export") }
@@ -64,8 +66,8 @@ func hang(kind string) error {
 	select {}
 }
 
-// A process that is killed after it took a job, and before it could write anything
-// about it, leaves the job to the others.
+// The process is killed after it took a job, and before it could write anything about
+// it.
 func TestJobsOfAKilledProcessAreTakenOver(t *testing.T) {
 	run := func(t *testing.T, database, file string) {
 		db, err := models.Open(t.Context(), database, file)
@@ -73,17 +75,17 @@ func TestJobsOfAKilledProcessAreTakenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = db.Close() })
-		o := newOffice(t, db, egress.Options{LoopbackAllowed: true})
+		f := newWebhookFixture(t, db, egress.Options{LoopbackAllowed: true})
 		receiver := newReceiver(t)
-		hook, _ := o.listen(t, receiver.URL, webhooks.KeyFrozen)
-		export := o.request(t, o.ana, o.project.Project.ID)
-		o.freeze(t)
+		hook, _ := f.subscribe(t, receiver.URL, webhooks.KeyFrozen)
+		export := f.request(t, f.ana, f.project.Project.ID)
+		f.freeze(t)
 		killHolding(t, database, file, "export", "delivery")
 
-		o.work(t)
+		f.startWorkers(t)
 		receiver.wait(t, 1)
-		o.waitState(t, hook.ID, webhooks.Delivered)
-		o.waitReady(t, o.ana, export)
+		f.waitState(t, hook.ID, webhooks.Delivered)
+		f.waitReady(t, f.ana, export)
 	}
 	t.Run("sqlite", func(t *testing.T) { run(t, "", state.SQLite(t)) })
 	t.Run("postgres", func(t *testing.T) { run(t, state.Postgres(t), "") })
@@ -112,5 +114,5 @@ func killHolding(t *testing.T, database, file string, kinds ...string) {
 	if err := c.Process.Kill(); err != nil {
 		t.Error(err)
 	}
-	_ = c.Wait() // that it was killed
+	_ = c.Wait() // returns that it was killed
 }

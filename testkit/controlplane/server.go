@@ -36,8 +36,8 @@ import (
 	"postern/service/webhooks"
 )
 
-// NewServer is the control plane over real rooms, without listeners and with
-// nobody working on the queue.
+// NewServer returns the control plane on real services, without listeners and without
+// workers for its jobs.
 func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
@@ -49,8 +49,15 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	queue, err := jobs.NewQueue(
+		db, jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}, log,
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
 	builder := &exports.Service{
 		DB:        db,
+		Jobs:      queue,
 		Store:     exports.Dir(t.TempDir()),
 		TTL:       time.Hour,
 		AddressOf: settings.Address,
@@ -62,15 +69,14 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hooks := &webhooks.Service{DB: db, Vault: vault, Targets: guard, Client: guard.Client(), Log: log}
-	queue, err := jobs.New(db, builder, log, jobs.Deliveries(hooks, jobs.Schedule{
-		Attempts:   webhooks.Attempts(),
-		RetryAfter: webhooks.RetryAfter,
-	}))
-	if err != nil {
-		t.Fatal(err)
+	hooks := &webhooks.Service{
+		DB:      db,
+		Vault:   vault,
+		Targets: guard,
+		Client:  guard.Client(),
+		Jobs:    queue,
+		Log:     log,
 	}
-	builder.Jobs, hooks.Jobs = queue, queue
 	unserved := func(context.Context) {}
 	hosted := &login.Service{
 		DB:        db,

@@ -21,8 +21,8 @@ import (
 	"postern/service/webhooks"
 )
 
-// told is a receiver of webhooks and what it got.
-type told struct {
+// receiver is a server that webhooks are sent to. It keeps the messages.
+type receiver struct {
 	*httptest.Server
 	mu      sync.Mutex
 	answers []int // statuses of the first answers; 200 after them
@@ -34,9 +34,9 @@ type message struct {
 	header   http.Header
 }
 
-func newReceiver(t *testing.T, answers ...int) *told {
+func newReceiver(t *testing.T, answers ...int) *receiver {
 	t.Helper()
-	r := &told{answers: answers}
+	r := &receiver{answers: answers}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
 		r.mu.Lock()
@@ -45,7 +45,7 @@ func newReceiver(t *testing.T, answers ...int) *told {
 		if len(r.answers) > 0 {
 			status := r.answers[0]
 			r.answers = r.answers[1:]
-			w.Header().Set("Location", "/elsewhere")
+			w.Header().Set("Location", "/moved")
 			w.WriteHeader(status)
 		}
 	}))
@@ -53,14 +53,14 @@ func newReceiver(t *testing.T, answers ...int) *told {
 	return r
 }
 
-func (r *told) messages() []message {
+func (r *receiver) messages() []message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]message(nil), r.got...)
 }
 
-// wait returns the messages once there are so many.
-func (r *told) wait(t *testing.T, n int) []message {
+// wait returns the messages once there are n.
+func (r *receiver) wait(t *testing.T, n int) []message {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if got := r.messages(); len(got) >= n {
@@ -71,19 +71,15 @@ func (r *told) wait(t *testing.T, n int) []message {
 	return nil
 }
 
-// atOnce tries again without waiting.
-var atOnce = jobs.Schedule{Attempts: 4, RetryAfter: func(int) time.Duration { return 0 }}
-
-// office is a world whose team is told of what happens in it.
-type office struct {
-	*world
+// webhookFixture is a fixture with a team that can subscribe to events.
+type webhookFixture struct {
+	*fixture
 	hooks   *webhooks.Service
-	queue   *jobs.Queue
 	ana     access.Principal
 	project projects.Created
 }
 
-func newOffice(t *testing.T, db *models.DB, options egress.Options) *office {
+func newWebhookFixture(t *testing.T, db *models.DB, options egress.Options) *webhookFixture {
 	t.Helper()
 	guard, err := egress.New(options)
 	if err != nil {
@@ -93,33 +89,45 @@ func newOffice(t *testing.T, db *models.DB, options egress.Options) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &office{world: newWorld(t, db)}
 	client := guard.Client()
 	t.Cleanup(client.CloseIdleConnections)
-	o.hooks = &webhooks.Service{DB: db, Vault: vault, Targets: anyTarget{}, Client: client, Log: testLogger(t)}
-	if o.queue, err = jobs.New(db, o.exports, testLogger(t), jobs.Deliveries(o.hooks, atOnce)); err != nil {
-		t.Fatal(err)
+	queue := newQueue(t, db)
+	hooks := &webhooks.Service{
+		DB:      db,
+		Vault:   vault,
+		Targets: anyTarget{},
+		Client:  client,
+		Jobs:    queue,
+		Log:     testLogger(t),
 	}
-	o.hooks.Jobs, o.exports.Jobs = o.queue, o.queue
-	o.keys.Events, o.exports.Events, o.projects.Events, o.accounts.Events = o.hooks, o.hooks, o.hooks, o.hooks
-	o.ana = o.account(t)
+	f := &webhookFixture{fixture: newServices(t, db, queue, hooks), hooks: hooks}
+	f.workers = f.newWorkers(t)
+	f.ana = f.account(t)
 	team := models.Team{ID: models.NewID("team"), Name: "Ana", CreatedAt: models.Now(), ClaimedAt: now()}
-	member := models.Membership{TeamID: team.ID, AccountID: o.ana.Account, Role: "owner", CreatedAt: models.Now()}
+	member := models.Membership{TeamID: team.ID, AccountID: f.ana.Account, Role: "owner", CreatedAt: models.Now()}
 	if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&team, &member) }); err != nil {
 		t.Fatal(err)
 	}
-	o.ana.HomeTeam, o.ana.Roles = team.ID, map[string]access.Role{team.ID: access.Owner}
-	if o.project, err = o.projects.Create(t.Context(), o.ana, newProject); err != nil {
+	f.ana.HomeTeam, f.ana.Roles = team.ID, map[string]access.Role{team.ID: access.Owner}
+	if f.project, err = f.projects.Create(t.Context(), f.ana, newProject); err != nil {
 		t.Fatal(err)
 	}
-	return o
+	return f
+}
+
+// newWorkers returns workers as a second process would run them.
+func (f *webhookFixture) newWorkers(t *testing.T) *jobs.Workers {
+	t.Helper()
+	return newWorkers(t, f.db, f.exports, jobs.WebhookJobs(f.hooks, atOnce))
 }
 
 func now() *time.Time { t := models.Now(); return &t }
 
-func (o *office) listen(t *testing.T, url string, events ...string) (webhooks.Webhook, *standardwebhooks.Webhook) {
+func (f *webhookFixture) subscribe(
+	t *testing.T, url string, events ...string,
+) (webhooks.Webhook, *standardwebhooks.Webhook) {
 	t.Helper()
-	hook, secret, err := o.hooks.Create(t.Context(), o.ana, webhooks.CreateInput{URL: url, Events: events})
+	hook, secret, err := f.hooks.Create(t.Context(), f.ana, webhooks.CreateInput{URL: url, Events: events})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,37 +143,38 @@ func verifier(t *testing.T, secret secrets.Secret) *standardwebhooks.Webhook {
 	return v
 }
 
-func (o *office) work(t *testing.T, queues ...*jobs.Queue) {
+// startWorkers starts the fixture's workers and the others.
+func (f *webhookFixture) startWorkers(t *testing.T, others ...*jobs.Workers) {
 	t.Helper()
-	for _, q := range append(queues, o.queue) {
-		start(t, q)
-		t.Cleanup(func() { stop(context.Background(), t, q) })
+	for _, w := range append(others, f.workers) {
+		start(t, w)
+		t.Cleanup(func() { stop(context.Background(), t, w) })
 	}
 }
 
-func (o *office) freeze(t *testing.T) {
+func (f *webhookFixture) freeze(t *testing.T) {
 	t.Helper()
-	if _, err := o.keys.Freeze(t.Context(), o.ana, o.project.Keys["prod"].ID); err != nil {
+	if _, err := f.keys.Freeze(t.Context(), f.ana, f.project.Keys["prod"].ID); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (o *office) delivery(t *testing.T, hook string) webhooks.Delivery {
+func (f *webhookFixture) delivery(t *testing.T, hook string) webhooks.Delivery {
 	t.Helper()
-	page, err := o.hooks.Deliveries(t.Context(), o.ana, hook, models.Page{})
+	page, err := f.hooks.Deliveries(t.Context(), f.ana, hook, models.Page{})
 	if err != nil || len(page.Items) == 0 {
 		t.Fatalf("deliveries: %v, %v", page, err)
 	}
 	return page.Items[0]
 }
 
-func (o *office) waitState(t *testing.T, hook, state string) webhooks.Delivery {
+func (f *webhookFixture) waitState(t *testing.T, hook, state string) webhooks.Delivery {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if d := o.delivery(t, hook); d.State == state {
+		if d := f.delivery(t, hook); d.State == state {
 			return d
 		}
 	}
-	t.Fatalf("not %s after %s: %+v", state, patience, o.delivery(t, hook))
+	t.Fatalf("not %s after %s: %+v", state, patience, f.delivery(t, hook))
 	return webhooks.Delivery{}
 }

@@ -1,0 +1,113 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/gateway"
+	"postern/gateway/bearer"
+	"postern/models"
+	"postern/platform/config"
+	"postern/platform/egress"
+	"postern/platform/secrets"
+	"postern/service/introspection"
+	"postern/service/keys"
+	"postern/service/login"
+	"postern/service/projects"
+)
+
+type gatewayDeps struct {
+	config   config.Config
+	keys     *keys.Table
+	verifier *bearer.Verifier
+	asker    *introspection.Asker
+	opener   opener
+	observer observer
+	limiter  gateway.Limiter
+	guard    *egress.Guard
+	tls      *tls.Config // nil: callers do not use TLS
+	probes   http.Handler
+	log      *slog.Logger
+}
+
+func newGateway(d gatewayDeps) *gateway.Gateway {
+	return gateway.New(gateway.Options{
+		Domain:    d.config.GatewayDomain,
+		Host:      d.config.GatewayHost(),
+		Keys:      d.keys,
+		Verifier:  d.verifier,
+		Asker:     d.asker,
+		Opener:    d.opener,
+		Observer:  d.observer,
+		Limiter:   d.limiter,
+		Dial:      d.guard.DialContext,
+		Caps:      caps(d.config),
+		Logger:    d.log,
+		CallerTLS: d.tls,
+		Probes:    d.probes,
+		Trusted:   d.config.Trusted,
+		Limits:    callLimits(d.config, descriptors()),
+	})
+}
+
+// caps returns the limits of unclaimed projects, nil where they do not apply.
+func caps(c config.Config) *gateway.Caps {
+	if !c.CapsHold() {
+		return nil
+	}
+	return &gateway.Caps{}
+}
+
+// newFeed creates the feed that keeps the gateway and its table of keys up to date. It
+// publishes only after wire: services are created with the feed, and the gateway is
+// created with services.
+func (a *App) newFeed(table *keys.Table) *projects.Feed {
+	return &projects.Feed{
+		DB:        a.state.db,
+		Keys:      table,
+		PublicURL: a.Config.PublicURL,
+		Publish:   func(all []*snapshot.Project) error { return a.plane.Publish(all) },
+		Log:       a.log,
+	}
+}
+
+// newGuard creates the guard that every address chosen by a customer is dialed through.
+func newGuard(c config.Config) (*egress.Guard, error) {
+	return egress.New(egress.Options{
+		Allow:           c.EgressAllow,
+		LoopbackAllowed: c.LoopbackOnly(),
+		Listeners:       []string{c.ControlAddr, c.GatewayAddr},
+		Names:           c.OwnNames(),
+		Domains:         c.OwnDomains(),
+	})
+}
+
+// newAsker creates the client of introspection endpoints. It keeps as many idle
+// connections as calls may wait, so that under load a call needs no new handshake.
+func newAsker(
+	hosted *login.Service, db *models.DB, vault *secrets.Vault, guard *egress.Guard, log *slog.Logger,
+) *introspection.Asker {
+	client := guard.Client()
+	if transport, ok := client.Transport.(*http.Transport); ok {
+		transport.MaxIdleConnsPerHost = introspection.MaxInside
+	}
+	return &introspection.Asker{Login: hosted, DB: db, Vault: vault, Client: client, Log: log}
+}
+
+// opener opens providers' tokens for upstreams, for the gateway.
+type opener struct{ login *login.Service }
+
+// openWithin bounds the query for a team's data key.
+const openWithin = 2 * time.Second
+
+// Open implements gateway.Opener.
+func (o opener) Open(tokenID, sealed string) (string, error) {
+	ctx, stop := context.WithTimeout(context.Background(), openWithin)
+	defer stop()
+	token, err := o.login.UpstreamToken(ctx, tokenID, sealed)
+	return token.Reveal(), err
+}

@@ -1,0 +1,158 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"postern/jobs"
+	"postern/models"
+	"postern/platform/config"
+	"postern/platform/egress"
+	"postern/platform/secrets"
+	"postern/service/accounts"
+	"postern/service/audit"
+	"postern/service/directory"
+	"postern/service/exports"
+	"postern/service/idempotency"
+	"postern/service/keys"
+	"postern/service/login"
+	"postern/service/login/providers"
+	"postern/service/projects"
+	"postern/service/retention"
+	"postern/service/tokens"
+	"postern/service/usage"
+	"postern/service/webhooks"
+)
+
+// services are the rules on the database.
+type services struct {
+	accounts    *accounts.Service
+	audit       *audit.Service
+	directory   *directory.Service
+	exports     *exports.Service
+	idempotency *idempotency.Service
+	keys        *keys.Service
+	login       *login.Service
+	projects    *projects.Service
+	retention   *retention.Service
+	tokens      *tokens.Service
+	usage       *usage.Service
+	webhooks    *webhooks.Service
+}
+
+type serviceDeps struct {
+	config      config.Config
+	version     string
+	db          *models.DB
+	vault       *secrets.Vault
+	guard       *egress.Guard
+	queue       *jobs.Queue
+	changed     func(context.Context) // brings a committed change to the gateway
+	recorder    *usage.Recorder
+	provesEmail bool // by signing in with a provider
+	log         *slog.Logger
+}
+
+func newServices(d serviceDeps) services {
+	hooks := newWebhooks(d)
+	hosted := newLogin(d)
+	return services{
+		accounts: &accounts.Service{
+			DB:          d.db,
+			Changed:     d.changed,
+			Policy:      d.config.SignUp,
+			Events:      hooks,
+			ProvesEmail: d.provesEmail,
+		},
+		audit:       &audit.Service{DB: d.db},
+		directory:   &directory.Service{DB: d.db, Changed: d.changed, Events: hooks},
+		exports:     newExports(d, hooks),
+		idempotency: &idempotency.Service{DB: d.db},
+		keys:        &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks},
+		login:       hosted,
+		projects:    newProjects(d, hooks, hosted),
+		retention: &retention.Service{
+			DB:      d.db,
+			Files:   exportFiles(d.config),
+			Grace:   d.config.UnclaimedGrace,
+			Changed: d.changed,
+			Log:     d.log,
+		},
+		tokens:   &tokens.Service{DB: d.db},
+		usage:    &usage.Service{DB: d.db, Recorder: d.recorder},
+		webhooks: hooks,
+	}
+}
+
+func newWebhooks(d serviceDeps) *webhooks.Service {
+	return &webhooks.Service{
+		DB:      d.db,
+		Vault:   d.vault,
+		Targets: d.guard,
+		Client:  d.guard.Client(),
+		Jobs:    d.queue,
+		Log:     d.log,
+	}
+}
+
+// newLogin creates the hosted login. It reaches identity providers through the guard,
+// because customers choose their addresses.
+func newLogin(d serviceDeps) *login.Service {
+	return &login.Service{
+		DB:           d.db,
+		Vault:        d.vault,
+		Providers:    &providers.Set{HTTP: d.guard.Client()},
+		Targets:      d.guard,
+		PublicURL:    d.config.PublicURL,
+		Shared:       login.Shared(d.config.LoginGitHub),
+		Changed:      d.changed,
+		Log:          d.log,
+		CapUnclaimed: d.config.CapsHold(),
+	}
+}
+
+func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) *projects.Service {
+	return &projects.Service{
+		DB:           d.db,
+		Targets:      d.guard,
+		Vault:        d.vault,
+		Suits:        hosted.Suits,
+		Log:          d.log,
+		PublicURL:    d.config.PublicURL,
+		KeyPrefix:    d.config.KeyPrefix,
+		UnclaimedTTL: d.config.UnclaimedTTL,
+		CapUnclaimed: d.config.CapsHold(),
+		Changed:      d.changed,
+		Events:       hooks,
+	}
+}
+
+func newExports(d serviceDeps, hooks *webhooks.Service) *exports.Service {
+	return &exports.Service{
+		DB:        d.db,
+		Jobs:      d.queue,
+		Store:     exportFiles(d.config),
+		TTL:       d.config.ExportTTL,
+		AddressOf: d.config.Address,
+		PublicURL: d.config.PublicURL,
+		Generator: "postern " + d.version,
+		Vault:     d.vault,
+		Log:       d.log,
+		Events:    hooks,
+	}
+}
+
+func exportFiles(c config.Config) exports.Dir { return exports.Dir(c.ExportDir()) }
+
+var webhookSchedule = jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}
+
+// newWorkers creates the workers of every background job.
+func newWorkers(db *models.DB, s services, log *slog.Logger) (*jobs.Workers, error) {
+	return jobs.NewWorkers(db, quiet(log),
+		jobs.ExportJobs(s.exports),
+		jobs.UpkeepJobs(db, s.exports),
+		jobs.RetentionJobs(s.retention),
+		jobs.WebhookJobs(s.webhooks, webhookSchedule),
+		jobs.LoginJobs(s.login),
+	)
+}

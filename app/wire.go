@@ -1,0 +1,75 @@
+package app
+
+import (
+	"postern/gateway/bearer"
+	"postern/jobs"
+	"postern/service/accounts/provider"
+	"postern/service/audit"
+	"postern/service/keys"
+	"postern/service/usage"
+)
+
+// wire creates the parts, each after those that it uses. It does not use the database.
+func (a *App) wire(version string) error {
+	guard, err := newGuard(a.Config)
+	if err != nil {
+		return err
+	}
+	if a.vault, err = openVault(a.Config); err != nil {
+		return err
+	}
+	certificates, err := loadCertificates(a.Config, a.log)
+	if err != nil {
+		return err
+	}
+	a.pairs = certificates.pairs()
+	if a.limiter, a.keeper, err = newLimiter(a.Config, a.state.db, a.log); err != nil {
+		return err
+	}
+	queue, err := jobs.NewQueue(a.state.db, webhookSchedule, quiet(a.log))
+	if err != nil {
+		return err
+	}
+	table := keys.NewTable()
+	a.feed = a.newFeed(table)
+	a.usage = usage.NewRecorder(a.state.db, a.log)
+	a.refusals = &audit.Refusals{DB: a.state.db, Log: a.log}
+	signIns := provider.FromConfig(a.Config.SignIn)
+	a.services = newServices(serviceDeps{
+		config:      a.Config,
+		version:     version,
+		db:          a.state.db,
+		vault:       a.vault,
+		guard:       guard,
+		queue:       queue,
+		changed:     a.feed.Changed,
+		recorder:    a.usage,
+		provesEmail: len(signIns) > 0,
+		log:         a.log,
+	})
+	if a.workers, err = newWorkers(a.state.db, a.services, a.log); err != nil {
+		return err
+	}
+	metrics := newMetrics(a.state.db, a.feed, queue)
+	control := a.newControl(controlDeps{version: version, signIns: signIns, metrics: metrics})
+	idle := &waiting{}
+	a.listeners.control = certificates.secureControl(
+		boundControl(a.listeners.control, a.Config, descriptors(), idle, a.log))
+	a.control = a.newControlServer(control.Handler(), idle)
+	a.bearer = bearer.New(guard.Client(), a.log)
+	a.plane = newGateway(gatewayDeps{
+		config:   a.Config,
+		keys:     table,
+		verifier: a.bearer,
+		asker:    newAsker(a.services.login, a.state.db, a.vault, guard, a.log),
+		opener:   opener{a.services.login},
+		observer: observer{a.usage, metrics},
+		limiter:  a.limiter,
+		guard:    guard,
+		tls:      certificates.gatewayTLS(),
+		probes:   control.Probes(),
+		log:      a.log,
+	})
+	a.gateway = a.plane.Server(a.Config.GatewayAddr)
+	return nil
+}

@@ -1,0 +1,66 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+
+	"github.com/riverqueue/river"
+
+	"postern/models"
+)
+
+// Queue inserts jobs, each in its caller's transaction. It runs none: see Workers.
+type Queue struct {
+	db         *models.DB
+	client     *river.Client[*sql.Tx] // without queues: it only inserts
+	deliveries Schedule
+}
+
+// NewQueue returns a queue in db. It does not use the database yet.
+func NewQueue(db *models.DB, deliveries Schedule, log *slog.Logger) (*Queue, error) {
+	client, err := river.NewClient(driver(db), &river.Config{Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("jobs: create the queue: %w", err)
+	}
+	return &Queue{db: db, client: client, deliveries: deliveries}, nil
+}
+
+// EnqueueExport implements exports.Enqueuer.
+func (q *Queue) EnqueueExport(ctx context.Context, tx *models.Tx, exportID string) error {
+	options := &river.InsertOpts{MaxAttempts: exportAttempts}
+	if _, err := q.client.InsertTx(ctx, tx.SQL(), exportArgs{ExportID: exportID}, options); err != nil {
+		return fmt.Errorf("jobs: queue export %s: %w", exportID, err)
+	}
+	return nil
+}
+
+// EnqueueDelivery implements webhooks.Enqueuer.
+func (q *Queue) EnqueueDelivery(ctx context.Context, tx *models.Tx, deliveryID string) error {
+	options := &river.InsertOpts{Queue: webhookQueue, MaxAttempts: q.deliveries.Attempts}
+	if _, err := q.client.InsertTx(ctx, tx.SQL(), deliveryArgs{DeliveryID: deliveryID}, options); err != nil {
+		return fmt.Errorf("jobs: queue delivery %s: %w", deliveryID, err)
+	}
+	return nil
+}
+
+// Counts returns the number of jobs by River's state of them. River keeps finished
+// jobs for a day.
+func (q *Queue) Counts(ctx context.Context) (map[string]int64, error) {
+	rows, err := q.db.SQL().QueryContext(ctx, "SELECT state, count(*) FROM river_job GROUP BY state")
+	if err != nil {
+		return nil, fmt.Errorf("jobs: count: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // Err reports its error
+	counts := map[string]int64{}
+	for rows.Next() {
+		var state string
+		var n int64
+		if err := rows.Scan(&state, &n); err != nil {
+			return nil, fmt.Errorf("jobs: count: %w", err)
+		}
+		counts[state] = n
+	}
+	return counts, rows.Err()
+}

@@ -1,0 +1,100 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"postern/models"
+)
+
+const (
+	defaultWorkers = 4                      // jobs of the default queue that one process runs at a time
+	pollEvery      = 500 * time.Millisecond // for jobs that the database does not announce, as SQLite
+	cancelWithin   = 5 * time.Second        // for cancelled jobs to return
+)
+
+// Workers runs queued jobs between Start and Stop.
+type Workers struct {
+	client  *river.Client[*sql.Tx]
+	rescuer *rescuer
+}
+
+// NewWorkers returns workers for the registered jobs, which do not run yet.
+func NewWorkers(db *models.DB, log *slog.Logger, registrations ...Registration) (*Workers, error) {
+	workers := river.NewWorkers()
+	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: defaultWorkers}}
+	var periodic []*river.PeriodicJob
+	for _, r := range registrations {
+		if err := r.add(workers); err != nil {
+			return nil, fmt.Errorf("jobs: register the workers: %w", err)
+		}
+		periodic = append(periodic, r.periodic...)
+		if r.queue != "" {
+			queues[r.queue] = river.QueueConfig{MaxWorkers: r.maxWorkers}
+		}
+	}
+	rescuer := &rescuer{db: db, id: models.NewWorkerID(), log: log}
+	client, err := river.NewClient(driver(db), &river.Config{
+		ID:                rescuer.id,
+		Logger:            log,
+		Workers:           workers,
+		Queues:            queues,
+		FetchPollInterval: pollEvery,
+		PeriodicJobs:      periodic,
+		ErrorHandler:      &logErrors{log: log},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("jobs: create the workers: %w", err)
+	}
+	return &Workers{client: client, rescuer: rescuer}, nil
+}
+
+// Start begins to run jobs. It returns when the first ones can be taken.
+func (w *Workers) Start(ctx context.Context) error {
+	if err := w.rescuer.start(ctx); err != nil {
+		return err
+	}
+	if err := w.client.Start(ctx); err != nil {
+		return errors.Join(fmt.Errorf("jobs: start: %w", err), w.rescuer.stop(ctx))
+	}
+	return nil
+}
+
+// Stop takes no more jobs and waits for the running ones, which are cancelled when
+// ctx ends. A cancelled job is tried again after the next start.
+func (w *Workers) Stop(ctx context.Context) error {
+	err := w.client.Stop(ctx)
+	hard, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
+	defer stop()
+	if err != nil {
+		err = w.client.StopAndCancel(hard)
+	}
+	if err != nil {
+		err = fmt.Errorf("jobs: stop: %w", err)
+	}
+	return errors.Join(err, w.rescuer.stop(hard))
+}
+
+// logErrors logs why an attempt failed, which River writes to its table only.
+type logErrors struct{ log *slog.Logger }
+
+// HandleError implements river.ErrorHandler.
+func (h *logErrors) HandleError(_ context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
+	h.log.Warn("a job's attempt failed", "kind", job.Kind, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
+	return nil
+}
+
+// HandlePanic implements river.ErrorHandler.
+func (h *logErrors) HandlePanic(
+	_ context.Context, job *rivertype.JobRow, value any, trace string,
+) *river.ErrorHandlerResult {
+	h.log.Error("a job panicked", "kind", job.Kind, "attempt", job.Attempt, "panic", value, "trace", trace)
+	return nil
+}
