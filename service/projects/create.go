@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"postern/core/snapshot"
@@ -23,8 +22,8 @@ type CreateInput struct {
 	Team         string // id; the principal's home team when empty
 	Name         string
 	DisplayName  string
-	Product      string // name; made where the team has none of it
-	Tenant       string // name of a tenant to serve beside default; made where the team has none of it
+	Product      string // name; created if the team does not have it
+	Tenant       string // name of a tenant to serve beside default; created if the team does not have it
 	Version      string
 	Environments map[string]string // name -> target; empty: prod -> Target
 	Auth         AuthInput
@@ -32,9 +31,9 @@ type CreateInput struct {
 	Login        Login // nil for none
 }
 
-// Login is a hosted login that is made together with the project (login.Setup).
-// Check's fields have pointers below prefix; verified tells whether the gateway looks
-// at tokens.
+// Login is a hosted login that is created together with the project (login.Setup).
+// Check's fields have pointers below prefix; verified reports whether the gateway
+// verifies tokens.
 type Login interface {
 	Check(ctx context.Context, prefix string, unclaimed, verified bool) ([]fault.Field, error)
 	InsertIn(tx *models.Tx, p access.Principal, team string, tenant models.Tenant) error
@@ -45,22 +44,24 @@ type AuthInput struct {
 	Mode    string
 	Methods []string
 	Keyless string
-	Issuers []snapshot.TokenIssuer // whose tokens the method jwt takes
-	Opaque  *IntrospectionInput    // whom the method opaque asks; nil for nobody
+	Issuers []snapshot.TokenIssuer // whose tokens the method jwt accepts
+	Opaque  *IntrospectionInput    // the endpoint of the method opaque; nil for none
 }
 
 // Created is a new project with the secrets that are shown this once.
 type Created struct {
 	Project   Project
-	Keys      map[string]keys.Minted // environment -> bootstrap key; empty where keys are not asked for
-	Workspace *accounts.Workspace    // nil when the caller was signed in
+	Keys      map[string]keys.Minted // environment -> first key; empty without the method api_key
+	Workspace *accounts.Workspace    // nil if the caller was signed in
 }
 
-// firstKeyOwner is whom the bootstrap keys belong to.
+// firstKeyOwner is the owner of the first keys.
 const firstKeyOwner = "bootstrap"
 
-// Create makes a project in a team of the principal's, or in a new workspace for
-// an anonymous caller.
+// Create creates a project in a team of the principal's, or in a new workspace for an
+// anonymous caller. A field that is wrong is refused as Invalid, a name that is taken as
+// Conflict with the code name_taken, and too many projects of unclaimed workspaces from
+// one network as TooMany.
 func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput) (Created, error) {
 	if !p.Anonymous() || in.Team != "" {
 		var err error
@@ -68,7 +69,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 			return Created{}, fmt.Errorf("projects: create: %w", err)
 		}
 	}
-	if s.CapUnclaimed && unclaimed(p) { // before names are looked up for a caller who asks for a thousand
+	if s.CapUnclaimed && unclaimed(p) { // before host names are looked up
 		if err := s.Newcomers.Allow(p.RemoteAddr, models.Now()); err != nil {
 			return Created{}, fmt.Errorf("projects: create: %w", err)
 		}
@@ -80,8 +81,8 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 	var out Created
 	for range nameAttempts {
 		out, err = s.create(ctx, p, plan)
-		// Somebody took the name between our look and our insert. Another derived
-		// name will do; a given one will not.
+		// The name was taken after freeName had looked. A derived name is replaced by
+		// another one.
 		if !errors.Is(err, models.ErrDuplicate) || plan.nameGiven {
 			break
 		}
@@ -96,13 +97,13 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 	return out, nil
 }
 
-// teamFor is the team that something new goes to, the one that is named or the
-// principal's home, where the principal may make it.
+// teamFor returns the team that a new object is created in: the named one, or the
+// principal's home team. It fails if the principal must not create it there.
 func teamFor(p access.Principal, named string, action access.Action) (string, error) {
 	team := cmp.Or(named, p.HomeTeam)
 	if team == "" && !p.Anonymous() {
-		return "", fault.New(fault.Conflict, "no_team", "You are in no team. Make one first, or have somebody "+
-			"invite you to theirs.")
+		return "", fault.New(fault.Conflict, "no_team", "You are not in a team. Create one first, or ask to be "+
+			"invited to one.")
 	}
 	return team, access.Check(p, team, action)
 }
@@ -129,200 +130,14 @@ func (s *Service) create(ctx context.Context, p access.Principal, plan plan) (ou
 				return err
 			}
 		}
-		return s.insert(ctx, tx, p, team, plan, &out)
+		created, err := s.insert(ctx, tx, p, team, plan)
+		out.Project, out.Keys = created.Project, created.Keys
+		return err
 	})
 	return out, err
 }
 
-// plan is a checked CreateInput with every default filled in.
-type plan struct {
-	CreateInput
-	nameGiven    bool
-	environments []models.Environment // without ids
-}
-
-func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) (plan, error) {
-	wrong := in.applyLoginDefaults()
-	out := plan{CreateInput: in, nameGiven: in.Name != ""}
-	if out.Version == "" {
-		out.Version = "1.0.0"
-	}
-	if !validVersion(out.Version) {
-		wrong = append(wrong, fault.Field{
-			Pointer: "/version",
-			Code:    "invalid_version",
-			Detail: "Use 1 to 32 letters, digits, dots, underscores and hyphens, such as 1.0.0; the first is a " +
-				"letter or a digit.",
-		})
-	}
-	if out.nameGiven && !ValidName(in.Name) {
-		wrong = append(wrong, nameFault("/name"))
-	}
-	wrong = append(wrong, checkDisplayName(in.DisplayName)...)
-	if in.Product != "" && !ValidName(in.Product) {
-		wrong = append(wrong, nameFault("/product"))
-	}
-	if in.Tenant != "" {
-		wrong = append(wrong, checkTenantName("/tenant", in.Tenant)...)
-	}
-	var authWrong, typesWrong, targetsWrong []fault.Field
-	out.Auth, authWrong = normalizeAuth(in.Auth, "/requests_auth",
-		around{
-			tenants:   []string{snapshot.DefaultTenant, in.Tenant},
-			login:     in.Login != nil,
-			publicURL: s.PublicURL,
-			webPorts:  s.CapUnclaimed && unclaimed(p),
-		})
-	if len(in.Auth.Issuers) > 0 {
-		addressesWrong, err := s.checkIssuerAddresses(ctx, "/requests_auth", in.Auth.Issuers)
-		if err != nil {
-			return out, err
-		}
-		authWrong = append(append(authWrong, needsJWT(out.Auth, "/requests_auth")...), addressesWrong...)
-	}
-	if in.Auth.Opaque != nil {
-		authWrong = append(authWrong, needsOpaque(out.Auth, "/requests_auth")...)
-		endpointWrong, err := s.checkEndpoint(ctx, p, "/requests_auth", in.Auth.Opaque)
-		if err != nil {
-			return out, err
-		}
-		authWrong = append(authWrong, endpointWrong...)
-	}
-	out.KeyTypes, typesWrong = withBuiltIns(in.KeyTypes)
-	wrong = append(append(wrong, authWrong...), typesWrong...)
-	targetsWrong, err := s.planTargets(ctx, p, &out)
-	if err != nil {
-		return out, err
-	}
-	wrong = append(wrong, targetsWrong...)
-	if in.Login != nil {
-		bounded, stop := context.WithTimeout(ctx, resolveWithin)
-		defer stop()
-		loginWrong, err := in.Login.Check(
-			bounded, "/login", s.CapUnclaimed && unclaimed(p),
-			slices.Contains(out.Auth.Methods, string(snapshot.JWT)),
-		)
-		if err != nil {
-			return out, err
-		}
-		wrong = append(wrong, loginWrong...)
-	}
-	return out, fault.InvalidFields(wrong)
-}
-
-func (s *Service) insert(
-	ctx context.Context, tx *models.Tx, p access.Principal, team string, plan plan, out *Created,
-) error {
-	name, err := freeName(tx, plan)
-	if err != nil {
-		return err
-	}
-	now := models.Now()
-	project := models.Project{ID: models.NewID("prj"), TeamID: team, Name: name, DisplayName: plan.DisplayName,
-		FallbackOwner: name, CreatedAt: now, UpdatedAt: now}
-	if project.DisplayName == "" {
-		project.DisplayName = name
-	}
-	if plan.Product != "" {
-		product, _, err := ensureProduct(tx, p, team, plan.Product, "")
-		if err != nil {
-			return err
-		}
-		project.ProductID = &product.ID
-	}
-	version := models.Version{
-		ID:           models.NewID("ver"),
-		ProjectID:    project.ID,
-		Name:         plan.Version,
-		AuthMode:     plan.Auth.Mode,
-		AuthMethods:  plan.Auth.Methods,
-		Keyless:      plan.Auth.Keyless,
-		TokenIssuers: issuerRows(plan.Auth.Issuers),
-		CreatedAt:    now,
-		UpdatedAt:    now,
-	}
-	tenant := models.Tenant{
-		ID:        models.NewID("tnt"),
-		ProjectID: &project.ID,
-		Name:      snapshot.DefaultTenant,
-		CreatedAt: now,
-		UpdatedAt: now,
-	}
-	if err := s.setIntrospection(tx, team, &version, plan.Auth.Opaque); err != nil {
-		return err
-	}
-	if err := tx.Insert(&project, &version, &tenant); err != nil {
-		return err
-	}
-	if plan.Tenant != "" {
-		shared, _, err := ensureTenant(tx, p, team, TenantInput{Name: plan.Tenant})
-		if err != nil {
-			return err
-		}
-		if _, err := tx.AttachTenant(models.ProjectTenant{
-			ProjectID: project.ID,
-			TenantID:  shared.ID,
-			CreatedAt: now,
-		}); err != nil {
-			return err
-		}
-	}
-	full, err := insertKeyTypes(tx, project.ID, plan.KeyTypes)
-	if err != nil {
-		return err
-	}
-	out.Keys = map[string]keys.Minted{}
-	for _, environment := range plan.environments {
-		environment.ID, environment.VersionID, environment.CreatedAt, environment.UpdatedAt = models.NewID(
-			"env",
-		), version.ID, now, now
-		if err := tx.Insert(&environment); err != nil {
-			return err
-		}
-		if !slices.Contains(plan.Auth.Methods, string(snapshot.APIKey)) {
-			continue
-		}
-		row, plaintext, err := keys.Mint(s.KeyPrefix, project.ID, tenant.ID, full, keys.CreateInput{
-			Owner: firstKeyOwner, Environment: environment.Name, Description: "Made together with the project"}, now)
-		if err != nil {
-			return err
-		}
-		if err := tx.Insert(&row); err != nil {
-			return err
-		}
-		if err := keys.Tell(ctx, s.Events, tx, project, row, "key.created"); err != nil {
-			return err
-		}
-		out.Keys[environment.Name] = keys.Minted{Key: keys.Key{ID: row.ID, Owner: row.Owner}, Plaintext: plaintext}
-	}
-	if plan.Login != nil {
-		if err := plan.Login.InsertIn(tx, p, team, tenant); err != nil {
-			return err
-		}
-	}
-	if (plan.Tenant != "" || plan.Auth.Opaque != nil) && s.Suits != nil {
-		if err := s.Suits(tx, project.ID); err != nil {
-			return err
-		}
-	}
-	if out.Project, err = view(tx, project); err != nil {
-		return err
-	}
-	entry := access.Entry{
-		Action: access.ProjectCreate,
-		Object: project.ID,
-		Team:   project.TeamID,
-		Detail: map[string]string{"name": name},
-		After:  out.Project,
-	}
-	if err := access.Record(tx, p, entry); err != nil {
-		return err
-	}
-	return tx.AddRevision(project.ID, "", now)
-}
-
-// freeName returns the wanted name, or for a derived one that is taken the name
-// with a random ending.
+// freeName returns the plan's name. A derived name that is taken gets a random suffix.
 func freeName(tx *models.Tx, plan plan) (string, error) {
 	name := plan.Name
 	for range nameAttempts {

@@ -20,7 +20,7 @@ const (
 )
 
 // checkIssuers checks the pairs at a place in the body.
-func checkIssuers(pairs []snapshot.TokenIssuer, at string, in around) []fault.Field {
+func checkIssuers(pairs []snapshot.TokenIssuer, at string, in authContext) []fault.Field {
 	if len(pairs) > maxIssuers {
 		return []fault.Field{{
 			Pointer: at,
@@ -45,7 +45,7 @@ func checkIssuers(pairs []snapshot.TokenIssuer, at string, in around) []fault.Fi
 	return wrong
 }
 
-func checkIssuer(pair snapshot.TokenIssuer, at string, in around) []fault.Field {
+func checkIssuer(pair snapshot.TokenIssuer, at string, in authContext) []fault.Field {
 	var wrong []fault.Field
 	// As somebody else's its ID tokens would be taken too, and nobody would ask whether
 	// the user is frozen.
@@ -82,7 +82,7 @@ func checkIssuer(pair snapshot.TokenIssuer, at string, in around) []fault.Field 
 
 // checkAsked is checkTrusted for an address of an issuer, which whoever belongs to
 // nobody yet has us ask on web ports only, as their targets are.
-func (in around) checkAsked(raw, pointer string) *fault.Field {
+func (in authContext) checkAsked(raw, pointer string) *fault.Field {
 	if field := checkTrusted(raw, pointer); field != nil || !in.webPorts {
 		return field
 	}

@@ -66,7 +66,7 @@ func (s *Service) UpdateAccess(
 			return err
 		}
 		seen := version.UpdatedAt
-		at, err := s.around(tx, project.ID)
+		at, err := s.authContext(tx, project.ID)
 		if err != nil {
 			return err
 		}
@@ -138,8 +138,8 @@ func (s *Service) checkAddresses(
 	return append(wrong, issuersWrong...), err
 }
 
-func (s *Service) around(tx *models.Tx, projectID string) (around, error) {
-	at := around{publicURL: s.PublicURL}
+func (s *Service) authContext(tx *models.Tx, projectID string) (authContext, error) {
+	at := authContext{publicURL: s.PublicURL}
 	rows, err := tx.TenantsOf(projectID)
 	if err != nil {
 		return at, err

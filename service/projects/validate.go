@@ -43,8 +43,8 @@ func checkDisplayName(s string) []fault.Field {
 	}}
 }
 
-// around is what a version's requests_auth depends on beside itself.
-type around struct {
+// authContext is what a version's requests_auth depends on beside itself.
+type authContext struct {
 	tenants   []string // names of those that the project serves
 	login     bool     // one of them has an app client, whose tokens are taken
 	publicURL string   // of the control plane
@@ -53,7 +53,7 @@ type around struct {
 
 // normalizeAuth fills in the defaults of requests_auth and checks it; prefix is
 // where in the body it stands.
-func normalizeAuth(in AuthInput, prefix string, at around) (AuthInput, []fault.Field) {
+func normalizeAuth(in AuthInput, prefix string, at authContext) (AuthInput, []fault.Field) {
 	var wrong []fault.Field
 	if in.Mode == "" {
 		in.Mode = string(snapshot.Passthrough)

@@ -1,0 +1,191 @@
+package projects
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/service/access"
+	"postern/service/keys"
+)
+
+// insert writes a planned project with everything that belongs to it, its audit entry
+// and its revision.
+func (s *Service) insert(
+	ctx context.Context, tx *models.Tx, p access.Principal, team string, plan plan,
+) (out Created, err error) {
+	now := models.Now()
+	project, err := insertProject(tx, p, team, plan, now)
+	if err != nil {
+		return out, err
+	}
+	version, err := s.insertVersion(tx, project, plan, now)
+	if err != nil {
+		return out, err
+	}
+	tenant, err := insertTenants(tx, p, project, plan.Tenant, now)
+	if err != nil {
+		return out, err
+	}
+	full, err := insertKeyTypes(tx, project.ID, plan.KeyTypes)
+	if err != nil {
+		return out, err
+	}
+	if err := insertEnvironments(tx, version, plan.environments, now); err != nil {
+		return out, err
+	}
+	if out.Keys, err = s.insertFirstKeys(ctx, tx, project, tenant, full, plan, now); err != nil {
+		return out, err
+	}
+	if plan.Login != nil {
+		if err := plan.Login.InsertIn(tx, p, team, tenant); err != nil {
+			return out, err
+		}
+	}
+	if (plan.Tenant != "" || plan.Auth.Opaque != nil) && s.Suits != nil {
+		if err := s.Suits(tx, project.ID); err != nil {
+			return out, err
+		}
+	}
+	if out.Project, err = view(tx, project); err != nil {
+		return out, err
+	}
+	err = access.Record(tx, p, access.Entry{
+		Action: access.ProjectCreate,
+		Object: project.ID,
+		Team:   project.TeamID,
+		Detail: map[string]string{"name": project.Name},
+		After:  out.Project,
+	})
+	if err != nil {
+		return out, err
+	}
+	return out, tx.AddRevision(project.ID, "", now)
+}
+
+// insertProject writes the project, and its product if the team does not have it yet.
+func insertProject(
+	tx *models.Tx, p access.Principal, team string, plan plan, now time.Time,
+) (models.Project, error) {
+	name, err := freeName(tx, plan)
+	if err != nil {
+		return models.Project{}, err
+	}
+	project := models.Project{
+		ID:            models.NewID("prj"),
+		TeamID:        team,
+		Name:          name,
+		DisplayName:   cmp.Or(plan.DisplayName, name),
+		FallbackOwner: name,
+		CreatedAt:     now,
+		UpdatedAt:     now,
+	}
+	if plan.Product != "" {
+		product, _, err := ensureProduct(tx, p, team, plan.Product, "")
+		if err != nil {
+			return project, err
+		}
+		project.ProductID = &product.ID
+	}
+	return project, tx.Insert(&project)
+}
+
+// insertVersion writes the project's first version.
+func (s *Service) insertVersion(
+	tx *models.Tx, project models.Project, plan plan, now time.Time,
+) (models.Version, error) {
+	version := models.Version{
+		ID:           models.NewID("ver"),
+		ProjectID:    project.ID,
+		Name:         plan.Version,
+		AuthMode:     plan.Auth.Mode,
+		AuthMethods:  plan.Auth.Methods,
+		Keyless:      plan.Auth.Keyless,
+		TokenIssuers: issuerRows(plan.Auth.Issuers),
+		CreatedAt:    now,
+		UpdatedAt:    now,
+	}
+	if err := s.setIntrospection(tx, project.TeamID, &version, plan.Auth.Opaque); err != nil {
+		return version, err
+	}
+	return version, tx.Insert(&version)
+}
+
+// insertTenants writes the project's own tenant, which it returns, and attaches the
+// team's tenant of the given name, if there is one.
+func insertTenants(
+	tx *models.Tx, p access.Principal, project models.Project, shared string, now time.Time,
+) (models.Tenant, error) {
+	tenant := models.Tenant{
+		ID:        models.NewID("tnt"),
+		ProjectID: &project.ID,
+		Name:      snapshot.DefaultTenant,
+		CreatedAt: now,
+		UpdatedAt: now,
+	}
+	if err := tx.Insert(&tenant); err != nil {
+		return tenant, err
+	}
+	if shared == "" {
+		return tenant, nil
+	}
+	second, _, err := ensureTenant(tx, p, project.TeamID, TenantInput{Name: shared})
+	if err != nil {
+		return tenant, err
+	}
+	_, err = tx.AttachTenant(models.ProjectTenant{ProjectID: project.ID, TenantID: second.ID, CreatedAt: now})
+	return tenant, err
+}
+
+func insertEnvironments(
+	tx *models.Tx, version models.Version, environments []models.Environment, now time.Time,
+) error {
+	for _, environment := range environments {
+		environment.ID = models.NewID("env")
+		environment.VersionID = version.ID
+		environment.CreatedAt = now
+		environment.UpdatedAt = now
+		if err := tx.Insert(&environment); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertFirstKeys writes a key of the type full for each environment, if keys open the
+// project.
+func (s *Service) insertFirstKeys(
+	ctx context.Context,
+	tx *models.Tx,
+	project models.Project,
+	tenant models.Tenant,
+	full models.KeyType,
+	plan plan,
+	now time.Time,
+) (map[string]keys.Minted, error) {
+	minted := map[string]keys.Minted{}
+	if !slices.Contains(plan.Auth.Methods, string(snapshot.APIKey)) {
+		return minted, nil
+	}
+	for _, environment := range plan.environments {
+		row, plaintext, err := keys.Mint(s.KeyPrefix, project.ID, tenant.ID, full, keys.CreateInput{
+			Owner:       firstKeyOwner,
+			Environment: environment.Name,
+			Description: "Made together with the project",
+		}, now)
+		if err != nil {
+			return nil, err
+		}
+		if err := tx.Insert(&row); err != nil {
+			return nil, err
+		}
+		if err := keys.Tell(ctx, s.Events, tx, project, row, "key.created"); err != nil {
+			return nil, err
+		}
+		minted[environment.Name] = keys.Minted{Key: keys.Key{ID: row.ID, Owner: row.Owner}, Plaintext: plaintext}
+	}
+	return minted, nil
+}

@@ -1,0 +1,102 @@
+package projects
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// plan is a checked CreateInput with every default filled in.
+type plan struct {
+	CreateInput
+	nameGiven    bool
+	environments []models.Environment // without ids
+}
+
+// plan checks what is asked for. Its fault names every field that is wrong.
+func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) (plan, error) {
+	wrong := in.applyLoginDefaults()
+	out := plan{CreateInput: in, nameGiven: in.Name != ""}
+	out.Version = cmp.Or(out.Version, "1.0.0")
+	wrong = append(wrong, out.checkNames()...)
+	authWrong, err := s.planAuth(ctx, p, &out)
+	if err != nil {
+		return out, err
+	}
+	var typesWrong []fault.Field
+	out.KeyTypes, typesWrong = withBuiltIns(in.KeyTypes)
+	targetsWrong, err := s.planTargets(ctx, p, &out)
+	if err != nil {
+		return out, err
+	}
+	loginWrong, err := s.checkLogin(ctx, p, out)
+	if err != nil {
+		return out, err
+	}
+	return out, fault.InvalidFields(slices.Concat(wrong, authWrong, typesWrong, targetsWrong, loginWrong))
+}
+
+// checkNames checks everything that the new project is to be called.
+func (p plan) checkNames() (wrong []fault.Field) {
+	if !validVersion(p.Version) {
+		wrong = append(wrong, fault.Field{
+			Pointer: "/version",
+			Code:    "invalid_version",
+			Detail: "Use 1 to 32 letters, digits, dots, underscores and hyphens, such as 1.0.0; the first is a " +
+				"letter or a digit.",
+		})
+	}
+	if p.nameGiven && !ValidName(p.Name) {
+		wrong = append(wrong, nameFault("/name"))
+	}
+	wrong = append(wrong, checkDisplayName(p.DisplayName)...)
+	if p.Product != "" && !ValidName(p.Product) {
+		wrong = append(wrong, nameFault("/product"))
+	}
+	if p.Tenant != "" {
+		wrong = append(wrong, checkTenantName("/tenant", p.Tenant)...)
+	}
+	return wrong
+}
+
+// planAuth fills in the defaults of requests_auth and checks it.
+func (s *Service) planAuth(ctx context.Context, p access.Principal, out *plan) (wrong []fault.Field, err error) {
+	const prefix = "/requests_auth"
+	in := out.Auth
+	out.Auth, wrong = normalizeAuth(in, prefix, authContext{
+		tenants:   []string{snapshot.DefaultTenant, out.Tenant},
+		login:     out.Login != nil,
+		publicURL: s.PublicURL,
+		webPorts:  s.CapUnclaimed && unclaimed(p),
+	})
+	if len(in.Issuers) > 0 {
+		addressesWrong, err := s.checkIssuerAddresses(ctx, prefix, in.Issuers)
+		if err != nil {
+			return nil, err
+		}
+		wrong = slices.Concat(wrong, needsJWT(out.Auth, prefix), addressesWrong)
+	}
+	if in.Opaque != nil {
+		endpointWrong, err := s.checkEndpoint(ctx, p, prefix, in.Opaque)
+		if err != nil {
+			return nil, err
+		}
+		wrong = slices.Concat(wrong, needsOpaque(out.Auth, prefix), endpointWrong)
+	}
+	return wrong, nil
+}
+
+func (s *Service) checkLogin(ctx context.Context, p access.Principal, out plan) ([]fault.Field, error) {
+	if out.Login == nil {
+		return nil, nil
+	}
+	ctx, stop := context.WithTimeout(ctx, resolveWithin)
+	defer stop()
+	verified := slices.Contains(out.Auth.Methods, string(snapshot.JWT))
+	return out.Login.Check(ctx, "/login", s.CapUnclaimed && unclaimed(p), verified)
+}
