@@ -9,6 +9,7 @@ import (
 
 	"postern/handlers/web"
 	"postern/platform/fault"
+	"postern/platform/federation"
 	"postern/service/access"
 	"postern/service/accounts"
 	"postern/service/accounts/provider"
@@ -35,27 +36,26 @@ func (h *Handler) provider(id string) (provider.Provider, error) {
 
 func (h *Handler) startFederated(v *visit) (web.Answer, error) {
 	next := web.LocalPath(v.posted("next"))
-	away, err := h.depart(v, access.Principal{}, next)
+	page, err := h.goToProvider(v, access.Principal{}, next)
 	if err != nil {
 		return h.backAtSignIn(v, next, err)
 	}
-	return away, nil
+	return page, nil
 }
 
-// beginLink lets the account that is signed in add a way to sign in. It is a form
-// of our own pages: a link that anybody could place would tie whoever follows it
-// to somebody else's sign-in.
+// beginLink lets the signed-in account add a way to sign in. It is a form and not a link:
+// a link on another site could tie a visitor's account to the attacker's identity.
 func (h *Handler) beginLink(v *visit) (web.Answer, error) {
-	away, err := h.depart(v, v.who, "/account/signins")
+	page, err := h.goToProvider(v, v.who, "/account/signins")
 	if err != nil {
 		return h.backAtLinked(v, err)
 	}
-	return away, nil
+	return page, nil
 }
 
-// depart sends the browser away, by the page itself: form-action of the content
-// security policy also judges where a form's answer redirects to.
-func (h *Handler) depart(v *visit, p access.Principal, next string) (web.Answer, error) {
+// goToProvider sends the browser to the provider by a page and not by a redirect, which
+// form-action of the content security policy would block.
+func (h *Handler) goToProvider(v *visit, p access.Principal, next string) (web.Answer, error) {
 	with, err := h.provider(v.param("provider"))
 	if err != nil {
 		return web.Answer{}, err
@@ -64,17 +64,17 @@ func (h *Handler) depart(v *visit, p access.Principal, next string) (web.Answer,
 	if len(browser) < len(accounts.NewBrowserSecret()) {
 		browser = accounts.NewBrowserSecret()
 	}
-	trip, err := h.Accounts.Depart(v.ctx(), p, with.ID(), browser, v.from())
+	attempt, err := h.Accounts.BeginFederated(v.ctx(), p, with.ID(), browser, v.from())
 	if err != nil {
 		return web.Answer{}, err
 	}
-	trip.Callback = h.callback(with)
-	to, err := with.AuthorizeURL(v.ctx(), trip)
+	attempt.RedirectURL = h.callback(with)
+	to, err := with.AuthorizeURL(v.ctx(), attempt)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	h.Web.SetCookie(v.c.Writer, web.BrowserCookie, browser, accounts.TripTTL)
-	h.Web.SetCookie(v.c.Writer, web.NextCookie, url.QueryEscape(next), accounts.TripTTL)
+	h.Web.SetCookie(v.c.Writer, web.BrowserCookie, browser, accounts.FederatedTTL)
+	h.Web.SetCookie(v.c.Writer, web.NextCookie, url.QueryEscape(next), accounts.FederatedTTL)
 	v.c.Header("Refresh", "0; url="+to)
 	return web.Show(signin.LeavePage(signin.Leave{
 		Page: v.shell("Going to "+with.Name(), "/signin"),
@@ -99,20 +99,20 @@ func (h *Handler) federatedCallback(v *visit) (web.Answer, error) {
 	if next = web.LocalPath(next); err != nil {
 		next = ""
 	}
-	trip, linkTo, err := h.Accounts.Return(v.ctx(), with.ID(), query.Get("state"), browser)
+	attempt, linkTo, err := h.Accounts.FinishFederated(v.ctx(), with.ID(), query.Get("state"), browser)
 	if err != nil {
 		return h.backAtSignIn(v, next, err)
 	}
-	trip.Callback = h.callback(with)
+	attempt.RedirectURL = h.callback(with)
 	if linkTo != "" {
-		return h.link(v, with, trip, linkTo)
+		return h.link(v, with, attempt, linkTo)
 	}
-	person, err := with.Person(v.ctx(), trip, query)
+	identity, err := with.Complete(v.ctx(), attempt, query)
 	if err != nil {
 		return h.backAtSignIn(v, next, err)
 	}
 	ticket := ticketIn(next)
-	session, err := h.Accounts.SignInAs(v.ctx(), person, ticket, browser, v.from())
+	session, err := h.Accounts.SignInFederated(v.ctx(), identity, ticket, browser, v.from())
 	if err != nil {
 		return h.backAtSignIn(v, next, err)
 	}
@@ -127,7 +127,9 @@ func (h *Handler) federatedCallback(v *visit) (web.Answer, error) {
 
 // link adds a way to sign in to the account that asked for it, if it is still the
 // one in this browser.
-func (h *Handler) link(v *visit, with provider.Provider, trip provider.Trip, linkTo string) (web.Answer, error) {
+func (h *Handler) link(
+	v *visit, with provider.Provider, attempt federation.Attempt, linkTo string,
+) (web.Answer, error) {
 	signedIn, err := v.identify()
 	if err != nil {
 		return web.Answer{}, err
@@ -141,9 +143,9 @@ func (h *Handler) link(v *visit, with provider.Provider, trip provider.Trip, lin
 			),
 		)
 	}
-	person, err := with.Person(v.ctx(), trip, v.c.Request.URL.Query())
+	identity, err := with.Complete(v.ctx(), attempt, v.c.Request.URL.Query())
 	if err == nil {
-		err = h.Accounts.Link(v.ctx(), v.who, person)
+		err = h.Accounts.Link(v.ctx(), v.who, identity)
 	}
 	if err != nil {
 		return h.backAtLinked(v, err)
@@ -161,7 +163,7 @@ func (h *Handler) sayable(v *visit, err error) (*web.Problem, error) {
 		return nil, err
 	}
 	if cause := errors.Unwrap(err); cause != nil {
-		h.Web.Log.Info("a sign-in elsewhere failed", "request", web.RequestID(v.ctx()), "error", err)
+		h.Web.Log.Info("a federated sign-in failed", "request", web.RequestID(v.ctx()), "error", err)
 	}
 	problem := web.ProblemOf(err, "")
 	if problem.Status == http.StatusUnauthorized {

@@ -4,16 +4,16 @@ import (
 	"testing"
 
 	"postern/models"
+	"postern/platform/federation"
 	"postern/service/access"
 	"postern/service/accounts"
-	"postern/service/accounts/provider"
-	"postern/testkit/state"
+		"postern/testkit/state"
 )
 
 const invited = "vic@example.com"
 
-func person(subject, email string, isVerified bool) provider.Person {
-	return provider.Person{
+func identity(subject, email string, isVerified bool) federation.Identity {
+	return federation.Identity{
 		Issuer:        "https://id.example",
 		Subject:       subject,
 		Email:         email,
@@ -22,8 +22,8 @@ func person(subject, email string, isVerified bool) provider.Person {
 	}
 }
 
-func (o *office) signInAs(who provider.Person, code string) (string, error) {
-	return o.s.SignInAs(o.t.Context(), who, accounts.Ticket{Invitation: code}, "browser", accounts.From{})
+func (o *office) signInAs(who federation.Identity, code string) (string, error) {
+	return o.s.SignInFederated(o.t.Context(), who, accounts.Ticket{Invitation: code}, "browser", accounts.From{})
 }
 
 func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
@@ -33,15 +33,15 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 		want string // code; empty: in the team
 	}{
 		{"new account, address confirmed", func(o *office, code string) error {
-			_, err := o.signInAs(person("vic", "Vic@Example.com", true), code)
+			_, err := o.signInAs(identity("vic", "Vic@Example.com", true), code)
 			return err
 		}, ""},
 		{"new account, address not confirmed", func(o *office, code string) error {
-			_, err := o.signInAs(person("vic", invited, false), code)
+			_, err := o.signInAs(identity("vic", invited, false), code)
 			return err
 		}, "email_not_proven"},
 		{"new account, another address confirmed", func(o *office, code string) error {
-			_, err := o.signInAs(person("eve", "eve@example.com", true), code)
+			_, err := o.signInAs(identity("eve", "eve@example.com", true), code)
 			return err
 		}, "other_email"},
 		{"password account with the address", func(o *office, code string) error {
@@ -50,7 +50,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 		}, "email_not_proven"},
 		{"password account linked with a provider that confirms", func(o *office, code string) error {
 			vic := o.passwordAccount(invited)
-			if err := o.s.Link(o.t.Context(), vic, person("vic", invited, true)); err != nil {
+			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, true)); err != nil {
 				o.t.Fatal(err)
 			}
 			_, err := o.s.Accept(o.t.Context(), vic, code)
@@ -58,7 +58,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 		}, ""},
 		{"linked with a provider that does not confirm", func(o *office, code string) error {
 			vic := o.passwordAccount(invited)
-			if err := o.s.Link(o.t.Context(), vic, person("vic", invited, false)); err != nil {
+			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, false)); err != nil {
 				o.t.Fatal(err)
 			}
 			_, err := o.s.Accept(o.t.Context(), vic, code)
@@ -66,10 +66,10 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 		}, "email_not_proven"},
 		{"confirmed at a later sign-in", func(o *office, code string) error {
 			vic := o.passwordAccount(invited)
-			if err := o.s.Link(o.t.Context(), vic, person("vic", invited, false)); err != nil {
+			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, false)); err != nil {
 				o.t.Fatal(err)
 			}
-			if _, err := o.signInAs(person("vic", invited, true), ""); err != nil {
+			if _, err := o.signInAs(identity("vic", invited, true), ""); err != nil {
 				o.t.Fatal(err)
 			}
 			_, err := o.s.Accept(o.t.Context(), vic, code)

@@ -14,6 +14,7 @@ import (
 
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/federation"
 	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/directory"
@@ -100,7 +101,7 @@ type Arrived struct {
 	Attempt string
 	Ticket  secrets.Secret // opaque; to be given back by the form that agrees
 	Client  Look
-	Person  providers.Person
+	Person  federation.Identity
 	Label   string  // of the provider
 	Shares  []Share // what the client is told, in words
 	Before  string  // what they agreed to earlier, "" for nothing
@@ -205,7 +206,7 @@ func plainCode(code string) string {
 
 // arrive lets in who has agreed to what the client asks for, and asks everybody else.
 func (s *Service) arrive(
-	ctx context.Context, attempt models.LoginAttempt, row models.Provider, person providers.Person,
+	ctx context.Context, attempt models.LoginAttempt, row models.Provider, person federation.Identity,
 	tokens providers.Tokens,
 ) (Arrived, error) {
 	client, err := s.client(ctx, row.ClientID)

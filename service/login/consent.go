@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/federation"
 	"postern/platform/secrets"
-	"postern/service/login/providers"
 )
 
 // providerScope stands beside the scopes of a request where the client gets a token
@@ -68,7 +68,7 @@ func agreed(tx *models.Tx, user, client, scope string, now time.Time) error {
 // ask seals what is known until the person has answered.
 func (s *Service) ask(
 	tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, row models.Provider, entry ticket,
-	person providers.Person, before string,
+	person federation.Identity, before string,
 ) (Arrived, error) {
 	_, team, err := teamOf(tx, client.TenantID)
 	if err != nil {

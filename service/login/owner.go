@@ -8,6 +8,7 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/federation"
 	"postern/service/directory"
 	"postern/service/login/providers"
 	"postern/service/login/verdict"
@@ -52,7 +53,7 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 }
 
 // arrivalOf is how the directory knows whom a provider vouches for.
-func arrivalOf(client models.AppClient, row models.Provider, person providers.Person) directory.Arrival {
+func arrivalOf(client models.AppClient, row models.Provider, person federation.Identity) directory.Arrival {
 	out := directory.Arrival{
 		Tenant:        client.TenantID,
 		Provider:      row.ID,

@@ -81,6 +81,7 @@ var folders = []folder{
 	{path: "platform/config", floor: platform, beside: []string{"platform/fault", "platform/secrets"}},
 	{path: "platform/egress", floor: platform, beside: []string{"platform/fault"}},
 	{path: "platform/fault", floor: platform},
+	{path: "platform/federation", floor: platform, beside: []string{"platform/secrets"}},
 	{path: "platform/metrics", floor: platform},
 	{path: "platform/secrets", floor: platform},
 
@@ -111,10 +112,10 @@ var libraries = []library{
 	{"github.com/spf13/cobra", []string{"cmd"}},
 	{"github.com/prometheus", []string{"platform/metrics"}},
 	{"code.dny.dev/ssrf", []string{"platform/egress"}},
-	{"github.com/go-jose", []string{"service/login", "gateway/bearer"}},
+	{"github.com/go-jose", []string{"platform/federation", "service/login", "gateway/bearer"}},
 	{"filippo.io", []string{"gateway/bearer"}},
-	{"golang.org/x/oauth2", []string{"service/accounts", "service/login"}},
-	{"github.com/coreos/go-oidc", []string{"service/accounts", "service/login"}},
+	{"golang.org/x/oauth2", []string{"platform/federation", "service/login"}},
+	{"github.com/coreos/go-oidc", []string{"platform/federation", "service/login"}},
 	{"github.com/tink-crypto", []string{"platform/secrets"}},
 	{"github.com/chromedp", []string{}},
 }

@@ -2,132 +2,75 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
-
-	"golang.org/x/oauth2"
 
 	"postern/platform/config"
+	"postern/platform/federation"
 )
 
-// gitHub is GitHub's web application flow and the two calls that tell who it was.
-// Source: docs.github.com, "Authorizing OAuth apps", and the REST API's "Get the
-// authenticated user" and "List email addresses for the authenticated user".
+// gitHub is github.com or a GitHub Enterprise Server that the operator configures.
 type gitHub struct {
-	settings config.GitHub
-	client   *http.Client
+	server federation.GitHub
+	client federation.Client
+}
+
+func newGitHub(settings config.GitHub) *gitHub {
+	return &gitHub{
+		server: federation.GitHub{Site: settings.URL, API: settings.APIURL},
+		client: federation.Client{
+			HTTP:   newClient(),
+			ID:     settings.ClientID,
+			Secret: settings.ClientSecret,
+			Scopes: []string{"read:user", "user:email"},
+			Policy: policy,
+		},
+	}
 }
 
 func (g *gitHub) ID() string   { return "github" }
 func (g *gitHub) Name() string { return "GitHub" }
 
-// Issuer is the server's address: GitHub's numbers of people are its own.
-func (g *gitHub) Issuer() string { return g.settings.URL }
+// Issuer returns the site's address, because user ids are unique within a site only.
+func (g *gitHub) Issuer() string { return g.server.Site }
 
-func (g *gitHub) oauth(trip Trip) *oauth2.Config {
-	return &oauth2.Config{
-		ClientID:     g.settings.ClientID,
-		ClientSecret: g.settings.ClientSecret.Reveal(),
-		RedirectURL:  trip.Callback,
-		Scopes:       []string{"read:user", "user:email"},
-		Endpoint: oauth2.Endpoint{
-			AuthURL:   g.settings.URL + "/login/oauth/authorize",
-			TokenURL:  g.settings.URL + "/login/oauth/access_token",
-			AuthStyle: oauth2.AuthStyleInParams,
-		},
-	}
+func (g *gitHub) AuthorizeURL(_ context.Context, attempt federation.Attempt) (string, error) {
+	return g.client.AuthorizeURL(g.server.Endpoint(), attempt), nil
 }
 
-func (g *gitHub) AuthorizeURL(_ context.Context, trip Trip) (string, error) {
-	return g.oauth(trip).AuthCodeURL(trip.State, oauth2.S256ChallengeOption(trip.Verifier)), nil
+func (g *gitHub) Complete(
+	ctx context.Context, attempt federation.Attempt, query url.Values,
+) (federation.Identity, error) {
+	code, err := codeOf(g.Name(), attempt, query)
+	if err != nil {
+		return federation.Identity{}, err
+	}
+	iss, err := issOf(g.Name(), query)
+	if err != nil {
+		return federation.Identity{}, err
+	}
+	if err := g.server.CheckIssuer(iss, policy); err != nil {
+		return federation.Identity{}, refused(g.Name(), err)
+	}
+	token, err := g.client.Exchange(ctx, g.server.Endpoint(), attempt, code)
+	if err != nil {
+		return federation.Identity{}, refused(g.Name(), fmt.Errorf("exchange the code: %w", err))
+	}
+	identity, err := g.client.IdentifyGitHub(ctx, g.server, token)
+	if err != nil {
+		return federation.Identity{}, g.fault(err)
+	}
+	return identity, nil
 }
 
-func (g *gitHub) Person(ctx context.Context, trip Trip, query url.Values) (Person, error) {
-	code, err := answered(g.Name(), trip, query)
-	if err != nil {
-		return Person{}, err
+func (g *gitHub) fault(err error) error {
+	if errors.Is(err, federation.ErrEmailUnverified) {
+		return unverified(g.Name())
 	}
-	if issuers := query["iss"]; len(issuers) > 0 &&
-		!slices.Contains([]string{g.settings.URL, g.settings.URL + "/login/oauth"}, issuers[0]) {
-		return Person{}, refused(g.Name(), fmt.Errorf("the answer is another issuer's"))
+	_, isRefusal := errors.AsType[federation.AnswerError](err)
+	if isRefusal || errors.Is(err, federation.ErrUnreadable) {
+		return refused(g.Name(), err)
 	}
-	token, err := g.oauth(
-		trip,
-	).Exchange(
-		context.WithValue(ctx, oauth2.HTTPClient, g.client), code, oauth2.VerifierOption(trip.Verifier),
-	)
-	if err != nil {
-		return Person{}, refused(g.Name(), fmt.Errorf("exchange the code: %w", hideAnswer(err)))
-	}
-	var user struct {
-		ID    int64  `json:"id"`
-		Login string `json:"login"`
-		Name  string `json:"name"`
-	}
-	if err := g.ask(ctx, token, "/user", &user); err != nil {
-		return Person{}, err
-	}
-	if user.ID <= 0 {
-		return Person{}, refused(g.Name(), fmt.Errorf("the user has no number"))
-	}
-	email, err := g.primaryEmail(ctx, token)
-	if err != nil {
-		return Person{}, err
-	}
-	if user.Name == "" {
-		user.Name = user.Login
-	}
-	// A login can be given to somebody else; the number cannot.
-	return Person{
-		Issuer:        g.Issuer(),
-		Subject:       strconv.FormatInt(user.ID, 10),
-		Email:         email,
-		Name:          user.Name,
-		EmailVerified: true, // primaryEmail returns no other
-	}, nil
-}
-
-// primaryEmail is the primary address, if GitHub has verified it.
-func (g *gitHub) primaryEmail(ctx context.Context, token *oauth2.Token) (string, error) {
-	var list []struct {
-		Email    string `json:"email"`
-		Primary  bool   `json:"primary"`
-		Verified bool   `json:"verified"`
-	}
-	if err := g.ask(ctx, token, "/user/emails", &list); err != nil {
-		return "", err
-	}
-	for _, e := range list {
-		if e.Primary && e.Verified {
-			return e.Email, nil
-		}
-	}
-	return "", unverified(g.Name())
-}
-
-func (g *gitHub) ask(ctx context.Context, token *oauth2.Token, path string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, g.settings.APIURL+path, nil)
-	if err != nil {
-		return fmt.Errorf("provider: ask GitHub for %s: %w", path, err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token.AccessToken)
-	request.Header.Set("Accept", "application/vnd.github+json")
-	request.Header.Set("X-GitHub-Api-Version", "2022-11-28")
-	request.Header.Set("User-Agent", "postern") // required
-	answer, err := g.client.Do(request)
-	if err != nil {
-		return unreachable(g.Name(), err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return refused(g.Name(), fmt.Errorf("%s answered %s", path, answer.Status))
-	}
-	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
-		return refused(g.Name(), fmt.Errorf("read %s: %w", path, err))
-	}
-	return nil
+	return unreachable(g.Name(), err)
 }

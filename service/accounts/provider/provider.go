@@ -1,111 +1,84 @@
-// Package provider signs people in with somebody else: an OpenID Connect issuer
-// (OpenID Connect Core 1.0, discovery, PKCE of RFC 7636, iss of RFC 9207), or
-// GitHub (OAuth 2.0 and its REST API).
+// Package provider lists the identity providers that the dashboard signs people in
+// with: an OpenID Connect issuer and GitHub, as the operator configures them.
 //
-// It owns what is said to the other side and how its answers are judged; it does
-// not own which account a person has here (accounts), nor browsers (handlers).
-// Where people sign in is the operator's setting and no customer's: it may lie in
-// a private network. Redirects are not followed all the same.
+// It owns how a callback's query is judged, which policy the dashboard has, and the
+// texts of its refusals. It leaves the protocols to platform/federation, accounts to
+// package accounts, and browsers to the handlers.
 package provider
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
 
 	"postern/platform/config"
 	"postern/platform/fault"
+	"postern/platform/federation"
 )
 
-// Trip is what one attempt to sign in is bound by, from here to the other side
-// and back. All but Callback are secret until they are sent.
-type Trip struct {
-	State    string
-	Nonce    string
-	Verifier string // of PKCE
-	Callback string // redirect URI
+// policy is that of both providers; see federation.Policy.
+var policy = federation.Policy{
+	TrustEndpoints:        true,
+	RefuseUnverifiedEmail: true,
+	GitHubSiteIssuer:      true,
+	GitHubAPIVersion:      "2022-11-28",
 }
 
-// Person is whom the other side vouches for. Issuer and Subject identify them,
-// the rest is for people to read.
-type Person struct {
-	Issuer  string
-	Subject string
-	Email   string
-	Name    string
-
-	EmailVerified bool // the other side says that the address is theirs
-}
-
-// Provider is somebody else to sign in with.
+// Provider is an identity provider that people can sign in with.
 type Provider interface {
-	// ID stands in addresses.
+	// ID is the provider's segment in addresses.
 	ID() string
-	// Name stands on buttons.
+	// Name is the provider's name on buttons.
 	Name() string
-	// Issuer is the Issuer of everybody it vouches for.
+	// Issuer is the Issuer of every identity that the provider vouches for.
 	Issuer() string
-	// AuthorizeURL is where the browser goes.
-	AuthorizeURL(ctx context.Context, trip Trip) (string, error)
-	// Person judges what the browser brought back to the callback.
-	Person(ctx context.Context, trip Trip, query url.Values) (Person, error)
+	// AuthorizeURL returns the address that the browser is sent to.
+	AuthorizeURL(ctx context.Context, attempt federation.Attempt) (string, error)
+	// Complete judges the query that the browser brought to the callback, and returns who
+	// signed in. Unauthenticated sign_in_failed or sign_in_cancelled, Forbidden
+	// email_unverified, Unavailable provider_unreachable.
+	Complete(ctx context.Context, attempt federation.Attempt, query url.Values) (federation.Identity, error)
 }
 
-// FromConfig lists the providers that are configured.
+// FromConfig returns the providers that are configured.
 func FromConfig(c config.SignIn) []Provider {
 	var list []Provider
 	if c.OIDC.ClientID != "" {
-		list = append(list, &oidcProvider{settings: c.OIDC, client: newClient()})
+		list = append(list, newOpenID(c.OIDC))
 	}
 	if c.GitHub.ClientID != "" {
-		list = append(list, &gitHub{settings: c.GitHub, client: newClient()})
+		list = append(list, newGitHub(c.GitHub))
 	}
 	return list
 }
 
-// Bounds of a call to the other side; maxAnswer is in bytes.
-const (
-	answerWithin = 10 * time.Second
-	maxAnswer    = 1 << 20
-)
+// timeout bounds one call to a provider.
+const timeout = 10 * time.Second
 
+// newClient returns a client without the egress guard: a provider of the dashboard is
+// the operator's setting, and may be in a private network.
 func newClient() *http.Client {
-	return &http.Client{
-		Timeout:   answerWithin,
-		Transport: bounded{http.DefaultTransport.(*http.Transport).Clone()},
-		// Followed, a redirect would take client secret, code or token elsewhere.
+	return federation.Bounded(&http.Client{
+		Timeout:   timeout,
+		Transport: http.DefaultTransport.(*http.Transport).Clone(),
+		// A redirect would take the client secret, the code or the token to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	})
 }
 
-// bounded cuts off answers that are larger than any real one.
-type bounded struct{ http.RoundTripper }
-
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := b.RoundTripper.RoundTrip(r)
-	if err == nil {
-		answer.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
-	}
-	return answer, err
-}
-
-// answered checks what the browser brought back before anything is done with it,
-// and returns the code.
-func answered(name string, trip Trip, query url.Values) (code string, err error) {
-	if query.Get("state") != trip.State || len(query["state"]) != 1 {
+// codeOf returns the authorization code of a callback's query, after its state and error
+// were judged.
+func codeOf(name string, attempt federation.Attempt, query url.Values) (string, error) {
+	if query.Get("state") != attempt.State || len(query["state"]) != 1 {
 		return "", refused(name, fmt.Errorf("the state differs"))
 	}
 	if problem := query.Get("error"); problem != "" {
 		if problem == "access_denied" {
 			return "", fault.New(fault.Unauthenticated, "sign_in_cancelled", "You did not sign in with %s.", name)
 		}
-		return "", refused(name, fmt.Errorf("the other side answered %q", problem))
+		return "", refused(name, fmt.Errorf("the provider answered %q", problem))
 	}
 	if len(query["code"]) != 1 || query.Get("code") == "" {
 		return "", refused(name, fmt.Errorf("there is not one code but %d", len(query["code"])))
@@ -113,25 +86,32 @@ func answered(name string, trip Trip, query url.Values) (code string, err error)
 	return query.Get("code"), nil
 }
 
-// refused says nothing of why to the browser: who attacks learns nothing, and for
-// anybody else it is to try again.
+// issOf returns the iss of a callback's query (RFC 9207), "" if it has none.
+func issOf(name string, query url.Values) (string, error) {
+	issuers, sent := query["iss"]
+	if sent && (len(issuers) != 1 || issuers[0] == "") {
+		return "", refused(name, fmt.Errorf("there is not one iss but %q", issuers))
+	}
+	return query.Get("iss"), nil
+}
+
+// refused hides the cause from the browser, where it would help an attacker only.
 func refused(name string, cause error) error {
 	return fault.New(
 		fault.Unauthenticated, "sign_in_failed", "Signing in with %s did not work out. Try again.", name,
-	).Because(
-		cause,
-	)
+	).Because(cause)
 }
 
 func unreachable(name string, cause error) error {
-	return fault.New(fault.Unavailable, "provider_unreachable", "%s cannot be reached at this moment. Try again "+
-		"later, or sign in another way.", name).Because(cause)
+	return fault.New(
+		fault.Unavailable, "provider_unreachable",
+		"%s cannot be reached right now. Try again later, or sign in another way.", name,
+	).Because(cause)
 }
 
 func unverified(name string) error {
-	return fault.New(fault.Forbidden, "email_unverified", "%s has not verified your e-mail address. Verify it "+
-		"there, then try again.", name)
+	return fault.New(
+		fault.Forbidden, "email_unverified",
+		"%s has not verified your e-mail address. Verify it there, then try again.", name,
+	)
 }
-
-// maxSubject is the longest sub (OpenID Connect Core 1.0, 2), in bytes.
-const maxSubject = 255

@@ -18,6 +18,7 @@ import (
 
 	"postern/platform/config"
 	"postern/platform/fault"
+	"postern/platform/federation"
 	"postern/service/accounts/provider"
 )
 
@@ -76,7 +77,7 @@ func newIssuer(t *testing.T) *issuer {
 			"aud":            clientID,
 			"exp":            time.Now().Add(time.Hour).Unix(),
 			"iat":            time.Now().Unix(),
-			"nonce":          trip.Nonce,
+			"nonce":          attempt.Nonce,
 			"email":          "vic@example.com",
 			"email_verified": true,
 		}
@@ -112,15 +113,15 @@ func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, kid string
 	return text
 }
 
-var trip = provider.Trip{
-	State:    "state",
-	Nonce:    "nonce",
-	Verifier: "verifier-verifier-verifier-verifier-verifier",
-	Callback: "http://127.0.0.1/callback",
+var attempt = federation.Attempt{
+	State:       "state",
+	Nonce:       "nonce",
+	Verifier:    "verifier-verifier-verifier-verifier-verifier",
+	RedirectURL: "http://127.0.0.1/callback",
 }
 
-// person judges the answer that the usual query gets, changed by a test.
-func (i *issuer) person(t *testing.T, change func(url.Values)) (provider.Person, error) {
+// complete judges the answer that the usual query gets, changed by a test.
+func (i *issuer) complete(t *testing.T, change func(url.Values)) (federation.Identity, error) {
 	t.Helper()
 	p := provider.FromConfig(config.SignIn{OIDC: config.OIDC{
 		Issuer:       i.URL,
@@ -128,22 +129,19 @@ func (i *issuer) person(t *testing.T, change func(url.Values)) (provider.Person,
 		ClientSecret: "s3cret",
 		Name:         "Example ID",
 	}})[0]
-	query := url.Values{"state": {trip.State}, "code": {"c"}, "iss": {i.URL}}
+	query := url.Values{"state": {attempt.State}, "code": {"c"}, "iss": {i.URL}}
 	if change != nil {
 		change(query)
 	}
-	return p.Person(t.Context(), trip, query)
+	return p.Complete(t.Context(), attempt, query)
 }
 
-func TestForgedAnswersAreRefused(t *testing.T) {
+func TestComplete_Forged(t *testing.T) {
 	none := func(map[string]any) func(map[string]any) string {
 		return func(claims map[string]any) string {
 			payload, _ := json.Marshal(claims)
-			return base64.RawURLEncoding.EncodeToString(
-				[]byte(`{"alg":"none"}`),
-			) + "." + base64.RawURLEncoding.EncodeToString(
-				payload,
-			) + "."
+			encode := base64.RawURLEncoding.EncodeToString
+			return encode([]byte(`{"alg":"none"}`)) + "." + encode(payload) + "."
 		}
 	}
 	tests := map[string]struct {
@@ -215,25 +213,25 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 			if tt.prepare != nil {
 				tt.prepare(t, i)
 			}
-			if person, err := i.person(t, tt.change); fault.KindOf(err) != fault.Unauthenticated {
+			if person, err := i.complete(t, tt.change); fault.KindOf(err) != fault.Unauthenticated {
 				t.Errorf("got %+v, %v", person, err)
 			}
 		})
 	}
 }
 
-func TestAnHonestAnswer(t *testing.T) {
+func TestComplete_Honest(t *testing.T) {
 	i := newIssuer(t)
-	want := provider.Person{Issuer: i.URL, Subject: "vic", Email: "vic@example.com", EmailVerified: true}
-	if person, err := i.person(t, nil); err != nil || person != want {
+	want := federation.Identity{Issuer: i.URL, Subject: "vic", Email: "vic@example.com", EmailVerified: true}
+	if person, err := i.complete(t, nil); err != nil || person != want {
 		t.Errorf("got %+v, %v", person, err)
 	}
 	i.claims = map[string]any{"email_verified": "false"}
-	if _, err := i.person(t, nil); fault.CodeOf(err) != "email_unverified" {
+	if _, err := i.complete(t, nil); fault.CodeOf(err) != "email_unverified" {
 		t.Errorf("an unverified address: %v", err)
 	}
 	i.Close()
-	if _, err := i.person(t, nil); fault.KindOf(err) != fault.Unavailable {
+	if _, err := i.complete(t, nil); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("an issuer that is down: %v", err)
 	}
 }

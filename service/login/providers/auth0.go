@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"golang.org/x/oauth2"
+
+	"postern/platform/federation"
 )
 
 // auth0 is a tenant of Auth0. Its issuer is the tenant's domain with a slash at
@@ -27,10 +29,8 @@ func (auth0) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, e
 // again: auth0.com/docs/api/authentication/login/authorize-application.
 func (auth0) again(a Again) []oauth2.AuthCodeOption { return prompt(a.standard()...) }
 
-func (auth0) identify(
-	ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token,
-) (Person, error) {
-	return openIDPerson(ctx, s, c, c.Issuer, r, answer, token)
+func (auth0) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
+	return openIDIdentify(ctx, s, c, c.Issuer, e)
 }
 
 func (auth0) shapes() []string { return nil }
@@ -39,10 +39,10 @@ func (auth0) issues(_ *Set, c Config, issuer string) bool { return issuer == c.I
 
 func (auth0) names(_ *Set, c Config) string { return c.Issuer }
 
-func (auth0) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+func (auth0) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	return openIDAccess(ctx, s, c, token)
 }
 
-func (auth0) identity(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+func (auth0) identity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	return openIDIdentity(ctx, s, c, token)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"postern/platform/federation"
 )
 
 const (
@@ -16,9 +18,9 @@ const (
 // may be anyone's, so an answer may hold a name of a megabyte, or U+0000, which
 // PostgreSQL refuses. It returns false if the subject is unusable: changing it would
 // make one person of two. An unusable address is left out, a name is cut.
-func bounded(p Person) (Person, bool) {
+func bounded(p federation.Identity) (federation.Identity, bool) {
 	if p.Subject == "" || len(p.Subject) > maxSubject || !printable(p.Subject) {
-		return Person{}, false
+		return federation.Identity{}, false
 	}
 	p.Email = strings.ToLower(p.Email)
 	if len(p.Email) > maxEmail || !printable(p.Email) {

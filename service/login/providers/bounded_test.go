@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"postern/platform/fault"
+	"postern/platform/federation"
 	"postern/service/login/providers"
 )
 
 func TestComplete_BoundsOfAPerson(t *testing.T) {
-	ana := providers.Person{Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"}
-	named := func(name string) providers.Person {
+	ana := federation.Identity{Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"}
+	named := func(name string) federation.Identity {
 		p := ana
 		p.Name = name
 		return p
@@ -21,7 +22,7 @@ func TestComplete_BoundsOfAPerson(t *testing.T) {
 
 	for _, c := range []struct {
 		name, claim, value string
-		want               providers.Person
+		want               federation.Identity
 	}{
 		{"name of 100 KB", "name", strings.Repeat("é", 50_000), named(strings.Repeat("é", 200))},
 		{"name with U+0000", "name", "An\x00a", named("Ana")},

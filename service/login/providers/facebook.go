@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/platform/federation"
 	"postern/service/login/verdict"
 )
 
@@ -50,14 +51,12 @@ func (facebook) again(a Again) []oauth2.AuthCodeOption {
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("auth_type", "reauthenticate")}
 }
 
-func (f facebook) identify(
-	ctx context.Context, s *Set, c Config, _ Request, answer Callback, token *oauth2.Token,
-) (Person, error) {
-	if answer.Issuer != "" && answer.Issuer != f.site(s) {
-		return Person{}, wrongAnswer(c, "it answers as another issuer")
+func (f facebook) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
+	if e.iss != "" && e.iss != f.site(s) {
+		return federation.Identity{}, refusedAnswer(c, "it answers as another issuer")
 	}
-	// A token that was made for another app would sign in whoever gave it to that
-	// app, so Facebook is asked whose it is.
+	// The operator of another app holds tokens of its users, and could sign in here as
+	// any of them, so Facebook is asked which app the token was issued to.
 	var inspected struct {
 		Data struct {
 			AppID   string `json:"app_id"`
@@ -65,12 +64,13 @@ func (f facebook) identify(
 			IsValid bool   `json:"is_valid"`
 		} `json:"data"`
 	}
-	query := url.Values{"input_token": {token.AccessToken}}
-	if err := s.getJSON(ctx, f.graph(s)+"/debug_token?"+query.Encode(), c.ClientID+"|"+c.ClientSecret.Reveal(), &inspected); err != nil {
-		return Person{}, askFault(c, err)
+	app := c.ClientID + "|" + c.ClientSecret.Reveal()
+	inspection := f.graph(s) + "/debug_token?" + url.Values{"input_token": {e.token.AccessToken}}.Encode()
+	if err := federation.GetJSON(ctx, s.client(), inspection, app, &inspected); err != nil {
+		return federation.Identity{}, faultOf(c, err)
 	}
 	if !inspected.Data.IsValid || inspected.Data.AppID != c.ClientID {
-		return Person{}, wrongAnswer(c, "its token was made for another app")
+		return federation.Identity{}, refusedAnswer(c, "its token was issued to another app")
 	}
 	var me struct {
 		ID    string `json:"id"`
@@ -78,16 +78,17 @@ func (f facebook) identify(
 		Email string `json:"email"`
 	}
 	proof := hmac.New(sha256.New, []byte(c.ClientSecret.Reveal()))
-	proof.Write([]byte(token.AccessToken))
-	query = url.Values{"fields": {"id,name,email"}, "appsecret_proof": {hex.EncodeToString(proof.Sum(nil))}}
-	if err := s.getJSON(ctx, f.graph(s)+"/me?"+query.Encode(), token.AccessToken, &me); err != nil {
-		return Person{}, askFault(c, err)
+	proof.Write([]byte(e.token.AccessToken))
+	query := url.Values{"fields": {"id,name,email"}, "appsecret_proof": {hex.EncodeToString(proof.Sum(nil))}}
+	profile := f.graph(s) + "/me?" + query.Encode()
+	if err := federation.GetJSON(ctx, s.client(), profile, e.token.AccessToken, &me); err != nil {
+		return federation.Identity{}, faultOf(c, err)
 	}
 	if me.ID == "" || me.ID != inspected.Data.UserID {
-		return Person{}, wrongAnswer(c, "its token belongs to somebody else")
+		return federation.Identity{}, refusedAnswer(c, "its token belongs to another user")
 	}
-	// Ids are of this app: another app's same number may be somebody else.
-	return Person{Issuer: f.site(s) + "/" + c.ClientID, Subject: me.ID, Email: me.Email, Name: me.Name}, nil
+	// Ids are unique within an app only.
+	return federation.Identity{Issuer: f.site(s) + "/" + c.ClientID, Subject: me.ID, Email: me.Email, Name: me.Name}, nil
 }
 
 // shapes: tokens of apps for people begin so (developers.facebook.com/docs/
@@ -97,17 +98,17 @@ func (facebook) shapes() []string { return []string{"EAA"} }
 // access asks debug_token (developers.facebook.com/docs/facebook-login/guides/
 // access-tokens/debugging). Its own way wants the token in the address; errors here
 // hold none.
-func (f facebook) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+func (f facebook) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	ask, err := verdict.Get(
 		ctx, f.graph(s)+"/debug_token?"+url.Values{"input_token": {token}}.Encode(),
 		c.ClientID+"|"+c.ClientSecret.Reveal(),
 	)
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	answer, err := verdict.Ask(s.client(), ask)
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	var found struct {
 		Data struct {
@@ -122,25 +123,25 @@ func (f facebook) access(ctx context.Context, s *Set, c Config, token string) (P
 		} `json:"error"`
 	}
 	if err := answer.ReadAny(&found); err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	switch found.Error.Code { // developers.facebook.com/docs/graph-api/guides/error-handling
 	case 0:
 	case 1, 2, 4, 17, 341, 613:
-		return Person{}, fmt.Errorf("it has no time, code %d: %w", found.Error.Code, verdict.ErrAway)
+		return federation.Identity{}, fmt.Errorf("it has no time, code %d: %w", found.Error.Code, verdict.ErrAway)
 	case 100:
-		return Person{}, fmt.Errorf("it looks at no such token for the app: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it looks at no such token for the app: %w", verdict.ErrRefused)
 	default: // 190 is about the app's own token
-		return Person{}, answer.Unexpected()
+		return federation.Identity{}, answer.Unexpected()
 	}
 	data := found.Data
 	switch {
 	case answer.Status != http.StatusOK:
-		return Person{}, answer.Unexpected()
+		return federation.Identity{}, answer.Unexpected()
 	case !data.IsValid, data.AppID != c.ClientID, data.Type != "" && data.Type != "USER":
-		return Person{}, fmt.Errorf("the token is not valid, or another app's: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is not valid, or another app's: %w", verdict.ErrRefused)
 	case data.Expires > 0 && data.Expires <= time.Now().Unix():
-		return Person{}, fmt.Errorf("the token is over: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is over: %w", verdict.ErrRefused)
 	}
-	return Person{Issuer: f.site(s) + "/" + c.ClientID, Subject: data.UserID}, nil
+	return federation.Identity{Issuer: f.site(s) + "/" + c.ClientID, Subject: data.UserID}, nil
 }

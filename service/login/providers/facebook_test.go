@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/platform/federation"
 	"postern/service/login/providers"
 	"postern/testkit/fakefacebook"
 	"postern/testkit/fakeoidc"
@@ -23,7 +24,7 @@ func book(t *testing.T) (*fakefacebook.Facebook, *stage) {
 func TestHonestFacebook(t *testing.T) {
 	fake, s := book(t)
 	person, tokens, err := s.login(t)
-	want := providers.Person{
+	want := federation.Identity{
 		Issuer:  fake.URL + "/" + fakeoidc.ClientID,
 		Subject: "10158",
 		Email:   "ana@example.com",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/platform/federation"
 	"postern/service/login/providers"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakeoidc"
@@ -30,7 +31,7 @@ func TestHonestGitHub(t *testing.T) {
 	for _, enterprise := range []bool{false, true} {
 		fake, s := hub(t, enterprise)
 		person, tokens, err := s.login(t)
-		want := providers.Person{
+		want := federation.Identity{
 			Issuer:        fake.URL,
 			Subject:       "583231",
 			Email:         "octocat@github.example",

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/platform/federation"
 	"postern/service/login/verdict"
 )
 
@@ -38,10 +39,8 @@ func (g google) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint
 // (developers.google.com/identity/openid-connect/openid-connect#authenticationuriparameters).
 func (google) again(a Again) []oauth2.AuthCodeOption { return a.accountOnly() }
 
-func (g google) identify(
-	ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token,
-) (Person, error) {
-	return openIDPerson(ctx, s, c, g.issuer(s), r, answer, token)
+func (g google) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
+	return openIDIdentify(ctx, s, c, g.issuer(s), e)
 }
 
 // shapes: access tokens begin so (developers.google.com/identity/protocols/oauth2,
@@ -64,18 +63,18 @@ func (google) tokenInfo(s *Set) string {
 
 // access asks as Google's own library does (google-auth-library-nodejs, getTokenInfo):
 // the token goes in a header, and what is no good is answered 400 invalid_token.
-func (g google) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+func (g google) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	ask, err := verdict.Post(ctx, g.tokenInfo(s), url.Values{})
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	ask.Header.Set("Authorization", "Bearer "+token)
 	answer, err := verdict.Ask(s.client(), ask)
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	if answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnauthorized {
-		return Person{}, fmt.Errorf("it knows no such token: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it knows no such token: %w", verdict.ErrRefused)
 	}
 	var found struct {
 		Audience        string `json:"aud"`
@@ -83,24 +82,24 @@ func (g google) access(ctx context.Context, s *Set, c Config, token string) (Per
 		Subject         string `json:"sub"` // there with the scope openid, which every provider of this kind has
 	}
 	if err := answer.Read(&found); err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	if found.Audience != c.ClientID || (found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID) ||
 		found.Subject == "" {
-		return Person{}, fmt.Errorf("the token was issued for another app, or not to sign in: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token was issued for another app, or not to sign in: %w", verdict.ErrRefused)
 	}
-	return Person{Issuer: g.issuer(s), Subject: found.Subject}, nil
+	return federation.Identity{Issuer: g.issuer(s), Subject: found.Subject}, nil
 }
 
-func (g google) identity(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+func (g google) identity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	named := g.issuer(s)
 	if said, _ := readToken(token); said.Issuer == g.bare(s) {
 		named = g.bare(s)
 	}
 	found, err := s.known(ctx, c, g.issuer(s), "")
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	got, err := found.signed(ctx, s, c, named, token, true)
-	return Person{Issuer: g.issuer(s), Subject: got.Subject}, err
+	return federation.Identity{Issuer: g.issuer(s), Subject: got.Subject}, err
 }

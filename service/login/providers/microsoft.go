@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/oauth2"
+
+	"postern/platform/federation"
 )
 
 // microsoft is the Microsoft identity platform, version 2.0
@@ -37,9 +39,9 @@ func (microsoft) authority(s *Set, c Config) string {
 	return cmp.Or(c.Issuer, cmp.Or(s.MicrosoftURL, "https://login.microsoftonline.com")+"/common/v2.0")
 }
 
-// anyTenant tells an authority for several tenants, whose discovery document has a
-// placeholder where the ID token has the tenant.
-func (m microsoft) anyTenant(authority string) (base string, any bool) {
+// multiTenant reports whether the authority is for several tenants: its discovery
+// document has a placeholder where ID tokens have the tenant. base is scheme and host.
+func (m microsoft) multiTenant(authority string) (base string, multi bool) {
 	u, err := url.Parse(authority)
 	if err != nil {
 		return "", false
@@ -48,20 +50,22 @@ func (m microsoft) anyTenant(authority string) (base string, any bool) {
 	return u.Scheme + "://" + u.Host, segment == "common" || segment == "organizations"
 }
 
-func (m microsoft) found(ctx context.Context, s *Set, c Config) (discovery, error) {
-	authority, names := m.authority(s, c), ""
-	if base, any := m.anyTenant(authority); any {
-		names = base + "/{tenantid}/v2.0"
+// discover returns the authority's document. That of an authority for several tenants
+// states an issuer with a placeholder.
+func (m microsoft) discover(ctx context.Context, s *Set, c Config) (discovery, error) {
+	authority, name := m.authority(s, c), ""
+	if base, multi := m.multiTenant(authority); multi {
+		name = base + "/{tenantid}/v2.0"
 	}
-	return s.discover(ctx, c, authority, names)
+	return s.discover(ctx, c, authority, name)
 }
 
 func (m microsoft) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error) {
-	found, err := m.found(ctx, s, c)
+	found, err := m.discover(ctx, s, c)
 	if err != nil {
 		return oauth2.Endpoint{}, err
 	}
-	endpoint := found.endpoint(c)
+	endpoint := found.Endpoint(c.ClientSecret != "")
 	endpoint.AuthStyle = oauth2.AuthStyleInParams
 	return endpoint, nil
 }
@@ -73,33 +77,33 @@ func (microsoft) again(a Again) []oauth2.AuthCodeOption {
 	return prompt(values[:min(1, len(values))]...)
 }
 
-func (m microsoft) identify(
-	ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token,
-) (Person, error) {
-	found, err := m.found(ctx, s, c)
+func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
+	found, err := m.discover(ctx, s, c)
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	authority := m.authority(s, c)
-	base, any := m.anyTenant(authority)
-	claims, issuer, err := found.idToken(ctx, s, c, r, answer, token, any)
+	base, multi := m.multiTenant(authority)
+	client := s.relyingParty(c)
+	client.Policy.TenantIssuers = multi
+	claims, err := client.Verify(ctx, found.Issuer, e.attempt, e.iss, e.token)
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, faultOf(c, err)
 	}
 	switch {
 	case !guid.MatchString(claims.TenantID) || !guid.MatchString(claims.ObjectID):
-		return Person{}, wrongAnswer(c, "its ID token lacks tid or oid")
-	case issuer != base+"/"+claims.TenantID+"/v2.0":
-		return Person{}, wrongAnswer(c, "its ID token's issuer is not that of its tid")
+		return federation.Identity{}, refusedAnswer(c, "its ID token lacks tid or oid")
+	case claims.Issuer != base+"/"+claims.TenantID+"/v2.0":
+		return federation.Identity{}, refusedAnswer(c, "its ID token's issuer is not that of its tid")
 	case claims.TenantID == personal && strings.Contains(authority, "/organizations/"):
-		return Person{}, wrongAnswer(c, "a personal account, where only organizations may sign in")
+		return federation.Identity{}, refusedAnswer(c, "a personal account, where only organizations may sign in")
 	}
 	// The address is not verified: learn.microsoft.com/entra/identity-platform/id-token-claims-reference
-	// warns not to decide anything by it.
-	return Person{
+	// warns against deciding anything by it.
+	return federation.Identity{
 		Issuer:  base,
 		Subject: claims.TenantID + "." + claims.ObjectID,
 		Email:   claims.Email,
-		Name:    claims.name(),
+		Name:    policy.DisplayName(claims),
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"postern/platform/federation"
 	"postern/service/login/verdict"
 )
 
@@ -23,7 +24,7 @@ func (m microsoft) tenantOf(s *Set, c Config, issuer string) string {
 	if tenant, ok := strings.CutPrefix(issuer, cmp.Or(s.MicrosoftSTS, "https://sts.windows.net")+"/"); ok {
 		return onlyGUID(strings.TrimSuffix(tenant, "/"))
 	}
-	base, _ := m.anyTenant(m.authority(s, c))
+	base, _ := m.multiTenant(m.authority(s, c))
 	tenant, ok := strings.CutPrefix(issuer, base+"/")
 	if !ok {
 		return ""
@@ -54,7 +55,7 @@ func (m microsoft) issues(s *Set, c Config, issuer string) bool {
 }
 
 func (m microsoft) names(s *Set, c Config) string {
-	base, _ := m.anyTenant(m.authority(s, c))
+	base, _ := m.multiTenant(m.authority(s, c))
 	return base + "/" + cmp.Or(m.ownTenant(s, c), personal) + "/v2.0"
 }
 
@@ -62,81 +63,78 @@ func (m microsoft) names(s *Set, c Config) string {
 // asking Graph: only Graph can verify those (learn.microsoft.com/entra/
 // identity-platform/access-tokens#validate-tokens). What a token says may be believed
 // once Graph has taken it as it is, since the signature covers it.
-func (m microsoft) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+func (m microsoft) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	said, jwt := readToken(token)
 	if !jwt {
-		return Person{}, fmt.Errorf("a personal account's token cannot be read: %w", verdict.ErrUnverifiable)
+		return federation.Identity{}, fmt.Errorf("a personal account's token cannot be read: %w", verdict.ErrUnverifiable)
 	}
 	app := cmp.Or(said.AppID, said.AuthorizedParty)
 	if app != c.ClientID || !said.of(c.ClientID) || !said.now() {
-		return Person{}, fmt.Errorf("it was issued for another app, or it is not its time: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it was issued for another app, or it is not its time: %w", verdict.ErrRefused)
 	}
 	found, err := m.live(ctx, s, c)
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	for _, own := range said.Audience {
 		if own == c.ClientID || own == "api://"+c.ClientID {
 			if _, err := found.signed(ctx, s, c, said.Issuer, token, false); err != nil {
-				return Person{}, err
+				return federation.Identity{}, err
 			}
 			return m.person(s, c, found, said)
 		}
 	}
-	ask, err := verdict.Get(ctx, found.provider.UserInfoEndpoint(), token)
+	ask, err := verdict.Get(ctx, found.UserInfo, token)
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	answer, err := verdict.Ask(s.client(), ask)
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	if answer.Status == http.StatusUnauthorized || answer.Status == http.StatusForbidden {
-		return Person{}, fmt.Errorf("userinfo does not take it: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("userinfo does not take it: %w", verdict.ErrRefused)
 	}
 	var user struct {
 		Subject string `json:"sub"`
 	}
 	if err := answer.Read(&user); err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	if user.Subject == "" {
-		return Person{}, fmt.Errorf("userinfo names nobody: %w", verdict.ErrNonsense)
+		return federation.Identity{}, fmt.Errorf("userinfo names nobody: %w", verdict.ErrNonsense)
 	}
 	return m.person(s, c, found, said)
 }
 
-func (m microsoft) identity(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+func (m microsoft) identity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	said, _ := readToken(token)
 	found, err := m.live(ctx, s, c)
 	if err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	if _, err := found.signed(ctx, s, c, said.Issuer, token, true); err != nil {
-		return Person{}, err
+		return federation.Identity{}, err
 	}
 	return m.person(s, c, found, said)
 }
 
 func (m microsoft) live(ctx context.Context, s *Set, c Config) (discovery, error) {
-	authority, names := m.authority(s, c), ""
-	if base, any := m.anyTenant(authority); any {
-		names = base + "/{tenantid}/v2.0"
-	}
-	return s.known(ctx, c, authority, names)
+	found, err := m.discover(ctx, s, c)
+	return found, askError(err)
 }
 
 // person is who a token that holds is about. All tenants sign with the same keys, so
 // that its issuer has to be that of its tid, and one of those that may sign in here.
-func (m microsoft) person(s *Set, c Config, found discovery, said said) (Person, error) {
+func (m microsoft) person(s *Set, c Config, found discovery, said said) (federation.Identity, error) {
 	authority := m.authority(s, c)
-	base, any := m.anyTenant(authority)
+	base, multi := m.multiTenant(authority)
 	switch {
 	case !guid.MatchString(said.TenantID) || !guid.MatchString(said.ObjectID),
 		m.tenantOf(s, c, said.Issuer) != said.TenantID,
-		!any && found.more.Issuer != base+"/"+said.TenantID+"/v2.0",
+		!multi && found.Name != base+"/"+said.TenantID+"/v2.0",
 		said.TenantID == personal && strings.Contains(authority, "/organizations/"):
-		return Person{}, fmt.Errorf("it is of a tenant that may not sign in: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it is of a tenant that may not sign in: %w", verdict.ErrRefused)
 	}
-	return Person{Issuer: base, Subject: said.TenantID + "." + said.ObjectID}, nil
+	return federation.Identity{Issuer: base, Subject: said.TenantID + "." + said.ObjectID}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"golang.org/x/oauth2"
+
+	"postern/platform/federation"
 )
 
 // custom is any issuer with OpenID Connect Discovery 1.0.
@@ -25,10 +27,8 @@ func (custom) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, 
 
 func (custom) again(a Again) []oauth2.AuthCodeOption { return prompt(a.standard()...) }
 
-func (custom) identify(
-	ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token,
-) (Person, error) {
-	return openIDPerson(ctx, s, c, c.Issuer, r, answer, token)
+func (custom) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
+	return openIDIdentify(ctx, s, c, c.Issuer, e)
 }
 
 func (custom) shapes() []string { return nil }
@@ -37,10 +37,10 @@ func (custom) issues(_ *Set, c Config, issuer string) bool { return issuer == c.
 
 func (custom) names(_ *Set, c Config) string { return c.Issuer }
 
-func (custom) access(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+func (custom) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	return openIDAccess(ctx, s, c, token)
 }
 
-func (custom) identity(ctx context.Context, s *Set, c Config, token string) (Person, error) {
+func (custom) identity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	return openIDIdentity(ctx, s, c, token)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/platform/federation"
 	"postern/service/login/verdict"
 )
 
@@ -20,22 +21,22 @@ type vouching interface {
 	names(s *Set, c Config) string
 	// access finds who an access token was issued for, and refuses one that another
 	// app got: whoever runs that app could be everybody who signed in to it.
-	access(ctx context.Context, s *Set, c Config, token string) (Person, error)
+	access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error)
 	// identity does so for an ID token.
-	identity(ctx context.Context, s *Set, c Config, token string) (Person, error)
+	identity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error)
 }
 
 // Owner asks the provider whose a token is that its app got: an ID token where
 // identity says so, and else an access token. The person has Issuer and Subject
 // alone. Nothing of the token is kept, and errors do not hold it; one of package
 // verdict's is in the chain of each.
-func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) (Person, error) {
+func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) (federation.Identity, error) {
 	k, ok := kindOf(c.Type)
 	if !ok {
-		return Person{}, fmt.Errorf("providers: there is no kind %q", c.Type)
+		return federation.Identity{}, fmt.Errorf("providers: there is no kind %q", c.Type)
 	}
 	if !verdict.Plain(token) {
-		return Person{}, fmt.Errorf("%s: it is no token: %w", c.Type, verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("%s: it is no token: %w", c.Type, verdict.ErrRefused)
 	}
 	ask := k.access
 	if identity {
@@ -43,11 +44,11 @@ func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) 
 	}
 	person, err := ask(ctx, s, c, token)
 	if err != nil {
-		return Person{}, fmt.Errorf("%s: %w", c.Type, err)
+		return federation.Identity{}, fmt.Errorf("%s: %w", c.Type, err)
 	}
 	person, ok = bounded(person)
 	if !ok {
-		return Person{}, fmt.Errorf("%s: it names nobody: %w", c.Type, verdict.ErrNonsense)
+		return federation.Identity{}, fmt.Errorf("%s: it names nobody: %w", c.Type, verdict.ErrNonsense)
 	}
 	return person, nil
 }
@@ -140,6 +141,6 @@ func (noIDTokens) issues(*Set, Config, string) bool { return false }
 
 func (noIDTokens) names(*Set, Config) string { return "" }
 
-func (noIDTokens) identity(context.Context, *Set, Config, string) (Person, error) { //nolint:unparam // of an interface
-	return Person{}, fmt.Errorf("it has no ID tokens: %w", verdict.ErrRefused)
+func (noIDTokens) identity(context.Context, *Set, Config, string) (federation.Identity, error) { //nolint:unparam // of an interface
+	return federation.Identity{}, fmt.Errorf("it has no ID tokens: %w", verdict.ErrRefused)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"postern/platform/federation"
 	"postern/service/login/providers"
 	"postern/testkit/fakefacebook"
 	"postern/testkit/fakegithub"
@@ -25,7 +26,7 @@ type presented struct {
 	token    string
 	identity bool
 	path     string // of the question
-	want     providers.Person
+	want     federation.Identity
 	garbage  string // what has the looks of such a token and is none
 }
 
@@ -91,7 +92,7 @@ var every = map[string]func(t *testing.T) *presented{
 			stage:   s,
 			token:   fake.Access,
 			path:    "/applications/" + fakeoidc.ClientID + "/token",
-			want:    providers.Person{Issuer: fake.URL, Subject: "583231"},
+			want:    federation.Identity{Issuer: fake.URL, Subject: "583231"},
 			garbage: "gho_garbage",
 		}
 	},
@@ -106,7 +107,7 @@ var every = map[string]func(t *testing.T) *presented{
 			stage:   s,
 			token:   fake.Access,
 			path:    "/api/v3/applications/" + fakeoidc.ClientID + "/token",
-			want:    providers.Person{Issuer: fake.URL, Subject: "583231"},
+			want:    federation.Identity{Issuer: fake.URL, Subject: "583231"},
 			garbage: "ghu_garbage",
 		}
 	},
@@ -116,7 +117,7 @@ var every = map[string]func(t *testing.T) *presented{
 			stage:   s,
 			token:   s.fake.Access,
 			path:    "/tokeninfo",
-			want:    providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			want:    federation.Identity{Issuer: s.fake.URL, Subject: s.fake.Subject},
 			garbage: "ya29.garbage",
 		}
 	},
@@ -127,7 +128,7 @@ var every = map[string]func(t *testing.T) *presented{
 			token:    identified(s.fake, nil),
 			identity: true,
 			path:     "/keys",
-			want:     providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			want:     federation.Identity{Issuer: s.fake.URL, Subject: s.fake.Subject},
 			garbage:  stranger(s.fake),
 		}
 	},
@@ -142,7 +143,7 @@ var every = map[string]func(t *testing.T) *presented{
 			stage:   s,
 			token:   fake.Access,
 			path:    "/v23.0/debug_token",
-			want:    providers.Person{Issuer: fake.URL + "/" + fakeoidc.ClientID, Subject: "10158"},
+			want:    federation.Identity{Issuer: fake.URL + "/" + fakeoidc.ClientID, Subject: "10158"},
 			garbage: "EAAgarbage",
 		}
 	},
@@ -152,7 +153,7 @@ var every = map[string]func(t *testing.T) *presented{
 			stage:   s,
 			token:   s.fake.Access,
 			path:    "/userinfo",
-			want:    providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
+			want:    federation.Identity{Issuer: s.fake.URL, Subject: microsoftPerson},
 			garbage: fakemicrosoft.Access(s.fake, func(c map[string]any) { c["jti"] = "another" }),
 		}
 	},
@@ -166,7 +167,7 @@ var every = map[string]func(t *testing.T) *presented{
 			stage:   s,
 			token:   fakemicrosoft.Access(s.fake, own),
 			path:    "/keys",
-			want:    providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
+			want:    federation.Identity{Issuer: s.fake.URL, Subject: microsoftPerson},
 			garbage: fakeoidc.Sign(strangerKey(), claimsOf(own)),
 		}
 	},
@@ -177,7 +178,7 @@ var every = map[string]func(t *testing.T) *presented{
 			token:    identified(s.fake, nil),
 			identity: true,
 			path:     "/keys",
-			want:     providers.Person{Issuer: s.fake.URL, Subject: microsoftPerson},
+			want:     federation.Identity{Issuer: s.fake.URL, Subject: microsoftPerson},
 			garbage:  stranger(s.fake),
 		}
 	},
@@ -188,7 +189,7 @@ var every = map[string]func(t *testing.T) *presented{
 			stage:   s,
 			token:   s.fake.Access,
 			path:    "/introspect",
-			want:    providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			want:    federation.Identity{Issuer: s.fake.URL, Subject: s.fake.Subject},
 			garbage: "garbage",
 		}
 	},
@@ -198,7 +199,7 @@ var every = map[string]func(t *testing.T) *presented{
 			stage:   s,
 			token:   readable(s.fake, nil),
 			path:    "/keys",
-			want:    providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			want:    federation.Identity{Issuer: s.fake.URL, Subject: s.fake.Subject},
 			garbage: stranger(s.fake),
 		}
 	},
@@ -209,7 +210,7 @@ var every = map[string]func(t *testing.T) *presented{
 			token:    identified(s.fake, nil),
 			identity: true,
 			path:     "/keys",
-			want:     providers.Person{Issuer: s.fake.URL, Subject: s.fake.Subject},
+			want:     federation.Identity{Issuer: s.fake.URL, Subject: s.fake.Subject},
 			garbage:  stranger(s.fake),
 		}
 	},
@@ -219,7 +220,7 @@ var every = map[string]func(t *testing.T) *presented{
 			stage:   s,
 			token:   readable(s.fake, func(c map[string]any) { c["azp"] = fakeoidc.ClientID; delete(c, "client_id") }),
 			path:    "/keys",
-			want:    providers.Person{Issuer: s.fake.Issuer, Subject: s.fake.Subject},
+			want:    federation.Identity{Issuer: s.fake.Issuer, Subject: s.fake.Subject},
 			garbage: stranger(s.fake),
 		}
 	},
@@ -263,7 +264,7 @@ func stranger(fake *fakeoidc.Provider) string {
 	return fakeoidc.Sign(strangerKey(), claims)
 }
 
-func (p *presented) owner(t *testing.T, token string) (providers.Person, error) {
+func (p *presented) owner(t *testing.T, token string) (federation.Identity, error) {
 	t.Helper()
 	return p.set.Owner(t.Context(), p.config, token, p.identity)
 }

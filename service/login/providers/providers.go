@@ -21,7 +21,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"postern/platform/fault"
+	"postern/platform/federation"
 	"postern/platform/secrets"
 )
 
@@ -53,6 +53,10 @@ type Request struct {
 	Nonce    string
 	Verifier string // PKCE (RFC 7636); only its challenge is sent
 	Again    Again
+}
+
+func (r Request) attempt(c Config) federation.Attempt {
+	return federation.Attempt{State: r.State, Nonce: r.Nonce, Verifier: r.Verifier, RedirectURL: c.Callback}
 }
 
 // Again is what a provider does though the browser is signed in there (OpenID Connect
@@ -95,14 +99,12 @@ type Callback struct {
 	Issuer string // iss (RFC 9207), "" where it is not sent
 }
 
-// Person is who the provider says it is. Subject names them for ever within
-// Issuer; the rest may change and may be missing.
-type Person struct {
-	Issuer        string
-	Subject       string
-	Email         string // lower case
-	EmailVerified bool   // the provider vouches for the address
-	Name          string
+// exchange is an exchanged code: what it was asked with, the iss that came with it ("" for
+// none) and the tokens.
+type exchange struct {
+	attempt federation.Attempt
+	iss     string
+	token   *oauth2.Token
 }
 
 // Tokens are the provider's. They are to be handed on, and kept nowhere.
@@ -131,7 +133,7 @@ type kind interface {
 	// again is how the provider is told what to do anew, as near as it can be told.
 	again(Again) []oauth2.AuthCodeOption
 	// identify turns what the exchange of a code gave into a person.
-	identify(ctx context.Context, s *Set, c Config, r Request, answer Callback, token *oauth2.Token) (Person, error)
+	identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error)
 	vouching
 }
 
@@ -149,10 +151,10 @@ type Set struct {
 	FacebookURL     string
 	FacebookGraph   string
 
-	mu           sync.Mutex
-	discovered   map[string]discovery
-	undiscovered map[string]undiscovered
-	now          func() time.Time // of how often keys are fetched; nil: time.Now
+	mu         sync.Mutex
+	discovered map[string]discovery
+	failed     map[string]failedDiscovery
+	now        func() time.Time // of how often keys are fetched; nil: time.Now
 }
 
 // order is that of the buttons where nothing else says.
@@ -188,54 +190,51 @@ func TraitsOf(name string) (Traits, bool) {
 	return k.traits(), true
 }
 
-// AuthorizeURL is where the browser goes to sign in.
+// AuthorizeURL returns the address that the browser is sent to.
 func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, error) {
-	k, exchange, err := s.prepare(ctx, c)
+	k, endpoint, err := s.prepare(ctx, c)
 	if err != nil {
 		return "", err
 	}
-	options := append(k.again(r.Again), oauth2.S256ChallengeOption(r.Verifier))
-	if slices.Contains(c.Scopes, "openid") {
-		options = append(options, oauth2.SetAuthURLParam("nonce", r.Nonce))
-	}
-	return exchange.AuthCodeURL(r.State, options...), nil
+	return s.relyingParty(c).AuthorizeURL(endpoint, r.attempt(c), k.again(r.Again)...), nil
 }
 
-// Complete exchanges the code that a provider gave, and finds out who it stands for.
-func (s *Set) Complete(ctx context.Context, c Config, r Request, answer Callback) (Person, Tokens, error) {
-	k, exchange, err := s.prepare(ctx, c)
+// Complete exchanges the code that a provider gave, and returns who it stands for and
+// the provider's tokens.
+func (s *Set) Complete(
+	ctx context.Context, c Config, r Request, answer Callback,
+) (federation.Identity, Tokens, error) {
+	k, endpoint, err := s.prepare(ctx, c)
 	if err != nil {
-		return Person{}, Tokens{}, err
+		return federation.Identity{}, Tokens{}, err
 	}
-	token, err := exchange.Exchange(
-		context.WithValue(ctx, oauth2.HTTPClient, s.client()), answer.Code, oauth2.VerifierOption(r.Verifier),
-	)
+	token, err := s.relyingParty(c).Exchange(ctx, endpoint, r.attempt(c), answer.Code)
 	if err != nil {
-		return Person{}, Tokens{}, exchangeFault(c, err)
+		return federation.Identity{}, Tokens{}, exchangeFault(c, err)
 	}
-	person, err := k.identify(ctx, s, c, r, answer, token)
+	identity, err := k.identify(ctx, s, c, exchange{r.attempt(c), answer.Issuer, token})
 	if err != nil {
-		return Person{}, Tokens{}, err
+		return federation.Identity{}, Tokens{}, err
 	}
-	person, ok := bounded(person)
+	identity, ok := bounded(identity)
 	if !ok {
-		return Person{}, Tokens{}, wrongAnswer(c, "it names nobody")
+		return federation.Identity{}, Tokens{}, refusedAnswer(c, "its answer has no usable subject")
 	}
 	id, _ := token.Extra("id_token").(string)
-	return person, Tokens{Access: secrets.Secret(token.AccessToken), ID: secrets.Secret(id), Expires: token.Expiry}, nil
+	return identity, Tokens{
+		Access:  secrets.Secret(token.AccessToken),
+		ID:      secrets.Secret(id),
+		Expires: token.Expiry,
+	}, nil
 }
 
-func (s *Set) prepare(ctx context.Context, c Config) (kind, *oauth2.Config, error) {
+func (s *Set) prepare(ctx context.Context, c Config) (kind, oauth2.Endpoint, error) {
 	k, ok := kindOf(c.Type)
 	if !ok {
-		return nil, nil, fmt.Errorf("providers: there is no kind %q", c.Type)
+		return nil, oauth2.Endpoint{}, fmt.Errorf("providers: there is no kind %q", c.Type)
 	}
 	endpoint, err := k.endpoint(ctx, s, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	return k, &oauth2.Config{ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(), Endpoint: endpoint,
-		RedirectURL: c.Callback, Scopes: c.Scopes}, nil
+	return k, endpoint, err
 }
 
 // LabelOf is what a kind is called on a button.
@@ -245,17 +244,4 @@ func LabelOf(name string) string {
 		return name
 	}
 	return traits.Label
-}
-
-// wrongAnswer is for answers that no honest and well-configured provider gives.
-func wrongAnswer(c Config, why string) error {
-	return fault.New(fault.Forbidden, "provider_answer_refused", "The answer of %s could not be accepted. Try "+
-		"again; if that does not help, tell whoever runs this application.", LabelOf(c.Type)).
-		Because(fmt.Errorf("%s: %s", c.Type, why))
-}
-
-func unreachable(c Config, cause error) error {
-	return fault.New(fault.Unavailable, "provider_unreachable", "%s does not answer right now. Try again in a "+
-		"moment, or sign in another way.", LabelOf(c.Type)).
-		Because(fmt.Errorf("%s: %w", c.Type, cause))
 }

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"postern/platform/federation"
 	"postern/service/login/providers"
 	"postern/testkit/fakemicrosoft"
 )
 
 func TestHonestOpenIDProviders(t *testing.T) {
-	want := map[string]providers.Person{
+	want := map[string]federation.Identity{
 		providers.OIDC:  {Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
 		providers.Auth0: {Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
 		providers.Google: {

@@ -12,6 +12,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4/json"
 
+	"postern/platform/federation"
 	"postern/service/login/verdict"
 )
 
@@ -141,7 +142,7 @@ func (d discovery) signed(ctx context.Context, s *Set, c Config, issuer, token s
 	}
 	keys := witness{KeySet: d.keys}
 	verifier := oidc.NewVerifier(issuer, &keys, &oidc.Config{
-		SupportedSigningAlgs: algorithms,
+		SupportedSigningAlgs: federation.Algorithms,
 		SkipClientIDCheck:    true,
 		SkipExpiryCheck:      true,
 	})

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"postern/platform/federation"
 )
 
 // keysEvery is how often one issuer's keys are fetched at most, whatever kids its
@@ -35,9 +37,9 @@ type seldom struct {
 	failed bool      // whether it brought no keys, or has not yet
 }
 
-// seldom is the client for one key set.
-func (s *Set) seldom() *http.Client {
-	client := s.keyClient()
+// limitedKeyClient is the client for one key set.
+func (s *Set) limitedKeyClient() *http.Client {
+	client := federation.KeyClient(s.client())
 	gate := &seldom{under: client.Transport, now: s.now}
 	if gate.now == nil {
 		gate.now = time.Now

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"postern/platform/egress"
+	"postern/platform/federation"
 	"postern/service/login/providers"
 	"postern/testkit/fakegoogle"
 	"postern/testkit/fakemicrosoft"
@@ -84,11 +85,11 @@ func guarded(t *testing.T) *http.Client {
 }
 
 // login goes from the authorization request to the person.
-func (s *stage) login(t *testing.T) (providers.Person, providers.Tokens, error) {
+func (s *stage) login(t *testing.T) (federation.Identity, providers.Tokens, error) {
 	t.Helper()
 	address, err := s.set.AuthorizeURL(t.Context(), s.config, sent)
 	if err != nil {
-		return providers.Person{}, providers.Tokens{}, err
+		return federation.Identity{}, providers.Tokens{}, err
 	}
 	back := s.fake.Authorize(t, address)
 	return s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: back.Query().Get("code")})

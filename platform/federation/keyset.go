@@ -1,4 +1,4 @@
-package providers
+package federation
 
 import (
 	"bytes"
@@ -7,31 +7,26 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/go-jose/go-jose/v4"
 )
 
-// discoveryWithin bounds a request for a discovery document, and one for a key set. It
-// is what package bearer allows for the two.
-const discoveryWithin = 5 * time.Second
-
 // maxSetKeys is how many keys of a set are read.
 const maxSetKeys = 100
 
-// keyClient is the client for key sets: go-oidc refuses a whole set for one key that it
-// cannot read, where RFC 7517, 5 has such keys ignored, and repeats what it cannot read
-// in its error.
-func (s *Set) keyClient() *http.Client {
-	client := s.client()
-	client.Timeout = discoveryWithin
-	under := client.Transport
-	client.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
-		answer, err := under.RoundTrip(r)
+// KeyClient returns a copy of a bounded client for key sets. go-oidc refuses a whole
+// set for one key that it cannot read, and quotes that key in its error; RFC 7517, 5
+// has such keys ignored.
+func KeyClient(client *http.Client) *http.Client {
+	out := *client
+	out.Timeout = discoveryTimeout
+	next := client.Transport
+	out.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		answer, err := next.RoundTrip(r)
 		if err != nil {
 			return nil, err
 		}
-		text, err := io.ReadAll(answer.Body) // bounded by client
+		text, err := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
 		if err != nil {
 			return nil, err
@@ -46,10 +41,10 @@ func (s *Set) keyClient() *http.Client {
 		answer.Body = io.NopCloser(bytes.NewReader(readable))
 		return answer, nil
 	})
-	return client
+	return &out
 }
 
-// readableKeys returns the key set with the keys that can be read.
+// readableKeys returns the key set without the keys that cannot be read.
 func readableKeys(set []byte) ([]byte, error) {
 	var all struct {
 		Keys []json.RawMessage `json:"keys"`

@@ -1,0 +1,96 @@
+package federation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// maxAnswer is the most that is read of a provider's answer, in bytes.
+const maxAnswer = 1 << 20
+
+// Bounded returns a copy of client that reads at most 1 MiB of an answer: neither
+// go-oidc nor oauth2 has a bound of its own.
+func Bounded(client *http.Client) *http.Client {
+	bounded := *client
+	next := client.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	bounded.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		answer, err := next.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		answer.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
+		return answer, nil
+	})
+	return &bounded
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// GetJSON reads the JSON at an address into out, with the token in the Authorization
+// header (RFC 6750, 2.1). An AnswerError reports a status other than 200, ErrUnreadable
+// an answer that is not such JSON, and any other error that there was no answer.
+func GetJSON(ctx context.Context, client *http.Client, address, token string, out any) error {
+	ask, err := newRequest(ctx, address, token)
+	if err != nil {
+		return err
+	}
+	body, _, err := do(client, ask)
+	if err != nil {
+		return err
+	}
+	return decode(ask.URL.Path, body, out)
+}
+
+func newRequest(ctx context.Context, address, token string) (*http.Request, error) {
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, fmt.Errorf("create a request: %w", withoutURL(err))
+	}
+	ask.Header.Set("Authorization", "Bearer "+token)
+	ask.Header.Set("Accept", "application/json")
+	ask.Header.Set("User-Agent", "postern") // which GitHub's API demands
+	return ask, nil
+}
+
+func do(client *http.Client, ask *http.Request) (body []byte, contentType string, err error) {
+	answer, err := client.Do(ask) //nolint:gosec // customers' addresses go through a client of the egress guard
+	if err != nil {
+		return nil, "", withoutURL(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		return nil, "", AnswerError(fmt.Sprintf("the provider refuses: %s answers %d", ask.URL.Path, answer.StatusCode))
+	}
+	body, err = io.ReadAll(answer.Body)
+	return body, answer.Header.Get("Content-Type"), err
+}
+
+func decode(path string, body []byte, out any) error {
+	if err := json.NewDecoder(bytes.NewReader(body)).Decode(out); err != nil {
+		return fmt.Errorf("read the answer of %s: %w: %w", path, ErrUnreadable, err)
+	}
+	return nil
+}
+
+// withoutURL drops the address that an error of http.Client begins with: some providers
+// want tokens in it, and errors end in logs.
+func withoutURL(err error) error {
+	if sent, ok := errors.AsType[*url.Error](err); ok {
+		return sent.Err
+	}
+	return err
+}

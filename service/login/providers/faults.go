@@ -1,0 +1,57 @@
+package providers
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"postern/platform/fault"
+	"postern/platform/federation"
+)
+
+// refusedAnswer is for answers that no honest provider gives that is configured correctly.
+func refusedAnswer(c Config, why string) error {
+	return fault.New(
+		fault.Forbidden, "provider_answer_refused",
+		"The answer of %s could not be accepted. Try again; if that does not help, tell whoever runs this application.",
+		LabelOf(c.Type),
+	).Because(fmt.Errorf("%s: %s", c.Type, why))
+}
+
+func unreachable(c Config, cause error) error {
+	return fault.New(
+		fault.Unavailable, "provider_unreachable",
+		"%s does not answer right now. Try again in a moment, or sign in another way.", LabelOf(c.Type),
+	).Because(fmt.Errorf("%s: %w", c.Type, cause))
+}
+
+// faultOf turns an error of package federation into the fault that the user sees.
+func faultOf(c Config, err error) error {
+	if refused, ok := errors.AsType[federation.AnswerError](err); ok {
+		return refusedAnswer(c, refused.Error())
+	}
+	return unreachable(c, err)
+}
+
+// exchangeFault is faultOf for Exchange.
+func exchangeFault(c Config, err error) error {
+	refused, ok := errors.AsType[*federation.ExchangeError](err)
+	if !ok {
+		return faultOf(c, err)
+	}
+	cause := fmt.Errorf("%s: %w", c.Type, refused)
+	if refused.Status >= http.StatusInternalServerError || refused.Status == http.StatusTooManyRequests {
+		return unreachable(c, cause)
+	}
+	switch refused.Code {
+	case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "redirect_uri_mismatch":
+		return fault.New(
+			fault.Forbidden, "provider_misconfigured",
+			"Signing in with %s is not set up correctly. Tell whoever runs this application.", LabelOf(c.Type),
+		).Because(cause)
+	}
+	return fault.New(
+		fault.Forbidden, "provider_answer_refused",
+		"%s did not confirm this sign-in. Go back to the application and try again.", LabelOf(c.Type),
+	).Because(cause)
+}
