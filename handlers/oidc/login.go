@@ -37,7 +37,7 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 	if browser == "" {
 		browser = login.NewBrowser()
 	}
-	begun, err := h.Login.Begin(c.Request.Context(), login.AuthorizeInput{
+	begun, err := h.Login.Authorize(c.Request.Context(), login.AuthorizationRequest{
 		ClientID:        client,
 		RedirectURI:     asked.Get("redirect_uri"),
 		ResponseType:    asked.Get("response_type"),
@@ -72,12 +72,12 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 	return h.choose(c, begun, http.StatusOK, ""), nil
 }
 
-func (h *Handler) choose(c *gin.Context, begun login.Begun, status int, complaint string) web.Answer {
-	m := pages.Choose{Shell: h.loginShell(c, begun.Client), Error: complaint, Back: begun.Back}
-	m.Shell.Trial = begun.Trial
-	for _, offer := range begun.Offers {
+func (h *Handler) choose(c *gin.Context, attempt login.Attempt, status int, complaint string) web.Answer {
+	m := pages.Choose{Shell: h.loginShell(c, attempt.Client), Error: complaint, Back: attempt.Back}
+	m.Shell.Trial = attempt.Trial
+	for _, offer := range attempt.Offers {
 		m.Offers = append(m.Offers, pages.Offer{Type: offer.Type, Label: offer.Label,
-			URL: "/oauth/" + url.PathEscape(c.Param("client")) + "/login/" + begun.Attempt + "/" + offer.ID})
+			URL: "/oauth/" + url.PathEscape(c.Param("client")) + "/login/" + attempt.ID + "/" + offer.ID})
 	}
 	return web.Answer{Status: status, Page: pages.ChoosePage(m)}
 }
@@ -136,7 +136,7 @@ func (h *Handler) chooseProvider(c *gin.Context) (web.Answer, error) {
 func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 	got := web.ParseOAuthParams(c.Request.URL.Query())
 	attempt, _, _ := strings.Cut(got.Get("state"), ".")
-	arrived, err := h.Login.Answer(c.Request.Context(), login.CallbackInput{
+	arrived, err := h.Login.HandleCallback(c.Request.Context(), login.AuthorizationResponse{
 		Client:   c.Param("client"),
 		Provider: c.Param("provider"),
 		State:    got.Get("state"),
@@ -156,8 +156,8 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 		Action:   "/oauth/" + url.PathEscape(c.Param("client")) + "/consent",
 		Attempt:  arrived.Attempt,
 		Ticket:   arrived.Ticket.Reveal(),
-		Name:     arrived.Person.Name,
-		Email:    arrived.Person.Email,
+		Name:     arrived.Identity.Name,
+		Email:    arrived.Identity.Email,
 		Provider: arrived.Label,
 		Site:     arrived.Site,
 		Again:    arrived.Before != "",
@@ -177,11 +177,11 @@ func (h *Handler) consent(c *gin.Context) (web.Answer, error) {
 	var to string
 	var err error
 	if c.Request.PostForm.Get("answer") == "agree" {
-		to, err = h.Login.Agree(
+		to, err = h.Login.GrantConsent(
 			c.Request.Context(), c.Param("client"), attempt, c.Request.PostForm.Get("ticket"), browser,
 		)
 	} else {
-		to, err = h.Login.Decline(c.Request.Context(), c.Param("client"), attempt, browser)
+		to, err = h.Login.DenyConsent(c.Request.Context(), c.Param("client"), attempt, browser)
 	}
 	if err != nil {
 		return h.loginFailed(c, err, attempt)

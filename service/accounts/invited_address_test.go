@@ -7,7 +7,7 @@ import (
 	"postern/platform/federation"
 	"postern/service/access"
 	"postern/service/accounts"
-		"postern/testkit/state"
+	"postern/testkit/state"
 )
 
 const invited = "vic@example.com"

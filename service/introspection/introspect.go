@@ -11,7 +11,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 	"postern/service/projects"
 )
 
@@ -22,37 +22,37 @@ func (a *Asker) introspect(ctx context.Context, versionID, token string, now tim
 	if err != nil {
 		return err
 	}
-	got, err := verdict.Introspect(ctx, a.Client, at, token, now)
+	got, err := tokencheck.Introspect(ctx, a.Client, at, token, now)
 	if err != nil {
 		return err
 	}
 	switch {
 	case row.Issuer != "" && got.Issuer != row.Issuer:
-		return fmt.Errorf("it is another issuer's: %w", verdict.ErrRefused)
+		return fmt.Errorf("it is another issuer's: %w", tokencheck.ErrRefused)
 	case row.Audience != "" && !slices.Contains(got.Audience, row.Audience):
-		return fmt.Errorf("it is for another audience: %w", verdict.ErrRefused)
+		return fmt.Errorf("it is for another audience: %w", tokencheck.ErrRefused)
 	case !policy.IsSubject(got.Subject):
-		return fmt.Errorf("its sub cannot stand in a header: %w", verdict.ErrRefused)
+		return fmt.Errorf("its sub cannot stand in a header: %w", tokencheck.ErrRefused)
 	}
 	scopes, ok := policy.ReadScopes(got.Scope)
 	if !ok {
-		return fmt.Errorf("its scopes cannot stand in a header: %w", verdict.ErrRefused)
+		return fmt.Errorf("its scopes cannot stand in a header: %w", tokencheck.ErrRefused)
 	}
 	*into = policy.Token{Issuer: cmp.Or(got.Issuer, at.URL), Subject: got.Subject, Scopes: scopes, Expires: got.Expires}
 	return nil
 }
 
-func (a *Asker) endpoint(ctx context.Context, versionID string) (verdict.Endpoint, models.Introspection, error) {
+func (a *Asker) endpoint(ctx context.Context, versionID string) (tokencheck.Endpoint, models.Introspection, error) {
 	tx := a.DB.Read(ctx)
 	version, err := tx.VersionByID(versionID)
 	row := version.Introspection
 	if errors.Is(err, models.ErrNotFound) || (err == nil && row.Endpoint == "") {
-		return verdict.Endpoint{}, row, fmt.Errorf("it is asked no more: %w", verdict.ErrRefused)
+		return tokencheck.Endpoint{}, row, fmt.Errorf("it is asked no more: %w", tokencheck.ErrRefused)
 	}
 	if err != nil {
-		return verdict.Endpoint{}, row, fmt.Errorf("live: read the version %s: %w", versionID, err)
+		return tokencheck.Endpoint{}, row, fmt.Errorf("live: read the version %s: %w", versionID, err)
 	}
-	at := verdict.Endpoint{URL: row.Endpoint, ClientID: row.ClientID, InForm: row.Method == string(snapshot.SecretPost)}
+	at := tokencheck.Endpoint{URL: row.Endpoint, ClientID: row.ClientID, InForm: row.Method == string(snapshot.SecretPost)}
 	if version.IntrospectionSecret != nil {
 		at.ClientSecret, err = a.Vault.Open(tx, projects.IntrospectionPlace(versionID), version.IntrospectionSecret)
 	}

@@ -4,7 +4,7 @@
 //
 // It owns whom a token is shown to, how long and by how many calls at a time one who
 // is asked may be waited for, and what becomes of the answer. It does not own how the
-// question is put (login/providers, login/verdict), who a person is to a tenant
+// question is put (login/providers, login/tokencheck), who a person is to a tenant
 // (login, directory), nor what a good token opens (policy). It keeps
 // nothing of a token, and no answer: what was true of one call says nothing of the
 // next.
@@ -25,7 +25,7 @@ import (
 	"postern/platform/secrets"
 	"postern/service/login"
 	"postern/service/login/providers"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 )
 
 // The bounds of asking.
@@ -54,7 +54,7 @@ type Asker struct {
 func (a *Asker) Ask(
 	token string, whom *policy.Introspectors, now time.Time, into *policy.Token,
 ) (denial policy.Denial, asked bool) {
-	if len(token) > maxToken || !verdict.Plain(token) {
+	if len(token) > maxToken || !tokencheck.Plain(token) {
 		return policy.InvalidToken, true
 	}
 	issuer, jwt := providers.IssuerOf(token)
@@ -109,14 +109,14 @@ func denialOf(err error) policy.Denial {
 		return policy.InvalidToken // the provider or its app client was taken away meanwhile
 	}
 	switch {
-	case errors.Is(err, verdict.ErrRefused):
+	case errors.Is(err, tokencheck.ErrRefused):
 		return policy.InvalidToken
-	case errors.Is(err, verdict.ErrNonsense):
+	case errors.Is(err, tokencheck.ErrBadAnswer):
 		return policy.TokenIssuerNonsense
-	case errors.Is(err, verdict.ErrUnverifiable):
+	case errors.Is(err, tokencheck.ErrUnverifiable):
 		return policy.UnverifiableToken
 	}
-	return policy.TokenIssuerAway // verdict.ErrAway, and whatever is wrong with ourselves
+	return policy.TokenIssuerAway // tokencheck.ErrUnavailable, and whatever is wrong with ourselves
 }
 
 // doors count the calls that wait for each of those who are asked.

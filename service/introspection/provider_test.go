@@ -129,7 +129,7 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 	t.Helper()
 	const browser, verifier = "the browser", "a-verifier-of-at-least-forty-three-characters"
 	sum := sha256.Sum256([]byte(verifier))
-	begun, err := h.login.Begin(t.Context(), login.AuthorizeInput{
+	begun, err := h.login.Authorize(t.Context(), login.AuthorizationRequest{
 		ClientID:        h.client,
 		RedirectURI:     back,
 		ResponseType:    "code",
@@ -141,12 +141,12 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 	if err != nil || begun.Back != "" {
 		t.Fatal(begun, err)
 	}
-	address, err := h.login.Choose(t.Context(), h.client, begun.Attempt, h.providers[kind], browser)
+	address, err := h.login.Choose(t.Context(), h.client, begun.ID, h.providers[kind], browser)
 	if err != nil {
 		t.Fatal(err)
 	}
 	to := fake.Authorize(t, address).Query()
-	arrived, err := h.login.Answer(t.Context(), login.CallbackInput{
+	arrived, err := h.login.HandleCallback(t.Context(), login.AuthorizationResponse{
 		Client:   h.client,
 		Provider: h.providers[kind],
 		State:    to.Get("state"),
@@ -156,7 +156,7 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 		t.Fatal(err)
 	}
 	if arrived.Back == "" {
-		if arrived.Back, err = h.login.Agree(t.Context(), h.client, arrived.Attempt, arrived.Ticket.Reveal(), browser); err != nil {
+		if arrived.Back, err = h.login.GrantConsent(t.Context(), h.client, arrived.Attempt, arrived.Ticket.Reveal(), browser); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -76,15 +76,15 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 		return "", err
 	}
 	request := requestOf(attempt.ID, providerID, browser)
-	request.Again = providers.Again{
-		Login:   granted(attempt.Prompt, "login"),
-		Account: granted(attempt.Prompt, "select_account"),
+	request.Prompt = providers.Prompt{
+		Login:         granted(attempt.Prompt, "login"),
+		SelectAccount: granted(attempt.Prompt, "select_account"),
 	}
 	return s.Providers.AuthorizeURL(ctx, config, request)
 }
 
-// CallbackInput is what a provider sent the browser back with.
-type CallbackInput struct {
+// AuthorizationResponse is what a provider sent the browser back with.
+type AuthorizationResponse struct {
 	Client   string
 	Provider string
 	State    string
@@ -94,19 +94,19 @@ type CallbackInput struct {
 	Repeated bool
 }
 
-// Arrived is how a provider's answer goes on: back to the client, or, where
+// Outcome is how a provider's answer goes on: back to the client, or, where
 // somebody is here for the first time, to a page that asks whether they agree.
-type Arrived struct {
-	Back    string
-	Attempt string
-	Ticket  secrets.Secret // opaque; to be given back by the form that agrees
-	Client  Look
-	Person  federation.Identity
-	Label   string  // of the provider
-	Shares  []Share // what the client is told, in words
-	Before  string  // what they agreed to earlier, "" for nothing
-	Site    string  // origin of the client's address
-	Trial   bool    // see Begun
+type Outcome struct {
+	Back     string
+	Attempt  string
+	Ticket   secrets.Secret // opaque; to be given back by the form that agrees
+	Client   Look
+	Identity federation.Identity
+	Label    string  // of the provider
+	Shares   []Share // what the client is told, in words
+	Before   string  // what they agreed to earlier, "" for nothing
+	Site     string  // origin of the client's address
+	Trial    bool    // see Attempt
 }
 
 // ticket is what is known between a provider's answer and the person's consent. It
@@ -130,35 +130,35 @@ func ticketPlace(attempt string) secrets.Place {
 }
 
 // Answer takes a provider's answer, which can be done once for an attempt.
-func (s *Service) Answer(ctx context.Context, in CallbackInput, browser string) (Arrived, error) {
+func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, browser string) (Outcome, error) {
 	id, _, _ := strings.Cut(in.State, ".")
 	attempt, err := s.attempt(ctx, in.Client, id, browser)
 	if err != nil {
-		return Arrived{}, err
+		return Outcome{}, err
 	}
 	request := requestOf(attempt.ID, in.Provider, browser)
 	if in.Repeated || !hmac.Equal([]byte(request.State), []byte(in.State)) {
-		return Arrived{}, errOtherBrowser
+		return Outcome{}, errOtherBrowser
 	}
 	config, row, err := s.providerConfig(ctx, in.Client, in.Provider)
 	if err != nil {
-		return Arrived{}, err
+		return Outcome{}, err
 	}
 	if in.Error != "" {
-		return Arrived{}, refusedBy(config, in.Error)
+		return Outcome{}, refusedBy(config, in.Error)
 	}
 	if err := s.answerOnce(ctx, attempt.ID); err != nil {
-		return Arrived{}, err
+		return Outcome{}, err
 	}
 	if in.Code == "" {
-		return Arrived{}, refusedBy(config, "no code")
+		return Outcome{}, refusedBy(config, "no code")
 	}
-	person, tokens, err := s.Providers.Complete(ctx, config, request, providers.Callback{
+	person, tokens, err := s.Providers.Complete(ctx, config, request, providers.Response{
 		Code:   in.Code,
 		Issuer: in.Issuer,
 	})
 	if err != nil {
-		return Arrived{}, fmt.Errorf("login: callback of %s: %w", in.Provider, err)
+		return Outcome{}, fmt.Errorf("login: callback of %s: %w", in.Provider, err)
 	}
 	return s.arrive(ctx, attempt, row, person, tokens)
 }
@@ -208,19 +208,19 @@ func plainCode(code string) string {
 func (s *Service) arrive(
 	ctx context.Context, attempt models.LoginAttempt, row models.Provider, person federation.Identity,
 	tokens providers.Tokens,
-) (Arrived, error) {
+) (Outcome, error) {
 	client, err := s.client(ctx, row.ClientID)
 	if err != nil {
-		return Arrived{}, err
+		return Outcome{}, err
 	}
 	entry := ticket{Handed: handedOn(row, tokens), Arrival: arrivalOf(client, row, person)}
 	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && tokens.ID == "" {
-		return Arrived{}, fault.New(
+		return Outcome{}, fault.New(
 			fault.Forbidden, "provider_answer_refused",
 			"%s gave no ID token. Tell whoever runs this application.", labelOf(row),
 		)
 	}
-	var out Arrived
+	var out Outcome
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		user, known, err := directory.Known(tx, entry.Arrival)
 		if err != nil {
@@ -244,7 +244,7 @@ func (s *Service) arrive(
 		return err
 	})
 	if err != nil {
-		return Arrived{}, fmt.Errorf("login: arrive at %s: %w", client.ID, err)
+		return Outcome{}, fmt.Errorf("login: arrive at %s: %w", client.ID, err)
 	}
 	return out, nil
 }
@@ -295,7 +295,7 @@ func (s *Service) finish(
 			return "", err
 		}
 	}
-	if err := agreed(tx, user.ID, client.ID, shared(attempt, entry.Handed), now); err != nil {
+	if err := recordConsent(tx, user.ID, client.ID, shared(attempt, entry.Handed), now); err != nil {
 		return "", err
 	}
 	session := models.LoginSession{
@@ -335,15 +335,15 @@ func sessionTTL(client models.AppClient) time.Duration {
 // Resume is an attempt that is still under way in this browser, after something
 // went wrong: with the providers where none has answered, or else with the way back
 // to the client.
-func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser string) (Begun, error) {
+func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser string) (Attempt, error) {
 	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
 	if err != nil {
-		return Begun{}, err
+		return Attempt{}, err
 	}
-	out := Begun{
-		Attempt: attempt.ID,
-		Trial:   attempt.Tester != "",
-		Back:    s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}),
+	out := Attempt{
+		ID:    attempt.ID,
+		Trial: attempt.Tester != "",
+		Back:  s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}),
 	}
 	client, err := s.client(ctx, clientID)
 	if err != nil {

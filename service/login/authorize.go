@@ -23,9 +23,9 @@ const (
 // granted (RFC 6749, 3.3).
 var scopes = []string{"openid", "profile", "email", "groups", "offline_access"}
 
-// AuthorizeInput is an authorization request (RFC 6749, 4.1.1; OpenID Connect Core
+// AuthorizationRequest is an authorization request (RFC 6749, 4.1.1; OpenID Connect Core
 // 1.0, 3.1.2.1).
-type AuthorizeInput struct {
+type AuthorizationRequest struct {
 	ClientID        string
 	RedirectURI     string
 	ResponseType    string
@@ -41,13 +41,13 @@ type AuthorizeInput struct {
 	Repeated        bool   // a parameter was sent twice
 }
 
-// Begun is an attempt that waits for the person to choose a provider; or, when
-// Back is set, an address that sends the browser back to the client with an error.
-// Where Refused is set too, nobody is sent there unasked: it says what the error is.
-type Begun struct {
+// Attempt is a login that waits for the user to choose a provider; or, when Back is set,
+// an address that sends the browser back to the client with an error. Where Refused is
+// set too, Back is a link on a page that explains the error, and not a redirect.
+type Attempt struct {
 	Back    string
 	Refused string
-	Attempt string
+	ID      string
 	Client  Look
 	Offers  []Offer
 	Trial   bool // begun from the dashboard, to try it out
@@ -63,35 +63,35 @@ type Offer struct {
 // Begin checks an authorization request and keeps it for the browser that made it.
 // Errors are for the person to see: where it is not sure that the address to go
 // back to is the client's, nobody is sent there.
-func (s *Service) Begin(ctx context.Context, in AuthorizeInput, browser string) (Begun, error) {
+func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browser string) (Attempt, error) {
 	client, err := s.client(ctx, in.ClientID)
 	if err != nil {
-		return Begun{}, err
+		return Attempt{}, err
 	}
 	if !slices.Contains(client.RedirectURIs, in.RedirectURI) {
-		return Begun{}, fault.New(fault.Malformed, "redirect_uri_mismatch",
+		return Attempt{}, fault.New(fault.Malformed, "redirect_uri_mismatch",
 			"The application asked to send you to an address that is not registered for it. Tell whoever runs the "+
 				"application.")
 	}
 	look, err := s.lookOf(s.DB.Read(ctx), client, in.RedirectURI)
 	if err != nil {
-		return Begun{}, err
+		return Attempt{}, err
 	}
 	if code, text := in.check(); code != "" {
 		return s.sentBack(client, look, in, code, text), nil
 	}
 	offers, err := s.offers(ctx, client.ID)
 	if err != nil {
-		return Begun{}, err
+		return Attempt{}, err
 	}
 	if len(offers) == 0 {
-		return Begun{}, fault.New(fault.Unavailable, "no_providers", "Nobody can sign in here yet: this application "+
+		return Attempt{}, fault.New(fault.Unavailable, "no_providers", "Nobody can sign in here yet: this application "+
 			"offers no provider. Tell whoever runs it.")
 	}
 	// The first key is made before anybody needs it, so that gateways know it by the
 	// time a token comes.
 	if _, err := s.signer(ctx, client); err != nil {
-		return Begun{}, fmt.Errorf("login: signing key of %s: %w", client.ID, err)
+		return Attempt{}, fmt.Errorf("login: signing key of %s: %w", client.ID, err)
 	}
 	now := models.Now()
 	attempt := models.LoginAttempt{
@@ -109,16 +109,16 @@ func (s *Service) Begin(ctx context.Context, in AuthorizeInput, browser string) 
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.Insert(&attempt) })
 	if err != nil {
-		return Begun{}, fmt.Errorf("login: keep an attempt: %w", err)
+		return Attempt{}, fmt.Errorf("login: keep an attempt: %w", err)
 	}
-	return Begun{Attempt: attempt.ID, Client: look, Offers: offers}, nil
+	return Attempt{ID: attempt.ID, Client: look, Offers: offers}, nil
 }
 
 // sentBack tells the client of an error (RFC 6749, 4.1.2.1). Where anybody can have
 // registered the address, a page stands before it: a link to us would lead wherever
 // its maker likes (RFC 9700, 4.11.2).
-func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizeInput, code, text string) Begun {
-	out := Begun{
+func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizationRequest, code, text string) Attempt {
+	out := Attempt{
 		Client: look,
 		Back: s.backWith(client.ID, in.RedirectURI, in.State, url.Values{
 			"error":             {code},
@@ -133,7 +133,7 @@ func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizeInput
 
 // check names the error of RFC 6749, 4.1.2.1 or OpenID Connect Core 1.0, 3.1.2.6;
 // "" for none.
-func (in AuthorizeInput) check() (code, text string) {
+func (in AuthorizationRequest) check() (code, text string) {
 	challenge, err := base64.RawURLEncoding.DecodeString(in.Challenge)
 	switch {
 	case in.Repeated:
@@ -161,7 +161,7 @@ func (in AuthorizeInput) check() (code, text string) {
 // checkPrompt reads what the page may do (OpenID Connect Core 1.0, 3.1.2.1). Nobody
 // is signed in here between two logins: each goes through a provider, so without a
 // page the answer is always that somebody has to sign in, never consent_required.
-func (in AuthorizeInput) checkPrompt() (code, text string) {
+func (in AuthorizationRequest) checkPrompt() (code, text string) {
 	values := strings.Fields(in.Prompt)
 	for i, one := range values {
 		if !slices.Contains(knownPrompts, one) || slices.Contains(values[:i], one) {
@@ -180,7 +180,7 @@ func (in AuthorizeInput) checkPrompt() (code, text string) {
 // prompts are what the page and the provider are to do. A provider does not say in one
 // way how long ago somebody proved who they are, and some say it in none: whoever sets
 // a bound (max_age) gets a new proof, which is within any.
-func (in AuthorizeInput) prompts() string {
+func (in AuthorizationRequest) prompts() string {
 	values := strings.Fields(in.Prompt)
 	if in.MaxAge != "" && !slices.Contains(values, "login") {
 		values = append(values, "login")
@@ -196,7 +196,7 @@ func isWholeNumber(text string) bool {
 // knownPrompts are the values of OpenID Connect Core 1.0, 3.1.2.1.
 var knownPrompts = []string{"none", "login", "consent", "select_account"}
 
-func (in AuthorizeInput) granted() string {
+func (in AuthorizationRequest) granted() string {
 	var kept []string
 	for _, scope := range strings.Fields(in.Scope) {
 		if slices.Contains(scopes, scope) && !slices.Contains(kept, scope) {

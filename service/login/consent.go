@@ -45,7 +45,7 @@ func consentOf(tx *models.Tx, user, client string) (string, error) {
 
 // agreed remembers that somebody lets a client learn this, beside what they let it
 // learn before: it has that already.
-func agreed(tx *models.Tx, user, client, scope string, now time.Time) error {
+func recordConsent(tx *models.Tx, user, client, scope string, now time.Time) error {
 	before, err := consentOf(tx, user, client)
 	if err != nil || covers(before, scope) {
 		return err
@@ -68,33 +68,33 @@ func agreed(tx *models.Tx, user, client, scope string, now time.Time) error {
 // ask seals what is known until the person has answered.
 func (s *Service) ask(
 	tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, row models.Provider, entry ticket,
-	person federation.Identity, before string,
-) (Arrived, error) {
+	identity federation.Identity, before string,
+) (Outcome, error) {
 	_, team, err := teamOf(tx, client.TenantID)
 	if err != nil {
-		return Arrived{}, err
+		return Outcome{}, err
 	}
 	look, err := s.lookOf(tx, client, attempt.RedirectURI)
 	if err != nil {
-		return Arrived{}, err
+		return Outcome{}, err
 	}
 	plain, err := json.Marshal(entry)
 	if err != nil {
-		return Arrived{}, err
+		return Outcome{}, err
 	}
 	sealed, err := s.Vault.Seal(tx, team, ticketPlace(attempt.ID), secrets.Secret(plain))
 	if err != nil {
-		return Arrived{}, err
+		return Outcome{}, err
 	}
-	return Arrived{
-		Attempt: attempt.ID,
-		Ticket:  secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)),
-		Client:  look,
-		Person:  person,
-		Label:   labelOf(row),
-		Shares:  shares(shared(attempt, entry.Handed), before),
-		Site:    originOf(attempt.RedirectURI),
-		Trial:   attempt.Tester != "",
+	return Outcome{
+		Attempt:  attempt.ID,
+		Ticket:   secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)),
+		Client:   look,
+		Identity: identity,
+		Label:    labelOf(row),
+		Shares:   shares(shared(attempt, entry.Handed), before),
+		Site:     originOf(attempt.RedirectURI),
+		Trial:    attempt.Tester != "",
 	}, nil
 }
 
@@ -125,7 +125,7 @@ func shares(scope, before string) []Share {
 
 // Agree lets in who is here for the first time and agrees, and sends the browser
 // back to the client.
-func (s *Service) Agree(ctx context.Context, clientID, attemptID, ticketText, browser string) (string, error) {
+func (s *Service) GrantConsent(ctx context.Context, clientID, attemptID, ticketText, browser string) (string, error) {
 	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
 	if err != nil {
 		return "", err
@@ -158,7 +158,7 @@ func (s *Service) Agree(ctx context.Context, clientID, attemptID, ticketText, br
 }
 
 // Decline ends an attempt and sends the browser back with access_denied.
-func (s *Service) Decline(ctx context.Context, clientID, attemptID, browser string) (string, error) {
+func (s *Service) DenyConsent(ctx context.Context, clientID, attemptID, browser string) (string, error) {
 	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
 	if err != nil {
 		return "", err

@@ -80,9 +80,9 @@ type Service struct {
 // Issuer is an app client's issuer.
 func (s *Service) Issuer(clientID string) string { return snapshot.IssuerOf(s.PublicURL, clientID) }
 
-// Callback is the redirect URI to register with a provider: one for each, so that
-// an answer of one cannot be taken for another's (RFC 9700, 4.4).
-func (s *Service) Callback(clientID, providerID string) string {
+// RedirectURI returns the redirect URI to register with a provider. Each provider has its
+// own, so that the answer of one cannot be taken for another's (RFC 9700, 4.4).
+func (s *Service) RedirectURI(clientID, providerID string) string {
 	return s.Issuer(clientID) + "/callback/" + providerID
 }
 

@@ -11,7 +11,7 @@ import (
 	"postern/platform/federation"
 	"postern/service/directory"
 	"postern/service/login/providers"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 )
 
 // Owner is the end user whose token of a provider's own a call presents.
@@ -22,7 +22,7 @@ type Owner struct {
 
 // OwnerOf asks the provider whose a token is that its app got, and finds the end user
 // by what the provider calls them. Nobody is made an end user by presenting a token:
-// who never signed in never agreed to it. Errors hold one of package verdict's, or are
+// who never signed in never agreed to it. Errors hold one of package tokencheck's, or are
 // faults: user_frozen, or of the kind NotFound.
 func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token string) (Owner, error) {
 	config, row, err := s.providerConfig(ctx, clientID, providerID)
@@ -30,7 +30,7 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}
 	if row.TokenClient != ProviderToken {
-		return Owner{}, fmt.Errorf("login: browsers get no token of %s: %w", providerID, verdict.ErrRefused)
+		return Owner{}, fmt.Errorf("login: browsers get no token of %s: %w", providerID, tokencheck.ErrRefused)
 	}
 	person, err := s.Providers.Owner(ctx, config, token, row.TokenUpstream == ProviderIDToken)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}
 	if !known {
-		return Owner{}, fmt.Errorf("login: whose token of %s it is never signed in: %w", providerID, verdict.ErrRefused)
+		return Owner{}, fmt.Errorf("login: whose token of %s it is never signed in: %w", providerID, tokencheck.ErrRefused)
 	}
 	groups, err := directory.GroupsOf(tx, user.ID)
 	return Owner{User: user.ID, Groups: groups}, err

@@ -220,9 +220,7 @@ func (s *Service) viewProvider(row models.Provider) Provider {
 		Scopes:    row.Scopes,
 		Tokens:    TokenTypes{row.TokenClient, row.TokenUpstream},
 		Enabled:   row.Enabled,
-		Callback: s.Callback(
-			row.ClientID, row.ID,
-		),
+		Callback:  s.RedirectURI(row.ClientID, row.ID),
 		ETag:      access.ETag(row.UpdatedAt),
 		CreatedAt: row.CreatedAt,
 		UpdatedAt: row.UpdatedAt,
@@ -260,11 +258,11 @@ func (s *Service) providerConfig(ctx context.Context, clientID, id string) (prov
 		)
 	}
 	config := providers.Config{
-		Type:     row.Type,
-		ClientID: row.AppID,
-		Issuer:   row.Issuer,
-		Scopes:   row.Scopes,
-		Callback: s.Callback(clientID, id),
+		Type:        row.Type,
+		ClientID:    row.AppID,
+		Issuer:      row.Issuer,
+		Scopes:      row.Scopes,
+		RedirectURI: s.RedirectURI(clientID, id),
 	}
 	if config.WebPorts, err = s.heldByID(tx, clientID); err != nil {
 		return config, row, err

@@ -9,7 +9,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"postern/service/login/providers"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 	"postern/testkit/fakeoidc"
 )
 
@@ -136,14 +136,14 @@ func TestAccessTokensAreToldFromIDTokens(t *testing.T) {
 			if one.good && (err != nil || got.Subject != s.fake.Subject) {
 				t.Errorf("%s: %s: %+v, %v", kind, name, got, err)
 			}
-			if !one.good && !errors.Is(err, verdict.ErrRefused) {
+			if !one.good && !errors.Is(err, tokencheck.ErrRefused) {
 				t.Errorf("%s: %s passes as an access token: %+v, %v", kind, name, got, err)
 			}
 		}
 		// The very token that a login brings.
 		if _, tokens, err := s.login(t); err != nil {
 			t.Error(err)
-		} else if _, err := s.set.Owner(t.Context(), s.config, tokens.ID.Reveal(), false); !errors.Is(err, verdict.ErrRefused) {
+		} else if _, err := s.set.Owner(t.Context(), s.config, tokens.ID.Reveal(), false); !errors.Is(err, tokencheck.ErrRefused) {
 			t.Errorf("%s: the ID token of a login: %v", kind, err)
 		} else if _, err := s.set.Owner(t.Context(), s.config, tokens.ID.Reveal(), true); err != nil {
 			t.Errorf("%s: the ID token of a login as what it is: %v", kind, err)

@@ -27,22 +27,22 @@ func (auth0) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, e
 }
 
 // again: auth0.com/docs/api/authentication/login/authorize-application.
-func (auth0) again(a Again) []oauth2.AuthCodeOption { return prompt(a.standard()...) }
+func (auth0) prompt(p Prompt) []oauth2.AuthCodeOption { return promptParam(p.values()...) }
 
 func (auth0) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	return openIDIdentify(ctx, s, c, c.Issuer, e)
 }
 
-func (auth0) shapes() []string { return nil }
+func (auth0) prefixes() []string { return nil }
 
 func (auth0) issues(_ *Set, c Config, issuer string) bool { return issuer == c.Issuer }
 
 func (auth0) names(_ *Set, c Config) string { return c.Issuer }
 
-func (auth0) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
+func (auth0) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	return openIDAccess(ctx, s, c, token)
 }
 
-func (auth0) identity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
+func (auth0) ownerOfID(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	return openIDIdentity(ctx, s, c, token)
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"postern/platform/federation"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 )
 
 // facebook is Facebook Login, by hand
@@ -44,8 +44,8 @@ func (f facebook) endpoint(_ context.Context, s *Set, _ Config) (oauth2.Endpoint
 
 // again: a parameter of its own asks for the password, none for the account
 // (developers.facebook.com/docs/facebook-login/reauthentication).
-func (facebook) again(a Again) []oauth2.AuthCodeOption {
-	if !a.Login {
+func (facebook) prompt(p Prompt) []oauth2.AuthCodeOption {
+	if !p.Login {
 		return nil
 	}
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("auth_type", "reauthenticate")}
@@ -91,22 +91,22 @@ func (f facebook) identify(ctx context.Context, s *Set, c Config, e exchange) (f
 	return federation.Identity{Issuer: f.site(s) + "/" + c.ClientID, Subject: me.ID, Email: me.Email, Name: me.Name}, nil
 }
 
-// shapes: tokens of apps for people begin so (developers.facebook.com/docs/
+// prefixes: tokens of apps for people begin so (developers.facebook.com/docs/
 // facebook-login/guides/access-tokens shows them).
-func (facebook) shapes() []string { return []string{"EAA"} }
+func (facebook) prefixes() []string { return []string{"EAA"} }
 
 // access asks debug_token (developers.facebook.com/docs/facebook-login/guides/
 // access-tokens/debugging). Its own way wants the token in the address; errors here
 // hold none.
-func (f facebook) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
-	ask, err := verdict.Get(
+func (f facebook) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
+	ask, err := tokencheck.Get(
 		ctx, f.graph(s)+"/debug_token?"+url.Values{"input_token": {token}}.Encode(),
 		c.ClientID+"|"+c.ClientSecret.Reveal(),
 	)
 	if err != nil {
 		return federation.Identity{}, err
 	}
-	answer, err := verdict.Ask(s.client(), ask)
+	answer, err := tokencheck.Ask(s.client(), ask)
 	if err != nil {
 		return federation.Identity{}, err
 	}
@@ -128,9 +128,9 @@ func (f facebook) access(ctx context.Context, s *Set, c Config, token string) (f
 	switch found.Error.Code { // developers.facebook.com/docs/graph-api/guides/error-handling
 	case 0:
 	case 1, 2, 4, 17, 341, 613:
-		return federation.Identity{}, fmt.Errorf("it has no time, code %d: %w", found.Error.Code, verdict.ErrAway)
+		return federation.Identity{}, fmt.Errorf("it has no time, code %d: %w", found.Error.Code, tokencheck.ErrUnavailable)
 	case 100:
-		return federation.Identity{}, fmt.Errorf("it looks at no such token for the app: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it looks at no such token for the app: %w", tokencheck.ErrRefused)
 	default: // 190 is about the app's own token
 		return federation.Identity{}, answer.Unexpected()
 	}
@@ -139,9 +139,9 @@ func (f facebook) access(ctx context.Context, s *Set, c Config, token string) (f
 	case answer.Status != http.StatusOK:
 		return federation.Identity{}, answer.Unexpected()
 	case !data.IsValid, data.AppID != c.ClientID, data.Type != "" && data.Type != "USER":
-		return federation.Identity{}, fmt.Errorf("the token is not valid, or another app's: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is not valid, or another app's: %w", tokencheck.ErrRefused)
 	case data.Expires > 0 && data.Expires <= time.Now().Unix():
-		return federation.Identity{}, fmt.Errorf("the token is over: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is over: %w", tokencheck.ErrRefused)
 	}
 	return federation.Identity{Issuer: f.site(s) + "/" + c.ClientID, Subject: data.UserID}, nil
 }

@@ -109,15 +109,15 @@ func TestCodesOfFacebookCountOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	code := fake.Authorize(t, address).Query().Get("code")
-	if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: code}); err != nil {
+	if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: code}); err == nil {
+	if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code}); err == nil {
 		t.Error("the code is taken a second time")
 	}
 	other := sent
 	other.Verifier += "x"
-	if _, _, err := s.set.Complete(t.Context(), s.config, other, providers.Callback{Code: fake.Authorize(t, address).Query().Get("code")}); err == nil {
+	if _, _, err := s.set.Complete(t.Context(), s.config, other, providers.Response{Code: fake.Authorize(t, address).Query().Get("code")}); err == nil {
 		t.Error("another verifier is taken")
 	}
 }

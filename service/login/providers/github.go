@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"postern/platform/federation"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 )
 
 // github is github.com, or GitHub Enterprise Server at a host of its own; see
@@ -41,7 +41,7 @@ func (g github) endpoint(_ context.Context, s *Set, c Config) (oauth2.Endpoint, 
 
 // again: the one value is select_account (docs.github.com/apps/oauth-apps/building-oauth-apps/
 // authorizing-oauth-apps#1-request-a-users-github-identity).
-func (github) again(a Again) []oauth2.AuthCodeOption { return a.accountOnly() }
+func (github) prompt(p Prompt) []oauth2.AuthCodeOption { return p.selectAccount() }
 
 func (g github) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	server := g.server(s, c)
@@ -55,15 +55,15 @@ func (g github) identify(ctx context.Context, s *Set, c Config, e exchange) (fed
 	return identity, nil
 }
 
-// shapes are in docs.github.com/authentication/keeping-your-account-and-data-secure/
+// prefixes are in docs.github.com/authentication/keeping-your-account-and-data-secure/
 // about-authentication-to-github#githubs-token-formats: of OAuth apps, and of GitHub
 // apps for a person. Personal tokens are of no app.
-func (github) shapes() []string { return []string{"gho_", "ghu_"} }
+func (github) prefixes() []string { return []string{"gho_", "ghu_"} }
 
 // access asks as docs.github.com/rest/apps/oauth-applications#check-a-token has it:
 // 404 is a token that is not good or not of this app.
-func (g github) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
-	ask, err := verdict.Post(
+func (g github) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
+	ask, err := tokencheck.Post(
 		ctx, g.server(s, c).API+"/applications/"+url.PathEscape(c.ClientID)+"/token",
 		map[string]string{"access_token": token},
 	)
@@ -71,15 +71,15 @@ func (g github) access(ctx context.Context, s *Set, c Config, token string) (fed
 		return federation.Identity{}, err
 	}
 	ask.SetBasicAuth(c.ClientID, c.ClientSecret.Reveal())
-	answer, err := verdict.Ask(s.client(), ask)
+	answer, err := tokencheck.Ask(s.client(), ask)
 	if err != nil {
 		return federation.Identity{}, err
 	}
 	switch answer.Status {
 	case http.StatusNotFound, http.StatusUnprocessableEntity:
-		return federation.Identity{}, fmt.Errorf("it knows no such token of the app: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it knows no such token of the app: %w", tokencheck.ErrRefused)
 	case http.StatusForbidden: // docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
-		return federation.Identity{}, fmt.Errorf("it has had too many questions: %w", verdict.ErrAway)
+		return federation.Identity{}, fmt.Errorf("it has had too many questions: %w", tokencheck.ErrUnavailable)
 	}
 	var found struct {
 		App struct {
@@ -95,11 +95,11 @@ func (g github) access(ctx context.Context, s *Set, c Config, token string) (fed
 	}
 	switch {
 	case found.App.ClientID != c.ClientID:
-		return federation.Identity{}, fmt.Errorf("the token was issued for another app: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token was issued for another app: %w", tokencheck.ErrRefused)
 	case found.ExpiresAt != nil && !found.ExpiresAt.After(time.Now()):
-		return federation.Identity{}, fmt.Errorf("the token is over: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is over: %w", tokencheck.ErrRefused)
 	case found.User.ID <= 0:
-		return federation.Identity{}, fmt.Errorf("it names nobody: %w", verdict.ErrNonsense)
+		return federation.Identity{}, fmt.Errorf("it names nobody: %w", tokencheck.ErrBadAnswer)
 	}
 	return federation.Identity{Issuer: g.server(s, c).Site, Subject: strconv.FormatInt(found.User.ID, 10)}, nil
 }

@@ -150,10 +150,10 @@ func TestCodesOfGitHubCountOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		code := fake.Authorize(t, address).Query().Get("code")
-		if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: code}); err != nil {
+		if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code}); err != nil {
 			t.Fatal(err)
 		}
-		for name, try := range map[string]providers.Callback{
+		for name, try := range map[string]providers.Response{
 			"the code a second time": {Code: code},
 			"another issuer's answer": {
 				Code:   fake.Authorize(t, address).Query().Get("code"),
@@ -168,7 +168,7 @@ func TestCodesOfGitHubCountOnce(t *testing.T) {
 		}
 		other := sent
 		other.Verifier += "x"
-		if _, _, err := s.set.Complete(t.Context(), s.config, other, providers.Callback{Code: fake.Authorize(t, address).Query().Get("code")}); err == nil {
+		if _, _, err := s.set.Complete(t.Context(), s.config, other, providers.Response{Code: fake.Authorize(t, address).Query().Get("code")}); err == nil {
 			t.Error("another verifier is taken")
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"postern/platform/federation"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 )
 
 // google follows developers.google.com/identity/openid-connect/openid-connect: the
@@ -37,22 +37,24 @@ func (g google) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint
 
 // again: of the standard's values it knows none, consent and select_account
 // (developers.google.com/identity/openid-connect/openid-connect#authenticationuriparameters).
-func (google) again(a Again) []oauth2.AuthCodeOption { return a.accountOnly() }
+func (google) prompt(p Prompt) []oauth2.AuthCodeOption { return p.selectAccount() }
 
 func (g google) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	return openIDIdentify(ctx, s, c, g.issuer(s), e)
 }
 
-// shapes: access tokens begin so (developers.google.com/identity/protocols/oauth2,
+// prefixes: access tokens begin so (developers.google.com/identity/protocols/oauth2,
 // and the detector of developers.google.com/code-search for leaked ones).
-func (google) shapes() []string { return []string{"ya29."} }
+func (google) prefixes() []string { return []string{"ya29."} }
 
 // bare is how some ID tokens name the issuer (developers.google.com/identity/
 // openid-connect/openid-connect#validatinganidtoken).
-func (g google) bare(s *Set) string { return strings.TrimPrefix(g.issuer(s), "https://") }
+func (g google) issuerWithoutScheme(s *Set) string {
+	return strings.TrimPrefix(g.issuer(s), "https://")
+}
 
 func (g google) issues(s *Set, _ Config, issuer string) bool {
-	return issuer == g.issuer(s) || issuer == g.bare(s)
+	return issuer == g.issuer(s) || issuer == g.issuerWithoutScheme(s)
 }
 
 func (g google) names(s *Set, _ Config) string { return g.issuer(s) }
@@ -63,18 +65,18 @@ func (google) tokenInfo(s *Set) string {
 
 // access asks as Google's own library does (google-auth-library-nodejs, getTokenInfo):
 // the token goes in a header, and what is no good is answered 400 invalid_token.
-func (g google) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
-	ask, err := verdict.Post(ctx, g.tokenInfo(s), url.Values{})
+func (g google) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
+	ask, err := tokencheck.Post(ctx, g.tokenInfo(s), url.Values{})
 	if err != nil {
 		return federation.Identity{}, err
 	}
 	ask.Header.Set("Authorization", "Bearer "+token)
-	answer, err := verdict.Ask(s.client(), ask)
+	answer, err := tokencheck.Ask(s.client(), ask)
 	if err != nil {
 		return federation.Identity{}, err
 	}
 	if answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnauthorized {
-		return federation.Identity{}, fmt.Errorf("it knows no such token: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it knows no such token: %w", tokencheck.ErrRefused)
 	}
 	var found struct {
 		Audience        string `json:"aud"`
@@ -86,20 +88,20 @@ func (g google) access(ctx context.Context, s *Set, c Config, token string) (fed
 	}
 	if found.Audience != c.ClientID || (found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID) ||
 		found.Subject == "" {
-		return federation.Identity{}, fmt.Errorf("the token was issued for another app, or not to sign in: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token was issued for another app, or not to sign in: %w", tokencheck.ErrRefused)
 	}
 	return federation.Identity{Issuer: g.issuer(s), Subject: found.Subject}, nil
 }
 
-func (g google) identity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
+func (g google) ownerOfID(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	named := g.issuer(s)
-	if said, _ := readToken(token); said.Issuer == g.bare(s) {
-		named = g.bare(s)
+	if claims, _ := readToken(token); claims.Issuer == g.issuerWithoutScheme(s) {
+		named = g.issuerWithoutScheme(s)
 	}
-	found, err := s.known(ctx, c, g.issuer(s), "")
+	found, err := s.discoverForCall(ctx, c, g.issuer(s), "")
 	if err != nil {
 		return federation.Identity{}, err
 	}
-	got, err := found.signed(ctx, s, c, named, token, true)
+	got, err := found.verifyToken(ctx, s, c, named, token, true)
 	return federation.Identity{Issuer: g.issuer(s), Subject: got.Subject}, err
 }

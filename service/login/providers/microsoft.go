@@ -30,8 +30,8 @@ func (microsoft) traits() Traits {
 
 var guid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// personal is the tenant of accounts that belong to no organization.
-const personal = "9188040d-6c67-4c5b-b112-36a304b66dad"
+// personalTenant is the tenant of accounts that belong to no organization.
+const personalTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
 // authority is where a configuration leads: an address of one tenant, or that for
 // accounts of any.
@@ -72,9 +72,9 @@ func (m microsoft) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpo
 
 // again: one value at a time (learn.microsoft.com/entra/identity-platform/
 // v2-oauth2-auth-code-flow#request-an-authorization-code). login asks for the account too.
-func (microsoft) again(a Again) []oauth2.AuthCodeOption {
-	values := a.standard()
-	return prompt(values[:min(1, len(values))]...)
+func (microsoft) prompt(p Prompt) []oauth2.AuthCodeOption {
+	values := p.values()
+	return promptParam(values[:min(1, len(values))]...)
 }
 
 func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
@@ -95,7 +95,7 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (
 		return federation.Identity{}, refusedAnswer(c, "its ID token lacks tid or oid")
 	case claims.Issuer != base+"/"+claims.TenantID+"/v2.0":
 		return federation.Identity{}, refusedAnswer(c, "its ID token's issuer is not that of its tid")
-	case claims.TenantID == personal && strings.Contains(authority, "/organizations/"):
+	case claims.TenantID == personalTenant && strings.Contains(authority, "/organizations/"):
 		return federation.Identity{}, refusedAnswer(c, "a personal account, where only organizations may sign in")
 	}
 	// The address is not verified: learn.microsoft.com/entra/identity-platform/id-token-claims-reference

@@ -25,22 +25,22 @@ func (custom) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, 
 	return openIDEndpoint(ctx, s, c, c.Issuer)
 }
 
-func (custom) again(a Again) []oauth2.AuthCodeOption { return prompt(a.standard()...) }
+func (custom) prompt(p Prompt) []oauth2.AuthCodeOption { return promptParam(p.values()...) }
 
 func (custom) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	return openIDIdentify(ctx, s, c, c.Issuer, e)
 }
 
-func (custom) shapes() []string { return nil }
+func (custom) prefixes() []string { return nil }
 
 func (custom) issues(_ *Set, c Config, issuer string) bool { return issuer == c.Issuer }
 
 func (custom) names(_ *Set, c Config) string { return c.Issuer }
 
-func (custom) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
+func (custom) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	return openIDAccess(ctx, s, c, token)
 }
 
-func (custom) identity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
+func (custom) ownerOfID(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	return openIDIdentity(ctx, s, c, token)
 }

@@ -7,23 +7,23 @@ import (
 	"strings"
 
 	"postern/platform/federation"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 )
 
-// vouching is how a kind answers for its own tokens, asked anew for each call.
-type vouching interface {
-	// shapes are what its opaque access tokens begin with, nil for nothing that is
+// tokenIssuer is how a kind answers for its own tokens, asked anew for each call.
+type tokenIssuer interface {
+	// prefixes are what its opaque access tokens begin with, nil for nothing that is
 	// documented.
-	shapes() []string
+	prefixes() []string
 	// issues tells whether a JSON Web Token that names the issuer can be its own.
 	issues(s *Set, c Config, issuer string) bool
 	// names is an issuer that its tokens name, "" for a kind without such tokens.
 	names(s *Set, c Config) string
 	// access finds who an access token was issued for, and refuses one that another
 	// app got: whoever runs that app could be everybody who signed in to it.
-	access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error)
+	ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error)
 	// identity does so for an ID token.
-	identity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error)
+	ownerOfID(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error)
 }
 
 // Owner asks the provider whose a token is that its app got: an ID token where
@@ -35,12 +35,12 @@ func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) 
 	if !ok {
 		return federation.Identity{}, fmt.Errorf("providers: there is no kind %q", c.Type)
 	}
-	if !verdict.Plain(token) {
-		return federation.Identity{}, fmt.Errorf("%s: it is no token: %w", c.Type, verdict.ErrRefused)
+	if !tokencheck.Plain(token) {
+		return federation.Identity{}, fmt.Errorf("%s: it is no token: %w", c.Type, tokencheck.ErrRefused)
 	}
-	ask := k.access
+	ask := k.ownerOfAccess
 	if identity {
-		ask = k.identity
+		ask = k.ownerOfID
 	}
 	person, err := ask(ctx, s, c, token)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) 
 	}
 	person, ok = bounded(person)
 	if !ok {
-		return federation.Identity{}, fmt.Errorf("%s: it names nobody: %w", c.Type, verdict.ErrNonsense)
+		return federation.Identity{}, fmt.Errorf("%s: it names nobody: %w", c.Type, tokencheck.ErrBadAnswer)
 	}
 	return person, nil
 }
@@ -56,8 +56,8 @@ func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) 
 // IssuerOf is the issuer that a JSON Web Token names, which nobody has verified; false
 // for an opaque token.
 func IssuerOf(token string) (issuer string, jwt bool) {
-	said, jwt := readToken(token)
-	return said.Issuer, jwt
+	claims, jwt := readToken(token)
+	return claims.Issuer, jwt
 }
 
 // Recognizes tells by the looks of a token whether the provider may be asked about
@@ -69,16 +69,16 @@ func (s *Set) Recognizes(c Config, token string, identity bool) bool {
 	if !ok {
 		return false
 	}
-	if said, jwt := readToken(token); jwt {
-		return said.Issuer != "" && k.issues(s, c, said.Issuer)
+	if claims, jwt := readToken(token); jwt {
+		return claims.Issuer != "" && k.issues(s, c, claims.Issuer)
 	}
 	switch {
 	case identity:
 		return false
-	case len(k.shapes()) > 0:
-		return begins(token, k.shapes())
+	case len(k.prefixes()) > 0:
+		return hasPrefix(token, k.prefixes())
 	}
-	return shapeless(k) && !begins(token, everyShape())
+	return isArbitrary(k) && !hasPrefix(token, allPrefixes())
 }
 
 // Confusable tells whether one token could be of both providers, so that nobody
@@ -90,20 +90,20 @@ func (s *Set) Confusable(a, b Config, aIdentity, bIdentity bool) bool {
 		return false
 	}
 	if !aIdentity && !bIdentity {
-		if a.Type == b.Type && len(ka.shapes()) > 0 || shapeless(ka) && shapeless(kb) {
+		if a.Type == b.Type && len(ka.prefixes()) > 0 || isArbitrary(ka) && isArbitrary(kb) {
 			return true
 		}
 	}
-	return meet(s, ka, a, kb, b) || meet(s, kb, b, ka, a)
+	return issuesFor(s, ka, a, kb, b) || issuesFor(s, kb, b, ka, a)
 }
 
-func meet(s *Set, one kind, c Config, other kind, of Config) bool {
+func issuesFor(s *Set, one kind, c Config, other kind, of Config) bool {
 	named := other.names(s, of)
 	return named != "" && one.issues(s, c, named)
 }
 
 // shapeless are the kinds whose opaque tokens can look like anything.
-func shapeless(k kind) bool {
+func isArbitrary(k kind) bool {
 	switch k.(type) {
 	case auth0, custom:
 		return true
@@ -111,23 +111,23 @@ func shapeless(k kind) bool {
 	return false
 }
 
-// ofNoApp are tokens that no app gets from a login (GitHub's page names them with its
+// foreignPrefixes are tokens that no app gets from a login (GitHub's page names them with its
 // others): nobody here issued one, and nobody may see one.
-var ofNoApp = []string{"ghp_", "ghs_", "ghr_", "github_pat_"}
+var foreignPrefixes = []string{"ghp_", "ghs_", "ghr_", "github_pat_"}
 
-func everyShape() []string {
-	all := slices.Clone(ofNoApp)
+func allPrefixes() []string {
+	all := slices.Clone(foreignPrefixes)
 	for _, name := range order {
 		if k, ok := kindOf(name); ok {
-			all = append(all, k.shapes()...)
+			all = append(all, k.prefixes()...)
 		}
 	}
 	return all
 }
 
-func begins(token string, shapes []string) bool {
-	for _, shape := range shapes {
-		if strings.HasPrefix(token, shape) {
+func hasPrefix(token string, prefixes []string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(token, prefix) {
 			return true
 		}
 	}
@@ -141,6 +141,6 @@ func (noIDTokens) issues(*Set, Config, string) bool { return false }
 
 func (noIDTokens) names(*Set, Config) string { return "" }
 
-func (noIDTokens) identity(context.Context, *Set, Config, string) (federation.Identity, error) { //nolint:unparam // of an interface
-	return federation.Identity{}, fmt.Errorf("it has no ID tokens: %w", verdict.ErrRefused)
+func (noIDTokens) ownerOfID(context.Context, *Set, Config, string) (federation.Identity, error) { //nolint:unparam // of an interface
+	return federation.Identity{}, fmt.Errorf("it has no ID tokens: %w", tokencheck.ErrRefused)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"postern/service/login/providers"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 	"postern/testkit/fakefacebook"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakemicrosoft"
@@ -123,7 +123,7 @@ func TestTokensOfAnotherApp(t *testing.T) {
 	}
 	for name, one := range tests {
 		p := every[one.of](t)
-		if got, err := p.owner(t, one.make(p)); !errors.Is(err, verdict.ErrRefused) {
+		if got, err := p.owner(t, one.make(p)); !errors.Is(err, tokencheck.ErrRefused) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -139,19 +139,19 @@ func TestTokensOfAnotherApp(t *testing.T) {
 		FacebookGraph: facebook.URL,
 	}
 	for kind, token := range map[string]string{providers.GitHub: github.Access, providers.Facebook: facebook.Access} {
-		if _, err := set.Owner(t.Context(), configOf(kind, ""), token, false); !errors.Is(err, verdict.ErrRefused) {
+		if _, err := set.Owner(t.Context(), configOf(kind, ""), token, false); !errors.Is(err, tokencheck.ErrRefused) {
 			t.Errorf("%s: a token of another: %v", kind, err)
 		}
 	}
 	facebook.Debug["type"], facebook.Debug["expires_at"] = "USER", time.Now().Add(-time.Minute).Unix()
 	if _, err := set.Owner(t.Context(), configOf(providers.Facebook, ""), facebook.Access, false); !errors.Is(
-		err, verdict.ErrRefused,
+		err, tokencheck.ErrRefused,
 	) {
 		t.Errorf("facebook: a token that is over: %v", err)
 	}
 	facebook.Debug["expires_at"], facebook.Debug["app_id"] = 0, "another"
 	if _, err := set.Owner(t.Context(), configOf(providers.Facebook, ""), facebook.Access, false); !errors.Is(
-		err, verdict.ErrRefused,
+		err, tokencheck.ErrRefused,
 	) {
 		t.Errorf("facebook: a token of another app: %v", err)
 	}

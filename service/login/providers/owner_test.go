@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"postern/service/login/providers"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 	"postern/testkit/fakeoidc"
 )
 
@@ -24,12 +24,12 @@ func TestWhoseATokenIs(t *testing.T) {
 				t.Error("the provider's token is not recognized")
 			}
 			for what, token := range map[string]string{"garbage of its looks": p.garbage, "nothing": "", "a line break": "a\r\nb", "none": fakeoidc.Unsigned(map[string]any{"iss": p.fake.Issuer, "aud": fakeoidc.ClientID, "sub": "x"})} {
-				if _, err := p.owner(t, token); !errors.Is(err, verdict.ErrRefused) {
+				if _, err := p.owner(t, token); !errors.Is(err, tokencheck.ErrRefused) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
 			p.config.ClientID = "another-app"
-			if _, err := p.owner(t, p.token); err == nil || errors.Is(err, verdict.ErrAway) {
+			if _, err := p.owner(t, p.token); err == nil || errors.Is(err, tokencheck.ErrUnavailable) {
 				t.Errorf("the token of another app: %v", err)
 			}
 		})
@@ -46,24 +46,24 @@ func TestProvidersThatCannotBeAsked(t *testing.T) {
 			answer http.HandlerFunc
 			want   error
 		}{
-			"fails":          {status(500), verdict.ErrAway},
-			"is down":        {status(503), verdict.ErrAway},
-			"has no time":    {status(429), verdict.ErrAway},
-			"cuts the line":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, verdict.ErrAway},
-			"answers HTML":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, verdict.ErrNonsense},
-			"answers a list": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("[1]")) }, verdict.ErrNonsense},
+			"fails":          {status(500), tokencheck.ErrUnavailable},
+			"is down":        {status(503), tokencheck.ErrUnavailable},
+			"has no time":    {status(429), tokencheck.ErrUnavailable},
+			"cuts the line":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, tokencheck.ErrUnavailable},
+			"answers HTML":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, tokencheck.ErrBadAnswer},
+			"answers a list": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("[1]")) }, tokencheck.ErrBadAnswer},
 			"answers without end": {func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = w.Write([]byte(`{"a":"` + strings.Repeat("x", 1<<20) + `"}`))
-			}, verdict.ErrNonsense},
+			}, tokencheck.ErrBadAnswer},
 			"sends us on": {func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, elsewhere.URL+"/caught", http.StatusTemporaryRedirect)
-			}, verdict.ErrNonsense},
-			"does not know our app": {status(418), verdict.ErrNonsense},
+			}, tokencheck.ErrBadAnswer},
+			"does not know our app": {status(418), tokencheck.ErrBadAnswer},
 		} {
 			p := start(t)
 			p.answering(one.answer)
 			if p.path == "/keys" {
-				one.want = verdict.ErrAway // keys that cannot be had, for whatever reason
+				one.want = tokencheck.ErrUnavailable // keys that cannot be had, for whatever reason
 			}
 			if _, err := p.owner(t, p.token); !errors.Is(err, one.want) {
 				t.Errorf("%s: a provider that %s: %v, want %v", name, what, err, one.want)
@@ -73,7 +73,7 @@ func TestProvidersThatCannotBeAsked(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		over := make(chan struct{})
 		p.answering(func(http.ResponseWriter, *http.Request) { stop(); <-over })
-		if _, err := p.set.Owner(ctx, p.config, p.token, p.identity); !errors.Is(err, verdict.ErrAway) {
+		if _, err := p.set.Owner(ctx, p.config, p.token, p.identity); !errors.Is(err, tokencheck.ErrUnavailable) {
 			t.Errorf("%s: a provider that does not answer: %v", name, err)
 		}
 		close(over)
@@ -88,7 +88,7 @@ func TestTokensThatNobodyCanVerify(t *testing.T) {
 	for _, kind := range []string{providers.OIDC, providers.Auth0} {
 		s := kinds[kind](t)
 		if _, err := s.set.Owner(t.Context(), s.config, s.fake.Access, false); !errors.Is(
-			err, verdict.ErrUnverifiable,
+			err, tokencheck.ErrUnverifiable,
 		) {
 			t.Errorf("%s without introspection: %v", kind, err)
 		}
@@ -97,7 +97,7 @@ func TestTokensThatNobodyCanVerify(t *testing.T) {
 		other := kinds[kind](t)
 		other.fake.Introspects, other.fake.Verdict = true, unset("client_id")
 		if _, err := other.set.Owner(t.Context(), other.config, other.fake.Access, false); !errors.Is(
-			err, verdict.ErrUnverifiable,
+			err, tokencheck.ErrUnverifiable,
 		) {
 			t.Errorf("%s with an introspection that names no app: %v", kind, err)
 		}
@@ -106,7 +106,7 @@ func TestTokensThatNobodyCanVerify(t *testing.T) {
 		}
 	}
 	s := microsoft(t)
-	if _, err := s.set.Owner(t.Context(), s.config, "EwBopaque", false); !errors.Is(err, verdict.ErrUnverifiable) {
+	if _, err := s.set.Owner(t.Context(), s.config, "EwBopaque", false); !errors.Is(err, tokencheck.ErrUnverifiable) {
 		t.Errorf("a personal account: %v", err)
 	}
 }

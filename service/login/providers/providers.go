@@ -42,7 +42,7 @@ type Config struct {
 	ClientSecret secrets.Secret
 	Issuer       string // "" is the provider's own address; see Traits
 	Scopes       []string
-	Callback     string // the redirect URI that is registered with the provider
+	RedirectURI  string // the redirect URI that is registered with the provider
 	WebPorts     bool   // what its discovery document names is asked on ports 80 and 443 only
 }
 
@@ -52,49 +52,49 @@ type Request struct {
 	State    string
 	Nonce    string
 	Verifier string // PKCE (RFC 7636); only its challenge is sent
-	Again    Again
+	Prompt   Prompt
 }
 
 func (r Request) attempt(c Config) federation.Attempt {
-	return federation.Attempt{State: r.State, Nonce: r.Nonce, Verifier: r.Verifier, RedirectURL: c.Callback}
+	return federation.Attempt{State: r.State, Nonce: r.Nonce, Verifier: r.Verifier, RedirectURL: c.RedirectURI}
 }
 
-// Again is what a provider does though the browser is signed in there (OpenID Connect
-// Core 1.0, 3.1.2.1).
-type Again struct {
-	Login   bool // prompt=login: ask who it is to prove it again
-	Account bool // prompt=select_account: ask which account it is to be
+// Prompt is what the provider asks for although the browser is signed in there (OpenID
+// Connect Core 1.0, 3.1.2.1).
+type Prompt struct {
+	Login         bool // prompt=login: authenticate again
+	SelectAccount bool // prompt=select_account
 }
 
 // standard is for kinds that take the values as they are.
-func (a Again) standard() []string {
+func (p Prompt) values() []string {
 	var values []string
-	if a.Login {
+	if p.Login {
 		values = append(values, "login")
 	}
-	if a.Account {
+	if p.SelectAccount {
 		values = append(values, "select_account")
 	}
 	return values
 }
 
-func prompt(values ...string) []oauth2.AuthCodeOption {
+func promptParam(values ...string) []oauth2.AuthCodeOption {
 	if len(values) == 0 {
 		return nil
 	}
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("prompt", strings.Join(values, " "))}
 }
 
-// accountOnly is for kinds that can be told to ask for the account, and no more.
-func (a Again) accountOnly() []oauth2.AuthCodeOption {
-	if a.Login || a.Account {
-		return prompt("select_account")
+// selectAccount is for kinds that can be told to ask for the account, and no more.
+func (p Prompt) selectAccount() []oauth2.AuthCodeOption {
+	if p.Login || p.SelectAccount {
+		return promptParam("select_account")
 	}
 	return nil
 }
 
 // Callback is what the provider sent the browser back with.
-type Callback struct {
+type Response struct {
 	Code   string
 	Issuer string // iss (RFC 9207), "" where it is not sent
 }
@@ -131,10 +131,10 @@ type kind interface {
 	// endpoint is where the provider is asked.
 	endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error)
 	// again is how the provider is told what to do anew, as near as it can be told.
-	again(Again) []oauth2.AuthCodeOption
+	prompt(Prompt) []oauth2.AuthCodeOption
 	// identify turns what the exchange of a code gave into a person.
 	identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error)
-	vouching
+	tokenIssuer
 }
 
 // Set asks providers. HTTP has to be the guarded client of package egress:
@@ -196,13 +196,13 @@ func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, er
 	if err != nil {
 		return "", err
 	}
-	return s.relyingParty(c).AuthorizeURL(endpoint, r.attempt(c), k.again(r.Again)...), nil
+	return s.relyingParty(c).AuthorizeURL(endpoint, r.attempt(c), k.prompt(r.Prompt)...), nil
 }
 
 // Complete exchanges the code that a provider gave, and returns who it stands for and
 // the provider's tokens.
 func (s *Set) Complete(
-	ctx context.Context, c Config, r Request, answer Callback,
+	ctx context.Context, c Config, r Request, answer Response,
 ) (federation.Identity, Tokens, error) {
 	k, endpoint, err := s.prepare(ctx, c)
 	if err != nil {

@@ -66,10 +66,10 @@ func TestCodesOfOpenIDProvidersCountOnce(t *testing.T) {
 			tries := map[string]func() error{
 				"the code a second time": func() error {
 					code := s.fake.Authorize(t, address).Query().Get("code")
-					if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: code}); err != nil {
+					if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code}); err != nil {
 						t.Fatal(err)
 					}
-					_, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: code})
+					_, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code})
 					return err
 				},
 				"another verifier": func() error {
@@ -77,16 +77,16 @@ func TestCodesOfOpenIDProvidersCountOnce(t *testing.T) {
 					other.Verifier += "x"
 					_, _, err := s.set.Complete(
 						t.Context(), s.config, other,
-						providers.Callback{Code: s.fake.Authorize(t, address).Query().Get("code")},
+						providers.Response{Code: s.fake.Authorize(t, address).Query().Get("code")},
 					)
 					return err
 				},
 				"another callback": func() error {
 					other := s.config
-					other.Callback += "/other"
+					other.RedirectURI += "/other"
 					_, _, err := s.set.Complete(
 						t.Context(), other, sent,
-						providers.Callback{Code: s.fake.Authorize(t, address).Query().Get("code")},
+						providers.Response{Code: s.fake.Authorize(t, address).Query().Get("code")},
 					)
 					return err
 				},
@@ -95,7 +95,7 @@ func TestCodesOfOpenIDProvidersCountOnce(t *testing.T) {
 					other.ClientSecret = "wrong"
 					_, _, err := s.set.Complete(
 						t.Context(), other, sent,
-						providers.Callback{Code: s.fake.Authorize(t, address).Query().Get("code")},
+						providers.Response{Code: s.fake.Authorize(t, address).Query().Get("code")},
 					)
 					return err
 				},
@@ -104,7 +104,7 @@ func TestCodesOfOpenIDProvidersCountOnce(t *testing.T) {
 						t.Context(),
 						s.config,
 						sent,
-						providers.Callback{
+						providers.Response{
 							Code:   s.fake.Authorize(t, address).Query().Get("code"),
 							Issuer: "https://evil.example",
 						},
@@ -136,9 +136,9 @@ func TestEachKindIsToldToAskAgainInItsOwnWords(t *testing.T) {
 		if start := kinds[kind]; start != nil {
 			s = start(t)
 		}
-		for i, again := range []providers.Again{{Login: true}, {Account: true}, {Login: true, Account: true}, {}} {
+		for i, again := range []providers.Prompt{{Login: true}, {SelectAccount: true}, {Login: true, SelectAccount: true}, {}} {
 			asked := sent
-			asked.Again = again
+			asked.Prompt = again
 			address, err := s.set.AuthorizeURL(t.Context(), s.config, asked)
 			if err != nil {
 				t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 
 	"postern/platform/federation"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 )
 
 // said is what a JSON Web Token says (RFC 7519, 4.1; RFC 9068, 2.2; OpenID Connect
@@ -21,19 +21,19 @@ import (
 // access-token-claims-reference), which nobody vouches for before it is verified.
 // The reader takes member names byte by byte and refuses one that comes twice:
 // whoever verifies might take the other.
-type said struct {
-	Type            string           `json:"-"` // typ of the header
-	Issuer          string           `json:"iss"`
-	Subject         string           `json:"sub"`
-	Audience        verdict.Audience `json:"aud"`
-	AuthorizedParty string           `json:"azp"`
-	ClientID        string           `json:"client_id"`
-	Expires         *float64         `json:"exp"`
-	NotBefore       *float64         `json:"nbf"`
-	Confirmation    json.RawMessage  `json:"cnf"`
-	AppID           string           `json:"appid"`
-	ObjectID        string           `json:"oid"`
-	TenantID        string           `json:"tid"`
+type tokenClaims struct {
+	Type            string              `json:"-"` // typ of the header
+	Issuer          string              `json:"iss"`
+	Subject         string              `json:"sub"`
+	Audience        tokencheck.Audience `json:"aud"`
+	AuthorizedParty string              `json:"azp"`
+	ClientID        string              `json:"client_id"`
+	Expires         *float64            `json:"exp"`
+	NotBefore       *float64            `json:"nbf"`
+	Confirmation    json.RawMessage     `json:"cnf"`
+	AppID           string              `json:"appid"`
+	ObjectID        string              `json:"oid"`
+	TenantID        string              `json:"tid"`
 
 	PayloadType string `json:"typ"` // Keycloak's: Bearer, ID, Refresh, …
 	Scope       any    `json:"scope"`
@@ -46,10 +46,10 @@ type said struct {
 // readToken tells a JSON Web Token in the compact form apart from an opaque one, and
 // reads it. One that cannot be read says nothing, and is no opaque one for that. Of
 // an encrypted one (RFC 7516) that names an issuer, that is all there is to read.
-func readToken(token string) (out said, isJWT bool) {
+func readToken(token string) (out tokenClaims, isJWT bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 && len(parts) != 5 {
-		return said{}, false
+		return tokenClaims{}, false
 	}
 	var head struct {
 		Algorithm string `json:"alg"`
@@ -57,13 +57,13 @@ func readToken(token string) (out said, isJWT bool) {
 		Issuer    string `json:"iss"`
 	}
 	if !readPart(parts[0], &head) || head.Algorithm == "" {
-		return said{}, false
+		return tokenClaims{}, false
 	}
 	if len(parts) == 5 {
-		return said{Issuer: head.Issuer}, head.Issuer != ""
+		return tokenClaims{Issuer: head.Issuer}, head.Issuer != ""
 	}
 	if !readPart(parts[1], &out) {
-		return said{}, true
+		return tokenClaims{}, true
 	}
 	out.Type = strings.TrimPrefix(strings.ToLower(head.Type), "application/")
 	return out, true
@@ -76,7 +76,7 @@ func readPart(part string, into any) bool {
 
 // now tells whether it is within the token's time. One without an end is not: who
 // finds it could use it for ever.
-func (t said) now() bool {
+func (t tokenClaims) isCurrent() bool {
 	const leeway = 60
 	at := float64(time.Now().Unix())
 	return t.Expires != nil && *t.Expires+leeway > at && (t.NotBefore == nil || *t.NotBefore-leeway <= at)
@@ -84,7 +84,7 @@ func (t said) now() bool {
 
 // of tells whether the token was issued for the app. What names the app that asked
 // counts more than for whom it is: another app may have asked for one for this one.
-func (t said) of(app string) bool {
+func (t tokenClaims) issuedTo(app string) bool {
 	for _, party := range []string{t.AuthorizedParty, t.ClientID, t.AppID} {
 		if party != "" && party != app {
 			return false
@@ -106,7 +106,7 @@ func (t said) of(app string) bool {
 // has. That azp or client_id are the app's tells nothing: ID tokens may have both. A nonce
 // alone tells nothing either: a refreshed ID token has none (12.2), and an access token
 // of Keycloak's can have one (org.keycloak.protocol.oidc.mappers.NonceBackwardsCompatibleMapper).
-func (t said) access(app string) bool {
+func (t tokenClaims) isAccessToken(app string) bool {
 	switch {
 	case t.PayloadType != "":
 		return t.PayloadType == "Bearer"
@@ -120,53 +120,53 @@ func (t said) access(app string) bool {
 
 // signed verifies a JSON Web Token with the issuer's keys and reads it: an ID token,
 // or an access token where identity is false. issuer is what it has to name.
-func (d discovery) signed(ctx context.Context, s *Set, c Config, issuer, token string, identity bool) (said, error) {
+func (d discovery) verifyToken(ctx context.Context, s *Set, c Config, issuer, token string, identity bool) (tokenClaims, error) {
 	out, jwt := readToken(token)
 	switch {
 	case !jwt || out.Issuer != issuer:
-		return said{}, fmt.Errorf("it is no token of this issuer: %w", verdict.ErrRefused)
+		return tokenClaims{}, fmt.Errorf("it is no token of this issuer: %w", tokencheck.ErrRefused)
 	case out.Type != "" && out.Type != "jwt" && (identity || out.Type != "at+jwt"):
-		return said{}, fmt.Errorf(
-			"it says that it is something else: %w", verdict.ErrRefused,
+		return tokenClaims{}, fmt.Errorf(
+			"it says that it is something else: %w", tokencheck.ErrRefused,
 		) // such as a logout token, signed with the same keys (RFC 8725, 3.11)
-	case !identity && !out.access(c.ClientID):
-		return said{}, fmt.Errorf("it is no access token: %w", verdict.ErrRefused)
-	case !out.of(c.ClientID), identity && !slices.Contains(out.Audience, c.ClientID):
-		return said{}, fmt.Errorf("it was issued for another app: %w", verdict.ErrRefused)
-	case !out.now():
-		return said{}, fmt.Errorf("it is not its time: %w", verdict.ErrRefused)
+	case !identity && !out.isAccessToken(c.ClientID):
+		return tokenClaims{}, fmt.Errorf("it is no access token: %w", tokencheck.ErrRefused)
+	case !out.issuedTo(c.ClientID), identity && !slices.Contains(out.Audience, c.ClientID):
+		return tokenClaims{}, fmt.Errorf("it was issued for another app: %w", tokencheck.ErrRefused)
+	case !out.isCurrent():
+		return tokenClaims{}, fmt.Errorf("it is not its time: %w", tokencheck.ErrRefused)
 	case len(out.Confirmation) > 0:
-		return said{}, fmt.Errorf(
-			"it is bound to a key of whoever got it: %w", verdict.ErrRefused,
+		return tokenClaims{}, fmt.Errorf(
+			"it is bound to a key of whoever got it: %w", tokencheck.ErrRefused,
 		) // which is not proved to us (RFC 7800)
 	}
-	keys := witness{KeySet: d.keys}
+	keys := observedKeys{KeySet: d.keys}
 	verifier := oidc.NewVerifier(issuer, &keys, &oidc.Config{
 		SupportedSigningAlgs: federation.Algorithms,
 		SkipClientIDCheck:    true,
 		SkipExpiryCheck:      true,
 	})
 	if _, err := verifier.Verify(oidc.ClientContext(ctx, s.client()), token); err != nil {
-		if keys.away {
-			return said{}, fmt.Errorf("its keys cannot be had: %w", verdict.ErrAway)
+		if keys.unavailable {
+			return tokenClaims{}, fmt.Errorf("its keys cannot be had: %w", tokencheck.ErrUnavailable)
 		}
-		return said{}, fmt.Errorf("it does not verify: %w", verdict.ErrRefused)
+		return tokenClaims{}, fmt.Errorf("it does not verify: %w", tokencheck.ErrRefused)
 	}
 	return out, nil
 }
 
-// witness notes whether keys could not be had, which go-oidc's verifier does not tell
+// observedKeys notes whether keys could not be had, which go-oidc's verifier does not tell
 // apart from a bad signature.
-type witness struct {
+type observedKeys struct {
 	oidc.KeySet
-	away bool
+	unavailable bool
 }
 
-func (w *witness) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
+func (w *observedKeys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
 	payload, err := w.KeySet.VerifySignature(ctx, jwt)
-	if errors.Is(err, errKnown) { // they may have come after the key set had looked for them
+	if errors.Is(err, errJustFetched) { // they may have come after the key set had looked for them
 		payload, err = w.KeySet.VerifySignature(ctx, jwt)
 	}
-	w.away = err != nil && strings.HasPrefix(err.Error(), "fetching keys") && !errors.Is(err, errKnown)
+	w.unavailable = err != nil && strings.HasPrefix(err.Error(), "fetching keys") && !errors.Is(err, errJustFetched)
 	return payload, err
 }

@@ -69,7 +69,7 @@ func configOf(kind, issuer string) providers.Config {
 		ClientSecret: fakeoidc.ClientSecret,
 		Issuer:       issuer,
 		Scopes:       traits.Scopes,
-		Callback:     callback,
+		RedirectURI:  callback,
 	}
 }
 
@@ -92,5 +92,5 @@ func (s *stage) login(t *testing.T) (federation.Identity, providers.Tokens, erro
 		return federation.Identity{}, providers.Tokens{}, err
 	}
 	back := s.fake.Authorize(t, address)
-	return s.set.Complete(t.Context(), s.config, sent, providers.Callback{Code: back.Query().Get("code")})
+	return s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: back.Query().Get("code")})
 }

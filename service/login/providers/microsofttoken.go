@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"postern/platform/federation"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 )
 
-// shapes: those of organizations can be read, and those of personal accounts look
+// prefixes: those of organizations can be read, and those of personal accounts look
 // like anything.
-func (microsoft) shapes() []string { return nil }
+func (microsoft) prefixes() []string { return nil }
 
 // tenantOf is the tenant of an issuer, "" for an issuer that is not Microsoft's. ID
 // tokens and access tokens of version 2.0 name one below the authority's host, those
@@ -56,44 +56,44 @@ func (m microsoft) issues(s *Set, c Config, issuer string) bool {
 
 func (m microsoft) names(s *Set, c Config) string {
 	base, _ := m.multiTenant(m.authority(s, c))
-	return base + "/" + cmp.Or(m.ownTenant(s, c), personal) + "/v2.0"
+	return base + "/" + cmp.Or(m.ownTenant(s, c), personalTenant) + "/v2.0"
 }
 
 // access takes a token of the app's own API by Microsoft's keys, and one of Graph's by
 // asking Graph: only Graph can verify those (learn.microsoft.com/entra/
 // identity-platform/access-tokens#validate-tokens). What a token says may be believed
 // once Graph has taken it as it is, since the signature covers it.
-func (m microsoft) access(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
-	said, jwt := readToken(token)
+func (m microsoft) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
+	claims, jwt := readToken(token)
 	if !jwt {
-		return federation.Identity{}, fmt.Errorf("a personal account's token cannot be read: %w", verdict.ErrUnverifiable)
+		return federation.Identity{}, fmt.Errorf("a personal account's token cannot be read: %w", tokencheck.ErrUnverifiable)
 	}
-	app := cmp.Or(said.AppID, said.AuthorizedParty)
-	if app != c.ClientID || !said.of(c.ClientID) || !said.now() {
-		return federation.Identity{}, fmt.Errorf("it was issued for another app, or it is not its time: %w", verdict.ErrRefused)
+	app := cmp.Or(claims.AppID, claims.AuthorizedParty)
+	if app != c.ClientID || !claims.issuedTo(c.ClientID) || !claims.isCurrent() {
+		return federation.Identity{}, fmt.Errorf("it was issued for another app, or it is not its time: %w", tokencheck.ErrRefused)
 	}
-	found, err := m.live(ctx, s, c)
+	found, err := m.discoverForCall(ctx, s, c)
 	if err != nil {
 		return federation.Identity{}, err
 	}
-	for _, own := range said.Audience {
+	for _, own := range claims.Audience {
 		if own == c.ClientID || own == "api://"+c.ClientID {
-			if _, err := found.signed(ctx, s, c, said.Issuer, token, false); err != nil {
+			if _, err := found.verifyToken(ctx, s, c, claims.Issuer, token, false); err != nil {
 				return federation.Identity{}, err
 			}
-			return m.person(s, c, found, said)
+			return m.person(s, c, found, claims)
 		}
 	}
-	ask, err := verdict.Get(ctx, found.UserInfo, token)
+	ask, err := tokencheck.Get(ctx, found.UserInfo, token)
 	if err != nil {
 		return federation.Identity{}, err
 	}
-	answer, err := verdict.Ask(s.client(), ask)
+	answer, err := tokencheck.Ask(s.client(), ask)
 	if err != nil {
 		return federation.Identity{}, err
 	}
 	if answer.Status == http.StatusUnauthorized || answer.Status == http.StatusForbidden {
-		return federation.Identity{}, fmt.Errorf("userinfo does not take it: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("userinfo does not take it: %w", tokencheck.ErrRefused)
 	}
 	var user struct {
 		Subject string `json:"sub"`
@@ -102,39 +102,39 @@ func (m microsoft) access(ctx context.Context, s *Set, c Config, token string) (
 		return federation.Identity{}, err
 	}
 	if user.Subject == "" {
-		return federation.Identity{}, fmt.Errorf("userinfo names nobody: %w", verdict.ErrNonsense)
+		return federation.Identity{}, fmt.Errorf("userinfo names nobody: %w", tokencheck.ErrBadAnswer)
 	}
-	return m.person(s, c, found, said)
+	return m.person(s, c, found, claims)
 }
 
-func (m microsoft) identity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
-	said, _ := readToken(token)
-	found, err := m.live(ctx, s, c)
+func (m microsoft) ownerOfID(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
+	claims, _ := readToken(token)
+	found, err := m.discoverForCall(ctx, s, c)
 	if err != nil {
 		return federation.Identity{}, err
 	}
-	if _, err := found.signed(ctx, s, c, said.Issuer, token, true); err != nil {
+	if _, err := found.verifyToken(ctx, s, c, claims.Issuer, token, true); err != nil {
 		return federation.Identity{}, err
 	}
-	return m.person(s, c, found, said)
+	return m.person(s, c, found, claims)
 }
 
-func (m microsoft) live(ctx context.Context, s *Set, c Config) (discovery, error) {
+func (m microsoft) discoverForCall(ctx context.Context, s *Set, c Config) (discovery, error) {
 	found, err := m.discover(ctx, s, c)
 	return found, askError(err)
 }
 
 // person is who a token that holds is about. All tenants sign with the same keys, so
 // that its issuer has to be that of its tid, and one of those that may sign in here.
-func (m microsoft) person(s *Set, c Config, found discovery, said said) (federation.Identity, error) {
+func (m microsoft) person(s *Set, c Config, found discovery, claims tokenClaims) (federation.Identity, error) {
 	authority := m.authority(s, c)
 	base, multi := m.multiTenant(authority)
 	switch {
-	case !guid.MatchString(said.TenantID) || !guid.MatchString(said.ObjectID),
-		m.tenantOf(s, c, said.Issuer) != said.TenantID,
-		!multi && found.Name != base+"/"+said.TenantID+"/v2.0",
-		said.TenantID == personal && strings.Contains(authority, "/organizations/"):
-		return federation.Identity{}, fmt.Errorf("it is of a tenant that may not sign in: %w", verdict.ErrRefused)
+	case !guid.MatchString(claims.TenantID) || !guid.MatchString(claims.ObjectID),
+		m.tenantOf(s, c, claims.Issuer) != claims.TenantID,
+		!multi && found.Name != base+"/"+claims.TenantID+"/v2.0",
+		claims.TenantID == personalTenant && strings.Contains(authority, "/organizations/"):
+		return federation.Identity{}, fmt.Errorf("it is of a tenant that may not sign in: %w", tokencheck.ErrRefused)
 	}
-	return federation.Identity{Issuer: base, Subject: said.TenantID + "." + said.ObjectID}, nil
+	return federation.Identity{Issuer: base, Subject: claims.TenantID + "." + claims.ObjectID}, nil
 }

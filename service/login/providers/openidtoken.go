@@ -9,32 +9,32 @@ import (
 
 	"postern/platform/fault"
 	"postern/platform/federation"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 )
 
 // known is discover for a call that presents a token.
-func (s *Set) known(ctx context.Context, c Config, issuer, name string) (discovery, error) {
+func (s *Set) discoverForCall(ctx context.Context, c Config, issuer, name string) (discovery, error) {
 	found, err := s.discover(ctx, c, issuer, name)
 	return found, askError(err)
 }
 
-// askError turns an error of discover into one of package verdict's.
+// askError turns an error of discover into one of package tokencheck's.
 func askError(err error) error {
 	if err == nil {
 		return nil
 	}
 	if refusal, ok := errors.AsType[*fault.Error](err); ok && refusal.Kind != fault.Unavailable {
-		return fmt.Errorf("discovery: %w", verdict.ErrNonsense)
+		return fmt.Errorf("discovery: %w", tokencheck.ErrBadAnswer)
 	}
-	return fmt.Errorf("discovery: %w", verdict.ErrAway)
+	return fmt.Errorf("discovery: %w", tokencheck.ErrUnavailable)
 }
 
 func openIDIdentity(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
-	found, err := s.known(ctx, c, c.Issuer, "")
+	found, err := s.discoverForCall(ctx, c, c.Issuer, "")
 	if err != nil {
 		return federation.Identity{}, err
 	}
-	got, err := found.signed(ctx, s, c, c.Issuer, token, true)
+	got, err := found.verifyToken(ctx, s, c, c.Issuer, token, true)
 	return federation.Identity{Issuer: c.Issuer, Subject: got.Subject}, err
 }
 
@@ -42,33 +42,33 @@ func openIDIdentity(ctx context.Context, s *Set, c Config, token string) (federa
 // it), or else asks for an introspection. Userinfo would tell whose an opaque token
 // is, but not which app got it, so that it proves nothing (RFC 9700, 4.9).
 func openIDAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
-	found, err := s.known(ctx, c, c.Issuer, "")
+	found, err := s.discoverForCall(ctx, c, c.Issuer, "")
 	if err != nil {
 		return federation.Identity{}, err
 	}
 	if _, jwt := readToken(token); jwt {
-		got, err := found.signed(ctx, s, c, c.Issuer, token, false)
+		got, err := found.verifyToken(ctx, s, c, c.Issuer, token, false)
 		return federation.Identity{Issuer: c.Issuer, Subject: got.Subject}, err
 	}
 	if found.Introspection == "" || c.ClientSecret == "" {
-		return federation.Identity{}, fmt.Errorf("it has no introspection for this app: %w", verdict.ErrUnverifiable)
+		return federation.Identity{}, fmt.Errorf("it has no introspection for this app: %w", tokencheck.ErrUnverifiable)
 	}
-	at := verdict.Endpoint{URL: found.Introspection, ClientID: c.ClientID, ClientSecret: c.ClientSecret}
+	at := tokencheck.Endpoint{URL: found.Introspection, ClientID: c.ClientID, ClientSecret: c.ClientSecret}
 	methods := found.IntrospectionAuthMethods
 	at.InForm = len(methods) > 0 && !slices.Contains(methods, "client_secret_basic")
-	got, err := verdict.Introspect(ctx, s.client(), at, token, time.Now())
+	got, err := tokencheck.Introspect(ctx, s.client(), at, token, time.Now())
 	if err != nil {
 		return federation.Identity{}, err
 	}
 	switch {
 	case got.Issuer != "" && got.Issuer != c.Issuer:
-		return federation.Identity{}, fmt.Errorf("the token is another issuer's: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is another issuer's: %w", tokencheck.ErrRefused)
 	case got.ClientID == "" && len(got.Audience) == 0:
-		return federation.Identity{}, fmt.Errorf("it names neither client_id nor aud: %w", verdict.ErrUnverifiable)
+		return federation.Identity{}, fmt.Errorf("it names neither client_id nor aud: %w", tokencheck.ErrUnverifiable)
 	case got.ClientID != c.ClientID && (got.ClientID != "" || !slices.Contains(got.Audience, c.ClientID)):
-		return federation.Identity{}, fmt.Errorf("the token was issued for another app: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token was issued for another app: %w", tokencheck.ErrRefused)
 	case got.Subject == "":
-		return federation.Identity{}, fmt.Errorf("the token is nobody's: %w", verdict.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is nobody's: %w", tokencheck.ErrRefused)
 	}
 	return federation.Identity{Issuer: c.Issuer, Subject: got.Subject}, nil
 }

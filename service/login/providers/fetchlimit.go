@@ -18,17 +18,17 @@ import (
 // as where tokens are verified by keys (package bearer).
 const keysEvery = 30 * time.Second
 
-// errKnown and errNotYet say that keys were asked for a moment ago: with success, so
+// errJustFetched and errJustFailed say that keys were asked for a moment ago: with success, so
 // that a token which none of them verifies is a bad one, and without.
 var (
-	errKnown  = errors.New("its keys were fetched a moment ago")
-	errNotYet = errors.New("its keys could not be had a moment ago")
+	errJustFetched = errors.New("its keys were fetched a moment ago")
+	errJustFailed  = errors.New("its keys could not be had a moment ago")
 )
 
 // seldom lets requests for one key set through, one in keysEvery. It stands below
 // go-oidc's key set, which keeps what it has when a fetch fails, and which asks for
 // one call at a time.
-type seldom struct {
+type fetchLimit struct {
 	under http.RoundTripper
 	now   func() time.Time
 
@@ -40,7 +40,7 @@ type seldom struct {
 // limitedKeyClient is the client for one key set.
 func (s *Set) limitedKeyClient() *http.Client {
 	client := federation.KeyClient(s.client())
-	gate := &seldom{under: client.Transport, now: s.now}
+	gate := &fetchLimit{under: client.Transport, now: s.now}
 	if gate.now == nil {
 		gate.now = time.Now
 	}
@@ -49,7 +49,7 @@ func (s *Set) limitedKeyClient() *http.Client {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (g *seldom) RoundTrip(r *http.Request) (*http.Response, error) {
+func (g *fetchLimit) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := g.enter(); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (g *seldom) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-func (g *seldom) enter() error {
+func (g *fetchLimit) enter() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch now := g.now(); {
@@ -82,7 +82,7 @@ func (g *seldom) enter() error {
 		g.tried, g.failed = now, true
 		return nil
 	case g.failed:
-		return errNotYet
+		return errJustFailed
 	}
-	return errKnown
+	return errJustFetched
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 	"postern/testkit/fakeoidc"
 )
 
@@ -91,8 +91,8 @@ func newKey(t *testing.T) *rsa.PrivateKey {
 func TestForgedTokensAskTheirIssuerSeldom(t *testing.T) {
 	a, forger, next := newAsking(t), newKey(t), newKey(t)
 	for i := range 100 {
-		a.wants("a made up kid", a.present(forger, "forged-"+strconv.Itoa(i)), verdict.ErrRefused)
-		a.wants("a kid of the issuer's", a.present(forger, fakeoidc.KeyID), verdict.ErrRefused)
+		a.wants("a made up kid", a.present(forger, "forged-"+strconv.Itoa(i)), tokencheck.ErrRefused)
+		a.wants("a kid of the issuer's", a.present(forger, fakeoidc.KeyID), tokencheck.ErrRefused)
 	}
 	a.fetched("200 forged tokens", 1)
 	a.wants("an honest one", a.present(a.fake.Key, fakeoidc.KeyID), nil)
@@ -111,12 +111,12 @@ func TestForgedTokensAskTheirIssuerSeldom(t *testing.T) {
 		return true
 	})
 	a.later(keysEvery - time.Second)
-	a.wants("a new key, too early", a.present(next, "key-2"), verdict.ErrRefused)
+	a.wants("a new key, too early", a.present(next, "key-2"), tokencheck.ErrRefused)
 	a.later(time.Second)
 	a.wants("a new key", a.present(next, "key-2"), nil)
 	a.later(0)
 	a.wants("and again", a.present(next, "key-2"), nil)
-	a.wants("the old one", a.present(a.fake.Key, fakeoidc.KeyID), verdict.ErrRefused)
+	a.wants("the old one", a.present(a.fake.Key, fakeoidc.KeyID), tokencheck.ErrRefused)
 	a.fetched("a new key", 2)
 }
 
@@ -135,7 +135,7 @@ func TestKeysThatCannotBeHadAreAskedForSeldom(t *testing.T) {
 			return r.URL.Path == "/keys"
 		})
 		for range 20 {
-			a.wants("an issuer that "+what, a.present(a.fake.Key, fakeoidc.KeyID), verdict.ErrAway)
+			a.wants("an issuer that "+what, a.present(a.fake.Key, fakeoidc.KeyID), tokencheck.ErrUnavailable)
 		}
 		a.fetched("an issuer that "+what, 1)
 		a.fake.Switch(nil)
@@ -160,14 +160,14 @@ type late struct{ asked int }
 
 func (l *late) VerifySignature(context.Context, string) ([]byte, error) {
 	if l.asked++; l.asked == 1 {
-		return nil, fmt.Errorf("fetching keys %w", errKnown)
+		return nil, fmt.Errorf("fetching keys %w", errJustFetched)
 	}
 	return []byte("payload"), nil
 }
 
 func TestKeysThatCameMeanwhileAreFound(t *testing.T) {
-	w := witness{KeySet: &late{}}
-	if payload, err := w.VerifySignature(t.Context(), "token"); err != nil || string(payload) != "payload" || w.away {
-		t.Errorf("%q, %v, away: %v", payload, err, w.away)
+	w := observedKeys{KeySet: &late{}}
+	if payload, err := w.VerifySignature(t.Context(), "token"); err != nil || string(payload) != "payload" || w.unavailable {
+		t.Errorf("%q, %v, away: %v", payload, err, w.unavailable)
 	}
 }

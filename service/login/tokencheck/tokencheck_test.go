@@ -1,4 +1,4 @@
-package verdict_test
+package tokencheck_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"postern/platform/egress"
-	"postern/service/login/verdict"
+	"postern/service/login/tokencheck"
 )
 
 var now = time.Unix(1_800_000_000, 0)
@@ -53,8 +53,8 @@ func TestWhatAnIntrospectionSays(t *testing.T) {
 		t,
 		`{"active":true,"sub":"alice","scope":"read write","client_id":"web","iss":"https://i.example","aud":["a","b"],"exp":1800000001,"nbf":1800000000,"token_type":"Bearer","more":{}}`,
 	)
-	at := verdict.Endpoint{URL: e.URL + "/introspect?tenant=1", ClientID: "us:er", ClientSecret: "se cret"}
-	got, err := verdict.Introspect(t.Context(), guarded(t), at, "the-token", now)
+	at := tokencheck.Endpoint{URL: e.URL + "/introspect?tenant=1", ClientID: "us:er", ClientSecret: "se cret"}
+	got, err := tokencheck.Introspect(t.Context(), guarded(t), at, "the-token", now)
 	if err != nil || got.Subject != "alice" || got.ClientID != "web" || got.Issuer != "https://i.example" ||
 		got.Scope != "read write" || !slices.Equal(got.Audience, []string{"a", "b"}) {
 		t.Errorf("%+v, %v", got, err)
@@ -68,12 +68,12 @@ func TestWhatAnIntrospectionSays(t *testing.T) {
 		t.Errorf("it is asked %s %s with %v", e.seen.Method, e.seen.URL, e.form)
 	}
 	at.InForm = true
-	if _, err := verdict.Introspect(t.Context(), guarded(t), at, "the-token", now); err != nil ||
+	if _, err := tokencheck.Introspect(t.Context(), guarded(t), at, "the-token", now); err != nil ||
 		e.form["client_secret"][0] != "se cret" ||
 		e.seen.Header.Get("Authorization") != "" {
 		t.Errorf("credentials in the form: %v, %v", e.form, err)
 	}
-	if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "the-token", now); err != nil ||
+	if _, err := tokencheck.Introspect(t.Context(), guarded(t), tokencheck.Endpoint{URL: e.URL}, "the-token", now); err != nil ||
 		e.seen.Header.Get("Authorization") != "" {
 		t.Errorf("without credentials: %v", err)
 	}
@@ -81,23 +81,23 @@ func TestWhatAnIntrospectionSays(t *testing.T) {
 
 func TestIntrospectionsThatLetNobodyIn(t *testing.T) {
 	for body, want := range map[string]error{
-		`{"active":false}`: verdict.ErrRefused,
-		`{}`:               verdict.ErrRefused,
-		`{"active":true,"sub":"a","exp":1799999940}`:             verdict.ErrRefused,
-		`{"active":true,"sub":"a","nbf":1800000061}`:             verdict.ErrRefused,
-		`{"active":true,"sub":"a","token_type":"refresh_token"}`: verdict.ErrRefused,
-		`{"active":true,"sub":"a","token_type":"DPoP"}`:          verdict.ErrRefused,
-		`{"active":true,"sub":"a","cnf":{"jkt":"x"}}`:            verdict.ErrRefused,
-		`{"active":"true","sub":"a"}`:                            verdict.ErrNonsense,
-		`{"active":1,"sub":"a"}`:                                 verdict.ErrNonsense,
-		`{"active":true,"sub":7}`:                                verdict.ErrNonsense,
-		`true`:                                                   verdict.ErrNonsense,
-		``:                                                       verdict.ErrNonsense,
-		`{"active":true,"sub":"a"`:                               verdict.ErrNonsense,
-		`{"active":true,"sub":"a","x":"` + strings.Repeat("x", 70<<10) + `"}`: verdict.ErrNonsense,
+		`{"active":false}`: tokencheck.ErrRefused,
+		`{}`:               tokencheck.ErrRefused,
+		`{"active":true,"sub":"a","exp":1799999940}`:             tokencheck.ErrRefused,
+		`{"active":true,"sub":"a","nbf":1800000061}`:             tokencheck.ErrRefused,
+		`{"active":true,"sub":"a","token_type":"refresh_token"}`: tokencheck.ErrRefused,
+		`{"active":true,"sub":"a","token_type":"DPoP"}`:          tokencheck.ErrRefused,
+		`{"active":true,"sub":"a","cnf":{"jkt":"x"}}`:            tokencheck.ErrRefused,
+		`{"active":"true","sub":"a"}`:                            tokencheck.ErrBadAnswer,
+		`{"active":1,"sub":"a"}`:                                 tokencheck.ErrBadAnswer,
+		`{"active":true,"sub":7}`:                                tokencheck.ErrBadAnswer,
+		`true`:                                                   tokencheck.ErrBadAnswer,
+		``:                                                       tokencheck.ErrBadAnswer,
+		`{"active":true,"sub":"a"`:                               tokencheck.ErrBadAnswer,
+		`{"active":true,"sub":"a","x":"` + strings.Repeat("x", 70<<10) + `"}`: tokencheck.ErrBadAnswer,
 	} {
 		e := newEndpoint(t, body)
-		if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "token", now); !errors.Is(
+		if _, err := tokencheck.Introspect(t.Context(), guarded(t), tokencheck.Endpoint{URL: e.URL}, "token", now); !errors.Is(
 			err, want,
 		) {
 			t.Errorf("%.60s: %v, want %v", body, err, want)
@@ -105,18 +105,18 @@ func TestIntrospectionsThatLetNobodyIn(t *testing.T) {
 	}
 	e := newEndpoint(t, "")
 	for status, want := range map[int]error{
-		401: verdict.ErrNonsense,
-		302: verdict.ErrNonsense,
-		500: verdict.ErrAway,
-		503: verdict.ErrAway,
-		429: verdict.ErrAway,
+		401: tokencheck.ErrBadAnswer,
+		302: tokencheck.ErrBadAnswer,
+		500: tokencheck.ErrUnavailable,
+		503: tokencheck.ErrUnavailable,
+		429: tokencheck.ErrUnavailable,
 	} {
 		e.answer = func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "/elsewhere")
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(`{"active":true,"sub":"alice"}`))
 		}
-		if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL}, "token", now); !errors.Is(
+		if _, err := tokencheck.Introspect(t.Context(), guarded(t), tokencheck.Endpoint{URL: e.URL}, "token", now); !errors.Is(
 			err, want,
 		) ||
 			e.seen.URL.Path != "/" {
@@ -124,8 +124,8 @@ func TestIntrospectionsThatLetNobodyIn(t *testing.T) {
 		}
 	}
 	e.Close()
-	if _, err := verdict.Introspect(t.Context(), guarded(t), verdict.Endpoint{URL: e.URL + "/?canary"}, "token", now); !errors.Is(
-		err, verdict.ErrAway,
+	if _, err := tokencheck.Introspect(t.Context(), guarded(t), tokencheck.Endpoint{URL: e.URL + "/?canary"}, "token", now); !errors.Is(
+		err, tokencheck.ErrUnavailable,
 	) ||
 		strings.Contains(err.Error(), "canary") {
 		t.Errorf("nobody listens: %v", err)

@@ -1,4 +1,4 @@
-// Package verdict asks whoever issued a token what it is worth, once for each call
+// Package tokencheck asks whoever issued a token what it is worth, once for each call
 // that presents it.
 //
 // It owns the question and the answer on the wire: bounds, redirects that are not
@@ -6,7 +6,7 @@
 // own whom to ask about which token, nor what is asked of the kinds of provider that
 // have ways of their own (login/providers). Nothing of a token is kept here, and
 // errors hold none: neither addresses nor answers are quoted.
-package verdict
+package tokencheck
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ import (
 // Why a token gets nobody in. One of them is in the chain of each error.
 var (
 	ErrRefused      = errors.New("the token is not good here")
-	ErrAway         = errors.New("it cannot be asked now")
-	ErrNonsense     = errors.New("its answer is of no use")
+	ErrUnavailable  = errors.New("it cannot be asked now")
+	ErrBadAnswer    = errors.New("its answer is of no use")
 	ErrUnverifiable = errors.New("it does not tell for whom the token was issued")
 )
 
@@ -38,14 +38,14 @@ type Answer struct {
 }
 
 // Ask sends the question with a client that follows no redirect (egress.Guard's).
-// What is no verdict comes back as ErrAway or ErrNonsense: a server that fails or has
+// What is no verdict comes back as ErrUnavailable or ErrBadAnswer: a server that fails or has
 // no time, one that sends us on with the token, or one that talks without end.
 func Ask(client *http.Client, question *http.Request) (Answer, error) {
 	question.Header.Set("Accept", "application/json")
 	question.Header.Set("User-Agent", "postern") // which GitHub's API demands
 	got, err := client.Do(question)              //nolint:gosec // the client is the egress guard's
 	if err != nil {
-		return Answer{}, fmt.Errorf("%w: %w", ErrAway, withoutURL(err))
+		return Answer{}, fmt.Errorf("%w: %w", ErrUnavailable, withoutURL(err))
 	}
 	defer func() { _ = got.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(got.Body, maxAnswer+1))
@@ -53,13 +53,13 @@ func Ask(client *http.Client, question *http.Request) (Answer, error) {
 	case status >= http.StatusInternalServerError,
 		status == http.StatusTooManyRequests,
 		status == http.StatusRequestTimeout:
-		return Answer{}, fmt.Errorf("it answers %d: %w", status, ErrAway)
+		return Answer{}, fmt.Errorf("it answers %d: %w", status, ErrUnavailable)
 	case err != nil:
-		return Answer{}, fmt.Errorf("it breaks off: %w", ErrAway)
+		return Answer{}, fmt.Errorf("it breaks off: %w", ErrUnavailable)
 	case len(body) > maxAnswer:
-		return Answer{}, fmt.Errorf("it answers more than %d bytes: %w", maxAnswer, ErrNonsense)
+		return Answer{}, fmt.Errorf("it answers more than %d bytes: %w", maxAnswer, ErrBadAnswer)
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
-		return Answer{}, fmt.Errorf("it answers %d: %w", status, ErrNonsense)
+		return Answer{}, fmt.Errorf("it answers %d: %w", status, ErrBadAnswer)
 	}
 	return Answer{got.StatusCode, body}, nil
 }
@@ -84,14 +84,14 @@ func (a Answer) Read(into any) error {
 // ReadAny takes an answer apart whatever its status.
 func (a Answer) ReadAny(into any) error {
 	if json.Unmarshal(a.body, into) != nil {
-		return fmt.Errorf("its answer of status %d cannot be read: %w", a.Status, ErrNonsense) // the cause may quote it
+		return fmt.Errorf("its answer of status %d cannot be read: %w", a.Status, ErrBadAnswer) // the cause may quote it
 	}
 	return nil
 }
 
 // Unexpected is for a status that says nothing of the token: mostly that our own
 // credentials are not good.
-func (a Answer) Unexpected() error { return fmt.Errorf("it answers %d: %w", a.Status, ErrNonsense) }
+func (a Answer) Unexpected() error { return fmt.Errorf("it answers %d: %w", a.Status, ErrBadAnswer) }
 
 func encoded(body any) (kind string, text []byte, err error) {
 	if form, ok := body.(url.Values); ok {
@@ -105,11 +105,11 @@ func encoded(body any) (kind string, text []byte, err error) {
 func Post(ctx context.Context, address string, body any) (*http.Request, error) {
 	kind, text, err := encoded(body)
 	if err != nil {
-		return nil, fmt.Errorf("make a question: %w", ErrNonsense)
+		return nil, fmt.Errorf("make a question: %w", ErrBadAnswer)
 	}
 	question, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("make a question: %w", ErrNonsense)
+		return nil, fmt.Errorf("make a question: %w", ErrBadAnswer)
 	}
 	question.Header.Set("Content-Type", kind)
 	return question, nil
@@ -119,7 +119,7 @@ func Post(ctx context.Context, address string, body any) (*http.Request, error) 
 func Get(ctx context.Context, address, token string) (*http.Request, error) {
 	question, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, fmt.Errorf("make a question: %w", ErrNonsense)
+		return nil, fmt.Errorf("make a question: %w", ErrBadAnswer)
 	}
 	question.Header.Set("Authorization", "Bearer "+token)
 	return question, nil
