@@ -136,13 +136,13 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 			"enabled",
 			"true",
 		}
-		s.Post(google, form...).Shows(422, "Google").Says("main", "looks at no tokens")
+		s.Post(google, form...).Shows(422, "Google").Says("main", "does not verify tokens")
 		access := s.Get("/projects/shop").Find("form[action$='/access']").AttrOr("action", "")
 		s.Post(access, "mode", "authenticate", "methods", "jwt", "keyless", "reject").LeadsTo("/projects/shop")
 		s.Post(google, form...).LeadsTo(path + "#providers")
 		s.Post(access, "mode", "authenticate", "methods", "api_key", "keyless", "reject").
 			Shows(422, "shop").
-			Says("main", "looks at no tokens")
+			Says("main", "does not verify tokens")
 		s.Get(path).
 			Says("#providers li", "App app-1").
 			Says("#branding figure", "Continue with Google").

@@ -111,7 +111,7 @@ func TestATenantIsNotServedWhereItsTokensAreOverlooked(t *testing.T) {
 		_, err = w.projects.Attach(t.Context(), owner, "shop", shared.ID)
 		if f, ok := errors.AsType[*fault.Error](err); !ok || len(f.Fields) != 1 ||
 			f.Fields[0].Code != "method_missing" {
-			t.Errorf("served by a project that looks at no tokens: %v", err)
+			t.Errorf("served by a project that does not verify tokens: %v", err)
 		}
 	})
 }

@@ -21,7 +21,7 @@ import (
 	"postern/service/login/providers"
 )
 
-// NewBrowser makes the secret that a browser keeps in a cookie while it signs in.
+// NewBrowser returns the secret that a browser keeps in a cookie while it signs in.
 func NewBrowser() string { return newSecret() }
 
 var (
@@ -34,7 +34,7 @@ var (
 	)
 )
 
-// attempt finds an attempt that is under way in this browser.
+// attempt returns the attempt if this browser began it.
 func (s *Service) attempt(ctx context.Context, clientID, id, browser string) (models.LoginAttempt, error) {
 	attempt, err := s.DB.Read(ctx).LoginAttemptByID(id, models.Now())
 	if err != nil && !isAbsent(err) {
@@ -47,10 +47,10 @@ func (s *Service) attempt(ctx context.Context, clientID, id, browser string) (mo
 	return attempt, nil
 }
 
-// requestOf is what goes to a provider to recognize its answer by. It follows from
-// the browser's secret, of which only the hash is kept, so that nobody who reads
-// the database could answer in a provider's place; and from the provider, so that
-// one provider's answer is of no use at another's callback.
+// requestOf derives state, nonce and PKCE verifier from the browser's secret, of which
+// only the hash is stored: a copy of the database does not suffice to forge an answer.
+// They depend on the provider too, so that one provider's answer is of no use at
+// another's redirect URI.
 func requestOf(attempt, provider, browser string) providers.Request {
 	part := func(what string) string {
 		mac := hmac.New(sha256.New, []byte(browser))
@@ -62,7 +62,7 @@ func requestOf(attempt, provider, browser string) providers.Request {
 	return providers.Request{State: attempt + "." + part("state"), Nonce: part("nonce"), Verifier: part("verifier")}
 }
 
-// Choose is where the browser goes to sign in with a provider.
+// Choose returns the address of the provider that the browser is sent to.
 func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, browser string) (string, error) {
 	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
 	if err != nil {
@@ -94,29 +94,29 @@ type AuthorizationResponse struct {
 	Repeated bool
 }
 
-// Outcome is how a provider's answer goes on: back to the client, or, where
-// somebody is here for the first time, to a page that asks whether they agree.
+// Outcome is what follows a provider's authorization response: a redirect to the client
+// (Back), or a page that asks for consent.
 type Outcome struct {
 	Back     string
 	Attempt  string
-	Ticket   secrets.Secret // opaque; to be given back by the form that agrees
+	Ticket   secrets.Secret // opaque; the consent form sends it back
 	Client   Look
 	Identity federation.Identity
 	Label    string  // of the provider
-	Shares   []Share // what the client is told, in words
-	Before   string  // what they agreed to earlier, "" for nothing
-	Site     string  // origin of the client's address
+	Shares   []Share // what the client would learn
+	Before   string  // scopes the user consented to earlier, "" for none
+	Site     string  // origin of the redirect URI
 	Trial    bool    // see Attempt
 }
 
-// ticket is what is known between a provider's answer and the person's consent. It
-// travels sealed through the browser, since it may hold the provider's tokens.
+// ticket is the state between a provider's answer and the user's consent. It travels
+// sealed through the browser, because it may hold the provider's tokens.
 type ticket struct {
 	Arrival directory.Arrival
 	Handed  *handed `json:",omitempty"`
 }
 
-// handed is what the provider's tokens need to be handed on with a code.
+// handed holds the provider's tokens that a code carries to the token endpoint.
 type handed struct {
 	Client   string
 	Upstream string
@@ -129,7 +129,9 @@ func ticketPlace(attempt string) secrets.Place {
 	return secrets.Place{Table: "login_attempts", Row: attempt, Column: "ticket"}
 }
 
-// Answer takes a provider's answer, which can be done once for an attempt.
+// HandleCallback processes a provider's authorization response, once for an attempt.
+// Forbidden login_other_browser, provider_denied or provider_answer_refused, Conflict
+// login_answered, and the errors of providers.Set.Complete.
 func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, browser string) (Outcome, error) {
 	id, _, _ := strings.Cut(in.State, ".")
 	attempt, err := s.attempt(ctx, in.Client, id, browser)
@@ -153,17 +155,17 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 	if in.Code == "" {
 		return Outcome{}, refusedBy(config, "no code")
 	}
-	person, tokens, err := s.Providers.Complete(ctx, config, request, providers.Response{
+	identity, tokens, err := s.Providers.Complete(ctx, config, request, providers.Response{
 		Code:   in.Code,
 		Issuer: in.Issuer,
 	})
 	if err != nil {
 		return Outcome{}, fmt.Errorf("login: callback of %s: %w", in.Provider, err)
 	}
-	return s.arrive(ctx, attempt, row, person, tokens)
+	return s.complete(ctx, attempt, row, identity, tokens)
 }
 
-// answerOnce lets one answer through: of two at a time, one.
+// answerOnce marks the attempt as answered: of two answers at once, one wins.
 func (s *Service) answerOnce(ctx context.Context, attempt string) error {
 	won := false
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -180,8 +182,8 @@ func (s *Service) answerOnce(ctx context.Context, attempt string) error {
 	return nil
 }
 
-// refusedBy is for a provider that sends the browser back with an error. Its text
-// is the provider's and is not shown: anybody can write such a link.
+// refusedBy is the fault for a provider's error response. The provider's text is not
+// shown, because anyone can construct such a link.
 func refusedBy(c providers.Config, code string) error {
 	if code == "access_denied" || code == "consent_required" || code == "user_cancelled" {
 		return fault.New(
@@ -189,14 +191,15 @@ func refusedBy(c providers.Config, code string) error {
 			providers.LabelOf(c.Type),
 		)
 	}
-	return fault.New(fault.Forbidden, "provider_answer_refused", "%s could not sign you in. Try again, or sign in "+
-		"another way.", providers.LabelOf(c.Type)).
-		Because(fmt.Errorf("%s sent the browser back with %s", c.Type, plainCode(code)))
+	return fault.New(
+		fault.Forbidden, "provider_answer_refused",
+		"%s could not sign you in. Try again, or sign in another way.", providers.LabelOf(c.Type),
+	).Because(fmt.Errorf("%s sent the browser back with %s", c.Type, plainCode(code)))
 }
 
 var codePattern = regexp.MustCompile(`^[a-z_]{1,40}$`)
 
-// plainCode is an error code as it can stand in a log.
+// plainCode returns an error code that is safe to log.
 func plainCode(code string) string {
 	if codePattern.MatchString(code) {
 		return code
@@ -204,16 +207,17 @@ func plainCode(code string) string {
 	return "an error code that is none"
 }
 
-// arrive lets in who has agreed to what the client asks for, and asks everybody else.
-func (s *Service) arrive(
-	ctx context.Context, attempt models.LoginAttempt, row models.Provider, person federation.Identity,
+// complete finishes the login of a user who consented to the request's scopes before,
+// and asks any other user for consent.
+func (s *Service) complete(
+	ctx context.Context, attempt models.LoginAttempt, row models.Provider, identity federation.Identity,
 	tokens providers.Tokens,
 ) (Outcome, error) {
 	client, err := s.client(ctx, row.ClientID)
 	if err != nil {
 		return Outcome{}, err
 	}
-	entry := ticket{Handed: handedOn(row, tokens), Arrival: arrivalOf(client, row, person)}
+	entry := ticket{Handed: handedOn(row, tokens), Arrival: arrivalOf(client, row, identity)}
 	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); types.Upstream == ProviderIDToken && tokens.ID == "" {
 		return Outcome{}, fault.New(
 			fault.Forbidden, "provider_answer_refused",
@@ -239,17 +243,18 @@ func (s *Service) arrive(
 			out.Back, err = s.finish(tx, attempt, client, entry)
 			return err
 		}
-		out, err = s.ask(tx, attempt, client, row, entry, person, before)
+		out, err = s.askConsent(tx, attempt, client, row, entry, identity, before)
 		out.Before = before
 		return err
 	})
 	if err != nil {
-		return Outcome{}, fmt.Errorf("login: arrive at %s: %w", client.ID, err)
+		return Outcome{}, fmt.Errorf("login: complete a login at %s: %w", client.ID, err)
 	}
 	return out, nil
 }
 
-// handedOn is what goes on of the provider's tokens: nothing where nobody gets them.
+// handedOn returns the provider's tokens that the client or the upstream gets, nil for
+// none.
 func handedOn(row models.Provider, tokens providers.Tokens) *handed {
 	types := TokenTypes{Client: row.TokenClient, Upstream: row.TokenUpstream}
 	if !types.needsProviders() {
@@ -264,7 +269,8 @@ func handedOn(row models.Provider, tokens providers.Tokens) *handed {
 	return out
 }
 
-// finish gives a code for who arrived, once for an attempt.
+// finish records user, consent and session, once for an attempt, and returns the
+// redirect to the client with a code.
 func (s *Service) finish(
 	tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, entry ticket,
 ) (string, error) {
@@ -327,14 +333,13 @@ func (s *Service) finish(
 	return s.backWith(client.ID, attempt.RedirectURI, attempt.State, url.Values{"code": {code}}), nil
 }
 
-// sessionTTL is how long anything can be had from a login.
+// sessionTTL returns how long a session can yield tokens.
 func sessionTTL(client models.AppClient) time.Duration {
 	return time.Duration(max(client.RefreshSeconds, client.AccessSeconds, int64(codeTTL/time.Second))) * time.Second
 }
 
-// Resume is an attempt that is still under way in this browser, after something
-// went wrong: with the providers where none has answered, or else with the way back
-// to the client.
+// Resume returns an attempt of this browser after an error: with its providers if none
+// has answered yet, and otherwise with the redirect to the client only.
 func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser string) (Attempt, error) {
 	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
 	if err != nil {

@@ -13,14 +13,13 @@ import (
 	"postern/platform/fault"
 )
 
-// Bounds on what a client may send along, in bytes.
+// Bounds on parameters of an authorization request, in bytes.
 const (
 	maxState = 2048
 	maxScope = 1024
 )
 
-// scopes are those that mean something here; others are left out of what is
-// granted (RFC 6749, 3.3).
+// scopes are the supported ones; others are not granted (RFC 6749, 3.3).
 var scopes = []string{"openid", "profile", "email", "groups", "offline_access"}
 
 // AuthorizationRequest is an authorization request (RFC 6749, 4.1.1; OpenID Connect Core
@@ -37,7 +36,7 @@ type AuthorizationRequest struct {
 	ChallengeMethod string
 	Prompt          string
 	MaxAge          string // seconds
-	Request         string // a request object, which is not taken
+	Request         string // a request object, which is not supported
 	Repeated        bool   // a parameter was sent twice
 }
 
@@ -53,25 +52,27 @@ type Attempt struct {
 	Trial   bool // begun from the dashboard, to try it out
 }
 
-// Offer is one provider on the page.
+// Offer is a provider on the page that lists them.
 type Offer struct {
 	ID    string
 	Type  string
 	Label string
 }
 
-// Begin checks an authorization request and keeps it for the browser that made it.
-// Errors are for the person to see: where it is not sure that the address to go
-// back to is the client's, nobody is sent there.
+// Authorize checks an authorization request and stores an attempt for the browser.
+// Errors are shown to the user and not sent to the redirect URI, because it is not known
+// to be the client's (RFC 6749, 4.1.2.1).
 func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browser string) (Attempt, error) {
 	client, err := s.client(ctx, in.ClientID)
 	if err != nil {
 		return Attempt{}, err
 	}
 	if !slices.Contains(client.RedirectURIs, in.RedirectURI) {
-		return Attempt{}, fault.New(fault.Malformed, "redirect_uri_mismatch",
-			"The application asked to send you to an address that is not registered for it. Tell whoever runs the "+
-				"application.")
+		return Attempt{}, fault.New(
+			fault.Malformed, "redirect_uri_mismatch",
+			"The application asked to send you to an address that is not registered for it. "+
+				"Tell whoever runs the application.",
+		)
 	}
 	look, err := s.lookOf(s.DB.Read(ctx), client, in.RedirectURI)
 	if err != nil {
@@ -85,11 +86,12 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 		return Attempt{}, err
 	}
 	if len(offers) == 0 {
-		return Attempt{}, fault.New(fault.Unavailable, "no_providers", "Nobody can sign in here yet: this application "+
-			"offers no provider. Tell whoever runs it.")
+		return Attempt{}, fault.New(
+			fault.Unavailable, "no_providers",
+			"Nobody can sign in here yet: this application offers no provider. Tell whoever runs it.",
+		)
 	}
-	// The first key is made before anybody needs it, so that gateways know it by the
-	// time a token comes.
+	// The first key is created now, so that gateways have loaded it when a token comes.
 	if _, err := s.signer(ctx, client); err != nil {
 		return Attempt{}, fmt.Errorf("login: signing key of %s: %w", client.ID, err)
 	}
@@ -114,9 +116,9 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	return Attempt{ID: attempt.ID, Client: look, Offers: offers}, nil
 }
 
-// sentBack tells the client of an error (RFC 6749, 4.1.2.1). Where anybody can have
-// registered the address, a page stands before it: a link to us would lead wherever
-// its maker likes (RFC 9700, 4.11.2).
+// sentBack returns an error response for the client (RFC 6749, 4.1.2.1). Anyone can
+// register a redirect URI in an unclaimed workspace, so a page comes before the redirect
+// there (open redirect; RFC 9700, 4.11.2).
 func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizationRequest, code, text string) Attempt {
 	out := Attempt{
 		Client: look,
@@ -131,7 +133,7 @@ func (s *Service) sentBack(client models.AppClient, look Look, in AuthorizationR
 	return out
 }
 
-// check names the error of RFC 6749, 4.1.2.1 or OpenID Connect Core 1.0, 3.1.2.6;
+// check returns the error code of RFC 6749, 4.1.2.1 or OpenID Connect Core 1.0, 3.1.2.6,
 // "" for none.
 func (in AuthorizationRequest) check() (code, text string) {
 	challenge, err := base64.RawURLEncoding.DecodeString(in.Challenge)
@@ -158,9 +160,9 @@ func (in AuthorizationRequest) check() (code, text string) {
 	return in.checkPrompt()
 }
 
-// checkPrompt reads what the page may do (OpenID Connect Core 1.0, 3.1.2.1). Nobody
-// is signed in here between two logins: each goes through a provider, so without a
-// page the answer is always that somebody has to sign in, never consent_required.
+// checkPrompt checks prompt (OpenID Connect Core 1.0, 3.1.2.1). There is no session
+// between two logins: each goes through a provider, so that prompt=none always gets
+// login_required, and never consent_required.
 func (in AuthorizationRequest) checkPrompt() (code, text string) {
 	values := strings.Fields(in.Prompt)
 	for i, one := range values {
@@ -174,12 +176,12 @@ func (in AuthorizationRequest) checkPrompt() (code, text string) {
 	case len(values) > 1:
 		return "invalid_request", "prompt=none stands alone"
 	}
-	return "login_required", "somebody has to sign in"
+	return "login_required", "the user has to sign in"
 }
 
-// prompts are what the page and the provider are to do. A provider does not say in one
-// way how long ago somebody proved who they are, and some say it in none: whoever sets
-// a bound (max_age) gets a new proof, which is within any.
+// prompts returns the values of prompt for the page and the provider. max_age, whatever
+// its value, adds login: not all providers report when they authenticated a user, and a
+// new authentication satisfies any bound.
 func (in AuthorizationRequest) prompts() string {
 	values := strings.Fields(in.Prompt)
 	if in.MaxAge != "" && !slices.Contains(values, "login") {
@@ -206,8 +208,8 @@ func (in AuthorizationRequest) granted() string {
 	return strings.Join(kept, " ")
 }
 
-// backWith is the client's address with an answer in its query. iss keeps the
-// answer of one issuer from being taken for another's (RFC 9207).
+// backWith returns the redirect URI with an authorization response in its query. iss
+// prevents mix-up attacks (RFC 9207).
 func (s *Service) backWith(clientID, redirectURI, state string, answer url.Values) string {
 	u, err := url.Parse(redirectURI)
 	if err != nil { // it was checked when it was registered
@@ -217,7 +219,7 @@ func (s *Service) backWith(clientID, redirectURI, state string, answer url.Value
 		answer.Set("state", state)
 	}
 	answer.Set("iss", s.Issuer(clientID))
-	// What is registered stays as it is, byte by byte.
+	// The registered query is not encoded again: it stays as it is, byte by byte.
 	if u.RawQuery != "" {
 		u.RawQuery += "&"
 	}
@@ -225,8 +227,7 @@ func (s *Service) backWith(clientID, redirectURI, state string, answer url.Value
 	return u.String()
 }
 
-// client finds an app client whose tenant is still served. What is absent is not
-// found, whoever asks: an issuer is public.
+// client returns an app client. It needs no permission, because an issuer is public.
 func (s *Service) client(ctx context.Context, id string) (models.AppClient, error) {
 	client, err := s.DB.Read(ctx).AppClientByID(id)
 	if err != nil && !isAbsent(err) {

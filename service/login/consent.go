@@ -15,11 +15,11 @@ import (
 	"postern/platform/secrets"
 )
 
-// providerScope stands beside the scopes of a request where the client gets a token
-// of the provider's: people agree to that as well.
+// providerScope is a pseudo scope for a login whose client gets a token of the
+// provider's: the user consents to that as well.
 const providerScope = "provider_token"
 
-// shared is everything that the client learns by an attempt, as scopes.
+// shared returns the scopes that an attempt needs consent for.
 func shared(attempt models.LoginAttempt, tokens *handed) string {
 	if tokens == nil {
 		return attempt.Scope
@@ -29,12 +29,12 @@ func shared(attempt models.LoginAttempt, tokens *handed) string {
 
 func asksConsent(prompt string) bool { return granted(prompt, "consent") }
 
-// covers tells whether all that is asked for was agreed to.
+// covers reports whether every scope in asked is in before.
 func covers(before, asked string) bool {
 	return !slices.ContainsFunc(strings.Fields(asked), func(one string) bool { return !granted(before, one) })
 }
 
-// consentOf is what somebody agreed to at a client, "" for nothing.
+// consentOf returns the scopes that a user consented to at a client, "" for none.
 func consentOf(tx *models.Tx, user, client string) (string, error) {
 	found, err := tx.LoginConsentOf(user, client)
 	if isAbsent(err) {
@@ -43,8 +43,7 @@ func consentOf(tx *models.Tx, user, client string) (string, error) {
 	return found.Scope, err
 }
 
-// agreed remembers that somebody lets a client learn this, beside what they let it
-// learn before: it has that already.
+// recordConsent adds scopes to those that the user consented to at the client.
 func recordConsent(tx *models.Tx, user, client, scope string, now time.Time) error {
 	before, err := consentOf(tx, user, client)
 	if err != nil || covers(before, scope) {
@@ -65,8 +64,8 @@ func recordConsent(tx *models.Tx, user, client, scope string, now time.Time) err
 	})
 }
 
-// ask seals what is known until the person has answered.
-func (s *Service) ask(
+// askConsent returns the consent page's content, with the login's state sealed.
+func (s *Service) askConsent(
 	tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, row models.Provider, entry ticket,
 	identity federation.Identity, before string,
 ) (Outcome, error) {
@@ -98,13 +97,13 @@ func (s *Service) ask(
 	}, nil
 }
 
-// Share is something that a client learns, in words.
+// Share is one line of the consent page: what the client learns.
 type Share struct {
 	Text string
-	New  bool // not agreed to before
+	New  bool // the user consented to others before, and not to this
 }
 
-// shareTexts says what each scope lets a client learn.
+// shareTexts are the lines of the consent page by scope.
 var shareTexts = map[string]string{
 	"openid":         "an id that stands for you",
 	"profile":        "your name",
@@ -114,7 +113,7 @@ var shareTexts = map[string]string{
 	providerScope:    "a token that acts for you at your provider",
 }
 
-// shares says in words what a client learns, and what of it is new.
+// shares returns the lines of the consent page for the scopes.
 func shares(scope, before string) []Share {
 	var list []Share
 	for _, one := range strings.Fields(scope) {
@@ -123,8 +122,8 @@ func shares(scope, before string) []Share {
 	return list
 }
 
-// Agree lets in who is here for the first time and agrees, and sends the browser
-// back to the client.
+// GrantConsent finishes an attempt with the user's consent, and returns the redirect to
+// the client.
 func (s *Service) GrantConsent(ctx context.Context, clientID, attemptID, ticketText, browser string) (string, error) {
 	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
 	if err != nil {
@@ -152,12 +151,12 @@ func (s *Service) GrantConsent(ctx context.Context, clientID, attemptID, ticketT
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("login: agree at %s: %w", clientID, err)
+		return "", fmt.Errorf("login: grant consent at %s: %w", clientID, err)
 	}
 	return back, nil
 }
 
-// Decline ends an attempt and sends the browser back with access_denied.
+// DenyConsent ends an attempt and returns the redirect with access_denied.
 func (s *Service) DenyConsent(ctx context.Context, clientID, attemptID, browser string) (string, error) {
 	attempt, err := s.attempt(ctx, clientID, attemptID, browser)
 	if err != nil {
@@ -168,7 +167,7 @@ func (s *Service) DenyConsent(ctx context.Context, clientID, attemptID, browser 
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("login: decline at %s: %w", clientID, err)
+		return "", fmt.Errorf("login: deny consent at %s: %w", clientID, err)
 	}
 	return s.backWith(clientID, attempt.RedirectURI, attempt.State, url.Values{"error": {"access_denied"}}), nil
 }

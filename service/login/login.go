@@ -1,20 +1,19 @@
-// Package login is the OpenID Connect issuer of each app client: people sign in at
-// a provider that the client offers, and the client gets tokens.
+// Package login implements hosted login: each app client has an OpenID Connect issuer,
+// whose users sign in at a provider that the client offers.
 //
-// It owns app clients, their providers and signing keys, the way of a login from
-// the authorization request to the tokens, and what is refused on it. It does not
-// own what differs between providers (login/providers), who a person is in a tenant
-// (directory), pages and status codes (handlers), nor what a token opens (policy).
+// It owns app clients, their providers and signing keys, and a login from the
+// authorization request to the tokens. It leaves what differs between providers to
+// login/providers, users to directory, pages and status codes to the handlers, and what
+// a token opens to core/policy.
 //
-// It follows OAuth 2.0 (RFC 6749) as RFC 9700 narrows it: the authorization code
-// with PKCE S256 alone (RFC 7636), redirect URIs compared byte by byte, iss in every
-// answer (RFC 9207), refresh tokens that rotate; OpenID Connect Core, Discovery and
-// RP-Initiated Logout 1.0; access tokens as RFC 9068 has them.
+// It follows OAuth 2.0 (RFC 6749) as RFC 9700 narrows it: the authorization code grant
+// with PKCE S256 only (RFC 7636), redirect URIs compared byte by byte, iss in every
+// authorization response (RFC 9207), refresh token rotation; OpenID Connect Core,
+// Discovery and RP-Initiated Logout 1.0; access tokens by RFC 9068.
 //
-// A provider's tokens are in no table: they travel to the client sealed in the code
-// and are opened when it is exchanged. That is why this is not built on ory/fosite,
-// whose store keeps each request with its session: two grants on go-jose are less
-// than what would have to be turned off there, and each client can be an issuer.
+// A provider's tokens are stored in no table: they travel to the client sealed in the
+// code and are opened when it is exchanged. ory/fosite is not used because its store
+// keeps each request with its session.
 package login
 
 import (
@@ -35,7 +34,7 @@ import (
 	"postern/service/login/providers"
 )
 
-// How long a login may take, and what it leaves may be used.
+// Lifetimes of an attempt, of a code, and of tokens.
 const (
 	attemptTTL = 10 * time.Minute
 	codeTTL    = time.Minute
@@ -48,7 +47,7 @@ const (
 	DefaultRefresh = 30 * 24 * time.Hour
 )
 
-// Targets judges addresses that a customer names (egress.Guard).
+// Targets checks addresses that customers configure (egress.Guard).
 type Targets interface {
 	CheckTarget(ctx context.Context, raw string) (*url.URL, error)
 }
@@ -59,8 +58,8 @@ type Shared struct {
 	ClientSecret secrets.Secret
 }
 
-// Service is the room's door. Changed is called after each change that a gateway
-// has to know, and returns when it is in effect in this process.
+// Service implements hosted login. Changed is called after each change that gateways
+// must load, and returns when it is in effect in this process.
 type Service struct {
 	DB        *models.DB
 	Vault     *secrets.Vault
@@ -71,13 +70,16 @@ type Service struct {
 	Changed   func(context.Context)
 	Log       *slog.Logger
 
-	CapUnclaimed bool // of unclaimed workspaces: issuers are on ports 80 and 443, pages have no face of their own, and nobody is sent on from them unasked
+	// CapUnclaimed restricts app clients of unclaimed workspaces: their issuers are on
+	// ports 80 and 443, their pages have no branding, and every redirect to the
+	// application needs a click.
+	CapUnclaimed bool
 
 	opened   keyCache
 	dataKeys secrets.KeptKeys
 }
 
-// Issuer is an app client's issuer.
+// Issuer returns an app client's issuer identifier.
 func (s *Service) Issuer(clientID string) string { return snapshot.IssuerOf(s.PublicURL, clientID) }
 
 // RedirectURI returns the redirect URI to register with a provider. Each provider has its
@@ -86,7 +88,7 @@ func (s *Service) RedirectURI(clientID, providerID string) string {
 	return s.Issuer(clientID) + "/callback/" + providerID
 }
 
-// newSecret makes 256 random bits as text.
+// newSecret returns 256 random bits, base64url encoded.
 func newSecret() string {
 	var b [32]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -100,7 +102,7 @@ func hash(secret string) []byte {
 	return sum[:]
 }
 
-// teamOf is the team that a tenant belongs to.
+// teamOf returns a tenant and the id of the team that owns it.
 func teamOf(tx *models.Tx, tenantID string) (models.Tenant, string, error) {
 	tenant, err := tx.TenantByID(tenantID)
 	if err != nil {
@@ -110,13 +112,13 @@ func teamOf(tx *models.Tx, tenantID string) (models.Tenant, string, error) {
 		return tenant, *tenant.TeamID, nil
 	}
 	if tenant.ProjectID == nil {
-		return tenant, "", fmt.Errorf("login: the tenant %s belongs to nobody", tenantID)
+		return tenant, "", fmt.Errorf("login: the tenant %s has neither team nor project", tenantID)
 	}
 	project, err := tx.ProjectByID(*tenant.ProjectID)
 	return tenant, project.TeamID, err
 }
 
-// notFound tells what is absent apart from what failed.
+// notFound turns a missing row into the fault NotFound.
 func notFound(err error) error {
 	if isAbsent(err) {
 		return access.NotFound()

@@ -14,25 +14,24 @@ import (
 	"postern/service/login/tokencheck"
 )
 
-// Owner is the end user whose token of a provider's own a call presents.
+// Owner is the end user to whom a provider issued the token that a call presents.
 type Owner struct {
 	User   string // usr_…
 	Groups []string
 }
 
-// OwnerOf asks the provider whose a token is that its app got, and finds the end user
-// by what the provider calls them. Nobody is made an end user by presenting a token:
-// who never signed in never agreed to it. Errors hold one of package tokencheck's, or are
-// faults: user_frozen, or of the kind NotFound.
+// OwnerOf asks the provider who owns a token that it issued to its app, and returns that
+// end user. It creates no user: one who never signed in has not consented. Errors wrap
+// one of package tokencheck's or are faults: user_frozen, or of the kind NotFound.
 func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token string) (Owner, error) {
 	config, row, err := s.providerConfig(ctx, clientID, providerID)
 	if err != nil {
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}
 	if row.TokenClient != ProviderToken {
-		return Owner{}, fmt.Errorf("login: browsers get no token of %s: %w", providerID, tokencheck.ErrRefused)
+		return Owner{}, fmt.Errorf("login: clients get no token of %s: %w", providerID, tokencheck.ErrRefused)
 	}
-	person, err := s.Providers.Owner(ctx, config, token, row.TokenUpstream == ProviderIDToken)
+	identity, err := s.Providers.Owner(ctx, config, token, row.TokenUpstream == ProviderIDToken)
 	if err != nil {
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}
@@ -41,27 +40,27 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 	if err != nil {
 		return Owner{}, fmt.Errorf("login: the app client %s: %w", clientID, notFound(err))
 	}
-	user, known, err := directory.Known(tx, arrivalOf(client, row, person))
+	user, known, err := directory.Known(tx, arrivalOf(client, row, identity))
 	if err != nil {
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}
 	if !known {
-		return Owner{}, fmt.Errorf("login: whose token of %s it is never signed in: %w", providerID, tokencheck.ErrRefused)
+		return Owner{}, fmt.Errorf("login: the owner of a token of %s never signed in: %w", providerID, tokencheck.ErrRefused)
 	}
 	groups, err := directory.GroupsOf(tx, user.ID)
 	return Owner{User: user.ID, Groups: groups}, err
 }
 
-// arrivalOf is how the directory knows whom a provider vouches for.
-func arrivalOf(client models.AppClient, row models.Provider, person federation.Identity) directory.Arrival {
+// arrivalOf returns the identity as the directory finds and creates users by it.
+func arrivalOf(client models.AppClient, row models.Provider, identity federation.Identity) directory.Arrival {
 	out := directory.Arrival{
 		Tenant:        client.TenantID,
 		Provider:      row.ID,
-		Issuer:        row.Type + ":" + person.Issuer,
-		Subject:       person.Subject,
-		Email:         person.Email,
-		EmailVerified: person.EmailVerified,
-		Name:          person.Name,
+		Issuer:        row.Type + ":" + identity.Issuer,
+		Subject:       identity.Subject,
+		Email:         identity.Email,
+		EmailVerified: identity.EmailVerified,
+		Name:          identity.Name,
 	}
 	if row.Managed {
 		out.Issuer = "managed-" + out.Issuer
@@ -69,24 +68,25 @@ func arrivalOf(client models.AppClient, row models.Provider, person federation.I
 	return out
 }
 
-// offered is a provider as the tenant of its app client has it.
+// offered is a provider and the tenant of its app client.
 type offered struct {
 	models.Provider
 	tenant string
 }
 
-// presents tells whether browsers get the provider's own tokens.
+// presents reports whether clients get the provider's own tokens.
 func (o offered) presents() bool { return o.Enabled && o.TokenClient == ProviderToken }
 
-// sameAs tells whether it makes no difference which of the two is asked.
+// sameAs reports whether asking either provider about a token gives the same answer.
 func (o offered) sameAs(other offered) bool {
 	return o.tenant == other.tenant && o.Type == other.Type && o.Issuer == other.Issuer && o.AppID == other.AppID &&
 		o.TokenUpstream == other.TokenUpstream
 }
 
-// Suits refuses providers of a project whose tokens nobody could tell apart, so that
-// one's would have to be shown to another, and those whose tokens the project would
-// have to replace and does not look at.
+// Suits refuses providers that a project cannot serve together: those whose tokens cannot
+// be told apart, so that one's token would be shown to another (Conflict
+// token_type_ambiguous), and those whose tokens the gateway must replace while a version
+// does not verify tokens (Invalid method_missing).
 func (s *Service) Suits(tx *models.Tx, projectID string) error {
 	reason, err := overlooked(tx, projectID, "")
 	if err != nil {
@@ -101,8 +101,8 @@ func (s *Service) Suits(tx *models.Tx, projectID string) error {
 	return fault.New(fault.Conflict, "token_type_ambiguous", "%s", reason)
 }
 
-// confusion says what could not be told apart in a project, "" for nothing; of the
-// provider named alone, if one is.
+// confusion returns why tokens of the project's providers cannot be told apart, "" if they
+// can. about limits it to one provider, unless it is "".
 func (s *Service) confusion(tx *models.Tx, projectID, about string) (string, error) {
 	all, err := offeredIn(tx, projectID)
 	if err != nil {
@@ -124,9 +124,12 @@ func (s *Service) confusion(tx *models.Tx, projectID, about string) (string, err
 		for _, v := range versions {
 			if slices.Contains(v.AuthMethods, string(snapshot.Opaque)) &&
 				slices.Contains(v.AuthMethods, string(snapshot.JWT)) {
-				return fmt.Sprintf("Browsers get opaque tokens of %s, and version %s asks another endpoint about "+
-					"opaque tokens: nobody could tell whose one is. Let the provider give service or its ID tokens, "+
-					"or take jwt or opaque from the version.", labelOf(one.Provider), v.Name), nil
+				return fmt.Sprintf(
+					"Browsers get opaque tokens of %s, and version %s asks another endpoint about opaque tokens: "+
+						"the two cannot be told apart. Let the provider give service or its ID tokens, "+
+						"or remove jwt or opaque from the version.",
+					labelOf(one.Provider), v.Name,
+				), nil
 			}
 		}
 	}
@@ -134,8 +137,11 @@ func (s *Service) confusion(tx *models.Tx, projectID, about string) (string, err
 }
 
 func likeEachOther(a, b offered) string {
-	return fmt.Sprintf("Browsers get their own tokens of both %s and %s, and nobody could tell from a token whose "+
-		"it is. Let one of them give service instead, or the provider's ID tokens, which name their issuer.", labelOf(a.Provider), labelOf(b.Provider))
+	return fmt.Sprintf(
+		"Browsers get tokens of both %s and %s, which cannot be told apart. Let one of them give service instead, "+
+			"or the provider's ID tokens, which name their issuer.",
+		labelOf(a.Provider), labelOf(b.Provider),
+	)
 }
 
 // offeredIn lists the providers that a project serves.
@@ -156,7 +162,8 @@ func offeredIn(tx *models.Tx, projectID string) ([]offered, error) {
 	return all, err
 }
 
-// twoOf finds two that cannot be told apart, one of them the one named, if one is.
+// twoOf returns two providers whose tokens cannot be told apart, one of them about unless
+// that is "".
 func (s *Service) twoOf(all []offered, about string) (a, b offered, found bool) {
 	for i, a := range all {
 		for _, b := range all[:i] {
@@ -164,10 +171,7 @@ func (s *Service) twoOf(all []offered, about string) (a, b offered, found bool) 
 				continue
 			}
 			if a.presents() && b.presents() && !a.sameAs(b) &&
-				s.Providers.Confusable(
-					looksOf(a.Provider), looksOf(b.Provider), givesIDToken(a.Provider),
-					givesIDToken(b.Provider),
-				) {
+				s.confusable(a.Provider, b.Provider) {
 				return a, b, true
 			}
 		}
@@ -175,14 +179,19 @@ func (s *Service) twoOf(all []offered, about string) (a, b offered, found bool) 
 	return a, b, false
 }
 
+func (s *Service) confusable(a, b models.Provider) bool {
+	return s.Providers.Confusable(looksOf(a), looksOf(b), givesIDToken(a), givesIDToken(b))
+}
+
+// looksOf returns as much of the configuration as it takes to recognize a token.
 func looksOf(row models.Provider) providers.Config {
 	return providers.Config{Type: row.Type, Issuer: row.Issuer, ClientID: row.AppID}
 }
 
 func givesIDToken(row models.Provider) bool { return row.TokenUpstream == ProviderIDToken }
 
-// overlooked says which version of a project hands on tokens as they come though a
-// provider says otherwise, "" for none; of the provider named alone, if one is.
+// overlooked returns which version of a project would forward tokens unchanged although a
+// provider's token_type replaces them, "" for none. about is as in confusion.
 func overlooked(tx *models.Tx, projectID, about string) (string, error) {
 	all, err := offeredIn(tx, projectID)
 	if err != nil {
@@ -201,16 +210,19 @@ func overlooked(tx *models.Tx, projectID, about string) (string, error) {
 	}
 	for _, v := range versions {
 		if !slices.Contains(v.AuthMethods, string(snapshot.JWT)) {
-			return fmt.Sprintf("The token_type of %s says that the upstream gets another token than the client "+
-				"sends, or none, and version %s looks at no tokens: they would go on as they come. Name jwt among "+
-				"its methods, or let the provider give service.", labelOf(all[i].Provider), v.Name), nil
+			return fmt.Sprintf(
+				"The token_type of %s gives the upstream another token than the client sends, or none, and version %s "+
+					"does not verify tokens: it would forward them unchanged. Name jwt among its methods, "+
+					"or let the provider give service.",
+				labelOf(all[i].Provider), v.Name,
+			), nil
 		}
 	}
 	return "", nil
 }
 
-// checkSuits says what Suits does of a provider that has just been written, with its
-// field.
+// checkSuits is Suits for a provider that the transaction has written: it refuses with
+// the provider's field.
 func (s *Service) checkSuits(tx *models.Tx, tenant models.Tenant, provider string) error {
 	projects, err := tx.ProjectsOfTenant(tenant)
 	if err != nil {
