@@ -1,15 +1,14 @@
 // Package bearer verifies the tokens that callers of a proxy send: JSON Web Tokens
 // of issuers that its version names, and of our own app clients.
 //
-// It owns what a good token is, which of its issuer's keys verifies it, and the keys
-// of others: where they come from, how long they are kept, and how seldom they are
-// asked for. It does not own which issuers count (policy.Issuers), what a good token
-// opens (policy), nor which addresses may be reached: its client is the egress
-// guard's.
+// It owns what a valid token is, which of its issuer's keys verifies it, and how the
+// keys of other issuers are fetched and cached. It does not own which issuers are
+// accepted (policy.Issuers), what a valid token opens (policy), or which addresses
+// may be reached: its HTTP client is the egress guard's. Every call verifies its
+// token; only keys are cached.
 //
 // Standards: RFC 7515 and RFC 7519 with the advice of RFC 8725, RFC 7517 (key sets),
-// RFC 9068 (access tokens), OpenID Connect Discovery 1.0 and RFC 8414. A token is
-// verified anew on every call: keys are kept here, tokens are not.
+// RFC 9068 (access tokens), OpenID Connect Discovery 1.0 and RFC 8414.
 package bearer
 
 import (
@@ -23,23 +22,23 @@ import (
 	"postern/core/policy"
 )
 
-// Verifier verifies tokens and keeps the keys of their issuers. Make one with New;
+// Verifier verifies tokens and caches the keys of their issuers. Create one with New;
 // it is safe for concurrent use.
 type Verifier struct {
-	client *http.Client
-	log    *slog.Logger
-	mu     sync.Mutex // of making and forgetting sets
-	sets   sync.Map   // source to *keySet
-	own    sync.Map   // text of a key of ours to *publicKey
-	heads  headers
+	client  *http.Client
+	log     *slog.Logger
+	mu      sync.Mutex // held while key sets are added or evicted, and while a fetch starts
+	sets    sync.Map   // source to *keySet
+	own     sync.Map   // JWK of an app client's key to *publicKey
+	headers headerCache
 
 	fetching sync.WaitGroup
-	open     context.Context // over when Close was called
+	open     context.Context // canceled by Close
 	close    context.CancelFunc
 }
 
-// New makes a verifier that fetches keys with the client, which must not follow
-// redirects: what an issuer's address may be was judged, what it redirects to not.
+// New returns a verifier that fetches keys with the client. The client must not
+// follow redirects: the issuer's address was checked, the redirect's is not.
 func New(client *http.Client, log *slog.Logger) *Verifier {
 	v := &Verifier{client: client, log: log}
 	v.open, v.close = context.WithCancel(context.Background())
@@ -55,57 +54,56 @@ func (v *Verifier) Close() {
 	v.client.CloseIdleConnections()
 }
 
-// Verify judges a token in the compact form (RFC 7515, 7.1) by the issuers whose
-// tokens are taken. The zero denial means that it is good: into has then what it
-// says. It waits for keys that have to be fetched, at most fetchTimeout; for those of
-// our own app clients it does not.
+// Verify verifies a token in the compact form (RFC 7515, 7.1) that one of the issuers
+// must have issued. If the token is valid it sets into to its claims and returns the
+// zero denial. It waits up to fetchTimeout for keys that have to be fetched; those of
+// our own app clients never have to.
 func (v *Verifier) Verify(token string, from policy.Issuers, now time.Time, into *policy.Token) policy.Denial {
-	parts := spaces.Get().(*compact)
-	defer parts.forget()
-	if !parts.takeApart(token) {
+	parts := compacts.Get().(*compact)
+	defer parts.release()
+	if !parts.parse(token) {
 		return policy.InvalidToken
 	}
-	head, known, ok := v.heads.read(parts.headerText)
-	if !ok || !head.isOfToken() {
+	head, cached, ok := v.headers.read(parts.headerText)
+	if !ok || !head.isAcceptable() {
 		return policy.InvalidToken
 	}
-	said, ok := readClaims(parts.payload, from.Own != nil && head.typ == accessToken)
+	claims, ok := readClaims(parts.payload, from.Own != nil && head.typ == accessToken)
 	if !ok {
 		return policy.InvalidToken
 	}
-	if client := ownClient(from.Own, &said); client != nil {
+	if client := ownClient(from.Own, &claims); client != nil {
 		key := v.ownKey(client, &head, now)
-		if key == nil || !said.holds(now) || !key.verifies(head.algorithm, parts.text, parts.signature) {
+		if key == nil || !claims.validAt(now) || !key.verify(head.algorithm, parts.signed, parts.signature) {
 			return policy.InvalidToken
 		}
-		if !known {
-			v.heads.keep(parts.headerText, head)
+		if !cached {
+			v.headers.add(parts.headerText, head)
 		}
-		return said.fillOwn(client, now, into)
+		return claims.fillOwn(client, now, into)
 	}
-	issuer := said.issuer(from.Named)
-	if issuer == nil || !said.holds(now) {
+	issuer := claims.issuer(from.Named)
+	if issuer == nil || !claims.validAt(now) {
 		return policy.InvalidToken
 	}
 	keys, denial := v.set(issuer, now).find(head.keyID, head.algorithm, now)
 	if denial != (policy.Denial{}) {
 		return denial
 	}
-	if !slices.ContainsFunc(
-		keys, func(k publicKey) bool { return k.verifies(head.algorithm, parts.text, parts.signature) },
-	) {
+	signedBy := func(k publicKey) bool { return k.verify(head.algorithm, parts.signed, parts.signature) }
+	if !slices.ContainsFunc(keys, signedBy) {
 		return policy.InvalidToken
 	}
-	if !known {
-		v.heads.keep(parts.headerText, head)
+	if !cached {
+		v.headers.add(parts.headerText, head)
 	}
-	return said.fill(issuer, into)
+	return claims.fill(issuer, into)
 }
 
-// isOfToken tells the header of a token that may count. What says that it is
-// something else, such as a logout token or a DPoP proof, may be signed with the same
-// keys for the same audience (RFC 8725, 3.11).
-func (h *header) isOfToken() bool {
+// isAcceptable reports whether the header is that of a token for an API. Other kinds
+// of tokens, such as logout tokens and DPoP proofs, may be signed with the same keys
+// for the same audience (RFC 8725, 3.11).
+func (h *header) isAcceptable() bool {
 	if algorithms[h.algorithm].family == 0 {
 		return false
 	}

@@ -29,8 +29,8 @@ func BenchmarkVerify(b *testing.B) {
 func BenchmarkVerifyOwn(b *testing.B) {
 	for _, algorithm := range []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA} {
 		b.Run(string(algorithm), func(b *testing.B) {
-			known, k := house{}, keyOf(algorithm, "sig_1")
-			v, token := offline(b), k.sign(b, nil, says(known.add(b, "cli_1", k)))
+			known, k := appClients{}, keyOf(algorithm, "sig_1")
+			v, token := offline(b), k.sign(b, nil, ownClaims(known.add(b, "cli_1", k)))
 			var into policy.Token
 			b.ReportAllocs()
 			for b.Loop() {

@@ -10,11 +10,11 @@ import (
 	"postern/core/snapshot"
 )
 
-// leeway is how far an issuer's clock may be from ours.
+// leeway is the tolerated difference between an issuer's clock and ours.
 const leeway = 60 * time.Second
 
-// claims are those of a token that count (RFC 7519, 4.1; RFC 8693, 4.2). Times are
-// seconds since 1970 and may have a fraction; nil is absent.
+// claims are the claims of a token that Verify reads (RFC 7519, 4.1; RFC 8693, 4.2).
+// Times are seconds since 1970 and may have a fraction; nil is absent.
 type claims struct {
 	Issuer    string    `json:"iss"`
 	Subject   string    `json:"sub"`
@@ -23,9 +23,9 @@ type claims struct {
 	NotBefore *float64  `json:"nbf"`
 	IssuedAt  *float64  `json:"iat"`
 	Scope     oneOrMore `json:"scope"`
-	Scopes    oneOrMore `json:"scp"` // how some issuers call it
+	Scopes    oneOrMore `json:"scp"` // the name that some issuers use for scope
 
-	own *ownClaims // of a token that says it is one of ours, or might be
+	own *ownClaims // nil if the token cannot be one of ours
 }
 
 // oneOrMore is one string or a list of them.
@@ -42,10 +42,10 @@ func (s *oneOrMore) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// readClaims reads a token's payload. The reader takes member names byte by byte and
-// refuses one that comes twice: another reader, such as the upstream's, might take
-// the other. mayBeOurs reads what our own tokens say in the same go; others may use
-// the same names for something else.
+// readClaims parses a token's payload. It compares member names byte by byte and
+// refuses duplicates: another parser, such as the upstream's, could read the other
+// one. With mayBeOurs it also parses the claims of our own tokens; in the tokens of
+// other issuers these names may mean something else.
 func readClaims(payload []byte, mayBeOurs bool) (claims, bool) {
 	if out, ok := plainClaims(payload, mayBeOurs); ok {
 		return out, true
@@ -53,7 +53,7 @@ func readClaims(payload []byte, mayBeOurs bool) (claims, bool) {
 	return allClaims(payload, mayBeOurs)
 }
 
-// allClaims reads any payload.
+// allClaims parses any payload.
 func allClaims(payload []byte, mayBeOurs bool) (claims, bool) {
 	if mayBeOurs {
 		var both struct {
@@ -70,7 +70,8 @@ func allClaims(payload []byte, mayBeOurs bool) (claims, bool) {
 	return out, err == nil
 }
 
-// issuer is the first of those that the token matches as a pair, nil for none.
+// issuer returns the first pair whose issuer and audience the token matches, nil if it
+// matches none.
 func (c *claims) issuer(of []snapshot.TokenIssuer) *snapshot.TokenIssuer {
 	for i := range of {
 		if of[i].Issuer == c.Issuer && slices.Contains(c.Audience, of[i].Audience) {
@@ -80,9 +81,9 @@ func (c *claims) issuer(of []snapshot.TokenIssuer) *snapshot.TokenIssuer {
 	return nil
 }
 
-// holds tells whether the token is good at that time. One without an end is not:
-// who finds it could use it for ever.
-func (c *claims) holds(now time.Time) bool {
+// validAt reports whether the token is valid at now, by its exp, nbf and iat. A token
+// without exp is not: a stolen one could be used forever.
+func (c *claims) validAt(now time.Time) bool {
 	at, off := float64(now.Unix()), leeway.Seconds()
 	switch {
 	case c.Expires == nil || *c.Expires+off <= at,
@@ -93,15 +94,14 @@ func (c *claims) holds(now time.Time) bool {
 	return true
 }
 
-// latestEnd bounds the exp of a token: beyond it a time.Time cannot be computed with.
+// latestEnd bounds exp, in seconds since 1970, so that time.Time can compute with it.
 const latestEnd = 1 << 40
 
-// end is the token's exp, which holds has found to be there.
+// end returns the token's exp. validAt has checked that there is one.
 func (c *claims) end() time.Time { return time.Unix(int64(min(*c.Expires, latestEnd)), 0).UTC() }
 
-// fill writes what the token says. What it says becomes headers of the upstream's
-// request, so that text which a reader of headers would cut or trim is refused:
-// the user would be another one there than here.
+// fill sets into to the claims. It refuses a subject or scopes that cannot be sent to
+// the upstream in a header; see policy.IsSubject.
 func (c *claims) fill(issuer *snapshot.TokenIssuer, into *policy.Token) policy.Denial {
 	scopes, ok := policy.ReadScopes(append(slices.Clip(c.Scope), c.Scopes...)...)
 	if !ok || !policy.IsSubject(c.Subject) {

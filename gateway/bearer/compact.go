@@ -11,40 +11,41 @@ import (
 // maxToken bounds a token's length in bytes.
 const maxToken = 16 << 10
 
-// header is what counts of a token's header (RFC 7515, 4.1). Keys that it brings or
-// points at (jwk, jku, x5c, x5u) are never looked at: whoever signed would choose
-// what verifies (RFC 8725, 3.10).
+// header has the members of a token's header that Verify reads (RFC 7515, 4.1). Keys
+// in the header or at its URLs (jwk, jku, x5c, x5u) are ignored: a forger would name
+// the key that verifies the forgery (RFC 8725, 3.10).
 type header struct {
 	algorithm string // alg
 	keyID     string // kid
-	typ       string // media type that the token says it is, in lower case; "" for none
+	typ       string // media type in lower case, without application/; "" for none
 }
 
-// compact is a token in the compact form (RFC 7515, 7.1), taken apart. Its slices
-// lie in space.
+// compact is a parsed token in the compact form (RFC 7515, 7.1). Its slices share
+// buffer.
 type compact struct {
-	headerText string // as it came
-	text       []byte // what is signed
+	headerText string // encoded
+	signed     []byte // header and payload, encoded: the input of the signature
 	payload    []byte
 	signature  []byte
-	space      []byte
+	buffer     []byte
 }
 
-var spaces = sync.Pool{New: func() any { return new(compact) }}
+var compacts = sync.Pool{New: func() any { return new(compact) }}
 
-// forget leaves nothing of the token in the memory that the next one gets.
-func (c *compact) forget() {
-	clear(c.space[:cap(c.space)])
-	*c = compact{space: c.space[:0]}
-	spaces.Put(c)
+// release erases the token and returns c to the pool.
+func (c *compact) release() {
+	clear(c.buffer[:cap(c.buffer)])
+	*c = compact{buffer: c.buffer[:0]}
+	compacts.Put(c)
 }
 
-// encoding is that of a token's parts (RFC 7515, 2). In the strict one a text has
-// one spelling: what is not seen as the same token must not pass for another.
+// encoding is the one of a token's parts (RFC 7515, 2). It is strict, so that a token
+// has only one spelling.
 var encoding = base64.RawURLEncoding.Strict()
 
-// takeApart decodes a token's parts but for its header; false when it is none.
-func (c *compact) takeApart(token string) bool {
+// parse splits a token and decodes its payload and signature. It reports whether the
+// token is well-formed; it does not look into the header.
+func (c *compact) parse(token string) bool {
 	if len(token) > maxToken {
 		return false
 	}
@@ -55,24 +56,26 @@ func (c *compact) takeApart(token string) bool {
 		return false // encoding/base64 would skip line breaks
 	}
 	c.headerText = head
-	c.space = append(c.space[:0], token[:len(head)+1+len(payload)]...)
-	signed := len(c.space)
+	c.buffer = append(c.buffer[:0], token[:len(head)+1+len(payload)]...)
+	signedEnd := len(c.buffer)
 	var err error
-	if c.space, err = encoding.AppendDecode(c.space, []byte(payload)); err != nil {
+	if c.buffer, err = encoding.AppendDecode(c.buffer, []byte(payload)); err != nil {
 		return false
 	}
-	said := len(c.space)
-	if c.space, err = encoding.AppendDecode(c.space, []byte(signature)); err != nil {
+	payloadEnd := len(c.buffer)
+	if c.buffer, err = encoding.AppendDecode(c.buffer, []byte(signature)); err != nil {
 		return false
 	}
-	c.text, c.payload, c.signature = c.space[:signed], c.space[signed:said], c.space[said:]
+	c.signed = c.buffer[:signedEnd]
+	c.payload = c.buffer[signedEnd:payloadEnd]
+	c.signature = c.buffer[payloadEnd:]
 	return true
 }
 
-// readHeader decodes a header; false when it asks for something that we do not do
-// (RFC 7515, 4.1.11; RFC 7797).
+// readHeader decodes a header. It returns false if the header is malformed or requires
+// an extension, of which none is implemented (RFC 7515, 4.1.11; RFC 7797).
 func readHeader(text string) (header, bool) {
-	var said struct {
+	var doc struct {
 		Algorithm string          `json:"alg"`
 		KeyID     string          `json:"kid"`
 		Type      json.RawMessage `json:"typ"`
@@ -80,44 +83,47 @@ func readHeader(text string) (header, bool) {
 		Encoded   json.RawMessage `json:"b64"`
 	}
 	decoded, err := encoding.DecodeString(text)
-	if err != nil || json.Unmarshal(decoded, &said) != nil || said.Critical != nil || said.Encoded != nil {
+	if err != nil || json.Unmarshal(decoded, &doc) != nil || doc.Critical != nil || doc.Encoded != nil {
 		return header{}, false
 	}
-	out := header{algorithm: said.Algorithm, keyID: said.KeyID}
-	if said.Type == nil {
+	out := header{algorithm: doc.Algorithm, keyID: doc.KeyID}
+	if doc.Type == nil {
 		return out, true
 	}
-	err = json.Unmarshal(said.Type, &out.typ)
+	err = json.Unmarshal(doc.Type, &out.typ)
 	out.typ = strings.TrimPrefix(strings.ToLower(out.typ), "application/")
 	return out, err == nil && out.typ != ""
 }
 
-// headers keeps those of tokens that were good, by their text. They say the same for
-// every token that a key signs, and nothing of whom it is for.
-type headers struct {
-	mu    sync.RWMutex
-	known map[string]header
+// headerCache caches decoded headers of valid tokens by their encoded form. All tokens
+// that a key signs have the same header, which says nothing about the user.
+type headerCache struct {
+	mu     sync.RWMutex
+	byText map[string]header
 }
 
 const maxHeaders = 1000
 
-func (h *headers) read(text string) (out header, known, ok bool) {
+// read returns the header that text encodes, whether it was cached, and whether it is
+// well-formed.
+func (h *headerCache) read(text string) (out header, cached, ok bool) {
 	h.mu.RLock()
-	out, known = h.known[text]
+	out, cached = h.byText[text]
 	h.mu.RUnlock()
-	if known {
+	if cached {
 		return out, true, true
 	}
 	out, ok = readHeader(text)
 	return out, false, ok
 }
 
-// keep is for headers of tokens that a key has verified: others are anybody's text.
-func (h *headers) keep(text string, one header) {
+// add caches a header. Its token must be verified: otherwise callers could fill the
+// cache with invented headers.
+func (h *headerCache) add(text string, one header) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.known == nil || len(h.known) >= maxHeaders {
-		h.known = map[string]header{}
+	if h.byText == nil || len(h.byText) >= maxHeaders {
+		h.byText = map[string]header{}
 	}
-	h.known[strings.Clone(text)] = one
+	h.byText[strings.Clone(text)] = one
 }

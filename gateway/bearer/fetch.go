@@ -14,19 +14,17 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// The bounds of a fetch: of a discovery document and a key set together, of each of
-// them in bytes, of a set in keys, and of an RSA key in bits. Below, RSA can be
-// broken (RFC 7518, 3.3); above, verifying would cost us more than signing cost them.
+// The bounds of a fetch.
 const (
-	fetchTimeout = 5 * time.Second
-	maxDocument  = 512 << 10
+	fetchTimeout = 5 * time.Second // for the discovery document and the key set together
+	maxDocument  = 512 << 10       // bytes, of each of the two
 	maxKeys      = 100
-	minRSA       = 2048
-	maxRSA       = 8192
+	minRSA       = 2048 // bits; shorter keys can be broken (RFC 7518, 3.3)
+	maxRSA       = 8192 // bits; with longer keys, verifying costs us more than signing costs the issuer
 )
 
-// fetch asks a source for its keys. It has no caller: whoever waits for it may leave,
-// others go on waiting.
+// fetch returns the keys of a source. It does not take a call's context: a caller may
+// leave while others still wait for the keys.
 func (v *Verifier) fetch(from source) ([]publicKey, error) {
 	ctx, stop := context.WithTimeout(v.open, fetchTimeout)
 	defer stop()
@@ -50,8 +48,8 @@ func (v *Verifier) fetch(from source) ([]publicKey, error) {
 	return keys, nil
 }
 
-// discover finds where an issuer's keys are (OpenID Connect Discovery 1.0, 4). The
-// document has to be the issuer's own, or another's could stand in for it (4.3).
+// discover returns the URL of an issuer's keys (OpenID Connect Discovery 1.0, 4). The
+// document must name the issuer (4.3), or that of another issuer could replace it.
 func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, err error) {
 	var document struct {
 		Issuer string `json:"issuer"`
@@ -67,30 +65,30 @@ func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, er
 	if !secure && (strings.HasPrefix(issuer, "https://") || !strings.HasPrefix(document.JWKS, "http://")) {
 		return "", fmt.Errorf("jwks_uri is %q, which is no https address", document.JWKS)
 	}
-	if !besidePort(document.JWKS, issuer) {
-		return "", fmt.Errorf("jwks_uri is %q, which is at another port than the issuer and not at 80 or 443: name "+
-			"it as jwks_url", document.JWKS)
+	if !isAllowedPort(document.JWKS, issuer) {
+		return "", fmt.Errorf("jwks_uri is %q, at a port that is neither the issuer's nor 80 or 443: set it as "+
+			"jwks_url of the pair", document.JWKS)
 	}
 	return document.JWKS, nil
 }
 
-// besidePort tells whether a discovered address is at the issuer's own port or one of
-// the web's. Where an issuer may be was judged; what its document names was not, and
-// must lead to no port that could not have been asked for.
-func besidePort(at, issuer string) bool {
-	there, err := url.Parse(at)
+// isAllowedPort reports whether a discovered address has the issuer's port, 80 or 443.
+// The issuer's address was checked when the pair was set; the address that its
+// document names was not, and must not reach further ports.
+func isAllowedPort(discovered, issuer string) bool {
+	u, err := url.Parse(discovered)
 	if err != nil {
 		return false
 	}
-	switch there.Port() {
+	switch u.Port() {
 	case "", "80", "443":
 		return true
 	}
-	named, err := url.Parse(issuer)
-	return err == nil && there.Port() == named.Port()
+	of, err := url.Parse(issuer)
+	return err == nil && u.Port() == of.Port()
 }
 
-// get reads a JSON document.
+// get fetches a JSON document.
 func (v *Verifier) get(ctx context.Context, at string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
@@ -104,20 +102,20 @@ func (v *Verifier) get(ctx context.Context, at string, into any) error {
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answers %s", answer.Status)
+		return fmt.Errorf("the answer is %s", answer.Status)
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxDocument+1))
 	if err != nil {
 		return err
 	}
 	if len(text) > maxDocument {
-		return errors.New("it answers more than 512 KiB")
+		return errors.New("the answer is longer than 512 KiB")
 	}
 	return json.Unmarshal(text, into)
 }
 
-// readKeys takes the public keys of a set that can verify, and leaves out the rest:
-// a set may hold keys of kinds that a reader does not know (RFC 7517, 5).
+// readKeys returns the public keys of a set that can verify signatures, and skips the
+// rest: a set may have keys of unknown types (RFC 7517, 5).
 func readKeys(raw []json.RawMessage) []publicKey {
 	var out []publicKey
 	for _, one := range raw[:min(len(raw), maxKeys)] {

@@ -33,25 +33,25 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const audience = "https://api.example.com"
 
-// key is a private key with the name that it is published under.
+// key is a private key with its kid.
 type key struct {
 	kid       string
 	algorithm jose.SignatureAlgorithm
 	private   crypto.Signer
 }
 
-// Keys are made once: RSA takes its time.
+// keyOf generates each key once, because RSA keys take long.
 var keyOf = func() func(algorithm jose.SignatureAlgorithm, kid string) key {
 	var mu sync.Mutex
-	made := map[string]key{}
+	keys := map[string]key{}
 	return func(algorithm jose.SignatureAlgorithm, kid string) key {
 		mu.Lock()
 		defer mu.Unlock()
 		name := string(algorithm) + kid
-		if _, ok := made[name]; !ok {
-			made[name] = key{kid, algorithm, generate(algorithm)}
+		if _, ok := keys[name]; !ok {
+			keys[name] = key{kid, algorithm, generate(algorithm)}
 		}
-		return made[name]
+		return keys[name]
 	}
 }()
 
@@ -77,7 +77,7 @@ func (k key) public() jose.JSONWebKey {
 	return jose.JSONWebKey{Key: k.private.Public(), KeyID: k.kid, Algorithm: string(k.algorithm), Use: "sig"}
 }
 
-// sign makes a token; edits change its header and its claims.
+// sign returns a token with the claims. head changes its header, nil removes a member.
 func (k key) sign(t testing.TB, head map[jose.HeaderKey]any, claims any) string {
 	t.Helper()
 	options := &jose.SignerOptions{ExtraHeaders: map[jose.HeaderKey]any{"typ": "at+jwt", "kid": k.kid}}
@@ -115,8 +115,8 @@ type issuer struct {
 	fetches atomic.Int64 // of keys
 
 	mu   sync.Mutex
-	keys []any // as they stand in the set
-	lie  func(w http.ResponseWriter, r *http.Request) bool
+	keys []any                                             // of the key set
+	lie  func(w http.ResponseWriter, r *http.Request) bool // answers instead where it returns true
 }
 
 func newIssuer(t testing.TB, keys ...key) *issuer {
@@ -138,8 +138,8 @@ func (i *issuer) publish(keys ...key) {
 	}
 }
 
-// lying has the issuer answer something else, where the function answers at all.
-func (i *issuer) lying(lie func(http.ResponseWriter, *http.Request) bool) {
+// answerWith makes lie answer requests. Where it returns false the issuer answers.
+func (i *issuer) answerWith(lie func(http.ResponseWriter, *http.Request) bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.lie = lie
@@ -169,7 +169,7 @@ func (i *issuer) pair() snapshot.TokenIssuer {
 	return snapshot.TokenIssuer{Issuer: i.url, Audience: audience}
 }
 
-// claims are those of a good token.
+// claims returns the claims of a valid token, after the edits.
 func (i *issuer) claims(edits ...func(map[string]any)) map[string]any {
 	out := map[string]any{
 		"iss":   i.url,

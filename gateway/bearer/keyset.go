@@ -9,17 +9,18 @@ import (
 	"postern/core/snapshot"
 )
 
-// How long keys are good for, and how often their issuer is asked.
+// The ages of cached keys.
 const (
-	refreshAfter = 5 * time.Minute  // keys older than this are fetched anew, while they go on verifying
-	staleAfter   = 24 * time.Hour   // keys older than this verify nothing, however long the issuer is away
-	fetchEvery   = 30 * time.Second // an issuer is asked at most once in this time, whatever its tokens name
+	refreshAfter = 5 * time.Minute  // older keys are fetched again in the background
+	staleAfter   = 24 * time.Hour   // older keys verify nothing, even if the issuer is unavailable
+	fetchEvery   = 30 * time.Second // between two fetches of one source, whatever its tokens name
 )
 
 // maxWaiting bounds the calls that wait for one issuer's keys.
 const maxWaiting = 200
 
-// source is where keys come from.
+// source identifies a key set: by its URL, or by the issuer whose discovery document
+// names the URL.
 type source struct{ issuer, jwks string }
 
 func sourceOf(issuer *snapshot.TokenIssuer) source {
@@ -29,34 +30,34 @@ func sourceOf(issuer *snapshot.TokenIssuer) source {
 	return source{issuer: issuer.Issuer}
 }
 
-// keySet has the keys of one source.
+// keySet caches the keys of one source.
 type keySet struct {
 	verifier *Verifier
 	source   source
-	current  atomic.Pointer[published] // nil before the first
-	used     atomic.Int64              // when it was asked for last, Unix seconds
-	waiting  atomic.Int64
+	current  atomic.Pointer[fetchedKeys] // nil before the first successful fetch
+	used     atomic.Int64                // last use, in Unix seconds
+	waiting  atomic.Int64                // calls that wait for a fetch
 
-	mu     sync.Mutex
-	tried  time.Time     // when the last fetch began
-	failed bool          // and whether it brought nothing
-	under  chan struct{} // closed when the fetch under way ends; nil without one
+	mu      sync.Mutex
+	tried   time.Time     // when the last fetch began
+	failed  bool          // the last fetch failed
+	ongoing chan struct{} // closed when the ongoing fetch ends; nil without one
 }
 
-// published is what a source had.
-type published struct {
+// fetchedKeys are the keys of a source at a time.
+type fetchedKeys struct {
 	keys []publicKey
 	at   time.Time
 }
 
-// set finds the keys of an issuer, or begins to keep them.
+// set returns the key set of an issuer, and adds it if there is none.
 func (v *Verifier) set(issuer *snapshot.TokenIssuer, now time.Time) *keySet {
 	from := sourceOf(issuer)
 	known, ok := v.sets.Load(from)
 	if !ok {
 		v.mu.Lock()
 		if known, ok = v.sets.LoadOrStore(from, &keySet{verifier: v, source: from}); !ok {
-			v.forget(now)
+			v.evict(now)
 		}
 		v.mu.Unlock()
 	}
@@ -67,8 +68,8 @@ func (v *Verifier) set(issuer *snapshot.TokenIssuer, now time.Time) *keySet {
 	return s
 }
 
-// forget lets go of sources that nobody has asked for since their keys were any good.
-func (v *Verifier) forget(now time.Time) {
+// evict removes the key sets that have not been used for staleAfter.
+func (v *Verifier) evict(now time.Time) {
 	v.sets.Range(func(from, known any) bool {
 		if used := known.(*keySet).used.Load(); used > 0 && now.Sub(time.Unix(used, 0)) > staleAfter {
 			v.sets.Delete(from)
@@ -77,12 +78,12 @@ func (v *Verifier) forget(now time.Time) {
 	})
 }
 
-// find returns the keys that may have signed a token, at least one; or why there
-// are none. An unknown kid has the keys fetched, as far as fetchEvery lets it: made
-// up ones must not become calls to an issuer.
+// find returns the keys that may have signed a token, at least one, or the reason why
+// there is none. An unknown kid causes a fetch, but no more often than fetchEvery:
+// invented kids must not flood an issuer with requests.
 func (s *keySet) find(kid, algorithm string, now time.Time) ([]publicKey, policy.Denial) {
 	have := s.current.Load()
-	if keys := have.fitting(kid, algorithm, now); len(keys) > 0 {
+	if keys := have.matching(kid, algorithm, now); len(keys) > 0 {
 		if now.Sub(have.at) >= refreshAfter {
 			s.refresh(now)
 		}
@@ -92,22 +93,22 @@ func (s *keySet) find(kid, algorithm string, now time.Time) ([]publicKey, policy
 		return nil, policy.IssuerUnavailable
 	}
 	have = s.current.Load()
-	if keys := have.fitting(kid, algorithm, now); len(keys) > 0 {
+	if keys := have.matching(kid, algorithm, now); len(keys) > 0 {
 		return keys, policy.Denial{}
 	}
-	if !have.good(now) || s.away() {
-		return nil, policy.IssuerUnavailable // the kid may be one that we do not know yet
+	if !have.fresh(now) || s.lastFetchFailed() {
+		return nil, policy.IssuerUnavailable // the issuer may have published the kid since
 	}
 	return nil, policy.InvalidToken
 }
 
-// refresh begins a fetch, or joins the one under way; nil when the last one is too
-// recent.
+// refresh starts a fetch unless one is ongoing, and returns a channel that is closed
+// when it ends; nil if the last fetch is too recent.
 func (s *keySet) refresh(now time.Time) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.under != nil {
-		return s.under
+	if s.ongoing != nil {
+		return s.ongoing
 	}
 	if !s.tried.IsZero() && now.Sub(s.tried) < fetchEvery {
 		return nil
@@ -118,9 +119,9 @@ func (s *keySet) refresh(now time.Time) <-chan struct{} {
 	if v.open.Err() != nil {
 		return nil
 	}
-	s.tried, s.under = now, make(chan struct{})
+	s.tried, s.ongoing = now, make(chan struct{})
 	v.fetching.Go(func() { s.fetch(now) })
-	return s.under
+	return s.ongoing
 }
 
 func (s *keySet) fetch(now time.Time) {
@@ -131,16 +132,17 @@ func (s *keySet) fetch(now time.Time) {
 			"issuer", s.source.issuer+s.source.jwks, "error", err.Error(),
 		)
 	} else {
-		s.current.Store(&published{keys: keys, at: now})
+		s.current.Store(&fetchedKeys{keys: keys, at: now})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed = err != nil
-	close(s.under)
-	s.under = nil
+	close(s.ongoing)
+	s.ongoing = nil
 }
 
-// wait waits for the end of a fetch, unless too many do already.
+// wait waits for the end of a fetch. It returns false at once if maxWaiting calls
+// already wait.
 func (s *keySet) wait(done <-chan struct{}) bool {
 	defer s.waiting.Add(-1)
 	if s.waiting.Add(1) > maxWaiting {
@@ -150,32 +152,32 @@ func (s *keySet) wait(done <-chan struct{}) bool {
 	return true
 }
 
-func (s *keySet) away() bool {
+func (s *keySet) lastFetchFailed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failed
 }
 
-func (p *published) good(now time.Time) bool { return p != nil && now.Sub(p.at) < staleAfter }
+func (f *fetchedKeys) fresh(now time.Time) bool { return f != nil && now.Sub(f.at) < staleAfter }
 
-// fitting lists the keys of that kid for the algorithm. A token may leave kid out
-// where only one key fits (RFC 7515, 4.1.4).
-func (p *published) fitting(kid, algorithm string, now time.Time) []publicKey {
-	if !p.good(now) {
+// matching returns the keys with that kid for the algorithm. A token may omit its kid
+// if only one key matches (RFC 7515, 4.1.4).
+func (f *fetchedKeys) matching(kid, algorithm string, now time.Time) []publicKey {
+	if !f.fresh(now) {
 		return nil
 	}
-	for i := range p.keys { // the usual case, without a copy
-		if kid != "" && p.keys[i].id == kid && p.keys[i].isFor(algorithm) {
-			return p.keys[i : i+1]
+	for i := range f.keys { // the usual case, without a copy
+		if kid != "" && f.keys[i].id == kid && f.keys[i].supports(algorithm) {
+			return f.keys[i : i+1]
 		}
 	}
 	if kid != "" {
 		return nil
 	}
 	var found []publicKey
-	for i := range p.keys {
-		if p.keys[i].isFor(algorithm) {
-			found = append(found, p.keys[i])
+	for i := range f.keys {
+		if f.keys[i].supports(algorithm) {
+			found = append(found, f.keys[i])
 		}
 	}
 	if len(found) > 1 {

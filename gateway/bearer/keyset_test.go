@@ -23,18 +23,16 @@ func wantDenial(t *testing.T, when string, got, want policy.Denial) {
 	}
 }
 
-// An issuer publishes a key, signs with it, and takes the old one back.
-func TestRotationLosesNoCall(t *testing.T) {
+// An issuer publishes a new key, signs with it, and withdraws the old one.
+func TestKeyRotationRefusesNoCall(t *testing.T) {
 	first, second := keyOf(jose.ES256, "first"), keyOf(jose.ES256, "second")
 	of := newIssuer(t, first)
 	v := newVerifier(t)
 	at := now
 	try := func(when string, k key, want policy.Denial) {
 		t.Helper()
-		_, denial := verify(
-			v, k.sign(t, nil, of.claims(with("exp", at.Add(time.Hour).Unix()), with("iat", nil))), at,
-			of.pair(),
-		)
+		token := k.sign(t, nil, of.claims(with("exp", at.Add(time.Hour).Unix()), with("iat", nil)))
+		_, denial := verify(v, token, at, of.pair())
 		wantDenial(t, when, denial, want)
 	}
 	try("at first", first, accepted)
@@ -43,9 +41,9 @@ func TestRotationLosesNoCall(t *testing.T) {
 	try("signed with the new key", second, accepted)
 	try("signed with the old key", first, accepted)
 	of.publish(second)
-	try("the old key, taken back a moment ago", first, accepted)
+	try("the old key, withdrawn a moment ago", first, accepted)
 	at = at.Add(6 * time.Minute)
-	try("the old key has the keys fetched", first, accepted)
+	try("the old key starts a fetch", first, accepted)
 	eventually(t, func() bool { return of.fetches.Load() == 3 })
 	eventually(t, func() bool {
 		_, denial := verify(v, first.sign(t, nil, of.claims(with("exp", at.Add(time.Hour).Unix()))), at, of.pair())
@@ -54,17 +52,17 @@ func TestRotationLosesNoCall(t *testing.T) {
 	try("signed with the new key at last", second, accepted)
 }
 
-func TestUnknownKidsAskTheIssuerSeldom(t *testing.T) {
+func TestUnknownKidsAreFetchedEvery30Seconds(t *testing.T) {
 	of := newIssuer(t, keyOf(jose.ES256, "known"))
 	v := newVerifier(t)
 	for i := range 100 {
-		made := keyOf(jose.ES256, "stranger")
-		made.kid = strings.Repeat("k", i+1)
-		_, denial := verify(v, made.sign(t, nil, of.claims()), now.Add(time.Duration(i)*time.Second), of.pair())
-		wantDenial(t, "a made up kid", denial, policy.InvalidToken)
+		forger := keyOf(jose.ES256, "forger")
+		forger.kid = strings.Repeat("k", i+1)
+		_, denial := verify(v, forger.sign(t, nil, of.claims()), now.Add(time.Duration(i)*time.Second), of.pair())
+		wantDenial(t, "an invented kid", denial, policy.InvalidToken)
 	}
 	if n := of.fetches.Load(); n != 4 { // at 0, 30, 60 and 90 s
-		t.Errorf("100 made up kids in 100 s had the keys fetched %d times, want 4", n)
+		t.Errorf("100 invented kids in 100 s had the keys fetched %d times, want 4", n)
 	}
 }
 
@@ -87,9 +85,9 @@ func TestConcurrentCallsShareOneFetch(t *testing.T) {
 	}
 }
 
-// While one issuer hangs, tokens of others are verified; and its own as long as its
-// keys are known and no more than a day old.
-func TestAnIssuerThatIsAway(t *testing.T) {
+// While one issuer hangs, the tokens of others are verified, and its own as long as its
+// cached keys are at most a day old.
+func TestUnavailableIssuer(t *testing.T) {
 	k := keyOf(jose.ES256, "k")
 	of, other := newIssuer(t, k), newIssuer(t, k)
 	v := newVerifier(t)
@@ -102,30 +100,32 @@ func TestAnIssuerThatIsAway(t *testing.T) {
 	gone := make(chan struct{})
 	release := sync.OnceFunc(func() { close(gone) })
 	t.Cleanup(release)
-	of.lying(func(http.ResponseWriter, *http.Request) bool { <-gone; return false })
+	of.answerWith(func(http.ResponseWriter, *http.Request) bool { <-gone; return false })
 
 	late := now.Add(23 * time.Hour)
 	_, denial := verify(v, token(of, late), late, of.pair())
-	wantDenial(t, "keys of yesterday", denial, accepted)
+	wantDenial(t, "keys of 23 hours ago", denial, accepted)
 	_, denial = verify(v, token(other, late), late, other.pair())
 	wantDenial(t, "another issuer meanwhile", denial, accepted)
 
 	release()
-	of.lying(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusBadGateway); return true })
+	of.answerWith(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusBadGateway)
+		return true
+	})
 	late = now.Add(48 * time.Hour)
 	_, denial = verify(v, token(of, late), late, of.pair())
-	wantDenial(t, "keys that are too old", denial, policy.IssuerUnavailable)
+	wantDenial(t, "keys of 48 hours ago", denial, policy.IssuerUnavailable)
 	_, denial = verify(v, token(of, late), late.Add(time.Second), of.pair())
-	wantDenial(t, "and at once again", denial, policy.IssuerUnavailable)
-	of.lying(nil)
+	wantDenial(t, "a second later", denial, policy.IssuerUnavailable)
+	of.answerWith(nil)
 	late = late.Add(time.Minute)
 	_, denial = verify(v, token(of, late), late, of.pair())
-	wantDenial(t, "when it is back", denial, accepted)
+	wantDenial(t, "when the issuer is back", denial, accepted)
 }
 
-// What an issuer may not answer. None of it may verify a token, and none of it may
-// bring anything down.
-func TestIssuersThatLie(t *testing.T) {
+// Answers of an issuer that must not verify a token.
+func TestMaliciousIssuers(t *testing.T) {
 	k := keyOf(jose.RS256, "k")
 	small, err := json.Marshal(map[string]any{
 		"kty": "RSA",
@@ -136,19 +136,20 @@ func TestIssuersThatLie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := newIssuer(t, k)
-	discovery := func(text string) func(*issuer) func(http.ResponseWriter, *http.Request) bool {
+	other := newIssuer(t, k)
+	type lie func(of *issuer) func(http.ResponseWriter, *http.Request) bool
+	discovery := func(text string) lie {
 		return func(of *issuer) func(http.ResponseWriter, *http.Request) bool {
 			return func(w http.ResponseWriter, r *http.Request) bool {
 				if !strings.HasPrefix(r.URL.Path, "/.well-known") {
 					return false
 				}
-				_, _ = w.Write([]byte(strings.NewReplacer("SELF", of.url, "ELSEWHERE", elsewhere.url).Replace(text)))
+				_, _ = w.Write([]byte(strings.NewReplacer("SELF", of.url, "OTHER", other.url).Replace(text)))
 				return true
 			}
 		}
 	}
-	keys := func(text string) func(*issuer) func(http.ResponseWriter, *http.Request) bool {
+	keys := func(text string) lie {
 		return func(*issuer) func(http.ResponseWriter, *http.Request) bool {
 			return func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path != "/jwks.json" {
@@ -159,12 +160,12 @@ func TestIssuersThatLie(t *testing.T) {
 			}
 		}
 	}
-	for name, lie := range map[string]func(*issuer) func(http.ResponseWriter, *http.Request) bool{
-		"discovery of another issuer": discovery(`{"issuer":"ELSEWHERE","jwks_uri":"ELSEWHERE/jwks.json"}`),
-		"discovery without an issuer": discovery(`{"jwks_uri":"ELSEWHERE/jwks.json"}`),
+	for name, lie := range map[string]lie{
+		"discovery of another issuer": discovery(`{"issuer":"OTHER","jwks_uri":"OTHER/jwks.json"}`),
+		"discovery without an issuer": discovery(`{"jwks_uri":"OTHER/jwks.json"}`),
 		"jwks_uri that is a file":     discovery(`{"issuer":"SELF","jwks_uri":"file:///etc/passwd"}`),
 		"jwks_uri inside":             discovery(`{"issuer":"SELF","jwks_uri":"http://169.254.169.254/latest"}`),
-		"jwks_uri at another port":    discovery(`{"issuer":"SELF","jwks_uri":"ELSEWHERE/jwks.json"}`),
+		"jwks_uri at another port":    discovery(`{"issuer":"SELF","jwks_uri":"OTHER/jwks.json"}`),
 		"jwks_uri that is not there":  discovery(`{"issuer":"SELF"}`),
 		"discovery that is no JSON":   discovery(`<html>`),
 		"no keys":                     keys(`{"keys":[]}`),
@@ -179,18 +180,20 @@ func TestIssuersThatLie(t *testing.T) {
 				if r.URL.Path != "/jwks.json" {
 					return false
 				}
-				http.Redirect(w, r, elsewhere.url+"/jwks.json", http.StatusFound)
+				http.Redirect(w, r, other.url+"/jwks.json", http.StatusFound)
 				return true
 			}
 		},
 	} {
-		of := newIssuer(t, k)
-		of.lying(lie(of))
-		_, denial := verify(newVerifier(t), k.sign(t, nil, of.claims()), now, of.pair())
-		wantDenial(t, name, denial, policy.IssuerUnavailable)
+		t.Run(name, func(t *testing.T) {
+			of := newIssuer(t, k)
+			of.answerWith(lie(of))
+			_, denial := verify(newVerifier(t), k.sign(t, nil, of.claims()), now, of.pair())
+			wantDenial(t, "Verify", denial, policy.IssuerUnavailable)
+		})
 	}
-	if n := elsewhere.fetches.Load(); n != 0 {
-		t.Errorf("keys were fetched from elsewhere %d times", n)
+	if n := other.fetches.Load(); n != 0 {
+		t.Errorf("the other issuer's keys were fetched %d times", n)
 	}
 }
 
@@ -203,9 +206,9 @@ func mustKey(t *testing.T, k key) string {
 	return string(text)
 }
 
-// A pair that names the address of its keys needs no discovery, and the keys of one
-// pair do not verify the tokens of another.
-func TestKeysOfAnAddress(t *testing.T) {
+// A pair with a JWKS URL needs no discovery, and the keys of one pair do not verify the
+// tokens of another.
+func TestKeysAtJWKSURL(t *testing.T) {
 	mine, theirs := keyOf(jose.ES256, "same"), keyOf(jose.RS256, "same")
 	a, b := newIssuer(t, mine), newIssuer(t, theirs)
 	pairs := []snapshot.TokenIssuer{
@@ -224,7 +227,7 @@ func TestKeysOfAnAddress(t *testing.T) {
 	wantDenial(t, "the other's key", denial, policy.InvalidToken)
 }
 
-// eventually waits for what another goroutine does.
+// eventually waits until done returns true.
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -232,5 +235,5 @@ func eventually(t *testing.T, done func() bool) {
 			return
 		}
 	}
-	t.Fatal("it did not happen")
+	t.Fatal("the condition did not hold within 10 s")
 }

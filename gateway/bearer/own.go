@@ -9,12 +9,11 @@ import (
 	"postern/core/snapshot"
 )
 
-// accessToken is the one typ that a token of ours has as an access token (RFC 9068,
-// 4). An ID token is signed by the same key for the same audience, and is for the
-// client's eyes only.
+// accessToken is the typ of our access tokens (RFC 9068, 4). An ID token has the same
+// key and audience, but is for the app client only.
 const accessToken = "at+jwt"
 
-// ownClaims are those that our tokens have beside the claims of others.
+// ownClaims are the claims that only our tokens have.
 type ownClaims struct {
 	ID       string             `json:"jti"`
 	Client   string             `json:"client_id"`
@@ -25,17 +24,18 @@ type ownClaims struct {
 	Sealed   string             `json:"upstream_token"`
 }
 
-// ownClient is the app client that issued a token, nil where its issuer is another's.
-func ownClient(of policy.AppClients, said *claims) *snapshot.AppClient {
+// ownClient returns the app client whose issuer the token names, nil if no app client
+// has that issuer.
+func ownClient(of policy.AppClients, c *claims) *snapshot.AppClient {
 	if of == nil {
 		return nil
 	}
-	return of.Client(said.Issuer)
+	return of.Client(c.Issuer)
 }
 
-// ownKey is the one key that may have signed an access token of an app client: the
-// one that it names, for the algorithm that the key is for. It is known without asking
-// anybody: the snapshot brings keys before they sign.
+// ownKey returns the key that may have signed an access token of an app client: the
+// one that its header names, if it is for the header's algorithm. No fetch is needed:
+// the snapshot has keys before they sign.
 func (v *Verifier) ownKey(client *snapshot.AppClient, head *header, now time.Time) *publicKey {
 	if head.typ != accessToken {
 		return nil
@@ -48,8 +48,11 @@ func (v *Verifier) ownKey(client *snapshot.AppClient, head *header, now time.Tim
 		if !key.ExpiresAt.IsZero() && !key.ExpiresAt.After(now) {
 			return nil
 		}
-		public := v.parsed(key.JWK)
-		if public == nil || public.id != key.ID || public.algorithm != key.Algorithm || !public.isFor(head.algorithm) {
+		public := v.parseOwnKey(key.JWK)
+		if public == nil || public.id != key.ID || public.algorithm != key.Algorithm {
+			return nil
+		}
+		if !public.supports(head.algorithm) {
 			return nil
 		}
 		return public
@@ -57,8 +60,9 @@ func (v *Verifier) ownKey(client *snapshot.AppClient, head *header, now time.Tim
 	return nil
 }
 
-// parsed reads a key once: the same text is the same key for ever.
-func (v *Verifier) parsed(jwk string) *publicKey {
+// parseOwnKey returns the public key in a JWK, nil if there is none. It parses each
+// JWK once.
+func (v *Verifier) parseOwnKey(jwk string) *publicKey {
 	if known, ok := v.own.Load(jwk); ok {
 		return known.(*publicKey)
 	}
@@ -70,13 +74,16 @@ func (v *Verifier) parsed(jwk string) *publicKey {
 	return &keys[0]
 }
 
-// fillOwn writes what a token of an app client says, whose signature holds. Its end
-// has no leeway: it is our own clock that wrote it.
+// fillOwn sets into to the claims of an app client's token, whose signature has been
+// verified. Its exp has no leeway: our own clock wrote it.
 func (c *claims) fillOwn(client *snapshot.AppClient, now time.Time, into *policy.Token) policy.Denial {
 	own := c.own
-	if own == nil || !slices.Contains(c.Audience, client.ID) || own.Client != client.ID ||
-		own.Tenant != client.TenantID ||
-		*c.Expires <= float64(now.Unix()) {
+	switch {
+	case own == nil,
+		!slices.Contains(c.Audience, client.ID),
+		own.Client != client.ID,
+		own.Tenant != client.TenantID,
+		*c.Expires <= float64(now.Unix()):
 		return policy.InvalidToken
 	}
 	if denial := c.fill(&snapshot.TokenIssuer{Issuer: client.Issuer}, into); denial != (policy.Denial{}) {

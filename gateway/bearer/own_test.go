@@ -21,12 +21,12 @@ import (
 
 const postern = "https://postern.example"
 
-// house has app clients, as a gateway knows them.
-type house map[string]*snapshot.AppClient
+// appClients are the app clients of a gateway, by issuer.
+type appClients map[string]*snapshot.AppClient
 
-func (h house) Client(issuer string) *snapshot.AppClient { return h[issuer] }
+func (a appClients) Client(issuer string) *snapshot.AppClient { return a[issuer] }
 
-func (h house) add(t testing.TB, id string, keys ...key) *snapshot.AppClient {
+func (a appClients) add(t testing.TB, id string, keys ...key) *snapshot.AppClient {
 	t.Helper()
 	client := &snapshot.AppClient{ID: id, Issuer: snapshot.IssuerOf(postern, id), TenantID: "tnt_" + id}
 	for _, k := range keys {
@@ -40,12 +40,12 @@ func (h house) add(t testing.TB, id string, keys ...key) *snapshot.AppClient {
 			JWK:       string(text),
 		})
 	}
-	h[client.Issuer] = client
+	a[client.Issuer] = client
 	return client
 }
 
-// says is what a good access token of a client says, with edits.
-func says(client *snapshot.AppClient, edits ...func(map[string]any)) map[string]any {
+// ownClaims returns the claims of a valid access token of a client, after the edits.
+func ownClaims(client *snapshot.AppClient, edits ...func(map[string]any)) map[string]any {
 	out := map[string]any{
 		"iss":       client.Issuer,
 		"sub":       "usr_1",
@@ -67,7 +67,7 @@ func says(client *snapshot.AppClient, edits ...func(map[string]any)) map[string]
 	return out
 }
 
-// offline makes a verifier that fails the test when it asks anybody.
+// offline returns a verifier that fails the test if it sends a request.
 func offline(t testing.TB) *bearer.Verifier {
 	t.Helper()
 	v := bearer.New(&http.Client{Transport: noRoundTrips{t}}, slog.New(slog.DiscardHandler))
@@ -78,14 +78,14 @@ func offline(t testing.TB) *bearer.Verifier {
 type noRoundTrips struct{ t testing.TB }
 
 func (n noRoundTrips) RoundTrip(r *http.Request) (*http.Response, error) {
-	n.t.Errorf("%s is asked for a key that is known", r.URL)
+	n.t.Errorf("%s was requested, though no key is missing", r.URL)
 	return nil, http.ErrUseLastResponse
 }
 
-func TestTokensOfOurOwn(t *testing.T) {
+func TestVerifyOwnTokens(t *testing.T) {
 	for _, algorithm := range []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA} {
 		t.Run(string(algorithm), func(t *testing.T) {
-			known, k, next := house{}, keyOf(algorithm, "sig_1"), keyOf(algorithm, "sig_2")
+			known, k, next := appClients{}, keyOf(algorithm, "sig_1"), keyOf(algorithm, "sig_2")
 			client := known.add(t, "cli_1", k, next)
 			v := offline(t)
 			want := policy.Token{
@@ -93,13 +93,18 @@ func TestTokensOfOurOwn(t *testing.T) {
 				Subject: "usr_1",
 				Scopes:  []string{"openid", "email"},
 				Expires: now.Add(10 * time.Minute),
-				Hosted: policy.Hosted{Client: "cli_1", ID: "jti_1",
-					Provider: "idp_1", Groups: []string{"staff", "admins"}, Carries: snapshot.ServiceToken},
+				Hosted: policy.Hosted{
+					Client:   "cli_1",
+					ID:       "jti_1",
+					Provider: "idp_1",
+					Groups:   []string{"staff", "admins"},
+					Carries:  snapshot.ServiceToken,
+				},
 			}
 			for name, token := range map[string]string{
-				"the key that signs": k.sign(t, nil, says(client)),
-				"the one after it":   next.sign(t, nil, says(client)),
-				"typ in full":        k.sign(t, map[jose.HeaderKey]any{"typ": "application/at+jwt"}, says(client)),
+				"the signing key": k.sign(t, nil, ownClaims(client)),
+				"the next key":    next.sign(t, nil, ownClaims(client)),
+				"typ in full":     k.sign(t, map[jose.HeaderKey]any{"typ": "application/at+jwt"}, ownClaims(client)),
 			} {
 				var got policy.Token
 				if denial := v.Verify(token, policy.Issuers{Own: known}, now, &got); denial != accepted {
@@ -110,25 +115,26 @@ func TestTokensOfOurOwn(t *testing.T) {
 				}
 			}
 			var got policy.Token
-			carrying := says(client, with("upstream", "provider_access_token"), with("upstream_token", "c2VhbGVk"))
-			if denial := v.Verify(k.sign(t, nil, carrying), policy.Issuers{Own: known}, now, &got); denial != accepted ||
-				got.Sealed != "c2VhbGVk" ||
-				got.Carries != snapshot.ProviderAccessToken {
-				t.Errorf("with a token for the upstream: %v, %+v", denial, got.Hosted)
+			carrying := ownClaims(client, with("upstream", "provider_access_token"), with("upstream_token", "c2VhbGVk"))
+			denial := v.Verify(k.sign(t, nil, carrying), policy.Issuers{Own: known}, now, &got)
+			wantDenial(t, "with a token for the upstream", denial, accepted)
+			if got.Sealed != "c2VhbGVk" {
+				t.Errorf("sealed token %q", got.Sealed)
+			}
+			if got.Carries != snapshot.ProviderAccessToken {
+				t.Errorf("the sealed token is a %s", got.Carries)
 			}
 		})
 	}
 }
 
-// A name in the list of groups must not read as two names, nor as another header.
-func TestGroupsThatNoListCanCarryAreLeftOut(t *testing.T) {
-	known, k := house{}, keyOf(jose.ES256, "sig_1")
+// The name of a group must not read as two names, or as another header.
+func TestVerifyOwnTokensLeavesOutUnlistableGroups(t *testing.T) {
+	known, k := appClients{}, keyOf(jose.ES256, "sig_1")
 	client := known.add(t, "cli_1", k)
 	var got policy.Token
-	token := k.sign(
-		t, nil,
-		says(client, with("groups", []string{"staff", "a,admins", "x\r\nX-Tenant-Id: y", "", " admins", "añb", "ops"})),
-	)
+	groups := []string{"staff", "a,admins", "x\r\nX-Tenant-Id: y", "", " admins", "añb", "ops"}
+	token := k.sign(t, nil, ownClaims(client, with("groups", groups)))
 	if denial := offline(t).Verify(token, policy.Issuers{Own: known}, now, &got); denial != accepted {
 		t.Fatal(denial)
 	}
@@ -137,11 +143,11 @@ func TestGroupsThatNoListCanCarryAreLeftOut(t *testing.T) {
 	}
 }
 
-// Every one of these has to be answered 401 invalid_token, also where the version
-// names the issuer in a pair of its own.
-func TestForgedTokensOfOurOwn(t *testing.T) {
-	known := house{}
-	rs, es, stranger := keyOf(jose.RS256, "sig_1"), keyOf(jose.ES256, "sig_2"), keyOf(jose.RS256, "stranger")
+// The answer to each of these is 401 invalid_token, even if the version names the
+// issuer in a pair.
+func TestVerifyRefusesForgedOwnTokens(t *testing.T) {
+	known := appClients{}
+	rs, es, forger := keyOf(jose.RS256, "sig_1"), keyOf(jose.ES256, "sig_2"), keyOf(jose.RS256, "forger")
 	theirs, ended := keyOf(jose.RS256, "sig_3"), keyOf(jose.RS256, "sig_4")
 	client, other := known.add(t, "cli_1", rs, es, ended), known.add(t, "cli_2", theirs)
 	client.Keys[2].ExpiresAt = now
@@ -155,55 +161,50 @@ func TestForgedTokensOfOurOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	secret.Keys[0].JWK = string(private)
-	good := rs.sign(t, nil, says(client))
+	good := rs.sign(t, nil, ownClaims(client))
 	parts := strings.Split(good, ".")
-	claim := func(name string, value any) string { return rs.sign(t, nil, says(client, with(name, value))) }
-	typ := func(value any) string { return rs.sign(t, map[jose.HeaderKey]any{"typ": value}, says(client)) }
+	claim := func(name string, value any) string { return rs.sign(t, nil, ownClaims(client, with(name, value))) }
+	typ := func(value any) string { return rs.sign(t, map[jose.HeaderKey]any{"typ": value}, ownClaims(client)) }
 	symmetric := func(key []byte) string {
 		text := segment(map[string]string{"alg": "HS256", "typ": "at+jwt", "kid": "sig_1"}) + "." + parts[1]
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(text))
 		return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 	}
+	algNone := segment(map[string]string{"alg": "none", "typ": "at+jwt", "kid": "sig_1"})
+	otherHeader := segment(map[string]string{"alg": "RS256", "typ": "at+jwt", "kid": "sig_1", "x": "y"})
+	otherPayload := segment(ownClaims(client, with("sub", "usr_2")))
+	pairs := map[string][]snapshot.TokenIssuer{
+		"no pairs":         nil,
+		"named in a pair":  {{Issuer: client.Issuer, Audience: client.ID}, {Issuer: other.Issuer, Audience: other.ID}},
+		"another's issuer": {{Issuer: "https://accounts.example", Audience: client.ID}},
+	}
 	v := offline(t)
 	for name, token := range map[string]string{
-		"an ID token":           rs.sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, says(client)),
-		"no typ":                typ(nil),
-		"typ of a logout token": typ("logout+jwt"),
-		"alg none": segment(map[string]string{
-			"alg": "none",
-			"typ": "at+jwt",
-			"kid": "sig_1",
-		}) + "." + parts[1] + ".",
-		"alg none with a signature": segment(map[string]string{
-			"alg": "none",
-			"typ": "at+jwt",
-			"kid": "sig_1",
-		}) + "." + parts[1] + "." + parts[2],
+		"an ID token":                    rs.sign(t, map[jose.HeaderKey]any{"typ": "JWT"}, ownClaims(client)),
+		"no typ":                         typ(nil),
+		"typ of a logout token":          typ("logout+jwt"),
+		"alg none":                       algNone + "." + parts[1] + ".",
+		"alg none with a signature":      algNone + "." + parts[1] + "." + parts[2],
 		"HS256 with the public key, JWK": symmetric(public),
 		"HS256 with the public key, PEM": symmetric(publicPEM(t, rs)),
-		"another payload":                parts[0] + "." + segment(says(client, with("sub", "usr_2"))) + "." + parts[2],
-		"another head": segment(map[string]string{
-			"alg": "RS256",
-			"typ": "at+jwt",
-			"kid": "sig_1",
-			"x":   "y",
-		}) + "." + parts[1] + "." + parts[2],
+		"another payload":                parts[0] + "." + otherPayload + "." + parts[2],
+		"another header":                 otherHeader + "." + parts[1] + "." + parts[2],
 		"half a signature":               parts[0] + "." + parts[1] + "." + parts[2][:40],
 		"expired this second":            claim("exp", now.Unix()),
 		"expired within the leeway":      claim("exp", now.Add(-30*time.Second).Unix()),
 		"no exp":                         claim("exp", nil),
 		"issued in the future":           claim("iat", now.Add(time.Hour).Unix()),
-		"a key of nobody, known kid":     key{"sig_1", jose.RS256, stranger.private}.sign(t, nil, says(client)),
-		"kid of another client":          key{"sig_3", jose.RS256, rs.private}.sign(t, nil, says(client)),
-		"key of another client":          theirs.sign(t, nil, says(client)),
-		"key of another client, our kid": key{"sig_1", jose.RS256, theirs.private}.sign(t, nil, says(client)),
-		"no kid":                         rs.sign(t, map[jose.HeaderKey]any{"kid": nil}, says(client)),
-		"a kid that is not known":        stranger.sign(t, nil, says(client)),
-		"a key that has ended":           ended.sign(t, nil, says(client)),
-		"RS256 under the kid of ES256":   key{"sig_2", jose.RS256, rs.private}.sign(t, nil, says(client)),
-		"PS256 with a key for RS256":     key{"sig_1", jose.PS256, rs.private}.sign(t, nil, says(client)),
-		"a key that is no public one":    key{"sig_5", jose.RS256, rs.private}.sign(t, nil, says(secret)),
+		"another key, known kid":         key{"sig_1", jose.RS256, forger.private}.sign(t, nil, ownClaims(client)),
+		"kid of another client":          key{"sig_3", jose.RS256, rs.private}.sign(t, nil, ownClaims(client)),
+		"key of another client":          theirs.sign(t, nil, ownClaims(client)),
+		"key of another client, our kid": key{"sig_1", jose.RS256, theirs.private}.sign(t, nil, ownClaims(client)),
+		"no kid":                         rs.sign(t, map[jose.HeaderKey]any{"kid": nil}, ownClaims(client)),
+		"a kid that is not known":        forger.sign(t, nil, ownClaims(client)),
+		"a key that has ended":           ended.sign(t, nil, ownClaims(client)),
+		"RS256 under the kid of ES256":   key{"sig_2", jose.RS256, rs.private}.sign(t, nil, ownClaims(client)),
+		"PS256 with a key for RS256":     key{"sig_1", jose.PS256, rs.private}.sign(t, nil, ownClaims(client)),
+		"a key that is no public one":    key{"sig_5", jose.RS256, rs.private}.sign(t, nil, ownClaims(secret)),
 		"the audience of another client": claim("aud", other.ID),
 		"no audience":                    claim("aud", nil),
 		"the id of another client":       claim("client_id", other.ID),
@@ -216,25 +217,18 @@ func TestForgedTokensOfOurOwn(t *testing.T) {
 		"groups that are no list":        claim("groups", "admins"),
 		"a scope with a control":         claim("scope", "openid\x01"),
 	} {
-		for where, named := range map[string][]snapshot.TokenIssuer{
-			"no pairs": nil,
-			"named in a pair": {{
-				Issuer:   client.Issuer,
-				Audience: client.ID,
-			}, {Issuer: other.Issuer, Audience: other.ID}},
-			"an issuer beside": {{Issuer: "https://accounts.example", Audience: client.ID}},
-		} {
-			var got policy.Token
-			if denial := v.Verify(token, policy.Issuers{
-				Named: named,
-				Own:   known,
-			}, now, &got); denial != policy.InvalidToken {
-				t.Errorf("%s, %s: %v, %+v", name, where, denial, got)
-			}
+		for where, named := range pairs {
+			t.Run(name+"/"+where, func(t *testing.T) {
+				var got policy.Token
+				denial := v.Verify(token, policy.Issuers{Named: named, Own: known}, now, &got)
+				if denial != policy.InvalidToken {
+					t.Errorf("%v, %+v", denial, got)
+				}
+			})
 		}
 	}
 	var got policy.Token
 	if denial := v.Verify(good, policy.Issuers{Own: known}, now, &got); denial != accepted {
-		t.Errorf("the token that all others are made of: %v", denial)
+		t.Errorf("the token that the others are derived from: %v", denial)
 	}
 }

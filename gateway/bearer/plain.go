@@ -7,27 +7,26 @@ import (
 	"strings"
 )
 
-// plainClaims reads the payload of nearly every token: one flat object whose texts are
-// ASCII without escapes and whose times are whole numbers. It knows nothing else; for
-// all other payloads it says false, and the whole of JSON is read, at several times
-// the price. What it takes it reads as the other reader does, whose rules hold: see
-// FuzzPlainClaims.
+// plainClaims is a fast parser for the payload of nearly every token: one flat object
+// whose strings are ASCII without escapes and whose times are whole numbers. It
+// returns false for every other payload, which the full JSON parser then parses, at
+// several times the cost. Where it returns true the two agree; see FuzzPlainClaims.
 func plainClaims(payload []byte, mayBeOurs bool) (claims, bool) {
 	var out claims
 	if mayBeOurs {
 		out.own = &ownClaims{}
 	}
 	s := scanner{text: payload}
-	var space [maxPlain][]byte
-	names := space[:0]
-	for more := s.takes('{'); more; more = s.takes(',') {
-		name, ok := s.word()
-		if !ok || !s.takes(':') || len(names) == maxPlain || isAmong(names, name) || !s.member(name, &out) {
+	var array [maxPlain][]byte
+	names := array[:0]
+	for more := s.accept('{'); more; more = s.accept(',') {
+		name, ok := s.str()
+		if !ok || !s.accept(':') || len(names) == maxPlain || isAmong(names, name) || !s.member(name, &out) {
 			return claims{}, false
 		}
 		names = append(names, name)
 	}
-	return out, s.takes('}') && s.ends() && len(names) > 0
+	return out, s.accept('}') && s.atEnd() && len(names) > 0
 }
 
 func isAmong(names [][]byte, one []byte) bool {
@@ -37,19 +36,19 @@ func isAmong(names [][]byte, one []byte) bool {
 // maxPlain bounds the members of a plain payload.
 const maxPlain = 32
 
-// member reads the value of a member into where it belongs, if it counts.
+// member parses the value of a member of out, and skips that of any other.
 func (s *scanner) member(name []byte, out *claims) bool {
 	switch string(name) {
 	case "iss":
-		return s.wordInto(&out.Issuer)
+		return s.stringInto(&out.Issuer)
 	case "sub":
-		return s.wordInto(&out.Subject)
+		return s.stringInto(&out.Subject)
 	case "aud":
-		return s.wordsInto((*[]string)(&out.Audience))
+		return s.stringsInto((*[]string)(&out.Audience))
 	case "scope":
-		return s.wordsInto((*[]string)(&out.Scope))
+		return s.stringsInto((*[]string)(&out.Scope))
 	case "scp":
-		return s.wordsInto((*[]string)(&out.Scopes))
+		return s.stringsInto((*[]string)(&out.Scopes))
 	case "exp":
 		return s.numberInto(&out.Expires)
 	case "nbf":
@@ -68,31 +67,31 @@ func (s *scanner) member(name []byte, out *claims) bool {
 func (s *scanner) ownMember(name []byte, own *ownClaims) (known, ok bool) {
 	switch string(name) {
 	case "jti":
-		return true, s.wordInto(&own.ID)
+		return true, s.stringInto(&own.ID)
 	case "client_id":
-		return true, s.wordInto(&own.Client)
+		return true, s.stringInto(&own.Client)
 	case "tenant":
-		return true, s.wordInto(&own.Tenant)
+		return true, s.stringInto(&own.Tenant)
 	case "groups":
 		return true, s.listInto(&own.Groups)
 	case "provider":
-		return true, s.wordInto(&own.Provider)
+		return true, s.stringInto(&own.Provider)
 	case "upstream":
-		return true, s.wordInto((*string)(&own.Carries))
+		return true, s.stringInto((*string)(&own.Carries))
 	case "upstream_token":
-		return true, s.wordInto(&own.Sealed)
+		return true, s.stringInto(&own.Sealed)
 	}
 	return false, false
 }
 
-// scanner reads a text from the left.
+// scanner parses text from at on.
 type scanner struct {
 	text []byte
 	at   int
 }
 
-// takes reads one character, and blanks before it (RFC 8259, 2).
-func (s *scanner) takes(one byte) bool {
+// accept skips white space (RFC 8259, 2), and the next character if it is one.
+func (s *scanner) accept(one byte) bool {
 	s.blanks()
 	if s.at == len(s.text) || s.text[s.at] != one {
 		return false
@@ -107,14 +106,14 @@ func (s *scanner) blanks() {
 	}
 }
 
-func (s *scanner) ends() bool {
+func (s *scanner) atEnd() bool {
 	s.blanks()
 	return s.at == len(s.text)
 }
 
-// word reads a text without anything that would have to be decoded.
-func (s *scanner) word() ([]byte, bool) {
-	if !s.takes('"') {
+// str parses a string of printable ASCII without escapes.
+func (s *scanner) str() ([]byte, bool) {
+	if !s.accept('"') {
 		return nil, false
 	}
 	for begin := s.at; s.at < len(s.text); s.at++ {
@@ -129,51 +128,52 @@ func (s *scanner) word() ([]byte, bool) {
 	return nil, false
 }
 
-// wordInto copies: what is kept of a token must not keep the rest of it.
-func (s *scanner) wordInto(into *string) bool {
-	one, ok := s.word()
+// stringInto copies the string, so that a claim that is kept does not keep the whole
+// token in memory.
+func (s *scanner) stringInto(into *string) bool {
+	one, ok := s.str()
 	*into = string(one)
 	return ok
 }
 
-// wordsInto reads one text or a list of them.
-func (s *scanner) wordsInto(into *[]string) bool {
+// stringsInto parses one string or a list of them.
+func (s *scanner) stringsInto(into *[]string) bool {
 	s.blanks()
 	if s.at < len(s.text) && s.text[s.at] == '[' {
 		return s.listInto(into)
 	}
-	one, ok := s.word()
+	one, ok := s.str()
 	*into = []string{string(one)}
 	return ok
 }
 
 func (s *scanner) listInto(into *[]string) bool {
 	list := []string{}
-	if !s.takes('[') {
+	if !s.accept('[') {
 		return false
 	}
-	if s.takes(']') {
+	if s.accept(']') {
 		*into = list
 		return true
 	}
 	for {
-		one, ok := s.word()
+		one, ok := s.str()
 		if !ok {
 			return false
 		}
 		list = append(list, string(one))
-		if s.takes(']') {
+		if s.accept(']') {
 			*into = list
 			return true
 		}
-		if !s.takes(',') {
+		if !s.accept(',') {
 			return false
 		}
 	}
 }
 
-// digits is how many a whole number may have so that it is exact.
-const digits = 15
+// maxDigits bounds a whole number, so that a float64 holds it exactly.
+const maxDigits = 15
 
 func (s *scanner) numberInto(into **float64) bool {
 	s.blanks()
@@ -182,7 +182,7 @@ func (s *scanner) numberInto(into **float64) bool {
 		s.at++
 	}
 	text := string(s.text[begin:s.at])
-	if len(text) > digits || len(text) > 1 && text[0] == '0' {
+	if len(text) > maxDigits || len(text) > 1 && text[0] == '0' {
 		return false
 	}
 	number, err := strconv.ParseInt(text, 10, 64)
@@ -191,8 +191,7 @@ func (s *scanner) numberInto(into **float64) bool {
 	return err == nil
 }
 
-// skip reads a value that does not count: a text, a list of them, a whole number, or a
-// literal.
+// skip skips a string, a list of strings, a whole number or a literal.
 func (s *scanner) skip() bool {
 	s.blanks()
 	if s.at == len(s.text) {
@@ -200,7 +199,7 @@ func (s *scanner) skip() bool {
 	}
 	switch c := s.text[s.at]; {
 	case c == '"':
-		_, ok := s.word()
+		_, ok := s.str()
 		return ok
 	case c == '[':
 		var list []string

@@ -15,17 +15,17 @@ import (
 	"postern/testkit/oidcprovider"
 )
 
-// An issuer that nobody here wrote: its tokens are taken for the audience that they
-// are for, by its own discovery document, and go on being taken while it changes keys.
-func TestTokensOfARealIssuer(t *testing.T) {
+// The tokens of a certified OpenID Connect provider are accepted for their audience, by
+// its discovery document, before and after it rotates its keys.
+func TestVerifyTokensOfRealProvider(t *testing.T) {
 	provider := oidcprovider.Start(t)
-	back := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(back.Close)
-	registered := provider.Register(t, back.URL+"/back")
+	redirect := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(redirect.Close)
+	registered := provider.Register(t, redirect.URL+"/back")
 	config := oauth2.Config{
 		ClientID:     registered.ID,
 		ClientSecret: registered.Secret,
-		RedirectURL:  back.URL + "/back",
+		RedirectURL:  redirect.URL + "/back",
 		Scopes:       []string{"openid"},
 		Endpoint:     oauth2.Endpoint{AuthURL: provider.Issuer + "/auth", TokenURL: provider.Issuer + "/token"},
 	}
@@ -34,8 +34,8 @@ func TestTokensOfARealIssuer(t *testing.T) {
 		t.Helper()
 		ctx := oidc.ClientContext(t.Context(), client)
 		verifier := oauth2.GenerateVerifier()
-		to := provider.SignIn(t, config.AuthCodeURL("state", oauth2.S256ChallengeOption(verifier)), "alice")
-		got, err := config.Exchange(ctx, to.Query().Get("code"), oauth2.VerifierOption(verifier))
+		callback := provider.SignIn(t, config.AuthCodeURL("state", oauth2.S256ChallengeOption(verifier)), "alice")
+		got, err := config.Exchange(ctx, callback.Query().Get("code"), oauth2.VerifierOption(verifier))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,31 +5,32 @@ import (
 	"crypto/rsa"
 	"crypto/subtle"
 	"errors"
+	"fmt"
 
 	"filippo.io/bigmod"
 )
 
-// rsaKey verifies RSASSA-PKCS1-v1_5 signatures (RFC 8017, 8.2.2). crypto/rsa lays
-// the modulus out anew for each of them, which is a third of what one costs; here it
-// is laid out once for each key. The arithmetic is the same: bigmod is what
-// crypto/rsa has within. Nothing in it is secret.
+// rsaKey verifies RSASSA-PKCS1-v1_5 signatures (RFC 8017, 8.2.2). crypto/rsa prepares
+// the modulus for every signature, which takes a third of the time of a verification;
+// rsaKey prepares it once. The arithmetic is the same: crypto/rsa has a copy of bigmod.
+// Nothing in a verification is secret. FuzzRSAVerify compares the two.
 type rsaKey struct {
 	modulus  *bigmod.Modulus
 	exponent uint
 }
 
-// maxExponent is the largest public exponent that crypto/rsa takes.
+// maxExponent is the largest public exponent that crypto/rsa accepts.
 const maxExponent = 1<<31 - 1
 
 func newRSAKey(public *rsa.PublicKey) (*rsaKey, error) {
 	if bits := public.N.BitLen(); bits < minRSA || bits > maxRSA {
-		return nil, errors.New("an RSA key of this length does not count")
+		return nil, fmt.Errorf("the RSA key has %d bits, not %d to %d", bits, minRSA, maxRSA)
 	}
 	if public.N.Bit(0) == 0 {
-		return nil, errors.New("an RSA modulus is odd")
+		return nil, errors.New("the RSA modulus is even")
 	}
 	if public.E < 3 || public.E > maxExponent || public.E%2 == 0 {
-		return nil, errors.New("this is no public exponent")
+		return nil, fmt.Errorf("%d is not an RSA public exponent", public.E)
 	}
 	modulus, err := bigmod.NewModulus(public.N.Bytes())
 	if err != nil {
@@ -38,32 +39,32 @@ func newRSAKey(public *rsa.PublicKey) (*rsaKey, error) {
 	return &rsaKey{modulus, uint(public.E)}, nil
 }
 
-// digestInfo is what stands before a digest (RFC 8017, 9.2, note 1).
+// digestInfo is the DER prefix of a digest (RFC 8017, 9.2, note 1).
 var digestInfo = map[crypto.Hash]string{
 	crypto.SHA256: "\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20",
 	crypto.SHA384: "\x30\x41\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x02\x05\x00\x04\x30",
 	crypto.SHA512: "\x30\x51\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x03\x05\x00\x04\x40",
 }
 
-// verifies tells whether the signature is that of the digest. What it stands for is
-// compared whole with what it should be, and never taken apart: readers that skip
-// over a part of it have let forgeries through (CVE-2006-4339).
-func (k *rsaKey) verifies(hash crypto.Hash, digest, signature []byte) bool {
+// verify reports whether signature is a valid PKCS #1 v1.5 signature of digest. It
+// compares the whole encoded message with the expected one and parses nothing:
+// parsers that skipped a part of it accepted forgeries (CVE-2006-4339).
+func (k *rsaKey) verify(hash crypto.Hash, digest, signature []byte) bool {
 	size := k.modulus.Size()
 	if len(signature) != size {
 		return false
 	}
 	number, err := bigmod.NewNat().SetBytes(signature, k.modulus)
 	if err != nil {
-		return false // it is not below the modulus
+		return false // not below the modulus
 	}
 	encoded := bigmod.NewNat().ExpShortVarTime(number, k.exponent, k.modulus).Bytes(k.modulus)
-	var space [maxRSA / 8]byte
-	return subtle.ConstantTimeCompare(encoded, encodeDigest(space[:0], size, hash, digest)) == 1
+	var buffer [maxRSA / 8]byte
+	return subtle.ConstantTimeCompare(encoded, encodeDigest(buffer[:0], size, hash, digest)) == 1
 }
 
-// encodeDigest is EMSA-PKCS1-v1_5 (RFC 8017, 9.2). A modulus of minRSA bits has
-// room for every digest.
+// encodeDigest appends the EMSA-PKCS1-v1_5 encoding of digest, size bytes, to out
+// (RFC 8017, 9.2). Every digest fits into minRSA bits.
 func encodeDigest(out []byte, size int, hash crypto.Hash, digest []byte) []byte {
 	prefix := digestInfo[hash]
 	out = append(out, 0, 1)

@@ -12,12 +12,12 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// algorithm is one that tokens may be signed with (RFC 7518, 3.1; RFC 8037, 3.1).
-// Only asymmetric ones are: with HS256 among them a public key would be a password
-// that everybody knows, and with none nobody would sign (RFC 8725, 2.1).
+// algorithm is one that tokens may be signed with (RFC 7518, 3.1; RFC 8037, 3.1). All
+// are asymmetric: with HS256 a forger could use the public key as the shared secret,
+// and none means no signature at all (RFC 8725, 2.1).
 type algorithm struct {
 	family family
-	hash   crypto.Hash // 0: the signature is of the text itself
+	hash   crypto.Hash // 0: the text itself is signed
 	bits   int         // of the curve
 }
 
@@ -45,7 +45,7 @@ var algorithms = map[string]algorithm{
 // publicKey verifies signatures.
 type publicKey struct {
 	id        string // kid
-	algorithm string // the only one it is for; "": all of its kind
+	algorithm string // the only one that it supports; "": all of its kind
 	pkcs1     *rsaKey
 	rsa       *rsa.PublicKey
 	curve     *ecdsa.PublicKey
@@ -65,13 +65,14 @@ func newPublicKey(key jose.JSONWebKey) (publicKey, error) {
 	case ed25519.PublicKey:
 		out.edwards = public
 	default:
-		return out, errors.New("a key of this kind verifies nothing")
+		return out, errors.New("a key of this type verifies no token")
 	}
 	return out, nil
 }
 
-// isFor tells whether a key is for an algorithm: the key decides, not the token.
-func (k *publicKey) isFor(name string) bool {
+// supports reports whether a key is for the algorithm of that name. The token must not
+// choose an algorithm that the key is not for.
+func (k *publicKey) supports(name string) bool {
 	if k.algorithm != "" && k.algorithm != name {
 		return false
 	}
@@ -86,33 +87,31 @@ func (k *publicKey) isFor(name string) bool {
 	return false
 }
 
-// verifies tells whether a signature by the algorithm is that of the text. The key
-// must be for it.
-func (k *publicKey) verifies(name string, text, signature []byte) bool {
+// verify reports whether signature is a valid signature of text by the algorithm of
+// that name, which the key must support.
+func (k *publicKey) verify(name string, text, signature []byte) bool {
 	a := algorithms[name]
 	if a.family == edwards {
 		return ed25519.Verify(k.edwards, text, signature)
 	}
 	digester := a.hash.New()
 	digester.Write(text)
-	var space [64]byte
-	digest := digester.Sum(space[:0])
+	var buffer [64]byte
+	digest := digester.Sum(buffer[:0])
 	switch a.family {
 	case pkcs1:
-		return k.pkcs1.verifies(a.hash, digest, signature)
+		return k.pkcs1.verify(a.hash, digest, signature)
 	case pss:
 		// The salt is as long as the digest (RFC 7518, 3.5).
-		return rsa.VerifyPSS(
-			k.rsa, a.hash, digest, signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash},
-		) == nil
+		options := &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}
+		return rsa.VerifyPSS(k.rsa, a.hash, digest, signature, options) == nil
 	case ecCurve:
-		size := a.bits / 8 // each of the two numbers has its full length (RFC 7518, 3.4)
+		size := a.bits / 8 // of each of the two numbers, with leading zeros (RFC 7518, 3.4)
 		if len(signature) != 2*size {
 			return false
 		}
-		return ecdsa.Verify(
-			k.curve, digest, new(big.Int).SetBytes(signature[:size]), new(big.Int).SetBytes(signature[size:]),
-		)
+		r, s := new(big.Int).SetBytes(signature[:size]), new(big.Int).SetBytes(signature[size:])
+		return ecdsa.Verify(k.curve, digest, r, s)
 	}
 	return false
 }
