@@ -7,7 +7,7 @@ import (
 	"postern/platform/fault"
 )
 
-// An app client and its provider, as whoever made them sees them.
+// newLogin creates an app client and one provider of it, and returns the answers.
 func newLogin(t *testing.T, api *client.Client) (client.AppClient, client.Provider) {
 	t.Helper()
 	if _, err := api.CreateTenant(t.Context(), client.NewTenant{Name: "acme"}); err != nil {
@@ -49,34 +49,39 @@ func TestEveryFieldOfALoginIsKept(t *testing.T) {
 	same[listOf[client.Provider]](t, server+"/api/v1/app-clients/"+app.ID+"/providers", proxy.WorkspaceKey)
 }
 
-func TestALoginThatSomebodyElseHasChangedIsLeftAlone(t *testing.T) {
+func TestIfMatchRefusesStaleChangeOfLogin(t *testing.T) {
 	api, _ := workspace(t, start(t))
 	app, provider := newLogin(t, api)
-	welcome, off := "Hello", false
-	for range 2 { // the second with an ETag of its past
-		_, err := api.IfMatch(
-			app.ETag,
-		).UpdateAppClient(
-			t.Context(), app.ID, client.AppClientChange{Branding: &client.BrandingChange{Welcome: &welcome}},
-		)
-		if (welcome == "Hello") != (err == nil) || (err != nil && fault.KindOf(err) != fault.Stale) {
-			t.Errorf("the app client's welcome %q: %v", welcome, err)
-		}
-		welcome = "Goodbye"
+	welcome := func(text string) error {
+		change := client.AppClientChange{Branding: &client.BrandingChange{Welcome: &text}}
+		_, err := api.IfMatch(app.ETag).UpdateAppClient(t.Context(), app.ID, change)
+		return err
 	}
-	for range 2 {
-		_, err := api.IfMatch(
-			provider.ETag,
-		).UpdateProvider(
-			t.Context(), provider.ID, client.ProviderChange{Enabled: &off},
-		)
-		if off != (err != nil) || (err != nil && fault.KindOf(err) != fault.Stale) {
-			t.Errorf("the provider's switch to %v: %v", off, err)
-		}
-		off = true
+	if err := welcome("Hello"); err != nil {
+		t.Errorf("change of the app client with its ETag: %v", err)
 	}
-	if now, err := api.AppClient(t.Context(), app.ID); err != nil || now.Branding.Welcome != "Hello" ||
-		now.ETag == app.ETag {
-		t.Errorf("%+v, %v", now, err)
+	if err := welcome("Goodbye"); fault.KindOf(err) != fault.Stale {
+		t.Errorf("change of the app client with an old ETag: %v, want a stale one", err)
+	}
+	enable := func(on bool) error {
+		change := client.ProviderChange{Enabled: &on}
+		_, err := api.IfMatch(provider.ETag).UpdateProvider(t.Context(), provider.ID, change)
+		return err
+	}
+	if err := enable(false); err != nil {
+		t.Errorf("change of the provider with its ETag: %v", err)
+	}
+	if err := enable(true); fault.KindOf(err) != fault.Stale {
+		t.Errorf("change of the provider with an old ETag: %v, want a stale one", err)
+	}
+	now, err := api.AppClient(t.Context(), app.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now.Branding.Welcome != "Hello" {
+		t.Errorf("welcome = %q, want that of the first change", now.Branding.Welcome)
+	}
+	if now.ETag == app.ETag {
+		t.Error("the change left the ETag as it was")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"postern/testkit"
 )
 
-// owner makes the first account and returns the server's address and an access
+// owner creates the first account and returns the server's address and an access
 // token of the account.
 func owner(t *testing.T) (server, token string) {
 	t.Helper()
@@ -42,7 +42,7 @@ func owner(t *testing.T) (server, token string) {
 	defer answer.Body.Close()
 	var made client.Token
 	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil || made.Token == "" {
-		t.Fatalf("make a token: %s, %v", answer.Status, err)
+		t.Fatalf("create a token: %s, %v", answer.Status, err)
 	}
 	return server, made.Token
 }
@@ -72,7 +72,7 @@ func TestEveryFieldOfTeamsIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found, err := api.Project(t.Context(), proxy.Project.ID); err != nil || found.Team != team.ID {
-		t.Errorf("made in %s, want %s: %v", found.Team, team.ID, err)
+		t.Errorf("the project's team is %s, want %s: %v", found.Team, team.ID, err)
 	}
 }
 
@@ -81,8 +81,7 @@ type listOf[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Whatever is changed is what its ETag says, or it is left alone.
-func TestAChangeOfWhatSomebodyElseHasChangedIsRefused(t *testing.T) {
+func TestIfMatchRefusesStaleChangeOfTeam(t *testing.T) {
 	server, token := owner(t)
 	api := connect(t, server, token)
 	before, err := api.CreateTeam(t.Context(), "Payments")
@@ -93,15 +92,14 @@ func TestAChangeOfWhatSomebodyElseHasChangedIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.IfMatch(before.ETag).RenameTeam(t.Context(), before.ID, "Refunds"); fault.KindOf(
-		err,
-	) != fault.Stale {
-		t.Errorf("a stale change: %v", err)
+	_, err = api.IfMatch(before.ETag).RenameTeam(t.Context(), before.ID, "Refunds")
+	if fault.KindOf(err) != fault.Stale {
+		t.Errorf("change with an old ETag: %v, want a stale one", err)
 	}
 	if now, err := api.IfMatch(before.ETag).Team(t.Context(), before.ID); err != nil || now.Name != after.Name {
 		t.Errorf("the team is called %q, %v", now.Name, err)
 	}
 	if now, err := api.RenameTeam(t.Context(), before.ID, "Refunds"); err != nil || now.Name != "Refunds" {
-		t.Errorf("any state will do without an ETag: %q, %v", now.Name, err)
+		t.Errorf("change without an ETag: %q, %v", now.Name, err)
 	}
 }

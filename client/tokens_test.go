@@ -22,11 +22,13 @@ func TestEveryFieldOfTokensIsKept(t *testing.T) {
 	}](t, server+"/api/v1/tokens", proxy.WorkspaceKey)
 }
 
-// What a device flow can answer, by a server that gives one answer after
-// another, without the wait between them.
-func TestHowADeviceFlowEnds(t *testing.T) {
+// TestAwaitDevice runs against a server that gives one answer after another.
+func TestAwaitDevice(t *testing.T) {
 	for want, answers := range map[string][]string{
-		"":              {`{"error":"authorization_pending"}`, `{"access_token":"t","token_type":"Bearer","expires_in":1,"scope":"read"}`},
+		"": {
+			`{"error":"authorization_pending"}`,
+			`{"access_token":"t","token_type":"Bearer","expires_in":1,"scope":"read"}`,
+		},
 		"access_denied": {`{"error":"authorization_pending"}`, `{"error":"access_denied"}`},
 		"expired_token": {`{"error":"expired_token"}`},
 		"invalid_grant": {`{"error":"invalid_grant"}`},
@@ -49,18 +51,23 @@ func TestHowADeviceFlowEnds(t *testing.T) {
 				DeviceCode: "code",
 				Interval:   1,
 			})
-			if fault.CodeOf(err) != want || (want == "" && grant.AccessToken != "t") ||
-				int(asked.Load()) != len(answers) {
-				t.Errorf("%+v, %v after %d answers", grant, err, asked.Load())
+			if fault.CodeOf(err) != want {
+				t.Errorf("error = %v, want the code %q", err, want)
+			}
+			if want == "" && grant.AccessToken != "t" {
+				t.Errorf("grant = %+v, want the access token t", grant)
+			}
+			if int(asked.Load()) != len(answers) {
+				t.Errorf("the server was asked %d times, want %d", asked.Load(), len(answers))
 			}
 		})
 	}
 }
 
-func TestADeviceFlowCanBeGivenUp(t *testing.T) {
+func TestAwaitDeviceEndsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
 	defer stop()
 	if _, err := connect(t, "http://127.0.0.1:1", "").AwaitDevice(ctx, client.Device{Interval: 3600}); err == nil {
-		t.Error("went on")
+		t.Error("no error after the context has ended")
 	}
 }

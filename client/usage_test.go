@@ -10,7 +10,7 @@ import (
 	"postern/platform/fault"
 )
 
-// through makes a call through the gateway with the bootstrap key.
+// through sends a call through the gateway with the bootstrap key.
 func through(t *testing.T, proxy client.Proxy, path string) {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodGet, proxy.Project.Environments[0].URL+path, nil)
@@ -28,7 +28,7 @@ func through(t *testing.T, proxy client.Proxy, path string) {
 	}
 }
 
-func TestUsageAndRequestsAreKeptWhole(t *testing.T) {
+func TestEveryFieldOfUsageIsKept(t *testing.T) {
 	server := start(t)
 	api, proxy := workspace(t, server)
 	through(t, proxy, "/one")
@@ -36,27 +36,30 @@ func TestUsageAndRequestsAreKeptWhole(t *testing.T) {
 		From:    time.Now().Add(-time.Hour),
 		GroupBy: []string{"hour", "owner"},
 	})
-	if err != nil || usage.Total.Calls != 1 || len(usage.Items) != 1 || usage.Items[0].Hour == nil ||
-		usage.Items[0].Owner == nil ||
-		usage.Items[0].Key != nil {
-		t.Errorf("%+v, %v", usage, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if usage.Total.Calls != 1 || len(usage.Items) != 1 {
+		t.Fatalf("usage = %+v, want one call in one item", usage)
+	}
+	if item := usage.Items[0]; item.Hour == nil || item.Owner == nil {
+		t.Errorf("item = %+v, want an hour and an owner", item)
+	}
+	if key := usage.Items[0].Key; key != nil {
+		t.Errorf("the item has the key %v, which the query did not group by", *key)
 	}
 	path := server + "/api/v1/projects/shop/"
-	same[client.Usage](
-		t,
-		path+"usage?group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class",
-		proxy.WorkspaceKey,
-	)
+	groups := "group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class"
+	same[client.Usage](t, path+"usage?"+groups, proxy.WorkspaceKey)
 	same[client.Usage](t, path+"usage?group_by=day", proxy.WorkspaceKey)
 	same[client.Requests](t, path+"requests", proxy.WorkspaceKey)
-	if _, err := api.Usage(t.Context(), "shop", client.UsageQuery{GroupBy: []string{"hour", "day"}}); fault.CodeOf(
-		err,
-	) != "invalid_group_by" {
-		t.Errorf("by hour and by day: %v", err)
+	_, err = api.Usage(t.Context(), "shop", client.UsageQuery{GroupBy: []string{"hour", "day"}})
+	if fault.CodeOf(err) != "invalid_group_by" {
+		t.Errorf("grouped by hour and by day: %v, want the code invalid_group_by", err)
 	}
 }
 
-func TestRequestsAreFollowedUntilTheCallerHasEnough(t *testing.T) {
+func TestFollowRequests(t *testing.T) {
 	api, proxy := workspace(t, start(t))
 	through(t, proxy, "/early")
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)

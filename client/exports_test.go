@@ -1,0 +1,123 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"postern/bundle"
+	"postern/bundle/targets"
+	"postern/client"
+	"postern/platform/fault"
+)
+
+func TestAnExportIsWaitedForAndDownloaded(t *testing.T) {
+	api, _ := workspace(t, start(t))
+	queued, err := api.CreateExport(t.Context(), "shop", client.NewExport{Format: "gateway"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []string
+	ready, err := api.WaitExport(t.Context(), queued.ID, func(e client.Export) { states = append(states, e.State) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(states) == 0 || states[len(states)-1] != "ready" {
+		t.Errorf("progress was called with the states %v, want ready as the last", states)
+	}
+	var zip bytes.Buffer
+	if err := api.Download(t.Context(), ready, &zip); err != nil {
+		t.Fatal(err)
+	}
+	against := bundle.Against{Targets: targets.All()}
+	if _, err := bundle.Verify(t.Context(), bytes.NewReader(zip.Bytes()), int64(zip.Len()), against); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDownload(t *testing.T) {
+	content := []byte(strings.Repeat("zip", 1000))
+	sum := sha256.Sum256(content)
+	ready := client.Export{ID: "exp_1", SizeBytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+	answer := func(body []byte) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }
+	}
+	cut := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		_, _ = w.Write(content[:10])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	for name, test := range map[string]struct {
+		serve http.HandlerFunc
+		to    io.Writer // nil: a buffer that is compared with the content
+		code  string
+		fails bool
+	}{
+		"whole":     {serve: answer(content)},
+		"shorter":   {serve: answer(content[1:]), code: "download_damaged", fails: true},
+		"longer":    {serve: answer(append(bytes.Clone(content), 0)), code: "download_damaged", fails: true},
+		"changed":   {serve: answer(bytes.ToUpper(content)), code: "download_damaged", fails: true},
+		"cut off":   {serve: cut, code: "download_cut_off", fails: true},
+		"disk full": {serve: answer(content), to: fullDisk{}, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got bytes.Buffer
+			to := test.to
+			if to == nil {
+				to = &got
+			}
+			err := connect(t, answering(t, test.serve), "").Download(t.Context(), ready, to)
+			if (err != nil) != test.fails {
+				t.Errorf("error = %v, want one: %v", err, test.fails)
+			}
+			if code := fault.CodeOf(err); code != test.code {
+				t.Errorf("code = %q, want %q", code, test.code)
+			}
+			if err == nil && !bytes.Equal(got.Bytes(), content) {
+				t.Error("the downloaded bytes differ from the served ones")
+			}
+		})
+	}
+}
+
+// fullDisk fails every write.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestWaitExport(t *testing.T) {
+	inState := func(state string) *client.Client {
+		return connect(t, answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			_ = json.NewEncoder(w).Encode(client.Export{ID: "exp_1", State: state, Error: "Why it failed."})
+		}), "")
+	}
+	for state, code := range map[string]string{
+		"failed":    "export_failed",
+		"cancelled": "export_cancelled",
+		"expired":   "export_expired",
+	} {
+		t.Run(state, func(t *testing.T) {
+			if _, err := inState(state).WaitExport(t.Context(), "exp_1", nil); fault.CodeOf(err) != code {
+				t.Errorf("error = %v, want the code %s", err, code)
+			}
+		})
+	}
+	t.Run("caller cancels", func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		_, err := inState("building").WaitExport(ctx, "exp_1", func(client.Export) { stop() })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error = %v, want %v", err, context.Canceled)
+		}
+	})
+}
