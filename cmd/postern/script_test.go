@@ -89,6 +89,7 @@ func setUp(env *testscript.Env, databaseURL string) error {
 		return err
 	}
 	for name, value := range map[string]string{
+		"GORACE":             "atexit_sleep_ms=0", // the race detector keeps each command for a second at its end
 		"POSTERN_SERVER":     server,
 		"FIRST_LINK":         firstLink,
 		"POSTERN_CONFIG_DIR": filepath.Join(env.WorkDir, "config"),
