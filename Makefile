@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run test fuzz load bench generate lint conformance build clean
+.PHONY: help run check test fuzz load bench generate lint conformance build clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -8,10 +8,13 @@ help: ## Show this list
 run: ## Start Postern on SQLite in ./data
 	go run ./cmd/postern serve
 
+check: ## Check what you changed, on SQLite: format, vet, lint, tests
+	tools/check
+
 test: ## Install what the tests need where it is missing, and run everything
 	tools/test
 
-fuzz: ## Fuzz every parser, 100,000 inputs each
+fuzz: ## Fuzz every parser with 100,000 inputs, about 30 s each
 	tools/fuzz
 
 load: ## Compare how fast a healthy project answers with and without attacks on others
@@ -21,12 +24,13 @@ bench: ## Measure the gateway side by side with nginx, and print the table
 	tools/setup bench
 	go run ./tools/bench
 
-generate: ## Make the committed Go of the templ pages and the assets anew
+generate: ## Regenerate the committed Go of the templ pages and the assets
 	tools/setup generate
 	tools/generate
 
 lint: ## Run golangci-lint at its pinned version (its first build takes minutes)
-	go tool -modfile=tools/lint/go.mod golangci-lint run
+	go build -modfile=tools/lint/go.mod -o bin/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	bin/golangci-lint run
 
 conformance: ## Compare the gateway with a real Kong 3.9: POSTERN_KONG=tools/kong-docker
 	@test -n "$$POSTERN_KONG" || { echo "conformance: set POSTERN_KONG to a launcher of Kong 3.9, such as tools/kong-docker" >&2; exit 1; }
@@ -35,5 +39,5 @@ conformance: ## Compare the gateway with a real Kong 3.9: POSTERN_KONG=tools/kon
 build: ## Build bin/postern
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/postern ./cmd/postern
 
-clean: ## Remove what the targets above made; ./data stays
+clean: ## Remove what the targets above created; ./data stays
 	rm -rf bin node_modules testkit/oidcprovider/node_modules

@@ -96,7 +96,7 @@ func execute(t *testing.T, c config.Config, statement string) {
 }
 
 // The lock is that of goose's steps.
-func TestAStartWaitsForAnotherProcessThatMigrates(t *testing.T) {
+func TestNewWaitsForMigrationOfAnotherProcessOnPostgres(t *testing.T) {
 	c := settings(t.TempDir(), testkit.Postgres(t))
 	other, err := models.Open(t.Context(), c.DatabaseURL.Reveal(), "")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"postern/testkit"
 )
 
-func TestStateFile(t *testing.T) {
+func TestStateFileOnPostgres(t *testing.T) {
 	t.Run("parts of killed processes are removed", func(t *testing.T) {
 		c := settings(t.TempDir(), testkit.Postgres(t))
 		old := time.Now().Add(-time.Hour)

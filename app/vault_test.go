@@ -84,7 +84,7 @@ func TestNew_SecretsKeyOfAnotherReplica(t *testing.T) {
 }
 
 // Of two that mark an empty database at once, one key remains.
-func TestNew_SecretsKeysAtOnce(t *testing.T) {
+func TestNew_SecretsKeysAtOnceOnPostgres(t *testing.T) {
 	databaseURL := state.Postgres(t)
 	var errs [2]error
 	var wg sync.WaitGroup

@@ -17,7 +17,7 @@ import (
 
 // Trouble with the database is an outage to come back after, whatever its kind and
 // whatever was asked, and no failure of each request for itself.
-func TestADatabaseOutageIsUnavailable(t *testing.T) {
+func TestPostgresOutageIsUnavailable(t *testing.T) {
 	trouble := map[string]func(*testkit.Relay){
 		"hangs":                          (*testkit.Relay).Hang,
 		"refuses connections":            (*testkit.Relay).Refuse,
@@ -76,7 +76,7 @@ func TestADatabaseOutageIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestADatabaseOutageIsLoggedOnceASecond(t *testing.T) {
+func TestPostgresOutageIsLoggedOnceASecond(t *testing.T) {
 	database := state.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	server := controlplane.NewServer(t, openImpatiently(t, relay.Through(t, database)))

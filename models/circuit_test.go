@@ -18,7 +18,7 @@ const callersAtOnce = 100
 // endWithin is a generous bound on what takes a few seconds.
 const endWithin = 30 * time.Second
 
-func TestDBWithoutAnswersToNewConnections(t *testing.T) {
+func TestPostgresWithoutAnswersToNewConnections(t *testing.T) {
 	breaks := map[string]func(*testkit.Relay, testing.TB){
 		"accepted and silent": func(r *testkit.Relay, _ testing.TB) { r.Hang() },
 		"packets dropped":     (*testkit.Relay).Drop,
@@ -68,7 +68,7 @@ func TestDBWithoutAnswersToNewConnections(t *testing.T) {
 
 // Callers that find no idle connection wait for a busy one: that new connections get
 // no answer must not refuse them.
-func TestDBWithConnectionsThatStillAnswer(t *testing.T) {
+func TestPostgresWithConnectionsThatStillAnswer(t *testing.T) {
 	database := state.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	db, err := models.OpenWith(t.Context(), models.Options{

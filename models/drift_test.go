@@ -194,7 +194,7 @@ var indexes = map[migrations.Dialect]string{
 }
 
 // What one database refuses as a duplicate, the other has to refuse too.
-func TestBothDatabasesHaveTheSameIndexes(t *testing.T) {
+func TestSQLiteAndPostgresHaveTheSameIndexes(t *testing.T) {
 	found := map[migrations.Dialect]map[string][]string{}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		found[db.Dialect()] = grouped(t, db, indexes[db.Dialect()])

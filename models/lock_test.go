@@ -63,7 +63,7 @@ func holdTransaction(ctx context.Context, database string, idle time.Duration) e
 // A replica that is stopped in the middle of a transaction keeps no other replica
 // from writing: not at all with the lock that orders revisions, and only for a
 // moment with locks on rows that both want.
-func TestWrite(t *testing.T) {
+func TestWriteOnPostgres(t *testing.T) {
 	database := state.Postgres(t)
 	db, err := models.Open(t.Context(), database, "")
 	if err != nil {

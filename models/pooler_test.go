@@ -9,7 +9,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestOpenThroughAPooler(t *testing.T) {
+func TestOpenPostgresThroughAPooler(t *testing.T) {
 	tests := []struct {
 		mode string
 		want error

@@ -12,7 +12,7 @@ import (
 )
 
 // A restore drops what is there, and brings back tables before their indexes.
-func TestDBWhileABackupIsRestored(t *testing.T) {
+func TestPostgresWhileABackupIsRestored(t *testing.T) {
 	read := func(t *testing.T, db *models.DB) error {
 		_, err := db.Read(t.Context()).LastRevision()
 		return err

@@ -36,7 +36,7 @@ func TestPostgresIsEmptyAndGoesAway(t *testing.T) {
 	}
 }
 
-func TestEachDatabaseRunsBoth(t *testing.T) {
+func TestEachDatabaseRunsSQLiteAndPostgres(t *testing.T) {
 	got := map[string]string{}
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		_, name, _ := strings.Cut(t.Name(), "/")

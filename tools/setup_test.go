@@ -1,6 +1,7 @@
-// Package tools_test runs tools/setup on machines made of stand-ins, because
-// what it is for, a machine that lacks everything, is the one the tests are
-// never on.
+// Package tools_test tests the shell scripts of this directory.
+//
+// tools/setup runs on machines made of stand-ins, since it is for machines that lack
+// what the tests need, and the tests never run on one.
 package tools_test
 
 import (
@@ -291,9 +292,11 @@ func TestSetupRefusesAnUnknownPurpose(t *testing.T) {
 }
 
 func TestScriptsPassShellcheck(t *testing.T) {
-	for _, script := range []string{"setup", "generate", "test", "../.ci/run"} {
-		if out, err := exec.Command("shellcheck", script).CombinedOutput(); err != nil {
-			t.Errorf("shellcheck %s: %v\n%s", script, err, out)
-		}
+	for _, script := range []string{"setup", "generate", "format", "check", "test", "fuzz", "kong-docker", "../.ci/run"} {
+		t.Run(script, func(t *testing.T) {
+			if out, err := exec.Command("shellcheck", script).CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }

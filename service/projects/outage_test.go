@@ -39,7 +39,7 @@ func follow(t *testing.T, w *world) {
 
 // Half-open connections look exactly like a slow database: nothing comes, and
 // nothing says that nothing will.
-func TestFeed(t *testing.T) {
+func TestFeedOnPostgres(t *testing.T) {
 	t.Run("a revocation elsewhere is seen although all connections have gone silent", func(t *testing.T) {
 		database := state.Postgres(t)
 		relay := testkit.NewRelay(t, database)

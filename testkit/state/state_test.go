@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"slices"
 	"testing"
 
 	"postern/migrations"
@@ -9,7 +10,7 @@ import (
 )
 
 func TestEachIsMigratedAndItsOwn(t *testing.T) {
-	// Twice, so that the second round works on copies of what the first made.
+	// Twice, so that the second round works on copies of the first round's databases.
 	for range 2 {
 		state.Each(t, func(t *testing.T, db *models.DB) {
 			pending, err := migrations.Pending(t.Context(), db.SQL(), db.Dialect())
@@ -23,5 +24,13 @@ func TestEachIsMigratedAndItsOwn(t *testing.T) {
 				t.Errorf("a database that another test used: %v", err)
 			}
 		})
+	}
+}
+
+func TestEachRunsSQLiteAndPostgres(t *testing.T) {
+	var dialects []migrations.Dialect
+	state.Each(t, func(_ *testing.T, db *models.DB) { dialects = append(dialects, db.Dialect()) })
+	if want := []migrations.Dialect{migrations.SQLite, migrations.Postgres}; !slices.Equal(dialects, want) {
+		t.Errorf("ran on %v, want %v", dialects, want)
 	}
 }
