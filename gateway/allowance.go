@@ -9,20 +9,20 @@ import (
 	"postern/core/snapshot"
 )
 
-// allowance is what an unclaimed project carries in a day (UTC): bytes of bodies,
-// both directions together. A call holds the most that it can come to when it
-// begins, and gives back at its end what it did not carry: counted at the end
-// alone, a thousand calls at once would each find the same room.
+// allowance counts the bytes of bodies that an unclaimed project carries in a day (UTC), both
+// directions together. A call reserves the most that it can need before it is forwarded, and
+// returns at its end what it did not use: if calls were counted at their end alone, a
+// thousand calls at once would each see the same allowance.
 type allowance struct {
 	mu   sync.Mutex
-	day  int64 // when the day began, in Unix time
+	day  int64 // start of the day, in Unix seconds
 	used int64 // by calls that have ended
-	held int64 // for calls under way
+	held int64 // by calls under way
 }
 
-// hold finds room for the body of a call and for an answer of some length, up to
-// what is asked for. A refusal says after how many seconds to try again: not
-// before tomorrow, or soon, where only calls under way are in the way.
+// hold reserves body bytes for the body of a call, and for its answer as many as are left,
+// at most answer. most is the limit of the day. For a refused call, retry is the number of
+// seconds to wait: until tomorrow, or one if only calls under way hold the rest.
 func (a *allowance) hold(
 	now time.Time, most, body, answer int64,
 ) (granted, retry int64, denial policy.Denial, ok bool) {
@@ -43,7 +43,7 @@ func (a *allowance) hold(
 	return granted, 0, policy.Denial{}, true
 }
 
-// settle ends a call that held so much and carried so much.
+// settle ends a call that held and carried that many bytes.
 func (a *allowance) settle(held, carried int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,8 +78,8 @@ func (c *call) settleBytes() {
 	}
 }
 
-// answerTooLarge is the denial of an answer that is over its limit: for good, or
-// because the day has no more room for it.
+// answerTooLarge is the denial of an answer that is over the cap, or over what is left of the
+// day's allowance.
 func (c *call) answerTooLarge() policy.Denial {
 	if c.reserved.answer == c.gateway.caps.Answer {
 		return policy.ClaimRequired
@@ -89,7 +89,7 @@ func (c *call) answerTooLarge() policy.Denial {
 	return policy.QuotaExceeded
 }
 
-// retryLine tells a caller when to come again whom no tally tells it.
+// retryLine sets Retry-After for a denial that is not the tally's.
 func (c *call) retryLine(set func(name, value string)) {
 	if c.retryAfter > 0 {
 		set("Retry-After", strconv.FormatInt(c.retryAfter, 10))

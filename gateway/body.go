@@ -20,28 +20,28 @@ var (
 	errBodyTooLarge = errors.New("the request's body is over the limit")
 	errBodyTooSlow  = errors.New("the request's body comes too slowly")
 	errBodyOver     = errors.New("the call is over")
-	errCaller       = errors.New("the caller takes no more")
+	errCaller       = errors.New("the caller does not accept more of the answer")
 )
 
-// requestBody is the caller's body as the transport reads it: each read has a
-// deadline, the whole has a limit, and at its end the trailers are ready.
+// requestBody is the caller's body as the transport reads it: each read has a deadline, the
+// whole has a limit, and at its end the trailers are complete.
 //
-// The transport reads it on a goroutine of its own, which can outlive the call
-// when the upstream answers early. stop keeps it from setting a deadline on a
-// connection that serves the next request by then.
+// The transport reads it on a goroutine of its own, which outlives the call if the upstream
+// answers early. stop keeps that goroutine from setting a deadline on a connection that
+// serves the next request by then.
 type requestBody struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	limits  *engine.Limits
 	waited  time.Duration // for the caller, in all
-	left    int64         // bytes until the limit, -1 without one
-	trailer http.Header   // for the upstream; filled when the body has ended
+	left    int64         // bytes until the limit; -1: no limit
+	trailer http.Header   // for the upstream; filled at the end of the body
 	read    atomic.Int64
 	reading sync.Mutex // held by Read
 
 	mu    sync.Mutex
-	over  bool // the call is
-	ended bool // the body has, and the connection is read by net/http
+	over  bool // the call has ended
+	ended bool // the body has ended, and net/http reads from the connection
 	err   error
 }
 
@@ -51,8 +51,8 @@ func newRequestBody(w http.ResponseWriter, r *http.Request, limits *engine.Limit
 		b.left = limit
 	}
 	if r.ContentLength < 0 {
-		// Never nil for a chunked body: net/http sends trailers that were not
-		// announced only when there is a map to begin with.
+		// A chunked body needs a map: without one, net/http sends no trailers that were not
+		// announced.
 		b.trailer = http.Header{}
 		for name := range r.Trailer {
 			if mayForwardTrailer(name) {
@@ -85,8 +85,8 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	switch err {
 	case nil:
 	case io.EOF:
-		// The connection is watched for the caller's leaving from here on, and a
-		// deadline left behind would look like that.
+		// From here on net/http reads from the connection to see whether the caller leaves.
+		// A deadline left behind would look like that.
 		b.armed(0)
 		b.mu.Lock()
 		b.ended = true
@@ -104,7 +104,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// armed sets the deadline of the next read, unless the call is over.
+// armed sets the deadline of the next read and reports true, unless the call is over.
 func (b *requestBody) armed(in time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -117,9 +117,9 @@ func (b *requestBody) armed(in time.Duration) bool {
 // Close leaves the body to net/http's server, which closes it after the call.
 func (b *requestBody) Close() error { return nil }
 
-// failure is what went wrong with reading the body, nil when nothing did. It ends a
-// read that is under way: to net/http a malformed body is a caller who has left, and it
-// says so before the read returns.
+// failure returns the error of reading the body, if any. left reports that the request's
+// context is canceled: net/http does so for a malformed body too, before the read returns, so
+// failure first ends a read that is under way.
 func (b *requestBody) failure(left bool) error {
 	if left {
 		b.mu.Lock()
@@ -134,9 +134,9 @@ func (b *requestBody) failure(left bool) error {
 	return b.err
 }
 
-// stop ends reading for the upstream, and returns when no read is under way. net/http
-// would end one when the handler returns, and take the deadline away: a caller who sends
-// nothing more could hold the connection then.
+// stop ends reading for the upstream, and returns when no read is under way. When the handler
+// returns, net/http would end the read and remove its deadline, and a caller that sends
+// nothing more could hold the connection open.
 func (b *requestBody) stop(aborted bool) {
 	b.mu.Lock()
 	b.over = true
@@ -150,7 +150,7 @@ func (b *requestBody) stop(aborted bool) {
 		if aborted {
 			setReadDeadline(b.w, -time.Second)
 		} else {
-			setReadDeadline(b.w, drainTimeout) // for what is left of it; the next request sets its own
+			setReadDeadline(b.w, drainTimeout) // for the rest; the next request sets its own
 		}
 		return
 	}
@@ -160,19 +160,19 @@ func (b *requestBody) stop(aborted bool) {
 	endAfterAnswer(b.w)
 }
 
-// endAfterAnswer ends the connection when the answer has been sent. To net/http a read
-// that was cut short means that the caller is gone, and the next request's context would
-// be over before it began. A body over its limit is what net/http ends a connection for.
+// endAfterAnswer has net/http close the connection when the answer has been sent, by reading a
+// body over its limit. Otherwise the read that was cut short would cancel the context of the
+// next request.
 func endAfterAnswer(w http.ResponseWriter) {
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("over")), 0).Read(make([]byte, 1))
 }
 
-// buffers are for bodies on their way to the caller. 32 KiB keep large answers
-// at nginx's rate; 8 KiB lose a third.
+// buffers has the buffers for bodies of answers. With 32 KiB large answers are as fast as
+// nginx's; with 8 KiB they are a third slower.
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// copyBody streams the answer and returns how much of it the caller took. Its
-// error wraps errCaller when it was the caller who ended it.
+// copyBody streams the answer and returns how many bytes the caller took. The error wraps
+// errCaller if writing to the caller failed. With live it flushes after each read.
 func copyBody(w http.ResponseWriter, from io.Reader, live bool, idle time.Duration) (total int64, err error) {
 	buf := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buf)
@@ -183,7 +183,7 @@ func copyBody(w http.ResponseWriter, from io.Reader, live bool, idle time.Durati
 			written, err := w.Write(buf[:n])
 			total += int64(written)
 			if errors.Is(err, http.ErrBodyNotAllowed) {
-				return total, nil // an upstream that sends a body with 304: not ours to pass on
+				return total, nil // the upstream sends a body with a 304
 			}
 			if err != nil {
 				return total, fmt.Errorf("%w: %w", errCaller, err)
@@ -210,8 +210,7 @@ func isEventStream(h http.Header) bool {
 	return media == "text/event-stream"
 }
 
-// announceTrailers declares the answer's trailers to the caller and returns
-// their names.
+// announceTrailers announces the answer's trailers to the caller and returns their names.
 func announceTrailers(to, trailer http.Header) []string {
 	if len(trailer) == 0 {
 		return nil
@@ -228,14 +227,14 @@ func announceTrailers(to, trailer http.Header) []string {
 	return names
 }
 
-// mayTrail tells the trailers of an answer that are passed on. A cookie among
-// them is none to browsers, but may be to a proxy that folds trailers in.
+// mayTrail reports whether a trailer of an answer is passed on. Browsers ignore Set-Cookie
+// there, but a proxy that merges trailers into the header would not.
 func mayTrail(name string) bool {
 	return httpguts.ValidTrailerHeader(name) && !isHopByHop(name) && !strings.EqualFold(name, "Set-Cookie")
 }
 
-// sendTrailers hands over the trailers when the body has ended: announced ones
-// under their names, others by net/http's prefix for late ones.
+// sendTrailers sets the trailers when the body has ended: announced ones under their names,
+// others with net/http's prefix for unannounced ones.
 func sendTrailers(to, trailer http.Header, announced []string) {
 	for _, name := range announced {
 		to[name] = trailer[name]
@@ -248,13 +247,13 @@ func sendTrailers(to, trailer http.Header, announced []string) {
 	}
 }
 
-// mayForwardTrailer keeps out of a request's trailers what an upstream could
-// take for ours, or for framing.
+// mayForwardTrailer reports whether a trailer of a request is passed on: it is neither a field
+// that only the gateway may set, nor framing.
 func mayForwardTrailer(name string) bool {
 	return httpguts.ValidTrailerHeader(name) && !keepsOut(name, true)
 }
 
-// atMost is the body up to a limit, 0 for none; one that goes on is an error.
+// atMost returns a body whose Read fails with errAnswerTooLarge beyond limit bytes; 0: no limit.
 func atMost(from io.Reader, limit int64) io.Reader {
 	if limit == 0 {
 		return from

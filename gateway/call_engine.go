@@ -155,7 +155,8 @@ func (c *engineCall) forward(upstream upstreamCredentials) {
 	}
 }
 
-// RequestHead writes what rewriteRequest makes of the caller's header.
+// RequestHead implements engine.Rewriter. It writes what rewriteRequest makes of the caller's
+// header.
 func (c *engineCall) RequestHead(dst []byte) []byte {
 	r, env := &c.exchange.Request, c.route.environment
 	dst = append(dst, r.Method...)
@@ -188,7 +189,8 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 	return dst
 }
 
-// AnswerHead writes what rewriteResponse makes of the upstream's header.
+// AnswerHead implements engine.Rewriter. It writes what rewriteResponse makes of the
+// upstream's header.
 func (c *engineCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	interim := r.Status < 200
 	var named []string
@@ -198,14 +200,14 @@ func (c *engineCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	via, typed, edits := "", r.Status == 304, c.edits()
 	for i := range r.Fields {
 		switch f := &r.Fields[i]; {
-		case isHopByHop(f.Name) || steersProxy(f.Name) || refusesCookie(f.Name, f.Value):
+		case isHopByHop(f.Name) || steersProxy(f.Name) || setsControlCookie(f.Name, f.Value):
 		case named != nil && isNamed(named, f.Name):
 		case edits && c.withheld(f.Name):
 		case !interim && len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via"):
 			via += f.Value + ", "
 		case !interim && len(f.Name) == len("Content-Type") && strings.EqualFold(f.Name, "Content-Type"):
-			// Of a 304 it would describe a body that is not there, and net/http leaves it
-			// out too; of two, two readers could take either.
+			// A 304 has no body to describe, and net/http drops the field too; of two
+			// lines, two readers could each take another.
 			if !typed && f.Value != "" {
 				dst = engine.AppendField(dst, f.Name, f.Value)
 			}
@@ -225,13 +227,13 @@ func (c *engineCall) AnswerHead(dst []byte, r *engine.Response) []byte {
 	return append(dst, "1.1 "+pseudonym+"\r\n"...)
 }
 
-// MayTrail tells the trailers of an answer that are passed on.
+// MayTrail implements engine.Rewriter.
 func (c *engineCall) MayTrail(name string) bool {
 	return mayTrail(name)
 }
 
-// namedInConnection lists the fields that Connection makes hop-by-hop, nil in
-// the common case of none.
+// namedInConnection returns the names of the fields that Connection makes hop-by-hop. In the
+// common case it is nil.
 func namedInConnection(fields []engine.Field) []string {
 	var out []string
 	for i := range fields {

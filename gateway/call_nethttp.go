@@ -10,17 +10,18 @@ import (
 	"postern/gateway/engine"
 )
 
-// statusGone is what the observer sees of a call whose caller left before the
-// answer; nobody is sent it. The number is nginx's.
+// statusGone is the recorded status of a call whose caller left before the answer. It is
+// nginx's number, and never sent.
 const statusGone = 499
 
-// ServeHTTP serves a call on the path of net/http, which knows all of HTTP.
+// ServeHTTP serves a request that net/http has received: one that is not plain, or all of a
+// handler without Server.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.running.Add(1)
 	defer g.running.Done()
 	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
-		// TRACE would show the caller the identity headers. nginx refuses both
-		// alike (ngx_http_process_request_header).
+		// TRACE would show the caller the identity headers. nginx refuses both methods
+		// (ngx_http_process_request_header).
 		refuse(w, r, policy.MethodNotAllowed)
 		return
 	}
@@ -125,21 +126,21 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 	c.answer(ctx, answer)
 }
 
-// outgoing makes the upstream's request of the caller's. The header is shared,
-// not copied: the caller's is ours to change, and is read by nobody after this.
+// outgoing returns the upstream's request. It shares the caller's header, which rewriteRequest
+// has changed and nothing reads after this.
 func (c *httpCall) outgoing(ctx context.Context, body *requestBody) *http.Request {
 	env := c.route.environment
 	out := c.r.WithContext(ctx)
 	out.URL = &url.URL{
 		Scheme: env.scheme,
 		Host:   env.host,
-		// Opaque is sent as it stands: Path would be escaped anew, and the query
-		// must go through byte for byte, an empty one with its question mark.
+		// Opaque is sent as it is. Path would be escaped again, and the query must be
+		// forwarded byte for byte, an empty one with its question mark.
 		Opaque: policy.JoinTarget(env.path, c.route.rest) + c.target.query,
 	}
 	out.Host = env.host
 	out.RequestURI = ""
-	out.Close = false // what the caller wants done with his connection is not the upstream's business
+	out.Close = false // "Connection: close" is about the caller's connection
 	out.Body, out.Trailer = http.NoBody, nil
 	if c.r.ContentLength != 0 {
 		out.Body, out.Trailer = body, body.trailer
@@ -160,8 +161,8 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 	rewriteResponse(to, from.Header)
 	c.setOwnLines(to, from.StatusCode)
 	announced := announceTrailers(to, from.Trailer)
-	// What comes piece by piece is passed on piece by piece. An answer of known
-	// length is not: its end will come, and buffering saves a packet each time.
+	// A stream is flushed after each read. An answer of known length is not: buffering
+	// saves packets, and its end is known to come.
 	live := from.ContentLength < 0 || isEventStream(from.Header)
 	setWriteDeadline(c.w, c.gateway.limits.Idle)
 	c.w.WriteHeader(from.StatusCode)
@@ -174,23 +175,23 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 		if !errors.Is(err, errCaller) && ctx.Err() == nil {
 			c.warn("the upstream broke off its answer", err)
 		}
-		// The caller must not take a part for the whole: end the connection
-		// instead of ending the message. What has come arrives, as from the engine.
+		// Close the connection instead of ending the message, so that the caller sees
+		// that the body is incomplete. What was received is sent first, as by the engine.
 		flush(c.w)
 		c.abort()
 	}
 	sendTrailers(to, from.Trailer, announced)
 }
 
-// failed answers for an upstream that did not.
+// failed answers a call whose upstream did not answer.
 func (c *httpCall) failed(err error, body *requestBody) {
 	left := c.r.Context().Err() != nil
 	switch bodyErr := body.failure(left); {
 	case errors.Is(bodyErr, errBodyTooLarge):
 		c.refuse(policy.BodyTooLarge)
-	case errors.Is(bodyErr, errBodyTooSlow): // net/http takes it for the caller's leaving
+	case errors.Is(bodyErr, errBodyTooSlow): // net/http cancels the context as if the caller had left
 		c.refuseAndClose(policy.RequestTimeout)
-	case errors.Is(bodyErr, errFraming): // so it does this
+	case errors.Is(bodyErr, errFraming): // likewise
 		c.refuseAndClose(policy.BadRequest)
 	case left:
 		c.status = statusGone
@@ -202,9 +203,9 @@ func (c *httpCall) failed(err error, body *requestBody) {
 	}
 }
 
-// refuseAndClose refuses a call whose connection cannot carry another one.
+// refuseAndClose refuses a call and closes its connection, which is in an unknown state.
 func (c *httpCall) refuseAndClose(d policy.Denial) {
-	if c.r.ProtoMajor == 1 { // in HTTP/2 it is the call's stream alone
+	if c.r.ProtoMajor == 1 { // in HTTP/2 only the stream is affected
 		c.w.Header()["Connection"] = closing
 	}
 	c.refuse(d)
@@ -212,26 +213,26 @@ func (c *httpCall) refuseAndClose(d policy.Denial) {
 
 var closing = []string{"close"}
 
-// abort ends the call's connection instead of its answer.
+// abort closes the connection in the middle of the call, by a panic that net/http recovers.
 func (c *httpCall) abort() {
 	c.aborted = true
 	panic(http.ErrAbortHandler)
 }
 
-// interim passes a 1xx answer on (RFC 9110 section 15.2), such as 103 Early Hints.
+// interim forwards a 1xx answer such as 103 Early Hints (RFC 9110 section 15.2).
 func (c *httpCall) interim(from *engine.Response) error {
 	if !c.r.ProtoAtLeast(1, 1) {
 		return nil
 	}
 	to := c.w.Header()
 	for _, f := range from.Fields {
-		if !isHopByHop(f.Name) && !steersProxy(f.Name) && !refusesCookie(f.Name, f.Value) &&
+		if !isHopByHop(f.Name) && !steersProxy(f.Name) && !setsControlCookie(f.Name, f.Value) &&
 			!(c.edits() && c.withheld(f.Name)) {
 			to.Add(f.Name, f.Value)
 		}
 	}
 	setWriteDeadline(c.w, c.gateway.limits.Idle)
 	c.w.WriteHeader(from.Status)
-	clear(to) // they belong to this answer, not to the final one
+	clear(to) // for the final answer
 	return nil
 }

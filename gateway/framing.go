@@ -10,15 +10,14 @@ import (
 	"postern/gateway/engine"
 )
 
-// errFraming makes net/http answer 400 and hang up.
+// errFraming makes net/http answer 400 and close the connection.
 var errFraming = errors.New("malformed request framing")
 
-// strictListener refuses requests that two parsers could read differently
-// before net/http sees the end of their header. net/http alone is more
-// forgiving than a gateway may be: it takes bare LF for a line end, joins folded
-// lines, lets Transfer-Encoding win over a Content-Length beside it, and drops
-// the Host line next to an absolute-form target (RFC 9112 sections 2.2, 3.2.2,
-// 5.2, 6.1, 6.3).
+// strictListener refuses requests that two parsers could read differently, before net/http
+// sees the end of their header. net/http is more lenient than a gateway may be: it accepts a
+// bare LF as the end of a line, joins folded lines, lets Transfer-Encoding win over
+// Content-Length, and ignores the Host line beside an absolute-form target (RFC 9112 sections
+// 2.2, 3.2.2, 5.2, 6.1 and 6.3).
 type strictListener struct{ net.Listener }
 
 func (l strictListener) Accept() (net.Conn, error) {
@@ -27,7 +26,7 @@ func (l strictListener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	if _, ok := conn.(*tls.Conn); ok {
-		return conn, nil // HTTP/2, which net/http knows by this type; see http2.go
+		return conn, nil // HTTP/2, which net/http detects by this type; see http2.go
 	}
 	return &strictConn{Conn: conn}, nil
 }
@@ -38,14 +37,14 @@ type strictConn struct {
 	net.Conn
 	framing framing
 	failed  bool
-	poison  int  // failed, and so many bytes that tell net/http so are still to be read
-	loose   bool // a tunnel: what is read is no longer HTTP
+	poison  int  // zero bytes that refuse has still to return
+	loose   bool // hijacked for a tunnel: the bytes are no longer HTTP
 }
 
-// NetConn is the connection below.
+// NetConn returns the underlying connection.
 func (c *strictConn) NetConn() net.Conn { return c.Conn }
 
-// release lets go of the framing of a connection that was taken over.
+// release ends the checks on a connection that was hijacked.
 func release(c net.Conn) {
 	if s, ok := c.(*strictConn); ok {
 		s.loose = true
@@ -65,8 +64,8 @@ func (c *strictConn) Read(p []byte) (int, error) {
 	if ok {
 		return n, err
 	}
-	// Requests before the bad one are whole and are served; of the bad one
-	// net/http never gets the end of the header.
+	// Requests before the bad one are complete and are served. Of the bad one, net/http
+	// never gets the end of the header.
 	c.failed = true
 	if untouched || good > 0 {
 		c.poison = 4
@@ -77,12 +76,11 @@ func (c *strictConn) Read(p []byte) (int, error) {
 	return good, nil
 }
 
-// refuse ends the stream of requests. While a call is running net/http reads one
-// byte ahead to see whether the caller is still there, and an error then would
-// cancel that call, which is a good one: so when nothing of the bad request has
-// been read yet, bytes that begin no request go before the error. There are four
-// because net/http takes an error within the first four for a caller who left,
-// and hangs up without an answer.
+// refuse ends the stream of requests with errFraming. While net/http serves a call it reads
+// one byte ahead to see whether the caller is still there, and an error would cancel that
+// call. So if nothing of the bad request has been read yet, refuse first returns zero bytes,
+// which begin no request. It returns four, because for an error within the first four bytes
+// net/http assumes that the caller has left, and closes without an answer.
 func (c *strictConn) refuse(p []byte) (int, error) {
 	if c.poison == 0 {
 		return 0, errFraming
@@ -93,8 +91,8 @@ func (c *strictConn) refuse(p []byte) (int, error) {
 	return n, nil
 }
 
-// CloseWrite lets net/http end its 400 in peace: closing with unread bytes
-// would reset the connection and take the answer with it.
+// CloseWrite lets net/http close in two steps after its 400: closing with unread bytes would
+// reset the connection and discard the answer.
 func (c *strictConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -113,15 +111,15 @@ const (
 	inTrailer   // lines until an empty one
 )
 
-// framing is where in a stream of requests a connection is.
+// framing is the position in a stream of requests.
 type framing struct {
 	state state
-	line  []byte // the beginning of a line whose end has not been read
-	left  int64
+	line  []byte // a line whose end has not been read
+	left  int64  // bytes; see state
 	head
 }
 
-// head is what the header of one request says of its framing.
+// head is the framing information in the header of one request.
 type head struct {
 	authority  string // of an absolute-form target, lower case; "" for others
 	host       string // of the Host line, lower case
@@ -132,15 +130,15 @@ type head struct {
 	connectsTo bool // CONNECT: the target is an authority
 }
 
-// maxLine bounds what is kept of an unfinished line. net/http's own limit on
-// headers is lower than this in all; chunk extensions have no other.
+// maxLine bounds an unfinished line. net/http's limit on all headers together is lower; for
+// chunk extensions this is the only one.
 const maxLine = 64 << 10
 
-// betweenRequests tells whether nothing of the next request has been read.
+// betweenRequests reports whether nothing of the next request has been read.
 func (f *framing) betweenRequests() bool { return f.state == inRequestLine && len(f.line) == 0 }
 
-// follow advances over p. When a violation is found, ok is false and good is
-// the number of bytes that belong to requests before the bad one.
+// follow advances over p. On a violation ok is false, and good is the number of bytes that
+// belong to requests before the bad one.
 func (f *framing) follow(p []byte) (good int, ok bool) {
 	for i := 0; i < len(p); {
 		if f.state == inBody || f.state == inChunk {
@@ -181,8 +179,8 @@ func (f *framing) follow(p []byte) (good int, ok bool) {
 	return good, true
 }
 
-// endsChunk checks the CRLF that ends a chunk's data: piece is the next part of
-// data and CRLF, f.left long in all.
+// endsChunk reports whether piece, the next part of a chunk's data and CRLF of which f.left
+// bytes are left, has the CRLF where it belongs.
 func (f *framing) endsChunk(piece []byte) bool {
 	for k := max(0, f.left-2); k < int64(len(piece)); k++ {
 		if want := "\r\n"[2-(f.left-k)]; piece[k] != want {
@@ -201,7 +199,7 @@ func (f *framing) finishPart(good, i int) int {
 	return i
 }
 
-// takeLine takes one line with its line end.
+// takeLine parses one line with its line end, and reports whether it is valid.
 func (f *framing) takeLine(line []byte) bool {
 	if len(line) < 2 || line[len(line)-2] != '\r' {
 		return false
@@ -230,8 +228,8 @@ func (f *framing) takeLine(line []byte) bool {
 	}
 }
 
-// requestLine leaves all to net/http but what it forgets: the authority of the
-// target and the version.
+// requestLine parses what net/http does not keep: the authority of the target and the
+// version. It leaves everything else to net/http.
 func (f *framing) requestLine(line []byte) bool {
 	f.head = head{}
 	method, rest, ok := bytes.Cut(line, []byte(" "))
@@ -280,8 +278,8 @@ func (f *framing) headerLine(line []byte) bool {
 	return true
 }
 
-// contentLength takes digits only, and one line of them: a second one, even
-// with the same number, comes from something that meant to confuse.
+// contentLength accepts digits only, and one line: a second one, even with the same number,
+// is an attempt at request smuggling.
 func (f *framing) contentLength(digits []byte) bool {
 	if f.hasLength || len(digits) == 0 || len(digits) > 18 {
 		return false
@@ -312,7 +310,7 @@ func (f *framing) endHeader() bool {
 	return true
 }
 
-// chunkSize takes a chunk's first line (RFC 9112 section 7.1).
+// chunkSize parses the first line of a chunk (RFC 9112 section 7.1).
 func (f *framing) chunkSize(line []byte) bool {
 	size, _, _ := bytes.Cut(line, []byte(";"))
 	if size = bytes.TrimRight(size, " \t"); len(size) == 0 || len(size) > 15 {

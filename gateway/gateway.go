@@ -1,16 +1,16 @@
-// Package gateway is the data plane: it receives proxied calls, decides them by
-// the rules of package policy, and carries them to their upstream and back.
+// Package gateway is the data plane: it receives proxied calls, decides them by the rules
+// of package policy, and forwards them to their upstream.
 //
-// It owns the table of what is served (compiled from snapshots, swapped as a
-// whole), the order of steps of a call, header hygiene, streaming, tunnels,
-// timeouts and limits, and the strict framing of its listener. It does not own
-// where projects and keys come from (it declares small interfaces for those),
-// which addresses may be reached (egress), nor the decisions themselves.
+// It owns the table of what is served, the order of the steps of a call (call.go), the
+// rewriting of headers, streaming, tunnels, timeouts, and the strict framing of its
+// listener. It leaves the bytes of plain HTTP/1.1 to package engine, the decisions to
+// package policy, the addresses that may be reached to package egress, and keys, limits and
+// usage to the interfaces below.
 //
-// Standards: RFC 9110, RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2), RFC 6455 (WebSocket handshake).
-// Where a proxy has a choice it does what Kong 3.9 does for an untrusted client,
-// so that an upstream cannot tell which of the two called it; the places in
-// Kong's and nginx's sources are cited where that shows.
+// Standards: RFC 9110, RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2), RFC 6455 (WebSocket
+// handshake). Where they leave a proxy a choice, it does what Kong 3.9 does for an
+// untrusted client, so that upstreams cannot tell the two apart; comments cite the places
+// in the sources of Kong and nginx.
 package gateway
 
 import (
@@ -31,25 +31,24 @@ import (
 	"postern/gateway/engine"
 )
 
-// Keys finds a key by the SHA-256 of its plaintext and writes it into the
-// caller's own, which it may have used before; old tells that it was found by the
-// secret before its last rotation. It is asked once per call that presents a
-// well-formed key and must be safe for concurrent use and fast.
+// Keys finds API keys. Lookup writes the key whose secret has the SHA-256 hash to into, and
+// reports whether it was found; old reports whether the secret is the one before the last
+// rotation. into is what an earlier Lookup wrote there, or zero. Lookup runs once per call
+// with a well-formed key, and must be fast and safe for concurrent use.
 type Keys interface {
 	Lookup(hash [32]byte, into *snapshot.Key) (found, old bool)
 }
 
-// Verifier judges a bearer token by the issuers that tokens are taken of, and writes what a good one says into the caller's own Token; the zero Denial means
-// that it is good. It must keep no part of the text that it is given, be safe for
-// concurrent use, and bound its own waiting: for keys that have to be fetched.
+// Verifier verifies bearer tokens. Verify writes the claims of a valid token to into and
+// returns the zero Denial. It must not retain token, must bound its waiting for keys that it
+// fetches, and must be safe for concurrent use.
 type Verifier interface {
 	Verify(token string, from policy.Issuers, now time.Time, into *policy.Token) policy.Denial
 }
 
-// Opener opens the provider's token that a token of ours, by its id, carries sealed
-// for the upstream. It is asked once per call whose upstream gets one, of verified
-// tokens only, must keep nothing of what it opened, and must be safe for concurrent
-// use and fast.
+// Opener decrypts the provider's token that a verified token, by its id, carries sealed for
+// the upstream. It must not retain the plaintext, and must be fast and safe for concurrent
+// use.
 type Opener interface {
 	Open(tokenID, sealed string) (string, error)
 }
@@ -65,10 +64,10 @@ type Limiter interface {
 
 // The steps that can answer a call, in their order.
 const (
-	StepRoute   = "route"   // where it goes, and whether that is still served
-	StepAccess  = "access"  // who may call
-	StepLimits  = "limits"  // how often
-	StepForward = "forward" // the upstream, or what stands between it and us
+	StepRoute   = "route"   // the project is expired or taken down, or the path is refused
+	StepAccess  = "access"  // credentials, addresses, what unclaimed projects carry
+	StepLimits  = "limits"  // rate limits and quotas
+	StepForward = "forward" // the upstream, or the connection to it
 )
 
 // CatchAll is the route of every call to an environment.
@@ -77,38 +76,38 @@ const CatchAll = "/*"
 // Options configure a Gateway. Only Keys is required.
 type Options struct {
 	Domain   string // bare domain: <project>.<domain> addresses a project; "" is localhost
-	Host     string // of the URL that callers are shown, without port; "" for the domain
+	Host     string // of the URL that callers are shown, without port; "" for Domain
 	Keys     Keys
-	Verifier Verifier // nil: every token is answered 503
-	Asker    Asker    // nil: so is every token of a version that asks about tokens
-	Opener   Opener   // nil: calls whose upstream gets a provider's token are answered 503
-	Observer Observer // nil: nobody is told
-	Limiter  Limiter  // nil: calls that have limits are refused
-	Clock    func() time.Time
-	Logger   *slog.Logger // nil: slog.Default()
+	Verifier Verifier         // nil: every token is answered 503
+	Asker    Asker            // nil: every token of a version with introspection is answered 503
+	Opener   Opener           // nil: calls whose upstream gets a provider's token are answered 503
+	Observer Observer         // nil: calls are not recorded
+	Limiter  Limiter          // nil: calls that have limits are refused
+	Clock    func() time.Time // nil: time.Now
+	Logger   *slog.Logger     // nil: slog.Default()
 	Limits   Limits
-	Caps     *Caps // on projects that nobody has claimed; nil: they are served as any other
+	Caps     *Caps // on unclaimed projects; nil: they are served as any other
 
-	// Dial connects to upstreams: the egress guard's DialContext. nil is a guard
-	// that permits public addresses only.
+	// Dial connects to upstreams: the egress guard's DialContext. nil: a guard that permits
+	// public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Probes answers GET and HEAD of /healthz, /readyz and /metrics, which are no
-	// project's address, on every host; nil: they are answered 404.
+	// Probes answers GET and HEAD of /healthz, /readyz and /metrics on every host, where
+	// they are no project's address. nil: they are answered 404.
 	Probes http.Handler
 
 	// Trusted are the proxies whose X-Forwarded headers are believed.
 	Trusted []netip.Prefix
 
-	// CallerTLS is for the listener; nil: callers do not speak TLS. Its protocols
-	// of ALPN are set by the gateway.
+	// CallerTLS is the listener's TLS configuration; nil: callers connect without TLS. The
+	// gateway sets the protocols of ALPN.
 	CallerTLS *tls.Config
 
-	// UpstreamTLS is for https upstreams; nil trusts whom the system trusts.
+	// UpstreamTLS is used for https upstreams; nil: the system's roots are trusted.
 	UpstreamTLS *tls.Config
 }
 
-// Gateway serves proxied calls. Make one with New; it is safe for concurrent use.
+// Gateway serves proxied calls. Create one with New. It is safe for concurrent use.
 type Gateway struct {
 	domain   string
 	host     string
@@ -118,15 +117,15 @@ type Gateway struct {
 	opener   Opener
 	limiter  Limiter
 	observer Observer
-	clock    func() time.Time // nil: the system's
+	clock    func() time.Time // nil: time.Now
 	log      *slog.Logger
 	limits   Limits
 	caps     *Caps
 	dial     func(context.Context, string, string) (net.Conn, error)
 	secure   *tls.Config // to upstreams
 
-	engineLimits engine.Limits // made of limits
-	callerTLS    *tls.Config   // nil: none
+	engineLimits engine.Limits // derived from limits
+	callerTLS    *tls.Config   // nil: no TLS
 	trusted      []netip.Prefix
 	probes       http.Handler
 	budget       *engine.Budget // of waiting connections to upstreams
@@ -134,12 +133,12 @@ type Gateway struct {
 	table   atomic.Pointer[table]
 	publish sync.Mutex
 
-	running sync.WaitGroup  // calls of net/http that the observer has not been told of, and connections of the engine
-	closing context.Context // over when Close was called: tunnels end with it
+	running sync.WaitGroup  // calls of net/http until they are recorded, and connections of the engine
+	closing context.Context // canceled by Close: tunnels end with it
 	close   context.CancelFunc
 }
 
-// New makes a gateway that serves nothing until Publish.
+// New returns a gateway that serves nothing until Publish.
 func New(o Options) *Gateway {
 	g := &Gateway{
 		domain:   strings.ToLower(o.Domain),
@@ -180,9 +179,9 @@ func New(o Options) *Gateway {
 	return g
 }
 
-// Publish replaces everything that is served. A project that is the same
-// pointer as in the last call is taken over as it was compiled. When one does
-// not compile the old table stays and the error names it.
+// Publish replaces everything that is served. A project that is the same pointer as in the
+// last call is not compiled again. If one does not compile, the old table stays and the
+// error is a *RefusedError.
 func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	g.publish.Lock()
 	defer g.publish.Unlock()
@@ -200,8 +199,8 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	return nil
 }
 
-// Close ends open tunnels and lets go of idle upstream connections. Calls that
-// are running are not touched; stop the listener first.
+// Close ends tunnels and closes idle connections to upstreams. Running calls go on: stop
+// the listener first.
 func (g *Gateway) Close() {
 	g.close()
 	for _, up := range g.table.Load().upstreams {
@@ -209,8 +208,8 @@ func (g *Gateway) Close() {
 	}
 }
 
-// Wait returns when every call has ended and the observer knows of it, or with
-// the context's error. Stop the listener and Close the gateway first.
+// Wait returns when every call has ended and is recorded, or with the context's error. Stop
+// the listener and Close the gateway first.
 func (g *Gateway) Wait(ctx context.Context) error {
 	over := make(chan struct{})
 	go func() {
@@ -239,9 +238,9 @@ func (g *Gateway) now() time.Time {
 	return time.Now()
 }
 
-// find resolves where a call goes: the project's name is the label before the domain,
-// or, where the host is the gateway itself, the first segment of the path. host is what
-// the caller named us by.
+// find resolves the route of a call. The project's name is the label before the domain, or,
+// where the host is the gateway's own, the first segment of the path. host is the host that
+// the caller addressed.
 func (g *Gateway) find(hostLine string, target target, conn *connInfo) (host string, r route, ok bool) {
 	host = bareHost(hostLine)
 	label := projectLabel(g.domain, host)

@@ -9,15 +9,14 @@ import (
 	"postern/core/policy"
 )
 
-// MaxHops is how often a call may pass through this gateway, counted by our
-// pseudonym in Via. Ten leaves room for upstreams that are proxied themselves;
-// a loop gets there in a moment.
+// MaxHops is how often a call may pass through this gateway, counted by its pseudonym in
+// Via. Upstreams may be proxied themselves; a loop reaches ten at once.
 const MaxHops = 10
 
-// pseudonym stands for us in Via (RFC 9110 section 7.6.3).
+// pseudonym is the gateway's name in Via (RFC 9110 section 7.6.3).
 const pseudonym = "postern"
 
-// Values that are the same for every call; the transport reads them only.
+// Header values that all calls share: the transport only reads them.
 var (
 	keepAlive        = []string{"keep-alive"}
 	keepAliveUpgrade = []string{"keep-alive, Upgrade"}
@@ -26,9 +25,9 @@ var (
 	upgradeOnly      = []string{"Upgrade"}
 )
 
-// rewriteRequest turns the caller's header into the one the upstream gets, in
-// place. The order matters: first everything that is not the caller's to say is
-// removed, then ours is set, so that no Connection line can remove it again.
+// rewriteRequest turns the caller's header into the upstream's, in place. It first removes
+// everything that callers must not set, then sets the gateway's own fields, so that no
+// Connection line can remove those.
 func (c *httpCall) rewriteRequest(upgrade bool) {
 	h := c.r.Header
 	forwardedFor, via := listBegun(h["X-Forwarded-For"]), listBegun(h["Via"])
@@ -39,9 +38,9 @@ func (c *httpCall) rewriteRequest(upgrade bool) {
 			delete(h, name)
 		}
 	}
-	keepOwnCookies(h)
+	removeControlCookies(h)
 	if _, sent := h["User-Agent"]; !sent {
-		h["User-Agent"] = nil // or net/http would add its own
+		h["User-Agent"] = nil // so that net/http does not add its own
 	}
 	h["Connection"] = keepAlive
 	if upgrade {
@@ -71,11 +70,11 @@ func (c *httpCall) setIdentity(h http.Header) {
 	})
 }
 
-// How many headers of ours a request can get.
+// The most headers that forwarded and identityLines set.
 const forwardedHeaders, identityHeaders = 8, 9
 
-// listBegun returns the first line with the comma that another entry is appended
-// after, "" without any line. An empty line is one: Kong appends to it as well.
+// listBegun returns the first line with a comma for another entry, "" without any line. An
+// empty line counts: Kong appends to it too.
 func listBegun(lines []string) string {
 	if len(lines) == 0 {
 		return ""
@@ -83,23 +82,21 @@ func listBegun(lines []string) string {
 	return lines[0] + ", "
 }
 
-// forwarded sets what Kong sets (kong/runloop/handler.lua, access.before): of the
-// caller's own headers only the first line of X-Forwarded-For and of Via counts,
-// and is appended to: both are given with the comma behind them. What a trusted
-// proxy says of its caller's way is passed on.
+// forwarded sets the headers that Kong sets (kong/runloop/handler.lua, access.before). It
+// appends to the caller's first line of X-Forwarded-For and of Via, which are given with
+// their comma; the other headers are a trusted proxy's or the gateway's own.
 func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value string)) {
 	set("X-Forwarded-For", forwardedFor+c.conn.hop)
-	set("X-Forwarded-Proto", c.said("X-Forwarded-Proto", c.conn.scheme))
-	set("X-Forwarded-Host", c.said("X-Forwarded-Host", c.host))
-	set("X-Forwarded-Port", c.said("X-Forwarded-Port", c.conn.port))
-	set("X-Forwarded-Path", c.said("X-Forwarded-Path", c.target.raw))
-	set("X-Forwarded-Prefix", c.said("X-Forwarded-Prefix", c.route.prefix))
+	set("X-Forwarded-Proto", c.forwardedOr("X-Forwarded-Proto", c.conn.scheme))
+	set("X-Forwarded-Host", c.forwardedOr("X-Forwarded-Host", c.host))
+	set("X-Forwarded-Port", c.forwardedOr("X-Forwarded-Port", c.conn.port))
+	set("X-Forwarded-Path", c.forwardedOr("X-Forwarded-Path", c.target.raw))
+	set("X-Forwarded-Prefix", c.forwardedOr("X-Forwarded-Prefix", c.route.prefix))
 	set("X-Real-Ip", c.conn.peer)
 	set("Via", via+entry)
 }
 
-// identityLines sets whom the call is made for, and the credential that the upstream
-// gets in place of the caller's.
+// identityLines sets the identity headers, and the Authorization that replaces the caller's.
 func (c *call) identityLines(set func(name, value string)) {
 	id := &c.identity
 	if id.Owner != "" {
@@ -127,7 +124,8 @@ func (c *call) identityLines(set func(name, value string)) {
 	}
 }
 
-// viaEntry names the protocol a request was received in, as Kong writes it.
+// viaEntry is the entry of Via for a request received in that version of HTTP, as Kong
+// writes it.
 func viaEntry(major, minor int) string {
 	switch {
 	case major == 2:
@@ -138,7 +136,7 @@ func viaEntry(major, minor int) string {
 	return "1.1 " + pseudonym
 }
 
-// hops counts our pseudonym in one line of Via.
+// hops counts the gateway's pseudonym in one line of Via.
 func hops(via string) int {
 	n := 0
 	for entry := range strings.SplitSeq(via, ",") {
@@ -168,7 +166,7 @@ func removeNamed(h http.Header) {
 			continue
 		}
 		for name := range strings.SplitSeq(line, ",") {
-			// The length frames the message, whatever the sender says that it is about.
+			// Content-Length frames the message, even if Connection names it.
 			if name = textproto.CanonicalMIMEHeaderKey(textproto.TrimString(name)); name != "Content-Length" {
 				delete(h, name)
 			}
@@ -176,7 +174,7 @@ func removeNamed(h http.Header) {
 	}
 }
 
-// isHopByHop tells the fields that are about one connection only, in any case.
+// isHopByHop reports whether a field is about one connection only. It ignores case.
 func isHopByHop(name string) bool {
 	switch len(name) {
 	case len("Upgrade"):
@@ -191,10 +189,9 @@ func isHopByHop(name string) bool {
 	return false
 }
 
-// steersProxy reports whether a field of an answer is an instruction to an nginx in
-// front of the upstream. nginx never passes these on (ngx_http_proxy_hide_headers):
-// another nginx in front of us would obey them, and X-Accel-Redirect opens its
-// internal locations.
+// steersProxy reports whether a field of an answer is an instruction to an nginx in front of
+// the upstream. nginx never passes these on (ngx_http_proxy_hide_headers): another nginx in
+// front of the gateway would obey them, and X-Accel-Redirect opens its internal locations.
 func steersProxy(name string) bool {
 	switch len(name) {
 	case len("X-Pad"):
@@ -211,9 +208,10 @@ func steersProxy(name string) bool {
 	return false
 }
 
-// dropFromRequest adds to those what nginx's proxy module never forwards
-// (ngx_http_proxy_headers: Expect, which is answered here, and TE, which is set
-// anew) and Proxy, which CGI would take for HTTP_PROXY (Kong clears it too).
+// dropFromRequest reports whether a field is hop-by-hop, or one that nginx's proxy module
+// never forwards (ngx_http_proxy_headers: Expect, which is answered here, and TE, which
+// rewriteRequest sets again), or Proxy, which CGI would read as HTTP_PROXY (Kong clears it
+// too).
 func dropFromRequest(name string) bool {
 	switch len(name) {
 	case len("Te"):
@@ -228,15 +226,15 @@ func dropFromRequest(name string) bool {
 	return isHopByHop(name)
 }
 
-// keepsOut tells the caller's fields that never reach an upstream: those of his
-// hop, and those that only we may set.
+// keepsOut reports whether a field of the caller never reaches the upstream: it is about the
+// caller's connection, or only the gateway may set it.
 func keepsOut(name string, stripKey bool) bool {
 	return dropFromRequest(name) || policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) ||
 		policy.IsFramingHeader(name) || (stripKey && policy.IsKeyHeader(name)) || !isPlainName(name)
 }
 
-// isPlainName tells names of letters, digits, hyphens and underscores. nginx
-// drops all others (ignore_invalid_headers), and upstreams that turn every other
+// isPlainName reports whether a name has only letters, digits, hyphens and underscores.
+// nginx drops all others (ignore_invalid_headers), and an upstream that turns every other
 // character into an underscore would read X.Consumer.ID as an identity header.
 func isPlainName(name string) bool {
 	for i := range len(name) {
@@ -249,8 +247,8 @@ func isPlainName(name string) bool {
 	return true
 }
 
-// keepOwnCookies takes the dashboard's cookies out of what the upstream gets.
-func keepOwnCookies(h http.Header) {
+// removeControlCookies removes the dashboard's cookies.
+func removeControlCookies(h http.Header) {
 	lines := h["Cookie"]
 	kept := lines[:0]
 	for _, line := range lines {
@@ -263,21 +261,22 @@ func keepOwnCookies(h http.Header) {
 	}
 }
 
-// refusesCookie tells a line of an answer that would plant one of them.
-func refusesCookie(name, value string) bool {
+// setsControlCookie reports whether a field of an answer would set one of the dashboard's
+// cookies.
+func setsControlCookie(name, value string) bool {
 	return len(name) == len("Set-Cookie") && strings.EqualFold(name, "Set-Cookie") && policy.SetsControlCookie(value)
 }
 
-// withoutPlanted is the lines of one field of an answer that may be passed on.
-func withoutPlanted(name string, lines []string) []string {
+// withoutControlCookies returns the lines of a field of an answer that may be passed on.
+func withoutControlCookies(name string, lines []string) []string {
 	if name != "Set-Cookie" {
 		return lines
 	}
 	return slices.DeleteFunc(lines, policy.SetsControlCookie)
 }
 
-// hasToken tells whether a comma-separated field names the token, whatever
-// parameters follow it.
+// hasToken reports whether a comma-separated field has the token, with or without
+// parameters.
 func hasToken(lines []string, token string) bool {
 	for _, line := range lines {
 		for entry := range strings.SplitSeq(line, ",") {
@@ -290,29 +289,29 @@ func hasToken(lines []string, token string) bool {
 	return false
 }
 
-// wantsWebSocket reports whether a request asks for a WebSocket. It is the one
-// upgrade that is carried: h2c would hide requests from us. As on Kong the Upgrade
-// field alone decides (kong/runloop/handler.lua, access.before). What else RFC 6455
-// section 4.2.1 asks of a handshake, the method and Connection, the upstream checks;
-// nothing of another caller's is on the connection when it answers 101.
+// wantsWebSocket reports whether a request asks for a WebSocket. No other upgrade is
+// forwarded: h2c would hide requests from the gateway. As on Kong, the Upgrade field alone
+// decides (kong/runloop/handler.lua, access.before). The upstream checks what else RFC 6455
+// section 4.2.1 requires of a handshake, the method and Connection; when it answers 101, no
+// other caller's bytes are on the connection.
 func wantsWebSocket(r *http.Request) bool {
 	return r.ProtoMajor == 1 && strings.EqualFold(first(r.Header["Upgrade"]), "websocket")
 }
 
-// rewriteResponse moves the upstream's header into the caller's, without what
-// was about the connection to the upstream, and with our entry in Via
+// rewriteResponse moves the upstream's header into the caller's, without the fields about
+// the connection to the upstream, and adds the gateway's entry to Via
 // (kong/runloop/handler.lua, header_filter.after).
 func rewriteResponse(to, from http.Header) {
 	removeNamed(from)
 	for name, lines := range from {
-		if lines = withoutPlanted(name, lines); !isHopByHop(name) && !steersProxy(name) && len(lines) > 0 {
+		if lines = withoutControlCookies(name, lines); !isHopByHop(name) && !steersProxy(name) && len(lines) > 0 {
 			to[name] = lines
 		}
 	}
 	if lines := from["Content-Type"]; first(lines) == "" {
-		to["Content-Type"] = nil // or net/http would guess one
+		to["Content-Type"] = nil // so that net/http does not guess one
 	} else {
-		to["Content-Type"] = lines[:1] // two readers could take two of them for the one
+		to["Content-Type"] = lines[:1] // of two, two readers could each take another
 	}
 	if via := from["Via"]; len(via) > 0 {
 		to["Via"] = []string{strings.Join(via, ", ") + ", 1.1 " + pseudonym}

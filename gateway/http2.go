@@ -10,24 +10,23 @@ import (
 	"postern/gateway/engine"
 )
 
-// maxStreams is how many calls one connection of HTTP/2 may have under way. It is
-// nginx's number, and the bound on what a caller who resets his calls at once can
-// make us do (CVE-2023-44487): net/http hangs up on one who is far beyond it.
+// maxStreams is how many calls a connection of HTTP/2 may have under way: nginx's number. It
+// bounds the work that a caller can cause by resetting streams (CVE-2023-44487): net/http
+// closes connections that go far beyond it.
 const maxStreams = 128
 
-// http2 bounds a connection of HTTP/2. What one call may take is bounded as on
-// every path; net/http bounds headers, and the frames that carry none of a call.
+// http2 returns the limits on a connection of HTTP/2. Calls have the same limits as on
+// HTTP/1.1; net/http bounds headers, and frames that belong to no call.
 func (l Limits) http2() *http.HTTP2Config {
 	return &http.HTTP2Config{
 		MaxConcurrentStreams: maxStreams,
-		WriteByteTimeout:     l.Idle, // a caller who takes nothing, whatever he opens
+		WriteByteTimeout:     l.Idle, // for callers that do not read
 	}
 }
 
-// isStrictHTTP2 refuses what a request of HTTP/2 can hold and one of HTTP/1.1
-// cannot: net/http takes pseudo-headers as they come, and what we write to the
-// upstream must be read there as it was decided here (RFC 9113 sections 8.2.1,
-// 8.3.1 and 10.3).
+// isStrictHTTP2 reports whether a request of HTTP/2 can be written as HTTP/1.1 and means the
+// same there. net/http does not check pseudo-headers, and the upstream must read what was
+// decided about here (RFC 9113 sections 8.2.1, 8.3.1 and 10.3).
 func isStrictHTTP2(r *http.Request) bool {
 	if !httpguts.ValidHeaderFieldName(r.Method) || !isVisible(r.RequestURI) || r.RequestURI[0] != '/' ||
 		!engine.IsHost(r.Host) {
@@ -40,14 +39,14 @@ func isStrictHTTP2(r *http.Request) bool {
 	return len(lengths) == 0 || len(lengths) == 1 && isLength(lengths[0], r.ContentLength)
 }
 
-// isLength tells whether the digits are that number: net/http takes what it cannot
-// read, and the length of a body that does not come, for 0.
+// isLength reports whether digits are the number length. net/http reads 0 where it cannot
+// parse a length, and where no body follows.
 func isLength(digits string, length int64) bool {
 	n, err := strconv.ParseUint(digits, 10, 63) // no sign
 	return err == nil && int64(n) == length
 }
 
-// isVisible tells a target that is one word of a request line.
+// isVisible reports whether a target can stand in a request line.
 func isVisible(target string) bool {
 	for i := range len(target) {
 		if c := target[i]; c <= ' ' || c == 0x7f || c == '#' {

@@ -16,23 +16,22 @@ type CallObserver interface {
 	Observe(Outcome)
 }
 
-// Outcome is what became of one call. It holds nothing secret: no header, no
-// query. Method, Path and RemoteIP may lie in the call's buffers; an observer
-// that keeps one of them copies it.
+// Outcome is the record of one call. It holds no secrets: no headers, no query. Method, Path
+// and RemoteIP may point into the call's buffers: an observer that retains one clones it.
 type Outcome struct {
 	ProjectID, VersionID, EnvironmentID string
 
-	Owner        string // whom the call counts for; "" for nobody
+	Owner        string // that the call counts for; "" without one
 	CredentialID string // the key's id; "" without one
 	RemoteIP     string // the caller's address, without port
 	Method       string
 	Path         string // normalized, as it was matched; without the query, which can hold secrets
-	Route        string // pattern of what decided on the path: CatchAll
-	Status       int    // what the caller got; 499 when he left before the answer
-	Code         string // of the gateway's own answer, or of why it ended the call; "" when the upstream answered
-	Step         string // which step answered: one of the Step constants
-	BytesIn      int64  // of the request's body, as far as it was read for the upstream
-	BytesOut     int64  // of the answer's body, as far as the caller took it
+	Route        string // pattern that the path matched: CatchAll
+	Status       int    // that the caller got; 499 if the caller left before the answer
+	Code         string // of the denial, or of why the gateway cut the call off; "" if the upstream answered
+	Step         string // that answered: one of the Step constants
+	BytesIn      int64  // of the request's body that were read for the upstream
+	BytesOut     int64  // of the answer's body that the caller took
 	Start        time.Time
 	Duration     time.Duration
 }

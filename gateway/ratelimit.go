@@ -28,12 +28,12 @@ func (c *call) withinLimits() (policy.Denial, bool) {
 	return policy.Denial{}, true
 }
 
-// edits tells whether answers of this call lose or gain fields beyond what every
-// answer does: then withheld and ownLines are asked.
+// edits reports whether the answer of this call loses or gains fields beyond what every
+// answer does: see withheld and ownLines.
 func (c *call) edits() bool { return c.tally != nil || c.route.project.term != nil }
 
-// withheld tells the fields of an upstream's answer that are ours to set, or that
-// the caller of an unclaimed project does not get.
+// withheld reports whether a field of the upstream's answer is removed: the gateway sets it
+// itself, or callers of an unclaimed project do not get it.
 func (c *call) withheld(name string) bool {
 	if c.tally != nil && policy.IsLimitHeader(name) {
 		return true
@@ -41,7 +41,7 @@ func (c *call) withheld(name string) bool {
 	return c.route.project.term != nil && c.withheldUnclaimed(name)
 }
 
-// ownLines sets our own fields of an answer.
+// ownLines sets the gateway's own fields of an answer.
 func (c *call) ownLines(status int, set func(name, value string)) {
 	if c.route.project.term != nil {
 		c.termLines(status, set)
@@ -59,7 +59,7 @@ func (c *call) limitLines(set func(name, value string)) {
 	c.retryLine(set)
 }
 
-// limitLine is a header of a limit as it was written last.
+// limitLine caches a line with a limit, as it was written last.
 type limitLine struct {
 	name  string
 	value int64
@@ -113,7 +113,7 @@ func (c *httpCall) setOwnLines(h http.Header, status int) {
 	}
 }
 
-// withLimitLines adds to the fields of a denial what the caller is told of limits.
+// withLimitLines returns the fields of a denial with those that tell the caller of limits.
 func (c *engineCall) withLimitLines(fields []engine.Field) []engine.Field {
 	if c.tally == nil && c.retryAfter == 0 {
 		return fields

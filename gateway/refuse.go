@@ -7,14 +7,13 @@ import (
 	"postern/core/policy"
 )
 
-// Values of headers that are the same for every answer. net/http reads them
-// only, so that all calls can share them.
+// Header values that all calls share: net/http only reads them.
 var (
 	jsonType   = []string{"application/json"}
 	challenges = byDenial(func(d policy.Denial) []string { return []string{d.Challenge()} })
 )
 
-// bodies is the JSON of every denial.
+// bodies has the JSON body of every denial.
 var bodies = byDenial(policy.Denial.Body)
 
 func byDenial[T any](of func(policy.Denial) T) map[policy.Denial]T {
@@ -25,12 +24,11 @@ func byDenial[T any](of func(policy.Denial) T) map[policy.Denial]T {
 	return out
 }
 
-// drainTimeout bounds how long net/http may wait for the rest of a body that
-// nobody wants, when it makes the connection ready for the next request.
+// drainTimeout bounds how long net/http reads the rest of an unwanted body to make the
+// connection ready for the next request.
 const drainTimeout = 5 * time.Second
 
-// refuse answers for the gateway itself, and returns how many bytes of a body
-// the caller was sent.
+// refuse answers with a denial, and returns how many bytes of its body were sent.
 func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) int64 {
 	h := w.Header()
 	h["Content-Type"] = jsonType
@@ -41,14 +39,14 @@ func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) int64 {
 		setReadDeadline(w, drainTimeout)
 	}
 	w.WriteHeader(d.Status)
-	n, _ := w.Write(bodies[d]) // it fails when the caller is gone: nobody to tell
+	n, _ := w.Write(bodies[d]) // an error means that the caller is gone
 	if r.Method == http.MethodHead {
-		return 0 // net/http takes the body and keeps it to itself
+		return 0 // net/http accepts the body and does not send it
 	}
 	return int64(n)
 }
 
-// The optional interfaces of http.ResponseWriter are asked for directly: an
+// The functions below assert the optional interfaces of http.ResponseWriter themselves: an
 // http.ResponseController would be an allocation for every call.
 
 func setReadDeadline(w http.ResponseWriter, in time.Duration) {
@@ -69,7 +67,7 @@ func flush(w http.ResponseWriter) {
 	}
 }
 
-// deadline is the time that much from now; none for 0.
+// deadline returns the time in from now, and no deadline for 0.
 func deadline(in time.Duration) time.Time {
 	if in == 0 {
 		return time.Time{}

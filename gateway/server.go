@@ -15,8 +15,8 @@ import (
 	"postern/gateway/engine"
 )
 
-// Server is the gateway's listener: the engine for plain requests and, behind
-// strict framing, net/http for the rest. Its methods are those of http.Server.
+// Server serves a gateway's listener: with the engine for plain requests and, behind strict
+// framing, with net/http for the rest. Its methods are those of http.Server.
 type Server struct {
 	http    *http.Server
 	engine  *engine.Server // nil: net/http serves everything
@@ -24,9 +24,9 @@ type Server struct {
 	addr    string
 }
 
-// Server makes a server for the address: HTTP/1.1, and over TLS HTTP/2 too. The
-// caller starts it with Serve or ListenAndServe and stops it with Shutdown, then
-// Close of the gateway.
+// Server returns a server for the address that speaks HTTP/1.1, and over TLS HTTP/2 too. The
+// caller starts it with Serve or ListenAndServe and stops it with Shutdown and then
+// Gateway.Close.
 func (g *Gateway) Server(addr string) *Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -42,11 +42,11 @@ func (g *Gateway) Server(addr string) *Server {
 		ReadHeaderTimeout: g.limits.ClientHeader,
 		IdleTimeout:       g.limits.ClientIdle,
 		MaxHeaderBytes:    g.limits.HeaderBytes,
-		// Bodies have a deadline for each piece instead of one for the whole,
-		// which would cut long uploads and streams.
+		// Bodies have a deadline for each read instead: one for the whole body would cut
+		// long uploads and streams off.
 		ReadTimeout:                  0,
 		WriteTimeout:                 0,
-		DisableGeneralOptionsHandler: true, // OPTIONS * is the table's to refuse
+		DisableGeneralOptionsHandler: true, // OPTIONS * is refused like any address without a route
 		ErrorLog:                     slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
 		ConnContext:                  g.withConnInfo,
 	}}
@@ -68,13 +68,13 @@ func (s *Server) Serve(l net.Listener) error {
 	}()
 	err := s.engine.Serve(l)
 	if !errors.Is(err, http.ErrServerClosed) {
-		_ = rest.Close() // after Shutdown and Close that is for net/http's own, when the engine is done
+		_ = rest.Close() // after Shutdown and Close, http.Server's own closes it when the engine is done
 		<-ended
 	}
 	return err
 }
 
-// admit puts the bounds on connections before the listener.
+// admit wraps a listener with the limits on connections.
 func (s *Server) admit(l net.Listener) net.Listener {
 	g := s.gateway
 	bounded := &admission.Listener{
@@ -100,16 +100,16 @@ func (s *Server) ListenAndServe() error {
 	return s.Serve(l)
 }
 
-// Shutdown stops accepting and waits for running calls, but not for tunnels.
+// Shutdown stops accepting connections and waits for running calls, but not for tunnels.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if s.engine == nil {
 		return s.http.Shutdown(ctx)
 	}
-	// The engine first: it may still hand connections over.
+	// The engine comes first: it may still hand connections over.
 	return errors.Join(s.engine.Shutdown(ctx), s.http.Shutdown(ctx))
 }
 
-// Close cuts every connection but tunnels.
+// Close closes every connection except tunnels.
 func (s *Server) Close() error {
 	if s.engine == nil {
 		return s.http.Close()
@@ -117,21 +117,21 @@ func (s *Server) Close() error {
 	return errors.Join(s.engine.Close(), s.http.Close())
 }
 
-// connInfo is what the upstream is told of the caller's connection. It is made
-// once for each, not for each call.
+// connInfo describes a caller's connection, for decisions and for the headers that the
+// upstream gets. It is created once per connection.
 type connInfo struct {
 	peer    string       // the caller's address without port; behind a trusted proxy, the address the proxy reports
 	addr    netip.Addr   // peer, parsed
-	network netip.Prefix // that addr counts for: policy.Network
-	hop     string       // who connected: peer, but for trusted proxies
-	trusted bool         // hop is a proxy of the operator's own
+	network netip.Prefix // of addr, for limits by address: policy.Network
+	hop     string       // the address that connected: peer, or a trusted proxy
+	trusted bool         // hop is a trusted proxy
 	port    string       // of our listener
 	scheme  string
 
 	local     netip.Addr // the address that was connected to
-	localHost string     // the same, as a Host line has it
+	localHost string     // the same, as in a Host line
 
-	said map[string]string // by a trusted proxy, of how its caller came; see trusted.go
+	forwarded map[string]string // X-Forwarded headers of a trusted proxy, by name; see trusted.go
 }
 
 type connInfoKey struct{}
@@ -150,7 +150,7 @@ func (g *Gateway) connInfoFor(c net.Conn) connInfo {
 	return info
 }
 
-// connInfo is for who connected from there.
+// connInfo returns what follows from the remote address.
 func (g *Gateway) connInfo(remote string) connInfo {
 	info := connInfo{scheme: "http"}
 	if ap, err := netip.ParseAddrPort(remote); err == nil {
@@ -162,7 +162,7 @@ func (g *Gateway) connInfo(remote string) connInfo {
 	return info
 }
 
-// isSecure looks below what the connection is wrapped in.
+// isSecure reports whether a connection, or one that it wraps, is TLS.
 func isSecure(c net.Conn) bool {
 	for {
 		if _, ok := c.(*tls.Conn); ok {
@@ -176,8 +176,8 @@ func isSecure(c net.Conn) bool {
 	}
 }
 
-// connInfoOf falls back to what net/http knows when the call did not come
-// through a Server of ours.
+// connInfoOf returns the connection info of a request. For one that did not come through a
+// Server of this package it uses what net/http has.
 func (g *Gateway) connInfoOf(r *http.Request) *connInfo {
 	if info, ok := r.Context().Value(connInfoKey{}).(*connInfo); ok {
 		return info
@@ -192,7 +192,7 @@ func (g *Gateway) connInfoOf(r *http.Request) *connInfo {
 	return &info
 }
 
-// at fills in what the connection was made to.
+// at fills in the local address.
 func (i *connInfo) at(local net.Addr) {
 	host, port, err := net.SplitHostPort(local.String())
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"postern/core/policy"
 )
 
-// slots are the places of calls under way at one environment: in all, and of one
-// address (of IPv6, one /64), so that one caller who lets many calls take long does not
-// keep all others out.
+// slots counts the calls under way at one environment: in all, and of one address (for IPv6,
+// one /64), so that a caller with many slow calls does not keep the others out.
 type slots struct {
 	underWay atomic.Int64
 
@@ -18,15 +17,15 @@ type slots struct {
 	shares map[netip.Prefix]*share
 }
 
-// share is what one address has of an environment's slots.
+// share counts the calls of one address.
 type share struct {
 	of       *slots
 	network  netip.Prefix
 	underWay atomic.Int64
-	holders  int // connections and calls that count here; guarded by of
+	holders  int // connections and calls that have it; guarded by of.mu
 }
 
-// share returns the share of an address, until release.
+// share returns the share of an address. The caller releases it.
 func (s *slots) share(network netip.Prefix) *share {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,12 +11,12 @@ import (
 	"postern/core/snapshot"
 )
 
-// standing decides again about a call that is under way: with the credential that it
-// presented, by the state that is served now. It returns the denial that a call like
-// it would get, false while it may go on.
+// standing decides again about a call that is being forwarded, by the credential that it
+// presented and the table that is served now. It returns the denial that such a call would
+// get now, and false if it may go on.
 //
-// Another goroutine asks while the call is being forwarded. It reads only what is
-// written before that, and writes nothing of the call.
+// It runs on another goroutine than the call. It reads only fields that are written before
+// the call is forwarded, and writes none.
 func (c *call) standing() (policy.Denial, bool) {
 	_, at, ok := c.gateway.find(c.host, c.target, c.conn)
 	if !ok || at.project.id != c.route.project.id || at.environment.id != c.route.environment.id {
@@ -53,42 +53,42 @@ func (c *call) standing() (policy.Denial, bool) {
 }
 
 // stillTaken reports whether a token that was judged when its call began has not
-// expired, and whether its issuer, where the version names its issuers, is among them.
+// expired, and whether the version still names its issuer.
 func stillTaken(token *policy.Token, by *snapshot.Access, now time.Time) bool {
 	if !token.Expires.IsZero() && !token.Expires.After(now) {
 		return false
 	}
 	if token.Client != "" || by.Allows(snapshot.Opaque) {
-		return true // of an app client, which policy looks up; or of an endpoint that names itself
+		return true // policy looks app clients up, and introspection endpoints name themselves
 	}
 	return slices.ContainsFunc(by.Issuers, func(one snapshot.TokenIssuer) bool { return one.Issuer == token.Issuer })
 }
 
-// lookAgainEvery is how often net/http's calls under way are judged again. The engine
-// judges its own in its sweep.
-const lookAgainEvery = 500 * time.Millisecond
+// recheckEvery is how often the standing of net/http's calls is checked. The engine checks its
+// own calls in its sweep.
+const recheckEvery = 500 * time.Millisecond
 
-// watch judges a call again and again until stop, and ends it when it would be refused.
+// watch checks a call's standing until stop, and ends the call when it would be refused.
 type watch struct {
 	call  *httpCall
 	timer *time.Timer
 
 	mu    sync.Mutex
-	end   func()        // ends what the call waits for; called more than once
-	ended policy.Denial // why; the zero value while the call may go on
-	over  bool
+	end   func()        // ends what the call waits for; may be called more than once
+	ended policy.Denial // why the call was ended; the zero value if it was not
+	over  bool          // stop was called
 }
 
-// watchOver begins to watch a call. Most calls are over before the timer fires.
+// watchOver starts a watch. Most calls are over before its timer fires.
 func (c *httpCall) watchOver(end func()) *watch {
 	w := &watch{call: c, end: end}
-	w.mu.Lock() // look reads timer
+	w.mu.Lock() // check reads timer
 	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(lookAgainEvery, w.look)
+	w.timer = time.AfterFunc(recheckEvery, w.check)
 	return w
 }
 
-func (w *watch) look() {
+func (w *watch) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.over {
@@ -98,19 +98,20 @@ func (w *watch) look() {
 		w.ended = denial
 		w.end()
 	}
-	// After the end as well: a deadline that was set in the past may have been
-	// replaced by the call, which did not know yet.
-	w.timer.Reset(lookAgainEvery)
+	// The timer goes on after the end: the call may have replaced the deadline in the past
+	// before it noticed.
+	w.timer.Reset(recheckEvery)
 }
 
-// endBy replaces what ends the call.
+// endBy replaces the function that ends the call.
 func (w *watch) endBy(end func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.end = end
 }
 
-// stop ends watching and returns the code of what ended the call, "" if nothing did.
+// stop stops watching. It returns the code of the denial that ended the call, "" if the watch
+// did not end it.
 func (w *watch) stop() (code string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,15 +120,15 @@ func (w *watch) stop() (code string) {
 	return w.ended.Code
 }
 
-// hasEnded reports whether the call was ended.
+// hasEnded reports whether the watch has ended the call.
 func (w *watch) hasEnded() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.ended != policy.Denial{}
 }
 
-// cutOff ends a call that net/http serves: the cancellation ends the exchange with
-// the upstream, the deadline reads and writes that wait for the caller.
+// cutOff ends a call that net/http serves: cancel ends the exchange with the upstream, and
+// deadlines in the past end reads and writes that wait for the caller.
 func (c *httpCall) cutOff(cancel context.CancelFunc) {
 	cancel()
 	control := http.NewResponseController(c.w)

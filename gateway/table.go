@@ -15,8 +15,7 @@ import (
 	"postern/platform/egress"
 )
 
-// table is everything that is served at one moment. It never changes once it is
-// published.
+// table is everything that is served at one moment. It is immutable once it is published.
 type table struct {
 	projects  map[string]*project
 	compiled  map[*snapshot.Project]*project
@@ -27,12 +26,12 @@ type table struct {
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
 }
 
-// upstreamKey is what calls must have in common to share connections. With those of
-// another project they share none: what an upstream sends beyond one answer would be
-// another team's answer.
+// upstreamKey is what calls have in common that share connections to an upstream. Projects
+// share none: bytes that an upstream sends after one answer would be read as the answer to
+// another team's call.
 type upstreamKey struct{ projectID, scheme, host string }
 
-// connector makes the pool of a project and the upstreams in it.
+// connector creates the connection pool of a project and the upstreams in it.
 type connector struct {
 	pool     func() *engine.Pool
 	upstream func(*engine.Pool, *environment) *engine.Upstream
@@ -42,18 +41,18 @@ type project struct {
 	id, name string
 	realm    *policy.Realm
 	expires  time.Time // zero: never
-	term     *term     // nil: claimed
+	term     *term     // of an unclaimed project; nil: claimed
 	versions []version
 
 	pool      *engine.Pool
-	allowance *allowance // nil: no caps hold
+	allowance *allowance // nil: not capped
 	takenDown bool
 }
 
 type version struct {
 	id, name     string
 	access       snapshot.Access
-	asked        *policy.Introspectors // whom its tokens are shown to; nil for nobody
+	asked        *policy.Introspectors // that its tokens are checked with; nil: none
 	environments []environment
 }
 
@@ -66,18 +65,18 @@ type environment struct {
 	health       *health
 }
 
-// route is where a call goes.
+// route is what the address of a call resolves to.
 type route struct {
 	project     *project
 	version     *version
 	environment *environment
-	prefix      string // what the route took of the path, as X-Forwarded-Prefix says it
-	rest        string // the remaining path
-	table       *table // until the call is decided
+	prefix      string // the matched part of the path, for X-Forwarded-Prefix
+	rest        string // the part that is forwarded
+	table       *table // that it was found in; nil once the call is decided
 }
 
-// Client is the app client with that issuer: the project's, or another's, whose
-// tokens are known here and open nothing. It implements policy.AppClients.
+// Client returns the app client with that issuer, of this or another project: tokens of
+// other projects are recognized, and refused. It implements policy.AppClients.
 func (r *route) Client(issuer string) *snapshot.AppClient {
 	if client := r.project.realm.Client(issuer); client != nil {
 		return client
@@ -85,8 +84,8 @@ func (r *route) Client(issuer string) *snapshot.AppClient {
 	return r.table.clients[issuer]
 }
 
-// find resolves a normalized path below the project of that name, or, where it is "",
-// below the project that the path's first segment names.
+// find resolves a normalized path within the project of that name, or, for "", within the
+// project that the first segment of the path names.
 func (t *table) find(name, path string) (route, bool) {
 	rest := path
 	if name == "" {
@@ -124,7 +123,7 @@ func (t *table) find(name, path string) (route, bool) {
 	return route{}, false
 }
 
-// matchedPrefix includes the slash after the environment where there is one:
+// matchedPrefix returns the part of path before rest, with the slash after the environment:
 // Kong reports the whole match of the route's expression, which ends in (?:/|$)
 // (kong/router/atc.lua, get_result("http.path")).
 func matchedPrefix(path, rest string) string {
@@ -134,7 +133,7 @@ func matchedPrefix(path, rest string) string {
 	return path[:len(path)-len(rest)+1]
 }
 
-// projectLabel is the one label before the domain, "" without one.
+// projectLabel returns the label of host before the domain, "" if there is not exactly one.
 func projectLabel(domain, host string) string {
 	label, ok := strings.CutSuffix(host, domain)
 	if !ok || len(label) < 2 || label[len(label)-1] != '.' {
@@ -146,9 +145,9 @@ func projectLabel(domain, host string) string {
 	return label
 }
 
-// answersTo reports whether host is the gateway itself and not one project: its
-// domain, the host of its URL, localhost, or the address that the caller connected to.
-// A loopback address is that of a machine that forwards a port to this one.
+// answersTo reports whether host is the gateway's own: its domain, the host of its URL,
+// localhost, or the address that the caller connected to. Any loopback address counts, for
+// machines that forward a port to this one.
 func (g *Gateway) answersTo(host string, conn *connInfo) bool {
 	switch host {
 	case "", "localhost", g.domain, g.host, conn.localHost:
@@ -158,8 +157,8 @@ func (g *Gateway) answersTo(host string, conn *connInfo) bool {
 	return err == nil && addr.Zone() == "" && (addr.IsLoopback() || addr.Unmap() == conn.local)
 }
 
-// bareHost is a Host line without port and trailing dot, in lower case: what
-// nginx calls $host.
+// bareHost returns a Host line without port and trailing dot, in lower case, as nginx's
+// $host.
 func bareHost(host string) string {
 	if strings.HasPrefix(host, "[") {
 		if end := strings.IndexByte(host, ']'); end >= 0 {
@@ -171,7 +170,7 @@ func bareHost(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// RefusedError says which project cannot be served, and why.
+// RefusedError is the error of Publish for a project that does not compile.
 type RefusedError struct {
 	project *snapshot.Project
 	cause   error
@@ -181,15 +180,15 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("compile project %s (%s): %v", e.project.Name, e.project.ID, e.cause)
 }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *RefusedError) Unwrap() error { return e.cause }
 
-// ProjectID is whom the error is about, so that all others can be served.
+// ProjectID returns the id of the project, so that the others can be published without it.
 func (e *RefusedError) ProjectID() string { return e.project.ID }
 
-// compile makes a table. Entries of last are reused where the snapshot is the
-// same pointer, and its upstreams where project and address are the same; connect
-// makes the others.
+// compile returns the table of projects. It reuses projects of last whose snapshot is the
+// same pointer, and upstreams whose project and address are the same; connect creates the
+// others.
 func compile(projects []*snapshot.Project, last *table, caps *Caps, connect connector) (*table, error) {
 	next := &table{
 		projects:  make(map[string]*project, len(projects)),
@@ -265,8 +264,8 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 	return p, nil
 }
 
-// checkAccess refuses what this gateway does not enforce. An unknown policy is
-// never left out: that would open what it was meant to close.
+// checkAccess returns an error for a policy that this gateway cannot enforce. Skipping an
+// unknown policy would open what it closes.
 func checkAccess(a snapshot.Access, fallbackOwner string) error {
 	switch {
 	case a.Mode != snapshot.Passthrough && a.Mode != snapshot.Authenticate:
@@ -317,14 +316,14 @@ func compileEnvironment(
 		out.upstream = connect.upstream(p.pool, &out)
 	}
 	next.upstreams[key] = out.upstream
-	// For each environment: with one count of calls for a host, whoever makes a
-	// proxy to it could use up those of everybody else who has one.
+	// Slots are counted per environment, not per host: a team with a proxy to the same host
+	// could use up those of the others.
 	out.health = cmp.Or(last.health[e.ID], &health{})
 	return out, nil
 }
 
-// hostLine is the Host that the upstream gets: without the scheme's own port,
-// as Kong sends it.
+// hostLine returns the Host line for the upstream: without the scheme's default port, as Kong
+// sends it.
 func hostLine(u *url.URL) string {
 	if (u.Scheme == "http" && u.Port() == "80") || (u.Scheme == "https" && u.Port() == "443") {
 		return u.Host[:strings.LastIndexByte(u.Host, ':')]

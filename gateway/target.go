@@ -6,18 +6,17 @@ import (
 	"postern/core/policy"
 )
 
-// target is a request target in its parts.
+// target holds the parts of a request target.
 type target struct {
 	raw   string // path as the caller sent it
 	path  string // the same, normalized
 	query string // as sent, with its question mark; "" when there is none
 }
 
-// readTarget takes origin-form and absolute-form (RFC 9112 sections 3.2.1 and
-// 3.2.2). net/http's parsed URL is of no use here: it has lost how the caller
-// wrote the path. That the authority of an absolute form is the Host line has
-// been checked where the bytes came in (framing.go). Its errors are those of
-// policy.NormalizePath.
+// readTarget parses origin-form and absolute-form (RFC 9112 sections 3.2.1 and 3.2.2).
+// net/http's parsed URL cannot be used: it does not keep how the caller wrote the path.
+// framing.go has checked that the authority of an absolute-form is the Host line. The errors
+// are those of policy.NormalizePath.
 func readTarget(uri string) (target, error) {
 	if !strings.HasPrefix(uri, "/") {
 		rest, ok := cutScheme(uri)
@@ -43,7 +42,7 @@ func readTarget(uri string) (target, error) {
 	return t, err
 }
 
-// cutScheme cuts http:// or https:// off an absolute form.
+// cutScheme cuts http:// or https:// off an absolute-form.
 func cutScheme(uri string) (rest string, ok bool) {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	return rest, ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))

@@ -10,8 +10,8 @@ import (
 	"postern/platform/egress"
 )
 
-// Limits bound what one call may take in time and size. A zero field takes its
-// default.
+// Limits bound the time and size of a call, and the number of connections. A zero field means
+// its default.
 type Limits struct {
 	Connect         time.Duration // to the upstream, name resolution and TLS included each; 10 s
 	Header          time.Duration // from the whole request sent, and between two pieces of the upstream's header; 60 s
@@ -66,13 +66,13 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// dialer bounds the time of a connect, and keeps all connects behind the guard.
+// dialer returns dial with a timeout. A nil dial is replaced by an egress guard.
 func dialer(
 	dial func(context.Context, string, string) (net.Conn, error), l Limits,
 ) func(context.Context, string, string) (net.Conn, error) {
 	if dial == nil {
 		guard, err := egress.New(egress.Options{ConnectTimeout: l.Connect})
-		if err != nil { // only listeners can be wrong, and there are none
+		if err != nil { // cannot fail: the options name no listeners
 			panic(err)
 		}
 		dial = guard.DialContext
@@ -84,7 +84,7 @@ func dialer(
 	}
 }
 
-// newUpstream is the upstream of an environment, with connections of its project's.
+// newUpstream returns the upstream of an environment, with the connection pool of its project.
 func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstream {
 	secure := e.scheme == "https"
 	address := e.host
@@ -113,7 +113,7 @@ func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstrea
 	})
 }
 
-// engine is what of the limits the engine keeps to.
+// engine returns the engine's part of the limits.
 func (l Limits) engine() engine.Limits {
 	return engine.Limits{
 		FirstHeader:   l.ClientHeader,

@@ -6,12 +6,12 @@ import (
 	"postern/core/policy"
 )
 
-// isTrusted tells the proxies whose word on their callers is taken.
+// isTrusted reports whether an address is a proxy whose X-Forwarded headers are believed.
 func (g *Gateway) isTrusted(a netip.Addr) bool { return policy.Contains(g.trusted, a) }
 
-// saidByProxies are the headers by which a trusted proxy says which way its caller
-// came (kong/runloop/handler.lua, access.before, for a trusted client).
-var saidByProxies = []string{
+// trustedHeaders are the headers by which a trusted proxy reports how its caller addressed it
+// (kong/runloop/handler.lua, access.before, for a trusted client).
+var trustedHeaders = []string{
 	"X-Forwarded-Proto",
 	"X-Forwarded-Host",
 	"X-Forwarded-Port",
@@ -19,25 +19,25 @@ var saidByProxies = []string{
 	"X-Forwarded-Prefix",
 }
 
-// onBehalf is the connection of a trusted proxy as one call sees it: made by whom
-// the proxy called for. lines are those of the call's header.
-func (g *Gateway) onBehalf(info *connInfo, lines func(name string) []string) *connInfo {
-	one := *info
+// onBehalf returns the connection info of one call by a trusted proxy, with the address of the
+// client that the proxy calls for. values returns the values of a field of the call.
+func (g *Gateway) onBehalf(info *connInfo, values func(name string) []string) *connInfo {
+	client := *info
 	if hop, err := netip.ParseAddr(info.hop); err == nil {
-		one.addr = policy.ClientAddress(hop, lines("X-Forwarded-For"), g.trusted)
-		one.peer, one.network = one.addr.String(), policy.Network(one.addr)
+		client.addr = policy.ClientAddress(hop, values("X-Forwarded-For"), g.trusted)
+		client.peer, client.network = client.addr.String(), policy.Network(client.addr)
 	}
-	one.said = make(map[string]string, len(saidByProxies))
-	for _, name := range saidByProxies {
-		one.said[name] = first(lines(name))
+	client.forwarded = make(map[string]string, len(trustedHeaders))
+	for _, name := range trustedHeaders {
+		client.forwarded[name] = first(values(name))
 	}
-	return &one
+	return &client
 }
 
-// said is what a trusted proxy says, or ours where there is none or it is silent.
-func (c *call) said(name, ours string) string {
-	if theirs := c.conn.said[name]; theirs != "" {
-		return theirs
+// forwardedOr returns the value that a trusted proxy sent in a header, else own.
+func (c *call) forwardedOr(name, own string) string {
+	if sent := c.conn.forwarded[name]; sent != "" {
+		return sent
 	}
-	return ours
+	return own
 }

@@ -15,14 +15,13 @@ import (
 	"postern/gateway/engine"
 )
 
-// tunnel joins caller and upstream after 101 until either side or watched ends it. How
-// long it may be silent is up to the upstream's connection: bytes in either
-// direction touch that one.
+// tunnel joins caller and upstream after 101 until either side or watched ends it. The idle
+// timeout is that of the upstream's connection, which sees the bytes of both directions.
 func (c *httpCall) tunnel(answer *http.Response, asked bool, watched *watch) {
 	backend, ok := answer.Body.(*engine.Switched)
 	if !ok || !asked || !strings.EqualFold(first(answer.Header["Upgrade"]), "websocket") {
-		// An upstream that switches to what nobody asked for would leave bytes
-		// behind that the next answer begins with.
+		// Bytes of an unrequested protocol would be read as the beginning of the next
+		// answer.
 		c.refuse(policy.UpstreamUnreachable)
 		c.warn("the upstream switched protocols unasked", nil)
 		return
@@ -54,8 +53,8 @@ func (c *httpCall) tunnel(answer *http.Response, asked bool, watched *watch) {
 	<-ended
 }
 
-// tunnelEnd is the caller's end: what he sent before the switch is read first,
-// and a caller who does not read is given up on.
+// tunnelEnd is the caller's connection. Bytes that were buffered before the switch are read
+// first, and each write has a deadline.
 type tunnelEnd struct {
 	net.Conn
 	idle  time.Duration
@@ -76,8 +75,8 @@ func (t tunnelEnd) Write(p []byte) (int, error) {
 	return t.Conn.Write(p)
 }
 
-// pump copies until one end fails or is done, and returns how many bytes went
-// over; either is the end of the tunnel, and neither is worth a log line.
+// pump copies until a read or a write fails, which is the regular end of a tunnel, and returns
+// the number of bytes copied.
 func pump(to io.Writer, from io.Reader) (total int64) {
 	buf := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buf)
@@ -96,12 +95,11 @@ func pump(to io.Writer, from io.Reader) (total int64) {
 	}
 }
 
-// writeSwitch writes the upstream's 101: net/http does not write it on a
-// connection that was taken over.
+// writeSwitch writes the upstream's 101, which net/http does not do on a hijacked connection.
 func (c *httpCall) writeSwitch(to io.Writer, answer *http.Response) error {
 	h, upgrade := http.Header{}, answer.Header["Upgrade"]
 	c.withhold(answer.Header)
-	rewriteResponse(h, answer.Header) // takes Upgrade away on both sides
+	rewriteResponse(h, answer.Header) // removes Upgrade
 	c.setOwnLines(h, answer.StatusCode)
 	h["Connection"], h["Upgrade"] = upgradeOnly, upgrade
 	out := bufio.NewWriter(to)

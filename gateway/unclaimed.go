@@ -10,17 +10,16 @@ import (
 	"postern/core/snapshot"
 )
 
-// Caps bound what a proxy can be used for before anybody has claimed it: one
-// that costs nobody a name must be of no use as a relay, a download site or a
-// page that asks for passwords. A zero field takes its default.
+// Caps bound what an unclaimed project can be used for. It can be created without an account,
+// so it must be useless as a relay, a download site or a phishing page. A zero field means
+// its default.
 type Caps struct {
 	Body   int64 // bytes of a request's body; 1 MiB
 	Answer int64 // bytes of an answer's body; 10 MiB
-	Bytes  int64 // of bodies in a day, both directions together; 1 GiB for each project
+	Bytes  int64 // of a project's bodies in a day, both directions together; 1 GiB
 
-	// Calls, where the project's own limits are not lower. The defaults are far
-	// above what somebody needs to try an API out, alone or with a team, and far
-	// below what makes a proxy worth abusing.
+	// Limits on calls, where the project's own are not lower. The defaults are far above
+	// what a team needs to try an API out, and far below what is worth abusing.
 	IP      snapshot.Limits // of each address; 120 in a minute
 	Project snapshot.Limits // of all together; 1,200 in a minute, 50,000 in a day
 }
@@ -44,7 +43,7 @@ func (c Caps) withDefaults() Caps {
 	return c
 }
 
-// lower sets on an unclaimed project's limits those of the caps that are lower.
+// lower reduces an unclaimed project's limits to the caps.
 func (c *Caps) lower(limits *snapshot.ProjectLimits) {
 	for w := range limits.IP {
 		limits.IP[w] = lowerLimit(limits.IP[w], c.IP[w])
@@ -52,7 +51,7 @@ func (c *Caps) lower(limits *snapshot.ProjectLimits) {
 	}
 }
 
-// lowerLimit takes 0 for any number, as limits do.
+// lowerLimit returns the lower of two limits, of which 0 means none.
 func lowerLimit(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return a + b
@@ -60,10 +59,10 @@ func lowerLimit(a, b int64) int64 {
 	return min(a, b)
 }
 
-// errAnswerTooLarge ends an answer that turns out to be over its cap on the way.
+// errAnswerTooLarge ends an answer of unknown length when it exceeds its cap.
 var errAnswerTooLarge = errors.New("the answer is over what an unclaimed proxy may carry")
 
-// term says when an unclaimed project ends, as its callers are told.
+// term is when an unclaimed project expires, as its callers are told.
 type term struct {
 	sunset  string // HTTP date (RFC 8594)
 	expires string // RFC 3339, UTC
@@ -76,8 +75,7 @@ func newTerm(end time.Time) *term {
 	return &term{sunset: end.UTC().Format(http.TimeFormat), expires: end.UTC().Format(time.RFC3339)}
 }
 
-// capped tells whether the caps hold for the call: once the project is claimed,
-// none does.
+// capped reports whether the caps apply to the call: the project is unclaimed.
 func (c *call) capped() bool { return c.route.project.term != nil && c.gateway.caps != nil }
 
 // withinCaps refuses calls that an unclaimed project does not carry.
@@ -92,7 +90,7 @@ func (c *call) withinCaps(r *request) (policy.Denial, bool) {
 	return policy.Denial{}, true
 }
 
-// bodyLimit is the most bytes of a request's body, 0 for any number.
+// bodyLimit is the limit on the request's body in bytes, 0 for none.
 func (c *call) bodyLimit() int64 {
 	limit := c.gateway.limits.Body
 	if c.capped() && (limit == 0 || limit > c.gateway.caps.Body) {
@@ -101,7 +99,7 @@ func (c *call) bodyLimit() int64 {
 	return limit
 }
 
-// answerLimit is the most bytes of an answer's body, 0 for any number.
+// answerLimit is the limit on the answer's body in bytes, 0 for none.
 func (c *call) answerLimit() int64 {
 	if c.capped() {
 		return c.reserved.answer
@@ -109,10 +107,10 @@ func (c *call) answerLimit() int64 {
 	return 0
 }
 
-// showsAnswers tells a request whose answer a browser would show or run. Browsers
-// say what an answer is for, and no page can say it for them (Fetch Metadata,
-// Sec-Fetch-Dest); one that is too old to say it accepts HTML where it navigates.
-// An unknown purpose counts as one of these.
+// showsAnswers reports whether a browser would show or run the answer to a request with these
+// values of Sec-Fetch-Dest and Accept. Pages cannot set Sec-Fetch-Dest (Fetch Metadata
+// section 2.1); a browser too old to send it accepts HTML when it navigates. Unknown
+// destinations count as shown.
 func showsAnswers(destination, accept string) bool {
 	switch strings.ToLower(destination) {
 	case "":
@@ -124,10 +122,9 @@ func showsAnswers(destination, accept string) bool {
 	return true
 }
 
-// withheldUnclaimed tells the fields of an unclaimed project's answer that its caller
-// does not get: what would leave something behind in a browser under our name,
-// and, for an answer that is shown, what would lead it elsewhere, save it as a
-// file, or ask for a password.
+// withheldUnclaimed reports whether callers of an unclaimed project do not get a field of the
+// answer: fields that would leave state in a browser under the gateway's name, and, if a
+// browser would show the answer, fields that redirect, save a file, or ask for a password.
 func (c *call) withheldUnclaimed(name string) bool {
 	if len(name) == len("Sunset") && strings.EqualFold(name, "Sunset") {
 		return true
@@ -145,12 +142,12 @@ func (c *call) withheldUnclaimed(name string) bool {
 	return false
 }
 
-// Of the caps, what an answer says. The policy adds to one that the upstream
-// sends: a browser obeys both (CSP3, 8.1).
+// inert is the Content-Security-Policy of capped answers. A browser enforces it beside the
+// upstream's own (CSP Level 3 section 8.1).
 const inert = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
-// termLines sets what the caller is told of the proxy's end and, under the caps,
-// what keeps a browser from showing or running the answer.
+// termLines sets the fields that tell when the project expires and, under the caps, those
+// that keep a browser from showing or running the answer.
 func (c *call) termLines(status int, set func(name, value string)) {
 	set("Sunset", c.route.project.term.sunset)
 	set("Postern-Expires", c.route.project.term.expires)
@@ -159,7 +156,7 @@ func (c *call) termLines(status int, set func(name, value string)) {
 	}
 	set("Content-Security-Policy", inert)
 	set("X-Content-Type-Options", "nosniff")
-	set("Vary", "Accept, Sec-Fetch-Dest") // or a cache could give a browser what was meant for a client
+	set("Vary", "Accept, Sec-Fetch-Dest") // so that no cache gives a browser an answer for other clients
 	if c.browsing && status != http.StatusNotModified {
 		set("Content-Type", "text/plain; charset=utf-8")
 	}

@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// health is what an environment's calls have shown of it, through every table.
+// health is the state of an environment that outlives the table: calls under way, and what
+// was logged.
 type health struct {
 	slots    slots
 	warnings warnings
 }
 
-// warnEvery bounds how often the log hears of one kind of trouble of one
-// environment. Whoever owns an upstream says how often it fails: a line for each
-// time would let him fill the disk, and slow everybody else down.
+// warnEvery is the shortest time between two log lines of one kind about one environment. An
+// upstream's owner controls how often it fails, and must not be able to fill the disk.
 const warnEvery = time.Second
 
-// warn logs what an operator may want to look into. Neither path, query nor
-// header goes to the log: any of them can hold a secret.
+// warn logs a problem for the operator. It logs no path, query or header: they can hold
+// secrets.
 func (c *call) warn(what string, err error) {
 	before, due := c.route.environment.health.warnings.due(what, warnEvery, c.gateway.now())
 	if !due {
 		return
 	}
 	log := c.gateway.log.With(
-		"project", c.route.project.name, "version", c.route.version.name, "environment",
-		c.route.environment.name,
+		"project", c.route.project.name,
+		"version", c.route.version.name,
+		"environment", c.route.environment.name,
 	)
 	if err != nil {
 		log = log.With("error", err.Error())
@@ -34,38 +35,38 @@ func (c *call) warn(what string, err error) {
 	before.with(log).Warn(what)
 }
 
-// warnings bound how often each of several things is said: they are fixed texts.
+// warnings bounds how often each of a few fixed texts is logged.
 type warnings struct {
 	mu   sync.Mutex
-	said map[string]said
+	last map[string]logged
 }
 
-// said is when something was said last, and how often it was not since.
-type said struct {
+// logged is when a text was logged last, and how often it was suppressed since.
+type logged struct {
 	at         time.Time
 	suppressed int
 }
 
-// due tells whether something may be said now, and what became of it before. A clock
-// that was set back silences nobody.
-func (w *warnings) due(what string, every time.Duration, now time.Time) (before said, ok bool) {
+// due reports whether a text may be logged now, and returns when it was logged before. It may
+// also be after the clock was set back.
+func (w *warnings) due(what string, every time.Duration, now time.Time) (before logged, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.said == nil {
-		w.said = map[string]said{}
+	if w.last == nil {
+		w.last = map[string]logged{}
 	}
-	before = w.said[what]
+	before = w.last[what]
 	if since := now.Sub(before.at); since >= 0 && since < every {
 		before.suppressed++
-		w.said[what] = before
-		return said{}, false
+		w.last[what] = before
+		return logged{}, false
 	}
-	w.said[what] = said{at: now}
+	w.last[what] = logged{at: now}
 	return before, true
 }
 
-// with says of the lines like the next one how many were left out, and since when.
-func (s said) with(log *slog.Logger) *slog.Logger {
+// with adds to the next line how many were suppressed before it, and since when.
+func (s logged) with(log *slog.Logger) *slog.Logger {
 	if s.suppressed == 0 {
 		return log
 	}

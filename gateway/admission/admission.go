@@ -1,8 +1,8 @@
-// Package admission bounds how many connections a listener takes, in total and from
-// one address, so that no listener can use up the descriptors of the process.
+// Package admission limits the connections of a listener, in total and from one address, so
+// that no listener can use up the descriptors of the process.
 //
-// It owns the counting and what the log says of it. It does not own what is served on
-// the connections, nor the bounds themselves, which follow from the configuration.
+// It owns the counting and its log lines. It leaves what is served on the connections, and
+// the limits themselves, to its users.
 package admission
 
 import (
@@ -16,17 +16,17 @@ import (
 	"postern/core/policy"
 )
 
-// Listener takes no more connections than it may. Those beyond are closed as soon as
-// they are accepted: left in the kernel's queue, they would keep all others waiting
-// behind them. Every field but MakeRoom has to be set.
+// Listener limits the connections that it accepts. Connections over a limit are accepted and
+// closed at once: left in the kernel's queue, they would delay all others behind them. Every
+// field except MakeRoom must be set.
 type Listener struct {
 	net.Listener
 
 	Name       string // of the listener, for the log
 	Max        int
 	PerAddress int                   // for IPv6, from one /64
-	Exempt     func(netip.Addr) bool // reports addresses without a bound of their own, such as trusted proxies
-	MakeRoom   func()                // asks a connection that waits for a request to end; it must not wait
+	Exempt     func(netip.Addr) bool // reports whether PerAddress does not apply, as for trusted proxies
+	MakeRoom   func()                // ends a connection that waits for a request; it must not block
 	Log        *slog.Logger
 
 	mu   sync.Mutex
@@ -36,7 +36,7 @@ type Listener struct {
 	notices notices
 }
 
-// Accept returns the next connection within the bounds.
+// Accept returns the next connection within the limits.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -57,8 +57,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// report logs errors that pass, such as a lack of descriptors: servers wait and try
-// again without a word.
+// report logs temporary errors, such as a lack of descriptors: servers retry after them
+// silently.
 func (l *Listener) report(err error) {
 	temporary, ok := err.(interface{ Temporary() bool }) //nolint:errorlint // as the listener returns it
 	if !ok || !temporary.Temporary() {
@@ -69,14 +69,14 @@ func (l *Listener) report(err error) {
 	}
 }
 
-// enter counts a connection in, or returns why it may not come in.
+// enter counts a connection, or returns why it is over a limit.
 func (l *Listener) enter(network netip.Prefix) (why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.from == nil {
 		l.from = map[netip.Prefix]int{}
 	}
-	// The last sixteenth is for callers who come while others only wait.
+	// Idle connections are closed when only a sixteenth is free.
 	if l.MakeRoom != nil && l.open >= l.Max-l.Max/16 {
 		l.MakeRoom()
 	}
@@ -100,7 +100,7 @@ func (l *Listener) leave(network netip.Prefix) {
 	}
 }
 
-// turnAway resets the connection, so that the kernel keeps nothing of it either.
+// turnAway resets the connection, so that the kernel keeps no state of it either.
 func (l *Listener) turnAway(conn net.Conn, why string) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -111,7 +111,7 @@ func (l *Listener) turnAway(conn net.Conn, why string) {
 	}
 }
 
-// leave counts a connection out, once.
+// leave ends the count of a connection, once.
 type leave struct {
 	over atomic.Bool
 	done func()
@@ -123,13 +123,13 @@ func (l *leave) once() {
 	}
 }
 
-// admittedTCP keeps all that a socket can do: the engine works on the descriptor.
+// admittedTCP keeps the methods of a socket: the engine works on its descriptor.
 type admittedTCP struct {
 	*net.TCPConn
 	leave *leave
 }
 
-// Close closes the connection and releases its place in the budget.
+// Close closes the connection and ends its count.
 func (c *admittedTCP) Close() error {
 	defer c.leave.once()
 	return c.TCPConn.Close()
@@ -140,24 +140,23 @@ type admitted struct {
 	leave *leave
 }
 
-// Close closes the connection and releases its place in the budget.
+// Close closes the connection and ends its count.
 func (c *admitted) Close() error {
 	defer c.leave.once()
 	return c.Conn.Close()
 }
 
-// noticeEvery bounds how often the log hears of a flood.
+// noticeEvery is the shortest time between two log lines of one kind.
 const noticeEvery = 10 * time.Second
 
-// notices bound how often each of a few fixed texts is logged.
+// notices bounds how often each of a few fixed texts is logged.
 type notices struct {
 	mu     sync.Mutex
 	last   map[string]time.Time
 	missed map[string]int
 }
 
-// due reports whether a text is to be logged now, and how many times it was not since
-// the last one.
+// due reports whether a text may be logged now, and how often it was suppressed since it was.
 func (n *notices) due(text string, now time.Time) (missed int, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// answerBody is the body of an answer to the fallback. At its end the trailers are in
-// the answer and the connection is given back.
+// answerBody is the body of an answer to the fallback. At its end it adds the trailers to the
+// answer and releases the connection.
 type answerBody struct {
 	passage *passage
 	answer  *http.Response
 	left    int64 // for lengthKnown
 	chunks  chunks
-	over    error // what Read returns from here on
+	over    error // that Read returns from now on
 }
 
 func (b *answerBody) Read(p []byte) (int, error) {
@@ -33,7 +33,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next reads a piece; its error is io.EOF with the last one.
+// next reads a part of the body, and returns io.EOF with the last one.
 func (b *answerBody) next(p []byte) (int, error) {
 	in := &b.passage.b.in
 	for {
@@ -46,7 +46,7 @@ func (b *answerBody) next(p []byte) (int, error) {
 		case n > 0:
 			return n, nil
 		case !in.empty():
-			continue // p was full of framing
+			continue // p had framing only
 		}
 		b.passage.b.readWithin(time.Now(), b.passage.limits.Idle)
 		switch err := b.passage.b.fill(); {
@@ -60,7 +60,7 @@ func (b *answerBody) next(p []byte) (int, error) {
 	}
 }
 
-// decode moves what is held of the body to p; over says that it has ended.
+// decode moves held bytes of the body to p. over reports whether the body has ended.
 func (b *answerBody) decode(p []byte, in *inbox) (n int, over bool, err error) {
 	held := in.held()
 	switch b.passage.head.framing {
@@ -100,7 +100,7 @@ func (b *answerBody) addTrailer() error {
 	return err
 }
 
-// Close gives up what has not been read.
+// Close closes the connection if the body was not read to its end.
 func (b *answerBody) Close() error {
 	b.end(false, errBodyClosed)
 	return nil
@@ -115,9 +115,8 @@ func (b *answerBody) end(whole bool, with error) {
 	}
 }
 
-// Switched is a connection whose protocol has been switched. One goroutine may read
-// and one write; Close and Cut may be called by any. Neither side may be silent for longer
-// than Idle while the other is.
+// Switched is a connection to an upstream after 101. One goroutine may read and one write;
+// Close and Cut may be called by any. It times out when neither side sends for Idle.
 type Switched struct {
 	passage *passage
 	touched atomic.Int64 // Unix time in nanoseconds
@@ -163,13 +162,13 @@ func (s *Switched) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close ends both directions. What is held is the reader's.
+// Close ends both directions. Bytes that are held can still be read.
 func (s *Switched) Close() error {
 	s.passage.forget()
 	return s.passage.b.conn.Close() //nolint:wrapcheck // nothing to add
 }
 
-// Cut is Close without waiting for the upstream; see the function Cut.
+// Cut is Close without waiting for the upstream: see the function Cut.
 func (s *Switched) Cut() error {
 	s.passage.forget()
 	return Cut(s.passage.b.conn)

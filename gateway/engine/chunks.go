@@ -2,13 +2,13 @@ package engine
 
 import "strings"
 
-// chunks takes apart a chunked body (RFC 9112 section 7.1) as it comes in.
-// Lines end in CRLF; chunk extensions are dropped.
+// chunks decodes a chunked body (RFC 9112 section 7.1) as it is received. Lines end in CRLF;
+// chunk extensions are dropped.
 type chunks struct {
 	at      chunkState
 	left    int64  // bytes of the chunk
-	digits  int    // of its size, read so far
-	skipped int    // bytes of its extensions
+	digits  int    // of its size, so far
+	skipped int    // bytes of blanks and extensions, so far
 	trailer []byte // lines after the last chunk, each with its CRLF
 	line    int    // length of the trailer line being read
 }
@@ -27,14 +27,14 @@ const (
 	atEnd
 )
 
-// Bounds of what carries no data: a body of nothing else must end.
+// Limits on bytes that are not data, so that a body cannot go on without any.
 const (
 	maxExtension = 4 << 10
 	maxTrailer   = 16 << 10
 )
 
-// decode moves the data in p together at its beginning and returns how long it
-// is, and how many bytes of p belong to the body: all, unless it ended.
+// decode moves the data in p to its beginning. It returns the length of the data, and how many
+// bytes of p belong to the body: all, unless it has ended.
 func (c *chunks) decode(p []byte) (data, used int, err error) {
 	i := 0
 	for i < len(p) && c.at != atEnd {
@@ -54,7 +54,7 @@ func (c *chunks) decode(p []byte) (data, used int, err error) {
 	return data, i, nil
 }
 
-// step takes one byte of framing.
+// step decodes one byte of framing and reports whether it is valid.
 func (c *chunks) step(b byte) bool {
 	switch c.at {
 	case atSize:
@@ -136,7 +136,7 @@ func (c *chunks) trailerByte(b byte) bool {
 	return true
 }
 
-// trailerFields is the trailer when the body has ended.
+// trailerFields returns the trailer of a body that has ended.
 func (c *chunks) trailerFields() ([]Field, error) {
 	if len(c.trailer) == 0 {
 		return nil, nil

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// conn is a caller's connection. One goroutine runs all of it.
+// conn is a caller's connection. One goroutine serves it; the sweep, Shutdown and EndIdle
+// touch only what mu guards, and wake it.
 type conn struct {
 	wire
 	server   *Server
@@ -48,7 +49,7 @@ func (c *conn) end() {
 	}
 }
 
-// recover keeps a fault in one call from ending all others.
+// recover keeps a panic in one call from ending all others.
 func (c *conn) recover() {
 	if fault := recover(); fault != nil {
 		_ = c.conn.Close()
@@ -58,9 +59,8 @@ func (c *conn) recover() {
 	}
 }
 
-// endIfIdle ends the connection when it waits for a request. It is its own
-// goroutine that closes it, here as elsewhere: Close would wait for that one, as
-// long as it is in turn.
+// endIfIdle ends the connection if it waits for a request. It wakes the connection's own
+// goroutine to close it: Close would block while that goroutine is in turn.
 func (c *conn) endIfIdle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,20 +69,19 @@ func (c *conn) endIfIdle() {
 	}
 }
 
-// hasWaited tells whether the connection waits for a request, and for how many
-// sweeps.
-func (c *conn) hasWaited() (looks int, waits bool) {
+// hasWaited reports whether the connection waits for a request, and for how many sweeps.
+func (c *conn) hasWaited() (sweeps int, waits bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sweeps, c.waiting
 }
 
-// endRest wakes a connection that waits for a request. A request that comes in
-// this moment can still be answered.
+// endRest wakes a connection that waits for a request. A request that arrives at this moment
+// is still answered.
 func (c *conn) endRest() { c.wake() }
 
-// handOver gives the connection to the fallback, from the request on that has
-// not been answered: its head is still held.
+// handOver gives the connection to the fallback, with what was read of the request that is
+// not answered yet.
 func (c *conn) handOver() {
 	_ = c.conn.SetDeadline(time.Time{})
 	if c.speaksHTTP2() {
@@ -94,8 +93,8 @@ func (c *conn) handOver() {
 	c.server.Fallback.give(&replayed{Conn: c.conn, early: early})
 }
 
-// linger ends the connection so that the last answer arrives: closing with
-// bytes unread would reset the connection and may take the answer with it.
+// linger half-closes the connection and waits for the caller to close: closing with unread
+// bytes would reset the connection and may discard the last answer.
 func (c *conn) linger() {
 	half, ok := c.conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
@@ -106,10 +105,10 @@ func (c *conn) linger() {
 	}
 }
 
-// lingerTime is how long a caller may take to close after his last answer.
+// lingerTime is how long a caller may take to close after the last answer.
 const lingerTime = 500 * time.Millisecond
 
-// watchFor makes abort what happens when the caller leaves or the server is cut.
+// watchFor has abort called when the caller leaves or the call is cut off.
 func (c *conn) watchFor(abort func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,16 +124,16 @@ func (c *conn) watchNothing() {
 	c.mu.Unlock()
 }
 
-// hasLeft tells whether the call was given up because the caller left.
+// hasLeft reports whether the caller has left or the call was cut off.
 func (c *conn) hasLeft() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.left
 }
 
-// watch is called by the sweep. A call that has just begun is not looked at:
-// most are over before they are seen twice. A connection that waits is looked at
-// once, for an end that came together with its last request.
+// watch is called by the sweep. It aborts a call whose caller has left, and cuts off one that
+// no longer stands; most calls are over before their second sweep and are not looked at. A
+// waiting connection is looked at once, for an end that came together with its last request.
 func (c *conn) watch() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,17 +147,16 @@ func (c *conn) watch() {
 		if c.peek() == gone {
 			c.left = true
 			c.abort()
-		} else if c.sweeps%looksPerStand == 0 && !c.session.Stands() {
+		} else if c.sweeps%sweepsPerStand == 0 && !c.session.Stands() {
 			c.cutOff()
 		}
 	}
 }
 
-// looksPerStand is how many sweeps pass between two questions whether a call may go on:
-// half a second.
-const looksPerStand = 2
+// sweepsPerStand is how many sweeps pass between two calls of Stands: half a second.
+const sweepsPerStand = 2
 
-// cutOff ends the connection and whatever its call waits for. c.mu is held.
+// cutOff ends the connection and its call. The caller holds c.mu.
 func (c *conn) cutOff() {
 	c.left = true
 	c.interrupt()
@@ -167,14 +165,14 @@ func (c *conn) cutOff() {
 	}
 }
 
-// cut ends the connection and whatever its call waits for.
+// cut ends the connection and its call.
 func (c *conn) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cutOff()
 }
 
-// isTimeout tells whether an error is about time, whoever measured it.
+// isTimeout reports whether an error is a timeout: of a connection, a file or a context.
 func isTimeout(err error) bool {
 	timeout, ok := errors.AsType[net.Error](err)
 	return ok && timeout.Timeout() || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)

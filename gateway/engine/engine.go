@@ -1,16 +1,13 @@
-// Package engine is the fast path of the gateway: it carries plain HTTP/1.1
-// requests between callers and upstreams with one goroutine for each connection,
-// pooled buffers and no map of headers, and hands everything that is not plain,
-// with the bytes already read, to a server that knows the rest of HTTP.
+// Package engine is the fast path of the gateway: it forwards plain HTTP/1.1 requests with
+// one goroutine per connection, pooled buffers and no map of headers. Requests that are not
+// plain it hands over, with the bytes already read, to a server for all of HTTP.
 //
-// It owns the bytes: which requests are plain (request.go, the one place that
-// decides it), the framing of answers, upstream connections and their reuse (for
-// the fallback's calls too: RoundTrip), deadlines, and noticing that a caller has
-// left. It does not own what a request means: a Session decides whether a request is
-// answered, forwarded, or left to the fallback, and which header either side gets.
+// It owns which requests are plain (request.go), the framing of answers, upstream
+// connections and their reuse (for the fallback's calls too: RoundTrip), deadlines, and the
+// detection of callers that have left. It leaves the meaning of a request to a Session, which
+// answers it, forwards it or leaves it to the fallback, and writes the headers.
 //
-// Standards: RFC 9112 (HTTP/1.1 messages), RFC 9110 section 7.6 (what a proxy
-// does with them).
+// Standards: RFC 9112 (HTTP/1.1 messages), RFC 9110 section 7.6 (proxies).
 package engine
 
 import (
@@ -24,43 +21,42 @@ import (
 	"time"
 )
 
-// HTTP2 is the protocol of ALPN that the engine leaves to the fallback, which then
-// accepts a *tls.Conn (RFC 9113 section 3.2).
+// HTTP2 is the ALPN protocol that the engine leaves to the fallback, which then accepts a
+// *tls.Conn (RFC 9113 section 3.2).
 const HTTP2 = "h2"
 
-// Session decides for the requests of one connection, one after the other.
+// Session serves the requests of one connection, one after the other.
 type Session interface {
-	// Serve takes one request to its end by calling Answer or Forward of the
-	// exchange. It returns false, without having called either, for a request
-	// that the fallback is to serve. The exchange is not used after it returns.
+	// Serve serves one request by calling Answer or Forward of the exchange. It returns
+	// false, without having called either, to leave the request to the fallback. It must
+	// not retain the exchange.
 	Serve(x *Exchange) bool
-	// Stands reports whether the request that is being forwarded may go on. Another
-	// goroutine than Serve's asks, now and then, while a call lasts longer than a
-	// moment; Forward returns only after the answer. The call is cut off at the
-	// first false, and its Forward fails with ErrCaller.
+	// Stands reports whether the request that is being forwarded may go on. It is called
+	// from another goroutine, about twice a second, and Forward does not return while it
+	// runs. If it returns false the call is cut off, and Forward fails with ErrCaller.
 	Stands() bool
 	// End is called once, when the connection has ended or was handed over.
 	End()
 }
 
-// Limits bound a connection. Every field but BodyRate and BodyGrace must be set.
+// Limits bound a connection. Every field except BodyRate and BodyGrace must be set.
 type Limits struct {
-	FirstHeader   time.Duration // for a caller to send a request's head
+	FirstHeader   time.Duration // for a caller to send the head of a request
 	CallerIdle    time.Duration // between two requests
-	Idle          time.Duration // between two pieces of a body, on either side
-	Header        time.Duration // from the request sent to the answer's head received
+	Idle          time.Duration // between two reads or writes of a body, on either side
+	Header        time.Duration // between two reads of an answer's head
 	Connect       time.Duration // to the upstream, in all
-	ResponseBytes int           // of an answer's head; 64 KiB is the most that is held
+	ResponseBytes int           // of an answer's head; at most 64 KiB
 
-	// BodyRate is how many bytes a second a request's body has to come with, once it
-	// has been waited for longer than BodyGrace. 0: any number.
+	// BodyRate is the lowest rate of a request's body in bytes per second, once the caller
+	// has been waited for longer than BodyGrace. 0: no lower bound.
 	BodyRate  int64
 	BodyGrace time.Duration
 }
 
-// BodyWait is how long the next piece of a request's body may take, when so many bytes
-// have come and the caller has been waited for so long. The time that the upstream takes
-// to accept a piece does not count against the caller.
+// BodyWait returns how long the next read of a request's body may take, when got bytes have
+// been received and the caller has been waited for that long in all. Time that the upstream
+// takes to accept bytes does not count.
 func (l *Limits) BodyWait(got int64, waited time.Duration) time.Duration {
 	if l.BodyRate == 0 {
 		return l.Idle
@@ -73,10 +69,10 @@ func (l *Limits) BodyWait(got int64, waited time.Duration) time.Duration {
 // Server serves callers' connections. Its fields are set before Serve.
 type Server struct {
 	NewSession func(net.Conn) Session
-	Secure     *tls.Config // callers speak TLS; nil: they do not
-	Fallback   *Handover   // gets the connections with a request that is not plain, and those of HTTP/2
+	Secure     *tls.Config // of callers; nil: no TLS
+	Fallback   *Handover   // gets connections with a request that is not plain, and those of HTTP/2
 	Limits     Limits
-	Recovered  func(fault any, stack []byte) // told of panics in sessions; nil: nobody is
+	Recovered  func(fault any, stack []byte) // called for panics in sessions; may be nil
 
 	mu       sync.Mutex
 	listener net.Listener
@@ -86,8 +82,7 @@ type Server struct {
 	idle     sync.Cond     // of mu: a connection has ended
 }
 
-// Serve accepts connections until Shutdown or Close; its error then is
-// http.ErrServerClosed.
+// Serve accepts connections until Shutdown or Close, and then returns http.ErrServerClosed.
 func (s *Server) Serve(l net.Listener) error {
 	if !s.begin(l) {
 		_ = l.Close()
@@ -103,7 +98,7 @@ func (s *Server) Serve(l net.Listener) error {
 		case s.closing.Load():
 			return http.ErrServerClosed
 		case isTemporary(err):
-			// Out of descriptors, most likely: connections that end give some back.
+			// Most likely out of descriptors, until connections end.
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 			time.Sleep(pause)
 		default:
@@ -134,13 +129,13 @@ func (s *Server) start(raw net.Conn) {
 		_ = raw.Close()
 		return
 	}
-	c := newConn(s, raw) // a session begins only where Shutdown waits for its end
+	c := newConn(s, raw) // under mu, so that Shutdown waits for the end of every session
 	s.conns[c] = struct{}{}
 	s.mu.Unlock()
 	go c.serve()
 }
 
-// ended forgets a connection that was closed or handed over.
+// ended removes a connection that was closed or handed over.
 func (s *Server) ended(c *conn) {
 	s.mu.Lock()
 	delete(s.conns, c)
@@ -148,7 +143,7 @@ func (s *Server) ended(c *conn) {
 	s.mu.Unlock()
 }
 
-// stop ends accepting, and returns false when there is nothing to end.
+// stop stops accepting. It returns false if Serve was never called.
 func (s *Server) stop() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,9 +155,8 @@ func (s *Server) stop() bool {
 	return true
 }
 
-// Shutdown stops accepting, closes connections that wait for a request, and
-// waits for the calls of the others. Connections that were handed over are the
-// fallback's to end.
+// Shutdown stops accepting, closes connections that wait for a request, and waits for the
+// calls of the others. Connections that were handed over are left to the fallback.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if !s.stop() {
 		return nil
@@ -183,7 +177,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Close cuts every connection.
+// Close ends every connection.
 func (s *Server) Close() error {
 	if !s.stop() {
 		return nil
@@ -199,16 +193,16 @@ func (s *Server) Close() error {
 // candidates is how many connections EndIdle chooses among.
 const candidates = 16
 
-// EndIdle ends a connection that waits for a request, where it finds one: of a few
-// taken at random, the one that has waited longest.
+// EndIdle closes a connection that waits for a request, if it finds one: of a few taken at
+// random, the one that has waited longest.
 func (s *Server) EndIdle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var oldest *conn
 	most, seen := -1, 0
 	for c := range s.conns {
-		if looks, waits := c.hasWaited(); waits && looks > most {
-			oldest, most = c, looks
+		if sweeps, waits := c.hasWaited(); waits && sweeps > most {
+			oldest, most = c, sweeps
 		}
 		if seen++; seen == candidates {
 			break
@@ -219,13 +213,11 @@ func (s *Server) EndIdle() {
 	}
 }
 
-// sweepEvery is how long a caller's leaving may go unnoticed, about. A reader
-// in the background of every call would notice at once and cost a fifth of the
-// throughput.
+// sweepEvery is about how long it takes to notice that a caller has left. A background read
+// during every call would notice at once, and cost a fifth of the throughput.
 const sweepEvery = 250 * time.Millisecond
 
-// sweep looks at the callers whose calls take longer than a moment, and gives
-// up the calls of those who have left.
+// sweep watches the connections until stop: see conn.watch.
 func (s *Server) sweep() {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()

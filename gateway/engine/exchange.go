@@ -8,31 +8,30 @@ import (
 	"unsafe"
 )
 
-// Exchange is one request and what is done with it. Its methods are for the
-// goroutine that Serve was called on.
+// Exchange is one request and its answer. Its methods are for the goroutine of Serve.
 type Exchange struct {
 	Request  Request
-	BytesIn  int64     // of the request's body, as far as Forward read it
-	BytesOut int64     // of the upstream's body, as far as the caller took it
-	Began    time.Time // when the head was there
+	BytesIn  int64     // of the request's body that Forward has read
+	BytesOut int64     // of the upstream's body that the caller took
+	Began    time.Time // when the head had been read
 
-	MaxAnswer int64 // bytes of the answer's body; 0: any number
+	MaxAnswer int64 // limit on the answer's body in bytes; 0: none
 
 	conn     *conn
 	page     *page
 	answer   Response
-	headSize int   // bytes of the request's head that the connection still holds
-	bodyLeft int64 // of the request, not read from the connection yet
+	headSize int   // bytes of the request's head, which the connection holds until take
+	bodyLeft int64 // bytes of the request's body that are not read yet
 
-	taken bool      // the head has been dropped: the fallback cannot serve it any more
-	now   time.Time // of the last look at the clock: Began, or later
+	taken bool      // the head was dropped: the fallback cannot serve the request any more
+	now   time.Time // when the clock was read last: Began, or later
 
 	bodyFailed bool // the caller did not send all of the body
-	lastAnswer bool // the connection ends after this one
-	broken     bool // the connection is of no use: an answer was begun and not ended
+	lastAnswer bool // the connection is closed after this answer
+	broken     bool // the connection is unusable: an answer was begun and not completed
 }
 
-// page is memory for one call.
+// page is the memory of one call.
 type page struct {
 	out            []byte
 	fields, answer []Field
@@ -44,18 +43,17 @@ const (
 	ofAnswer
 )
 
-// keep copies a head to where it stays until the call is over, and no longer: the
-// bytes are another call's then, and so is what a string made of them says.
+// keep copies a head and returns it as a string that is valid until the call is over: then the
+// bytes are reused, and strings that share them change.
 func (p *page) keep(whose int, head []byte) string {
 	p.heads[whose] = append(p.heads[whose][:0], head...)
-	return unsafe.String(
-		unsafe.SliceData(p.heads[whose]), len(head),
-	) //nolint:gosec // nobody writes to it before the call is over
+	data := unsafe.SliceData(p.heads[whose])
+	return unsafe.String(data, len(head)) //nolint:gosec // the bytes are not written to before the call is over
 }
 
 var pages = sync.Pool{New: func() any { return &page{out: make([]byte, 0, 4<<10)} }}
 
-// maxPage bounds the memory that a call leaves behind for the next one.
+// maxPage bounds the memory that is reused: larger pages are left to the garbage collector.
 const maxPage = 32 << 10
 
 func (x *Exchange) open() {
@@ -81,24 +79,24 @@ func (x *Exchange) close() {
 	*x = Exchange{conn: x.conn, now: x.now}
 }
 
-// take makes the request the engine's for good.
+// take drops the head of the request, which from then on the engine has to answer.
 func (x *Exchange) take() {
 	if x.taken {
 		return
 	}
 	x.taken = true
-	x.look() // deciding may have taken its time, which is not the upstream's
+	x.look() // deciding may have taken long, and must not count as the upstream's time
 	x.conn.in.use(x.headSize)
 	x.bodyLeft = x.Request.Length
 	x.lastAnswer = x.Request.Close || x.conn.server.closing.Load()
 }
 
-// look sets now. It costs half of what time.Now does: only one clock is read.
+// look sets now. It reads only the monotonic clock, which costs half of time.Now.
 func (x *Exchange) look() { x.now = x.Began.Add(time.Since(x.Began)) }
 
-// Answer answers in the upstream's stead. It can follow a Forward that failed
-// with an error other than ErrCaller and ErrBrokenOff. It returns how many bytes
-// of the body the caller took.
+// Answer answers the request instead of the upstream. It may follow a Forward that failed with
+// an error other than ErrCaller and ErrBrokenOff. It returns how many bytes of the body were
+// sent.
 func (x *Exchange) Answer(status int, header []Field, body []byte) int64 {
 	x.take()
 	if x.bodyLeft > 0 && (x.bodyFailed || !x.discardBody()) {
@@ -122,7 +120,7 @@ func (x *Exchange) Answer(status int, header []Field, body []byte) int64 {
 	return int64(len(body))
 }
 
-// send writes to the caller and tells whether he took it.
+// send writes to the caller and reports whether that succeeded.
 func (x *Exchange) send(p []byte) bool {
 	c := x.conn
 	x.look()
@@ -140,12 +138,11 @@ func (x *Exchange) endHead(out []byte) []byte {
 	return append(out, '\r', '\n')
 }
 
-// drainTime is how long a caller may take to send the rest of a body that
-// nobody wants.
+// drainTime is how long a caller may take to send the rest of an unwanted body.
 const drainTime = 5 * time.Second
 
-// discardBody makes way for the next request, before the answer is written: it
-// says whether there can be one.
+// discardBody reads the rest of the body and reports whether it arrived, so that another
+// request can follow. It is called before the answer is written.
 func (x *Exchange) discardBody() bool {
 	c := x.conn
 	c.readUntil(time.Now().Add(drainTime))
@@ -161,15 +158,15 @@ func (x *Exchange) discardBody() bool {
 	}
 }
 
-// Errors of Forward that leave nothing to answer.
+// Errors of Forward after which the call cannot be answered.
 var (
 	ErrCaller    = errors.New("the caller has left")
 	ErrBrokenOff = errors.New("the upstream broke off its answer")
 )
 
-// ErrAnswerTooLarge is an error of Forward: the answer says of itself that it is
-// over MaxAnswer. One that only turns out to be is broken off.
+// ErrAnswerTooLarge is an error of Forward: the answer's Content-Length is over MaxAnswer. An
+// answer that exceeds it without a Content-Length is broken off.
 var ErrAnswerTooLarge = errors.New("the answer's body is too large")
 
-// ErrBody is an error of Forward: the caller did not send the whole of his body.
+// ErrBody is an error of Forward: the caller did not send all of the body.
 var ErrBody = errors.New("the request's body broke off")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Rewriter says what the two sides get to read. Framing is the engine's.
+// Rewriter writes the headers of both sides. The engine writes the fields about framing.
 type Rewriter interface {
 	// RequestHead appends the upstream's request line and header, Host
 	// included, without Content-Length and the empty line.
@@ -18,15 +18,15 @@ type Rewriter interface {
 	// AnswerHead appends the caller's header for an answer, interim ones (1xx)
 	// included, without Content-Length, Transfer-Encoding and the empty line.
 	AnswerHead(dst []byte, r *Response) []byte
-	// MayTrail tells whether a trailer of the answer is passed on.
+	// MayTrail reports whether a trailer of the answer is passed on.
 	MayTrail(name string) bool
 }
 
-// Forward carries the request to the upstream and the answer to the caller. It
-// returns the status of the answer as soon as one was received, 0 before.
+// Forward sends the request to the upstream and the answer to the caller. It returns the
+// status of the answer, 0 if none was received.
 //
-// A call is sent a second time in one case: it has no body, its method is safe,
-// and a connection that had waited for it ended without a byte of an answer.
+// A call is sent a second time in one case: it has no body, its method is safe, and a reused
+// connection ended without a byte of an answer.
 func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 	x.take()
 	x.page.out = x.appendRequest(x.page.out[:0], rw)
@@ -81,7 +81,7 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 	return x.answer.Status, nil
 }
 
-// drop closes a connection that is not to be used again.
+// drop closes a connection that must not be used again.
 func (x *Exchange) drop(b *backend) {
 	x.conn.watchNothing()
 	b.cut()
@@ -109,8 +109,8 @@ func (x *Exchange) connect(up *Upstream) (*backend, error) {
 
 func (x *Exchange) appendRequest(out []byte, rw Rewriter) []byte {
 	out = rw.RequestHead(out)
-	// Without a body the length is left out where the method expects none, as
-	// net/http does it.
+	// As in net/http, there is no Content-Length if there is no body and the method expects
+	// none.
 	switch x.Request.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
 		out = appendLength(out, x.Request.Length)
@@ -192,7 +192,7 @@ func (x *Exchange) appendBody(out []byte) []byte {
 // maxInterim bounds the 1xx answers before the final one.
 const maxInterim = 16
 
-// receive reads answers until the final one and passes interim ones on.
+// receive reads answers until the final one and forwards interim ones.
 func (x *Exchange) receive(b *backend, rw Rewriter) error {
 	keep := func(head []byte) string { return x.page.keep(ofAnswer, head) }
 	return b.receive(&x.answer, x.Request.Method, &x.conn.server.Limits, keep, func(r *Response) error {
@@ -205,8 +205,8 @@ func (x *Exchange) receive(b *backend, rw Rewriter) error {
 	})
 }
 
-// receive reads answers until the final one, whose head is in r then. Of the others
-// interim is told, but for 100. What keep returns is what the strings of r lie in.
+// receive reads answers until the final one, whose head it leaves in r. It calls interim for
+// the others, except 100. The strings of r share the memory of what keep returns.
 func (b *backend) receive(
 	r *Response, method string, limits *Limits, keep func([]byte) string, interim func(*Response) error,
 ) error {
@@ -226,7 +226,7 @@ func (b *backend) receive(
 	return fmt.Errorf("%w: too many interim answers", ErrAnswer)
 }
 
-// receiveHead reads one head. As on Kong, the time counts between two reads.
+// receiveHead reads one head. As on Kong, the limit is on the time between two reads.
 func (b *backend) receiveHead(r *Response, method string, limits *Limits, keep func([]byte) string) error {
 	for looked := 0; ; {
 		held := b.in.held()
@@ -252,15 +252,15 @@ func (b *backend) receiveHead(r *Response, method string, limits *Limits, keep f
 	}
 }
 
-// mayBeHTTP tells whether an answer of which only a part is there can become one.
+// mayBeHTTP reports whether part can be the beginning of an answer.
 func mayBeHTTP(part []byte) bool {
 	const begin = "HTTP/1."
 	n := min(len(part), len(begin))
 	return string(part[:n]) == begin[:n]
 }
 
-// headEnd is the length of the head at the beginning of p, 0 when its end is not
-// there. Bytes before looked are known not to hold the end alone.
+// headEnd returns the length of the head at the beginning of p, 0 if p does not have its end.
+// The first looked bytes were searched before.
 func headEnd(p []byte, looked int) int {
 	from := max(0, looked-2)
 	p = p[from:]

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Handover is the listener of the fallback: what it accepts are connections
-// that the engine has begun to read, which read as if it had not.
+// Handover is the listener of the fallback. It accepts the connections that the engine hands
+// over, which return the bytes that the engine has read again.
 type Handover struct {
 	addr   net.Addr
 	conns  chan net.Conn
@@ -14,12 +14,12 @@ type Handover struct {
 	once   sync.Once
 }
 
-// NewHandover makes a listener that says it listens at addr.
+// NewHandover returns a listener with the address addr.
 func NewHandover(addr net.Addr) *Handover {
 	return &Handover{addr: addr, conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// Accept waits for a connection; its error after Close is net.ErrClosed.
+// Accept waits for a connection. Its error after Close is net.ErrClosed.
 func (h *Handover) Accept() (net.Conn, error) {
 	select {
 	case c := <-h.conns:
@@ -29,13 +29,13 @@ func (h *Handover) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept. Connections that come later are closed.
+// Close ends Accept. Connections that are handed over later are closed.
 func (h *Handover) Close() error {
 	h.once.Do(func() { close(h.closed) })
 	return nil
 }
 
-// Addr is the address of the engine's own listener.
+// Addr returns the address of the engine's own listener.
 func (h *Handover) Addr() net.Addr { return h.addr }
 
 func (h *Handover) give(c net.Conn) {
@@ -46,7 +46,7 @@ func (h *Handover) give(c net.Conn) {
 	}
 }
 
-// replayed is a connection of which some bytes have been read already.
+// replayed is a connection whose first bytes, early, were read before.
 type replayed struct {
 	net.Conn
 	early []byte
@@ -63,10 +63,10 @@ func (r *replayed) Read(p []byte) (int, error) {
 	return r.Conn.Read(p)
 }
 
-// NetConn is the connection itself.
+// NetConn returns the underlying connection.
 func (r *replayed) NetConn() net.Conn { return r.Conn }
 
-// CloseWrite half-closes, so that a last answer is not reset away.
+// CloseWrite half-closes the connection, so that the last answer arrives.
 func (r *replayed) CloseWrite() error {
 	if half, ok := r.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

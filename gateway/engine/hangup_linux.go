@@ -2,8 +2,8 @@ package engine
 
 import "golang.org/x/sys/unix"
 
-// hasHungUp tells whether the other side has ended its stream, be there bytes
-// before its end or not (poll(2), POLLRDHUP).
+// hasHungUp reports whether the other side has ended its stream, even if there are bytes to
+// read before the end (poll(2), POLLRDHUP).
 func hasHungUp(fd uintptr) bool {
 	fds := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	n, err := unix.Poll(fds[:], 0)

@@ -2,5 +2,5 @@
 
 package engine
 
-// hasHungUp is not known here: the end shows when the bytes before it are read.
+// hasHungUp reports false: the end is noticed when the bytes before it are read.
 func hasHungUp(uintptr) bool { return false }

@@ -17,9 +17,9 @@ func AppendField(dst []byte, name, value string) []byte {
 	return append(dst, '\r', '\n')
 }
 
-// AppendNumber appends one line of a header whose value is a number, not below 0. Each
-// digit is written to where it stays: strconv moves them there in one piece, and has to
-// wait until all of them can be read.
+// AppendNumber appends one line of a header whose value is a number, not below 0. It is faster
+// than strconv, which writes the digits to a buffer and copies them: each digit is written in
+// place.
 func AppendNumber(dst []byte, name string, n int64) []byte {
 	dst = append(dst, name...)
 	dst = append(dst, ':', ' ')
@@ -38,8 +38,8 @@ func AppendNumber(dst []byte, name string, n int64) []byte {
 	return append(dst, '\r', '\n')
 }
 
-// digitsOf is how many digits a number has: of the powers of ten, those of two say
-// which one to compare with (log10 of 2 is about 1233/4096).
+// digitsOf returns the number of decimal digits of n. Its bit length gives the power of ten to
+// compare with (log10 of 2 is about 1233/4096).
 func digitsOf(n uint64) int {
 	digits := bits.Len64(n) * 1233 >> 12
 	if n >= powers[digits] {
@@ -55,7 +55,7 @@ var powers = func() (powers [20]uint64) {
 	return powers
 }()
 
-// pairs has the numbers from 00 to 99.
+// pairs has the digits of the numbers from 00 to 99.
 var pairs = func() string {
 	var text []byte
 	for n := range 100 {
@@ -80,7 +80,7 @@ var statusLines = func() (lines [1000]string) {
 
 func appendStatus(dst []byte, status int) []byte { return append(dst, statusLines[status]...) }
 
-// date is the Date line of one second.
+// date is the Date line for one second.
 type date struct {
 	second int64
 	line   string

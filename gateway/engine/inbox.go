@@ -2,19 +2,19 @@ package engine
 
 import "sync"
 
-// inbox holds bytes that were read and not used yet. It has memory only while
-// it holds some: a connection that waits costs none.
+// inbox holds bytes that were read and not used yet. It has memory only while it holds some:
+// an idle connection costs none.
 type inbox struct {
 	data []byte // nil, or all of a pooled array
-	r, w int    // what is held is data[r:w]
+	r, w int    // data[r:w] is held
 }
 
-// Sizes of pooled memory. Heads and small bodies are read into the small one;
-// large bodies gain a tenth from the large one.
+// Sizes of pooled memory. Heads and small bodies are read into the small size; with the large
+// one, large bodies are a tenth faster.
 const (
 	smallBox = 16 << 10
 	largeBox = 64 << 10
-	// Around what is held there is room to frame it as a chunk in place.
+	// Room around the held bytes, to frame them as a chunk in place.
 	headroom = 16
 	tailroom = 8
 )
@@ -27,8 +27,8 @@ var (
 func (b *inbox) held() []byte { return b.data[b.r:b.w] }
 func (b *inbox) empty() bool  { return b.r == b.w }
 
-// free is where the next read may put its bytes; it takes memory when there is
-// none, and is empty when the box is full.
+// free returns the space for the next read. It allocates memory if there is none, and is empty
+// if the inbox is full.
 func (b *inbox) free() []byte {
 	if b.data == nil {
 		b.data = smallBoxes.Get().(*[headroom + smallBox + tailroom]byte)[:]
@@ -44,7 +44,7 @@ func (b *inbox) use(n int) {
 	}
 }
 
-// settle moves what is held to the beginning, so that as much as possible is free.
+// settle moves the held bytes to the beginning, so that as much as possible is free.
 func (b *inbox) settle() {
 	if b.data != nil && b.r > headroom {
 		b.w = headroom + copy(b.data[headroom:], b.data[b.r:b.w])
@@ -52,7 +52,7 @@ func (b *inbox) settle() {
 	}
 }
 
-// enlarge moves what is held into a large box; false when it is in one.
+// enlarge moves the held bytes into memory of the large size. It returns false if they are.
 func (b *inbox) enlarge() bool {
 	if len(b.data) == headroom+largeBox+tailroom {
 		return false
@@ -67,7 +67,7 @@ func (b *inbox) enlarge() bool {
 	return true
 }
 
-// release gives the memory back, with whatever it held.
+// release returns the memory to its pool and drops the held bytes.
 func (b *inbox) release() {
 	switch len(b.data) {
 	case 0:

@@ -6,41 +6,41 @@ import (
 	"time"
 )
 
-// Budget bounds the waiting connections of many pools together.
+// Budget limits the idle connections of many pools together.
 type Budget struct {
 	most int64
 	idle atomic.Int64
 
 	mu    sync.Mutex
-	pools map[*Pool]struct{} // every one with waiting connections; of others some
+	pools map[*Pool]struct{} // all with idle connections, and some without
 }
 
-// NewBudget makes a budget of so many connections.
+// NewBudget returns a budget of most idle connections.
 func NewBudget(most int) *Budget {
 	return &Budget{most: int64(most), pools: map[*Pool]struct{}{}}
 }
 
-// Pool has the connections of one project that wait for their next call. What an
-// upstream sends beyond an answer can reach calls of its own project alone, because
-// no connection changes its pool. It is safe for concurrent use.
+// Pool holds the idle connections of one project. No connection changes its pool, so bytes
+// that an upstream sends after an answer can reach only calls of the same project. It is safe
+// for concurrent use.
 type Pool struct {
 	budget *Budget
 
 	mu        sync.Mutex
 	idle      int
 	listed    bool                   // in the budget
-	upstreams map[*Upstream]struct{} // those that have had waiting connections
+	upstreams map[*Upstream]struct{} // that have had idle connections
 }
 
-// maxIdle bounds the waiting connections of one pool.
+// maxIdle is the limit on the idle connections of one pool.
 const maxIdle = 256
 
-// NewPool makes the pool of one project.
+// NewPool returns the pool of one project.
 func (b *Budget) NewPool() *Pool {
 	return &Pool{budget: b, upstreams: map[*Upstream]struct{}{}}
 }
 
-// keep takes a connection of up to wait for the next call, and reports whether it may.
+// keep adds a connection of up to the idle ones. It returns false if there is no room.
 func (p *Pool) keep(up *Upstream, b *backend) bool {
 	p.mu.Lock()
 	if up.closed || p.idle >= maxIdle {
@@ -68,7 +68,7 @@ func (p *Pool) keep(up *Upstream, b *backend) bool {
 	return true
 }
 
-// left counts connections that wait no longer. The pool is locked.
+// left counts connections that are no longer idle. The caller holds p.mu.
 func (p *Pool) left(n int) {
 	p.idle -= n
 	p.budget.idle.Add(-int64(n))
@@ -80,15 +80,15 @@ func (b *Budget) list(p *Pool) {
 	b.pools[p] = struct{}{}
 }
 
-// forget drops a pool without waiting connections: most likely its project is gone.
+// forget removes a pool without idle connections: most likely its project is gone.
 func (b *Budget) forget(p *Pool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p.unlist()
 }
 
-// shrink closes one waiting connection: of a few pools taken at random, the oldest of the
-// pool that has most, so that projects with few connections keep theirs.
+// shrink closes one idle connection: of a few pools taken at random, the oldest of the pool
+// that has most, so that projects with few connections keep theirs.
 func (b *Budget) shrink() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +118,8 @@ func (p *Pool) waiting() int {
 	return p.idle
 }
 
-// unlist takes a pool without waiting connections out of the budget, which is locked.
+// unlist removes a pool without idle connections from the budget. The caller holds the
+// budget's mu.
 func (p *Pool) unlist() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Secure makes a TLS connection to an upstream over plain, which it closes where the
-// handshake fails. Only a connection made here is used for more than one call.
+// Secure returns a TLS connection to an upstream over plain, which it closes if the handshake
+// fails. TLS connections that were created otherwise are used for one call only.
 func Secure(ctx context.Context, plain net.Conn, config *tls.Config) (net.Conn, error) {
 	secured := tls.Client(&records{Conn: plain}, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
@@ -20,22 +20,21 @@ func Secure(ctx context.Context, plain net.Conn, config *tls.Config) (net.Conn, 
 	return secured, nil
 }
 
-// records is the connection below TLS. crypto/tls does not say whether it holds bytes
-// that it has read and not handed out, neither whole records that came in one segment
-// with the last one nor the beginning of one. To find out, records follows the
-// framing of what is read through it (RFC 8446 section 5.1).
+// records is the connection below TLS. crypto/tls does not report whether it holds bytes that
+// Read has not returned: complete records, or the beginning of one. To find out, records
+// follows the framing of the bytes that are read through it (RFC 8446 section 5.1).
 //
 // It is read by one goroutine at a time.
 type records struct {
 	net.Conn
 	header [5]byte
-	have   int     // bytes of the header
-	left   int     // bytes of the record, when the header is whole
-	dry    bool    // there is nothing to read, whatever the socket has
+	have   int     // bytes of the header that were read
+	left   int     // bytes of the record that are still to be read
+	dry    bool    // Read fails with errDry instead of reading from the socket
 	probe  [1]byte // of drained
 }
 
-// errDry is a temporary error, which crypto/tls does not keep.
+// errDry is a temporary error: crypto/tls does not return it again from later reads.
 var errDry net.Error = dryError{}
 
 type dryError struct{}
@@ -69,9 +68,9 @@ func (r *records) follow(p []byte) {
 	}
 }
 
-// drained reports whether over, the TLS connection above, holds nothing. Without the
-// socket it can read only from whole records that it holds: if it then wants more, it
-// holds no whole one, and no part of one where the last byte ended a record.
+// drained reports whether over, the TLS connection above, holds no bytes. While Read fails,
+// over can only return bytes of complete records that it holds. If it has none it gets errDry,
+// and it holds no part of a record if the last byte that was read ended one.
 func (r *records) drained(over net.Conn) bool {
 	r.dry = true
 	defer func() { r.dry = false }()
@@ -79,7 +78,7 @@ func (r *records) drained(over net.Conn) bool {
 	return n == 0 && errors.Is(err, errDry) && r.have == 0 && r.left == 0
 }
 
-// SyscallConn is that of the socket.
+// SyscallConn returns that of the socket.
 func (r *records) SyscallConn() (syscall.RawConn, error) {
 	if s, ok := r.Conn.(syscall.Conn); ok {
 		return s.SyscallConn() //nolint:wrapcheck // it stands in for the socket

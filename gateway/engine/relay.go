@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// relay writes the answer whose head was received to the caller. Its error
-// wraps ErrCaller or ErrBrokenOff.
+// relay writes the answer whose head was received to the caller. Its error wraps ErrCaller or
+// ErrBrokenOff.
 func (x *Exchange) relay(b *backend, rw Rewriter) error {
 	out := x.appendAnswer(x.page.out[:0], rw)
 	x.page.out = out
@@ -62,13 +62,14 @@ func (r *Response) has(name string) bool {
 	return false
 }
 
-// saysLength reports whether an answer without a body says how long it would be.
+// saysLength reports whether an answer without a body has a Content-Length: to HEAD, that of
+// GET.
 func (r *Response) saysLength(method string) bool {
 	return r.declared && method == http.MethodHead && r.Status != http.StatusNoContent &&
 		r.Status != http.StatusNotModified
 }
 
-// announce names the trailers that will be passed on.
+// announce appends a Trailer field with the trailers that are passed on.
 func (r *Response) announce(out []byte, rw Rewriter) []byte {
 	names := slices.DeleteFunc(r.announced(), func(name string) bool { return !rw.MayTrail(name) })
 	if len(names) == 0 {
@@ -77,7 +78,7 @@ func (r *Response) announce(out []byte, rw Rewriter) []byte {
 	return AppendField(out, "Trailer", strings.Join(names, ", "))
 }
 
-// announced lists the names in Trailer.
+// announced returns the names in Trailer.
 func (r *Response) announced() (names []string) {
 	for _, f := range r.Fields {
 		if !strings.EqualFold(f.Name, "Trailer") {
@@ -92,7 +93,7 @@ func (r *Response) announced() (names []string) {
 	return names
 }
 
-// more waits for the next piece of the answer.
+// more waits for more bytes of the answer.
 func (x *Exchange) more(b *backend) error {
 	b.readWithin(time.Now(), x.conn.server.Limits.Idle)
 	if err := b.fill(); err != nil {
@@ -104,8 +105,8 @@ func (x *Exchange) more(b *backend) error {
 	return nil
 }
 
-// relayLength passes a body of known length on. What came with the head leaves
-// with the head; each later piece leaves when it has come.
+// relayLength forwards a body of known length. Bytes that came with the head are sent with the
+// head; later ones are sent as they are received.
 func (x *Exchange) relayLength(b *backend, out []byte) error {
 	left := x.answer.length
 	n := min(left, int64(len(b.in.held())))
@@ -131,13 +132,13 @@ func (x *Exchange) relayLength(b *backend, out []byte) error {
 	}
 }
 
-// overLimit tells whether so many bytes more are too many.
+// overLimit reports whether more bytes exceed MaxAnswer.
 func (x *Exchange) overLimit(more int) bool {
 	return x.MaxAnswer > 0 && x.BytesOut+int64(more) > x.MaxAnswer
 }
 
-// relayChunks passes a chunked body on in chunks of its own, one for each piece
-// that has come. What came before the body turned out to be malformed arrives too.
+// relayChunks forwards a chunked body in chunks of its own, one for each read. Data before a
+// malformed chunk is sent too.
 func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 	var body chunks
 	for first := true; ; first = false {
@@ -165,7 +166,7 @@ func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 	}
 }
 
-// nextPiece decodes what is held and frames its data, of that size, where it lies.
+// nextPiece decodes the held bytes and frames their data, size bytes, in place as a chunk.
 func (x *Exchange) nextPiece(b *backend, body *chunks, rw Rewriter) (piece []byte, size int, err error) {
 	held := b.in.held()
 	data, used, err := body.decode(held)
@@ -189,12 +190,12 @@ func (x *Exchange) nextPiece(b *backend, body *chunks, rw Rewriter) (piece []byt
 		piece = append(append([]byte(nil), b.in.data[start:stop]...), "0\r\n"...)
 		piece = append(append(piece, trailer...), "\r\n"...)
 	}
-	b.in.r, b.in.w = headroom, headroom+min(surplus, 1) // one byte left over is enough to see that there were some
+	b.in.r, b.in.w = headroom, headroom+min(surplus, 1) // one byte is enough to show that there was a surplus
 	return piece, data, err
 }
 
-// frameChunk writes the size of a chunk before its data and returns where that
-// begins. The room is there: nothing is held before headroom.
+// frameChunk writes the size of a chunk before its data and returns where the chunk begins. It
+// fits: nothing is held before headroom.
 func frameChunk(buf []byte, start, size int) int {
 	var digits [8]byte
 	text := strconv.AppendInt(digits[:0], int64(size), 16)
@@ -215,7 +216,7 @@ func (x *Exchange) appendTrailer(out []byte, body *chunks, rw Rewriter) ([]byte,
 	return out, err
 }
 
-// relayUntilClose passes on what comes until the upstream closes, in chunks.
+// relayUntilClose forwards the bytes until the upstream closes, in chunks.
 func (x *Exchange) relayUntilClose(b *backend, out []byte) error {
 	for {
 		n := len(b.in.held())

@@ -2,25 +2,25 @@ package engine
 
 import "strings"
 
-// Field is one line of a header, its value without the blanks around it.
+// Field is one line of a header. The value has no blanks around it.
 type Field struct{ Name, Value string }
 
-// Request is the head of a plain request. Its strings lie in memory of the call's:
-// who keeps one for longer clones it.
+// Request is the head of a plain request. Its strings are valid until the call is over: code
+// that retains one longer clones it.
 type Request struct {
 	Method string
 	Target string  // origin form, printable ASCII, no fragment
 	Host   string  // as sent
 	Fields []Field // in order, without Host, Content-Length and Connection
 	Length int64   // of the body
-	Close  bool    // the caller wants the connection closed after the answer
+	Close  bool    // the caller asks to close the connection after the answer
 
-	hosts, lengths int // lines seen
+	hosts, lengths int // number of lines
 }
 
-// MaxPlainBody is the longest body of a plain request, in bytes. It fits the
-// socket buffers of an upstream that answers without reading, so that writing
-// it and then reading the answer cannot lock up; longer ones need both at once.
+// MaxPlainBody is the longest body of a plain request, in bytes. It fits the socket buffers of
+// an upstream that answers without reading, so that writing it and then reading the answer
+// cannot deadlock. Longer bodies need both at once.
 const MaxPlainBody = 64 << 10
 
 // maxFields bounds the lines of a plain head; as many as callers send.
@@ -29,14 +29,14 @@ const maxFields = 100
 type verdict int
 
 const (
-	plain   verdict = iota // whole, and there is one way to read it
+	plain   verdict = iota // complete and unambiguous
 	partial                // plain so far
-	unusual                // everything else, malformed ones included
+	unusual                // everything else, malformed requests included
 )
 
-// parse reads a head from the beginning of s. This is where it is decided which
-// requests are the engine's: what RFC 9112 leaves open, what needs more than
-// one message each way, and what is malformed is unusual, and the fallback's.
+// parse parses the head at the beginning of s. It alone decides which requests the engine
+// serves: what RFC 9112 leaves open, what needs more than one message each way, and what is
+// malformed is unusual, and left to the fallback.
 func (r *Request) parse(s string) verdict {
 	*r = Request{Fields: r.Fields[:0]}
 	line, rest, v := cutLine(s)
@@ -59,8 +59,7 @@ func (r *Request) parse(s string) verdict {
 	}
 }
 
-// cutLine cuts a line that ends in CRLF. A bare LF is an end of the line to
-// some parsers and none to others.
+// cutLine cuts a line that ends in CRLF. Parsers disagree on whether a bare LF ends a line.
 func cutLine(s string) (line, rest string, v verdict) {
 	end := strings.IndexByte(s, '\n')
 	switch {
@@ -99,8 +98,8 @@ func (r *Request) line(line string) bool {
 			return f.Value != "" && IsHost(f.Value) && all(f.Value, hostBytes)
 		}
 	case len("expect"):
-		// To Pragma without Cache-Control net/http adds one. The same call must
-		// not reach the upstream in two ways.
+		// net/http adds Cache-Control to a request with Pragma only. The upstream must get
+		// the same on both paths.
 		if strings.EqualFold(f.Name, "expect") || strings.EqualFold(f.Name, "pragma") {
 			return false
 		}
@@ -137,8 +136,8 @@ func (r *Request) whole() verdict {
 	return plain
 }
 
-// cutField takes a line apart: a token, a colon without a blank before it, and
-// a value without control characters.
+// cutField parses a line: a token, a colon without a blank before it, and a value without
+// control characters.
 func cutField(line string) (Field, bool) {
 	name, value, ok := strings.Cut(line, ":")
 	if !ok || !isToken(name) {
@@ -158,7 +157,7 @@ func trimBlanks(s string) string {
 	return s
 }
 
-// digits reads a length: decimal digits alone, few enough not to overflow.
+// digits parses a length: decimal digits only, and at most 18, which cannot overflow.
 func digits(s string) (int64, bool) {
 	if s == "" || len(s) > 18 {
 		return 0, false
@@ -175,16 +174,16 @@ func digits(s string) (int64, bool) {
 
 func isToken(s string) bool { return s != "" && all(s, tokenBytes) }
 
-// IsMethod reports whether a method is one that nginx reads: capital letters, - and _
-// (ngx_http_parse_request_line). Every method in use is; the other tokens of RFC 9110
-// section 9.1 are answered 400 on the exported gateway.
+// IsMethod reports whether nginx accepts a method: capital letters, - and _
+// (ngx_http_parse_request_line), as in every method in use. The exported gateway answers 400
+// to the other tokens of RFC 9110 section 9.1.
 func IsMethod(s string) bool { return s != "" && all(s, methodBytes) }
 
-// IsHost reports whether a Host line has a host before its port. One that has not, such
-// as :80 or ::1, is malformed (RFC 9112 section 3.2), and answered 400 by nginx too
-// (ngx_http_validate_host). An empty line is allowed there: the target has no authority.
+// IsHost reports whether a Host line has a host before its port, or is empty, as RFC 9112
+// section 3.2 allows for a target without authority. nginx too answers 400 to lines such as
+// :80 and ::1 (ngx_http_validate_host).
 func IsHost(line string) bool {
-	name := strings.TrimPrefix(line, ".") // the root, which ends every name
+	name := strings.TrimPrefix(line, ".") // the root alone is no host
 	return line == "" || name != "" && name[0] != ':'
 }
 
@@ -200,15 +199,17 @@ func all(s string, set *[256]bool) bool {
 // The sets of RFC 9110 sections 5.5 and 5.6.2, RFC 9112 section 3.2.1 and
 // RFC 3986 section 3.2.2; targets and hosts narrower than there.
 var (
-	letters    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	tokenBytes = byteSet(
-		func(c int) bool { return c < 0x80 && strings.IndexByte(letters+"!#$%&'*+-.^_`|~", byte(c)) >= 0 },
-	)
+	letters     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	tokenBytes  = byteSet(isOneOf(letters + "!#$%&'*+-.^_`|~"))
 	methodBytes = byteSet(func(c int) bool { return c >= 'A' && c <= 'Z' || c == '-' || c == '_' })
 	valueBytes  = byteSet(func(c int) bool { return c == '\t' || c >= 0x20 && c != 0x7f })
 	targetBytes = byteSet(func(c int) bool { return c > 0x20 && c < 0x7f && c != '#' })
-	hostBytes   = byteSet(func(c int) bool { return c < 0x80 && strings.IndexByte(letters+"-._:[]", byte(c)) >= 0 })
+	hostBytes   = byteSet(isOneOf(letters + "-._:[]"))
 )
+
+func isOneOf(ascii string) func(int) bool {
+	return func(c int) bool { return c < 0x80 && strings.IndexByte(ascii, byte(c)) >= 0 }
+}
 
 func byteSet(has func(int) bool) *[256]bool {
 	var set [256]bool

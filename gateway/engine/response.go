@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// ErrAnswer says that an upstream's answer is not HTTP, or that two readers
-// could find its end in different places.
+// ErrAnswer is the error for an upstream's answer that is not HTTP, or whose end two parsers
+// could find in different places.
 var ErrAnswer = errors.New("the upstream's answer is malformed")
 
-// Response is the head of an upstream's answer. Its strings and its fields are valid
-// during the call that it is handed to.
+// Response is the head of an upstream's answer. Its strings and fields are valid until the
+// function that it is passed to returns.
 type Response struct {
 	Status int
 	Fields []Field // in order, without Content-Length and Transfer-Encoding
 
 	framing  framing
 	length   int64 // of the body; for lengthKnown
-	declared bool  // Content-Length was sent, whatever it means for this answer
-	closes   bool  // the connection is not to be used again
-	trailers bool  // some are announced
+	declared bool  // Content-Length was sent, even if the answer has no body
+	closes   bool  // the connection must not be used again
+	trailers bool  // trailers are announced
 }
 
 // framing is how the end of an answer's body is found.
@@ -33,9 +33,9 @@ const (
 	untilClose
 )
 
-// parse reads a whole head; method is the request's. Lines may end in a bare
-// LF, which RFC 9112 section 2.2 allows a recipient to take: the head is written
-// anew, so that nobody after us can read it differently.
+// parse parses a complete head; method is the request's. Lines may end in a bare LF, which RFC
+// 9112 section 2.2 allows recipients to accept: the head is written again for the caller, with
+// CRLF.
 func (r *Response) parse(s, method string) error {
 	*r = Response{Fields: r.Fields[:0], length: -1}
 	line, rest := cutAnswerLine(s)
@@ -74,13 +74,13 @@ func (r *Response) parse(s, method string) error {
 	}
 }
 
-// cutAnswerLine cuts the next line; s ends in an empty one.
+// cutAnswerLine cuts the next line. s ends in an empty line.
 func cutAnswerLine(s string) (line, rest string) {
 	line, rest, _ = strings.Cut(s, "\n")
 	return strings.TrimSuffix(line, "\r"), rest
 }
 
-// statusLine takes "HTTP/1.1 200" with or without a reason, which nobody reads.
+// statusLine parses "HTTP/1.1 200", with or without a reason, which is dropped.
 func (r *Response) statusLine(line string) (http10, ok bool) {
 	if len(line) < len("HTTP/1.1 200") || line[:7] != "HTTP/1." || line[8] != ' ' ||
 		len(line) > len("HTTP/1.1 200") && line[12] != ' ' {
@@ -91,17 +91,17 @@ func (r *Response) statusLine(line string) (http10, ok bool) {
 	return line[7] == '0', ok && n >= 100 && (line[7] == '0' || line[7] == '1')
 }
 
-// frame applies RFC 9112 section 6.3. An answer with both a length and an
-// encoding is read by its encoding and ends its connection, as the section asks.
+// frame applies RFC 9112 section 6.3. An answer with both Content-Length and
+// Transfer-Encoding is read as chunked and ends its connection, as the section requires.
 func (r *Response) frame(method string, http10 bool, encodings int) error {
 	if http10 || encodings > 0 && r.declared {
 		r.closes = true
 	}
-	// Only a chunked body has trailers; the answer to HEAD says what it would have.
-	r.trailers = r.trailers && encodings > 0 && !http10 && r.Status >= 200 && r.Status != http.StatusNoContent &&
-		r.Status != http.StatusNotModified
+	bodiless := r.Status < 200 || r.Status == http.StatusNoContent || r.Status == http.StatusNotModified
+	// Only a chunked body has trailers. The answer to HEAD announces those of GET.
+	r.trailers = r.trailers && encodings > 0 && !http10 && !bodiless
 	switch {
-	case r.Status < 200 || r.Status == http.StatusNoContent || r.Status == http.StatusNotModified || method == http.MethodHead:
+	case bodiless || method == http.MethodHead:
 		r.framing = noBody
 	case encodings > 0 && !http10:
 		r.framing = chunked
@@ -113,8 +113,8 @@ func (r *Response) frame(method string, http10 bool, encodings int) error {
 	return nil
 }
 
-// HasToken tells whether a comma-separated value names the token, whatever
-// parameters follow it.
+// HasToken reports whether a comma-separated value has the token, with or without
+// parameters.
 func HasToken(value, token string) bool {
 	for entry := range strings.SplitSeq(value, ",") {
 		entry, _, _ = strings.Cut(entry, ";")

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// RoundTrip carries a call of the fallback over the same connections and by the same
-// rules as Forward, as http.Transport would otherwise. interim is told of 1xx answers
-// but 100. Where the answer is 101 its body is a *Switched.
+// RoundTrip forwards a call of the fallback, over the same connections and by the same rules as
+// Forward. It takes the place of http.Transport. It calls interim for 1xx answers except 100.
+// The body of a 101 is a *Switched.
 //
-// It writes r as net/http does. When the upstream answers early, the body may still
-// be read after the answer has ended, until a read fails.
+// The request is written as net/http writes it. If the upstream answers early, the body may
+// still be read after the answer has ended, until a read fails.
 func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Response) error) (*http.Response, error) {
 	hasBody := r.Body != nil && r.Body != http.NoBody
 	next := u.take
@@ -56,8 +56,8 @@ func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Resp
 	}
 }
 
-// takeSilent returns a waiting connection on which nothing has arrived, nil without
-// one. A request with a body cannot be sent again where that is seen too late.
+// takeSilent returns an idle connection on which nothing has arrived, nil if there is none. It
+// is for requests with a body, which cannot be sent again if that is noticed later.
 func (u *Upstream) takeSilent() *backend {
 	for {
 		b := u.take()
@@ -82,10 +82,10 @@ type passage struct {
 	limits  *Limits
 	head    Response
 
-	forget  func() bool   // ends watching the context
-	sent    chan struct{} // closed when sendErr is there
+	forget  func() bool   // stops watching the request's context
+	sent    chan struct{} // closed when sendErr is set
 	sendErr error
-	sentAt  atomic.Int64 // Unix time in nanoseconds; 0: not yet
+	sentAt  atomic.Int64 // Unix time in nanoseconds; 0: not sent yet
 }
 
 // exchange sends the request and receives the head of the answer.
@@ -103,7 +103,7 @@ func (p *passage) exchange(hasBody bool, interim func(*Response) error) (*http.R
 	p.b.extend = nil
 	switch {
 	case err == nil && p.head.Status == http.StatusSwitchingProtocols && !p.hasSent():
-		// send still reads the body, and the caller's connection has one reader.
+		// send still reads the body, and a tunnel would be a second reader.
 		return nil, fmt.Errorf("%w: it switched protocols before it had the request", ErrAnswer)
 	case err == nil:
 		return p.answer(), nil
@@ -141,8 +141,8 @@ func (p *passage) ask() {
 
 var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 4<<10) }}
 
-// headDue is when the head of the answer is late: the upstream's time begins when it has
-// the whole request, and again with each piece that it sends.
+// headDue returns when the head of the answer times out: the upstream's time starts when it has
+// the complete request, and again with each read of the head.
 func (p *passage) headDue() time.Time {
 	from := time.Now()
 	if at := p.sentAt.Load(); at > 0 {
@@ -154,9 +154,9 @@ func (p *passage) headDue() time.Time {
 	return p.b.readDue
 }
 
-// send writes a request with a body. Where the upstream stops reading, its answer may be
-// there already, and is still read. Where the caller's body fails, the upstream would wait
-// for the rest of it, so that the connection is given up.
+// send writes a request with a body. If the upstream stops reading, its answer may have
+// arrived and is still read. If reading the caller's body fails, the upstream would wait for
+// the rest, so the connection is aborted.
 func (p *passage) send() {
 	defer close(p.sent)
 	to := &sender{b: p.b, limit: p.limits.Idle}
@@ -172,7 +172,7 @@ func (p *passage) send() {
 	p.sentAt.Store(time.Now().UnixNano())
 }
 
-// sender writes to an upstream that may take limit for each piece.
+// sender writes to an upstream, with a limit on the time of each write.
 type sender struct {
 	b     *backend
 	limit time.Duration
@@ -187,7 +187,7 @@ func (s *sender) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// ReadFrom passes a body on as it comes, where bufio.Writer would gather it.
+// ReadFrom writes a body as it is received, without the buffering of bufio.Writer.
 func (s *sender) ReadFrom(from io.Reader) (total int64, err error) {
 	buf := smallBoxes.Get().(*[headroom + smallBox + tailroom]byte)
 	defer smallBoxes.Put(buf)
@@ -203,17 +203,23 @@ func (s *sender) ReadFrom(from io.Reader) (total int64, err error) {
 		case errors.Is(err, io.EOF):
 			return total, nil
 		case err != nil:
-			return total, err //nolint:wrapcheck // the body's own, which its owner looks for
+			return total, err //nolint:wrapcheck // the body's owner compares it
 		}
 	}
 }
 
-// answer is the answer whose head was received.
+// answer returns the answer whose head was received.
 func (p *passage) answer() *http.Response {
 	h := &p.head
 	out := &http.Response{
-		StatusCode: h.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: make(http.Header, len(h.Fields)), ContentLength: -1, Request: p.request, Body: http.NoBody,
+		StatusCode:    h.Status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        make(http.Header, len(h.Fields)),
+		ContentLength: -1,
+		Request:       p.request,
+		Body:          http.NoBody,
 	}
 	for _, f := range h.Fields {
 		name := http.CanonicalHeaderKey(f.Name)
@@ -246,12 +252,12 @@ func (p *passage) answer() *http.Response {
 	return out
 }
 
-// sendLag is how long the end of a request's body may take that has been passed on
-// already, before its connection is given up.
+// sendLag is how long give waits for the end of a request that was sent almost completely.
 const sendLag = 50 * time.Millisecond
 
-// give ends the passage: the connection is used again, where it may be, or closed. An
-// upstream that has not read the request may not read the end of TLS either.
+// give ends the passage: it keeps the connection for the next call if it can be reused, or
+// closes it. An upstream that has not read the request may not read a TLS alert either, so
+// that connection is cut.
 func (p *passage) give(whole bool) {
 	switch {
 	case !p.forget() || !whole || !p.hasSent():
@@ -263,7 +269,7 @@ func (p *passage) give(whole bool) {
 	}
 }
 
-// hasSent reports whether the whole request was sent.
+// hasSent reports whether the complete request was sent.
 func (p *passage) hasSent() bool {
 	select {
 	case <-p.sent:

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// secure brings the TLS handshake to its end, where there is one. A caller has as
-// long for it as for a head.
+// secure runs the TLS handshake, if the connection has one. It may take as long as a head.
 func (c *conn) secure() connState {
 	over, ok := c.conn.(*tls.Conn)
 	if !ok {
@@ -32,7 +31,7 @@ func (c *conn) secure() connState {
 	return awaiting
 }
 
-// speaksHTTP2 tells whether the handshake has agreed on it.
+// speaksHTTP2 reports whether the handshake negotiated HTTP/2.
 func (c *conn) speaksHTTP2() bool {
 	over, ok := c.conn.(*tls.Conn)
 	return ok && over.ConnectionState().NegotiatedProtocol == HTTP2
@@ -41,8 +40,7 @@ func (c *conn) speaksHTTP2() bool {
 const notTLS = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" +
 	"This address speaks HTTPS: the request came without TLS.\n"
 
-// explain answers whoever spoke HTTP to a listener of TLS, in the clear, so that
-// he can read it.
+// explain answers a caller that sent plain HTTP to a TLS listener, without TLS.
 func explain(err error) {
 	header, ok := errors.AsType[tls.RecordHeaderError](err)
 	if ok && header.Conn != nil && header.RecordHeader[0] >= 'A' && header.RecordHeader[0] <= 'Z' {
@@ -50,8 +48,8 @@ func explain(err error) {
 	}
 }
 
-// Cut closes a connection at its socket. Close of a TLS connection writes an alert first,
-// for which it waits up to 5 s where the other end does not read.
+// Cut closes a connection at its socket. Close of a TLS connection first writes an alert, and
+// waits for that up to 5 s if the other side does not read.
 func Cut(c net.Conn) error {
 	for {
 		over, ok := c.(interface{ NetConn() net.Conn })

@@ -7,22 +7,24 @@ import (
 	"unsafe"
 )
 
-// The sockets are non-blocking, so that these calls return at once and need
-// not tell the scheduler that they are made. They are those for sockets alone: read
-// and write go through what files have besides, such as a position.
+// The sockets are non-blocking: these calls return at once, so the scheduler need not know
+// of them. recvfrom and sendto skip work that read and write do for files.
 
 func readSocket(fd uintptr, p []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(
-		syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0,
-	) //nolint:gosec // the kernel wants the address; p lives through the call
+		syscall.SYS_RECVFROM, fd,
+		uintptr(unsafe.Pointer(unsafe.SliceData(p))), //nolint:gosec // p stays alive during the call
+		uintptr(len(p)), 0, 0, 0,
+	)
 	return int(n), errno
 }
 
 func writeSocket(fd uintptr, p []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(
-		syscall.SYS_SENDTO, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
-		syscall.MSG_NOSIGNAL, 0, 0,
-	) //nolint:gosec // the kernel wants the address; p lives through the call
+		syscall.SYS_SENDTO, fd,
+		uintptr(unsafe.Pointer(unsafe.SliceData(p))), //nolint:gosec // p stays alive during the call
+		uintptr(len(p)), syscall.MSG_NOSIGNAL, 0, 0,
+	)
 	return int(n), errno
 }
 
@@ -30,9 +32,10 @@ func peekSocket(fd uintptr) peeked {
 	var b [1]byte
 	for {
 		n, _, errno := syscall.RawSyscall6(
-			syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b)), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT,
-			0, 0,
-		) //nolint:gosec // the kernel wants the address; b lives through the call
+			syscall.SYS_RECVFROM, fd,
+			uintptr(unsafe.Pointer(&b)), //nolint:gosec // b stays alive during the call
+			1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0,
+		)
 		switch {
 		case errno == syscall.EINTR:
 			continue

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// The portable calls, and those that the race detector understands: it takes a
-// read for later than the write it got its bytes from.
+// These calls are portable, and the race detector understands them: it orders a read after
+// the write of its bytes.
 
 func readSocket(fd uintptr, p []byte) (int, syscall.Errno) {
 	n, err := syscall.Read(int(fd), p)

@@ -2,8 +2,8 @@
 
 package engine
 
-// spoils makes it seen in the tests when somebody keeps a string of a head for longer
-// than the call.
+// spoils has heads overwritten after each call, so that tests fail when code retains a string
+// of one.
 const spoils = true
 
 func spoil(head []byte) {

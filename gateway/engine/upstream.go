@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Upstream is where calls of one project are forwarded to, with the connections to it
-// that wait for the next one. It is safe for concurrent use.
+// Upstream is an address that calls of one project are forwarded to, with its idle
+// connections. It is safe for concurrent use.
 type Upstream struct {
 	pool *Pool
 	dial func(context.Context) (net.Conn, error)
 
-	// Guarded by the pool.
-	idle   []*backend // the last one used is the last
+	// Guarded by pool.mu.
+	idle   []*backend // the most recently used is last
 	reaper *time.Timer
 	listed bool // in the pool
 	closed bool
 }
 
-// keepIdle is below the 60 s after which servers commonly hang up.
+// keepIdle is how long a connection stays idle: less than the 60 s after which servers commonly
+// close theirs.
 const keepIdle = 50 * time.Second
 
-// NewUpstream makes an upstream whose connections dial makes, TLS with Secure. The
-// context given to it ends when the time for connecting is over or the caller
-// has left.
+// NewUpstream returns an upstream whose connections dial creates, with Secure for TLS. The
+// context of dial ends at the timeout for connecting, or when the caller leaves.
 func (p *Pool) NewUpstream(dial func(context.Context) (net.Conn, error)) *Upstream {
 	return &Upstream{pool: p, dial: dial}
 }
@@ -35,9 +35,9 @@ func (p *Pool) NewUpstream(dial func(context.Context) (net.Conn, error)) *Upstre
 type backend struct {
 	wire
 	idleSince time.Time
-	abort     func() // interrupt, made once
+	abort     func() // interrupt, as a value that is created once
 
-	unseen   bool // it has waited, and nobody has looked since whether something arrived
+	unseen   bool // it was idle, and was not checked yet for bytes that arrived meanwhile
 	askReady func(fd uintptr) bool
 	asked    bool
 	askErr   error // of the read in ask, for the next fill
@@ -54,8 +54,8 @@ func (u *Upstream) connect(ctx context.Context) (*backend, error) {
 	return b, nil
 }
 
-// take returns a connection that waits, nil when there is none. Whoever
-// uses it first looks whether something has arrived: see errStale.
+// take returns an idle connection, nil if there is none. Before it is used it must be checked
+// for bytes that have arrived: see errStale.
 func (u *Upstream) take() *backend {
 	u.pool.mu.Lock()
 	defer u.pool.mu.Unlock()
@@ -70,12 +70,12 @@ func (u *Upstream) take() *backend {
 	return b
 }
 
-// errStale says that something has arrived on a connection that waited: its end, or
-// an answer that nobody asked for and the next caller would get. Nothing was written.
+// errStale means that something arrived on an idle connection: its end, or an unrequested
+// answer, which the next caller would get. Nothing was written to it.
 var errStale = errors.New("something arrived on a connection that waited")
 
-// put keeps a connection for the next call, or closes it where anything has been read
-// of it beyond the answer. What arrives from here on is seen when it is used again.
+// put keeps a connection for the next call, or closes it if bytes were read after the answer.
+// Bytes that arrive later are noticed when it is used again.
 func (u *Upstream) put(b *backend, now time.Time) {
 	if b.interrupted.Load() || !b.drained() {
 		b.close()
@@ -88,8 +88,8 @@ func (u *Upstream) put(b *backend, now time.Time) {
 	}
 }
 
-// reap closes connections that have waited too long, and comes back while any
-// wait.
+// reap closes connections that have been idle for too long, and runs again while there are
+// others.
 func (u *Upstream) reap() {
 	u.pool.mu.Lock()
 	defer u.pool.mu.Unlock()
@@ -104,13 +104,14 @@ func (u *Upstream) reap() {
 	}
 }
 
-// closeFirst closes the connections that have waited longest. The pool is locked.
+// closeFirst closes the n connections that have been idle longest. The caller holds the
+// pool's mu.
 func (u *Upstream) closeFirst(n int) {
 	for _, b := range u.idle[:n] {
 		if b.raw != nil {
 			b.close()
 		} else {
-			go b.close() // TLS waits up to 5 s for an upstream that does not read its goodbye
+			go b.close() // TLS waits up to 5 s for an upstream that does not read the alert
 		}
 	}
 	u.pool.left(n)
@@ -119,8 +120,8 @@ func (u *Upstream) closeFirst(n int) {
 	u.idle = u.idle[:kept]
 }
 
-// Close lets go of waiting connections, and of those under way when their calls
-// are over. Calls can still be forwarded.
+// Close closes the idle connections, and the others when their calls are over. Calls can still
+// be forwarded.
 func (u *Upstream) Close() {
 	u.close()
 	u.pool.budget.forget(u.pool)
@@ -142,14 +143,14 @@ func (b *backend) close() {
 	_ = b.conn.Close()
 }
 
-// cut is close in the middle of a call.
+// cut closes the connection in the middle of a call.
 func (b *backend) cut() {
 	b.in.release()
 	_ = Cut(b.conn)
 }
 
-// begin writes the beginning of a request whose rest is still to come. Its error is
-// errStale where nothing may be written.
+// begin writes the first part of a request. It returns errStale if the connection must not be
+// used.
 func (b *backend) begin(p []byte) error {
 	if b.unseen {
 		if b.unseen = false; b.peek() != nothing {
@@ -159,11 +160,10 @@ func (b *backend) begin(p []byte) error {
 	return b.write(p)
 }
 
-// ask writes a whole request and waits for the first bytes of the answer. The
-// write is made inside of the read, when the poller has been told to report
-// anew: the answer cannot be missed, and the read that would come too early to
-// find one is saved. Errors of the read are for the next fill to return; errStale is
-// as of begin.
+// ask writes a complete request and waits for the first bytes of the answer. It writes inside
+// the poller's call for the read, when the poller will report again: the answer cannot be
+// missed, and a read that would find nothing is saved. Errors of the read are returned by the
+// next fill; errStale is returned as by begin.
 func (b *backend) ask(p []byte) error {
 	if b.raw == nil {
 		return b.begin(p)
@@ -179,7 +179,7 @@ func (b *backend) ask(p []byte) error {
 	switch {
 	case b.unseen && b.asked, waited && b.writeErr != nil && len(rest) == len(p):
 		return errStale
-	case !b.asked: // it was refused before it began
+	case !b.asked: // the poller refused the read
 		return fmt.Errorf("write: %w", err)
 	case b.writeErr != nil:
 		return b.writeErr
@@ -206,7 +206,7 @@ func (b *backend) tryAsk(fd uintptr) bool {
 	return !done || b.writeErr != nil // then there is nothing to wait for yet
 }
 
-// fill is that of the wire, after what ask left behind.
+// fill returns the error that ask has left, or fills the wire.
 func (b *backend) fill() error {
 	if err := b.askErr; err != nil {
 		b.askErr = nil

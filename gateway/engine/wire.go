@@ -11,39 +11,38 @@ import (
 	"time"
 )
 
-// wire reads and writes one connection. On a socket it makes its own system
-// calls below the runtime's poller: reads take memory only when there is
-// something to read, and no call costs the scheduler's bookkeeping, because none
-// of them blocks.
+// wire reads and writes one connection. On a socket it makes its own system calls inside the
+// runtime's poller: reads take memory only when there is something to read, and the calls,
+// which never block, skip the scheduler's bookkeeping.
 type wire struct {
 	conn net.Conn
-	raw  syscall.RawConn // nil for what is no socket, such as TLS
+	raw  syscall.RawConn // nil if conn is not a socket, as for TLS
 	in   inbox
 
-	socket  syscall.RawConn // to look at: of TLS the one below
-	framed  bool            // a goodbye comes before the end of the stream, as in TLS
-	records *records        // below TLS; nil where Secure did not make it
+	socket  syscall.RawConn // to peek at: raw, or the socket below TLS
+	framed  bool            // the stream ends with a message, as in TLS
+	records *records        // below TLS; nil if the connection was not created by Secure
 	seen    peeked
 
-	// What the function given to raw works on. The functions are made once:
-	// a closure for every read would be an allocation for every read.
+	// The functions passed to raw, and their state. The functions are created once: a
+	// closure would be an allocation for every read.
 	readReady, writeReady func(fd uintptr) bool
 	look                  func(fd uintptr)
 	readErr, writeErr     error
 	out                   []byte
 
-	// within is the descriptor while a function given to raw.Read runs, which keeps
-	// it from being closed; -1 otherwise.
+	// within is the descriptor while a function passed to raw.Read runs, which keeps the
+	// descriptor open; -1 otherwise.
 	within int
 
-	// readDue and writeDue are when what is under way has taken too long. The deadlines
-	// that the connection has, readBy and writeBy, may be earlier: setting one costs more
-	// than a small read, so that one which still runs is left alone, and set again only
-	// where it fires too early (see renewed).
+	// readDue and writeDue are when the current read or write times out. The connection's
+	// deadlines, readBy and writeBy, may be earlier: setting one costs more than a small
+	// read, so a deadline that still runs is left, and set again only if it fires too early
+	// (see renewed).
 	readDue, writeDue time.Time
 	readBy, writeBy   time.Time
-	extend            func() time.Time // in place of readDue; nil: there is none
-	woken             atomic.Bool      // a read is to end although it is not due
+	extend            func() time.Time // returns readDue, if it changes during the read; else nil
+	woken             atomic.Bool      // wake was called: the read ends although it is not due
 	interrupted       atomic.Bool
 }
 
@@ -59,7 +58,7 @@ func (w *wire) open(c net.Conn) {
 	w.look = w.peekNow
 }
 
-// drained reports whether nothing is held of what was read from the socket.
+// drained reports whether no bytes are held that were read from the socket.
 func (w *wire) drained() bool {
 	if !w.in.empty() {
 		return false
@@ -76,7 +75,7 @@ func rawOf(c net.Conn) syscall.RawConn {
 	return nil
 }
 
-// readWithin bounds the reads that follow: each may wait d from now.
+// readWithin sets the time limit of the next reads to d from now.
 func (w *wire) readWithin(now time.Time, d time.Duration) {
 	w.readDue = now.Add(d)
 	if !w.readBy.After(now) || w.readBy.After(w.readDue) {
@@ -90,8 +89,8 @@ func (w *wire) readUntil(t time.Time) {
 	w.stayInterrupted()
 }
 
-// writeWithin is readWithin for writes. A TLS connection of which a write has timed
-// out cannot be written to again, so that its deadline is always the one that is due.
+// writeWithin is readWithin for writes. A TLS connection cannot be written to after a write has
+// timed out, so its deadline is always set to the one that is due.
 func (w *wire) writeWithin(now time.Time, d time.Duration) {
 	w.writeDue = now.Add(d)
 	if w.raw == nil || !w.writeBy.After(now) || w.writeBy.After(w.writeDue) {
@@ -105,8 +104,8 @@ func (w *wire) writeUntil(t time.Time) {
 	w.stayInterrupted()
 }
 
-// renewed reports whether a read has timed out before it was due, and may be tried
-// again: its deadline is the right one now.
+// renewed reports whether a read timed out before it was due. Then it has set the deadline to
+// the due time, and the read may be tried again.
 func (w *wire) renewed(err error) bool {
 	if !errors.Is(err, os.ErrDeadlineExceeded) || w.interrupted.Load() || w.woken.Load() {
 		return false
@@ -119,7 +118,7 @@ func (w *wire) renewed(err error) bool {
 		return false
 	}
 	w.readUntil(due)
-	if w.woken.Load() { // just before: the deadline that was to end the read is gone
+	if w.woken.Load() { // just now: readUntil replaced the deadline that wake had set
 		_ = w.conn.SetReadDeadline(longAgo)
 	}
 	return true
@@ -134,7 +133,7 @@ func (w *wire) renewedWrite(err error) bool {
 	return true
 }
 
-// wake ends a read that waits, from another goroutine, until woken is reset.
+// wake ends a waiting read from another goroutine, and any read until woken is reset.
 func (w *wire) wake() {
 	w.woken.Store(true)
 	_ = w.conn.SetReadDeadline(longAgo)
@@ -142,23 +141,23 @@ func (w *wire) wake() {
 
 var longAgo = time.Unix(1, 0)
 
-// interrupt ends reads and writes that wait, from another goroutine, and keeps
-// the connection from being used again.
+// interrupt ends waiting reads and writes from another goroutine, and keeps the connection from
+// being used again.
 func (w *wire) interrupt() {
 	w.interrupted.Store(true)
 	w.stayInterrupted()
 }
 
-// stayInterrupted follows every setting of a deadline: an interrupt may have
-// come just before, and would be forgotten.
+// stayInterrupted is called after each setting of a deadline, which may have overwritten that
+// of an interrupt.
 func (w *wire) stayInterrupted() {
 	if w.interrupted.Load() {
 		_ = w.conn.SetDeadline(longAgo)
 	}
 }
 
-// fill waits for bytes and adds them to in, which must not be full. Its error
-// at the end of the stream is io.EOF.
+// fill waits for bytes and adds them to in, which must not be full. It returns io.EOF at the end
+// of the stream.
 func (w *wire) fill() error {
 	if w.raw == nil {
 		return w.fillOver()
@@ -174,7 +173,7 @@ func (w *wire) fill() error {
 	}
 }
 
-// fillOver is fill for what is no socket.
+// fillOver is fill for a connection that is not a socket.
 func (w *wire) fillOver() error {
 	for {
 		n, err := w.conn.Read(w.in.free())
@@ -188,8 +187,8 @@ func (w *wire) fillOver() error {
 	}
 }
 
-// tryRead tells whether the read is over; if not it is called again when there
-// is something to read.
+// tryRead reads once. It returns false if there is nothing to read; the poller calls it again
+// when there is.
 func (w *wire) tryRead(fd uintptr) bool {
 	for {
 		n, errno := readSocket(fd, w.in.free())
@@ -254,7 +253,7 @@ func (w *wire) tryWrite(fd uintptr) bool {
 	return true
 }
 
-// peeked is what a look at a socket finds, as far as the kernel knows.
+// peeked is the result of peek.
 type peeked int
 
 const (
@@ -263,13 +262,13 @@ const (
 	gone // closed or reset by the other side
 )
 
-// peek looks at the socket without reading from it. It may be called while
-// another goroutine reads and writes, but from one goroutine at a time.
+// peek looks at the socket without reading from it. It may be called while another goroutine
+// reads and writes, but only by one goroutine at a time.
 func (w *wire) peek() peeked {
 	if w.socket == nil {
 		return nothing
 	}
-	w.seen = gone // when the descriptor is closed already
+	w.seen = gone // if the descriptor is closed already
 	_ = w.socket.Control(w.look)
 	return w.seen
 }
