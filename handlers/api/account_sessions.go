@@ -10,11 +10,11 @@ import (
 
 type sessionOutput struct {
 	ID         string    `json:"id"`
-	UserAgent  string    `json:"user_agent" doc:"What the browser calls itself"`
-	RemoteAddr string    `json:"remote_addr" doc:"Where it signed in from"`
+	UserAgent  string    `json:"user_agent" doc:"User agent of the browser"`
+	RemoteAddr string    `json:"remote_addr" doc:"IP address of the sign-in"`
 	CreatedAt  time.Time `json:"created_at"`
-	LastSeenAt time.Time `json:"last_seen_at" doc:"To within five minutes"`
-	Current    bool      `json:"current" doc:"Whether it is the one that asks"`
+	LastSeenAt time.Time `json:"last_seen_at" doc:"Accurate to five minutes"`
+	Current    bool      `json:"current" doc:"True for the credential of this request"`
 }
 
 func showSession(s accounts.Session) sessionOutput {
@@ -40,7 +40,7 @@ func (h *Handler) endSession(ctx context.Context, in *struct {
 }
 
 type endedOutput struct {
-	Ended int64 `json:"ended" doc:"How many sessions that were"`
+	Ended int64 `json:"ended" doc:"Number of sessions that were ended"`
 }
 
 func (h *Handler) endOtherSessions(ctx context.Context, _ *struct{}) (*body[endedOutput], error) {

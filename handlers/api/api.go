@@ -17,8 +17,7 @@ import (
 	"postern/platform/fault"
 )
 
-// route registers one typed operation. Errors of every handler become problems
-// here.
+// route registers one typed operation. It turns errors of the handler into problems.
 func route[In, Out any](
 	s *Handler, api huma.API, id, method, path string, status int, summary string,
 	handler func(context.Context, *In) (*Out, error),
@@ -40,8 +39,8 @@ func route[In, Out any](
 			Name:   idempotencyHeader,
 			In:     "header",
 			Schema: &huma.Schema{Type: huma.TypeString},
-			Description: "A random text, the same when the request is sent again: it is carried out once, and for " +
-				"24 hours answered as the first time.",
+			Description: "A random text. A request that is sent again with the same key within 24 hours is not " +
+				"carried out again; it gets the first answer.",
 		}}
 	}
 	operation.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
@@ -65,9 +64,9 @@ func route[In, Out any](
 	})
 }
 
-// unknownQuery lists the parameters of a query that the operation does not have: a
-// filter that is spelled wrong must not pass for one that matched everything. Every
-// list may be asked for by pages; one that is never long comes whole.
+// unknownQuery returns an error for each query parameter that the operation does not
+// have: a misspelled filter must not look like one that matches everything. cursor and
+// limit are allowed on every operation; lists that are always short ignore them.
 func unknownQuery(ctx huma.Context) []error {
 	var unknown []error
 	at := ctx.URL()
@@ -87,8 +86,8 @@ func unknownQuery(ctx huma.Context) []error {
 	return unknown
 }
 
-// unavailable is a part of a request body that is part of the contract but not
-// built yet: named when it is used, never accepted and ignored.
+// unavailable is a member of a request body that is documented but not implemented. A
+// request that sets it is refused, rather than accepted and ignored.
 type unavailable struct{ sent bool }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -100,13 +99,14 @@ func (u *unavailable) UnmarshalJSON(raw []byte) error {
 // MarshalJSON implements json.Marshaler.
 func (u unavailable) MarshalJSON() ([]byte, error) { return json.Marshal(nil) }
 
-// Schema implements huma.SchemaProvider: anything may stand there, it is
-// answered not_available_yet.
+// Schema implements huma.SchemaProvider. It allows any value, so that the answer is
+// not_available_yet whatever was sent.
 func (u unavailable) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Description: "Not available yet: a request that sets it is answered 422 not_available_yet."}
+	return &huma.Schema{Description: "Not available yet: setting it returns 422 not_available_yet."}
 }
 
-// refuseUnavailable names each field that was sent and is not built yet.
+// refuseUnavailable returns not_available_yet for each field that was sent. The keys are
+// JSON Pointers.
 func refuseUnavailable(fields map[string]unavailable) error {
 	var wrong []fault.Field
 	for pointer, field := range fields {
@@ -121,8 +121,8 @@ func refuseUnavailable(fields map[string]unavailable) error {
 	return fault.InvalidFields(wrong)
 }
 
-// nullable is a field that null says something of: sent tells it from an absent
-// one, and value is nil for null.
+// nullable is an optional field that distinguishes null from absent: sent is false for
+// absent, and value is nil for null.
 type nullable[T any] struct {
 	sent  bool
 	value *T
@@ -146,20 +146,20 @@ func (n nullable[T]) Schema(r huma.Registry) *huma.Schema {
 
 // Page is the query of every list.
 type Page struct {
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Most items to answer"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Maximum number of items"`
 }
 
-// inTeam is the query of the lists of what belongs to teams.
+// inTeam is the query of lists of objects that belong to teams.
 type inTeam struct {
 	Page
-	Team string `query:"team" doc:"Id of one team; all of the caller's when absent"`
+	Team string `query:"team" doc:"Id of a team; default: all teams of the caller"`
 }
 
 // list is the body of every list.
 type list[T any] struct {
 	Items      []T     `json:"items"`
-	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page, null on the last"`
+	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page; null on the last"`
 }
 
 // answerPage returns the body of a list, each item as show shows it.
@@ -184,7 +184,7 @@ func listOf[T any](items []T, next string) list[T] {
 	return out
 }
 
-// utc shows a time the way every answer does (RFC 3339, UTC); nil stays null.
+// utc returns t in UTC, as every answer shows times (RFC 3339).
 func utc(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
@@ -193,10 +193,10 @@ func utc(t *time.Time) *time.Time {
 	return &u
 }
 
-// body wraps an answer without headers of its own.
+// body is an answer without headers of its own.
 type body[T any] struct{ Body T }
 
-// tagged wraps an answer with an ETag (RFC 9110, 8.8.3).
+// tagged is an answer with an ETag (RFC 9110, 8.8.3).
 type tagged[T any] struct {
 	ETag string `header:"ETag"`
 	Body T

@@ -13,30 +13,30 @@ import (
 	"postern/service/login"
 )
 
-// ClientRef names an app client in a path.
+// ClientRef is the path parameter of an app client.
 type ClientRef struct {
 	Client string `path:"client" doc:"Id of the app client"`
 }
 
-// ProviderRef names a provider in a path.
+// ProviderRef is the path parameter of a provider.
 type ProviderRef struct {
 	Provider string `path:"provider" doc:"Id of the provider"`
 }
 
 type brandingInput struct {
-	Title   *string `json:"title,omitempty" doc:"What the login page calls the application; its name when absent"`
-	Welcome *string `json:"welcome,omitempty" doc:"A sentence below the title"`
-	LogoURL *string `json:"logo_url,omitempty" doc:"https address of a picture"`
-	Color   *string `json:"color,omitempty" doc:"As #rrggbb"`
+	Title   *string `json:"title,omitempty" doc:"Name of the application on the login page; default: name"`
+	Welcome *string `json:"welcome,omitempty" doc:"Sentence below the title"`
+	LogoURL *string `json:"logo_url,omitempty" doc:"https URL of an image"`
+	Color   *string `json:"color,omitempty" doc:"Color as #rrggbb"`
 }
 
 type clientInput struct {
-	Name           *string        `json:"name,omitempty" doc:"Such as web; unique in the tenant"`
-	RedirectURIs   *[]string      `json:"redirect_uris,omitempty" doc:"Where the browser may be sent back to, compared byte by byte: https, or http on loopback"`
-	LogoutURIs     *[]string      `json:"logout_uris,omitempty" doc:"Where the browser may be sent after signing out"`
-	Confidential   *bool          `json:"confidential,omitempty" doc:"true gives a new client secret, shown this once; false, the default, is for programs that cannot keep one"`
-	AccessSeconds  *int64         `json:"access_token_seconds,omitempty" doc:"Lifetime of access and ID tokens; 600 when absent"`
-	RefreshSeconds *int64         `json:"refresh_token_seconds,omitempty" doc:"How long a login can be refreshed; 2592000 when absent, 0 for not at all"`
+	Name           *string        `json:"name,omitempty" doc:"Unique in the tenant, for example web"`
+	RedirectURIs   *[]string      `json:"redirect_uris,omitempty" doc:"Allowed redirect URIs (https, or http on loopback), compared exactly"`
+	LogoutURIs     *[]string      `json:"logout_uris,omitempty" doc:"Allowed redirect URIs after signing out"`
+	Confidential   *bool          `json:"confidential,omitempty" doc:"true returns a new client secret once; false (default) is for clients that cannot keep a secret"`
+	AccessSeconds  *int64         `json:"access_token_seconds,omitempty" doc:"Lifetime of access and ID tokens; default 600"`
+	RefreshSeconds *int64         `json:"refresh_token_seconds,omitempty" doc:"How long a login can be refreshed; default 2592000, 0 for never"`
 	Algorithm      *string        `json:"algorithm,omitempty" doc:"RS256 (default), ES256 or EdDSA"`
 	Branding       *brandingInput `json:"branding,omitempty"`
 }
@@ -57,8 +57,8 @@ func (in clientInput) rule() login.ClientInput {
 	return out
 }
 
-// seconds reads a number that may be too large to be a time.Duration: out of range
-// it stays, and a product of it could wrap back into it.
+// seconds converts a number that may overflow time.Duration. Such a number stays out of
+// the range that is allowed; multiplied, it could wrap into it.
 func seconds(n *int64) *time.Duration {
 	if n == nil {
 		return nil
@@ -74,7 +74,7 @@ type clientOutput struct {
 	ID             string         `json:"id"`
 	Tenant         string         `json:"tenant" doc:"Id of the tenant"`
 	Name           string         `json:"name"`
-	Issuer         string         `json:"issuer" doc:"Of this client: its discovery document is below"`
+	Issuer         string         `json:"issuer" doc:"Issuer of this client; its discovery document is below it"`
 	AuthorizeURL   string         `json:"authorize_url"`
 	RedirectURIs   []string       `json:"redirect_uris"`
 	LogoutURIs     []string       `json:"logout_uris"`
@@ -83,10 +83,10 @@ type clientOutput struct {
 	RefreshSeconds int64          `json:"refresh_token_seconds"`
 	Algorithm      string         `json:"algorithm"`
 	Branding       brandingOutput `json:"branding"`
-	ETag           string         `json:"etag" doc:"For If-Match when this app client is changed"`
+	ETag           string         `json:"etag" doc:"Send as If-Match to update the app client"`
 	CreatedAt      time.Time      `json:"created_at"`
 	UpdatedAt      time.Time      `json:"updated_at"`
-	Secret         string         `json:"client_secret,omitempty" doc:"Shown this once"`
+	Secret         string         `json:"client_secret,omitempty" doc:"Returned only once"`
 }
 
 type brandingOutput struct {
@@ -160,7 +160,8 @@ func (h *Handler) updateAppClient(ctx context.Context, in *struct {
 	IfMatch string `header:"If-Match"`
 	Body    clientInput
 }) (*tagged[clientOutput], error) {
-	changed, err := h.Login.UpdateClient(ctx, web.Principal(ctx), in.Client, web.ParseIfMatch(in.IfMatch), in.Body.rule())
+	etag := web.ParseIfMatch(in.IfMatch)
+	changed, err := h.Login.UpdateClient(ctx, web.Principal(ctx), in.Client, etag, in.Body.rule())
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func (h *Handler) deleteAppClient(ctx context.Context, in *ClientRef) (*struct{}
 	return nil, h.Login.DeleteClient(ctx, web.Principal(ctx), in.Client)
 }
 
-// tokenTypeInput is a string, which sets both, or an object.
+// tokenTypeInput is an object, or a string that sets both of its members.
 type tokenTypeInput struct{ login.TokenTypes }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -194,9 +195,9 @@ func (t *tokenTypeInput) UnmarshalJSON(raw []byte) error {
 func (t tokenTypeInput) Schema(huma.Registry) *huma.Schema {
 	text := &huma.Schema{Type: huma.TypeString}
 	return &huma.Schema{
-		Description: "What the browser and the upstream get. A string sets both: service, provider or none. A " +
-			"provider's own token is shown to the provider on every call; two providers of a project whose tokens " +
-			"could not be told apart are refused.",
+		Description: "Tokens that the browser and the upstream get. A string sets both: service, provider or none. " +
+			"The provider is asked about its own tokens on every call; two providers of a project whose tokens " +
+			"cannot be distinguished are refused.",
 		OneOf: []*huma.Schema{
 			text,
 			{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
@@ -212,14 +213,14 @@ func (t tokenTypeInput) Schema(huma.Registry) *huma.Schema {
 
 type providerInput struct {
 	Type         string          `json:"type,omitempty" doc:"github, google, microsoft, facebook, auth0 or oidc"`
-	Managed      bool            `json:"managed,omitempty" doc:"true: the installation's shared app; only with github"`
-	ClientID     *string         `json:"client_id,omitempty" doc:"Of your app at the provider"`
-	ClientSecret *string         `json:"client_secret,omitempty" doc:"Can be written and not read"`
-	Issuer       string          `json:"issuer,omitempty" doc:"Required for oidc; also the address of a GitHub Enterprise server, or of one Microsoft tenant"`
-	Domain       string          `json:"domain,omitempty" doc:"Required for auth0, such as example.eu.auth0.com"`
-	Scopes       *[]string       `json:"scopes,omitempty" doc:"The kind's own when absent"`
+	Managed      bool            `json:"managed,omitempty" doc:"Use the installation's shared app; github only"`
+	ClientID     *string         `json:"client_id,omitempty" doc:"Client id of your app at the provider"`
+	ClientSecret *string         `json:"client_secret,omitempty" doc:"Write-only"`
+	Issuer       string          `json:"issuer,omitempty" doc:"Required for oidc; optional: URL of a GitHub Enterprise server or a Microsoft tenant"`
+	Domain       string          `json:"domain,omitempty" doc:"Required for auth0, for example example.eu.auth0.com"`
+	Scopes       *[]string       `json:"scopes,omitempty" doc:"Default: the provider type's own"`
 	TokenType    *tokenTypeInput `json:"token_type,omitempty"`
-	Enabled      *bool           `json:"enabled,omitempty" doc:"true when absent"`
+	Enabled      *bool           `json:"enabled,omitempty" doc:"Default true"`
 }
 
 func (in providerInput) rule() (login.ProviderInput, error) {
@@ -263,8 +264,8 @@ type providerOutput struct {
 	Scopes    []string        `json:"scopes"`
 	TokenType tokenTypeOutput `json:"token_type"`
 	Enabled   bool            `json:"enabled"`
-	Callback  string          `json:"callback_url" doc:"Register it with the provider"`
-	ETag      string          `json:"etag" doc:"For If-Match when this provider is changed"`
+	Callback  string          `json:"callback_url" doc:"Callback URL to register with the provider"`
+	ETag      string          `json:"etag" doc:"Send as If-Match to update the provider"`
 	CreatedAt time.Time       `json:"created_at"`
 	UpdatedAt time.Time       `json:"updated_at"`
 }

@@ -14,30 +14,30 @@ import (
 
 type auditOutput struct {
 	ID        string                  `json:"id"`
-	Number    int64                   `json:"number" doc:"Its place in the chain"`
-	Hash      string                  `json:"hash" doc:"SHA-256 over the entry and the hash before it, hexadecimal"`
+	Number    int64                   `json:"number" doc:"Position in the chain"`
+	Hash      string                  `json:"hash" doc:"SHA-256 of the entry and the previous hash, hexadecimal"`
 	Time      time.Time               `json:"time"`
-	Team      *string                 `json:"team" doc:"Null for what belongs to the installation"`
+	Team      *string                 `json:"team" doc:"null for entries of the installation"`
 	Actor     actorOutput             `json:"actor"`
-	Action    string                  `json:"action" doc:"Such as key.change"`
+	Action    string                  `json:"action" doc:"For example key.change"`
 	Outcome   string                  `json:"outcome" enum:"done,refused"`
-	Object    string                  `json:"object" doc:"Id of what was acted on"`
-	Project   *string                 `json:"project" doc:"Id of the project it belongs to; null for none"`
-	Detail    map[string]string       `json:"detail" doc:"Facts beside the ids; of a refusal its code"`
-	Changes   map[string]changeOutput `json:"changes" doc:"The fields that changed; secrets are ***"`
-	Address   string                  `json:"address" doc:"Where the request came from"`
+	Object    string                  `json:"object" doc:"Id of the object"`
+	Project   *string                 `json:"project" doc:"Id of the object's project; null for none"`
+	Detail    map[string]string       `json:"detail" doc:"Details; for a refusal its code"`
+	Changes   map[string]changeOutput `json:"changes" doc:"Changed fields; secrets are ***"`
+	Address   string                  `json:"address" doc:"IP address of the caller"`
 	RequestID string                  `json:"request_id"`
 }
 
 type actorOutput struct {
 	ID    string  `json:"id" doc:"An account's id, workspace_key:<team>, command_line or anonymous"`
-	Email *string `json:"email" doc:"Of an account of the team; else null"`
+	Email *string `json:"email" doc:"E-mail address if the account is in the team; else null"`
 	Token *string `json:"token" doc:"Id of the session, token or workspace key; null for none"`
 }
 
 type changeOutput struct {
-	Before any `json:"before" doc:"Null where there was nothing"`
-	After  any `json:"after" doc:"Null where there is nothing any more"`
+	Before any `json:"before" doc:"null if there was none"`
+	After  any `json:"after" doc:"null if it was removed"`
 }
 
 func showAudit(e audit.Entry) auditOutput {
@@ -63,17 +63,17 @@ func showAudit(e audit.Entry) auditOutput {
 	return out
 }
 
-// AuditFilter is the query that chooses entries. It is exported because huma
-// passes over embedded types that are not.
+// AuditFilter is the query of audit entries. It is exported because huma ignores embedded
+// types that are not.
 type AuditFilter struct {
-	Team    string    `query:"team" doc:"Id; your first team, or the project's, when absent. A workspace merged into a team of yours counts too; a query for a project or an object goes on in it by itself. installation, for operators, is what belongs to no team"`
+	Team    string    `query:"team" doc:"Id of a team or a workspace merged into one; default: the project's, else your first team. Operators: installation"`
 	Project string    `query:"project" doc:"Name or id"`
-	Actor   string    `query:"actor" doc:"An account's id or e-mail address, or another actor"`
+	Actor   string    `query:"actor" doc:"Account id or e-mail address, or another actor"`
 	Action  string    `query:"action"`
-	Object  string    `query:"object" doc:"Id of what was acted on"`
+	Object  string    `query:"object" doc:"Id of the object"`
 	Outcome string    `query:"outcome" enum:"done,refused"`
 	From    time.Time `query:"from" doc:"RFC 3339"`
-	To      time.Time `query:"to" doc:"RFC 3339, not included"`
+	To      time.Time `query:"to" doc:"RFC 3339, exclusive"`
 }
 
 func (h *Handler) listAudit(ctx context.Context, in *struct {
@@ -103,22 +103,22 @@ func (h *Handler) listAudit(ctx context.Context, in *struct {
 }
 
 type verdictOutput struct {
-	Team    *string      `json:"team" doc:"Null for what belongs to the installation"`
+	Team    *string      `json:"team" doc:"null for entries of the installation"`
 	Intact  bool         `json:"intact"`
-	Entries int64        `json:"entries" doc:"That are in order"`
-	Head    string       `json:"head" doc:"The end of the chain. Keep it, and send it later as head to see that nothing before it was changed"`
-	Broken  *breakOutput `json:"broken" doc:"The first place at which the chain is not what it was; null when it is intact"`
+	Entries int64        `json:"entries" doc:"Number of entries that verify"`
+	Head    string       `json:"head" doc:"Last hash. Keep it and send it as head later, to verify that nothing before it has changed"`
+	Broken  *breakOutput `json:"broken" doc:"First entry that does not verify; null if the chain is intact"`
 }
 
 type breakOutput struct {
 	Number int64   `json:"number"`
-	Entry  *string `json:"entry" doc:"Id; null where the entry is missing"`
+	Entry  *string `json:"entry" doc:"Id; null if the entry is missing"`
 	Reason string  `json:"reason"`
 }
 
 func (h *Handler) verifyAudit(ctx context.Context, in *struct {
-	Team string `query:"team" doc:"Id; your first team when absent. A workspace merged into a team of yours counts too. installation, for operators, is what belongs to no team"`
-	Head string `query:"head" doc:"A head that was answered earlier, through which the chain has to lead"`
+	Team string `query:"team" doc:"Id of a team or a workspace merged into one; default: your first team. Operators: installation"`
+	Head string `query:"head" doc:"Earlier head that the chain must contain"`
 }) (*body[verdictOutput], error) {
 	known, err := parseHead(in.Head)
 	if err != nil {

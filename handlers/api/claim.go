@@ -8,8 +8,8 @@ import (
 
 type claimedOutput struct {
 	Team     claimedTeam `json:"team"`
-	Projects []string    `json:"projects" doc:"Names of what was claimed"`
-	Renamed  []string    `json:"renamed" doc:"Products and tenants whose names the team had already, such as: product store → store-2"`
+	Projects []string    `json:"projects" doc:"Names of the claimed projects"`
+	Renamed  []string    `json:"renamed" doc:"Products and tenants renamed because the name was taken, as: product store → store-2"`
 }
 
 type claimedTeam struct {
@@ -19,8 +19,8 @@ type claimedTeam struct {
 
 func (h *Handler) claimWorkspace(ctx context.Context, in *struct {
 	Body struct {
-		Code string `json:"code" doc:"As POST /proxy answered it"`
-		Team string `json:"team,omitempty" doc:"Id of a team to merge it into; a new team when absent"`
+		Code string `json:"code" doc:"Claim code from POST /proxy"`
+		Team string `json:"team,omitempty" doc:"Id of the team to merge the workspace into; default: a new team"`
 	}
 }) (*body[claimedOutput], error) {
 	claimed, err := h.Accounts.Claim(ctx, web.Principal(ctx), in.Body.Code, in.Body.Team)

@@ -15,8 +15,8 @@ import (
 	"postern/service/tokens"
 )
 
-// What the device flow (RFC 8628) calls things. The command line is a public
-// client: its id is no secret, and proves nothing.
+// The command line is a public client of the device flow (RFC 8628): its id is not secret
+// and proves nothing.
 const (
 	deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code"
 	cliClientID     = "postern-cli"
@@ -31,8 +31,8 @@ type deviceOutput struct {
 	Interval                int    `json:"interval"`   // seconds
 }
 
-// authorizeDevice begins the flow (RFC 8628, 3.1). The parameter machine, which
-// is ours, names the place that will hold the token; other clients leave it out.
+// authorizeDevice begins the flow (RFC 8628, 3.1). The parameter machine is an extension:
+// the name of the machine that will hold the token.
 func (h *Handler) authorizeDevice(c *gin.Context) {
 	form, err := oauthForm(c.Request, "client_id")
 	if err != nil {
@@ -49,9 +49,14 @@ func (h *Handler) authorizeDevice(c *gin.Context) {
 		return
 	}
 	page := h.Web.Config.PublicURL + web.DevicePath
-	c.JSON(http.StatusOK, deviceOutput{DeviceCode: asked.DeviceCode, UserCode: asked.UserCode, VerificationURI: page,
+	c.JSON(http.StatusOK, deviceOutput{
+		DeviceCode:              asked.DeviceCode,
+		UserCode:                asked.UserCode,
+		VerificationURI:         page,
 		VerificationURIComplete: page + "?" + url.Values{"user_code": {asked.UserCode}}.Encode(),
-		ExpiresIn:               int(asked.Lifetime.Seconds()), Interval: int(asked.PollEvery.Seconds())})
+		ExpiresIn:               int(asked.Lifetime.Seconds()),
+		Interval:                int(asked.PollEvery.Seconds()),
+	})
 }
 
 type grantedOutput struct {
@@ -61,11 +66,11 @@ type grantedOutput struct {
 	Scope       string `json:"scope"`
 }
 
-// exchangeDevice gives the token once the request was approved (RFC 8628, 3.4).
+// exchangeDevice returns the token once the request is approved (RFC 8628, 3.4).
 func (h *Handler) exchangeDevice(c *gin.Context) {
 	form, err := oauthForm(c.Request, "grant_type", "client_id")
 	if err == nil && form.Get("grant_type") != deviceGrantType {
-		err = fault.New(fault.Malformed, "unsupported_grant_type", "The one grant type here is %s.", deviceGrantType)
+		err = fault.New(fault.Malformed, "unsupported_grant_type", "The only grant type is %s.", deviceGrantType)
 	}
 	if err == nil && form.Get("device_code") == "" {
 		err = fault.New(fault.Malformed, "invalid_request", "The parameter device_code is missing.")
@@ -88,12 +93,16 @@ func (h *Handler) exchangeDevice(c *gin.Context) {
 	for _, scope := range minted.Scopes {
 		scopes = append(scopes, string(scope))
 	}
-	c.JSON(http.StatusOK, grantedOutput{AccessToken: minted.Plaintext, TokenType: "Bearer",
-		ExpiresIn: int(minted.ExpiresAt.Sub(minted.CreatedAt).Seconds()), Scope: strings.Join(scopes, " ")})
+	c.JSON(http.StatusOK, grantedOutput{
+		AccessToken: minted.Plaintext,
+		TokenType:   "Bearer",
+		ExpiresIn:   int(minted.ExpiresAt.Sub(minted.CreatedAt).Seconds()),
+		Scope:       strings.Join(scopes, " "),
+	})
 }
 
-// oauthForm reads the body; no parameter may be there twice (RFC 6749, 3.2), and
-// the address is not read: codes do not belong into one.
+// oauthForm returns the parameters in the body. It refuses repeated parameters (RFC 6749,
+// 3.2) and ignores the query, which must not hold codes.
 func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != "application/x-www-form-urlencoded" {
 		return nil, fault.New(
@@ -105,12 +114,11 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 	}
 	for name, values := range r.PostForm {
 		if len(values) > 1 {
-			return nil, fault.New(fault.Malformed, "invalid_request", "A parameter is there more than once.")
+			return nil, fault.New(fault.Malformed, "invalid_request", "A parameter is repeated.")
 		}
 		if !web.ValidText(name) || !web.ValidText(values...) {
-			return nil, fault.New(
-				fault.Malformed, "invalid_request", "The parameters hold characters that are no text.",
-			)
+			return nil, fault.New(fault.Malformed, "invalid_request",
+				"The parameters contain NUL or bytes that are not UTF-8.")
 		}
 	}
 	for _, name := range required {
@@ -119,7 +127,7 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 		}
 	}
 	if r.PostForm.Get("client_id") != cliClientID {
-		return nil, fault.New(fault.Unauthenticated, "invalid_client", "This client is not known here.")
+		return nil, fault.New(fault.Unauthenticated, "invalid_client", "Unknown client.")
 	}
 	return r.PostForm, nil
 }

@@ -11,7 +11,7 @@ import (
 	"postern/service/exports"
 )
 
-// ExportRef is the path of one export.
+// ExportRef is the path parameter of an export.
 type ExportRef struct {
 	Export string `path:"export" doc:"Id of the export"`
 }
@@ -26,11 +26,11 @@ type exportOutput struct {
 	Progress    exportProgress `json:"progress"`
 	SizeBytes   int64          `json:"size_bytes"`
 	SHA256      string         `json:"sha256"`
-	Ledger      ledgerOutput   `json:"ledger" doc:"How many items moved how"`
-	DownloadURL string         `json:"download_url,omitempty" doc:"Present when ready; takes the same credentials"`
+	Ledger      ledgerOutput   `json:"ledger" doc:"Number of items by how exactly they were exported"`
+	DownloadURL string         `json:"download_url,omitempty" doc:"Present when ready; requires the same credentials"`
 	CreatedAt   time.Time      `json:"created_at"`
 	FinishedAt  *time.Time     `json:"finished_at"`
-	ExpiresAt   *time.Time     `json:"expires_at" doc:"Until when it can be downloaded"`
+	ExpiresAt   *time.Time     `json:"expires_at" doc:"When the download ends"`
 	Error       string         `json:"error,omitempty"`
 }
 
@@ -89,9 +89,9 @@ func (h *Handler) createExport(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
 		Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
-		Keys      string `json:"keys,omitempty" doc:"hashes (default): consumers' keys keep working; mint: new keys beside them; none"`
-		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out the owners of API keys and the keys; refused with keys mint"`
-		Secrets   bool   `json:"secrets,omitempty" doc:"Not available yet: true is answered 422 not_available_yet"`
+		Keys      string `json:"keys,omitempty" doc:"hashes (default): existing keys keep working; mint: adds new keys; none"`
+		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out API keys and their owners; not with keys mint"`
+		Secrets   bool   `json:"secrets,omitempty" doc:"Not available yet: true returns 422 not_available_yet"`
 	}
 }) (*body[exportOutput], error) {
 	options := exports.Options{
@@ -123,8 +123,8 @@ func (h *Handler) cancelExport(ctx context.Context, in *ExportRef) (*body[export
 	return &body[exportOutput]{h.showExport(e)}, nil
 }
 
-// showExportKeys answers the public keys that `postern verify --signed-by` checks
-// exports with (RFC 8410, as PEM). They are no secret.
+// showExportKeys answers with the public keys that `postern verify --signed-by` verifies
+// exports with, as PEM (RFC 8410).
 func (h *Handler) showExportKeys(c *gin.Context) {
 	keys, err := h.Exports.PublicKeys(c.Request.Context())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"postern/service/directory"
 )
 
-// GroupRef is the path of one group.
+// GroupRef is the path parameter of a group.
 type GroupRef struct {
 	Group string `path:"group" doc:"Id of the group"`
 }
@@ -17,14 +17,14 @@ type GroupRef struct {
 type groupOutput struct {
 	ID          string    `json:"id"`
 	Tenant      string    `json:"tenant" doc:"Id of the tenant"`
-	Name        string    `json:"name" doc:"What rules and headers call it"`
+	Name        string    `json:"name" doc:"Name in rules and headers"`
 	DisplayName string    `json:"display_name"`
-	ExternalID  string    `json:"external_id,omitempty" doc:"A provisioning system's own id of it"`
-	Members     int64     `json:"members" doc:"How many users are in it directly"`
+	ExternalID  string    `json:"external_id,omitempty" doc:"Id in the provisioning system"`
+	Members     int64     `json:"members" doc:"Number of direct members"`
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
-	Children    []nested  `json:"children,omitempty" doc:"Groups in it directly: their members are its members; not in lists"`
-	Parents     []nested  `json:"parents,omitempty" doc:"Groups that it is in directly; not in lists"`
+	Children    []nested  `json:"children,omitempty" doc:"Nested groups, whose members are members too; not in lists"`
+	Parents     []nested  `json:"parents,omitempty" doc:"Groups that directly contain it; not in lists"`
 }
 
 type nested struct {
@@ -81,8 +81,8 @@ func (h *Handler) listGroups(ctx context.Context, in *struct {
 func (h *Handler) createGroup(ctx context.Context, in *struct {
 	TenantOf
 	Body struct {
-		Name        string  `json:"name" doc:"What rules and headers call it, such as admins"`
-		DisplayName *string `json:"display_name,omitempty" doc:"The name when absent"`
+		Name        string  `json:"name" doc:"Name in rules and headers, for example admins"`
+		DisplayName *string `json:"display_name,omitempty" doc:"Default: name"`
 	}
 }) (*tagged[groupOutput], error) {
 	input := directory.GroupInput{Name: &in.Body.Name, DisplayName: in.Body.DisplayName}
@@ -97,7 +97,7 @@ func (h *Handler) updateGroup(ctx context.Context, in *struct {
 	GroupRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Name        *string `json:"name,omitempty" doc:"Rules that name the group have to be changed too"`
+		Name        *string `json:"name,omitempty" doc:"Rules that name the group must be changed too"`
 		DisplayName *string `json:"display_name,omitempty"`
 	}
 }) (*tagged[groupOutput], error) {
@@ -138,7 +138,7 @@ func (h *Handler) setGroupMember(ctx context.Context, in *struct {
 	GroupRef
 	UserRef
 	Body *struct {
-		Role string `json:"role,omitempty" enum:"member,admin" doc:"member when absent; admin is not available yet and answered 422 not_available_yet"`
+		Role string `json:"role,omitempty" enum:"member,admin" doc:"Default member; admin is not available yet (422 not_available_yet)"`
 	} `required:"false"`
 }) (*tagged[groupOutput], error) {
 	role := directory.RoleMember
@@ -157,14 +157,14 @@ func (h *Handler) removeGroupMember(ctx context.Context, in *struct {
 
 func (h *Handler) nestGroup(ctx context.Context, in *struct {
 	GroupRef
-	Child string `path:"child" doc:"Id of the group that is put into it"`
+	Child string `path:"child" doc:"Id of the nested group"`
 }) (*tagged[groupOutput], error) {
 	return answerGroup(h.Directory.Nest(ctx, web.Principal(ctx), in.Group, in.Child))
 }
 
 func (h *Handler) unnestGroup(ctx context.Context, in *struct {
 	GroupRef
-	Child string `path:"child" doc:"Id of the group that is taken out of it"`
+	Child string `path:"child" doc:"Id of the nested group"`
 }) (*struct{}, error) {
 	return nil, h.Directory.Unnest(ctx, web.Principal(ctx), in.Group, in.Child)
 }

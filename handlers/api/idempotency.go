@@ -22,8 +22,8 @@ const (
 	replayedHeader    = "Idempotency-Replayed"
 )
 
-// idempotent carries a request that names an Idempotency-Key out once, however often
-// it is sent. GET, PUT and DELETE keep that promise by themselves (RFC 9110,
+// idempotent is the middleware that carries out a POST or PATCH with an Idempotency-Key
+// once, however often it is sent. Other methods are idempotent by definition (RFC 9110,
 // 9.2.2).
 func (h *Handler) idempotent(c *gin.Context) {
 	values := c.Request.Header.Values(idempotencyHeader)
@@ -31,7 +31,7 @@ func (h *Handler) idempotent(c *gin.Context) {
 		c.Next()
 		return
 	}
-	request, err := h.repeatable(c.Request, values)
+	request, err := h.idempotentRequest(c.Request, values)
 	if err != nil {
 		h.Web.Refuse(c, err)
 		return
@@ -47,9 +47,9 @@ func (h *Handler) idempotent(c *gin.Context) {
 	}
 }
 
-// repeatable reads what makes two requests the same, and leaves the body to be
-// read again.
-func (h *Handler) repeatable(r *http.Request, values []string) (idempotency.Request, error) {
+// idempotentRequest returns what identifies the request when it is sent again. It reads
+// the body, and replaces it by a copy.
+func (h *Handler) idempotentRequest(r *http.Request, values []string) (idempotency.Request, error) {
 	out := idempotency.Request{
 		Credential: h.Web.CredentialOf(r),
 		Method:     r.Method,
@@ -71,8 +71,8 @@ func (h *Handler) repeatable(r *http.Request, values []string) (idempotency.Requ
 	return out, nil
 }
 
-// attempt runs the request and keeps its answer before it is given. Without an
-// answer worth keeping, also after a panic, the request can be sent again.
+// attempt runs the request and stores its answer before it is sent. If the answer is not
+// stored, also after a panic, the request can be sent again.
 func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt) {
 	ctx := c.Request.Context()
 	recorder := &answerRecorder{ResponseWriter: c.Writer, status: http.StatusOK, before: maps.Clone(c.Writer.Header())}
@@ -81,10 +81,8 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt) {
 		c.Writer = recorder.ResponseWriter
 		if !kept {
 			if err := attempt.Abandon(ctx); err != nil {
-				h.Web.Log.Error(
-					"an idempotent request could not be given up", "request", web.RequestID(ctx), "error",
-					err,
-				)
+				h.Web.Log.Error("an idempotent request could not be given up",
+					"request", web.RequestID(ctx), "error", err)
 			}
 		}
 	}()
@@ -97,18 +95,17 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt) {
 			err = attempt.Keep(ctx, answer)
 		}
 		if err != nil {
-			h.Web.Log.Error(
-				"the answer to an idempotent request is not kept", "request", web.RequestID(ctx), "error",
-				err,
-			)
+			h.Web.Log.Error("the answer to an idempotent request is not kept",
+				"request", web.RequestID(ctx), "error", err)
 		}
 		kept = err == nil
 	}
-	recorder.give()
+	recorder.flush()
 }
 
-// worthKeeping leaves out answers to requests that were not begun, which the
-// caller mends and sends again, and those that ask to come back later.
+// worthKeeping reports whether an answer is stored. It is false for requests that were
+// refused before they began, which the caller corrects and sends again with the same key,
+// and for those to try again later.
 func worthKeeping(status int) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed:
@@ -117,7 +114,7 @@ func worthKeeping(status int) bool {
 	return status/100 == 2
 }
 
-// keptAnswer is an answer as it is sealed.
+// keptAnswer is a stored answer, which is sealed.
 type keptAnswer struct {
 	Status int         `json:"status"`
 	Header http.Header `json:"header"`
@@ -133,21 +130,21 @@ func (h *Handler) replay(c *gin.Context, kept []byte) {
 	maps.Copy(c.Writer.Header(), answer.Header)
 	c.Header(replayedHeader, "true")
 	c.Status(answer.Status)
-	_, _ = c.Writer.Write(answer.Body) // the caller is gone when this fails
+	_, _ = c.Writer.Write(answer.Body) // an error means that the caller is gone
 	c.Abort()
 }
 
-// answerRecorder holds an answer back.
+// answerRecorder buffers an answer.
 type answerRecorder struct {
 	gin.ResponseWriter
-	before http.Header // set outside of the handler, anew for each request
+	before http.Header // headers that the middleware sets, for this request only
 	status int
 	body   bytes.Buffer
 }
 
 func (r *answerRecorder) WriteHeader(status int) { r.status = status }
 
-// WriteHeaderNow implements gin.ResponseWriter: nothing is sent before give.
+// WriteHeaderNow implements gin.ResponseWriter: nothing is sent before flush.
 func (r *answerRecorder) WriteHeaderNow() {}
 
 func (r *answerRecorder) Write(b []byte) (int, error) { return r.body.Write(b) }
@@ -171,7 +168,8 @@ func (r *answerRecorder) answer() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-func (r *answerRecorder) give() {
+// flush sends the answer.
+func (r *answerRecorder) flush() {
 	r.ResponseWriter.WriteHeader(r.status)
-	_, _ = r.ResponseWriter.Write(r.body.Bytes()) // the caller is gone when this fails
+	_, _ = r.ResponseWriter.Write(r.body.Bytes()) // an error means that the caller is gone
 }

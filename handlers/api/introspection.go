@@ -6,17 +6,17 @@ import (
 	"postern/service/projects"
 )
 
-// opaqueBody is requests_auth.opaque as it is sent.
+// opaqueBody is requests_auth.opaque in requests.
 type opaqueBody struct {
-	Endpoint     string  `json:"endpoint,omitempty" doc:"Where tokens are introspected (RFC 7662): an https address, or http on this machine" example:"https://accounts.example.com/introspect"`
-	Method       string  `json:"method,omitempty" doc:"How the endpoint is told who asks: client_secret_basic (default, for which POST may stand) or client_secret_post"`
-	ClientID     string  `json:"client_id,omitempty" doc:"Whom the endpoint knows as the one who asks"`
-	ClientSecret *string `json:"client_secret,omitempty" doc:"Write-only. Absent it stays what it is, as long as endpoint and client_id do; empty takes it away"`
-	Issuer       string  `json:"iss,omitempty" doc:"Answers have to name this issuer; whichever when absent"`
-	Audience     string  `json:"aud,omitempty" doc:"Has to be among the audiences that answers name; whichever when absent"`
+	Endpoint     string  `json:"endpoint,omitempty" doc:"Introspection endpoint (RFC 7662): https, or http on loopback" example:"https://accounts.example.com/introspect"`
+	Method       string  `json:"method,omitempty" doc:"client_secret_basic (default; POST is a synonym) or client_secret_post"`
+	ClientID     string  `json:"client_id,omitempty" doc:"Client id at the endpoint"`
+	ClientSecret *string `json:"client_secret,omitempty" doc:"Write-only. Default: unchanged if endpoint and client_id are; empty removes it"`
+	Issuer       string  `json:"iss,omitempty" doc:"Required iss of the response; default: any"`
+	Audience     string  `json:"aud,omitempty" doc:"Required aud of the response; default: any"`
 }
 
-// opaqueOutput is what is shown of it.
+// opaqueOutput is requests_auth.opaque in answers, without the secret.
 type opaqueOutput struct {
 	Endpoint  string `json:"endpoint"`
 	Method    string `json:"method" doc:"client_secret_basic or client_secret_post"`

@@ -13,12 +13,12 @@ type invitationOutput struct {
 	ID        string    `json:"id"`
 	Team      string    `json:"team" doc:"Id of the team"`
 	Role      string    `json:"role" enum:"owner,member,viewer"`
-	Email     string    `json:"email" doc:"Address that the account must have; empty for whoever has the link"`
-	CreatedBy string    `json:"created_by" doc:"Id of the account that invites"`
+	Email     string    `json:"email" doc:"Required e-mail address of the account; empty: any account with the link"`
+	CreatedBy string    `json:"created_by" doc:"Id of the inviting account"`
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
-	URL       string    `json:"url,omitempty" doc:"The link to send, shown this once"`
-	Code      string    `json:"code,omitempty" doc:"What the link ends with, shown this once"`
+	URL       string    `json:"url,omitempty" doc:"Link to send; returned only once"`
+	Code      string    `json:"code,omitempty" doc:"Code at the end of the link; returned only once"`
 }
 
 func (h *Handler) showInvitation(i accounts.Invitation) invitationOutput {
@@ -50,7 +50,7 @@ func (h *Handler) createInvitation(ctx context.Context, in *struct {
 	TeamRef
 	Body struct {
 		Role  string `json:"role" doc:"owner, member or viewer"`
-		Email string `json:"email,omitempty" doc:"Address that the account must have; absent for whoever has the link"`
+		Email string `json:"email,omitempty" doc:"Required e-mail address of the account; default: any account with the link"`
 	}
 }) (*body[invitationOutput], error) {
 	invitation, err := h.Accounts.Invite(ctx, web.Principal(ctx), in.Team, access.Role(in.Body.Role), in.Body.Email)
@@ -69,7 +69,7 @@ func (h *Handler) revokeInvitation(ctx context.Context, in *struct {
 
 func (h *Handler) acceptInvitation(ctx context.Context, in *struct {
 	Body struct {
-		Code string `json:"code" doc:"What the link of the invitation ends with"`
+		Code string `json:"code" doc:"Code at the end of the invitation's link"`
 	}
 }) (*tagged[teamOutput], error) {
 	return taggedTeam(h.Accounts.Accept(ctx, web.Principal(ctx), in.Body.Code))

@@ -7,7 +7,7 @@ import (
 	"postern/service/projects"
 )
 
-// KeyTypeRef is the path of one key type.
+// KeyTypeRef is the path parameter of a key type.
 type KeyTypeRef struct {
 	ProjectRef
 	KeyType string `path:"key_type" doc:"Name or id"`
@@ -17,10 +17,10 @@ type keyTypeOutput struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
 	Scopes    []string `json:"scopes"`
-	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds; absent for none"`
-	Limits    limits   `json:"limits" doc:"Of each key of the type that has none of its own"`
+	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds; absent: unlimited"`
+	Limits    limits   `json:"limits" doc:"Limits of each key without limits of its own"`
 	BuiltIn   bool     `json:"built_in"`
-	ETag      string   `json:"etag" doc:"For If-Match when this key type is changed"`
+	ETag      string   `json:"etag" doc:"Send as If-Match to update the key type"`
 }
 
 func showKeyType(t projects.KeyType) keyTypeOutput {
@@ -42,7 +42,7 @@ func taggedKeyType(t projects.KeyType, err error) (*tagged[keyTypeOutput], error
 	return &tagged[keyTypeOutput]{web.FormatETag(t.ETag), showKeyType(t)}, nil
 }
 
-// listKeyTypes answers all at once: a project has few.
+// listKeyTypes returns all key types in one page: a project has few.
 func (h *Handler) listKeyTypes(ctx context.Context, in *ProjectRef) (*body[list[keyTypeOutput]], error) {
 	types, err := h.Projects.KeyTypes(ctx, web.Principal(ctx), in.Project)
 	if err != nil {
@@ -59,9 +59,9 @@ func (h *Handler) createKeyType(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
 		Name      string   `json:"name"`
-		Scopes    []string `json:"scopes" doc:"Such as read or orders:*; * for all"`
+		Scopes    []string `json:"scopes" doc:"For example read or orders:*; * for all"`
 		ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
-		Limits    limits   `json:"limits,omitempty" doc:"Of each key of the type that has none of its own"`
+		Limits    limits   `json:"limits,omitempty" doc:"Limits of each key without limits of its own"`
 	}
 }) (*tagged[keyTypeOutput], error) {
 	b := in.Body
@@ -73,9 +73,9 @@ func (h *Handler) updateKeyType(ctx context.Context, in *struct {
 	KeyTypeRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Scopes    *[]string        `json:"scopes,omitempty" doc:"Holds for every key of the type at once"`
-		ExpiresIn nullable[int64]  `json:"expires_in,omitempty" doc:"In seconds, for keys made from now on; null for none"`
-		Limits    nullable[limits] `json:"limits,omitempty" doc:"Replaces what there is, for every key of the type that has none of its own; {} or null for none"`
+		Scopes    *[]string        `json:"scopes,omitempty" doc:"Applies to all keys of the type at once"`
+		ExpiresIn nullable[int64]  `json:"expires_in,omitempty" doc:"In seconds, for new keys; null: unlimited"`
+		Limits    nullable[limits] `json:"limits,omitempty" doc:"Replaces the limits of keys without limits of their own; {} or null: none"`
 	}
 }) (*tagged[keyTypeOutput], error) {
 	change := projects.KeyTypeChange{

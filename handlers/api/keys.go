@@ -11,34 +11,34 @@ import (
 	"postern/service/keys"
 )
 
-// KeyRef is the path of one key.
+// KeyRef is the path parameter of a key.
 type KeyRef struct {
 	Key string `path:"key" doc:"Id of the key"`
 }
 
 type keyOutput struct {
 	ID           string     `json:"id"`
-	Project      string     `json:"project" doc:"Id of the project it was made in"`
+	Project      string     `json:"project" doc:"Id of the project it was created in"`
 	Owner        string     `json:"owner"`
 	KeyType      string     `json:"key_type"`
-	Scopes       []string   `json:"scopes" doc:"Of the key type, as they are now"`
+	Scopes       []string   `json:"scopes" doc:"Current scopes of the key type"`
 	Tenant       string     `json:"tenant"`
-	Product      *string    `json:"product" doc:"Name of the product whose projects it opens; null opens its own project only"`
-	Environment  *string    `json:"environment" doc:"The one environment it opens; null opens all"`
+	Product      *string    `json:"product" doc:"Product whose projects it opens; null: its own project only"`
+	Environment  *string    `json:"environment" doc:"The environment it opens; null: all"`
 	Description  string     `json:"description"`
 	State        string     `json:"state" enum:"active,frozen,revoked,expired"`
-	Limits       limits     `json:"limits" doc:"Of its own, calls by window; null: those of its type"`
-	Effective    limits     `json:"effective_limits" doc:"Those that hold for it in its own project; a window that is absent has no limit"`
-	LimitsFrom   string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Where effective_limits come from: the key itself, its type, or what its project states for each key"`
-	AllowedCIDRs []string   `json:"allowed_cidrs" doc:"Where it may be used from; empty: anywhere"`
+	Limits       limits     `json:"limits" doc:"Own limits, calls by window; null: those of the key type"`
+	Effective    limits     `json:"effective_limits" doc:"Limits in its own project; an absent window is unlimited"`
+	LimitsFrom   string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Source of effective_limits"`
+	AllowedCIDRs []string   `json:"allowed_cidrs" doc:"Address ranges it may be used from; empty: any"`
 	Prefix       string     `json:"prefix"`
 	Last4        string     `json:"last4"`
-	ETag         string     `json:"etag" doc:"For If-Match when this key is changed"`
+	ETag         string     `json:"etag" doc:"Send as If-Match to update the key"`
 	CreatedAt    time.Time  `json:"created_at"`
 	ExpiresAt    *time.Time `json:"expires_at"`
-	GraceEndsAt  *time.Time `json:"grace_ends_at" doc:"Until when the secret before the last rotation works; null when none does"`
-	LastUsedAt   *time.Time `json:"last_used_at" doc:"When a call was last let through with it, to within a minute; null for never"`
-	Key          string     `json:"key,omitempty" doc:"The plaintext, shown this once"`
+	GraceEndsAt  *time.Time `json:"grace_ends_at" doc:"When the secret before the last rotation ends; null: none is valid"`
+	LastUsedAt   *time.Time `json:"last_used_at" doc:"Last allowed call, accurate to a minute; null: never"`
+	Key          string     `json:"key,omitempty" doc:"Plaintext; returned only once"`
 }
 
 func showKey(k keys.Key, plaintext string) keyOutput {
@@ -89,8 +89,8 @@ func (h *Handler) listKeys(ctx context.Context, in *struct {
 	State       string `query:"state" enum:"active,frozen,revoked,expired"`
 	Tenant      string `query:"tenant" doc:"Name"`
 	KeyType     string `query:"key_type" doc:"Name"`
-	Environment string `query:"environment" doc:"Name of the one environment that the keys open; all for keys that open all"`
-	Text        string `query:"q" doc:"A part of prefix…last4 or of the description, in any case"`
+	Environment string `query:"environment" doc:"Environment that the keys open; all: keys that open all"`
+	Text        string `query:"q" doc:"Part of prefix…last4 or of the description, ignoring case"`
 }) (*body[list[keyOutput]], error) {
 	found, err := h.Keys.List(ctx, web.Principal(ctx), in.Project, keys.Filter{
 		Owner:       in.Owner,
@@ -106,15 +106,15 @@ func (h *Handler) listKeys(ctx context.Context, in *struct {
 func (h *Handler) createKey(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
-		Owner        string     `json:"owner" doc:"Whom the key belongs to, such as billing-service"`
-		KeyType      string     `json:"key_type,omitempty" doc:"full when absent"`
-		Tenant       string     `json:"tenant,omitempty" doc:"Name of a tenant that the project serves; the project's own, default, when absent"`
-		Product      string     `json:"product,omitempty" doc:"Name of the project's product: the key then opens every project of it, with the scopes that its type's name has there"`
-		Environment  *string    `json:"environment,omitempty" doc:"Opens this environment only; absent or null opens all"`
+		Owner        string     `json:"owner" doc:"Owner, for example billing-service"`
+		KeyType      string     `json:"key_type,omitempty" doc:"Default full"`
+		Tenant       string     `json:"tenant,omitempty" doc:"Name of a tenant of the project; default: default"`
+		Product      string     `json:"product,omitempty" doc:"The project's product: the key opens all its projects, with their scopes for the key type"`
+		Environment  *string    `json:"environment,omitempty" doc:"The only environment it opens; default or null: all"`
 		Description  string     `json:"description,omitempty"`
-		ExpiresAt    *time.Time `json:"expires_at,omitempty" doc:"RFC 3339; the key type's default lifetime when absent"`
-		Limits       limits     `json:"limits,omitempty" doc:"Calls by window; those of its type when absent or null, none when empty"`
-		AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" doc:"Address ranges and single addresses it may be used from; anywhere when absent or empty"`
+		ExpiresAt    *time.Time `json:"expires_at,omitempty" doc:"RFC 3339; default: the key type's lifetime"`
+		Limits       limits     `json:"limits,omitempty" doc:"Calls by window; default or null: the key type's; empty: unlimited"`
+		AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" doc:"Addresses and ranges it may be used from; default or empty: any"`
 	}
 }) (*tagged[keyOutput], error) {
 	b := in.Body
@@ -146,9 +146,9 @@ func (h *Handler) updateKey(ctx context.Context, in *struct {
 	IfMatch string `header:"If-Match"`
 	Body    struct {
 		Description  *string             `json:"description,omitempty"`
-		Limits       nullable[limits]    `json:"limits,omitempty" doc:"Replaces what there is: calls by window, {} for none, null for those of its type"`
-		AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" doc:"Replaces what there is; [] for anywhere"`
-		ExpiresAt    nullable[time.Time] `json:"expires_at,omitempty" doc:"RFC 3339; null for never"`
+		Limits       nullable[limits]    `json:"limits,omitempty" doc:"Replaces the limits; {}: unlimited, null: those of the key type"`
+		AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" doc:"Replaces the ranges; []: any"`
+		ExpiresAt    nullable[time.Time] `json:"expires_at,omitempty" doc:"RFC 3339; null: never"`
 	}
 }) (*tagged[keyOutput], error) {
 	b := in.Body
@@ -194,7 +194,7 @@ func (h *Handler) answerKey(
 func (h *Handler) rotateKey(ctx context.Context, in *struct {
 	KeyRef
 	Body *struct {
-		GraceSeconds *int64 `json:"grace_seconds,omitempty" doc:"How long the old secret goes on working; 86400 when absent, 0 ends it at once. One that is in its grace from an earlier rotation ends at once"`
+		GraceSeconds *int64 `json:"grace_seconds,omitempty" doc:"How long the old secret stays valid; default 86400. A secret from an earlier rotation ends at once"`
 	} `required:"false"`
 }) (*tagged[keyOutput], error) {
 	grace := keys.DefaultGrace

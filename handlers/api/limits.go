@@ -8,16 +8,16 @@ import (
 	"postern/service/projects"
 )
 
-// limits are the calls that each window admits, by the window's name.
+// limits holds the allowed calls by window.
 type limits map[string]int64
 
-// Schema implements huma.SchemaProvider. The rule judges names and numbers, with
-// the mend; here they are described.
+// Schema implements huma.SchemaProvider. It only describes windows and numbers; the
+// service validates them, with errors that say what to do.
 func (l limits) Schema(huma.Registry) *huma.Schema {
 	schema := &huma.Schema{
 		Type: huma.TypeObject,
-		Description: "Calls that each window of the clock in UTC admits; a longer window admits no fewer " +
-			"than a shorter one.",
+		Description: "Allowed calls in each window of the clock (UTC). A longer window must allow at least " +
+			"as many as a shorter one.",
 		Properties:           map[string]*huma.Schema{},
 		AdditionalProperties: &huma.Schema{Type: huma.TypeInteger},
 	}
@@ -27,7 +27,7 @@ func (l limits) Schema(huma.Registry) *huma.Schema {
 	return schema
 }
 
-// showLimits shows no limits as an empty object.
+// showLimits returns an empty object for no limits.
 func showLimits(l models.Limits) limits {
 	if l == nil {
 		return limits{}
@@ -36,10 +36,10 @@ func showLimits(l models.Limits) limits {
 }
 
 type projectLimitsOutput struct {
-	Key     limits `json:"key" doc:"Each key, unless it or its type has limits of its own"`
-	Owner   limits `json:"owner" doc:"Each owner of keys, with all of their keys together"`
-	IP      limits `json:"ip" doc:"Each address that calls come from"`
-	Project limits `json:"project" doc:"All calls together"`
+	Key     limits `json:"key" doc:"Each key without limits of its own or its type"`
+	Owner   limits `json:"owner" doc:"Each owner, all keys together"`
+	IP      limits `json:"ip" doc:"Each client address"`
+	Project limits `json:"project" doc:"All calls of the project"`
 }
 
 func showProjectLimits(l models.ProjectLimits) projectLimitsOutput {
@@ -51,13 +51,13 @@ func showProjectLimits(l models.ProjectLimits) projectLimitsOutput {
 	}
 }
 
-// projectLimitsInput names what changes: a member that is sent replaces what there
-// is, empty or null takes it away.
+// projectLimitsInput changes limits: a member that is sent replaces them, empty or null
+// removes them.
 type projectLimitsInput struct {
-	Key     nullable[limits] `json:"key,omitempty" doc:"For each key, unless it or its type has limits of its own"`
-	Owner   nullable[limits] `json:"owner,omitempty" doc:"For each owner of keys, with all of their keys together"`
-	IP      nullable[limits] `json:"ip,omitempty" doc:"For each address that calls come from"`
-	Project nullable[limits] `json:"project,omitempty" doc:"For all calls together"`
+	Key     nullable[limits] `json:"key,omitempty" doc:"Each key without limits of its own or its type"`
+	Owner   nullable[limits] `json:"owner,omitempty" doc:"Each owner, all keys together"`
+	IP      nullable[limits] `json:"ip,omitempty" doc:"Each client address"`
+	Project nullable[limits] `json:"project,omitempty" doc:"All calls of the project"`
 }
 
 func (in *projectLimitsInput) rule() projects.LimitsChange {
@@ -72,7 +72,7 @@ func (in *projectLimitsInput) rule() projects.LimitsChange {
 	}
 }
 
-// sentLimits is nil for what was not sent.
+// sentLimits returns nil for a member that was not sent.
 func sentLimits(n nullable[limits]) *map[string]int64 {
 	if !n.sent {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"postern/service/projects"
 )
 
-// ProductRef is the path of one product.
+// ProductRef is the path parameter of a product.
 type ProductRef struct {
 	Product string `path:"product" doc:"Name or id"`
 }
@@ -18,8 +18,8 @@ type productOutput struct {
 	Team        string    `json:"team" doc:"Id"`
 	Name        string    `json:"name"`
 	DisplayName string    `json:"display_name"`
-	Projects    []string  `json:"projects" doc:"Names of the projects in it, all of which a key of the product opens"`
-	ETag        string    `json:"etag" doc:"For If-Match when this product is changed"`
+	Projects    []string  `json:"projects" doc:"Names of its projects; a key of the product opens all of them"`
+	ETag        string    `json:"etag" doc:"Send as If-Match to update the product"`
 	CreatedAt   time.Time `json:"created_at"`
 }
 
@@ -35,7 +35,7 @@ func showProduct(p projects.Product) productOutput {
 	}
 }
 
-// orNone shows nothing as an empty list.
+// orNone returns an empty list for nil, so that JSON shows [] and not null.
 func orNone(names []string) []string {
 	if names == nil {
 		return []string{}
@@ -64,9 +64,9 @@ func (h *Handler) listProducts(ctx context.Context, in *inTeam) (*body[list[prod
 
 func (h *Handler) createProduct(ctx context.Context, in *struct {
 	Body struct {
-		Team        string `json:"team,omitempty" doc:"Id of the caller's team that it belongs to; the first one when absent"`
-		Name        string `json:"name" doc:"Fixed from then on"`
-		DisplayName string `json:"display_name,omitempty" doc:"The name when absent"`
+		Team        string `json:"team,omitempty" doc:"Id of the owning team; default: the caller's first"`
+		Name        string `json:"name" doc:"Cannot be changed later"`
+		DisplayName string `json:"display_name,omitempty" doc:"Default: name"`
 	}
 }) (*tagged[productOutput], error) {
 	return taggedProduct(h.Projects.CreateProduct(ctx, web.Principal(ctx), projects.ProductInput(in.Body)))
@@ -83,9 +83,8 @@ func (h *Handler) updateProduct(ctx context.Context, in *struct {
 		DisplayName string `json:"display_name"`
 	}
 }) (*tagged[productOutput], error) {
-	return taggedProduct(
-		h.Projects.UpdateProduct(ctx, web.Principal(ctx), in.Product, web.ParseIfMatch(in.IfMatch), in.Body.DisplayName),
-	)
+	etag := web.ParseIfMatch(in.IfMatch)
+	return taggedProduct(h.Projects.UpdateProduct(ctx, web.Principal(ctx), in.Product, etag, in.Body.DisplayName))
 }
 
 func (h *Handler) deleteProduct(ctx context.Context, in *ProductRef) (*struct{}, error) {

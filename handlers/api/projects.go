@@ -9,26 +9,26 @@ import (
 	"postern/service/projects"
 )
 
-// ProjectRef is the path of everything below a project. It is exported because
-// huma passes over embedded types that are not.
+// ProjectRef is the path parameter of a project. It is exported, like all that are
+// embedded in inputs, because huma ignores embedded types that are not.
 type ProjectRef struct {
 	Project string `path:"project" doc:"Name or id"`
 }
 
 type projectOutput struct {
 	ID            string              `json:"id"`
-	Team          string              `json:"team" doc:"Id of the team it belongs to"`
+	Team          string              `json:"team" doc:"Id of the owning team"`
 	Name          string              `json:"name"`
 	DisplayName   string              `json:"display_name"`
-	FallbackOwner string              `json:"fallback_owner" doc:"Whom calls without a key count against where keyless is owner_fallback"`
-	Product       *string             `json:"product" doc:"Name of the product it is in; null for none"`
-	Tenants       []string            `json:"tenants" doc:"Names of the tenants it serves"`
-	Limits        projectLimitsOutput `json:"limits" doc:"Calls that each window admits, by what is counted"`
+	FallbackOwner string              `json:"fallback_owner" doc:"Owner of calls without a key if keyless is owner_fallback"`
+	Product       *string             `json:"product" doc:"Name of its product; null: none"`
+	Tenants       []string            `json:"tenants" doc:"Names of its tenants"`
+	Limits        projectLimitsOutput `json:"limits" doc:"Allowed calls by window, by what is counted"`
 	Versions      []versionOutput     `json:"versions"`
 	KeyTypes      []keyTypeOutput     `json:"key_types"`
 	CreatedAt     time.Time           `json:"created_at"`
-	ExpiresAt     *time.Time          `json:"expires_at" doc:"When an unclaimed project ends; null once claimed"`
-	Frozen        *frozenOutput       `json:"frozen" doc:"Taken down by the operators: calls are answered 403 project_frozen, exports go on; null while it is served"`
+	ExpiresAt     *time.Time          `json:"expires_at" doc:"When an unclaimed project is deleted; null once claimed"`
+	Frozen        *frozenOutput       `json:"frozen" doc:"Takedown by an operator: calls get 403 project_frozen, exports work; null: none"`
 }
 
 type frozenOutput struct {
@@ -41,13 +41,13 @@ type versionOutput struct {
 	Name         string              `json:"name"`
 	RequestsAuth requestsAuthOutput  `json:"requests_auth"`
 	IP           ipRules             `json:"ip"`
-	ETag         string              `json:"etag" doc:"For If-Match when this version is changed"`
+	ETag         string              `json:"etag" doc:"Send as If-Match to update the version"`
 	Environments []environmentOutput `json:"environments"`
 }
 
 type ipRules struct {
-	Allow []string `json:"allow" doc:"Address ranges that calls may come from; empty: from anywhere"`
-	Deny  []string `json:"deny" doc:"Address ranges that no call may come from, whatever allow says"`
+	Allow []string `json:"allow" doc:"Allowed client address ranges; empty: any"`
+	Deny  []string `json:"deny" doc:"Denied client address ranges; they override allow"`
 }
 
 type requestsAuthOutput struct {
@@ -56,19 +56,19 @@ type requestsAuthOutput struct {
 	Keyless string   `json:"keyless"`
 	JWT     *jwtBody `json:"jwt,omitempty"`
 
-	Opaque *opaqueOutput `json:"opaque,omitempty" doc:"Whom the method opaque asks about tokens; never with its secret"`
+	Opaque *opaqueOutput `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque, without its secret"`
 }
 
-// jwtBody is whose tokens the method jwt takes.
+// jwtBody lists the issuers and audiences that the method jwt accepts.
 type jwtBody struct {
-	AllowedPairs []tokenPair `json:"allowed_pairs,omitempty" doc:"A token has to match one of them in both iss and aud"`
+	AllowedPairs []tokenPair `json:"allowed_pairs,omitempty" doc:"A token must match iss and aud of one pair"`
 }
 
 type tokenPair struct {
-	Issuer   string `json:"iss,omitempty" doc:"https address of the issuer, exactly as its tokens have it" example:"https://accounts.example.com"`
-	Audience string `json:"aud,omitempty" doc:"Has to be among the token's aud" example:"https://api.example.com"`
-	JWKSURL  string `json:"jwks_url,omitempty" doc:"Where the issuer's keys are; by its discovery document when absent"`
-	Tenant   string `json:"tenant,omitempty" doc:"Name of the tenant that its callers belong to; the project's own when absent"`
+	Issuer   string `json:"iss,omitempty" doc:"https URL of the issuer, exactly as in its tokens" example:"https://accounts.example.com"`
+	Audience string `json:"aud,omitempty" doc:"Required in the token's aud" example:"https://api.example.com"`
+	JWKSURL  string `json:"jwks_url,omitempty" doc:"Default: from the issuer's discovery document"`
+	Tenant   string `json:"tenant,omitempty" doc:"Name of the callers' tenant; default: the project's own"`
 }
 
 func (b *jwtBody) rule() []snapshot.TokenIssuer {
@@ -94,8 +94,8 @@ type environmentOutput struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Target string `json:"target"`
-	URL    string `json:"url" doc:"Where callers reach it"`
-	ETag   string `json:"etag" doc:"For If-Match when this environment is changed"`
+	URL    string `json:"url" doc:"Base URL for callers"`
+	ETag   string `json:"etag" doc:"Send as If-Match to update the environment"`
 }
 
 func (h *Handler) showProject(p projects.Project) projectOutput {
@@ -184,8 +184,8 @@ func (h *Handler) updateProject(ctx context.Context, in *struct {
 	Body    struct {
 		DisplayName   *string             `json:"display_name,omitempty"`
 		FallbackOwner *string             `json:"fallback_owner,omitempty"`
-		Product       nullable[string]    `json:"product,omitempty" doc:"Name of one of the team's products; null for none. Keys of the product it leaves stop opening it, except for those made in it"`
-		Limits        *projectLimitsInput `json:"limits,omitempty" doc:"What is counted to get new limits; a member that is absent keeps those it has"`
+		Product       nullable[string]    `json:"product,omitempty" doc:"Name of a product of the team; null: none. Keys of the old product stop opening the project"`
+		Limits        *projectLimitsInput `json:"limits,omitempty" doc:"New limits by what is counted; an absent member is unchanged"`
 	}
 }) (*tagged[projectOutput], error) {
 	change := projects.Settings{
@@ -214,11 +214,11 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 			Methods *[]string   `json:"methods,omitempty"`
 			Keyless *string     `json:"keyless,omitempty"`
 			JWT     *jwtBody    `json:"jwt,omitempty"`
-			Opaque  *opaqueBody `json:"opaque,omitempty" doc:"Replaces whom the method opaque asks about tokens"`
+			Opaque  *opaqueBody `json:"opaque,omitempty" doc:"Replaces the introspection endpoint"`
 		} `json:"requests_auth,omitempty"`
 		IP struct {
-			Allow *[]string `json:"allow,omitempty" doc:"Replaces the address ranges that calls may come from; [] for anywhere"`
-			Deny  *[]string `json:"deny,omitempty" doc:"Replaces the address ranges that no call may come from"`
+			Allow *[]string `json:"allow,omitempty" doc:"Replaces the allowed ranges; []: any"`
+			Deny  *[]string `json:"deny,omitempty" doc:"Replaces the denied ranges"`
 		} `json:"ip,omitempty"`
 	}
 }) (*tagged[versionOutput], error) {

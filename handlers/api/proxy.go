@@ -19,41 +19,41 @@ type createProxyInput struct {
 	Site   string `header:"Sec-Fetch-Site" hidden:"true"`
 	Cookie string `header:"Cookie" hidden:"true"`
 
-	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"The installation's token, where it asks callers without an account for one"`
+	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"Token that the installation may require of callers without an account"`
 	Body           struct {
-		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to; may be left out where every environment has its own" example:"https://api.example.com"`
-		Name         string                      `json:"name,omitempty" doc:"Name in the proxy's address; made from the target's host when absent"`
+		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to; optional if every environment has one" example:"https://api.example.com"`
+		Name         string                      `json:"name,omitempty" doc:"Name in the proxy's URL; default: from the target's host"`
 		DisplayName  string                      `json:"display_name,omitempty"`
-		Version      string                      `json:"version,omitempty" doc:"1.0.0 when absent"`
-		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Name to target; prod when absent"`
+		Version      string                      `json:"version,omitempty" doc:"Default 1.0.0"`
+		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Environments by name; default: prod with the target above"`
 		RequestsAuth *requestsAuthInput          `json:"requests_auth,omitempty"`
-		Team         string                      `json:"team,omitempty" doc:"Id of the caller's team that it goes to; the first one when absent"`
-		Product      string                      `json:"product,omitempty" doc:"Name of the team's product it belongs to; made where there is none of that name"`
-		Tenant       string                      `json:"tenant,omitempty" doc:"Name of a tenant of the team it serves beside its own, default; made where there is none of that name"`
+		Team         string                      `json:"team,omitempty" doc:"Id of the owning team; default: the caller's first"`
+		Product      string                      `json:"product,omitempty" doc:"Name of a product of the team; created if missing"`
+		Tenant       string                      `json:"tenant,omitempty" doc:"Name of a tenant to attach; created if missing"`
 		OpenAPI      unavailable                 `json:"openapi,omitempty"`
 		Login        *loginInput                 `json:"login,omitempty"`
 	}
 }
 
 type environmentInput struct {
-	Target string `json:"target,omitempty" doc:"The proxy's target when absent"`
+	Target string `json:"target,omitempty"`
 }
 
 type requestsAuthInput struct {
-	Mode     string         `json:"mode,omitempty" doc:"passthrough or authenticate; authenticate when absent beside login, else passthrough"`
-	Methods  []string       `json:"methods,omitempty" doc:"When absent and mode is authenticate: [api_key], and [api_key, jwt] beside login; [jwt] where login is sent without requests_auth"`
+	Mode     string         `json:"mode,omitempty" doc:"passthrough or authenticate; default: authenticate with login, else passthrough"`
+	Methods  []string       `json:"methods,omitempty" doc:"Default: [api_key]; with login [api_key, jwt], or [jwt] without requests_auth"`
 	Keyless  string         `json:"keyless,omitempty" doc:"reject (default) or owner_fallback"`
-	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"Beside the built-in full and read-only"`
+	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"In addition to the built-in full and read-only"`
 	JWT      *jwtBody       `json:"jwt,omitempty"`
-	Opaque   *opaqueBody    `json:"opaque,omitempty" doc:"Whom the method opaque asks about tokens"`
+	Opaque   *opaqueBody    `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque"`
 }
 
 type loginInput struct {
-	Providers    []providerInput `json:"providers,omitempty" doc:"Whom people sign in with, in the order of their buttons"`
-	RedirectURIs []string        `json:"redirect_uris,omitempty" doc:"Where the application waits for its codes, compared byte by byte: https, or http on loopback. Nobody can sign in while there is none"`
+	Providers    []providerInput `json:"providers,omitempty" doc:"Providers in the order of their buttons"`
+	RedirectURIs []string        `json:"redirect_uris,omitempty" doc:"https, or http on loopback; compared exactly. Sign-in needs at least one"`
 }
 
-// rule reads the login, nil where none is asked for.
+// rule returns the setup of a login, or nil if none is requested.
 func (in *loginInput) rule(service *login.Service) (*login.Setup, error) {
 	if in == nil {
 		return nil, nil
@@ -77,7 +77,7 @@ type keyTypeInput struct {
 	Name      string   `json:"name,omitempty"`
 	Scopes    []string `json:"scopes,omitempty"`
 	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
-	Limits    limits   `json:"limits,omitempty" doc:"Calls by window, of each key of the type that has none of its own"`
+	Limits    limits   `json:"limits,omitempty" doc:"Calls by window of each key without limits of its own"`
 }
 
 type createProxyOutput struct {
@@ -87,11 +87,11 @@ type createProxyOutput struct {
 
 type createdProxy struct {
 	Project      createdProject        `json:"project"`
-	APIKeys      map[string]createdKey `json:"api_keys,omitempty" doc:"Environment to its first key, in plaintext, shown this once"`
-	Login        *createdLogin         `json:"login,omitempty" doc:"The project's OpenID Connect issuer, where a login was asked for"`
-	WorkspaceKey string                `json:"workspace_key,omitempty" doc:"Control credential of the unclaimed workspace, shown this once; send it as a bearer token"`
+	APIKeys      map[string]createdKey `json:"api_keys,omitempty" doc:"First key of each environment, in plaintext; returned only once"`
+	Login        *createdLogin         `json:"login,omitempty" doc:"The project's OpenID Connect issuer, if login was set"`
+	WorkspaceKey string                `json:"workspace_key,omitempty" doc:"Bearer token of the unclaimed workspace; returned only once"`
 	Claim        *claimOutput          `json:"claim,omitempty"`
-	ExpiresAt    *time.Time            `json:"expires_at,omitempty" doc:"When the proxy ends unless it is claimed"`
+	ExpiresAt    *time.Time            `json:"expires_at,omitempty" doc:"When the proxy is deleted unless it is claimed"`
 }
 
 type createdProject struct {
@@ -104,7 +104,7 @@ type createdProject struct {
 type environmentURL struct {
 	Name   string `json:"name"`
 	Target string `json:"target"`
-	URL    string `json:"url" doc:"Where callers reach the environment"`
+	URL    string `json:"url" doc:"Base URL for callers"`
 }
 
 type createdKey struct {
@@ -114,10 +114,10 @@ type createdKey struct {
 
 type createdLogin struct {
 	Issuer       string            `json:"issuer"`
-	ClientID     string            `json:"client_id" doc:"Id of the app client, which is public: it has no secret"`
+	ClientID     string            `json:"client_id" doc:"Id of the app client, a public client without a secret"`
 	AuthorizeURL string            `json:"authorize_url"`
 	RedirectURIs []string          `json:"redirect_uris"`
-	Callbacks    map[string]string `json:"callbacks" doc:"Provider to the URL to register with it; the second of a type is type_2"`
+	Callbacks    map[string]string `json:"callbacks" doc:"Callback URL to register, by provider; the second of a type is type_2"`
 }
 
 type claimOutput struct {
@@ -137,7 +137,7 @@ func (h *Handler) createProxy(ctx context.Context, in *createProxyInput) (*creat
 		return nil, err
 	}
 	input := in.rule()
-	if setup != nil { // a nil *Setup in the interface would count as one
+	if setup != nil { // a nil *Setup in the interface would not be nil
 		input.Login = setup
 	}
 	created, err := h.Projects.Create(ctx, web.Principal(ctx), input)
@@ -147,20 +147,23 @@ func (h *Handler) createProxy(ctx context.Context, in *createProxyInput) (*creat
 	out := &createProxyOutput{Body: h.showCreated(created)}
 	if setup != nil {
 		issuer := h.Login.Issuer(setup.Client.ID)
-		out.Body.Login = &createdLogin{Issuer: issuer, ClientID: setup.Client.ID, AuthorizeURL: issuer + "/authorize",
-			RedirectURIs: setup.Client.RedirectURIs, Callbacks: setup.Callbacks()}
+		out.Body.Login = &createdLogin{
+			Issuer:       issuer,
+			ClientID:     setup.Client.ID,
+			AuthorizeURL: issuer + "/authorize",
+			RedirectURIs: setup.Client.RedirectURIs,
+			Callbacks:    setup.Callbacks(),
+		}
 	}
-	if claim := out.Body.Claim; claim != nil && in.Site == "same-origin" { // a page of ours in this browser
-		out.SetCookie = h.Web.ClaimCodeCookie(
-			h.Web.ClaimCodes(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}}), claim.Code,
-		).
-			String()
+	if claim := out.Body.Claim; claim != nil && in.Site == "same-origin" { // sent by our own page
+		codes := h.Web.ClaimCodes(&http.Request{Header: http.Header{"Cookie": {in.Cookie}}})
+		out.SetCookie = h.Web.ClaimCodeCookie(codes, claim.Code).String()
 	}
 	return out, nil
 }
 
-// mayCreate applies the installation's policy on callers without an account. A
-// workspace key is good where a token is: whoever made the workspace knew it.
+// mayCreate applies the installation's policy for callers without an account. A workspace
+// key replaces the token, which its workspace was created with.
 func (h *Handler) mayCreate(ctx context.Context, token string) error {
 	p := web.Principal(ctx)
 	if p.Account != "" {
@@ -182,16 +185,12 @@ func (h *Handler) mayCreate(ctx context.Context, token string) error {
 		return fault.New(fault.Forbidden, "not_allowed", "This installation creates proxies for accounts only, not "+
 			"for workspace keys: %s", signIn)
 	}
-	return fault.New(
-		fault.Unauthenticated,
-		"credentials_required",
-		"This installation creates proxies for accounts only: %s",
-		signIn,
-	)
+	return fault.New(fault.Unauthenticated, "credentials_required",
+		"This installation creates proxies for accounts only: %s", signIn)
 }
 
-// sameSecret takes the same time for every guess of one length. No secret is like
-// none.
+// sameSecret compares in constant time for guesses of one length. No guess equals an
+// empty secret.
 func sameSecret(guess, secret string) bool {
 	return secret != "" && subtle.ConstantTimeCompare([]byte(guess), []byte(secret)) == 1
 }

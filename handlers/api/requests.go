@@ -12,24 +12,24 @@ import (
 	"postern/service/usage"
 )
 
-// requestOutput is a call in the live log. It has neither query nor headers, as
-// both can hold secrets.
+// requestOutput is a call in the live log. It has neither query nor headers: both can
+// hold secrets.
 type requestOutput struct {
-	ID          string    `json:"id" doc:"Good as Last-Event-ID"`
-	Time        time.Time `json:"time" doc:"When it began"`
+	ID          string    `json:"id" doc:"Can be sent as Last-Event-ID"`
+	Time        time.Time `json:"time" doc:"Start of the request"`
 	DurationMS  float64   `json:"duration_ms"`
 	Method      string    `json:"method"`
-	Path        string    `json:"path" doc:"Normalized, without the query; cut after 256 bytes"`
-	Status      int       `json:"status" doc:"499 when the caller left before the answer"`
-	Code        *string   `json:"code" doc:"Of the gateway's own answer; null when the upstream answered"`
-	Step        string    `json:"step" enum:"route,access,limit,forward" doc:"Which step answered"`
+	Path        string    `json:"path" doc:"Normalized, without the query, at most 256 bytes"`
+	Status      int       `json:"status" doc:"499 if the caller closed the connection first"`
+	Code        *string   `json:"code" doc:"Error code of the gateway; null if the upstream answered"`
+	Step        string    `json:"step" enum:"route,access,limit,forward" doc:"Step that answered"`
 	Version     string    `json:"version"`
 	Environment string    `json:"environment"`
-	Owner       *string   `json:"owner" doc:"Owner that the call counts for; null without one"`
-	Key         *string   `json:"key" doc:"Id; null without a valid key"`
+	Owner       *string   `json:"owner" doc:"Owner of the call; null: none"`
+	Key         *string   `json:"key" doc:"Id of the key; null without a valid key"`
 	RemoteIP    string    `json:"remote_ip"`
-	BytesIn     int64     `json:"bytes_in" doc:"Of the request's body"`
-	BytesOut    int64     `json:"bytes_out" doc:"Of the answer's body"`
+	BytesIn     int64     `json:"bytes_in" doc:"Size of the request body"`
+	BytesOut    int64     `json:"bytes_out" doc:"Size of the response body"`
 }
 
 func showRequest(r usage.Request) requestOutput {
@@ -61,8 +61,8 @@ func orNull(s string) *string {
 
 type requestsOutput struct {
 	Items      []requestOutput `json:"items"`
-	NextCursor *string         `json:"next_cursor" doc:"Cursor of the next page, null on the last"`
-	Dropped    int64           `json:"dropped" doc:"How many calls the log was too busy to take since it began"`
+	NextCursor *string         `json:"next_cursor" doc:"Cursor of the next page; null on the last"`
+	Dropped    int64           `json:"dropped" doc:"Calls missing from the log since it started, because of load"`
 }
 
 func (h *Handler) listRequests(ctx context.Context, in *struct {
@@ -81,12 +81,12 @@ func (h *Handler) listRequests(ctx context.Context, in *struct {
 	return &body[requestsOutput]{requestsOutput{page.Items, page.NextCursor, found.Dropped}}, nil
 }
 
-// requestsRoute is answered as a list of the latest requests, or, to who accepts
-// text/event-stream, with requests as they come.
+// requestsRoute returns the latest requests, or streams new ones to clients that accept
+// text/event-stream.
 const requestsRoute = "/api/v1/projects/{project}/requests"
 
-// orEvents takes over from the typed handler, which has one shape of answer,
-// where events are asked for.
+// orEvents is the middleware that streams requests instead of calling the typed handler,
+// which has one kind of answer.
 func (h *Handler) orEvents(c *gin.Context) {
 	if c.FullPath() != "/api/v1/projects/:project/requests" || !web.WantsEvents(c.Request) {
 		return
@@ -96,18 +96,16 @@ func (h *Handler) orEvents(c *gin.Context) {
 	h.Web.StreamRequests(c, h.Usage, c.GetHeader("Last-Event-ID"), data)
 }
 
-// describeUsage adds to the document what types do not say: how late counts are,
-// and what orEvents answers.
+// describeUsage adds to the OpenAPI description what types cannot express: when counts
+// appear, and the answer of orEvents.
 func describeUsage(document *huma.OpenAPI) {
-	document.Paths[usageRoute].Get.Description = "Includes every call that has ended at the process that answers; " +
-		"those of other processes come up to a second later. " +
-		"A call is counted in the hour in which it began."
+	document.Paths[usageRoute].Get.Description = "Includes every call that ended at the answering replica; calls at other " +
+		"replicas appear within a second. A call counts in the hour in which it began."
 	operation := document.Paths[requestsRoute].Get
-	operation.Description = "With Accept: text/event-stream, requests as they come: an event for each, whose data " +
-		"is an item of the list and whose id " +
-		"resumes as Last-Event-ID within the log (about the last 1000 requests of the process that answers); an " +
-		"event missed with their count " +
-		"where some had gone. The stream ends after ten minutes at the latest; ask again with the last id."
+	operation.Description = "With Accept: text/event-stream, the answer is a stream with an event for each request. " +
+		"Its data is an item of the list. Its id can be sent as Last-Event-ID to resume within the log, about the " +
+		"last 1000 requests of the answering replica; an event named missed has the number of requests that were " +
+		"gone. The stream ends after ten minutes at most; connect again with the last id."
 	operation.Responses["200"].Content["text/event-stream"] = &huma.MediaType{
 		Schema: &huma.Schema{Type: huma.TypeString},
 	}

@@ -10,7 +10,7 @@ import (
 	"postern/handlers/web"
 )
 
-// Mount mounts the JSON API: every route of it is in this file.
+// Mount adds the routes of the JSON API. All of them are in this file.
 func (h *Handler) Mount(r *gin.Engine) {
 	r.GET("/.well-known/postern-export-key", h.showExportKeys)
 	r.POST("/oauth/device_authorization", h.authorizeDevice)
@@ -27,13 +27,13 @@ func (h *Handler) Mount(r *gin.Engine) {
 	describeUsage(api.OpenAPI())
 }
 
-// accountRoutes are teams, sessions and credentials of accounts.
+// accountRoutes adds teams, sessions and credentials of accounts.
 func (h *Handler) accountRoutes(api huma.API) {
 	const team = "/api/v1/teams/{team}"
-	route(h, api, "claim", "POST", "/api/v1/claim", 200, "Take over an unclaimed workspace", h.claimWorkspace)
+	route(h, api, "claim", "POST", "/api/v1/claim", 200, "Claim a workspace", h.claimWorkspace)
 
 	route(h, api, "list-teams", "GET", "/api/v1/teams", 200, "List teams", h.listTeams)
-	route(h, api, "create-team", "POST", "/api/v1/teams", 201, "Make a team", h.createTeam)
+	route(h, api, "create-team", "POST", "/api/v1/teams", 201, "Create a team", h.createTeam)
 	route(h, api, "get-team", "GET", team, 200, "Get a team", h.getTeam)
 	route(h, api, "rename-team", "PATCH", team, 200, "Rename a team", h.renameTeam)
 	route(h, api, "leave-team", "POST", team+"/leave", 204, "Leave a team", h.leaveTeam)
@@ -41,75 +41,75 @@ func (h *Handler) accountRoutes(api huma.API) {
 	route(h, api, "list-members", "GET", team+"/members", 200, "List a team's members", h.listMembers)
 	route(h, api, "change-role", "PATCH", team+"/members/{account}", 200, "Change a member's role", h.changeRole)
 	route(h, api, "remove-member", "DELETE", team+"/members/{account}", 204,
-		"Take a member out of a team", h.removeMember)
+		"Remove a member", h.removeMember)
 
 	route(h, api, "list-invitations", "GET", team+"/invitations", 200, "List open invitations", h.listInvitations)
 	route(h, api, "create-invitation", "POST", team+"/invitations", 201,
-		"Make an invitation's link", h.createInvitation)
+		"Create an invitation", h.createInvitation)
 	route(h, api, "revoke-invitation", "DELETE", team+"/invitations/{invitation}", 204,
 		"Revoke an invitation", h.revokeInvitation)
 	route(h, api, "accept-invitation", "POST", "/api/v1/invitations/accept", 200,
-		"Join a team by an invitation", h.acceptInvitation)
+		"Accept an invitation", h.acceptInvitation)
 
 	route(h, api, "list-sessions", "GET", "/api/v1/sessions", 200,
-		"List where the account is signed in", h.listSessions)
-	route(h, api, "end-session", "DELETE", "/api/v1/sessions/{session}", 204, "Sign out in one place", h.endSession)
+		"List sessions", h.listSessions)
+	route(h, api, "end-session", "DELETE", "/api/v1/sessions/{session}", 204, "End a session", h.endSession)
 	route(h, api, "end-other-sessions", "POST", "/api/v1/sessions/end-others", 200,
-		"Sign out everywhere else", h.endOtherSessions)
-	route(h, api, "whoami", "GET", "/api/v1/whoami", 200, "Show whom a credential stands for", h.whoami)
+		"End all other sessions", h.endOtherSessions)
+	route(h, api, "whoami", "GET", "/api/v1/whoami", 200, "Show the caller", h.whoami)
 
 	route(h, api, "list-tokens", "GET", "/api/v1/tokens", 200, "List access tokens", h.listTokens)
 	route(h, api, "create-token", "POST", "/api/v1/tokens", 201, "Create an access token", h.createToken)
 	route(h, api, "revoke-token", "DELETE", "/api/v1/tokens/{token}", 204, "Revoke an access token", h.revokeToken)
 }
 
-// projectRoutes are projects with their settings, and what groups them.
+// projectRoutes adds projects, products and tenants.
 func (h *Handler) projectRoutes(api huma.API) {
 	const (
 		project = "/api/v1/projects/{project}"
 		tenant  = "/api/v1/tenants/{tenant}"
 	)
-	route(h, api, "create-proxy", "POST", "/proxy", 201, "Put a proxy in front of an API", h.createProxy)
+	route(h, api, "create-proxy", "POST", "/proxy", 201, "Create a proxy", h.createProxy)
 
 	route(h, api, "list-projects", "GET", "/api/v1/projects", 200, "List projects", h.listProjects)
 	route(h, api, "get-project", "GET", project, 200, "Get a project", h.getProject)
-	route(h, api, "update-project", "PATCH", project, 200, "Change a project's settings", h.updateProject)
+	route(h, api, "update-project", "PATCH", project, 200, "Update a project", h.updateProject)
 	route(h, api, "update-version", "PATCH", project+"/versions/{version}", 200,
-		"Change a version's access policy", h.updateVersion)
+		"Update a version's access policy", h.updateVersion)
 	route(h, api, "update-environment", "PATCH", project+"/environments/{environment}", 200,
-		"Change an environment's target", h.updateEnvironment)
+		"Update an environment", h.updateEnvironment)
 
 	route(h, api, "list-key-types", "GET", project+"/key-types", 200, "List a project's key types", h.listKeyTypes)
 	route(h, api, "create-key-type", "POST", project+"/key-types", 201, "Create a key type", h.createKeyType)
 	route(h, api, "update-key-type", "PATCH", project+"/key-types/{key_type}", 200,
-		"Change a key type", h.updateKeyType)
+		"Update a key type", h.updateKeyType)
 	route(h, api, "delete-key-type", "DELETE", project+"/key-types/{key_type}", 204,
-		"Delete a key type that no key is of", h.deleteKeyType)
+		"Delete an unused key type", h.deleteKeyType)
 
 	route(h, api, "list-products", "GET", "/api/v1/products", 200, "List products", h.listProducts)
 	route(h, api, "create-product", "POST", "/api/v1/products", 201, "Create a product", h.createProduct)
 	route(h, api, "get-product", "GET", "/api/v1/products/{product}", 200, "Get a product", h.getProduct)
 	route(h, api, "update-product", "PATCH", "/api/v1/products/{product}", 200,
-		"Change a product's display name", h.updateProduct)
+		"Update a product", h.updateProduct)
 	route(h, api, "delete-product", "DELETE", "/api/v1/products/{product}", 204,
 		"Delete a product without projects", h.deleteProduct)
 
 	route(h, api, "list-tenants", "GET", "/api/v1/tenants", 200, "List tenants", h.listTenants)
 	route(h, api, "create-tenant", "POST", "/api/v1/tenants", 201, "Create a tenant", h.createTenant)
 	route(h, api, "get-tenant", "GET", tenant, 200, "Get a tenant", h.getTenant)
-	route(h, api, "update-tenant", "PATCH", tenant, 200, "Change a tenant", h.updateTenant)
+	route(h, api, "update-tenant", "PATCH", tenant, 200, "Update a tenant", h.updateTenant)
 	route(h, api, "delete-tenant", "DELETE", tenant, 204, "Delete an unused tenant", h.deleteTenant)
 	route(h, api, "attach-tenant", "PUT", project+"/tenants/{tenant}", 200,
-		"Make a project serve a tenant", h.attachTenant)
+		"Attach a tenant to a project", h.attachTenant)
 	route(h, api, "detach-tenant", "DELETE", project+"/tenants/{tenant}", 204,
-		"End that a project serves a tenant", h.detachTenant)
+		"Detach a tenant from a project", h.detachTenant)
 	route(h, api, "take-down-project", "PUT", project+"/takedown", 200,
 		"Take a project down (operators)", h.takeDownProject)
 	route(h, api, "restore-project", "DELETE", project+"/takedown", 200,
 		"Lift a takedown (operators)", h.restoreProject)
 }
 
-// keyRoutes are API keys and the calls made with them.
+// keyRoutes adds API keys, usage and the live request log.
 func (h *Handler) keyRoutes(api huma.API) {
 	const (
 		project = "/api/v1/projects/{project}"
@@ -118,47 +118,47 @@ func (h *Handler) keyRoutes(api huma.API) {
 	route(h, api, "list-keys", "GET", project+"/keys", 200, "List API keys", h.listKeys)
 	route(h, api, "create-key", "POST", project+"/keys", 201, "Create an API key", h.createKey)
 	route(h, api, "get-key", "GET", key, 200, "Get an API key", h.getKey)
-	route(h, api, "update-key", "PATCH", key, 200, "Change an API key", h.updateKey)
-	route(h, api, "rotate-key", "POST", key+"/rotate", 200, "Give an API key a new secret", h.rotateKey)
+	route(h, api, "update-key", "PATCH", key, 200, "Update an API key", h.updateKey)
+	route(h, api, "rotate-key", "POST", key+"/rotate", 200, "Rotate an API key's secret", h.rotateKey)
 	route(h, api, "freeze-key", "POST", key+"/freeze", 200, "Freeze an API key", h.freezeKey)
 	route(h, api, "unfreeze-key", "POST", key+"/unfreeze", 200, "Unfreeze an API key", h.unfreezeKey)
-	route(h, api, "revoke-key", "POST", key+"/revoke", 200, "Revoke an API key for good", h.revokeKey)
-	route(h, api, "get-usage", "GET", usageRoute, 200, "Sum up calls", h.getUsage)
+	route(h, api, "revoke-key", "POST", key+"/revoke", 200, "Revoke an API key", h.revokeKey)
+	route(h, api, "get-usage", "GET", usageRoute, 200, "Get usage", h.getUsage)
 
 	route(h, api, "list-requests", "GET", requestsRoute, 200,
-		"List the latest requests, or follow them", h.listRequests)
+		"List or stream requests", h.listRequests)
 }
 
-// exportRoutes are exports, webhooks and the audit log.
+// exportRoutes adds exports, webhooks and the audit log.
 func (h *Handler) exportRoutes(api huma.API) {
 	const (
 		project = "/api/v1/projects/{project}"
 		webhook = "/api/v1/webhooks/{webhook}"
 	)
 	route(h, api, "list-exports", "GET", project+"/exports", 200, "List exports", h.listExports)
-	route(h, api, "create-export", "POST", project+"/exports", 202, "Take a project away as a zip", h.createExport)
-	route(h, api, "get-export", "GET", "/api/v1/exports/{export}", 200, "Get an export and its progress", h.getExport)
+	route(h, api, "create-export", "POST", project+"/exports", 202, "Create an export", h.createExport)
+	route(h, api, "get-export", "GET", "/api/v1/exports/{export}", 200, "Get an export", h.getExport)
 	route(h, api, "cancel-export", "POST", "/api/v1/exports/{export}/cancel", 200,
-		"Cancel an unfinished export", h.cancelExport)
+		"Cancel an export", h.cancelExport)
 
 	route(h, api, "list-webhooks", "GET", "/api/v1/webhooks", 200, "List webhooks", h.listWebhooks)
-	route(h, api, "create-webhook", "POST", "/api/v1/webhooks", 201, "Tell an address what happens", h.createWebhook)
+	route(h, api, "create-webhook", "POST", "/api/v1/webhooks", 201, "Create a webhook", h.createWebhook)
 	route(h, api, "get-webhook", "GET", webhook, 200, "Get a webhook", h.getWebhook)
-	route(h, api, "update-webhook", "PATCH", webhook, 200, "Change a webhook", h.updateWebhook)
-	route(h, api, "rotate-webhook", "POST", webhook+"/rotate", 200, "Give a webhook a new secret", h.rotateWebhook)
+	route(h, api, "update-webhook", "PATCH", webhook, 200, "Update a webhook", h.updateWebhook)
+	route(h, api, "rotate-webhook", "POST", webhook+"/rotate", 200, "Rotate a webhook's secret", h.rotateWebhook)
 	route(h, api, "delete-webhook", "DELETE", webhook, 204, "Delete a webhook", h.deleteWebhook)
 
 	route(h, api, "list-deliveries", "GET", webhook+"/deliveries", 200,
-		"List what a webhook was sent", h.listDeliveries)
+		"List deliveries", h.listDeliveries)
 	route(h, api, "redeliver", "POST", webhook+"/deliveries/{delivery}/redeliver", 200,
-		"Send an event once more", h.redeliver)
+		"Redeliver an event", h.redeliver)
 
-	route(h, api, "list-audit", "GET", "/api/v1/audit", 200, "List what was done and refused", h.listAudit)
+	route(h, api, "list-audit", "GET", "/api/v1/audit", 200, "List audit entries", h.listAudit)
 	route(h, api, "verify-audit", "GET", "/api/v1/audit/verify", 200,
-		"Tell whether the audit log is whole", h.verifyAudit)
+		"Verify the audit log", h.verifyAudit)
 }
 
-// loginRoutes are hosted login: app clients, providers, and the users who sign in.
+// loginRoutes adds hosted login: app clients, providers, users and the sign-in policy.
 func (h *Handler) loginRoutes(api huma.API) {
 	const (
 		tenant = "/api/v1/tenants/{tenant}"
@@ -169,56 +169,57 @@ func (h *Handler) loginRoutes(api huma.API) {
 		"List a tenant's app clients", h.listAppClients)
 	route(h, api, "create-app-client", "POST", tenant+"/app-clients", 201, "Create an app client", h.createAppClient)
 	route(h, api, "get-app-client", "GET", client, 200, "Get an app client", h.getAppClient)
-	route(h, api, "update-app-client", "PATCH", client, 200, "Change an app client", h.updateAppClient)
+	route(h, api, "update-app-client", "PATCH", client, 200, "Update an app client", h.updateAppClient)
 	route(h, api, "delete-app-client", "DELETE", client, 204, "Delete an app client", h.deleteAppClient)
 
 	route(h, api, "list-providers", "GET", client+"/providers", 200, "List an app client's providers", h.listProviders)
-	route(h, api, "create-provider", "POST", client+"/providers", 201, "Offer another provider", h.createProvider)
+	route(h, api, "create-provider", "POST", client+"/providers", 201, "Add a provider", h.createProvider)
 	route(h, api, "update-provider", "PATCH", "/api/v1/providers/{provider}", 200,
-		"Change a provider", h.updateProvider)
+		"Update a provider", h.updateProvider)
 	route(h, api, "delete-provider", "DELETE", "/api/v1/providers/{provider}", 204,
-		"Offer a provider no more", h.deleteProvider)
+		"Remove a provider", h.deleteProvider)
 
 	route(h, api, "list-users", "GET", tenant+"/users", 200, "List a tenant's users", h.listUsers)
-	route(h, api, "create-user", "POST", tenant+"/users", 201, "Expect a user", h.createUser)
+	route(h, api, "create-user", "POST", tenant+"/users", 201, "Add a user", h.createUser)
 	route(h, api, "get-user", "GET", user, 200, "Get a user", h.getUser)
-	route(h, api, "update-user", "PATCH", user, 200, "Change a user", h.updateUser)
+	route(h, api, "update-user", "PATCH", user, 200, "Update a user", h.updateUser)
 	route(h, api, "freeze-user", "POST", user+"/freeze", 200, "Freeze a user", h.freezeUser)
 	route(h, api, "unfreeze-user", "POST", user+"/unfreeze", 200, "Unfreeze a user", h.unfreezeUser)
 	route(h, api, "delete-user", "DELETE", user, 204, "Delete a user", h.deleteUser)
-	route(h, api, "get-entry", "GET", tenant+"/entry", 200, "Tell who may come to a tenant", h.getEntry)
-	route(h, api, "set-entry", "PUT", tenant+"/entry", 200, "Say who may come to a tenant", h.setEntry)
+	route(h, api, "get-entry", "GET", tenant+"/entry", 200, "Get a tenant's sign-in policy", h.getEntry)
+	route(h, api, "set-entry", "PUT", tenant+"/entry", 200, "Set a tenant's sign-in policy", h.setEntry)
 
-	route(h, api, "list-approvals", "GET", tenant+"/approvals", 200, "List who is approved beforehand", h.listApprovals)
+	route(h, api, "list-approvals", "GET", tenant+"/approvals", 200, "List approvals", h.listApprovals)
 	route(h, api, "create-approval", "POST", tenant+"/approvals", 201,
-		"Approve of an address or a domain", h.createApproval)
-	route(h, api, "delete-approval", "DELETE", tenant+"/approvals/{approval}", 204, "End an approval", h.deleteApproval)
+		"Create an approval", h.createApproval)
+	route(h, api, "delete-approval", "DELETE", tenant+"/approvals/{approval}", 204,
+		"Delete an approval", h.deleteApproval)
 }
 
-// groupRoutes are the groups of a tenant.
+// groupRoutes adds the groups of a tenant.
 func (h *Handler) groupRoutes(api huma.API) {
 	const (
 		tenant = "/api/v1/tenants/{tenant}"
 		group  = "/api/v1/groups/{group}"
 	)
 	route(h, api, "list-groups", "GET", tenant+"/groups", 200, "List a tenant's groups", h.listGroups)
-	route(h, api, "create-group", "POST", tenant+"/groups", 201, "Make a group", h.createGroup)
+	route(h, api, "create-group", "POST", tenant+"/groups", 201, "Create a group", h.createGroup)
 	route(h, api, "get-group", "GET", group, 200, "Get a group", h.getGroup)
-	route(h, api, "update-group", "PATCH", group, 200, "Change a group", h.updateGroup)
+	route(h, api, "update-group", "PATCH", group, 200, "Update a group", h.updateGroup)
 	route(h, api, "delete-group", "DELETE", group, 204, "Delete a group", h.deleteGroup)
 
 	route(h, api, "list-group-members", "GET", group+"/members", 200,
-		"List who is in a group directly", h.listGroupMembers)
-	route(h, api, "set-group-member", "PUT", group+"/members/{user}", 200, "Put a user into a group", h.setGroupMember)
+		"List a group's members", h.listGroupMembers)
+	route(h, api, "set-group-member", "PUT", group+"/members/{user}", 200, "Add a user to a group", h.setGroupMember)
 	route(h, api, "remove-group-member", "DELETE", group+"/members/{user}", 204,
-		"Take a user out of a group", h.removeGroupMember)
-	route(h, api, "nest-group", "PUT", group+"/children/{child}", 200, "Put a group into a group", h.nestGroup)
+		"Remove a user from a group", h.removeGroupMember)
+	route(h, api, "nest-group", "PUT", group+"/children/{child}", 200, "Nest a group in a group", h.nestGroup)
 	route(h, api, "unnest-group", "DELETE", group+"/children/{child}", 204,
-		"Take a group out of a group", h.unnestGroup)
+		"Remove a nested group", h.unnestGroup)
 }
 
-// SetFrameworks sets what huma and Gin keep for the whole process, once: a
-// process may build several servers at the same time.
+// SetFrameworks configures the global state of huma and Gin, once: a process, such as a
+// test, may create several servers concurrently.
 var SetFrameworks = sync.OnceFunc(func() {
 	huma.NewError, huma.NewErrorWithContext = frameworkProblem, problemInContext
 	huma.ValidateStrictCasing = true
@@ -230,14 +231,14 @@ func (h *Handler) newAPI(r *gin.Engine) huma.API {
 	c.Info.Description = "An API gateway that its customers can always leave."
 	c.Servers = []*huma.Server{{URL: h.Web.Config.PublicURL}}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/openapi", "", ""
-	c.CreateHooks = nil // no $schema member in answers
+	c.CreateHooks = nil // they add $schema to answers
 	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: web.UnmarshalBody}
-	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict} // the second for …+json
+	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict} // json: media types with the suffix +json
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type:        "http",
 			Scheme:      "bearer",
-			Description: "An access token of an account, or a workspace key as POST /proxy answers it.",
+			Description: "An access token of an account, or the workspace key that POST /proxy returned.",
 		},
 	}
 	return humagin.NewWithGroup(r, r.Group("/", h.Web.Identify, h.Web.RequireCredential, h.idempotent, h.orEvents), c)

@@ -7,12 +7,12 @@ import (
 	"postern/service/projects"
 )
 
-// takedownOutput is of a project that may be another team's: nothing but what an
-// operator decides on.
+// takedownOutput is the state of a project that may be another team's, so it has only
+// what an operator needs.
 type takedownOutput struct {
 	ID     string        `json:"id"`
 	Name   string        `json:"name"`
-	Frozen *frozenOutput `json:"frozen" doc:"Null while it is served"`
+	Frozen *frozenOutput `json:"frozen" doc:"null if it was restored"`
 }
 
 func showTakedown(p projects.Project) *body[takedownOutput] {
@@ -26,7 +26,7 @@ func showTakedown(p projects.Project) *body[takedownOutput] {
 func (h *Handler) takeDownProject(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
-		Reason string `json:"reason" doc:"One line; the project's team reads it"`
+		Reason string `json:"reason" doc:"One line, shown to the project's team"`
 	}
 }) (*body[takedownOutput], error) {
 	p, err := h.Projects.TakeDown(ctx, web.Principal(ctx), in.Project, in.Body.Reason)

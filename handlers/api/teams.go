@@ -9,7 +9,7 @@ import (
 	"postern/service/accounts"
 )
 
-// TeamRef is the path of everything below a team.
+// TeamRef is the path parameter of a team.
 type TeamRef struct {
 	Team string `path:"team" doc:"Id of the team"`
 }
@@ -17,8 +17,8 @@ type TeamRef struct {
 type teamOutput struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
-	Role      string    `json:"role" enum:"owner,member,viewer,workspace" doc:"What the caller is in it; workspace for the key of an unclaimed one"`
-	ETag      string    `json:"etag" doc:"For If-Match when the team is renamed"`
+	Role      string    `json:"role" enum:"owner,member,viewer,workspace" doc:"Role of the caller; workspace for the key of an unclaimed workspace"`
+	ETag      string    `json:"etag" doc:"Send as If-Match to rename the team"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -44,7 +44,7 @@ func (h *Handler) listTeams(ctx context.Context, in *struct{ Page }) (*body[list
 	return answerList(teams, next, err, showTeam)
 }
 
-// answerList shapes one page of a list.
+// answerList returns one page of a list, or err.
 func answerList[Item, Output any](
 	items []Item, next string, err error, show func(Item) Output,
 ) (*body[list[Output]], error) {
@@ -77,14 +77,15 @@ func (h *Handler) renameTeam(ctx context.Context, in *struct {
 		Name string `json:"name" doc:"1 to 80 characters"`
 	}
 }) (*tagged[teamOutput], error) {
-	return taggedTeam(h.Accounts.RenameTeam(ctx, web.Principal(ctx), in.Team, web.ParseIfMatch(in.IfMatch), in.Body.Name))
+	etag := web.ParseIfMatch(in.IfMatch)
+	return taggedTeam(h.Accounts.RenameTeam(ctx, web.Principal(ctx), in.Team, etag, in.Body.Name))
 }
 
 func (h *Handler) leaveTeam(ctx context.Context, in *TeamRef) (*struct{}, error) {
 	return nil, h.Accounts.Leave(ctx, web.Principal(ctx), in.Team)
 }
 
-// MemberRef is the path of one member of a team.
+// MemberRef are the path parameters of a member.
 type MemberRef struct {
 	TeamRef
 	Account string `path:"account" doc:"Id of the account"`
@@ -95,7 +96,7 @@ type memberOutput struct {
 	Name     string    `json:"name"`
 	Email    string    `json:"email"`
 	Role     string    `json:"role" enum:"owner,member,viewer"`
-	ETag     string    `json:"etag" doc:"For If-Match when the role is changed"`
+	ETag     string    `json:"etag" doc:"Send as If-Match to change the role"`
 	JoinedAt time.Time `json:"joined_at"`
 }
 

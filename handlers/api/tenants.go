@@ -8,20 +8,20 @@ import (
 	"postern/service/projects"
 )
 
-// TenantRef is the path of everything below a tenant.
+// TenantRef is the path parameter of a tenant.
 type TenantRef struct {
-	Tenant string `path:"tenant" doc:"Id, or name of a team's"`
+	Tenant string `path:"tenant" doc:"Id, or name of a tenant of a team"`
 }
 
 type tenantOutput struct {
 	ID            string    `json:"id"`
 	Team          string    `json:"team" doc:"Id"`
-	Project       *string   `json:"project" doc:"Id of the project that it is the own tenant of, the one named default; null for a team's"`
+	Project       *string   `json:"project" doc:"Project of which it is the default tenant; null for a tenant of a team"`
 	Name          string    `json:"name"`
 	DisplayName   string    `json:"display_name"`
-	FallbackOwner *string   `json:"fallback_owner" doc:"Whom calls without a key count against when their token names this tenant; null for the project's"`
-	Projects      []string  `json:"projects" doc:"Names of the projects that serve it"`
-	ETag          string    `json:"etag" doc:"For If-Match when this tenant is changed"`
+	FallbackOwner *string   `json:"fallback_owner" doc:"Owner of calls with a token of this tenant and no key; null: the project's"`
+	Projects      []string  `json:"projects" doc:"Names of the projects it is attached to"`
+	ETag          string    `json:"etag" doc:"Send as If-Match to update the tenant"`
 	CreatedAt     time.Time `json:"created_at"`
 }
 
@@ -65,10 +65,10 @@ func (h *Handler) listTenants(ctx context.Context, in *inTeam) (*body[list[tenan
 
 func (h *Handler) createTenant(ctx context.Context, in *struct {
 	Body struct {
-		Team          string `json:"team,omitempty" doc:"Id of the caller's team that it belongs to; the first one when absent"`
-		Name          string `json:"name" doc:"Fixed from then on; default is taken by each project's own"`
-		DisplayName   string `json:"display_name,omitempty" doc:"The name when absent"`
-		FallbackOwner string `json:"fallback_owner,omitempty" doc:"The project's when absent"`
+		Team          string `json:"team,omitempty" doc:"Id of the owning team; default: the caller's first"`
+		Name          string `json:"name" doc:"Cannot be changed later; default is reserved"`
+		DisplayName   string `json:"display_name,omitempty" doc:"Default: name"`
+		FallbackOwner string `json:"fallback_owner,omitempty" doc:"Default: the project's"`
 	}
 }) (*tagged[tenantOutput], error) {
 	return taggedTenant(h.Projects.CreateTenant(ctx, web.Principal(ctx), projects.TenantInput(in.Body)))
@@ -83,14 +83,15 @@ func (h *Handler) updateTenant(ctx context.Context, in *struct {
 	IfMatch string `header:"If-Match"`
 	Body    struct {
 		DisplayName   *string          `json:"display_name,omitempty"`
-		FallbackOwner nullable[string] `json:"fallback_owner,omitempty" doc:"null for the project's"`
+		FallbackOwner nullable[string] `json:"fallback_owner,omitempty" doc:"null: the project's"`
 	}
 }) (*tagged[tenantOutput], error) {
 	change := projects.TenantChange{DisplayName: in.Body.DisplayName, FallbackOwner: in.Body.FallbackOwner.value}
 	if in.Body.FallbackOwner.sent && change.FallbackOwner == nil {
 		change.FallbackOwner = new(string)
 	}
-	return taggedTenant(h.Projects.UpdateTenant(ctx, web.Principal(ctx), in.Tenant, web.ParseIfMatch(in.IfMatch), change))
+	etag := web.ParseIfMatch(in.IfMatch)
+	return taggedTenant(h.Projects.UpdateTenant(ctx, web.Principal(ctx), in.Tenant, etag, change))
 }
 
 func (h *Handler) deleteTenant(ctx context.Context, in *TenantRef) (*struct{}, error) {

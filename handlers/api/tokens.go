@@ -14,13 +14,13 @@ type tokenOutput struct {
 	ID         string     `json:"id"`
 	Kind       string     `json:"kind" enum:"personal,cli,workspace"`
 	Name       string     `json:"name"`
-	Scopes     []string   `json:"scopes" doc:"Empty for a workspace key, which may do everything in its workspace"`
+	Scopes     []string   `json:"scopes" doc:"Empty for a workspace key, which has all scopes in its workspace"`
 	Last4      string     `json:"last4"`
 	CreatedAt  time.Time  `json:"created_at"`
 	ExpiresAt  *time.Time `json:"expires_at"`
-	LastUsedAt *time.Time `json:"last_used_at" doc:"To the minute; null for never, and for workspace keys"`
-	Current    bool       `json:"current" doc:"Whether it is the one that asks"`
-	Token      string     `json:"token,omitempty" doc:"The plaintext, shown this once"`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"Accurate to a minute; null: never, or a workspace key"`
+	Current    bool       `json:"current" doc:"True for the credential of this request"`
+	Token      string     `json:"token,omitempty" doc:"Plaintext; returned only once"`
 }
 
 func showToken(t tokens.Token, plaintext string) tokenOutput {
@@ -49,9 +49,9 @@ func (h *Handler) listTokens(ctx context.Context, in *Page) (*body[list[tokenOut
 
 func (h *Handler) createToken(ctx context.Context, in *struct {
 	Body struct {
-		Name      string     `json:"name" doc:"What it is for, in 1 to 80 characters"`
-		Scopes    []string   `json:"scopes" doc:"Any of read, write, keys, export, users, admin; a token gives no other more than it has"`
-		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"RFC 3339, within a year; in 90 days when absent"`
+		Name      string     `json:"name" doc:"Purpose, 1 to 80 characters"`
+		Scopes    []string   `json:"scopes" doc:"read, write, keys, export, users or admin; of the creating token's at most"`
+		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"RFC 3339, within a year; default: in 90 days"`
 	}
 }) (*body[tokenOutput], error) {
 	minted, err := h.Tokens.Create(ctx, web.Principal(ctx), tokens.New{
@@ -72,9 +72,9 @@ func (h *Handler) revokeToken(ctx context.Context, in *struct {
 }
 
 type whoamiOutput struct {
-	Account *accountOutput `json:"account" doc:"Null for a workspace key"`
-	Teams   []seatOutput   `json:"teams" doc:"Where the credential acts; new projects go into the first"`
-	Token   *tokenOutput   `json:"token" doc:"Null for a session"`
+	Account *accountOutput `json:"account" doc:"null for a workspace key"`
+	Teams   []seatOutput   `json:"teams" doc:"Teams of the credential; new projects go into the first"`
+	Token   *tokenOutput   `json:"token" doc:"null for a session"`
 }
 
 type accountOutput struct {

@@ -9,45 +9,45 @@ import (
 )
 
 type usageOutput struct {
-	From    time.Time   `json:"from" doc:"Begin of the first hour that is summed up"`
-	To      time.Time   `json:"to" doc:"End of the last hour that is summed up"`
+	From    time.Time   `json:"from" doc:"Start of the first hour"`
+	To      time.Time   `json:"to" doc:"End of the last hour"`
 	GroupBy []string    `json:"group_by"`
-	Items   []usageItem `json:"items" doc:"By time in order, else the most calls first; one item without group_by"`
+	Items   []usageItem `json:"items" doc:"Sorted by time if grouped by it, else by calls; one item without group_by"`
 	Total   UsageSums   `json:"total"`
 }
 
-// usageItem has a member for each thing that was grouped by, and no other.
+// usageItem has one member for each entry of group_by, besides the sums.
 type usageItem struct {
-	Hour        *time.Time        `json:"hour,omitempty" doc:"Its begin"`
+	Hour        *time.Time        `json:"hour,omitempty" doc:"Start of the hour"`
 	Day         *string           `json:"day,omitempty" format:"date" doc:"In UTC"`
 	Environment *usageEnvironment `json:"environment,omitempty"`
 	Owner       *string           `json:"owner,omitempty" doc:"Empty for calls without an owner"`
-	Key         *string           `json:"key,omitempty" doc:"Id; empty for calls without a valid key"`
-	Route       *string           `json:"route,omitempty" doc:"A pattern; /* for all calls of an environment"`
-	StatusClass *string           `json:"status_class,omitempty" doc:"Such as 2xx; empty for calls that ended without a status"`
+	Key         *string           `json:"key,omitempty" doc:"Id of the key; empty for calls without a valid key"`
+	Route       *string           `json:"route,omitempty" doc:"Route pattern; /* for all calls of an environment"`
+	StatusClass *string           `json:"status_class,omitempty" doc:"For example 2xx; empty for calls without a status"`
 	UsageSums
 }
 
 type usageEnvironment struct {
 	ID      string `json:"id"`
-	Name    string `json:"name" doc:"The id again for one that is gone"`
+	Name    string `json:"name" doc:"The id if the environment was deleted"`
 	Version string `json:"version"`
 }
 
-// UsageSums is exported because huma passes over embedded types that are not.
+// UsageSums is exported because huma ignores embedded types that are not.
 type UsageSums struct {
 	Calls    int64 `json:"calls"`
-	BytesIn  int64 `json:"bytes_in" doc:"Of request bodies"`
-	BytesOut int64 `json:"bytes_out" doc:"Of answer bodies"`
+	BytesIn  int64 `json:"bytes_in" doc:"Total size of request bodies"`
+	BytesOut int64 `json:"bytes_out" doc:"Total size of response bodies"`
 }
 
 const usageRoute = "/api/v1/projects/{project}/usage"
 
 func (h *Handler) getUsage(ctx context.Context, in *struct {
 	ProjectRef
-	From    time.Time `query:"from" doc:"RFC 3339, rounded down to the hour; 24 hours before to when absent"`
-	To      time.Time `query:"to" doc:"RFC 3339, rounded up to the hour; now when absent"`
-	GroupBy []string  `query:"group_by,explode" enum:"hour,day,environment,owner,key,route,status_class" doc:"May be repeated; at most 366 days and 10000 groups are answered"`
+	From    time.Time `query:"from" doc:"RFC 3339, rounded down to the hour; default: 24 hours before to"`
+	To      time.Time `query:"to" doc:"RFC 3339, rounded up to the hour; default: now"`
+	GroupBy []string  `query:"group_by,explode" enum:"hour,day,environment,owner,key,route,status_class" doc:"Repeatable; at most 366 days and 10000 groups"`
 }) (*body[usageOutput], error) {
 	found, err := h.Usage.Usage(ctx, web.Principal(ctx), in.Project, usage.Query{
 		From:    in.From,

@@ -10,12 +10,12 @@ import (
 	"postern/service/directory"
 )
 
-// TenantOf is the path of what belongs to a tenant's people.
+// TenantOf is the path parameter of the tenant that users, groups and app clients belong to.
 type TenantOf struct {
-	Tenant string `path:"tenant" doc:"Id of the tenant, or the name of a team's"`
+	Tenant string `path:"tenant" doc:"Id of the tenant, or name of a tenant of a team"`
 }
 
-// UserRef is the path of one end user.
+// UserRef is the path parameter of a user.
 type UserRef struct {
 	User string `path:"user" doc:"Id of the user"`
 }
@@ -23,17 +23,17 @@ type UserRef struct {
 type userOutput struct {
 	ID            string             `json:"id"`
 	Tenant        string             `json:"tenant" doc:"Id of the tenant"`
-	Email         string             `json:"email" doc:"Empty where the provider tells none"`
-	EmailVerified bool               `json:"email_verified" doc:"A provider has vouched for it"`
+	Email         string             `json:"email" doc:"Empty if the provider returns none"`
+	EmailVerified bool               `json:"email_verified" doc:"A provider has verified it"`
 	Name          string             `json:"name"`
-	UserName      string             `json:"user_name,omitempty" doc:"What a provisioning system (SCIM) calls them"`
-	ExternalID    string             `json:"external_id,omitempty" doc:"That system's own id of them"`
-	State         string             `json:"state" enum:"active,frozen,invited" doc:"invited: expected, and never here so far"`
-	LastLoginAt   *time.Time         `json:"last_login_at" doc:"null for never"`
+	UserName      string             `json:"user_name,omitempty" doc:"userName in the provisioning system (SCIM)"`
+	ExternalID    string             `json:"external_id,omitempty" doc:"Id in the provisioning system"`
+	State         string             `json:"state" enum:"active,frozen,invited" doc:"invited: added, and has not signed in yet"`
+	LastLoginAt   *time.Time         `json:"last_login_at" doc:"null: never"`
 	CreatedAt     time.Time          `json:"created_at"`
 	UpdatedAt     time.Time          `json:"updated_at"`
-	Identities    []identityOutput   `json:"identities,omitempty" doc:"How providers know them; not in lists"`
-	Groups        []membershipOutput `json:"groups,omitempty" doc:"Those they are in, nested ones too; not in lists"`
+	Identities    []identityOutput   `json:"identities,omitempty" doc:"Identities at providers; not in lists"`
+	Groups        []membershipOutput `json:"groups,omitempty" doc:"Direct and nested memberships; not in lists"`
 }
 
 type identityOutput struct {
@@ -46,7 +46,7 @@ type membershipOutput struct {
 	ID          string  `json:"id"`
 	Name        string  `json:"name"`
 	DisplayName string  `json:"display_name"`
-	Role        *string `json:"role" doc:"member or admin; null where they are in it through a nested group alone"`
+	Role        *string `json:"role" doc:"member or admin; null for a nested membership"`
 }
 
 func showUser(u directory.User) userOutput {
@@ -91,9 +91,9 @@ func (h *Handler) listUsers(ctx context.Context, in *struct {
 	TenantOf
 	Page
 	State string `query:"state" enum:"active,frozen,invited"`
-	Email string `query:"email" doc:"The whole address"`
-	Query string `query:"q" doc:"Part of the address, the name or the user name"`
-	Group string `query:"group" doc:"Id of a group that they are in directly"`
+	Email string `query:"email" doc:"Complete e-mail address"`
+	Query string `query:"q" doc:"Part of the e-mail address, name or user name"`
+	Group string `query:"group" doc:"Id of a group with the user as direct member"`
 }) (*body[list[userOutput]], error) {
 	filter := models.UserFilter{State: in.State, Email: in.Email, Query: in.Query, Group: in.Group}
 	page, err := h.Directory.Users(ctx, web.Principal(ctx), in.Tenant, filter, in.Cursor, in.Limit)
@@ -110,9 +110,9 @@ func (h *Handler) listUsers(ctx context.Context, in *struct {
 func (h *Handler) createUser(ctx context.Context, in *struct {
 	TenantOf
 	Body struct {
-		Email  string   `json:"email" doc:"Who arrives with this address, confirmed by their provider, is this user"`
+		Email  string   `json:"email" doc:"A sign-in with this address, verified by the provider, becomes this user"`
 		Name   string   `json:"name,omitempty"`
-		Groups []string `json:"groups,omitempty" doc:"Ids of groups they are in from the start"`
+		Groups []string `json:"groups,omitempty" doc:"Ids of groups to add the user to"`
 	}
 }) (*tagged[userOutput], error) {
 	b := in.Body
@@ -131,7 +131,7 @@ func (h *Handler) updateUser(ctx context.Context, in *struct {
 	UserRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Email *string `json:"email,omitempty" doc:"Until a provider confirms it, it is not verified"`
+		Email *string `json:"email,omitempty" doc:"Not verified until a provider verifies it"`
 		Name  *string `json:"name,omitempty"`
 	}
 }) (*tagged[userOutput], error) {
@@ -155,7 +155,7 @@ type approvalOutput struct {
 	ID        string    `json:"id"`
 	Kind      string    `json:"kind" enum:"email,domain"`
 	Value     string    `json:"value"`
-	Groups    []string  `json:"groups" doc:"Ids of groups that who comes by it is in"`
+	Groups    []string  `json:"groups" doc:"Ids of groups of users approved by it"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -179,8 +179,8 @@ func (h *Handler) createApproval(ctx context.Context, in *struct {
 	TenantOf
 	Body struct {
 		Kind   string   `json:"kind" enum:"email,domain"`
-		Value  string   `json:"value" doc:"An address, or a domain such as example.com without what is below it"`
-		Groups []string `json:"groups,omitempty" doc:"Ids of groups that who comes by it is in"`
+		Value  string   `json:"value" doc:"E-mail address, or domain without its subdomains"`
+		Groups []string `json:"groups,omitempty" doc:"Ids of groups of users approved by it"`
 	}
 }) (*body[approvalOutput], error) {
 	made, err := h.Directory.Approve(ctx, web.Principal(ctx), in.Tenant, directory.NewApproval(in.Body))
@@ -198,7 +198,7 @@ func (h *Handler) deleteApproval(ctx context.Context, in *struct {
 }
 
 type entryOutput struct {
-	InviteOnly bool `json:"invite_only" doc:"Only who is expected (a user who is invited) or approved may come in; who is in already stays"`
+	InviteOnly bool `json:"invite_only" doc:"New users must be invited or approved; existing users may still sign in"`
 }
 
 func (h *Handler) getEntry(ctx context.Context, in *TenantOf) (*body[entryOutput], error) {

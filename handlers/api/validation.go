@@ -13,7 +13,7 @@ import (
 	"postern/platform/fault"
 )
 
-// problemInContext is frameworkProblem with the id of the request.
+// problemInContext is frameworkProblem with the request's id.
 func problemInContext(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 	p := frameworkProblem(status, message, errs...)
 	if ctx != nil {
@@ -22,12 +22,12 @@ func problemInContext(ctx huma.Context, status int, message string, errs ...erro
 	return p
 }
 
-// frameworkProblem shapes what huma itself refuses: bodies that are no JSON, do
-// not fit the schema or are too large, and queries that do not fit. The refused
-// values are not repeated; they may be secrets.
+// frameworkProblem returns the problem for a request that huma refuses: a body that is not
+// JSON, does not match the schema or is too large, or an invalid query. It does not repeat
+// the refused values, which may be secrets.
 func frameworkProblem(status int, message string, errs ...error) huma.StatusError {
 	if status == http.StatusBadRequest && len(errs) > 0 {
-		if refusal, ok := web.BodyRefusal(saidBy(errs[0]).Message); ok {
+		if refusal, ok := web.BodyRefusal(detailOf(errs[0]).Message); ok {
 			return web.ProblemOf(refusal, "")
 		}
 	}
@@ -43,7 +43,7 @@ func frameworkProblem(status int, message string, errs ...error) huma.StatusErro
 	}
 	switch {
 	case status == http.StatusBadRequest && len(errs) > 0:
-		p.Detail = "The body is not valid JSON: " + saidBy(errs[0]).Message
+		p.Detail = "The body is not valid JSON: " + detailOf(errs[0]).Message
 		p.Errors = nil
 	case status == http.StatusBadRequest && message == "request body is required":
 		p.Detail = "The body is empty. Send a JSON object."
@@ -75,9 +75,9 @@ func frameworkCode(status int) string {
 	return strings.ToLower(strings.ReplaceAll(http.StatusText(status), " ", "_"))
 }
 
-// saidBy is what huma says of one field.
-func saidBy(err error) huma.ErrorDetail {
-	var detailer huma.ErrorDetailer // no error itself
+// detailOf returns huma's description of an error.
+func detailOf(err error) huma.ErrorDetail {
+	var detailer huma.ErrorDetailer // which is not an error type
 	if errors.As(err, &detailer) {
 		return *detailer.ErrorDetail()
 	}
@@ -85,35 +85,35 @@ func saidBy(err error) huma.ErrorDetail {
 }
 
 func frameworkField(err error) web.ProblemField {
-	said := saidBy(err)
-	field := web.ProblemField{Pointer: pointerOf(said.Location)}
-	if name, ok := strings.CutPrefix(said.Message, "expected required property "); ok {
+	detail := detailOf(err)
+	field := web.ProblemField{Pointer: pointerOf(detail.Location)}
+	if name, ok := strings.CutPrefix(detail.Message, "expected required property "); ok {
 		name, _, _ = strings.Cut(name, " ")
 		field.Pointer += "/" + name
 	}
-	if into, ok := strings.CutPrefix(said.Message, "json: cannot unmarshal number "); ok {
-		// What the schema lets through as a whole number and no int64 can hold, such
-		// as 1e30. The reader names the field by its path in ours: limits.minute.
+	if into, ok := strings.CutPrefix(detail.Message, "json: cannot unmarshal number "); ok {
+		// The schema accepts a whole number such as 1e30, which no int64 can hold. The
+		// decoder names the field by its path: limits.minute.
 		_, path, _ := strings.Cut(into, "Go struct field ")
 		path, _, _ = strings.Cut(path, " ")
 		_, path, _ = strings.Cut(path, ".")
 		field.Pointer = "/" + strings.ReplaceAll(path, ".", "/")
 	}
-	known := mendOf(said.Message)
-	field.Code, field.Detail = known.code, known.text
+	advice := adviceFor(detail.Message)
+	field.Code, field.Detail = advice.code, advice.text
 	return field
 }
 
-// mend is a stable code and what to do.
-type mend struct{ code, text string }
+// advice is a stable code, and a text that says what to do.
+type advice struct{ code, text string }
 
-// mends says in our words what huma's mean.
-var mends = map[string]mend{
-	validation.MsgUnexpectedProperty: {"unknown_field", "This field is not known here. Check its " +
-		"spelling, or leave it out."},
+// messages has the advice for huma's messages.
+var messages = map[string]advice{
+	validation.MsgUnexpectedProperty:      {"unknown_field", "Unknown field. Check its spelling, or leave it out."},
 	validation.MsgExpectedRFC3339DateTime: {"invalid_value", "Use a time such as 2030-01-31T12:00:00Z (RFC 3339)."},
-	validation.MsgExpectedMatchExactlyOneSchema: {"invalid_type", "Use one of the forms that the API's description " +
-		"has for this field."},
+	validation.MsgExpectedMatchExactlyOneSchema: {
+		"invalid_type", "Use one of the forms that /openapi.json has for this field.",
+	},
 	validation.MsgExpectedBoolean: {"invalid_type", "Use true or false."},
 	"invalid boolean":             {"invalid_type", "Use true or false."},
 	validation.MsgExpectedInteger: {"invalid_type", "Use a whole number."},
@@ -124,31 +124,32 @@ var mends = map[string]mend{
 	validation.MsgExpectedObject:  {"invalid_type", "Use an object."},
 }
 
-// leading are those of mends that huma completes: by what follows from it, %, too.
-var leading = map[string]mend{
+// prefixes has the advice for messages that continue after the prefix. The continuation
+// replaces % in the text.
+var prefixes = map[string]advice{
 	"invalid date/time ":             {"invalid_value", "Use a time such as 2030-01-31T12:00:00Z (RFC 3339)."},
 	"json: cannot unmarshal number ": {"out_of_range", "Use a whole number of at most 15 digits."},
 	"expected required property ":    {"required", "This field is required."},
 	"required ":                      {"required", "This field is required."},
 	"expected value to be one of ":   {"invalid_value", "Use one of %."},
-	"expected number >= ":            {"out_of_range", "Use no number below %."},
-	"expected number <= ":            {"out_of_range", "Use no number above %."},
+	"expected number >= ":            {"out_of_range", "Use a number of at least %."},
+	"expected number <= ":            {"out_of_range", "Use a number of at most %."},
 }
 
-func mendOf(message string) mend {
-	if known, ok := mends[message]; ok {
-		return known
+func adviceFor(message string) advice {
+	if found, ok := messages[message]; ok {
+		return found
 	}
-	for begins, known := range leading {
-		if rest, ok := strings.CutPrefix(message, begins); ok {
-			return mend{known.code, strings.ReplaceAll(known.text, "%", strings.Trim(rest, `"`))}
+	for prefix, found := range prefixes {
+		if rest, ok := strings.CutPrefix(message, prefix); ok {
+			return advice{found.code, strings.ReplaceAll(found.text, "%", strings.Trim(rest, `"`))}
 		}
 	}
-	return mend{"invalid_value", "This value does not fit: " + message + "."}
+	return advice{"invalid_value", "This value is not valid: " + message + "."}
 }
 
-// pointerOf turns huma's location (body.a.b[3], query.limit) into a JSON Pointer;
-// what stands in the query or in a header is named like a member of the body.
+// pointerOf converts huma's location (body.a.b[3], query.limit) to a JSON Pointer.
+// Parameters of the query and headers are named like members of the body.
 func pointerOf(location string) string {
 	in, rest, _ := strings.Cut(location, ".")
 	if in != "body" && in != "query" && in != "header" && in != "path" {

@@ -11,24 +11,24 @@ import (
 	"postern/service/webhooks"
 )
 
-// WebhookRef is the path of one webhook.
+// WebhookRef is the path parameter of a webhook.
 type WebhookRef struct {
 	Webhook string `path:"webhook" doc:"Id of the webhook"`
 }
 
 type webhookOutput struct {
 	ID                 string     `json:"id"`
-	Team               string     `json:"team" doc:"Id of the team whose events it is told"`
+	Team               string     `json:"team" doc:"Id of the team whose events it receives"`
 	URL                string     `json:"url"`
 	Description        string     `json:"description"`
 	Events             []string   `json:"events"`
 	Enabled            bool       `json:"enabled"`
-	DisabledReason     *string    `json:"disabled_reason" doc:"Why Postern turned it off; null when it did not"`
-	FailingSince       *time.Time `json:"failing_since" doc:"Since when nothing has arrived; null while deliveries arrive"`
-	OldSecretExpiresAt *time.Time `json:"old_secret_expires_at" doc:"Until when the secret before the last rotation signs too"`
+	DisabledReason     *string    `json:"disabled_reason" doc:"Why Postern disabled it; null: it did not"`
+	FailingSince       *time.Time `json:"failing_since" doc:"Start of the current failures; null: none"`
+	OldSecretExpiresAt *time.Time `json:"old_secret_expires_at" doc:"When the secret before the last rotation stops signing"`
 	CreatedAt          time.Time  `json:"created_at"`
-	ETag               string     `json:"etag" doc:"For If-Match"`
-	Secret             string     `json:"secret,omitempty" doc:"Signs what is sent (Standard Webhooks, whsec_…), shown this once"`
+	ETag               string     `json:"etag" doc:"Send as If-Match to update the webhook"`
+	Secret             string     `json:"secret,omitempty" doc:"Signing secret (Standard Webhooks, whsec_…); returned only once"`
 }
 
 func showWebhook(w webhooks.Webhook, secret secrets.Secret) webhookOutput {
@@ -52,14 +52,14 @@ func showWebhook(w webhooks.Webhook, secret secrets.Secret) webhookOutput {
 }
 
 type deliveryOutput struct {
-	ID          string          `json:"id" doc:"The webhook-id that the receiver sees, the same for every attempt"`
+	ID          string          `json:"id" doc:"webhook-id header, the same for every attempt"`
 	Webhook     string          `json:"webhook"`
 	Event       string          `json:"event"`
-	Payload     json.RawMessage `json:"payload" doc:"What is sent"`
+	Payload     json.RawMessage `json:"payload" doc:"Body of the delivery"`
 	State       string          `json:"state" enum:"pending,delivered,failed"`
 	Attempts    int64           `json:"attempts"`
-	LastStatus  *int64          `json:"last_status" doc:"Status of the receiver's last answer; null for none"`
-	LastError   *string         `json:"last_error" doc:"Why the last attempt failed; null when it did not"`
+	LastStatus  *int64          `json:"last_status" doc:"Status of the last response; null: none"`
+	LastError   *string         `json:"last_error" doc:"Error of the last attempt; null: none"`
 	CreatedAt   time.Time       `json:"created_at"`
 	AttemptedAt *time.Time      `json:"attempted_at"`
 	FinishedAt  *time.Time      `json:"finished_at"`
@@ -93,10 +93,10 @@ func (h *Handler) listWebhooks(ctx context.Context, in *Page) (*body[list[webhoo
 
 func (h *Handler) createWebhook(ctx context.Context, in *struct {
 	Body struct {
-		URL         string   `json:"url" doc:"http or https address that is told by POST"`
+		URL         string   `json:"url" doc:"http or https URL that receives events as POST"`
 		Description string   `json:"description,omitempty"`
-		Events      []string `json:"events,omitempty" doc:"What to tell it of; everything when absent"`
-		Team        string   `json:"team,omitempty" doc:"Id of the team whose events it is told; your first team when absent"`
+		Events      []string `json:"events,omitempty" doc:"Event types; default: all"`
+		Team        string   `json:"team,omitempty" doc:"Id of the team whose events it receives; default: your first team"`
 	}
 }) (*tagged[webhookOutput], error) {
 	b := in.Body
@@ -144,7 +144,7 @@ func (h *Handler) updateWebhook(ctx context.Context, in *struct {
 func (h *Handler) rotateWebhook(ctx context.Context, in *struct {
 	WebhookRef
 	Body *struct {
-		OverlapSeconds *int64 `json:"overlap_seconds,omitempty" doc:"How long the old secret signs beside the new one; 86400 when absent, 0 ends it at once"`
+		OverlapSeconds *int64 `json:"overlap_seconds,omitempty" doc:"How long the old secret signs too; default 86400, 0: not at all"`
 	} `required:"false"`
 }) (*tagged[webhookOutput], error) {
 	overlap := webhooks.DefaultOverlap
