@@ -1,9 +1,8 @@
-// Package certs keeps a listener's certificate as its two files are, while the
-// program runs.
+// Package certs loads a listener's certificate and reloads it when its two files
+// change.
 //
-// It owns reading the pair, noticing that it was renewed, and keeping the last
-// good one when what is there now is no pair. It does not own what a listener
-// speaks over TLS.
+// It owns reading the pair, detecting a renewal, and keeping the last valid pair
+// while the files are not one. It does not own the protocols of a listener.
 //
 // Standards: PEM (RFC 7468), X.509 (RFC 5280).
 package certs
@@ -28,8 +27,8 @@ type Pair struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
-	inUse  atomic.Pointer[tls.Certificate]
-	judged contents // what the files held when they were last looked at, good or not
+	inUse    atomic.Pointer[tls.Certificate]
+	lastRead contents // valid or not
 }
 
 type contents struct{ cert, key []byte }
@@ -38,15 +37,15 @@ func (c contents) equal(other contents) bool {
 	return bytes.Equal(c.cert, other.cert) && bytes.Equal(c.key, other.key)
 }
 
-// Load reads the pair: PEM files, the certificate first in its file and behind it
-// those that lead to its root. Its error names the file to mend.
+// Load reads the pair from PEM files. The certificate is the first in its file, followed
+// by its chain. The error names the file that cannot be read or parsed.
 func Load(certFile, keyFile string, log *slog.Logger) (*Pair, error) {
 	p := &Pair{certFile: certFile, keyFile: keyFile, log: log}
 	var err error
-	if p.judged, err = p.read(); err != nil {
+	if p.lastRead, err = p.read(); err != nil {
 		return nil, err
 	}
-	pair, err := p.parse(p.judged)
+	pair, err := p.parse(p.lastRead)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +53,8 @@ func Load(certFile, keyFile string, log *slog.Logger) (*Pair, error) {
 	return p, nil
 }
 
-// read takes both files. A renewal replaces them one after the other, so what is
-// read can be half of one pair and half of another: parse refuses that, and the
-// next look finds the rest.
+// read reads both files. A renewal replaces them one after the other, so they can be
+// from two pairs: parse refuses those, and the next Look reads the complete pair.
 func (p *Pair) read() (contents, error) {
 	cert, certErr := os.ReadFile(p.certFile)
 	key, keyErr := os.ReadFile(p.keyFile)
@@ -67,15 +65,15 @@ func (p *Pair) read() (contents, error) {
 }
 
 func (p *Pair) parse(c contents) (*tls.Certificate, error) {
-	pair, err := tls.X509KeyPair(c.cert, c.key) // refuses a key that is not the certificate's
+	pair, err := tls.X509KeyPair(c.cert, c.key) // also checks that the key is the certificate's
 	if err != nil {
 		return nil, fmt.Errorf("%s and %s are no certificate with its key: %w", p.certFile, p.keyFile, err)
 	}
 	return &pair, nil
 }
 
-// Config is for a listener that offers the protocols by ALPN, the most wanted
-// first. Each handshake gets the certificate of its moment.
+// Config returns the TLS configuration of a listener that offers the protocols by
+// ALPN, in order of preference. Each handshake uses the current certificate.
 func (p *Pair) Config(protocols ...string) *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
@@ -84,11 +82,11 @@ func (p *Pair) Config(protocols ...string) *tls.Config {
 	}
 }
 
-// Follow takes the pair anew whenever its files have changed, until ctx ends.
+// Follow reloads the pair whenever its files have changed, until ctx ends.
 //
-// It reads them rather than waiting to be told: notices of the file system do not
-// cross the links that Kubernetes and certbot switch, nor mounts from elsewhere,
-// and times of change say nothing about either. Two small files cost nothing.
+// It polls the contents: file system notifications miss the symbolic links that
+// Kubernetes and certbot switch as well as network mounts, and so do modification
+// times. Reading two small files costs next to nothing.
 func (p *Pair) Follow(ctx context.Context) {
 	ticker := time.NewTicker(LookEvery)
 	defer ticker.Stop()
@@ -102,15 +100,15 @@ func (p *Pair) Follow(ctx context.Context) {
 	}
 }
 
-// Look reads the files once, and complains once of each content that is no pair.
-// It is not for several goroutines at a time.
+// Look reads the files once, and logs one error for each content that is not a valid
+// pair. It must not be called concurrently.
 func (p *Pair) Look() {
 	now, err := p.read()
-	if err == nil && now.equal(p.judged) {
+	if err == nil && now.equal(p.lastRead) {
 		return
 	}
-	first := !now.equal(p.judged)
-	p.judged = now
+	first := !now.equal(p.lastRead)
+	p.lastRead = now
 	var pair *tls.Certificate
 	if err == nil {
 		pair, err = p.parse(now)
@@ -123,7 +121,9 @@ func (p *Pair) Look() {
 	}
 	p.inUse.Store(pair)
 	p.log.Info(
-		"the TLS certificate was renewed", "file", p.certFile, "subject", pair.Leaf.Subject.String(), "ends",
-		pair.Leaf.NotAfter,
+		"the TLS certificate was renewed",
+		"file", p.certFile,
+		"subject", pair.Leaf.Subject.String(),
+		"ends", pair.Leaf.NotAfter,
 	)
 }

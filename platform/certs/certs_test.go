@@ -13,7 +13,7 @@ import (
 	"postern/testkit"
 )
 
-// place puts a pair into a directory of files.
+// place writes a pair into dir.
 func place(t *testing.T, dir string, cert, key []byte) (certFile, keyFile string) {
 	t.Helper()
 	certFile, keyFile = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
@@ -25,7 +25,7 @@ func place(t *testing.T, dir string, cert, key []byte) (certFile, keyFile string
 	return certFile, keyFile
 }
 
-// named is the name that the certificate in use is for.
+// named returns the host name of the certificate in use.
 func named(t *testing.T, p *certs.Pair) string {
 	t.Helper()
 	pair, err := p.Config().GetCertificate(&tls.ClientHelloInfo{})
@@ -51,8 +51,11 @@ func TestARenewedPairIsTaken(t *testing.T) {
 	certFile, keyFile := place(t, dir, oldCert, oldKey)
 	p, log := load(t, certFile, keyFile)
 	p.Look()
-	if got := named(t, p); got != "old.test" || log.Len() > 0 {
-		t.Errorf("without a change: %s, %s", got, log)
+	if got := named(t, p); got != "old.test" {
+		t.Errorf("without a change: %s", got)
+	}
+	if log.Len() > 0 {
+		t.Errorf("without a change the log has %s", log)
 	}
 	newCert, newKey := testkit.Certificate(t, "new.test")
 	place(t, dir, newCert, newKey)
@@ -103,23 +106,25 @@ func TestABrokenPairKeepsTheOneBefore(t *testing.T) {
 		"the key is empty":                  {newCert, nil},
 		"the two are in each other's place": {newKey, newCert},
 	} {
-		dir := t.TempDir()
-		certFile, keyFile := place(t, dir, oldCert, oldKey)
-		p, log := load(t, certFile, keyFile)
-		place(t, dir, broken[0], broken[1])
-		p.Look()
-		p.Look()
-		if got := named(t, p); got != "old.test" {
-			t.Errorf("%s: %s is in use", name, got)
-		}
-		if n := strings.Count(log.String(), "cannot be renewed"); n != 1 {
-			t.Errorf("%s: %d complaints, want one\n%s", name, n, log)
-		}
-		place(t, dir, newCert, newKey)
-		p.Look()
-		if got := named(t, p); got != "new.test" {
-			t.Errorf("%s: when it is mended %s is in use", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			certFile, keyFile := place(t, dir, oldCert, oldKey)
+			p, log := load(t, certFile, keyFile)
+			place(t, dir, broken[0], broken[1])
+			p.Look()
+			p.Look()
+			if got := named(t, p); got != "old.test" {
+				t.Errorf("%s is in use", got)
+			}
+			if n := strings.Count(log.String(), "cannot be renewed"); n != 1 {
+				t.Errorf("%d errors in the log, want one\n%s", n, log)
+			}
+			place(t, dir, newCert, newKey)
+			p.Look()
+			if got := named(t, p); got != "new.test" {
+				t.Errorf("after the files are fixed %s is in use", got)
+			}
+		})
 	}
 }
 
@@ -131,21 +136,27 @@ func TestAMissingFileKeepsThePair(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Look()
-	if got := named(t, p); got != "old.test" || !strings.Contains(log.String(), keyFile) {
-		t.Errorf("%s is in use, the log says %s", got, log)
+	if got := named(t, p); got != "old.test" {
+		t.Errorf("%s is in use", got)
+	}
+	if !strings.Contains(log.String(), keyFile) {
+		t.Errorf("the log does not name %s: %s", keyFile, log)
 	}
 }
 
-func TestLoadNamesTheFileToMend(t *testing.T) {
+func TestLoadNamesTheWrongFile(t *testing.T) {
 	cert, _ := testkit.Certificate(t, "a.test")
 	_, otherKey := testkit.Certificate(t, "b.test")
 	certFile, keyFile := place(t, t.TempDir(), cert, otherKey)
-	if _, err := certs.Load(certFile, keyFile, slog.New(slog.DiscardHandler)); err == nil ||
-		!strings.Contains(err.Error(), keyFile) {
-		t.Errorf("a key of another certificate: %v", err)
-	}
-	if _, err := certs.Load(certFile, keyFile+".gone", slog.New(slog.DiscardHandler)); err == nil ||
-		!strings.Contains(err.Error(), keyFile+".gone") {
-		t.Errorf("a key that is not there: %v", err)
+	for name, file := range map[string]string{
+		"key of another certificate": keyFile,
+		"missing key":                keyFile + ".gone",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := certs.Load(certFile, file, slog.New(slog.DiscardHandler))
+			if err == nil || !strings.Contains(err.Error(), file) {
+				t.Errorf("%v, want an error that names %s", err, file)
+			}
+		})
 	}
 }

@@ -22,29 +22,29 @@ import (
 type Config struct {
 	ControlAddr         string // host:port of the control plane
 	GatewayAddr         string // host:port of the gateway
-	DataDir             string // where SQLite, exports and the lock live
+	DataDir             string // of SQLite, exports and the lock
 	DatabaseURL         Secret // "" for SQLite in DataDir, postgres://… otherwise
 	SecretsKey          Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
-	MetricsToken        Secret // who sends it reads /metrics; "": callers on this machine
+	MetricsToken        Secret // required to read /metrics; "": only callers on this machine can
 	RedisURL            Secret // "" for counters in memory
 	RedisFailsOpen      bool   // while Redis is down each replica counts by itself
-	PublicURL           string // how browsers reach the control plane, without a trailing slash
-	GatewayURL          string // how callers reach the gateway's bare domain, without a trailing slash
+	PublicURL           string // of the control plane for browsers, without a trailing slash
+	GatewayURL          string // of the gateway's bare domain for callers, without a trailing slash
 	GatewayDomain       string // the bare domain; <project>.<domain> addresses a project
 	GatewayTLS          KeyPair
 	ControlTLS          KeyPair
-	LoginGitHub         OAuthApp       // which managed login providers share
+	LoginGitHub         OAuthApp       // that managed login providers share
 	MaxConns            int            // of callers to the gateway
 	MaxConnsFrom        int            // of them from one address; 0 for half
-	Drain               time.Duration  // while it is being stopped, how long the server still takes calls
-	OfflineStart        bool           // from StateFile, while the database does not answer
-	ShutdownTimeout     time.Duration  // how long calls under way then have
-	MaxCalls            int            // under way at one environment
+	Drain               time.Duration  // after a stop signal, how long the server still accepts calls
+	OfflineStart        bool           // start from StateFile while the database does not answer
+	ShutdownTimeout     time.Duration  // for ongoing calls, after Drain
+	MaxCalls            int            // ongoing at one environment
 	MaxCallsFrom        int            // of them from one address; 0 for half
 	MinBodyRate         int            // of requests, in bytes a second; 0 for any
 	ControlMaxConns     int            // to the control plane
 	ControlMaxConnsFrom int            // of them from one address; 0 for half
-	Trusted             []netip.Prefix // proxies whose X-Forwarded headers are believed
+	Trusted             []netip.Prefix // proxies whose X-Forwarded headers are trusted
 	EgressAllow         []netip.Prefix
 	Anonymous           Anonymous
 	SignUp              SignUpPolicy
@@ -59,11 +59,11 @@ type Config struct {
 	Database Database
 }
 
-// KeyPair names the files of a certificate and its key, in PEM. Without them a
-// listener does not speak TLS.
+// KeyPair names the PEM files of a certificate and its key. A listener without them
+// does not use TLS.
 type KeyPair struct{ CertFile, KeyFile string }
 
-// IsSet tells whether there is a pair.
+// IsSet reports whether both files are set.
 func (p KeyPair) IsSet() bool { return p.CertFile != "" && p.KeyFile != "" }
 
 func (p KeyPair) scheme() string {
@@ -78,35 +78,37 @@ type Anonymous string
 
 // The values of --anonymous.
 const (
-	AnonymousOpen  Anonymous = "open"  // anybody
-	AnonymousToken Anonymous = "token" // whoever knows the installation's token
-	AnonymousOff   Anonymous = "off"   // only who is signed in with an account
+	AnonymousOpen  Anonymous = "open"  // every caller
+	AnonymousToken Anonymous = "token" // callers that send the installation's token
+	AnonymousOff   Anonymous = "off"   // no anonymous caller, only accounts
 )
 
-// OAuthApp is an app that is registered with an identity provider; the zero value
-// is none.
+// OAuthApp is an app that is registered with an identity provider. The zero value
+// means that there is none.
 type OAuthApp struct {
 	ClientID     string
 	ClientSecret Secret
 }
 
-// Secret is a setting that never shows itself.
+// Secret is a setting whose value is never printed.
 type Secret = secrets.Secret
 
-// SQLitePath is the database file used when no database URL is set.
+// SQLitePath returns the database file used when no database URL is set.
 func (c Config) SQLitePath() string { return filepath.Join(c.DataDir, "postern.db") }
 
-// SecretsKeyFile holds the key-encryption keys where SecretsKey is empty.
+// SecretsKeyFile returns the file of the key-encryption keys used when SecretsKey is empty.
 func (c Config) SecretsKeyFile() string { return filepath.Join(c.DataDir, "secrets.key") }
 
-// StateFile holds the gateway's last state, sealed, for a start without the database.
+// StateFile returns the file of the gateway's last state, which is sealed and used to
+// start without the database.
 func (c Config) StateFile() string { return filepath.Join(c.DataDir, "gateway.state") }
 
-// ExportDir is where finished zips are kept.
+// ExportDir returns the directory of finished exports.
 func (c Config) ExportDir() string { return filepath.Join(c.DataDir, "exports") }
 
-// Address is where callers reach an environment, without a trailing slash: by
-// host where the domain has subdomains, by path on localhost and addresses.
+// Address returns the URL of an environment for callers, without a trailing slash. It
+// has the project in the host, or, if GatewayDomain is localhost or an address, in the
+// path.
 func (c Config) Address(project, version, environment string) string {
 	rest := "/" + version + "/" + environment
 	scheme, host, ok := strings.Cut(c.GatewayURL, "://")
@@ -116,7 +118,7 @@ func (c Config) Address(project, version, environment string) string {
 	return scheme + "://" + project + "." + host + rest
 }
 
-// GatewayHost is the host of GatewayURL, without its port and in lower case.
+// GatewayHost returns the host of GatewayURL, without its port and in lower case.
 func (c Config) GatewayHost() string {
 	u, err := url.Parse(c.GatewayURL)
 	if err != nil {
@@ -126,9 +128,9 @@ func (c Config) GatewayHost() string {
 	return strings.ToLower(host)
 }
 
-// OwnNames are the host names of this installation that no upstream may have.
-// The bare names of the machine itself are not among them: other services may
-// well run there, and our own ports are refused by address.
+// OwnNames returns the host names of this installation, which no upstream may have.
+// It leaves out localhost and addresses: other services may run on the machine, and
+// our own ports are refused by address.
 func (c Config) OwnNames() []string {
 	var names []string
 	for _, raw := range []string{c.PublicURL, c.GatewayURL} {
@@ -139,7 +141,7 @@ func (c Config) OwnNames() []string {
 	return names
 }
 
-// OwnDomains are the domains whose every subdomain is ours.
+// OwnDomains returns the domains of which every subdomain is ours.
 func (c Config) OwnDomains() []string {
 	if machineName(c.GatewayDomain) {
 		return nil
@@ -152,10 +154,10 @@ func machineName(host string) bool {
 	return host == "localhost" || err == nil
 }
 
-// LoopbackOnly tells whether both listeners can be reached from this machine
-// only. Then, and only then, loopback upstreams are allowed without asking:
-// whoever can reach the gateway can reach those upstreams anyway. A public
-// address says that something stands in front which lets others in.
+// LoopbackOnly reports whether both listeners can be reached from this machine only.
+// Only then are loopback upstreams allowed without a setting: every caller of the
+// gateway can reach those upstreams anyway. A public address implies a proxy in front
+// of the listeners that lets other machines in.
 func (c Config) LoopbackOnly() bool {
 	return isLoopback(c.ControlAddr) && isLoopback(c.GatewayAddr) && isLocalURL(c.PublicURL) && isLocalURL(c.GatewayURL)
 }
@@ -172,8 +174,8 @@ func isLoopback(addr string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// Derived fills in the addresses that follow from others where they were left
-// empty. It is called once it is known which ports the listeners really have.
+// Derived returns c with PublicURL and GatewayURL derived from the listeners if they
+// are empty. Call it when the listeners' ports are known.
 func (c Config) Derived() Config {
 	if c.PublicURL == "" {
 		c.PublicURL = c.ControlTLS.scheme() + reachable(c.ControlAddr)
@@ -184,8 +186,8 @@ func (c Config) Derived() Config {
 	return c
 }
 
-// validate checks the whole; the error names every wrong setting, not the first.
-// failed are those that could not be read and have been named already.
+// validate checks all settings and returns an error that names every wrong one. failed
+// has the settings that could not be parsed and have been reported already.
 func (c *Config) validate(failed map[string]bool) error {
 	var problems []error
 	report := func(setting, format string, args ...any) {
@@ -275,8 +277,8 @@ func (c *Config) checkLimits(report func(setting, format string, args ...any)) {
 	}
 }
 
-// reachable replaces an unspecified host by the loopback name, for an address
-// that a person can open.
+// reachable replaces an unspecified host by localhost, so that a person can open the
+// address.
 func reachable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -288,8 +290,8 @@ func reachable(addr string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// defaultGatewayURL keeps the listener's own address while the domain is the
-// default, so that what is shown works without any name resolution.
+// defaultGatewayURL returns the listener's own address while the domain is the default,
+// so that the URL works without name resolution.
 func defaultGatewayURL(c Config) string {
 	_, port, err := net.SplitHostPort(c.GatewayAddr)
 	if err != nil {

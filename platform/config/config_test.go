@@ -22,17 +22,19 @@ func load(t *testing.T, environ []string, args ...string) (config.Config, error)
 }
 
 func TestFlagWinsOverVariableWinsOverDefault(t *testing.T) {
-	c, err := load(
-		t,
-		[]string{"POSTERN_CONTROL_ADDR=127.0.0.1:1", "POSTERN_GATEWAY_ADDR=127.0.0.1:2"},
-		"--control-addr",
-		"127.0.0.1:3",
-	)
+	environ := []string{"POSTERN_CONTROL_ADDR=127.0.0.1:1", "POSTERN_GATEWAY_ADDR=127.0.0.1:2"}
+	c, err := load(t, environ, "--control-addr", "127.0.0.1:3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.ControlAddr != "127.0.0.1:3" || c.GatewayAddr != "127.0.0.1:2" || c.KeyPrefix != "pst" {
-		t.Errorf("got %q, %q, %q", c.ControlAddr, c.GatewayAddr, c.KeyPrefix)
+	if c.ControlAddr != "127.0.0.1:3" {
+		t.Errorf("ControlAddr %q, want that of the flag", c.ControlAddr)
+	}
+	if c.GatewayAddr != "127.0.0.1:2" {
+		t.Errorf("GatewayAddr %q, want that of the variable", c.GatewayAddr)
+	}
+	if c.KeyPrefix != "pst" {
+		t.Errorf("KeyPrefix %q, want the default", c.KeyPrefix)
 	}
 }
 
@@ -89,8 +91,14 @@ func TestAddressesAndDerivedURLs(t *testing.T) {
 			continue
 		}
 		c = c.Derived()
-		if c.PublicURL != tt.public || c.GatewayURL != tt.gateway || c.LoopbackOnly() != tt.loopbackListener {
-			t.Errorf("%v: got %q, %q, %v", tt.args, c.PublicURL, c.GatewayURL, c.LoopbackOnly())
+		if c.PublicURL != tt.public {
+			t.Errorf("%v: PublicURL %q, want %q", tt.args, c.PublicURL, tt.public)
+		}
+		if c.GatewayURL != tt.gateway {
+			t.Errorf("%v: GatewayURL %q, want %q", tt.args, c.GatewayURL, tt.gateway)
+		}
+		if c.LoopbackOnly() != tt.loopbackListener {
+			t.Errorf("%v: LoopbackOnly %v, want %v", tt.args, c.LoopbackOnly(), tt.loopbackListener)
 		}
 	}
 }
@@ -120,8 +128,8 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// Caps hold wherever anybody but this machine can come in, unless said otherwise.
-func TestCapsHoldWhereTheWorldComesIn(t *testing.T) {
+// By default the caps hold if another machine can reach a listener.
+func TestCapsHold(t *testing.T) {
 	for _, tt := range []struct {
 		args []string
 		want bool
@@ -146,10 +154,10 @@ func TestCapsHoldWhereTheWorldComesIn(t *testing.T) {
 }
 
 func TestSecretSettingsNeverShow(t *testing.T) {
-	c, err := load(
-		t,
-		[]string{"POSTERN_DATABASE_URL=postgres://u:canary@db/x", "POSTERN_ANONYMOUS_TOKEN=canary-canary-canary"},
-	)
+	c, err := load(t, []string{
+		"POSTERN_DATABASE_URL=postgres://u:canary@db/x",
+		"POSTERN_ANONYMOUS_TOKEN=canary-canary-canary",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +176,10 @@ func TestAddressUsesTheHostWhereTheDomainHasSubdomains(t *testing.T) {
 		want string
 	}{
 		{nil, "http://127.0.0.1:8090/shop/1.0.0/prod"},
-		{[]string{"--gateway-domain", "proxy.example.com", "--gateway-url", "https://proxy.example.com"}, "https://shop.proxy.example.com/1.0.0/prod"},
+		{
+			[]string{"--gateway-domain", "proxy.example.com", "--gateway-url", "https://proxy.example.com"},
+			"https://shop.proxy.example.com/1.0.0/prod",
+		},
 	} {
 		c, err := load(t, nil, tt.args...)
 		if err != nil {

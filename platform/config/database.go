@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Database is what connections to PostgreSQL may take; see models.Options.
+// Database has the limits of connections to PostgreSQL; see models.Options.
 type Database struct {
 	MaxConns         int
 	ConnectTimeout   time.Duration
@@ -17,12 +17,11 @@ type Database struct {
 	NetworkTimeout   time.Duration
 }
 
-// minDatabaseConns leaves some for requests: seven are kept for the change feed,
-// exports and notices.
+// minDatabaseConns leaves some for requests: seven are reserved for the change feed,
+// exports and notifications.
 const minDatabaseConns = 10
 
-// minDatabaseTimeout keeps a "5" that was meant as seconds from being taken for
-// something shorter.
+// minDatabaseTimeout refuses values that are too short to be meant, such as 5ms for 5s.
 const minDatabaseTimeout = 100 * time.Millisecond
 
 func databaseSettings() []setting {

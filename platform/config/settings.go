@@ -14,11 +14,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// setting is one row of the configuration table: where it can be set, what it
-// is without that, and how it is read.
+// setting is one row of the configuration table.
 type setting struct {
 	flag   string
-	value  string // default, as a person would write it
+	value  string // default
 	help   string
 	assign func(c *Config, value string) error
 }
@@ -57,7 +56,7 @@ func number(field func(*Config) *int) func(*Config, string) error {
 	}
 }
 
-// settings is the complete list, in the order of the help and the README.
+// settings returns all settings, in the order of the help and docs/configuration.md.
 func settings() []setting {
 	return slices.Concat(
 		addressSettings(),
@@ -153,9 +152,8 @@ func AddFlags(flags *pflag.FlagSet) {
 	}
 }
 
-// Load reads the settings from flags (declared by AddFlags) and the
-// environment. Its error lists every problem, one a line, each naming the
-// setting and the mend.
+// Load reads the settings from flags (declared by AddFlags) and the environment. Its
+// error lists every problem, one a line, with the setting and how to fix it.
 func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
 	env := map[string]string{}
 	for _, pair := range environ {
@@ -165,7 +163,7 @@ func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
 	}
 	var c Config
 	var problems []error
-	failed := map[string]bool{} // by flag: not to be complained of twice
+	failed := map[string]bool{} // by flag, so that validate does not report it again
 	for _, s := range settings() {
 		value, from := s.value, "--"+s.flag
 		if v, ok := env[s.variable()]; ok && v != "" {
@@ -182,7 +180,7 @@ func Load(flags *pflag.FlagSet, environ []string) (Config, error) {
 	return c, errors.Join(append(problems, c.validate(failed))...)
 }
 
-// Default is the configuration without flags and variables.
+// Default returns the configuration without flags and variables.
 func Default() Config {
 	c, err := Load(pflag.NewFlagSet("default", pflag.ContinueOnError), nil)
 	if err != nil {
@@ -191,7 +189,8 @@ func Default() Config {
 	return c
 }
 
-// Logger writes to standard error in the configured format and level.
+// Logger returns a logger that writes to standard error in the configured format and
+// level.
 func (c Config) Logger() *slog.Logger {
 	options := &slog.HandlerOptions{Level: c.LogLevel}
 	if c.LogFormat == "json" {
@@ -200,7 +199,7 @@ func (c Config) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// Markdown is the configuration table of the README.
+// Markdown returns the table of docs/configuration.md.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("| Flag | Variable | Default | Meaning |\n|---|---|---|---|\n")

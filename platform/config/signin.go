@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// SignUpPolicy says who may make an account.
+// SignUpPolicy says who may create an account.
 type SignUpPolicy string
 
-// The values of --signup. By invitation is the default: closed would leave no way
-// for a second person to come in, and open lets in whoever finds the address.
+// The values of --signup. The default is invite: closed would keep out the second
+// user, and open admits everyone who finds the address.
 const (
-	SignUpOpen   SignUpPolicy = "open"   // anybody
+	SignUpOpen   SignUpPolicy = "open"   // everyone
 	SignUpInvite SignUpPolicy = "invite" // with an invitation to a team, or the claim code of a workspace
-	SignUpClosed SignUpPolicy = "closed" // nobody
+	SignUpClosed SignUpPolicy = "closed" // no one
 )
 
-// SignIn is where people can sign in beside here; without a client id, nowhere.
+// SignIn has the identity providers that people can sign in with. One without a client
+// id is not offered.
 type SignIn struct {
 	OIDC   OIDC
 	GitHub GitHub
@@ -29,14 +30,14 @@ type OIDC struct {
 	Issuer       string
 	ClientID     string
 	ClientSecret Secret // "" for a public client
-	Name         string // on the button
+	Name         string // on the sign-in button
 }
 
 // GitHub is an OAuth app of github.com or of a GitHub Enterprise server.
 type GitHub struct {
 	ClientID     string
 	ClientSecret Secret
-	URL          string // where people sign in, without a trailing slash
+	URL          string // of the sign-in pages, without a trailing slash
 	APIURL       string // without a trailing slash
 }
 
@@ -45,7 +46,7 @@ func signInSettings() []setting {
 		{
 			"signup",
 			"invite",
-			"who may make an account: open, invite (with an invitation, or to claim what was made without " +
+			"who may create an account: open, invite (with an invitation, or to claim what was created without " +
 				"signing in) or closed",
 			assignSignUp,
 		},
@@ -111,14 +112,20 @@ func assignSignUp(c *Config, v string) error {
 	return fmt.Errorf("%q is none of open, invite, closed", v)
 }
 
-// checkSignIn completes and judges where people sign in. Secrets and people pass
-// through these addresses, so they are https except on this machine.
+// checkSignIn validates the identity providers, and trims the slashes at the end of
+// their URLs. Client secrets and codes are sent there, so they must be https except on
+// this machine.
 func (c *Config) checkSignIn(report func(setting, format string, args ...any)) {
 	oidc, github := &c.SignIn.OIDC, &c.SignIn.GitHub
 	check := func(setting, raw string) {
 		u, err := url.Parse(raw)
 		switch {
-		case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || (u.Scheme != "https" && u.Scheme != "http"):
+		case err != nil,
+			u.Host == "",
+			u.User != nil,
+			u.RawQuery != "",
+			u.Fragment != "",
+			u.Scheme != "https" && u.Scheme != "http":
 			report(setting, "this is not an address such as https://id.example.com")
 		case u.Scheme == "http" && !onThisMachine(u.Hostname()):
 			report(setting, "use https: client secret and codes are sent there")

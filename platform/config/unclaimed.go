@@ -7,19 +7,17 @@ import (
 	"time"
 )
 
-// Unclaimed is what is set about callers without an account and about what they
-// make.
+// Unclaimed has the settings of callers without an account and of their workspaces.
 type Unclaimed struct {
-	AnonymousToken Secret        // with AnonymousToken: what such a caller has to know
-	UnclaimedGrace time.Duration // how long a workspace that has ended is kept
+	AnonymousToken Secret        // that callers send if Anonymous is AnonymousToken
+	UnclaimedGrace time.Duration // how long an expired workspace is kept
 	UnclaimedCaps  UnclaimedCaps
 }
 
-// minToken keeps the token of anonymous callers from being guessed.
+// minToken is the length from which on the token of anonymous callers is hard to guess.
 const minToken = 16
 
-// UnclaimedCaps says whether proxies that nobody has claimed are held to what is
-// harmless in anybody's hands.
+// UnclaimedCaps says whether unclaimed proxies are limited to harmless uses.
 type UnclaimedCaps string
 
 // The values of --unclaimed-caps.
@@ -29,10 +27,10 @@ const (
 	CapsOff  UnclaimedCaps = "off"
 )
 
-// CapsHold tells whether the caps hold: without them, anybody who reaches the
-// control plane could put anything behind our name. On a machine of one's own
-// they would only be in the way: the first thing one tries is a server on a port
-// like 9000.
+// CapsHold reports whether the caps apply. Without them, every caller of the control
+// plane could publish any upstream under the installation's name. On a developer's own
+// machine they would only be in the way: the first upstream that one tries listens on
+// a port like 9000.
 func (c Config) CapsHold() bool {
 	if c.UnclaimedCaps == CapsAuto {
 		return !c.LoopbackOnly()
@@ -40,7 +38,7 @@ func (c Config) CapsHold() bool {
 	return c.UnclaimedCaps == CapsOn
 }
 
-// isLocalURL tells an address that leads to this machine, or none.
+// isLocalURL reports whether raw is empty or has a host on this machine.
 func isLocalURL(raw string) bool {
 	u, err := url.Parse(raw)
 	if raw == "" || err != nil {

@@ -1,17 +1,16 @@
-// Package egress is the only way out to addresses that customers control:
-// upstreams, and later their key sets, discovery documents and webhooks.
+// Package egress dials addresses that customers control: upstreams, key sets,
+// discovery documents and webhooks. There is no other way out to them.
 //
-// It owns which addresses may be reached, judged where it counts, on the
-// resolved address of every single connect; and the static reading of a target
-// that somebody asks for. It does not own what is sent over a connection, nor
-// which field of a request a bad target came from: the caller adds the pointer.
+// It owns which addresses may be reached, checked on the resolved address of every
+// single connect, and the validation of target URLs. It does not own what is sent
+// over a connection, or which field of a request has a bad target: the caller adds
+// the pointer.
 //
-// The ranges are the special-purpose registries of IANA (RFC 6890) as
-// code.dny.dev/ssrf carries them: for IPv6 everything outside 2000::/3, which
-// takes in IPv4-mapped addresses and NAT64, and 6to4 and Teredo within it; and the
-// public addresses at which cloud platforms answer their own machines (reserved.go).
-// Ports of other protocols are refused at every address that the operator has not
-// opened.
+// Forbidden ranges are the special-purpose registries of IANA (RFC 6890) as
+// code.dny.dev/ssrf has them (for IPv6 everything outside 2000::/3, which includes
+// IPv4-mapped addresses and NAT64, and 6to4 and Teredo within it) and the public
+// addresses at which cloud platforms serve their own machines (reserved.go). Ports of
+// other protocols are refused at every address that the operator has not opened.
 package egress
 
 import (
@@ -29,38 +28,38 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrForbidden is in the chain of every error that comes from dialling an
-// address that may not be reached.
+// ErrForbidden is in the chain of every error from dialling an address that may not be
+// reached.
 var ErrForbidden = errors.New("address may not be reached")
 
-// errPort is beside ErrForbidden in the chain where the port alone is the reason.
+// errPort is in the chain too if the port is the only reason.
 var errPort = errors.New("the port belongs to a protocol other than HTTP")
 
-// Options says what may be reached beside public addresses, and what may not
-// although it is public: ourselves.
+// Options has the exceptions: special addresses that may be reached, and this
+// installation, which may not.
 type Options struct {
 	Allow           []netip.Prefix // ranges that may be reached although they are special, at every port
-	LoopbackAllowed bool           // this machine's ports may be reached: only this machine reaches the listeners
+	LoopbackAllowed bool           // loopback addresses may be reached
 
-	Listeners []string // host:port of our own listeners; refused, also where Allow or LoopbackAllowed would permit them
+	Listeners []string // host:port of our own listeners; refused even if Allow or LoopbackAllowed includes them
 	Names     []string // our own host names, refused on every port
-	Domains   []string // our own domains, refused with everything below them
+	Domains   []string // our own domains, refused with all their subdomains
 
 	Resolver       *net.Resolver // nil: the system's
 	ConnectTimeout time.Duration // for one connect, name resolution included; 0: 10 s
 }
 
-// Guard judges targets and dials. It is safe for concurrent use.
+// Guard checks targets and dials. It is safe for concurrent use.
 type Guard struct {
 	ranges   *ssrf.Guardian
-	opened   []netip.Prefix // what the operator has opened
+	opened   []netip.Prefix // by the operator
 	own      own
 	resolver *net.Resolver
 	dialer   *net.Dialer
 }
 
-// New makes a guard. It fails on a listener that is not host:port. One that is
-// given by a name counts as listening on every interface.
+// New returns a guard. It fails if a listener is not host:port. A listener with a host
+// name counts as listening on every interface.
 func New(o Options) (*Guard, error) {
 	ours, err := newOwn(o)
 	if err != nil {
@@ -79,7 +78,7 @@ func New(o Options) (*Guard, error) {
 	return g, nil
 }
 
-// opened are the ranges in which every address and port may be reached, but for our
+// opened returns the ranges in which every address and port may be reached, except our
 // own listeners.
 func (o Options) opened() []netip.Prefix {
 	out := slices.Clone(o.Allow)
@@ -103,15 +102,15 @@ func newRanges(opened []netip.Prefix) *ssrf.Guardian {
 		ssrf.WithDeniedV4Prefixes(platformPrefixes...))
 }
 
-// DialContext connects to a customer's address. The address that was judged is
-// the one that is dialled: the judgement is the socket's last step before
-// connect, so that a name which resolves to something else by then gains nothing.
+// DialContext connects to a customer's address. It checks the resolved address as the
+// last step before connect, so that a name cannot resolve to another address after
+// the check (DNS rebinding).
 func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	return g.dialer.DialContext(ctx, network, address)
 }
 
-// Transport is a fresh transport that dials through the guard, ignores proxy
-// variables of the environment, and adds no Accept-Encoding of its own.
+// Transport returns a new transport that dials through the guard, ignores proxy
+// variables of the environment, and adds no Accept-Encoding.
 func (g *Guard) Transport() *http.Transport {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -126,8 +125,8 @@ func (g *Guard) Transport() *http.Transport {
 	}
 }
 
-// Client is for our own questions to customers' addresses. It never follows a
-// redirect: the answer that redirects is the answer. One call takes at most 30 s.
+// Client returns a client for our own requests to customers' addresses. It returns
+// redirects instead of following them. A request takes at most 30 s.
 func (g *Guard) Client() *http.Client {
 	return &http.Client{
 		Transport: g.Transport(),
@@ -138,7 +137,7 @@ func (g *Guard) Client() *http.Client {
 	}
 }
 
-// control is net.Dialer.Control: it sees every address about to be dialled.
+// control is a net.Dialer.Control: it is called for every address about to be dialled.
 func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fmt.Errorf("dial %s %s: %w", network, address, ErrForbidden)
@@ -153,7 +152,8 @@ func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// judge is the one verdict on an address. Its error wraps ErrForbidden.
+// judge returns an error that wraps ErrForbidden if the address may not be reached.
+// Every check of an address ends here.
 func (g *Guard) judge(dest netip.AddrPort) error {
 	addr := dest.Addr().Unmap() // net.Dial sends ::ffff:127.0.0.1 to 127.0.0.1
 	if addr.Zone() != "" {
@@ -229,10 +229,10 @@ func (o own) isName(host string) bool {
 	return false
 }
 
-// listens tells whether one of our listeners is reached at the address. One
-// that listens on every interface is reached at any address of this machine,
-// and a loopback one at any loopback address, for want of a reason to tell
-// 127.0.0.1 from 127.0.0.2 or ::1.
+// listens reports whether one of our listeners is reached at the address. One that
+// listens on every interface is reached at every address of this machine. One on
+// loopback counts as reached at every loopback address, because no upstream needs
+// 127.0.0.2 or ::1 at that port.
 func (o own) listens(dest netip.AddrPort) bool {
 	for _, l := range o.listeners {
 		if l.Port() != dest.Port() {
@@ -248,8 +248,8 @@ func (o own) listens(dest netip.AddrPort) bool {
 	return false
 }
 
-// isLocalAddr tells whether an interface of this machine has the address. When
-// the interfaces cannot be listed it is taken for ours: refusing is safe.
+// isLocalAddr reports whether an interface of this machine has the address. If the
+// interfaces cannot be listed it returns true: refusing is safe.
 func isLocalAddr(addr netip.Addr) bool {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {

@@ -32,7 +32,7 @@ func newNameServer(t *testing.T) *nameServer {
 	return s
 }
 
-// resolver asks this server and nobody else.
+// resolver returns a resolver that sends all queries to this server.
 func (s *nameServer) resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer

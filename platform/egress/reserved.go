@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// platformPrefixes are public addresses that cloud platforms answer at from inside
-// their own networks only: an installation in such a cloud reaches there what the
-// rest of the internet does not. The metadata addresses of the other platforms lie in
-// special-purpose ranges already: 169.254.169.254 (AWS, Google, Azure and more),
+// platformPrefixes are public addresses at which cloud platforms serve only machines
+// in their own networks, such as this one. The metadata addresses of other platforms
+// are in special-purpose ranges: 169.254.169.254 (AWS, Google, Azure and more),
 // 192.0.0.192 (Oracle), 100.100.100.200 (Alibaba), fd00:ec2::254 (AWS), fd20:ce::254
 // (Google).
 var platformPrefixes = []netip.Prefix{
@@ -20,8 +19,8 @@ var platformPrefixes = []netip.Prefix{
 	netip.MustParsePrefix("192.80.8.124/32"), // Equinix Metal: metadata.platformequinix.com
 }
 
-// badPorts are the ports of protocols that are not HTTP and that take an HTTP request
-// for commands of theirs [WHATWG Fetch, 2.9 "Port blocking"].
+// badPorts are the ports of protocols whose servers could execute an HTTP request as
+// commands [WHATWG Fetch, 2.9 "Port blocking"].
 var badPorts = []uint16{
 	1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
 	111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
@@ -29,10 +28,10 @@ var badPorts = []uint16{
 	6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 }
 
-// dataPorts are those of databases, brokers and remote desktops, which browsers do not
-// refuse and which no HTTP API listens on. Databases that speak HTTP
-// (Elasticsearch, CouchDB, InfluxDB) are not among them [IANA Service Name and
-// Transport Protocol Port Number Registry].
+// dataPorts are the ports of databases, brokers and remote desktops, which browsers do
+// not block and no HTTP API uses. Databases with an HTTP API (Elasticsearch, CouchDB,
+// InfluxDB) are not listed [IANA Service Name and Transport Protocol Port Number
+// Registry].
 var dataPorts = []uint16{
 	445,        // SMB
 	873,        // rsync

@@ -17,17 +17,17 @@ const (
 	CodeInvalidURL   = "invalid_url"         // not a URL that can be a target
 	CodeForbidden    = "target_forbidden"    // a target that may not be reached
 	CodePort         = "port_forbidden"      // a port of a protocol other than HTTP
-	CodeUnresolvable = "target_unresolvable" // its name has no address right now
+	CodeUnresolvable = "target_unresolvable" // the host name has no address now
 )
 
-// CheckTarget reads a URL that a customer wants to be called: static checks
-// first, then the name is resolved and every address it has is judged. The
-// result is in canonical form: lower-case scheme and host, no default port.
+// CheckTarget checks the URL of a customer's target: ParseTarget first, then it
+// resolves the name and checks every address. It returns the URL in canonical form:
+// lower-case scheme and host, no default port.
 //
 // The error is a *fault.Error of kind Invalid with one of the codes above and a
-// public text that says how to mend it; the caller adds the pointer to the
-// field. That a target passes says nothing about later: DialContext judges
-// again on every connect.
+// public text that says how to fix it; the caller adds the pointer to the field.
+// The addresses of a name may change later: DialContext checks again on every
+// connect.
 func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 	u, err := ParseTarget(raw)
 	if err != nil {
@@ -46,12 +46,11 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 		err := g.judge(netip.AddrPortFrom(addr, uint16(port)))
 		if errors.Is(err, errPort) {
 			return nil, fault.New(fault.Invalid, CodePort, "Port %d belongs to a protocol other than HTTP. Use "+
-				"another port, "+
-				"or have the operator open the address with POSTERN_EGRESS_ALLOW.", port).Because(err)
+				"another port, or have the operator open the address with POSTERN_EGRESS_ALLOW.", port).Because(err)
 		}
 		if err != nil {
-			// The address itself stays out of the public text: it would map
-			// private networks for whoever guesses names.
+			// The public text does not have the address: a caller who guesses names
+			// could map a private network.
 			return nil, fault.New(fault.Invalid, CodeForbidden,
 				"This is not a public address. The operator can allow a range with POSTERN_EGRESS_ALLOW.").Because(err)
 		}
@@ -76,8 +75,9 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	return addrs, nil
 }
 
-// ParseTarget makes the checks that need no network: spelling, and nothing in
-// the URL that a target cannot have. Errors are those of CheckTarget.
+// ParseTarget makes the checks that need no network: the spelling, and that the URL
+// has no part that a target cannot have. It returns the URL in canonical form. Errors
+// are those of CheckTarget.
 func ParseTarget(raw string) (*url.URL, error) {
 	for i := range len(raw) {
 		switch c := raw[i]; {
@@ -98,9 +98,8 @@ func ParseTarget(raw string) (*url.URL, error) {
 	case u.Opaque != "" || u.Host == "":
 		return nil, invalidURL("It names no host; write it like https://api.example.com/base.")
 	case u.User != nil || strings.Contains(u.Host, "@"):
-		return nil, invalidURL(
-			"Leave user name and password out; credentials for the upstream do not belong in its address.",
-		)
+		return nil, invalidURL("Leave user name and password out; credentials for the upstream do not belong in " +
+			"its address.")
 	case strings.Contains(raw, "#"):
 		return nil, invalidURL("Leave the fragment (#…) out; it never reaches a server.")
 	case strings.Contains(raw, "?"):
@@ -128,8 +127,7 @@ func portOf(u *url.URL) string {
 	return defaultPort(u.Scheme)
 }
 
-// IsWebPort tells whether a target is reached at one of the ports that the web
-// has for everybody, 80 and 443.
+// IsWebPort reports whether the port of a target is 80 or 443.
 func IsWebPort(u *url.URL) bool {
 	p := portOf(u)
 	return p == "80" || p == "443"
@@ -142,8 +140,8 @@ func defaultPort(scheme string) string {
 	return "80"
 }
 
-// canonicalHost checks host and port and writes them in the one form: lower
-// case, addresses as their RFC writes them, no default port.
+// canonicalHost checks host and port and returns them in canonical form: lower case,
+// addresses in the spelling of their RFC, no default port.
 func canonicalHost(u *url.URL) (string, error) {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
 	if strings.HasSuffix(u.Host, ":") {
@@ -174,10 +172,9 @@ func canonicalHost(u *url.URL) (string, error) {
 	return host, nil
 }
 
-// checkHostName takes a DNS name or a dotted-quad address. What a resolver of
-// the C library would read as an address in disguise (0x7f.1, 2130706433,
-// 0177.0.0.1) ends in a number and is no dotted quad, so it is refused; the
-// rule is that of the WHATWG URL standard, "ends in a number".
+// checkHostName accepts a DNS name or a dotted-quad address. It refuses all other
+// spellings that the C library's resolver reads as an address (0x7f.1, 2130706433,
+// 0177.0.0.1), by the rule "ends in a number" of the WHATWG URL standard.
 func checkHostName(host string) error {
 	if strings.HasSuffix(host, ".") {
 		return invalidURL("Leave the dot at the end of the host name out.")
@@ -200,12 +197,12 @@ func checkHostName(host string) error {
 	return nil
 }
 
-// checkPath refuses what the gateways would not send as it stands: Kong takes
-// RFC 3986 characters and no empty segments in a service's path, and dot
-// segments mean something else to every server.
+// checkPath refuses paths that a gateway would not send unchanged: Kong accepts only
+// RFC 3986 characters and no empty segments in the path of a service, and servers
+// differ in how they resolve dot segments.
 func checkPath(path string) error {
 	for i := range len(path) {
-		if path[i] == '[' || path[i] == ']' { // all else that needs it, net/url has escaped
+		if path[i] == '[' || path[i] == ']' { // net/url escapes the other characters
 			return invalidURL("Percent-encode %q in the path.", path[i])
 		}
 	}

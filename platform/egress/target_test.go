@@ -188,7 +188,10 @@ func TestANameWithoutAddressIsUnresolvable(t *testing.T) {
 
 func TestOurOwnNamesAndAddressesAreRefused(t *testing.T) {
 	names := newNameServer(t)
-	for _, name := range []string{"postern.example.com.", "proxy.example.com.", "shop.proxy.example.com.", "notproxy.example.com.", "below.postern.example.com."} {
+	for _, name := range []string{
+		"postern.example.com.", "proxy.example.com.", "shop.proxy.example.com.", "notproxy.example.com.",
+		"below.postern.example.com.",
+	} {
 		names.answer(name, "8.8.8.8")
 	}
 	g := newGuard(t, egress.Options{
@@ -220,7 +223,10 @@ func TestOurOwnNamesAndAddressesAreRefused(t *testing.T) {
 }
 
 func FuzzParseTarget(f *testing.F) {
-	for _, seed := range []string{"http://api.example.com/base", "https://[::1]:8080/", "http://0x7f.1", "http://a@b", "http://a/%2e%2e", "http:\\\\x", "http://1.2.3.4:80/a;b"} {
+	for _, seed := range []string{
+		"http://api.example.com/base", "https://[::1]:8080/", "http://0x7f.1", "http://a@b", "http://a/%2e%2e",
+		"http:\\\\x", "http://1.2.3.4:80/a;b",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

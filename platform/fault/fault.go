@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// Kind is what sort of failure it is; the edges translate it to a status code
-// or an exit code.
+// Kind is the kind of a failure, which the edges map to a status code or an exit code.
 type Kind int
 
 // The kinds, with the HTTP status that RFC 9110 or RFC 4918 gives the same meaning.
 const (
-	Internal        Kind = iota // 500: the caller can do nothing about it
+	Internal        Kind = iota // 500: not the caller's fault
 	Malformed                   // 400: not parseable at all
 	Unauthenticated             // 401: no or no valid credential
 	Forbidden                   // 403: known, but not allowed
@@ -36,8 +35,8 @@ const (
 // Field points at one wrong field of the caller's input.
 type Field struct {
 	Pointer string // JSON Pointer (RFC 6901) into the request body, "" for the whole
-	Detail  string // what is wrong and how to mend it, for the caller's eyes
-	Code    string // stable, snake_case; "" where the error's own code says it all
+	Detail  string // what is wrong and how to fix it, shown to the caller
+	Code    string // stable, snake_case; "" if the error's own code is specific enough
 }
 
 // Error is a failure with a public side. Its Error method includes the cause
@@ -47,16 +46,16 @@ type Error struct {
 	Code   string // stable, snake_case
 	Public string // one sentence that may be shown to the caller
 	Fields []Field
-	Wait   time.Duration // until it is worth trying again; 0 where that is not known
+	Wait   time.Duration // until a retry makes sense; 0: not known
 	cause  error
 }
 
-// New makes an error of the kind with a stable code and a public sentence.
+// New returns an error of the kind with a stable code and a public sentence.
 func New(kind Kind, code, public string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Public: fmt.Sprintf(public, args...)}
 }
 
-// InvalidField is the common case of one wrong field. It is of kind Invalid.
+// InvalidField returns an error of kind Invalid about one field.
 func InvalidField(pointer, code, detail string, args ...any) *Error {
 	text := fmt.Sprintf(detail, args...)
 	return &Error{
@@ -70,8 +69,8 @@ func InvalidField(pointer, code, detail string, args ...any) *Error {
 // MaxFields is how many wrong fields one error lists.
 const MaxFields = 20
 
-// InvalidFields reports several wrong fields at once, the first MaxFields of them; nil
-// when there are none. A single field lends the error its own code and text.
+// InvalidFields returns an error of kind Invalid about the first MaxFields fields, nil
+// without any. With a single field the error has the field's code and text.
 func InvalidFields(fields []Field) error {
 	switch len(fields) {
 	case 0:
@@ -92,14 +91,14 @@ func InvalidFields(fields []Field) error {
 	return &Error{Kind: Invalid, Code: "invalid_fields", Public: public, Fields: fields}
 }
 
-// Because attaches the cause, which logs see and callers do not.
+// Because returns a copy of e with a cause, which is logged but not shown to callers.
 func (e *Error) Because(cause error) *Error {
 	out := *e
 	out.cause = cause
 	return &out
 }
 
-// After adds when it is worth trying again.
+// After returns a copy of e with a Wait.
 func (e *Error) After(wait time.Duration) *Error {
 	out := *e
 	out.Wait = wait
@@ -115,7 +114,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// KindOf is the kind of the first *Error in err's chain, Internal without one.
+// KindOf returns the kind of the first *Error in err's chain, Internal without one.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -123,7 +122,7 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// RetryAfter is the wait of the first *Error in err's chain, 0 without one.
+// RetryAfter returns the wait of the first *Error in err's chain, 0 without one.
 func RetryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Wait
@@ -131,7 +130,7 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// CodeOf is the code of the first *Error in err's chain, "" without one.
+// CodeOf returns the code of the first *Error in err's chain, "" without one.
 func CodeOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code

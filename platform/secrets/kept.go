@@ -7,13 +7,13 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// KeptKeys keeps data keys that were unwrapped, so that what is opened with one again
-// and again does not ask the store for it each time. What was opened is not kept. The
-// zero value is ready; it is safe for concurrent use.
+// KeptKeys caches unwrapped data keys, so that opening values often does not load and
+// unwrap their key each time. It does not cache the opened values. The zero value is
+// ready to use; it is safe for concurrent use.
 type KeptKeys struct{ ciphers sync.Map }
 
-// Open does what the vault's does. A data key is good for as long as it is known: it
-// is wrapped anew now and then, and never replaced.
+// Open is Vault.Open with the cache. Entries never expire: a data key may be rewrapped,
+// but is never replaced.
 func (k *KeptKeys) Open(v *Vault, store Store, at Place, sealed Sealed) (Secret, error) {
 	id, text, err := sealed.split()
 	if err != nil {

@@ -21,14 +21,14 @@ import (
 // KeySize is the length of a key-encryption key in bytes.
 const KeySize = 32
 
-// NewVault makes a vault from key-encryption keys, each 32 bytes in base64,
-// separated by commas or white space. The first wraps; all of them unwrap. To
-// replace one without downtime, add the new key at the end on every replica, then
-// move it to the front, and drop the old one when all have started so.
+// NewVault returns a vault with the key-encryption keys, each 32 bytes in base64,
+// separated by commas or white space. The first wraps; all of them unwrap. To replace
+// a key without downtime, first append the new key on every replica, then move it to
+// the front on every replica, then remove the old one.
 func NewVault(keys Secret) (*Vault, error) {
 	list := strings.FieldsFunc(keys.Reveal(), func(r rune) bool { return r == ',' || r <= ' ' })
 	if len(list) == 0 {
-		return nil, errors.New("no key is given: make one with `openssl rand -base64 32`")
+		return nil, errors.New("no key is given: create one with `openssl rand -base64 32`")
 	}
 	manager := keyset.NewManager()
 	for i, text := range list {
@@ -54,15 +54,18 @@ func NewVault(keys Secret) (*Vault, error) {
 	return &Vault{wrapping: wrapping, keys: len(list)}, nil
 }
 
-// addKey gives a key an id that follows from it, which what it wraps begins with.
-// The text of a wrong key is not repeated: it may be nearly right.
+// addKey adds a key with an id derived from the key; everything that the key wraps
+// begins with the id. Errors do not repeat the text: it may be nearly a key.
 func addKey(manager *keyset.Manager, text string) (uint32, error) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(raw) != KeySize {
-		return 0, fmt.Errorf("it is not %d bytes in base64: make one with `openssl rand -base64 32`", KeySize)
+		return 0, fmt.Errorf("it is not %d bytes in base64: create one with `openssl rand -base64 32`", KeySize)
 	}
 	parameters, err := aesgcm.NewParameters(aesgcm.ParametersOpts{
-		KeySizeInBytes: KeySize, IVSizeInBytes: 12, TagSizeInBytes: 16, Variant: aesgcm.VariantTink,
+		KeySizeInBytes: KeySize,
+		IVSizeInBytes:  12,
+		TagSizeInBytes: 16,
+		Variant:        aesgcm.VariantTink,
 	})
 	if err != nil {
 		return 0, err
@@ -80,9 +83,8 @@ func addKey(manager *keyset.Manager, text string) (uint32, error) {
 	return id, nil
 }
 
-// KeyFile reads the key-encryption keys of a file, and makes the file with one
-// new key where there is none. Of two processes that make it at once, both get
-// the same key.
+// KeyFile returns the key-encryption keys in a file. If there is no file it creates it
+// with one new key. Two processes that create it at once get the same key.
 func KeyFile(path string) (Secret, error) {
 	found, err := os.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -99,8 +101,8 @@ func KeyFile(path string) (Secret, error) {
 	return Secret(found), err
 }
 
-// writeOnce makes a file that only its owner reads, whole or not at all, unless it
-// is there already. A link, unlike a rename, does not replace.
+// writeOnce creates a file that only its owner can read, atomically, and leaves an
+// existing file unchanged: a link, unlike a rename, does not replace.
 func writeOnce(path, content string) (err error) {
 	draft := path + "." + rand.Text()
 	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

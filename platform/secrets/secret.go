@@ -8,10 +8,9 @@ import (
 	"log/slog"
 )
 
-// Secret is a text that never shows itself: it prints as *** wherever it goes,
-// and Reveal is the one way to its value. Keep it in exported fields: package fmt
-// cannot call the methods of what stands in an unexported one, and prints the
-// text. (It asks nobody for %p either, which vet refuses.)
+// Secret is a string that prints as ***; only Reveal returns its value. Use it in
+// exported fields only: package fmt cannot call the methods of an unexported field's
+// value, and prints the string. (Neither does fmt call them for %p, which vet refuses.)
 type Secret string
 
 const hidden = "***"
@@ -19,7 +18,7 @@ const hidden = "***"
 // Reveal returns the value.
 func (s Secret) Reveal() string { return string(s) }
 
-// String hides the value; the empty one has nothing to hide.
+// String returns *** for the value, and "" for the empty one.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -27,17 +26,17 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// Format implements fmt.Formatter: with String alone, a verb that does not fit a
-// string, such as %d, would print the value inside its complaint.
+// Format implements fmt.Formatter: with String alone, a verb that is wrong for a
+// string, such as %d, would print the value in the error text.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
-// MarshalText keeps encoders from showing the value.
+// MarshalText implements encoding.TextMarshaler without revealing the value.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// LogValue keeps slog from showing the value.
+// LogValue implements slog.LogValuer without revealing the value.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Value implements driver.Valuer by refusing: a column keeps Sealed or a hash.
+// Value implements driver.Valuer by returning an error: columns store Sealed or a hash.
 func (s Secret) Value() (driver.Value, error) {
 	return nil, errors.New("secrets: a secret is not stored as it is; seal or hash it")
 }

@@ -1,14 +1,13 @@
-// Package secrets keeps what must be readable again, such as provider secrets and
-// signing keys, sealed at rest (security.md, 5: envelope encryption).
+// Package secrets encrypts values that must be readable again, such as provider
+// secrets and signing keys, at rest (envelope encryption).
 //
-// It owns the key-encryption keys, which live outside the database, the data keys
-// that they wrap, the Sealed column type, and the Secret type that never shows
-// itself. It does not own where rows are kept: a Store, which a *models.Tx is,
-// holds the wrapped data keys. Secrets that need not be read again are kept as
-// SHA-256 by those who check them.
+// It owns the key-encryption keys, which are outside the database, the data keys
+// that they wrap, the Sealed column type, and the Secret type, which prints as ***.
+// It does not own where rows are stored: a Store, such as a *models.Tx, has the
+// wrapped data keys. Packages that only compare a secret store its SHA-256 instead.
 //
-// Ciphers are AES-256-GCM as Tink implements it (NIST SP 800-38D), so that a
-// wrapped key names the key that wrapped it and keys can be replaced in place.
+// The cipher is Tink's AES-256-GCM (NIST SP 800-38D): a wrapped key has the id of
+// the key that wrapped it, so that keys can be replaced.
 package secrets
 
 import (
@@ -23,13 +22,13 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// Sealed is an encrypted value as a column keeps it; nil says that there is none.
-// It begins with the length and the id of the data key that sealed it, so that a
-// row can move to another team and a team can have several data keys.
+// Sealed is an encrypted value in a column; nil means that there is none. It begins
+// with the length and the id of the data key that sealed it, so that a row can move to
+// another team and a team can have several data keys.
 type Sealed []byte
 
-// Value implements driver.Valuer. The SQLite driver would keep a plain nil slice
-// as an empty value.
+// Value implements driver.Valuer. The SQLite driver would store a nil slice as an
+// empty value instead of NULL.
 func (s Sealed) Value() (driver.Value, error) {
 	if s == nil {
 		return nil, nil
@@ -43,9 +42,9 @@ func (s *Sealed) Scan(value any) error {
 	case nil:
 		*s = nil
 	case []byte:
-		*s = bytes.Clone(v) // the driver goes on to use its own
+		*s = bytes.Clone(v) // the driver reuses v
 	default:
-		return fmt.Errorf("secrets: a sealed value is kept as %T", value)
+		return fmt.Errorf("secrets: a sealed value is stored as %T", value)
 	}
 	return nil
 }
@@ -53,16 +52,16 @@ func (s *Sealed) Scan(value any) error {
 // GormDataType names the column type to GORM.
 func (Sealed) GormDataType() string { return "bytes" }
 
-// Place is where a sealed value stands: associated data of the cipher, so that a
-// value which is copied to another row or column does not open there.
+// Place is the column of a row that a sealed value is for. It is the associated data
+// of the cipher, so that a value that is copied to another row or column cannot be
+// opened.
 type Place struct {
 	Table  string
 	Row    string // the row's primary key
 	Column string
 }
 
-// associatedData has no spelling in common with another place: ids and names of
-// columns hold no NUL.
+// associatedData differs for every two places: ids and column names have no NUL.
 func (p Place) associatedData() []byte {
 	return []byte(strings.Join([]string{p.Table, p.Row, p.Column}, "\x00"))
 }
@@ -74,26 +73,26 @@ type DataKey struct {
 	Wrapped []byte
 }
 
-// Store is where wrapped data keys are kept: a transaction, so that a value and
-// the key that opens it are written together.
+// Store stores wrapped data keys. It is a transaction, so that a value and the key
+// that opens it are written together.
 type Store interface {
-	DataKeyOfTeam(team string) (DataKey, bool, error) // the oldest; false when the team has none
+	DataKeyOfTeam(team string) (DataKey, bool, error) // the oldest; false if the team has none
 	DataKeyByID(id string) (DataKey, error)
 	AddDataKey(team string, wrap func(id string) ([]byte, error)) (DataKey, error)
 }
 
-// Vault seals and opens. It is safe for concurrent use.
+// Vault seals and opens values. It is safe for concurrent use.
 type Vault struct {
 	wrapping tink.AEAD
 	keys     int
 }
 
-// Replacing tells whether older key-encryption keys are given beside the first,
-// so that what they wrapped should be rewrapped.
+// Replacing reports whether there are older key-encryption keys, so that the data keys
+// that they wrapped should be rewrapped.
 func (v *Vault) Replacing() bool { return v.keys > 1 }
 
-// Seal encrypts a team's value for its place. A team's first value makes the
-// team's data key, in the same transaction.
+// Seal encrypts a team's value for its place. The first call for a team creates the
+// team's data key in the same transaction.
 func (v *Vault) Seal(store Store, team string, at Place, plaintext Secret) (Sealed, error) {
 	key, ok, err := store.DataKeyOfTeam(team)
 	if err == nil && !ok {
@@ -114,7 +113,7 @@ func (v *Vault) Seal(store Store, team string, at Place, plaintext Secret) (Seal
 	return append(out, text...), nil
 }
 
-// Open decrypts what Seal made for the same place.
+// Open decrypts a result of Seal for the same place.
 func (v *Vault) Open(store Store, at Place, sealed Sealed) (Secret, error) {
 	id, text, err := sealed.split()
 	if err != nil {
@@ -168,9 +167,8 @@ func (v *Vault) wrap(handle *keyset.Handle, id string) ([]byte, error) {
 }
 
 func (v *Vault) handle(key DataKey) (*keyset.Handle, error) {
-	handle, err := keyset.ReadWithAssociatedData(
-		keyset.NewBinaryReader(bytes.NewReader(key.Wrapped)), v.wrapping, wrapped(key.ID),
-	)
+	reader := keyset.NewBinaryReader(bytes.NewReader(key.Wrapped))
+	handle, err := keyset.ReadWithAssociatedData(reader, v.wrapping, wrapped(key.ID))
 	if err != nil {
 		return nil, fmt.Errorf("secrets: unwrap the data key %s (is a key missing from POSTERN_SECRETS_KEY or the "+
 			"data directory?): %w", key.ID, err)
@@ -194,11 +192,11 @@ func wrapped(id string) []byte {
 	return Place{Table: "data_keys", Row: id, Column: "wrapped"}.associatedData()
 }
 
-// MarkID is the id of the mark of a database, which sorts before those of all data keys.
+// MarkID is the id of a database's mark. It sorts before the ids of all data keys.
 const MarkID = "dek_0"
 
-// Mark makes a data key that seals nothing. It is kept from the first start on, so that
-// a replica with other key-encryption keys is found out before it seals anything.
+// Mark returns a data key that seals nothing. It is stored at the first start, so that
+// a replica with other key-encryption keys fails before it seals anything.
 func (v *Vault) Mark() (DataKey, error) {
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -209,14 +207,14 @@ func (v *Vault) Mark() (DataKey, error) {
 	return out, err
 }
 
-// Check tells whether a data key can be unwrapped.
+// Check returns an error if the data key cannot be unwrapped.
 func (v *Vault) Check(key DataKey) error {
 	_, err := v.handle(key)
 	return err
 }
 
-// Rewrap wraps a data key with the first key-encryption key. After all have been
-// rewrapped, the older key-encryption keys open nothing any more.
+// Rewrap wraps a data key with the first key-encryption key. Once all data keys are
+// rewrapped, the older key-encryption keys are no longer needed.
 func (v *Vault) Rewrap(key DataKey) (DataKey, error) {
 	handle, err := v.handle(key)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/tink-crypto/tink-go/v2/streamingaead"
 )
 
-// SealStream returns a writer that encrypts to w what OpenStream reads for the same
-// place. Close completes it, and leaves w open. Each stream has a data key of its own,
-// wrapped at its beginning, so that nothing but the vault is needed to read it.
+// SealStream returns a writer that encrypts to w; OpenStream decrypts for the same
+// place. Close completes the stream and leaves w open. Each stream begins with its own
+// data key, wrapped, so that opening it needs the vault and no store.
 func (v *Vault) SealStream(w io.Writer, at Place) (io.WriteCloser, error) {
 	handle, err := keyset.NewHandle(streamingaead.AES256GCMHKDF1MBKeyTemplate())
 	if err != nil {
@@ -40,9 +40,9 @@ func (v *Vault) SealStream(w io.Writer, at Place) (io.WriteCloser, error) {
 // maxStreamKey bounds the wrapped key at the beginning of a stream.
 const maxStreamKey = 64 << 10
 
-// OpenStream returns a reader of what SealStream wrote for the same place. Each piece
-// that it returns is authentic; that nothing is missing at the end is certain only
-// once it has returned io.EOF.
+// OpenStream returns a reader that decrypts a stream of SealStream for the same place.
+// All data that it returns is authentic; only io.EOF proves that the end is not cut
+// off.
 func (v *Vault) OpenStream(r io.Reader, at Place) (io.Reader, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:]); err != nil {
@@ -56,11 +56,8 @@ func (v *Vault) OpenStream(r io.Reader, at Place) (io.Reader, error) {
 	if _, err := io.ReadFull(r, key); err != nil {
 		return nil, fmt.Errorf("secrets: open a stream: %w", err)
 	}
-	handle, err := keyset.ReadWithAssociatedData(
-		keyset.NewBinaryReader(bytes.NewReader(key)),
-		v.wrapping,
-		at.associatedData(),
-	)
+	reader := keyset.NewBinaryReader(bytes.NewReader(key))
+	handle, err := keyset.ReadWithAssociatedData(reader, v.wrapping, at.associatedData())
 	if err != nil {
 		return nil, fmt.Errorf("secrets: unwrap the key of a stream: %w", err)
 	}
