@@ -57,15 +57,9 @@ func (t *Tx) usersOf(tenantID string, f UserFilter) *gorm.DB {
 
 var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
-// EndUsersOf lists a tenant's end users, newest first, from the one after the
-// cursor on.
-func (t *Tx) EndUsersOf(tenantID string, f UserFilter, cursor string, limit int) ([]EndUser, error) {
-	q := t.usersOf(tenantID, f)
-	if cursor != "" {
-		q = q.Where("id < ?", cursor)
-	}
-	var list []EndUser
-	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+// EndUsersOf lists a tenant's end users, newest first.
+func (t *Tx) EndUsersOf(tenantID string, f UserFilter, page Page) (List[EndUser], error) {
+	return newestFirst(t.usersOf(tenantID, f), page, func(row EndUser) string { return row.ID })
 }
 
 // EndUsersFrom counts a tenant's end users and lists some of them, oldest first,

@@ -38,21 +38,10 @@ func (t *Tx) groupsOf(tenantID string, f GroupFilter) *gorm.DB {
 	return q
 }
 
-// UserGroupsOf lists a tenant's groups by name, from the one after the cursor, a
-// name, on.
-func (t *Tx) UserGroupsOf(tenantID, cursor string, limit int) ([]UserGroup, error) {
-	var list []UserGroup
-	return list, t.groupsOf(
-		tenantID, GroupFilter{},
-	).Where(
-		"name > ?", cursor,
-	).Order(
-		"name",
-	).Limit(
-		limit,
-	).Find(
-		&list,
-	).Error
+// UserGroupsOf lists a tenant's groups by name.
+func (t *Tx) UserGroupsOf(tenantID string, page Page) (List[UserGroup], error) {
+	q := t.groupsOf(tenantID, GroupFilter{})
+	return ascending(q, page, "name", func(row UserGroup) string { return row.Name })
 }
 
 // UserGroupsFrom counts a tenant's groups and lists some of them, oldest first,
@@ -104,14 +93,13 @@ type MemberRow struct {
 	State string
 }
 
-// MembersOfGroup lists the direct members of a group by id, from the one after the
-// cursor, an end user's id, on.
-func (t *Tx) MembersOfGroup(groupID, cursor string, limit int) ([]MemberRow, error) {
-	var list []MemberRow
-	return list, t.db.Model(&GroupMember{}).
+// MembersOfGroup lists the direct members of a group by id.
+func (t *Tx) MembersOfGroup(groupID string, page Page) (List[MemberRow], error) {
+	q := t.db.Model(&GroupMember{}).
 		Select("group_members.*, end_users.email, end_users.name, end_users.state").
 		Joins("JOIN end_users ON end_users.id = group_members.user_id").
-		Where("group_id = ? AND user_id > ?", groupID, cursor).Order("user_id").Limit(limit).Scan(&list).Error
+		Where("group_id = ?", groupID)
+	return ascending(q, page, "user_id", func(row MemberRow) string { return row.UserID })
 }
 
 // CountMembers counts the direct members of each group.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
 	"postern/service/directory"
 )
@@ -67,15 +68,8 @@ func (h *Handler) listGroups(ctx context.Context, in *struct {
 	TenantOf
 	Page
 }) (*body[list[groupOutput]], error) {
-	page, err := h.Directory.Groups(ctx, web.Principal(ctx), in.Tenant, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []groupOutput
-	for _, g := range page.Groups {
-		items = append(items, showGroup(g))
-	}
-	return &body[list[groupOutput]]{listOf(items, page.Next)}, nil
+	found, err := h.Directory.Groups(ctx, web.Principal(ctx), in.Tenant, models.Page(in.Page))
+	return answerPage(found, err, showGroup)
 }
 
 func (h *Handler) createGroup(ctx context.Context, in *struct {
@@ -122,16 +116,11 @@ func (h *Handler) listGroupMembers(ctx context.Context, in *struct {
 	GroupRef
 	Page
 }) (*body[list[groupMemberOutput]], error) {
-	page, err := h.Directory.Members(ctx, web.Principal(ctx), in.Group, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []groupMemberOutput
-	for _, m := range page.Members {
+	found, err := h.Directory.Members(ctx, web.Principal(ctx), in.Group, models.Page(in.Page))
+	return answerPage(found, err, func(m directory.Member) groupMemberOutput {
 		m.Since = m.Since.UTC()
-		items = append(items, groupMemberOutput(m))
-	}
-	return &body[list[groupMemberOutput]]{listOf(items, page.Next)}, nil
+		return groupMemberOutput(m)
+	})
 }
 
 func (h *Handler) setGroupMember(ctx context.Context, in *struct {

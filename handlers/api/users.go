@@ -96,15 +96,8 @@ func (h *Handler) listUsers(ctx context.Context, in *struct {
 	Group string `query:"group" doc:"Id of a group with the user as direct member"`
 }) (*body[list[userOutput]], error) {
 	filter := models.UserFilter{State: in.State, Email: in.Email, Query: in.Query, Group: in.Group}
-	page, err := h.Directory.Users(ctx, web.Principal(ctx), in.Tenant, filter, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []userOutput
-	for _, u := range page.Users {
-		items = append(items, showUser(u))
-	}
-	return &body[list[userOutput]]{listOf(items, page.Next)}, nil
+	found, err := h.Directory.Users(ctx, web.Principal(ctx), in.Tenant, filter, models.Page(in.Page))
+	return answerPage(found, err, showUser)
 }
 
 func (h *Handler) createUser(ctx context.Context, in *struct {

@@ -98,9 +98,9 @@ func TestConsentIsForOneApplication(t *testing.T) {
 		if got := s.asked(page); got != "an id that stands for you" {
 			t.Errorf("asked for %s", got)
 		}
-		users, err := db.Read(t.Context()).EndUsersOf(s.tenant, models.UserFilter{}, "", 10)
-		if err != nil || len(users) != 1 {
-			t.Errorf("they are %d people, %v", len(users), err)
+		users, err := db.Read(t.Context()).EndUsersOf(s.tenant, models.UserFilter{}, models.Page{})
+		if err != nil || len(users.Items) != 1 {
+			t.Errorf("they are %d people, %v", len(users.Items), err)
 		}
 	})
 }

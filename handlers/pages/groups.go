@@ -62,7 +62,7 @@ func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *mistakes) (web
 		return web.Answer{}, err
 	}
 	path := groupsPath(t.ID)
-	page, err := h.Directory.Groups(v.ctx(), v.who, t.ID, v.c.Query("after"), 50)
+	page, err := h.Directory.Groups(v.ctx(), v.who, t.ID, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -70,7 +70,7 @@ func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *mistakes) (web
 	if page.Next != "" {
 		m.MoreURL = path + "?after=" + url.QueryEscape(page.Next)
 	}
-	for _, g := range page.Groups {
+	for _, g := range page.Items {
 		m.Rows = append(m.Rows, tenants.GroupRow{URL: groupPath(g.ID), Name: g.Name, DisplayName: g.DisplayName,
 			Members: humanize.Comma(g.Members) + " " + english.PluralWord(int(g.Members), "user", "")})
 	}
@@ -113,7 +113,7 @@ func (h *Handler) groupWith(v *visit, mark func(*tenants.Group), status int) (we
 		return web.Answer{}, err
 	}
 	path := groupPath(g.ID)
-	page, err := h.Directory.Members(v.ctx(), v.who, g.ID, v.c.Query("after"), 50)
+	page, err := h.Directory.Members(v.ctx(), v.who, g.ID, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -128,7 +128,7 @@ func (h *Handler) groupWith(v *visit, mark func(*tenants.Group), status int) (we
 		m.MoreURL = path + "?after=" + url.QueryEscape(page.Next)
 	}
 	mayChange := v.who.May(t.Team, access.UserUpdate)
-	for _, one := range page.Members {
+	for _, one := range page.Items {
 		m.Members = append(m.Members, memberOf(path, one, mayChange))
 	}
 	for _, parent := range g.Parents {
@@ -277,18 +277,18 @@ func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error
 	if email == "" {
 		return "", fault.InvalidField("/email", "required", "Give the address of a user of this tenant.")
 	}
-	page, err := h.Directory.Users(v.ctx(), v.who, tenant, models.UserFilter{Email: email}, "", 2)
+	page, err := h.Directory.Users(v.ctx(), v.who, tenant, models.UserFilter{Email: email}, models.Page{Limit: 2})
 	switch {
 	case err != nil:
 		return "", err
-	case len(page.Users) == 0:
+	case len(page.Items) == 0:
 		return "", fault.InvalidField("/email", "unknown_user", "No user of this tenant has this address. Expect "+
 			"them first, under Users.")
-	case len(page.Users) > 1:
+	case len(page.Items) > 1:
 		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address, each with a "+
 			"provider of their own. Choose the group on the page of the one you mean.")
 	}
-	return page.Users[0].ID, nil
+	return page.Items[0].ID, nil
 }
 
 func (h *Handler) removeMemberOfGroup(v *visit) (web.Answer, error) {

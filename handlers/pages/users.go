@@ -52,7 +52,7 @@ func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *mistake
 		Query: strings.TrimSpace(v.c.Query("q")),
 		State: v.c.Query("state"),
 	}
-	page, err := h.Directory.Users(v.ctx(), v.who, t.ID, filter, v.c.Query("after"), 50)
+	page, err := h.Directory.Users(v.ctx(), v.who, t.ID, filter, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -67,7 +67,7 @@ func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *mistake
 	if page.Next != "" {
 		m.MoreURL = path + "?" + url.Values{"q": {filter.Query}, "state": {filter.State}, "after": {page.Next}}.Encode()
 	}
-	if m.Rows, err = h.userRows(v, t, page.Users); err != nil {
+	if m.Rows, err = h.userRows(v, t, page.Items); err != nil {
 		return web.Answer{}, err
 	}
 	if v.who.May(t.Team, access.UserUpdate) {
@@ -125,19 +125,17 @@ func seenText(at time.Time) string {
 
 // groupOptions are all groups of a tenant.
 func (h *Handler) groupOptions(v *visit, tenant string, chosen func(directory.Group) bool) ([]ui.Option, error) {
-	var out []ui.Option
-	for cursor := ""; ; {
-		page, err := h.Directory.Groups(v.ctx(), v.who, tenant, cursor, directory.MaxPage)
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range page.Groups {
-			out = append(out, ui.Option{Value: g.ID, Title: g.DisplayName, Chosen: chosen(g)})
-		}
-		if cursor = page.Next; cursor == "" {
-			return out, nil
-		}
+	groups, err := models.AllPages(func(page models.Page) (models.List[directory.Group], error) {
+		return h.Directory.Groups(v.ctx(), v.who, tenant, page)
+	})
+	if err != nil {
+		return nil, err
 	}
+	var out []ui.Option
+	for _, g := range groups {
+		out = append(out, ui.Option{Value: g.ID, Title: g.DisplayName, Chosen: chosen(g)})
+	}
+	return out, nil
 }
 
 func (h *Handler) expectUser(v *visit) (web.Answer, error) {

@@ -27,22 +27,19 @@ func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
 	if p.excludes("members") {
 		return out, nil
 	}
-	for cursor := ""; ; {
-		page, err := p.people.Members(p.c.Request.Context(), p.who, g.ID, cursor, directory.MaxPage)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range page.Members {
-			out.Members = append(out.Members, protocol.Reference{
-				Value:   m.User,
-				Ref:     p.base + "/Users/" + m.User,
-				Display: m.Email,
-				Type:    "User",
-			})
-		}
-		if cursor = page.Next; cursor == "" {
-			break
-		}
+	members, err := models.AllPages(func(page models.Page) (models.List[directory.Member], error) {
+		return p.people.Members(p.c.Request.Context(), p.who, g.ID, page)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		out.Members = append(out.Members, protocol.Reference{
+			Value:   m.User,
+			Ref:     p.base + "/Users/" + m.User,
+			Display: m.Email,
+			Type:    "User",
+		})
 	}
 	for _, inner := range g.Children {
 		out.Members = append(out.Members, protocol.Reference{

@@ -18,6 +18,7 @@ import (
 
 	"postern/handlers/scim/protocol"
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
@@ -180,8 +181,8 @@ func (p *provisioner) page() (start, count int, err error) {
 		}
 		return max(n, least)
 	}
-	start, count = read("startIndex", 1, 1), read("count", 0, directory.MaxPage)
-	return start, min(count, directory.MaxPage), err
+	start, count = read("startIndex", 1, 1), read("count", 0, models.MaxLimit)
+	return start, min(count, models.MaxLimit), err
 }
 
 // excludes tells whether the answer is to be without an attribute (RFC 7644, 3.9).
@@ -203,7 +204,7 @@ func (p *provisioner) ifMatch() string {
 func version(etag string) string { return `W/"` + etag + `"` }
 
 func (p *provisioner) config() (any, error) {
-	return protocol.ServiceProviderConfig(p.base, directory.MaxPage), nil
+	return protocol.ServiceProviderConfig(p.base, models.MaxLimit), nil
 }
 
 func (p *provisioner) resourceTypes() (any, error) { return whole(protocol.ResourceTypes(p.base)), nil }

@@ -18,10 +18,8 @@ import (
 
 // Bounds on lists and texts.
 const (
-	DefaultPage = 50
-	MaxPage     = 200
-	maxText     = 200
-	maxMembers  = 10_000 // that one request may name
+	maxText    = 200
+	maxMembers = 10_000 // that one request may name
 )
 
 // Service is the room's door. Changed is called after each change that a gateway
@@ -115,13 +113,6 @@ func record(tx *models.Tx, p access.Principal, at place, object string, before, 
 		entry.Project = *at.ProjectID
 	}
 	return access.Record(tx, p, entry)
-}
-
-func clamp(limit int) int {
-	if limit <= 0 {
-		return DefaultPage
-	}
-	return min(limit, MaxPage)
 }
 
 var (

@@ -45,36 +45,24 @@ type Member struct {
 // GroupInput is what a group can have; nil leaves a field as it is.
 type GroupInput struct{ Name, DisplayName, ExternalID *string }
 
-// GroupPage is one page of a list; Next is the cursor of the one after, "" at the end.
-type GroupPage struct {
-	Groups []Group
-	Next   string
-}
-
-// MemberPage is one page of a list; Next is the cursor of the one after, "" at the end.
-type MemberPage struct {
-	Members []Member
-	Next    string
-}
-
 // Groups lists a tenant's groups by name.
-func (s *Service) Groups(ctx context.Context, p access.Principal, tenant, cursor string, limit int) (GroupPage, error) {
-	limit = clamp(limit)
+func (s *Service) Groups(
+	ctx context.Context, p access.Principal, tenant string, page models.Page,
+) (models.List[Group], error) {
 	tx := s.DB.Read(ctx)
 	at, err := findTenant(tx, p, tenant, access.UserRead)
 	if err != nil {
-		return GroupPage{}, fmt.Errorf("directory: groups of %s: %w", tenant, err)
+		return models.List[Group]{}, fmt.Errorf("directory: groups of %s: %w", tenant, err)
 	}
-	rows, err := tx.UserGroupsOf(at.ID, cursor, limit+1)
+	rows, err := tx.UserGroupsOf(at.ID, page)
 	if err != nil {
-		return GroupPage{}, fmt.Errorf("directory: groups of %s: %w", tenant, err)
+		return models.List[Group]{}, fmt.Errorf("directory: groups of %s: %w", tenant, err)
 	}
-	var page GroupPage
-	if len(rows) > limit {
-		rows, page.Next = rows[:limit], rows[limit-1].Name
+	groups, err := viewGroups(tx, rows.Items)
+	if err != nil {
+		return models.List[Group]{}, fmt.Errorf("directory: groups of %s: %w", tenant, err)
 	}
-	page.Groups, err = viewGroups(tx, rows)
-	return page, err
+	return models.List[Group]{Items: groups, Next: rows.Next}, nil
 }
 
 // GroupsFrom counts a tenant's groups and lists at most limit of them, oldest first,
@@ -87,7 +75,7 @@ func (s *Service) GroupsFrom(
 	if err != nil {
 		return nil, 0, fmt.Errorf("directory: groups of %s: %w", tenant, err)
 	}
-	rows, total, err := tx.UserGroupsFrom(at.ID, filter, skip, min(limit, MaxPage))
+	rows, total, err := tx.UserGroupsFrom(at.ID, filter, skip, min(limit, models.MaxLimit))
 	if err != nil {
 		return nil, 0, fmt.Errorf("directory: groups of %s: %w", tenant, err)
 	}
@@ -151,13 +139,16 @@ func viewGroups(tx *models.Tx, rows []models.UserGroup) ([]Group, error) {
 		ids = append(ids, row.ID)
 	}
 	counts, err := tx.CountMembers(ids)
+	if err != nil {
+		return nil, err
+	}
 	var list []Group
 	for _, row := range rows {
 		g := viewGroup(row)
 		g.Members = counts[row.ID]
 		list = append(list, g)
 	}
-	return list, err
+	return list, nil
 }
 
 func viewGroup(row models.UserGroup) Group {

@@ -103,9 +103,9 @@ func TestMembersAndRoles(t *testing.T) {
 		if got.Members != 2 || len(got.Children) != 1 {
 			t.Errorf("%+v", got)
 		}
-		page := must[directory.MemberPage](t)(w.Members(t.Context(), w.viewerOf(), staff, "", 0))
-		if len(page.Members) != 2 || page.Members[0].Role != "member" {
-			t.Errorf("the members: %+v", page.Members)
+		page := must[models.List[directory.Member]](t)(w.Members(t.Context(), w.viewerOf(), staff, models.Page{}))
+		if len(page.Items) != 2 || page.Items[0].Role != "member" {
+			t.Errorf("the members: %+v", page.Items)
 		}
 		got = must[directory.GroupDetail](
 			t,

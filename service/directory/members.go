@@ -12,35 +12,31 @@ import (
 	"postern/service/access"
 )
 
-// Members lists who is in a group directly.
+// Members lists the direct members of a group.
 func (s *Service) Members(
-	ctx context.Context, p access.Principal, group, cursor string, limit int,
-) (MemberPage, error) {
-	limit = clamp(limit)
+	ctx context.Context, p access.Principal, group string, page models.Page,
+) (models.List[Member], error) {
 	tx := s.DB.Read(ctx)
 	row, _, err := findGroup(tx, p, group, access.UserRead)
 	if err != nil {
-		return MemberPage{}, fmt.Errorf("directory: members of %s: %w", group, err)
+		return models.List[Member]{}, fmt.Errorf("directory: members of %s: %w", group, err)
 	}
-	rows, err := tx.MembersOfGroup(row.ID, cursor, limit+1)
+	rows, err := tx.MembersOfGroup(row.ID, page)
 	if err != nil {
-		return MemberPage{}, fmt.Errorf("directory: members of %s: %w", group, err)
+		return models.List[Member]{}, fmt.Errorf("directory: members of %s: %w", group, err)
 	}
-	var page MemberPage
-	if len(rows) > limit {
-		rows, page.Next = rows[:limit], rows[limit-1].UserID
+	return models.MapList(rows, viewMember), nil
+}
+
+func viewMember(row models.MemberRow) Member {
+	return Member{
+		User:  row.UserID,
+		Email: row.Email,
+		Name:  row.Name,
+		State: row.State,
+		Role:  row.Role,
+		Since: row.CreatedAt,
 	}
-	for _, row := range rows {
-		page.Members = append(page.Members, Member{
-			User:  row.UserID,
-			Email: row.Email,
-			Name:  row.Name,
-			State: row.State,
-			Role:  row.Role,
-			Since: row.CreatedAt,
-		})
-	}
-	return page, nil
 }
 
 // SetMember puts an end user into a group with a role, of which there is one so
@@ -197,24 +193,21 @@ func (s *Service) ReplaceGroup(
 // empty takes everything out of a group that is not to be in it again: who stays
 // keeps their role.
 func empty(tx *models.Tx, group string, stays []string) error {
-	for cursor := ""; ; {
-		rows, err := tx.MembersOfGroup(group, cursor, 1000)
-		if err != nil {
+	members, err := models.AllPages(func(page models.Page) (models.List[models.MemberRow], error) {
+		return tx.MembersOfGroup(group, page)
+	})
+	if err != nil {
+		return err
+	}
+	var leave []string
+	for _, row := range members {
+		if !slices.Contains(stays, row.UserID) {
+			leave = append(leave, row.UserID)
+		}
+	}
+	for _, chunk := range chunks(leave) {
+		if _, err := tx.DeleteGroupMembers(group, chunk...); err != nil {
 			return err
-		}
-		var leave []string
-		for _, row := range rows {
-			if cursor = row.UserID; !slices.Contains(stays, row.UserID) {
-				leave = append(leave, row.UserID)
-			}
-		}
-		if len(leave) > 0 {
-			if _, err := tx.DeleteGroupMembers(group, leave...); err != nil {
-				return err
-			}
-		}
-		if len(rows) < 1000 {
-			break
 		}
 	}
 	children, err := tx.ChildrenOf(group)

@@ -59,38 +59,24 @@ type UserChange struct {
 	Frozen                            *bool
 }
 
-// UserPage is one page of a list; Next is the cursor of the one after, "" at the end.
-type UserPage struct {
-	Users []User
-	Next  string
-}
-
-// Users lists a tenant's end users, newest first. The cursor is the Next of the page
-// before, limit at most MaxPage, 0 for DefaultPage.
+// Users lists a tenant's end users, newest first.
 func (s *Service) Users(
-	ctx context.Context, p access.Principal, tenant string, filter models.UserFilter, cursor string,
-	limit int,
-) (UserPage, error) {
-	limit = clamp(limit)
+	ctx context.Context, p access.Principal, tenant string, filter models.UserFilter, page models.Page,
+) (models.List[User], error) {
 	tx := s.DB.Read(ctx)
 	at, err := findTenant(tx, p, tenant, access.UserRead)
 	if err != nil {
-		return UserPage{}, fmt.Errorf("directory: users of %s: %w", tenant, err)
+		return models.List[User]{}, fmt.Errorf("directory: users of %s: %w", tenant, err)
 	}
 	if filter.State != "" && filter.State != Active && filter.State != Frozen && filter.State != Invited {
-		return UserPage{}, fault.InvalidField("/state", "invalid_state", "Use active, frozen or invited.")
+		return models.List[User]{}, fault.InvalidField("/state", "invalid_state", "Use active, frozen or invited.")
 	}
 	filter.Email, filter.UserName = strings.ToLower(filter.Email), strings.ToLower(filter.UserName)
-	rows, err := tx.EndUsersOf(at.ID, filter, cursor, limit+1)
+	rows, err := tx.EndUsersOf(at.ID, filter, page)
 	if err != nil {
-		return UserPage{}, fmt.Errorf("directory: users of %s: %w", tenant, err)
+		return models.List[User]{}, fmt.Errorf("directory: users of %s: %w", tenant, err)
 	}
-	var page UserPage
-	if len(rows) > limit {
-		rows, page.Next = rows[:limit], rows[limit-1].ID
-	}
-	page.Users = viewUsers(rows)
-	return page, nil
+	return models.MapList(rows, viewUser), nil
 }
 
 // UsersFrom counts a tenant's end users and lists at most limit of them, oldest
@@ -104,7 +90,7 @@ func (s *Service) UsersFrom(
 		return nil, 0, fmt.Errorf("directory: users of %s: %w", tenant, err)
 	}
 	filter.Email, filter.UserName = strings.ToLower(filter.Email), strings.ToLower(filter.UserName)
-	rows, total, err := tx.EndUsersFrom(at.ID, filter, skip, min(limit, MaxPage))
+	rows, total, err := tx.EndUsersFrom(at.ID, filter, skip, min(limit, models.MaxLimit))
 	if err != nil {
 		return nil, 0, fmt.Errorf("directory: users of %s: %w", tenant, err)
 	}
@@ -173,11 +159,11 @@ func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant str
 // addressFree refuses a second seat for one address: an arrival could take either.
 // The tenant is locked.
 func addressFree(tx *models.Tx, at place, row models.EndUser) error {
-	others, err := tx.EndUsersOf(at.ID, models.UserFilter{Email: row.Email}, "", 2)
+	others, err := tx.EndUsersOf(at.ID, models.UserFilter{Email: row.Email}, models.Page{Limit: 2})
 	if err != nil {
 		return err
 	}
-	for _, other := range others {
+	for _, other := range others.Items {
 		if other.ID != row.ID {
 			return takenField("/email", "email_taken", fmt.Sprintf("The tenant has a user with this e-mail address "+
 				"already: %s.", other.ID), "Use another address.")

@@ -77,22 +77,22 @@ func TestUsersAreListedByWhatIsAsked(t *testing.T) {
 			{models.UserFilter{Query: "EXAMPLE.org"}, bob}, {models.UserFilter{Query: "_b"}, bob}, {models.UserFilter{Group: staff}, ana},
 			{models.UserFilter{UserName: "ana@example.com"}, ana}, {models.UserFilter{Query: "%"}, ""},
 		} {
-			page := must[directory.UserPage](t)(w.Users(t.Context(), w.owner, w.tenant, tt.filter, "", 0))
+			page := must[models.List[directory.User]](t)(w.Users(t.Context(), w.owner, w.tenant, tt.filter, models.Page{}))
 			got := ""
-			for _, u := range page.Users {
+			for _, u := range page.Items {
 				got += u.ID
 			}
 			if got != tt.want {
 				t.Errorf("%+v: %q, want %q", tt.filter, got, tt.want)
 			}
 		}
-		first := must[directory.UserPage](t)(w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, "", 1))
-		second := must[directory.UserPage](
+		first := must[models.List[directory.User]](t)(w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, models.Page{Limit: 1}))
+		second := must[models.List[directory.User]](
 			t,
 		)(
-			w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, first.Next, 1),
+			w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, models.Page{Cursor: first.Next, Limit: 1}),
 		)
-		if first.Users[0].ID != bob || second.Users[0].ID != ana || second.Next != "" {
+		if first.Items[0].ID != bob || second.Items[0].ID != ana || second.Next != "" {
 			t.Errorf("%+v %+v", first, second)
 		}
 	})

@@ -310,11 +310,11 @@ func TestATokenIsShownToNoOtherProvider(t *testing.T) {
 // person is the one end user there is.
 func (h *house) person(t *testing.T) string {
 	t.Helper()
-	page, err := h.people.Users(t.Context(), h.owner, h.tenant(t), models.UserFilter{}, "", 10)
-	if err != nil || len(page.Users) != 1 {
-		t.Fatalf("%d users, %v", len(page.Users), err)
+	page, err := h.people.Users(t.Context(), h.owner, h.tenant(t), models.UserFilter{}, models.Page{})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("%d users, %v", len(page.Items), err)
 	}
-	return page.Users[0].ID
+	return page.Items[0].ID
 }
 
 func (h *house) tenant(t *testing.T) string {
