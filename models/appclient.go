@@ -82,19 +82,11 @@ func (t *Tx) AppClientsOf(tenantID string) ([]AppClient, error) {
 	return list, t.db.Where("tenant_id = ?", tenantID).Order("name").Find(&list).Error
 }
 
-// AppClientsOfProject lists at most limit app clients of the tenants that a project
-// serves, oldest first, after the id given.
-func (t *Tx) AppClientsOfProject(projectID, after string, limit int) ([]AppClient, error) {
-	var list []AppClient
-	return list, t.db.Where(
-		"tenant_id IN (?) AND id > ?", t.served(projectID), after,
-	).Order(
-		"id",
-	).Limit(
-		limit,
-	).Find(
-		&list,
-	).Error
+// AppClientsOfProject lists the app clients of the tenants that a project serves,
+// oldest first.
+func (t *Tx) AppClientsOfProject(projectID string, page Page) (List[AppClient], error) {
+	q := t.db.Where("tenant_id IN (?)", t.served(projectID))
+	return ascending(q, page, "id", func(row AppClient) string { return row.ID })
 }
 
 // UpdateAppClient writes the changeable columns if the row still has the UpdatedAt

@@ -34,15 +34,9 @@ func (t *Tx) ExportByID(id string) (Export, error) {
 	return e, t.db.Where("id = ?", id).Take(&e).Error
 }
 
-// ExportsOf lists at most limit exports of a project, newest first, before the
-// id given ("" for the start).
-func (t *Tx) ExportsOf(projectID, before string, limit int) ([]Export, error) {
-	q := t.db.Where("project_id = ?", projectID)
-	if before != "" {
-		q = q.Where("id < ?", before)
-	}
-	var list []Export
-	return list, q.Order("id DESC").Limit(limit).Find(&list).Error
+// ExportsOf lists the exports of a project, newest first.
+func (t *Tx) ExportsOf(projectID string, page Page) (List[Export], error) {
+	return newestFirst(t.db.Where("project_id = ?", projectID), page, func(row Export) string { return row.ID })
 }
 
 // LatestExports maps each project to its newest export.

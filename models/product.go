@@ -45,11 +45,9 @@ func (t *Tx) ProductsOfTeam(teamID string) ([]Product, error) {
 	return list, t.db.Where("team_id = ?", teamID).Order("name").Find(&list).Error
 }
 
-// ProductsOfTeams lists at most limit products of the teams, oldest first, after
-// the id given.
-func (t *Tx) ProductsOfTeams(teamIDs []string, after string, limit int) ([]Product, error) {
-	var list []Product
-	return list, t.db.Where("team_id IN ? AND id > ?", teamIDs, after).Order("id").Limit(limit).Find(&list).Error
+// ProductsOfTeams lists the products of the teams, oldest first.
+func (t *Tx) ProductsOfTeams(teamIDs []string, page Page) (List[Product], error) {
+	return ascending(t.db.Where("team_id IN ?", teamIDs), page, "id", func(row Product) string { return row.ID })
 }
 
 // ProjectsOfProduct lists a product's projects by name.

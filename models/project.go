@@ -113,11 +113,9 @@ func (t *Tx) TeamsOfProjects(ids []string) (map[string]string, error) {
 	return teams, err
 }
 
-// ProjectsOfTeams lists at most limit projects of the teams by name, after the
-// name given.
-func (t *Tx) ProjectsOfTeams(teamIDs []string, after string, limit int) ([]Project, error) {
-	var list []Project
-	return list, t.db.Where("team_id IN ? AND name > ?", teamIDs, after).Order("name").Limit(limit).Find(&list).Error
+// ProjectsOfTeams lists the projects of the teams by name.
+func (t *Tx) ProjectsOfTeams(teamIDs []string, page Page) (List[Project], error) {
+	return ascending(t.db.Where("team_id IN ?", teamIDs), page, "name", func(row Project) string { return row.Name })
 }
 
 // ProjectsOfTeam lists every project of one team by name.

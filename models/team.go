@@ -145,13 +145,12 @@ func (t *Tx) MembershipOf(teamID, accountID string) (Membership, error) {
 	return m, t.db.Where("team_id = ? AND account_id = ?", teamID, accountID).Take(&m).Error
 }
 
-// MembersOf lists at most limit members of a team by account id, after the one
-// given.
-func (t *Tx) MembersOf(teamID, after string, limit int) ([]Member, error) {
-	var list []Member
-	return list, t.db.Model(&Membership{}).Select("memberships.*", "accounts.name", "accounts.email").
+// MembersOf lists the members of a team by account id.
+func (t *Tx) MembersOf(teamID string, page Page) (List[Member], error) {
+	q := t.db.Model(&Membership{}).Select("memberships.*", "accounts.name", "accounts.email").
 		Joins("JOIN accounts ON accounts.id = memberships.account_id").
-		Where("team_id = ? AND account_id > ?", teamID, after).Order("account_id").Limit(limit).Scan(&list).Error
+		Where("team_id = ?", teamID)
+	return ascending(q, page, "account_id", func(row Member) string { return row.AccountID })
 }
 
 // CountRole counts the members of a team that have a role.
@@ -188,19 +187,10 @@ func (t *Tx) InvitationByID(id string) (Invitation, error) {
 	return i, t.db.Where("id = ?", id).Take(&i).Error
 }
 
-// OpenInvitations lists at most limit of a team's invitations that can be
-// accepted at now by id, after the one given.
-func (t *Tx) OpenInvitations(teamID, after string, now time.Time, limit int) ([]Invitation, error) {
-	var list []Invitation
-	return list, t.db.Where(
-		"team_id = ? AND id > ? AND used_at IS NULL AND expires_at > ?", teamID, after, now,
-	).Order(
-		"id",
-	).Limit(
-		limit,
-	).Find(
-		&list,
-	).Error
+// OpenInvitations lists a team's invitations that can be accepted at now by id.
+func (t *Tx) OpenInvitations(teamID string, page Page, now time.Time) (List[Invitation], error) {
+	q := t.db.Where("team_id = ? AND used_at IS NULL AND expires_at > ?", teamID, now)
+	return ascending(q, page, "id", func(row Invitation) string { return row.ID })
 }
 
 // OpenInvitationsBy lists what OpenInvitations does of those that one account made.

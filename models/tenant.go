@@ -34,22 +34,11 @@ func (t *Tx) TenantsOf(projectID string) ([]Tenant, error) {
 	return list, t.db.Where("project_id = ? OR id IN (?)", projectID, attached).Order("name").Find(&list).Error
 }
 
-// TenantsServed lists at most limit of the tenants that a project serves by name,
-// after the name given.
-func (t *Tx) TenantsServed(projectID, after string, limit int) ([]Tenant, error) {
-	var list []Tenant
+// TenantsServed lists the tenants that a project serves by name.
+func (t *Tx) TenantsServed(projectID string, page Page) (List[Tenant], error) {
 	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
-	return list, t.db.Where(
-		"project_id = ? OR id IN (?)", projectID, attached,
-	).Where(
-		"name > ?", after,
-	).Order(
-		"name",
-	).Limit(
-		limit,
-	).Find(
-		&list,
-	).Error
+	q := t.db.Where("(project_id = ? OR id IN (?))", projectID, attached)
+	return ascending(q, page, "name", func(row Tenant) string { return row.Name })
 }
 
 // TenantNames is what the tenants of these ids are called.
@@ -140,22 +129,11 @@ func (t *Tx) TenantByName(teamID, name string) (Tenant, error) {
 	return one, t.db.Where("team_id = ? AND name = ?", teamID, name).Take(&one).Error
 }
 
-// TenantsOfTeams lists at most limit tenants of the teams and of their projects,
-// oldest first, after the id given.
-func (t *Tx) TenantsOfTeams(teamIDs []string, after string, limit int) ([]Tenant, error) {
+// TenantsOfTeams lists the tenants of the teams and of their projects, oldest first.
+func (t *Tx) TenantsOfTeams(teamIDs []string, page Page) (List[Tenant], error) {
 	owned := t.db.Model(&Project{}).Select("id").Where("team_id IN ?", teamIDs)
-	var list []Tenant
-	return list, t.db.Where(
-		"team_id IN ? OR project_id IN (?)", teamIDs, owned,
-	).Where(
-		"id > ?", after,
-	).Order(
-		"id",
-	).Limit(
-		limit,
-	).Find(
-		&list,
-	).Error
+	q := t.db.Where("(team_id IN ? OR project_id IN (?))", teamIDs, owned)
+	return ascending(q, page, "id", func(row Tenant) string { return row.ID })
 }
 
 // AttachTenant begins that a project serves a team's tenant; false means that it

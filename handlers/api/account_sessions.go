@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/accounts"
 )
 
@@ -30,7 +31,7 @@ func showSession(s accounts.Session) sessionOutput {
 
 func (h *Handler) listSessions(ctx context.Context, _ *struct{}) (*body[list[sessionOutput]], error) {
 	found, err := h.Accounts.Sessions(ctx, web.Principal(ctx))
-	return answerList(found, "", err, showSession)
+	return answerPage(models.List[accounts.Session]{Items: found}, err, showSession)
 }
 
 func (h *Handler) endSession(ctx context.Context, in *struct {

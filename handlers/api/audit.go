@@ -89,17 +89,9 @@ func (h *Handler) listAudit(ctx context.Context, in *struct {
 		Outcome: in.Outcome,
 		From:    in.From,
 		To:      in.To,
-		Cursor:  in.Cursor,
-		Limit:   in.Limit,
+		Page:    models.Page(in.Page),
 	})
-	if err != nil {
-		return nil, err
-	}
-	var items []auditOutput
-	for _, e := range found.Entries {
-		items = append(items, showAudit(e))
-	}
-	return &body[list[auditOutput]]{listOf(items, found.Next)}, nil
+	return answerPage(found.List, err, showAudit)
 }
 
 type verdictOutput struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/exports"
 )
 
@@ -74,15 +75,8 @@ func (h *Handler) listExports(ctx context.Context, in *struct {
 	ProjectRef
 	Page
 }) (*body[list[exportOutput]], error) {
-	found, err := h.Exports.List(ctx, web.Principal(ctx), in.Project, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []exportOutput
-	for _, e := range found.Exports {
-		items = append(items, h.showExport(e))
-	}
-	return &body[list[exportOutput]]{listOf(items, found.Next)}, nil
+	found, err := h.Exports.List(ctx, web.Principal(ctx), in.Project, models.Page(in.Page))
+	return answerPage(found, err, h.showExport)
 }
 
 func (h *Handler) createExport(ctx context.Context, in *struct {

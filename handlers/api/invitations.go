@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
 	"postern/service/accounts"
 )
@@ -42,8 +43,8 @@ func (h *Handler) listInvitations(ctx context.Context, in *struct {
 	TeamRef
 	Page
 }) (*body[list[invitationOutput]], error) {
-	invitations, next, err := h.Accounts.Invitations(ctx, web.Principal(ctx), in.Team, in.Cursor, in.Limit)
-	return answerList(invitations, next, err, h.showInvitation)
+	found, err := h.Accounts.Invitations(ctx, web.Principal(ctx), in.Team, models.Page(in.Page))
+	return answerPage(found, err, h.showInvitation)
 }
 
 func (h *Handler) createInvitation(ctx context.Context, in *struct {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/projects"
 )
 
@@ -51,15 +52,8 @@ func taggedProduct(p projects.Product, err error) (*tagged[productOutput], error
 }
 
 func (h *Handler) listProducts(ctx context.Context, in *inTeam) (*body[list[productOutput]], error) {
-	found, next, err := h.Projects.Products(ctx, web.Principal(ctx), in.Team, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []productOutput
-	for _, p := range found {
-		items = append(items, showProduct(p))
-	}
-	return &body[list[productOutput]]{listOf(items, next)}, nil
+	found, err := h.Projects.Products(ctx, web.Principal(ctx), in.Team, models.Page(in.Page))
+	return answerPage(found, err, showProduct)
 }
 
 func (h *Handler) createProduct(ctx context.Context, in *struct {

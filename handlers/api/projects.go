@@ -6,6 +6,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/projects"
 )
 
@@ -159,15 +160,8 @@ func (h *Handler) showEnvironment(e projects.Environment) environmentOutput {
 }
 
 func (h *Handler) listProjects(ctx context.Context, in *inTeam) (*body[list[projectOutput]], error) {
-	found, err := h.Projects.List(ctx, web.Principal(ctx), in.Team, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []projectOutput
-	for _, p := range found.Projects {
-		items = append(items, h.showProject(p))
-	}
-	return &body[list[projectOutput]]{listOf(items, found.Next)}, nil
+	found, err := h.Projects.List(ctx, web.Principal(ctx), in.Team, models.Page(in.Page))
+	return answerPage(found, err, h.showProject)
 }
 
 func (h *Handler) getProject(ctx context.Context, in *ProjectRef) (*tagged[projectOutput], error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/usage"
 )
 
@@ -69,7 +70,7 @@ func (h *Handler) listRequests(ctx context.Context, in *struct {
 	ProjectRef
 	Page
 }) (*body[requestsOutput], error) {
-	found, err := h.Usage.Requests(ctx, web.Principal(ctx), in.Project, in.Cursor, in.Limit)
+	found, err := h.Usage.Requests(ctx, web.Principal(ctx), in.Project, models.Page(in.Page))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
 	"postern/service/accounts"
 )
@@ -40,22 +41,8 @@ func taggedTeam(t accounts.Team, err error) (*tagged[teamOutput], error) {
 }
 
 func (h *Handler) listTeams(ctx context.Context, in *struct{ Page }) (*body[list[teamOutput]], error) {
-	teams, next, err := h.Accounts.Teams(ctx, web.Principal(ctx), in.Cursor, in.Limit)
-	return answerList(teams, next, err, showTeam)
-}
-
-// answerList returns one page of a list, or err.
-func answerList[Item, Output any](
-	items []Item, next string, err error, show func(Item) Output,
-) (*body[list[Output]], error) {
-	if err != nil {
-		return nil, err
-	}
-	var out []Output
-	for _, item := range items {
-		out = append(out, show(item))
-	}
-	return &body[list[Output]]{listOf(out, next)}, nil
+	found, err := h.Accounts.Teams(ctx, web.Principal(ctx), models.Page(in.Page))
+	return answerPage(found, err, showTeam)
 }
 
 func (h *Handler) createTeam(ctx context.Context, in *struct {
@@ -115,8 +102,8 @@ func (h *Handler) listMembers(ctx context.Context, in *struct {
 	TeamRef
 	Page
 }) (*body[list[memberOutput]], error) {
-	members, next, err := h.Accounts.Members(ctx, web.Principal(ctx), in.Team, in.Cursor, in.Limit)
-	return answerList(members, next, err, showMember)
+	found, err := h.Accounts.Members(ctx, web.Principal(ctx), in.Team, models.Page(in.Page))
+	return answerPage(found, err, showMember)
 }
 
 func (h *Handler) changeRole(ctx context.Context, in *struct {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/projects"
 )
 
@@ -52,15 +53,8 @@ func taggedTenant(t projects.Tenant, err error) (*tagged[tenantOutput], error) {
 }
 
 func (h *Handler) listTenants(ctx context.Context, in *inTeam) (*body[list[tenantOutput]], error) {
-	found, next, err := h.Projects.Tenants(ctx, web.Principal(ctx), in.Team, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var items []tenantOutput
-	for _, t := range found {
-		items = append(items, showTenant(t))
-	}
-	return &body[list[tenantOutput]]{listOf(items, next)}, nil
+	found, err := h.Projects.Tenants(ctx, web.Principal(ctx), in.Team, models.Page(in.Page))
+	return answerPage(found, err, showTenant)
 }
 
 func (h *Handler) createTenant(ctx context.Context, in *struct {

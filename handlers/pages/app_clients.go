@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
 	"postern/service/login"
 	rules "postern/service/projects"
@@ -38,7 +39,7 @@ func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *mistakes) (w
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, next, err := h.Login.Served(v.ctx(), v.who, p.ID, v.c.Query("after"), 50)
+	found, err := h.Login.Served(v.ctx(), v.who, p.ID, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -48,10 +49,10 @@ func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *mistakes) (w
 			ui.Crumb{Text: "Login"}),
 		Head: v.headOf(p, projects.TabLogin),
 	}
-	if next != "" {
-		m.MoreURL = loginPath(p) + "?after=" + url.QueryEscape(next)
+	if found.Next != "" {
+		m.MoreURL = loginPath(p) + "?after=" + url.QueryEscape(found.Next)
 	}
-	for _, c := range found {
+	for _, c := range found.Items {
 		m.Rows = append(m.Rows, appClientRow(p, c))
 	}
 	if v.who.May(p.Team, access.LoginUpdate) {
@@ -86,7 +87,7 @@ func clientKind(c login.Client) string {
 func (h *Handler) appClientCreate(
 	v *visit, p rules.Project, form appClientForm, wrong *mistakes,
 ) (*projects.AppClientCreate, error) {
-	tenants, _, err := h.Projects.Served(v.ctx(), v.who, p.ID, "", rules.MaxPage)
+	tenants, err := h.Projects.Served(v.ctx(), v.who, p.ID, models.Page{Limit: models.MaxLimit})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (h *Handler) appClientCreate(
 		Confidential: form.confidential,
 		Redirects:    ui.Value{Text: form.redirects, Error: wrong.takeLines("/redirect_uris", lines(form.redirects))},
 	}
-	for _, t := range tenants {
+	for _, t := range tenants.Items {
 		m.Tenants = append(m.Tenants, ui.Option{
 			Value:  t.ID,
 			Title:  t.DisplayName,

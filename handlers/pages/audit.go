@@ -64,7 +64,7 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 		Object:  form.Get("object"),
 		From:    from,
 		To:      to,
-		Cursor:  v.c.Query("before"),
+		Page:    models.Page{Cursor: v.c.Query("before")},
 	}
 	found, err := h.Audit.List(v.ctx(), v.who, q)
 	if err != nil {
@@ -99,7 +99,7 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 	if q.Cursor != "" {
 		m.NewURL = auditPath + "?" + form.Encode()
 	}
-	for _, e := range found.Entries {
+	for _, e := range found.Items {
 		m.Entries = append(m.Entries, auditEntry(e))
 	}
 	return web.Show(views.LogPage(m)), nil

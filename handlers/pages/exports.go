@@ -5,6 +5,7 @@ import (
 
 	"postern/bundle"
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
 	rules "postern/service/exports"
 	"postern/service/projects"
@@ -71,12 +72,12 @@ func (h *Handler) startExport(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) history(v *visit, project, current string) ([]exports.Line, error) {
-	found, err := h.Exports.List(v.ctx(), v.who, project, "", historyLength)
+	found, err := h.Exports.List(v.ctx(), v.who, project, models.Page{Limit: historyLength})
 	if err != nil {
 		return nil, err
 	}
 	var lines []exports.Line
-	for _, e := range found.Exports {
+	for _, e := range found.Items {
 		line := exports.Line{
 			URL:     exportPath(e.ID),
 			Format:  formatText(e.Format),

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"postern/handlers/web"
+	"postern/models"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -25,17 +26,9 @@ func (h *Handler) productSection(v *visit, p rules.Project) (projects.Product, e
 
 // productsOf lists all products of one team.
 func (h *Handler) productsOf(v *visit, team string) ([]rules.Product, error) {
-	var out []rules.Product
-	for cursor := ""; ; {
-		found, next, err := h.Projects.Products(v.ctx(), v.who, team, cursor, rules.MaxPage)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, found...)
-		if cursor = next; cursor == "" {
-			return out, nil
-		}
-	}
+	return models.AllPages(func(page models.Page) (models.List[rules.Product], error) {
+		return h.Projects.Products(v.ctx(), v.who, team, page)
+	})
 }
 
 type productForm struct{ revision, product, fresh string }

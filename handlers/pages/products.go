@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -25,7 +26,7 @@ func (h *Handler) showProducts(v *visit) (web.Answer, error) {
 // productListWith is the chosen team's list with the form as it was typed.
 func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *mistakes) (web.Answer, error) {
 	v.enter(typed.Team)
-	found, next, err := h.Projects.Products(v.ctx(), v.who, v.who.HomeTeam, v.c.Query("after"), 50)
+	found, err := h.Projects.Products(v.ctx(), v.who, v.who.HomeTeam, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -33,10 +34,10 @@ func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *mis
 		Page: v.shell("Products", productsPath, projectsCrumb(), ui.Crumb{Text: "Products"}),
 		Tabs: teamTabs(productsPath),
 	}
-	if next != "" {
-		m.MoreURL = productsPath + "?after=" + url.QueryEscape(next)
+	if found.Next != "" {
+		m.MoreURL = productsPath + "?after=" + url.QueryEscape(found.Next)
 	}
-	for _, p := range found {
+	for _, p := range found.Items {
 		m.Rows = append(m.Rows, products.Row{
 			URL:         productPath(p.ID),
 			Name:        p.Name,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -26,7 +27,7 @@ func (h *Handler) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *m
 		return web.Answer{}, err
 	}
 	v.enter(p.Team)
-	served, next, err := h.Projects.Served(v.ctx(), v.who, p.ID, v.c.Query("after"), 50)
+	served, err := h.Projects.Served(v.ctx(), v.who, p.ID, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -34,11 +35,11 @@ func (h *Handler) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *m
 		Page: v.shell("Tenants", tenantsOf(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Tenants"}),
 		Head: v.headOf(p, projects.TabTenants),
 	}
-	if next != "" {
-		m.MoreURL = tenantsOf(p) + "?after=" + url.QueryEscape(next)
+	if served.Next != "" {
+		m.MoreURL = tenantsOf(p) + "?after=" + url.QueryEscape(served.Next)
 	}
 	mayChange := v.who.May(p.Team, access.ProjectUpdate)
-	for _, t := range served {
+	for _, t := range served.Items {
 		m.Rows = append(m.Rows, projectTenantRow(p, t, mayChange))
 	}
 	if mayChange {

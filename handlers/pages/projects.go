@@ -10,6 +10,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
 	"postern/service/exports"
 	rules "postern/service/projects"
@@ -32,12 +33,15 @@ func projectCrumb(p rules.Project) ui.Crumb {
 }
 
 func (h *Handler) showProjects(v *visit) (web.Answer, error) {
-	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, v.c.Query("after"), cardsPerPage)
+	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.Page{
+		Cursor: v.c.Query("after"),
+		Limit:  cardsPerPage,
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
-	ids := make([]string, 0, len(found.Projects))
-	for _, p := range found.Projects {
+	ids := make([]string, 0, len(found.Items))
+	for _, p := range found.Items {
 		ids = append(ids, p.ID)
 	}
 	active, err := h.Keys.ActiveCounts(v.ctx(), v.who, ids)
@@ -55,7 +59,7 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	if found.Next != "" {
 		m.MoreURL = "/projects?after=" + found.Next
 	}
-	for _, p := range found.Projects {
+	for _, p := range found.Items {
 		m.Projects = append(m.Projects, h.card(p, active[p.ID], latest[p.ID]))
 	}
 	return web.Show(projects.ListPage(m)), nil

@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"postern/handlers/web"
+	"postern/models"
 	rules "postern/service/projects"
 	"postern/service/usage"
 	"postern/views/projects"
@@ -37,7 +38,7 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 		return web.Answer{}, nil
 	}
 	cursor := v.c.Query("before")
-	found, err := h.Usage.Requests(v.ctx(), v.who, p.ID, cursor, requestsPerPage)
+	found, err := h.Usage.Requests(v.ctx(), v.who, p.ID, models.Page{Cursor: cursor, Limit: requestsPerPage})
 	if err != nil {
 		return web.Answer{}, err
 	}

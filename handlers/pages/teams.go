@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/accounts"
@@ -63,8 +64,8 @@ func (h *Handler) showTeams(v *visit) (web.Answer, error) {
 
 func (h *Handler) teamList(v *visit) (team.List, error) {
 	m := team.List{Page: v.shell("Teams", "/teams", teamsCrumb())}
-	found, _, err := h.Accounts.Teams(v.ctx(), v.who, "", accounts.MaxPage)
-	for _, t := range found {
+	found, err := h.Accounts.Teams(v.ctx(), v.who, models.Page{Limit: models.MaxLimit})
+	for _, t := range found.Items {
 		m.Teams = append(m.Teams, team.Card{URL: teamPath(t.ID), Name: t.Name, Role: roleBadge(t.Role)})
 	}
 	return m, err
@@ -99,7 +100,10 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 		return team.Team{}, err
 	}
 	path := teamPath(found.ID)
-	members, next, err := h.Accounts.Members(v.ctx(), v.who, found.ID, v.c.Query("after"), accounts.MaxPage)
+	members, err := h.Accounts.Members(v.ctx(), v.who, found.ID, models.Page{
+		Cursor: v.c.Query("after"),
+		Limit:  models.MaxLimit,
+	})
 	if err != nil {
 		return team.Team{}, err
 	}
@@ -109,11 +113,11 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 		Role:  roleBadge(found.Role),
 		Leave: team.Leave{Action: path + "/leave"},
 	}
-	if next != "" {
-		m.MoreURL = path + "?after=" + url.QueryEscape(next)
+	if members.Next != "" {
+		m.MoreURL = path + "?after=" + url.QueryEscape(members.Next)
 	}
 	mayChange := access.Can(found.Role, access.MemberChange)
-	for _, member := range members {
+	for _, member := range members.Items {
 		m.Members = append(m.Members, v.memberRow(path, member, mayChange))
 	}
 	if access.Can(found.Role, access.TeamUpdate) {
@@ -145,13 +149,13 @@ func (v *visit) memberRow(path string, m accounts.Member, mayChange bool) team.M
 }
 
 func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitations, error) {
-	found, _, err := h.Accounts.Invitations(v.ctx(), v.who, id, "", accounts.MaxPage)
+	found, err := h.Accounts.Invitations(v.ctx(), v.who, id, models.Page{Limit: models.MaxLimit})
 	m := team.Invitations{
 		Action:      path + "/invitations",
 		Roles:       roleOptions(access.Member),
 		ProvesEmail: h.Accounts.ProvesEmail,
 	}
-	for _, i := range found {
+	for _, i := range found.Items {
 		row := team.Invitation{
 			ID:           i.ID,
 			For:          i.Email,
@@ -245,11 +249,11 @@ func invitationPath(team, id string) string {
 // invitation that was just made.
 func (h *Handler) showInvitationLink(v *visit) (web.Answer, error) {
 	teamID, id := v.param("team"), v.param("invitation")
-	open, _, err := h.Accounts.Invitations(v.ctx(), v.who, teamID, "", accounts.MaxPage)
+	open, err := h.Accounts.Invitations(v.ctx(), v.who, teamID, models.Page{Limit: models.MaxLimit})
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if !slices.ContainsFunc(open, func(i accounts.Invitation) bool { return i.ID == id }) {
+	if !slices.ContainsFunc(open.Items, func(i accounts.Invitation) bool { return i.ID == id }) {
 		return web.Answer{}, web.NotFound()
 	}
 	m, err := h.teamPage(v)

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -39,7 +40,7 @@ func (h *Handler) showTenants(v *visit) (web.Answer, error) {
 // tenantListWith is the chosen team's list with the form as it was typed.
 func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *mistakes) (web.Answer, error) {
 	v.enter(typed.Team)
-	found, next, err := h.Projects.Tenants(v.ctx(), v.who, v.who.HomeTeam, v.c.Query("after"), 50)
+	found, err := h.Projects.Tenants(v.ctx(), v.who, v.who.HomeTeam, models.Page{Cursor: v.c.Query("after")})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -47,10 +48,10 @@ func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *mista
 		Page: v.shell("Tenants", tenantsPath, projectsCrumb(), ui.Crumb{Text: "Tenants"}),
 		Tabs: teamTabs(tenantsPath),
 	}
-	if next != "" {
-		m.MoreURL = tenantsPath + "?after=" + url.QueryEscape(next)
+	if found.Next != "" {
+		m.MoreURL = tenantsPath + "?after=" + url.QueryEscape(found.Next)
 	}
-	for _, t := range found {
+	for _, t := range found.Items {
 		m.Rows = append(m.Rows, tenants.Row{
 			URL:           tenantPath(t.ID),
 			Name:          t.Name,

@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/web"
+	"postern/models"
 	"postern/service/access"
 	"postern/service/accounts"
 	"postern/views/ui"
@@ -66,7 +67,7 @@ func (v *visit) identify() (signedIn bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	teams, _, err := s.Accounts.Teams(r.Context(), p, "", accounts.MaxPage)
+	teams, err := s.Accounts.Teams(r.Context(), p, models.Page{Limit: models.MaxLimit})
 	if err != nil {
 		return false, err
 	}
@@ -74,7 +75,7 @@ func (v *visit) identify() (signedIn bool, err error) {
 		p.HomeTeam = chosen
 	}
 	v.c.Request = web.WithPrincipal(r, p)
-	v.who, v.account = web.Principal(v.ctx()), showAccount(profile, teams, p.HomeTeam)
+	v.who, v.account = web.Principal(v.ctx()), showAccount(profile, teams.Items, p.HomeTeam)
 	v.account.Audit = v.who.May(p.HomeTeam, access.AuditRead)
 	return true, nil
 }

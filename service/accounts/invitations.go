@@ -38,7 +38,7 @@ func viewInvitation(row models.Invitation) Invitation {
 }
 
 // maxInvitations bounds how many invitations of one team can be open at a time.
-const maxInvitations = 200
+const maxInvitations = models.MaxLimit
 
 // Invite makes a link that lets one person into a team, once, for a week. With an
 // e-mail address a provider has to confirm that the account's person has that one.
@@ -79,11 +79,11 @@ func (s *Service) Invite(
 	out := viewInvitation(row)
 	out.Code = code
 	err := s.holding(ctx, p, team, access.InvitationCreate, func(tx *models.Tx, holder models.Team) error {
-		open, err := tx.OpenInvitations(team, "", now, maxInvitations)
+		open, err := tx.OpenInvitations(team, models.Page{Limit: maxInvitations}, now)
 		if err != nil {
 			return err
 		}
-		if len(open) == maxInvitations {
+		if len(open.Items) == maxInvitations {
 			return fault.New(fault.Conflict, "too_many_invitations", "This team has %d open invitations; revoke one "+
 				"to make another.", maxInvitations)
 		}
@@ -102,29 +102,18 @@ func (s *Service) Invite(
 }
 
 // Invitations returns a team's invitations that can still be accepted, oldest
-// first. The cursor is the Next of the page before, limit at most MaxPage, 0 for 50.
+// first.
 func (s *Service) Invitations(
-	ctx context.Context,
-	p access.Principal,
-	team, cursor string,
-	limit int,
-) (list []Invitation, next string, err error) {
+	ctx context.Context, p access.Principal, team string, page models.Page,
+) (models.List[Invitation], error) {
 	if err := access.Check(p, team, access.InvitationRead); err != nil {
-		return nil, "", err
+		return models.List[Invitation]{}, err
 	}
-	limit = bounded(limit)
-	rows, err := s.DB.Read(ctx).OpenInvitations(team, cursor, models.Now(), limit+1)
+	rows, err := s.DB.Read(ctx).OpenInvitations(team, page, models.Now())
 	if err != nil {
-		return nil, "", fmt.Errorf("accounts: invitations of %s: %w", team, err)
+		return models.List[Invitation]{}, fmt.Errorf("accounts: invitations of %s: %w", team, err)
 	}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = rows[limit-1].ID
-	}
-	for _, row := range rows {
-		list = append(list, viewInvitation(row))
-	}
-	return list, next, nil
+	return models.MapList(rows, viewInvitation), nil
 }
 
 // RevokeInvitation makes an invitation's link useless. One that was used, and one

@@ -32,27 +32,19 @@ func viewMember(row models.Member) Member {
 	}
 }
 
-// Members returns a team's people in the order in which their accounts were made.
-// The cursor is the Next of the page before, limit at most MaxPage, 0 for 50.
+// Members returns the members of a team in the order in which their accounts were
+// created.
 func (s *Service) Members(
-	ctx context.Context, p access.Principal, team, cursor string, limit int,
-) (list []Member, next string, err error) {
+	ctx context.Context, p access.Principal, team string, page models.Page,
+) (models.List[Member], error) {
 	if err := access.Check(p, team, access.MemberRead); err != nil {
-		return nil, "", err
+		return models.List[Member]{}, err
 	}
-	limit = bounded(limit)
-	rows, err := s.DB.Read(ctx).MembersOf(team, cursor, limit+1)
+	rows, err := s.DB.Read(ctx).MembersOf(team, page)
 	if err != nil {
-		return nil, "", fmt.Errorf("accounts: members of %s: %w", team, err)
+		return models.List[Member]{}, fmt.Errorf("accounts: members of %s: %w", team, err)
 	}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = rows[limit-1].AccountID
-	}
-	for _, row := range rows {
-		list = append(list, viewMember(row))
-	}
-	return list, next, nil
+	return models.MapList(rows, viewMember), nil
 }
 
 // memberRoles are those that a person can have in a team.

@@ -123,8 +123,10 @@ func TestAnInvitationLetsOneIn(t *testing.T) {
 		if in.Load() != 1 || late.Load() != many-1 {
 			t.Errorf("%d came in, %d were late", in.Load(), late.Load())
 		}
-		if members, _, err := o.s.Members(t.Context(), o.ana, o.team, "", 0); err != nil || len(members) != 2 {
-			t.Errorf("the team has %d members, error %v", len(members), err)
+		if members, err := o.s.Members(t.Context(), o.ana, o.team, models.Page{}); err != nil {
+			t.Errorf("members: %v", err)
+		} else if len(members.Items) != 2 {
+			t.Errorf("the team has %d members", len(members.Items))
 		}
 	})
 }
@@ -192,8 +194,10 @@ func TestInvitationsEnd(t *testing.T) {
 				wants(t, "sign up with "+code, err, "invitation_over")
 			}
 		}
-		if list, _, err := o.s.Invitations(t.Context(), o.ana, o.team, "", 0); err != nil || len(list) != 0 {
-			t.Errorf("still listed: %v, %v", list, err)
+		if list, err := o.s.Invitations(t.Context(), o.ana, o.team, models.Page{}); err != nil {
+			t.Errorf("invitations: %v", err)
+		} else if len(list.Items) != 0 {
+			t.Errorf("still listed: %v", list.Items)
 		}
 		err = o.s.RevokeInvitation(t.Context(), o.ana, o.team, revoked.ID)
 		wants(t, "revoke again", err, "not_found")

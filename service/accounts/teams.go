@@ -24,39 +24,24 @@ type Team struct {
 	CreatedAt time.Time
 }
 
-// Teams returns the principal's teams, oldest first. The cursor is the Next of
-// the page before, limit at most MaxPage, 0 for 50.
-func (s *Service) Teams(
-	ctx context.Context, p access.Principal, cursor string, limit int,
-) (list []Team, next string, err error) {
+// Teams returns the principal's teams, oldest first.
+func (s *Service) Teams(ctx context.Context, p access.Principal, page models.Page) (models.List[Team], error) {
 	if p.Anonymous() {
-		return nil, "", access.Check(p, "", access.TeamRead)
+		return models.List[Team]{}, access.Check(p, "", access.TeamRead)
 	}
 	ids := slices.DeleteFunc(slices.Sorted(slices.Values(p.Teams())), func(id string) bool {
-		return id <= cursor || !access.Can(p.Roles[id], access.TeamRead)
+		return id <= page.Cursor || !access.Can(p.Roles[id], access.TeamRead)
 	})
-	if limit = bounded(limit); len(ids) > limit {
-		ids = ids[:limit]
-		next = ids[limit-1]
-	}
-	rows, err := s.DB.Read(ctx).TeamsByID(ids)
+	chosen := models.Cut(ids, page, func(id string) string { return id })
+	rows, err := s.DB.Read(ctx).TeamsByID(chosen.Items)
 	if err != nil {
-		return nil, "", fmt.Errorf("accounts: list teams: %w", err)
+		return models.List[Team]{}, fmt.Errorf("accounts: list teams: %w", err)
 	}
+	list := models.List[Team]{Next: chosen.Next}
 	for _, row := range rows {
-		list = append(list, viewTeam(row, p))
+		list.Items = append(list.Items, viewTeam(row, p))
 	}
-	return list, next, nil
-}
-
-// MaxPage is the most items one page of a list holds.
-const MaxPage = 200
-
-func bounded(limit int) int {
-	if limit <= 0 {
-		limit = 50
-	}
-	return min(limit, MaxPage)
+	return list, nil
 }
 
 func viewTeam(row models.Team, p access.Principal) Team {

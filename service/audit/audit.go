@@ -37,15 +37,8 @@ type Query struct {
 	Object   string
 	Outcome  string    // done or refused
 	From, To time.Time // To is not included
-	Cursor   string
-	Limit    int // at most MaxPage, 0 for DefaultPage
+	models.Page
 }
-
-// Bounds of a page.
-const (
-	DefaultPage = 50
-	MaxPage     = 200
-)
 
 // Entry is a line of the log as its team sees it.
 type Entry struct {
@@ -54,11 +47,10 @@ type Entry struct {
 	ProjectName string // as it is called now; "" when it is gone
 }
 
-// Page is one page of a list; Next is the cursor of the one after, "" at the end.
+// Page is one page of a team's log.
 type Page struct {
-	Team    string
-	Entries []Entry
-	Next    string
+	models.List[Entry]
+	Team string // id
 }
 
 // List answers a query. One about a project or an object goes on in the chains of
@@ -69,25 +61,16 @@ func (s *Service) List(ctx context.Context, p access.Principal, q Query) (Page, 
 	if err != nil {
 		return Page{}, fmt.Errorf("audit: list: %w", err)
 	}
-	limit := q.Limit
-	if limit <= 0 {
-		limit = DefaultPage
-	}
-	limit = min(limit, MaxPage)
-	rows, err := r.rows(tx, limit+1)
+	rows, err := r.rows(tx, q.Size()+1)
 	if err != nil {
 		return Page{}, fmt.Errorf("audit: list: %w", err)
 	}
-	page := Page{Team: r.chain}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		page.Next = r.cursor(rows[limit-1])
-	}
-	page.Entries, err = withNames(tx, r.team, rows)
+	found := models.Cut(rows, q.Page, r.cursor)
+	entries, err := withNames(tx, r.team, found.Items)
 	if err != nil {
 		return Page{}, fmt.Errorf("audit: list: %w", err)
 	}
-	return page, nil
+	return Page{List: models.List[Entry]{Items: entries, Next: found.Next}, Team: r.chain}, nil
 }
 
 // Installation stands for the chain of what belongs to no team.

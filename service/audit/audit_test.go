@@ -62,7 +62,7 @@ func TestListFiltersAndPages(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%+v: %v", q, err)
 			}
-			for _, e := range page.Entries {
+			for _, e := range page.Items {
 				numbers = append(numbers, e.Number)
 				if wantName := map[string]string{"acc_ana": "ana@example.com"}[e.Actor]; e.ActorName != wantName ||
 					e.ProjectName != "shop" {
@@ -77,9 +77,9 @@ func TestListFiltersAndPages(t *testing.T) {
 			next string
 		}{
 			{audit.Query{}, "[6 5 4 3 2 1]", ""},
-			{audit.Query{Limit: 2}, "[6 5]", "5"},
-			{audit.Query{Limit: 2, Cursor: "5"}, "[4 3]", "3"},
-			{audit.Query{Limit: 2, Cursor: "3"}, "[2 1]", ""},
+			{audit.Query{Page: models.Page{Limit: 2}}, "[6 5]", "5"},
+			{audit.Query{Page: models.Page{Cursor: "5", Limit: 2}}, "[4 3]", "3"},
+			{audit.Query{Page: models.Page{Cursor: "3", Limit: 2}}, "[2 1]", ""},
 			{audit.Query{Outcome: "refused"}, "[6]", ""},
 			{audit.Query{Action: "key.create", Outcome: "refused"}, "[]", ""},
 			{audit.Query{Actor: "ANA@example.com"}, "[5 4 3 2 1]", ""},
@@ -109,7 +109,7 @@ func TestListFiltersAndPages(t *testing.T) {
 				HomeTeam: "team_a",
 				Roles:    map[string]access.Role{"team_a": access.Viewer},
 			}, audit.Query{}, fault.Forbidden},
-			{ana, audit.Query{Cursor: "x"}, fault.Invalid},
+			{ana, audit.Query{Page: models.Page{Cursor: "x"}}, fault.Invalid},
 			{ana, audit.Query{From: now, To: now}, fault.Invalid},
 		} {
 			if _, err := s.List(t.Context(), tt.who, tt.q); err == nil || fault.KindOf(err) != tt.want {

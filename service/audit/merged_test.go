@@ -63,13 +63,13 @@ func TestAMergedWorkspaceIsReadByItsNewTeam(t *testing.T) {
 		}{
 			{audit.Query{}, "a2 a1 | "},
 			{audit.Query{Project: "shop"}, "a2 a1 b3 b1 | "},
-			{audit.Query{Project: "shop", Limit: 1}, "a2 | a1 | b3 | b1 | "},
-			{audit.Query{Project: "shop", Limit: 2}, "a2 a1 | b3 b1 | "},
-			{audit.Query{Project: "shop", Limit: 3}, "a2 a1 b3 | b1 | "},
+			{audit.Query{Project: "shop", Page: models.Page{Limit: 1}}, "a2 | a1 | b3 | b1 | "},
+			{audit.Query{Project: "shop", Page: models.Page{Limit: 2}}, "a2 a1 | b3 b1 | "},
+			{audit.Query{Project: "shop", Page: models.Page{Limit: 3}}, "a2 a1 b3 | b1 | "},
 			{audit.Query{Object: "key_1"}, "a1 b1 | "},
 			{audit.Query{Object: "tnt_1"}, "b2 | "},
 			{audit.Query{Team: "team_b"}, "b3 b2 b1 | "},
-			{audit.Query{Team: "team_b", Limit: 2}, "b3 b2 | b1 | "},
+			{audit.Query{Team: "team_b", Page: models.Page{Limit: 2}}, "b3 b2 | b1 | "},
 			{audit.Query{Team: "team_b", Project: "shop"}, "b3 b1 | "},
 		} {
 			got := ""
@@ -78,7 +78,7 @@ func TestAMergedWorkspaceIsReadByItsNewTeam(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%+v: %v", q, err)
 				}
-				for _, e := range page.Entries {
+				for _, e := range page.Items {
 					got += fmt.Sprint(e.TeamID[len("team_"):], e.Number, " ")
 					if e.ActorName != "ana@example.com" || (e.ProjectID != "" && e.ProjectName != "shop") {
 						t.Errorf("%+v: the actor is called %q, the project %q", q, e.ActorName, e.ProjectName)
@@ -117,8 +117,8 @@ func TestAMergedWorkspaceIsHiddenFromOthers(t *testing.T) {
 			{who("team_c", access.Owner), audit.Query{Team: "team_b"}, fault.NotFound},
 			{who("team_a", access.Viewer), audit.Query{Team: "team_b"}, fault.Forbidden},
 			{ana, audit.Query{Team: "team_c"}, fault.NotFound},
-			{ana, audit.Query{Project: "shop", Cursor: "3:team_c"}, fault.Invalid},
-			{ana, audit.Query{Cursor: "3:team_b"}, fault.Invalid},
+			{ana, audit.Query{Project: "shop", Page: models.Page{Cursor: "3:team_c"}}, fault.Invalid},
+			{ana, audit.Query{Page: models.Page{Cursor: "3:team_b"}}, fault.Invalid},
 		} {
 			if _, err := s.List(t.Context(), tt.who, tt.q); fault.KindOf(err) != tt.want {
 				t.Errorf("%+v asks %+v: %v, want %v", tt.who, tt.q, err, tt.want)

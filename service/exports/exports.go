@@ -196,40 +196,20 @@ func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Expor
 	return view(row, parent.Name), nil
 }
 
-// Page is one page of a list; Next is the cursor of the one after, "" at the end.
-type Page struct {
-	Exports []Export
-	Next    string
-}
-
-// MaxPage is the most exports one page holds.
-const MaxPage = 200
-
-// List returns a project's exports, newest first. The cursor is the Next of the
-// page before, limit at most MaxPage, 0 for 50.
-func (s *Service) List(ctx context.Context, p access.Principal, project, cursor string, limit int) (Page, error) {
-	if limit <= 0 {
-		limit = 50
-	}
-	limit = min(limit, MaxPage)
+// List returns a project's exports, newest first.
+func (s *Service) List(
+	ctx context.Context, p access.Principal, project string, page models.Page,
+) (models.List[Export], error) {
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.ExportRead)
 	if err != nil {
-		return Page{}, fmt.Errorf("exports: list of %s: %w", project, err)
+		return models.List[Export]{}, fmt.Errorf("exports: list of %s: %w", project, err)
 	}
-	rows, err := tx.ExportsOf(parent.ID, cursor, limit+1)
+	rows, err := tx.ExportsOf(parent.ID, page)
 	if err != nil {
-		return Page{}, fmt.Errorf("exports: list of %s: %w", project, err)
+		return models.List[Export]{}, fmt.Errorf("exports: list of %s: %w", project, err)
 	}
-	var page Page
-	if len(rows) > limit {
-		rows = rows[:limit]
-		page.Next = rows[limit-1].ID
-	}
-	for _, row := range rows {
-		page.Exports = append(page.Exports, view(row, parent.Name))
-	}
-	return page, nil
+	return models.MapList(rows, func(row models.Export) Export { return view(row, parent.Name) }), nil
 }
 
 // Cancel stops an export that is not finished; one that is, is a conflict.

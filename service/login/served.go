@@ -8,9 +8,6 @@ import (
 	"postern/service/access"
 )
 
-// MaxPage is the most app clients that one page of Served holds.
-const MaxPage = 100
-
 // ServedClient is an app client with what tells it apart in a list.
 type ServedClient struct {
 	Client
@@ -19,27 +16,23 @@ type ServedClient struct {
 }
 
 // Served lists the app clients of all tenants that a project serves, oldest first.
-// The cursor is the next of the page before, limit at most MaxPage.
 func (s *Service) Served(
-	ctx context.Context, p access.Principal, project, cursor string, limit int,
-) (list []ServedClient, next string, err error) {
+	ctx context.Context, p access.Principal, project string, page models.Page,
+) (models.List[ServedClient], error) {
 	tx := s.DB.Read(ctx)
 	row, err := access.Project(tx, p, project, access.LoginRead)
 	if err != nil {
-		return nil, "", fmt.Errorf("login: app clients of %s: %w", project, err)
+		return models.List[ServedClient]{}, fmt.Errorf("login: app clients of %s: %w", project, err)
 	}
-	limit = min(limit, MaxPage)
-	found, err := tx.AppClientsOfProject(row.ID, cursor, limit+1)
+	rows, err := tx.AppClientsOfProject(row.ID, page)
 	if err != nil {
-		return nil, "", fmt.Errorf("login: app clients of %s: %w", project, err)
+		return models.List[ServedClient]{}, fmt.Errorf("login: app clients of %s: %w", project, err)
 	}
-	if len(found) > limit {
-		found, next = found[:limit], found[limit-1].ID
+	clients, err := withOffers(tx, rows.Items)
+	if err != nil {
+		return models.List[ServedClient]{}, fmt.Errorf("login: app clients of %s: %w", project, err)
 	}
-	if list, err = withOffers(tx, found); err != nil {
-		return nil, "", fmt.Errorf("login: app clients of %s: %w", project, err)
-	}
-	return list, next, nil
+	return models.List[ServedClient]{Items: clients, Next: rows.Next}, nil
 }
 
 func withOffers(tx *models.Tx, found []models.AppClient) ([]ServedClient, error) {

@@ -12,31 +12,27 @@ import (
 )
 
 // Served lists the tenants that a project serves by name: its own and those of its
-// team that are attached to it. The cursor is the next of the page before, limit at
-// most MaxPage, 0 for 50.
+// team that are attached to it.
 func (s *Service) Served(
-	ctx context.Context, p access.Principal, ref, cursor string, limit int,
-) (list []Tenant, next string, err error) {
+	ctx context.Context, p access.Principal, ref string, page models.Page,
+) (models.List[Tenant], error) {
 	tx := s.DB.Read(ctx)
 	project, err := access.Project(tx, p, ref, access.TenantRead)
 	if err != nil {
-		return nil, "", fmt.Errorf("projects: tenants of %s: %w", ref, err)
+		return models.List[Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
 	}
-	_, limit, err = beginList(p, access.TenantRead, project.TeamID, limit)
+	if _, err := listedTeams(p, access.TenantRead, project.TeamID); err != nil {
+		return models.List[Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
+	}
+	rows, err := tx.TenantsServed(project.ID, page)
 	if err != nil {
-		return nil, "", fmt.Errorf("projects: tenants of %s: %w", ref, err)
+		return models.List[Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
 	}
-	rows, err := tx.TenantsServed(project.ID, cursor, limit+1)
+	list, err := viewTenants(tx, rows)
 	if err != nil {
-		return nil, "", fmt.Errorf("projects: tenants of %s: %w", ref, err)
+		return models.List[Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
 	}
-	if len(rows) > limit {
-		rows, next = rows[:limit], rows[limit-1].Name
-	}
-	if list, err = viewTenants(tx, rows); err != nil {
-		return nil, "", fmt.Errorf("projects: tenants of %s: %w", ref, err)
-	}
-	return list, next, nil
+	return list, nil
 }
 
 // Attachable names the tenants of a project's team that it does not serve yet.

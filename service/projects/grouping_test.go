@@ -171,11 +171,11 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 			t.Errorf("default is no team's: %v", err)
 		}
 		own := shop.Project.ID
-		all, _, err := w.Tenants(t.Context(), p, "", "", 0)
+		all, err := w.Tenants(t.Context(), p, "", models.Page{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, tenant := range all {
+		for _, tenant := range all.Items {
 			if tenant.Project != own {
 				continue
 			}
@@ -303,15 +303,15 @@ func TestTheTenantsOfAProjectAreListedAPageAtATime(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names []string
-		for cursor := ""; ; {
-			list, next, err := w.Served(t.Context(), p, "shop", cursor, 2)
+		for page := (models.Page{Limit: 2}); ; {
+			list, err := w.Served(t.Context(), p, "shop", page)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, tenant := range list {
+			for _, tenant := range list.Items {
 				names = append(names, tenant.Name)
 			}
-			if cursor = next; cursor == "" {
+			if page.Cursor = list.Next; page.Cursor == "" {
 				break
 			}
 		}
@@ -321,11 +321,13 @@ func TestTheTenantsOfAProjectAreListedAPageAtATime(t *testing.T) {
 		if spare, err := w.Attachable(t.Context(), p, "shop"); err != nil || !slices.Equal(spare, []string{"beta"}) {
 			t.Errorf("it could serve %v, %v", spare, err)
 		}
-		if _, _, err := w.Tenants(t.Context(), p, "team_of_others", "", 0); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.Tenants(t.Context(), p, "team_of_others", models.Page{}); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("another team's: %v", err)
 		}
-		if own, _, err := w.Tenants(t.Context(), p, p.HomeTeam, "", 0); err != nil || len(own) != 4 {
-			t.Errorf("the team's: %v, %v", own, err)
+		if own, err := w.Tenants(t.Context(), p, p.HomeTeam, models.Page{}); err != nil {
+			t.Errorf("the team's: %v", err)
+		} else if len(own.Items) != 4 {
+			t.Errorf("the team's: %v", own.Items)
 		}
 	})
 }

@@ -26,30 +26,28 @@ type Product struct {
 }
 
 // Products lists the products of the principal's teams, oldest first, or of one of
-// them. The cursor is the next of the page before, limit at most MaxPage, 0 for 50.
+// them.
 func (s *Service) Products(
-	ctx context.Context, p access.Principal, team, cursor string, limit int,
-) (list []Product, next string, err error) {
-	teams, limit, err := beginList(p, access.ProductRead, team, limit)
+	ctx context.Context, p access.Principal, team string, page models.Page,
+) (models.List[Product], error) {
+	teams, err := listedTeams(p, access.ProductRead, team)
 	if err != nil {
-		return nil, "", fmt.Errorf("projects: list products: %w", err)
+		return models.List[Product]{}, fmt.Errorf("projects: list products: %w", err)
 	}
 	tx := s.DB.Read(ctx)
-	rows, err := tx.ProductsOfTeams(teams, cursor, limit+1)
+	rows, err := tx.ProductsOfTeams(teams, page)
 	if err != nil {
-		return nil, "", fmt.Errorf("projects: list products: %w", err)
+		return models.List[Product]{}, fmt.Errorf("projects: list products: %w", err)
 	}
-	if len(rows) > limit {
-		rows, next = rows[:limit], rows[limit-1].ID
-	}
-	for _, row := range rows {
+	list := models.List[Product]{Next: rows.Next}
+	for _, row := range rows.Items {
 		product, err := viewProduct(tx, row)
 		if err != nil {
-			return nil, "", fmt.Errorf("projects: list products: %w", err)
+			return models.List[Product]{}, fmt.Errorf("projects: list products: %w", err)
 		}
-		list = append(list, product)
+		list.Items = append(list.Items, product)
 	}
-	return list, next, nil
+	return list, nil
 }
 
 // Product finds a product by its id, or by its name in one of the principal's teams.

@@ -103,53 +103,37 @@ func (s *Service) Get(ctx context.Context, p access.Principal, ref string) (Proj
 	return view(tx, row)
 }
 
-// Page is one page of a list; Next is the cursor of the one after, "" at the end.
-type Page struct {
-	Projects []Project
-	Next     string
-}
-
-// MaxPage is the most projects one page holds.
-const MaxPage = 200
-
 // List returns the projects of the principal's teams by name, or of one of them.
-// The cursor is the Next of the page before, limit at most MaxPage, 0 for 50.
-func (s *Service) List(ctx context.Context, p access.Principal, team, cursor string, limit int) (Page, error) {
-	teams, limit, err := beginList(p, access.ProjectRead, team, limit)
+func (s *Service) List(
+	ctx context.Context, p access.Principal, team string, page models.Page,
+) (models.List[Project], error) {
+	teams, err := listedTeams(p, access.ProjectRead, team)
 	if err != nil {
-		return Page{}, fmt.Errorf("projects: list: %w", err)
+		return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
 	}
 	tx := s.DB.Read(ctx)
-	rows, err := tx.ProjectsOfTeams(teams, cursor, limit+1)
+	rows, err := tx.ProjectsOfTeams(teams, page)
 	if err != nil {
-		return Page{}, fmt.Errorf("projects: list: %w", err)
+		return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
 	}
-	var page Page
-	if len(rows) > limit {
-		rows = rows[:limit]
-		page.Next = rows[limit-1].Name
-	}
-	for _, row := range rows {
+	list := models.List[Project]{Next: rows.Next}
+	for _, row := range rows.Items {
 		project, err := view(tx, row)
 		if err != nil {
-			return Page{}, fmt.Errorf("projects: list: %w", err)
+			return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
 		}
-		page.Projects = append(page.Projects, project)
+		list.Items = append(list.Items, project)
 	}
-	return page, nil
+	return list, nil
 }
 
-// beginList refuses whoever may list nothing, names the teams to list for, one or
-// all of the principal's, and bounds a page.
-func beginList(p access.Principal, action access.Action, team string, limit int) (teams []string, most int, err error) {
-	if limit <= 0 {
-		limit = 50
-	}
-	limit = min(limit, MaxPage)
+// listedTeams returns the teams that a list covers: the one asked for, or with team
+// "" all of the principal's. It fails if the principal may not list there.
+func listedTeams(p access.Principal, action access.Action, team string) ([]string, error) {
 	if p.Anonymous() || team != "" {
-		return []string{team}, limit, access.Check(p, team, action)
+		return []string{team}, access.Check(p, team, action)
 	}
-	return p.Teams(), limit, access.Within(p, action)
+	return p.Teams(), access.Within(p, action)
 }
 
 func view(tx *models.Tx, row models.Project) (Project, error) {

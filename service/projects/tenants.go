@@ -37,36 +37,34 @@ type TenantInput struct {
 type TenantChange struct{ DisplayName, FallbackOwner *string }
 
 // Tenants lists the tenants of the principal's teams and of their projects, oldest
-// first, or of one team. The cursor is the next of the page before, limit at most
-// MaxPage, 0 for 50.
+// first, or of one team.
 func (s *Service) Tenants(
-	ctx context.Context, p access.Principal, team, cursor string, limit int,
-) (list []Tenant, next string, err error) {
-	teams, limit, err := beginList(p, access.TenantRead, team, limit)
+	ctx context.Context, p access.Principal, team string, page models.Page,
+) (models.List[Tenant], error) {
+	teams, err := listedTeams(p, access.TenantRead, team)
 	if err != nil {
-		return nil, "", fmt.Errorf("projects: list tenants: %w", err)
+		return models.List[Tenant]{}, fmt.Errorf("projects: list tenants: %w", err)
 	}
 	tx := s.DB.Read(ctx)
-	rows, err := tx.TenantsOfTeams(teams, cursor, limit+1)
+	rows, err := tx.TenantsOfTeams(teams, page)
 	if err != nil {
-		return nil, "", fmt.Errorf("projects: list tenants: %w", err)
+		return models.List[Tenant]{}, fmt.Errorf("projects: list tenants: %w", err)
 	}
-	if len(rows) > limit {
-		rows, next = rows[:limit], rows[limit-1].ID
+	list, err := viewTenants(tx, rows)
+	if err != nil {
+		return models.List[Tenant]{}, fmt.Errorf("projects: list tenants: %w", err)
 	}
-	if list, err = viewTenants(tx, rows); err != nil {
-		return nil, "", fmt.Errorf("projects: list tenants: %w", err)
-	}
-	return list, next, nil
+	return list, nil
 }
 
-func viewTenants(tx *models.Tx, rows []models.Tenant) (list []Tenant, err error) {
-	for _, row := range rows {
+func viewTenants(tx *models.Tx, rows models.List[models.Tenant]) (models.List[Tenant], error) {
+	list := models.List[Tenant]{Next: rows.Next}
+	for _, row := range rows.Items {
 		tenant, err := viewTenant(tx, row)
 		if err != nil {
-			return nil, err
+			return models.List[Tenant]{}, err
 		}
-		list = append(list, tenant)
+		list.Items = append(list.Items, tenant)
 	}
 	return list, nil
 }

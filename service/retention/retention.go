@@ -129,21 +129,21 @@ func (s *Service) purgeProject(ctx context.Context, team string, by time.Time, p
 // never be found again.
 func (s *Service) removeExports(ctx context.Context, team string, by time.Time, project string) error {
 	for {
-		var exports []models.Export
+		var exports models.List[models.Export]
 		err := s.step(ctx, team, by, func(tx *models.Tx) (err error) {
-			exports, err = tx.ExportsOf(project, "", rowsAtOnce)
+			exports, err = tx.ExportsOf(project, models.Page{Limit: models.MaxLimit})
 			return err
 		})
-		if err != nil || len(exports) == 0 {
+		if err != nil || len(exports.Items) == 0 {
 			return err
 		}
-		for _, export := range exports {
+		for _, export := range exports.Items {
 			if err := s.Files.Remove(export.ID); err != nil {
 				return fmt.Errorf("remove the file of export %s: %w", export.ID, err)
 			}
 		}
 		err = s.step(ctx, team, by, func(tx *models.Tx) error {
-			for _, export := range exports {
+			for _, export := range exports.Items {
 				if err := tx.DeleteExport(export.ID); err != nil {
 					return err
 				}

@@ -12,9 +12,6 @@ import (
 	"postern/service/access"
 )
 
-// MaxRequests is the most requests one page of the live log holds.
-const MaxRequests = 200
-
 // How the live log is followed. Whoever follows is asked again for his
 // credential when followFor is over.
 const (
@@ -35,42 +32,34 @@ type Request struct {
 // Requests is a part of a project's live log. Dropped counts the calls since
 // the log of this process began that it could not take.
 type Requests struct {
-	Items   []Request
-	Next    string // cursor of the next page, "" on the last
+	models.List[Request]
 	Dropped int64
 }
 
 // Requests lists a project's latest calls through this process, newest first.
-// The cursor is the Next of the page before, limit at most MaxRequests, 0 for
-// 50. A cursor whose request is no longer in the log starts anew.
+// If the cursor's request is no longer in the log, it returns the first page.
 func (s *Service) Requests(
-	ctx context.Context, p access.Principal, project, cursor string, limit int,
+	ctx context.Context, p access.Principal, project string, page models.Page,
 ) (Requests, error) {
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, project, access.UsageRead)
 	if err != nil {
 		return Requests{}, fmt.Errorf("usage: requests of %s: %w", project, err)
 	}
-	if limit <= 0 {
-		limit = 50
-	}
-	limit = min(limit, MaxRequests)
 	r := s.Recorder.ring(parent.ID)
 	if r == nil {
 		return Requests{}, nil
 	}
-	before, ok := r.number(cursor)
+	before, ok := r.number(page.Cursor)
 	if !ok || before == 0 {
 		before = math.MaxUint64
 	}
-	found := r.before(before, limit+1)
-	out := Requests{Dropped: r.dropped.Load()}
-	if len(found) > limit {
-		found = found[:limit]
-		out.Next = r.id(found[limit-1].number)
+	found := models.Cut(r.before(before, page.Size()+1), page, func(one entry) string { return r.id(one.number) })
+	items, err := s.named(tx, parent.ID, r, found.Items)
+	if err != nil {
+		return Requests{}, err
 	}
-	out.Items, err = s.named(tx, parent.ID, r, found)
-	return out, err
+	return Requests{List: models.List[Request]{Items: items, Next: found.Next}, Dropped: r.dropped.Load()}, nil
 }
 
 // Batch is what has come since the batch before. Missed counts the requests that

@@ -25,14 +25,14 @@ func (w *world) observe(n int) {
 func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		if got, err := w.Requests(t.Context(), w.owner, "shop", "", 0); err != nil || len(got.Items) != 0 {
+		if got, err := w.Requests(t.Context(), w.owner, "shop", models.Page{}); err != nil || len(got.Items) != 0 {
 			t.Errorf("before the first call: %+v, %v", got, err)
 		}
 		w.observe(7)
 		w.Recorder.Observe(usage.Call{ProjectID: "prj_other", Path: "/secret"})
 		cursor, seen := "", ""
 		for page := range 3 {
-			got, err := w.Requests(t.Context(), w.owner, "shop", cursor, 3)
+			got, err := w.Requests(t.Context(), w.owner, "shop", models.Page{Cursor: cursor, Limit: 3})
 			if err != nil {
 				t.Fatal(err)
 			}

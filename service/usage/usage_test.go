@@ -247,7 +247,7 @@ func TestWhoMaySeeUsage(t *testing.T) {
 			if fault.KindOf(err) != want {
 				t.Errorf("usage: %v", err)
 			}
-			if _, err = w.Requests(t.Context(), who, "shop", "", 0); fault.KindOf(err) != want {
+			if _, err = w.Requests(t.Context(), who, "shop", models.Page{}); fault.KindOf(err) != want {
 				t.Errorf("requests: %v", err)
 			}
 			err = w.Follow(
