@@ -6,7 +6,6 @@ import (
 
 	"postern/handlers/web"
 	"postern/models"
-	"postern/service/access"
 	"postern/service/directory"
 )
 
@@ -61,7 +60,7 @@ func answerGroup(g directory.GroupDetail, err error) (*tagged[groupOutput], erro
 	}
 	out := showGroup(g.Group)
 	out.Children, out.Parents = showNested(g.Children), showNested(g.Parents)
-	return &tagged[groupOutput]{web.FormatETag(access.ETag(g.UpdatedAt)), out}, nil
+	return &tagged[groupOutput]{web.FormatETag(g.ETag), out}, nil
 }
 
 func (h *Handler) listGroups(ctx context.Context, in *struct {

@@ -6,7 +6,6 @@ import (
 
 	"postern/handlers/web"
 	"postern/models"
-	"postern/service/access"
 	"postern/service/directory"
 )
 
@@ -84,7 +83,7 @@ func answerUser(p directory.Profile, err error) (*tagged[userOutput], error) {
 		}
 		out.Groups = append(out.Groups, shown)
 	}
-	return &tagged[userOutput]{web.FormatETag(access.ETag(p.UpdatedAt)), out}, nil
+	return &tagged[userOutput]{web.FormatETag(p.ETag), out}, nil
 }
 
 func (h *Handler) listUsers(ctx context.Context, in *struct {

@@ -167,7 +167,7 @@ func memberOf(path string, one directory.Member, mayChange bool) tenants.Member 
 func (h *Handler) groupForms(v *visit, m *tenants.Group, g directory.GroupDetail) error {
 	path := groupPath(g.ID)
 	m.Add = &tenants.AddMember{Action: path + "/members"}
-	m.Change = groupForm{access.ETag(g.UpdatedAt), g.Name, g.DisplayName}.view(path, &mistakes{})
+	m.Change = groupForm{g.ETag, g.Name, g.DisplayName}.view(path, &mistakes{})
 	m.Delete = &ui.Confirmation{
 		ID:     "delete-confirm",
 		Action: path + "/delete",
@@ -227,7 +227,7 @@ func (h *Handler) groupConflict(v *visit, mine groupForm) (web.Answer, error) {
 			{Label: "Display name", Theirs: g.DisplayName, Yours: mine.displayName},
 		},
 		Hidden: []projects.Pair{
-			{Name: "revision", Value: access.ETag(g.UpdatedAt)},
+			{Name: "revision", Value: g.ETag},
 			{Name: "name", Value: mine.name},
 			{Name: "display_name", Value: mine.displayName},
 		},

@@ -98,7 +98,7 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) erro
 	path := userPath(u.ID)
 	m.Change = &tenants.UserChange{
 		Action:   path,
-		Revision: access.ETag(u.UpdatedAt),
+		Revision: u.ETag,
 		Email:    ui.Value{Text: u.Email},
 		Name:     ui.Value{Text: u.Name},
 	}
@@ -169,7 +169,7 @@ func (h *Handler) userConflict(v *visit, u directory.Profile, t rules.Tenant, na
 			{Label: "E-mail", Theirs: textOrNone(u.Email), Yours: textOrNone(email)},
 		},
 		Hidden: []projects.Pair{
-			{Name: "revision", Value: access.ETag(u.UpdatedAt)},
+			{Name: "revision", Value: u.ETag},
 			{Name: "name", Value: name},
 			{Name: "email", Value: email},
 		},

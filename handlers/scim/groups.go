@@ -5,7 +5,6 @@ import (
 
 	"postern/handlers/scim/protocol"
 	"postern/models"
-	"postern/service/access"
 	"postern/service/directory"
 )
 
@@ -21,7 +20,7 @@ func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
 			Created:      g.CreatedAt.UTC(),
 			LastModified: g.UpdatedAt.UTC(),
 			Location:     p.base + "/Groups/" + url.PathEscape(g.ID),
-			Version:      version(access.ETag(g.UpdatedAt)),
+			Version:      version(g.ETag),
 		},
 	}
 	if p.excludes("members") {

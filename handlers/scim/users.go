@@ -6,7 +6,6 @@ import (
 
 	"postern/handlers/scim/protocol"
 	"postern/models"
-	"postern/service/access"
 	"postern/service/directory"
 )
 
@@ -24,7 +23,7 @@ func (p *provisioner) showUser(u directory.User, groups []directory.Membership) 
 			Created:      u.CreatedAt.UTC(),
 			LastModified: u.UpdatedAt.UTC(),
 			Location:     p.base + "/Users/" + url.PathEscape(u.ID),
-			Version:      version(access.ETag(u.UpdatedAt)),
+			Version:      version(u.ETag),
 		},
 	}
 	if out.UserName == "" { // nobody has provisioned them so far

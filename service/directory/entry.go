@@ -13,14 +13,15 @@ import (
 
 const maxApprovals = 1000
 
-// Entry is how people come to a tenant: with InviteOnly, who is expected or
-// approved, and nobody else.
+// Entry is the rules of who may join a tenant. With InviteOnly, only invited and
+// approved users may.
 type Entry struct {
 	InviteOnly bool
 	Approvals  []Approval `audit:"-"`
 }
 
-// Approval lets people in whose provider confirms their address, into groups.
+// Approval lets new users join whose provider confirms their address, and puts them
+// into groups.
 type Approval struct {
 	ID        string
 	Kind      string   // email or domain
@@ -29,13 +30,13 @@ type Approval struct {
 	CreatedAt time.Time
 }
 
-// NewApproval is an approval to be made. Groups are ids.
+// NewApproval is the input of Approve. Groups are ids.
 type NewApproval struct {
 	Kind, Value string
 	Groups      []string
 }
 
-// Entry tells how people come to a tenant.
+// Entry returns the rules of who may join a tenant.
 func (s *Service) Entry(ctx context.Context, p access.Principal, tenant string) (Entry, error) {
 	tx := s.DB.Read(ctx)
 	at, err := findTenant(tx, p, tenant, access.UserRead)
@@ -47,33 +48,30 @@ func (s *Service) Entry(ctx context.Context, p access.Principal, tenant string) 
 		return Entry{}, fmt.Errorf("directory: entry of %s: %w", tenant, err)
 	}
 	rows, err := tx.PreApprovalsOf(at.ID)
+	if err != nil {
+		return Entry{}, fmt.Errorf("directory: entry of %s: %w", tenant, err)
+	}
 	out := Entry{InviteOnly: rule.InviteOnly}
 	for _, row := range rows {
 		out.Approvals = append(out.Approvals, viewApproval(row))
 	}
-	return out, err
+	return out, nil
 }
 
-// SetInviteOnly closes a tenant to people who are not expected, or opens it. Who is
-// in already stays.
+// SetInviteOnly closes a tenant to new users who are not invited or approved, or
+// opens it. Users who are in already stay.
 func (s *Service) SetInviteOnly(ctx context.Context, p access.Principal, tenant string, only bool) error {
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		at, err := findTenant(tx, p, tenant, access.UserUpdate)
-		if err != nil {
-			return err
-		}
+	err := s.change(ctx, p, inTenant(p, tenant), func(tx *models.Tx, at place) (outcome, error) {
 		before, err := tx.TenantLoginOf(at.ID)
 		if err != nil {
-			return err
+			return outcome{}, err
 		}
-		if err := tx.SaveTenantLogin(models.TenantLogin{
-			TenantID:   at.ID,
-			InviteOnly: only,
-			UpdatedAt:  models.Now(),
-		}); err != nil {
-			return err
-		}
-		return record(tx, p, at, at.ID, Entry{InviteOnly: before.InviteOnly}, Entry{InviteOnly: only})
+		after := models.TenantLogin{TenantID: at.ID, InviteOnly: only, UpdatedAt: models.Now()}
+		return outcome{
+			object: at.ID,
+			before: Entry{InviteOnly: before.InviteOnly},
+			after:  Entry{InviteOnly: only},
+		}, tx.SaveTenantLogin(after)
 	})
 	if err != nil {
 		return fmt.Errorf("directory: change the entry of %s: %w", tenant, err)
@@ -81,47 +79,12 @@ func (s *Service) SetInviteOnly(ctx context.Context, p access.Principal, tenant 
 	return nil
 }
 
-// Approve lets people in by their address or its domain.
+// Approve lets new users join by their address or its domain.
 func (s *Service) Approve(ctx context.Context, p access.Principal, tenant string, in NewApproval) (Approval, error) {
 	var out Approval
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		at, err := findTenant(tx, p, tenant, access.UserUpdate)
-		if err != nil {
-			return err
-		}
-		wrong := in.check()
-		unknown, err := checkGroups(tx, at.ID, in.Groups)
-		if err := errors.Join(err, fault.InvalidFields(append(wrong, unknown...))); err != nil {
-			return err
-		}
-		others, err := tx.PreApprovalsOf(at.ID)
-		if err != nil {
-			return err
-		}
-		if len(others) >= maxApprovals {
-			return fault.New(fault.Conflict, "too_many_approvals", "A tenant has at most %d approvals.", maxApprovals)
-		}
-		row := models.PreApproval{
-			ID:        models.NewID("apv"),
-			TenantID:  at.ID,
-			Kind:      in.Kind,
-			Value:     in.Value,
-			Groups:    in.Groups,
-			CreatedAt: models.Now(),
-		}
-		if row.Groups == nil {
-			row.Groups = []string{}
-		}
-		if err := tx.Insert(&row); errors.Is(err, models.ErrDuplicate) {
-			return takenField(
-				"/value", "approved_already", fmt.Sprintf("The tenant approves of %s already.", in.Value),
-				"End that approval first to give it other groups.",
-			)
-		} else if err != nil {
-			return err
-		}
-		out = viewApproval(row)
-		return record(tx, p, at, row.ID, nil, out)
+	err := s.change(ctx, p, inTenant(p, tenant), func(tx *models.Tx, at place) (_ outcome, err error) {
+		out, err = approve(tx, at, in)
+		return outcome{object: out.ID, after: out}, err
 	})
 	if err != nil {
 		return Approval{}, fmt.Errorf("directory: approve for %s: %w", tenant, err)
@@ -129,24 +92,57 @@ func (s *Service) Approve(ctx context.Context, p access.Principal, tenant string
 	return out, nil
 }
 
-// Disapprove ends an approval; who came by it stays.
+// approve inserts an approval. The tenant is locked.
+func approve(tx *models.Tx, at place, in NewApproval) (Approval, error) {
+	wrong := in.check()
+	unknown, err := checkGroups(tx, at.ID, in.Groups)
+	if err != nil {
+		return Approval{}, err
+	}
+	if err := fault.InvalidFields(append(wrong, unknown...)); err != nil {
+		return Approval{}, err
+	}
+	others, err := tx.PreApprovalsOf(at.ID)
+	if err != nil {
+		return Approval{}, err
+	}
+	if len(others) >= maxApprovals {
+		return Approval{}, fault.New(
+			fault.Conflict, "too_many_approvals", "A tenant has at most %d approvals.", maxApprovals,
+		)
+	}
+	row := models.PreApproval{
+		ID:        models.NewID("apv"),
+		TenantID:  at.ID,
+		Kind:      in.Kind,
+		Value:     in.Value,
+		Groups:    in.Groups,
+		CreatedAt: models.Now(),
+	}
+	if row.Groups == nil {
+		row.Groups = []string{}
+	}
+	err = tx.Insert(&row)
+	if errors.Is(err, models.ErrDuplicate) {
+		return Approval{}, takenField(
+			"/value", "approved_already", fmt.Sprintf("The tenant approves of %s already.", in.Value),
+			"End that approval first to give it other groups.",
+		)
+	}
+	return viewApproval(row), err
+}
+
+// Disapprove deletes an approval; users who joined through it stay.
 func (s *Service) Disapprove(ctx context.Context, p access.Principal, tenant, id string) error {
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		at, err := findTenant(tx, p, tenant, access.UserUpdate)
-		if err != nil {
-			return err
-		}
+	err := s.change(ctx, p, inTenant(p, tenant), func(tx *models.Tx, at place) (outcome, error) {
 		row, err := tx.PreApprovalByID(id)
 		if err != nil {
-			return absent(err)
+			return outcome{}, absent(err)
 		}
 		if row.TenantID != at.ID {
-			return access.NotFound()
+			return outcome{}, access.NotFound()
 		}
-		if err := tx.DeletePreApproval(id); err != nil {
-			return err
-		}
-		return record(tx, p, at, id, viewApproval(row), nil)
+		return outcome{object: id, before: viewApproval(row)}, tx.DeletePreApproval(id)
 	})
 	if err != nil {
 		return fmt.Errorf("directory: end the approval %s: %w", id, err)

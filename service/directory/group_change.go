@@ -12,7 +12,7 @@ import (
 	"postern/service/access"
 )
 
-// CreateGroup makes a group. Without a name it gets one that follows from its
+// CreateGroup creates a group. Without a name it gets one that is derived from its
 // display name.
 func (s *Service) CreateGroup(
 	ctx context.Context, p access.Principal, tenant string, in GroupInput,
@@ -20,67 +20,70 @@ func (s *Service) CreateGroup(
 	return s.CreateGroupWith(ctx, p, tenant, in, nil)
 }
 
-// CreateGroupWith makes a group with members and groups in it, which are ids.
+// CreateGroupWith creates a group with members. The ids are of users and groups.
 func (s *Service) CreateGroupWith(
 	ctx context.Context, p access.Principal, tenant string, in GroupInput, members []string,
 ) (GroupDetail, error) {
 	var out GroupDetail
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		at, err := findTenant(tx, p, tenant, access.UserUpdate)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.LockTenant(at.ID); err != nil {
-			return err
-		}
+	err := s.change(ctx, p, inTenant(p, tenant), func(tx *models.Tx, at place) (outcome, error) {
 		now := models.Now()
 		row := models.UserGroup{ID: models.NewID("grp"), TenantID: at.ID, CreatedAt: now, UpdatedAt: now}
-		wrong := in.apply(&row)
-		if in.Name == nil && in.DisplayName != nil {
-			if row.Name, err = freeName(tx, at.ID, *in.DisplayName); err != nil {
-				return err
-			}
-		} else if in.Name == nil {
-			wrong = append(wrong, fault.Field{Pointer: "/name", Code: "required", Detail: "Name the group, such as admins."})
-		}
-		if err := fault.InvalidFields(wrong); err != nil {
-			return err
+		if err := nameGroup(tx, &row, in); err != nil {
+			return outcome{}, err
 		}
 		if err := groupTaken(tx.Insert(&row)); err != nil {
-			return err
+			return outcome{}, err
 		}
-		after := changedGroup{}
-		after.tell(row)
-		if after.Added, err = s.put(tx, row, members, now); err != nil {
-			return err
+		added, err := put(tx, row, members, now)
+		if err != nil {
+			return outcome{}, err
 		}
 		if out, err = detail(tx, row); err != nil {
-			return err
+			return outcome{}, err
 		}
-		if err := record(tx, p, at, row.ID, nil, after); err != nil {
-			return err
-		}
-		return tx.AddTenantRevisions(at.Tenant, models.Now())
+		after := groupChange{Added: added}
+		after.describe(row)
+		return outcome{object: row.ID, after: after, revise: (*models.Tx).AddTenantRevisions}, nil
 	})
 	if err != nil {
 		return GroupDetail{}, fmt.Errorf("directory: create a group of %s: %w", tenant, err)
 	}
-	s.Changed(ctx)
 	return out, nil
 }
 
-// changedGroup is what an audit entry compares.
-type changedGroup struct {
+// nameGroup applies the input to a new group, and derives a name from the display
+// name if there is none.
+func nameGroup(tx *models.Tx, row *models.UserGroup, in GroupInput) error {
+	wrong := in.apply(row)
+	switch {
+	case in.Name != nil:
+	case in.DisplayName == nil:
+		wrong = append(wrong, fault.Field{
+			Pointer: "/name",
+			Code:    "required",
+			Detail:  "Name the group, such as admins.",
+		})
+	default:
+		var err error
+		if row.Name, err = freeName(tx, row.TenantID, *in.DisplayName); err != nil {
+			return err
+		}
+	}
+	return fault.InvalidFields(wrong)
+}
+
+// groupChange is what the audit entry of a group compares.
+type groupChange struct {
 	Name, DisplayName, ExternalID string
 	Added, Removed                []string // ids of end users and groups
 }
 
-func (c *changedGroup) tell(row models.UserGroup) {
+func (c *groupChange) describe(row models.UserGroup) {
 	c.Name, c.DisplayName, c.ExternalID = row.Name, row.DisplayName, orEmpty(row.ExternalID)
 }
 
-// freeName is a name that follows from a display name and is not taken. The tenant
-// is locked.
+// freeName returns a name that is derived from a display name and not in use. The
+// tenant is locked.
 func freeName(tx *models.Tx, tenant, display string) (string, error) {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -109,7 +112,7 @@ func freeName(tx *models.Tx, tenant, display string) (string, error) {
 func (s *Service) UpdateGroup(
 	ctx context.Context, p access.Principal, id, ifMatch string, in GroupInput,
 ) (GroupDetail, error) {
-	return s.changeGroup(ctx, p, id, func(_ *models.Tx, row *models.UserGroup, _ *changedGroup) error {
+	return s.changeGroup(ctx, p, id, func(_ *models.Tx, row *models.UserGroup, _ *groupChange) error {
 		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
@@ -117,72 +120,50 @@ func (s *Service) UpdateGroup(
 	})
 }
 
-// changeGroup runs change on a group whose tenant is locked, so that of two who nest
-// groups the second sees what the first did, and writes what came of it.
+// changeGroup applies fn to a group and writes the row. fn adds to the audit entry
+// which members it added and removed.
 func (s *Service) changeGroup(
 	ctx context.Context, p access.Principal, id string,
-	change func(*models.Tx, *models.UserGroup, *changedGroup) error,
+	fn func(*models.Tx, *models.UserGroup, *groupChange) error,
 ) (GroupDetail, error) {
 	var out GroupDetail
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		_, at, err := findGroup(tx, p, id, access.UserUpdate)
+	err := s.change(ctx, p, ofGroup(p, id), func(tx *models.Tx, _ place) (outcome, error) {
+		row, err := tx.UserGroupByID(id)
 		if err != nil {
-			return err
+			return outcome{}, absent(err)
 		}
-		if _, err := tx.LockTenant(at.ID); err != nil {
-			return err
-		}
-		row, err := tx.UserGroupByID(id) // as it is now that others have to wait
-		if err != nil {
-			return absent(err)
-		}
-		before, after := changedGroup{}, changedGroup{}
-		before.tell(row)
-		if err := change(tx, &row, &after); err != nil {
-			return err
+		var before, after groupChange
+		before.describe(row)
+		if err := fn(tx, &row, &after); err != nil {
+			return outcome{}, err
 		}
 		row.UpdatedAt = models.Now()
 		if err := groupTaken(tx.UpdateUserGroup(row)); err != nil {
-			return err
+			return outcome{}, err
 		}
-		after.tell(row)
-		if out, err = detail(tx, row); err != nil {
-			return err
-		}
-		if err := record(tx, p, at, id, before, after); err != nil {
-			return err
-		}
-		return tx.AddTenantRevisions(at.Tenant, models.Now())
+		after.describe(row)
+		out, err = detail(tx, row)
+		return outcome{object: id, before: before, after: after, revise: (*models.Tx).AddTenantRevisions}, err
 	})
 	if err != nil {
 		return GroupDetail{}, fmt.Errorf("directory: change the group %s: %w", id, err)
 	}
-	s.Changed(ctx)
 	return out, nil
 }
 
 // DeleteGroup removes a group; its members and the groups in it stay.
 func (s *Service) DeleteGroup(ctx context.Context, p access.Principal, id string) error {
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, at, err := findGroup(tx, p, id, access.UserUpdate)
+	err := s.change(ctx, p, ofGroup(p, id), func(tx *models.Tx, _ place) (outcome, error) {
+		row, err := tx.UserGroupByID(id)
 		if err != nil {
-			return err
+			return outcome{}, absent(err)
 		}
-		if _, err := tx.LockTenant(at.ID); err != nil {
-			return err
-		}
-		if err := tx.DeleteUserGroup(id); err != nil {
-			return err
-		}
-		if err := record(tx, p, at, id, viewGroup(row), nil); err != nil {
-			return err
-		}
-		return tx.AddTenantRevisions(at.Tenant, models.Now())
+		done := outcome{object: id, before: viewGroup(row), revise: (*models.Tx).AddTenantRevisions}
+		return done, tx.DeleteUserGroup(id)
 	})
 	if err != nil {
 		return fmt.Errorf("directory: delete the group %s: %w", id, err)
 	}
-	s.Changed(ctx)
 	return nil
 }
 
@@ -211,7 +192,7 @@ func groupTaken(err error) error {
 	return err
 }
 
-// checkGroups points at ids that are no groups of the tenant.
+// checkGroups returns a field error for each id that is not a group of the tenant.
 func checkGroups(tx *models.Tx, tenant string, ids []string) ([]fault.Field, error) {
 	if len(ids) == 0 {
 		return nil, nil

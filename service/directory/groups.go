@@ -24,6 +24,7 @@ type Group struct {
 	DisplayName string
 	ExternalID  string
 	Members     int64     `audit:"-"` // in it directly
+	ETag        string    `audit:"-"`
 	CreatedAt   time.Time `audit:"-"`
 	UpdatedAt   time.Time `audit:"-"`
 }
@@ -105,7 +106,7 @@ func findGroup(tx *models.Tx, p access.Principal, id string, action access.Actio
 	if err != nil {
 		return row, place{}, absent(err)
 	}
-	at, err := tenantByID(tx, p, row.TenantID, action)
+	at, err := findTenant(tx, p, row.TenantID, action)
 	return row, at, err
 }
 
@@ -158,6 +159,7 @@ func viewGroup(row models.UserGroup) Group {
 		Name:        row.Name,
 		DisplayName: titleOf(row),
 		ExternalID:  orEmpty(row.ExternalID),
+		ETag:        access.ETag(row.UpdatedAt),
 		CreatedAt:   row.CreatedAt,
 		UpdatedAt:   row.UpdatedAt,
 	}

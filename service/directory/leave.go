@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"postern/core/snapshot"
 	"postern/models"
@@ -10,46 +11,48 @@ import (
 	"postern/service/keys"
 )
 
-// DeleteUser removes an end user with their identities and logins, and revokes the
-// keys that they own. Where the tenant is open they can come again, as somebody new.
+// DeleteUser deletes an end user with their identities and logins, and revokes the
+// keys that they own. If the tenant is open they can join again, as a new user.
 func (s *Service) DeleteUser(ctx context.Context, p access.Principal, id string) error {
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, at, err := lockUser(tx, p, id)
+	err := s.change(ctx, p, ofUser(p, id), func(tx *models.Tx, at place) (outcome, error) {
+		row, err := tx.LockEndUser(id)
 		if err != nil {
-			return err
+			return outcome{}, absent(err)
 		}
 		if err := tx.DeleteEndUser(id); err != nil {
-			return err
+			return outcome{}, err
 		}
-		now := models.Now()
-		if err := tx.Insert(&models.DeletedUser{
+		deleted := models.DeletedUser{
 			UserID:   id,
 			TenantID: at.ID,
-			EndsAt:   now.Add(snapshot.BarredFor),
-		}); err != nil {
-			return err
+			EndsAt:   models.Now().Add(snapshot.BarredFor),
 		}
-		if err := record(tx, p, at, id, viewUser(row), nil); err != nil {
-			return err
-		}
-		return s.leave(ctx, tx, p, at, id)
+		return outcome{
+			object: id,
+			before: viewUser(row),
+			revise: func(tx *models.Tx, tenant models.Tenant, now time.Time) error {
+				return s.revokeOwned(ctx, tx, p, tenant, id, now)
+			},
+		}, tx.Insert(&deleted)
 	})
 	if err != nil {
 		return fmt.Errorf("directory: delete the user %s: %w", id, err)
 	}
-	s.Changed(ctx)
 	return nil
 }
 
-// leave revokes the keys of somebody who is gone and tells the gateways. Only the
-// projects that they could call count: elsewhere the id is a text like any other.
-func (s *Service) leave(ctx context.Context, tx *models.Tx, p access.Principal, at place, id string) error {
-	near, err := tx.ProjectsNear(at.Tenant)
+// revokeOwned revokes the keys of a deleted user and tells the gateways. It covers
+// only the projects that the user could call: in others the same text as an owner
+// means something else.
+func (s *Service) revokeOwned(
+	ctx context.Context, tx *models.Tx, p access.Principal, tenant models.Tenant, id string, now time.Time,
+) error {
+	projects, err := tx.ProjectsNear(tenant)
 	if err != nil {
 		return err
 	}
-	if err := keys.RevokeOwned(ctx, s.Events, tx, p, near, id); err != nil {
+	if err := keys.RevokeOwned(ctx, s.Events, tx, p, projects, id); err != nil {
 		return err
 	}
-	return tx.AddPersonRevisions(at.Tenant, models.Now())
+	return tx.AddPersonRevisions(tenant, now)
 }

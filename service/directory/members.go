@@ -42,7 +42,7 @@ func viewMember(row models.MemberRow) Member {
 // SetMember puts an end user into a group with a role, of which there is one so
 // far: RoleAdmin is kept where it was given before, and decides nothing yet.
 func (s *Service) SetMember(ctx context.Context, p access.Principal, group, user, role string) (GroupDetail, error) {
-	return s.changeGroup(ctx, p, group, func(tx *models.Tx, row *models.UserGroup, after *changedGroup) error {
+	return s.changeGroup(ctx, p, group, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
 		switch role {
 		case RoleMember:
 		case RoleAdmin:
@@ -66,7 +66,7 @@ func (s *Service) SetMember(ctx context.Context, p access.Principal, group, user
 
 // RemoveMember takes an end user out of a group.
 func (s *Service) RemoveMember(ctx context.Context, p access.Principal, group, user string) error {
-	_, err := s.changeGroup(ctx, p, group, func(tx *models.Tx, row *models.UserGroup, after *changedGroup) error {
+	_, err := s.changeGroup(ctx, p, group, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
 		gone, err := tx.DeleteGroupMembers(row.ID, user)
 		if err == nil && gone == 0 {
 			return access.NotFound()
@@ -80,7 +80,7 @@ func (s *Service) RemoveMember(ctx context.Context, p access.Principal, group, u
 // Nest puts a group into another of its tenant: members of the inner one are
 // members of the outer one.
 func (s *Service) Nest(ctx context.Context, p access.Principal, outer, inner string) (GroupDetail, error) {
-	return s.changeGroup(ctx, p, outer, func(tx *models.Tx, row *models.UserGroup, after *changedGroup) error {
+	return s.changeGroup(ctx, p, outer, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
 		after.Added = []string{inner}
 		return nest(tx, *row, inner, models.Now())
 	})
@@ -144,7 +144,7 @@ func wayDown(tx *models.Tx, from models.UserGroup, to string) ([]string, error) 
 
 // Unnest takes a group out of another.
 func (s *Service) Unnest(ctx context.Context, p access.Principal, outer, inner string) error {
-	_, err := s.changeGroup(ctx, p, outer, func(tx *models.Tx, row *models.UserGroup, after *changedGroup) error {
+	_, err := s.changeGroup(ctx, p, outer, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
 		was, err := tx.Unnest(row.ID, inner)
 		if err == nil && !was {
 			return access.NotFound()
@@ -168,7 +168,7 @@ type Replacement struct {
 func (s *Service) ReplaceGroup(
 	ctx context.Context, p access.Principal, id, ifMatch string, in Replacement,
 ) (GroupDetail, error) {
-	return s.changeGroup(ctx, p, id, func(tx *models.Tx, row *models.UserGroup, after *changedGroup) (err error) {
+	return s.changeGroup(ctx, p, id, func(tx *models.Tx, row *models.UserGroup, after *groupChange) (err error) {
 		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
@@ -181,10 +181,10 @@ func (s *Service) ReplaceGroup(
 		}
 		if err == nil && len(in.Remove) > 0 {
 			after.Removed = append(after.Removed, in.Remove...)
-			err = s.take(tx, row.ID, in.Remove)
+			err = take(tx, row.ID, in.Remove)
 		}
 		if err == nil {
-			after.Added, err = s.put(tx, *row, in.Add, models.Now())
+			after.Added, err = put(tx, *row, in.Add, models.Now())
 		}
 		return err
 	})
@@ -219,7 +219,7 @@ func empty(tx *models.Tx, group string, stays []string) error {
 	return err
 }
 
-func (s *Service) take(tx *models.Tx, group string, ids []string) error {
+func take(tx *models.Tx, group string, ids []string) error {
 	users, groups := apart(ids)
 	if len(users) > 0 {
 		if _, err := tx.DeleteGroupMembers(group, users...); err != nil {
@@ -235,7 +235,7 @@ func (s *Service) take(tx *models.Tx, group string, ids []string) error {
 }
 
 // put adds what is not in a group yet.
-func (s *Service) put(tx *models.Tx, row models.UserGroup, ids []string, now time.Time) ([]string, error) {
+func put(tx *models.Tx, row models.UserGroup, ids []string, now time.Time) ([]string, error) {
 	if len(ids) > maxMembers {
 		return nil, fault.InvalidField("/members", "too_many", "Name at most %d members at once.", maxMembers)
 	}

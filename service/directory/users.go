@@ -12,29 +12,30 @@ import (
 	"postern/service/access"
 )
 
-// User is an end user as the team sees them.
+// User is an end user as their team sees them.
 type User struct {
 	ID            string
 	Tenant        string `audit:"-"` // id
 	Email         string
 	EmailVerified bool
 	Name          string
-	UserName      string // what a provisioning system calls them, "" where none does
-	ExternalID    string // its own id of them
+	UserName      string // name in the provisioning system, "" for none
+	ExternalID    string // id in the provisioning system
 	State         string // active, frozen or invited
 	LastLoginAt   *time.Time
+	ETag          string    `audit:"-"`
 	CreatedAt     time.Time `audit:"-"`
 	UpdatedAt     time.Time `audit:"-"`
 }
 
-// Profile is an end user with how providers know them and the groups they are in.
+// Profile is an end user with their identities and groups.
 type Profile struct {
 	User
 	Identities []Identity
 	Groups     []Membership // by name
 }
 
-// Identity is how a provider knows an end user.
+// Identity is the account of an end user at an identity provider.
 type Identity struct {
 	Issuer, Subject string
 	Since           time.Time
@@ -46,7 +47,7 @@ type Membership struct {
 	Role                     string // member or admin; "" where they are in it through a nested group alone
 }
 
-// NewUser is somebody who is expected. Groups are ids.
+// NewUser is the input of CreateUser. Groups are ids.
 type NewUser struct {
 	Email, Name, UserName, ExternalID string
 	Groups                            []string
@@ -111,52 +112,49 @@ func (s *Service) User(ctx context.Context, p access.Principal, id string) (Prof
 	return out, nil
 }
 
-// CreateUser expects somebody: who arrives with that verified address is them.
+// CreateUser invites a user: the first arrival with that verified address becomes
+// them.
 func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant string, in NewUser) (Profile, error) {
 	var out Profile
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		at, err := findTenant(tx, p, tenant, access.UserUpdate)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.LockTenant(at.ID); err != nil {
-			return err
-		}
-		now := models.Now()
-		row := models.EndUser{ID: models.NewID("usr"), TenantID: at.ID, State: Invited, CreatedAt: now, UpdatedAt: now}
-		wrong := UserChange{
-			Email:      &in.Email,
-			Name:       &in.Name,
-			UserName:   &in.UserName,
-			ExternalID: &in.ExternalID,
-			Frozen:     &in.Frozen,
-		}.apply(&row)
-		known, err := checkGroups(tx, at.ID, in.Groups)
-		if err := errors.Join(err, fault.InvalidFields(append(wrong, known...))); err != nil {
-			return err
-		}
-		if err := addressFree(tx, at, row); err != nil {
-			return err
-		}
-		if err := insertUser(tx, row, in.Groups, now); err != nil {
-			return err
-		}
-		if out, err = profile(tx, row); err != nil {
-			return err
-		}
-		if err := record(tx, p, at, row.ID, nil, out.User); err != nil {
-			return err
-		}
-		return tx.AddTenantRevisions(at.Tenant, models.Now())
+	err := s.change(ctx, p, inTenant(p, tenant), func(tx *models.Tx, at place) (_ outcome, err error) {
+		out, err = createUser(tx, at, in)
+		return outcome{object: out.ID, after: out.User, revise: (*models.Tx).AddTenantRevisions}, err
 	})
 	if err != nil {
 		return Profile{}, fmt.Errorf("directory: create a user of %s: %w", tenant, err)
 	}
-	s.Changed(ctx)
 	return out, nil
 }
 
-// addressFree refuses a second seat for one address: an arrival could take either.
+// createUser inserts an invited user. The tenant is locked.
+func createUser(tx *models.Tx, at place, in NewUser) (Profile, error) {
+	now := models.Now()
+	row := models.EndUser{ID: models.NewID("usr"), TenantID: at.ID, State: Invited, CreatedAt: now, UpdatedAt: now}
+	wrong := UserChange{
+		Email:      &in.Email,
+		Name:       &in.Name,
+		UserName:   &in.UserName,
+		ExternalID: &in.ExternalID,
+		Frozen:     &in.Frozen,
+	}.apply(&row)
+	unknown, err := checkGroups(tx, at.ID, in.Groups)
+	if err != nil {
+		return Profile{}, err
+	}
+	if err := fault.InvalidFields(append(wrong, unknown...)); err != nil {
+		return Profile{}, err
+	}
+	if err := addressFree(tx, at, row); err != nil {
+		return Profile{}, err
+	}
+	if err := insertUser(tx, row, in.Groups, now); err != nil {
+		return Profile{}, err
+	}
+	return profile(tx, row)
+}
+
+// addressFree fails if another user has the address of row: the first arrival under
+// it could become either.
 // The tenant is locked.
 func addressFree(tx *models.Tx, at place, row models.EndUser) error {
 	others, err := tx.EndUsersOf(at.ID, models.UserFilter{Email: row.Email}, models.Page{Limit: 2})
@@ -183,7 +181,7 @@ func insertUser(tx *models.Tx, row models.EndUser, groups []string, now time.Tim
 	return tx.AddGroupMembers(members)
 }
 
-// taken names the one thing of a user that has to be unique.
+// taken turns models.ErrDuplicate into the fault of a user name in use.
 func taken(err error) error {
 	if errors.Is(err, models.ErrDuplicate) {
 		return takenField(
@@ -200,36 +198,40 @@ func (s *Service) UpdateUser(
 	ctx context.Context, p access.Principal, id, ifMatch string, in UserChange,
 ) (Profile, error) {
 	var out Profile
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, at, err := lockUser(tx, p, id)
+	err := s.change(ctx, p, ofUser(p, id), func(tx *models.Tx, at place) (outcome, error) {
+		before, err := tx.LockEndUser(id)
 		if err != nil {
-			return err
+			return outcome{}, absent(err)
 		}
-		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
-			return err
+		if err := access.Unchanged(ifMatch, access.ETag(before.UpdatedAt)); err != nil {
+			return outcome{}, err
 		}
-		before := row
+		row := before
 		if err := fault.InvalidFields(in.apply(&row)); err != nil {
-			return err
+			return outcome{}, err
 		}
 		if before.Email != row.Email {
 			if err := addressFree(tx, at, row); err != nil {
-				return err
+				return outcome{}, err
 			}
 		}
-		out, err = s.write(tx, p, at, before, row)
-		return err
+		if out, err = updateUser(tx, row); err != nil {
+			return outcome{}, err
+		}
+		done := outcome{object: id, before: viewUser(before), after: out.User}
+		if before.State != row.State {
+			done.revise = (*models.Tx).AddPersonRevisions
+		}
+		return done, nil
 	})
 	if err != nil {
 		return Profile{}, fmt.Errorf("directory: update the user %s: %w", id, err)
 	}
-	s.Changed(ctx)
 	return out, nil
 }
 
-// write keeps a changed end user, ends the logins of one who is frozen, and tells
-// the gateways.
-func (s *Service) write(tx *models.Tx, p access.Principal, at place, before, row models.EndUser) (Profile, error) {
+// updateUser writes a changed user, and ends the logins of one who is frozen.
+func updateUser(tx *models.Tx, row models.EndUser) (Profile, error) {
 	row.UpdatedAt = models.Now()
 	if err := taken(tx.UpdateEndUser(row)); err != nil {
 		return Profile{}, err
@@ -239,14 +241,7 @@ func (s *Service) write(tx *models.Tx, p access.Principal, at place, before, row
 			return Profile{}, err
 		}
 	}
-	out, err := profile(tx, row)
-	if err != nil {
-		return out, err
-	}
-	if err := record(tx, p, at, row.ID, viewUser(before), out.User); err != nil || before.State == row.State {
-		return out, err
-	}
-	return out, tx.AddPersonRevisions(at.Tenant, models.Now())
+	return profile(tx, row)
 }
 
 // Freeze makes calls of an end user answer 403, with a token or with a key that they
@@ -262,7 +257,7 @@ func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (
 	return s.UpdateUser(ctx, p, id, "", UserChange{Frozen: &frozen})
 }
 
-// apply changes the row and names what is wrong.
+// apply changes the row and returns the invalid fields.
 func (in UserChange) apply(row *models.EndUser) (wrong []fault.Field) {
 	if in.Email != nil {
 		email, bad := checkEmail("/email", *in.Email)
@@ -296,20 +291,6 @@ func (in UserChange) apply(row *models.EndUser) (wrong []fault.Field) {
 	return wrong
 }
 
-// lockUser finds an end user to be changed. The tenant is locked before them, as
-// whoever puts them into a group does, lest each waits for the other.
-func lockUser(tx *models.Tx, p access.Principal, id string) (models.EndUser, place, error) {
-	row, at, err := findUser(tx, p, id, access.UserUpdate)
-	if err != nil {
-		return row, at, err
-	}
-	if _, err := tx.LockTenant(at.ID); err != nil {
-		return row, at, err
-	}
-	row, err = tx.LockEndUser(id)
-	return row, at, absent(err)
-}
-
 func findUser(tx *models.Tx, p access.Principal, id string, action access.Action) (models.EndUser, place, error) {
 	if p.Anonymous() {
 		return models.EndUser{}, place{}, access.Check(p, "", action)
@@ -318,7 +299,7 @@ func findUser(tx *models.Tx, p access.Principal, id string, action access.Action
 	if err != nil {
 		return row, place{}, absent(err)
 	}
-	at, err := tenantByID(tx, p, row.TenantID, action)
+	at, err := findTenant(tx, p, row.TenantID, action)
 	return row, at, err
 }
 
@@ -378,6 +359,7 @@ func viewUser(row models.EndUser) User {
 		ExternalID:    orEmpty(row.ExternalID),
 		State:         row.State,
 		LastLoginAt:   row.LastLoginAt,
+		ETag:          access.ETag(row.UpdatedAt),
 		CreatedAt:     row.CreatedAt,
 		UpdatedAt:     row.UpdatedAt,
 	}

@@ -116,7 +116,7 @@ func (s *Service) changeServed(
 		row, err := tx.TenantByName(project.TeamID, tenant)
 		if errors.Is(err, models.ErrNotFound) {
 			var team string
-			row, team, err = findTenant(tx, p, tenant, access.TenantRead)
+			row, team, err = access.Tenant(tx, p, tenant, access.TenantRead)
 			if err == nil && team != project.TeamID {
 				err = access.NotFound()
 			}

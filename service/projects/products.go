@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +52,7 @@ func (s *Service) Products(
 // Product finds a product by its id, or by its name in one of the principal's teams.
 func (s *Service) Product(ctx context.Context, p access.Principal, ref string) (Product, error) {
 	tx := s.DB.Read(ctx)
-	row, err := findProduct(tx, p, ref, access.ProductRead)
+	row, err := access.Product(tx, p, ref, access.ProductRead)
 	if err != nil {
 		return Product{}, fmt.Errorf("projects: get product %s: %w", ref, err)
 	}
@@ -133,7 +132,7 @@ func (s *Service) UpdateProduct(
 ) (Product, error) {
 	var out Product
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, err := findProduct(tx, p, ref, access.ProductUpdate)
+		row, err := access.Product(tx, p, ref, access.ProductUpdate)
 		if err != nil {
 			return err
 		}
@@ -167,7 +166,7 @@ func (s *Service) UpdateProduct(
 // DeleteProduct removes a product without projects.
 func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref string) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, err := findProduct(tx, p, ref, access.ProductDelete)
+		row, err := access.Product(tx, p, ref, access.ProductDelete)
 		if err != nil {
 			return err
 		}
@@ -202,41 +201,6 @@ func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref str
 		return fmt.Errorf("projects: delete product %s: %w", ref, err)
 	}
 	return nil
-}
-
-// findProduct finds a product and asks whether the principal may do this with it.
-// A name is looked for in the principal's home team first.
-func findProduct(tx *models.Tx, p access.Principal, ref string, action access.Action) (models.Product, error) {
-	if p.Anonymous() {
-		return models.Product{}, access.Check(p, "", action)
-	}
-	row, err := models.Product{}, models.ErrNotFound
-	if strings.Contains(ref, "_") {
-		row, err = tx.ProductByID(ref)
-	} else {
-		for _, team := range homeFirst(p) {
-			if row, err = tx.ProductByName(team, ref); !errors.Is(err, models.ErrNotFound) {
-				break
-			}
-		}
-	}
-	if errors.Is(err, models.ErrNotFound) {
-		return row, access.NotFound()
-	}
-	if err != nil {
-		return row, err
-	}
-	return row, access.Check(p, row.TeamID, action)
-}
-
-// homeFirst lists the principal's teams, its home first and the others in the order
-// they were made.
-func homeFirst(p access.Principal) []string {
-	teams := slices.Sorted(slices.Values(p.Teams()))
-	if i := slices.Index(teams, p.HomeTeam); i > 0 {
-		teams = append([]string{p.HomeTeam}, slices.Delete(teams, i, i+1)...)
-	}
-	return teams
 }
 
 func viewProduct(tx *models.Tx, row models.Product) (Product, error) {

@@ -72,7 +72,7 @@ func viewTenants(tx *models.Tx, rows models.List[models.Tenant]) (models.List[Te
 // Tenant finds a tenant by its id, or a team's by its name.
 func (s *Service) Tenant(ctx context.Context, p access.Principal, ref string) (Tenant, error) {
 	tx := s.DB.Read(ctx)
-	row, _, err := findTenant(tx, p, ref, access.TenantRead)
+	row, _, err := access.Tenant(tx, p, ref, access.TenantRead)
 	if err != nil {
 		return Tenant{}, fmt.Errorf("projects: get tenant %s: %w", ref, err)
 	}
@@ -166,7 +166,7 @@ func (s *Service) UpdateTenant(
 ) (Tenant, error) {
 	var out Tenant
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, team, err := findTenant(tx, p, ref, access.TenantUpdate)
+		row, team, err := access.Tenant(tx, p, ref, access.TenantUpdate)
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (in TenantChange) apply(row *models.Tenant) []fault.Field {
 // DeleteTenant removes a team's tenant that nothing is of.
 func (s *Service) DeleteTenant(ctx context.Context, p access.Principal, ref string) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, team, err := findTenant(tx, p, ref, access.TenantDelete)
+		row, team, err := access.Tenant(tx, p, ref, access.TenantDelete)
 		if err != nil {
 			return err
 		}
@@ -274,40 +274,6 @@ func unused(tx *models.Tx, tenant Tenant) error {
 			"tenant, also when they are revoked.", countOf(all, "key is", "keys are"), active)
 	}
 	return err
-}
-
-// findTenant finds a tenant with the team it belongs to, and asks whether the
-// principal may do this with it. A name is looked for in the home team first.
-func findTenant(
-	tx *models.Tx, p access.Principal, ref string, action access.Action,
-) (row models.Tenant, team string, err error) {
-	if p.Anonymous() {
-		return row, "", access.Check(p, "", action)
-	}
-	err = models.ErrNotFound
-	if strings.Contains(ref, "_") {
-		row, err = tx.TenantByID(ref)
-	} else {
-		for _, team := range homeFirst(p) {
-			if row, err = tx.TenantByName(team, ref); !errors.Is(err, models.ErrNotFound) {
-				break
-			}
-		}
-	}
-	if errors.Is(err, models.ErrNotFound) {
-		return row, "", access.NotFound()
-	}
-	if err != nil {
-		return row, "", err
-	}
-	if row.ProjectID == nil {
-		return row, *row.TeamID, access.Check(p, *row.TeamID, action)
-	}
-	project, err := tx.ProjectByID(*row.ProjectID)
-	if err != nil {
-		return row, "", err
-	}
-	return row, project.TeamID, access.CheckProject(p, project, action)
 }
 
 func viewTenant(tx *models.Tx, row models.Tenant) (Tenant, error) {

@@ -20,7 +20,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"postern/models"
@@ -91,7 +90,7 @@ func view(row models.Webhook) Webhook {
 		Enabled:        row.Enabled,
 		DisabledReason: row.DisabledReason,
 		FailingSince:   row.FailingSince,
-		ETag:           strconv.FormatInt(row.UpdatedAt.UnixMicro(), 36),
+		ETag:           access.ETag(row.UpdatedAt),
 		CreatedAt:      row.CreatedAt,
 	}
 	if row.OldSecretEndsAt != nil && row.OldSecretEndsAt.After(models.Now()) {
