@@ -63,13 +63,9 @@ func (t *Tx) DeleteTokensOfTeam(kind, teamID string) error {
 // TokenByHash finds a token of the kind that is neither expired nor used at now.
 func (t *Tx) TokenByHash(kind string, hash []byte, now time.Time) (Token, error) {
 	var token Token
-	return token, t.db.Where(
-		"kind = ? AND hash = ? AND used_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", kind, hash,
-		now,
-	).
-		Take(
-			&token,
-		).Error
+	return token, t.db.
+		Where("kind = ? AND hash = ? AND used_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", kind, hash, now).
+		Take(&token).Error
 }
 
 // UseToken marks a token used; false when it already was.
@@ -162,21 +158,19 @@ func (t *Tx) lockTable(name string) error {
 // EmailsOfTeam maps the accounts of a team to their e-mail addresses.
 func (t *Tx) EmailsOfTeam(teamID string) (map[string]string, error) {
 	var list []Account
-	err := t.db.Select(
-		"accounts.id", "accounts.email",
-	).Joins(
-		"JOIN memberships ON memberships.account_id = accounts.id",
-	).
-		Where(
-			"memberships.team_id = ?", teamID,
-		).Find(
-		&list,
-	).Error
+	err := t.db.
+		Select("accounts.id", "accounts.email").
+		Joins("JOIN memberships ON memberships.account_id = accounts.id").
+		Where("memberships.team_id = ?", teamID).
+		Find(&list).Error
+	if err != nil {
+		return nil, err
+	}
 	out := make(map[string]string, len(list))
 	for _, a := range list {
 		out[a.ID] = a.Email
 	}
-	return out, err
+	return out, nil
 }
 
 // Operators lists the accounts that run the installation, by e-mail address.

@@ -8,9 +8,9 @@ import (
 // adoptBatch is how many earlier entries are read at a time.
 const adoptBatch = 500
 
-// adoptAudit chains the entries from before there were chains, once: from then on
-// an entry without a place is one that somebody has put in from outside. That it
-// was done shows in the chain of no team, which exists from then on.
+// adoptAudit chains the entries from before there were chains, once: after that, an
+// entry without a number was not written by Postern. The chain of the team "", which
+// it creates, shows that it is done.
 func (d *DB) adoptAudit(ctx context.Context) error {
 	err := d.Write(ctx, func(tx *Tx) error {
 		if err := tx.lockTable("audit_chains"); err != nil { // replicas that start together
@@ -24,12 +24,15 @@ func (d *DB) adoptAudit(ctx context.Context) error {
 			return err
 		}
 		teams, err := tx.AuditTeams()
+		if err != nil {
+			return err
+		}
 		for _, team := range teams {
 			if err := tx.adoptTeam(team); err != nil {
 				return err
 			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("models: chain the earlier audit entries: %w", err)

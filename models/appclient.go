@@ -135,10 +135,11 @@ func (t *Tx) ProvidersOfAll(clientIDs []string) ([]Provider, error) {
 // UpdateProvider writes the changeable columns if the row still has the UpdatedAt
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
-	res := t.db.Model(&Provider{}).Where("id = ? AND updated_at = ?", p.ID, seen).
-		Select(
-			"AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Enabled", "UpdatedAt",
-		).UpdateColumns(&p)
+	res := t.db.
+		Model(&Provider{}).
+		Where("id = ? AND updated_at = ?", p.ID, seen).
+		Select("AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Enabled", "UpdatedAt").
+		UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -150,14 +151,18 @@ func (t *Tx) DeleteProvider(id string) error {
 // SigningKeysOf lists an app client's keys that verify at now, oldest first.
 func (t *Tx) SigningKeysOf(clientID string, now time.Time) ([]SigningKey, error) {
 	var list []SigningKey
-	return list, t.db.Where("client_id = ? AND (expires_at IS NULL OR expires_at > ?)", clientID, now).
-		Order("active_at, id").Find(&list).Error
+	return list, t.db.
+		Where("client_id = ? AND (expires_at IS NULL OR expires_at > ?)", clientID, now).
+		Order("active_at, id").
+		Find(&list).Error
 }
 
 // ExpireSigningKeys says of an app client's keys without an end, but for one, when
 // they end.
 func (t *Tx) ExpireSigningKeys(clientID, except string, at time.Time) error {
-	return t.db.Model(&SigningKey{}).Where("client_id = ? AND id <> ? AND expires_at IS NULL", clientID, except).
+	return t.db.
+		Model(&SigningKey{}).
+		Where("client_id = ? AND id <> ? AND expires_at IS NULL", clientID, except).
 		UpdateColumn("expires_at", at).Error
 }
 
@@ -165,8 +170,13 @@ func (t *Tx) ExpireSigningKeys(clientID, except string, at time.Time) error {
 // before the time given.
 func (t *Tx) ClientsToRekey(before time.Time, limit int) ([]string, error) {
 	var ids []string
-	return ids, t.db.Model(&SigningKey{}).Group("client_id").Having("max(created_at) < ?", before).
-		Order("client_id").Limit(limit).Pluck("client_id", &ids).Error
+	return ids, t.db.
+		Model(&SigningKey{}).
+		Group("client_id").
+		Having("max(created_at) < ?", before).
+		Order("client_id").
+		Limit(limit).
+		Pluck("client_id", &ids).Error
 }
 
 // DeleteExpiredSigningKeys removes keys that verify nothing any more.

@@ -136,8 +136,11 @@ func (c *AuditChain) take(e *AuditEntry) error {
 	c.Number++
 	e.Number = c.Number
 	hash, err := e.ChainHash(c.Hash)
+	if err != nil {
+		return err
+	}
 	e.Hash, c.Hash = hash, hash
-	return err
+	return nil
 }
 
 // lockChain keeps other transactions from the chain until this one ends.

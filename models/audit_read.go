@@ -31,19 +31,12 @@ func (t *Tx) AuditMerged(f AuditFilter) ([]string, error) {
 	f.Before = 0
 	merged := t.db.Model(&Team{}).Select("id").Where("merged_into = ?", f.TeamID)
 	var ids []string
-	return ids, t.chosen(
-		f,
-	).Model(
-		&AuditEntry{},
-	).Where(
-		"team_id IN (?)", merged,
-	).Distinct(
-		"team_id",
-	).Order(
-		"team_id DESC",
-	).Pluck(
-		"team_id", &ids,
-	).Error
+	return ids, t.chosen(f).
+		Model(&AuditEntry{}).
+		Where("team_id IN (?)", merged).
+		Distinct("team_id").
+		Order("team_id DESC").
+		Pluck("team_id", &ids).Error
 }
 
 // chosen is all of a filter but its team.

@@ -85,13 +85,10 @@ func (t *Tx) IdentitiesOf(userID string) ([]Identity, error) {
 
 // EndLoginsOf ends all sessions of an end user.
 func (t *Tx) EndLoginsOf(userID string, now time.Time) error {
-	return t.db.Model(
-		&LoginSession{},
-	).Where(
-		"user_id = ? AND ended_at IS NULL", userID,
-	).UpdateColumn(
-		"ended_at", now,
-	).Error
+	return t.db.
+		Model(&LoginSession{}).
+		Where("user_id = ? AND ended_at IS NULL", userID).
+		UpdateColumn("ended_at", now).Error
 }
 
 // DeleteEndUser removes an end user with what hangs on them.

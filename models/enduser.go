@@ -99,9 +99,11 @@ func (t *Tx) EndUserByIdentity(tenantID, issuer, subject string) (EndUser, error
 // who was frozen before they came, before others.
 func (t *Tx) ExpectedByEmail(tenantID, email string) (EndUser, error) {
 	var u EndUser
-	return u, t.db.Where("tenant_id = ? AND email = ? AND state <> 'active'", tenantID, email).
+	return u, t.db.
+		Where("tenant_id = ? AND email = ? AND state <> 'active'", tenantID, email).
 		Where("NOT EXISTS (SELECT 1 FROM identities WHERE identities.user_id = end_users.id)").
-		Order("state, id").Take(&u).Error
+		Order("state, id").
+		Take(&u).Error
 }
 
 // AddIdentity links a subject to an end user; false when somebody was faster.
@@ -112,10 +114,11 @@ func (t *Tx) AddIdentity(row Identity) (bool, error) {
 
 // UpdateEndUser writes the changeable columns.
 func (t *Tx) UpdateEndUser(u EndUser) error {
-	return t.db.Model(&EndUser{}).Where("id = ?", u.ID).
-		Select(
-			"Email", "EmailVerified", "Name", "UserName", "ExternalID", "State", "LastLoginAt", "UpdatedAt",
-		).UpdateColumns(&u).Error
+	return t.db.
+		Model(&EndUser{}).
+		Where("id = ?", u.ID).
+		Select("Email", "EmailVerified", "Name", "UserName", "ExternalID", "State", "LastLoginAt", "UpdatedAt").
+		UpdateColumns(&u).Error
 }
 
 // TenantLoginOf is how people come to a tenant; the zero value is what is usual.

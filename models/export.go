@@ -44,11 +44,14 @@ func (t *Tx) LatestExports(projectIDs []string) (map[string]Export, error) {
 	var list []Export
 	newest := t.db.Model(&Export{}).Select("max(id)").Where("project_id IN ?", projectIDs).Group("project_id")
 	err := t.db.Where("id IN (?)", newest).Find(&list).Error
+	if err != nil {
+		return nil, err
+	}
 	byProject := make(map[string]Export, len(list))
 	for _, e := range list {
 		byProject[e.ProjectID] = e
 	}
-	return byProject, err
+	return byProject, nil
 }
 
 // LeaseExport takes an unfinished export that nobody holds; false when it is
@@ -63,8 +66,11 @@ func (t *Tx) LeaseExport(id, leaseID string, now, until time.Time) (bool, error)
 // ProgressExport writes progress and renews the lease; false when the lease
 // was lost or the export ended meanwhile.
 func (t *Tx) ProgressExport(e Export) (bool, error) {
-	res := t.db.Model(&Export{}).Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
-		Select("Part", "RowsDone", "RowsTotal", "LeaseUntil").UpdateColumns(&e)
+	res := t.db.
+		Model(&Export{}).
+		Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
+		Select("Part", "RowsDone", "RowsTotal", "LeaseUntil").
+		UpdateColumns(&e)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -111,9 +117,12 @@ func (t *Tx) CountExports() (map[string]int64, error) {
 		N     int64
 	}
 	err := t.db.Model(&Export{}).Select("state, count(*) AS n").Group("state").Find(&rows).Error
+	if err != nil {
+		return nil, err
+	}
 	counts := map[string]int64{}
 	for _, row := range rows {
 		counts[row.State] = row.N
 	}
-	return counts, err
+	return counts, nil
 }

@@ -48,25 +48,19 @@ func (t *Tx) TakeOverIdempotent(row IdempotentRequest, seen string) (bool, error
 // MarkCarriedOut notes that the attempt commits something; false when it has
 // lost its lease, and must not.
 func (t *Tx) MarkCarriedOut(lookup []byte, lease string) (bool, error) {
-	res := t.db.Model(
-		&IdempotentRequest{},
-	).Where(
-		"lookup = ? AND lease_id = ?", lookup, lease,
-	).UpdateColumn(
-		"carried_out", true,
-	)
+	res := t.db.
+		Model(&IdempotentRequest{}).
+		Where("lookup = ? AND lease_id = ?", lookup, lease).
+		UpdateColumn("carried_out", true)
 	return res.RowsAffected == 1, res.Error
 }
 
 // AnswerIdempotent keeps the sealed answer of the attempt.
 func (t *Tx) AnswerIdempotent(lookup []byte, lease string, answer []byte) error {
-	return t.db.Model(
-		&IdempotentRequest{},
-	).Where(
-		"lookup = ? AND lease_id = ?", lookup, lease,
-	).UpdateColumn(
-		"answer", answer,
-	).Error
+	return t.db.
+		Model(&IdempotentRequest{}).
+		Where("lookup = ? AND lease_id = ?", lookup, lease).
+		UpdateColumn("answer", answer).Error
 }
 
 // AbandonIdempotent ends the lease of an attempt that came to nothing, and

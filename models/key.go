@@ -44,14 +44,21 @@ func (t *Tx) CountActiveKeys(projectIDs []string, now time.Time) (map[string]int
 		ProjectID string
 		N         int64
 	}
-	err := t.db.Model(&APIKey{}).Select("project_id, count(*) AS n").
-		Where("project_id IN ?", projectIDs).Where(keyIsActive, now).
-		Group("project_id").Scan(&rows).Error
+	err := t.db.
+		Model(&APIKey{}).
+		Select("project_id, count(*) AS n").
+		Where("project_id IN ?", projectIDs).
+		Where(keyIsActive, now).
+		Group("project_id").
+		Scan(&rows).Error
+	if err != nil {
+		return nil, err
+	}
 	counts := make(map[string]int64, len(rows))
 	for _, row := range rows {
 		counts[row.ProjectID] = row.N
 	}
-	return counts, err
+	return counts, nil
 }
 
 // CountAllKeys counts the keys of the whole installation.

@@ -42,15 +42,11 @@ func (t *Tx) LockKeyType(projectID, column, value string) (KeyType, error) {
 
 // UpdateKeyType writes the changeable columns.
 func (t *Tx) UpdateKeyType(one KeyType) error {
-	return t.db.Model(
-		&KeyType{},
-	).Where(
-		"id = ?", one.ID,
-	).Select(
-		"Scopes", "ExpiresIn", "Limits",
-	).UpdateColumns(
-		&one,
-	).Error
+	return t.db.
+		Model(&KeyType{}).
+		Where("id = ?", one.ID).
+		Select("Scopes", "ExpiresIn", "Limits").
+		UpdateColumns(&one).Error
 }
 
 // DeleteKeyType removes a key type's row; ErrReferenced where it has keys.

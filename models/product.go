@@ -60,29 +60,22 @@ func (t *Tx) ProjectsOfProduct(productID string) ([]Project, error) {
 // may since have left the product.
 func (t *Tx) HomesOfProductKeys(productID string) ([]string, error) {
 	var ids []string
-	return ids, t.db.Model(
-		&APIKey{},
-	).Where(
-		"product_id = ?", productID,
-	).Distinct().Order(
-		"project_id",
-	).Pluck(
-		"project_id", &ids,
-	).Error
+	return ids, t.db.
+		Model(&APIKey{}).
+		Where("product_id = ?", productID).
+		Distinct().
+		Order("project_id").
+		Pluck("project_id", &ids).Error
 }
 
 // UpdateProduct writes the changeable columns if the row still has the UpdatedAt
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateProduct(one Product, seen time.Time) (bool, error) {
-	res := t.db.Model(
-		&Product{},
-	).Where(
-		"id = ? AND updated_at = ?", one.ID, seen,
-	).Select(
-		"DisplayName", "UpdatedAt",
-	).UpdateColumns(
-		&one,
-	)
+	res := t.db.
+		Model(&Product{}).
+		Where("id = ? AND updated_at = ?", one.ID, seen).
+		Select("DisplayName", "UpdatedAt").
+		UpdateColumns(&one)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -97,13 +90,9 @@ func (t *Tx) DeleteProduct(id string) error {
 
 // MoveProduct gives a product to another team, under the name given.
 func (t *Tx) MoveProduct(one Product) error {
-	return t.db.Model(
-		&Product{},
-	).Where(
-		"id = ?", one.ID,
-	).Select(
-		"TeamID", "Name", "UpdatedAt",
-	).UpdateColumns(
-		&one,
-	).Error
+	return t.db.
+		Model(&Product{}).
+		Where("id = ?", one.ID).
+		Select("TeamID", "Name", "UpdatedAt").
+		UpdateColumns(&one).Error
 }

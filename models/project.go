@@ -106,11 +106,14 @@ func (t *Tx) ProjectNameTaken(name string) (bool, error) {
 func (t *Tx) TeamsOfProjects(ids []string) (map[string]string, error) {
 	var rows []Project
 	err := t.db.Select("id", "team_id").Where("id IN ?", ids).Find(&rows).Error
+	if err != nil {
+		return nil, err
+	}
 	teams := make(map[string]string, len(rows))
 	for _, row := range rows {
 		teams[row.ID] = row.TeamID
 	}
-	return teams, err
+	return teams, nil
 }
 
 // ProjectsOfTeams lists the projects of the teams by name.
@@ -133,8 +136,11 @@ func (t *Tx) AllProjectIDs() ([]string, error) {
 // UpdateProject writes the changeable columns if the row still has the
 // UpdatedAt that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateProject(p Project, seen time.Time) (bool, error) {
-	res := t.db.Model(&Project{}).Where("id = ? AND updated_at = ?", p.ID, seen).
-		Select("DisplayName", "FallbackOwner", "ProductID", "Limits", "UpdatedAt").UpdateColumns(&p)
+	res := t.db.
+		Model(&Project{}).
+		Where("id = ? AND updated_at = ?", p.ID, seen).
+		Select("DisplayName", "FallbackOwner", "ProductID", "Limits", "UpdatedAt").
+		UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -175,8 +181,11 @@ func (t *Tx) UpdateVersion(v Version, seen time.Time) (bool, error) {
 // EnvironmentsOf lists the environments of a project's versions by name.
 func (t *Tx) EnvironmentsOf(projectID string) ([]Environment, error) {
 	var list []Environment
-	return list, t.db.Joins("JOIN versions ON versions.id = environments.version_id").
-		Where("versions.project_id = ?", projectID).Order("environments.name").Find(&list).Error
+	return list, t.db.
+		Joins("JOIN versions ON versions.id = environments.version_id").
+		Where("versions.project_id = ?", projectID).
+		Order("environments.name").
+		Find(&list).Error
 }
 
 // EnvironmentByID finds an environment and the version it belongs to.
@@ -192,7 +201,10 @@ func (t *Tx) EnvironmentByID(id string) (Environment, Version, error) {
 // UpdateEnvironment writes the target if the row still has the UpdatedAt that
 // the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateEnvironment(e Environment, seen time.Time) (bool, error) {
-	res := t.db.Model(&Environment{}).Where("id = ? AND updated_at = ?", e.ID, seen).
-		Select("Target", "UpdatedAt").UpdateColumns(&e)
+	res := t.db.
+		Model(&Environment{}).
+		Where("id = ? AND updated_at = ?", e.ID, seen).
+		Select("Target", "UpdatedAt").
+		UpdateColumns(&e)
 	return res.RowsAffected == 1, res.Error
 }

@@ -76,13 +76,10 @@ func (t *Tx) EndedWorkspaces(by time.Time, after Team, limit int) ([]Team, error
 // time given, and holds its row until the transaction ends; false when somebody
 // has claimed it, or it is gone.
 func (t *Tx) CondemnTeam(id string, by time.Time) (bool, error) {
-	res := t.db.Model(
-		&Team{},
-	).Where(
-		"id = ? AND claimed_at IS NULL AND expires_at <= ?", id, by,
-	).UpdateColumn(
-		"claim_code_hash", nil,
-	)
+	res := t.db.
+		Model(&Team{}).
+		Where("id = ? AND claimed_at IS NULL AND expires_at <= ?", id, by).
+		UpdateColumn("claim_code_hash", nil)
 	return res.RowsAffected == 1, res.Error
 }
 

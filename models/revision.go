@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"postern/migrations"
+
+	"gorm.io/gorm"
 )
 
 // Revision is a row of revisions, the change feed that gateways follow. KeyID
@@ -67,22 +69,12 @@ func (t *Tx) RevisionsFrom(id int64, limit int) ([]Revision, error) {
 
 // LastRevision is the newest of all, the zero Revision without any.
 func (t *Tx) LastRevision() (Revision, error) {
-	var list []Revision
-	err := t.db.Order("id DESC").Limit(1).Find(&list).Error
-	if len(list) == 0 {
-		return Revision{}, err
-	}
-	return list[0], err
+	return newestRevision(t.db)
 }
 
 // RevisionOf is a project's newest revision; the zero Revision when it has none.
 func (t *Tx) RevisionOf(projectID string) (Revision, error) {
-	var list []Revision
-	err := t.db.Where("project_id = ?", projectID).Order("id DESC").Limit(1).Find(&list).Error
-	if len(list) == 0 {
-		return Revision{}, err
-	}
-	return list[0], err
+	return newestRevision(t.db.Where("project_id = ?", projectID))
 }
 
 // ForeignKeys counts the foreign keys of the schema on PostgreSQL, and returns 0 on
@@ -99,11 +91,16 @@ func (t *Tx) ForeignKeys() (count int64, err error) {
 // RevisionOfProductKeys is the newest revision after the given id that a change of
 // one of a product's keys made; the zero Revision when there is none.
 func (t *Tx) RevisionOfProductKeys(productID string, after int64) (Revision, error) {
-	var list []Revision
 	keys := t.db.Model(&APIKey{}).Select("id").Where("product_id = ?", productID)
-	err := t.db.Where("id > ? AND key_id IN (?)", after, keys).Order("id DESC").Limit(1).Find(&list).Error
-	if len(list) == 0 {
+	return newestRevision(t.db.Where("id > ? AND key_id IN (?)", after, keys))
+}
+
+// newestRevision returns the newest revision that q selects, the zero Revision if
+// there is none.
+func newestRevision(q *gorm.DB) (Revision, error) {
+	var list []Revision
+	if err := q.Order("id DESC").Limit(1).Find(&list).Error; err != nil || len(list) == 0 {
 		return Revision{}, err
 	}
-	return list[0], err
+	return list[0], nil
 }

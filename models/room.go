@@ -31,11 +31,8 @@ func (t *Tx) WorkspaceHolds(teamID string, kind Held, most int64) (held int64, u
 // CountUnfinishedExports counts a project's exports that are queued or being built.
 func (t *Tx) CountUnfinishedExports(projectID string) (int64, error) {
 	var n int64
-	return n, t.db.Model(
-		&Export{},
-	).Where(
-		"project_id = ? AND state IN ('queued', 'building')", projectID,
-	).Count(
-		&n,
-	).Error
+	return n, t.db.
+		Model(&Export{}).
+		Where("project_id = ? AND state IN ('queued', 'building')", projectID).
+		Count(&n).Error
 }

@@ -61,11 +61,14 @@ func (t *Tx) InsertDataKey(key secrets.DataKey) error {
 func (t *Tx) DataKeys(after string, limit int) ([]secrets.DataKey, error) {
 	var rows []DataKey
 	err := t.db.Where("id > ?", after).Order("id").Limit(limit).Find(&rows).Error
+	if err != nil {
+		return nil, err
+	}
 	list := make([]secrets.DataKey, 0, len(rows))
 	for _, row := range rows {
 		list = append(list, row.key())
 	}
-	return list, err
+	return list, nil
 }
 
 // UpdateDataKey writes how a data key is wrapped.

@@ -47,31 +47,22 @@ func (t *Tx) HasLogin(projectID string) (bool, error) {
 // first; without what signs.
 func (t *Tx) SigningKeysServed(projectID string, now time.Time) ([]SigningKey, error) {
 	var list []SigningKey
-	return list, t.db.Omit(
-		"PrivateKey",
-	).Where(
-		"client_id IN (?) AND (expires_at IS NULL OR expires_at > ?)", t.clientsServed(projectID), now,
-	).
-		Order(
-			"active_at, id",
-		).Find(
-		&list,
-	).Error
+	return list, t.db.
+		Omit("PrivateKey").
+		Where("client_id IN (?) AND (expires_at IS NULL OR expires_at > ?)", t.clientsServed(projectID), now).
+		Order("active_at, id").
+		Find(&list).Error
 }
 
 // ProvidersServed lists the providers of those app clients in the order they were
 // made; without their secrets.
 func (t *Tx) ProvidersServed(projectID string) ([]Provider, error) {
 	var list []Provider
-	return list, t.db.Omit(
-		"ClientSecret",
-	).Where(
-		"client_id IN (?)", t.clientsServed(projectID),
-	).Order(
-		"created_at, id",
-	).Find(
-		&list,
-	).Error
+	return list, t.db.
+		Omit("ClientSecret").
+		Where("client_id IN (?)", t.clientsServed(projectID)).
+		Order("created_at, id").
+		Find(&list).Error
 }
 
 // BarredUsers lists by id the end users of the tenants that a project serves who were
@@ -81,9 +72,13 @@ func (t *Tx) ProvidersServed(projectID string) ([]Provider, error) {
 func (t *Tx) BarredUsers(projectID string, now, frozenAfter time.Time) ([]Barred, error) {
 	var list []Barred
 	// The state stands in the text: SQLite uses an index of some rows for no other.
-	frozen := t.db.Model(&EndUser{}).Select("id, false AS deleted").
+	frozen := t.db.
+		Model(&EndUser{}).
+		Select("id, false AS deleted").
 		Where("state = 'frozen' AND tenant_id IN (?) AND updated_at > ?", t.served(projectID), frozenAfter)
-	deleted := t.db.Model(&DeletedUser{}).Select("user_id AS id, true AS deleted").
+	deleted := t.db.
+		Model(&DeletedUser{}).
+		Select("user_id AS id, true AS deleted").
 		Where("tenant_id IN (?) AND ends_at > ?", t.served(projectID), now)
 	return list, t.db.Raw(
 		"SELECT id, deleted FROM (? UNION ? UNION ALL ?) AS barred ORDER BY id", frozen,
@@ -105,13 +100,10 @@ func (t *Tx) frozenOwners(projectID string) *gorm.DB {
 			"owner = end_users.id AND state <> 'revoked' AND (project_id = ? OR product_id = (?))", projectID,
 			product,
 		)
-	return t.db.Model(
-		&EndUser{},
-	).Select(
-		"id, false AS deleted",
-	).Where(
-		"state = 'frozen' AND tenant_id IN (?) AND EXISTS (?)", tenants, owned,
-	)
+	return t.db.
+		Model(&EndUser{}).
+		Select("id, false AS deleted").
+		Where("state = 'frozen' AND tenant_id IN (?) AND EXISTS (?)", tenants, owned)
 }
 
 // ProjectsNear lists by id the projects that serve a tenant, and those that share a
@@ -123,28 +115,21 @@ func (t *Tx) ProjectsNear(tenant Tenant) ([]string, error) {
 	}
 	products := t.db.Model(&Project{}).Select("product_id").Where("id IN ?", served)
 	var ids []string
-	return ids, t.db.Model(
-		&Project{},
-	).Where(
-		"id IN ? OR product_id IN (?)", served, products,
-	).Order(
-		"id",
-	).Pluck(
-		"id", &ids,
-	).Error
+	return ids, t.db.
+		Model(&Project{}).
+		Where("id IN ? OR product_id IN (?)", served, products).
+		Order("id").
+		Pluck("id", &ids).Error
 }
 
 // KeysOwned lists by id the keys of some projects that an owner has and that are not
 // revoked.
 func (t *Tx) KeysOwned(projectIDs []string, owner string) ([]APIKey, error) {
 	var list []APIKey
-	return list, t.db.Where(
-		"owner = ? AND project_id IN ? AND state <> 'revoked'", owner, projectIDs,
-	).Order(
-		"id",
-	).Find(
-		&list,
-	).Error
+	return list, t.db.
+		Where("owner = ? AND project_id IN ? AND state <> 'revoked'", owner, projectIDs).
+		Order("id").
+		Find(&list).Error
 }
 
 // DeleteEndedUsers forgets whose last tokens have ended.

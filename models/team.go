@@ -105,13 +105,10 @@ func (t *Tx) TeamsMergedInto(ids []string, limit int) ([]Team, error) {
 // SignUpWithTeam notes which account was made with an unclaimed workspace's code;
 // false when one was made before.
 func (t *Tx) SignUpWithTeam(id, accountID string) (bool, error) {
-	res := t.db.Model(
-		&Team{},
-	).Where(
-		"id = ? AND claimed_at IS NULL AND signed_up_id IS NULL", id,
-	).UpdateColumn(
-		"signed_up_id", accountID,
-	)
+	res := t.db.
+		Model(&Team{}).
+		Where("id = ? AND claimed_at IS NULL AND signed_up_id IS NULL", id).
+		UpdateColumn("signed_up_id", accountID)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -147,7 +144,9 @@ func (t *Tx) MembershipOf(teamID, accountID string) (Membership, error) {
 
 // MembersOf lists the members of a team by account id.
 func (t *Tx) MembersOf(teamID string, page Page) (List[Member], error) {
-	q := t.db.Model(&Membership{}).Select("memberships.*", "accounts.name", "accounts.email").
+	q := t.db.
+		Model(&Membership{}).
+		Select("memberships.*", "accounts.name", "accounts.email").
 		Joins("JOIN accounts ON accounts.id = memberships.account_id").
 		Where("team_id = ?", teamID)
 	return ascending(q, page, "account_id", func(row Member) string { return row.AccountID })
@@ -161,13 +160,10 @@ func (t *Tx) CountRole(teamID, role string) (int64, error) {
 
 // SetRole changes what an account is in a team.
 func (t *Tx) SetRole(teamID, accountID, role string) error {
-	return t.db.Model(
-		&Membership{},
-	).Where(
-		"team_id = ? AND account_id = ?", teamID, accountID,
-	).UpdateColumn(
-		"role", role,
-	).Error
+	return t.db.
+		Model(&Membership{}).
+		Where("team_id = ? AND account_id = ?", teamID, accountID).
+		UpdateColumn("role", role).Error
 }
 
 // DeleteMembership takes an account out of a team.
@@ -196,13 +192,10 @@ func (t *Tx) OpenInvitations(teamID string, page Page, now time.Time) (List[Invi
 // OpenInvitationsBy lists what OpenInvitations does of those that one account made.
 func (t *Tx) OpenInvitationsBy(teamID, accountID string, now time.Time) ([]Invitation, error) {
 	var list []Invitation
-	return list, t.db.Where(
-		"team_id = ? AND created_by = ? AND used_at IS NULL AND expires_at > ?", teamID, accountID, now,
-	).Order(
-		"id",
-	).Find(
-		&list,
-	).Error
+	return list, t.db.
+		Where("team_id = ? AND created_by = ? AND used_at IS NULL AND expires_at > ?", teamID, accountID, now).
+		Order("id").
+		Find(&list).Error
 }
 
 // UseInvitation marks an invitation used; false when somebody was faster, or it

@@ -84,8 +84,11 @@ func (t *Tx) TenantsOfKeys(projectID string, productID *string) ([]string, error
 // UpdateTenant writes the changeable columns if the row still has the UpdatedAt
 // that the caller saw; false means somebody else was faster.
 func (t *Tx) UpdateTenant(one Tenant, seen time.Time) (bool, error) {
-	res := t.db.Model(&Tenant{}).Where("id = ? AND updated_at = ?", one.ID, seen).
-		Select("DisplayName", "FallbackOwner", "UpdatedAt").UpdateColumns(&one)
+	res := t.db.
+		Model(&Tenant{}).
+		Where("id = ? AND updated_at = ?", one.ID, seen).
+		Select("DisplayName", "FallbackOwner", "UpdatedAt").
+		UpdateColumns(&one)
 	return res.RowsAffected == 1, res.Error
 }
 
@@ -95,15 +98,11 @@ func (t *Tx) ProjectsOfTenant(tenant Tenant) ([]string, error) {
 		return []string{*tenant.ProjectID}, nil
 	}
 	var ids []string
-	return ids, t.db.Model(
-		&ProjectTenant{},
-	).Where(
-		"tenant_id = ?", tenant.ID,
-	).Order(
-		"project_id",
-	).Pluck(
-		"project_id", &ids,
-	).Error
+	return ids, t.db.
+		Model(&ProjectTenant{}).
+		Where("tenant_id = ?", tenant.ID).
+		Order("project_id").
+		Pluck("project_id", &ids).Error
 }
 
 // DetachTenant ends that a project serves a team's tenant; false means it did not.

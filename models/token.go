@@ -65,7 +65,9 @@ func (t *Tx) CountAccessTokensOf(accountID string, now time.Time) (int64, error)
 
 // TouchAccessToken notes that a token was used at a later time than known.
 func (t *Tx) TouchAccessToken(id string, at time.Time) error {
-	return t.db.Model(&AccessToken{}).Where("id = ? AND (last_used_at IS NULL OR last_used_at < ?)", id, at).
+	return t.db.
+		Model(&AccessToken{}).
+		Where("id = ? AND (last_used_at IS NULL OR last_used_at < ?)", id, at).
 		UpdateColumn("last_used_at", at).Error
 }
 
@@ -83,8 +85,10 @@ func (t *Tx) DeleteAccessTokensOf(account string) error {
 // TokensOfTeam lists a team's tokens of one kind that have not expired at now.
 func (t *Tx) TokensOfTeam(kind, teamID string, now time.Time) ([]Token, error) {
 	var list []Token
-	return list, t.db.Where("kind = ? AND team_id = ? AND (expires_at IS NULL OR expires_at > ?)", kind, teamID, now).
-		Order("id DESC").Find(&list).Error
+	return list, t.db.
+		Where("kind = ? AND team_id = ? AND (expires_at IS NULL OR expires_at > ?)", kind, teamID, now).
+		Order("id DESC").
+		Find(&list).Error
 }
 
 // DeviceGrantByDevice finds the grant that a device code was given out for.

@@ -86,7 +86,9 @@ func (t *Tx) TouchKeys(ids []string, at time.Time) error {
 	for len(ids) > 0 {
 		batch := ids[:min(len(ids), batchSize)]
 		ids = ids[len(batch):]
-		err := t.db.Model(&APIKey{}).Where("id IN ? AND (last_used_at IS NULL OR last_used_at < ?)", batch, at).
+		err := t.db.
+			Model(&APIKey{}).
+			Where("id IN ? AND (last_used_at IS NULL OR last_used_at < ?)", batch, at).
 			UpdateColumn("last_used_at", at).Error
 		if err != nil {
 			return err
@@ -114,13 +116,10 @@ func (t *Tx) UsageOf(projectID string, from, to int64, by []string, limit int) (
 	const sums = "CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls, CAST(coalesce(sum(bytes_in), 0) AS BIGINT) AS " +
 		"bytes_in, " +
 		"CAST(coalesce(sum(bytes_out), 0) AS BIGINT) AS bytes_out"
-	q := t.db.Model(
-		&UsageHour{},
-	).Select(
-		columns+sums,
-	).Where(
-		"project_id = ? AND hour >= ? AND hour < ?", projectID, from, to,
-	)
+	q := t.db.
+		Model(&UsageHour{}).
+		Select(columns+sums).
+		Where("project_id = ? AND hour >= ? AND hour < ?", projectID, from, to)
 	for _, column := range by {
 		q = q.Group(column)
 	}
@@ -136,18 +135,11 @@ func (t *Tx) LastHours(projectIDs []string, since int64, owners []string) ([]Usa
 		either = either.Or("owner >= ? AND owner < ?", owner, owner+"!") // the one after a space
 	}
 	var list []UsageHour
-	return list, t.db.Model(
-		&UsageHour{},
-	).Select(
-		"owner, max(hour) AS hour",
-	).Where(
-		"project_id IN ? AND hour >= ?", projectIDs, since,
-	).
-		Where(
-			either,
-		).Group(
-		"owner",
-	).Scan(
-		&list,
-	).Error
+	return list, t.db.
+		Model(&UsageHour{}).
+		Select("owner, max(hour) AS hour").
+		Where("project_id IN ? AND hour >= ?", projectIDs, since).
+		Where(either).
+		Group("owner").
+		Scan(&list).Error
 }

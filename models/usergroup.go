@@ -63,15 +63,11 @@ func (t *Tx) UserGroupByID(id string) (UserGroup, error) {
 
 // UpdateUserGroup writes the changeable columns.
 func (t *Tx) UpdateUserGroup(g UserGroup) error {
-	return t.db.Model(
-		&UserGroup{},
-	).Where(
-		"id = ?", g.ID,
-	).Select(
-		"Name", "DisplayName", "ExternalID", "UpdatedAt",
-	).UpdateColumns(
-		&g,
-	).Error
+	return t.db.
+		Model(&UserGroup{}).
+		Where("id = ?", g.ID).
+		Select("Name", "DisplayName", "ExternalID", "UpdatedAt").
+		UpdateColumns(&g).Error
 }
 
 // DeleteUserGroup removes a group; its members and the groups in it stay.
@@ -95,7 +91,8 @@ type MemberRow struct {
 
 // MembersOfGroup lists the direct members of a group by id.
 func (t *Tx) MembersOfGroup(groupID string, page Page) (List[MemberRow], error) {
-	q := t.db.Model(&GroupMember{}).
+	q := t.db.
+		Model(&GroupMember{}).
 		Select("group_members.*, end_users.email, end_users.name, end_users.state").
 		Joins("JOIN end_users ON end_users.id = group_members.user_id").
 		Where("group_id = ?", groupID)
@@ -108,22 +105,20 @@ func (t *Tx) CountMembers(groupIDs []string) (map[string]int64, error) {
 		GroupID string
 		Count   int64
 	}
-	err := t.db.Model(
-		&GroupMember{},
-	).Select(
-		"group_id, count(*) AS count",
-	).Where(
-		"group_id IN ?", groupIDs,
-	).Group(
-		"group_id",
-	).Scan(
-		&rows,
-	).Error
+	err := t.db.
+		Model(&GroupMember{}).
+		Select("group_id, count(*) AS count").
+		Where("group_id IN ?", groupIDs).
+		Group("group_id").
+		Scan(&rows).Error
+	if err != nil {
+		return nil, err
+	}
 	counts := make(map[string]int64, len(rows))
 	for _, row := range rows {
 		counts[row.GroupID] = row.Count
 	}
-	return counts, err
+	return counts, nil
 }
 
 // GroupMembershipsOf lists the groups that an end user is in directly, by group.
@@ -158,25 +153,19 @@ func (t *Tx) DeleteGroupMembers(groupID string, userIDs ...string) (int64, error
 // ChildrenOf lists the groups that are nested directly in a group, by name.
 func (t *Tx) ChildrenOf(groupID string) ([]UserGroup, error) {
 	var list []UserGroup
-	return list, t.db.Where(
-		"id IN (?)", t.db.Model(&GroupGroup{}).Select("child_id").Where("parent_id = ?", groupID),
-	).Order(
-		"name",
-	).Find(
-		&list,
-	).Error
+	return list, t.db.
+		Where("id IN (?)", t.db.Model(&GroupGroup{}).Select("child_id").Where("parent_id = ?", groupID)).
+		Order("name").
+		Find(&list).Error
 }
 
 // ParentsOf lists the groups that a group is nested in directly, by name.
 func (t *Tx) ParentsOf(groupID string) ([]UserGroup, error) {
 	var list []UserGroup
-	return list, t.db.Where(
-		"id IN (?)", t.db.Model(&GroupGroup{}).Select("parent_id").Where("child_id = ?", groupID),
-	).Order(
-		"name",
-	).Find(
-		&list,
-	).Error
+	return list, t.db.
+		Where("id IN (?)", t.db.Model(&GroupGroup{}).Select("parent_id").Where("child_id = ?", groupID)).
+		Order("name").
+		Find(&list).Error
 }
 
 // Contains tells whether a group is nested in another, however deep.

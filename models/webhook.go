@@ -77,13 +77,10 @@ func (t *Tx) UpdateWebhook(w Webhook, seen time.Time) (bool, error) {
 
 // WebhookArrived forgets since when a webhook has been failing.
 func (t *Tx) WebhookArrived(id string) error {
-	return t.db.Model(
-		&Webhook{},
-	).Where(
-		"id = ? AND failing_since IS NOT NULL", id,
-	).UpdateColumn(
-		"failing_since", nil,
-	).Error
+	return t.db.
+		Model(&Webhook{}).
+		Where("id = ? AND failing_since IS NOT NULL", id).
+		UpdateColumn("failing_since", nil).Error
 }
 
 // WebhookFailed notes since when a webhook has been failing, unless it is noted
@@ -123,8 +120,11 @@ func (t *Tx) DeliveriesOf(webhookID string, page Page) (List[WebhookDelivery], e
 // RecordDelivery writes the outcome of an attempt, unless the delivery is over
 // already.
 func (t *Tx) RecordDelivery(d WebhookDelivery) (bool, error) {
-	res := t.db.Model(&WebhookDelivery{}).Where("id = ? AND state = 'pending'", d.ID).
-		Select("State", "Attempts", "LastStatus", "LastError", "AttemptedAt", "FinishedAt").UpdateColumns(&d)
+	res := t.db.
+		Model(&WebhookDelivery{}).
+		Where("id = ? AND state = 'pending'", d.ID).
+		Select("State", "Attempts", "LastStatus", "LastError", "AttemptedAt", "FinishedAt").
+		UpdateColumns(&d)
 	return res.RowsAffected == 1, res.Error
 }
 

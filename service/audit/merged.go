@@ -94,16 +94,21 @@ func (r reading) cursor(last models.AuditEntry) string {
 func (r reading) rows(tx *models.Tx, limit int) ([]models.AuditEntry, error) {
 	f := r.AuditFilter
 	rows, err := tx.AuditEntries(f, limit)
+	if err != nil {
+		return nil, err
+	}
 	f.Before = 0
 	for _, f.TeamID = range r.older {
-		if err != nil || len(rows) == limit {
+		if len(rows) == limit {
 			break
 		}
-		var more []models.AuditEntry
-		more, err = tx.AuditEntries(f, limit-len(rows))
+		more, err := tx.AuditEntries(f, limit-len(rows))
+		if err != nil {
+			return nil, err
+		}
 		rows = append(rows, more...)
 	}
-	return rows, err
+	return rows, nil
 }
 
 // maxMerged bounds how many merged workspaces a page offers; the others are read

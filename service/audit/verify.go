@@ -90,14 +90,17 @@ func VerifyAll(ctx context.Context, db *models.DB) ([]Verdict, error) {
 	return verdicts, nil
 }
 
-// allChains names the chains that have an end or entries, as either may have been
-// taken away.
+// allChains returns the teams that have the end of a chain or entries: either may
+// have been deleted.
 func allChains(tx *models.Tx) ([]string, error) {
 	teams, err := tx.AuditTeams()
 	if err != nil {
 		return nil, err
 	}
 	chains, err := tx.AuditChains()
+	if err != nil {
+		return nil, err
+	}
 	known := map[string]bool{}
 	for _, team := range teams {
 		known[team] = true
@@ -107,7 +110,7 @@ func allChains(tx *models.Tx) ([]string, error) {
 			teams = append(teams, chain.TeamID)
 		}
 	}
-	return teams, err
+	return teams, nil
 }
 
 // verifyBatch is how many entries are read at a time.

@@ -211,12 +211,18 @@ func empty(tx *models.Tx, group string, stays []string) error {
 		}
 	}
 	children, err := tx.ChildrenOf(group)
+	if err != nil {
+		return err
+	}
 	for _, child := range children {
-		if err == nil && !slices.Contains(stays, child.ID) {
-			_, err = tx.Unnest(group, child.ID)
+		if slices.Contains(stays, child.ID) {
+			continue
+		}
+		if _, err := tx.Unnest(group, child.ID); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 func take(tx *models.Tx, group string, ids []string) error {

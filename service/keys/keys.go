@@ -201,12 +201,15 @@ func (s *Service) newRow(tx *models.Tx, parent models.Project, in CreateInput) (
 		return models.APIKey{}, "", err
 	}
 	row, plaintext, err := Mint(s.Prefix, parent.ID, at.tenant.ID, at.keyType, in, now)
+	if err != nil {
+		return models.APIKey{}, "", err
+	}
 	row.ProductID, row.AllowedCIDRs = at.productID, ranges
 	if in.Limits != nil {
 		limits := models.Limits(in.Limits)
 		row.Limits = &limits
 	}
-	return row, plaintext, err
+	return row, plaintext, nil
 }
 
 // Mint makes the row and the plaintext of a new key from checked input.

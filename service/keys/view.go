@@ -36,10 +36,13 @@ func namesIn(tx *models.Tx, teamID string, projectIDs []string) (names, error) {
 		n.types[t.ID] = t
 	}
 	tenants, err := tx.TenantsWithin(teamID, projectIDs)
+	if err != nil {
+		return n, err
+	}
 	for _, t := range tenants {
 		n.tenants[t.ID] = t.Name
 	}
-	return n, err
+	return n, nil
 }
 
 // labels are names and what else people are shown of keys.
@@ -78,7 +81,10 @@ func labelsOf(tx *models.Tx, teamID string, rows ...models.APIKey) (labels, erro
 
 func view(tx *models.Tx, parent models.Project, row models.APIKey) (Key, error) {
 	l, err := labelsOf(tx, parent.TeamID, row)
-	return l.view(row), err
+	if err != nil {
+		return Key{}, err
+	}
+	return l.view(row), nil
 }
 
 func (l labels) view(row models.APIKey) Key {
