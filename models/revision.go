@@ -3,9 +3,9 @@ package models
 import (
 	"time"
 
-	"postern/migrations"
-
 	"gorm.io/gorm"
+
+	"postern/migrations"
 )
 
 // Revision is a row of revisions, the change feed that gateways follow. KeyID
