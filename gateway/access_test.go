@@ -93,11 +93,23 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 		{"two keys in one line", []string{"X-API-Key: " + good + ", " + good}, 401, "invalid_key"},
 		{"in Authorization", []string{noKey, "Authorization: Bearer " + good}, 401, "credentials_required"},
 		{"under another spelling", []string{noKey, "X_API_Key: " + good}, 401, "credentials_required"},
-		{"a key of another project", []string{"X-API-Key: " + r.mint("prod", snapshot.Key{ProjectID: "prj_other"})}, 401, "invalid_key"},
-		{"a key of another environment", []string{"X-API-Key: " + r.mint("dev", snapshot.Key{Environment: "dev"})}, 401, "invalid_key"},
-		{"revoked", []string{"X-API-Key: " + r.mint("prod", snapshot.Key{State: snapshot.KeyRevoked})}, 401, "invalid_key"},
+		{
+			"a key of another project",
+			[]string{"X-API-Key: " + r.mint("prod", snapshot.Key{ProjectID: "prj_other"})}, 401, "invalid_key",
+		},
+		{
+			"a key of another environment",
+			[]string{"X-API-Key: " + r.mint("dev", snapshot.Key{Environment: "dev"})}, 401, "invalid_key",
+		},
+		{
+			"revoked",
+			[]string{"X-API-Key: " + r.mint("prod", snapshot.Key{State: snapshot.KeyRevoked})}, 401, "invalid_key",
+		},
 		{"expired", []string{"X-API-Key: " + r.mint("prod", snapshot.Key{ExpiresAt: past})}, 401, "invalid_key"},
-		{"frozen", []string{"X-API-Key: " + r.mint("prod", snapshot.Key{State: snapshot.KeyFrozen})}, 403, "key_frozen"},
+		{
+			"frozen",
+			[]string{"X-API-Key: " + r.mint("prod", snapshot.Key{State: snapshot.KeyFrozen})}, 403, "key_frozen",
+		},
 		{"the old secret after its grace", []string{"X-API-Key: " + old}, 401, "invalid_key"},
 	} {
 		got := r.get("/shop/1.0.0/prod", tc.lines...)
@@ -151,8 +163,29 @@ func TestOnlyWhatMayBeAKeyIsLookedUp(t *testing.T) {
 			status int
 			looks  int
 		}{
-			{"nonsense", 401, 0}, {r.key, 200, 1}, {r.key, 200, 1}, {"nonsense", 401, 0}, {string(flipped), 401, 0},
-			{r.key + "0", 401, 0}, {strings.Repeat("x", 200), 401, 0}, {mintUnknown(t), 401, 1}, {other, 200, 1}, {r.key, 200, 1},
+			{
+				key:    "nonsense",
+				status: 401,
+			}, {
+				key:    r.key,
+				status: 200,
+				looks:  1,
+			}, {key: r.key, status: 200, looks: 1}, {key: "nonsense", status: 401}, {
+				key:    string(flipped),
+				status: 401,
+			},
+			{
+				key:    r.key + "0",
+				status: 401,
+			}, {key: strings.Repeat("x", 200), status: 401}, {key: mintUnknown(t), status: 401, looks: 1}, {
+				key:    other,
+				status: 200,
+				looks:  1,
+			}, {
+				key:    r.key,
+				status: 200,
+				looks:  1,
+			},
 		} {
 			before := r.keys.looks()
 			_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, line, "X-API-Key: "+call.key))
@@ -273,13 +306,54 @@ func TestModesAndWhatTheUpstreamLearns(t *testing.T) {
 		identity map[string]string
 		key      string // as the upstream got it
 	}{
-		{"passthrough, no key", []rigOption{withMode(snapshot.Passthrough)}, []string{noKey}, 200, none, ""},
-		{"passthrough, some key", []rigOption{withMode(snapshot.Passthrough)}, []string{"X-API-Key: mine"}, 200, none, "mine"},
-		{"passthrough with keys, no key", []rigOption{withMode(snapshot.Passthrough, snapshot.APIKey)}, []string{noKey}, 200, none, ""},
-		{"passthrough with keys, bad key", []rigOption{withMode(snapshot.Passthrough, snapshot.APIKey)}, []string{"X-API-Key: mine"}, 401, nil, ""},
-		{"fallback, no key", []rigOption{fallback}, []string{noKey}, 200, house, ""},
-		{"fallback, no key but another spelling", []rigOption{fallback}, []string{noKey, "x_api_key: mine"}, 200, house, ""},
-		{"fallback, bad key", []rigOption{fallback}, []string{"X-API-Key: mine"}, 401, nil, ""},
+		{
+			name:     "passthrough, no key",
+			options:  []rigOption{withMode(snapshot.Passthrough)},
+			lines:    []string{noKey},
+			status:   200,
+			identity: none,
+		},
+		{
+			name:     "passthrough, some key",
+			options:  []rigOption{withMode(snapshot.Passthrough)},
+			lines:    []string{"X-API-Key: mine"},
+			status:   200,
+			identity: none,
+			key:      "mine",
+		},
+		{
+			name:     "passthrough with keys, no key",
+			options:  []rigOption{withMode(snapshot.Passthrough, snapshot.APIKey)},
+			lines:    []string{noKey},
+			status:   200,
+			identity: none,
+		},
+		{
+			name:    "passthrough with keys, bad key",
+			options: []rigOption{withMode(snapshot.Passthrough, snapshot.APIKey)},
+			lines:   []string{"X-API-Key: mine"},
+			status:  401,
+		},
+		{
+			name:     "fallback, no key",
+			options:  []rigOption{fallback},
+			lines:    []string{noKey},
+			status:   200,
+			identity: house,
+		},
+		{
+			name:     "fallback, no key but another spelling",
+			options:  []rigOption{fallback},
+			lines:    []string{noKey, "x_api_key: mine"},
+			status:   200,
+			identity: house,
+		},
+		{
+			name:    "fallback, bad key",
+			options: []rigOption{fallback},
+			lines:   []string{"X-API-Key: mine"},
+			status:  401,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRig(t, nil, tc.options...)
@@ -303,7 +377,10 @@ func TestModesAndWhatTheUpstreamLearns(t *testing.T) {
 
 func TestAKeyIsInNoLog(t *testing.T) {
 	r := newRig(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	for _, lines := range [][]string{{}, {noKey, "Authorization: " + r.key}, {"X-API-Key: " + r.key, "X-API-Key: x"}, {"Bad Header: " + r.key}, {"Content-Length: x" + r.key}} {
+	for _, lines := range [][]string{
+		{}, {noKey, "Authorization: " + r.key}, {"X-API-Key: " + r.key, "X-API-Key: x"},
+		{"Bad Header: " + r.key}, {"Content-Length: x" + r.key},
+	} {
 		r.get("/shop/1.0.0/prod?key="+r.key, lines...)
 	}
 	if log := r.log.String(); strings.Contains(log, r.key) {
@@ -311,39 +388,5 @@ func TestAKeyIsInNoLog(t *testing.T) {
 	}
 	if log := r.log.String(); !strings.Contains(log, "could not be reached") {
 		t.Errorf("the failed upstream is not in the log:\n%s", log)
-	}
-}
-
-type outcomes struct{ got chan gateway.Outcome }
-
-func (o outcomes) Observe(out gateway.Outcome) {
-	out.Method, out.Path, out.RemoteIP = strings.Clone(out.Method), strings.Clone(out.Path), strings.Clone(out.RemoteIP)
-	o.got <- out
-}
-
-func (o outcomes) ForConnection() gateway.CallObserver { return o }
-
-func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
-	o := outcomes{make(chan gateway.Outcome, 4)}
-	r := newRig(t, nil, func(_ *rig, options *gateway.Options) { options.Observer = o })
-	r.call("POST", "/shop/1.0.0/prod//orders?token=secret", "Content-Length: 0")
-	out := within(t, "the outcome", o.got)
-	if out.Start.IsZero() || out.Duration < 0 {
-		t.Errorf("start %v, duration %v", out.Start, out.Duration)
-	}
-	out.Start, out.Duration = time.Time{}, 0
-	want := gateway.Outcome{
-		ProjectID: "prj_shop", VersionID: "ver_1", EnvironmentID: "env_prod",
-		Owner: "billing", CredentialID: "key_1", RemoteIP: "127.0.0.1", Method: "POST", Path: "/shop/1.0.0/prod/orders",
-		Route: gateway.CatchAll, Status: 200, Step: gateway.StepForward, BytesOut: int64(len("up")),
-	}
-	if out != want {
-		t.Errorf("outcome %+v, want %+v", out, want)
-	}
-	r.get("/shop/1.0.0/prod", noKey)
-	if out := within(t, "the outcome", o.got); out.Status != 401 || out.Code != "credentials_required" || out.Owner != "" ||
-		out.Step != gateway.StepAccess ||
-		out.BytesOut != int64(len(policy.CredentialsRequired.Body())) {
-		t.Errorf("outcome %+v, want a refusal for nobody", out)
 	}
 }

@@ -57,20 +57,90 @@ func TestTokensThatSomebodyIsAskedAbout(t *testing.T) {
 		says    string
 		got     []string
 	}{
-		"a good one": {[]rigOption{opaque}, []string{noKey, "Authorization: Bearer opaque"}, 200, "", "",
-			[]string{"X-Authenticated-Userid: alice", "X-Authenticated-Scope: read", "X-Tenant-Id: tnt_1", "Authorization: Bearer opaque", "X-Consumer-Username:"}},
-		"a bad one":                   {[]rigOption{opaque}, []string{noKey, "Authorization: Bearer bad"}, 401, "invalid_token", refused, nil},
-		"none":                        {[]rigOption{opaque}, []string{noKey}, 401, "credentials_required", "Bearer", nil},
-		"an issuer that is away":      {[]rigOption{opaque}, []string{noKey, "Authorization: Bearer away"}, 503, "provider_unavailable", "", nil},
-		"an issuer that makes none":   {[]rigOption{opaque}, []string{noKey, "Authorization: Bearer nonsense"}, 502, "provider_answer_invalid", "", nil},
-		"one that may be anybody's":   {[]rigOption{opaque}, []string{noKey, "Authorization: Bearer anybody's"}, 401, "unverifiable_token", refused, nil},
-		"a verified one, opaque only": {[]rigOption{opaque}, []string{noKey, "Authorization: Bearer good"}, 401, "invalid_token", refused, nil},
-		"both: a verified one":        {[]rigOption{both}, []string{noKey, "Authorization: Bearer good"}, 200, "", "", []string{"X-Authenticated-Scope: read write"}},
-		"both: an opaque one":         {[]rigOption{both}, []string{noKey, "Authorization: Bearer opaque"}, 200, "", "", []string{"X-Authenticated-Scope: read"}},
-		"nobody to ask":               {[]rigOption{opaque, nobody}, []string{noKey, "Authorization: Bearer opaque"}, 503, "provider_unavailable", "", nil},
-		"passthrough, a bad one": {[]rigOption{opaque, withProject(func(p *snapshot.Project) { p.Versions[0].Access.Mode = snapshot.Passthrough })},
-			[]string{noKey, "Authorization: Bearer bad"}, 401, "invalid_token", refused, nil},
-		"where nobody is asked": {[]rigOption{asking(snapshot.JWT)}, []string{noKey, "Authorization: Bearer opaque"}, 401, "invalid_token", refused, nil},
+		"a good one": {
+			options: []rigOption{opaque},
+			lines:   []string{noKey, "Authorization: Bearer opaque"},
+			status:  200,
+			got: []string{
+				"X-Authenticated-Userid: alice", "X-Authenticated-Scope: read", "X-Tenant-Id: tnt_1",
+				"Authorization: Bearer opaque", "X-Consumer-Username:",
+			},
+		},
+		"a bad one": {
+			options: []rigOption{opaque},
+			lines:   []string{noKey, "Authorization: Bearer bad"},
+			status:  401,
+			code:    "invalid_token",
+			says:    refused,
+		},
+		"none": {
+			options: []rigOption{opaque},
+			lines:   []string{noKey},
+			status:  401,
+			code:    "credentials_required",
+			says:    "Bearer",
+		},
+		"an issuer that is away": {
+			options: []rigOption{opaque},
+			lines:   []string{noKey, "Authorization: Bearer away"},
+			status:  503,
+			code:    "provider_unavailable",
+		},
+		"an issuer that makes none": {
+			options: []rigOption{opaque},
+			lines:   []string{noKey, "Authorization: Bearer nonsense"},
+			status:  502,
+			code:    "provider_answer_invalid",
+		},
+		"one that may be anybody's": {
+			options: []rigOption{opaque},
+			lines:   []string{noKey, "Authorization: Bearer anybody's"},
+			status:  401,
+			code:    "unverifiable_token",
+			says:    refused,
+		},
+		"a verified one, opaque only": {
+			options: []rigOption{opaque},
+			lines:   []string{noKey, "Authorization: Bearer good"},
+			status:  401,
+			code:    "invalid_token",
+			says:    refused,
+		},
+		"both: a verified one": {
+			options: []rigOption{both},
+			lines:   []string{noKey, "Authorization: Bearer good"},
+			status:  200,
+			got:     []string{"X-Authenticated-Scope: read write"},
+		},
+		"both: an opaque one": {
+			options: []rigOption{both},
+			lines:   []string{noKey, "Authorization: Bearer opaque"},
+			status:  200,
+			got:     []string{"X-Authenticated-Scope: read"},
+		},
+		"nobody to ask": {
+			options: []rigOption{opaque, nobody},
+			lines:   []string{noKey, "Authorization: Bearer opaque"},
+			status:  503,
+			code:    "provider_unavailable",
+		},
+		"passthrough, a bad one": {
+			options: []rigOption{
+				opaque,
+				withProject(func(p *snapshot.Project) { p.Versions[0].Access.Mode = snapshot.Passthrough }),
+			},
+			lines:  []string{noKey, "Authorization: Bearer bad"},
+			status: 401,
+			code:   "invalid_token",
+			says:   refused,
+		},
+		"where nobody is asked": {
+			options: []rigOption{asking(snapshot.JWT)},
+			lines:   []string{noKey, "Authorization: Bearer opaque"},
+			status:  401,
+			code:    "invalid_token",
+			says:    refused,
+		},
 	} {
 		for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 			r := newRig(t, nil, append(tc.options, more...)...)

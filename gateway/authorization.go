@@ -29,7 +29,10 @@ var (
 // credentialsFor carries out what a decision says of the caller's credentials. It opens
 // the provider's token where the upstream gets that one.
 func (c *call) credentialsFor(d *policy.Decision) (upstreamCredentials, policy.Denial, bool) {
-	out := upstreamCredentials{withoutKey: d.StripKey, withoutAuthorization: d.Authorization != policy.KeepAuthorization}
+	out := upstreamCredentials{
+		withoutKey:           d.StripKey,
+		withoutAuthorization: d.Authorization != policy.KeepAuthorization,
+	}
 	if d.Authorization == policy.KeepAuthorization || d.Authorization == policy.DropAuthorization {
 		return out, policy.Denial{}, true
 	}

@@ -8,7 +8,8 @@ import (
 const (
 	plainGet = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 	sized    = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
-	chunks   = "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n3;a=b\r\nab\n\r\nA \r\n0123456789\r\n0\r\nX: y\r\n\r\n"
+	chunks   = "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n" +
+		"3;a=b\r\nab\n\r\nA \r\n0123456789\r\n0\r\nX: y\r\n\r\n"
 	absolute = "GET http://X/a HTTP/1.1\r\nHost: x\r\n\r\n"
 )
 
@@ -16,7 +17,9 @@ const (
 // every place, and with a bad one behind them it must serve exactly the good.
 func TestFramingDoesNotDependOnHowBytesArrive(t *testing.T) {
 	good := plainGet + sized + chunks + absolute + plainGet
-	for _, bad := range []string{"", "GET /b HTTP/1.1\nHost: x\r\n\r\n", "GET /b HTTP/1.1\r\nHost: x\r\n fold\r\n\r\n"} {
+	for _, bad := range []string{
+		"", "GET /b HTTP/1.1\nHost: x\r\n\r\n", "GET /b HTTP/1.1\r\nHost: x\r\n fold\r\n\r\n",
+	} {
 		for at := 1; at < len(good+bad); at++ {
 			var f framing
 			first, ok := f.follow([]byte((good + bad)[:at]))
@@ -49,7 +52,10 @@ func TestFramingRefusesALineWithoutEnd(t *testing.T) {
 }
 
 func FuzzFraming(f *testing.F) {
-	for _, seed := range []string{plainGet, sized, chunks, absolute, "GET /\n\n", chunks[:60], "\r\n", "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"} {
+	for _, seed := range []string{
+		plainGet, sized, chunks, absolute, "GET /\n\n", chunks[:60], "\r\n",
+		"POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+	} {
 		f.Add([]byte(seed), 7)
 	}
 	f.Fuzz(func(t *testing.T, p []byte, at int) {

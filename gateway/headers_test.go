@@ -133,34 +133,74 @@ func TestForwardedHeaders(t *testing.T) {
 		lines            []string
 		want             map[string]string
 	}{
-		{"plain", "shop.proxy.test:9999", "/1.0.0/prod//a/../b?x=1", nil, map[string]string{
-			"X-Forwarded-For": "127.0.0.1", "X-Real-Ip": "127.0.0.1", "X-Forwarded-Proto": "http",
-			"X-Forwarded-Host":   "shop.proxy.test",                    // nginx's $host: lower case, no port
-			"X-Forwarded-Port":   "LISTENER",                           // the listener's, not the Host line's
-			"X-Forwarded-Path":   "/1.0.0/prod//a/../b",                // as sent, without the query
-			"X-Forwarded-Prefix": "/1.0.0/prod/", "Via": "1.1 postern", // the whole match of the route's expression
-		}},
-		{"environment alone", "SHOP.proxy.test", "/1.0.0/prod", nil, map[string]string{
-			"X-Forwarded-Host":   "shop.proxy.test",
-			"X-Forwarded-Path":   "/1.0.0/prod",
-			"X-Forwarded-Prefix": "/1.0.0/prod",
-		}},
-		{"path form", "127.0.0.1:1", "/shop/1.0.0/prod/", nil, map[string]string{
-			"X-Forwarded-Host": "127.0.0.1", "X-Forwarded-Prefix": "/shop/1.0.0/prod/",
-		}},
-		{"appended to", "proxy.test", "/shop/1.0.0/prod", []string{"X-Forwarded-For: 8.8.8.8, 9.9.9.9", "Via: 1.1 cdn"}, map[string]string{
-			"X-Forwarded-For": "8.8.8.8, 9.9.9.9, 127.0.0.1", "X-Real-Ip": "127.0.0.1", "Via": "1.1 cdn, 1.1 postern",
-		}},
-		{"the first line counts", "proxy.test", "/shop/1.0.0/prod", []string{"X-Forwarded-For: 8.8.8.8", "X-Forwarded-For: 9.9.9.9", "Via: 1.1 a", "Via: 1.1 b"}, map[string]string{
-			"X-Forwarded-For": "8.8.8.8, 127.0.0.1",
-			"Via":             "1.1 a, 1.1 postern", // get_header(name, ctx) takes the first
-		}},
-		{"nothing else is believed", "proxy.test", "/shop/1.0.0/prod", []string{
-			"X-Forwarded-Proto: https", "X-Forwarded-Host: evil.test", "X-Forwarded-Port: 1", "X-Forwarded-Path: /x", "X-Forwarded-Prefix: /y", "X-Real-IP: 1.2.3.4",
-		}, map[string]string{
-			"X-Forwarded-Proto": "http", "X-Forwarded-Host": "proxy.test", "X-Forwarded-Port": "LISTENER",
-			"X-Forwarded-Path": "/shop/1.0.0/prod", "X-Forwarded-Prefix": "/shop/1.0.0/prod", "X-Real-Ip": "127.0.0.1",
-		}},
+		{
+			name: "plain",
+			host: "shop.proxy.test:9999",
+			path: "/1.0.0/prod//a/../b?x=1",
+			want: map[string]string{
+				"X-Forwarded-For": "127.0.0.1", "X-Real-Ip": "127.0.0.1", "X-Forwarded-Proto": "http",
+				"X-Forwarded-Host":   "shop.proxy.test",                    // nginx's $host: lower case, no port
+				"X-Forwarded-Port":   "LISTENER",                           // the listener's, not the Host line's
+				"X-Forwarded-Path":   "/1.0.0/prod//a/../b",                // as sent, without the query
+				"X-Forwarded-Prefix": "/1.0.0/prod/", "Via": "1.1 postern", // the whole match of the route's expression
+			},
+		},
+		{
+			name: "environment alone",
+			host: "SHOP.proxy.test",
+			path: "/1.0.0/prod",
+			want: map[string]string{
+				"X-Forwarded-Host":   "shop.proxy.test",
+				"X-Forwarded-Path":   "/1.0.0/prod",
+				"X-Forwarded-Prefix": "/1.0.0/prod",
+			},
+		},
+		{
+			name: "path form",
+			host: "127.0.0.1:1",
+			path: "/shop/1.0.0/prod/",
+			want: map[string]string{
+				"X-Forwarded-Host": "127.0.0.1", "X-Forwarded-Prefix": "/shop/1.0.0/prod/",
+			},
+		},
+		{
+			name:  "appended to",
+			host:  "proxy.test",
+			path:  "/shop/1.0.0/prod",
+			lines: []string{"X-Forwarded-For: 8.8.8.8, 9.9.9.9", "Via: 1.1 cdn"},
+			want: map[string]string{
+				"X-Forwarded-For": "8.8.8.8, 9.9.9.9, 127.0.0.1",
+				"X-Real-Ip":       "127.0.0.1",
+				"Via":             "1.1 cdn, 1.1 postern",
+			},
+		},
+		{
+			name:  "the first line counts",
+			host:  "proxy.test",
+			path:  "/shop/1.0.0/prod",
+			lines: []string{"X-Forwarded-For: 8.8.8.8", "X-Forwarded-For: 9.9.9.9", "Via: 1.1 a", "Via: 1.1 b"},
+			want: map[string]string{
+				"X-Forwarded-For": "8.8.8.8, 127.0.0.1",
+				"Via":             "1.1 a, 1.1 postern", // get_header(name, ctx) takes the first
+			},
+		},
+		{
+			name: "nothing else is believed",
+			host: "proxy.test",
+			path: "/shop/1.0.0/prod",
+			lines: []string{
+				"X-Forwarded-Proto: https", "X-Forwarded-Host: evil.test", "X-Forwarded-Port: 1",
+				"X-Forwarded-Path: /x", "X-Forwarded-Prefix: /y", "X-Real-IP: 1.2.3.4",
+			},
+			want: map[string]string{
+				"X-Forwarded-Proto":  "http",
+				"X-Forwarded-Host":   "proxy.test",
+				"X-Forwarded-Port":   "LISTENER",
+				"X-Forwarded-Path":   "/shop/1.0.0/prod",
+				"X-Forwarded-Prefix": "/shop/1.0.0/prod",
+				"X-Real-Ip":          "127.0.0.1",
+			},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRig(t, nil, withMode(snapshot.Passthrough))
@@ -207,7 +247,10 @@ func TestHopByHopHeadersStayOnTheirHop(t *testing.T) {
 		"X-Kept: yes",
 	)
 	h := r.lastCall().header
-	for _, name := range []string{"X-Private", "X-More", "Keep-Alive", "Proxy-Connection", "Proxy", "Upgrade", "Http2-Settings", "Expect"} {
+	for _, name := range []string{
+		"X-Private", "X-More", "Keep-Alive", "Proxy-Connection", "Proxy", "Upgrade", "Http2-Settings",
+		"Expect",
+	} {
 		if h[name] != nil {
 			t.Errorf("%s: %v reached the upstream", name, h[name])
 		}
@@ -298,7 +341,8 @@ func TestLoopsEnd(t *testing.T) {
 		"loop_detected",
 	)
 	r.wantCode("no way around the key", r.get("/shop/1.0.0/prod", noKey, through(10)), 401, "credentials_required")
-	if got := r.get("/shop/1.0.0/prod", "Via: "+strings.Repeat("1.1 not-postern, 1.1 postern.example, ", 20)+"1.1 x"); got.StatusCode != 200 {
+	others := "Via: " + strings.Repeat("1.1 not-postern, 1.1 postern.example, ", 20) + "1.1 x"
+	if got := r.get("/shop/1.0.0/prod", others); got.StatusCode != 200 {
 		t.Errorf("other names: %d %s", got.StatusCode, got.body)
 	}
 }

@@ -1,7 +1,6 @@
 package gateway_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -22,18 +21,6 @@ func (h hosted) Verify(token string, from policy.Issuers, _ time.Time, into *pol
 	}
 	*into = said
 	return policy.Denial{}
-}
-
-// seals opens what is sealed under the token it was sealed for.
-type seals map[string]string
-
-var errSealed = errors.New("the data key is gone")
-
-func (s seals) Open(tokenID, sealed string) (string, error) {
-	if token, ok := s[tokenID+" "+sealed]; ok {
-		return token, nil
-	}
-	return "", errSealed
 }
 
 func hostedClient(id, tenant string) snapshot.AppClient {
@@ -138,38 +125,181 @@ func TestTokensOfOurOwnAtTheGateway(t *testing.T) {
 		says   string // WWW-Authenticate
 		got    []string
 	}{
-		"service": {nil, []string{noKey, bearer + "service", "X-Consumer-Groups: root", "x_consumer_groups: root"}, 200, "", "", []string{"X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: openid email",
-			"X-Consumer-Groups: admins, staff", "X-Tenant-Id: tnt_1", bearer + "service", "X-Consumer-Id:", "X-Consumer-Username:", "X-Credential-Identifier:"}},
-		"none":                            {nil, []string{noKey, bearer + "none"}, 200, "", "", []string{"X-Authenticated-Userid: usr_ana", "Authorization:"}},
-		"none, in lower case":             {nil, []string{noKey, "authorization: bearer none"}, 200, "", "", []string{"Authorization:"}},
-		"the provider's access token":     {nil, []string{noKey, bearer + "access"}, 200, "", "", []string{"X-Authenticated-Userid: usr_ana", bearer + "gho_the.provider's"}},
-		"the provider's ID token":         {nil, []string{noKey, "AUTHORIZATION: Bearer id"}, 200, "", "", []string{bearer + "eyJ.id.token"}},
-		"and Connection names it":         {nil, []string{noKey, bearer + "access", "Connection: Authorization"}, 200, "", "", []string{bearer + "gho_the.provider's"}},
-		"none, and Connection names it":   {nil, []string{noKey, bearer + "none", "Connection: Authorization"}, 200, "", "", []string{"Authorization:"}},
-		"it cannot be opened":             {nil, []string{noKey, bearer + "cannot-open"}, 503, "provider_token_unavailable", "", nil},
-		"it would begin a header":         {nil, []string{noKey, bearer + "breaks"}, 503, "provider_token_unavailable", "", nil},
-		"it is empty":                     {nil, []string{noKey, bearer + "empty"}, 503, "provider_token_unavailable", "", nil},
-		"it carries none":                 {nil, []string{noKey, bearer + "bare"}, 401, "invalid_token", invalid, nil},
-		"it carries the other one":        {nil, []string{noKey, bearer + "wrong-kind"}, 401, "invalid_token", invalid, nil},
-		"the provider was taken away":     {nil, []string{noKey, bearer + "gone"}, 401, "invalid_token", invalid, nil},
-		"a token type we do not know":     {nil, []string{noKey, bearer + "odd"}, 401, "invalid_token", invalid, nil},
-		"no token type":                   {nil, []string{noKey, bearer + "unset"}, 401, "invalid_token", invalid, nil},
-		"the user is frozen":              {nil, []string{noKey, bearer + "frozen"}, 403, "user_frozen", "", nil},
-		"the user is deleted":             {nil, []string{noKey, bearer + "deleted"}, 401, "invalid_token", invalid, nil},
-		"a client of another project":     {nil, []string{noKey, bearer + "elsewhere"}, 403, "wrong_tenant", "", nil},
-		"a client of nobody":              {nil, []string{noKey, bearer + "nowhere"}, 401, "invalid_token", invalid, nil},
-		"its tenant is not served":        {[]func(*snapshot.Project){unserved}, []string{noKey, bearer + "service"}, 403, "wrong_tenant", "", nil},
-		"two lines of it":                 {nil, []string{noKey, bearer + "service", bearer + "service"}, 401, "invalid_token", invalid, nil},
-		"with a key":                      {nil, []string{bearer + "access"}, 200, "", "", []string{consumer, "X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: read write", "X-Consumer-Groups: admins, staff", bearer + "gho_the.provider's", "X-Api-Key:"}},
-		"with a key of another tenant":    {[]func(*snapshot.Project){keyToo("tnt_acme")}, []string{bearer + "service"}, 403, "wrong_tenant", "", nil},
-		"with a key, of a frozen user":    {nil, []string{bearer + "frozen"}, 403, "user_frozen", "", nil},
-		"a key alone":                     {nil, nil, 200, "", "", []string{consumer, "X-Authenticated-Userid:", "X-Consumer-Groups:"}},
-		"falling back":                    {[]func(*snapshot.Project){fallsBack}, []string{noKey, bearer + "service"}, 200, "", "", []string{"X-Consumer-Username: house", "X-Authenticated-Userid: usr_ana"}},
-		"falling back for the tenant":     {[]func(*snapshot.Project){fallsBack, keyToo("tnt_acme")}, []string{noKey, bearer + "service"}, 200, "", "", []string{"X-Consumer-Username: acme-house", "X-Tenant-Id: tnt_acme"}},
-		"no falling back when frozen":     {[]func(*snapshot.Project){fallsBack}, []string{noKey, bearer + "frozen"}, 403, "user_frozen", "", nil},
-		"where tokens are not looked at":  {[]func(*snapshot.Project){func(p *snapshot.Project) { p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey} }}, []string{bearer + "access"}, 200, "", "", []string{bearer + "access", "X-Authenticated-Userid:"}},
-		"with jwt alone and no client":    {[]func(*snapshot.Project){func(p *snapshot.Project) { p.Clients = nil }}, []string{noKey, bearer + "service"}, 401, "invalid_token", invalid, nil},
-		"Basic beside a project's client": {nil, []string{"Authorization: Basic none"}, 200, "", "", []string{"Authorization: Basic none"}},
+		"service": {
+			lines:  []string{noKey, bearer + "service", "X-Consumer-Groups: root", "x_consumer_groups: root"},
+			status: 200,
+			got: []string{
+				"X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: openid email",
+				"X-Consumer-Groups: admins, staff", "X-Tenant-Id: tnt_1", bearer + "service",
+				"X-Consumer-Id:", "X-Consumer-Username:", "X-Credential-Identifier:",
+			},
+		},
+		"none": {
+			lines:  []string{noKey, bearer + "none"},
+			status: 200,
+			got:    []string{"X-Authenticated-Userid: usr_ana", "Authorization:"},
+		},
+		"none, in lower case": {
+			lines:  []string{noKey, "authorization: bearer none"},
+			status: 200,
+			got:    []string{"Authorization:"},
+		},
+		"the provider's access token": {
+			lines:  []string{noKey, bearer + "access"},
+			status: 200,
+			got:    []string{"X-Authenticated-Userid: usr_ana", bearer + "gho_the.provider's"},
+		},
+		"the provider's ID token": {
+			lines:  []string{noKey, "AUTHORIZATION: Bearer id"},
+			status: 200,
+			got:    []string{bearer + "eyJ.id.token"},
+		},
+		"and Connection names it": {
+			lines:  []string{noKey, bearer + "access", "Connection: Authorization"},
+			status: 200,
+			got:    []string{bearer + "gho_the.provider's"},
+		},
+		"none, and Connection names it": {
+			lines:  []string{noKey, bearer + "none", "Connection: Authorization"},
+			status: 200,
+			got:    []string{"Authorization:"},
+		},
+		"it cannot be opened": {
+			lines:  []string{noKey, bearer + "cannot-open"},
+			status: 503,
+			code:   "provider_token_unavailable",
+		},
+		"it would begin a header": {
+			lines:  []string{noKey, bearer + "breaks"},
+			status: 503,
+			code:   "provider_token_unavailable",
+		},
+		"it is empty": {
+			lines:  []string{noKey, bearer + "empty"},
+			status: 503,
+			code:   "provider_token_unavailable",
+		},
+		"it carries none": {
+			lines:  []string{noKey, bearer + "bare"},
+			status: 401,
+			code:   "invalid_token",
+			says:   invalid,
+		},
+		"it carries the other one": {
+			lines:  []string{noKey, bearer + "wrong-kind"},
+			status: 401,
+			code:   "invalid_token",
+			says:   invalid,
+		},
+		"the provider was taken away": {
+			lines:  []string{noKey, bearer + "gone"},
+			status: 401,
+			code:   "invalid_token",
+			says:   invalid,
+		},
+		"a token type we do not know": {
+			lines:  []string{noKey, bearer + "odd"},
+			status: 401,
+			code:   "invalid_token",
+			says:   invalid,
+		},
+		"no token type": {
+			lines:  []string{noKey, bearer + "unset"},
+			status: 401,
+			code:   "invalid_token",
+			says:   invalid,
+		},
+		"the user is frozen": {
+			lines:  []string{noKey, bearer + "frozen"},
+			status: 403,
+			code:   "user_frozen",
+		},
+		"the user is deleted": {
+			lines:  []string{noKey, bearer + "deleted"},
+			status: 401,
+			code:   "invalid_token",
+			says:   invalid,
+		},
+		"a client of another project": {
+			lines:  []string{noKey, bearer + "elsewhere"},
+			status: 403,
+			code:   "wrong_tenant",
+		},
+		"a client of nobody": {
+			lines:  []string{noKey, bearer + "nowhere"},
+			status: 401,
+			code:   "invalid_token",
+			says:   invalid,
+		},
+		"its tenant is not served": {
+			edits:  []func(*snapshot.Project){unserved},
+			lines:  []string{noKey, bearer + "service"},
+			status: 403,
+			code:   "wrong_tenant",
+		},
+		"two lines of it": {
+			lines:  []string{noKey, bearer + "service", bearer + "service"},
+			status: 401,
+			code:   "invalid_token",
+			says:   invalid,
+		},
+		"with a key": {
+			lines:  []string{bearer + "access"},
+			status: 200,
+			got: []string{
+				consumer, "X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: read write",
+				"X-Consumer-Groups: admins, staff", bearer + "gho_the.provider's", "X-Api-Key:",
+			},
+		},
+		"with a key of another tenant": {
+			edits:  []func(*snapshot.Project){keyToo("tnt_acme")},
+			lines:  []string{bearer + "service"},
+			status: 403,
+			code:   "wrong_tenant",
+		},
+		"with a key, of a frozen user": {lines: []string{bearer + "frozen"}, status: 403, code: "user_frozen"},
+		"a key alone": {
+			status: 200,
+			got:    []string{consumer, "X-Authenticated-Userid:", "X-Consumer-Groups:"},
+		},
+		"falling back": {
+			edits:  []func(*snapshot.Project){fallsBack},
+			lines:  []string{noKey, bearer + "service"},
+			status: 200,
+			got:    []string{"X-Consumer-Username: house", "X-Authenticated-Userid: usr_ana"},
+		},
+		"falling back for the tenant": {
+			edits:  []func(*snapshot.Project){fallsBack, keyToo("tnt_acme")},
+			lines:  []string{noKey, bearer + "service"},
+			status: 200,
+			got:    []string{"X-Consumer-Username: acme-house", "X-Tenant-Id: tnt_acme"},
+		},
+		"no falling back when frozen": {
+			edits:  []func(*snapshot.Project){fallsBack},
+			lines:  []string{noKey, bearer + "frozen"},
+			status: 403,
+			code:   "user_frozen",
+		},
+		"where tokens are not looked at": {
+			edits: []func(*snapshot.Project){func(p *snapshot.Project) {
+				p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey}
+			}},
+			lines:  []string{bearer + "access"},
+			status: 200,
+			got:    []string{bearer + "access", "X-Authenticated-Userid:"},
+		},
+		"with jwt alone and no client": {
+			edits:  []func(*snapshot.Project){func(p *snapshot.Project) { p.Clients = nil }},
+			lines:  []string{noKey, bearer + "service"},
+			status: 401,
+			code:   "invalid_token",
+			says:   invalid,
+		},
+		"Basic beside a project's client": {
+			lines:  []string{"Authorization: Basic none"},
+			status: 200,
+			got:    []string{"Authorization: Basic none"},
+		},
 	} {
 		for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 			r := newRig(t, nil, append([]rigOption{withHosted(tc.edits...)}, more...)...)
@@ -211,39 +341,6 @@ func (r *rig) wantHeaders(name string, want []string) {
 		field, value, _ := strings.Cut(line, ":")
 		if has := strings.Join(r.lastCall().header[field], ","); has != strings.TrimSpace(value) {
 			r.t.Errorf("%s: the upstream got %s %q, want %q", name, field, has, strings.TrimSpace(value))
-		}
-	}
-}
-
-// A gateway that cannot open what is sealed forwards no call that needs it.
-func TestWithoutAnOpenerNothingSealedIsForwarded(t *testing.T) {
-	r := newRig(t, nil, withHosted(), func(_ *rig, o *gateway.Options) { o.Opener = nil })
-	r.wantCode(
-		"no opener", r.get("/shop/1.0.0/prod/x", noKey, "Authorization: Bearer access"), 503,
-		"provider_token_unavailable",
-	)
-	r.wantCode("not needed", r.get("/shop/1.0.0/prod/x", noKey, "Authorization: Bearer service"), 200, "")
-}
-
-// On one connection, what one call's upstream got must not be there for the next.
-func TestAnOpenedTokenEndsWithItsCall(t *testing.T) {
-	for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
-		r := newRig(t, nil, append([]rigOption{withHosted()}, more...)...)
-		r.transcript(
-			exchangeCase{
-				bytes: request(
-					"GET", "/1.0.0/prod/a", "shop.proxy.test", "Authorization: Bearer access",
-				) + get(
-					"/1.0.0/prod/b", "Authorization: Basic mine",
-				),
-			},
-		)
-		var got []string
-		for _, call := range r.upstreamCalls() {
-			got = append(got, call.header.Get("Authorization"))
-		}
-		if strings.Join(got, "|") != "Bearer gho_the.provider's|Basic mine|" {
-			t.Errorf("%s: the upstream got %q", path, got)
 		}
 	}
 }

@@ -257,7 +257,9 @@ func TestHTTP2ThatIsNoRequestReachesNobody(t *testing.T) {
 		"a pseudo-header of another kind":  pseudo(r.key, ":consumer", "forged"),
 		"a pseudo-header twice":            append(pseudo(r.key)[:8:8], ":path", "/1.0.0/prod/b"),
 		"a pseudo-header behind others":    append(pseudo(r.key)[2:], ":method", "GET"),
-		"an extended CONNECT":              append([]string{":protocol", "websocket"}, replaced(":method", "CONNECT")...),
+		"an extended CONNECT": append([]string{
+			":protocol", "websocket",
+		}, replaced(":method", "CONNECT")...),
 	} {
 		c := r.dialHTTP2(t)
 		got := c.outcome(c.send(true, fields...))
@@ -329,7 +331,9 @@ func TestHTTP2IsBounded(t *testing.T) {
 
 	t.Run("a header over the limit", func(t *testing.T) {
 		c := r.dialHTTP2(t)
-		if got := c.outcome(c.send(true, pseudo(r.key, "x-a", strings.Repeat("x", 12<<10), "x-b", strings.Repeat("x", 12<<10), "x-c", strings.Repeat("x", 12<<10))...)); got != "431" {
+		value := strings.Repeat("x", 12<<10)
+		fields := pseudo(r.key, "x-a", value, "x-b", value, "x-c", value)
+		if got := c.outcome(c.send(true, fields...)); got != "431" {
 			t.Errorf("got %s", got)
 		}
 	})

@@ -16,6 +16,9 @@ import (
 )
 
 func TestAnUpstreamThatCannotBeReached(t *testing.T) {
+	withoutTLS := rawUpstream(t, func(conn net.Conn, _ *bufio.Reader) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad\r\n\r\n")
+	})
 	for name, target := range map[string]string{
 		"nobody listens":      "http://" + freeAddr(t),
 		"a forbidden address": "http://10.0.0.1",
@@ -23,8 +26,8 @@ func TestAnUpstreamThatCannotBeReached(t *testing.T) {
 			_, _ = readHead(from)
 			_, _ = io.WriteString(conn, "220 smtp\r\n")
 		}),
-		"it hangs up":          rawUpstream(t, func(_ net.Conn, from *bufio.Reader) { _, _ = readHead(from) }),
-		"TLS where there none": "https" + strings.TrimPrefix(rawUpstream(t, func(conn net.Conn, _ *bufio.Reader) { _, _ = io.WriteString(conn, "HTTP/1.1 400 Bad\r\n\r\n") }), "http"),
+		"it hangs up":             rawUpstream(t, func(_ net.Conn, from *bufio.Reader) { _, _ = readHead(from) }),
+		"TLS where there is none": "https" + strings.TrimPrefix(withoutTLS, "http"),
 		"header without end": rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 			_, _ = readHead(from)
 			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 1<<20))
@@ -167,7 +170,8 @@ func TestHeadersAndBodiesOverTheLimit(t *testing.T) {
 		413,
 		"body_too_large",
 	)
-	if got := r.raw(request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 100") + strings.Repeat("x", 100)); got.StatusCode != 200 {
+	head := request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 100")
+	if got := r.raw(head + strings.Repeat("x", 100)); got.StatusCode != 200 {
 		t.Errorf("a body of just the limit: %d %s", got.StatusCode, got.body)
 	}
 }

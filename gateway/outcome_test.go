@@ -24,13 +24,58 @@ func TestTheObserverLearnsWhichStepAnsweredAndHowManyBytesWent(t *testing.T) {
 		step, code         string
 		in, out            int64
 	}{
-		{"a body of known length", "POST", "hello", []string{"Content-Length: 5"}, gateway.StepForward, "", 5, 2},
-		{"a chunked body", "POST", "5\r\nhello\r\n0\r\n\r\n", []string{"Transfer-Encoding: chunked"}, gateway.StepForward, "", 5, 2},
-		{"an answer without a body", "HEAD", "", nil, gateway.StepForward, "", 0, 0},
-		{"a refusal", "GET", "", []string{noKey}, gateway.StepAccess, "credentials_required", 0, refused},
-		{"a refusal without a body", "HEAD", "", []string{noKey}, gateway.StepAccess, "credentials_required", 0, 0},
-		{"a refused body", "POST", "hello", []string{noKey, "Content-Length: 5"}, gateway.StepAccess, "credentials_required", 0, refused},
-		{"a body over the limit", "POST", strings.Repeat("x", 101), []string{"Content-Length: 101"}, gateway.StepForward, "body_too_large", 0, tooLarge},
+		{
+			name:   "a body of known length",
+			method: "POST",
+			body:   "hello",
+			lines:  []string{"Content-Length: 5"},
+			step:   gateway.StepForward,
+			in:     5,
+			out:    2,
+		},
+		{
+			name:   "a chunked body",
+			method: "POST",
+			body:   "5\r\nhello\r\n0\r\n\r\n",
+			lines:  []string{"Transfer-Encoding: chunked"},
+			step:   gateway.StepForward,
+			in:     5,
+			out:    2,
+		},
+		{name: "an answer without a body", method: "HEAD", step: gateway.StepForward},
+		{
+			name:   "a refusal",
+			method: "GET",
+			lines:  []string{noKey},
+			step:   gateway.StepAccess,
+			code:   "credentials_required",
+			out:    refused,
+		},
+		{
+			name:   "a refusal without a body",
+			method: "HEAD",
+			lines:  []string{noKey},
+			step:   gateway.StepAccess,
+			code:   "credentials_required",
+		},
+		{
+			name:   "a refused body",
+			method: "POST",
+			body:   "hello",
+			lines:  []string{noKey, "Content-Length: 5"},
+			step:   gateway.StepAccess,
+			code:   "credentials_required",
+			out:    refused,
+		},
+		{
+			name:   "a body over the limit",
+			method: "POST",
+			body:   strings.Repeat("x", 101),
+			lines:  []string{"Content-Length: 101"},
+			step:   gateway.StepForward,
+			code:   "body_too_large",
+			out:    tooLarge,
+		},
 	} {
 		conn := r.dial()
 		_, _ = io.WriteString(
@@ -92,5 +137,44 @@ func TestWaitReturnsWhenTheLastTunnelIsObserved(t *testing.T) {
 		}
 	default:
 		t.Error("Wait returned before the tunnel was observed")
+	}
+}
+
+type outcomes struct{ got chan gateway.Outcome }
+
+func (o outcomes) Observe(out gateway.Outcome) {
+	out.Method, out.Path, out.RemoteIP = strings.Clone(out.Method), strings.Clone(out.Path), strings.Clone(out.RemoteIP)
+	o.got <- out
+}
+
+func (o outcomes) ForConnection() gateway.CallObserver { return o }
+
+func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
+	o := outcomes{make(chan gateway.Outcome, 4)}
+	r := newRig(t, nil, func(_ *rig, options *gateway.Options) { options.Observer = o })
+	r.call("POST", "/shop/1.0.0/prod//orders?token=secret", "Content-Length: 0")
+	out := within(t, "the outcome", o.got)
+	if out.Start.IsZero() || out.Duration < 0 {
+		t.Errorf("start %v, duration %v", out.Start, out.Duration)
+	}
+	out.Start, out.Duration = time.Time{}, 0
+	want := gateway.Outcome{
+		ProjectID: "prj_shop", VersionID: "ver_1", EnvironmentID: "env_prod",
+		Owner: "billing", CredentialID: "key_1", RemoteIP: "127.0.0.1", Method: "POST", Path: "/shop/1.0.0/prod/orders",
+		Route: gateway.CatchAll, Status: 200, Step: gateway.StepForward, BytesOut: int64(len("up")),
+	}
+	if out != want {
+		t.Errorf("outcome %+v, want %+v", out, want)
+	}
+	r.get("/shop/1.0.0/prod", noKey)
+	out = within(t, "the outcome", o.got)
+	if out.Status != 401 || out.Code != "credentials_required" || out.Step != gateway.StepAccess {
+		t.Errorf("%d %s at %s, want a refusal at access", out.Status, out.Code, out.Step)
+	}
+	if out.Owner != "" {
+		t.Errorf("owner %q, want none", out.Owner)
+	}
+	if want := int64(len(policy.CredentialsRequired.Body())); out.BytesOut != want {
+		t.Errorf("%d bytes out, want %d", out.BytesOut, want)
 	}
 }

@@ -41,7 +41,10 @@ func TestAddressing(t *testing.T) {
 		{"query", "shop.proxy.test", "/1.0.0/prod/a?x=1", "/base/a?x=1"},
 		{"query right after the prefix", "shop.proxy.test", "/1.0.0/prod?x=1", "/base?x=1"},
 		{"empty query", "shop.proxy.test", "/1.0.0/prod/a?", "/base/a?"},
-		{"query byte for byte", "shop.proxy.test", "/1.0.0/prod/a?b=%zz;c=a/../b//c&%41=é?#", "/base/a?b=%zz;c=a/../b//c&%41=é?#"},
+		{
+			"query byte for byte",
+			"shop.proxy.test", "/1.0.0/prod/a?b=%zz;c=a/../b//c&%41=é?#", "/base/a?b=%zz;c=a/../b//c&%41=é?#",
+		},
 		{"plus and spaces in a query", "shop.proxy.test", "/1.0.0/prod/a?q=a+b%20c&&=&", "/base/a?q=a+b%20c&&=&"},
 		{"absolute form", "shop.proxy.test", "http://shop.proxy.test/1.0.0/prod//a?x=1", "/base/a?x=1"},
 		{"absolute form, no path", "proxy.test", "http://proxy.test?x", ""},
@@ -185,8 +188,10 @@ func TestASnapshotThatDoesNotCompileKeepsTheOldTable(t *testing.T) {
 		"a method not enforced here": func(p *snapshot.Project) {
 			p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey, "magic"}
 		},
-		"opaque without an endpoint": func(p *snapshot.Project) { p.Versions[0].Access.Methods = []snapshot.Method{snapshot.Opaque} },
-		"authenticate by nothing":    func(p *snapshot.Project) { p.Versions[0].Access.Methods = nil },
+		"opaque without an endpoint": func(p *snapshot.Project) {
+			p.Versions[0].Access.Methods = []snapshot.Method{snapshot.Opaque}
+		},
+		"authenticate by nothing": func(p *snapshot.Project) { p.Versions[0].Access.Methods = nil },
 		"fallback to nobody": func(p *snapshot.Project) {
 			p.FallbackOwner, p.Versions[0].Access.Keyless = "", snapshot.OwnerFallback
 		},

@@ -12,70 +12,84 @@ import (
 	"postern/core/snapshot"
 )
 
-// corpus holds requests that two parsers could read differently. Each is one
-// valid request that has been spoilt; SHOP stands for the gateway's own host.
+// The beginnings of most requests of the corpus.
+const (
+	getFromShop   = "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\n"
+	postToShop    = "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\n"
+	chunkedToShop = postToShop + "Transfer-Encoding: chunked\r\n\r\n"
+)
+
+// corpus holds requests that two parsers could read differently. Each is a valid request with
+// one change; SHOP stands for the gateway's own host.
 var corpus = map[string]string{
-	"Content-Length and Transfer-Encoding":  "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"Transfer-Encoding and Content-Length":  "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
-	"Content-Length twice, different":       "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc",
-	"Content-Length twice, the same":        "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nab",
-	"Content-Length as a list":              "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nContent-Length: 2, 2\r\n\r\nab",
-	"Content-Length with a sign":            "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nContent-Length: +2\r\n\r\nab",
-	"Content-Length in hex":                 "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nContent-Length: 0x2\r\n\r\nab",
-	"Content-Length below zero":             "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nContent-Length: -1\r\n\r\n",
-	"Content-Length empty":                  "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nContent-Length:\r\n\r\n",
-	"Content-Length too long":               "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nContent-Length: 99999999999999999999\r\n\r\n",
-	"Transfer-Encoding twice":               "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"Transfer-Encoding as a list":           "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-	"Transfer-Encoding unknown":             "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
-	"Transfer-Encoding identity":            "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
-	"Transfer-Encoding with a form feed":    "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n",
-	"Transfer-Encoding, space before colon": "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
-	"Transfer-Encoding in HTTP/1.0":         "POST /shop/1.0.0/prod HTTP/1.0\r\nHost: SHOP\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"bare LF after the request line":        "GET /shop/1.0.0/prod HTTP/1.1\nHost: SHOP\r\n\r\n",
-	"bare LF after a header":                "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\nX-A: b\r\n\r\n",
-	"bare LF for the empty line":            "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\n\n",
-	"bare LF throughout":                    "GET /shop/1.0.0/prod HTTP/1.1\nHost: SHOP\n\n",
-	"bare CR in a value":                    "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nX-A: b\rX-C: d\r\n\r\n",
-	"CR CR LF":                              "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\r\n\r\n",
-	"folded value":                          "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nX-A: b\r\n c\r\n\r\n",
-	"folded by a tab":                       "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nX-A: b\r\n\tTransfer-Encoding: chunked\r\n\r\n",
-	"folded first line":                     "GET /shop/1.0.0/prod HTTP/1.1\r\n Host: SHOP\r\nHost: SHOP\r\n\r\n",
-	"Host twice, different":                 "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nHost: other.proxy.test\r\n\r\n",
-	"Host twice, the same":                  "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nHost: SHOP\r\n\r\n",
-	"no Host":                               "GET /shop/1.0.0/prod HTTP/1.1\r\nX-A: b\r\n\r\n",
-	"Host of a port alone":                  "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: :80\r\n\r\n",
-	"Host of a dot alone":                   "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: .\r\n\r\n",
-	"Host of a dot and a port":              "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: .:80\r\n\r\n",
-	"Host of IPv6 without brackets":         "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: ::1\r\n\r\n",
-	"absolute form without a host":          "GET http://:80/shop/1.0.0/prod HTTP/1.1\r\nHost: :80\r\n\r\n",
-	"Host with a space":                     "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP other\r\n\r\n",
-	"absolute form of another host":         "GET http://SHOP/shop/1.0.0/prod HTTP/1.1\r\nHost: other.proxy.test\r\n\r\n",
-	"absolute form of another port":         "GET http://shop.proxy.test:1/1.0.0/prod HTTP/1.1\r\nHost: shop.proxy.test\r\n\r\n",
-	"absolute form with a user":             "GET http://a@shop.proxy.test/1.0.0/prod HTTP/1.1\r\nHost: shop.proxy.test\r\n\r\n",
-	"absolute form without Host":            "GET http://shop.proxy.test/1.0.0/prod HTTP/1.0\r\n\r\n",
-	"NUL in a value":                        "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nX-A: b\x00c\r\n\r\n",
-	"NUL in a name":                         "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nX\x00A: b\r\n\r\n",
-	"NUL in the target":                     "GET /shop/1.0.0/prod/\x00 HTTP/1.1\r\nHost: SHOP\r\n\r\n",
-	"control character in a value":          "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nX-A: b\x01\r\n\r\n",
-	"a name with a space":                   "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nX A: b\r\n\r\n",
-	"a name with a space at its end":        "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nX-A : b\r\n\r\n",
-	"an empty name":                         "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\n: b\r\n\r\n",
-	"a line without a colon":                "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nX-A\r\n\r\n",
-	"a space in the target":                 "GET /shop/1.0.0/prod /x HTTP/1.1\r\nHost: SHOP\r\n\r\n",
-	"a tab for a space":                     "GET\t/shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\n\r\n",
-	"no version":                            "GET /shop/1.0.0/prod\r\nHost: SHOP\r\n\r\n",
-	"HTTP/0.9":                              "GET /shop/1.0.0/prod HTTP/0.9\r\nHost: SHOP\r\n\r\n",
-	"HTTP/1.2":                              "GET /shop/1.0.0/prod HTTP/1.20\r\nHost: SHOP\r\n\r\n",
-	"HTTP/2 preface":                        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-	"an empty line first, with LF":          "\nGET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\n\r\n",
-	"a chunk of a bare LF":                  "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: chunked\r\n\r\n1\nx\r\n0\r\n\r\n",
-	"a chunk longer than it says":           "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n0\r\n\r\n",
-	"a chunk size with a sign":              "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: chunked\r\n\r\n+1\r\nx\r\n0\r\n\r\n",
-	"a chunk size with a prefix":            "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: chunked\r\n\r\n0x1\r\nx\r\n0\r\n\r\n",
-	"a chunk size that overflows":           "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000001\r\nx\r\n0\r\n\r\n",
-	"an empty chunk size":                   "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: chunked\r\n\r\n\r\nx\r\n0\r\n\r\n",
-	"a folded trailer":                      "POST /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n z\r\n\r\n",
+	"Content-Length and Transfer-Encoding": postToShop +
+		"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"Transfer-Encoding and Content-Length": postToShop +
+		"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+	"Content-Length twice, different": postToShop + "Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc",
+	"Content-Length twice, the same":  postToShop + "Content-Length: 2\r\nContent-Length: 2\r\n\r\nab",
+	"Content-Length as a list":        postToShop + "Content-Length: 2, 2\r\n\r\nab",
+	"Content-Length with a sign":      postToShop + "Content-Length: +2\r\n\r\nab",
+	"Content-Length in hex":           postToShop + "Content-Length: 0x2\r\n\r\nab",
+	"Content-Length below zero":       postToShop + "Content-Length: -1\r\n\r\n",
+	"Content-Length empty":            postToShop + "Content-Length:\r\n\r\n",
+	"Content-Length too long":         postToShop + "Content-Length: 99999999999999999999\r\n\r\n",
+	"Transfer-Encoding twice": postToShop +
+		"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"Transfer-Encoding as a list":           postToShop + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+	"Transfer-Encoding unknown":             postToShop + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+	"Transfer-Encoding identity":            postToShop + "Transfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+	"Transfer-Encoding with a form feed":    postToShop + "Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n",
+	"Transfer-Encoding, space before colon": postToShop + "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+	"Transfer-Encoding in HTTP/1.0": "POST /shop/1.0.0/prod HTTP/1.0\r\nHost: SHOP\r\n" +
+		"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"bare LF after the request line": "GET /shop/1.0.0/prod HTTP/1.1\nHost: SHOP\r\n\r\n",
+	"bare LF after a header":         "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\nX-A: b\r\n\r\n",
+	"bare LF for the empty line":     getFromShop + "\n",
+	"bare LF throughout":             "GET /shop/1.0.0/prod HTTP/1.1\nHost: SHOP\n\n",
+	"bare CR in a value":             getFromShop + "X-A: b\rX-C: d\r\n\r\n",
+	"CR CR LF":                       "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\r\n\r\n",
+	"folded value":                   getFromShop + "X-A: b\r\n c\r\n\r\n",
+	"folded by a tab":                getFromShop + "X-A: b\r\n\tTransfer-Encoding: chunked\r\n\r\n",
+	"folded first line":              "GET /shop/1.0.0/prod HTTP/1.1\r\n Host: SHOP\r\nHost: SHOP\r\n\r\n",
+	"Host twice, different":          getFromShop + "Host: other.proxy.test\r\n\r\n",
+	"Host twice, the same":           getFromShop + "Host: SHOP\r\n\r\n",
+	"no Host":                        "GET /shop/1.0.0/prod HTTP/1.1\r\nX-A: b\r\n\r\n",
+	"Host of a port alone":           "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: :80\r\n\r\n",
+	"Host of a dot alone":            "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: .\r\n\r\n",
+	"Host of a dot and a port":       "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: .:80\r\n\r\n",
+	"Host of IPv6 without brackets":  "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: ::1\r\n\r\n",
+	"absolute form without a host":   "GET http://:80/shop/1.0.0/prod HTTP/1.1\r\nHost: :80\r\n\r\n",
+	"Host with a space":              "GET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP other\r\n\r\n",
+	"absolute form of another host": "GET http://SHOP/shop/1.0.0/prod HTTP/1.1\r\n" +
+		"Host: other.proxy.test\r\n\r\n",
+	"absolute form of another port": "GET http://shop.proxy.test:1/1.0.0/prod HTTP/1.1\r\n" +
+		"Host: shop.proxy.test\r\n\r\n",
+	"absolute form with a user": "GET http://a@shop.proxy.test/1.0.0/prod HTTP/1.1\r\n" +
+		"Host: shop.proxy.test\r\n\r\n",
+	"absolute form without Host":     "GET http://shop.proxy.test/1.0.0/prod HTTP/1.0\r\n\r\n",
+	"NUL in a value":                 getFromShop + "X-A: b\x00c\r\n\r\n",
+	"NUL in a name":                  getFromShop + "X\x00A: b\r\n\r\n",
+	"NUL in the target":              "GET /shop/1.0.0/prod/\x00 HTTP/1.1\r\nHost: SHOP\r\n\r\n",
+	"control character in a value":   getFromShop + "X-A: b\x01\r\n\r\n",
+	"a name with a space":            getFromShop + "X A: b\r\n\r\n",
+	"a name with a space at its end": getFromShop + "X-A : b\r\n\r\n",
+	"an empty name":                  getFromShop + ": b\r\n\r\n",
+	"a line without a colon":         getFromShop + "X-A\r\n\r\n",
+	"a space in the target":          "GET /shop/1.0.0/prod /x HTTP/1.1\r\nHost: SHOP\r\n\r\n",
+	"a tab for a space":              "GET\t/shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\n\r\n",
+	"no version":                     "GET /shop/1.0.0/prod\r\nHost: SHOP\r\n\r\n",
+	"HTTP/0.9":                       "GET /shop/1.0.0/prod HTTP/0.9\r\nHost: SHOP\r\n\r\n",
+	"HTTP/1.2":                       "GET /shop/1.0.0/prod HTTP/1.20\r\nHost: SHOP\r\n\r\n",
+	"HTTP/2 preface":                 "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+	"an empty line first, with LF":   "\nGET /shop/1.0.0/prod HTTP/1.1\r\nHost: SHOP\r\n\r\n",
+	"a chunk of a bare LF":           chunkedToShop + "1\nx\r\n0\r\n\r\n",
+	"a chunk longer than it says":    chunkedToShop + "1\r\nxy\r\n0\r\n\r\n",
+	"a chunk size with a sign":       chunkedToShop + "+1\r\nx\r\n0\r\n\r\n",
+	"a chunk size with a prefix":     chunkedToShop + "0x1\r\nx\r\n0\r\n\r\n",
+	"a chunk size that overflows":    chunkedToShop + "10000000000000001\r\nx\r\n0\r\n\r\n",
+	"an empty chunk size":            chunkedToShop + "\r\nx\r\n0\r\n\r\n",
+	"a folded trailer":               chunkedToShop + "0\r\nX: y\r\n z\r\n\r\n",
 }
 
 func TestAmbiguousRequestsAreRefusedAndReachNobody(t *testing.T) {
@@ -100,7 +114,10 @@ func TestAmbiguousRequestsAreRefusedAndReachNobody(t *testing.T) {
 // The refusal must not depend on how the bytes arrive.
 func TestAmbiguousRequestsAreRefusedByteByByte(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough))
-	for _, name := range []string{"Content-Length and Transfer-Encoding", "bare LF throughout", "folded value", "absolute form of another host", "Content-Length twice, the same"} {
+	for _, name := range []string{
+		"Content-Length and Transfer-Encoding", "bare LF throughout", "folded value",
+		"absolute form of another host", "Content-Length twice, the same",
+	} {
 		conn := r.dial()
 		for _, b := range []byte(strings.ReplaceAll(corpus[name], "SHOP", r.addr)) {
 			if _, err := conn.Write([]byte{b}); err != nil {

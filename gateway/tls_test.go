@@ -115,9 +115,13 @@ func TestTheUpstreamLearnsHowTheCallCame(t *testing.T) {
 	r := newRig(t, nil, overTLS(newPair(t)))
 	_, port, _ := net.SplitHostPort(r.addr)
 	calls := map[string]func() reply{
-		"the engine":          func() reply { return r.get("/shop/1.0.0/prod/a", "X-Forwarded-Proto: gopher") },
-		"net/http, HTTP/1.1":  func() reply { return r.get("/shop/1.0.0/prod/a", "X-Forwarded-Proto: gopher", "TE: trailers") },
-		"net/http and HTTP/2": func() reply { return r.over(r.http2(), "GET", "/1.0.0/prod/a", nil, "X-Forwarded-Proto: gopher") },
+		"the engine": func() reply { return r.get("/shop/1.0.0/prod/a", "X-Forwarded-Proto: gopher") },
+		"net/http, HTTP/1.1": func() reply {
+			return r.get("/shop/1.0.0/prod/a", "X-Forwarded-Proto: gopher", "TE: trailers")
+		},
+		"net/http and HTTP/2": func() reply {
+			return r.over(r.http2(), "GET", "/1.0.0/prod/a", nil, "X-Forwarded-Proto: gopher")
+		},
 	}
 	for name, call := range calls {
 		if got := call(); got.StatusCode != 200 {

@@ -85,8 +85,14 @@ func TestEachCallOfAProxyHasItsOwnCaller(t *testing.T) {
 	conn := r.from("127.0.0.2")
 	from := bufio.NewReader(conn)
 	for _, tc := range []struct{ line, want string }{
-		{"X-Forwarded-For: 203.0.113.7", "203.0.113.7"}, {"X-A: b", "127.0.0.2"}, {"X-Forwarded-For: 203.0.113.8, 127.0.0.9", "203.0.113.8"},
-		{"X-Forwarded-For: nonsense", "127.0.0.2"}, {"X_Forwarded_For: 203.0.113.9", "127.0.0.2"},
+		{line: "X-Forwarded-For: 203.0.113.7", want: "203.0.113.7"}, {line: "X-A: b", want: "127.0.0.2"}, {
+			line: "X-Forwarded-For: 203.0.113.8, 127.0.0.9",
+			want: "203.0.113.8",
+		},
+		{
+			line: "X-Forwarded-For: nonsense",
+			want: "127.0.0.2",
+		}, {line: "X_Forwarded_For: 203.0.113.9", want: "127.0.0.2"},
 	} {
 		_, _ = io.WriteString(conn, request("GET", "/1.0.0/prod/a", "shop.proxy.test", "X-API-Key: "+r.key, tc.line))
 		if got := r.readReply(from, "GET"); got.StatusCode != 200 {

@@ -64,7 +64,10 @@ func TestAWebSocketIsTunnelled(t *testing.T) {
 		t.Fatalf("%d %v", resp.StatusCode, resp.Header)
 	}
 	head := within(t, "the handshake at the upstream", heads)
-	for _, line := range []string{"Connection: keep-alive, Upgrade\r\n", "Upgrade: websocket\r\n", "Sec-Websocket-Version: 13\r\n", "X-Consumer-Username: billing\r\n"} {
+	for _, line := range []string{
+		"Connection: keep-alive, Upgrade\r\n", "Upgrade: websocket\r\n", "Sec-Websocket-Version: 13\r\n",
+		"X-Consumer-Username: billing\r\n",
+	} {
 		if !strings.Contains(head, line) {
 			t.Errorf("the upstream's handshake has no %q:\n%s", line, head)
 		}

@@ -97,7 +97,9 @@ func TestABrowserRendersNothingOfAnUnclaimedProxy(t *testing.T) {
 			}
 			wantLines(t, name, got, "Content-Type", "text/plain; charset=utf-8")
 			wantInert(t, name, got)
-			for _, field := range append([]string{"Location", "Content-Disposition", "Www-Authenticate", "Link"}, planted...) {
+			for _, field := range append([]string{
+				"Location", "Content-Disposition", "Www-Authenticate", "Link",
+			}, planted...) {
 				wantLines(t, name, got, field)
 			}
 		}
@@ -182,7 +184,8 @@ func TestAnUnclaimedProxyDialsWebPortsOnly(t *testing.T) {
 			"http://up.test:25":    403,
 			"https://up.test:6379": 403,
 		} {
-			if got := newRig(t, nil, unclaimed, withTarget(target), path).get("/shop/1.0.0/prod"); got.StatusCode != status {
+			r := newRig(t, nil, unclaimed, withTarget(target), path)
+			if got := r.get("/shop/1.0.0/prod"); got.StatusCode != status {
 				t.Errorf("%s: %d %s, want %d", target, got.StatusCode, got.body, status)
 			}
 		}
@@ -282,7 +285,8 @@ func TestAClaimLiftsEveryCapAtOnce(t *testing.T) {
 			wantLines(t, "claimed", got, field)
 		}
 		body := strings.Repeat("x", 5000)
-		if got := r.raw(request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 5000") + body); got.StatusCode != 200 {
+		head := request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Content-Length: 5000")
+		if got := r.raw(head + body); got.StatusCode != 200 {
 			t.Errorf("a body over the cap: %d %s", got.StatusCode, got.body)
 		}
 	})

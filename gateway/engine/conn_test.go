@@ -163,7 +163,8 @@ func TestHandedOverConnectionsReadAsIfTheyHadNotBeenRead(t *testing.T) {
 	declines := answering(func(x *Exchange) bool { return x.Request.Target != "/no" && ok(x) })
 	s, addr := start(t, declines, nil)
 	for _, rest := range []string{
-		"GET / HTTP/1.0\r\n\r\n", "GET /no HTTP/1.1\r\nHost: a\r\n\r\nmore", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"GET / HTTP/1.0\r\n\r\n", "GET /no HTTP/1.1\r\nHost: a\r\n\r\nmore",
+		"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 		"X\n", "GET / HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("x", 2*smallBox),
 	} {
 		c := dial(t, addr)

@@ -44,7 +44,8 @@ func FuzzRequest(f *testing.F) {
 			}
 			t.Fatalf("%q is plain, but: %v", text, err)
 		}
-		if want.Method != r.Method || want.RequestURI != r.Target || want.Host != r.Host || want.ContentLength != r.Length ||
+		if want.Method != r.Method || want.RequestURI != r.Target || want.Host != r.Host ||
+			want.ContentLength != r.Length ||
 			len(want.TransferEncoding) != 0 ||
 			want.Close != r.Close {
 			t.Fatalf("%q\nread as     %+v\nby net/http %+v", text, r, want)

@@ -103,8 +103,10 @@ func TestChunks(t *testing.T) {
 		}
 	}
 	for _, in := range []string{
-		"\r\n", "x\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\n", "1\n", "1\rx", "1\r\nab\r\n", "1\r\na\n", "1\r\na\rx", "0\r\n\n", "0\r\nX: a\n\r\n",
-		"1;a\nb\r\n", "1 0\r\n", "1;\x00\r\n", "1000000000000000\r\n", "1;" + strings.Repeat("a", maxExtension+1), "0\r\n" + strings.Repeat("X: a\r\n", maxTrailer),
+		"\r\n", "x\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\n", "1\n", "1\rx", "1\r\nab\r\n", "1\r\na\n",
+		"1\r\na\rx", "0\r\n\n", "0\r\nX: a\n\r\n",
+		"1;a\nb\r\n", "1 0\r\n", "1;\x00\r\n", "1000000000000000\r\n",
+		"1;" + strings.Repeat("a", maxExtension+1), "0\r\n" + strings.Repeat("X: a\r\n", maxTrailer),
 	} {
 		var c chunks
 		if _, _, err := c.decode([]byte(in)); !errors.Is(err, ErrAnswer) {
