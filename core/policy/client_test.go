@@ -7,7 +7,7 @@ import (
 	"postern/core/policy"
 )
 
-func TestForWhomAProxyCalls(t *testing.T) {
+func TestClientAddress(t *testing.T) {
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	for _, tc := range []struct {
 		hop   string
@@ -15,13 +15,13 @@ func TestForWhomAProxyCalls(t *testing.T) {
 		want  string
 	}{
 		{"192.0.2.1", nil, "192.0.2.1"},
-		{"192.0.2.1", []string{"198.51.100.7"}, "192.0.2.1"}, // a stranger's word
+		{"192.0.2.1", []string{"198.51.100.7"}, "192.0.2.1"}, // the hop is not trusted
 		{"192.0.2.1", []string{"198.51.100.7, 10.0.0.1"}, "192.0.2.1"},
 		{"10.0.0.1", nil, "10.0.0.1"},
 		{"10.0.0.1", []string{""}, "10.0.0.1"},
 		{"10.0.0.1", []string{"198.51.100.7"}, "198.51.100.7"},
 		{"10.0.0.1", []string{"198.51.100.7, 10.0.0.2"}, "198.51.100.7"},
-		{"10.0.0.1", []string{"1.1.1.1, 198.51.100.7"}, "198.51.100.7"}, // 1.1.1.1 is what the stranger says
+		{"10.0.0.1", []string{"1.1.1.1, 198.51.100.7"}, "198.51.100.7"}, // 1.1.1.1 is invented by the client
 		{"10.0.0.1", []string{"1.1.1.1, 198.51.100.7, 10.0.0.2,10.0.0.3"}, "198.51.100.7"},
 		{"10.0.0.1", []string{"1.1.1.1", "198.51.100.7"}, "198.51.100.7"},
 		{"10.0.0.1", []string{"1.1.1.1, 198.51.100.7", "10.0.0.2"}, "198.51.100.7"},
@@ -37,7 +37,7 @@ func TestForWhomAProxyCalls(t *testing.T) {
 		{"fd00::1", []string{"2001:db8::1\t,  fd00::2 "}, "2001:db8::1"},
 	} {
 		if got := policy.ClientAddress(netip.MustParseAddr(tc.hop), tc.lines, trusted).String(); got != tc.want {
-			t.Errorf("%s says %q: %s, want %s", tc.hop, tc.lines, got, tc.want)
+			t.Errorf("ClientAddress(%s, %q) = %s, want %s", tc.hop, tc.lines, got, tc.want)
 		}
 	}
 }

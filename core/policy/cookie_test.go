@@ -6,7 +6,7 @@ import (
 	"postern/core/policy"
 )
 
-func TestControlCookiesStayBehind(t *testing.T) {
+func TestControlCookies(t *testing.T) {
 	for line, want := range map[string]string{
 		"a=1":                                    "a=1",
 		"postern=secret":                         "",

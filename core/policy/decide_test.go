@@ -22,10 +22,11 @@ var (
 	shop = snapshot.Project{
 		ID: "prj_1", ProductID: "prd_1", FallbackOwner: "house",
 		KeyTypes: []snapshot.KeyType{{Name: "partner", Scopes: []string{"shop:read"}}},
-		Tenants: []snapshot.Tenant{{
-			ID:   "tnt_1",
-			Name: "default",
-		}, {ID: "tnt_acme", Name: "acme"}, {ID: "tnt_left", Name: "left", Detached: true}},
+		Tenants: []snapshot.Tenant{
+			{ID: "tnt_1", Name: "default"},
+			{ID: "tnt_acme", Name: "acme"},
+			{ID: "tnt_left", Name: "left", Detached: true},
+		},
 		Barred: []snapshot.BarredUser{{ID: "usr_deleted", Deleted: true}, {ID: "usr_frozen"}},
 	}
 	keyOwner = policy.Identity{
@@ -34,7 +35,7 @@ var (
 	}
 )
 
-// call presents one good key to a version that asks for one; edits change it.
+// call presents one valid key to a version that requires one, and applies the edits.
 func call(edits ...func(*policy.Call)) policy.Call {
 	access := withKeys
 	c := policy.Call{
@@ -83,10 +84,11 @@ func environment(name string) func(*policy.Call) {
 	return func(c *policy.Call) { c.Key.Environment = name }
 }
 
-// ofProduct makes it a key of another project of the product, of the tenant that
-// is called default there.
+// ofProduct makes the key one of another project of the product, of that project's
+// default tenant.
 func ofProduct(c *policy.Call) {
-	c.Key.ProjectID, c.Key.ProductID, c.Key.KeyType, c.Key.Tenant, c.Key.TenantID = "prj_2", "prd_1", "partner", "default", "tnt_of_prj_2"
+	c.Key.ProjectID, c.Key.ProductID, c.Key.KeyType = "prj_2", "prd_1", "partner"
+	c.Key.Tenant, c.Key.TenantID = "default", "tnt_of_prj_2"
 }
 func tenant(id string) func(*policy.Call) { return func(c *policy.Call) { c.Key.TenantID = id } }
 func keyFrom(ranges ...string) func(*policy.Call) {
@@ -107,7 +109,7 @@ func prefixes(ranges []string) (out []netip.Prefix) {
 }
 
 func TestDecide(t *testing.T) {
-	nobody := policy.Identity{}
+	anonymous := policy.Identity{}
 	partner := policy.Identity{
 		ConsumerID:   keyOwner.ConsumerID,
 		Owner:        "billing",
@@ -212,7 +214,7 @@ func TestDecide(t *testing.T) {
 			denial: policy.InvalidKey,
 		},
 		{
-			name:   "a key of a frozen user, from elsewhere",
+			name:   "a key of a frozen user, from another address",
 			call:   call(owner("usr_frozen"), keyFrom("198.51.100.0/24")),
 			denial: policy.UserFrozen,
 		},
@@ -221,25 +223,29 @@ func TestDecide(t *testing.T) {
 			call:   call(owner("usr_frozen"), passthrough),
 			denial: policy.UserFrozen,
 		},
-		{name: "a key that names somebody deleted", call: call(owner("usr_deleted")), identity: ofDeleted},
+		{name: "a key that names a deleted user", call: call(owner("usr_deleted")), identity: ofDeleted},
 		{
 			name:   "a key of the product, of a tenant not served here",
 			call:   call(ofProduct, func(c *policy.Call) { c.Key.Tenant, c.Key.TenantID = "else", "tnt_else" }),
 			denial: policy.WrongTenant,
 		},
 
-		{name: "a key used from where it may be", call: call(keyFrom("192.0.2.0/24")), identity: keyOwner},
+		{name: "a key used from an allowed address", call: call(keyFrom("192.0.2.0/24")), identity: keyOwner},
 		{
-			name:   "a key used from elsewhere",
+			name:   "a key used from another address",
 			call:   call(keyFrom("192.0.3.0/24", "2001:db8::/32")),
 			denial: policy.IPDenied,
 		},
 		{
-			name:   "a key used from an address nobody knows",
+			name:   "a key used from an unknown address",
 			call:   call(keyFrom("0.0.0.0/0", "::/0"), func(c *policy.Call) { c.RemoteIP = netip.Addr{} }),
 			denial: policy.IPDenied,
 		},
-		{name: "an unknown key from elsewhere", call: call(unknown, allow("192.0.3.0/24")), denial: policy.InvalidKey},
+		{
+			name:   "an unknown key from another address",
+			call:   call(unknown, allow("192.0.3.0/24")),
+			denial: policy.InvalidKey,
+		},
 		{name: "an address that is allowed", call: call(allow("192.0.3.0/24", "192.0.2.7/32")), identity: keyOwner},
 		{name: "an address that is not allowed", call: call(allow("192.0.3.0/24")), denial: policy.IPDenied},
 		{
@@ -257,16 +263,16 @@ func TestDecide(t *testing.T) {
 		{
 			name:     "passthrough without methods, no key",
 			call:     call(passthrough, noMethods, keyless),
-			identity: nobody,
+			identity: anonymous,
 			passKey:  true,
 		},
 		{
 			name:     "passthrough without methods, any key",
 			call:     call(passthrough, noMethods, unknown),
-			identity: nobody,
+			identity: anonymous,
 			passKey:  true,
 		},
-		{name: "passthrough with keys, no key", call: call(passthrough, keyless), identity: nobody},
+		{name: "passthrough with keys, no key", call: call(passthrough, keyless), identity: anonymous},
 		{name: "passthrough with keys, a good key", call: call(passthrough), identity: keyOwner},
 		{name: "passthrough with keys, an unknown key", call: call(passthrough, unknown), denial: policy.InvalidKey},
 
@@ -275,7 +281,7 @@ func TestDecide(t *testing.T) {
 		{name: "fallback, an unknown key", call: call(fallback, unknown), denial: policy.InvalidKey},
 		{name: "fallback in passthrough, no key", call: call(fallback, passthrough, keyless), identity: house},
 		{
-			name:   "fallback to nobody",
+			name:   "fallback without an owner",
 			call:   call(fallback, keyless, func(c *policy.Call) { c.Realm.FallbackOwner = "" }),
 			denial: policy.CredentialsRequired,
 		},
@@ -316,8 +322,11 @@ func TestDenialBodiesAreTheirOwnJSON(t *testing.T) {
 		if diff := cmp.Diff(map[string]string{"message": d.Message, "code": d.Code}, body); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", d.Code, diff)
 		}
-		if seen[d.Message] || d.Status < 400 {
-			t.Errorf("%s: listed twice, or with status %d", d.Code, d.Status)
+		if seen[d.Message] {
+			t.Errorf("%s: listed twice", d.Code)
+		}
+		if d.Status < 400 {
+			t.Errorf("%s: status %d", d.Code, d.Status)
 		}
 		if (d.Challenge() != "") != (d.Status == 401) {
 			t.Errorf("%s: status %d with the challenge %q", d.Code, d.Status, d.Challenge())

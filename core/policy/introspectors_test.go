@@ -3,95 +3,177 @@ package policy_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
 
-// A provider's own token counts as things stand now, whatever they were when it was
-// issued.
-func TestTheBearerOfAProvidersTokenHasAPlaceAsThingsStand(t *testing.T) {
+// A provider's own token is judged by the present state of the project.
+func TestDecideProviderToken(t *testing.T) {
+	provider := func(p *snapshot.Project) *snapshot.Provider { return &p.Clients[0].Providers[0] }
 	for name, tc := range map[string]struct {
 		change func(*snapshot.Project)
 		denial policy.Denial
 		gets   policy.Authorization
 	}{
-		"as it is":             {func(*snapshot.Project) {}, policy.Denial{}, policy.KeepAuthorization},
-		"an ID token":          {func(p *snapshot.Project) { p.Clients[0].Providers[0].TokenUpstream = snapshot.ProviderIDToken }, policy.Denial{}, policy.KeepAuthorization},
-		"nothing for upstream": {func(p *snapshot.Project) { p.Clients[0].Providers[0].TokenUpstream = snapshot.NoToken }, policy.Denial{}, policy.DropAuthorization},
-		"tokens of ours now":   {func(p *snapshot.Project) { p.Clients[0].Providers[0].TokenUpstream = snapshot.ServiceToken }, policy.InvalidToken, 0},
-		"no provider":          {func(p *snapshot.Project) { p.Clients[0].Providers = nil }, policy.InvalidToken, 0},
-		"no app client":        {func(p *snapshot.Project) { p.Clients = nil }, policy.TokenTenant, 0},
-		"no tenant":            {func(p *snapshot.Project) { p.Tenants = nil }, policy.TokenTenant, 0},
-		"frozen":               {func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_1"}} }, policy.UserFrozen, 0},
-		"deleted": {func(p *snapshot.Project) {
-			p.Barred = []snapshot.BarredUser{{
-				ID:      "usr_1",
-				Deleted: true,
-			}}
-		}, policy.InvalidToken, 0},
+		"unchanged": {
+			change: func(*snapshot.Project) {},
+			gets:   policy.KeepAuthorization,
+		},
+		"an ID token": {
+			change: func(p *snapshot.Project) { provider(p).TokenUpstream = snapshot.ProviderIDToken },
+			gets:   policy.KeepAuthorization,
+		},
+		"nothing for upstream": {
+			change: func(p *snapshot.Project) { provider(p).TokenUpstream = snapshot.NoToken },
+			gets:   policy.DropAuthorization,
+		},
+		"tokens of ours now": {
+			change: func(p *snapshot.Project) { provider(p).TokenUpstream = snapshot.ServiceToken },
+			denial: policy.InvalidToken,
+		},
+		"no provider": {
+			change: func(p *snapshot.Project) { p.Clients[0].Providers = nil },
+			denial: policy.InvalidToken,
+		},
+		"no app client": {
+			change: func(p *snapshot.Project) { p.Clients = nil },
+			denial: policy.TokenTenant,
+		},
+		"no tenant": {
+			change: func(p *snapshot.Project) { p.Tenants = nil },
+			denial: policy.TokenTenant,
+		},
+		"frozen": {
+			change: func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_1"}} },
+			denial: policy.UserFrozen,
+		},
+		"deleted": {
+			change: func(p *snapshot.Project) { p.Barred = []snapshot.BarredUser{{ID: "usr_1", Deleted: true}} },
+			denial: policy.InvalidToken,
+		},
 	} {
-		p := &snapshot.Project{ID: "prj_1", Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}},
-			Clients: []snapshot.AppClient{{
-				ID:       "cli_1",
-				Issuer:   "https://postern.example/oauth/cli_1",
-				TenantID: "tnt_1",
-				Providers: []snapshot.Provider{{
-					ID:            "idp_1",
-					Enabled:       true,
-					TokenClient:   snapshot.ProviderToken,
-					TokenUpstream: snapshot.ProviderAccessToken,
+		t.Run(name, func(t *testing.T) {
+			p := &snapshot.Project{
+				ID:      "prj_1",
+				Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}},
+				Clients: []snapshot.AppClient{{
+					ID:       "cli_1",
+					Issuer:   "https://postern.example/oauth/cli_1",
+					TenantID: "tnt_1",
+					Providers: []snapshot.Provider{{
+						ID:            "idp_1",
+						Enabled:       true,
+						TokenClient:   snapshot.ProviderToken,
+						TokenUpstream: snapshot.ProviderAccessToken,
+					}},
 				}},
-			}}}
-		tc.change(p)
-		d := policy.Decide(&policy.Call{
-			Realm: policy.NewRealm(p),
-			Access: &snapshot.Access{
-				Mode:    snapshot.Authenticate,
-				Methods: []snapshot.Method{snapshot.JWT},
-				Keyless: snapshot.Reject,
-			},
-			Token: &policy.Token{
-				Issuer:  "https://postern.example/oauth/cli_1",
-				Subject: "usr_1",
-				Hosted:  policy.Hosted{Introspected: true, Client: "cli_1", Provider: "idp_1", Groups: []string{"staff"}},
-			},
+			}
+			tc.change(p)
+			d := policy.Decide(&policy.Call{
+				Realm: policy.NewRealm(p),
+				Access: &snapshot.Access{
+					Mode:    snapshot.Authenticate,
+					Methods: []snapshot.Method{snapshot.JWT},
+					Keyless: snapshot.Reject,
+				},
+				Token: &policy.Token{
+					Issuer:  "https://postern.example/oauth/cli_1",
+					Subject: "usr_1",
+					Hosted: policy.Hosted{
+						Introspected: true,
+						Client:       "cli_1",
+						Provider:     "idp_1",
+						Groups:       []string{"staff"},
+					},
+				},
+			})
+			if d.Denial != tc.denial {
+				t.Fatalf("denial %v, want %v", d.Denial, tc.denial)
+			}
+			if want := tc.denial == (policy.Denial{}); d.Allow != want {
+				t.Fatalf("allowed %v, want %v", d.Allow, want)
+			}
+			if !d.Allow {
+				return
+			}
+			if d.Authorization != tc.gets {
+				t.Errorf("authorization %v, want %v", d.Authorization, tc.gets)
+			}
+			if d.Identity.User != "usr_1" {
+				t.Errorf("user %q", d.Identity.User)
+			}
+			if d.Identity.TenantID != "tnt_1" {
+				t.Errorf("tenant %q", d.Identity.TenantID)
+			}
 		})
-		if d.Allow != (tc.denial == policy.Denial{}) || d.Denial != tc.denial ||
-			(d.Allow && (d.Authorization != tc.gets || d.Identity.User != "usr_1" || d.Identity.TenantID != "tnt_1")) {
-			t.Errorf("%s: %+v, want %v", name, d, tc.denial)
-		}
 	}
 }
 
-func TestWhomAVersionAsks(t *testing.T) {
+func TestNewIntrospectors(t *testing.T) {
 	on := snapshot.Provider{ID: "idp_on", Enabled: true, TokenClient: snapshot.ProviderToken}
 	off := snapshot.Provider{ID: "idp_off", TokenClient: snapshot.ProviderToken}
 	ours := snapshot.Provider{ID: "idp_ours", Enabled: true, TokenClient: snapshot.ServiceToken}
+	const own, pair, other = "https://postern.example/oauth/cli_1", "https://pair.example", "https://other.example"
 	p := &snapshot.Project{Clients: []snapshot.AppClient{{
 		ID:        "cli_1",
-		Issuer:    "https://postern.example/oauth/cli_1",
+		Issuer:    own,
 		Providers: []snapshot.Provider{off, ours, on},
 	}}}
-	access := func(methods ...snapshot.Method) *snapshot.Access {
-		return &snapshot.Access{Methods: methods, Issuers: []snapshot.TokenIssuer{{Issuer: "https://pair.example"}}}
-	}
-	if asked := policy.NewIntrospectors(p, "ver_1", access(snapshot.APIKey)); asked != nil {
-		t.Errorf("a version with keys alone asks %+v", asked)
-	}
-	if asked := policy.NewIntrospectors(&snapshot.Project{}, "ver_1", access(snapshot.JWT)); asked != nil {
-		t.Errorf("a version without a login asks %+v", asked)
-	}
-	asked := policy.NewIntrospectors(p, "ver_1", access(snapshot.JWT))
-	if asked == nil || asked.EndpointVersion != "" || len(asked.Providers) != 1 || asked.Providers[0].ID != "idp_on" ||
-		!asked.VerifiedByKeys("https://pair.example") ||
-		!asked.VerifiedByKeys("https://postern.example/oauth/cli_1") ||
-		asked.VerifiedByKeys("https://other.example") {
-		t.Errorf("with jwt it asks %+v", asked)
-	}
-	asked = policy.NewIntrospectors(p, "ver_1", access(snapshot.Opaque))
-	if asked == nil || asked.EndpointVersion != "ver_1" || len(asked.Providers) != 0 ||
-		asked.VerifiedByKeys("https://pair.example") ||
-		!asked.VerifiedByKeys("https://postern.example/oauth/cli_1") {
-		t.Errorf("with opaque it asks %+v", asked)
+	for name, tc := range map[string]struct {
+		project   *snapshot.Project
+		method    snapshot.Method
+		none      bool
+		endpoint  string
+		providers []string
+		verified  []string // issuers, of the three above
+	}{
+		"keys alone":           {project: p, method: snapshot.APIKey, none: true},
+		"jwt without provider": {project: &snapshot.Project{}, method: snapshot.JWT, none: true},
+		"jwt": {
+			project:   p,
+			method:    snapshot.JWT,
+			providers: []string{"idp_on"},
+			verified:  []string{own, pair},
+		},
+		"opaque": {
+			project:  p,
+			method:   snapshot.Opaque,
+			endpoint: "ver_1",
+			verified: []string{own},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			access := &snapshot.Access{
+				Methods: []snapshot.Method{tc.method},
+				Issuers: []snapshot.TokenIssuer{{Issuer: pair}},
+			}
+			got := policy.NewIntrospectors(tc.project, "ver_1", access)
+			if (got == nil) != tc.none {
+				t.Fatalf("introspectors %+v", got)
+			}
+			if got == nil {
+				return
+			}
+			if got.EndpointVersion != tc.endpoint {
+				t.Errorf("endpoint of version %q, want %q", got.EndpointVersion, tc.endpoint)
+			}
+			var providers, verified []string
+			for _, provider := range got.Providers {
+				providers = append(providers, provider.ID)
+			}
+			for _, issuer := range []string{own, pair, other} {
+				if got.VerifiedByKeys(issuer) {
+					verified = append(verified, issuer)
+				}
+			}
+			if diff := cmp.Diff(tc.providers, providers); diff != "" {
+				t.Errorf("providers (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.verified, verified); diff != "" {
+				t.Errorf("issuers verified by keys (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

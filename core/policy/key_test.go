@@ -16,8 +16,8 @@ import (
 	"postern/core/policy"
 )
 
-// A key that any implementation of the format must accept: the CRC-32 of
-// everything before the check was computed with zlib.
+// goldenKey is a key that every implementation of the format must accept. The CRC-32
+// was computed with zlib.
 const goldenKey = "pst_prod_0123456789ABCDEFGHIJKLMNOPQRSTUV4gaLKE"
 
 func TestWellFormedKeyAcceptsTheGoldenKey(t *testing.T) {
@@ -27,28 +27,37 @@ func TestWellFormedKeyAcceptsTheGoldenKey(t *testing.T) {
 }
 
 func TestNewKey(t *testing.T) {
+	longPrefix, longEnv := strings.Repeat("a", 16), strings.Repeat("b", 40)
 	for _, tc := range []struct{ prefix, env, display string }{
 		{"pst", "prod", "pst_prod_"},
 		{"pst", "", "pst_all_"},
 		{"acme1", "eu-west-1", "acme1_eu-west-1_"},
-		{strings.Repeat("a", 16), strings.Repeat("b", 40), strings.Repeat("a", 16) + "_" + strings.Repeat("b", 40) + "_"}, // the longest
+		{longPrefix, longEnv, longPrefix + "_" + longEnv + "_"},
 	} {
 		key, err := policy.NewKey(tc.prefix, tc.env)
 		if err != nil {
 			t.Fatalf("NewKey(%q, %q): %v", tc.prefix, tc.env, err)
 		}
-		if !policy.WellFormedKey(key) || policy.DisplayPrefix(key) != tc.display || len(key) != len(tc.display)+38 ||
-			len(key) > policy.MaxKey {
-			t.Errorf("NewKey(%q, %q) = %q", tc.prefix, tc.env, key)
+		if !policy.WellFormedKey(key) {
+			t.Errorf("NewKey(%q, %q) = %q, which is malformed", tc.prefix, tc.env, key)
 		}
-		if !strings.HasSuffix(key, policy.Last4(key)) || len(policy.Last4(key)) != 4 {
-			t.Errorf("Last4(%q) = %q", key, policy.Last4(key))
+		if got := policy.DisplayPrefix(key); got != tc.display {
+			t.Errorf("DisplayPrefix(%q) = %q, want %q", key, got, tc.display)
+		}
+		if want := len(tc.display) + 38; len(key) != want || len(key) > policy.MaxKey {
+			t.Errorf("%q has %d bytes, want %d and at most %d", key, len(key), want, policy.MaxKey)
+		}
+		if got, want := policy.Last4(key), key[len(key)-4:]; got != want {
+			t.Errorf("Last4(%q) = %q", key, got)
 		}
 		if policy.HashKey(key) != sha256.Sum256([]byte(key)) {
 			t.Errorf("HashKey(%q) is not the SHA-256 of the whole key", key)
 		}
 	}
-	for _, bad := range [][2]string{{"", "prod"}, {"P", "prod"}, {"p", "prod"}, {"1st", "prod"}, {"pst", "Prod"}, {"pst", "a_b"}, {strings.Repeat("a", 17), "prod"}} {
+	for _, bad := range [][2]string{
+		{"", "prod"}, {"P", "prod"}, {"p", "prod"}, {"1st", "prod"}, {longPrefix + "a", "prod"},
+		{"pst", "Prod"}, {"pst", "a_b"},
+	} {
 		if key, err := policy.NewKey(bad[0], bad[1]); err == nil {
 			t.Errorf("NewKey(%q, %q) = %q, want an error", bad[0], bad[1], key)
 		}
@@ -130,10 +139,10 @@ func TestCheckingAndHashingAKeyDoNotAllocate(t *testing.T) {
 	}
 }
 
-// The format once more, by means that the parser does not use.
+// shapeOfKey is the format as a regular expression, which the parser does not use.
 var shapeOfKey = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}_[a-z][a-z0-9-]*_[0-9A-Za-z]{38}$`)
 
-// checkOf is the CRC-32 of the body in base62, six digits.
+// checkOf returns the CRC-32 of the body in base62, six digits.
 func checkOf(body string) string {
 	check := big.NewInt(int64(crc32.ChecksumIEEE([]byte(body)))).Text(62) // digits, lower case, upper case
 	check = strings.Map(func(r rune) rune {

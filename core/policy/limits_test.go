@@ -11,7 +11,7 @@ import (
 	"postern/core/snapshot"
 )
 
-func TestWindowsFollowTheCalendar(t *testing.T) {
+func TestWindowBounds(t *testing.T) {
 	at := time.Date(2028, 2, 29, 23, 59, 59, 999, time.FixedZone("east", 3600)) // 22:59:59 UTC
 	for window, want := range [snapshot.Windows][2]string{
 		{"2028-02-29T22:59:59Z", "2028-02-29T23:00:00Z"},
@@ -27,10 +27,9 @@ func TestWindowsFollowTheCalendar(t *testing.T) {
 			t.Errorf("%s: %v, want %v", snapshot.Window(window), got, want)
 		}
 	}
-	if _, end := policy.WindowBounds(snapshot.Month, time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)); stamp(
-		end,
-	) != "2027-01-01T00:00:00Z" {
-		t.Errorf("December ends at %s", stamp(end))
+	_, end := policy.WindowBounds(snapshot.Month, time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC))
+	if got := stamp(end); got != "2027-01-01T00:00:00Z" {
+		t.Errorf("December ends at %s", got)
 	}
 }
 
@@ -40,7 +39,7 @@ func limits(minute, day int64) snapshot.Limits {
 	return snapshot.Limits{snapshot.Minute: minute, snapshot.Day: day}
 }
 
-func TestWhatACallIsCountedFor(t *testing.T) {
+func TestRealmTally(t *testing.T) {
 	project := snapshot.Project{
 		ID:       "prj_1",
 		KeyTypes: []snapshot.KeyType{{Name: "slow", Limits: limits(5, 0)}, {Name: "full"}},
@@ -51,7 +50,7 @@ func TestWhatACallIsCountedFor(t *testing.T) {
 			Project: limits(40, 0),
 		},
 	}
-	own := limits(1, 0)
+	own, none := limits(1, 0), snapshot.Limits{}
 	withKey := policy.Identity{Owner: "billing", CredentialID: "key_1"}
 	for name, tc := range map[string]struct {
 		id   policy.Identity
@@ -70,34 +69,39 @@ func TestWhatACallIsCountedFor(t *testing.T) {
 			"ip 192.0.2.7":  30,
 			"project ":      40,
 		}},
-		"a key with limits of its own": {withKey, &snapshot.Key{
-			KeyType: "slow",
-			Limits:  &own,
-		}, map[string]int64{"key key_1": 1, "owner billing": 20, "ip 192.0.2.7": 30, "project ": 40}},
-		"a key freed from all limits": {withKey, &snapshot.Key{
-			KeyType: "slow",
-			Limits:  &snapshot.Limits{},
-		}, map[string]int64{"owner billing": 20, "ip 192.0.2.7": 30, "project ": 40}},
+		"a key with limits of its own": {withKey, &snapshot.Key{KeyType: "slow", Limits: &own}, map[string]int64{
+			"key key_1":     1,
+			"owner billing": 20,
+			"ip 192.0.2.7":  30,
+			"project ":      40,
+		}},
+		"a key freed from all limits": {withKey, &snapshot.Key{KeyType: "slow", Limits: &none}, map[string]int64{
+			"owner billing": 20,
+			"ip 192.0.2.7":  30,
+			"project ":      40,
+		}},
 		"the fallback owner": {policy.Identity{Owner: "house"}, nil, map[string]int64{
 			"owner house":  20,
 			"ip 192.0.2.7": 30,
 			"project ":     40,
 		}},
-		"nobody": {policy.Identity{}, nil, map[string]int64{"ip 192.0.2.7": 30, "project ": 40}},
+		"an anonymous caller": {policy.Identity{}, nil, map[string]int64{"ip 192.0.2.7": 30, "project ": 40}},
 	} {
-		var tally policy.Tally
-		policy.NewRealm(&project).Tally(&tally, &tc.id, tc.key, "192.0.2.7", now)
-		got := map[string]int64{}
-		for _, share := range tally.Shares() {
-			got[share.By.String()+" "+share.Subject] = share.Limits[snapshot.Minute]
-		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			var tally policy.Tally
+			policy.NewRealm(&project).Tally(&tally, &tc.id, tc.key, "192.0.2.7", now)
+			got := map[string]int64{}
+			for _, share := range tally.Shares() {
+				got[share.By.String()+" "+share.Subject] = share.Limits[snapshot.Minute]
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
-func TestWhatACallerIsToldOfLimits(t *testing.T) {
+func TestTallyHeaders(t *testing.T) {
 	at := time.Date(2026, 11, 20, 23, 59, 20, 5, time.UTC)
 	for name, tc := range map[string]struct {
 		key, project         snapshot.Limits
@@ -185,7 +189,9 @@ func TestWhatACallerIsToldOfLimits(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, tally.Denial().Code, tc.denial)
 		}
 	}
-	for _, name := range []string{"RateLimit", "X-RateLimit-Limit", "Retry-After", "X-RateLimit-Limit-Week", "RateLimit-Policy"} {
+	for _, name := range []string{
+		"RateLimit", "X-RateLimit-Limit", "Retry-After", "X-RateLimit-Limit-Week", "RateLimit-Policy",
+	} {
 		if policy.IsLimitHeader(name) {
 			t.Errorf("%s is the upstream's", name)
 		}

@@ -41,7 +41,10 @@ func TestNormalizePath(t *testing.T) {
 		{"/%20 %22\"<>`{|}\\^", "/%20%20%22%22%3C%3E%60%7B%7C%7D%5C%5E"},
 		{"/a%3bb;c=d,e", "/a%3Bb;c=d,e"},
 		{"/!*'();:@&=+$,[]", "/!*'();:@&=+$,[]"},
-		{"/%21%2a%27%28%29%3b%3a%40%26%3d%2b%24%2c%3f%25%23%5b%5d", "/%21%2A%27%28%29%3B%3A%40%26%3D%2B%24%2C%3F%25%23%5B%5D"},
+		{
+			"/%21%2a%27%28%29%3b%3a%40%26%3d%2b%24%2c%3f%25%23%5b%5d",
+			"/%21%2A%27%28%29%3B%3A%40%26%3D%2B%24%2C%3F%25%23%5B%5D",
+		},
 		{"/%2541", "/%2541"}, // decoded once, never twice
 		{"/%252e%252e/x", "/%252e%252e/x"},
 		{"/a%0ab", "/a%0Ab"},
@@ -107,7 +110,7 @@ func TestJoinTarget(t *testing.T) {
 	}
 }
 
-// The plugin of the exported gateway is held to the same table.
+// The tests of the exported gateway's plugin use the same table.
 func TestPathsTable(t *testing.T) {
 	table, err := os.ReadFile("testdata/paths.txt")
 	if err != nil {
@@ -134,8 +137,15 @@ func TestPathsTable(t *testing.T) {
 			t.Errorf("%s: %s, normal form %q; want %s, %q", raw, verdict, got, want, normal)
 		}
 	}
-	if verdicts["ok"] < 20 || verdicts["bad_path"] < 40 || verdicts["climbs"] < 5 || verdicts["malformed"] < 4 ||
-		len(verdicts) != 4 {
+	least := map[string]int{"ok": 20, "bad_path": 40, "climbs": 5, "malformed": 4}
+	for verdict, rows := range verdicts {
+		if least[verdict] == 0 {
+			t.Errorf("unknown verdict %s", verdict)
+		} else if rows < least[verdict] {
+			t.Errorf("the table has %d rows with the verdict %s, want at least %d", rows, verdict, least[verdict])
+		}
+	}
+	if len(verdicts) != len(least) {
 		t.Errorf("the table has rows %v", verdicts)
 	}
 }
@@ -156,8 +166,8 @@ func TestNormalizingACleanPathDoesNotAllocate(t *testing.T) {
 
 func FuzzNormalizePath(f *testing.F) {
 	for _, seed := range []string{
-		"/", "/1.0.0/prod//a/%2e%2e/%41%2fb", "/a/..", "/%2e%2e/x", "//", "/%", "/é", "/a/./b/../c/", "/..%2f..%2f", "/%25%32%65", "/a#b", "/.%2e/",
-		"/0%2f0/../..%2f",
+		"/", "/1.0.0/prod//a/%2e%2e/%41%2fb", "/a/..", "/%2e%2e/x", "//", "/%", "/é", "/a/./b/../c/", "/..%2f..%2f",
+		"/%25%32%65", "/a#b", "/.%2e/", "/0%2f0/../..%2f",
 	} {
 		f.Add(seed)
 	}

@@ -15,14 +15,14 @@ func TestSource(t *testing.T) {
 		"nowhere:1":                      {"invalid Prefix", "invalid Prefix"},
 		"":                               {"invalid Prefix", "invalid Prefix"},
 	} {
-		own, around := policy.Source(from)
-		if got := [2]string{own.String(), around.String()}; got != want {
+		own, wider := policy.Source(from)
+		if got := [2]string{own.String(), wider.String()}; got != want {
 			t.Errorf("%q counts for %v, want %v", from, got, want)
 		}
 	}
 }
 
-func TestWhomARequestCountsFor(t *testing.T) {
+func TestSourceName(t *testing.T) {
 	for from, want := range map[string]string{
 		"192.0.2.7:4711":                 "192.0.2.7",
 		"192.0.2.7":                      "192.0.2.7",

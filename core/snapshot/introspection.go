@@ -60,8 +60,8 @@ func ParseIntrospection(line string) (Introspection, error) {
 		name, value, _ := strings.Cut(word, "=")
 		at := places[name]
 		if at == nil || value == "" || *at != "" {
-			return Introspection{}, errors.New("only client=ID, iss=ISSUER, aud=AUDIENCE and method=client_secret_post " +
-				"may follow the endpoint, each once, not " + name)
+			return Introspection{}, errors.New("only client=ID, iss=ISSUER, aud=AUDIENCE and " +
+				"method=client_secret_post may follow the endpoint, each once, not " + name)
 		}
 		*at = value
 	}

@@ -34,8 +34,8 @@ func ParseTokenIssuer(line string) (TokenIssuer, error) {
 		case name == "tenant" && value != "" && out.Tenant == "":
 			out.Tenant = value
 		default:
-			return TokenIssuer{}, errors.New("only jwks=URL and tenant=NAME may follow issuer and audience, each once, " +
-				"not " + word)
+			return TokenIssuer{}, errors.New("only jwks=URL and tenant=NAME may follow issuer and audience, " +
+				"each once, not " + word)
 		}
 	}
 	return out, nil

@@ -69,7 +69,9 @@ func TestAllowedRangesOpenWhatTheyNameAndNothingElse(t *testing.T) {
 		{"nothing allowed", egress.Options{}, dest, false},
 		{"loopback allowed", egress.Options{LoopbackAllowed: true}, dest, true},
 		{"its range allowed", egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}, dest, true},
-		{"another range allowed", egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, dest, false},
+		{"another range allowed", egress.Options{
+			Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+		}, dest, false},
 		{"unspecified is not loopback", egress.Options{LoopbackAllowed: true}, "0.0.0.0:" + port, false},
 		{"mapped loopback is loopback", egress.Options{LoopbackAllowed: true}, "[::ffff:127.0.0.1]:" + port, true},
 		{"our own listener", egress.Options{LoopbackAllowed: true, Listeners: []string{dest}}, dest, false},
