@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// AuditEntry is a line of the audit log.
+// AuditEntry is an entry of the audit log.
 type AuditEntry struct {
 	ID        string                 `json:"id"`
-	Number    int64                  `json:"number"` // place in the chain
+	Number    int64                  `json:"number"` // position in the chain
 	Hash      string                 `json:"hash"`
 	Time      time.Time              `json:"time"`
-	Team      *string                `json:"team"` // nil for what belongs to the installation
+	Team      *string                `json:"team"` // nil for entries of the installation
 	Actor     AuditActor             `json:"actor"`
 	Action    string                 `json:"action"`
 	Outcome   string                 `json:"outcome"` // done or refused
@@ -26,7 +26,7 @@ type AuditEntry struct {
 	RequestID string                 `json:"request_id"`
 }
 
-// AuditActor is who asked, and with which credential.
+// AuditActor is the caller and its credential.
 type AuditActor struct {
 	ID    string  `json:"id"`
 	Email *string `json:"email"`
@@ -45,7 +45,7 @@ type AuditPage struct {
 	NextCursor *string      `json:"next_cursor"`
 }
 
-// AuditQuery chooses entries; what is empty chooses all.
+// AuditQuery selects entries; an empty field selects all.
 type AuditQuery struct {
 	Team, Project, Actor, Action, Object, Outcome string
 	From, To                                      time.Time // To is not included
@@ -79,24 +79,24 @@ func timeOrNothing(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// AuditVerdict tells whether a team's audit log is what was recorded.
+// AuditVerdict is the result of verifying a team's audit log.
 type AuditVerdict struct {
 	Team    *string     `json:"team"`
 	Intact  bool        `json:"intact"`
-	Entries int64       `json:"entries"` // that are in order
+	Entries int64       `json:"entries"` // entries before the first broken one
 	Head    string      `json:"head"`
 	Broken  *AuditBreak `json:"broken"`
 }
 
-// AuditBreak is the first place at which a log is not what was recorded.
+// AuditBreak is the first entry that was changed, removed or inserted.
 type AuditBreak struct {
 	Number int64   `json:"number"`
 	Entry  *string `json:"entry"` // id; nil where the entry is missing
 	Reason string  `json:"reason"`
 }
 
-// VerifyAudit goes through a team's audit log, the caller's first one for "". The
-// log has to lead through head, that of an earlier verdict, unless it is "".
+// VerifyAudit verifies the audit log of a team, "" being the caller's first one. With
+// the head of an earlier verdict, the log must contain that head.
 func (c *Client) VerifyAudit(ctx context.Context, team, head string) (AuditVerdict, error) {
 	query := url.Values{}
 	for name, value := range map[string]string{"team": team, "head": head} {

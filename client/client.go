@@ -1,9 +1,9 @@
-// Package client speaks the JSON API of a Postern server.
+// Package client calls the JSON API of a Postern server.
 //
-// It owns addresses, credentials on the wire and the translation of problems
-// (RFC 9457) into package fault; it does not own where credentials are kept, nor
-// what is printed. Its structs have the API's own JSON names, so that encoding
-// one gives what the server answered.
+// It owns addresses, credentials on the wire, retries, and the translation of problem
+// details (RFC 9457) into package fault. It leaves the storage of credentials and all
+// output to cmd/postern. Its structs have the API's JSON names, so that encoding one
+// gives the server's answer.
 package client
 
 import (
@@ -26,7 +26,7 @@ import (
 // maxAnswer bounds an answer that is read whole, in bytes.
 const maxAnswer = 32 << 20
 
-// Client calls one server with one credential. It may be used concurrently.
+// Client calls one server with one credential. It is safe for concurrent use.
 type Client struct {
 	base  string
 	token string
@@ -36,8 +36,8 @@ type Client struct {
 	etag      string // see IfMatch
 }
 
-// New makes a client of the server at an http or https address. The token is a
-// workspace key; it may be empty where none is needed.
+// New returns a client of the server at an http or https address. The token is an
+// access token or a workspace key; "" sends no credential.
 func New(server, token string) (*Client, error) {
 	base, err := Address(server)
 	if err != nil {
@@ -47,44 +47,44 @@ func New(server, token string) (*Client, error) {
 	transport.ResponseHeaderTimeout = time.Minute
 	return &Client{base: base, token: token, http: &http.Client{
 		Transport: transport,
-		// The API never redirects. Following would send the token to wherever the
-		// answer says, and turn a POST into a GET.
+		// The API never redirects. A followed redirect would send the token to another
+		// server and turn a POST into a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
 
-// WithAnonymousToken is the same client, which also sends the token that some
-// installations ask callers without an account for.
+// WithAnonymousToken returns a copy of the client that also sends the token which some
+// installations require of callers without an account.
 func (c *Client) WithAnonymousToken(token string) *Client {
 	out := *c
 	out.anonymous = token
 	return &out
 }
 
-// IfMatch is the same client for a change of what is still as the ETag says (RFC
-// 9110, 13.1.1); any state will do for "". What somebody has changed since is left
-// alone: the error is a fault of kind Stale.
+// IfMatch returns a copy of the client whose changes apply only to an object that still
+// has the ETag (RFC 9110, 13.1.1); "" sends no condition. Otherwise they return a fault
+// of kind Stale.
 func (c *Client) IfMatch(etag string) *Client {
 	out := *c
 	out.etag = etag
 	return &out
 }
 
-// Address brings a server's address into the one spelling that credentials are
-// kept under: lower-case scheme and host, no slash at the end.
+// Address returns the normal form of a server's address, under which credentials are
+// kept: lower-case scheme and host, no default port, no slash at the end.
 func Address(server string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(server))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
-		// Not repeated: an address that does not parse may hold a password.
+		// The text does not repeat the address, which may hold a password.
 		return "", fault.New(fault.Invalid, "invalid_server", "The server's address is not one such as "+
 			"http://127.0.0.1:8080.")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
 
-// call sends in as JSON, nothing when it is nil, and decodes the answer. The
-// segments make the path, each escaped.
+// call sends in as JSON, unless it is nil, and decodes the answer. Each segment of the
+// path is escaped.
 func call[Out any](ctx context.Context, c *Client, method string, in any, segments ...string) (Out, error) {
 	return exchange[Out](ctx, c, method, in, "", segments)
 }
@@ -104,12 +104,12 @@ func decoded[Out any](c *Client, answer *http.Response) (Out, error) {
 	defer answer.Body.Close()
 	var out Out
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&out); err != nil {
-		return out, c.stranger(err)
+		return out, c.unexpected(err)
 	}
 	return out, nil
 }
 
-// remove makes a call whose answer has no body.
+// remove sends a call whose answer has no body.
 func (c *Client) remove(ctx context.Context, segments ...string) error {
 	answer, err := c.send(ctx, http.MethodDelete, nil, "", segments)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *Client) sendWith(
 	if c.anonymous != "" {
 		request.Header.Set("Postern-Anonymous-Token", c.anonymous)
 	}
-	answer, err := c.persist(request)
+	answer, err := c.sendRetrying(request)
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
 	}

@@ -139,8 +139,13 @@ func TestAuditFilters(t *testing.T) {
 	}
 	lastHour, nextHour := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 	for want, q := range map[string]client.AuditQuery{
-		"[key.change key.create]":                {Object: key.ID},
-		"[key.change]":                           {Project: "shop", Action: "key.change", Outcome: "done", From: lastHour},
+		"[key.change key.create]": {Object: key.ID},
+		"[key.change]": {
+			Project: "shop",
+			Action:  "key.change",
+			Outcome: "done",
+			From:    lastHour,
+		},
 		"[]":                                     {Outcome: "refused", To: nextHour},
 		"[key.change key.create project.create]": {},
 	} {

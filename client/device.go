@@ -29,7 +29,7 @@ type Device struct {
 	Interval                int    `json:"interval"`   // seconds
 }
 
-// Grant is a token that somebody has approved.
+// Grant is an approved token (RFC 6749, 5.1).
 type Grant struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
@@ -37,8 +37,8 @@ type Grant struct {
 	Scope       string `json:"scope"`
 }
 
-// BeginDevice asks for a token for whoever approves it in a browser. The machine
-// is what that person sees as the name of who asks; no scopes are all.
+// BeginDevice starts a sign-in that a person approves in a browser (RFC 8628, 3.1). The
+// approval page shows machine as the name of the device; no scopes means all.
 func (c *Client) BeginDevice(ctx context.Context, machine string, scopes []string) (Device, error) {
 	form := url.Values{"client_id": {clientID}, "machine": {machine}}
 	if len(scopes) > 0 {
@@ -47,9 +47,9 @@ func (c *Client) BeginDevice(ctx context.Context, machine string, scopes []strin
 	return postForm[Device](ctx, c, form, "/oauth/device_authorization")
 }
 
-// AwaitDevice asks as often as the server wants, until somebody has decided or
-// the code has ended. Errors: Forbidden when it was denied, Gone when the code has
-// ended.
+// AwaitDevice polls at the server's interval until the sign-in is approved or denied, or
+// the code expires. It returns a fault of kind Forbidden when it was denied, and Gone
+// when the code has expired.
 func (c *Client) AwaitDevice(ctx context.Context, d Device) (Grant, error) {
 	every := time.Duration(max(d.Interval, 1)) * time.Second
 	form := url.Values{"client_id": {clientID}, "grant_type": {deviceGrantType}, "device_code": {d.DeviceCode}}
@@ -65,8 +65,8 @@ func (c *Client) AwaitDevice(ctx context.Context, d Device) (Grant, error) {
 		case "access_denied":
 			return grant, fault.New(fault.Forbidden, "access_denied", "the sign-in was denied")
 		case "expired_token":
-			return grant, fault.New(fault.Gone, "expired_token", "nobody approved the sign-in in time: run postern "+
-				"login again")
+			return grant, fault.New(fault.Gone, "expired_token", "the code expired before the sign-in was approved: "+
+				"run postern login again")
 		default:
 			if err == nil || fault.KindOf(err) != fault.Unavailable {
 				return grant, err
@@ -98,17 +98,17 @@ func postForm[Out any](ctx context.Context, c *Client, form url.Values, path str
 			Description string `json:"error_description"`
 		}
 		if err := body.Decode(&problem); err != nil || problem.Error == "" {
-			return out, c.stranger(errors.Join(err, errors.New(answer.Status)))
+			return out, c.unexpected(errors.Join(err, errors.New(answer.Status)))
 		}
 		return out, fault.New(kindOf(answer.StatusCode), problem.Error, "%s", problem.Description)
 	}
 	if err := body.Decode(&out); err != nil {
-		return out, c.stranger(err)
+		return out, c.unexpected(err)
 	}
 	return out, nil
 }
 
-func (c *Client) stranger(cause error) error {
-	return fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern does. Is "+
-		"this its address?", c.base).Because(cause)
+func (c *Client) unexpected(cause error) error {
+	return fault.New(fault.Internal, "unexpected_answer", "The server at %s does not answer as Postern does. "+
+		"Check the address.", c.base).Because(cause)
 }

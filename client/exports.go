@@ -13,8 +13,8 @@ import (
 	"postern/platform/fault"
 )
 
-// How often a waiting client asks: quickly at first, since most exports take no
-// time, then at leisure.
+// Pauses between polls of a waiting client: short at first, since most exports are
+// ready at once, then longer.
 const (
 	firstPoll = 200 * time.Millisecond
 	lastPoll  = time.Second
@@ -46,7 +46,7 @@ type Progress struct {
 	RowsTotal int64  `json:"rows_total"`
 }
 
-// Ledger is how many items of a project moved how.
+// Ledger counts the items of an export by how they moved.
 type Ledger struct {
 	Exact       int64 `json:"exact"`
 	Approximate int64 `json:"approximate"`
@@ -67,14 +67,14 @@ func (c *Client) CreateExport(ctx context.Context, project string, in NewExport)
 	return call[Export](ctx, c, http.MethodPost, in, "api", "v1", "projects", project, "exports")
 }
 
-// Export finds an export by its id.
+// Export returns an export by its id.
 func (c *Client) Export(ctx context.Context, id string) (Export, error) {
 	return call[Export](ctx, c, http.MethodGet, nil, "api", "v1", "exports", id)
 }
 
-// WaitExport asks until the export is ready and tells progress, which may be
-// nil, of every answer. An export that ends otherwise is an error of kind
-// Conflict.
+// WaitExport polls until the export is ready, and calls progress, which may be nil,
+// with each answer. It returns a fault of kind Conflict if the export ends in another
+// state.
 func (c *Client) WaitExport(ctx context.Context, id string, progress func(Export)) (Export, error) {
 	for pause := firstPoll; ; pause = min(pause*3/2, lastPoll) {
 		e, err := c.Export(ctx, id)
@@ -101,11 +101,10 @@ func (c *Client) WaitExport(ctx context.Context, id string, progress func(Export
 	}
 }
 
-// Download writes the zip of a ready export to w and compares its size and
-// SHA-256 with what the server had announced. After an error, what was written
-// is of no use.
+// Download writes the zip of a ready export to w and compares its size and SHA-256
+// with those of the export. After an error, the caller discards what was written.
 func (c *Client) Download(ctx context.Context, e Export, w io.Writer) error {
-	// By its id, not by download_url: the token goes to the server that it is for.
+	// By its id, not by download_url: the token must reach only its own server.
 	answer, err := c.send(ctx, http.MethodGet, nil, "", []string{"api", "v1", "exports", e.ID, "download"})
 	if err != nil {
 		return err
@@ -137,7 +136,7 @@ func (c *Client) Download(ctx context.Context, e Export, w io.Writer) error {
 	return nil
 }
 
-// source remembers that it was the reading that failed, not the writing.
+// source keeps the error of reading, to tell it from an error of writing.
 type source struct {
 	io.Reader
 	failed error

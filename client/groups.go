@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Group is a group of a tenant's people. Children and Parents are not in lists.
+// Group is a group of a tenant's users. Children and Parents are not in lists.
 type Group struct {
 	ID          string        `json:"id"`
 	Tenant      string        `json:"tenant"` // id
 	Name        string        `json:"name"`
 	DisplayName string        `json:"display_name"`
 	ExternalID  string        `json:"external_id,omitempty"` // a provisioning system's
-	Members     int64         `json:"members"`               // in it directly
+	Members     int64         `json:"members"`               // direct members
 	CreatedAt   time.Time     `json:"created_at"`
 	UpdatedAt   time.Time     `json:"updated_at"`
 	Children    []NestedGroup `json:"children,omitempty"`
@@ -44,17 +44,17 @@ type GroupInput struct {
 	DisplayName *string `json:"display_name,omitempty"`
 }
 
-// Groups goes through a tenant's groups by name.
+// Groups iterates over a tenant's groups by name.
 func (c *Client) Groups(ctx context.Context, tenant string) iter.Seq2[Group, error] {
 	return pages[Group](ctx, c, "api", "v1", "tenants", tenant, "groups")
 }
 
-// CreateGroup makes a group.
+// CreateGroup creates a group.
 func (c *Client) CreateGroup(ctx context.Context, tenant string, in GroupInput) (Group, error) {
 	return call[Group](ctx, c, http.MethodPost, in, "api", "v1", "tenants", tenant, "groups")
 }
 
-// Group finds a group.
+// Group returns a group.
 func (c *Client) Group(ctx context.Context, id string) (Group, error) {
 	return call[Group](ctx, c, http.MethodGet, nil, "api", "v1", "groups", id)
 }
@@ -64,17 +64,17 @@ func (c *Client) UpdateGroup(ctx context.Context, id string, in GroupInput) (Gro
 	return call[Group](ctx, c, http.MethodPatch, in, "api", "v1", "groups", id)
 }
 
-// DeleteGroup removes a group; who is in it stays.
+// DeleteGroup removes a group; its members stay users.
 func (c *Client) DeleteGroup(ctx context.Context, id string) error {
 	return c.remove(ctx, "api", "v1", "groups", id)
 }
 
-// GroupMembers goes through who is in a group directly.
+// GroupMembers iterates over the direct members of a group.
 func (c *Client) GroupMembers(ctx context.Context, id string) iter.Seq2[GroupMember, error] {
 	return pages[GroupMember](ctx, c, "api", "v1", "groups", id, "members")
 }
 
-// SetGroupMember puts a user into a group as member or admin.
+// SetGroupMember adds a user to a group as member or admin, or changes the role.
 func (c *Client) SetGroupMember(ctx context.Context, group, user, role string) (Group, error) {
 	return call[Group](
 		ctx, c, http.MethodPut, map[string]string{"role": role}, "api", "v1", "groups", group, "members",
@@ -82,17 +82,17 @@ func (c *Client) SetGroupMember(ctx context.Context, group, user, role string) (
 	)
 }
 
-// RemoveGroupMember takes a user out of a group.
+// RemoveGroupMember removes a user from a group.
 func (c *Client) RemoveGroupMember(ctx context.Context, group, user string) error {
 	return c.remove(ctx, "api", "v1", "groups", group, "members", user)
 }
 
-// NestGroup puts a group into another.
+// NestGroup nests a group in another.
 func (c *Client) NestGroup(ctx context.Context, group, child string) (Group, error) {
 	return call[Group](ctx, c, http.MethodPut, nil, "api", "v1", "groups", group, "children", child)
 }
 
-// UnnestGroup takes a group out of another.
+// UnnestGroup ends the nesting of a group in another.
 func (c *Client) UnnestGroup(ctx context.Context, group, child string) error {
 	return c.remove(ctx, "api", "v1", "groups", group, "children", child)
 }

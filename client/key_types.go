@@ -24,7 +24,7 @@ type KeyTypeChange struct {
 	Limits    map[string]int64 `json:"limits,omitzero"`      // empty: none
 }
 
-// KeyTypes goes through a project's key types.
+// KeyTypes iterates over a project's key types.
 func (c *Client) KeyTypes(ctx context.Context, project string) iter.Seq2[KeyType, error] {
 	return pages[KeyType](ctx, c, "api", "v1", "projects", project, "key-types")
 }

@@ -44,7 +44,7 @@ type NewKey struct {
 	Environment  string           `json:"environment,omitempty"` // all when empty
 	Description  string           `json:"description,omitempty"`
 	ExpiresAt    *time.Time       `json:"expires_at,omitempty"` // the key type's default when nil
-	Limits       map[string]int64 `json:"limits,omitzero"`      // calls by window; those of its type when nil, none when empty
+	Limits       map[string]int64 `json:"limits,omitzero"`      // calls by window; nil: the key type's, empty: none
 	AllowedCIDRs []string         `json:"allowed_cidrs,omitempty"`
 }
 
@@ -60,7 +60,7 @@ type KeyFilter struct {
 	Text                          string // a part of prefix…last4 or of the description
 }
 
-// Keys goes through the API keys that open a project, newest first, page by page. It
+// Keys iterates over the API keys of a project, newest first, page by page. It
 // ends after the first error.
 func (c *Client) Keys(ctx context.Context, project string, f KeyFilter) iter.Seq2[Key, error] {
 	query := url.Values{}

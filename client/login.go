@@ -100,18 +100,18 @@ type ProviderChange struct {
 	Enabled      *bool      `json:"enabled,omitempty"`
 }
 
-// AppClients goes through a tenant's app clients by name. It ends after the first
+// AppClients iterates over a tenant's app clients by name. It ends after the first
 // error.
 func (c *Client) AppClients(ctx context.Context, tenant string) iter.Seq2[AppClient, error] {
 	return pages[AppClient](ctx, c, "api", "v1", "tenants", tenant, "app-clients")
 }
 
-// AppClient finds an app client.
+// AppClient returns an app client.
 func (c *Client) AppClient(ctx context.Context, id string) (AppClient, error) {
 	return call[AppClient](ctx, c, http.MethodGet, nil, "api", "v1", "app-clients", id)
 }
 
-// CreateAppClient makes an app client of a tenant.
+// CreateAppClient creates an app client of a tenant.
 func (c *Client) CreateAppClient(ctx context.Context, tenant string, in AppClientChange) (AppClient, error) {
 	return call[AppClient](ctx, c, http.MethodPost, in, "api", "v1", "tenants", tenant, "app-clients")
 }
@@ -126,7 +126,7 @@ func (c *Client) DeleteAppClient(ctx context.Context, id string) error {
 	return c.remove(ctx, "api", "v1", "app-clients", id)
 }
 
-// Providers goes through an app client's providers in the order of their buttons.
+// Providers iterates over an app client's providers in the order of their buttons.
 // It ends after the first error.
 func (c *Client) Providers(ctx context.Context, appClient string) iter.Seq2[Provider, error] {
 	return pages[Provider](ctx, c, "api", "v1", "app-clients", appClient, "providers")

@@ -25,17 +25,17 @@ type NewProduct struct {
 	DisplayName string `json:"display_name,omitempty"`
 }
 
-// Products goes through the products of the caller's teams.
+// Products iterates over the products of the caller's teams.
 func (c *Client) Products(ctx context.Context) iter.Seq2[Product, error] {
 	return pages[Product](ctx, c, "api", "v1", "products")
 }
 
-// Product finds a product by name or id.
+// Product returns a product by name or id.
 func (c *Client) Product(ctx context.Context, product string) (Product, error) {
 	return call[Product](ctx, c, http.MethodGet, nil, "api", "v1", "products", product)
 }
 
-// CreateProduct makes a product.
+// CreateProduct creates a product.
 func (c *Client) CreateProduct(ctx context.Context, in NewProduct) (Product, error) {
 	return call[Product](ctx, c, http.MethodPost, in, "api", "v1", "products")
 }

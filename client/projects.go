@@ -88,7 +88,7 @@ type Auth struct {
 	Opaque  *Opaque  `json:"opaque,omitempty"`
 }
 
-// Opaque is whom the method opaque asks about tokens (RFC 7662).
+// Opaque is an introspection endpoint (RFC 7662) of the method opaque.
 type Opaque struct {
 	Endpoint     string  `json:"endpoint"`
 	Method       string  `json:"method,omitempty"` // client_secret_basic or client_secret_post
@@ -104,8 +104,8 @@ type JWT struct {
 	AllowedPairs []TokenPair `json:"allowed_pairs"`
 }
 
-// TokenPair is an issuer and the audience that its tokens are for. Empty, JWKSURL is
-// left to the issuer's discovery document, and Tenant is the project's own.
+// TokenPair is an issuer and the audience of its tokens. An empty JWKSURL means the one
+// in the issuer's discovery document, an empty Tenant the project's own.
 type TokenPair struct {
 	Issuer   string `json:"iss"`
 	Audience string `json:"aud"`
@@ -113,8 +113,7 @@ type TokenPair struct {
 	Tenant   string `json:"tenant,omitempty"` // name
 }
 
-// Environment is an environment of a version. URL is empty in the answer to a
-// change.
+// Environment is an environment of a version. URL is empty in the answer to a change.
 type Environment struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
@@ -132,13 +131,13 @@ type AuthChange struct {
 	Opaque  *Opaque   `json:"opaque,omitempty"`
 }
 
-// Projects goes through all projects that the token may see, page by page. It
-// ends after the first error.
+// Projects iterates over all projects that the token may see, page by page. It ends
+// after the first error.
 func (c *Client) Projects(ctx context.Context) iter.Seq2[Project, error] {
 	return pages[Project](ctx, c, "api", "v1", "projects")
 }
 
-// Project finds a project by name or id.
+// Project returns a project by name or id.
 func (c *Client) Project(ctx context.Context, project string) (Project, error) {
 	return call[Project](ctx, c, http.MethodGet, nil, "api", "v1", "projects", project)
 }
@@ -148,7 +147,7 @@ type ProjectChange struct {
 	DisplayName   *string        `json:"display_name,omitempty"`
 	FallbackOwner *string        `json:"fallback_owner,omitempty"`
 	Product       *Nullable      `json:"product,omitempty"`
-	Limits        *ProjectLimits `json:"limits,omitempty"` // nil members keep what they have, empty ones are taken away
+	Limits        *ProjectLimits `json:"limits,omitempty"` // nil: unchanged, empty: removed
 }
 
 // Nullable is a text that is sent as null when it is empty.
@@ -179,13 +178,12 @@ type IPChange struct {
 	Deny  *[]string `json:"deny,omitempty"`
 }
 
-// UpdateVersion changes who may call a version, which is named by its id.
+// UpdateVersion changes who may call a version, by the version's id.
 func (c *Client) UpdateVersion(ctx context.Context, project, version string, change VersionChange) (Version, error) {
 	return call[Version](ctx, c, http.MethodPatch, change, "api", "v1", "projects", project, "versions", version)
 }
 
-// UpdateEnvironment changes where the calls of an environment go, which is named
-// by its id.
+// UpdateEnvironment changes the target of an environment, by the environment's id.
 func (c *Client) UpdateEnvironment(ctx context.Context, project, environment, target string) (Environment, error) {
 	in := map[string]string{"target": target}
 	return call[Environment](

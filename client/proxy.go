@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// NewProxy asks for a proxy. Empty fields are left to the server's defaults.
+// NewProxy is a request for a proxy. Empty fields get the server's defaults.
 type NewProxy struct {
 	Target       string                    `json:"target,omitempty"`
 	Name         string                    `json:"name,omitempty"`
@@ -20,18 +20,18 @@ type NewProxy struct {
 	Login        *NewLogin                 `json:"login,omitempty"`
 }
 
-// NewLogin is how an application's people sign in.
+// NewLogin is the hosted login of a new project.
 type NewLogin struct {
 	Providers    []NewProvider `json:"providers"`
-	RedirectURIs []string      `json:"redirect_uris,omitempty"` // nobody can sign in while there is none
+	RedirectURIs []string      `json:"redirect_uris,omitempty"` // required before the first sign-in
 }
 
-// NewEnvironment is where an environment's calls go.
+// NewEnvironment is the target of an environment.
 type NewEnvironment struct {
 	Target string `json:"target"`
 }
 
-// NewAuth is who may call the proxy.
+// NewAuth says which callers may use the proxy.
 type NewAuth struct {
 	Mode     string       `json:"mode,omitempty"` // passthrough or authenticate
 	Methods  []string     `json:"methods,omitempty"`
@@ -41,7 +41,7 @@ type NewAuth struct {
 	Opaque   *Opaque      `json:"opaque,omitempty"`
 }
 
-// NewKeyType is a key type beside the built-in ones.
+// NewKeyType is a key type in addition to the built-in ones.
 type NewKeyType struct {
 	Name      string           `json:"name"`
 	Scopes    []string         `json:"scopes"`
@@ -49,7 +49,7 @@ type NewKeyType struct {
 	Limits    map[string]int64 `json:"limits,omitempty"`     // calls by window
 }
 
-// Proxy is a proxy at its creation, with what is shown only then.
+// Proxy is a created proxy, with the secrets that are shown only then.
 type Proxy struct {
 	Project      ProxyProject        `json:"project"`
 	APIKeys      map[string]ProxyKey `json:"api_keys,omitempty"` // by environment
@@ -89,14 +89,14 @@ type ProxyLogin struct {
 	Callbacks    map[string]string `json:"callbacks"` // provider -> URL to register with it
 }
 
-// Claim is how an account takes the workspace over.
+// Claim is the way an account takes over the workspace.
 type Claim struct {
 	Code string `json:"code"`
 	URL  string `json:"url"`
 }
 
-// CreateProxy puts a proxy in front of an API: in the workspace of the client's
-// token, or in a new one without a token.
+// CreateProxy puts a proxy in front of an API: in the workspace of the client's token,
+// or in a new workspace if the client has no token.
 func (c *Client) CreateProxy(ctx context.Context, in NewProxy) (Proxy, error) {
 	return call[Proxy](ctx, c, http.MethodPost, in, "proxy")
 }

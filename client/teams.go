@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Team is a team that the caller is in.
+// Team is a team of the caller.
 type Team struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
@@ -26,13 +26,13 @@ type Member struct {
 	JoinedAt time.Time `json:"joined_at"`
 }
 
-// Invitation is a link into a team. URL and Code are there only in the answer to
-// its creation.
+// Invitation is a link into a team. URL and Code are set only in the answer to its
+// creation.
 type Invitation struct {
 	ID        string    `json:"id"`
 	Team      string    `json:"team"` // id
 	Role      string    `json:"role"`
-	Email     string    `json:"email"`      // "" for whoever has the link
+	Email     string    `json:"email"`      // "": anyone with the link may accept it
 	CreatedBy string    `json:"created_by"` // id of an account
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
@@ -40,18 +40,17 @@ type Invitation struct {
 	Code      string    `json:"code,omitempty"`
 }
 
-// Teams goes through the caller's teams, oldest first. It ends after the first
-// error.
+// Teams iterates over the caller's teams, oldest first. It ends after the first error.
 func (c *Client) Teams(ctx context.Context) iter.Seq2[Team, error] {
 	return pages[Team](ctx, c, "api", "v1", "teams")
 }
 
-// CreateTeam makes a team that the caller owns.
+// CreateTeam creates a team that the caller owns.
 func (c *Client) CreateTeam(ctx context.Context, name string) (Team, error) {
 	return call[Team](ctx, c, http.MethodPost, map[string]string{"name": name}, "api", "v1", "teams")
 }
 
-// Team finds a team by its id.
+// Team returns a team by its id.
 func (c *Client) Team(ctx context.Context, id string) (Team, error) {
 	return call[Team](ctx, c, http.MethodGet, nil, "api", "v1", "teams", id)
 }
@@ -61,17 +60,17 @@ func (c *Client) RenameTeam(ctx context.Context, id, name string) (Team, error) 
 	return call[Team](ctx, c, http.MethodPatch, map[string]string{"name": name}, "api", "v1", "teams", id)
 }
 
-// LeaveTeam takes the caller out of a team.
+// LeaveTeam removes the caller from a team.
 func (c *Client) LeaveTeam(ctx context.Context, id string) error {
 	return c.without(ctx, http.MethodPost, "api", "v1", "teams", id, "leave")
 }
 
-// Members goes through the people of a team. It ends after the first error.
+// Members iterates over the members of a team. It ends after the first error.
 func (c *Client) Members(ctx context.Context, team string) iter.Seq2[Member, error] {
 	return pages[Member](ctx, c, "api", "v1", "teams", team, "members")
 }
 
-// ChangeRole makes a member owner, member or viewer.
+// ChangeRole sets a member's role: owner, member or viewer.
 func (c *Client) ChangeRole(ctx context.Context, team, account, role string) (Member, error) {
 	return call[Member](
 		ctx, c, http.MethodPatch, map[string]string{"role": role}, "api", "v1", "teams", team, "members",
@@ -79,19 +78,18 @@ func (c *Client) ChangeRole(ctx context.Context, team, account, role string) (Me
 	)
 }
 
-// RemoveMember takes somebody out of a team.
+// RemoveMember removes an account from a team.
 func (c *Client) RemoveMember(ctx context.Context, team, account string) error {
 	return c.without(ctx, http.MethodDelete, "api", "v1", "teams", team, "members", account)
 }
 
-// Invitations goes through a team's invitations that can still be accepted. It
-// ends after the first error.
+// Invitations iterates over a team's open invitations. It ends after the first error.
 func (c *Client) Invitations(ctx context.Context, team string) iter.Seq2[Invitation, error] {
 	return pages[Invitation](ctx, c, "api", "v1", "teams", team, "invitations")
 }
 
-// CreateInvitation makes a link into a team; with an e-mail address only the
-// account that has it can follow.
+// CreateInvitation creates a link into a team. With an e-mail address, only an account
+// that has it can accept the invitation.
 func (c *Client) CreateInvitation(ctx context.Context, team, role, email string) (Invitation, error) {
 	in := map[string]string{"role": role}
 	if email != "" {
@@ -100,7 +98,7 @@ func (c *Client) CreateInvitation(ctx context.Context, team, role, email string)
 	return call[Invitation](ctx, c, http.MethodPost, in, "api", "v1", "teams", team, "invitations")
 }
 
-// RevokeInvitation makes a link useless.
+// RevokeInvitation revokes an invitation.
 func (c *Client) RevokeInvitation(ctx context.Context, team, id string) error {
 	return c.without(ctx, http.MethodDelete, "api", "v1", "teams", team, "invitations", id)
 }
@@ -111,7 +109,7 @@ func (c *Client) AcceptInvitation(ctx context.Context, code string) (Team, error
 	return call[Team](ctx, c, http.MethodPost, map[string]string{"code": code}, "api", "v1", "invitations", "accept")
 }
 
-// without makes a call whose answer has no content.
+// without sends a call whose answer has no content.
 func (c *Client) without(ctx context.Context, method string, segments ...string) error {
 	answer, err := c.send(ctx, method, nil, "", segments)
 	if err != nil {

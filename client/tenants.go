@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Tenant is a customer workspace: a team's, or a project's own, which is named
+// Tenant is a customer workspace: one of a team, or a project's own, which is named
 // default.
 type Tenant struct {
 	ID            string    `json:"id"`
 	Team          string    `json:"team"`    // id
-	Project       *string   `json:"project"` // id of the one whose own it is; nil for a team's
+	Project       *string   `json:"project"` // id of the project that owns it; nil for a team's
 	Name          string    `json:"name"`
 	DisplayName   string    `json:"display_name"`
 	FallbackOwner *string   `json:"fallback_owner"` // nil for the project's
-	Projects      []string  `json:"projects"`       // names of those that serve it
+	Projects      []string  `json:"projects"`       // names of the projects that serve it
 	ETag          string    `json:"etag"`           // for If-Match
 	CreatedAt     time.Time `json:"created_at"`
 }
 
-// NewTenant asks for a tenant of the caller's team.
+// NewTenant is a request for a tenant of the caller's team.
 type NewTenant struct {
 	Team          string `json:"team,omitempty"` // id; the caller's first when empty
 	Name          string `json:"name"`
@@ -35,17 +35,17 @@ type TenantChange struct {
 	FallbackOwner *Nullable `json:"fallback_owner,omitempty"`
 }
 
-// Tenants goes through the tenants of the caller's teams and their projects.
+// Tenants iterates over the tenants of the caller's teams and their projects.
 func (c *Client) Tenants(ctx context.Context) iter.Seq2[Tenant, error] {
 	return pages[Tenant](ctx, c, "api", "v1", "tenants")
 }
 
-// Tenant finds a tenant by its id, or a team's by its name.
+// Tenant returns a tenant by its id, or a team's tenant by its name.
 func (c *Client) Tenant(ctx context.Context, tenant string) (Tenant, error) {
 	return call[Tenant](ctx, c, http.MethodGet, nil, "api", "v1", "tenants", tenant)
 }
 
-// CreateTenant makes a tenant.
+// CreateTenant creates a tenant.
 func (c *Client) CreateTenant(ctx context.Context, in NewTenant) (Tenant, error) {
 	return call[Tenant](ctx, c, http.MethodPost, in, "api", "v1", "tenants")
 }
@@ -55,7 +55,7 @@ func (c *Client) UpdateTenant(ctx context.Context, tenant string, change TenantC
 	return call[Tenant](ctx, c, http.MethodPatch, change, "api", "v1", "tenants", tenant)
 }
 
-// DeleteTenant removes a tenant that nothing is of.
+// DeleteTenant removes a tenant without users, keys and other objects.
 func (c *Client) DeleteTenant(ctx context.Context, tenant string) error {
 	return c.remove(ctx, "api", "v1", "tenants", tenant)
 }
@@ -65,7 +65,7 @@ func (c *Client) AttachTenant(ctx context.Context, project, tenant string) (Tena
 	return call[Tenant](ctx, c, http.MethodPut, nil, "api", "v1", "projects", project, "tenants", tenant)
 }
 
-// DetachTenant ends that a project serves a tenant.
+// DetachTenant makes a project no longer serve a tenant.
 func (c *Client) DetachTenant(ctx context.Context, project, tenant string) error {
 	return c.remove(ctx, "api", "v1", "projects", project, "tenants", tenant)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Token is a credential of the control plane. Token.Token, its plaintext, is
-// there only in the answer to its creation.
+// Token is a credential of the control plane. Its plaintext, Token.Token, is set only
+// in the answer to its creation.
 type Token struct {
 	ID         string     `json:"id"`
 	Kind       string     `json:"kind"` // personal, cli or workspace
@@ -22,18 +22,18 @@ type Token struct {
 	Token      string     `json:"token,omitempty"`
 }
 
-// NewToken asks for an access token.
+// NewToken is a request for an access token.
 type NewToken struct {
 	Name      string     `json:"name"`
 	Scopes    []string   `json:"scopes"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"` // in 90 days when nil
 }
 
-// Whoami is whom a credential stands for.
+// Whoami describes the principal of a credential.
 type Whoami struct {
-	Account *Account `json:"account"` // nil for a workspace key
-	Teams   []Seat   `json:"teams"`   // new projects go into the first
-	Token   *Token   `json:"token"`
+	Account *Account     `json:"account"` // nil for a workspace key
+	Teams   []Membership `json:"teams"`   // new projects go into the first
+	Token   *Token       `json:"token"`
 }
 
 // Account is a person who signs in.
@@ -43,43 +43,43 @@ type Account struct {
 	Email string `json:"email"`
 }
 
-// Seat is a team and the account's role in it.
-type Seat struct {
+// Membership is a team and the account's role in it.
+type Membership struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Role string `json:"role"` // owner, member, viewer, or workspace
 }
 
-// Claimed is what a claim has moved.
+// Claimed lists what a claim has moved.
 type Claimed struct {
 	Team     ClaimedTeam `json:"team"`
 	Projects []string    `json:"projects"`
 	Renamed  []string    `json:"renamed"` // products and tenants whose names the team had already
 }
 
-// ClaimedTeam is where it is now.
+// ClaimedTeam is the team that a claim has moved projects to.
 type ClaimedTeam struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// Whoami asks whom the client's token stands for.
+// Whoami returns the principal of the client's token.
 func (c *Client) Whoami(ctx context.Context) (Whoami, error) {
 	return call[Whoami](ctx, c, http.MethodGet, nil, "api", "v1", "whoami")
 }
 
-// Tokens goes through the access tokens of the account, newest first. It ends
-// after the first error.
+// Tokens iterates over the access tokens of the account, newest first. It ends after
+// the first error.
 func (c *Client) Tokens(ctx context.Context) iter.Seq2[Token, error] {
 	return pages[Token](ctx, c, "api", "v1", "tokens")
 }
 
-// CreateToken makes an access token.
+// CreateToken creates an access token.
 func (c *Client) CreateToken(ctx context.Context, in NewToken) (Token, error) {
 	return call[Token](ctx, c, http.MethodPost, in, "api", "v1", "tokens")
 }
 
-// RevokeToken ends an access token.
+// RevokeToken revokes an access token.
 func (c *Client) RevokeToken(ctx context.Context, id string) error {
 	answer, err := c.send(ctx, http.MethodDelete, nil, "", []string{"api", "v1", "tokens", id})
 	if err != nil {
@@ -88,8 +88,8 @@ func (c *Client) RevokeToken(ctx context.Context, id string) error {
 	return answer.Body.Close()
 }
 
-// Claim moves an unclaimed workspace into a team, named by its id, or with "" to
-// a new one.
+// Claim moves an unclaimed workspace into the team with an id, or with "" into a new
+// team.
 func (c *Client) Claim(ctx context.Context, code, team string) (Claimed, error) {
 	in := map[string]string{"code": code}
 	if team != "" {

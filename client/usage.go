@@ -25,8 +25,7 @@ type Usage struct {
 	Total   UsageSums    `json:"total"`
 }
 
-// UsageGroup is the sums of one group, with a field for each thing that was
-// grouped by.
+// UsageGroup has the sums of one group, and a field for each criterion of the grouping.
 type UsageGroup struct {
 	Hour        *time.Time        `json:"hour,omitempty"`
 	Day         *string           `json:"day,omitempty"` // YYYY-MM-DD, UTC
@@ -45,14 +44,14 @@ type UsageEnvironment struct {
 	Version string `json:"version"`
 }
 
-// UsageSums are what is counted. The bytes are those of bodies.
+// UsageSums are the counters. Bytes are those of bodies.
 type UsageSums struct {
 	Calls    int64 `json:"calls"`
 	BytesIn  int64 `json:"bytes_in"`
 	BytesOut int64 `json:"bytes_out"`
 }
 
-// UsageQuery asks for sums. Zero times leave the range to the server.
+// UsageQuery selects what is summed up. Zero times leave the range to the server.
 type UsageQuery struct {
 	From, To time.Time
 	GroupBy  []string // any of hour or day, environment, owner, key, route, status_class
@@ -80,7 +79,7 @@ type Request struct {
 	Path        string    `json:"path"`
 	Status      int       `json:"status"`
 	Code        *string   `json:"code"` // of the gateway's own answer
-	Step        string    `json:"step"` // which one answered
+	Step        string    `json:"step"` // the step that answered
 	Version     string    `json:"version"`
 	Environment string    `json:"environment"`
 	Owner       *string   `json:"owner"`
@@ -94,11 +93,11 @@ type Request struct {
 type Requests struct {
 	Items      []Request `json:"items"`
 	NextCursor *string   `json:"next_cursor"`
-	Dropped    int64     `json:"dropped"` // calls that the log was too busy to take
+	Dropped    int64     `json:"dropped"` // calls that the log dropped under load
 }
 
-// RecentRequests lists the latest calls of a project, at most limit, from the
-// cursor on.
+// RecentRequests returns the latest calls of a project, at most limit, from the cursor
+// on.
 func (c *Client) RecentRequests(ctx context.Context, project, cursor string, limit int) (Requests, error) {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
 	if cursor != "" {
@@ -110,16 +109,16 @@ func (c *Client) RecentRequests(ctx context.Context, project, cursor string, lim
 	)
 }
 
-// Followed is what comes while following: a request, or how many were missed.
+// Followed is an event of FollowRequests: a request, or the number of missed ones.
 type Followed struct {
 	Request *Request
 	Missed  int64
 }
 
-// FollowRequests goes through the calls of a project as they come, from the one
-// after the id given, from now on when that is "", from the oldest in the log
-// when the log does not know it. It asks again where the server ends a stream,
-// and ends after the first error, or when the context does.
+// FollowRequests iterates over the calls of a project as they happen. It starts after
+// the call with the given id, now if the id is "", or at the oldest call in the log if
+// the log has no such call. It opens a new stream when the server ends one, and ends
+// after the first error or with the context.
 func (c *Client) FollowRequests(ctx context.Context, project, after string) iter.Seq2[Followed, error] {
 	return func(yield func(Followed, error) bool) {
 		for ctx.Err() == nil {
@@ -131,7 +130,7 @@ func (c *Client) FollowRequests(ctx context.Context, project, after string) iter
 			if !goOn {
 				return
 			}
-			select { // a server that ends every stream at once is not to be overrun
+			select { // a server may end every stream at once
 			case <-ctx.Done():
 			case <-time.After(askAgain):
 			}
@@ -139,13 +138,13 @@ func (c *Client) FollowRequests(ctx context.Context, project, after string) iter
 	}
 }
 
-// askAgain is how long a client waits before it asks for the next stream.
+// askAgain is the pause before the next stream is opened.
 const askAgain = time.Second
 
-// errNoStream is an answer that is no stream of events.
+// errNoStream is returned for an answer that is not an event stream.
 var errNoStream = errors.New("the answer is no stream of events")
 
-// followOnce reads one stream to its end, and keeps the last id in after.
+// followOnce reads one stream to its end and stores the last id in after.
 func (c *Client) followOnce(
 	ctx context.Context, project string, after *string, yield func(Followed, error) bool,
 ) (goOn bool, err error) {
@@ -161,8 +160,8 @@ func (c *Client) followOnce(
 	}
 	defer answer.Body.Close()
 	if !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
-		return false, fault.New(fault.Internal, "unexpected_answer", "What answers at %s does not speak as Postern "+
-			"does. Is this its address?", c.base).Because(errNoStream)
+		return false, fault.New(fault.Internal, "unexpected_answer", "The server at %s does not answer as Postern "+
+			"does. Check the address.", c.base).Because(errNoStream)
 	}
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, 1<<20)
@@ -192,7 +191,7 @@ func (c *Client) followOnce(
 			event, id, data = "", "", ""
 		}
 	}
-	return true, nil // the connection was cut, or the stream has ended: ask again
+	return true, nil // the connection was cut or the stream has ended: open another
 }
 
 func readEvent(event, data string) (Followed, error) {

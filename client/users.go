@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// User is one of the people of a tenant. Identities and Groups are not in lists.
+// User is a user of a tenant. Identities and Groups are not in lists.
 type User struct {
 	ID            string         `json:"id"`
 	Tenant        string         `json:"tenant"` // id
-	Email         string         `json:"email"`  // "" where the provider tells none
+	Email         string         `json:"email"`  // "" if the provider gives none
 	EmailVerified bool           `json:"email_verified"`
 	Name          string         `json:"name"`
 	UserName      string         `json:"user_name,omitempty"`   // a provisioning system's
@@ -25,22 +25,22 @@ type User struct {
 	Groups        []UserGroup    `json:"groups,omitempty"`
 }
 
-// UserIdentity is how a provider knows a user.
+// UserIdentity is a user's identity at a provider.
 type UserIdentity struct {
 	Issuer  string    `json:"issuer"`
 	Subject string    `json:"subject"`
 	Since   time.Time `json:"since"`
 }
 
-// UserGroup is a group that a user is in.
+// UserGroup is a group of a user.
 type UserGroup struct {
 	ID          string  `json:"id"`
 	Name        string  `json:"name"`
 	DisplayName string  `json:"display_name"`
-	Role        *string `json:"role"` // nil where they are in it through a nested group alone
+	Role        *string `json:"role"` // nil: a member only through a nested group
 }
 
-// NewUser asks for a user who is expected. Groups are ids.
+// NewUser is an invited user. Groups are ids.
 type NewUser struct {
 	Email  string   `json:"email"`
 	Name   string   `json:"name,omitempty"`
@@ -53,10 +53,10 @@ type UserChange struct {
 	Name  *string `json:"name,omitempty"`
 }
 
-// UserFilter narrows a list of users; an empty field does not.
+// UserFilter selects users; an empty field selects all.
 type UserFilter struct{ State, Email, Query, Group string }
 
-// Users goes through a tenant's users, newest first, page by page.
+// Users iterates over a tenant's users, newest first, page by page.
 func (c *Client) Users(ctx context.Context, tenant string, f UserFilter) iter.Seq2[User, error] {
 	query := url.Values{}
 	for name, value := range map[string]string{"state": f.State, "email": f.Email, "q": f.Query, "group": f.Group} {
@@ -67,12 +67,12 @@ func (c *Client) Users(ctx context.Context, tenant string, f UserFilter) iter.Se
 	return pagesOf[User](ctx, c, query, "api", "v1", "tenants", tenant, "users")
 }
 
-// CreateUser expects somebody.
+// CreateUser invites a user.
 func (c *Client) CreateUser(ctx context.Context, tenant string, in NewUser) (User, error) {
 	return call[User](ctx, c, http.MethodPost, in, "api", "v1", "tenants", tenant, "users")
 }
 
-// User finds a user.
+// User returns a user.
 func (c *Client) User(ctx context.Context, id string) (User, error) {
 	return call[User](ctx, c, http.MethodGet, nil, "api", "v1", "users", id)
 }
@@ -82,7 +82,7 @@ func (c *Client) UpdateUser(ctx context.Context, id string, in UserChange) (User
 	return call[User](ctx, c, http.MethodPatch, in, "api", "v1", "users", id)
 }
 
-// FreezeUser keeps a user out until they are unfrozen.
+// FreezeUser refuses a user's sign-ins and tokens until UnfreezeUser.
 func (c *Client) FreezeUser(ctx context.Context, id string) (User, error) {
 	return call[User](ctx, c, http.MethodPost, nil, "api", "v1", "users", id, "freeze")
 }
@@ -97,7 +97,7 @@ func (c *Client) DeleteUser(ctx context.Context, id string) error {
 	return c.remove(ctx, "api", "v1", "users", id)
 }
 
-// Approval lets people into a tenant whose provider confirms their address.
+// Approval admits users to a tenant by an e-mail address that their provider confirms.
 type Approval struct {
 	ID        string    `json:"id"`
 	Kind      string    `json:"kind"` // email or domain
@@ -106,39 +106,39 @@ type Approval struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// NewApproval asks for an approval.
+// NewApproval is a request for an approval.
 type NewApproval struct {
 	Kind   string   `json:"kind"`
 	Value  string   `json:"value"`
 	Groups []string `json:"groups,omitempty"`
 }
 
-// Approvals goes through a tenant's approvals.
+// Approvals iterates over a tenant's approvals.
 func (c *Client) Approvals(ctx context.Context, tenant string) iter.Seq2[Approval, error] {
 	return pages[Approval](ctx, c, "api", "v1", "tenants", tenant, "approvals")
 }
 
-// Approve lets people in by their address or its domain.
+// Approve admits users by their e-mail address or its domain.
 func (c *Client) Approve(ctx context.Context, tenant string, in NewApproval) (Approval, error) {
 	return call[Approval](ctx, c, http.MethodPost, in, "api", "v1", "tenants", tenant, "approvals")
 }
 
-// Disapprove ends an approval.
+// Disapprove removes an approval.
 func (c *Client) Disapprove(ctx context.Context, tenant, id string) error {
 	return c.remove(ctx, "api", "v1", "tenants", tenant, "approvals", id)
 }
 
-// Entry is who may come to a tenant.
+// Entry says which users may sign in to a tenant.
 type Entry struct {
 	InviteOnly bool `json:"invite_only"`
 }
 
-// Entry tells who may come to a tenant.
+// Entry returns which users may sign in to a tenant.
 func (c *Client) Entry(ctx context.Context, tenant string) (Entry, error) {
 	return call[Entry](ctx, c, http.MethodGet, nil, "api", "v1", "tenants", tenant, "entry")
 }
 
-// SetEntry says who may come to a tenant.
+// SetEntry changes which users may sign in to a tenant.
 func (c *Client) SetEntry(ctx context.Context, tenant string, in Entry) (Entry, error) {
 	return call[Entry](ctx, c, http.MethodPut, in, "api", "v1", "tenants", tenant, "entry")
 }

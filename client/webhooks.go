@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Webhook is an address that a team's events are told to. Secret, which signs
-// what is sent, is there only in the answers to creation and rotation.
+// Webhook is an address that a team's events are sent to. Secret, the signing secret,
+// is set only in the answers to creation and rotation.
 type Webhook struct {
 	ID                 string     `json:"id"`
 	Team               string     `json:"team"`
@@ -18,14 +18,14 @@ type Webhook struct {
 	Events             []string   `json:"events"`
 	Enabled            bool       `json:"enabled"`
 	DisabledReason     *string    `json:"disabled_reason"` // nil unless the server turned it off
-	FailingSince       *time.Time `json:"failing_since"`   // nil while deliveries arrive
+	FailingSince       *time.Time `json:"failing_since"`   // nil while deliveries succeed
 	OldSecretExpiresAt *time.Time `json:"old_secret_expires_at"`
 	CreatedAt          time.Time  `json:"created_at"`
 	ETag               string     `json:"etag"` // for If-Match
 	Secret             string     `json:"secret,omitempty"`
 }
 
-// NewWebhook asks for a webhook.
+// NewWebhook is a request for a webhook.
 type NewWebhook struct {
 	URL         string   `json:"url"`
 	Description string   `json:"description,omitempty"`
@@ -41,9 +41,9 @@ type WebhookChange struct {
 	Enabled     *bool     `json:"enabled,omitempty"`
 }
 
-// Delivery is one event on its way to one webhook.
+// Delivery is the delivery of one event to one webhook.
 type Delivery struct {
-	ID          string          `json:"id"` // the webhook-id that the receiver sees
+	ID          string          `json:"id"` // the header webhook-id
 	Webhook     string          `json:"webhook"`
 	Event       string          `json:"event"`
 	Payload     json.RawMessage `json:"payload"`
@@ -56,18 +56,18 @@ type Delivery struct {
 	FinishedAt  *time.Time      `json:"finished_at"`
 }
 
-// Webhooks goes through all webhooks that the token may see, newest first, page by
+// Webhooks iterates over all webhooks that the token may see, newest first, page by
 // page. It ends after the first error.
 func (c *Client) Webhooks(ctx context.Context) iter.Seq2[Webhook, error] {
 	return pages[Webhook](ctx, c, "api", "v1", "webhooks")
 }
 
-// Webhook finds a webhook.
+// Webhook returns a webhook.
 func (c *Client) Webhook(ctx context.Context, id string) (Webhook, error) {
 	return call[Webhook](ctx, c, http.MethodGet, nil, "api", "v1", "webhooks", id)
 }
 
-// CreateWebhook adds a webhook.
+// CreateWebhook creates a webhook.
 func (c *Client) CreateWebhook(ctx context.Context, in NewWebhook) (Webhook, error) {
 	return call[Webhook](ctx, c, http.MethodPost, in, "api", "v1", "webhooks")
 }
@@ -77,8 +77,8 @@ func (c *Client) UpdateWebhook(ctx context.Context, id string, change WebhookCha
 	return call[Webhook](ctx, c, http.MethodPatch, change, "api", "v1", "webhooks", id)
 }
 
-// RotateWebhook gives a webhook a new secret. The old one signs beside it for the
-// overlap, in whole seconds; nil leaves its length to the server.
+// RotateWebhook gives a webhook a new secret. The old one signs too for the overlap, in
+// whole seconds; nil leaves its length to the server.
 func (c *Client) RotateWebhook(ctx context.Context, id string, overlap *time.Duration) (Webhook, error) {
 	in := map[string]int64{}
 	if overlap != nil {
@@ -96,13 +96,13 @@ func (c *Client) DeleteWebhook(ctx context.Context, id string) error {
 	return answer.Body.Close()
 }
 
-// Deliveries goes through what a webhook was sent, newest first, page by page. It
+// Deliveries iterates over the deliveries of a webhook, newest first, page by page. It
 // ends after the first error.
 func (c *Client) Deliveries(ctx context.Context, webhook string) iter.Seq2[Delivery, error] {
 	return pages[Delivery](ctx, c, "api", "v1", "webhooks", webhook, "deliveries")
 }
 
-// Redeliver sends an event once more.
+// Redeliver sends an event again.
 func (c *Client) Redeliver(ctx context.Context, webhook, delivery string) (Delivery, error) {
 	return call[Delivery](
 		ctx, c, http.MethodPost, nil, "api", "v1", "webhooks", webhook, "deliveries", delivery, "redeliver",

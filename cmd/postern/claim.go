@@ -168,7 +168,7 @@ func offerClaims(ctx context.Context, t terminal, s session, person caller, who 
 	for _, w := range list {
 		names = append(names, w.project)
 	}
-	team := client.Seat{Name: "a new team"}
+	team := client.Membership{Name: "a new team"}
 	if len(who.Teams) > 0 {
 		team = who.Teams[0]
 	}
