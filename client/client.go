@@ -71,7 +71,7 @@ func (c *Client) IfMatch(etag string) *Client {
 }
 
 // Address returns the normal form of a server's address, under which credentials are
-// kept: lower-case scheme and host, no default port, no slash at the end.
+// kept: lower-case scheme and host, no slash at the end.
 func Address(server string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(server))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" ||

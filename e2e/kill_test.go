@@ -20,14 +20,14 @@ import (
 	"postern/testkit"
 )
 
-// manyKeys make an export take long enough to be killed in the middle of it.
+// manyKeys make an export take long enough for the test to kill it in the middle.
 const manyKeys = 20_000
 
-// readyWithin is where the test gives up. With PostgreSQL an export goes on only
-// when the lease of the dead process has run out, since another may hold it.
+// readyWithin is where the test gives up. On PostgreSQL an export is resumed only when
+// the lease of the killed process has expired.
 const readyWithin = 2 * time.Minute
 
-func TestAKilledExportIsFinishedOnceAfterARestart(t *testing.T) {
+func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		t.Parallel()
 		data := t.TempDir()
@@ -59,7 +59,7 @@ func TestAKilledExportIsFinishedOnceAfterARestart(t *testing.T) {
 		}
 		checkZip(t, api, ready, filepath.Join(data, "exports", queued.ID+".zip"))
 
-		// What the first process left behind in the queue finds nothing to do.
+		// The job that the first process left in the queue finds nothing to do.
 		again, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data", Keys: "none"})
 		if err != nil {
 			t.Fatal(err)
@@ -101,8 +101,9 @@ func newProxy(t *testing.T, server string) client.Proxy {
 	return proxy
 }
 
-// addKeys writes keys beside the running server; minting them would take longer
-// than all the rest.
+// addKeys inserts keys next to the running server, since minting them takes longer than
+// the rest of the test. Batches are small: the SQLite driver looks for each parameter of
+// a statement among all of them.
 func addKeys(t *testing.T, databaseURL, file, project string) {
 	t.Helper()
 	db, err := models.Open(t.Context(), databaseURL, file)
@@ -115,7 +116,7 @@ func addKeys(t *testing.T, databaseURL, file, project string) {
 			return err
 		}
 		for n := 0; n < manyKeys; {
-			batch := make([]models.APIKey, 0, 1000)
+			batch := make([]models.APIKey, 0, 20)
 			for range cap(batch) {
 				key := have.Items[0]
 				hash := sha256.Sum256(fmt.Append(nil, n))

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exactly takes one argument for each name, and says which is missing.
+// exactly requires one argument for each name, and its error names the missing one.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {

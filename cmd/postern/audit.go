@@ -13,7 +13,7 @@ import (
 	"postern/client"
 )
 
-// maxAudit is the most that one page of the audit log has.
+// maxAudit is the size of the largest page of the audit log.
 const maxAudit = 200
 
 func newAudit(t terminal) *cobra.Command {
@@ -82,8 +82,8 @@ secrets are not kept.`,
 	return command
 }
 
-// onTeam makes a call with the credentials that may be good for a project, or,
-// where none is named, with the one there is.
+// onTeam makes a call with the credentials that may be valid for a project, or without
+// a project with the only credential.
 func onTeam[T any](
 	c *cobra.Command, t terminal, project string, call func(context.Context, caller) (T, error),
 ) (T, error) {

@@ -14,7 +14,7 @@ import (
 	"postern/service/audit"
 )
 
-// errBroken ends a verification whose findings are printed.
+// errBroken is returned after the findings were printed.
 var errBroken = errors.New("the audit log is not what was recorded")
 
 func newAuditVerify(t terminal) *cobra.Command {
@@ -62,8 +62,8 @@ all teams are verified, which is for whoever runs the server.`,
 	return command
 }
 
-// databaseSettings are the server's for the one database that the flags name,
-// whatever the environment says.
+// databaseSettings returns the server's settings for the one database that the flags
+// name; variables do not override it.
 func databaseSettings(t terminal, dataDir, databaseURL string) (config.Config, error) {
 	flags := pflag.NewFlagSet("database", pflag.ContinueOnError)
 	config.AddFlags(flags)
@@ -110,7 +110,7 @@ func verdictOf(v audit.Verdict) client.AuditVerdict {
 	return out
 }
 
-// showVerdicts prints what was found and fails when something is broken.
+// showVerdicts prints the findings, and returns an error if a log is broken.
 func showVerdicts(c *cobra.Command, t terminal, verdicts []client.AuditVerdict, asJSON any) error {
 	if wantsJSON(c) {
 		if err := printJSON(t.out, asJSON); err != nil {

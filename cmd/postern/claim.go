@@ -52,11 +52,10 @@ It goes into the team that new projects go into, unless --team names another.`,
 	return command
 }
 
-// waiting is a claim code and, where it is kept here, the project that it came
-// with.
+// waiting is a claim code and, if it is kept here, the project that it came with.
 type waiting struct{ code, project, projectID string }
 
-// claimable lists the code that was given, or every code that is kept.
+// claimable returns the given code, or without one all kept codes.
 func claimable(s session, args []string) ([]waiting, error) {
 	kept, err := s.kept.of(s.server)
 	if err != nil {
@@ -82,12 +81,11 @@ func claimable(s session, args []string) ([]waiting, error) {
 	return list, nil
 }
 
-// newTeam names no team but a new one, as on the page that claims.
+// newTeam is the value of --team for a new team, as on the claim page.
 const newTeam = "new"
 
-// findTeam returns the id of the team to claim into: the one that name gives by id or
-// name, or without a name the one that new projects go into. It returns "" for a new
-// team, also where the caller may not add projects to the first.
+// findTeam returns the id of the team to claim into, "" for a new one. Without a name it
+// is the caller's first team, or a new one if the caller may not add projects there.
 func findTeam(ctx context.Context, person *caller, name string) (string, error) {
 	who, err := person.Whoami(ctx)
 	if err != nil {
@@ -121,7 +119,7 @@ func findTeam(ctx context.Context, person *caller, name string) (string, error) 
 	}
 }
 
-// claimAll goes on after a failure, and fails when one has.
+// claimAll claims all codes, and returns an error if one failed.
 func claimAll(ctx context.Context, t terminal, s session, person caller, list []waiting, team string) error {
 	var failed error
 	for _, w := range list {
@@ -135,9 +133,8 @@ func claimAll(ctx context.Context, t terminal, s session, person caller, list []
 	return failed
 }
 
-// claimOne claims a code, and forgets what is kept of it only once the server
-// has said that it is ours now. An answer can get lost: a code that is used up is
-// ours where we see its project.
+// claimOne claims a code and then removes its workspace from the kept ones. An answer
+// can get lost: a used code was ours if its project is visible to the login.
 func claimOne(ctx context.Context, t terminal, s session, person caller, w waiting, team string) error {
 	claimed, err := person.Claim(ctx, w.code, team)
 	switch {
@@ -157,8 +154,8 @@ func claimOne(ctx context.Context, t terminal, s session, person caller, w waiti
 	return s.kept.forgetClaimed(s.server, w.code)
 }
 
-// offerClaims tells whoever has just signed in what was made here before, and
-// claims it into their first team where they want that.
+// offerClaims lists the unclaimed workspaces kept here after a sign-in, and claims them
+// into the account's first team if the user agrees.
 func offerClaims(ctx context.Context, t terminal, s session, person caller, who client.Whoami, yes bool) error {
 	list, err := claimable(s, nil)
 	if err != nil || len(list) == 0 {
@@ -175,7 +172,7 @@ func offerClaims(ctx context.Context, t terminal, s session, person caller, who 
 	fmt.Fprintf(t.out, "Made here without an account: %s.\n", printable(strings.Join(names, ", ")))
 	if !yes && isTerminal(t.out) && readsTerminal(t.in) {
 		fmt.Fprintf(t.out, "Claim into %s? [y/N] ", printable(team.Name))
-		line, _ := bufio.NewReader(t.in).ReadString('\n') // an end of input is a no
+		line, _ := bufio.NewReader(t.in).ReadString('\n') // the end of input means no
 		yes = strings.EqualFold(strings.TrimSpace(line), "y")
 	}
 	if !yes {

@@ -90,8 +90,7 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 	return command
 }
 
-// input is the request that the flags describe. What needs the server's
-// knowledge, the server judges.
+// input returns the request that the flags describe. The server validates the values.
 func (f createFlags) input(t terminal) (client.NewProxy, error) {
 	in := f.proxy
 	if in.Target == "" && len(f.environments) == 0 {
@@ -176,7 +175,7 @@ func create(ctx context.Context, t terminal, s session, in client.NewProxy, asJS
 		return err
 	}
 	if err != nil {
-		// The disk filled up meanwhile. The key is shown, or it would be lost.
+		// The disk may be full by now. The key is shown, or it would be lost.
 		fmt.Fprintf(
 			t.err, "postern: the workspace key could not be kept; set POSTERN_TOKEN to it yourself: %s\n",
 			made.WorkspaceKey,
@@ -222,8 +221,8 @@ func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) er
 	return nil
 }
 
-// curl is a call of the first environment that can be pasted into a shell. Keys
-// and addresses have no character that would need more quoting.
+// curl returns a call of the first environment to paste into a shell. Keys and
+// addresses contain no characters that need quoting.
 func curl(made client.Proxy) string {
 	first := made.Project.Environments[0]
 	if key, ok := made.APIKeys[first.Name]; ok {

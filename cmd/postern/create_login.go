@@ -10,14 +10,14 @@ import (
 	"postern/client"
 )
 
-// hostedLogin are those of create that make a login.
+// hostedLogin has the flags of create that set up hosted login.
 type hostedLogin struct {
 	providers []string
 	redirects []string
 }
 
-// input is the login that the flags describe, nil for none. Secrets come from the
-// environment: everybody on a machine reads its command lines.
+// input returns the login that the flags describe, or nil. Secrets come from the
+// environment, since every user of a machine can read command lines.
 func (f hostedLogin) input(t terminal) (*client.NewLogin, error) {
 	if len(f.providers) == 0 {
 		if len(f.redirects) > 0 {
@@ -36,7 +36,7 @@ func (f hostedLogin) input(t terminal) (*client.NewLogin, error) {
 	return out, nil
 }
 
-// readProvider reads TYPE=CLIENT-ID[,SECRET-VARIABLE][@ISSUER], or github=managed.
+// readProvider parses TYPE=CLIENT-ID[,SECRET-VARIABLE][@ISSUER], or github=managed.
 func readProvider(t terminal, text string) (client.NewProvider, error) {
 	kind, rest, ok := strings.Cut(text, "=")
 	rest, issuer, _ := strings.Cut(rest, "@")
@@ -54,7 +54,7 @@ func readProvider(t terminal, text string) (client.NewProvider, error) {
 		return out, nil
 	}
 	if !slices.ContainsFunc(t.environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") }) {
-		// The name is not repeated: it may be a secret that was put in its place.
+		// The text does not repeat the name, which may be a misplaced secret.
 		return out, usageError{"--login " + kind + ": there is no environment variable of that name to read the " +
 			"client secret from"}
 	}
@@ -63,7 +63,7 @@ func readProvider(t terminal, text string) (client.NewProvider, error) {
 	return out, nil
 }
 
-// printLogin shows what an application needs, and what its providers need.
+// printLogin prints the values to configure in the application and at its providers.
 func printLogin(w io.Writer, made *client.ProxyLogin) error {
 	if made == nil {
 		return nil

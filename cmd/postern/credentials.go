@@ -16,8 +16,8 @@ import (
 	"postern/platform/fault"
 )
 
-// workspace is a project whose workspace key is kept. Unclaimed workspaces have
-// no other key: what is lost here is lost.
+// workspace is a project whose workspace key is kept. An unclaimed workspace has no
+// other key, and a lost key cannot be recovered.
 type workspace struct {
 	Project   string     `json:"project"`
 	ProjectID string     `json:"project_id"`
@@ -26,7 +26,7 @@ type workspace struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
-// login is an access token that somebody approved.
+// login is an access token from a device sign-in (RFC 8628).
 type login struct {
 	Token     string     `json:"token"`
 	Account   string     `json:"account"` // e-mail address
@@ -34,8 +34,8 @@ type login struct {
 }
 
 // credentials is a file of workspace keys and logins by server address. A key is
-// removed when its server has said that it is claimed, and never because it is
-// refused: a server that refuses a key today may be the wrong server.
+// removed when its server says that the workspace was claimed, never because it is
+// refused: the refusing server may be the wrong one.
 type credentials struct{ path string }
 
 // credentialsFile is where this user's keys are kept: in POSTERN_CONFIG_DIR, or
@@ -58,7 +58,7 @@ type credentialsContent struct {
 	Logins  map[string]login       `json:"logins,omitempty"`
 }
 
-// loginOf is the login kept for a server, nil without one.
+// loginOf returns the login kept for a server, or nil.
 func (c credentials) loginOf(server string) (*login, error) {
 	content, err := c.read()
 	if kept, ok := content.Logins[server]; ok {
@@ -67,7 +67,7 @@ func (c credentials) loginOf(server string) (*login, error) {
 	return nil, err
 }
 
-// keepLogin puts a login in the place of the one before; nil forgets it.
+// keepLogin replaces the login of a server; nil removes it.
 func (c credentials) keepLogin(server string, l *login) error {
 	return c.change(func(content *credentialsContent) {
 		if content.Logins == nil {
@@ -80,8 +80,7 @@ func (c credentials) keepLogin(server string, l *login) error {
 	})
 }
 
-// forgetClaimed removes the workspace that a code was for: its key is dead, and
-// its code used.
+// forgetClaimed removes the workspace of a used claim code; its key is no longer valid.
 func (c credentials) forgetClaimed(server, code string) error {
 	return c.change(func(content *credentialsContent) {
 		content.Servers[server] = slices.DeleteFunc(
@@ -104,7 +103,7 @@ func (c credentials) change(fn func(*credentialsContent)) error {
 	return c.write(content)
 }
 
-// lock finds out whether the file can be written, and keeps others from doing so.
+// lock checks that the file can be written, and locks it against other processes.
 func (c credentials) lock() (unlock func(), err error) {
 	if err := c.prepare(); err != nil {
 		return nil, fmt.Errorf("cannot keep credentials (%w): name another place with POSTERN_CONFIG_DIR", err)
@@ -116,7 +115,7 @@ func (c credentials) lock() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// of lists the workspaces of a server, in the order of their creation.
+// of returns the workspaces of a server, in the order of their creation.
 func (c credentials) of(server string) ([]workspace, error) {
 	content, err := c.read()
 	return content.Servers[server], err
@@ -132,7 +131,7 @@ func (c credentials) read() (credentialsContent, error) {
 		return content, fmt.Errorf("cannot read the credentials: %w", err)
 	}
 	if err := json.Unmarshal(text, &content); err != nil {
-		// The parser's text is left out: it may quote from the file.
+		// The parser's text is left out: it may quote a secret from the file.
 		return content, fmt.Errorf("%s is damaged: mend it, or move it away", c.path)
 	}
 	if content.Servers == nil {
@@ -141,9 +140,8 @@ func (c credentials) read() (credentialsContent, error) {
 	return content, nil
 }
 
-// keeping locks the file, runs create, and keeps what it returns. It fails before
-// create runs where nothing could be kept, since a key that is shown once must
-// not come to nowhere to put it.
+// keeping locks the file, runs create and stores the returned workspace. It fails before
+// create runs if the file cannot be written, since the created key is shown only once.
 func (c credentials) keeping(server string, create func() (*workspace, error)) error {
 	unlock, err := c.lock()
 	if err != nil {
@@ -162,7 +160,7 @@ func (c credentials) keeping(server string, create func() (*workspace, error)) e
 	return c.write(content)
 }
 
-// prepare finds out whether the file can be written.
+// prepare checks that the file can be written.
 func (c credentials) prepare() error {
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
 		return err
@@ -185,7 +183,7 @@ func (c credentials) write(content credentialsContent) error {
 	})
 }
 
-// writeFile makes a file, mode 0600, that is either there whole or not at all.
+// writeFile writes a file, mode 0600, atomically.
 func writeFile(path string, fill func(*os.File) error) (err error) {
 	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {
@@ -193,8 +191,8 @@ func writeFile(path string, fill func(*os.File) error) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = part.Close()           // closed already where that is what failed
-			_ = os.Remove(part.Name()) // renamed away where all went well
+			_ = part.Close()           // may be closed already
+			_ = os.Remove(part.Name()) // fails after a successful rename
 		}
 	}()
 	if err := fill(part); err != nil {

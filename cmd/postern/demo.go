@@ -38,7 +38,7 @@ project away as a zip, and check the zip. Nothing is left behind.`,
 	}
 }
 
-// demonstrate runs a server and an API for as long as the tour takes.
+// demonstrate runs a server and an upstream, and the tour against them.
 func demonstrate(ctx context.Context, t terminal, dir string) (err error) {
 	upstream, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -46,7 +46,7 @@ func demonstrate(ctx context.Context, t terminal, dir string) (err error) {
 	}
 	api := &http.Server{Handler: http.HandlerFunc(echoLine), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
-	go func() { defer close(served); _ = api.Serve(upstream) }() // ends by Close
+	go func() { defer close(served); _ = api.Serve(upstream) }() // returns after Close
 	defer func() { err = errors.Join(err, api.Close()); <-served }()
 
 	server, err := newDemoServer(ctx, dir)
@@ -85,7 +85,7 @@ func newDemoServer(ctx context.Context, dir string) (*app.App, error) {
 	if err != nil {
 		return nil, err
 	}
-	// No variables: the demo is the same whatever this machine's server is set to.
+	// No variables: the settings of a server on this machine do not change the demo.
 	settings, err := config.Load(flags, nil)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func newDemoServer(ctx context.Context, dir string) (*app.App, error) {
 	return app.New(ctx, settings, version(), slog.New(slog.DiscardHandler))
 }
 
-// demo is the tour and what its steps hand on.
+// demo is the tour, with the results that later steps use.
 type demo struct {
 	out      io.Writer
 	server   string
@@ -105,7 +105,7 @@ type demo struct {
 	step  int
 }
 
-// environment is the proxy's first and only one.
+// environment returns the proxy's only environment.
 func (d *demo) environment() client.ProxyEnvironment { return d.proxy.Project.Environments[0] }
 
 func (d *demo) key() client.ProxyKey { return d.proxy.APIKeys[d.environment().Name] }

@@ -17,7 +17,7 @@ import (
 // callTimeout bounds one call through the demo's gateway.
 const callTimeout = 10 * time.Second
 
-// tour takes every step; the first that goes otherwise than told is the error.
+// tour runs all steps, and returns the first one's error that did not go as printed.
 func (d *demo) tour(ctx context.Context) error {
 	for _, step := range []struct {
 		title string
@@ -91,8 +91,8 @@ func (d *demo) unfreeze(ctx context.Context) error {
 	return d.call(ctx, d.key().Key, http.StatusOK, "GET /orders for ")
 }
 
-// call tells of a call through the gateway, and fails unless the answer has the
-// status and holds the text.
+// call prints a call through the gateway. It returns an error unless the answer has the
+// status and contains the text.
 func (d *demo) call(ctx context.Context, key string, status int, text string) error {
 	ctx, stop := context.WithTimeout(ctx, callTimeout)
 	defer stop()

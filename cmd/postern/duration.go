@@ -11,8 +11,8 @@ import (
 // maxDays keeps a number of days from overflowing a duration.
 const maxDays = 36500
 
-// readDuration reads a duration as time.ParseDuration does, and days, which
-// people mean by "90d": always 24 hours.
+// readDuration parses a duration as time.ParseDuration does, and days such as "90d",
+// which have 24 hours.
 func readDuration(s string) (time.Duration, error) {
 	days, ok := strings.CutSuffix(s, "d")
 	if !ok {
@@ -25,8 +25,8 @@ func readDuration(s string) (time.Duration, error) {
 	return time.Duration(n) * 24 * time.Hour, nil
 }
 
-// showDuration writes a duration as readDuration reads it: in days where it is whole
-// days, and without the units that are zero.
+// showDuration formats a duration for readDuration: whole days in days, and without
+// units that are zero.
 func showDuration(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= day && d%day == 0 {
@@ -42,7 +42,7 @@ func showDuration(d time.Duration) string {
 	return text
 }
 
-// readExpiry reads a point in time or a time from now, nil for "".
+// readExpiry parses a time, or a duration from now; it returns nil for "".
 func readExpiry(s string, now time.Time) (*time.Time, error) {
 	if s == "" {
 		return nil, nil

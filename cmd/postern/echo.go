@@ -45,8 +45,7 @@ func serveUntilDone(ctx context.Context, server *http.Server, listener net.Liste
 	return nil
 }
 
-// echo answers with the request line and the header, the way an upstream sees
-// them.
+// echo answers with the request line and header that the upstream received.
 func echo(w http.ResponseWriter, r *http.Request) {
 	var seen strings.Builder
 	fmt.Fprintf(&seen, "%s %s\nHost: %s\n", r.Method, r.RequestURI, r.Host)
@@ -58,7 +57,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	answerText(w, seen.String())
 }
 
-// echoLine answers with one line: what was asked for, and by whom.
+// echoLine answers with one line: the request, and the consumer the gateway named.
 func echoLine(w http.ResponseWriter, r *http.Request) {
 	answerText(w, fmt.Sprintf("%s %s for %s", r.Method, r.URL.Path, r.Header.Get("X-Consumer-Username")))
 }
@@ -66,5 +65,5 @@ func echoLine(w http.ResponseWriter, r *http.Request) {
 func answerText(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write([]byte(text)) // the caller is gone when this fails
+	_, _ = w.Write([]byte(text)) // fails if the caller has disconnected
 }

@@ -24,8 +24,8 @@ type exportFlags struct {
 	noConsumers bool
 }
 
-// keysOptions are the values of --keys. The server knows them too; a wrong one
-// is wrong usage before anything is asked of it.
+// keysOptions are the values of --keys. A wrong one is a usage error before a request
+// is sent.
 var keysOptions = []string{"hashes", "mint", "none"}
 
 func newExport(t terminal) *cobra.Command {
@@ -95,7 +95,7 @@ func (f exportFlags) input() (client.NewExport, error) {
 	return in, nil
 }
 
-// exporting is a project and the credential that sees it.
+// exporting is a project and the credential that may read it.
 type exporting struct {
 	client.Project
 	by caller
@@ -106,7 +106,7 @@ func export(
 	asJSON bool,
 ) error {
 	if f.file != "" {
-		// Before anything is queued: nobody should wait for what cannot be saved.
+		// Checked before an export is queued and waited for.
 		if err := canSave(f.file, f.force); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func export(
 		return err
 	}
 	if f.file == "" {
-		// The name is the server's word; it must not lead out of this folder.
+		// The server chose the name, which must not lead out of this folder.
 		if filepath.Base(p.Name) != p.Name || printable(p.Name) != p.Name || p.Name == "" || p.Name[0] == '.' {
 			return errors.New("the server's name for this project cannot name a file: choose one with --output")
 		}
@@ -147,7 +147,7 @@ func export(
 	return printExported(t, f.file, e)
 }
 
-// canSave finds out whether the zip could be written where it is wanted.
+// canSave checks that the zip can be written to its path.
 func canSave(file string, force bool) error {
 	info, err := os.Stat(file)
 	switch {
@@ -192,7 +192,7 @@ func printLedger(row func(...string), exact, approximate, lossy, skipped int64) 
 	row("  skipped", fmt.Sprint(skipped), "not moved")
 }
 
-// size is a number of bytes as people say it.
+// size formats a number of bytes for people.
 func size(n int64) string {
 	switch {
 	case n < 1<<10:

@@ -10,8 +10,8 @@ import (
 	"postern/client"
 )
 
-// forTeam makes a command of what belongs to a team: do answers with what --json
-// prints, and the lines for people.
+// forTeam returns a command on an object of a team. do returns the value that --json
+// prints, and the lines to print without it.
 func forTeam[T any](
 	t terminal, command *cobra.Command, do func(ctx context.Context, api caller, args []string) (T, error),
 	lines func(T, []string) string,
@@ -43,7 +43,7 @@ func forTeam[T any](
 	return command
 }
 
-// listTeam is forTeam for a list, which is printed as a table.
+// listTeam is forTeam for lists, printed as a table.
 func listTeam[T any](
 	t terminal, short string, all func(context.Context, caller) ([]T, error), heading []string,
 	cells func(T) []string,
@@ -203,7 +203,7 @@ func newTenantsCreate(t terminal) *cobra.Command {
 	return command
 }
 
-// teamFlag says of which team something new is.
+// teamFlag adds the flag that names the team of a new object.
 func teamFlag(command *cobra.Command, team *string) {
 	command.Flags().StringVar(team, "team", "", "id of your team that it goes to (the first one when absent); see "+
 		"postern teams list")

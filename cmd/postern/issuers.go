@@ -14,8 +14,8 @@ const (
 	introspectionSecretHelp = "file with the secret that goes with client=ID; - for standard input"
 )
 
-// introspection reads what --introspection and --introspection-secret-file were
-// given, nil for nothing.
+// introspection parses --introspection and --introspection-secret-file; it returns nil
+// without them.
 func introspection(t terminal, line, secretFile string) (*client.Opaque, error) {
 	if line == "" {
 		if secretFile != "" {
@@ -42,7 +42,7 @@ func introspection(t terminal, line, secretFile string) (*client.Opaque, error) 
 	return out, err
 }
 
-// opaqueLine shows it.
+// opaqueLine formats an introspection endpoint.
 func opaqueLine(o client.Opaque) string {
 	return snapshot.Introspection{
 		Endpoint: o.Endpoint,
@@ -53,7 +53,7 @@ func opaqueLine(o client.Opaque) string {
 	}.Line()
 }
 
-// tokenIssuers reads what --token-issuer was given, nil for nothing.
+// tokenIssuers parses --token-issuer; it returns nil without it.
 func tokenIssuers(lines []string) (*client.JWT, error) {
 	if lines == nil {
 		return nil, nil

@@ -65,7 +65,7 @@ func lifetimeOf(k client.KeyType) string {
 	return showDuration(time.Duration(k.ExpiresIn) * time.Second)
 }
 
-// newKeyTypesChange makes create and update, which take the same flags.
+// newKeyTypesChange returns create or update, which have the same flags.
 func newKeyTypesChange(t terminal, verb string) *cobra.Command {
 	var scopes, pairs []string
 	var lifetime string

@@ -146,7 +146,7 @@ func newKeysCreate(t terminal) *cobra.Command {
 	return command
 }
 
-// printMinted shows a key's plaintext, which nothing can show again.
+// printMinted prints a key's plaintext, which cannot be shown again.
 func printMinted(t terminal, c *cobra.Command, k client.Key) error {
 	if wantsJSON(c) {
 		return printJSON(t.out, k)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readLimits reads WINDOW=CALLS; nil where no flag was given. What windows there
-// are, the server knows.
+// readLimits parses WINDOW=CALLS, and returns nil without flags. The server validates
+// the windows.
 func readLimits(pairs []string) (map[string]int64, error) {
 	var limits map[string]int64
 	for _, pair := range pairs {
@@ -29,7 +29,7 @@ func readLimits(pairs []string) (map[string]int64, error) {
 	return limits, nil
 }
 
-// limitsText shows limits from the shortest window on.
+// limitsText formats limits, the shortest window first.
 func limitsText(limits map[string]int64) string {
 	windows := []string{"second", "minute", "hour", "day", "month", "year"}
 	var parts []string

@@ -53,7 +53,7 @@ postern logout revokes it before. POSTERN_TOKEN, where it is set, is used instea
 	return command
 }
 
-// machineName is how people tell their machines apart.
+// machineName is the default name of a login: user and host.
 func machineName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -70,7 +70,7 @@ func signIn(ctx context.Context, t terminal, s session, f loginFlags) error {
 	if s.token != "" {
 		fmt.Fprintln(t.err, "POSTERN_TOKEN is set, and will be used instead of this sign-in.")
 	}
-	if err := s.kept.prepare(); err != nil { // before anybody is asked for anything
+	if err := s.kept.prepare(); err != nil { // before the sign-in starts
 		return fmt.Errorf("cannot keep credentials (%w): name another place with POSTERN_CONFIG_DIR", err)
 	}
 	before, err := s.kept.loginOf(s.server)
@@ -99,7 +99,7 @@ func signIn(ctx context.Context, t terminal, s session, f loginFlags) error {
 	if err := s.kept.keepLogin(s.server, &kept); err != nil {
 		return errors.Join(err, revokeOwn(ctx, s.server, kept.Token))
 	}
-	if before != nil { // replaced: nobody has it any more
+	if before != nil { // the replaced token is no longer stored anywhere
 		if err := revokeOwn(ctx, s.server, before.Token); err != nil && fault.KindOf(err) != fault.Unauthenticated {
 			fmt.Fprintln(t.err, "The token of the sign-in before could not be revoked; it is among the access "+
 				"tokens in the dashboard.")
@@ -109,7 +109,7 @@ func signIn(ctx context.Context, t terminal, s session, f loginFlags) error {
 	return offerClaims(ctx, t, s, caller{Client: api, login: true}, who, f.claim)
 }
 
-// approve waits for somebody to enter the code.
+// approve prints the code and waits until it is approved in a browser.
 func approve(ctx context.Context, t terminal, s session, f loginFlags) (client.Grant, error) {
 	api, err := client.New(s.server, "")
 	if err != nil {
@@ -132,7 +132,7 @@ func approve(ctx context.Context, t terminal, s session, f loginFlags) (client.G
 	return api.AwaitDevice(ctx, device)
 }
 
-// openBrowser takes web addresses only: what it is given comes from a server.
+// openBrowser opens web addresses only, since the address comes from a server.
 func openBrowser(ctx context.Context, address string) error {
 	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
 		return errors.New("the server gave no web address")
@@ -149,7 +149,7 @@ func openBrowser(ctx context.Context, address string) error {
 	return exec.CommandContext(ctx, program, address).Start() //nolint:gosec // a web address, see above
 }
 
-// revokeOwn ends a token by itself.
+// revokeOwn revokes a token with the token itself.
 func revokeOwn(ctx context.Context, server, token string) error {
 	api, err := client.New(server, token)
 	if err != nil {
@@ -179,7 +179,7 @@ func newLogout(t terminal) *cobra.Command {
 			if kept == nil {
 				return fault.New(fault.Unauthenticated, "credentials_required", "not signed in to %s", s.server)
 			}
-			// A token that is kept can be revoked later; one that is forgotten cannot.
+			// A kept token can be revoked later; a removed one cannot.
 			if err := revokeOwn(c.Context(), s.server, kept.Token); err != nil &&
 				fault.KindOf(err) != fault.Unauthenticated {
 				return fmt.Errorf("still signed in, the token could not be revoked: %w", err)

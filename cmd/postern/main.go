@@ -20,9 +20,9 @@ func main() {
 	}))
 }
 
-// interruptible is a context that ends with the first signal. The second one ends the
-// process at once. Ctrl-C comes from a person who waits for the end, and has no load
-// balancer to be told before it.
+// interruptible returns a context that ends with the first signal. The second signal
+// ends the process at once. Ctrl-C skips the drain: a person waits, and no load balancer
+// has to notice first.
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

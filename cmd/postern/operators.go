@@ -10,8 +10,8 @@ import (
 	"postern/platform/config"
 )
 
-// newOperators works on the database itself: who runs the installation is decided
-// where it runs, not by whoever is an operator already.
+// newOperators opens the database itself: access to the installation's machine decides
+// who is an operator, not another operator.
 func newOperators(t terminal) *cobra.Command {
 	return family(
 		"operators",
@@ -29,7 +29,7 @@ func addDatabaseFlags(c *cobra.Command) {
 	c.Flags().String("database-url", "", "postgres:// address of the server's database (POSTERN_DATABASE_URL)")
 }
 
-// namedDatabase is the server's own where no flag names another.
+// namedDatabase returns the database that the flags name, else the server's.
 func namedDatabase(t terminal, c *cobra.Command) (config.Config, error) {
 	dataDir, databaseURL := c.Flag("data-dir").Value.String(), c.Flag("database-url").Value.String()
 	if dataDir == "" && databaseURL == "" {

@@ -14,7 +14,7 @@ import (
 	"postern/platform/fault"
 )
 
-// printJSON writes what the API answered.
+// printJSON prints the API's answer.
 func printJSON(w io.Writer, v any) error {
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
@@ -22,7 +22,7 @@ func printJSON(w io.Writer, v any) error {
 	return out.Encode(v)
 }
 
-// listed is the API's shape of a list, here of all its pages.
+// listed is a list as the API returns it, with the items of all pages.
 type listed[T any] struct {
 	Items      []T     `json:"items"`
 	NextCursor *string `json:"next_cursor"`
@@ -47,8 +47,8 @@ func table(w io.Writer, fill func(row func(cells ...string))) error {
 	return out.Flush()
 }
 
-// printable keeps what somebody else wrote, such as a description, from steering
-// the terminal.
+// printable removes control characters from text that others have written, such as a
+// description, since they could control the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
@@ -58,7 +58,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// when is a time to the minute as its reader's clock shows it, "" for none.
+// when formats a time to the minute in the local time zone, "" for nil.
 func when(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -66,8 +66,8 @@ func when(t *time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// complain writes an error for a person: its public side where it has one, and
-// each wrong field with the mend.
+// complain prints an error: its public text if it has one, and each invalid field with
+// the way to correct it.
 func complain(w io.Writer, err error) {
 	text, known := err.Error(), &fault.Error{}
 	if errors.As(err, &known) {
@@ -90,10 +90,10 @@ func complain(w io.Writer, err error) {
 	}
 }
 
-// isTerminal tells whether somebody watches what is written.
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool { return isDevice(w) }
 
-// readsTerminal tells whether somebody can be asked.
+// readsTerminal reports whether r is a terminal, so that a question can be asked.
 func readsTerminal(r io.Reader) bool { return isDevice(r) }
 
 func isDevice(stream any) bool {
@@ -105,7 +105,7 @@ func isDevice(stream any) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// daysLeft says in brackets how long something still has, "" without an end.
+// daysLeft formats the days until an end in parentheses, "" without an end.
 func daysLeft(end *time.Time) string {
 	switch {
 	case end == nil:

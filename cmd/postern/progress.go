@@ -7,8 +7,8 @@ import (
 	"postern/client"
 )
 
-// progress shows how far an export has come: on one line that is written over
-// and over where somebody watches, and not at all in a log.
+// progress shows the progress of an export on one line of a terminal, and nothing if
+// the output is not a terminal.
 type progress struct {
 	w       io.Writer
 	watched bool
@@ -17,7 +17,7 @@ type progress struct {
 
 func newProgress(w io.Writer) *progress { return &progress{w: w, watched: isTerminal(w)} }
 
-// The control sequences of ECMA-48 that go to the start of a line and clear it.
+// The control sequences (ECMA-48) that return to the start of the line and clear it.
 const startOver = "\r\x1b[K"
 
 func (p *progress) show(e client.Export) {

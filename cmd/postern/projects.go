@@ -14,7 +14,7 @@ import (
 	"postern/platform/fault"
 )
 
-// family is a command that only holds others.
+// family returns a command that only groups others.
 func family(use, short string, commands ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
 		Use:   use,
@@ -76,9 +76,9 @@ func environmentNames(v client.Version) string {
 	return strings.Join(names, ", ")
 }
 
-// allProjects merges what every credential sees. One that is no longer valid,
-// because its workspace was claimed or has ended, is mentioned and passed over
-// while another works.
+// allProjects merges the projects that each credential may read. A credential that is no
+// longer valid, because its workspace was claimed or has ended, is reported and skipped
+// if another one works.
 func allProjects(ctx context.Context, t terminal, s session) ([]client.Project, error) {
 	callers, err := s.callers()
 	if err != nil {
@@ -114,7 +114,7 @@ func allProjects(ctx context.Context, t terminal, s session) ([]client.Project, 
 	return slices.CompactFunc(list, func(a, b client.Project) bool { return a.ID == b.ID }), nil
 }
 
-// collect gathers what an iteration yields before its first error.
+// collect returns the values of a sequence up to its first error.
 func collect[T any](items func(func(T, error) bool)) ([]T, error) {
 	var list []T
 	for item, err := range items {

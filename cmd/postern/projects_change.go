@@ -118,7 +118,7 @@ func newProjectsSetAccess(t terminal) *cobra.Command {
 	return command
 }
 
-// readIPChange takes an empty text for no ranges; nil where no flag was given.
+// readIPChange takes "" for no ranges, and returns nil without flags.
 func readIPChange(c *cobra.Command, allow, deny []string) *client.IPChange {
 	var out client.IPChange
 	for name, list := range map[string]struct {
@@ -136,7 +136,7 @@ func readIPChange(c *cobra.Command, allow, deny []string) *client.IPChange {
 	return &out
 }
 
-// findVersion finds the version by name; without one, the project's only one.
+// findVersion returns the version by name, or without a name the project's only one.
 func findVersion(ctx context.Context, api caller, project, name string) (client.Version, error) {
 	p, err := api.Project(ctx, project)
 	if err != nil {

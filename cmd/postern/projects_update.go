@@ -71,7 +71,7 @@ product is no longer opened by the product's keys, except for those made in it.`
 	return command
 }
 
-// readProjectLimits is nil where nothing was given.
+// readProjectLimits returns nil without flags.
 func readProjectLimits(pairs, cleared []string) (*client.ProjectLimits, error) {
 	if len(pairs)+len(cleared) == 0 {
 		return nil, nil

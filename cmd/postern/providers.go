@@ -52,8 +52,8 @@ func providerState(p client.Provider) string {
 	return "off"
 }
 
-// providerFlags are the members of a provider that flags can set. A secret is in a
-// file or on standard input: everybody on a machine reads its command lines.
+// providerFlags are the fields of a provider that flags set. Secrets come from a file or
+// standard input, since every user of a machine can read command lines.
 type providerFlags struct {
 	clientID, secretFile       string
 	scopes                     []string
@@ -97,7 +97,7 @@ func (f *providerFlags) change(t terminal, c *cobra.Command) (client.ProviderCha
 // maxSecretFile bounds what is read as a secret, in bytes.
 const maxSecretFile = 16 << 10
 
-// readSecret reads a file, or standard input for -, without the end of its line.
+// readSecret reads a file, or standard input for "-", without the trailing newline.
 func readSecret(t terminal, path string) (string, error) {
 	in := t.in
 	if path != "-" {

@@ -12,7 +12,7 @@ import (
 	"postern/client"
 )
 
-// maxRequests is the most that one page of the live log has.
+// maxRequests is the size of the largest page of the live log.
 const maxRequests = 200
 
 func newRequests(t terminal) *cobra.Command {
@@ -66,7 +66,7 @@ With --follow, calls are shown as they come, until this is interrupted; with
 	return command
 }
 
-// seen is the live log and the credential that sees it.
+// seen is the live log and the credential that may read it.
 type seen struct {
 	client.Requests
 	by caller
@@ -96,7 +96,7 @@ func followRequests(ctx context.Context, t terminal, from seen, project string, 
 		}
 		return printRequestLine(t, r)
 	}
-	// No id that the server gives out: it starts with the oldest there is by then.
+	// Not an id of the server, which therefore starts with the oldest call.
 	after := "none"
 	for _, r := range slices.Backward(from.Items) {
 		if err := show(r); err != nil {
@@ -121,8 +121,7 @@ func followRequests(ctx context.Context, t terminal, from seen, project string, 
 	return nil
 }
 
-// printRequestLine has fixed widths for what is short, as the lines to come are
-// not known.
+// printRequestLine uses fixed column widths, since later lines are not known yet.
 func printRequestLine(t terminal, r client.Request) error {
 	_, err := fmt.Fprintf(
 		t.out, "%s  %d  %-7s  %-20s  %8.1f ms  %s %s  %s\n", r.Time.Local().Format("15:04:05.000"), r.Status,

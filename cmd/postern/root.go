@@ -12,7 +12,7 @@ import (
 	"postern/platform/fault"
 )
 
-// terminal is what a command reads and writes, so that tests can be one.
+// terminal has the streams of a command, so that tests can replace them.
 type terminal struct {
 	in      io.Reader
 	out     io.Writer
@@ -28,7 +28,7 @@ const (
 	exitNotAllowed = 3
 )
 
-// usageError is a wrong use of a command that its arguments' checks cannot see.
+// usageError is a usage error that cobra's checks of arguments do not find.
 type usageError struct{ text string }
 
 func (e usageError) Error() string { return e.text }
@@ -116,8 +116,7 @@ func newRoot(t terminal) *cobra.Command {
 	return root
 }
 
-// version is the module's version where the binary was built from one, else the
-// commit it was built from.
+// version returns the module's version if the binary was built from one, else its commit.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -25,8 +25,8 @@ first start prints a link that makes the first account.`,
 				return err
 			}
 			log := settings.Logger()
-			// The standard library's HTTP client prints what odd upstreams send to
-			// the standard logger and has no other way to say it.
+			// The standard library's HTTP client reports malformed answers of upstreams to
+			// the standard logger only.
 			slog.SetLogLoggerLevel(slog.LevelDebug)
 			slog.SetDefault(log)
 			server, err := app.New(c.Context(), settings, version(), log)

@@ -14,8 +14,8 @@ import (
 
 const defaultServer = "http://127.0.0.1:8080"
 
-// variable is an environment variable's value, "" without one. As everywhere in
-// a process's environment, the last one counts.
+// variable returns an environment variable, or "". The last one of a name counts, as in
+// os/exec.
 func (t terminal) variable(name string) string {
 	for _, pair := range slices.Backward(t.environ) {
 		if value, ok := strings.CutPrefix(pair, name+"="); ok {
@@ -25,10 +25,10 @@ func (t terminal) variable(name string) string {
 	return ""
 }
 
-// session is a server and the credentials there are for it.
+// session is a server and the available credentials for it.
 type session struct {
 	server string
-	token  string // POSTERN_TOKEN, which wins over what is kept
+	token  string // POSTERN_TOKEN, which overrides kept credentials
 	kept   credentials
 }
 
@@ -56,15 +56,15 @@ func openSession(t terminal, c *cobra.Command) (session, error) {
 	return session{server: server, token: t.variable("POSTERN_TOKEN"), kept: kept}, err
 }
 
-// caller is a client and the project whose credential it has, "" for
-// POSTERN_TOKEN's and for a login's.
+// caller is a client and the project of its workspace key, "" for POSTERN_TOKEN and for
+// a login.
 type caller struct {
 	*client.Client
 	project string
 	login   bool
 }
 
-// personal is the credential of whoever is signed in, nil where nobody is.
+// personal returns the client of the signed-in account, or nil.
 func (s session) personal() (*caller, error) {
 	if s.token != "" {
 		api, err := client.New(s.server, s.token)
@@ -78,7 +78,7 @@ func (s session) personal() (*caller, error) {
 	return &caller{Client: api, login: true}, err
 }
 
-// signedIn opens a session for a command that asks in the name of an account.
+// signedIn opens a session for a command that acts for an account.
 func signedIn(t terminal, c *cobra.Command) (session, *caller, error) {
 	s, err := openSession(t, c)
 	if err != nil {
@@ -88,7 +88,7 @@ func signedIn(t terminal, c *cobra.Command) (session, *caller, error) {
 	return s, person, err
 }
 
-// person is personal where somebody has to be signed in.
+// person is personal, with an error if no account is signed in.
 func (s session) person() (*caller, error) {
 	c, err := s.personal()
 	if err == nil && c == nil {
@@ -98,7 +98,7 @@ func (s session) person() (*caller, error) {
 	return c, err
 }
 
-// loginOver names the mend where a kept login is refused.
+// loginOver adds what to do to the error of a refused login.
 func (s session) loginOver(c *caller, err error) error {
 	if c != nil && c.login && fault.KindOf(err) == fault.Unauthenticated {
 		return fault.New(
@@ -113,7 +113,7 @@ func (s session) loginOver(c *caller, err error) error {
 	return err
 }
 
-// callers lists every credential there is for the server; there is at least one.
+// callers returns clients for all credentials of the server, at least one.
 func (s session) callers() ([]caller, error) {
 	own, err := s.personal()
 	if err != nil {
@@ -148,9 +148,9 @@ func (s session) with(workspaces []workspace) ([]caller, error) {
 	return list, nil
 }
 
-// callersOf lists the credentials that may be good for a project: its own, the
-// newest first, where one is kept, and the login's, to whose account it may have
-// gone; else all.
+// callersOf returns the clients that may be valid for a project: those of its kept
+// workspace keys, the newest first, and the login, whose account may have claimed it.
+// Without a kept key it returns all.
 func (s session) callersOf(project string) ([]caller, error) {
 	if s.token != "" {
 		return s.callers()
@@ -179,9 +179,9 @@ func (s session) callersOf(project string) ([]caller, error) {
 	return list, err
 }
 
-// first makes a call with one credential after another until one is answered
-// otherwise than by "not found" or "not valid": a server tells nobody whether
-// there is what he may not see. With none, the most telling refusal is the error.
+// first makes a call with one credential after another until the answer is neither "not
+// found" nor "not valid": a server does not reveal objects that a credential may not
+// read. If all are refused, it returns the most specific error.
 func first[T any](ctx context.Context, callers []caller, call func(context.Context, caller) (T, error)) (T, error) {
 	var refused error
 	for _, c := range callers {
@@ -203,7 +203,7 @@ func first[T any](ctx context.Context, callers []caller, call func(context.Conte
 	return none, refused
 }
 
-// onProject makes a call with the credentials that may be good for a project.
+// onProject makes a call with the credentials that may be valid for a project.
 func onProject[T any](
 	ctx context.Context, s session, project string, call func(context.Context, caller) (T, error),
 ) (T, error) {
@@ -220,7 +220,7 @@ func onProject[T any](
 	return out, err
 }
 
-// onKey makes a call with whatever credential the key with this id belongs to.
+// onKey makes a call with the credential whose project has the key with this id.
 func onKey[T any](ctx context.Context, s session, id string, call func(context.Context, caller) (T, error)) (T, error) {
 	callers, err := s.callers()
 	if err != nil {

@@ -7,17 +7,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxTypos is how many letters a suggested command may differ in.
+// maxTypos is the largest edit distance of a suggested command.
 const maxTypos = 2
 
-// suggestCommands has every command that only groups others name those which an unknown
-// one may have meant.
+// suggestCommands makes every command that only groups others suggest similar names for
+// an unknown command.
 func suggestCommands(c *cobra.Command) {
 	if !c.HasSubCommands() {
 		return
 	}
 	c.Args = onlyCommands
-	if !c.Runnable() { // cobra looks at the arguments of what it can run only
+	if !c.Runnable() { // cobra checks the arguments of runnable commands only
 		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 	c.SuggestionsMinimumDistance = maxTypos
@@ -26,8 +26,7 @@ func suggestCommands(c *cobra.Command) {
 	}
 }
 
-// onlyCommands refuses every argument: what is left of a command line here is no
-// command.
+// onlyCommands refuses every argument, which is an unknown command here.
 func onlyCommands(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -39,8 +38,8 @@ func onlyCommands(c *cobra.Command, args []string) error {
 	return usageError{text}
 }
 
-// newHelp is cobra's help, which shows the help of the nearest command for one that
-// does not exist and calls that a success.
+// newHelp replaces cobra's help, which for an unknown command shows the help of its
+// parent and exits with 0.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]...",

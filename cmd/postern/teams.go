@@ -176,11 +176,11 @@ func newInvitations(t terminal) *cobra.Command {
 	)
 }
 
-// inName runs a command in somebody's name. run prints nothing unless it is answered,
-// so that it can be run with one credential after another.
+// inName runs a command with an account's credential. run prints only after an answer, so
+// that it can be called with one credential after another.
 type inName func(t terminal, c *cobra.Command, run func(*client.Client) error) error
 
-// asPerson runs a command as the account that is signed in.
+// asPerson runs a command as the signed-in account.
 func asPerson(t terminal, c *cobra.Command, run func(*client.Client) error) error {
 	s, person, err := signedIn(t, c)
 	if err != nil {
@@ -189,8 +189,7 @@ func asPerson(t terminal, c *cobra.Command, run func(*client.Client) error) erro
 	return s.loginOver(person, run(person.Client))
 }
 
-// asHolder runs a command with whatever credential there is that is good for it, the
-// key of a workspace too.
+// asHolder runs a command with the first valid credential, which may be a workspace key.
 func asHolder(t terminal, c *cobra.Command, run func(*client.Client) error) error {
 	s, err := openSession(t, c)
 	if err != nil {
@@ -207,7 +206,7 @@ func asHolder(t terminal, c *cobra.Command, run func(*client.Client) error) erro
 	return s.loginOver(&callers[0], err)
 }
 
-// listing is a command that prints what the API lists, as a table or as JSON.
+// listing returns a command that prints a list of the API, as a table or as JSON.
 func listing[T any](
 	t terminal, as inName, name, short string,
 	ask func(context.Context, *client.Client, []string) ([]T, error), head []string, cells func(T) []string,
@@ -240,7 +239,7 @@ func listing[T any](
 	return command
 }
 
-// one is a command that prints the one thing that the API answers.
+// one returns a command that prints one object of the API.
 func one[T any](
 	t terminal, as inName, name, short string, arguments []string,
 	do func(context.Context, *client.Client, []string) (T, error), lines func(T) [][2]string,
@@ -271,7 +270,7 @@ func one[T any](
 	return command
 }
 
-// none is a command whose answer has no content; said names the last argument.
+// none returns a command whose answer has no content. Its message names the last argument.
 func none(
 	t terminal, as inName, name, short string, arguments []string,
 	do func(context.Context, *client.Client, []string) error, said string,

@@ -12,8 +12,7 @@ import (
 	"postern/client"
 )
 
-// groupings are the values of --by. The server knows them too; a wrong one is
-// wrong usage before anything is asked of it.
+// groupings are the values of --by. A wrong one is a usage error before a request is sent.
 var groupings = []string{"hour", "day", "environment", "owner", "key", "route", "status_class"}
 
 func newUsage(t terminal) *cobra.Command {
@@ -67,7 +66,7 @@ are widened to whole hours. Bytes are those of bodies.`,
 	return command
 }
 
-// readPast reads a point in time or how long ago it was, the zero time for "".
+// readPast parses a time, or a duration before now; it returns the zero time for "".
 func readPast(flag, s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -107,7 +106,7 @@ func sumCells(s client.UsageSums) []string {
 	return []string{fmt.Sprint(s.Calls), fmt.Sprint(s.BytesIn), fmt.Sprint(s.BytesOut)}
 }
 
-// groupCell says what a group has in common, "-" for nobody and nothing.
+// groupCell formats the value that a group has in common, "-" for none.
 func groupCell(by string, g client.UsageGroup) string {
 	switch by {
 	case "hour":

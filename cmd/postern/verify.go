@@ -19,7 +19,7 @@ import (
 	"postern/bundle/targets"
 )
 
-// verified is what verify --json prints.
+// verified is the output of verify --json.
 type verified struct {
 	File       string         `json:"file"`
 	SHA256     string         `json:"sha256"`
@@ -37,7 +37,7 @@ type verified struct {
 
 const (
 	signatureValid     = "valid"     // by the key of --signed-by
-	signatureUnchecked = "unchecked" // there is one, and no key was given
+	signatureUnchecked = "unchecked" // present, but no key was given
 	signatureNone      = "none"
 )
 
@@ -57,8 +57,8 @@ project: give --sha256, which the server tells of each export, or --signed-by, t
 server's key from /.well-known/postern-export-key, to know whose it is.`,
 		Args: exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			// An empty value is a variable that a script did not set, not a request
-			// to leave the check out.
+			// An empty value comes from an unset variable in a script, and does not
+			// mean to leave out the check.
 			if (c.Flags().Changed("sha256") && sum == "") || (c.Flags().Changed("signed-by") && key == "") {
 				return usageError{"--sha256 and --signed-by need a value: leave out the one that is not to be checked"}
 			}
@@ -101,8 +101,8 @@ func readAgainst(sum, key string) (bundle.Against, error) {
 	return against, err
 }
 
-// readPublicKeys reads Ed25519 keys from a PEM file (RFC 7468, section 13), or the
-// one that key itself is in base64.
+// readPublicKeys reads Ed25519 keys from a PEM file (RFC 7468, section 13), or decodes
+// key as one key in base64.
 func readPublicKeys(key string) ([]ed25519.PublicKey, error) {
 	text, err := os.ReadFile(key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -170,7 +170,7 @@ func verifiedOf(name string, report bundle.Report, against bundle.Against) verif
 	}
 }
 
-// signatureTexts say what a signature is worth.
+// signatureTexts are the messages for the states of a signature.
 var signatureTexts = map[string]string{
 	signatureValid:     "signed by the key given",
 	signatureUnchecked: "not checked; --signed-by KEY says whether it is that server's",

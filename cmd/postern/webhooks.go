@@ -16,8 +16,8 @@ func newWebhooks(t terminal) *cobra.Command {
 		newWebhooksDeliveries(t), newWebhooksRedeliver(t))
 }
 
-// webhooksCommand is a command that asks in the name of an account: workspace
-// keys have no webhooks.
+// webhooksCommand returns a command that acts for an account: workspace keys have no
+// webhooks.
 func webhooksCommand(
 	t terminal, use, short string, args cobra.PositionalArgs,
 	run func(c *cobra.Command, api caller, args []string) error,

@@ -10,7 +10,7 @@ import (
 	"postern/app"
 )
 
-// newWelcomeLink works on the database itself: an operator who can read it may create the
+// newWelcomeLink opens the database itself: an operator who can read it may create the
 // first account.
 func newWelcomeLink(t terminal) *cobra.Command {
 	command := &cobra.Command{
