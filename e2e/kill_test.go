@@ -21,7 +21,7 @@ import (
 )
 
 // manyKeys make an export take long enough for the test to kill it in the middle.
-const manyKeys = 20_000
+const manyKeys = 8_000
 
 // readyWithin is where the test gives up. On PostgreSQL an export is resumed only when
 // the lease of the killed process has expired.

@@ -34,6 +34,7 @@ func TestMakeCheckLeavesOutPostgres(t *testing.T) {
 		"TestRotate":                           false,
 		"TestRotate/sqlite":                    false,
 		"TestRotate/postgres":                  true,
+		"TestRotate/postgres#01":               true,
 		"TestRotate/frozen key/postgres":       true,
 		"TestRotate/frozen/key/postgres":       true,
 		"TestRotate/a postgres:// URL":         false,

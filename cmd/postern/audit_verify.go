@@ -53,7 +53,7 @@ all teams are verified, which is for whoever runs the server.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.String("team", "", "of this team, by id; installation, for operators, is what belongs to no team")
+	flags.String("team", "", "of this team, by id; installation, for operators, selects entries without a team")
 	flags.StringVar(&head, "head", "", "head of an earlier verification, through which the log has to lead")
 	flags.StringVar(&dataDir, "data-dir", "", "verify the SQLite database in this directory")
 	flags.StringVar(&databaseURL, "database-url", "", "verify the PostgreSQL database at this postgres:// address")
@@ -123,7 +123,7 @@ func showVerdicts(c *cobra.Command, t terminal, verdicts []client.AuditVerdict, 
 		if wantsJSON(c) {
 			continue
 		}
-		of := "of what belongs to no team"
+		of := "of the installation"
 		if v.Team != nil {
 			of = "of " + *v.Team
 		}

@@ -17,7 +17,7 @@ func newClaim(t terminal) *cobra.Command {
 	var team string
 	command := &cobra.Command{
 		Use:   "claim [CODE]",
-		Short: "Take over what was made without an account",
+		Short: "Take over projects created without an account",
 		Long: `Take over a workspace that was made without an account, by its claim code or the
 link with it; without one, everything that this command line has made. Names,
 addresses and API keys stay as they are; the workspace key stops working.
@@ -40,7 +40,7 @@ It goes into the team that new projects go into, unless --team names another.`,
 				return err
 			}
 			if len(codes) == 0 {
-				_, err := fmt.Fprintf(t.out, "Nothing that was made here at %s waits to be claimed.\n", s.server)
+				_, err := fmt.Fprintf(t.out, "No workspace created here at %s is waiting to be claimed.\n", s.server)
 				return err
 			}
 			return claimAll(c.Context(), t, s, *person, codes, into)

@@ -58,18 +58,18 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to")
-	flags.StringVar(&f.proxy.Name, "name", "", "name in the proxy's address (made from the target's host when absent)")
+	flags.StringVar(&f.proxy.Name, "name", "", "name in the proxy's address (default: from the target's host)")
 	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
-	flags.StringVar(&f.proxy.Product, "product", "", "product that the project belongs to (made where there is none "+
+	flags.StringVar(&f.proxy.Product, "product", "", "product of the project (created if there is none "+
 		"of that name)")
-	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own (made where there is none "+
+	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves in addition to its own (created if there is none "+
 		"of that name)")
 	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (1.0.0 when absent)")
 	teamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(
 		&f.environments, "env", nil, "environment as NAME=URL, once for each (prod=TARGET when absent)",
 	)
-	flags.BoolVar(&f.requireKey, "require-key", false, "let only calls with an API key through, or with a token of "+
+	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key, or a token of "+
 		"--login; short for --auth authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough, or authenticate (the default with --login)")
 	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (when "+
@@ -80,8 +80,8 @@ account, set it as POSTERN_ANONYMOUS_TOKEN.`,
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject (default) or owner_fallback")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, "+
 		"once for each")
-	flags.StringArrayVar(&f.login.providers, "login", nil, "whom people sign in with, as "+
-		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, once for each: the environment variable holds the client secret; or "+
+	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider for sign-in, as "+
+		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, repeatable: the environment variable has the client secret; or "+
 		"github=managed")
 	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "where the application waits for people who sign "+
 		"in, once for each")

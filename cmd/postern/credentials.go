@@ -206,6 +206,6 @@ func writeFile(path string, fill func(*os.File) error) (err error) {
 
 func noCredential(server string) error {
 	return fault.New(fault.Unauthenticated, "credentials_required",
-		"no credential for %s is kept here: sign in with `postern login`, make a proxy with `postern create`, or "+
+		"no credential for %s is kept here: sign in with `postern login`, create a proxy with `postern create`, or "+
 			"set POSTERN_TOKEN", server)
 }

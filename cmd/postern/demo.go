@@ -31,7 +31,7 @@ project away as a zip, and check the zip. Nothing is left behind.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := os.MkdirTemp("", "postern-demo-")
 			if err != nil {
-				return fmt.Errorf("cannot make a temporary directory: %w", err)
+				return fmt.Errorf("cannot create a temporary directory: %w", err)
 			}
 			return errors.Join(demonstrate(c.Context(), t, dir), os.RemoveAll(dir))
 		},

@@ -177,7 +177,7 @@ func printExported(t terminal, file string, e client.Export) error {
 	if err != nil {
 		return err
 	}
-	next := "MIGRATION-REPORT.json in the zip says it item by item."
+	next := "MIGRATION-REPORT.json in the zip lists every item."
 	if e.Format == "gateway" {
 		next += " To run it: unpack the zip and read gateway/README.md."
 	}

@@ -91,7 +91,7 @@ func newProducts(t terminal) *cobra.Command {
 			in.Name = args[0]
 			return api.CreateProduct(ctx, in)
 		}, func(p client.Product, _ []string) string {
-			return "The product " + p.Name + " is made. Put projects into it with: postern projects update PROJECT " +
+			return "The product " + p.Name + " is created. Add projects with: postern projects update PROJECT " +
 				"--product " + p.Name
 		})
 	create.Flags().StringVar(&in.DisplayName, "display-name", "", "name for people")
@@ -194,10 +194,10 @@ func newTenantsCreate(t terminal) *cobra.Command {
 			in.Name = args[0]
 			return api.CreateTenant(ctx, in)
 		}, func(x client.Tenant, _ []string) string {
-			return "The tenant " + x.Name + " is made. Serve it with: postern tenants attach PROJECT " + x.Name
+			return "The tenant " + x.Name + " is created. Serve it with: postern tenants attach PROJECT " + x.Name
 		})
 	command.Flags().StringVar(&in.DisplayName, "display-name", "", "name for people")
-	command.Flags().StringVar(&in.FallbackOwner, "fallback-owner", "", "whom calls without a key count against when "+
+	command.Flags().StringVar(&in.FallbackOwner, "fallback-owner", "", "owner that calls without a key are counted for when "+
 		"their token names the tenant (the project's when absent)")
 	teamFlag(command, &in.Team)
 	return command
@@ -205,7 +205,7 @@ func newTenantsCreate(t terminal) *cobra.Command {
 
 // teamFlag adds the flag that names the team of a new object.
 func teamFlag(command *cobra.Command, team *string) {
-	command.Flags().StringVar(team, "team", "", "id of your team that it goes to (the first one when absent); see "+
+	command.Flags().StringVar(team, "team", "", "id of its team (default: your first one); see "+
 		"postern teams list")
 }
 
@@ -232,7 +232,7 @@ func newTenantsUpdate(t terminal) *cobra.Command {
 		return api.UpdateTenant(ctx, args[0], change)
 	}, func(x client.Tenant, _ []string) string { return "The tenant " + x.Name + " is changed." })
 	command.Flags().StringVar(&displayName, "display-name", "", "name for people")
-	command.Flags().StringVar(&fallback, "fallback-owner", "", "whom calls without a key count against when their "+
+	command.Flags().StringVar(&fallback, "fallback-owner", "", "owner that calls without a key are counted for when their "+
 		"token names the tenant; empty for the project's")
 	return command
 }

@@ -9,9 +9,9 @@ const tokenIssuerHelp = "whose tokens --methods jwt takes, as 'ISSUER AUDIENCE [
 	"each; all of them, but not the project's own login"
 
 const (
-	introspectionHelp = "whom --methods opaque asks about tokens, as 'ENDPOINT [client=ID] [iss=ISSUER] " +
+	introspectionHelp = "introspection endpoint for --methods opaque, as 'ENDPOINT [client=ID] [iss=ISSUER] " +
 		"[aud=AUDIENCE] [method=client_secret_post]'"
-	introspectionSecretHelp = "file with the secret that goes with client=ID; - for standard input"
+	introspectionSecretHelp = "file with the secret for client=ID; - for standard input"
 )
 
 // introspection parses --introspection and --introspection-secret-file; it returns nil
@@ -19,7 +19,7 @@ const (
 func introspection(t terminal, line, secretFile string) (*client.Opaque, error) {
 	if line == "" {
 		if secretFile != "" {
-			return nil, usageError{"--introspection-secret-file goes with --introspection"}
+			return nil, usageError{"--introspection-secret-file needs --introspection"}
 		}
 		return nil, nil
 	}

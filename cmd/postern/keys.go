@@ -106,7 +106,7 @@ func newKeysCreate(t terminal) *cobra.Command {
 		Args: exactly("PROJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if in.Owner == "" {
-				return usageError{"--owner is missing: whom the key belongs to, such as billing-service"}
+				return usageError{"--owner is missing: the owner of the key, such as billing-service"}
 			}
 			var err error
 			if in.ExpiresAt, err = readExpiry(expires, time.Now()); err != nil {
@@ -129,9 +129,9 @@ func newKeysCreate(t terminal) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&in.Owner, "owner", "", "whom the key belongs to, such as billing-service")
+	flags.StringVar(&in.Owner, "owner", "", "owner of the key, such as billing-service")
 	flags.StringVar(&in.KeyType, "type", "", "key type (full when absent)")
-	flags.StringVar(&in.Environment, "env", "", "the one environment that the key opens (all when absent)")
+	flags.StringVar(&in.Environment, "env", "", "the only environment the key is valid for (default: all)")
 	flags.StringVar(&expires, "expires", "", "when the key ends: a time such as 2030-01-31T12:00:00Z, or a time "+
 		"from now such as 90d or 12h")
 	flags.StringVar(&in.Description, "description", "", "what the key is for")
@@ -140,7 +140,7 @@ func newKeysCreate(t terminal) *cobra.Command {
 	flags.StringSliceVar(&in.AllowedCIDRs, "cidr", nil, "address range that the key may be used from, once for each "+
 		"(anywhere when absent)")
 	flags.StringVar(&in.Tenant, "tenant", "", "tenant that the key is of (the project's own, default, when absent)")
-	flags.StringVar(&in.Product, "product", "", "the project's product, all of whose projects the key opens")
+	flags.StringVar(&in.Product, "product", "", "the project's product; the key is valid for all its projects")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
@@ -201,7 +201,7 @@ func newKeysRotate(t terminal) *cobra.Command {
 			return printMinted(t, c, k)
 		},
 	}
-	command.Flags().StringVar(&grace, "grace", "", "how long the old secret goes on working: 0, or up to 30d (24h "+
+	command.Flags().StringVar(&grace, "grace", "", "how long the old secret stays valid: 0, or up to 30d (24h "+
 		"when absent); the one before it ends at once")
 	addJSONFlag(command)
 	addServerFlag(command)

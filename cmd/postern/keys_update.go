@@ -62,11 +62,11 @@ func newKeysUpdate(t terminal) *cobra.Command {
 	flags := command.Flags()
 	flags.StringArrayVar(&limits, "limit", nil, "calls that a window admits, as WINDOW=CALLS; together they replace "+
 		"the limits there are")
-	flags.BoolVar(&ofType, "type-limits", false, "hold the key to the limits of its type again")
-	flags.BoolVar(&unlimited, "no-limits", false, "hold the key to no limits, whatever its type has")
+	flags.BoolVar(&ofType, "type-limits", false, "use the limits of the key type again")
+	flags.BoolVar(&unlimited, "no-limits", false, "no limits, even if the key type has some")
 	flags.StringSliceVar(&ranges, "cidr", nil, "address range that the key may be used from; together they replace "+
 		"the ranges there are")
-	flags.BoolVar(&anywhere, "anywhere", false, "let the key be used from anywhere")
+	flags.BoolVar(&anywhere, "anywhere", false, "remove the address ranges: the key may be used from any address")
 	flags.StringVar(&expires, "expires", "", "when the key ends: a time, a time from now such as 90d, or never")
 	flags.StringVar(&description, "description", "", "what the key is for")
 	addJSONFlag(command)

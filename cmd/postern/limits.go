@@ -33,7 +33,8 @@ func readLimits(pairs []string) (map[string]int64, error) {
 func limitsText(limits map[string]int64) string {
 	windows := []string{"second", "minute", "hour", "day", "month", "year"}
 	var parts []string
-	for _, window := range slices.SortedFunc(maps.Keys(limits), func(a, b string) int { return slices.Index(windows, a) - slices.Index(windows, b) }) {
+	byLength := func(a, b string) int { return slices.Index(windows, a) - slices.Index(windows, b) }
+	for _, window := range slices.SortedFunc(maps.Keys(limits), byLength) {
 		parts = append(parts, fmt.Sprintf("%d per %s", limits[window], window))
 	}
 	if len(parts) == 0 {

@@ -45,10 +45,10 @@ postern logout revokes it before. POSTERN_TOKEN, where it is set, is used instea
 	}
 	flags := command.Flags()
 	flags.BoolVar(&f.browser, "browser", false, "open the address in a browser on this machine")
-	flags.BoolVar(&f.claim, "claim", false, "then claim what this command line has made, without asking")
+	flags.BoolVar(&f.claim, "claim", false, "then claim the workspaces created here, without asking")
 	flags.StringVar(&f.name, "name", machineName(), "what to call this machine on the page that asks for approval")
 	flags.StringSliceVar(&f.scopes, "scopes", nil, "what the token may be used for: read, write, keys, export, "+
-		"users, admin (all when absent)")
+		"users, admin (default: all)")
 	addServerFlag(command)
 	return command
 }

@@ -64,7 +64,7 @@ product is no longer opened by the product's keys, except for those made in it.`
 	flags.StringSliceVar(&cleared, "no-limits", nil, "take the limits of key, owner, ip or project away")
 	flags.StringVar(&product, "product", "", "put the project into a product; empty takes it out")
 	flags.StringVar(&displayName, "display-name", "", "name for people")
-	flags.StringVar(&fallback, "fallback-owner", "", "whom calls without a key count against where keyless is "+
+	flags.StringVar(&fallback, "fallback-owner", "", "owner that calls without a key are counted for where keyless is "+
 		"owner_fallback")
 	addJSONFlag(command)
 	addServerFlag(command)

@@ -13,7 +13,7 @@ import (
 )
 
 func newProviders(t terminal) *cobra.Command {
-	return family("providers", "List and change whom the people of an app client sign in with",
+	return family("providers", "List and change the identity providers of an app client",
 		newProvidersList(t), newProvidersAdd(t), newProvidersUpdate(t), newProvidersRemove(t))
 }
 
@@ -192,7 +192,7 @@ func printProvider(t terminal, c *cobra.Command, p client.Provider) error {
 func newProvidersRemove(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "remove PROVIDER",
-		Short: "Take a provider away; the people whom it vouched for stay",
+		Short: "Remove a provider; its users stay",
 		Args:  exactly("PROVIDER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			_, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (struct{}, error) {

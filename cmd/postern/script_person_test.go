@@ -22,12 +22,13 @@ type person struct {
 
 const personsPassword = "four unrelated words"
 
-// sit signs the first account in, which the first one to sit down makes.
+// sit signs the first account in, and creates it if it does not exist.
 func sit(ts *testscript.TestScript) *person {
 	jar, err := cookiejar.New(nil)
 	ts.Check(err)
 	p := &person{ts: ts, server: ts.Getenv("POSTERN_SERVER"), client: &http.Client{Jar: jar}}
-	if status, _ := p.post(p.server+"/signin", "email", "ana@example.com", "password", personsPassword); status == http.StatusOK {
+	status, _ := p.post(p.server+"/signin", "email", "ana@example.com", "password", personsPassword)
+	if status == http.StatusOK {
 		return p
 	}
 	status, page := p.post(

@@ -105,7 +105,13 @@ func setUp(env *testscript.Env, databaseURL string) error {
 func startServer(env *testscript.Env, databaseURL string) (address, firstLink string, err error) {
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(flags)
-	if err := flags.Parse([]string{"--data-dir", filepath.Join(env.WorkDir, "server-data"), "--control-addr", "127.0.0.1:0", "--gateway-addr", "127.0.0.1:0", "--drain", "0s"}); err != nil {
+	err = flags.Parse([]string{
+		"--data-dir", filepath.Join(env.WorkDir, "server-data"),
+		"--control-addr", "127.0.0.1:0",
+		"--gateway-addr", "127.0.0.1:0",
+		"--drain", "0s",
+	})
+	if err != nil {
 		return "", "", err
 	}
 	settings, err := config.Load(flags, []string{"POSTERN_DATABASE_URL=" + databaseURL})

@@ -49,7 +49,7 @@ func announce(t terminal, server *app.App) {
 		fmt.Fprintf(t.out, "\n  %s. Nothing can be changed until it answers.\n", says)
 	}
 	if server.FirstLink != "" {
-		fmt.Fprintf(t.out, "\n  Open this link to make the first account; it works once:\n  %s\n", server.FirstLink)
+		fmt.Fprintf(t.out, "\n  Open this link to create the first account; it works once:\n  %s\n", server.FirstLink)
 	}
 	fmt.Fprintf(t.out, "\nStop with Ctrl-C; press it twice to stop without waiting for calls under way.\n")
 }

@@ -13,7 +13,7 @@ import (
 func newTeams(t terminal) *cobra.Command {
 	return family(
 		"teams",
-		"List, make, rename and leave teams",
+		"List, create, rename and leave teams",
 		listing(
 			t,
 			asPerson,
@@ -116,7 +116,7 @@ func newInvitations(t terminal) *cobra.Command {
 		t,
 		asPerson,
 		"create",
-		"Make a link that lets one person into a team, and show it, this once",
+		"Create an invitation link for one person, and show it once",
 		[]string{"TEAM", "ROLE"},
 		func(ctx context.Context, api *client.Client, args []string) (client.Invitation, error) {
 			return api.CreateInvitation(ctx, args[0], args[1], email)
@@ -135,7 +135,7 @@ func newInvitations(t terminal) *cobra.Command {
 	create.Flags().StringVar(&email, "email", "", "the address that the account has to have (any when absent)")
 	return family(
 		"invitations",
-		"List, make, revoke and accept invitations to teams",
+		"List, create, revoke and accept invitations to teams",
 		listing(
 			t,
 			asPerson,

@@ -25,7 +25,7 @@ func newUsers(t terminal) *cobra.Command {
 		},
 		"TENANT",
 	)
-	list.Flags().StringVar(&filter.State, "state", "", "active, frozen or invited (all when absent)")
+	list.Flags().StringVar(&filter.State, "state", "", "active, frozen or invited (default: all)")
 	list.Flags().StringVar(&filter.Email, "email", "", "the whole e-mail address")
 	list.Flags().StringVar(&filter.Query, "query", "", "part of the address or the name")
 	list.Flags().StringVar(&filter.Group, "group", "", "id of a group that they are in")
@@ -35,7 +35,7 @@ func newUsers(t terminal) *cobra.Command {
 		t,
 		asHolder,
 		"create",
-		"Expect somebody: who arrives with that address is this user",
+		"Invite a user: the person who signs in with that address becomes this user",
 		[]string{"TENANT", "EMAIL"},
 		func(ctx context.Context, api *client.Client, args []string) (client.User, error) {
 			in.Email = args[1]
@@ -152,15 +152,15 @@ func newApprovals(t terminal) *cobra.Command {
 		},
 		func(a client.Approval) [][2]string { return [][2]string{{"Approved", a.Value}, {"Id", a.ID}} },
 	)
-	create.Flags().StringSliceVar(&groups, "groups", nil, "ids of groups that who comes by it is in")
+	create.Flags().StringSliceVar(&groups, "groups", nil, "ids of the groups of users admitted by it")
 	return family(
 		"approvals",
-		"Say who may come to a tenant before they do",
+		"List and change the approvals of a tenant, which admit users before their first sign-in",
 		listing(
 			t,
 			asHolder,
 			"list",
-			"List whom a tenant approves of",
+			"List the approvals of a tenant",
 			func(ctx context.Context, api *client.Client, args []string) ([]client.Approval, error) {
 				return collect(api.Approvals(ctx, args[0]))
 			},
@@ -187,11 +187,11 @@ func newApprovals(t terminal) *cobra.Command {
 
 func newEntry(t terminal) *cobra.Command {
 	entryLines := func(e client.Entry) [][2]string {
-		who := "anybody a provider vouches for"
+		who := "all users of its providers"
 		if e.InviteOnly {
-			who = "who is expected or approved, and nobody else"
+			who = "invited and approved users only"
 		}
-		return [][2]string{{"May come in", who}}
+		return [][2]string{{"May sign in", who}}
 	}
 	set := func(name, short string, only bool) *cobra.Command {
 		return one(
@@ -208,19 +208,19 @@ func newEntry(t terminal) *cobra.Command {
 	}
 	return family(
 		"entry",
-		"See and say whether anybody may come to a tenant",
+		"Show and change who may sign in to a tenant",
 		one(
 			t,
 			asHolder,
 			"show",
-			"Show who may come to a tenant",
+			"Show who may sign in to a tenant",
 			[]string{"TENANT"},
 			func(ctx context.Context, api *client.Client, args []string) (client.Entry, error) {
 				return api.Entry(ctx, args[0])
 			},
 			entryLines,
 		),
-		set("invite-only", "Let in who is expected or approved, and nobody else", true),
-		set("open", "Let in anybody whom a provider vouches for", false),
+		set("invite-only", "Let only invited and approved users sign in", true),
+		set("open", "Let every user of its providers sign in", false),
 	)
 }

@@ -173,7 +173,7 @@ func verifiedOf(name string, report bundle.Report, against bundle.Against) verif
 // signatureTexts are the messages for the states of a signature.
 var signatureTexts = map[string]string{
 	signatureValid:     "signed by the key given",
-	signatureUnchecked: "not checked; --signed-by KEY says whether it is that server's",
+	signatureUnchecked: "not checked; use --signed-by KEY to check that the server made it",
 	signatureNone:      "not signed",
 }
 

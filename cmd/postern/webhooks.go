@@ -90,7 +90,7 @@ func newWebhooksCreate(t terminal) *cobra.Command {
 	command.Example = "  postern webhooks create https://hooks.example.com/postern --event key.created --event " +
 		"key.revoked"
 	command.Flags().StringArrayVar(
-		&in.Events, "event", nil, "what to tell it of, once for each (everything when absent)",
+		&in.Events, "event", nil, "event to send, repeatable (default: all)",
 	)
 	command.Flags().StringVar(&in.Description, "description", "", "for people")
 	teamFlag(command, &in.Team)
@@ -154,7 +154,7 @@ func newWebhooksChange(t terminal) *cobra.Command {
 	command.Flags().StringVar(&url, "url", "", "address that is told")
 	command.Flags().StringVar(&description, "description", "", "for people")
 	command.Flags().StringArrayVar(
-		&events, "event", nil, "what to tell it of, once for each; replaces what it was told of",
+		&events, "event", nil, "event to send, repeatable; replaces the earlier ones",
 	)
 	command.Flags().BoolVar(&on, "on", false, "turn it on")
 	command.Flags().BoolVar(&off, "off", false, "turn it off")
@@ -176,7 +176,9 @@ func newWebhooksRotate(t terminal) *cobra.Command {
 				if err != nil {
 					return usageError{fmt.Sprintf("--overlap %q is not a duration such as 24h, 7d or 0", overlap)}
 				}
-				rotate = func(ctx context.Context) (client.Webhook, error) { return api.RotateWebhook(ctx, args[0], &d) }
+				rotate = func(ctx context.Context) (client.Webhook, error) {
+					return api.RotateWebhook(ctx, args[0], &d)
+				}
 			}
 			w, err := rotate(c.Context())
 			if err != nil {

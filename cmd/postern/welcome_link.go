@@ -15,8 +15,8 @@ import (
 func newWelcomeLink(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "welcome-link",
-		Short: "Print a new one-time link that makes the first account",
-		Long: `Print a new one-time link that makes the first account of an installation. It
+		Short: "Print a new one-time link that creates the first account",
+		Long: `Print a new one-time link that creates the first account of an installation. It
 works on the server's database, also while the server runs. Links that were
 printed before stop working. Once there is an account, there are no more links.`,
 		Args: exactly(),
