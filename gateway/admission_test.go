@@ -42,7 +42,7 @@ func (r *rig) answersNew(local string) bool {
 	return err == nil && r.answers(conn)
 }
 
-// answers tells whether a call on the connection is answered by 200.
+// answers reports whether a call on the connection is answered by 200.
 func (r *rig) answers(conn net.Conn) bool {
 	_, err := io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key))
 	if err != nil {

@@ -1,7 +1,6 @@
 package gateway_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -44,123 +43,100 @@ func asking(methods ...snapshot.Method) rigOption {
 	}
 }
 
-// Each case is answered alike by the engine and by net/http.
-func TestTokensThatSomebodyIsAskedAbout(t *testing.T) {
-	const refused = `Bearer error="invalid_token"`
-	opaque, both := asking(snapshot.Opaque), asking(snapshot.JWT, snapshot.Opaque)
-	nobody := func(_ *rig, o *gateway.Options) { o.Asker = nil }
-	for name, tc := range map[string]struct {
-		options []rigOption
-		lines   []string
-		status  int
-		code    string
-		says    string
-		got     []string
-	}{
-		"a good one": {
-			options: []rigOption{opaque},
-			lines:   []string{noKey, "Authorization: Bearer opaque"},
-			status:  200,
-			got: []string{
-				"X-Authenticated-Userid: alice", "X-Authenticated-Scope: read", "X-Tenant-Id: tnt_1",
-				"Authorization: Bearer opaque", "X-Consumer-Username:",
-			},
+const invalidTokenChallenge = `Bearer error="invalid_token"`
+
+var (
+	introspected      = asking(snapshot.Opaque)
+	introspectedOrJWT = asking(snapshot.JWT, snapshot.Opaque)
+)
+
+func withoutAsker(_ *rig, o *gateway.Options) { o.Asker = nil }
+
+var askerCases = map[string]tokenCase{
+	"a good one": {
+		options: []rigOption{introspected},
+		lines:   []string{noKey, "Authorization: Bearer opaque"},
+		status:  200,
+		got: []string{
+			"X-Authenticated-Userid: alice", "X-Authenticated-Scope: read", "X-Tenant-Id: tnt_1",
+			"Authorization: Bearer opaque", "X-Consumer-Username:",
 		},
-		"a bad one": {
-			options: []rigOption{opaque},
-			lines:   []string{noKey, "Authorization: Bearer bad"},
-			status:  401,
-			code:    "invalid_token",
-			says:    refused,
+	},
+	"a bad one": {
+		options: []rigOption{introspected},
+		lines:   []string{noKey, "Authorization: Bearer bad"},
+		status:  401,
+		code:    "invalid_token",
+		says:    invalidTokenChallenge,
+	},
+	"none": {
+		options: []rigOption{introspected},
+		lines:   []string{noKey},
+		status:  401,
+		code:    "credentials_required",
+		says:    "Bearer",
+	},
+	"an issuer that is away": {
+		options: []rigOption{introspected},
+		lines:   []string{noKey, "Authorization: Bearer away"},
+		status:  503,
+		code:    "provider_unavailable",
+	},
+	"an issuer that makes none": {
+		options: []rigOption{introspected},
+		lines:   []string{noKey, "Authorization: Bearer nonsense"},
+		status:  502,
+		code:    "provider_answer_invalid",
+	},
+	"one that may be anybody's": {
+		options: []rigOption{introspected},
+		lines:   []string{noKey, "Authorization: Bearer anybody's"},
+		status:  401,
+		code:    "unverifiable_token",
+		says:    invalidTokenChallenge,
+	},
+	"a verified one, opaque only": {
+		options: []rigOption{introspected},
+		lines:   []string{noKey, "Authorization: Bearer good"},
+		status:  401,
+		code:    "invalid_token",
+		says:    invalidTokenChallenge,
+	},
+	"both: a verified one": {
+		options: []rigOption{introspectedOrJWT},
+		lines:   []string{noKey, "Authorization: Bearer good"},
+		status:  200,
+		got:     []string{"X-Authenticated-Scope: read write"},
+	},
+	"both: an opaque one": {
+		options: []rigOption{introspectedOrJWT},
+		lines:   []string{noKey, "Authorization: Bearer opaque"},
+		status:  200,
+		got:     []string{"X-Authenticated-Scope: read"},
+	},
+	"nobody to ask": {
+		options: []rigOption{introspected, withoutAsker},
+		lines:   []string{noKey, "Authorization: Bearer opaque"},
+		status:  503,
+		code:    "provider_unavailable",
+	},
+	"passthrough, a bad one": {
+		options: []rigOption{
+			introspected,
+			withProject(func(p *snapshot.Project) { p.Versions[0].Access.Mode = snapshot.Passthrough }),
 		},
-		"none": {
-			options: []rigOption{opaque},
-			lines:   []string{noKey},
-			status:  401,
-			code:    "credentials_required",
-			says:    "Bearer",
-		},
-		"an issuer that is away": {
-			options: []rigOption{opaque},
-			lines:   []string{noKey, "Authorization: Bearer away"},
-			status:  503,
-			code:    "provider_unavailable",
-		},
-		"an issuer that makes none": {
-			options: []rigOption{opaque},
-			lines:   []string{noKey, "Authorization: Bearer nonsense"},
-			status:  502,
-			code:    "provider_answer_invalid",
-		},
-		"one that may be anybody's": {
-			options: []rigOption{opaque},
-			lines:   []string{noKey, "Authorization: Bearer anybody's"},
-			status:  401,
-			code:    "unverifiable_token",
-			says:    refused,
-		},
-		"a verified one, opaque only": {
-			options: []rigOption{opaque},
-			lines:   []string{noKey, "Authorization: Bearer good"},
-			status:  401,
-			code:    "invalid_token",
-			says:    refused,
-		},
-		"both: a verified one": {
-			options: []rigOption{both},
-			lines:   []string{noKey, "Authorization: Bearer good"},
-			status:  200,
-			got:     []string{"X-Authenticated-Scope: read write"},
-		},
-		"both: an opaque one": {
-			options: []rigOption{both},
-			lines:   []string{noKey, "Authorization: Bearer opaque"},
-			status:  200,
-			got:     []string{"X-Authenticated-Scope: read"},
-		},
-		"nobody to ask": {
-			options: []rigOption{opaque, nobody},
-			lines:   []string{noKey, "Authorization: Bearer opaque"},
-			status:  503,
-			code:    "provider_unavailable",
-		},
-		"passthrough, a bad one": {
-			options: []rigOption{
-				opaque,
-				withProject(func(p *snapshot.Project) { p.Versions[0].Access.Mode = snapshot.Passthrough }),
-			},
-			lines:  []string{noKey, "Authorization: Bearer bad"},
-			status: 401,
-			code:   "invalid_token",
-			says:   refused,
-		},
-		"where nobody is asked": {
-			options: []rigOption{asking(snapshot.JWT)},
-			lines:   []string{noKey, "Authorization: Bearer opaque"},
-			status:  401,
-			code:    "invalid_token",
-			says:    refused,
-		},
-	} {
-		for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
-			r := newRig(t, nil, append(tc.options, more...)...)
-			got := r.get("/shop/1.0.0/prod/x", tc.lines...)
-			r.wantCode(name+", "+path, got, tc.status, tc.code)
-			if says := got.Header.Get("WWW-Authenticate"); says != tc.says {
-				t.Errorf("%s, %s: WWW-Authenticate is %q, want %q", name, path, says, tc.says)
-			}
-			if got.StatusCode != 200 {
-				if n := len(r.upstreamCalls()); n != 0 {
-					t.Errorf("%s, %s: refused, but the upstream got %d calls", name, path, n)
-				}
-				continue
-			}
-			for _, line := range tc.got {
-				field, want, _ := strings.Cut(line, ":")
-				if has := strings.Join(r.lastCall().header[field], ","); has != strings.TrimSpace(want) {
-					t.Errorf("%s, %s: the upstream got %s %q, want %q", name, path, field, has, strings.TrimSpace(want))
-				}
-			}
-		}
-	}
+		lines:  []string{noKey, "Authorization: Bearer bad"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"where nobody is asked": {
+		options: []rigOption{asking(snapshot.JWT)},
+		lines:   []string{noKey, "Authorization: Bearer opaque"},
+		status:  401,
+		code:    "invalid_token",
+		says:    invalidTokenChallenge,
+	},
 }
+
+func TestTokensThatAnIssuerIsAskedAbout(t *testing.T) { runTokenCases(t, askerCases) }

@@ -49,221 +49,230 @@ func ofTenant(name string) rigOption {
 	})
 }
 
-// Each case is answered alike by the engine and by net/http. What the upstream gets
-// is given as Header: value, a name with nothing behind it is absent.
-func TestTokensAtTheGateway(t *testing.T) {
-	const key, jwt = snapshot.APIKey, snapshot.JWT
-	consumer := "X-Consumer-Id: " + policy.ConsumerID("prj_shop", "billing")
-	onlyTokens, either := withTokens(snapshot.Authenticate, jwt), withTokens(snapshot.Authenticate, key, jwt)
-	for name, tc := range map[string]struct {
-		options []rigOption
-		lines   []string // beside the good key, unless they say noKey
-		status  int
-		code    string
-		says    string // WWW-Authenticate
-		got     []string
-	}{
-		"a good token": {
-			options: []rigOption{onlyTokens},
-			lines:   []string{noKey, "Authorization: Bearer good"},
-			status:  200,
-			got: []string{
-				"X-Authenticated-Userid: alice", "X-Authenticated-Scope: read write", "X-Tenant-Id: tnt_1",
-				"Authorization: Bearer good", "X-Consumer-Id:", "X-Consumer-Username:",
-				"X-Credential-Identifier:",
-			},
-		},
-		"the scheme in lower case": {
-			options: []rigOption{onlyTokens},
-			lines:   []string{noKey, "authorization: bearer good"},
-			status:  200,
-			got:     []string{"X-Authenticated-Userid: alice"},
-		},
-		"blanks before the token": {
-			options: []rigOption{onlyTokens},
-			lines:   []string{noKey, "Authorization:  Bearer   good "},
-			status:  200,
-			got:     []string{"X-Authenticated-Userid: alice"},
-		},
-		"a bad token": {
-			options: []rigOption{onlyTokens},
-			lines:   []string{noKey, "Authorization: Bearer bad"},
-			status:  401,
-			code:    "invalid_token",
-			says:    `Bearer error="invalid_token"`,
-		},
-		"an empty token": {
-			options: []rigOption{onlyTokens},
-			lines:   []string{noKey, "Authorization: Bearer"},
-			status:  401,
-			code:    "invalid_token",
-			says:    `Bearer error="invalid_token"`,
-		},
-		"two Authorization lines": {
-			options: []rigOption{onlyTokens},
-			lines:   []string{noKey, "Authorization: Bearer good", "Authorization: Bearer good"},
-			status:  401,
-			code:    "invalid_token",
-			says:    `Bearer error="invalid_token"`,
-		},
-		"no token": {
-			options: []rigOption{onlyTokens},
-			lines:   []string{noKey},
-			status:  401,
-			code:    "credentials_required",
-			says:    "Bearer",
-		},
-		"another scheme": {
-			options: []rigOption{onlyTokens},
-			lines:   []string{noKey, "Authorization: Basic good"},
-			status:  401,
-			code:    "credentials_required",
-			says:    "Bearer",
-		},
-		"a scheme that begins so": {
-			options: []rigOption{onlyTokens},
-			lines:   []string{noKey, "Authorization: BearerX good"},
-			status:  401,
-			code:    "credentials_required",
-			says:    "Bearer",
-		},
-		"a key where tokens are due": {
-			options: []rigOption{onlyTokens},
-			status:  401,
-			code:    "credentials_required",
-			says:    "Bearer",
-		},
-		"an issuer that is away": {
-			options: []rigOption{onlyTokens},
-			lines:   []string{noKey, "Authorization: Bearer away"},
-			status:  503,
-			code:    "issuer_unavailable",
-		},
-		"spoofed beside a good token": {
-			options: []rigOption{onlyTokens},
-			lines: []string{
-				noKey, "Authorization: Bearer good", "X-Authenticated-Userid: root",
-				"x_authenticated_userid: root", "X-Consumer-Username: root",
-				"Connection: X-Authenticated-Userid",
-			},
-			status: 200,
-			got:    []string{"X-Authenticated-Userid: alice", "X-Consumer-Username:"},
-		},
+// tokenCase is a call with a token. The engine and net/http answer it alike.
+type tokenCase struct {
+	options []rigOption
+	lines   []string // beside the good key, unless they say noKey
+	status  int
+	code    string
+	says    string // WWW-Authenticate
+	got     []string
+}
 
-		"either: a key": {
-			options: []rigOption{either},
-			status:  200,
-			got:     []string{consumer, "X-Authenticated-Userid:", "X-Api-Key:"},
-		},
-		"either: a token": {
-			options: []rigOption{either},
-			lines:   []string{noKey, "Authorization: Bearer good"},
-			status:  200,
-			got:     []string{"X-Authenticated-Userid: alice", "X-Consumer-Username:"},
-		},
-		"either: neither": {
-			options: []rigOption{either},
-			lines:   []string{noKey},
-			status:  401,
-			code:    "credentials_required",
-			says:    `Key realm="postern", Bearer`,
-		},
-		"either: both": {
-			options: []rigOption{either},
-			lines:   []string{"Authorization: Bearer good"},
-			status:  200,
-			got:     []string{consumer, "X-Authenticated-Userid: alice", "X-Credential-Identifier: key_1"},
-		},
-		"either: a good key, bad token": {
-			options: []rigOption{either},
-			lines:   []string{"Authorization: Bearer bad"},
-			status:  401,
-			code:    "invalid_token",
-			says:    `Bearer error="invalid_token"`,
-		},
-		"either: a bad key, good token": {
-			options: []rigOption{either},
-			lines:   []string{"X-API-Key: bad", "Authorization: Bearer good"},
-			status:  401,
-			code:    "invalid_key",
-			says:    policy.WWWAuthenticateValue,
-		},
-		"either: of different tenants": {
-			options: []rigOption{either, ofTenant("acme")},
-			lines:   []string{"Authorization: Bearer good"},
-			status:  403,
-			code:    "wrong_tenant",
-		},
-		"either: a key and Basic": {
-			options: []rigOption{either},
-			lines:   []string{"Authorization: Basic x"},
-			status:  200,
-			got:     []string{consumer, "Authorization: Basic x"},
-		},
-		"of a tenant that is not served": {
-			options: []rigOption{either, ofTenant("gone")},
-			lines:   []string{noKey, "Authorization: Bearer good"},
-			status:  403,
-			code:    "wrong_tenant",
-		},
+var (
+	billingConsumer = "X-Consumer-Id: " + policy.ConsumerID("prj_shop", "billing")
+	onlyTokens      = withTokens(snapshot.Authenticate, snapshot.JWT)
+	either          = withTokens(snapshot.Authenticate, snapshot.APIKey, snapshot.JWT)
+)
 
-		"falling back with a token": {
-			options: []rigOption{either, withProject(fallsBack)},
-			lines:   []string{noKey, "Authorization: Bearer good"},
-			status:  200,
-			got:     []string{"X-Consumer-Username: house", "X-Authenticated-Userid: alice"},
+// What the upstream gets is given as "Header: value"; a name without a value is absent.
+var tokenCases = map[string]tokenCase{
+	"a good token": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey, "Authorization: Bearer good"},
+		status:  200,
+		got: []string{
+			"X-Authenticated-Userid: alice", "X-Authenticated-Scope: read write", "X-Tenant-Id: tnt_1",
+			"Authorization: Bearer good", "X-Consumer-Id:", "X-Consumer-Username:",
+			"X-Credential-Identifier:",
 		},
-		"falling back for a tenant": {
-			options: []rigOption{either, withProject(fallsBack), ofTenant("acme")},
-			lines:   []string{noKey, "Authorization: Bearer good"},
-			status:  200,
-			got:     []string{"X-Consumer-Username: acme-house", "X-Tenant-Id: tnt_acme"},
+	},
+	"the scheme in lower case": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey, "authorization: bearer good"},
+		status:  200,
+		got:     []string{"X-Authenticated-Userid: alice"},
+	},
+	"blanks before the token": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey, "Authorization:  Bearer   good "},
+		status:  200,
+		got:     []string{"X-Authenticated-Userid: alice"},
+	},
+	"a bad token": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey, "Authorization: Bearer bad"},
+		status:  401,
+		code:    "invalid_token",
+		says:    `Bearer error="invalid_token"`,
+	},
+	"an empty token": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey, "Authorization: Bearer"},
+		status:  401,
+		code:    "invalid_token",
+		says:    `Bearer error="invalid_token"`,
+	},
+	"two Authorization lines": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey, "Authorization: Bearer good", "Authorization: Bearer good"},
+		status:  401,
+		code:    "invalid_token",
+		says:    `Bearer error="invalid_token"`,
+	},
+	"no token": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey},
+		status:  401,
+		code:    "credentials_required",
+		says:    "Bearer",
+	},
+	"another scheme": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey, "Authorization: Basic good"},
+		status:  401,
+		code:    "credentials_required",
+		says:    "Bearer",
+	},
+	"a scheme that begins so": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey, "Authorization: BearerX good"},
+		status:  401,
+		code:    "credentials_required",
+		says:    "Bearer",
+	},
+	"a key where tokens are due": {
+		options: []rigOption{onlyTokens},
+		status:  401,
+		code:    "credentials_required",
+		says:    "Bearer",
+	},
+	"an issuer that is away": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey, "Authorization: Bearer away"},
+		status:  503,
+		code:    "issuer_unavailable",
+	},
+	"spoofed beside a good token": {
+		options: []rigOption{onlyTokens},
+		lines: []string{
+			noKey, "Authorization: Bearer good", "X-Authenticated-Userid: root",
+			"x_authenticated_userid: root", "X-Consumer-Username: root",
+			"Connection: X-Authenticated-Userid",
 		},
-		"no falling back from a bad one": {
-			options: []rigOption{either, withProject(fallsBack)},
-			lines:   []string{noKey, "Authorization: Bearer bad"},
-			status:  401,
-			code:    "invalid_token",
-			says:    `Bearer error="invalid_token"`,
-		},
-		"passthrough without": {
-			options: []rigOption{withTokens(snapshot.Passthrough, jwt)},
-			lines:   []string{noKey},
-			status:  200,
-			got:     []string{"X-Authenticated-Userid:"},
-		},
-		"passthrough with a bad token": {
-			options: []rigOption{withTokens(snapshot.Passthrough, jwt)},
-			lines:   []string{noKey, "Authorization: Bearer bad"},
-			status:  401,
-			code:    "invalid_token",
-			says:    `Bearer error="invalid_token"`,
-		},
-		"where no tokens are looked at": {
-			options: []rigOption{withTokens(snapshot.Passthrough)},
-			lines:   []string{noKey, "Authorization: Bearer bad"},
-			status:  200,
-			got:     []string{"Authorization: Bearer bad", "X-Authenticated-Userid:"},
-		},
-		"keys alone do not look at it": {
-			options: []rigOption{withTokens(snapshot.Authenticate, key)},
-			lines:   []string{"Authorization: Bearer bad"},
-			status:  200,
-			got:     []string{consumer, "Authorization: Bearer bad"},
-		},
-		"a gateway without a verifier": {
-			options: []rigOption{onlyTokens, func(_ *rig, o *gateway.Options) { o.Verifier = nil }},
-			lines:   []string{noKey, "Authorization: Bearer good"},
-			status:  503,
-			code:    "issuer_unavailable",
-		},
-		"passthrough, a token that holds": {
-			options: []rigOption{withTokens(snapshot.Passthrough, jwt)},
-			lines:   []string{noKey, "Authorization: Bearer good"},
-			status:  200,
-			got:     []string{"X-Authenticated-Userid: alice"},
-		},
-	} {
+		status: 200,
+		got:    []string{"X-Authenticated-Userid: alice", "X-Consumer-Username:"},
+	},
+
+	"either: a key": {
+		options: []rigOption{either},
+		status:  200,
+		got:     []string{billingConsumer, "X-Authenticated-Userid:", "X-Api-Key:"},
+	},
+	"either: a token": {
+		options: []rigOption{either},
+		lines:   []string{noKey, "Authorization: Bearer good"},
+		status:  200,
+		got:     []string{"X-Authenticated-Userid: alice", "X-Consumer-Username:"},
+	},
+	"either: neither": {
+		options: []rigOption{either},
+		lines:   []string{noKey},
+		status:  401,
+		code:    "credentials_required",
+		says:    `Key realm="postern", Bearer`,
+	},
+	"either: both": {
+		options: []rigOption{either},
+		lines:   []string{"Authorization: Bearer good"},
+		status:  200,
+		got:     []string{billingConsumer, "X-Authenticated-Userid: alice", "X-Credential-Identifier: key_1"},
+	},
+	"either: a good snapshot.APIKey, bad token": {
+		options: []rigOption{either},
+		lines:   []string{"Authorization: Bearer bad"},
+		status:  401,
+		code:    "invalid_token",
+		says:    `Bearer error="invalid_token"`,
+	},
+	"either: a bad snapshot.APIKey, good token": {
+		options: []rigOption{either},
+		lines:   []string{"X-API-Key: bad", "Authorization: Bearer good"},
+		status:  401,
+		code:    "invalid_key",
+		says:    policy.WWWAuthenticateValue,
+	},
+	"either: of different tenants": {
+		options: []rigOption{either, ofTenant("acme")},
+		lines:   []string{"Authorization: Bearer good"},
+		status:  403,
+		code:    "wrong_tenant",
+	},
+	"either: a key and Basic": {
+		options: []rigOption{either},
+		lines:   []string{"Authorization: Basic x"},
+		status:  200,
+		got:     []string{billingConsumer, "Authorization: Basic x"},
+	},
+	"of a tenant that is not served": {
+		options: []rigOption{either, ofTenant("gone")},
+		lines:   []string{noKey, "Authorization: Bearer good"},
+		status:  403,
+		code:    "wrong_tenant",
+	},
+
+	"falling back with a token": {
+		options: []rigOption{either, withProject(fallsBack)},
+		lines:   []string{noKey, "Authorization: Bearer good"},
+		status:  200,
+		got:     []string{"X-Consumer-Username: house", "X-Authenticated-Userid: alice"},
+	},
+	"falling back for a tenant": {
+		options: []rigOption{either, withProject(fallsBack), ofTenant("acme")},
+		lines:   []string{noKey, "Authorization: Bearer good"},
+		status:  200,
+		got:     []string{"X-Consumer-Username: acme-house", "X-Tenant-Id: tnt_acme"},
+	},
+	"no falling back from a bad one": {
+		options: []rigOption{either, withProject(fallsBack)},
+		lines:   []string{noKey, "Authorization: Bearer bad"},
+		status:  401,
+		code:    "invalid_token",
+		says:    `Bearer error="invalid_token"`,
+	},
+	"passthrough without": {
+		options: []rigOption{withTokens(snapshot.Passthrough, snapshot.JWT)},
+		lines:   []string{noKey},
+		status:  200,
+		got:     []string{"X-Authenticated-Userid:"},
+	},
+	"passthrough with a bad token": {
+		options: []rigOption{withTokens(snapshot.Passthrough, snapshot.JWT)},
+		lines:   []string{noKey, "Authorization: Bearer bad"},
+		status:  401,
+		code:    "invalid_token",
+		says:    `Bearer error="invalid_token"`,
+	},
+	"where no tokens are looked at": {
+		options: []rigOption{withTokens(snapshot.Passthrough)},
+		lines:   []string{noKey, "Authorization: Bearer bad"},
+		status:  200,
+		got:     []string{"Authorization: Bearer bad", "X-Authenticated-Userid:"},
+	},
+	"keys alone do not look at it": {
+		options: []rigOption{withTokens(snapshot.Authenticate, snapshot.APIKey)},
+		lines:   []string{"Authorization: Bearer bad"},
+		status:  200,
+		got:     []string{billingConsumer, "Authorization: Bearer bad"},
+	},
+	"a gateway without a verifier": {
+		options: []rigOption{onlyTokens, func(_ *rig, o *gateway.Options) { o.Verifier = nil }},
+		lines:   []string{noKey, "Authorization: Bearer good"},
+		status:  503,
+		code:    "issuer_unavailable",
+	},
+	"passthrough, a token that holds": {
+		options: []rigOption{withTokens(snapshot.Passthrough, snapshot.JWT)},
+		lines:   []string{noKey, "Authorization: Bearer good"},
+		status:  200,
+		got:     []string{"X-Authenticated-Userid: alice"},
+	},
+}
+
+func TestTokensAtTheGateway(t *testing.T) { runTokenCases(t, tokenCases) }
+
+func runTokenCases(t *testing.T, cases map[string]tokenCase) {
+	for name, tc := range cases {
 		for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 			r := newRig(t, nil, append(tc.options, more...)...)
 			got := r.get("/shop/1.0.0/prod/x?access_token=good", tc.lines...)

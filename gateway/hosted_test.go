@@ -105,202 +105,206 @@ func withHosted(edits ...func(*snapshot.Project)) rigOption {
 	}
 }
 
-// Each case is answered alike by the engine and by net/http. What the upstream gets
-// is given as Header: value, a name with nothing behind it is absent.
-func TestTokensOfOurOwnAtTheGateway(t *testing.T) {
-	consumer := "X-Consumer-Id: " + policy.ConsumerID("prj_shop", "billing")
-	keyToo := func(tenant string) func(*snapshot.Project) {
-		return func(p *snapshot.Project) {
-			p.Tenants = append(p.Tenants, snapshot.Tenant{ID: "tnt_acme", Name: "acme", FallbackOwner: "acme-house"})
-			p.Clients[0].TenantID = tenant
-		}
+const bearer = "Authorization: Bearer "
+
+func keyToo(tenant string) func(*snapshot.Project) {
+	return func(p *snapshot.Project) {
+		p.Tenants = append(p.Tenants, snapshot.Tenant{ID: "tnt_acme", Name: "acme", FallbackOwner: "acme-house"})
+		p.Clients[0].TenantID = tenant
 	}
-	unserved := func(p *snapshot.Project) { p.Clients[0].TenantID = "tnt_gone" }
-	const bearer, invalid = "Authorization: Bearer ", `Bearer error="invalid_token"`
-	for name, tc := range map[string]struct {
-		edits  []func(*snapshot.Project)
-		lines  []string
-		status int
-		code   string
-		says   string // WWW-Authenticate
-		got    []string
-	}{
-		"service": {
-			lines:  []string{noKey, bearer + "service", "X-Consumer-Groups: root", "x_consumer_groups: root"},
-			status: 200,
-			got: []string{
-				"X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: openid email",
-				"X-Consumer-Groups: admins, staff", "X-Tenant-Id: tnt_1", bearer + "service",
-				"X-Consumer-Id:", "X-Consumer-Username:", "X-Credential-Identifier:",
-			},
+}
+
+func unserved(p *snapshot.Project) { p.Clients[0].TenantID = "tnt_gone" }
+
+// What the upstream gets is given as "Header: value"; a name without a value is absent.
+var hostedCases = map[string]struct {
+	edits  []func(*snapshot.Project)
+	lines  []string
+	status int
+	code   string
+	says   string // WWW-Authenticate
+	got    []string
+}{
+	"service": {
+		lines:  []string{noKey, bearer + "service", "X-Consumer-Groups: root", "x_consumer_groups: root"},
+		status: 200,
+		got: []string{
+			"X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: openid email",
+			"X-Consumer-Groups: admins, staff", "X-Tenant-Id: tnt_1", bearer + "service",
+			"X-Consumer-Id:", "X-Consumer-Username:", "X-Credential-Identifier:",
 		},
-		"none": {
-			lines:  []string{noKey, bearer + "none"},
-			status: 200,
-			got:    []string{"X-Authenticated-Userid: usr_ana", "Authorization:"},
+	},
+	"none": {
+		lines:  []string{noKey, bearer + "none"},
+		status: 200,
+		got:    []string{"X-Authenticated-Userid: usr_ana", "Authorization:"},
+	},
+	"none, in lower case": {
+		lines:  []string{noKey, "authorization: bearer none"},
+		status: 200,
+		got:    []string{"Authorization:"},
+	},
+	"the provider's access token": {
+		lines:  []string{noKey, bearer + "access"},
+		status: 200,
+		got:    []string{"X-Authenticated-Userid: usr_ana", bearer + "gho_the.provider's"},
+	},
+	"the provider's ID token": {
+		lines:  []string{noKey, "AUTHORIZATION: Bearer id"},
+		status: 200,
+		got:    []string{bearer + "eyJ.id.token"},
+	},
+	"and Connection names it": {
+		lines:  []string{noKey, bearer + "access", "Connection: Authorization"},
+		status: 200,
+		got:    []string{bearer + "gho_the.provider's"},
+	},
+	"none, and Connection names it": {
+		lines:  []string{noKey, bearer + "none", "Connection: Authorization"},
+		status: 200,
+		got:    []string{"Authorization:"},
+	},
+	"it cannot be opened": {
+		lines:  []string{noKey, bearer + "cannot-open"},
+		status: 503,
+		code:   "provider_token_unavailable",
+	},
+	"it would begin a header": {
+		lines:  []string{noKey, bearer + "breaks"},
+		status: 503,
+		code:   "provider_token_unavailable",
+	},
+	"it is empty": {
+		lines:  []string{noKey, bearer + "empty"},
+		status: 503,
+		code:   "provider_token_unavailable",
+	},
+	"it carries none": {
+		lines:  []string{noKey, bearer + "bare"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"it carries the other one": {
+		lines:  []string{noKey, bearer + "wrong-kind"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"the provider was taken away": {
+		lines:  []string{noKey, bearer + "gone"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"a token type we do not know": {
+		lines:  []string{noKey, bearer + "odd"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"no token type": {
+		lines:  []string{noKey, bearer + "unset"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"the user is frozen": {
+		lines:  []string{noKey, bearer + "frozen"},
+		status: 403,
+		code:   "user_frozen",
+	},
+	"the user is deleted": {
+		lines:  []string{noKey, bearer + "deleted"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"a client of another project": {
+		lines:  []string{noKey, bearer + "elsewhere"},
+		status: 403,
+		code:   "wrong_tenant",
+	},
+	"a client of nobody": {
+		lines:  []string{noKey, bearer + "nowhere"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"its tenant is not served": {
+		edits:  []func(*snapshot.Project){unserved},
+		lines:  []string{noKey, bearer + "service"},
+		status: 403,
+		code:   "wrong_tenant",
+	},
+	"two lines of it": {
+		lines:  []string{noKey, bearer + "service", bearer + "service"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"with a key": {
+		lines:  []string{bearer + "access"},
+		status: 200,
+		got: []string{
+			billingConsumer, "X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: read write",
+			"X-Consumer-Groups: admins, staff", bearer + "gho_the.provider's", "X-Api-Key:",
 		},
-		"none, in lower case": {
-			lines:  []string{noKey, "authorization: bearer none"},
-			status: 200,
-			got:    []string{"Authorization:"},
-		},
-		"the provider's access token": {
-			lines:  []string{noKey, bearer + "access"},
-			status: 200,
-			got:    []string{"X-Authenticated-Userid: usr_ana", bearer + "gho_the.provider's"},
-		},
-		"the provider's ID token": {
-			lines:  []string{noKey, "AUTHORIZATION: Bearer id"},
-			status: 200,
-			got:    []string{bearer + "eyJ.id.token"},
-		},
-		"and Connection names it": {
-			lines:  []string{noKey, bearer + "access", "Connection: Authorization"},
-			status: 200,
-			got:    []string{bearer + "gho_the.provider's"},
-		},
-		"none, and Connection names it": {
-			lines:  []string{noKey, bearer + "none", "Connection: Authorization"},
-			status: 200,
-			got:    []string{"Authorization:"},
-		},
-		"it cannot be opened": {
-			lines:  []string{noKey, bearer + "cannot-open"},
-			status: 503,
-			code:   "provider_token_unavailable",
-		},
-		"it would begin a header": {
-			lines:  []string{noKey, bearer + "breaks"},
-			status: 503,
-			code:   "provider_token_unavailable",
-		},
-		"it is empty": {
-			lines:  []string{noKey, bearer + "empty"},
-			status: 503,
-			code:   "provider_token_unavailable",
-		},
-		"it carries none": {
-			lines:  []string{noKey, bearer + "bare"},
-			status: 401,
-			code:   "invalid_token",
-			says:   invalid,
-		},
-		"it carries the other one": {
-			lines:  []string{noKey, bearer + "wrong-kind"},
-			status: 401,
-			code:   "invalid_token",
-			says:   invalid,
-		},
-		"the provider was taken away": {
-			lines:  []string{noKey, bearer + "gone"},
-			status: 401,
-			code:   "invalid_token",
-			says:   invalid,
-		},
-		"a token type we do not know": {
-			lines:  []string{noKey, bearer + "odd"},
-			status: 401,
-			code:   "invalid_token",
-			says:   invalid,
-		},
-		"no token type": {
-			lines:  []string{noKey, bearer + "unset"},
-			status: 401,
-			code:   "invalid_token",
-			says:   invalid,
-		},
-		"the user is frozen": {
-			lines:  []string{noKey, bearer + "frozen"},
-			status: 403,
-			code:   "user_frozen",
-		},
-		"the user is deleted": {
-			lines:  []string{noKey, bearer + "deleted"},
-			status: 401,
-			code:   "invalid_token",
-			says:   invalid,
-		},
-		"a client of another project": {
-			lines:  []string{noKey, bearer + "elsewhere"},
-			status: 403,
-			code:   "wrong_tenant",
-		},
-		"a client of nobody": {
-			lines:  []string{noKey, bearer + "nowhere"},
-			status: 401,
-			code:   "invalid_token",
-			says:   invalid,
-		},
-		"its tenant is not served": {
-			edits:  []func(*snapshot.Project){unserved},
-			lines:  []string{noKey, bearer + "service"},
-			status: 403,
-			code:   "wrong_tenant",
-		},
-		"two lines of it": {
-			lines:  []string{noKey, bearer + "service", bearer + "service"},
-			status: 401,
-			code:   "invalid_token",
-			says:   invalid,
-		},
-		"with a key": {
-			lines:  []string{bearer + "access"},
-			status: 200,
-			got: []string{
-				consumer, "X-Authenticated-Userid: usr_ana", "X-Authenticated-Scope: read write",
-				"X-Consumer-Groups: admins, staff", bearer + "gho_the.provider's", "X-Api-Key:",
-			},
-		},
-		"with a key of another tenant": {
-			edits:  []func(*snapshot.Project){keyToo("tnt_acme")},
-			lines:  []string{bearer + "service"},
-			status: 403,
-			code:   "wrong_tenant",
-		},
-		"with a key, of a frozen user": {lines: []string{bearer + "frozen"}, status: 403, code: "user_frozen"},
-		"a key alone": {
-			status: 200,
-			got:    []string{consumer, "X-Authenticated-Userid:", "X-Consumer-Groups:"},
-		},
-		"falling back": {
-			edits:  []func(*snapshot.Project){fallsBack},
-			lines:  []string{noKey, bearer + "service"},
-			status: 200,
-			got:    []string{"X-Consumer-Username: house", "X-Authenticated-Userid: usr_ana"},
-		},
-		"falling back for the tenant": {
-			edits:  []func(*snapshot.Project){fallsBack, keyToo("tnt_acme")},
-			lines:  []string{noKey, bearer + "service"},
-			status: 200,
-			got:    []string{"X-Consumer-Username: acme-house", "X-Tenant-Id: tnt_acme"},
-		},
-		"no falling back when frozen": {
-			edits:  []func(*snapshot.Project){fallsBack},
-			lines:  []string{noKey, bearer + "frozen"},
-			status: 403,
-			code:   "user_frozen",
-		},
-		"where tokens are not looked at": {
-			edits: []func(*snapshot.Project){func(p *snapshot.Project) {
-				p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey}
-			}},
-			lines:  []string{bearer + "access"},
-			status: 200,
-			got:    []string{bearer + "access", "X-Authenticated-Userid:"},
-		},
-		"with jwt alone and no client": {
-			edits:  []func(*snapshot.Project){func(p *snapshot.Project) { p.Clients = nil }},
-			lines:  []string{noKey, bearer + "service"},
-			status: 401,
-			code:   "invalid_token",
-			says:   invalid,
-		},
-		"Basic beside a project's client": {
-			lines:  []string{"Authorization: Basic none"},
-			status: 200,
-			got:    []string{"Authorization: Basic none"},
-		},
-	} {
+	},
+	"with a key of another tenant": {
+		edits:  []func(*snapshot.Project){keyToo("tnt_acme")},
+		lines:  []string{bearer + "service"},
+		status: 403,
+		code:   "wrong_tenant",
+	},
+	"with a key, of a frozen user": {lines: []string{bearer + "frozen"}, status: 403, code: "user_frozen"},
+	"a key alone": {
+		status: 200,
+		got:    []string{billingConsumer, "X-Authenticated-Userid:", "X-Consumer-Groups:"},
+	},
+	"falling back": {
+		edits:  []func(*snapshot.Project){fallsBack},
+		lines:  []string{noKey, bearer + "service"},
+		status: 200,
+		got:    []string{"X-Consumer-Username: house", "X-Authenticated-Userid: usr_ana"},
+	},
+	"falling back for the tenant": {
+		edits:  []func(*snapshot.Project){fallsBack, keyToo("tnt_acme")},
+		lines:  []string{noKey, bearer + "service"},
+		status: 200,
+		got:    []string{"X-Consumer-Username: acme-house", "X-Tenant-Id: tnt_acme"},
+	},
+	"no falling back when frozen": {
+		edits:  []func(*snapshot.Project){fallsBack},
+		lines:  []string{noKey, bearer + "frozen"},
+		status: 403,
+		code:   "user_frozen",
+	},
+	"where tokens are not looked at": {
+		edits: []func(*snapshot.Project){func(p *snapshot.Project) {
+			p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey}
+		}},
+		lines:  []string{bearer + "access"},
+		status: 200,
+		got:    []string{bearer + "access", "X-Authenticated-Userid:"},
+	},
+	"with jwt alone and no client": {
+		edits:  []func(*snapshot.Project){func(p *snapshot.Project) { p.Clients = nil }},
+		lines:  []string{noKey, bearer + "service"},
+		status: 401,
+		code:   "invalid_token",
+		says:   invalidTokenChallenge,
+	},
+	"Basic beside a project's client": {
+		lines:  []string{"Authorization: Basic none"},
+		status: 200,
+		got:    []string{"Authorization: Basic none"},
+	},
+}
+
+// The engine and net/http answer each case alike.
+func TestTokensOfOurOwnAtTheGateway(t *testing.T) {
+	for name, tc := range hostedCases {
 		for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 			r := newRig(t, nil, append([]rigOption{withHosted(tc.edits...)}, more...)...)
 			r.alsoServes(t, hostedClient("cli_2", "tnt_1")) // whose id would be served here

@@ -208,9 +208,8 @@ func TestHTTP2TrailersCannotSpoofIdentity(t *testing.T) {
 	}
 }
 
-// What HTTP/1.1 cannot say, or would not be read back as it was decided, reaches
-// nobody.
-func TestHTTP2ThatIsNoRequestReachesNobody(t *testing.T) {
+// Requests that cannot be written as HTTP/1.1, or would be read differently there, are refused.
+func TestHTTP2RequestsThatAreNoneOfHTTP1(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough), overTLS(newPair(t)))
 	replaced := func(name, value string) []string {
 		fields := pseudo(r.key)
@@ -272,8 +271,8 @@ func TestHTTP2ThatIsNoRequestReachesNobody(t *testing.T) {
 	}
 }
 
-// h2c would be HTTP/2 that nobody looked into: neither the preface nor the upgrade
-// is taken without TLS.
+// Without TLS neither the preface of HTTP/2 nor the upgrade to h2c is accepted: they would hide
+// requests from the gateway.
 func TestHTTP2IsNotSpokenWithoutTLS(t *testing.T) {
 	r := newRig(t, nil)
 	got := r.get(
@@ -338,7 +337,7 @@ func TestHTTP2IsBounded(t *testing.T) {
 		}
 	})
 	t.Run("calls that are reset at once", func(t *testing.T) {
-		// Whoever looks keys up here does not notice that the caller has lost interest.
+		// slowKeys does not notice that the caller has left.
 		slow := slowKeys{release: release}
 		r := newRig(t, nil, overTLS(newPair(t)), func(_ *rig, o *gateway.Options) { o.Keys = &slow })
 		c := r.dialHTTP2(t)

@@ -7,12 +7,12 @@ import (
 	"postern/core/snapshot"
 )
 
-// keyring is the Keys of a test: what a change feed would keep in memory.
+// keyring implements gateway.Keys for tests.
 type keyring struct {
 	mu    sync.Mutex
 	byNew map[[32]byte]*snapshot.Key
 	byOld map[[32]byte]*snapshot.Key
-	asked int // how often somebody looked
+	asked int // number of lookups
 }
 
 func (k *keyring) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
@@ -49,7 +49,7 @@ func (k *keyring) putOld(plaintext string, key snapshot.Key) {
 	k.byOld[policy.HashKey(plaintext)] = &key
 }
 
-// drop forgets the key with that plaintext as its current secret.
+// drop removes the key with that plaintext as its current secret.
 func (k *keyring) drop(plaintext string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -38,7 +38,7 @@ func TestAnUpstreamThatCannotBeReached(t *testing.T) {
 	}
 }
 
-// freeAddr is an address where nobody listens.
+// freeAddr returns an address without a listener.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

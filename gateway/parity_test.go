@@ -20,8 +20,8 @@ import (
 // onNetHTTP leaves every call of a rig to net/http.
 func onNetHTTP(r *rig, _ *gateway.Options) { r.netHTTPOnly = true }
 
-// The engine is an optimization: nobody may be able to tell on which path a call
-// went, neither by the answer nor by what the upstream got.
+// The engine is an optimization: neither the answer nor what the upstream gets may show which
+// path a call took.
 func TestBothPathsGiveTheSameAnswers(t *testing.T) {
 	cases := parityCases()
 	if len(cases) < 150 {

@@ -80,7 +80,7 @@ func TestAHealthyProjectAnswersWhileOthersAreInTrouble(t *testing.T) {
 	}
 }
 
-// breaksOff calls the upstream that dies, and tells whether its answer broke off:
+// breaksOff calls the upstream that dies, and reports whether its answer broke off:
 // net/http has then often not sent any of it.
 func (r *rig) breaksOff(line string) bool {
 	conn, err := net.Dial("tcp", r.addr)

@@ -148,8 +148,7 @@ func TestHTTPWithoutTLSIsToldSo(t *testing.T) {
 	}
 }
 
-// A handshake that nobody goes on with ends with the time for a head, and does
-// not hold up a stop.
+// A stalled handshake times out like a head, and does not delay Shutdown.
 func TestAHandshakeThatStalls(t *testing.T) {
 	r := newRig(t, nil, overTLS(newPair(t)))
 	r.secure = nil
@@ -184,7 +183,7 @@ func TestACallerWhoLeavesATLSConnectionIsNoticed(t *testing.T) {
 	within(t, "the end of the upstream's call", gone)
 }
 
-// curl is a client that nobody here wrote, in both protocols.
+// curl is an independent client of both protocols.
 func TestCurlOverTLS(t *testing.T) {
 	curl, err := exec.LookPath("curl")
 	if err != nil {

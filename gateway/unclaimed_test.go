@@ -267,7 +267,7 @@ func (r *rig) readCut(path string) (size int, whole bool) {
 	return len(body), err == nil
 }
 
-// Whoever claims a proxy must not have to wait or to change anything.
+// After a claim, calls work at once and unchanged.
 func TestAClaimLiftsEveryCapAtOnce(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		r := newRig(t, lure, unclaimed, withTarget("http://up.test:8080"), path)

@@ -11,7 +11,7 @@ import (
 	"postern/gateway"
 )
 
-// Whoever owns an upstream says how often it fails, and so how long the log would be.
+// The owner of an upstream controls how often it fails, and must not control the size of the log.
 func TestAFailingUpstreamIsInTheLogOnceInAWhile(t *testing.T) {
 	for path, line := range map[string]string{"the engine": "Accept: */*", "net/http": "TE: trailers"} {
 		t.Run(path, func(t *testing.T) {

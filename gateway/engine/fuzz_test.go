@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// Whatever the engine takes for a plain request, a parser that nobody here
-// wrote must read in the same way: else the two sides of the gateway, or the
-// two paths through it, could be set against each other.
+// net/http must read each plain request as the engine does. Otherwise the two paths through
+// the gateway would disagree about it.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range []string{
 		"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -119,7 +118,7 @@ func FuzzResponse(f *testing.F) {
 	})
 }
 
-// bodyOf finds the body of an answer, as the relay does, and tells whether all
+// bodyOf finds the body of an answer, as the relay does, and reports whether all
 // of it is there.
 func bodyOf(r *Response, rest string) ([]byte, bool) {
 	switch r.framing {
