@@ -33,7 +33,7 @@ const TTL = 24 * time.Hour
 // cannot commit anything after that, so a slow one does no harm.
 const lease = time.Minute
 
-// Service is the room's door.
+// Service decides which attempt of a request runs, and keeps answers.
 type Service struct {
 	DB *models.DB
 }

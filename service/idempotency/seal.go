@@ -15,9 +15,9 @@ import (
 	"postern/platform/fault"
 )
 
-// Request is what makes two requests the same.
+// Request identifies a request: two that are equal are the same one sent again.
 type Request struct {
-	Credential string // the caller's secret, "" for nobody
+	Credential string // the caller's secret, "" for an anonymous caller
 	Key        string // the idempotency key, as ReadKey returned it
 	Method     string
 	Path       string

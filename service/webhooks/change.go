@@ -20,22 +20,21 @@ import (
 	"postern/service/access"
 )
 
-// Bounds on what a team may have and say.
+// Limits of a team's webhooks.
 const (
 	maxWebhooks    = 50
 	maxURL         = 2048 // bytes
 	maxDescription = 200
 )
 
-// How long the secret before a rotation goes on signing, unless said otherwise,
-// and the most that may be said.
+// How long the old secret signs too after a rotation: by default and at most.
 const (
 	DefaultOverlap = 24 * time.Hour
 	MaxOverlap     = 30 * 24 * time.Hour
 )
 
-// CreateInput is what Create takes. Team "" is the principal's home team, Events
-// empty is every event.
+// CreateInput is the input of Create. Team "" is the principal's home team; empty
+// Events are all events.
 type CreateInput struct {
 	Team        string
 	URL         string
@@ -51,8 +50,8 @@ type Change struct {
 	Enabled     *bool
 }
 
-// Create adds a webhook and returns the secret that signs what it is sent, this
-// once.
+// Create creates a webhook and returns its signing secret, which cannot be read
+// again.
 func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput) (Webhook, secrets.Secret, error) {
 	if in.Team == "" {
 		in.Team = p.HomeTeam
@@ -104,7 +103,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 }
 
 // Update changes a webhook. With ifMatch not empty it is refused as stale unless
-// that is still the webhook's ETag. Turning one on forgets why it was off.
+// that is still the webhook's ETag. Enabling a webhook clears why it was disabled.
 func (s *Service) Update(ctx context.Context, p access.Principal, id, ifMatch string, in Change) (Webhook, error) {
 	seen, err := find(s.DB.Read(ctx), p, id, access.WebhookChange)
 	if err != nil {
@@ -139,8 +138,8 @@ func (in Change) over(row models.Webhook) models.Webhook {
 	return row
 }
 
-// Rotate gives a webhook a new secret and returns it, this once. The old one
-// signs beside it for overlap longer, so that the receiver can change over. An empty
+// Rotate creates a new secret for a webhook and returns it, this once. For overlap,
+// the old secret signs too, so that the receiver can change over. An empty
 // ifMatch skips the check; where it is not the webhook's ETag, the error is fault.Stale.
 func (s *Service) Rotate(
 	ctx context.Context,
@@ -216,7 +215,7 @@ func (s *Service) change(
 	return out, nil
 }
 
-// Delete removes a webhook with what is known of its deliveries.
+// Delete deletes a webhook and its deliveries.
 func (s *Service) Delete(ctx context.Context, p access.Principal, id string) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := find(tx, p, id, access.WebhookChange)
@@ -235,7 +234,8 @@ func (s *Service) Delete(ctx context.Context, p access.Principal, id string) err
 	return nil
 }
 
-// check judges what a webhook is going to be; raw nil leaves its address alone.
+// check validates a webhook. If raw is not nil, it validates that URL too and returns
+// it normalized.
 func (s *Service) check(ctx context.Context, raw *string, row models.Webhook) (checked string, err error) {
 	var wrong []fault.Field
 	if raw != nil {
@@ -305,8 +305,8 @@ func (s *Service) checkURL(ctx context.Context, raw string) (*url.URL, *fault.Fi
 	return u, nil, err
 }
 
-// settings is what the audit log keeps of a webhook: of its address the host, since
-// the path may be what its owner keeps to himself, and of its secret that it changed.
+// settings is what the audit log keeps of a webhook: of its URL only the host, since
+// the path may be a secret of the team, and of its secret only that it changed.
 type settings struct {
 	Host        string
 	Description string
@@ -323,7 +323,7 @@ func settingsOf(row models.Webhook) settings {
 	return out
 }
 
-// Where a webhook's secrets stand.
+// The columns of a webhook's sealed secrets.
 func secretOf(id string) secrets.Place {
 	return secrets.Place{Table: "webhooks", Row: id, Column: "secret"}
 }

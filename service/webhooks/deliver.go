@@ -1,11 +1,7 @@
 package webhooks
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
 	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/secrets"
@@ -23,14 +21,13 @@ import (
 )
 
 const (
-	// attemptFor bounds one attempt, from the name's resolution to the head of the
-	// answer.
+	// attemptFor bounds one attempt, from name resolution to the response's header.
 	attemptFor = 10 * time.Second
 
-	// disableAfter is how long nothing has to arrive before a webhook is turned off.
+	// disableAfter is how long every delivery has to fail before a webhook is disabled.
 	disableAfter = 5 * 24 * time.Hour
 
-	// KeepFor is how long what became of a delivery is remembered.
+	// KeepFor is how long a finished delivery is kept.
 	KeepFor = 30 * 24 * time.Hour
 )
 
@@ -48,11 +45,10 @@ var backoff = []time.Duration{
 	24 * time.Hour,
 }
 
-// Attempts is how often a delivery is tried.
+// Attempts returns how often a delivery is attempted.
 func Attempts() int { return len(backoff) + 1 }
 
-// RetryAfter is how long after a failed attempt, counted from 1, the next one is
-// due.
+// RetryAfter returns the wait after a failed attempt, counted from 1.
 func RetryAfter(attempt int) time.Duration { return backoff[min(max(attempt, 1), len(backoff))-1] }
 
 // payload is the body that is sent (Standard Webhooks, "Payload structure").
@@ -62,9 +58,9 @@ type payload struct {
 	Data      map[string]string `json:"data"`
 }
 
-// Emit tells a team's webhooks of an event: in the caller's transaction, so that
-// what was rolled back is told to nobody and what was done is told to everybody.
-// data holds ids and what is no secret.
+// Emit queues an event for the team's enabled webhooks that subscribe to it. It
+// writes in the caller's transaction, so an event is delivered if and only if its
+// change is committed. data holds ids and nothing secret.
 func (s *Service) Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error {
 	hooks, err := tx.WebhooksOf(team)
 	if err != nil {
@@ -97,9 +93,9 @@ func (s *Service) Emit(ctx context.Context, tx *models.Tx, team, event string, d
 	return nil
 }
 
-// Deliver makes one attempt at a delivery. An error says that another one is
-// wanted; final says that there will be none. A delivery that is over, or whose
-// webhook is gone or turned off, is none of anybody's any more.
+// Deliver makes one attempt at a delivery and records its outcome. It returns an
+// error if another attempt is due; final marks the last one. It does nothing for a
+// finished delivery or a deleted webhook, and ends the delivery of a disabled one.
 func (s *Service) Deliver(ctx context.Context, id string, final bool) error {
 	tx := s.DB.Read(ctx)
 	row, err := tx.DeliveryByID(id)
@@ -143,7 +139,8 @@ func (s *Service) Deliver(ctx context.Context, id string, final bool) error {
 	return fmt.Errorf("webhooks: deliver %s: attempt %d: %s", id, row.Attempts, row.LastError)
 }
 
-// post sends a delivery. The answer's body is nobody's business, and not read.
+// post sends a delivery and returns the status of the response, whose body it does
+// not read.
 func (s *Service) post(
 	ctx context.Context, hook models.Webhook, row models.WebhookDelivery, keys []secrets.Secret,
 ) (status int, err error) {
@@ -182,20 +179,17 @@ func (s *Service) post(
 
 var errStatus = errors.New("the receiver did not answer with 2xx")
 
-// sign is the signature of a message with one secret (Standard Webhooks,
+// sign returns the signature of a message with one secret (Standard Webhooks,
 // "Signature scheme").
 func sign(secret secrets.Secret, id string, at time.Time, body []byte) (string, error) {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret.Reveal(), secretPrefix))
+	signer, err := standardwebhooks.NewWebhook(secret.Reveal())
 	if err != nil {
-		return "", errors.New("the secret is not one of ours")
+		return "", errors.New("the secret is not whsec_ and base64") // the cause may quote the secret
 	}
-	mac := hmac.New(sha256.New, key)
-	fmt.Fprintf(mac, "%s.%d.", id, at.Unix())
-	_, _ = bytes.NewReader(body).WriteTo(mac) // a hash takes everything
-	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)), nil
+	return signer.Sign(id, at, body)
 }
 
-// keysOf opens the secrets that sign at the moment, the newest first.
+// keysOf returns the secrets that sign now, the newest first.
 func (s *Service) keysOf(tx *models.Tx, hook models.Webhook) ([]secrets.Secret, error) {
 	current, err := s.Vault.Open(tx, secretOf(hook.ID), hook.Secret)
 	if err != nil {
@@ -212,8 +206,8 @@ func (s *Service) keysOf(tx *models.Tx, hook models.Webhook) ([]secrets.Secret, 
 	return keys, nil
 }
 
-// reason says for the team why an attempt failed, without what an error of the
-// network tells about ours.
+// reason describes a failed attempt to the team. It hides the network error itself,
+// which can reveal addresses of the installation's network.
 func reason(err error) string {
 	timeout, isNet := errors.AsType[net.Error](err)
 	_, isName := errors.AsType[*net.DNSError](err)
@@ -230,8 +224,7 @@ func reason(err error) string {
 	return "the receiver could not be reached"
 }
 
-// record writes the outcome of an attempt, and what follows from it for the
-// webhook.
+// record writes the outcome of an attempt and updates the webhook's health.
 func (s *Service) record(
 	ctx context.Context, hook models.Webhook, row models.WebhookDelivery, over, arrived bool,
 ) error {
@@ -285,7 +278,7 @@ func (s *Service) disable(
 	})
 }
 
-// Upkeep forgets deliveries that have been over for long.
+// Upkeep deletes deliveries that finished more than KeepFor ago.
 func (s *Service) Upkeep(ctx context.Context) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.DeleteDeliveriesBefore(models.Now().Add(-KeepFor)) })
 	if err != nil {

@@ -9,8 +9,7 @@
 //
 // Format and signature are those of Standard Webhooks
 // (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md).
-// What is sent names things by their ids and holds nothing secret: whoever gets
-// it asks the API for the rest.
+// An event contains ids and nothing secret; receivers ask the API for the rest.
 package webhooks
 
 import (
@@ -28,7 +27,7 @@ import (
 	"postern/service/access"
 )
 
-// What a webhook can be told of.
+// The events that a webhook can subscribe to.
 const (
 	ProjectClaimed = "project.claimed"
 	KeyCreated     = "key.created"
@@ -39,7 +38,7 @@ const (
 	ExportFailed   = "export.failed"
 )
 
-// Events is the complete list.
+// Events returns all events.
 func Events() []string {
 	return []string{ProjectClaimed, KeyCreated, KeyRotated, KeyFrozen, KeyRevoked, ExportReady, ExportFailed}
 }
@@ -49,13 +48,12 @@ type Enqueuer interface {
 	EnqueueDelivery(ctx context.Context, tx *models.Tx, deliveryID string) error
 }
 
-// TargetChecker judges an address that is to be told. Its errors are faults of
-// kind Invalid.
+// TargetChecker checks the URL of a webhook. Its errors are faults of kind Invalid.
 type TargetChecker interface {
 	CheckTarget(ctx context.Context, raw string) (*url.URL, error)
 }
 
-// Service is the room's door.
+// Service manages webhooks and makes their deliveries.
 type Service struct {
 	DB      *models.DB
 	Vault   *secrets.Vault
@@ -73,7 +71,7 @@ type Webhook struct {
 	Description     string
 	Events          []string
 	Enabled         bool
-	DisabledReason  string     // why Postern turned it off; "" when it did not
+	DisabledReason  string     // why Postern disabled it; "" if it did not
 	FailingSince    *time.Time // nil while deliveries arrive
 	OldSecretEndsAt *time.Time // until when the secret before the last rotation signs too
 	ETag            string
@@ -199,8 +197,8 @@ func (s *Service) Deliveries(
 	return models.MapList(rows, viewDelivery), nil
 }
 
-// Redeliver sends an event once more, under the id that it had, so that a
-// receiver who got it knows it again.
+// Redeliver queues a finished delivery again under the same id, by which a receiver
+// recognizes a message that it has already.
 func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, delivery string) (Delivery, error) {
 	var out Delivery
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
