@@ -10,9 +10,8 @@ import (
 	"postern/testkit/state"
 )
 
-// welcomeAbroad are the writes that other sites may send: none of them looks at a
-// cookie. A route that is not here has to refuse them.
-var welcomeAbroad = map[string]bool{
+// allowedCrossOrigin has the writes that other sites may send. All others must be refused.
+var allowedCrossOrigin = map[string]bool{
 	"POST /oauth/:client/token":     true,
 	"POST /oauth/:client/revoke":    true,
 	"POST /oauth/:client/userinfo":  true,
@@ -20,20 +19,21 @@ var welcomeAbroad = map[string]bool{
 	"POST /oauth/:client/authorize": true,
 }
 
-// What a browser says of a write that began on another site: new ones in
-// Sec-Fetch-Site (Fetch Metadata), older ones in Origin alone (RFC 6454, 7).
-var fromAbroad = map[string][]string{
+// crossOrigin has the headers that browsers send with a write from another site: current
+// ones Sec-Fetch-Site (Fetch Metadata), older ones only Origin (RFC 6454, 7).
+var crossOrigin = map[string][]string{
 	"cross-site":                {"Sec-Fetch-Site", "cross-site"},
 	"same-site":                 {"Sec-Fetch-Site", "same-site"},
 	"cross-site, own origin":    {"Sec-Fetch-Site", "cross-site", "Origin", "the own"},
 	"a foreign origin":          {"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
-	"no origin to speak of":     {"Sec-Fetch-Site", "", "Origin", "null"},
+	"a null origin":             {"Sec-Fetch-Site", "", "Origin", "null"},
 	"the own name in a foreign": {"Sec-Fetch-Site", "", "Origin", "https://127.0.0.1.evil.example"},
 }
 
-// Every write of every page and of the API, asked in the session of an owner, is
-// refused when another site sends it, and changes nothing.
-func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
+// TestRoutes_crossOrigin sends every write from another site in the owner's session: it is
+// refused and changes nothing.
+func TestRoutes_crossOrigin(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
@@ -45,23 +45,23 @@ func TestEveryWriteFromAnotherSiteIsRefused(t *testing.T) {
 			}
 			name := route.Method + " " + route.Path
 			asked[name] = true
-			for what, header := range fromAbroad {
+			for what, header := range crossOrigin {
 				got := s.Do(
 					route.Method, filledIn(route.Path), "name=planted&email=eve%40evil.example",
 					ownSite(s, header),
 				)
 				refused := got.Status == http.StatusForbidden && strings.Contains(got.Raw, "another site")
-				if refused == welcomeAbroad[name] {
+				if refused == allowedCrossOrigin[name] {
 					t.Errorf("%s, %s: %d %.200q", name, what, got.Status, got.Raw)
 				}
 			}
 		}
-		for name := range welcomeAbroad {
+		for name := range allowedCrossOrigin {
 			if !asked[name] {
 				t.Errorf("%s is declared here and is no route", name)
 			}
 		}
-		s.Get("/projects").Shows(200, "Projects").Says("main", "shop") // nor has the sign-out been carried out
+		s.Get("/projects").Shows(200, "Projects").Says("main", "shop") // still signed in
 		s.Do(http.MethodPost, "/signout", "", ownSite(s, []string{"Sec-Fetch-Site", "", "Origin", "the own"})).
 			LeadsTo("/signin")
 	})
@@ -71,7 +71,7 @@ func isSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// own puts the site's own origin where a header asks for it.
+// ownSite replaces "the own" in a header by the server's origin.
 func ownSite(s *controlplane.Browser, header []string) []string {
 	var out []string
 	for _, text := range header {

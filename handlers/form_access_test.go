@@ -11,9 +11,10 @@ import (
 	"postern/testkit/state"
 )
 
-// Whoever may not do it learns that, and not what is wrong with their form: they
-// would mend it for nothing.
-func TestWhoMayNotIsToldBeforeTheirFormIsRead(t *testing.T) {
+// TestForms_permissionFirst sends forms with invalid fields as a viewer: the answer is
+// 403, not the errors of the fields, which the viewer would correct in vain.
+func TestForms_permissionFirst(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		asked := 0
@@ -25,8 +26,9 @@ func TestWhoMayNotIsToldBeforeTheirFormIsRead(t *testing.T) {
 			}
 			asked++
 			has := o.NewObjects(t, want.needs, route.Path)
-			for _, form := range []string{"team=" + o.Team, spoilt(t, o.FillBody(t, has, want.body))} {
-				if got := o.Do(t, route.Method, has.Path(route.Path), form, o.Members[access.Viewer]); got.Status != http.StatusForbidden {
+			for _, form := range []string{"team=" + o.Team, invalidate(t, o.FillBody(t, has, want.body))} {
+				got := o.Do(t, route.Method, has.Path(route.Path), form, o.Members[access.Viewer])
+				if got.Status != http.StatusForbidden {
 					t.Errorf("POST %s with %q: %d, want 403", route.Path, form, got.Status)
 				}
 			}
@@ -37,8 +39,8 @@ func TestWhoMayNotIsToldBeforeTheirFormIsRead(t *testing.T) {
 	})
 }
 
-// spoilt is a form where nothing fits but what says where it goes.
-func spoilt(t *testing.T, form string) string {
+// invalidate returns a form with invalid values in all fields but the team.
+func invalidate(t *testing.T, form string) string {
 	t.Helper()
 	values, err := url.ParseQuery(form)
 	if err != nil {
@@ -46,11 +48,11 @@ func spoilt(t *testing.T, form string) string {
 	}
 	for name := range values {
 		if name != "team" {
-			values.Set(name, "~ not this ~")
+			values.Set(name, "~ invalid ~")
 		}
 	}
 	for _, name := range []string{"days", "expires_on", "grace", "limits_hour", "allowed", "token_issuers"} {
-		values.Set(name, "~ not this ~")
+		values.Set(name, "~ invalid ~")
 	}
 	values.Set("limits_of", "own")
 	values.Add("methods", "jwt")

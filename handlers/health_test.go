@@ -12,7 +12,8 @@ import (
 	"postern/testkit/state"
 )
 
-func TestReadinessSaysWhatToLookInto(t *testing.T) {
+func TestReadiness(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		server := controlplane.NewServer(t, db)
 		ask := func() (int, string) {

@@ -10,7 +10,8 @@ import (
 	"postern/testkit/state"
 )
 
-func TestMetricsAreForThisMachineOrTheToken(t *testing.T) {
+func TestMetrics_callers(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		what, token, from string
 		header            []string

@@ -9,6 +9,7 @@ import (
 )
 
 func TestSecureHeaders_StrictTransportSecurity(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		for publicURL, want := range map[string]string{
 			"https://postern.example":      "max-age=31536000",

@@ -21,8 +21,8 @@ import (
 	"postern/testkit/state"
 )
 
-// loggedAddress makes a project on behalf of somebody and returns where the audit
-// log says that he called from.
+// loggedAddress creates a project with the header X-Forwarded-For and returns the caller's
+// address in the audit log.
 func loggedAddress(t *testing.T, server *handlers.Server, forwardedFor string) string {
 	t.Helper()
 	listener := httptest.NewServer(server.Handler())
@@ -61,14 +61,15 @@ func loggedAddress(t *testing.T, server *handlers.Server, forwardedFor string) s
 	address := log.Entries[0].Address
 	if host, port, err := net.SplitHostPort(address); err == nil {
 		if port == "0" {
-			t.Errorf("%s: nobody comes from port 0", address)
+			t.Errorf("%s: the log has the unknown port", address)
 		}
 		return host
 	}
-	return address // a proxy tells no port
+	return address // of a proxied caller, without a port
 }
 
-func TestTheAuditLogHasWhomATrustedProxyCalledFor(t *testing.T) {
+func TestClientAddress_trustedProxy(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		server := controlplane.NewServer(t, db)
 		server.Config.Trusted = []netip.Prefix{
@@ -81,7 +82,8 @@ func TestTheAuditLogHasWhomATrustedProxyCalledFor(t *testing.T) {
 	})
 }
 
-func TestNobodyElseIsBelievedWhomHeCalledFor(t *testing.T) {
+func TestClientAddress_untrustedProxy(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		server := controlplane.NewServer(t, db)
 		server.Config.Trusted = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
@@ -91,7 +93,7 @@ func TestNobodyElseIsBelievedWhomHeCalledFor(t *testing.T) {
 	})
 }
 
-// endless writes until it cannot, and tells why.
+// endless writes until a write fails, and sends the error.
 func endless(ended chan<- error) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		piece := make([]byte, 1<<20)
@@ -104,7 +106,8 @@ func endless(ended chan<- error) http.HandlerFunc {
 	}
 }
 
-func TestADownloadThatStallsIsGivenUp(t *testing.T) {
+func TestStallTimeout_stalledDownload(t *testing.T) {
+	t.Parallel()
 	ended := make(chan error, 1)
 	listener := httptest.NewServer(web.StallTimeout(50*time.Millisecond, endless(ended)))
 	defer listener.Close()
@@ -119,17 +122,18 @@ func TestADownloadThatStallsIsGivenUp(t *testing.T) {
 	}
 }
 
-// The patience of one answer does not run out in the next, nor while a handler
-// thinks.
-func TestPatienceBeginsAnewWithEachPiece(t *testing.T) {
-	const patience = 100 * time.Millisecond
+// TestStallTimeout_slowHandler checks that the time until a write, and that of an earlier
+// answer on the connection, do not count.
+func TestStallTimeout_slowHandler(t *testing.T) {
+	t.Parallel()
+	const timeout = 100 * time.Millisecond
 	listener := httptest.NewServer(
-		web.StallTimeout(patience, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			late := time.NewTimer(3 * patience)
+		web.StallTimeout(timeout, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			late := time.NewTimer(3 * timeout)
 			<-late.C
 			_, _ = io.WriteString(w, "a")
 			http.NewResponseController(w).Flush()
-			late.Reset(3 * patience)
+			late.Reset(3 * timeout)
 			<-late.C
 			_, _ = io.WriteString(w, "b")
 		})),

@@ -1,11 +1,9 @@
 package handlers_test
 
 import (
-	"bytes"
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,10 +13,11 @@ import (
 	"postern/testkit/state"
 )
 
-// Trouble with the database is an outage to come back after, whatever its kind and
-// whatever was asked, and no failure of each request for itself.
-func TestPostgresOutageIsUnavailable(t *testing.T) {
-	trouble := map[string]func(*testkit.Relay){
+// TestPostgresOutage_answers checks that an outage of the database is answered 503 with
+// Retry-After, whatever its kind, and not logged as a failure of each request.
+func TestPostgresOutage_answers(t *testing.T) {
+	t.Parallel()
+	outages := map[string]func(*testkit.Relay){
 		"hangs":                          (*testkit.Relay).Hang,
 		"refuses connections":            (*testkit.Relay).Refuse,
 		"has cut all connections":        (*testkit.Relay).Cut,
@@ -39,13 +38,13 @@ func TestPostgresOutageIsUnavailable(t *testing.T) {
 			accept: "application/json",
 		},
 	}
-	for kind, begin := range trouble {
+	for kind, begin := range outages {
 		t.Run("a database that "+kind, func(t *testing.T) {
 			database := state.Postgres(t)
 			relay := testkit.NewRelay(t, database)
 			db := openImpatiently(t, relay.Through(t, database))
 			server := controlplane.NewServer(t, db)
-			lines := &logged{}
+			lines := &controlplane.LogBuffer{}
 			server.Log = slog.New(slog.NewTextHandler(lines, nil))
 			handler := server.Handler()
 			key := workspaceKey(t, handler)
@@ -67,7 +66,7 @@ func TestPostgresOutageIsUnavailable(t *testing.T) {
 				}
 			}
 			if answered == 0 {
-				t.Error("no request met the outage")
+				t.Error("no request was affected by the outage")
 			}
 			if strings.Contains(lines.String(), "a request failed") {
 				t.Errorf("a request is logged as failed by itself:\n%s", lines)
@@ -76,11 +75,12 @@ func TestPostgresOutageIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestPostgresOutageIsLoggedOnceASecond(t *testing.T) {
+func TestPostgresOutage_loggedOnceASecond(t *testing.T) {
+	t.Parallel()
 	database := state.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	server := controlplane.NewServer(t, openImpatiently(t, relay.Through(t, database)))
-	lines := &logged{}
+	lines := &controlplane.LogBuffer{}
 	server.Log = slog.New(slog.NewTextHandler(lines, nil))
 	handler := server.Handler()
 	key := workspaceKey(t, handler)
@@ -119,22 +119,4 @@ func workspaceKey(t *testing.T, handler http.Handler) string {
 		t.Fatalf("create a proxy: %d %v", made.Status, made.Body)
 	}
 	return key
-}
-
-// logged is what was written to the log.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

@@ -19,6 +19,7 @@ import (
 // TestPages_viewer walks every page as a viewer: no form may lead to a route that
 // refuses viewers. Forms of the viewer's own account stay.
 func TestPages_viewer(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		posts, gets := pageRoutes(o, http.MethodPost), pageRoutes(o, http.MethodGet)
@@ -33,10 +34,10 @@ func TestPages_viewer(t *testing.T) {
 				continue
 			}
 			t.Run(route.Path, func(t *testing.T) {
-				has := o.NewObjects(t, want.needs, route.Path)
+				has := o.NewAllObjects(t, want.needs, route.Path)
 				got := o.Do(t, http.MethodGet, has.Path(route.Path), "", viewer)
 				if got.Status != http.StatusOK {
-					return // refused, which TestEveryRouteGuardsWhatExists covers
+					return // refused, which TestRoutes_authorization covers
 				}
 				walked++
 				page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
@@ -127,6 +128,7 @@ func actionOf(routes []pageRoute, path string) access.Action {
 // TestForm_roleLoweredMeanwhile sends a form that was opened as a member and is sent
 // as a viewer.
 func TestForm_roleLoweredMeanwhile(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		has := o.NewObjects(t, "", "")
@@ -163,6 +165,7 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 // TestForm_refusedLabels walks every page: a field of a refused form has the label that
 // the field has on its page, or one of them where several pages have it.
 func TestForm_refusedLabels(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		labels := map[string][]string{}
@@ -171,7 +174,7 @@ func TestForm_refusedLabels(t *testing.T) {
 			if route.Method != http.MethodGet || controlplane.IsAPI(route.Path) || want.open || want.operator {
 				continue
 			}
-			has := o.NewObjects(t, want.needs, route.Path)
+			has := o.NewAllObjects(t, want.needs, route.Path)
 			got := o.Do(t, http.MethodGet, has.Path(route.Path), "", o.Owner)
 			page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
 			if err != nil {
@@ -211,6 +214,7 @@ func labelOf(page *goquery.Document, field *goquery.Selection) string {
 // TestForm_otherSite checks that a refused form of another site is not offered for
 // sending it from here.
 func TestForm_otherSite(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		has := o.NewObjects(t, "", "")

@@ -12,9 +12,10 @@ import (
 	"postern/testkit/state"
 )
 
-// A credential that is refused leaves an entry that does not repeat it, wherever
-// it stood; a request without one leaves nothing.
-func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
+// TestAudit_refusedCredential checks that a refused credential leaves an entry that does
+// not repeat it, and that a request without a credential leaves none.
+func TestAudit_refusedCredential(t *testing.T) {
+	t.Parallel()
 	const wrong = "pstw_CanaryCanaryCanaryCanaryCanaryCanaryCanaryCan"
 	tests := map[string]struct {
 		method, path, body string
@@ -102,9 +103,10 @@ func TestARefusedCredentialIsRecordedButNotRepeated(t *testing.T) {
 	})
 }
 
-// What was refused is in the log of the team whose thing it was, with the thing
-// and the stranger's account, and not by the stranger's name.
-func TestATeamSeesWhoWasRefused(t *testing.T) {
+// TestAudit_refusedOutsider checks the entry in the log of the team whose object was
+// requested: it names the object and the outsider's account, not their e-mail address.
+func TestAudit_refusedOutsider(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		has := o.NewObjects(t, "", "")
@@ -116,14 +118,8 @@ func TestATeamSeesWhoWasRefused(t *testing.T) {
 				Actor                                     struct{ ID, Email, Token string }
 			}
 		}
-		got := controlplane.Call(
-			t,
-			o.Handler,
-			http.MethodGet,
-			"/api/v1/audit?outcome=refused&project="+has.ProjectName,
-			"",
-			"",
-			o.Owner...)
+		path := "/api/v1/audit?outcome=refused&project=" + has.ProjectName
+		got := controlplane.Call(t, o.Handler, http.MethodGet, path, "", "", o.Owner...)
 		if err := json.Unmarshal([]byte(got.Raw), &list); err != nil {
 			t.Fatal(err)
 		}
@@ -140,9 +136,10 @@ func TestATeamSeesWhoWasRefused(t *testing.T) {
 	})
 }
 
-// Codes are credentials too: each wrong one that is tried is recorded, however it
-// came, and not repeated. What is no code at all is nobody's guess.
-func TestAWrongCodeIsRecordedButNotRepeated(t *testing.T) {
+// TestAudit_wrongCode checks that a wrong code leaves an entry that does not repeat it,
+// as codes are credentials. Text that has not the form of a code leaves none.
+func TestAudit_wrongCode(t *testing.T) {
+	t.Parallel()
 	const wrongClaim, wrongUser = "CanaryCanaryCanaryCanaryCa", "BCDF-GHJK"
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	tests := map[string]struct {

@@ -10,9 +10,8 @@ import (
 	"postern/testkit/state"
 )
 
-// anonymous is what every route answers a caller without any credential, asked
-// with a body that fits (bodies) or none: "in" leads to the sign-in page, a number is a status. A
-// route that is not declared here fails the test.
+// anonymous has the answer of every route to a caller without a credential: a status, a
+// path that it redirects to, or "in" for the sign-in page.
 var anonymous = map[string]string{
 	"GET /healthz":                        "200",
 	"GET /readyz":                         "200",
@@ -310,7 +309,8 @@ var anonymous = map[string]string{
 	"GET /api/v1/exports/:export/download":                          "401",
 }
 
-func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
+func TestRoutes_anonymous(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db) // so that there is something to protect
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
@@ -322,7 +322,7 @@ func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
 			want, ok := anonymous[name]
 			declared[name] = true
 			if !ok {
-				t.Errorf("%s is not declared in this test: say what an anonymous caller gets", name)
+				t.Errorf("%s is not declared in this test: add what an anonymous caller gets", name)
 				continue
 			}
 			if got := answerTo(s, route.Method, route.Path); got != want {
@@ -337,15 +337,14 @@ func TestEveryRouteAnswersTheAnonymousAsDeclared(t *testing.T) {
 	})
 }
 
-// answerTo asks a route with the parameters of things that exist where it has
-// any, and sums the answer up.
+// answerTo calls a route and returns its answer as the table above has it.
 func answerTo(s *controlplane.Browser, method, route string) string {
 	path := filledIn(route)
 	header := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	body := ""
 	if strings.HasPrefix(path, "/api/") || path == "/proxy" {
 		header = []string{"Content-Type", "application/json", "Accept", "application/json"}
-		body = "[" // who may not ask is not told what is wrong with the question
+		body = "[" // the credential must be checked before the body is parsed
 	}
 	got := s.Do(method, path, body, header)
 	to := got.Header.Get("Location")
@@ -358,16 +357,12 @@ func answerTo(s *controlplane.Browser, method, route string) string {
 	return to
 }
 
-// filledIn is a path of a route: its parameters name the project that there is, and
-// nothing else that exists.
+// filledIn replaces the parameters of a route: the project exists, nothing else does.
 func filledIn(route string) string {
 	return strings.NewReplacer(
 		":project", "shop", ":key_type", "kty_1", ":product", "prd_1", ":key", "key_1", ":export", "exp_1",
 		":version", "ver_1", ":environment", "env_1", ":code", "nothing", ":team", "team_1", ":account",
 		"acc_1", ":invitation", "inv_1", ":session", "ses_1", ":identity", "idn_1", ":tenant", "tnt_1",
 		":client", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1", "*file", "nothing",
-	).
-		Replace(
-			route,
-		)
+	).Replace(route)
 }

@@ -14,6 +14,7 @@ import (
 )
 
 func TestCreateProxyAnswersWhatAClientNeeds(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		a := controlplane.Call(t, h, "POST", "/proxy", "", controlplane.ShopBody)
@@ -29,6 +30,7 @@ func TestCreateProxyAnswersWhatAClientNeeds(t *testing.T) {
 }
 
 func TestAnotherMediaTypeIsRefused(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		a := controlplane.Call(
 			t, controlplane.NewServer(t, db).Handler(), "POST", "/proxy", "", "target=x", "Content-Type",
@@ -41,6 +43,7 @@ func TestAnotherMediaTypeIsRefused(t *testing.T) {
 }
 
 func TestStaleUpdatesAreRefused(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		m := controlplane.CreateShop(t, h)
@@ -67,6 +70,7 @@ func TestStaleUpdatesAreRefused(t *testing.T) {
 }
 
 func TestCredentialsAreAskedForAndChecked(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		m := controlplane.CreateShop(t, h)
@@ -96,6 +100,7 @@ func TestCredentialsAreAskedForAndChecked(t *testing.T) {
 }
 
 func TestAPIWritesFromOtherSitesAreRefused(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}} {
@@ -108,6 +113,7 @@ func TestAPIWritesFromOtherSitesAreRefused(t *testing.T) {
 }
 
 func TestOnlyOurOwnNamesAreAnswered(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		for host, want := range map[string]int{
@@ -136,6 +142,7 @@ func TestOnlyOurOwnNamesAreAnswered(t *testing.T) {
 }
 
 func TestWhoMayMakeProxies(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		m := controlplane.CreateShop(t, s.Handler())

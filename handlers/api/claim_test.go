@@ -12,6 +12,7 @@ import (
 )
 
 func TestClaimingInTheDashboard(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		made := controlplane.Call(t, s.Server.Handler(), "POST", "/proxy", "", controlplane.ShopBody)
@@ -36,6 +37,7 @@ func TestClaimingInTheDashboard(t *testing.T) {
 }
 
 func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewBrowser(t, db)
 		made := s.Do(
@@ -76,6 +78,7 @@ func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
 
 // A token claims only where it was given the right to.
 func TestClaimingWithAToken(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		code := o.CreateProject(t, access.Principal{}, "").Workspace.ClaimCode
@@ -100,6 +103,7 @@ func TestClaimingWithAToken(t *testing.T) {
 // What a workspace did before it was merged stays in reach of who merged it, and
 // the page says which names changed.
 func TestAMergeKeepsTheHistoryAndTellsWhatItRenamed(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
 		made := controlplane.Call(t, s.Server.Handler(), "POST", "/proxy", "", controlplane.ShopBody)

@@ -25,6 +25,7 @@ func again(t *testing.T, h http.Handler, token, path, body, key string) controlp
 }
 
 func TestARequestSentAgainIsCarriedOutOnce(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h, other := controlplane.NewServer(t, db).Handler(), controlplane.NewServer(t, db).Handler() // two replicas
 		first := again(t, h, "", "/proxy", controlplane.ShopBody, retryKey)
@@ -73,6 +74,7 @@ func TestARequestSentAgainIsCarriedOutOnce(t *testing.T) {
 }
 
 func TestAKeyBelongsToOneRequestOfOneCaller(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		shops := again(t, h, "", "/proxy", controlplane.ShopBody, retryKey).Body["workspace_key"].(string)
@@ -96,6 +98,7 @@ func TestAKeyBelongsToOneRequestOfOneCaller(t *testing.T) {
 }
 
 func TestOnlyOneOfManyIsCarriedOut(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		replicas := []http.Handler{controlplane.NewServer(t, db).Handler(), controlplane.NewServer(t, db).Handler()}
 		var wg sync.WaitGroup
@@ -142,7 +145,8 @@ func endLease(t *testing.T, db *models.DB) {
 	}
 }
 
-func TestAnAttemptThatDiedCanBeRepeated(t *testing.T) {
+func TestIdempotency_diedBeforeCommit(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		slow := begun(t, s)
@@ -163,8 +167,10 @@ func TestAnAttemptThatDiedCanBeRepeated(t *testing.T) {
 	})
 }
 
-// What was committed is not done again, also where nobody knows the answer.
-func TestAnAttemptThatDiedAfterItsCommitIsNotRepeated(t *testing.T) {
+// TestIdempotency_diedAfterCommit checks that a committed change is not repeated, although
+// its answer is lost.
+func TestIdempotency_diedAfterCommit(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		team := models.Team{ID: "team_done", CreatedAt: models.Now()}
@@ -180,6 +186,7 @@ func TestAnAttemptThatDiedAfterItsCommitIsNotRepeated(t *testing.T) {
 }
 
 func TestAFailureIsNotKept(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		token := controlplane.CreateShop(t, s.Handler()).Token
@@ -213,6 +220,7 @@ func TestAFailureIsNotKept(t *testing.T) {
 }
 
 func TestKeptAnswersTellAReaderOfTheDatabaseNothing(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		a := again(t, controlplane.NewServer(t, db).Handler(), "", "/proxy", controlplane.ShopBody, retryKey)
 		secret := a.Body["workspace_key"].(string)
@@ -243,6 +251,7 @@ func TestKeptAnswersTellAReaderOfTheDatabaseNothing(t *testing.T) {
 }
 
 func TestKeptAnswersEnd(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		token := controlplane.CreateShop(t, h).Token
@@ -270,6 +279,7 @@ func TestKeptAnswersEnd(t *testing.T) {
 }
 
 func TestMalformedIdempotencyKeys(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		token := controlplane.CreateShop(t, h).Token

@@ -15,6 +15,7 @@ func withEndpoint(opaque string) string {
 }
 
 func TestWrongIntrospectionsNameTheField(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		for opaque, want := range map[string]string{
@@ -50,9 +51,10 @@ func TestWrongIntrospectionsNameTheField(t *testing.T) {
 	})
 }
 
-// A secret can be written and not read; and nobody who changes the endpoint gets it
-// sent to another one.
-func TestAnIntrospectionKeepsItsSecret(t *testing.T) {
+// TestIntrospection_secret checks that the secret is write-only, and is not kept when the
+// endpoint changes, which would send it to another server.
+func TestIntrospection_secret(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		a := controlplane.Call(
@@ -124,6 +126,7 @@ func TestAnIntrospectionKeepsItsSecret(t *testing.T) {
 }
 
 func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		page := s.Get("/projects/shop")

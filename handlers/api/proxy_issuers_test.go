@@ -16,6 +16,7 @@ func withPairs(pairs string) string {
 }
 
 func TestCreateProxy_refusedIssuers(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		header := controlplane.SignUpOwner(t, s)

@@ -23,6 +23,7 @@ func createWithLogin(login string, more ...string) string {
 }
 
 func TestOneCallMakesAProjectWithItsLogin(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()
@@ -83,6 +84,7 @@ func TestOneCallMakesAProjectWithItsLogin(t *testing.T) {
 }
 
 func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		s.Projects.CapUnclaimed = true
@@ -152,6 +154,7 @@ func (b brokenLogin) InsertIn(tx *models.Tx, p access.Principal, team string, te
 }
 
 func TestAProjectAndItsLoginAreMadeTogether(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		id, secret := "x", secrets.Secret("y")
@@ -173,8 +176,10 @@ func TestAProjectAndItsLoginAreMadeTogether(t *testing.T) {
 	})
 }
 
-// Whoever may create projects and not change logins makes no login that way.
-func TestALoginNeedsItsOwnPermission(t *testing.T) {
+// TestCreateProxy_loginPermission checks that a caller who may create projects but not
+// change logins cannot create a login with a project.
+func TestCreateProxy_loginPermission(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		id := "x"
@@ -192,6 +197,7 @@ func TestALoginNeedsItsOwnPermission(t *testing.T) {
 }
 
 func TestCreateProxy_LoginDefaults(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()

@@ -14,6 +14,7 @@ import (
 )
 
 func TestOddSpellingsOfATargetNameTheField(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
 		for target, code := range map[string]string{
@@ -51,6 +52,7 @@ func TestOddSpellingsOfATargetNameTheField(t *testing.T) {
 }
 
 func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		s.Projects.CapUnclaimed = true
@@ -91,6 +93,7 @@ func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
 }
 
 func TestAnonymousCreationIsLimited(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		s.Projects.CapUnclaimed = true
@@ -115,6 +118,7 @@ func TestAnonymousCreationIsLimited(t *testing.T) {
 
 // Who may create a proxy without an account, in each mode of the setting.
 func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
+	t.Parallel()
 	const token = "the-installations-own-token"
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
@@ -160,6 +164,7 @@ func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
 }
 
 func TestCreateProxy_environmentTargets(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()

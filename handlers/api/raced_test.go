@@ -15,6 +15,7 @@ import (
 // Changes without If-Match are all made, in some order; one that names a state that is
 // over is refused.
 func TestAPI_ChangesAtOnce(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()
@@ -58,6 +59,7 @@ func TestAPI_ChangesAtOnce(t *testing.T) {
 }
 
 func TestSCIM_ChangesAtOnce(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()

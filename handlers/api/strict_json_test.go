@@ -21,6 +21,7 @@ func repeated(n int, piece string) string {
 }
 
 func TestAPI_ManyErrorsInOneBody(t *testing.T) {
+	t.Parallel()
 	const mostBytes = 16 << 10 // of an answer
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
@@ -76,6 +77,7 @@ func TestAPI_ManyErrorsInOneBody(t *testing.T) {
 }
 
 func TestAPI_NULInAnyText(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		h := s.Handler()

@@ -13,6 +13,7 @@ import (
 // An operator takes another team's project down. Its team reads why, can take it
 // away as a zip that says nothing of it, and cannot lift it.
 func TestATakedownIsTheOperatorsAlone(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		path := "/api/v1/projects/" + o.OutsiderObjects.Project

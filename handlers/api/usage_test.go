@@ -53,6 +53,7 @@ func items(a controlplane.Response) (list []map[string]any) {
 }
 
 func TestUsageIsAnsweredInGroups(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		server := controlplane.NewServer(t, db)
 		h := server.Handler()
@@ -109,6 +110,7 @@ func TestUsageIsAnsweredInGroups(t *testing.T) {
 }
 
 func TestTheLatestRequestsAreListed(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		server := controlplane.NewServer(t, db)
 		h := server.Handler()
@@ -145,6 +147,7 @@ func TestTheLatestRequestsAreListed(t *testing.T) {
 }
 
 func TestRequestsAreFollowed(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		server := controlplane.NewServer(t, db)
 		listener := httptest.NewServer(server.Handler())

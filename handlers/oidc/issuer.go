@@ -13,8 +13,8 @@ import (
 	"postern/service/login"
 )
 
-// Mount is every route of them on one screen. What answers clients is here;
-// what a person sees is in pages_login.go.
+// Mount adds the routes. The endpoints of app clients are in this file, the pages that
+// people see in login.go.
 func (h *Handler) Mount(r *gin.Engine) {
 	r.GET("/oauth/:client/.well-known/openid-configuration", h.discovery)
 	r.GET("/oauth/:client/jwks.json", h.jwks)
@@ -38,7 +38,8 @@ func (h *Handler) Mount(r *gin.Engine) {
 	open("GET", "/oauth/:client/brand.css", h.brandStyle)
 }
 
-// CrossOriginRoutes lists what other sites may post to: none of it looks at a cookie.
+// CrossOriginRoutes lists the routes that other sites may post to. None of them reads a
+// cookie that authenticates.
 var CrossOriginRoutes = []string{
 	"POST /oauth/{client}/token",
 	"POST /oauth/{client}/revoke",
@@ -47,8 +48,8 @@ var CrossOriginRoutes = []string{
 	"POST /oauth/{client}/authorize",
 }
 
-// keysFor is how long others may keep discovery documents and keys, in seconds.
-const keysFor = "public, max-age=300"
+// publicCache lets clients cache discovery documents and keys for five minutes.
+const publicCache = "public, max-age=300"
 
 func (h *Handler) discovery(c *gin.Context) {
 	found, err := h.Login.Discover(c.Request.Context(), c.Param("client"))
@@ -66,14 +67,14 @@ func (h *Handler) public(c *gin.Context, found any, err error) {
 		return
 	}
 	c.Header("Access-Control-Allow-Origin", "*")
-	c.Header("Cache-Control", keysFor)
+	c.Header("Cache-Control", publicCache)
 	writeJSON(c.Writer, http.StatusOK, found)
 }
 
 func writeJSON(w http.ResponseWriter, status int, found any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(found) // the caller is gone when this fails
+	_ = json.NewEncoder(w).Encode(found) // an error means that the caller is gone
 }
 
 type tokenAnswer struct {
@@ -87,7 +88,7 @@ type tokenAnswer struct {
 
 func (h *Handler) token(c *gin.Context) {
 	var got login.Tokens
-	err := h.askOfClient(c, func(client login.Credentials, form *web.OAuthParams) (err error) {
+	err := h.withClient(c, func(client login.Credentials, form *web.OAuthParams) (err error) {
 		got, err = h.Login.Token(c.Request.Context(), login.TokenInput{
 			Credentials:  client,
 			GrantType:    form.Get("grant_type"),
@@ -113,10 +114,9 @@ func (h *Handler) token(c *gin.Context) {
 	})
 }
 
-// revokeGrant answers with nothing, also where there was nothing to revoke (RFC 7009,
-// 2.2).
+// revokeGrant revokes a token. It answers 200 for an invalid token too (RFC 7009, 2.2).
 func (h *Handler) revokeGrant(c *gin.Context) {
-	err := h.askOfClient(c, func(client login.Credentials, form *web.OAuthParams) error {
+	err := h.withClient(c, func(client login.Credentials, form *web.OAuthParams) error {
 		return h.Login.Revoke(c.Request.Context(), client, form.Get("token"))
 	})
 	if err != nil {
@@ -126,8 +126,9 @@ func (h *Handler) revokeGrant(c *gin.Context) {
 	c.Status(http.StatusOK)
 }
 
-// askOfClient reads a form and who sends it, and counts what is refused.
-func (h *Handler) askOfClient(c *gin.Context, ask func(login.Credentials, *web.OAuthParams) error) error {
+// withClient reads the form and the client's credentials and calls handle with them. It
+// counts refusals against the throttle.
+func (h *Handler) withClient(c *gin.Context, handle func(login.Credentials, *web.OAuthParams) error) error {
 	h.allowOrigin(c)
 	if err := web.ParseForm(c); err != nil {
 		return fault.New(fault.Malformed, "invalid_request", "the body could not be read").Because(err)
@@ -144,11 +145,11 @@ func (h *Handler) askOfClient(c *gin.Context, ask func(login.Credentials, *web.O
 			(client.NamedClient != "" && client.NamedClient != name)
 		client.NamedClient, client.Secret = name, secret
 	}
-	return h.Web.Throttle.Attempt(client.ClientID, c.Request.RemoteAddr, func() error { return ask(client, form) })
+	return h.Web.Throttle.Attempt(client.ClientID, c.Request.RemoteAddr, func() error { return handle(client, form) })
 }
 
-// basicAuth reads a client's credentials, each of which is encoded as in a form
-// (RFC 6749, 2.3.1).
+// basicAuth returns the client's credentials, which are form-encoded within Basic (RFC
+// 6749, 2.3.1).
 func basicAuth(r *http.Request) (name, secret string, ok bool) {
 	name, secret, ok = r.BasicAuth()
 	if !ok {
@@ -159,8 +160,8 @@ func basicAuth(r *http.Request) (name, secret string, ok bool) {
 	return name, secret, nameErr == nil && secretErr == nil
 }
 
-// refuseClient is refuseOAuth with the challenge that RFC 6749, 5.2 wants for a
-// client that is not who it says.
+// refuseClient is RefuseOAuth with the challenge for a client that fails to authenticate
+// (RFC 6749, 5.2).
 func (h *Handler) refuseClient(c *gin.Context, err error) {
 	if err != nil && fault.KindOf(err) == fault.Unauthenticated {
 		c.Header("WWW-Authenticate", `Basic realm="postern"`)
@@ -194,8 +195,8 @@ func (h *Handler) userInfo(c *gin.Context) {
 	writeJSON(c.Writer, http.StatusOK, userInfoAnswer{subject, claims})
 }
 
-// allowOrigin lets a client's own pages read the answer: those at the origin of one
-// of its redirect URIs.
+// allowOrigin lets scripts at the origin of one of the client's redirect URIs read the
+// answer (CORS).
 func (h *Handler) allowOrigin(c *gin.Context) {
 	origin := c.GetHeader("Origin")
 	if origin == "" {

@@ -14,6 +14,10 @@ import (
 	pages "postern/views/login"
 )
 
+var errOtherClient = fault.New(fault.Malformed, "invalid_request",
+	"The application sent the client id of another application. Contact its operator.")
+
+// authorize begins a login (OpenID Connect Core 3.1.2.1) and shows the providers.
 func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 	values := c.Request.URL.Query()
 	if c.Request.Method == http.MethodPost {
@@ -22,14 +26,7 @@ func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
 	asked := web.ParseOAuthParams(values)
 	client, browser := c.Param("client"), h.Web.Cookie(c.Request, web.LoginCookie)
 	if asked.Get("client_id") != client {
-		return h.loginFailed(
-			c,
-			fault.New(
-				fault.Malformed, "invalid_request",
-				"The application asked in another one's name. Tell whoever runs it.",
-			),
-			"",
-		)
+		return h.loginFailed(c, errOtherClient, "")
 	}
 	if err := h.Web.Throttle.AdmitLogin(client, c.Request.RemoteAddr); err != nil {
 		return h.loginFailed(c, err, "")
@@ -82,8 +79,8 @@ func (h *Handler) choose(c *gin.Context, attempt login.Attempt, status int, comp
 	return web.Answer{Status: status, Page: pages.ChoosePage(m)}
 }
 
-// loginShell dresses a page in the client's colours, and opens the page's policy
-// for the client's logo.
+// loginShell returns the frame of a page with the client's branding, and allows the
+// client's logo in the page's policy.
 func (h *Handler) loginShell(c *gin.Context, brand login.Look) pages.Shell {
 	shell := pages.Shell{
 		Title:     "Sign in",
@@ -107,7 +104,7 @@ func (h *Handler) loginShell(c *gin.Context, brand login.Look) pages.Shell {
 	return shell
 }
 
-// resumeLogin shows the providers of a login that is under way in this browser.
+// resumeLogin shows the providers of a login that this browser has begun.
 func (h *Handler) resumeLogin(c *gin.Context) (web.Answer, error) {
 	begun, err := h.Login.Resume(
 		c.Request.Context(), c.Param("client"), c.Param("attempt"), h.Web.Cookie(c.Request, web.LoginCookie),
@@ -166,8 +163,8 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 	for _, one := range arrived.Shares {
 		m.Shares = append(m.Shares, pages.Share(one))
 	}
-	// The answer to this form leads to the client's site, which browsers count as
-	// a place that the form leads to.
+	// The answer to this form redirects to the client's site, and form-action applies to
+	// redirects too.
 	web.AllowSource(c.Writer.Header(), "form-action 'self'", arrived.Site)
 	return web.Show(pages.ConsentPage(m)), nil
 }
@@ -189,9 +186,9 @@ func (h *Handler) consent(c *gin.Context) (web.Answer, error) {
 	return web.Redirect(to), nil
 }
 
-// loginFailed says on a page of the client's why somebody is not signed in. Where
-// the login is still under way in this browser, it offers the providers once more,
-// or the way back to the application.
+// loginFailed shows why a login failed, in the client's branding. If the login can
+// continue in this browser, the page offers the providers again, or the way back to the
+// application.
 func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.Answer, error) {
 	known := fault.KindOf(err)
 	if known == fault.Internal {
@@ -214,7 +211,7 @@ func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.An
 		return web.Answer{}, err
 	}
 	if againErr == nil {
-		brand = again.Client // knows where people are sent on to
+		brand = again.Client // which has the site of the redirect URI
 	}
 	m := pages.Problem{
 		Shell:     h.loginShell(c, brand),
@@ -227,8 +224,8 @@ func (h *Handler) loginFailed(c *gin.Context, err error, attempt string) (web.An
 	return web.Answer{Status: problem.Status, Page: pages.ProblemPage(m)}, nil
 }
 
-// withCause says beside what people read why it is so, for whoever tries the login
-// out and can mend it. Causes hold no tokens (login/providers).
+// withCause adds the cause to the text of a test login, for the operator of the
+// application. Causes hold no tokens (service/login/providers).
 func withCause(text string, err error) string {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.Unwrap() == nil {
@@ -237,12 +234,13 @@ func withCause(text string, err error) string {
 	return text + " You see this because you test: " + f.Unwrap().Error() + "."
 }
 
-// logLogin keeps why a login failed, which whoever runs the application asks for
-// with the request's id. Causes hold no tokens (login/providers).
+// logLogin logs why a login failed, for operators who have the request's id. Causes hold
+// no tokens (service/login/providers).
 func (h *Handler) logLogin(c *gin.Context, err error) {
-	h.Web.Log.Info(
-		"a login failed", "request", web.RequestID(c.Request.Context()), "client", c.Param("client"), "error",
-		err,
+	h.Web.Log.Info("a login failed",
+		"request", web.RequestID(c.Request.Context()),
+		"client", c.Param("client"),
+		"error", err,
 	)
 }
 
@@ -273,8 +271,8 @@ func (h *Handler) logout(c *gin.Context) (web.Answer, error) {
 	return web.Show(pages.SignedOutPage(shell, out.Back)), nil
 }
 
-// brandStyle is the client's colour as a style sheet, since the pages' policy takes
-// no style that stands in the page itself.
+// brandStyle serves the client's color as a style sheet: the pages' policy forbids inline
+// styles.
 func (h *Handler) brandStyle(c *gin.Context) (web.Answer, error) {
 	brand, err := h.Login.Brand(c.Request.Context(), c.Param("client"))
 	if err != nil || brand.Color == "" {

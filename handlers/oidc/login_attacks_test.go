@@ -35,9 +35,10 @@ func (s *app) signIn(fake *fakeoidc.Provider, provider login.Provider, scope str
 	return r, s.agree(browser, back.String())
 }
 
-// What is wrong with an authorization request, and whether the browser is sent
-// back with an error or nobody is sent anywhere.
-func TestAuthorizationRequestsThatAreRefused(t *testing.T) {
+// TestAuthorize_refusals has invalid authorization requests, each with whether the browser
+// is redirected to the client with an error, or sees a page.
+func TestAuthorize_refusals(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		s.offerFake(nil)
@@ -98,6 +99,7 @@ func TestAuthorizationRequestsThatAreRefused(t *testing.T) {
 // An answer counts once, in the browser that asked, for the provider that was
 // asked.
 func TestAnswersOfProvidersAreBoundToTheBrowser(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		fake, provider := s.offerFake(nil)
@@ -194,6 +196,7 @@ func TestAnswersOfProvidersAreBoundToTheBrowser(t *testing.T) {
 
 // Codes and refresh tokens count once, for the client and the login they are of.
 func TestGrantsCountOnce(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		confidential := true
 		s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
@@ -285,6 +288,7 @@ func (s *app) userInfo(token string) int {
 
 // What a provider vouched for ends with it, as at the gateway and for refresh tokens.
 func TestUserInfoEndsWithItsProvider(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		fake, provider := s.offerFake(nil)
@@ -307,6 +311,7 @@ func TestUserInfoEndsWithItsProvider(t *testing.T) {
 
 // Our own tokens do not pass for each other, nor at another issuer.
 func TestTokensAreForOnePurpose(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		fake, provider := s.offerFake(nil)
@@ -355,9 +360,10 @@ func TestTokensAreForOnePurpose(t *testing.T) {
 	})
 }
 
-// Two providers that name the same address mean two people: nobody gets into an
-// account by a provider that vouches for whatever is asked of it.
-func TestTheSameAddressElsewhereIsSomebodyElse(t *testing.T) {
+// TestLogin_sameAddressAtTwoProviders checks that two providers that return the same
+// address mean two users: a provider that verifies any address opens no other account.
+func TestLogin_sameAddressAtTwoProviders(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		var subjects []string

@@ -79,6 +79,7 @@ var signatures = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA}
 // What the provider gave, and its client secret, are in no table, log or page,
 // whatever the client and the upstream get, and also where something fails.
 func TestProviderTokensAreKeptNowhere(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		book := &controlplane.LogBuffer{}

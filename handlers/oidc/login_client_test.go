@@ -15,9 +15,11 @@ import (
 	"postern/testkit/state"
 )
 
-// A client that nobody here wrote discovers the issuer, signs in, checks every
-// signature and claim, asks userinfo, refreshes and revokes, with each algorithm.
-func TestACertifiedClientSignsIn(t *testing.T) {
+// TestLogin_certifiedClient signs in with a third-party client library, which discovers
+// the issuer, verifies every signature and claim, calls userinfo, refreshes and revokes,
+// with each algorithm.
+func TestLogin_certifiedClient(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		for _, algorithm := range []string{login.RS256, login.ES256, login.EdDSA} {
 			t.Run(algorithm, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"postern/testkit/state"
 )
 
-// asked is what a consent page says is shared, with a star at what is new; "none"
-// where nobody was asked.
+// asked returns what a consent page says is shared, with a star at what is new, or "none"
+// for any other page.
 func (s *app) asked(page step) string {
 	s.t.Helper()
 	if page.to != nil {
@@ -36,13 +36,14 @@ func (s *app) asked(page step) string {
 }
 
 func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		fake, provider := s.offerFake(nil)
 		const first = "an id that stands for you, your name"
 		for i, tt := range []struct{ scope, prompt, answer, want string }{
 			{"openid profile", "", "decline", first},
-			{"openid profile", "", "agree", first}, // who declined was not remembered
+			{"openid profile", "", "agree", first}, // a refusal is not remembered
 			{"openid profile", "", "", "none"},
 			{"openid", "", "", "none"},
 			{"openid email", "", "decline", "an id that stands for you, your e-mail address*"},
@@ -68,8 +69,9 @@ func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
 	})
 }
 
-// Who agreed at one application is asked by another, though they are the same person.
+// Consent to one application is none to another one.
 func TestConsentIsForOneApplication(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		fake, provider := s.offerFake(nil)
@@ -108,6 +110,7 @@ func TestConsentIsForOneApplication(t *testing.T) {
 // A provider where the browser is signed in goes on without asking, unless it is told
 // to ask.
 func TestTheProviderIsToldToAskAgain(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		_, provider := s.offerFake(nil)

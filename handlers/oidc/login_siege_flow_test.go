@@ -9,8 +9,8 @@ import (
 	"postern/testkit/fakeoidc"
 )
 
-// What is done to the browser's way to the provider and back, which no kind makes a
-// difference to, nor may.
+// onTheBrowser has the attacks on the redirects to the provider and back, which are the
+// same for every kind of provider.
 var onTheBrowser = []attack{
 	{"no state", func(s *siege) step {
 		browser, _, back := s.begin()
@@ -25,11 +25,11 @@ var onTheBrowser = []attack{
 		return s.get(browser, with(back, func(q url.Values) { q.Add("state", "x") }))
 	}},
 	{"the state a second time", func(s *siege) step {
-		s.stranger() // who is asked, so that the login itself is still under way
+		s.newUser() // who is asked for consent, so that the login is not complete
 		browser := s.browser()
 		asked := s.toProvider(browser, s.request("openid"), s.provider.ID).String()
 		s.get(browser, s.fake.Authorize(s.t, asked).String())
-		return s.get(browser, s.fake.Authorize(s.t, asked).String()) // with a code of its own, that nobody has used
+		return s.get(browser, s.fake.Authorize(s.t, asked).String()) // with a code that was not used
 	}},
 	{"the answer of another browser", func(s *siege) step { // a victim follows the attacker's link
 		_, _, back := s.begin()
@@ -86,14 +86,14 @@ var onTheBrowser = []attack{
 		return got
 	}},
 	{"the consent of another browser", func(s *siege) step {
-		s.stranger()
+		s.newUser()
 		browser, _, back := s.begin()
 		form := formOf(s.get(browser, back.String()), "agree")
 		other, _, _ := s.begin()
 		return s.post(other, s.path("/consent"), form)
 	}},
 	{"a consent that is forged", func(s *siege) step {
-		s.stranger()
+		s.newUser()
 		browser, _, back := s.begin()
 		form := formOf(s.get(browser, back.String()), "agree")
 		ticket := form.Get("ticket")
@@ -102,8 +102,8 @@ var onTheBrowser = []attack{
 	}},
 }
 
-// stranger has somebody sign in who was never here, and is asked.
-func (s *siege) stranger() {
+// newUser makes the provider sign in a user who is new here, and so is asked for consent.
+func (s *siege) newUser() {
 	switch {
 	case s.github != nil:
 		s.github.User["id"] = 77

@@ -111,7 +111,7 @@ var onTheIDToken = []attack{
 	),
 }
 
-// inside has a provider configured whose issuer is an address of ours.
+// inside configures a provider whose issuer is an internal address.
 var inside = attack{"an issuer inside", func(s *siege) step {
 	name, secret := fakeoidc.ClientID, secrets.Secret("x")
 	for _, issuer := range []string{metadataAddress, "https://10.0.0.1", "https://[fd00::1]", "https://0x7f.1"} {
@@ -127,7 +127,7 @@ var inside = attack{"an issuer inside", func(s *siege) step {
 	return s.judged()
 }}
 
-// aboutSomebodyElse has userinfo tell of another person, which is asked where the ID
+// aboutSomebodyElse makes userinfo return another user, which is asked where the ID
 // token has no address (OpenID Connect Core 1.0, 5.3.2).
 var aboutSomebodyElse = attack{"userinfo about somebody else", func(s *siege) step {
 	honest := s.fake.Claims
@@ -166,10 +166,10 @@ func book(name string, change func(debug, me map[string]any)) attack {
 	}}
 }
 
-// notAdopted signs a stranger in whose addresses are not theirs for sure.
+// notAdopted signs in a user whose addresses are not verified.
 func notAdopted(name string, emails ...map[string]any) attack {
 	return attack{name, func(s *siege) step {
-		s.stranger()
+		s.newUser()
 		s.github.Emails = emails
 		browser, r, back := s.begin()
 		if id := claims(s.t, s.exchange(r, s.agree(browser, back.String())).ID); id["email"] != nil {

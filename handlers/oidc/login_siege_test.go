@@ -79,7 +79,7 @@ func lay(t *testing.T, db *models.DB, kind string) *siege {
 	claims, serve, special := s.fake.Claims, s.fake.Serve, s.pristine
 	s.pristine = func() {
 		special()
-		s.fake.Switch(serve) // an answer that nobody waited for may not be over
+		s.fake.Switch(serve) // a response of the last attack may still be under way
 		s.fake.Claims, s.fake.Sign, s.fake.Discovery, s.fake.Token = claims, nil, nil, nil
 		// A document that was read in one attack must not serve in the next.
 		s.server.Login.Providers = &providers.Set{
@@ -146,10 +146,11 @@ func (s *siege) judged() step { return s.get(s.browser(), s.path("/login/x/y")) 
 // leastAttacks is how many each kind has to stand.
 const leastAttacks = 12
 
-// Each kind of provider stands each attack that there is on it: nobody gets a code, a
-// token or a page that would give one, nobody is sent to a stranger, and what is
-// answered holds nothing of the provider's.
-func TestEveryKindOfProviderStandsAttacks(t *testing.T) {
+// TestLogin_attacks runs each attack on each kind of provider: the attacker gets no code,
+// no token and no consent page, no redirect leads to another site, and the answer holds
+// nothing of the provider's.
+func TestLogin_attacks(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		for _, kind := range providers.Kinds() {
 			t.Run(kind, func(t *testing.T) {

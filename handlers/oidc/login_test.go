@@ -26,10 +26,10 @@ import (
 	"postern/testkit/state"
 )
 
-// callback is where the application under test waits for its codes; nobody listens.
+// callback is the redirect URI of the application under test. No server listens there.
 const callback = "http://127.0.0.1/app/callback"
 
-// app is an application whose people sign in through Postern.
+// app is an application with hosted login.
 type app struct {
 	t      *testing.T
 	db     *models.DB
@@ -283,6 +283,7 @@ func claims(t *testing.T, token string) map[string]any {
 // The whole way through a certified provider: the first time with consent, the
 // second without, as the same person.
 func TestPeopleSignInThroughARealProvider(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		real := oidcprovider.Start(t)

@@ -30,9 +30,10 @@ func until(t *testing.T, most int, ask func() step) int {
 	return 0
 }
 
-// Whoever guesses at a client is told to wait. What succeeds is not counted, and
-// others, at other clients or elsewhere, do not notice.
-func TestGuessesAtTheTokenEndpointAreCounted(t *testing.T) {
+// TestOAuthThrottle_guesses checks that refused requests at a client are limited, that
+// successful ones do not count, and that other clients and addresses are not affected.
+func TestOAuthThrottle_guesses(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		fake, provider := s.offerFake(nil)
@@ -74,6 +75,7 @@ func TestGuessesAtTheTokenEndpointAreCounted(t *testing.T) {
 }
 
 func TestGuessesOfDeviceCodesAreCounted(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		form := url.Values{"client_id": {"postern-cli"}, "grant_type": {controlplane.DeviceGrant}, "device_code": {"x"}}
@@ -85,6 +87,7 @@ func TestGuessesOfDeviceCodesAreCounted(t *testing.T) {
 
 // Each login that is begun is a row.
 func TestLoginsThatAreBegunAreCounted(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		s.offerFake(nil)
@@ -102,6 +105,7 @@ func TestLoginsThatAreBegunAreCounted(t *testing.T) {
 
 // What is revoked is over: the session with its refresh tokens and userinfo.
 func TestTokensAreRevoked(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		confidential := true
 		s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
@@ -158,6 +162,7 @@ func TestTokensAreRevoked(t *testing.T) {
 
 // A client can only revoke what is its own.
 func TestTokensOfOthersAreNotRevoked(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, login.ClientInput{})
 		fake, provider := s.offerFake(nil)

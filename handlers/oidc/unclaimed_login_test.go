@@ -16,8 +16,8 @@ import (
 	"postern/testkit/state"
 )
 
-// newUnclaimedApp is an application of a workspace that nobody has claimed, made under
-// the caps as anybody can make it; it dresses as somebody else.
+// newUnclaimedApp returns an application in an unclaimed workspace, with the caps of
+// anonymous callers and the branding of a well-known company (phishing).
 func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.GitHub, claim func()) {
 	t.Helper()
 	s, github = newLoginApp(t, db, login.ClientInput{}), fakegithub.Start(t)
@@ -84,6 +84,7 @@ func (s *app) cautions(what string, page step, status int, says string) {
 }
 
 func TestAnUnclaimedLoginPassesForNobody(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, github, claim := newUnclaimedApp(t, db)
 		browser, r := s.browser(), s.request("openid profile")
@@ -110,8 +111,10 @@ func TestAnUnclaimedLoginPassesForNobody(t *testing.T) {
 	})
 }
 
-// A link to us leads nobody on to where the maker of an unclaimed application likes.
-func TestAnUnclaimedLoginRedirectsNobodyUnasked(t *testing.T) {
+// TestUnclaimedLogin_openRedirect checks that a link to an unclaimed application's login
+// does not redirect to the application without a click (open redirect).
+func TestUnclaimedLogin_openRedirect(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, github, claim := newUnclaimedApp(t, db)
 		silent := s.request("openid").query
@@ -157,6 +160,7 @@ func TestAnUnclaimedLoginRedirectsNobodyUnasked(t *testing.T) {
 // What a discovery document names is bound as the issuer itself is. It is remembered
 // for all who name the issuer, so each login is judged, not each reading.
 func TestAnUnclaimedLoginAsksNoOddPortOfADocument(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _, claim := newUnclaimedApp(t, db)
 		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
@@ -199,6 +203,7 @@ func TestAnUnclaimedLoginAsksNoOddPortOfADocument(t *testing.T) {
 }
 
 func TestUnclaimedProxiesTakeTokensOfWebPorts(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
 		s.Projects.CapUnclaimed = true

@@ -8,7 +8,7 @@ import (
 	"postern/service/directory"
 )
 
-// showGroup shows a group with all that is in it, unless the request does without.
+// showGroup returns a group with its members, unless the request excludes them.
 func (p *provisioner) showGroup(g directory.GroupDetail) (any, error) {
 	out := protocol.Group{
 		Schemas:     []string{protocol.GroupSchema},
@@ -91,7 +91,7 @@ func (p *provisioner) listGroups() (any, error) {
 	return protocol.NewList(shown, start, total), nil
 }
 
-// groupFilter reads the filter; possible is false for one that no group can fit.
+// groupFilter returns the filter; possible is false if no group can match it.
 func (p *provisioner) groupFilter() (filter models.GroupFilter, possible bool, err error) {
 	terms, err := protocol.ParseFilter(p.c.Query("filter"))
 	possible = true
@@ -113,21 +113,21 @@ func (p *provisioner) groupFilter() (filter models.GroupFilter, possible bool, e
 }
 
 func (p *provisioner) createGroup() (any, error) {
-	said, err := parsed(p, protocol.ParseGroup)
+	change, err := parsed(p, protocol.ParseGroup)
 	if err != nil {
 		return nil, err
 	}
-	in := directory.GroupInput{DisplayName: said.DisplayName, ExternalID: said.ExternalID}
-	return p.detail(p.people.CreateGroupWith(p.c.Request.Context(), p.who, p.tenant, in, said.Add))
+	in := directory.GroupInput{DisplayName: change.DisplayName, ExternalID: change.ExternalID}
+	return p.detail(p.people.CreateGroupWith(p.c.Request.Context(), p.who, p.tenant, in, change.Add))
 }
 
-// group finds the group of the address, which has to be of its tenant.
+// group returns the group that the path names, which must be of the path's tenant.
 func (p *provisioner) group() (directory.GroupDetail, error) {
 	found, err := p.people.Group(p.c.Request.Context(), p.who, p.c.Param("id"))
 	if err != nil {
 		return found, err
 	}
-	return found, p.elsewhere(found.Tenant)
+	return found, p.checkTenant(found.Tenant)
 }
 
 func (p *provisioner) getGroup() (any, error) { return p.detail(p.group()) }
@@ -136,7 +136,7 @@ func (p *provisioner) putGroup() (any, error)   { return p.changeGroup(protocol.
 func (p *provisioner) patchGroup() (any, error) { return p.changeGroup(protocol.ParseGroupPatch) }
 
 func (p *provisioner) changeGroup(parse func([]byte) (protocol.GroupChange, error)) (any, error) {
-	said, err := parsed(p, parse)
+	change, err := parsed(p, parse)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +144,8 @@ func (p *provisioner) changeGroup(parse func([]byte) (protocol.GroupChange, erro
 	if err != nil {
 		return nil, err
 	}
-	in := directory.Replacement{Clear: said.Clear, Add: said.Add, Remove: said.Remove}
-	in.DisplayName, in.ExternalID = said.DisplayName, said.ExternalID
+	in := directory.Replacement{Clear: change.Clear, Add: change.Add, Remove: change.Remove}
+	in.DisplayName, in.ExternalID = change.DisplayName, change.ExternalID
 	return p.detail(p.people.ReplaceGroup(p.c.Request.Context(), p.who, before.ID, p.ifMatch(), in))
 }
 

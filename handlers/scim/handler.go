@@ -30,10 +30,10 @@ type Handler struct {
 	Directory *directory.Service
 }
 
-// scimRoot is where a tenant's people are provisioned (RFC 7644).
+// scimRoot is the base path of a tenant's endpoints (RFC 7644).
 const scimRoot = "/api/v1/tenants/:tenant/scim/v2"
 
-// Mount is every route of SCIM.
+// Mount adds the routes.
 func (h *Handler) Mount(r *gin.Engine) {
 	at := r.Group(scimRoot)
 	for _, route := range []struct {
@@ -63,14 +63,14 @@ func (h *Handler) Mount(r *gin.Engine) {
 	}
 }
 
-// provisioner is one request.
+// provisioner handles one request.
 type provisioner struct {
 	people *directory.Service
 	c      *gin.Context
 	who    access.Principal
 	tenant string // id
-	base   string // address of the tenant's API
-	sent   []byte // body, once it is read
+	base   string // URL of the tenant's endpoints
+	sent   []byte // the body, once it is read
 }
 
 func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner) (any, error)) {
@@ -106,15 +106,15 @@ func (h *Handler) provision(c *gin.Context, status int, handle func(*provisioner
 		c.Header("ETag", shown.Meta.Version)
 		c.Header("Location", shown.Meta.Location)
 	}
-	_ = json.NewEncoder(c.Writer).Encode(out) // the caller is gone when this fails
+	_ = json.NewEncoder(c.Writer).Encode(out) // an error means that the caller is gone
 }
 
-// refuseSCIM answers an error in SCIM's shape (RFC 7644, 3.12), which has no 422.
+// refuseSCIM answers with a SCIM error (RFC 7644, 3.12). SCIM has no 422.
 func (h *Handler) refuseSCIM(c *gin.Context, err error) {
 	web.RecordError(c.Request.Context(), err)
 	problem := web.ProblemOf(err, web.RequestID(c.Request.Context()))
 	out, ok := errors.AsType[*protocol.Error](err)
-	if !ok { // those of package protocol are the client's mistakes, and no fault of ours to be logged
+	if !ok { // errors of package protocol are mistakes of the client, and not logged
 		h.Web.LogCause(c.Request.Context(), err)
 		out = &protocol.Error{Status: problem.Status, Detail: problem.Detail}
 		switch {
@@ -127,10 +127,10 @@ func (h *Handler) refuseSCIM(c *gin.Context, err error) {
 	}
 	c.Header("Content-Type", protocol.ContentType)
 	c.Status(out.Status)
-	_ = json.NewEncoder(c.Writer).Encode(out) // the caller is gone when this fails
+	_ = json.NewEncoder(c.Writer).Encode(out) // an error means that the caller is gone
 }
 
-// body reads a JSON document of the media types that SCIM clients send.
+// body returns the JSON body, which must have one of the media types of SCIM clients.
 func (p *provisioner) body() ([]byte, error) {
 	if p.sent != nil {
 		return p.sent, nil
@@ -158,7 +158,7 @@ func (p *provisioner) body() ([]byte, error) {
 	return raw, nil
 }
 
-// parsed reads a body as what the reader makes of it.
+// parsed returns the body as read decodes it.
 func parsed[T any](p *provisioner, read func([]byte) (T, error)) (out T, err error) {
 	raw, err := p.body()
 	if err != nil {
@@ -167,8 +167,8 @@ func parsed[T any](p *provisioner, read func([]byte) (T, error)) (out T, err err
 	return read(raw)
 }
 
-// page reads startIndex, which begins at 1, and count (RFC 7644, 3.4.2.4): numbers
-// out of range mean the nearest, none the usual.
+// page returns startIndex, which begins at 1, and count (RFC 7644, 3.4.2.4). A number out
+// of range becomes the nearest one, an absent one the default.
 func (p *provisioner) page() (start, count int, err error) {
 	read := func(name string, least, usual int) int {
 		text := p.c.Query(name)
@@ -185,7 +185,8 @@ func (p *provisioner) page() (start, count int, err error) {
 	return start, min(count, models.MaxLimit), err
 }
 
-// excludes tells whether the answer is to be without an attribute (RFC 7644, 3.9).
+// excludes reports whether the request wants the answer without an attribute (RFC 7644,
+// 3.9).
 func (p *provisioner) excludes(attribute string) bool {
 	for _, name := range strings.Split(p.c.Query("excludedAttributes"), ",") {
 		if strings.EqualFold(strings.TrimSpace(name), attribute) {
@@ -196,11 +197,12 @@ func (p *provisioner) excludes(attribute string) bool {
 	return only != "" && !strings.Contains(strings.ToLower(only), strings.ToLower(attribute))
 }
 
-// ifMatch reads the version a client saw; a weak one is meant as well.
+// ifMatch returns the version that If-Match requires. SCIM versions are weak tags.
 func (p *provisioner) ifMatch() string {
 	return web.ParseIfMatch(strings.TrimPrefix(p.c.GetHeader("If-Match"), "W/"))
 }
 
+// version returns a weak tag (RFC 7644, 3.14).
 func version(etag string) string { return `W/"` + etag + `"` }
 
 func (p *provisioner) config() (any, error) {
@@ -236,8 +238,8 @@ func (p *provisioner) schema() (any, error) {
 	return nil, access.NotFound()
 }
 
-// narrow takes one more value for an attribute; false where nothing can have it: none
-// has an empty one, nor two.
+// narrow adds a condition on an attribute to a filter. It returns false if no resource can
+// match: for an empty value, or a second, different one.
 func narrow(field *string, value string) bool {
 	possible := value != "" && (*field == "" || *field == value)
 	*field = value
@@ -252,8 +254,8 @@ func unknownFilter(attribute, known string) error {
 	}
 }
 
-// elsewhere hides what belongs to another tenant than the one in the address.
-func (p *provisioner) elsewhere(tenant string) error {
+// checkTenant returns not_found for an object of another tenant than the path's.
+func (p *provisioner) checkTenant(tenant string) error {
 	if tenant == p.tenant {
 		return nil
 	}

@@ -12,9 +12,10 @@ import (
 	"postern/testkit/state"
 )
 
-// The calls of a provisioning system that finds nobody, makes a user and a group,
-// changes and deactivates, in the order in which it sends them.
-func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
+// TestSCIM_provisioning sends the requests of a provisioning system in its order: find no
+// user, create a user and a group, change and deactivate them.
+func TestSCIM_provisioning(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		project := o.CreateProject(t, o.Principal, "shop")
@@ -81,7 +82,7 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 			strings.Contains(got.Raw, id) {
 			t.Errorf("%s", got.Raw)
 		}
-		for filter, total := range map[string]float64{ // how Entra ID asks whether somebody is in a group
+		for filter, total := range map[string]float64{ // how Entra ID reads a membership
 			`id eq "` + gid + `" and members eq "` + id + `"`: 1,
 			`id eq "` + gid + `" and members eq "usr_other"`:  0,
 			`id eq "grp_other" and members eq "` + id + `"`:   0,
@@ -117,8 +118,9 @@ func TestSCIMProvisionsUsersAndGroups(t *testing.T) {
 	})
 }
 
-// A client's mistake is no fault of ours that somebody should be woken by.
-func TestMistakesOfSCIMClientsAreNoFaults(t *testing.T) {
+// TestSCIM_clientMistakes checks that mistakes of a client are not logged as errors.
+func TestSCIM_clientMistakes(t *testing.T) {
+	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o, book := controlplane.NewFixture(t, db), &controlplane.LogBuffer{}
 		project := o.CreateProject(t, o.Principal, "shop")

@@ -26,7 +26,7 @@ func (p *provisioner) showUser(u directory.User, groups []directory.Membership) 
 			Version:      version(u.ETag),
 		},
 	}
-	if out.UserName == "" { // nobody has provisioned them so far
+	if out.UserName == "" { // not provisioned, but created by a sign-in
 		out.UserName = u.Email
 	}
 	if out.UserName == "" {
@@ -80,7 +80,7 @@ func (p *provisioner) listUsers() (any, error) {
 	return protocol.NewList(shown, start, total), nil
 }
 
-// userFilter reads the filter; possible is false for one that nobody can fit.
+// userFilter returns the filter; possible is false if no user can match it.
 func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err error) {
 	terms, err := protocol.ParseFilter(p.c.Query("filter"))
 	possible = true
@@ -92,7 +92,7 @@ func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err
 			possible = narrow(&filter.UserName, term.Value) && possible
 		case "externalid":
 			possible = narrow(&filter.ExternalID, term.Value) && possible
-		case "emails", "emails.value", `emails[type eq "work"].value`: // the one address of each is of that type
+		case "emails", "emails.value", `emails[type eq "work"].value`: // every user's address is of that type
 			possible = narrow(&filter.Email, term.Value) && possible
 		case "active":
 			frozen := term.Value == "false"
@@ -113,29 +113,29 @@ func (p *provisioner) userFilter() (filter models.UserFilter, possible bool, err
 }
 
 func (p *provisioner) createUser() (any, error) {
-	said, err := parsed(p, protocol.ParseUser)
+	change, err := parsed(p, protocol.ParseUser)
 	if err != nil {
 		return nil, err
 	}
 	in := directory.NewUser{
-		Email:      *said.Email,
-		UserName:   *said.UserName,
-		ExternalID: *said.ExternalID,
-		Frozen:     said.Active != nil && !*said.Active,
+		Email:      *change.Email,
+		UserName:   *change.UserName,
+		ExternalID: *change.ExternalID,
+		Frozen:     change.Active != nil && !*change.Active,
 	}
-	if name := said.Name(""); name != nil {
+	if name := change.Name(""); name != nil {
 		in.Name = *name
 	}
 	return p.profile(p.people.CreateUser(p.c.Request.Context(), p.who, p.tenant, in))
 }
 
-// user finds the user of the address, who has to be of its tenant.
+// user returns the user that the path names, who must be of the path's tenant.
 func (p *provisioner) user() (directory.Profile, error) {
 	found, err := p.people.User(p.c.Request.Context(), p.who, p.c.Param("id"))
 	if err != nil {
 		return found, err
 	}
-	return found, p.elsewhere(found.Tenant)
+	return found, p.checkTenant(found.Tenant)
 }
 
 func (p *provisioner) getUser() (any, error) { return p.profile(p.user()) }
@@ -144,7 +144,7 @@ func (p *provisioner) putUser() (any, error)   { return p.changeUser(protocol.Pa
 func (p *provisioner) patchUser() (any, error) { return p.changeUser(protocol.ParseUserPatch) }
 
 func (p *provisioner) changeUser(parse func([]byte) (protocol.UserChange, error)) (any, error) {
-	said, err := parsed(p, parse)
+	sent, err := parsed(p, parse)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (p *provisioner) changeUser(parse func([]byte) (protocol.UserChange, error)
 	if err != nil {
 		return nil, err
 	}
-	if said.UserName != nil && *said.UserName == "" {
+	if sent.UserName != nil && *sent.UserName == "" {
 		return nil, &protocol.Error{
 			Status: http.StatusBadRequest,
 			Type:   "invalidValue",
@@ -160,13 +160,13 @@ func (p *provisioner) changeUser(parse func([]byte) (protocol.UserChange, error)
 		}
 	}
 	change := directory.UserChange{
-		Email:      said.Email,
-		UserName:   said.UserName,
-		ExternalID: said.ExternalID,
-		Name:       said.Name(before.Name),
+		Email:      sent.Email,
+		UserName:   sent.UserName,
+		ExternalID: sent.ExternalID,
+		Name:       sent.Name(before.Name),
 	}
-	if said.Active != nil {
-		frozen := !*said.Active
+	if sent.Active != nil {
+		frozen := !*sent.Active
 		change.Frozen = &frozen
 	}
 	return p.profile(p.people.UpdateUser(p.c.Request.Context(), p.who, before.ID, p.ifMatch(), change))

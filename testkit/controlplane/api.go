@@ -1,8 +1,6 @@
 package controlplane
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,13 +13,17 @@ import (
 	"postern/service/accounts"
 )
 
+// Response is an answer of the API.
 type Response struct {
 	Status int
 	Header http.Header
-	Body   map[string]any
+	Body   map[string]any // nil unless the answer is JSON
 	Raw    string
 }
 
+// Call sends a request to h and returns its answer. token is sent as the bearer token and
+// body as JSON; either may be empty. header has names and values in turn, which replace
+// those that Call sets; a name may be repeated.
 func Call(t *testing.T, h http.Handler, method, path, token, body string, header ...string) Response {
 	t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -32,7 +34,7 @@ func Call(t *testing.T, h http.Handler, method, path, token, body string, header
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	for i := 0; i < len(header); i += 2 { // which may replace ours, and name one twice
+	for i := 0; i < len(header); i += 2 {
 		r.Header.Del(header[i])
 	}
 	for i := 0; i < len(header); i += 2 {
@@ -41,27 +43,26 @@ func Call(t *testing.T, h http.Handler, method, path, token, body string, header
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	raw, err := io.ReadAll(w.Result().Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := Response{Status: w.Code, Header: w.Header(), Raw: string(raw)}
+	must(t, err)
+	got := Response{Status: w.Code, Header: w.Header(), Raw: string(raw)}
 	if strings.Contains(w.Header().Get("Content-Type"), "json") {
-		if err := json.Unmarshal(raw, &a.Body); err != nil {
+		if err := json.Unmarshal(raw, &got.Body); err != nil {
 			t.Fatalf("%s %s: %v in %s", method, path, err, raw)
 		}
 	}
-	return a
+	return got
 }
 
-// Errors are the problem's errors.
+// Errors returns the fields of a problem (RFC 9457).
 func (a Response) Errors() (list []map[string]any) {
-	errs, _ := a.Body["errors"].([]any)
-	for _, e := range errs {
-		list = append(list, e.(map[string]any))
+	fields, _ := a.Body["errors"].([]any)
+	for _, field := range fields {
+		list = append(list, field.(map[string]any))
 	}
 	return list
 }
 
+// Pointers returns the JSON Pointers of a problem's fields.
 func (a Response) Pointers() (list []string) {
 	for _, field := range a.Errors() {
 		list = append(list, field["pointer"].(string))
@@ -69,118 +70,65 @@ func (a Response) Pointers() (list []string) {
 	return list
 }
 
-// Shop is what POST /proxy answered for the project shop.
-type Shop struct {
-	Token, KeyID, VersionID, EnvironmentID string
-}
-
-func CreateShop(t *testing.T, h http.Handler) Shop {
-	t.Helper()
-	a := Call(t, h, "POST", "/proxy", "", ShopBody)
-	if a.Status != 201 {
-		t.Fatalf("%d %s", a.Status, a.Raw)
-	}
-	m := Shop{Token: a.Body["workspace_key"].(string)}
-	m.KeyID = a.Body["api_keys"].(map[string]any)["prod"].(map[string]any)["id"].(string)
-	p := Call(t, h, "GET", "/api/v1/projects/shop", m.Token, "")
-	version := p.Body["versions"].([]any)[0].(map[string]any)
-	m.VersionID = version["id"].(string)
-	m.EnvironmentID = version["environments"].([]any)[0].(map[string]any)["id"].(string)
-	return m
-}
-
-// PointerCodes lists the problem's fields, each as "pointer code".
-func (a Response) PointerCodes() []string {
-	var list []string
-	errors, _ := a.Body["errors"].([]any)
-	for _, e := range errors {
-		if field, ok := e.(map[string]any); ok {
-			list = append(list, fmt.Sprint(field["pointer"], " ", field["code"]))
-		}
+// PointerCodes returns a problem's fields, each as "pointer code".
+func (a Response) PointerCodes() (list []string) {
+	for _, field := range a.Errors() {
+		list = append(list, fmt.Sprint(field["pointer"], " ", field["code"]))
 	}
 	return list
 }
 
+// ShopBody is a body for POST /proxy: the project shop, which requires keys.
+const ShopBody = `{"target":"http://127.0.0.1:9","name":"shop","requests_auth":{"mode":"authenticate"}}`
+
+// TargetBody returns a body for POST /proxy with nothing but a target.
 func TargetBody(target string) string {
-	text, err := json.Marshal(map[string]string{"target": target})
+	body, err := json.Marshal(map[string]string{"target": target})
 	if err != nil {
 		panic(err)
 	}
-	return string(text)
+	return string(body)
 }
 
-// SignUpOwner creates an account and returns the header that it sends.
+// Shop is the project of ShopBody in an unclaimed workspace.
+type Shop struct {
+	Token                           string // workspace key
+	KeyID, VersionID, EnvironmentID string
+}
+
+// CreateShop creates the project shop as an anonymous caller.
+func CreateShop(t *testing.T, h http.Handler) Shop {
+	t.Helper()
+	created := Call(t, h, "POST", "/proxy", "", ShopBody)
+	if created.Status != http.StatusCreated {
+		t.Fatalf("create the shop: %d %s", created.Status, created.Raw)
+	}
+	shop := Shop{Token: created.Body["workspace_key"].(string)}
+	shop.KeyID = created.Body["api_keys"].(map[string]any)["prod"].(map[string]any)["id"].(string)
+	project := Call(t, h, "GET", "/api/v1/projects/shop", shop.Token, "")
+	version := project.Body["versions"].([]any)[0].(map[string]any)
+	shop.VersionID = version["id"].(string)
+	shop.EnvironmentID = version["environments"].([]any)[0].(map[string]any)["id"].(string)
+	return shop
+}
+
+// SignUpOwner creates the first account of an installation and returns the header of its
+// session, for Call.
 func SignUpOwner(t *testing.T, s *handlers.Server) []string {
 	t.Helper()
 	code, err := s.Accounts.FirstLink(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	session, err := s.Accounts.UseLink(t.Context(), code, accounts.SignUp{
 		Email:    "ana@example.com",
 		Name:     "Ana",
 		Password: Password,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return cookie(session)
 }
 
+// IsAPI reports whether a route or path belongs to the JSON API.
 func IsAPI(route string) bool { return strings.HasPrefix(route, "/api/") || route == "/proxy" }
 
+// DeviceGrant is the grant type of the device flow (RFC 8628, 3.4).
 const DeviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
-
-// Events reads a stream of the API's server-sent events.
-type Events struct {
-	*bufio.Scanner
-	T *testing.T
-}
-
-func FollowEvents(t *testing.T, url, token, last string) Events {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	t.Cleanup(stop)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Accept", "text/event-stream")
-	r.Header.Set("Authorization", "Bearer "+token)
-	if last != "" {
-		r.Header.Set("Last-Event-ID", last)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = answer.Body.Close() })
-	if answer.StatusCode != 200 || answer.Header.Get("Content-Type") != "text/event-stream" ||
-		answer.Header.Get("Cache-Control") != "no-store" {
-		t.Fatalf("%d %v", answer.StatusCode, answer.Header)
-	}
-	e := Events{bufio.NewScanner(answer.Body), t}
-	if retry, _ := e.Next(); retry != "" {
-		t.Fatalf("the stream begins with an event: %q", retry)
-	}
-	return e
-}
-
-// Next is the next event: its id and its data.
-func (e Events) Next() (id, data string) {
-	e.T.Helper()
-	for e.Scan() {
-		switch name, value, _ := strings.Cut(e.Text(), ": "); name {
-		case "id":
-			id = value
-		case "data":
-			data += value
-		case "":
-			return id, data
-		}
-	}
-	e.T.Fatalf("the stream ended: %v", e.Err())
-	return "", ""
-}
-
-const ShopBody = `{"target":"http://127.0.0.1:9","name":"shop","requests_auth":{"mode":"authenticate"}}`

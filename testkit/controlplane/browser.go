@@ -20,7 +20,8 @@ import (
 	"postern/views/ui"
 )
 
-// Browser is a person at a browser without script, one redirect at a time.
+// Browser is a browser without scripts. It keeps cookies and follows redirects only when
+// told to.
 type Browser struct {
 	T      *testing.T
 	Server *handlers.Server
@@ -29,8 +30,8 @@ type Browser struct {
 	header http.Header // sent with every request
 }
 
-// NewBrowser starts a control plane, with changes to its server, and opens a browser that
-// is not signed in.
+// NewBrowser starts a control plane on db, after it applied changes to its server, and
+// returns a browser that is not signed in.
 func NewBrowser(t *testing.T, db *models.DB, changes ...func(*handlers.Server)) *Browser {
 	t.Helper()
 	server := NewServer(t, db)
@@ -47,11 +48,12 @@ func NewBrowser(t *testing.T, db *models.DB, changes ...func(*handlers.Server)) 
 	client.Jar = jar
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Browser{T: t, Server: server, URL: listener.URL, Client: client, header: http.Header{
-		"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}, "Sec-Fetch-Site": {"same-origin"},
+		"Accept":         {"text/html,application/xhtml+xml,*/*;q=0.8"},
+		"Sec-Fetch-Site": {"same-origin"},
 	}}
 }
 
-// ClearCookies is another browser from here on.
+// ClearCookies makes it a browser that has not been here before.
 func (s *Browser) ClearCookies() {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -60,10 +62,10 @@ func (s *Browser) ClearCookies() {
 	s.Client.Jar = jar
 }
 
-// Password is that of every account that the kit creates.
+// Password is the password of every account that this package creates.
 const Password = "four unrelated words"
 
-// NewOwner is NewBrowser with the first account created and signed in.
+// NewOwner is NewBrowser, signed in as the first account, ana@example.com.
 func NewOwner(t *testing.T, db *models.DB, changes ...func(*handlers.Server)) *Browser {
 	t.Helper()
 	s := NewBrowser(t, db, changes...)
@@ -75,7 +77,7 @@ func NewOwner(t *testing.T, db *models.DB, changes ...func(*handlers.Server)) *B
 	return s
 }
 
-// Page is what the browser got.
+// Page is an answer to a Browser, with assertions that fail the test.
 type Page struct {
 	*goquery.Document
 	t       *testing.T
@@ -85,12 +87,13 @@ type Page struct {
 	Raw     string
 }
 
+// Get requests a page. header has names and values in turn.
 func (s *Browser) Get(path string, header ...string) *Page {
 	s.T.Helper()
 	return s.Do(http.MethodGet, path, "", header)
 }
 
-// Post sends a form of name, value, name, value… as of a page that is just loaded.
+// Post sends a form of names and values in turn, with a valid nonce unless it has one.
 func (s *Browser) Post(path string, form ...string) *Page {
 	s.T.Helper()
 	values := url.Values{}
@@ -103,7 +106,7 @@ func (s *Browser) Post(path string, form ...string) *Page {
 	return s.Do(http.MethodPost, path, values.Encode(), nil)
 }
 
-// Session is the secret in the browser's cookie, "" when signed out.
+// Session returns the secret in the session cookie, or "" if the browser is signed out.
 func (s *Browser) Session() string {
 	at, err := url.Parse(s.URL)
 	if err != nil {
@@ -117,18 +120,19 @@ func (s *Browser) Session() string {
 	return ""
 }
 
-// Nonce is that of the form on a page that posts to action.
+// Nonce returns the nonce of the form that posts to action.
 func (p *Page) Nonce(action string) string {
 	p.t.Helper()
 	return p.Value("form[action='" + action + "'] input[name=" + ui.NonceField + "]")
 }
 
-// Submit posts a form and returns the page that it leads to.
+// Submit posts a form and returns the page that it redirects to.
 func (s *Browser) Submit(path string, form ...string) *Page {
 	s.T.Helper()
 	return s.FollowRedirect(s.Post(path, form...))
 }
 
+// FollowRedirect returns the page that p redirects to.
 func (s *Browser) FollowRedirect(p *Page) *Page {
 	s.T.Helper()
 	if p.Status != http.StatusSeeOther {
@@ -137,6 +141,8 @@ func (s *Browser) FollowRedirect(p *Page) *Page {
 	return s.Get(p.Header.Get("Location"))
 }
 
+// Do sends a request as a browser that navigates within the dashboard. header replaces
+// what it sends.
 func (s *Browser) Do(method, path, body string, header []string) *Page {
 	s.T.Helper()
 	r, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+path, strings.NewReader(body))
@@ -175,7 +181,7 @@ func (s *Browser) Do(method, path, body string, header []string) *Page {
 	}
 }
 
-// Shows asserts the status and the heading of a page.
+// Shows asserts the status and the heading.
 func (p *Page) Shows(status int, heading string) *Page {
 	p.t.Helper()
 	if got := Clean(p.Find("h1").Text()); p.Status != status || got != heading {
@@ -184,7 +190,7 @@ func (p *Page) Shows(status int, heading string) *Page {
 	return p
 }
 
-// LeadsTo asserts a redirect that the browser follows with GET.
+// LeadsTo asserts a redirect (303) to path.
 func (p *Page) LeadsTo(path string) {
 	p.t.Helper()
 	if got := p.Header.Get("Location"); p.Status != http.StatusSeeOther || got != path {
@@ -192,7 +198,7 @@ func (p *Page) LeadsTo(path string) {
 	}
 }
 
-// Says asserts that an element's text contains text.
+// Says asserts that the text of the elements contains text.
 func (p *Page) Says(selector, text string) *Page {
 	p.t.Helper()
 	if got := Clean(p.Find(selector).Text()); !strings.Contains(got, text) {
@@ -201,7 +207,7 @@ func (p *Page) Says(selector, text string) *Page {
 	return p
 }
 
-// Holds asserts the value of an input.
+// Holds asserts the value of the input with the name.
 func (p *Page) Holds(name, value string) *Page {
 	p.t.Helper()
 	if got := p.Value("input[name='" + name + "']"); got != value {
@@ -210,6 +216,7 @@ func (p *Page) Holds(name, value string) *Page {
 	return p
 }
 
+// Lacks asserts that no element matches.
 func (p *Page) Lacks(selector string) *Page {
 	p.t.Helper()
 	if found := p.Find(selector); found.Length() > 0 {
@@ -218,6 +225,7 @@ func (p *Page) Lacks(selector string) *Page {
 	return p
 }
 
+// Value returns the value of the first input that matches.
 func (p *Page) Value(selector string) string {
 	p.t.Helper()
 	input := p.Find(selector)
@@ -227,7 +235,7 @@ func (p *Page) Value(selector string) string {
 	return input.First().AttrOr("value", "")
 }
 
-// Action is the action of the form that has the field.
+// Action returns the action of the form with the field.
 func (p *Page) Action(field string) string {
 	p.t.Helper()
 	action := p.Find("form:has([name='"+field+"'])").First().AttrOr("action", "")
@@ -237,4 +245,5 @@ func (p *Page) Action(field string) string {
 	return action
 }
 
+// Clean returns text with every run of spaces and line ends as one space.
 func Clean(text string) string { return strings.Join(strings.Fields(text), " ") }

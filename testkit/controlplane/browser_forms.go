@@ -7,7 +7,7 @@ import (
 	"postern/models"
 )
 
-// Location is where a form led to, without the part of the page.
+// Location returns the path that a form redirected to, without the fragment.
 func (p *Page) Location() string {
 	p.t.Helper()
 	to, err := url.Parse(p.Header.Get("Location"))
@@ -17,28 +17,29 @@ func (p *Page) Location() string {
 	return to.Path
 }
 
-// CreateAppClient creates an app client of the project's own tenant.
+// CreateAppClient creates the app client web in the project's default tenant, on the
+// project's page tab, and returns the path of its page.
 func (s *Browser) CreateAppClient(tab string) string {
 	s.T.Helper()
 	tenant := s.Get(tab).Find("select[name=tenant] option").AttrOr("value", "")
 	return s.Post(tab, "tenant", tenant, "name", "web", "redirect_uris", "https://app.example.com/cb").Location()
 }
 
-// Revision is the revision of the form that has the named field.
+// Revision returns the revision in the form with the field.
 func (p *Page) Revision(field string) string {
 	p.t.Helper()
 	return p.Value("form:has([name='" + field + "']) [name=revision]")
 }
 
-// WithT is the site for a part of the test.
+// WithT returns the browser for a subtest.
 func (s *Browser) WithT(t *testing.T) *Browser {
 	out := *s
 	out.T = t
 	return &out
 }
 
-// NewOwnerWithShop is a signed-in owner's site with the project shop, which asks for
-// keys; key is its first one.
+// NewOwnerWithShop is NewOwner with the project shop, which requires keys. It returns the
+// first of them too.
 func NewOwnerWithShop(t *testing.T, db *models.DB) (s *Browser, key string) {
 	t.Helper()
 	s = NewOwner(t, db)

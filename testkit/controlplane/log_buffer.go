@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// LogBuffer keeps what is logged, at every level.
+// LogBuffer collects what is logged. It may be used concurrently.
 type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

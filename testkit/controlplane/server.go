@@ -1,9 +1,9 @@
-// Package controlplane is the control plane over real services and a real database,
-// without workers, for tests of its HTTP.
+// Package controlplane runs the control plane's HTTP over real services and a real
+// database, without workers, for tests.
 //
-// It owns a server (NewServer), a browser without script on it (NewBrowser), calls of
-// its API (Call), and an installation with accounts in every role (NewFixture). It does
-// not own what is asserted.
+// Start with NewServer and Call to test the API, with NewOwner to test pages as a browser
+// without scripts, and with NewFixture where accounts in every role are needed. Databases
+// come from package state; assertions about a feature belong into its tests.
 package controlplane
 
 import (
@@ -36,8 +36,8 @@ import (
 	"postern/service/webhooks"
 )
 
-// NewServer returns the control plane on real services, without listeners and without
-// workers for its jobs.
+// NewServer returns a control plane with default settings on db. It has no listener, and
+// no worker takes jobs off its queue.
 func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
@@ -46,15 +46,11 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		LoopbackAllowed: true,
 		Listeners:       []string{settings.ControlAddr, settings.GatewayAddr},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	queue, err := jobs.NewQueue(
-		db, jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}, log,
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	retries := jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}
+	queue, err := jobs.NewQueue(db, retries, log)
+	must(t, err)
+	vault := newVault(t)
 	builder := &exports.Service{
 		DB:        db,
 		Jobs:      queue,
@@ -62,12 +58,8 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 		TTL:       time.Hour,
 		AddressOf: settings.Address,
 		Generator: "postern test",
-		Vault:     newVault(t),
+		Vault:     vault,
 		Log:       log,
-	}
-	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
-	if err != nil {
-		t.Fatal(err)
 	}
 	hooks := &webhooks.Service{
 		DB:      db,
@@ -80,7 +72,7 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 	unserved := func(context.Context) {}
 	hosted := &login.Service{
 		DB:        db,
-		Vault:     newVault(t),
+		Vault:     vault,
 		Providers: &providers.Set{HTTP: guard.Client()},
 		Targets:   guard,
 		PublicURL: settings.PublicURL,
@@ -130,8 +122,6 @@ func NewServer(t *testing.T, db *models.DB) *handlers.Server {
 func newVault(t *testing.T) *secrets.Vault {
 	t.Helper()
 	vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return vault
 }

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Term compares an attribute, in lower case, with a value: a text, or true or false
-// as they are written.
+// Term is the comparison of an attribute, in lower case, with a value: a string, or true
+// or false as in the filter.
 type Term struct{ Attribute, Value string }
 
 // maxTerms bounds a filter; provisioning systems send two.
 const maxTerms = 10
 
-// termPattern is attribute eq "value" at the beginning of a filter, where the
-// attribute may pick values of its own, as in emails[type eq "work"].value.
+// termPattern matches attribute eq "value" at the beginning of a filter. The attribute may
+// have a value filter, as in emails[type eq "work"].value.
 var termPattern = regexp.MustCompile(`^([\w.:$-]+(?:\[[^\]]*\](?:\.\w+)?)?)\s+(\w+)\s+("(?:[^"\\]|\\.)*"|\w+)`)
 
 var andPattern = regexp.MustCompile(`(?i)^\s+and\s+`)
 
-// ParseFilter reads attribute eq "value", and several of them joined by and (RFC 7644,
-// 3.4.2.2). None lets all through.
+// ParseFilter parses attribute eq "value", and several of them joined by and (RFC 7644,
+// 3.4.2.2). An empty filter matches everything.
 func ParseFilter(text string) ([]Term, error) {
 	text = strings.TrimSpace(text)
 	var terms []Term

@@ -9,8 +9,8 @@ import (
 
 const maxOperations = 1000
 
-// operation is one step of a patch (RFC 7644, 3.5.2). Decoding is generous about the
-// case of its members' names.
+// operation is one operation of a patch (RFC 7644, 3.5.2). Its members' names are decoded
+// in any case.
 type operation struct {
 	Op    string          `json:"op"`
 	Path  string          `json:"path"`
@@ -42,7 +42,7 @@ func parsePatch(raw []byte) ([]operation, error) {
 	return patch.Operations, nil
 }
 
-// ParseUserPatch reads what a patch changes of a user.
+// ParseUserPatch returns the changes of a user in a PATCH body.
 func ParseUserPatch(raw []byte) (UserChange, error) {
 	var change UserChange
 	operations, err := parsePatch(raw)
@@ -66,7 +66,7 @@ func ParseUserPatch(raw []byte) (UserChange, error) {
 	return change, err
 }
 
-// setAll sets the attributes of an object; Entra ID sends paths as their names too.
+// setAll sets the attributes of an object. Entra ID uses paths as member names too.
 func (c *UserChange) setAll(members map[string]json.RawMessage) error {
 	for name, value := range members {
 		if err := c.set(bare(name), value); err != nil {
@@ -76,10 +76,11 @@ func (c *UserChange) setAll(members map[string]json.RawMessage) error {
 	return nil
 }
 
-// work is the address that is kept: of work, or the primary one.
+// work matches the paths of the address that is stored: the one of type work, or the
+// primary one.
 var work = regexp.MustCompile(`^emails\[(type eq "work"|primary eq "?true"?)\](\.value)?$`)
 
-// texts lists the attributes that are one.
+// texts has the attributes whose values are strings.
 func (c *UserChange) texts() map[string]**string {
 	return map[string]**string{
 		"username":        &c.UserName,
@@ -147,7 +148,7 @@ func (c *UserChange) setEmails(value json.RawMessage) error {
 	return nil
 }
 
-// setWork reads an address, or the object that holds it.
+// setWork sets the address from a string or an object with it.
 func (c *UserChange) setWork(value json.RawMessage) error {
 	var one struct {
 		Value string `json:"value"`
@@ -178,7 +179,7 @@ func (c *UserChange) remove(attribute string) error {
 	return nil
 }
 
-// ParseGroupPatch reads what a patch changes of a group.
+// ParseGroupPatch returns the changes of a group in a PATCH body.
 func ParseGroupPatch(raw []byte) (GroupChange, error) {
 	var change GroupChange
 	operations, err := parsePatch(raw)
@@ -203,8 +204,8 @@ func ParseGroupPatch(raw []byte) (GroupChange, error) {
 	return change, err
 }
 
-// oneMember is how Okta names who leaves: members[value eq "usr_…"]. Ids are compared
-// as they are, so it is read before the case of the path is dropped.
+// oneMember matches the path that Okta removes a member with: members[value eq "usr_…"].
+// It is matched before the path is lowered, because ids are case-sensitive.
 var oneMember = regexp.MustCompile(`(?i)^members\[\s*value\s+eq\s+"([^"]*)"\s*\]$`)
 
 func (c *GroupChange) apply(op, path string, value json.RawMessage) error {
@@ -260,7 +261,7 @@ func (c *GroupChange) leave(id string) {
 	c.Remove = append(c.Remove, id)
 }
 
-// references reads the ids of members: a list, or a single one.
+// references returns the ids of members in a list or a single object.
 func references(value json.RawMessage) ([]string, error) {
 	if len(value) == 0 || string(value) == "null" {
 		return nil, nil

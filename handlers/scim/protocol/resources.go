@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Meta is what every resource says of itself (RFC 7643, 3.1).
+// Meta is the metadata of a resource (RFC 7643, 3.1).
 type Meta struct {
 	ResourceType string    `json:"resourceType"`
 	Created      time.Time `json:"created,omitzero"`
@@ -37,22 +37,21 @@ type User struct {
 	Meta        Meta        `json:"meta"`
 }
 
-// Name is a person's name.
+// Name is the name of a user (RFC 7643, 4.1.1).
 type Name struct {
 	Formatted  string `json:"formatted,omitempty"`
 	GivenName  string `json:"givenName,omitempty"`
 	FamilyName string `json:"familyName,omitempty"`
 }
 
-// Email is an address.
+// Email is an e-mail address of a user.
 type Email struct {
 	Value   string `json:"value"`
 	Type    string `json:"type,omitempty"`
 	Primary bool   `json:"primary,omitempty"`
 }
 
-// NameOf takes a name apart, of which one text is kept: the last word is the family
-// name.
+// NameOf splits a name, which is stored as one text: the last word is the family name.
 func NameOf(formatted string) *Name {
 	if formatted == "" {
 		return nil
@@ -74,7 +73,7 @@ type Group struct {
 	Meta        Meta        `json:"meta"`
 }
 
-// UserChange is what a request says of a user; nil where it says nothing.
+// UserChange is the change of a user in a request. A nil field is unchanged.
 type UserChange struct {
 	UserName, ExternalID, Email *string
 	Active                      *bool
@@ -82,8 +81,8 @@ type UserChange struct {
 	display, formatted, given, family *string
 }
 
-// Name is the one text that is kept of a name that was before; nil where the request
-// says nothing. What is meant for people's eyes comes first.
+// Name returns the name to store as one text, or nil if the request does not change it.
+// displayName takes precedence over the parts of name. before is the stored name.
 func (c UserChange) Name(before string) *string {
 	switch {
 	case c.display != nil && *c.display != "":
@@ -110,8 +109,8 @@ func (c UserChange) Name(before string) *string {
 	return &joined
 }
 
-// ParseUser reads a user that is to be made, or to be as it says: what it leaves out
-// becomes empty, but for active.
+// ParseUser returns the user in the body of a POST or PUT. Absent attributes become empty,
+// except active.
 func ParseUser(raw []byte) (UserChange, error) {
 	empty := ""
 	change := UserChange{ExternalID: &empty, display: &empty}
@@ -131,14 +130,14 @@ func ParseUser(raw []byte) (UserChange, error) {
 	return change, nil
 }
 
-// GroupChange is what a request says of a group and of what is in it.
+// GroupChange is the change of a group and its members in a request.
 type GroupChange struct {
 	DisplayName, ExternalID *string
 	Clear                   bool // everything that is in it leaves first
 	Add, Remove             []string
 }
 
-// ParseGroup reads a group that is to be made, or to be as it says.
+// ParseGroup returns the group in the body of a POST or PUT.
 func ParseGroup(raw []byte) (GroupChange, error) {
 	empty := ""
 	change := GroupChange{ExternalID: &empty, Clear: true}

@@ -1,6 +1,6 @@
 package protocol
 
-// Attribute describes one (RFC 7643, 7).
+// Attribute describes an attribute (RFC 7643, 7).
 type Attribute struct {
 	Name          string      `json:"name"`
 	Type          string      `json:"type"`
@@ -14,7 +14,7 @@ type Attribute struct {
 	SubAttributes []Attribute `json:"subAttributes,omitempty"`
 }
 
-// Schema describes a kind of resource (RFC 7643, 7).
+// Schema describes a type of resource (RFC 7643, 7).
 type Schema struct {
 	Schemas     []string    `json:"schemas"`
 	ID          string      `json:"id"`
@@ -49,7 +49,7 @@ func with(parts ...Attribute) func(*Attribute) {
 	return func(a *Attribute) { a.SubAttributes = parts }
 }
 
-// Schemas lists what of the core schemas is kept. Base is the address of the API.
+// Schemas returns the supported part of the core schemas. base is the URL of the API.
 func Schemas(base string) []Schema {
 	const schema = "urn:ietf:params:scim:schemas:core:2.0:Schema"
 	describe := func(id, name, description string, attributes ...Attribute) Schema {
@@ -114,7 +114,7 @@ func Schemas(base string) []Schema {
 	}
 }
 
-// ResourceType says where a kind of resource is (RFC 7643, 6).
+// ResourceType has the endpoint of a type of resource (RFC 7643, 6).
 type ResourceType struct {
 	Schemas  []string `json:"schemas"`
 	ID       string   `json:"id"`
@@ -124,7 +124,7 @@ type ResourceType struct {
 	Meta     Meta     `json:"meta"`
 }
 
-// ResourceTypes lists the kinds.
+// ResourceTypes returns the types of resources.
 func ResourceTypes(base string) []ResourceType {
 	kind := func(name, endpoint, schema string) ResourceType {
 		return ResourceType{
@@ -143,7 +143,7 @@ type supported struct {
 	Supported bool `json:"supported"`
 }
 
-// ServiceProviderConfig says what is spoken here (RFC 7643, 5).
+// ServiceProviderConfig returns the supported features (RFC 7643, 5).
 func ServiceProviderConfig(base string, maxResults int) any {
 	return map[string]any{
 		"schemas": []string{"urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"},

@@ -1,12 +1,11 @@
-// Package protocol reads and writes what provisioning systems such as Okta and Entra ID
-// speak: System for Cross-domain Identity Management 2.0.
+// Package protocol parses and formats the messages of SCIM 2.0 (RFC 7643 and 7644), which
+// Okta, Entra ID and others provision users and groups with.
 //
-// It owns resources, filters, patches and errors on the wire; it does not own
-// routes (handlers) nor what becomes of people (directory). It follows RFC 7643
-// and 7644 as far as those systems go: filters compare attributes for equality,
-// joined by and, and attributes that /Schemas does not list are dropped, as they send
-// all they have. It is generous where they differ from the RFC: in the case of names,
-// and in booleans that are texts.
+// It owns resources, filters, patches and errors. It leaves routes to handlers/scim and
+// users and groups to service/directory. It supports what those systems use: filters are
+// comparisons by eq joined by and; attributes that /Schemas does not list are ignored.
+// Where the systems deviate from the RFCs it accepts both: names in any case, and booleans
+// as strings.
 package protocol
 
 import (
@@ -27,7 +26,7 @@ const (
 	ContentType = "application/scim+json"
 )
 
-// Error is a refusal (RFC 7644, 3.12). Type is one of its table 9, or "".
+// Error is an error (RFC 7644, 3.12). Type is a scimType of its table 9, or "".
 type Error struct {
 	Status int
 	Type   string
@@ -36,7 +35,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Type + ": " + e.Detail }
 
-// MarshalJSON implements json.Marshaler: the status is a text there.
+// MarshalJSON implements json.Marshaler: status is a string in JSON.
 func (e *Error) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Schemas []string `json:"schemas"`
@@ -59,7 +58,7 @@ type List struct {
 	Resources    []any    `json:"Resources"`
 }
 
-// NewList is a page that begins at the index.
+// NewList returns a page of resources. start is the index of the first one.
 func NewList(resources []any, start int, total int64) List {
 	if resources == nil {
 		resources = []any{}
@@ -73,7 +72,7 @@ func NewList(resources []any, start int, total int64) List {
 	}
 }
 
-// bare is an attribute in lower case without its schema.
+// bare returns an attribute in lower case without the prefix of its schema.
 func bare(attribute string) string {
 	attribute = strings.ToLower(strings.TrimSpace(attribute))
 	for _, schema := range []string{UserSchema, GroupSchema} {
@@ -82,7 +81,7 @@ func bare(attribute string) string {
 	return attribute
 }
 
-// flag is a boolean, also as a text: Entra ID sends "True" and "False".
+// flag is a boolean that may be a string: Entra ID sends "True" and "False".
 func flag(raw json.RawMessage) (bool, error) {
 	text := strings.ToLower(strings.Trim(string(raw), `"`))
 	if text != "true" && text != "false" {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string][]protocol.Term{
 		"":                                       nil,
 		`userName eq "Ana@Example.com"`:          {{Attribute: "username", Value: "Ana@Example.com"}},
@@ -49,6 +50,7 @@ func refusedAs(t *testing.T, what string, err error, kind string) {
 
 // What Okta and Entra ID send, each in its own spelling.
 func TestUserPatches(t *testing.T) {
+	t.Parallel()
 	for body, want := range map[string]struct {
 		active      string
 		name, email string
@@ -96,6 +98,7 @@ func TestUserPatches(t *testing.T) {
 }
 
 func TestGroupPatches(t *testing.T) {
+	t.Parallel()
 	name := "Engineering"
 	for body, want := range map[string]protocol.GroupChange{
 		`{"Operations":[{"op":"Add","path":"members","value":[{"value":"usr_A"},{"value":"usr_b"}]}]}`: {Add: []string{"usr_A", "usr_b"}},

@@ -1,0 +1,233 @@
+package controlplane
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"postern/service/access"
+	"postern/service/exports"
+	"postern/service/projects"
+	"postern/service/tokens"
+)
+
+// Objects has the ids of what the parameters of a route can name. Each route gets its
+// own, so that no route finds what another one has changed.
+type Objects struct {
+	Project, ProjectName, version, environment, Key, export, code string
+	Team, account, invitation, invite, session, identity, token   string
+	webhook, delivery, Tenant, client, provider                   string
+	user, group, child, approval                                  string
+	keyType, Product                                              string
+
+	sharedTenant string // of the team, not attached to the project
+}
+
+// NewObjects creates a project of the owner, and what else the parameters of the route
+// name. needs is the state that the object must be in:
+//
+//	frozen       the key is frozen
+//	ready        the export is built
+//	taken        the project is taken down
+//	token        the owner has an access token
+//	webhook      the team has a webhook with a delivery
+//	shared       the tenant is a tenant of the team
+//	attached     the tenant is a tenant of the team, attached to the project
+//	frozen user  the user is frozen
+//	member       the user is a member of the group
+//	nested       the child is nested in the group
+func (o *Fixture) NewObjects(t *testing.T, needs, route string) Objects {
+	t.Helper()
+	return o.createObjects(t, needs, route, false)
+}
+
+// NewAllObjects is NewObjects with all kinds of objects, for pages that list them.
+func (o *Fixture) NewAllObjects(t *testing.T, needs, route string) Objects {
+	t.Helper()
+	return o.createObjects(t, needs, route, true)
+}
+
+func (o *Fixture) createObjects(t *testing.T, needs, route string, all bool) Objects {
+	t.Helper()
+	o.number++
+	created := o.CreateProject(t, o.Principal, fmt.Sprintf("shop-%d", o.number))
+	version := created.Project.Versions[0]
+	has := Objects{
+		Project:     created.Project.ID,
+		ProjectName: created.Project.Name,
+		version:     version.ID,
+		environment: version.Environments[0].ID,
+		Key:         created.Keys["prod"].ID,
+	}
+	about := func(words ...string) bool {
+		for _, word := range words {
+			if all || strings.Contains(strings.ToLower(route), word) {
+				return true
+			}
+		}
+		return false
+	}
+	if about("claim", ":code") {
+		has.code = o.CreateProject(t, access.Principal{}, "").Workspace.ClaimCode
+	}
+	if about(":export") {
+		export, err := o.Server.Exports.Request(t.Context(), o.Principal, has.Project, exports.Options{Format: "data"})
+		must(t, err)
+		has.export = export.ID
+	}
+	if about("tenant", "login", ":client", ":provider", "user", "group", "approval") {
+		has.Tenant, has.client, has.provider = o.CreateAppClient(t, has.Project)
+	}
+	if about("user", "group", "approval") {
+		o.createDirectory(t, &has, needs)
+	}
+	if about(":key_type") {
+		has.keyType = o.createKeyType(t, has.Project)
+	}
+	if about("product") {
+		has.Product = o.createProduct(t)
+	}
+	if all || needs == "shared" || needs == "attached" {
+		has.sharedTenant = o.createTenant(t)
+	}
+	if strings.Contains(route, "team") || strings.Contains(route, "invit") || strings.Contains(route, "session") ||
+		strings.Contains(route, ":identity") {
+		o.createPeople(t, &has)
+	}
+	if strings.HasPrefix(route, "/invite/") {
+		has.code = has.invite
+	}
+	o.prepare(t, &has, needs)
+	return has
+}
+
+// prepare brings the objects into the state that the route needs.
+func (o *Fixture) prepare(t *testing.T, has *Objects, needs string) {
+	t.Helper()
+	var err error
+	switch needs {
+	case "shared":
+		has.Tenant = has.sharedTenant
+	case "attached":
+		has.Tenant = has.sharedTenant
+		_, err = o.Server.Projects.Attach(t.Context(), o.Principal, has.Project, has.Tenant)
+	case "token":
+		var minted tokens.Minted
+		minted, err = o.Server.Tokens.Create(t.Context(), o.Principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
+		has.token = minted.ID
+	case "frozen":
+		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, has.Key)
+	case "webhook":
+		has.webhook, has.delivery, err = o.createWebhook(t)
+	case "taken":
+		_, err = o.Server.Projects.TakeDown(t.Context(), o.Principal, has.Project, "Phishing")
+	case "ready":
+		err = o.Server.Exports.Build(t.Context(), has.export, true)
+	}
+	must(t, err)
+}
+
+// CreateProject creates a project of the caller that requires keys.
+func (o *Fixture) CreateProject(t *testing.T, p access.Principal, name string) projects.Created {
+	t.Helper()
+	created, err := o.Server.Projects.Create(t.Context(), p, projects.CreateInput{
+		Target: "http://127.0.0.1:9",
+		Name:   name,
+		Auth:   projects.AuthInput{Mode: "authenticate"},
+	})
+	must(t, err)
+	return created
+}
+
+func (o *Fixture) createKeyType(t *testing.T, project string) string {
+	t.Helper()
+	created, err := o.Server.Projects.CreateKeyType(t.Context(), o.Principal, project, projects.KeyType{
+		Name:   "gold",
+		Scopes: []string{"read"},
+	})
+	must(t, err)
+	return created.ID
+}
+
+func (o *Fixture) createProduct(t *testing.T) string {
+	t.Helper()
+	input := projects.ProductInput{Name: fmt.Sprintf("product-%d", o.number)}
+	created, err := o.Server.Projects.CreateProduct(t.Context(), o.Principal, input)
+	must(t, err)
+	return created.ID
+}
+
+func (o *Fixture) createTenant(t *testing.T) string {
+	t.Helper()
+	input := projects.TenantInput{Name: fmt.Sprintf("tenant-%d", o.number)}
+	created, err := o.Server.Projects.CreateTenant(t.Context(), o.Principal, input)
+	must(t, err)
+	return created.ID
+}
+
+// Path returns the route with its parameters replaced: the project by its id on the API,
+// by its name on pages.
+func (h Objects) Path(route string) string {
+	project, provider := h.ProjectName, h.provider
+	if IsAPI(route) {
+		project = h.Project
+	}
+	if strings.HasPrefix(route, "/account/") {
+		provider = "github"
+	}
+	scim := strings.NewReplacer(
+		"/Users/:id", "/Users/"+h.user,
+		"/Groups/:id", "/Groups/"+h.group,
+		"/Schemas/:id", "/Schemas/urn:ietf:params:scim:schemas:core:2.0:User",
+		"/ResourceTypes/:id", "/ResourceTypes/User",
+	)
+	parameters := strings.NewReplacer(
+		":account", h.account,
+		":approval", h.approval,
+		":child", h.child,
+		":client", h.client,
+		":code", h.code,
+		":delivery", h.delivery,
+		":environment", h.environment,
+		":export", h.export,
+		":group", h.group,
+		":identity", h.identity,
+		":invitation", h.invitation,
+		":key_type", h.keyType,
+		":key", h.Key,
+		":product", h.Product,
+		":project", project,
+		":provider", provider,
+		":session", h.session,
+		":team", h.Team,
+		":tenant", h.Tenant,
+		":token", h.token,
+		":user", h.user,
+		":version", h.version,
+		":webhook", h.webhook,
+	)
+	return parameters.Replace(scim.Replace(route))
+}
+
+// FillBody replaces the placeholders in a body: {team} is the owner's team; {product},
+// {name} and {number} are unique to the objects; {device} is the user code of a new
+// device request; the others name one of the objects.
+func (o *Fixture) FillBody(t *testing.T, has Objects, body string) string {
+	t.Helper()
+	if strings.Contains(body, "{device}") { // a code is for one decision
+		asked, err := o.Server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
+		must(t, err)
+		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
+	}
+	return strings.NewReplacer(
+		"{child}", has.child,
+		"{code}", has.code,
+		"{group}", has.group,
+		"{invite}", has.invite,
+		"{name}", fmt.Sprintf("new-%d", o.number),
+		"{number}", fmt.Sprint(o.number),
+		"{product}", fmt.Sprintf("product-%d", o.number),
+		"{team}", o.Team,
+		"{tenant}", has.Tenant,
+	).Replace(body)
+}

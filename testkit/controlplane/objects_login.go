@@ -1,0 +1,79 @@
+package controlplane
+
+import (
+	"errors"
+	"testing"
+
+	"postern/models"
+	"postern/service/directory"
+	"postern/service/login"
+	"postern/service/webhooks"
+)
+
+// CreateAppClient creates an app client with a provider in the project's first tenant.
+func (o *Fixture) CreateAppClient(t *testing.T, project string) (tenant, client, provider string) {
+	t.Helper()
+	tenants, err := o.DB.Read(t.Context()).TenantsOf(project)
+	if err != nil || len(tenants) == 0 {
+		t.Fatalf("tenants of %s: %v, %v", project, tenants, err)
+	}
+	tenant = tenants[0].ID
+	name, app := "web", "app"
+	created, err := o.Server.Login.CreateClient(t.Context(), o.Principal, tenant, login.ClientInput{Name: &name})
+	must(t, err)
+	google, err := o.Server.Login.CreateProvider(t.Context(), o.Principal, created.ID, login.ProviderInput{
+		Type:     "google",
+		ClientID: &app,
+	})
+	must(t, err)
+	return tenant, created.ID, google.ID
+}
+
+// createDirectory creates a user, two groups and an approval in the tenant.
+func (o *Fixture) createDirectory(t *testing.T, has *Objects, needs string) {
+	t.Helper()
+	ctx, service := t.Context(), o.Server.Directory
+	user, err := service.CreateUser(ctx, o.Principal, has.Tenant, directory.NewUser{Email: "ana@example.com"})
+	must(t, err)
+	for id, name := range map[*string]string{&has.group: "staff", &has.child: "inner"} {
+		group, err := service.CreateGroup(ctx, o.Principal, has.Tenant, directory.GroupInput{Name: &name})
+		must(t, err)
+		*id = group.ID
+	}
+	approval, err := service.Approve(ctx, o.Principal, has.Tenant, directory.NewApproval{
+		Kind:  "email",
+		Value: "eve@example.com",
+	})
+	must(t, err)
+	has.user, has.approval = user.ID, approval.ID
+	switch needs {
+	case "frozen user":
+		_, err = service.Freeze(ctx, o.Principal, has.user)
+	case "member":
+		_, err = service.SetMember(ctx, o.Principal, has.group, has.user, directory.RoleMember)
+	case "nested":
+		_, err = service.Nest(ctx, o.Principal, has.group, has.child)
+	}
+	must(t, err)
+}
+
+// createWebhook creates a webhook of the team with a delivery that arrived.
+func (o *Fixture) createWebhook(t *testing.T) (hook, delivery string, err error) {
+	t.Helper()
+	created, _, err := o.Server.Webhooks.Create(t.Context(), o.Principal, webhooks.CreateInput{
+		Team: o.Team,
+		URL:  "http://8.8.8.8/hook",
+	})
+	now := models.Now()
+	sent := models.WebhookDelivery{
+		ID:         models.NewID("msg"),
+		WebhookID:  created.ID,
+		Event:      webhooks.KeyCreated,
+		Payload:    "{}",
+		State:      webhooks.Delivered,
+		CreatedAt:  now,
+		FinishedAt: &now,
+	}
+	err = errors.Join(err, o.DB.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&sent) }))
+	return created.ID, sent.ID, err
+}

@@ -1,0 +1,79 @@
+package controlplane
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"testing"
+
+	"postern/models"
+	"postern/service/access"
+	"postern/service/accounts"
+)
+
+// createPeople creates a team with two owners, a member to act on and an open invitation;
+// and for the owner an invitation to another team, a session and a linked sign-in.
+func (o *Fixture) createPeople(t *testing.T, has *Objects) {
+	t.Helper()
+	now := models.Now()
+	has.Team, has.account = o.createTeam(t, "Team"), o.createTom(t)
+	host := o.createTom(t) // the other owner: invitations end with the account that created them
+	for account, role := range map[string]access.Role{
+		o.Principal.Account:        access.Owner,
+		host:                       access.Owner,
+		has.account:                access.Member,
+		o.MemberIDs[access.Member]: access.Member,
+		o.MemberIDs[access.Viewer]: access.Viewer,
+	} {
+		o.insert(t, &models.Membership{TeamID: has.Team, AccountID: account, Role: string(role), CreatedAt: now})
+	}
+	has.invitation, _ = o.invite(t, has.Team, host)
+	other := o.createTeam(t, "Team")
+	o.insert(t, &models.Membership{TeamID: other, AccountID: host, Role: string(access.Owner), CreatedAt: now})
+	_, has.invite = o.invite(t, other, host)
+
+	until, sum := now.Add(accounts.SessionTTL), sha256.Sum256([]byte(has.Team))
+	session := models.Token{
+		ID:        models.NewID("ses"),
+		Kind:      "session",
+		AccountID: &o.Principal.Account,
+		Hash:      sum[:],
+		CreatedAt: now,
+		ExpiresAt: &until,
+	}
+	identity := models.LinkedAccount{
+		ID:        models.NewID("idn"),
+		AccountID: o.Principal.Account,
+		Issuer:    "https://id.example",
+		Subject:   has.Team,
+		CreatedAt: now,
+		SeenAt:    now,
+	}
+	o.insert(t, &session, &identity)
+	has.session, has.identity = session.ID, identity.ID
+}
+
+// createTom creates an account without a team.
+func (o *Fixture) createTom(t *testing.T) (id string) {
+	t.Helper()
+	row := models.Account{ID: models.NewID("acc"), Name: "Tom", CreatedAt: models.Now()}
+	row.Email = row.ID + "@example.com"
+	o.insert(t, &row)
+	return row.ID
+}
+
+func (o *Fixture) invite(t *testing.T, team, by string) (id, code string) {
+	t.Helper()
+	now, code := models.Now(), rand.Text()
+	sum := sha256.Sum256([]byte(code))
+	row := models.Invitation{
+		ID:        models.NewID("inv"),
+		TeamID:    team,
+		Role:      "member",
+		CodeHash:  sum[:],
+		CreatedBy: by,
+		CreatedAt: now,
+		ExpiresAt: now.Add(accounts.InvitationTTL),
+	}
+	o.insert(t, &row)
+	return row.ID, code
+}
