@@ -216,7 +216,10 @@ func (r routeTest) checkAllowed(has controlplane.Objects, header []string, accou
 		teams[entry.TeamID] = true
 	}
 	if len(added) == 0 || len(added) != len(teams) {
-		r.t.Fatalf("the change by %s left %d audit entries for %d teams, want one each", account, len(added), len(teams))
+		r.t.Fatalf(
+			"the change by %s left %d audit entries for %d teams, want one each", account, len(added),
+			len(teams),
+		)
 	}
 	entry := added[0]
 	if entry.Actor != account {

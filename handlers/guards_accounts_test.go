@@ -48,8 +48,11 @@ var accountGuards = map[string]guard{
 	"GET /device/approved":                     {action: access.TokenRead, outsider: 200},
 	"GET /device/denied":                       {action: access.TokenRead, outsider: 200},
 	"GET /teams/:team/invitations/:invitation": {action: access.InvitationRead},
-	"POST /device":                             {action: access.DeviceApprove, body: "user_code={device}&decision=approve"},
-	"GET /audit":                               {action: access.AuditRead, outsider: 200},
+	"POST /device": {
+		action: access.DeviceApprove,
+		body:   "user_code={device}&decision=approve",
+	},
+	"GET /audit": {action: access.AuditRead, outsider: 200},
 
 	"GET /api/v1/teams": {action: access.TeamRead, outsider: 200},
 	"POST /api/v1/teams": {
@@ -71,8 +74,12 @@ var accountGuards = map[string]guard{
 		owner:  201,
 	},
 	"DELETE /api/v1/teams/:team/invitations/:invitation": {action: access.InvitationRevoke, owner: 204},
-	"POST /api/v1/invitations/accept":                    {action: access.InvitationAccept, body: `{"code":"{invite}"}`, otherKey: 403},
-	"GET /api/v1/sessions":                               {action: access.AccountRead, outsider: 200, otherKey: 403},
+	"POST /api/v1/invitations/accept": {
+		action:   access.InvitationAccept,
+		body:     `{"code":"{invite}"}`,
+		otherKey: 403,
+	},
+	"GET /api/v1/sessions": {action: access.AccountRead, outsider: 200, otherKey: 403},
 	"DELETE /api/v1/sessions/:session": {
 		action:   access.AccountUpdate,
 		outsider: 404,

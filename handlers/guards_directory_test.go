@@ -4,10 +4,13 @@ import "postern/service/access"
 
 // directoryGuards are the routes of a tenant's users and groups.
 var directoryGuards = map[string]guard{
-	"GET /tenants/:tenant/users":                    {action: access.UserRead},
-	"POST /tenants/:tenant/users":                   {action: access.UserUpdate, body: "email=new@example.com"},
-	"GET /users/:user":                              {action: access.UserRead},
-	"POST /users/:user":                             {action: access.UserUpdate, body: "name=Renamed&email=ana@example.com"},
+	"GET /tenants/:tenant/users":  {action: access.UserRead},
+	"POST /tenants/:tenant/users": {action: access.UserUpdate, body: "email=new@example.com"},
+	"GET /users/:user":            {action: access.UserRead},
+	"POST /users/:user": {
+		action: access.UserUpdate,
+		body:   "name=Renamed&email=ana@example.com",
+	},
 	"POST /users/:user/freeze":                      {action: access.UserUpdate},
 	"POST /users/:user/unfreeze":                    {action: access.UserUpdate, needs: "frozen user"},
 	"POST /users/:user/delete":                      {action: access.UserUpdate, body: "confirm=true"},
@@ -47,15 +50,22 @@ var directoryGuards = map[string]guard{
 	},
 	"DELETE /api/v1/tenants/:tenant/approvals/:approval": {action: access.UserUpdate, owner: 204},
 	"GET /api/v1/tenants/:tenant/groups":                 {action: access.UserRead},
-	"POST /api/v1/tenants/:tenant/groups":                {action: access.UserUpdate, body: `{"name":"admins"}`, owner: 201},
-	"GET /api/v1/groups/:group":                          {action: access.UserRead},
-	"PATCH /api/v1/groups/:group":                        {action: access.UserUpdate, body: `{"display_name":"Renamed"}`},
-	"DELETE /api/v1/groups/:group":                       {action: access.UserUpdate, owner: 204},
-	"GET /api/v1/groups/:group/members":                  {action: access.UserRead},
-	"PUT /api/v1/groups/:group/members/:user":            {action: access.UserUpdate, body: `{"role":"member"}`},
-	"DELETE /api/v1/groups/:group/members/:user":         {action: access.UserUpdate, needs: "member", owner: 204},
-	"PUT /api/v1/groups/:group/children/:child":          {action: access.UserUpdate},
-	"DELETE /api/v1/groups/:group/children/:child":       {action: access.UserUpdate, needs: "nested", owner: 204},
+	"POST /api/v1/tenants/:tenant/groups": {
+		action: access.UserUpdate,
+		body:   `{"name":"admins"}`,
+		owner:  201,
+	},
+	"GET /api/v1/groups/:group": {action: access.UserRead},
+	"PATCH /api/v1/groups/:group": {
+		action: access.UserUpdate,
+		body:   `{"display_name":"Renamed"}`,
+	},
+	"DELETE /api/v1/groups/:group":                 {action: access.UserUpdate, owner: 204},
+	"GET /api/v1/groups/:group/members":            {action: access.UserRead},
+	"PUT /api/v1/groups/:group/members/:user":      {action: access.UserUpdate, body: `{"role":"member"}`},
+	"DELETE /api/v1/groups/:group/members/:user":   {action: access.UserUpdate, needs: "member", owner: 204},
+	"PUT /api/v1/groups/:group/children/:child":    {action: access.UserUpdate},
+	"DELETE /api/v1/groups/:group/children/:child": {action: access.UserUpdate, needs: "nested", owner: 204},
 }
 
 // scimGuards are the routes of user provisioning (RFC 7644).

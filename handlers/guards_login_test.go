@@ -30,8 +30,11 @@ var oidcGuards = map[string]guard{
 var loginGuards = map[string]guard{
 	"POST /projects/:project/login/:client/test": {action: access.LoginUpdate},
 	"GET /projects/:project/login":               {action: access.LoginRead},
-	"POST /projects/:project/login":              {action: access.LoginUpdate, body: "tenant={tenant}&name=mobile-{number}"},
-	"GET /projects/:project/login/:client":       {action: access.LoginRead},
+	"POST /projects/:project/login": {
+		action: access.LoginUpdate,
+		body:   "tenant={tenant}&name=mobile-{number}",
+	},
+	"GET /projects/:project/login/:client": {action: access.LoginRead},
 	"POST /projects/:project/login/:client": {
 		action: access.LoginUpdate,
 		body:   "name=web-2&access_minutes=5&refresh_days=0&algorithm=ES256",

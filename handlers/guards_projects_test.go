@@ -8,7 +8,11 @@ var projectGuards = map[string]guard{
 	"GET /projects":                  {action: access.ProjectRead, outsider: 200},
 	"GET /projects/new":              {action: access.ProjectRead, outsider: 200},
 	// In the caller's own team, of which the outsider is the owner.
-	"POST /projects/new":               {action: access.ProjectCreate, body: "target=http://127.0.0.1:9/moved", outsider: 303},
+	"POST /projects/new": {
+		action:   access.ProjectCreate,
+		body:     "target=http://127.0.0.1:9/moved",
+		outsider: 303,
+	},
 	"GET /projects/:project":           {action: access.ProjectRead},
 	"GET /exports/:export":             {action: access.ExportRead},
 	"POST /projects/:project/settings": {action: access.ProjectUpdate, body: "display_name=Renamed"},

@@ -13,7 +13,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestCreateProxyAnswersWhatAClientNeeds(t *testing.T) {
+func TestCreateProxy_answer(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
@@ -29,20 +29,21 @@ func TestCreateProxyAnswersWhatAClientNeeds(t *testing.T) {
 	})
 }
 
-func TestAnotherMediaTypeIsRefused(t *testing.T) {
+// The media type is checked before any query.
+func TestCreateProxy_mediaType(t *testing.T) {
 	t.Parallel()
-	state.Each(t, func(t *testing.T, db *models.DB) {
-		a := controlplane.Call(
-			t, controlplane.NewServer(t, db).Handler(), "POST", "/proxy", "", "target=x", "Content-Type",
-			"application/x-www-form-urlencoded",
-		)
-		if a.Status != http.StatusUnsupportedMediaType || a.Body["code"] != "unsupported_media_type" {
-			t.Errorf("%d %s", a.Status, a.Raw)
-		}
-	})
+	h := controlplane.NewServer(t, state.OpenSQLite(t)).Handler()
+	got := controlplane.Call(t, h, "POST", "/proxy", "", "target=x",
+		"Content-Type", "application/x-www-form-urlencoded")
+	if got.Status != http.StatusUnsupportedMediaType {
+		t.Errorf("status %d, want 415: %s", got.Status, got.Raw)
+	}
+	if got.Body["code"] != "unsupported_media_type" {
+		t.Errorf("code %v, want unsupported_media_type", got.Body["code"])
+	}
 }
 
-func TestStaleUpdatesAreRefused(t *testing.T) {
+func TestUpdate_staleETag(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
@@ -69,7 +70,7 @@ func TestStaleUpdatesAreRefused(t *testing.T) {
 	})
 }
 
-func TestCredentialsAreAskedForAndChecked(t *testing.T) {
+func TestCredentials(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
@@ -99,7 +100,7 @@ func TestCredentialsAreAskedForAndChecked(t *testing.T) {
 	})
 }
 
-func TestAPIWritesFromOtherSitesAreRefused(t *testing.T) {
+func TestCreateProxy_crossOrigin(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
@@ -112,7 +113,7 @@ func TestAPIWritesFromOtherSitesAreRefused(t *testing.T) {
 	})
 }
 
-func TestOnlyOurOwnNamesAreAnswered(t *testing.T) {
+func TestAllowHosts(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
@@ -141,7 +142,7 @@ func TestOnlyOurOwnNamesAreAnswered(t *testing.T) {
 	})
 }
 
-func TestWhoMayMakeProxies(t *testing.T) {
+func TestCreateProxy_anonymousPolicy(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewServer(t, db)
@@ -153,10 +154,11 @@ func TestWhoMayMakeProxies(t *testing.T) {
 		} {
 			s.Config.Anonymous = policy
 			if a := controlplane.Call(t, s.Handler(), "POST", "/proxy", "", books); a.Status != want[0] {
-				t.Errorf("%s: nobody got %d", policy, a.Status)
+				t.Errorf("%s: an anonymous caller got %d", policy, a.Status)
 			}
-			if a := controlplane.Call(t, s.Handler(), "POST", "/proxy", m.Token, controlplane.ShopBody); a.Status != want[1] {
-				t.Errorf("%s: a workspace key got %d %s", policy, a.Status, a.Raw)
+			again := controlplane.Call(t, s.Handler(), "POST", "/proxy", m.Token, controlplane.ShopBody)
+			if again.Status != want[1] {
+				t.Errorf("%s: a workspace key got %d %s", policy, again.Status, again.Raw)
 			}
 		}
 	})

@@ -145,7 +145,7 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 		).Shows(
 			422, "shop",
 		).Says(
-			"section[id^=ver_]", "and not color",
+			"section[id^=ver_]", "not color",
 		)
 		send(revision, "http://i.example/a", "").Shows(422, "shop").Says("section[id^=ver_]", "Give the https address")
 		const line = "http://127.0.0.1:9/a client=api iss=https://i.example aud=shop method=client_secret_post"

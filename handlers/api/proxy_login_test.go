@@ -212,7 +212,10 @@ func TestCreateProxy_LoginDefaults(t *testing.T) {
 			{"empty-auth", `"requests_auth":{}`, "authenticate", `["jwt"]`, false},
 			{"mode-sent", `"requests_auth":{"mode":"authenticate"}`, "authenticate", `["api_key","jwt"]`, true},
 			{"keyless-sent", `"requests_auth":{"keyless":"reject"}`, "authenticate", `["api_key","jwt"]`, true},
-			{"pairs-sent", `"requests_auth":{"jwt":{"allowed_pairs":[` + pair + `]}}`, "authenticate", `["api_key","jwt"]`, true},
+			{
+				"pairs-sent", `"requests_auth":{"jwt":{"allowed_pairs":[` + pair + `]}}`, "authenticate",
+				`["api_key","jwt"]`, true,
+			},
 			{"methods-sent", `"requests_auth":{"methods":["jwt"]}`, "authenticate", `["jwt"]`, false},
 			{"passthrough-sent", `"requests_auth":{"mode":"passthrough"}`, "passthrough", `[]`, false},
 		} {

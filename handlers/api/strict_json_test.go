@@ -40,9 +40,20 @@ func TestAPI_ManyErrorsInOneBody(t *testing.T) {
 			{"20,000 unknown fields", `{` + repeated(20_000, `"x%d":0`) + `}`, "invalid_fields", 20},
 			{"20,000 below a long name", environments, "invalid_fields", 20},
 			{"90,000 unknown fields", `{` + repeated(90_000, `"x%d":0`) + `}`, "too_many_values", 0},
-			{"500,000 elements", `{"requests_auth":{"methods":[` + repeated(500_000, `0`) + `]}}`, "too_many_values", 0},
-			{"methods that do not exist", `{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":[` + repeated(10_000, `"m%d"`) + `]}}`, "invalid_fields", 20},
-			{"commas in a text", `{"target":"http://127.0.0.1:9","display_name":"` + strings.Repeat(`,[{\"`, 40_000) + `"}`, "invalid_display_name", 1},
+			{
+				"500,000 elements", `{"requests_auth":{"methods":[` + repeated(500_000, `0`) + `]}}`,
+				"too_many_values", 0,
+			},
+			{
+				"methods that do not exist",
+				`{"target":"http://127.0.0.1:9","requests_auth":{"mode":"authenticate","methods":[` + repeated(10_000, `"m%d"`) + `]}}`,
+				"invalid_fields", 20,
+			},
+			{
+				"commas in a text",
+				`{"target":"http://127.0.0.1:9","display_name":"` + strings.Repeat(`,[{\"`, 40_000) + `"}`,
+				"invalid_display_name", 1,
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				got := controlplane.Call(t, h, "POST", "/proxy", "", tc.body)
@@ -84,10 +95,25 @@ func TestAPI_NULInAnyText(t *testing.T) {
 		header := controlplane.SignUpOwner(t, s)
 		for _, tc := range []struct{ name, path, body, pointer string }{
 			{"member", "/proxy", `{"target":"http://127.0.0.1:9","tenant":"a\u0000"}`, "/tenant"},
-			{"element", "/proxy", `{"target":"http://127.0.0.1:9","requests_auth":{"key_types":[{"name":"gold","scopes":["a","b\u0000"]}]}}`, "/requests_auth/key_types/0/scopes/1"},
-			{"client id of a provider", "/proxy", createWithLogin(`{"providers":[{"type":"google","client_id":"x\u0000"}]}`), "/login/providers/0/client_id"},
-			{"member's name", "/proxy", `{"target":"http://127.0.0.1:9","environments":{"a\u0000":{"target":"http://127.0.0.1:9"}}}`, "/environments"},
-			{"webhook's description", "/api/v1/webhooks", `{"url":"http://127.0.0.1:9","events":["key.created"],"description":"\u0000"}`, "/description"},
+			{
+				"element", "/proxy",
+				`{"target":"http://127.0.0.1:9","requests_auth":{"key_types":[{"name":"gold","scopes":["a","b\u0000"]}]}}`,
+				"/requests_auth/key_types/0/scopes/1",
+			},
+			{
+				"client id of a provider", "/proxy",
+				createWithLogin(`{"providers":[{"type":"google","client_id":"x\u0000"}]}`),
+				"/login/providers/0/client_id",
+			},
+			{
+				"member's name", "/proxy",
+				`{"target":"http://127.0.0.1:9","environments":{"a\u0000":{"target":"http://127.0.0.1:9"}}}`,
+				"/environments",
+			},
+			{
+				"webhook's description", "/api/v1/webhooks",
+				`{"url":"http://127.0.0.1:9","events":["key.created"],"description":"\u0000"}`, "/description",
+			},
 			{"token's name", "/api/v1/tokens", `{"name":"\u0000"}`, "/name"},
 		} {
 			t.Run(tc.name, func(t *testing.T) {

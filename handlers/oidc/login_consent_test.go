@@ -47,7 +47,10 @@ func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
 			{"openid profile", "", "", "none"},
 			{"openid", "", "", "none"},
 			{"openid email", "", "decline", "an id that stands for you, your e-mail address*"},
-			{"openid email groups", "", "agree", "an id that stands for you, your e-mail address*, the groups you are in*"},
+			{
+				"openid email groups", "", "agree",
+				"an id that stands for you, your e-mail address*, the groups you are in*",
+			},
 			{"openid profile email groups", "", "", "none"},
 			{"openid profile", "consent", "agree", first},
 			{"openid profile", "login", "", "none"},
