@@ -180,7 +180,7 @@ func (h *Handler) loginRoutes(api huma.API) {
 		"Remove a provider", h.deleteProvider)
 
 	route(h, api, "list-users", "GET", tenant+"/users", 200, "List a tenant's users", h.listUsers)
-	route(h, api, "create-user", "POST", tenant+"/users", 201, "Add a user", h.createUser)
+	route(h, api, "create-user", "POST", tenant+"/users", 201, "Invite a user", h.createUser)
 	route(h, api, "get-user", "GET", user, 200, "Get a user", h.getUser)
 	route(h, api, "update-user", "PATCH", user, 200, "Update a user", h.updateUser)
 	route(h, api, "freeze-user", "POST", user+"/freeze", 200, "Freeze a user", h.freezeUser)

@@ -27,7 +27,7 @@ type userOutput struct {
 	Name          string             `json:"name"`
 	UserName      string             `json:"user_name,omitempty" doc:"userName in the provisioning system (SCIM)"`
 	ExternalID    string             `json:"external_id,omitempty" doc:"Id in the provisioning system"`
-	State         string             `json:"state" enum:"active,frozen,invited" doc:"invited: added, and has not signed in yet"`
+	State         string             `json:"state" enum:"active,frozen,invited" doc:"invited: has not signed in yet"`
 	LastLoginAt   *time.Time         `json:"last_login_at" doc:"null: never"`
 	CreatedAt     time.Time          `json:"created_at"`
 	UpdatedAt     time.Time          `json:"updated_at"`
