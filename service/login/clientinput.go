@@ -32,7 +32,7 @@ var (
 	colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 )
 
-// apply writes what was sent into the row and says what of it is wrong.
+// apply writes the fields that are set into the row, and returns those that are invalid.
 func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Field) {
 	var wrong []fault.Field
 	refuse := func(ok bool, pointer, code, detail string, args ...any) {
@@ -127,7 +127,7 @@ func (in ClientInput) applyBranding(row *models.AppClient) []fault.Field {
 	return wrong
 }
 
-// FittingBranding is what of it an app client could have; the rest is empty.
+// FittingBranding returns the branding without the fields that an app client cannot have.
 func FittingBranding(b Branding) Branding {
 	keep := func(text *string, in ClientInput) {
 		if len(in.applyBranding(&models.AppClient{})) > 0 {
@@ -141,12 +141,12 @@ func FittingBranding(b Branding) Branding {
 	return b
 }
 
-// unprintable tells characters that change how what is around them is shown.
+// unprintable reports whether r is a control character or changes the direction of text.
 func unprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError
 }
 
-// isLogo asks for an address that can stand in a Content-Security-Policy.
+// isLogo reports whether the address is https and safe in a Content-Security-Policy.
 func isLogo(raw string) bool {
 	u, err := url.Parse(raw)
 	return err == nil && len(raw) <= maxURI && u.Scheme == "https" && u.User == nil && isHost(u) &&
@@ -164,8 +164,8 @@ func isHost(u *url.URL) bool {
 	return err == nil || hostPattern.MatchString(u.Hostname())
 }
 
-// checkURIs asks for https, or http on loopback for programs on the person's own
-// machine (RFC 8252, 8.3), without a fragment (RFC 6749, 3.1.2).
+// checkURIs returns the redirect URIs that are invalid: they must be https, or http on
+// loopback for native apps (RFC 8252, 8.3), without a fragment (RFC 6749, 3.1.2).
 func checkURIs(pointer string, uris []string) []fault.Field {
 	if len(uris) > maxURIs {
 		return []fault.Field{{
@@ -179,7 +179,8 @@ func checkURIs(pointer string, uris []string) []fault.Field {
 		u, err := url.Parse(raw)
 		detail := ""
 		switch {
-		case err != nil || len(raw) > maxURI || u.Host == "" || !isHost(u) || u.User != nil || strings.ContainsFunc(raw, unsafeInURL):
+		case err != nil, len(raw) > maxURI, u.Host == "", !isHost(u), u.User != nil,
+			strings.ContainsFunc(raw, unsafeInURL):
 			detail = "Give a whole address such as https://app.example.com/callback, percent-encoded, without a " +
 				"name or password."
 		case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
@@ -203,7 +204,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || (err == nil && addr.IsLoopback())
 }
 
-// originOf is scheme, host and port of an address that was checked.
+// originOf returns scheme, host and port of an address that was checked.
 func originOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -40,7 +40,7 @@ type Client struct {
 	UpdatedAt    time.Time
 }
 
-// Branding is what the hosted page looks like.
+// Branding is the look of the hosted pages.
 type Branding struct {
 	Title   string // "" shows the client's name
 	Welcome string
@@ -54,8 +54,8 @@ type NewClient struct {
 	Secret secrets.Secret
 }
 
-// ClientInput is what a client can have. Nil leaves a field as it is, or at its
-// default in a new one.
+// ClientInput has the fields of a client that can be set. Nil leaves a field unchanged,
+// or at its default in a new client.
 type ClientInput struct {
 	Name         *string
 	RedirectURIs *[]string
@@ -70,7 +70,7 @@ type ClientInput struct {
 	Color        *string
 }
 
-// CreateClient makes an app client of a tenant.
+// CreateClient creates an app client of a tenant, and returns it with its secret.
 func (s *Service) CreateClient(
 	ctx context.Context, p access.Principal, tenant string, in ClientInput,
 ) (NewClient, error) {
@@ -99,8 +99,8 @@ func (s *Service) CreateClient(
 	return out, nil
 }
 
-// NewClientIn makes an app client in the caller's transaction; permission and the
-// audit entry are the caller's.
+// NewClientIn creates an app client in the caller's transaction. The caller checks the
+// permission and writes the audit entry.
 func (s *Service) NewClientIn(
 	tx *models.Tx, tenant models.Tenant, in ClientInput,
 ) (models.AppClient, secrets.Secret, error) {
@@ -191,8 +191,7 @@ func lost(won bool) error {
 	return errChanged
 }
 
-// DeleteClient removes an app client; whoever signed in with it has to sign in
-// elsewhere. The end users stay.
+// DeleteClient removes an app client and ends its sessions. The end users stay.
 func (s *Service) DeleteClient(ctx context.Context, p access.Principal, id string) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, tenant, team, err := findClient(tx, p, id, access.LoginUpdate)
@@ -261,7 +260,7 @@ func viewClient(row models.AppClient) Client {
 	}
 }
 
-// brandingOf is what the pages show: the client's name where it has no title.
+// brandingOf returns the branding, with the client's name where it has no title.
 func brandingOf(row models.AppClient) Branding {
 	b := viewClient(row).Branding
 	if b.Title == "" {
@@ -270,7 +269,7 @@ func brandingOf(row models.AppClient) Branding {
 	return b
 }
 
-// Brand is what an app client's pages look like, for anybody: they are public.
+// Brand returns the look of an app client's pages. It needs no permission: they are public.
 func (s *Service) Brand(ctx context.Context, id string) (Look, error) {
 	row, err := s.client(ctx, id)
 	if err != nil {
@@ -279,8 +278,7 @@ func (s *Service) Brand(ctx context.Context, id string) (Look, error) {
 	return s.lookOf(s.DB.Read(ctx), row, "")
 }
 
-// IsOriginOf tells whether pages of an origin are the client's: whether one of its
-// redirect URIs is there.
+// IsOriginOf reports whether one of the client's redirect URIs has the origin.
 func (s *Service) IsOriginOf(ctx context.Context, clientID, origin string) bool {
 	row, err := s.client(ctx, clientID)
 	return err == nil && slices.ContainsFunc(row.RedirectURIs, func(uri string) bool { return originOf(uri) == origin })
@@ -311,7 +309,7 @@ func findClient(
 	return row, tenant, team, err
 }
 
-// changed writes the audit entry, and tells the gateways of the tenant's projects.
+// changed writes the audit entry, and a revision for the gateways of the tenant's projects.
 func (s *Service) changed(tx *models.Tx, p access.Principal, tenant models.Tenant, entry access.Entry) error {
 	if err := access.Record(tx, p, entry); err != nil {
 		return err

@@ -19,8 +19,8 @@ func codePlace(random string) secrets.Place {
 	return secrets.Place{Table: "login_grants", Row: random, Column: "handed"}
 }
 
-// newCode makes a code: random bits, and behind a dot what is handed on of the
-// provider's tokens, sealed to these bits. The row has the hash of the whole.
+// newCode returns an authorization code: random bits and, behind a dot, the provider's
+// tokens sealed to these bits. The row has the hash of the whole.
 func (s *Service) newCode(tx *models.Tx, team, session string, tokens *handed) (string, error) {
 	code := newSecret()
 	if tokens == nil {
@@ -37,7 +37,7 @@ func (s *Service) newCode(tx *models.Tx, team, session string, tokens *handed) (
 	return code + "." + base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// handedBy opens what a code carries; nil for one that carries nothing.
+// handedBy opens the tokens that a code carries, nil for none.
 func (s *Service) handedBy(tx *models.Tx, session, code string) (*handed, error) {
 	random, text, ok := strings.Cut(code, ".")
 	if !ok {

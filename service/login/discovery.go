@@ -22,15 +22,15 @@ type Metadata struct {
 	SubjectTypes          []string `json:"subject_types_supported"`
 	Algorithms            []string `json:"id_token_signing_alg_values_supported"`
 	AuthMethods           []string `json:"token_endpoint_auth_methods_supported"`
-	RevocationMethods     []string `json:"revocation_endpoint_auth_methods_supported"` // client_secret_basic where it is not said
+	RevocationMethods     []string `json:"revocation_endpoint_auth_methods_supported"` // default: client_secret_basic
 	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
 	Claims                []string `json:"claims_supported"`
 	SendsIssuer           bool     `json:"authorization_response_iss_parameter_supported"`
 	RequestObjects        bool     `json:"request_parameter_supported"`
-	RequestURIs           bool     `json:"request_uri_parameter_supported"` // true where it is not said
+	RequestURIs           bool     `json:"request_uri_parameter_supported"` // default: true
 }
 
-// Discover describes a client's issuer.
+// Discover returns the metadata of a client's issuer.
 func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, error) {
 	client, err := s.client(ctx, clientID)
 	if err != nil {

@@ -27,19 +27,18 @@ const (
 	EdDSA = string(jose.EdDSA)
 )
 
-// A new key is published keyLead before it signs, so that whoever keeps the set has
-// fetched it, and verifies until the last token of the one before it has ended.
+// A new key is published keyLead before it signs, so that caches of the key set have it.
+// The one before it verifies until the last of its tokens has expired.
 const (
 	keyLead = time.Hour
 	keyAge  = 90 * 24 * time.Hour // after which Upkeep replaces it
 	keyTail = MaxAccess + time.Hour
 )
 
-// keyCache has the private keys that were opened, by key id. What is opened once
-// stays right: a key never changes.
+// keyCache holds opened private keys by key id. A key never changes.
 type keyCache struct{ keys sync.Map }
 
-// signingKey is an opened one.
+// signingKey is an opened private key.
 type signingKey struct {
 	id        string
 	algorithm jose.SignatureAlgorithm
@@ -50,8 +49,8 @@ func keyPlace(id string) secrets.Place {
 	return secrets.Place{Table: "signing_keys", Row: id, Column: "private_key"}
 }
 
-// signer is the key that signs for a client now: the newest that is active, of the
-// algorithm that the client has. The first is made when it is first asked for.
+// signer returns the key that signs for a client: the newest active one of the client's
+// algorithm. The first is created on demand.
 func (s *Service) signer(ctx context.Context, client models.AppClient) (signingKey, error) {
 	now := models.Now()
 	rows, err := s.DB.Read(ctx).SigningKeysOf(client.ID, now)
@@ -97,16 +96,16 @@ func (s *Service) open(ctx context.Context, row models.SigningKey) (signingKey, 
 	return key, nil
 }
 
-// addKey makes a client's next key, which signs after lead. Where another made one
-// meanwhile that is wanted just as much, that is the one.
+// addKey creates a client's next key, which signs after lead. If another process created
+// a first key meanwhile, that one is returned.
 func (s *Service) addKey(ctx context.Context, clientID string, lead time.Duration) (models.SigningKey, error) {
 	client, err := s.DB.Read(ctx).AppClientByID(clientID)
 	if err != nil {
 		return models.SigningKey{}, err
 	}
-	private, err := generate(client.Algorithm) // before the transaction: it takes its time
+	private, err := generate(client.Algorithm) // before the transaction, because it is slow
 	if err != nil {
-		return models.SigningKey{}, fmt.Errorf("login: make a signing key: %w", err)
+		return models.SigningKey{}, fmt.Errorf("login: create a signing key: %w", err)
 	}
 	var row models.SigningKey
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -188,7 +187,7 @@ func generate(algorithm string) (crypto.Signer, error) {
 	return nil, fmt.Errorf("there is no algorithm %q", algorithm)
 }
 
-// publicKeys are a client's keys that verify now, also those that do not sign yet.
+// publicKeys returns the keys that verify now, including those that do not sign yet.
 func (s *Service) publicKeys(ctx context.Context, clientID string) (jose.JSONWebKeySet, error) {
 	rows, err := s.DB.Read(ctx).SigningKeysOf(clientID, models.Now())
 	if err != nil {
@@ -205,7 +204,7 @@ func (s *Service) publicKeys(ctx context.Context, clientID string) (jose.JSONWeb
 	return set, nil
 }
 
-// JWKS is a client's set of public keys (RFC 7517, 5).
+// JWKS returns a client's public keys (RFC 7517, 5), at least one.
 func (s *Service) JWKS(ctx context.Context, clientID string) (jose.JSONWebKeySet, error) {
 	client, err := s.client(ctx, clientID)
 	if err != nil {
@@ -217,14 +216,14 @@ func (s *Service) JWKS(ctx context.Context, clientID string) (jose.JSONWebKeySet
 	return s.publicKeys(ctx, clientID)
 }
 
-// rekeyed is how many clients get a new key in one Upkeep; an RSA key costs a
-// noticeable part of a second.
-const rekeyed = 20
+// maxRekeyed is how many clients get a new key in one Upkeep: generating an RSA key takes
+// a noticeable part of a second.
+const maxRekeyed = 20
 
-// Upkeep replaces signing keys that are old and removes what is over.
+// Upkeep replaces old signing keys, and deletes what has expired.
 func (s *Service) Upkeep(ctx context.Context) error {
 	now := models.Now()
-	old, err := s.DB.Read(ctx).ClientsToRekey(now.Add(-keyAge), rekeyed)
+	old, err := s.DB.Read(ctx).ClientsToRekey(now.Add(-keyAge), maxRekeyed)
 	if err != nil {
 		return fmt.Errorf("login: find old signing keys: %w", err)
 	}

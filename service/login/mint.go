@@ -18,7 +18,7 @@ import (
 	"postern/platform/secrets"
 )
 
-// The types of our tokens: what is meant for one must not pass for the other.
+// The typ of issued tokens. It keeps an ID token from being used as an access token.
 const (
 	accessType = "at+jwt" // RFC 9068, 2.1
 	idType     = "JWT"
@@ -26,8 +26,8 @@ const (
 
 func granted(scope, one string) bool { return slices.Contains(strings.Fields(scope), one) }
 
-// AccessClaims is what an access token says beside the registered claims (RFC 9068,
-// 2.2). Whether the person is frozen, and the session over, is not in it.
+// AccessClaims are the claims of an access token (RFC 9068, 2.2). They do not include
+// whether the user is frozen or the session has ended.
 type AccessClaims struct {
 	jwt.Claims
 	ClientID string   `json:"client_id"`
@@ -40,7 +40,7 @@ type AccessClaims struct {
 	Sealed   string   `json:"upstream_token,omitempty"` // the provider's token for the upstream; see UpstreamToken
 }
 
-// idClaims is what an ID token says (OpenID Connect Core 1.0, 2).
+// idClaims are the claims of an ID token (OpenID Connect Core 1.0, 2).
 type idClaims struct {
 	jwt.Claims
 	AuthTime   *jwt.NumericDate `json:"auth_time"`
@@ -50,7 +50,7 @@ type idClaims struct {
 	UserClaims
 }
 
-// UserClaims is what a client learns of a person, as far as the scope goes.
+// UserClaims are the claims about the user that the granted scopes allow.
 type UserClaims struct {
 	Name          string   `json:"name,omitempty"`
 	Email         string   `json:"email,omitempty"`
@@ -73,7 +73,7 @@ func claimsOf(user models.EndUser, groups []string, scope string) UserClaims {
 	return out
 }
 
-// issue makes the tokens of a grant that was redeemed.
+// issue returns the tokens for a redeemed grant.
 func (s *Service) issue(ctx context.Context, client models.AppClient, done redeemed) (Tokens, error) {
 	key, err := s.signer(ctx, client)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Service) access(
 	claims.ID = models.NewID("jti")
 	provider, err := s.DB.Read(ctx).ProviderByID(done.session.ProviderID)
 	if isAbsent(err) {
-		return "", errGrant // it was taken away meanwhile, and with it whom it vouched for
+		return "", errGrant // the provider was deleted, and with it the sign-ins of its users
 	}
 	if err != nil {
 		return "", err
@@ -138,13 +138,13 @@ func (s *Service) access(
 		if claims.Sealed, err = s.sealUpstream(ctx, client, claims.ID, done.handed); err != nil {
 			return "", err
 		}
-		// Nobody can make the provider's token last longer, so ours ends with it.
+		// The provider's token cannot be extended, so the access token ends with it.
 		if until := done.handed.Expires; !until.IsZero() && until.Before(claims.Expiry.Time()) {
 			claims.Expiry = jwt.NewNumericDate(until)
 		}
 	}
 	if claims.Sealed == "" && (claims.Upstream == ProviderAccessToken || claims.Upstream == ProviderIDToken) {
-		return "", errGrant // what the upstream gets was changed after the person signed in
+		return "", errGrant // token_type was changed after the user signed in
 	}
 	return key.sign(accessType, claims)
 }
@@ -156,7 +156,7 @@ func upstreamPlace(jti string) secrets.Place {
 func (s *Service) sealUpstream(
 	ctx context.Context, client models.AppClient, jti string, tokens *handed,
 ) (string, error) {
-	tx := s.DB.Read(ctx) // the team has its data key: the client's signing key is sealed with it
+	tx := s.DB.Read(ctx) // the data key exists: the client's signing key is sealed with it
 	_, team, err := teamOf(tx, client.TenantID)
 	if err != nil {
 		return "", err
@@ -165,9 +165,9 @@ func (s *Service) sealUpstream(
 	return base64.RawURLEncoding.EncodeToString(sealed), err
 }
 
-// UpstreamToken opens the provider's token that an access token of ours, by its jti,
-// carries for the upstream. The access token must have been verified. It asks the
-// database once for each team's data key, and keeps nothing of what it opens.
+// UpstreamToken opens the provider's token that an access token, named by its jti,
+// carries for the upstream. The access token must have been verified. The database is
+// asked once for each team's data key; opened tokens are not kept.
 func (s *Service) UpstreamToken(ctx context.Context, jti, sealed string) (secrets.Secret, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {
@@ -199,7 +199,8 @@ func accessHash(algorithm jose.SignatureAlgorithm, access string) string {
 
 var errToken = errors.New("login: the token is not valid here")
 
-// verify checks one of our own tokens against the client's keys and reads it.
+// verify verifies a token that this issuer signed, and reads its claims. It does not
+// check times.
 func (s *Service) verify(ctx context.Context, clientID, kind, token string, claims any) error {
 	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA})
 	if err != nil || len(parsed.Headers) != 1 {
@@ -214,7 +215,7 @@ func (s *Service) verify(ctx context.Context, clientID, kind, token string, clai
 		return err
 	}
 	keys := set.Key(head.KeyID)
-	// The key says which algorithm it is for, not the token.
+	// The algorithm is the key's, not the token's choice (RFC 8725, 3.1).
 	if len(keys) != 1 || keys[0].Algorithm != head.Algorithm || parsed.Claims(keys[0].Key, claims) != nil {
 		return errToken
 	}

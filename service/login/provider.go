@@ -14,8 +14,8 @@ import (
 	"postern/service/login/providers"
 )
 
-// Provider is an identity provider of an app client, as its team sees it. The
-// secret can be written and not read.
+// Provider is an identity provider of an app client, as its team sees it. The client
+// secret is write-only.
 type Provider struct {
 	ID        string
 	Client    string
@@ -33,8 +33,8 @@ type Provider struct {
 	UpdatedAt time.Time
 }
 
-// ProviderInput is what a provider can have. Nil leaves a field as it is, or at
-// its default in a new one. Type, Managed and Issuer stay what they were.
+// ProviderInput has the fields of a provider that can be set. Nil leaves a field
+// unchanged, or at its default in a new provider. Type, Managed and Issuer cannot change.
 type ProviderInput struct {
 	Type         string
 	Managed      bool
@@ -80,8 +80,8 @@ func (s *Service) CreateProvider(
 	return out, nil
 }
 
-// NewProviderIn adds a provider in the caller's transaction; permission, the audit
-// entry and the check of the address are the caller's.
+// NewProviderIn adds a provider in the caller's transaction. The caller checks permission
+// and issuer, and writes the audit entry.
 func (s *Service) NewProviderIn(
 	tx *models.Tx, client models.AppClient, team string, in ProviderInput,
 ) (Provider, error) {
@@ -111,8 +111,8 @@ func (s *Service) NewProviderIn(
 	return s.viewProvider(row), tx.Insert(&row)
 }
 
-// UpdateProvider changes a provider; where ifMatch is not empty it is refused as
-// stale unless that is still the provider's ETag.
+// UpdateProvider changes a provider. If ifMatch is neither empty nor the provider's ETag,
+// the change is refused.
 func (s *Service) UpdateProvider(
 	ctx context.Context, p access.Principal, id, ifMatch string, in ProviderInput,
 ) (Provider, error) {
@@ -154,8 +154,8 @@ func (s *Service) UpdateProvider(
 	return out, nil
 }
 
-// DeleteProvider takes a provider away from its app client. The people whom it
-// vouched for stay, and come back with one of the same kind and issuer.
+// DeleteProvider removes a provider from its app client. Its users stay, and can sign in
+// again with a provider of the same kind and issuer.
 func (s *Service) DeleteProvider(ctx context.Context, p access.Principal, id string) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, tenant, team, err := findProvider(tx, p, id, access.LoginUpdate)
@@ -177,7 +177,7 @@ func (s *Service) DeleteProvider(ctx context.Context, p access.Principal, id str
 	return nil
 }
 
-// ProvidersOf lists an app client's providers in the order of their buttons.
+// ProvidersOf returns an app client's providers in the order of their buttons.
 func (s *Service) ProvidersOf(ctx context.Context, p access.Principal, clientID string) ([]Provider, error) {
 	tx := s.DB.Read(ctx)
 	if _, _, _, err := findClient(tx, p, clientID, access.LoginRead); err != nil {
@@ -227,7 +227,7 @@ func (s *Service) viewProvider(row models.Provider) Provider {
 	}
 }
 
-// labelOf tells several of a kind apart by where they are.
+// labelOf returns the provider's name, with its host where several of a kind are likely.
 func labelOf(row models.Provider) string {
 	label := providers.LabelOf(row.Type)
 	u, err := url.Parse(row.Issuer)
@@ -244,7 +244,7 @@ func secretPlace(id string) secrets.Place {
 	return secrets.Place{Table: "providers", Row: id, Column: "client_secret"}
 }
 
-// providerConfig is an enabled provider of a client, ready to be asked.
+// providerConfig returns the configuration of an enabled provider, with its secret.
 func (s *Service) providerConfig(ctx context.Context, clientID, id string) (providers.Config, models.Provider, error) {
 	tx := s.DB.Read(ctx)
 	row, err := tx.ProviderByID(id)

@@ -14,8 +14,8 @@ import (
 	"postern/service/login/providers"
 )
 
-// checkAddress reads the issuer and judges it, before any transaction: names are
-// resolved for it.
+// checkAddress checks the issuer and returns the input with its canonical form. It
+// resolves host names, so it must be called outside of transactions.
 func (s *Service) checkAddress(ctx context.Context, in ProviderInput) (ProviderInput, error) {
 	traits, ok := providers.TraitsOf(in.Type)
 	if !ok {
@@ -26,10 +26,8 @@ func (s *Service) checkAddress(ctx context.Context, in ProviderInput) (ProviderI
 	if in.Issuer == "" {
 		if traits.NeedsIssuer {
 			return in, fault.InvalidField(
-				"/issuer",
-				"required",
-				"%s needs its issuer, such as https://login.example.com; for auth0 the domain will do.",
-				traits.Label,
+				"/issuer", "required",
+				"%s needs its issuer, such as https://login.example.com; for auth0 the domain will do.", traits.Label,
 			)
 		}
 		return in, nil
@@ -60,7 +58,7 @@ func (s *Service) checkAddress(ctx context.Context, in ProviderInput) (ProviderI
 	return in, nil
 }
 
-// canonical is how the kind writes its issuer. That of an OpenID provider is
+// canonical returns the issuer as the kind writes it. That of an OpenID provider is
 // compared byte by byte (OpenID Connect Discovery 1.0, 4.3), so it stays as it is.
 func canonical(kind string, u *url.URL, given string) string {
 	switch kind {
@@ -74,7 +72,7 @@ func canonical(kind string, u *url.URL, given string) string {
 	return given
 }
 
-// scopePattern is what RFC 6749, 3.3 lets a scope be.
+// scopePattern matches a scope (RFC 6749, 3.3).
 var scopePattern = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]{1,200}$`)
 
 const (
@@ -83,7 +81,7 @@ const (
 	maxSecret   = 1000
 )
 
-// apply writes what was sent into the row, and refuses what cannot work.
+// apply writes the fields that are set into the row, and refuses invalid ones.
 func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in ProviderInput) error {
 	if err := s.fill(row, in); err != nil {
 		return err
@@ -100,7 +98,7 @@ func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in Pro
 	return err
 }
 
-// fill is apply without the secret, which takes a transaction to seal.
+// fill is apply without the secret, which needs a transaction to be sealed.
 func (s *Service) fill(row *models.Provider, in ProviderInput) error {
 	traits, ok := providers.TraitsOf(row.Type)
 	if !ok {
@@ -144,7 +142,8 @@ func (s *Service) checkManaged(kind string, in ProviderInput) error {
 	case s.Shared.ClientID == "":
 		return fault.InvalidField(
 			"/managed", "managed_login_unavailable",
-			"This installation has no shared GitHub app. Register an OAuth app of your own with GitHub, and give its client_id and client_secret.",
+			"This installation has no shared GitHub app. Register an OAuth app of your own with GitHub, "+
+				"and give its client_id and client_secret.",
 		)
 	case in.ClientID != nil || in.ClientSecret != nil:
 		return fault.InvalidField(
@@ -154,7 +153,7 @@ func (s *Service) checkManaged(kind string, in ProviderInput) error {
 	case in.Scopes != nil:
 		return fault.InvalidField(
 			"/scopes", "managed_has_its_own",
-			"A managed provider asks for who somebody is, and no more. Leave scopes out.",
+			"A managed provider only asks who the user is. Leave scopes out.",
 		)
 	}
 	return nil
@@ -168,7 +167,7 @@ func checkProvider(row models.Provider, traits providers.Traits, in ProviderInpu
 		}
 	}
 	if !row.Managed {
-		// One that is off may wait for them: its callback URL is what the provider asks for first.
+		// A disabled provider may lack credentials: registering its app takes the callback URL first.
 		refuse(
 			row.AppID != "" || !row.Enabled, "/client_id", "required",
 			"Give the client id that "+traits.Label+" has for your app.",
@@ -191,7 +190,7 @@ func checkProvider(row models.Provider, traits providers.Traits, in ProviderInpu
 	refuse(
 		traits.RequiredScope == "" || slices.Contains(row.Scopes, traits.RequiredScope), "/scopes",
 		"scope_missing",
-		traits.Label+" tells nobody apart without the scope "+traits.RequiredScope+". Add it.",
+		traits.Label+" cannot identify users without the scope "+traits.RequiredScope+". Add it.",
 	)
 	return wrong
 }

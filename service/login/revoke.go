@@ -8,14 +8,12 @@ import (
 	"postern/models"
 )
 
-// Revoke ends the session that a refresh or access token of the client's belongs to,
-// with all that it could still get (RFC 7009, 2.1). What is no token of the client's
-// is as good as revoked (2.2); that includes a provider's token that the client was
-// handed, which only the provider can revoke. The kind of token need not be hinted at.
+// Revoke ends the session that a refresh or access token of the client belongs to (RFC
+// 7009, 2.1). Any other token counts as revoked already (2.2), including a provider's
+// token, which only the provider can revoke. token_type_hint is not needed.
 //
-// An access token is checked by its signature wherever it goes, so it is refused at
-// once where the session is looked up, such as userinfo, and elsewhere once it has
-// expired (RFC 7009, 3).
+// Resource servers verify access tokens by signature. After this, one is refused at once
+// where the session is looked up, such as userinfo, and otherwise when it expires (3).
 func (s *Service) Revoke(ctx context.Context, in Credentials, token string) error {
 	client, err := s.authenticate(ctx, in)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"postern/service/access"
 )
 
-// ServedClient is an app client with what tells it apart in a list.
+// ServedClient is an app client as a list shows it.
 type ServedClient struct {
 	Client
 	TenantName string
-	Offers     []Offer // that people see
+	Offers     []Offer // enabled providers
 }
 
 // Served lists the app clients of all tenants that a project serves, oldest first.
@@ -65,7 +65,7 @@ func withOffers(tx *models.Tx, found []models.AppClient) ([]ServedClient, error)
 	return list, nil
 }
 
-// ProviderLabel is what the button of a provider says behind Continue with.
+// ProviderLabel returns the provider's name on its button, after "Continue with".
 func ProviderLabel(p Provider) string {
 	return labelOf(models.Provider{Type: p.Type, Issuer: p.Issuer})
 }

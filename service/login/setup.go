@@ -10,24 +10,24 @@ import (
 	"postern/service/access"
 )
 
-// setupName is what the app client is called that is made with a project.
+// setupName is the name of the app client that is created with a project.
 const setupName = "web"
 
-// Setup is a login that is made together with its project: an app client of the
-// project's own tenant, and its providers. It is good for one project.
+// Setup is hosted login that is created together with its project: an app client of the
+// project's own tenant, and its providers. A Setup is used once.
 type Setup struct {
 	Service      *Service
 	RedirectURIs []string
 	Providers    []ProviderInput
 
-	Client  Client     // once it is made
+	Client  Client     // set by InsertIn, as is the next
 	Offered []Provider // in the order of Providers
 }
 
-// Check says what of it is wrong, with pointers below prefix. It looks names up, so
-// it is called outside of transactions. Who belongs to nobody yet reaches web ports
-// only; where the gateway does not look at tokens, they are not verified, the upstream
-// gets what the client has.
+// Check returns the invalid fields, with pointers below prefix. It resolves host names,
+// so it must be called outside of transactions. unclaimed restricts issuers to web ports;
+// verified states whether the gateway verifies tokens, without which it cannot replace
+// them for the upstream.
 func (u *Setup) Check(ctx context.Context, prefix string, unclaimed, verified bool) ([]fault.Field, error) {
 	var row models.AppClient
 	_, wrong := u.client().apply(&row)
@@ -62,7 +62,7 @@ func (u *Setup) Check(ctx context.Context, prefix string, unclaimed, verified bo
 	return below(prefix, fields), err
 }
 
-// apart refuses providers whose tokens nobody could tell apart.
+// apart returns providers whose tokens cannot be told apart.
 func (u *Setup) apart() ([]fault.Field, error) {
 	var all []offered
 	for i, in := range u.Providers {
@@ -90,7 +90,7 @@ func (u *Setup) client() ClientInput {
 	return ClientInput{Name: &name, RedirectURIs: &uris}
 }
 
-// checkOffer is all that can be said of a provider before there is a client.
+// checkOffer checks as much of a provider as can be checked without its app client.
 func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, verified bool) (ProviderInput, error) {
 	out, err := s.checkAddress(ctx, in)
 	if err != nil {
@@ -114,14 +114,13 @@ func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, v
 	return out, nil
 }
 
-// needsGateway tells whether the upstream gets something else than what the client
-// sends.
+// needsGateway reports whether the upstream gets something else than the client sends.
 func (t TokenTypes) needsGateway() bool {
 	return t.Upstream == NoToken || (t.Client == ServiceToken && t.Upstream != ServiceToken)
 }
 
-// InsertIn makes it in the transaction that makes the project and its tenant, for
-// the team that they are of. A workspace that is new has no roles to ask yet.
+// InsertIn inserts app client and providers in the transaction that inserts the project
+// and its tenant. The principal of a new workspace is anonymous: it has no roles yet.
 func (u *Setup) InsertIn(tx *models.Tx, p access.Principal, team string, tenant models.Tenant) error {
 	if !p.Anonymous() {
 		if err := access.Check(p, team, access.LoginUpdate); err != nil {
@@ -159,8 +158,8 @@ func (u *Setup) InsertIn(tx *models.Tx, p access.Principal, team string, tenant 
 	return nil
 }
 
-// Callbacks is where each provider sends people back to, by its type; the second of
-// a type is type_2.
+// Callbacks returns the redirect URI of each provider by its type; the second of a type
+// is type_2.
 func (u *Setup) Callbacks() map[string]string {
 	out, seen := map[string]string{}, map[string]int{}
 	for _, p := range u.Offered {
@@ -173,7 +172,7 @@ func (u *Setup) Callbacks() map[string]string {
 	return out
 }
 
-// fieldsOf takes the wrong fields out of a refusal; what is none stays an error.
+// fieldsOf returns the fields of a refusal, or any other error as it is.
 func fieldsOf(err error) ([]fault.Field, error) {
 	if refusal, ok := errors.AsType[*fault.Error](err); ok && refusal.Kind == fault.Invalid {
 		return refusal.Fields, nil
@@ -181,7 +180,7 @@ func fieldsOf(err error) ([]fault.Field, error) {
 	return nil, err
 }
 
-// below moves pointers to where the checked part stands in the body.
+// below puts a prefix before the fields' pointers.
 func below(prefix string, fields []fault.Field) []fault.Field {
 	for i := range fields {
 		fields[i].Pointer = prefix + fields[i].Pointer

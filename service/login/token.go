@@ -16,10 +16,10 @@ import (
 	"postern/service/directory"
 )
 
-// Credentials are who a request to the token or revocation endpoint comes from.
+// Credentials authenticate a client at the token or revocation endpoint.
 type Credentials struct {
-	ClientID    string // of the address
-	NamedClient string // of the request; "" where it names none
+	ClientID    string // of the endpoint's path
+	NamedClient string // client_id of the request, "" for none
 	Secret      string
 	Repeated    bool // a parameter of the request was sent twice
 }
@@ -35,7 +35,7 @@ type TokenInput struct {
 	Scope        string // of a refresh; "" for what was granted
 }
 
-// Tokens answer it. Expires counts seconds.
+// Tokens are the response of the token endpoint. Expires is in seconds.
 type Tokens struct {
 	Access  string
 	Refresh string
@@ -44,7 +44,7 @@ type Tokens struct {
 	Scope   string
 }
 
-// The errors of RFC 6749, 5.2. Their codes go out as they are.
+// The errors of RFC 6749, 5.2, with its codes.
 var (
 	errClient = fault.New(
 		fault.Unauthenticated,
@@ -96,12 +96,12 @@ func (s *Service) authenticate(ctx context.Context, in Credentials) (models.AppC
 		return client, errClient
 	}
 	if client.SecretHash == nil && in.Secret != "" {
-		return client, errClient // whoever sends one believes that it protects something
+		return client, errClient // a public client that sends a secret takes itself for a confidential one
 	}
 	return client, nil
 }
 
-// redeemed is a grant that was used just now.
+// redeemed is what a redeemed grant stands for.
 type redeemed struct {
 	session models.LoginSession
 	user    models.EndUser
@@ -110,9 +110,9 @@ type redeemed struct {
 	refresh string // a new refresh token
 }
 
-// redeem uses up a grant, in one transaction with what follows from it. A grant
-// that was used before ends its whole session: one of the two who hold it stole it,
-// and nobody can tell which (RFC 9700, 4.14.2; RFC 6749, 4.1.2).
+// redeem marks a grant as used, in one transaction with what follows from it. Reuse ends
+// the whole session: one of the two callers stole the grant, and it is not known which
+// (RFC 9700, 4.14.2; RFC 6749, 4.1.2).
 func (s *Service) redeem(
 	ctx context.Context,
 	client models.AppClient,
@@ -150,7 +150,7 @@ func (s *Service) redeem(
 		}
 		if !won {
 			refused = errGrant.Because(errors.New("it was used before; its session is ended"))
-			return tx.EndLoginSession(grant.SessionID, now) // which has to be kept
+			return tx.EndLoginSession(grant.SessionID, now) // committed, hence no error here
 		}
 		return s.follow(tx, client, kind, text, now, &out)
 	})
@@ -160,7 +160,7 @@ func (s *Service) redeem(
 	return out, nil
 }
 
-// follow looks up whom a grant is for and makes the refresh token that comes next.
+// follow fills in the grant's user, groups and tokens, and inserts the next refresh token.
 func (s *Service) follow(
 	tx *models.Tx,
 	client models.AppClient,
@@ -207,7 +207,7 @@ func (s *Service) exchange(ctx context.Context, client models.AppClient, in Toke
 	return s.issue(ctx, client, done)
 }
 
-// fitsCode checks a code against what its caller sends with it.
+// fitsCode returns a check of redirect URI and PKCE verifier.
 func fitsCode(redirectURI, verifier string) func(models.LoginGrant, models.LoginSession) error {
 	return func(g models.LoginGrant, _ models.LoginSession) error {
 		if g.RedirectURI != redirectURI || !verifies(g.CodeChallenge, verifier) {

@@ -2,13 +2,14 @@ package login
 
 import (
 	"fmt"
+	"slices"
 
 	"postern/core/snapshot"
 	"postern/platform/fault"
 	"postern/service/login/providers"
 )
 
-// What a browser and an upstream can get (spec.md, 6).
+// The tokens that a client and an upstream can get.
 const (
 	ServiceToken        = string(snapshot.ServiceToken)
 	ProviderToken       = string(snapshot.ProviderToken)
@@ -17,14 +18,17 @@ const (
 	NoToken             = string(snapshot.NoToken)
 )
 
-// TokenTypes is what the client gets and what the upstream then gets in
-// Authorization.
+// upstreamTokens are those that an upstream can get, in the order of forms.
+var upstreamTokens = []string{ServiceToken, ProviderAccessToken, ProviderIDToken, NoToken}
+
+// TokenTypes states which token the client gets, and which one the upstream gets in
+// Authorization when the client presents it.
 type TokenTypes struct {
 	Client   string
 	Upstream string
 }
 
-// BothTokens is what a bare string stands for.
+// BothTokens returns the token types that a bare string stands for.
 func BothTokens(both string) TokenTypes {
 	switch both {
 	case ProviderToken:
@@ -35,12 +39,12 @@ func BothTokens(both string) TokenTypes {
 	return TokenTypes{Client: both, Upstream: both}
 }
 
-// needsProviders tells whether a login has to hand on a token of the provider's.
+// needsProviders reports whether client or upstream gets a token of the provider's.
 func (t TokenTypes) needsProviders() bool {
 	return t.Client == ProviderToken || t.Upstream == ProviderAccessToken || t.Upstream == ProviderIDToken
 }
 
-// completed fills in what was left out.
+// completed returns t with defaults for what is empty.
 func (t TokenTypes) completed() TokenTypes {
 	if t.Client == "" {
 		t.Client = ServiceToken
@@ -51,7 +55,7 @@ func (t TokenTypes) completed() TokenTypes {
 	return t
 }
 
-// check says which combinations cannot be had, and why.
+// check returns the fields of an impossible combination, with the reason.
 func (t TokenTypes) check(kind string, traits providers.Traits, managed bool) []fault.Field {
 	wrong := func(member, code, detail string, args ...any) []fault.Field {
 		return []fault.Field{{Pointer: "/token_type" + member, Code: code, Detail: fmt.Sprintf(detail, args...)}}
@@ -60,9 +64,9 @@ func (t TokenTypes) check(kind string, traits providers.Traits, managed bool) []
 	switch {
 	case t.Client != ServiceToken && t.Client != ProviderToken:
 		return wrong("/client", "unknown_token_type", "The client gets service or provider.")
-	case t.Upstream != ServiceToken && t.Upstream != ProviderAccessToken && t.Upstream != ProviderIDToken && t.Upstream != NoToken:
-		return wrong("/upstream", "unknown_token_type", "The upstream gets service, provider_access_token, "+
-			"provider_id_token or none.")
+	case !slices.Contains(upstreamTokens, t.Upstream):
+		return wrong("/upstream", "unknown_token_type",
+			"The upstream gets service, provider_access_token, provider_id_token or none.")
 	case t.Client == ProviderToken && t.Upstream == ServiceToken:
 		return wrong("/upstream", impossible, "The gateway issues no tokens: what the upstream gets has to come "+
 			"with the call. Let the client get service as well, or let the upstream get provider_access_token or none.")
@@ -72,13 +76,14 @@ func (t TokenTypes) check(kind string, traits providers.Traits, managed bool) []
 			providers.LabelOf(kind),
 		)
 	case managed && t.needsProviders():
-		return wrong("", impossible, "The tokens of the shared app work for everybody who uses it, so that whoever "+
-			"gets one could act as that person elsewhere. Use service, or an app of your own.")
+		return wrong("", impossible,
+			"Tokens of the shared app are valid for every project that uses it, so that each of them could act as your "+
+				"users. Use service, or an app of your own.")
 	}
 	return nil
 }
 
-// TokenChoices lists what can be had of a provider of the kind, the default first.
+// TokenChoices returns the combinations that a kind of provider allows, the default first.
 func TokenChoices(kind string, managed bool) []TokenTypes {
 	traits, ok := providers.TraitsOf(kind)
 	if !ok {
@@ -86,7 +91,7 @@ func TokenChoices(kind string, managed bool) []TokenTypes {
 	}
 	var out []TokenTypes
 	for _, client := range []string{ServiceToken, ProviderToken} {
-		for _, upstream := range []string{ServiceToken, ProviderAccessToken, ProviderIDToken, NoToken} {
+		for _, upstream := range upstreamTokens {
 			if one := (TokenTypes{client, upstream}); len(one.check(kind, traits, managed)) == 0 {
 				out = append(out, one)
 			}

@@ -17,15 +17,15 @@ import (
 	"postern/service/access"
 )
 
-// trialScope is what a login that is tried out asks for: all but to stay signed in.
+// trialScope are the scopes of a test login: all but offline_access.
 const trialScope = "openid profile email groups"
 
-// trialPart stands in a provider's place where requestOf makes what belongs to the
-// application, which in a trial is Postern itself.
+// trialPart takes the provider's place in requestOf for the parameters of the
+// application, which in a test login is Postern itself.
 const trialPart = "trial"
 
-// Trial is a login that somebody tried out from the dashboard, and what the tokens
-// said. The tokens themselves went nowhere: their session ended before this was made.
+// Trial is a finished test login from the dashboard, with the claims of its tokens. The
+// tokens themselves are not returned, and their session has ended.
 type Trial struct {
 	Client   Client
 	Subject  string
@@ -41,13 +41,14 @@ type Trial struct {
 // Member is one claim of a token, as JSON.
 type Member struct{ Name, Value string }
 
-// trialAddress takes the place of an application's redirect URI. It is in no
-// client's list, so that no authorization request leads there.
+// trialAddress is the redirect URI of test logins. It is not registered for any client, so
+// that no authorization request can use it.
 func (s *Service) trialAddress(clientID string) string { return s.Issuer(clientID) + "/tested" }
 
-// TryOut begins a login with an app client for whoever may change it, in their
-// browser. It goes the way of all logins from the choice of a provider on; PKCE's
-// verifier follows from the browser's secret and never leaves the server.
+// TryOut begins a test login for an account that may change the app client, and returns
+// the attempt's id. From the choice of a provider on it is like any login. The PKCE
+// verifier is derived from the browser's secret and never leaves the server. Forbidden
+// account_needed for a caller without an account.
 func (s *Service) TryOut(
 	ctx context.Context, p access.Principal, clientID, browser string,
 ) (attempt string, err error) {
@@ -72,9 +73,8 @@ func (s *Service) TryOut(
 		}
 		request := requestOf(row.ID, trialPart, browser)
 		sum := sha256.Sum256([]byte(request.Verifier))
-		row.State, row.Nonce, row.CodeChallenge = request.State, request.Nonce, base64.RawURLEncoding.EncodeToString(
-			sum[:],
-		)
+		row.State, row.Nonce = request.State, request.Nonce
+		row.CodeChallenge = base64.RawURLEncoding.EncodeToString(sum[:])
 		attempt = row.ID
 		if err := tx.Insert(&row); err != nil {
 			return err
@@ -92,10 +92,10 @@ func (s *Service) TryOut(
 	return attempt, nil
 }
 
-// TrialInput is what the issuer sent the browser back with.
+// TrialInput is the authorization response of a test login.
 type TrialInput struct{ ClientID, Code, State, Error string }
 
-// The codes of a trial that ended with nothing.
+// The error codes of Tested.
 const (
 	TrialOver    = "trial_over"
 	TrialRefused = "trial_refused"
@@ -104,12 +104,12 @@ const (
 var errTrial = fault.New(fault.Forbidden, TrialOver, "This test login was not begun by you in this browser, took "+
 	"longer than ten minutes, or was shown already. Begin another on the app client's page.")
 
-// Tested ends a trial: it exchanges the code as an application would, ends what came
-// of it, and tells what the tokens said.
+// Tested ends a test login: it exchanges the code as an application would, ends the
+// session, and returns the claims of the tokens. Forbidden trial_over or trial_refused.
 func (s *Service) Tested(ctx context.Context, p access.Principal, in TrialInput, browser string) (Trial, error) {
 	client, _, _, err := findClient(s.DB.Read(ctx), p, in.ClientID, access.LoginUpdate)
 	if err != nil {
-		return Trial{}, fmt.Errorf("login: what came of trying out %s: %w", in.ClientID, err)
+		return Trial{}, fmt.Errorf("login: finish the test login of %s: %w", in.ClientID, err)
 	}
 	id, _, _ := strings.Cut(in.State, ".")
 	attempt, err := s.DB.Read(ctx).TrialByID(id, models.Now())
@@ -117,10 +117,9 @@ func (s *Service) Tested(ctx context.Context, p access.Principal, in TrialInput,
 		return Trial{}, fmt.Errorf("login: find the trial %s: %w", id, err)
 	}
 	request := requestOf(id, trialPart, browser)
-	if err != nil || attempt.ClientID != client.ID || attempt.Tester != p.Account || browser == "" ||
-		subtle.ConstantTimeCompare(
-			attempt.BrowserHash, hash(browser),
-		) != 1 || !hmac.Equal([]byte(request.State), []byte(in.State)) {
+	isSameBrowser := browser != "" && subtle.ConstantTimeCompare(attempt.BrowserHash, hash(browser)) == 1 &&
+		hmac.Equal([]byte(request.State), []byte(in.State))
+	if err != nil || attempt.ClientID != client.ID || attempt.Tester != p.Account || !isSameBrowser {
 		return Trial{}, errTrial
 	}
 	if in.Error != "" {
@@ -168,8 +167,8 @@ func (s *Service) trialOf(ctx context.Context, client models.AppClient, done red
 	return out, err
 }
 
-// members lists what a token of ours says. What is
-// sealed in it is left out, and so is its signature: nothing here can be presented.
+// members returns the claims of a token that this issuer signed, without its sealed part
+// and its signature: the result cannot be presented as a token.
 func members(token string) ([]Member, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -194,7 +193,7 @@ func members(token string) ([]Member, error) {
 	return list, nil
 }
 
-// memberOrder puts first what people look for, and the rest by name.
+// memberOrder returns the names of the claims: the usual ones first, the rest by name.
 func memberOrder(claims map[string]json.RawMessage) []string {
 	first := []string{"iss", "sub", "aud", "name", "email", "email_verified", "groups", "tenant", "scope"}
 	names := slices.Sorted(maps.Keys(claims))

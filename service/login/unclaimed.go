@@ -9,31 +9,31 @@ import (
 	"postern/platform/fault"
 )
 
-// Look is how the pages of an app client look to the people who sign in.
+// Look is what the hosted pages of an app client show.
 type Look struct {
 	Branding
-	Unclaimed bool   // nobody answers for the application yet; Branding has the name of Site alone
-	Site      string // host that people are sent on to; "" where it is not known, or needs no mention
+	Unclaimed bool   // the workspace is unclaimed: Branding has nothing but the name of Site
+	Site      string // host of the redirect URI, for unclaimed clients; "" if it is not known
 }
 
-// held tells whether the caps hold for an app client: they do until somebody claims
-// the workspace that it is in.
+// held reports whether the restrictions of CapUnclaimed apply to an app client: they do
+// until its workspace is claimed.
 func (s *Service) held(tx *models.Tx, client models.AppClient) (bool, error) {
 	if !s.CapUnclaimed {
 		return false, nil
 	}
 	_, id, err := teamOf(tx, client.TenantID)
 	if err != nil {
-		return false, fmt.Errorf("login: whose the app client %s is: %w", client.ID, err)
+		return false, fmt.Errorf("login: the team of the app client %s: %w", client.ID, err)
 	}
 	team, err := tx.TeamByID(id)
 	if err != nil {
-		return false, fmt.Errorf("login: whose the app client %s is: %w", client.ID, err)
+		return false, fmt.Errorf("login: the team of the app client %s: %w", client.ID, err)
 	}
 	return team.ClaimedAt == nil, nil
 }
 
-// heldByID is held for a client that is named by its id.
+// heldByID is held for a client id.
 func (s *Service) heldByID(tx *models.Tx, clientID string) (bool, error) {
 	if !s.CapUnclaimed {
 		return false, nil
@@ -45,9 +45,9 @@ func (s *Service) heldByID(tx *models.Tx, clientID string) (bool, error) {
 	return s.held(tx, client)
 }
 
-// lookOf is how the pages look before a person is sent on to redirectURI, "" where
-// that is not known. What anybody in the world can make gets no name, text, logo and
-// colour of its maker's choosing, or it would be a page that passes for another's.
+// lookOf returns the look of the pages before the redirect to redirectURI, "" if that is
+// not known. A client of an unclaimed workspace gets no branding, because anyone can
+// create one: it could imitate another site (phishing).
 func (s *Service) lookOf(tx *models.Tx, client models.AppClient, redirectURI string) (Look, error) {
 	held, err := s.held(tx, client)
 	if err != nil || !held {
@@ -57,7 +57,7 @@ func (s *Service) lookOf(tx *models.Tx, client models.AppClient, redirectURI str
 	return Look{Branding: Branding{Title: site}, Unclaimed: true, Site: site}, nil
 }
 
-// hostOf is host and port of an address that was checked, "" for none.
+// hostOf returns host and port of an address that was checked, "" for none.
 func hostOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -66,8 +66,8 @@ func hostOf(raw string) string {
 	return u.Host
 }
 
-// checkPort holds whoever belongs to nobody yet to issuers on web ports, as their
-// proxies are held to such targets: no name of theirs scans for open ports.
+// checkPort restricts unclaimed workspaces to issuers on web ports, as their projects are
+// restricted to such upstreams: they cannot be used to scan ports.
 func (s *Service) checkPort(issuer string, unclaimed bool) error {
 	if !unclaimed || !s.CapUnclaimed {
 		return nil

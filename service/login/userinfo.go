@@ -18,7 +18,7 @@ import (
 var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "the access token is not valid here, has expired, "+
 	"or its session has ended")
 
-// UserInfo tells the bearer of an access token about the person (OpenID Connect
+// UserInfo returns the user's claims to the bearer of an access token (OpenID Connect
 // Core 1.0, 5.3).
 func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject string, claims UserClaims, err error) {
 	client, err := s.client(ctx, clientID)
@@ -49,7 +49,7 @@ func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject
 		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
 	}
 	if _, err = tx.ProviderByID(session.ProviderID); isAbsent(err) {
-		return "", UserClaims{}, errBearer // it was taken away, and with it whom it vouched for
+		return "", UserClaims{}, errBearer // the provider was deleted, and with it the sign-ins of its users
 	}
 	if err != nil {
 		return "", UserClaims{}, fmt.Errorf("login: userinfo: %w", err)
@@ -68,24 +68,23 @@ func (s *Service) UserInfo(ctx context.Context, clientID, token string) (subject
 // LogoutInput is a request to sign out (OpenID Connect RP-Initiated Logout 1.0, 2).
 type LogoutInput struct {
 	ClientID string
-	Hint     string // an ID token of ours, which may have expired
+	Hint     string // an ID token of this issuer, which may have expired
 	To       string
 	State    string
 }
 
-// LoggedOut is what a request to sign out did. Back is where the browser goes, "" for
-// nowhere: an address that is registered, and only for a caller with an ID token, so
-// that no link from other sites leads through here.
+// LoggedOut is the result of a request to sign out. Back is the address that the browser
+// goes to, "" for none: it is registered, and only for a caller with an ID token, so that
+// no link on another site can use it (open redirect).
 type LoggedOut struct {
 	Client Look
-	Ended  bool // the session; false where no ID token named one
+	Ended  bool // false if no ID token named a session
 	Back   string
 }
 
-// Logout ends the session that the ID token belongs to, with its refresh tokens.
-// Without one nothing says whose session it is, and none ends. The maker of an
-// unclaimed application has an ID token to put into a link: there people are to be
-// asked before they go back.
+// Logout ends the session that the ID token belongs to, with its refresh tokens. Without
+// an ID token no session ends. For an unclaimed application the caller must ask the user
+// before it follows Back: the application's author has an ID token to put into a link.
 func (s *Service) Logout(ctx context.Context, in LogoutInput) (LoggedOut, error) {
 	row, err := s.client(ctx, in.ClientID)
 	if err != nil {
@@ -124,7 +123,7 @@ func (s *Service) Logout(ctx context.Context, in LogoutInput) (LoggedOut, error)
 	u, err := url.Parse(in.To)
 	if err != nil || in.State == "" {
 		out.Back = in.To
-		return out, nil //nolint:nilerr // it is one of those that were registered, as it stands
+		return out, nil //nolint:nilerr // it is registered in exactly this form
 	}
 	if u.RawQuery != "" {
 		u.RawQuery += "&"
