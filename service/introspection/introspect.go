@@ -15,9 +15,10 @@ import (
 	"postern/service/projects"
 )
 
-// introspect asks the endpoint of a version. Endpoint and secret are read together:
-// a gateway may be some moments behind, and would show one to the other's.
-func (a *Asker) introspect(ctx context.Context, versionID, token string, now time.Time, into *policy.Token) error {
+// introspect asks the introspection endpoint of a version. Endpoint and secret are read
+// together from the database: a gateway's snapshot may be a moment behind, and would send
+// a new secret to the old endpoint.
+func (a *Asker) introspect(ctx context.Context, versionID, token string, now time.Time, out *policy.Token) error {
 	at, row, err := a.endpoint(ctx, versionID)
 	if err != nil {
 		return err
@@ -28,17 +29,22 @@ func (a *Asker) introspect(ctx context.Context, versionID, token string, now tim
 	}
 	switch {
 	case row.Issuer != "" && got.Issuer != row.Issuer:
-		return fmt.Errorf("it is another issuer's: %w", tokencheck.ErrRefused)
+		return fmt.Errorf("it has another issuer: %w", tokencheck.ErrRefused)
 	case row.Audience != "" && !slices.Contains(got.Audience, row.Audience):
 		return fmt.Errorf("it is for another audience: %w", tokencheck.ErrRefused)
 	case !policy.IsSubject(got.Subject):
-		return fmt.Errorf("its sub cannot stand in a header: %w", tokencheck.ErrRefused)
+		return fmt.Errorf("its sub is not a valid header value: %w", tokencheck.ErrRefused)
 	}
 	scopes, ok := policy.ReadScopes(got.Scope)
 	if !ok {
-		return fmt.Errorf("its scopes cannot stand in a header: %w", tokencheck.ErrRefused)
+		return fmt.Errorf("its scopes are not valid header values: %w", tokencheck.ErrRefused)
 	}
-	*into = policy.Token{Issuer: cmp.Or(got.Issuer, at.URL), Subject: got.Subject, Scopes: scopes, Expires: got.Expires}
+	*out = policy.Token{
+		Issuer:  cmp.Or(got.Issuer, at.URL),
+		Subject: got.Subject,
+		Scopes:  scopes,
+		Expires: got.Expires,
+	}
 	return nil
 }
 
@@ -47,10 +53,10 @@ func (a *Asker) endpoint(ctx context.Context, versionID string) (tokencheck.Endp
 	version, err := tx.VersionByID(versionID)
 	row := version.Introspection
 	if errors.Is(err, models.ErrNotFound) || (err == nil && row.Endpoint == "") {
-		return tokencheck.Endpoint{}, row, fmt.Errorf("it is asked no more: %w", tokencheck.ErrRefused)
+		return tokencheck.Endpoint{}, row, fmt.Errorf("the version has no introspection endpoint any more: %w", tokencheck.ErrRefused)
 	}
 	if err != nil {
-		return tokencheck.Endpoint{}, row, fmt.Errorf("live: read the version %s: %w", versionID, err)
+		return tokencheck.Endpoint{}, row, fmt.Errorf("introspection: read the version %s: %w", versionID, err)
 	}
 	at := tokencheck.Endpoint{URL: row.Endpoint, ClientID: row.ClientID, InForm: row.Method == string(snapshot.SecretPost)}
 	if version.IntrospectionSecret != nil {

@@ -8,13 +8,15 @@ import (
 	"postern/service/login/providers"
 )
 
-// recognize finds the provider that has issued a token, by its looks; false where none
-// of them can have. Nil is for a token of which nobody can say whose it is: to show it
-// to one would be to give another's away. Such providers are refused when they are
-// configured; this is for what a gateway learns on the way there.
-func (a *Asker) recognize(token string, whom *policy.Introspectors) (provider *policy.ProviderIntrospector, found bool) {
-	for i := range whom.Providers {
-		one := &whom.Providers[i]
+// recognize returns the provider that can have issued the token, by its form, and false if
+// none can. It returns nil and true if several can: showing the token to the wrong one
+// would disclose it. Such providers are refused when they are configured; a gateway can
+// see them for a moment while it loads changes.
+func (a *Asker) recognize(
+	token string, issuers *policy.Introspectors,
+) (provider *policy.ProviderIntrospector, found bool) {
+	for i := range issuers.Providers {
+		one := &issuers.Providers[i]
 		if !a.looksLike(token, one) {
 			continue
 		}
@@ -33,14 +35,16 @@ func (a *Asker) looksLike(token string, of *policy.ProviderIntrospector) bool {
 	return a.Login.Providers.Recognizes(config, token, of.TokenUpstream == snapshot.ProviderIDToken)
 }
 
-// present shows a token to the provider. Scopes at the provider say what an app may do
-// there, and nothing of this API: the caller has none.
-func (a *Asker) present(ctx context.Context, provider *policy.ProviderIntrospector, token string, into *policy.Token) error {
+// askProvider asks the provider who owns the token. The caller gets no scopes: those of
+// the token apply at the provider, not to this API.
+func (a *Asker) askProvider(
+	ctx context.Context, provider *policy.ProviderIntrospector, token string, out *policy.Token,
+) error {
 	owner, err := a.Login.OwnerOf(ctx, provider.Client.ID, provider.ID, token)
 	if err != nil {
 		return err
 	}
-	*into = policy.Token{
+	*out = policy.Token{
 		Issuer:  provider.Client.Issuer,
 		Subject: owner.User,
 		Hosted: policy.Hosted{

@@ -26,7 +26,7 @@ func (auth0) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, e
 	return openIDEndpoint(ctx, s, c, c.Issuer)
 }
 
-// again: auth0.com/docs/api/authentication/login/authorize-application.
+// prompt: auth0.com/docs/api/authentication/login/authorize-application.
 func (auth0) prompt(p Prompt) []oauth2.AuthCodeOption { return promptParam(p.values()...) }
 
 func (auth0) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {

@@ -14,10 +14,10 @@ const (
 	maxName    = 200 // characters, as many as the directory allows
 )
 
-// bounded returns the person with the texts that the directory can store. A provider
-// may be anyone's, so an answer may hold a name of a megabyte, or U+0000, which
-// PostgreSQL refuses. It returns false if the subject is unusable: changing it would
-// make one person of two. An unusable address is left out, a name is cut.
+// bounded returns the identity with texts that the directory can store: a customer's
+// provider may send a name of a megabyte, or U+0000, which PostgreSQL refuses. It returns
+// false if the subject is unusable, because a changed one could be another user's. An
+// unusable address is dropped, a long name is cut.
 func bounded(p federation.Identity) (federation.Identity, bool) {
 	if p.Subject == "" || len(p.Subject) > maxSubject || !printable(p.Subject) {
 		return federation.Identity{}, false

@@ -42,7 +42,7 @@ func (f facebook) endpoint(_ context.Context, s *Set, _ Config) (oauth2.Endpoint
 	}, nil
 }
 
-// again: a parameter of its own asks for the password, none for the account
+// prompt: a parameter of its own asks for the password; there is none for the account
 // (developers.facebook.com/docs/facebook-login/reauthentication).
 func (facebook) prompt(p Prompt) []oauth2.AuthCodeOption {
 	if !p.Login {
@@ -128,9 +128,9 @@ func (f facebook) ownerOfAccess(ctx context.Context, s *Set, c Config, token str
 	switch found.Error.Code { // developers.facebook.com/docs/graph-api/guides/error-handling
 	case 0:
 	case 1, 2, 4, 17, 341, 613:
-		return federation.Identity{}, fmt.Errorf("it has no time, code %d: %w", found.Error.Code, tokencheck.ErrUnavailable)
+		return federation.Identity{}, fmt.Errorf("its rate limit is exceeded or it is down, code %d: %w", found.Error.Code, tokencheck.ErrUnavailable)
 	case 100:
-		return federation.Identity{}, fmt.Errorf("it looks at no such token for the app: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it does not inspect this token for the app: %w", tokencheck.ErrRefused)
 	default: // 190 is about the app's own token
 		return federation.Identity{}, answer.Unexpected()
 	}
@@ -141,7 +141,7 @@ func (f facebook) ownerOfAccess(ctx context.Context, s *Set, c Config, token str
 	case !data.IsValid, data.AppID != c.ClientID, data.Type != "" && data.Type != "USER":
 		return federation.Identity{}, fmt.Errorf("the token is not valid, or another app's: %w", tokencheck.ErrRefused)
 	case data.Expires > 0 && data.Expires <= time.Now().Unix():
-		return federation.Identity{}, fmt.Errorf("the token is over: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token has expired: %w", tokencheck.ErrRefused)
 	}
 	return federation.Identity{Issuer: f.site(s) + "/" + c.ClientID, Subject: data.UserID}, nil
 }

@@ -12,29 +12,28 @@ import (
 	"postern/platform/federation"
 )
 
-// keysEvery is how often one issuer's keys are fetched at most, whatever kids its
-// tokens name and whatever their signatures are: made up ones must not become calls to
-// it. A key that it begins to sign with is learned no later than this. It is as often
-// as where tokens are verified by keys (package bearer).
+// keysEvery is the shortest time between two fetches of one issuer's keys, whatever key
+// ids and signatures tokens have: forged tokens must not become requests to it. A new key
+// is known no later than this. gateway/bearer has the same limit.
 const keysEvery = 30 * time.Second
 
-// errJustFetched and errJustFailed say that keys were asked for a moment ago: with success, so
-// that a token which none of them verifies is a bad one, and without.
+// errJustFetched and errJustFailed refuse a fetch within keysEvery of a successful one,
+// after which a token that no key verifies is invalid, and of one that failed.
 var (
 	errJustFetched = errors.New("its keys were fetched a moment ago")
 	errJustFailed  = errors.New("its keys could not be had a moment ago")
 )
 
-// seldom lets requests for one key set through, one in keysEvery. It stands below
-// go-oidc's key set, which keeps what it has when a fetch fails, and which asks for
-// one call at a time.
+// fetchLimit lets one request for a key set through per keysEvery. It is the transport of
+// go-oidc's key set, which keeps its keys when a fetch fails and has one fetch running at
+// a time.
 type fetchLimit struct {
 	under http.RoundTripper
 	now   func() time.Time
 
 	mu     sync.Mutex
-	tried  time.Time // when the last one began
-	failed bool      // whether it brought no keys, or has not yet
+	tried  time.Time // when the last request began
+	failed bool      // the last request brought no keys, or is still running
 }
 
 // limitedKeyClient is the client for one key set.
@@ -57,7 +56,7 @@ func (g *fetchLimit) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(answer.Body) // which the client below bounds
+	text, err := io.ReadAll(answer.Body) // bounded by the client below
 	_ = answer.Body.Close()
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (g github) endpoint(_ context.Context, s *Set, c Config) (oauth2.Endpoint, 
 	return g.server(s, c).Endpoint(), nil
 }
 
-// again: the one value is select_account (docs.github.com/apps/oauth-apps/building-oauth-apps/
+// prompt: the only value is select_account (docs.github.com/apps/oauth-apps/building-oauth-apps/
 // authorizing-oauth-apps#1-request-a-users-github-identity).
 func (github) prompt(p Prompt) []oauth2.AuthCodeOption { return p.selectAccount() }
 
@@ -77,9 +77,9 @@ func (g github) ownerOfAccess(ctx context.Context, s *Set, c Config, token strin
 	}
 	switch answer.Status {
 	case http.StatusNotFound, http.StatusUnprocessableEntity:
-		return federation.Identity{}, fmt.Errorf("it knows no such token of the app: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is unknown, or another app's: %w", tokencheck.ErrRefused)
 	case http.StatusForbidden: // docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
-		return federation.Identity{}, fmt.Errorf("it has had too many questions: %w", tokencheck.ErrUnavailable)
+		return federation.Identity{}, fmt.Errorf("its rate limit is exceeded: %w", tokencheck.ErrUnavailable)
 	}
 	var found struct {
 		App struct {
@@ -97,9 +97,9 @@ func (g github) ownerOfAccess(ctx context.Context, s *Set, c Config, token strin
 	case found.App.ClientID != c.ClientID:
 		return federation.Identity{}, fmt.Errorf("the token was issued for another app: %w", tokencheck.ErrRefused)
 	case found.ExpiresAt != nil && !found.ExpiresAt.After(time.Now()):
-		return federation.Identity{}, fmt.Errorf("the token is over: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token has expired: %w", tokencheck.ErrRefused)
 	case found.User.ID <= 0:
-		return federation.Identity{}, fmt.Errorf("it names nobody: %w", tokencheck.ErrBadAnswer)
+		return federation.Identity{}, fmt.Errorf("its answer has no user: %w", tokencheck.ErrBadAnswer)
 	}
 	return federation.Identity{Issuer: g.server(s, c).Site, Subject: strconv.FormatInt(found.User.ID, 10)}, nil
 }

@@ -35,7 +35,7 @@ func (g google) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint
 	return found, err
 }
 
-// again: of the standard's values it knows none, consent and select_account
+// prompt: Google supports none, consent and select_account
 // (developers.google.com/identity/openid-connect/openid-connect#authenticationuriparameters).
 func (google) prompt(p Prompt) []oauth2.AuthCodeOption { return p.selectAccount() }
 
@@ -47,7 +47,7 @@ func (g google) identify(ctx context.Context, s *Set, c Config, e exchange) (fed
 // and the detector of developers.google.com/code-search for leaked ones).
 func (google) prefixes() []string { return []string{"ya29."} }
 
-// bare is how some ID tokens name the issuer (developers.google.com/identity/
+// issuerWithoutScheme is the issuer in some ID tokens (developers.google.com/identity/
 // openid-connect/openid-connect#validatinganidtoken).
 func (g google) issuerWithoutScheme(s *Set) string {
 	return strings.TrimPrefix(g.issuer(s), "https://")
@@ -63,8 +63,8 @@ func (google) tokenInfo(s *Set) string {
 	return cmp.Or(s.GoogleTokenInfo, "https://oauth2.googleapis.com/tokeninfo")
 }
 
-// access asks as Google's own library does (google-auth-library-nodejs, getTokenInfo):
-// the token goes in a header, and what is no good is answered 400 invalid_token.
+// ownerOfAccess asks as Google's own library does (google-auth-library-nodejs,
+// getTokenInfo): the token is in a header, and an invalid one gets 400 invalid_token.
 func (g google) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	ask, err := tokencheck.Post(ctx, g.tokenInfo(s), url.Values{})
 	if err != nil {
@@ -76,18 +76,18 @@ func (g google) ownerOfAccess(ctx context.Context, s *Set, c Config, token strin
 		return federation.Identity{}, err
 	}
 	if answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnauthorized {
-		return federation.Identity{}, fmt.Errorf("it knows no such token: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is unknown: %w", tokencheck.ErrRefused)
 	}
 	var found struct {
 		Audience        string `json:"aud"`
 		AuthorizedParty string `json:"azp"`
-		Subject         string `json:"sub"` // there with the scope openid, which every provider of this kind has
+		Subject         string `json:"sub"` // present with the scope openid, which this kind requires
 	}
 	if err := answer.Read(&found); err != nil {
 		return federation.Identity{}, err
 	}
-	if found.Audience != c.ClientID || (found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID) ||
-		found.Subject == "" {
+	isOther := found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID
+	if found.Audience != c.ClientID || isOther || found.Subject == "" {
 		return federation.Identity{}, fmt.Errorf("the token was issued for another app, or not to sign in: %w", tokencheck.ErrRefused)
 	}
 	return federation.Identity{Issuer: g.issuer(s), Subject: found.Subject}, nil

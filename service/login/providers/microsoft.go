@@ -13,9 +13,9 @@ import (
 )
 
 // microsoft is the Microsoft identity platform, version 2.0
-// (learn.microsoft.com/entra/identity-platform/v2-protocols-oidc). A person is told
-// apart by tid and oid, as its page on ID token claims advises: sub differs between
-// applications, and addresses can be changed by whoever administers a tenant.
+// (learn.microsoft.com/entra/identity-platform/v2-protocols-oidc). tid and oid identify a
+// user, as its page on ID token claims advises: sub differs between applications, and a
+// tenant's administrator can change addresses.
 type microsoft struct{}
 
 func (microsoft) traits() Traits {
@@ -33,8 +33,7 @@ var guid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 // personalTenant is the tenant of accounts that belong to no organization.
 const personalTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-// authority is where a configuration leads: an address of one tenant, or that for
-// accounts of any.
+// authority returns the configured authority, or the one for accounts of any tenant.
 func (microsoft) authority(s *Set, c Config) string {
 	return cmp.Or(c.Issuer, cmp.Or(s.MicrosoftURL, "https://login.microsoftonline.com")+"/common/v2.0")
 }
@@ -70,7 +69,7 @@ func (m microsoft) endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpo
 	return endpoint, nil
 }
 
-// again: one value at a time (learn.microsoft.com/entra/identity-platform/
+// prompt: one value at a time (learn.microsoft.com/entra/identity-platform/
 // v2-oauth2-auth-code-flow#request-an-authorization-code). login asks for the account too.
 func (microsoft) prompt(p Prompt) []oauth2.AuthCodeOption {
 	values := p.values()

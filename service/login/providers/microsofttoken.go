@@ -12,11 +12,11 @@ import (
 	"postern/service/login/tokencheck"
 )
 
-// prefixes: those of organizations can be read, and those of personal accounts look
-// like anything.
+// prefixes: tokens of organizations are JSON Web Tokens, those of personal accounts have
+// no documented form.
 func (microsoft) prefixes() []string { return nil }
 
-// tenantOf is the tenant of an issuer, "" for an issuer that is not Microsoft's. ID
+// tenantOf returns the tenant of an issuer, "" for an issuer that is not Microsoft's. ID
 // tokens and access tokens of version 2.0 name one below the authority's host, those
 // of 1.0 one of the service that issues them (learn.microsoft.com/entra/
 // identity-platform/access-tokens#token-formats).
@@ -39,7 +39,7 @@ func onlyGUID(s string) string {
 	return ""
 }
 
-// ownTenant is the tenant of an authority for one alone, if it is written as an id.
+// ownTenant returns the id of a single-tenant authority, "" if it is not written as an id.
 func (m microsoft) ownTenant(s *Set, c Config) string {
 	u, err := url.Parse(m.authority(s, c))
 	if err != nil {
@@ -59,10 +59,10 @@ func (m microsoft) names(s *Set, c Config) string {
 	return base + "/" + cmp.Or(m.ownTenant(s, c), personalTenant) + "/v2.0"
 }
 
-// access takes a token of the app's own API by Microsoft's keys, and one of Graph's by
-// asking Graph: only Graph can verify those (learn.microsoft.com/entra/
-// identity-platform/access-tokens#validate-tokens). What a token says may be believed
-// once Graph has taken it as it is, since the signature covers it.
+// ownerOfAccess verifies a token for the app's own API with Microsoft's keys, and one for
+// Graph by asking Graph, which alone can verify those (learn.microsoft.com/entra/
+// identity-platform/access-tokens#validate-tokens). Once Graph has accepted a token, its
+// claims can be trusted, because the signature covers them.
 func (m microsoft) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	claims, jwt := readToken(token)
 	if !jwt {
@@ -70,7 +70,7 @@ func (m microsoft) ownerOfAccess(ctx context.Context, s *Set, c Config, token st
 	}
 	app := cmp.Or(claims.AppID, claims.AuthorizedParty)
 	if app != c.ClientID || !claims.issuedTo(c.ClientID) || !claims.isCurrent() {
-		return federation.Identity{}, fmt.Errorf("it was issued for another app, or it is not its time: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it was issued to another app, has expired or is not valid yet: %w", tokencheck.ErrRefused)
 	}
 	found, err := m.discoverForCall(ctx, s, c)
 	if err != nil {
@@ -93,7 +93,7 @@ func (m microsoft) ownerOfAccess(ctx context.Context, s *Set, c Config, token st
 		return federation.Identity{}, err
 	}
 	if answer.Status == http.StatusUnauthorized || answer.Status == http.StatusForbidden {
-		return federation.Identity{}, fmt.Errorf("userinfo does not take it: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("userinfo refuses it: %w", tokencheck.ErrRefused)
 	}
 	var user struct {
 		Subject string `json:"sub"`
@@ -102,7 +102,7 @@ func (m microsoft) ownerOfAccess(ctx context.Context, s *Set, c Config, token st
 		return federation.Identity{}, err
 	}
 	if user.Subject == "" {
-		return federation.Identity{}, fmt.Errorf("userinfo names nobody: %w", tokencheck.ErrBadAnswer)
+		return federation.Identity{}, fmt.Errorf("userinfo has no subject: %w", tokencheck.ErrBadAnswer)
 	}
 	return m.person(s, c, found, claims)
 }
@@ -124,8 +124,8 @@ func (m microsoft) discoverForCall(ctx context.Context, s *Set, c Config) (disco
 	return found, askError(err)
 }
 
-// person is who a token that holds is about. All tenants sign with the same keys, so
-// that its issuer has to be that of its tid, and one of those that may sign in here.
+// person returns the user of a verified token. All tenants sign with the same keys, so the
+// issuer must be that of tid, and a tenant that may sign in.
 func (m microsoft) person(s *Set, c Config, found discovery, claims tokenClaims) (federation.Identity, error) {
 	authority := m.authority(s, c)
 	base, multi := m.multiTenant(authority)

@@ -44,7 +44,7 @@ func (s *Set) discover(ctx context.Context, c Config, issuer, name string) (disc
 	found, err := s.document(ctx, c, issuer, name)
 	if err == nil && c.WebPorts && slices.ContainsFunc(found.Endpoints(), isOddPort) {
 		return discovery{}, refusedAnswer(c, "its discovery document names an endpoint on another port than 80 and "+
-			"443, which takes that somebody claims the proxy")
+			"443, until the proxy is claimed")
 	}
 	return found, err
 }

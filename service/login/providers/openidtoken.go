@@ -12,7 +12,7 @@ import (
 	"postern/service/login/tokencheck"
 )
 
-// known is discover for a call that presents a token.
+// discoverForCall is discover with the errors of package tokencheck.
 func (s *Set) discoverForCall(ctx context.Context, c Config, issuer, name string) (discovery, error) {
 	found, err := s.discover(ctx, c, issuer, name)
 	return found, askError(err)
@@ -38,9 +38,9 @@ func openIDIdentity(ctx context.Context, s *Set, c Config, token string) (federa
 	return federation.Identity{Issuer: c.Issuer, Subject: got.Subject}, err
 }
 
-// openIDAccess takes an access token that can be read (RFC 9068 and what came before
-// it), or else asks for an introspection. Userinfo would tell whose an opaque token
-// is, but not which app got it, so that it proves nothing (RFC 9700, 4.9).
+// openIDAccess verifies an access token that is a JSON Web Token (RFC 9068 and its
+// predecessors), and introspects any other. Userinfo would tell the user of an opaque token
+// but not the app that it was issued to, so it proves nothing (RFC 9700, 4.9).
 func openIDAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	found, err := s.discoverForCall(ctx, c, c.Issuer, "")
 	if err != nil {
@@ -51,7 +51,7 @@ func openIDAccess(ctx context.Context, s *Set, c Config, token string) (federati
 		return federation.Identity{Issuer: c.Issuer, Subject: got.Subject}, err
 	}
 	if found.Introspection == "" || c.ClientSecret == "" {
-		return federation.Identity{}, fmt.Errorf("it has no introspection for this app: %w", tokencheck.ErrUnverifiable)
+		return federation.Identity{}, fmt.Errorf("it offers this app no introspection: %w", tokencheck.ErrUnverifiable)
 	}
 	at := tokencheck.Endpoint{URL: found.Introspection, ClientID: c.ClientID, ClientSecret: c.ClientSecret}
 	methods := found.IntrospectionAuthMethods
@@ -68,7 +68,7 @@ func openIDAccess(ctx context.Context, s *Set, c Config, token string) (federati
 	case got.ClientID != c.ClientID && (got.ClientID != "" || !slices.Contains(got.Audience, c.ClientID)):
 		return federation.Identity{}, fmt.Errorf("the token was issued for another app: %w", tokencheck.ErrRefused)
 	case got.Subject == "":
-		return federation.Identity{}, fmt.Errorf("the token is nobody's: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token has no subject: %w", tokencheck.ErrRefused)
 	}
 	return federation.Identity{Issuer: c.Issuer, Subject: got.Subject}, nil
 }

@@ -10,33 +10,33 @@ import (
 	"postern/service/login/tokencheck"
 )
 
-// tokenIssuer is how a kind answers for its own tokens, asked anew for each call.
+// tokenIssuer recognizes a kind's own tokens, and finds their owners by asking the
+// provider on every call.
 type tokenIssuer interface {
-	// prefixes are what its opaque access tokens begin with, nil for nothing that is
-	// documented.
+	// prefixes are those of its opaque access tokens, nil if none are documented.
 	prefixes() []string
-	// issues tells whether a JSON Web Token that names the issuer can be its own.
+	// issues reports whether a JSON Web Token with the issuer can be its own.
 	issues(s *Set, c Config, issuer string) bool
-	// names is an issuer that its tokens name, "" for a kind without such tokens.
+	// names returns an issuer that its tokens have, "" for a kind without such tokens.
 	names(s *Set, c Config) string
-	// access finds who an access token was issued for, and refuses one that another
-	// app got: whoever runs that app could be everybody who signed in to it.
+	// ownerOfAccess returns the user of an access token. It refuses a token that was issued
+	// to another app, whose operator could otherwise impersonate all its users.
 	ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error)
-	// identity does so for an ID token.
+	// ownerOfID does so for an ID token.
 	ownerOfID(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error)
 }
 
-// Owner asks the provider whose a token is that its app got: an ID token where
-// identity says so, and else an access token. The person has Issuer and Subject
-// alone. Nothing of the token is kept, and errors do not hold it; one of package
-// verdict's is in the chain of each.
+// Owner asks the provider who owns a token that it issued to the configured app: an ID
+// token if identity is set, otherwise an access token. The result has Issuer and Subject
+// only. The token is not kept. Each error wraps one of package tokencheck's, and does not
+// contain the token.
 func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) (federation.Identity, error) {
 	k, ok := kindOf(c.Type)
 	if !ok {
 		return federation.Identity{}, fmt.Errorf("providers: there is no kind %q", c.Type)
 	}
 	if !tokencheck.Plain(token) {
-		return federation.Identity{}, fmt.Errorf("%s: it is no token: %w", c.Type, tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("%s: malformed token: %w", c.Type, tokencheck.ErrRefused)
 	}
 	ask := k.ownerOfAccess
 	if identity {
@@ -48,22 +48,22 @@ func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) 
 	}
 	person, ok = bounded(person)
 	if !ok {
-		return federation.Identity{}, fmt.Errorf("%s: it names nobody: %w", c.Type, tokencheck.ErrBadAnswer)
+		return federation.Identity{}, fmt.Errorf("%s: its answer has no usable subject: %w", c.Type, tokencheck.ErrBadAnswer)
 	}
 	return person, nil
 }
 
-// IssuerOf is the issuer that a JSON Web Token names, which nobody has verified; false
-// for an opaque token.
+// IssuerOf returns the issuer in a JSON Web Token, which is not verified, and false for an
+// opaque token.
 func IssuerOf(token string) (issuer string, jwt bool) {
 	claims, jwt := readToken(token)
 	return claims.Issuer, jwt
 }
 
-// Recognizes tells by the looks of a token whether the provider may be asked about
-// it. A JSON Web Token names its issuer; opaque tokens of some kinds have a shape;
-// what has neither is for an issuer of the customer's own. It is not the provider's
-// to see any other: whoever sees a token can use it.
+// Recognizes reports, by the form of a token, whether the provider may be asked about it.
+// A JSON Web Token names its issuer; opaque tokens of some kinds have a prefix; all others
+// go to an issuer that the customer configured. A token must not be shown to another
+// provider, which could use it.
 func (s *Set) Recognizes(c Config, token string, identity bool) bool {
 	k, ok := kindOf(c.Type)
 	if !ok {
@@ -81,8 +81,7 @@ func (s *Set) Recognizes(c Config, token string, identity bool) bool {
 	return isArbitrary(k) && !hasPrefix(token, allPrefixes())
 }
 
-// Confusable tells whether one token could be of both providers, so that nobody
-// can say whom to ask.
+// Confusable reports whether one token could have been issued by either provider.
 func (s *Set) Confusable(a, b Config, aIdentity, bIdentity bool) bool {
 	ka, okA := kindOf(a.Type)
 	kb, okB := kindOf(b.Type)
@@ -102,7 +101,7 @@ func issuesFor(s *Set, one kind, c Config, other kind, of Config) bool {
 	return named != "" && one.issues(s, c, named)
 }
 
-// shapeless are the kinds whose opaque tokens can look like anything.
+// isArbitrary reports whether opaque tokens of the kind can have any form.
 func isArbitrary(k kind) bool {
 	switch k.(type) {
 	case auth0, custom:
@@ -111,8 +110,8 @@ func isArbitrary(k kind) bool {
 	return false
 }
 
-// foreignPrefixes are tokens that no app gets from a login (GitHub's page names them with its
-// others): nobody here issued one, and nobody may see one.
+// foreignPrefixes are those of GitHub's tokens that no app gets from a sign-in. They are
+// shown to no provider.
 var foreignPrefixes = []string{"ghp_", "ghs_", "ghr_", "github_pat_"}
 
 func allPrefixes() []string {
@@ -134,7 +133,7 @@ func hasPrefix(token string, prefixes []string) bool {
 	return false
 }
 
-// noIDTokens is for kinds that have none, nor other tokens that can be read.
+// noIDTokens is embedded by kinds whose tokens are all opaque.
 type noIDTokens struct{}
 
 func (noIDTokens) issues(*Set, Config, string) bool { return false }

@@ -1,13 +1,11 @@
-// Package providers asks the identity providers that an app client offers who
-// somebody is: one file for each kind.
+// Package providers signs users in with the identity providers of app clients, and asks
+// these providers about their own tokens: one file for each kind.
 //
-// It owns what differs between them: endpoints, default scopes, how a person is
-// told apart, which tokens there are. It does not own who is asking, what becomes
-// of the person, nor the bond to a browser (login). Nothing here is kept: tokens
-// go to the caller, and errors hold neither tokens nor addresses with them.
-//
-// OAuth 2.0 (RFC 6749, 7636, 9207) is spoken by golang.org/x/oauth2, OpenID
-// Connect Core 1.0 by coreos/go-oidc; each file names its provider's own pages.
+// It owns what differs between kinds: endpoints, default scopes, what identifies a user,
+// which tokens there are. It leaves the protocols to platform/federation, and browsers,
+// users and consent to package login. Tokens are returned to the caller and kept nowhere;
+// errors contain neither tokens nor addresses that hold them. Each file cites its
+// provider's own documentation.
 package providers
 
 import (
@@ -35,19 +33,18 @@ const (
 	OIDC      = "oidc"
 )
 
-// Config is one provider as an app client has it.
+// Config is the configuration of one provider of an app client.
 type Config struct {
 	Type         string
 	ClientID     string
 	ClientSecret secrets.Secret
 	Issuer       string // "" is the provider's own address; see Traits
 	Scopes       []string
-	RedirectURI  string // the redirect URI that is registered with the provider
-	WebPorts     bool   // what its discovery document names is asked on ports 80 and 443 only
+	RedirectURI  string // registered with the provider
+	WebPorts     bool   // endpoints of its discovery document must be on ports 80 and 443
 }
 
-// Request is what the authorization request carries to be recognized by, and what the
-// provider is to do anew.
+// Request has the parameters of one authorization request.
 type Request struct {
 	State    string
 	Nonce    string
@@ -66,7 +63,7 @@ type Prompt struct {
 	SelectAccount bool // prompt=select_account
 }
 
-// standard is for kinds that take the values as they are.
+// values returns the values of the parameter prompt.
 func (p Prompt) values() []string {
 	var values []string
 	if p.Login {
@@ -85,7 +82,7 @@ func promptParam(values ...string) []oauth2.AuthCodeOption {
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("prompt", strings.Join(values, " "))}
 }
 
-// selectAccount is for kinds that can be told to ask for the account, and no more.
+// selectAccount is for kinds that support no other value than select_account.
 func (p Prompt) selectAccount() []oauth2.AuthCodeOption {
 	if p.Login || p.SelectAccount {
 		return promptParam("select_account")
@@ -93,10 +90,10 @@ func (p Prompt) selectAccount() []oauth2.AuthCodeOption {
 	return nil
 }
 
-// Callback is what the provider sent the browser back with.
+// Response is a provider's authorization response.
 type Response struct {
 	Code   string
-	Issuer string // iss (RFC 9207), "" where it is not sent
+	Issuer string // iss (RFC 9207), "" if it is missing
 }
 
 // exchange is an exchanged code: what it was asked with, the iss that came with it ("" for
@@ -107,38 +104,38 @@ type exchange struct {
 	token   *oauth2.Token
 }
 
-// Tokens are the provider's. They are to be handed on, and kept nowhere.
+// Tokens are those that the provider issued.
 type Tokens struct {
 	Access  secrets.Secret
-	ID      secrets.Secret // "" where the provider has none
-	Expires time.Time      // of Access; zero when it is not said
+	ID      secrets.Secret // "" if the provider has none
+	Expires time.Time      // of Access; zero if the provider does not state it
 }
 
-// Traits is what a configuration has to know of a kind.
+// Traits are the properties of a kind that configurations depend on.
 type Traits struct {
 	Label         string
 	Scopes        []string // when none are configured
 	NeedsSecret   bool
 	NeedsIssuer   bool
-	TakesIssuer   bool // beside those that need one: an installation of one's own
+	TakesIssuer   bool // optional: the address of a self-hosted installation
 	HasIDToken    bool
-	RequiredScope string // without which nobody can be told apart; "" for none
+	RequiredScope string // without it users cannot be identified; "" for none
 }
 
 // kind is one kind of provider.
 type kind interface {
 	traits() Traits
-	// endpoint is where the provider is asked.
+	// endpoint returns where the browser is sent and where codes are exchanged.
 	endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error)
-	// again is how the provider is told what to do anew, as near as it can be told.
+	// prompt returns the parameters that come closest to the prompt.
 	prompt(Prompt) []oauth2.AuthCodeOption
-	// identify turns what the exchange of a code gave into a person.
+	// identify returns who signed in.
 	identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error)
 	tokenIssuer
 }
 
-// Set asks providers. HTTP has to be the guarded client of package egress:
-// customers choose where issuers are. The addresses are for tests; empty ones
+// Set is a client of all kinds of provider. HTTP must be the guarded client of package
+// egress, because customers configure issuers. The addresses are for tests; empty ones
 // mean the providers' own.
 type Set struct {
 	HTTP            *http.Client
@@ -154,13 +151,13 @@ type Set struct {
 	mu         sync.Mutex
 	discovered map[string]discovery
 	failed     map[string]failedDiscovery
-	now        func() time.Time // of how often keys are fetched; nil: time.Now
+	now        func() time.Time // clock of fetchLimit; nil: time.Now
 }
 
-// order is that of the buttons where nothing else says.
+// order is the default order of buttons.
 var order = []string{GitHub, Google, Microsoft, Facebook, Auth0, OIDC}
 
-// Kinds lists every kind.
+// Kinds returns every kind.
 func Kinds() []string { return slices.Clone(order) }
 
 func kindOf(name string) (kind, bool) {
@@ -181,7 +178,7 @@ func kindOf(name string) (kind, bool) {
 	return nil, false
 }
 
-// TraitsOf answers false for a kind that there is not.
+// TraitsOf returns the traits of a kind, and false for an unknown kind.
 func TraitsOf(name string) (Traits, bool) {
 	k, ok := kindOf(name)
 	if !ok {
@@ -237,7 +234,7 @@ func (s *Set) prepare(ctx context.Context, c Config) (kind, oauth2.Endpoint, err
 	return k, endpoint, err
 }
 
-// LabelOf is what a kind is called on a button.
+// LabelOf returns the name of a kind on buttons.
 func LabelOf(name string) string {
 	traits, ok := TraitsOf(name)
 	if !ok {

@@ -16,11 +16,11 @@ import (
 	"postern/service/login/tokencheck"
 )
 
-// said is what a JSON Web Token says (RFC 7519, 4.1; RFC 9068, 2.2; OpenID Connect
-// Core 1.0, 2; Microsoft's from learn.microsoft.com/entra/identity-platform/
-// access-token-claims-reference), which nobody vouches for before it is verified.
-// The reader takes member names byte by byte and refuses one that comes twice:
-// whoever verifies might take the other.
+// tokenClaims are claims of a JSON Web Token (RFC 7519, 4.1; RFC 9068, 2.2; OpenID
+// Connect Core 1.0, 2; Microsoft's from learn.microsoft.com/entra/identity-platform/
+// access-token-claims-reference), which must not be trusted before it is verified. The
+// JSON decoder is case-sensitive and refuses duplicate names, of which the verifier could
+// read the other one.
 type tokenClaims struct {
 	Type            string              `json:"-"` // typ of the header
 	Issuer          string              `json:"iss"`
@@ -43,9 +43,9 @@ type tokenClaims struct {
 	CodeHash    any    `json:"c_hash"`
 }
 
-// readToken tells a JSON Web Token in the compact form apart from an opaque one, and
-// reads it. One that cannot be read says nothing, and is no opaque one for that. Of
-// an encrypted one (RFC 7516) that names an issuer, that is all there is to read.
+// readToken reads the claims of a JSON Web Token in compact form without verifying it, and
+// reports false for an opaque token. A malformed JSON Web Token has no claims. An encrypted
+// one (RFC 7516) counts if its header names an issuer, which is its only claim.
 func readToken(token string) (out tokenClaims, isJWT bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 && len(parts) != 5 {
@@ -74,16 +74,16 @@ func readPart(part string, into any) bool {
 	return err == nil && json.Unmarshal(raw, into) == nil
 }
 
-// now tells whether it is within the token's time. One without an end is not: who
-// finds it could use it for ever.
+// isCurrent reports whether the token is valid now. One without exp is not: if it leaked,
+// it could be used for ever.
 func (t tokenClaims) isCurrent() bool {
 	const leeway = 60
 	at := float64(time.Now().Unix())
 	return t.Expires != nil && *t.Expires+leeway > at && (t.NotBefore == nil || *t.NotBefore-leeway <= at)
 }
 
-// of tells whether the token was issued for the app. What names the app that asked
-// counts more than for whom it is: another app may have asked for one for this one.
+// issuedTo reports whether the token was issued to the app. The claims that name the
+// requesting app take precedence over aud: another app may have requested the token.
 func (t tokenClaims) issuedTo(app string) bool {
 	for _, party := range []string{t.AuthorizedParty, t.ClientID, t.AppID} {
 		if party != "" && party != app {
@@ -93,19 +93,19 @@ func (t tokenClaims) issuedTo(app string) bool {
 	return t.AuthorizedParty == app || t.ClientID == app || t.AppID == app || slices.Contains(t.Audience, app)
 }
 
-// access tells whether it is an access token. An issuer signs its ID tokens with the
-// same keys, and they go where access tokens never do: into the hints of logouts, into
-// logs, to whoever asks who signed in.
+// isAccessToken reports whether the token is an access token and not an ID token, which
+// the issuer signs with the same keys but which is handled with less care: it is sent as a
+// hint at logout, logged, and given to clients to read.
 //
-// A token that says what it is, is that: by the typ of its header (RFC 9068, 2.1, as
-// node-oidc-provider writes it) or, as Keycloak does, by that of its payload, whose ID
-// tokens say ID (keycloak.org/docs-api, org.keycloak.util.TokenUtil). What says nothing, such as Auth0's
-// (auth0.com/docs/secure/tokens/access-tokens/access-token-profiles), must have nothing
-// that only ID tokens have, and either leave out what each of those has, the app among
-// its aud (OpenID Connect Core 1.0, 2 and 3.1.3.6), or say a scope, which none of them
-// has. That azp or client_id are the app's tells nothing: ID tokens may have both. A nonce
-// alone tells nothing either: a refreshed ID token has none (12.2), and an access token
-// of Keycloak's can have one (org.keycloak.protocol.oidc.mappers.NonceBackwardsCompatibleMapper).
+// A token that states its type is of that type: by typ in its header (RFC 9068, 2.1, as
+// node-oidc-provider does) or in its payload (Keycloak: Bearer or ID; keycloak.org/docs-api,
+// org.keycloak.util.TokenUtil). One that states none, such as Auth0's
+// (auth0.com/docs/secure/tokens/access-tokens/access-token-profiles), must have no claim
+// that only ID tokens have, and either lack the app in aud, which every ID token has
+// (OpenID Connect Core 1.0, 2 and 3.1.3.6), or have a scope, which no ID token has. azp and
+// client_id prove nothing, because ID tokens may have both; nor does the absence of a
+// nonce, because a refreshed ID token has none (12.2). An access token of Keycloak's with
+// a nonce (org.keycloak.protocol.oidc.mappers.NonceBackwardsCompatibleMapper) states its type.
 func (t tokenClaims) isAccessToken(app string) bool {
 	switch {
 	case t.PayloadType != "":
@@ -118,27 +118,25 @@ func (t tokenClaims) isAccessToken(app string) bool {
 	return !slices.Contains(t.Audience, app) || t.Scope != nil || t.Scopes != nil
 }
 
-// signed verifies a JSON Web Token with the issuer's keys and reads it: an ID token,
-// or an access token where identity is false. issuer is what it has to name.
+// verifyToken verifies a JSON Web Token of the issuer with its keys and returns the
+// claims: of an ID token if identity is set, otherwise of an access token.
 func (d discovery) verifyToken(ctx context.Context, s *Set, c Config, issuer, token string, identity bool) (tokenClaims, error) {
 	out, jwt := readToken(token)
 	switch {
 	case !jwt || out.Issuer != issuer:
-		return tokenClaims{}, fmt.Errorf("it is no token of this issuer: %w", tokencheck.ErrRefused)
+		return tokenClaims{}, fmt.Errorf("it is not a token of this issuer: %w", tokencheck.ErrRefused)
 	case out.Type != "" && out.Type != "jwt" && (identity || out.Type != "at+jwt"):
-		return tokenClaims{}, fmt.Errorf(
-			"it says that it is something else: %w", tokencheck.ErrRefused,
-		) // such as a logout token, signed with the same keys (RFC 8725, 3.11)
+		// Such as a logout token, signed with the same keys (RFC 8725, 3.11).
+		return tokenClaims{}, fmt.Errorf("its typ is of another kind of token: %w", tokencheck.ErrRefused)
 	case !identity && !out.isAccessToken(c.ClientID):
-		return tokenClaims{}, fmt.Errorf("it is no access token: %w", tokencheck.ErrRefused)
+		return tokenClaims{}, fmt.Errorf("it is not an access token: %w", tokencheck.ErrRefused)
 	case !out.issuedTo(c.ClientID), identity && !slices.Contains(out.Audience, c.ClientID):
 		return tokenClaims{}, fmt.Errorf("it was issued for another app: %w", tokencheck.ErrRefused)
 	case !out.isCurrent():
-		return tokenClaims{}, fmt.Errorf("it is not its time: %w", tokencheck.ErrRefused)
+		return tokenClaims{}, fmt.Errorf("it has expired or is not valid yet: %w", tokencheck.ErrRefused)
 	case len(out.Confirmation) > 0:
-		return tokenClaims{}, fmt.Errorf(
-			"it is bound to a key of whoever got it: %w", tokencheck.ErrRefused,
-		) // which is not proved to us (RFC 7800)
+		// The caller does not prove possession of that key (RFC 7800).
+		return tokenClaims{}, fmt.Errorf("it is bound to a key: %w", tokencheck.ErrRefused)
 	}
 	keys := observedKeys{KeySet: d.keys}
 	verifier := oidc.NewVerifier(issuer, &keys, &oidc.Config{
@@ -148,15 +146,15 @@ func (d discovery) verifyToken(ctx context.Context, s *Set, c Config, issuer, to
 	})
 	if _, err := verifier.Verify(oidc.ClientContext(ctx, s.client()), token); err != nil {
 		if keys.unavailable {
-			return tokenClaims{}, fmt.Errorf("its keys cannot be had: %w", tokencheck.ErrUnavailable)
+			return tokenClaims{}, fmt.Errorf("its keys cannot be fetched: %w", tokencheck.ErrUnavailable)
 		}
 		return tokenClaims{}, fmt.Errorf("it does not verify: %w", tokencheck.ErrRefused)
 	}
 	return out, nil
 }
 
-// observedKeys notes whether keys could not be had, which go-oidc's verifier does not tell
-// apart from a bad signature.
+// observedKeys records whether the keys could not be fetched, which go-oidc's verifier
+// reports like a wrong signature.
 type observedKeys struct {
 	oidc.KeySet
 	unavailable bool
@@ -164,7 +162,7 @@ type observedKeys struct {
 
 func (w *observedKeys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
 	payload, err := w.KeySet.VerifySignature(ctx, jwt)
-	if errors.Is(err, errJustFetched) { // they may have come after the key set had looked for them
+	if errors.Is(err, errJustFetched) { // the keys may have come after the first lookup
 		payload, err = w.KeySet.VerifySignature(ctx, jwt)
 	}
 	w.unavailable = err != nil && strings.HasPrefix(err.Error(), "fetching keys") && !errors.Is(err, errJustFetched)

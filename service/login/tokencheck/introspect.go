@@ -13,25 +13,25 @@ import (
 	"postern/platform/secrets"
 )
 
-// Endpoint is where tokens are introspected.
+// Endpoint is an introspection endpoint.
 type Endpoint struct {
 	URL          string
-	InForm       bool   // the credentials go with the form (client_secret_post), and not as HTTP Basic
-	ClientID     string // "" for an endpoint that asks nobody who they are
+	InForm       bool   // client_secret_post, otherwise client_secret_basic
+	ClientID     string // "" for an endpoint without client authentication
 	ClientSecret secrets.Secret
 }
 
-// Introspection is what an endpoint says of a token that is active (RFC 7662, 2.2).
+// Introspection is the answer about an active token (RFC 7662, 2.2).
 type Introspection struct {
 	Subject  string
 	ClientID string
 	Issuer   string
 	Audience []string
-	Scope    string    // scopes, with blanks between them
-	Expires  time.Time // leeway included; zero: not stated
+	Scope    string    // separated by spaces
+	Expires  time.Time // with leeway; zero if it is not stated
 }
 
-// clockLeeway is how far another's clock may be from ours.
+// clockLeeway is the tolerated difference between two clocks.
 const clockLeeway = 60 * time.Second
 
 // introspected is the answer. Times are seconds since 1970.
@@ -48,8 +48,7 @@ type introspected struct {
 	Confirm   any      `json:"cnf"`
 }
 
-// Audience is whom a token is for: one string or a list of them (RFC 7519, 4.1.3; RFC
-// 7662, 2.2).
+// Audience is aud: a string or a list of them (RFC 7519, 4.1.3; RFC 7662, 2.2).
 type Audience []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -63,8 +62,8 @@ func (a *Audience) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// Introspect asks the endpoint about a token (RFC 7662, 2.1). The token goes in the
-// body: in an address it would end up in logs.
+// Introspect asks the endpoint about a token (RFC 7662, 2.1). The token is sent in the
+// body, because addresses end up in logs.
 func Introspect(
 	ctx context.Context, client *http.Client, at Endpoint, token string, now time.Time,
 ) (Introspection, error) {
@@ -75,15 +74,15 @@ func Introspect(
 			form.Set("client_secret", at.ClientSecret.Reveal())
 		}
 	}
-	question, err := Post(ctx, at.URL, form)
+	request, err := Post(ctx, at.URL, form)
 	if err != nil {
 		return Introspection{}, err
 	}
 	if !at.InForm && at.ClientID != "" {
-		// RFC 6749, 2.3.1: form-encoded before they are put together.
-		question.SetBasicAuth(url.QueryEscape(at.ClientID), url.QueryEscape(at.ClientSecret.Reveal()))
+		// RFC 6749, 2.3.1: form-encoded before they are joined.
+		request.SetBasicAuth(url.QueryEscape(at.ClientID), url.QueryEscape(at.ClientSecret.Reveal()))
 	}
-	answer, err := Ask(client, question)
+	answer, err := Ask(client, request)
 	if err != nil {
 		return Introspection{}, err
 	}
@@ -104,10 +103,10 @@ func Introspect(
 	}, nil
 }
 
-// latestEnd bounds exp: beyond it a time.Time cannot be computed with.
+// latestEnd bounds exp, so that it fits a time.Time.
 const latestEnd = 1 << 40
 
-// end is when the token is no longer taken, zero where the answer does not say.
+// end returns when the token expires, with leeway; zero if the answer has no exp.
 func (i *introspected) end() time.Time {
 	if i.Expires == nil {
 		return time.Time{}
@@ -115,21 +114,20 @@ func (i *introspected) end() time.Time {
 	return time.Unix(int64(min(*i.Expires, latestEnd)), 0).UTC().Add(clockLeeway)
 }
 
-// holds refuses what is not a token that a caller may present like this.
+// holds returns why the token must be refused, nil if it is valid.
 func (i *introspected) holds(now time.Time) error {
 	at, off := float64(now.Unix()), clockLeeway.Seconds()
 	switch {
 	case !i.Active:
 		return fmt.Errorf("it is not active: %w", ErrRefused)
 	case i.Expires != nil && *i.Expires+off <= at, i.NotBefore != nil && *i.NotBefore-off > at:
-		return fmt.Errorf("it is not its time: %w", ErrRefused)
+		return fmt.Errorf("it has expired or is not valid yet: %w", ErrRefused)
 	case i.TokenType != "" && !slices.Contains([]string{"bearer", "access_token"}, strings.ToLower(i.TokenType)):
-		// Refresh tokens are active too, and the hint is no more than one.
-		return fmt.Errorf("it is no bearer token: %w", ErrRefused)
+		// Refresh tokens are active too, and token_type_hint does not exclude them.
+		return fmt.Errorf("it is not a bearer token: %w", ErrRefused)
 	case i.Confirm != nil:
-		return fmt.Errorf(
-			"it is bound to a key of whoever got it: %w", ErrRefused,
-		) // which is not proved to us (RFC 7800)
+		// The caller does not prove possession of that key (RFC 7800).
+		return fmt.Errorf("it is bound to a key: %w", ErrRefused)
 	}
 	return nil
 }

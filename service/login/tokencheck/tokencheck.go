@@ -1,11 +1,10 @@
-// Package tokencheck asks whoever issued a token what it is worth, once for each call
-// that presents it.
+// Package tokencheck asks the issuer of a token about it, once for each call that
+// presents the token.
 //
-// It owns the question and the answer on the wire: bounds, redirects that are not
-// followed, what counts as no answer, and token introspection (RFC 7662). It does not
-// own whom to ask about which token, nor what is asked of the kinds of provider that
-// have ways of their own (login/providers). Nothing of a token is kept here, and
-// errors hold none: neither addresses nor answers are quoted.
+// It owns request and answer on the wire: bounds, redirects that are not followed, which
+// answers count as none, and token introspection (RFC 7662). It leaves to its callers
+// which issuer is asked about a token, and to login/providers the requests of single kinds
+// of provider. Tokens are not kept, and errors quote neither tokens, addresses nor answers.
 package tokencheck
 
 import (
@@ -20,30 +19,30 @@ import (
 	"strings"
 )
 
-// Why a token gets nobody in. One of them is in the chain of each error.
+// The reasons for which a token is not accepted. Each error wraps one of them.
 var (
-	ErrRefused      = errors.New("the token is not good here")
-	ErrUnavailable  = errors.New("it cannot be asked now")
-	ErrBadAnswer    = errors.New("its answer is of no use")
-	ErrUnverifiable = errors.New("it does not tell for whom the token was issued")
+	ErrRefused      = errors.New("the token is not valid here")
+	ErrUnavailable  = errors.New("the issuer is unavailable")
+	ErrBadAnswer    = errors.New("the issuer's answer is unusable")
+	ErrUnverifiable = errors.New("it cannot be found out which app the token was issued to")
 )
 
 // maxAnswer is the most that is read of an answer, in bytes.
 const maxAnswer = 64 << 10
 
-// Answer is a verdict with whatever status.
+// Answer is an issuer's answer with any status that Ask lets through.
 type Answer struct {
 	Status int
 	body   []byte
 }
 
-// Ask sends the question with a client that follows no redirect (egress.Guard's).
-// What is no verdict comes back as ErrUnavailable or ErrBadAnswer: a server that fails or has
-// no time, one that sends us on with the token, or one that talks without end.
-func Ask(client *http.Client, question *http.Request) (Answer, error) {
-	question.Header.Set("Accept", "application/json")
-	question.Header.Set("User-Agent", "postern") // which GitHub's API demands
-	got, err := client.Do(question)              //nolint:gosec // the client is the egress guard's
+// Ask sends a request with a client that follows no redirect (egress.Guard's).
+// ErrUnavailable reports a server that fails or limits the rate, ErrBadAnswer a redirect
+// and an answer that is too large.
+func Ask(client *http.Client, request *http.Request) (Answer, error) {
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", "postern") // which GitHub's API demands
+	got, err := client.Do(request)              //nolint:gosec // the client is the egress guard's
 	if err != nil {
 		return Answer{}, fmt.Errorf("%w: %w", ErrUnavailable, withoutURL(err))
 	}
@@ -64,8 +63,8 @@ func Ask(client *http.Client, question *http.Request) (Answer, error) {
 	return Answer{got.StatusCode, body}, nil
 }
 
-// withoutURL takes away the address that an error of http.Client begins with: some
-// want tokens in it, and errors end in logs.
+// withoutURL drops the address that an error of http.Client begins with: some servers want
+// tokens in it, and errors end in logs.
 func withoutURL(err error) error {
 	if sent, ok := errors.AsType[*url.Error](err); ok {
 		return sent.Err
@@ -73,7 +72,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// Read takes a good answer apart.
+// Read decodes an answer with status 200.
 func (a Answer) Read(into any) error {
 	if a.Status != http.StatusOK {
 		return a.Unexpected()
@@ -81,7 +80,7 @@ func (a Answer) Read(into any) error {
 	return a.ReadAny(into)
 }
 
-// ReadAny takes an answer apart whatever its status.
+// ReadAny decodes an answer with any status.
 func (a Answer) ReadAny(into any) error {
 	if json.Unmarshal(a.body, into) != nil {
 		return fmt.Errorf("its answer of status %d cannot be read: %w", a.Status, ErrBadAnswer) // the cause may quote it
@@ -89,8 +88,8 @@ func (a Answer) ReadAny(into any) error {
 	return nil
 }
 
-// Unexpected is for a status that says nothing of the token: mostly that our own
-// credentials are not good.
+// Unexpected returns the error for a status that says nothing about the token: most often
+// the app's own credentials are wrong.
 func (a Answer) Unexpected() error { return fmt.Errorf("it answers %d: %w", a.Status, ErrBadAnswer) }
 
 func encoded(body any) (kind string, text []byte, err error) {
@@ -101,32 +100,32 @@ func encoded(body any) (kind string, text []byte, err error) {
 	return "application/json", text, err
 }
 
-// Post makes a question with a form, or with anything else as JSON.
+// Post returns a POST request with a form (url.Values), or with any other body as JSON.
 func Post(ctx context.Context, address string, body any) (*http.Request, error) {
 	kind, text, err := encoded(body)
 	if err != nil {
-		return nil, fmt.Errorf("make a question: %w", ErrBadAnswer)
+		return nil, fmt.Errorf("create a request: %w", ErrBadAnswer)
 	}
-	question, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("make a question: %w", ErrBadAnswer)
+		return nil, fmt.Errorf("create a request: %w", ErrBadAnswer)
 	}
-	question.Header.Set("Content-Type", kind)
-	return question, nil
+	request.Header.Set("Content-Type", kind)
+	return request, nil
 }
 
-// Get makes a question that shows the token where RFC 6750, 2.1 has it.
+// Get returns a GET request with the token in Authorization (RFC 6750, 2.1).
 func Get(ctx context.Context, address, token string) (*http.Request, error) {
-	question, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, fmt.Errorf("make a question: %w", ErrBadAnswer)
+		return nil, fmt.Errorf("create a request: %w", ErrBadAnswer)
 	}
-	question.Header.Set("Authorization", "Bearer "+token)
-	return question, nil
+	request.Header.Set("Authorization", "Bearer "+token)
+	return request, nil
 }
 
-// Plain tells a token that can stand in a header as it is (RFC 6750, 2.1, widened to
-// what is printable: Facebook's app tokens have a bar).
+// Plain reports whether the token can be sent in a header as it is (RFC 6750, 2.1, widened
+// to all printable ASCII, because Facebook's app tokens contain a bar).
 func Plain(token string) bool {
 	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }
