@@ -76,7 +76,7 @@ func peopleStates() []state {
 		})},
 		{"teams-none", team.ListPage(team.List{
 			Page:  in("Teams", "/teams"),
-			Error: "You are in 100 teams; leave one to make another.",
+			Error: "You are in 100 teams. Leave one to create another.",
 		})},
 		{"team", team.TeamPage(ownTeam())},
 		{"team-viewer", team.TeamPage(team.Team{

@@ -91,7 +91,7 @@ type seatOutput struct {
 
 func (h *Handler) whoami(ctx context.Context, _ *struct{}) (*body[whoamiOutput], error) {
 	p := web.Principal(ctx)
-	seats, err := h.Accounts.Seats(ctx, p)
+	seats, err := h.Accounts.CallerTeams(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func (h *Handler) askPassword(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) passwordForm(v *visit) (account.Password, error) {
-	ways, err := h.Accounts.Ways(v.ctx(), v.who)
+	ways, err := h.Accounts.SignInMethods(v.ctx(), v.who)
 	return account.Password{
 		Page:              v.shell("Password", "/account"),
 		Has:               ways.Password,

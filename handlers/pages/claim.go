@@ -17,7 +17,7 @@ import (
 )
 
 func (h *Handler) askClaim(v *visit) (web.Answer, error) {
-	found, err := h.Accounts.Look(v.ctx(), v.who, v.param("code"))
+	found, err := h.Accounts.PreviewClaim(v.ctx(), v.who, v.param("code"))
 	if err != nil {
 		return h.unclaimable(v, err)
 	}

@@ -118,7 +118,7 @@ func (h *Handler) federatedCallback(v *visit) (web.Answer, error) {
 	}
 	h.Web.SetCookie(v.c.Writer, web.NextCookie, "", 0)
 	if ticket.Invitation != "" {
-		if _, err := h.Accounts.LookInvitation(v.ctx(), ticket.Invitation); err != nil {
+		if _, err := h.Accounts.PreviewInvitation(v.ctx(), ticket.Invitation); err != nil {
 			next = "" // the new account has used it up
 		}
 	}
@@ -198,7 +198,7 @@ func (h *Handler) showLinked(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) linkedPage(v *visit) (account.Linked, error) {
-	ways, err := h.Accounts.Ways(v.ctx(), v.who)
+	ways, err := h.Accounts.SignInMethods(v.ctx(), v.who)
 	m := account.Linked{Page: v.shell("Linked sign-ins", "/account/signins"), Password: ways.Password}
 	linked := map[string]bool{}
 	for _, identity := range ways.Identities {

@@ -31,7 +31,7 @@ func (h *Handler) offers(v *visit) ([]projects.Offer, error) {
 	var out []projects.Offer
 	var kept []string
 	for _, code := range h.Web.ClaimCodes(v.c.Request) {
-		found, err := h.Accounts.Look(v.ctx(), v.who, code)
+		found, err := h.Accounts.PreviewClaim(v.ctx(), v.who, code)
 		switch fault.KindOf(err) {
 		case fault.NotFound, fault.Conflict, fault.Gone:
 			continue

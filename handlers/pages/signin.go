@@ -33,7 +33,7 @@ func (h *Handler) signInForm(v *visit, next string) (signin.SignIn, error) {
 	if ticketIn(next).Claim != "" {
 		m.Intro = "To claim what was made without signing in, use the account it shall belong to."
 	}
-	begun, err := h.Accounts.Begun(v.ctx())
+	begun, err := h.Accounts.HasAccounts(v.ctx())
 	if err != nil {
 		return m, err
 	}
@@ -79,7 +79,7 @@ func (h *Handler) beginSession(v *visit, secret string) error {
 			return err
 		}
 	}
-	device, err := h.Accounts.KnowDevice(v.ctx(), secret, h.Web.Cookie(v.c.Request, web.DeviceCookie))
+	device, err := h.Accounts.RememberDevice(v.ctx(), secret, h.Web.Cookie(v.c.Request, web.DeviceCookie))
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (h *Handler) welcome(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) linkOver(v *visit) (web.Answer, error) {
-	used, err := h.Accounts.Begun(v.ctx())
+	used, err := h.Accounts.HasAccounts(v.ctx())
 	m := signin.LinkOver{Page: v.shell("This link is over", "/signin"), Used: used}
 	return web.Answer{Status: http.StatusGone, Page: signin.LinkOverPage(m)}, err
 }

@@ -93,7 +93,7 @@ func (h *Handler) signUpForm(v *visit, next string) (signin.SignUp, error) {
 	if ticket.Invitation == "" {
 		return m, nil
 	}
-	invitation, err := h.Accounts.LookInvitation(v.ctx(), ticket.Invitation)
+	invitation, err := h.Accounts.PreviewInvitation(v.ctx(), ticket.Invitation)
 	m.Intro = "You join " + invitation.TeamName + " as " + string(invitation.Role) + "."
 	if invitation.Email != "" {
 		m.Intro += " The invitation is for " + invitation.Email + ": continue with a provider below that confirms " +
@@ -177,7 +177,7 @@ func (h *Handler) askInvite(v *visit) (web.Answer, error) {
 
 func (h *Handler) invited(v *visit) (signin.Invited, error) {
 	path := "/invite/" + url.PathEscape(v.param("code"))
-	found, err := h.Accounts.LookInvitation(v.ctx(), v.param("code"))
+	found, err := h.Accounts.PreviewInvitation(v.ctx(), v.param("code"))
 	if err != nil {
 		return signin.Invited{}, err
 	}

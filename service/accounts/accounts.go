@@ -1,11 +1,10 @@
-// Package accounts knows who signs in and which team they act for: dashboard
-// accounts with passwords or linked to other issuers, sessions, the one-time link
-// of the first start, teams with their members and invitations, and the unclaimed
-// workspaces that an anonymous POST /proxy makes.
+// Package accounts implements the dashboard's accounts: sign-in by password or by a
+// provider, sessions, the one-time link of the first start, teams with their members and
+// invitations, and the unclaimed workspaces that an anonymous POST /proxy creates.
 //
-// It owns how a credential becomes an access.Principal; it does not own what a
-// principal may do (access) nor cookies and headers (handlers). Secrets are kept
-// as SHA-256 only; passwords as argon2id (RFC 9106).
+// It owns how a credential becomes an access.Principal. It leaves what a principal may do
+// to access, and cookies and headers to the handlers. Secrets are stored as SHA-256 only,
+// passwords as argon2id (RFC 9106).
 package accounts
 
 import (
@@ -25,7 +24,7 @@ import (
 	"postern/service/access"
 )
 
-// How long a session, a sign-in link and an invitation live.
+// Lifetimes of a session, of the first sign-in link and of an invitation.
 const (
 	SessionTTL    = 30 * 24 * time.Hour
 	linkTTL       = 24 * time.Hour
@@ -41,24 +40,24 @@ const (
 
 const workspaceKeyPrefix = "pstw_"
 
-// Service is the room's door. Changed is called after a claim and returns when
-// the change is in effect in this process.
+// Service implements accounts, teams and invitations. Changed is called after a claim, and
+// returns when the change is in effect in this process.
 type Service struct {
 	DB       *models.DB
 	Changed  func(context.Context)
 	Policy   config.SignUpPolicy // zero is by invitation
-	Events   Events              // nil: nobody is told
+	Events   Events              // nil: no events are sent
 	throttle throttle
 
-	ProvesEmail bool // a provider is configured that confirms people's addresses
+	ProvesEmail bool // a configured provider verifies e-mail addresses
 }
 
-// Events tells a team of what it has claimed, in the caller's transaction.
+// Events sends a team's webhook events, in the caller's transaction.
 type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }
 
-// newSecret makes 256 random bits as text.
+// newSecret returns 256 random bits, base64url encoded.
 func newSecret() string {
 	var b [32]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -72,8 +71,7 @@ func hash(secret string) []byte {
 	return sum[:]
 }
 
-// Workspace is a team that nobody has claimed yet, with its two secrets, which
-// are shown this once.
+// Workspace is a new unclaimed team, with its two secrets, which are shown only once.
 type Workspace struct {
 	Team      string
 	Key       string // control credential, sent as a bearer token
@@ -81,7 +79,7 @@ type Workspace struct {
 	ExpiresAt time.Time
 }
 
-// NewWorkspace makes an unclaimed team in the caller's transaction.
+// NewWorkspace creates an unclaimed team in the caller's transaction.
 func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 	now := models.Now()
 	w := Workspace{
@@ -108,21 +106,21 @@ func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 		},
 	)
 	if err != nil {
-		return Workspace{}, fmt.Errorf("accounts: make a workspace: %w", err)
+		return Workspace{}, fmt.Errorf("accounts: create a workspace: %w", err)
 	}
 	return w, nil
 }
 
-// StillUnclaimed refuses a workspace that was claimed after its key was looked
-// up, and holds off a claim until the caller's transaction ends: what is made
-// with a workspace key must not be left in a team without members.
+// StillUnclaimed locks the workspace against a claim until the caller's transaction ends,
+// and refuses one that was claimed after its key was looked up: a claim must include
+// everything that the workspace key created. Unauthenticated invalid_token.
 func StillUnclaimed(tx *models.Tx, team string) error {
 	workspace, err := tx.LockTeam(team)
 	if errors.Is(err, models.ErrNotFound) {
 		return errBearer
 	}
 	if err != nil {
-		return fmt.Errorf("accounts: hold the workspace %s: %w", team, err)
+		return fmt.Errorf("accounts: lock the workspace %s: %w", team, err)
 	}
 	if workspace.ClaimedAt != nil || workspace.ClaimCodeHash == nil {
 		return errBearer
@@ -133,11 +131,11 @@ func StillUnclaimed(tx *models.Tx, team string) error {
 var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "This bearer token is not valid, or its workspace "+
 	"has expired or been claimed.")
 
-// Unprintable tells characters that a name must not hold because they change how
-// what is around it is shown: controls, and marks that turn the direction of text.
+// Unprintable reports whether a name must not contain r because it changes how the text
+// around it is displayed: controls, and marks that change the direction of text.
 func Unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// ByWorkspaceKey is the principal a bearer token stands for.
+// ByWorkspaceKey returns the principal of a workspace key. Unauthenticated invalid_token.
 func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Principal, error) {
 	if !strings.HasPrefix(key, workspaceKeyPrefix) {
 		return access.Principal{}, errBearer
@@ -156,13 +154,13 @@ func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Princi
 	}, nil
 }
 
-// Profile is what the dashboard shows of the account that is signed in.
+// Profile is what the dashboard shows of the signed-in account.
 type Profile struct {
 	Name  string
 	Email string
 }
 
-// ProfileOf finds an account's profile.
+// ProfileOf returns an account's profile.
 func (s *Service) ProfileOf(ctx context.Context, account string) (Profile, error) {
 	a, err := s.DB.Read(ctx).AccountByID(account)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// maxTracked bounds what is remembered of attempts: some 20 MB.
+// maxTracked bounds the memory for counts: some 20 MB.
 const maxTracked = 100_000
 
-// Attempts counts attempts in this process, each key within a window of its own
-// that begins with its first. Where there are more keys than can be remembered
-// the oldest goes: whoever floods it must not clear the counts of all others. Its
-// zero value is ready, and safe for concurrent use.
+// Attempts counts attempts per key in this process. A key's window begins with its first
+// attempt. When there are too many keys, the oldest one is dropped, and not all of them,
+// so that a flood does not reset every count. Its zero value is ready, and safe for
+// concurrent use.
 type Attempts struct {
 	Window time.Duration
-	Most   int // keys that are remembered; 0 means maxTracked
+	Most   int // keys that are counted at a time; 0 means maxTracked
 
 	mu    sync.Mutex
 	count map[string]*list.Element // of *tally
@@ -34,19 +34,20 @@ type Bound struct {
 	Max int
 }
 
-// Allow tells whether none of the bounds is reached.
+// Allow reports whether no bound is reached. It counts nothing.
 func (a *Attempts) Allow(now time.Time, bounds ...Bound) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.within(now, bounds)
 }
 
-// Take counts one attempt for each bound, unless one of them is reached.
+// Take counts one attempt for each bound and returns true, or counts nothing and returns
+// false if a bound is reached.
 func (a *Attempts) Take(now time.Time, bounds ...Bound) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.within(now, bounds) {
-		return false // uncounted: what is refused must not push others out
+		return false // a refused attempt must not displace other keys
 	}
 	for _, bound := range bounds {
 		a.tallyOf(bound.Key, now).n++
@@ -94,7 +95,7 @@ func (a *Attempts) tallyOf(key string, now time.Time) *tally {
 	return t
 }
 
-// Forget takes one attempt back out of each key's count.
+// Forget subtracts one attempt from each key's count.
 func (a *Attempts) Forget(keys ...string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -105,7 +106,7 @@ func (a *Attempts) Forget(keys ...string) {
 	}
 }
 
-// Clear forgets all of a key's attempts.
+// Clear resets a key's count.
 func (a *Attempts) Clear(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

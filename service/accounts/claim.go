@@ -13,32 +13,31 @@ import (
 	"postern/service/access"
 )
 
-// Claimable is what a claim code stands for.
+// Claimable is the workspace that a claim code opens.
 type Claimable struct {
 	Projects  []string // names
-	Keys      int64    // API keys that work
+	Keys      int64    // active API keys
 	ExpiresAt time.Time
 	Teams     []Team // the account's own, into which it may be merged
 }
 
-// Claimed is what a claim made.
+// Claimed is the result of a claim.
 type Claimed struct {
 	Team     Team
 	Projects []string // names
-	Renamed  []string // products and tenants whose names the team had already, such as: product store → store-2
+	Renamed  []string // products and tenants with a taken name, such as: product store → store-2
 }
 
-// Look tells a signed-in account what a code would claim. Its errors are those
-// of Claim.
-func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Claimable, error) {
+// PreviewClaim returns what a code would claim. Its errors are those of Claim.
+func (s *Service) PreviewClaim(ctx context.Context, p access.Principal, code string) (Claimable, error) {
 	tx := s.DB.Read(ctx)
 	workspace, err := claimable(tx, p, code)
 	if err != nil {
-		return Claimable{}, fmt.Errorf("accounts: look at a claim: %w", err)
+		return Claimable{}, fmt.Errorf("accounts: preview a claim: %w", err)
 	}
 	projects, err := tx.ProjectsOfTeam(workspace.ID)
 	if err != nil {
-		return Claimable{}, fmt.Errorf("accounts: look at a claim: %w", err)
+		return Claimable{}, fmt.Errorf("accounts: preview a claim: %w", err)
 	}
 	out := Claimable{Projects: namesOf(projects), ExpiresAt: *workspace.ExpiresAt}
 	if out.Keys, err = activeKeys(tx, projects); err != nil {
@@ -50,7 +49,7 @@ func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Cl
 		}
 		team, err := tx.TeamByID(id)
 		if err != nil {
-			return Claimable{}, fmt.Errorf("accounts: look at a claim: %w", err)
+			return Claimable{}, fmt.Errorf("accounts: preview a claim: %w", err)
 		}
 		out.Teams = append(out.Teams, Team{ID: team.ID, Name: team.Name})
 	}
@@ -70,8 +69,7 @@ func activeKeys(tx *models.Tx, projects []models.Project) (sum int64, err error)
 	return sum, err
 }
 
-// compareTeams puts the home team first and the others in the order they were
-// made.
+// compareTeams orders the home team first and the others by creation.
 func compareTeams(a, b Team, home string) int {
 	switch {
 	case a.ID == home:
@@ -82,11 +80,11 @@ func compareTeams(a, b Team, home string) int {
 	return -1
 }
 
-// Claim moves an unclaimed workspace to a signed-in account: into one of its
-// teams, or, with an empty intoTeam, as a new team of its own. Addresses, keys and exports
-// go on as they are; the workspace key stops working. Of several at a time one
-// wins. Errors: NotFound for a wrong code, Conflict already_claimed, Gone
-// claim_expired, Forbidden for a caller without an account.
+// Claim moves an unclaimed workspace to a signed-in account: into one of its teams, or,
+// with an empty intoTeam, as a new team. Addresses, keys and exports stay the same; the
+// workspace key stops working. Of several claims at a time one wins. Errors: NotFound for
+// a wrong code, Conflict already_claimed, Gone claim_expired, Forbidden for a caller
+// without an account.
 func (s *Service) Claim(ctx context.Context, p access.Principal, code, intoTeam string) (Claimed, error) {
 	var out Claimed
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -109,7 +107,7 @@ func (s *Service) Claim(ctx context.Context, p access.Principal, code, intoTeam 
 	return out, nil
 }
 
-// claimable finds the workspace of a code that can still be claimed.
+// claimable returns the workspace of a code that the caller can claim.
 func claimable(tx *models.Tx, p access.Principal, code string) (models.Team, error) {
 	if err := access.CheckSelf(p, access.WorkspaceClaim); err != nil {
 		return models.Team{}, err
@@ -117,12 +115,13 @@ func claimable(tx *models.Tx, p access.Principal, code string) (models.Team, err
 	return unclaimed(tx, code)
 }
 
-// unclaimed finds the workspace of a code, whoever asks.
+// unclaimed returns the workspace of a code that can still be claimed. It checks no
+// permission.
 func unclaimed(tx *models.Tx, code string) (models.Team, error) {
 	workspace, err := tx.TeamByClaimCode(hash(code))
 	switch {
 	case errors.Is(err, models.ErrNotFound):
-		// A code is a credential: whoever tries one that is none is in the audit log.
+		// A code is a credential, so a wrong one is recorded in the audit log.
 		return workspace, access.Refused(errNoWorkspace, "", access.WorkspaceClaim)
 	case err != nil:
 		return workspace, err

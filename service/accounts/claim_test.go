@@ -64,7 +64,7 @@ func TestAClaimMovesTheWorkspaceAndEndsItsKey(t *testing.T) {
 				if merge {
 					into = ana.HomeTeam
 				}
-				seen, err := s.Look(t.Context(), ana, w.ClaimCode)
+				seen, err := s.PreviewClaim(t.Context(), ana, w.ClaimCode)
 				if err != nil || len(seen.Projects) != 1 || len(seen.Teams) != 1 {
 					t.Fatalf("looked at %+v, %v", seen, err)
 				}

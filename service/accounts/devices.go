@@ -9,8 +9,7 @@ import (
 	"postern/models"
 )
 
-// DeviceTTL is how long a browser that has signed in to an account is known by its
-// device cookie.
+// DeviceTTL is how long a browser's device cookie is valid after a sign-in.
 const DeviceTTL = 365 * 24 * time.Hour
 
 const (
@@ -18,18 +17,17 @@ const (
 	maxDevices = 50 // of one account
 )
 
-// deviceHash is what is kept of a browser's secret for one account: a browser has one
-// secret for all accounts that sign in with it.
+// deviceHash returns the hash of a browser's secret that is stored for one account. A
+// browser has one secret for all accounts.
 func deviceHash(device, account string) []byte {
 	return hash(kindDevice + "\x00" + device + "\x00" + account)
 }
 
-// KnowDevice remembers that the browser with the device secret has signed in to the
-// session's account, and returns the secret; with "" the browser gets a new one. Wrong
-// passwords from a known device count against that device alone, so that the attempts
-// of others never lock out its owner (OWASP, "Slow Down Online Guessing Attacks with
-// Device Cookies").
-func (s *Service) KnowDevice(ctx context.Context, session, device string) (string, error) {
+// RememberDevice records that the browser with the device secret has signed in to the
+// session's account, and returns the secret, a new one for "". Wrong passwords from a
+// known device count against that device only, so that attackers cannot lock out its owner
+// (OWASP, "Slow Down Online Guessing Attacks with Device Cookies").
+func (s *Service) RememberDevice(ctx context.Context, session, device string) (string, error) {
 	if len(device) != len(newSecret()) {
 		device = newSecret()
 	}
@@ -51,7 +49,7 @@ func (s *Service) KnowDevice(ctx context.Context, session, device string) (strin
 	return device, nil
 }
 
-// insertDevice forgets the account's oldest devices where it has too many.
+// insertDevice adds a device to the account, and deletes the oldest if there are too many.
 func insertDevice(tx *models.Tx, account, device string, now time.Time) error {
 	until := now.Add(DeviceTTL)
 	err := tx.Insert(&models.Token{
@@ -77,9 +75,9 @@ func insertDevice(tx *models.Tx, account, device string, now time.Time) error {
 	return nil
 }
 
-// knownDevice returns the id of the device that has signed in to the account before,
-// "" for none. It looks for accounts that do not exist too: the time it takes must not
-// tell which addresses have one.
+// knownDevice returns the id of the device that has signed in to the account before, ""
+// for none. It queries for accounts that do not exist too, so that its timing does not
+// reveal which addresses have one.
 func (s *Service) knownDevice(ctx context.Context, account, device string) (string, error) {
 	if device == "" {
 		return "", nil

@@ -12,11 +12,11 @@ func TestSignIn_KnownDevice(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db}
 		session := firstAccount(t, s)
-		device, err := s.KnowDevice(t.Context(), session, "")
+		device, err := s.RememberDevice(t.Context(), session, "")
 		if err != nil || device == "" {
 			t.Fatalf("no device: %q, %v", device, err)
 		}
-		if again, err := s.KnowDevice(t.Context(), session, device); err != nil || again != device {
+		if again, err := s.RememberDevice(t.Context(), session, device); err != nil || again != device {
 			t.Errorf("the device known again: %q, %v", again, err)
 		}
 		signIn := func(password, addr, device string) error {
@@ -56,7 +56,7 @@ func TestSignIn_DeviceOfAnotherAccount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		device, err := s.KnowDevice(t.Context(), bob, "")
+		device, err := s.RememberDevice(t.Context(), bob, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,8 +71,10 @@ func federatedHash(provider, state, browser string) []byte {
 	return hash(kindFederated + "\x00" + provider + "\x00" + state + "\x00" + browser)
 }
 
-var errAttemptOver = fault.New(fault.Unauthenticated, "sign_in_failed", "This attempt to sign in is over, or began in "+
-	"another browser. Try again.")
+var errAttemptOver = fault.New(
+	fault.Unauthenticated, "sign_in_failed",
+	"This attempt to sign in is over, or began in another browser. Try again.",
+)
 
 // FinishFederated redeems the state of a federated sign-in: once, in time, and only for
 // the browser and the provider that it began with. linkTo is the account that asked for
@@ -149,9 +151,12 @@ func (s *Service) signUpFederated(
 	tx *models.Tx, who federation.Identity, ticket Ticket, from From, now time.Time,
 ) (account string, err error) {
 	if _, err := tx.AccountByEmail(who.Email); err == nil {
-		return "", fault.New(fault.Conflict, "email_taken",
+		return "", fault.New(
+			fault.Conflict, "email_taken",
 			"There is an account with the address %s that is not linked with this sign-in. Sign in to it as usual, "+
-				"then link it under Account settings, Linked sign-ins.", who.Email)
+				"then link it under Account settings, Linked sign-ins.",
+			who.Email,
+		)
 	} else if !errors.Is(err, models.ErrNotFound) {
 		return "", err
 	}
@@ -163,8 +168,10 @@ func (s *Service) signUpFederated(
 		with.proven = who.Email
 	}
 	if !validEmail(who.Email) {
-		return "", fault.New(fault.Forbidden, "email_missing", "The other side did not tell your e-mail address, "+
-			"without which no account can be made.")
+		return "", fault.New(
+			fault.Forbidden, "email_missing",
+			"The provider did not send your e-mail address, which an account needs. Allow it there and try again.",
+		)
 	}
 	name, wrong := normalizeName(who.Name)
 	if len(wrong) > 0 {

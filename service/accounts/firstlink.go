@@ -12,11 +12,11 @@ import (
 
 var errLinkUsed = fault.New(fault.Gone, "link_used", "This sign-in link has been used or has expired.")
 
-// FirstLink makes the one-time link of an installation without accounts; ""
-// once there is one. Links of earlier starts stop working.
+// FirstLink creates the one-time sign-in link of an installation without accounts and
+// returns its code, "" if there is an account. Links of earlier starts stop working.
 func (s *Service) FirstLink(ctx context.Context) (code string, err error) {
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		if err := tx.LockAccounts(); err != nil { // replicas that start together must not leave two links
+		if err := tx.LockAccounts(); err != nil { // replicas that start together must not create two links
 			return err
 		}
 		n, err := tx.CountAccounts()
@@ -38,12 +38,12 @@ func (s *Service) FirstLink(ctx context.Context) (code string, err error) {
 		})
 	})
 	if err != nil {
-		return "", fmt.Errorf("accounts: make the first sign-in link: %w", err)
+		return "", fmt.Errorf("accounts: create the first sign-in link: %w", err)
 	}
 	return code, nil
 }
 
-// LinkValid tells whether a one-time link can still be used.
+// LinkValid reports whether a one-time link can still be used.
 func (s *Service) LinkValid(ctx context.Context, code string) (bool, error) {
 	_, err := s.DB.Read(ctx).TokenByHash(kindLink, hash(code), models.Now())
 	if errors.Is(err, models.ErrNotFound) {
@@ -55,9 +55,9 @@ func (s *Service) LinkValid(ctx context.Context, code string) (bool, error) {
 	return true, nil
 }
 
-// Begun tells whether the installation has an account, after which no one-time
+// HasAccounts reports whether the installation has an account, after which no one-time
 // link works any more.
-func (s *Service) Begun(ctx context.Context) (bool, error) {
+func (s *Service) HasAccounts(ctx context.Context) (bool, error) {
 	n, err := s.DB.Read(ctx).CountAccounts()
 	if err != nil {
 		return false, fmt.Errorf("accounts: count: %w", err)
@@ -65,15 +65,14 @@ func (s *Service) Begun(ctx context.Context) (bool, error) {
 	return n > 0, nil
 }
 
-// UseLink makes the installation's first account, the owner of a new team, and
-// signs it in. A link works once; of several at a time one wins.
+// UseLink creates the installation's first account, as an operator and the owner of a new
+// team, and signs it in. A link works once; of several uses at a time one wins.
 func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session string, err error) {
 	in, err = in.normalized()
 	if err != nil {
 		return "", err
 	}
-	// Before the password is hashed, which costs so much that nobody without a
-	// link may ask for it; it is looked at again below.
+	// Hashing is expensive, so the link is checked before it, and again in the transaction.
 	if valid, err := s.LinkValid(ctx, code); err != nil || !valid {
 		return "", cmp.Or[error](err, errLinkUsed)
 	}

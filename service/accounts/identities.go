@@ -21,27 +21,27 @@ type Identity struct {
 	SeenAt time.Time
 }
 
-// Ways is how an account can be signed in to.
-type Ways struct {
+// SignInMethods are the ways to sign in to an account.
+type SignInMethods struct {
 	Password   bool
 	Identities []Identity
 }
 
-// Ways lists how the account can be signed in to.
-func (s *Service) Ways(ctx context.Context, p access.Principal) (Ways, error) {
+// SignInMethods returns the ways to sign in to the account.
+func (s *Service) SignInMethods(ctx context.Context, p access.Principal) (SignInMethods, error) {
 	if err := access.CheckSelf(p, access.AccountRead); err != nil {
-		return Ways{}, err
+		return SignInMethods{}, err
 	}
 	tx := s.DB.Read(ctx)
 	account, err := tx.AccountByID(p.Account)
 	if err != nil {
-		return Ways{}, fmt.Errorf("accounts: ways into %s: %w", p.Account, err)
+		return SignInMethods{}, fmt.Errorf("accounts: sign-in methods of %s: %w", p.Account, err)
 	}
 	rows, err := tx.LinkedTo(p.Account)
 	if err != nil {
-		return Ways{}, fmt.Errorf("accounts: ways into %s: %w", p.Account, err)
+		return SignInMethods{}, fmt.Errorf("accounts: sign-in methods of %s: %w", p.Account, err)
 	}
-	out := Ways{Password: account.PasswordHash != ""}
+	out := SignInMethods{Password: account.PasswordHash != ""}
 	for _, row := range rows {
 		out.Identities = append(out.Identities, Identity{
 			ID:     row.ID,

@@ -12,14 +12,14 @@ import (
 	"postern/service/access"
 )
 
-// Invitation is a link into a team.
+// Invitation is a link by which a person joins a team.
 type Invitation struct {
 	ID        string
 	Team      string
 	TeamName  string
 	Role      access.Role
-	Email     string // whom it is for; "" for whoever has the link
-	Code      string // what the link ends with, shown this once
+	Email     string // of the invited person; "" if anyone with the link may use it
+	Code      string // the end of the link, shown only once
 	CreatedBy string // account
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -40,8 +40,8 @@ func viewInvitation(row models.Invitation) Invitation {
 // maxInvitations bounds how many invitations of one team can be open at a time.
 const maxInvitations = models.MaxLimit
 
-// Invite makes a link that lets one person into a team, once, for a week. With an
-// e-mail address a provider has to confirm that the account's person has that one.
+// Invite creates a link by which one person can join a team within a week. With an e-mail
+// address, a provider must confirm that it is the account's.
 func (s *Service) Invite(
 	ctx context.Context,
 	p access.Principal,
@@ -78,14 +78,16 @@ func (s *Service) Invite(
 	}
 	out := viewInvitation(row)
 	out.Code = code
-	err := s.holding(ctx, p, team, access.InvitationCreate, func(tx *models.Tx, holder models.Team) error {
+	err := s.withLockedTeam(ctx, p, team, access.InvitationCreate, func(tx *models.Tx, holder models.Team) error {
 		open, err := tx.OpenInvitations(team, models.Page{Limit: maxInvitations}, now)
 		if err != nil {
 			return err
 		}
 		if len(open.Items) == maxInvitations {
-			return fault.New(fault.Conflict, "too_many_invitations", "This team has %d open invitations; revoke one "+
-				"to make another.", maxInvitations)
+			return fault.New(
+				fault.Conflict, "too_many_invitations",
+				"This team has %d open invitations. Revoke one to create another.", maxInvitations,
+			)
 		}
 		out.TeamName = holder.Name
 		if err := tx.Insert(&row); err != nil {
@@ -116,10 +118,9 @@ func (s *Service) Invitations(
 	return models.MapList(rows, viewInvitation), nil
 }
 
-// RevokeInvitation makes an invitation's link useless. One that was used, and one
-// of another team, is not found.
+// RevokeInvitation revokes an invitation. A used one, and one of another team, is NotFound.
 func (s *Service) RevokeInvitation(ctx context.Context, p access.Principal, team, id string) error {
-	return s.holding(ctx, p, team, access.InvitationRevoke, func(tx *models.Tx, _ models.Team) error {
+	return s.withLockedTeam(ctx, p, team, access.InvitationRevoke, func(tx *models.Tx, _ models.Team) error {
 		row, err := tx.InvitationByID(id)
 		if errors.Is(err, models.ErrNotFound) || (err == nil && row.TeamID != team) {
 			return access.NotFound()
@@ -141,7 +142,7 @@ func (s *Service) RevokeInvitation(ctx context.Context, p access.Principal, team
 var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has been used, has expired or was "+
 	"revoked. Ask for another.")
 
-// openInvitation finds the invitation of a code that can still be accepted.
+// openInvitation returns the invitation of a code that can still be accepted.
 func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {
 	row, err := tx.InvitationByCode(hash(code))
 	if errors.Is(err, models.ErrNotFound) || (err == nil && (row.UsedAt != nil || !row.ExpiresAt.After(models.Now()))) {
@@ -153,19 +154,19 @@ func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {
 	return row, stillInvites(tx, row)
 }
 
-// stillInvites refuses an invitation whose maker may no longer let anybody in:
-// an owner who was put out must not come back with a link kept for that day.
+// stillInvites refuses an invitation whose author may no longer invite: a removed owner
+// must not come back with a link that was created earlier.
 func stillInvites(tx *models.Tx, invitation models.Invitation) error {
-	maker, err := tx.MembershipOf(invitation.TeamID, invitation.CreatedBy)
+	author, err := tx.MembershipOf(invitation.TeamID, invitation.CreatedBy)
 	if errors.Is(err, models.ErrNotFound) ||
-		(err == nil && !access.Can(access.Role(maker.Role), access.InvitationCreate)) {
+		(err == nil && !access.Can(access.Role(author.Role), access.InvitationCreate)) {
 		return errInvitationOver
 	}
 	return err
 }
 
-// revokeInvitationsOf makes the links useless that an account has made for a team
-// in which it may let nobody in any more. The team is held.
+// revokeInvitationsOf revokes the invitations of an account that may no longer invite. The
+// caller has locked the team.
 func revokeInvitationsOf(tx *models.Tx, p access.Principal, team, account string) error {
 	rows, err := tx.OpenInvitationsBy(team, account, models.Now())
 	if err != nil {
@@ -187,9 +188,9 @@ func revokeInvitationsOf(tx *models.Tx, p access.Principal, team, account string
 	return nil
 }
 
-// LookInvitation tells whoever holds a code what it leads to. A code that leads
-// nowhere is Gone invitation_over: revoked ones are not remembered.
-func (s *Service) LookInvitation(ctx context.Context, code string) (Invitation, error) {
+// PreviewInvitation returns the invitation of a code, for any caller. Gone invitation_over
+// for every code that cannot be used: revoked ones are not kept.
+func (s *Service) PreviewInvitation(ctx context.Context, code string) (Invitation, error) {
 	tx := s.DB.Read(ctx)
 	row, err := openInvitation(tx, code)
 	if err != nil {
@@ -197,16 +198,16 @@ func (s *Service) LookInvitation(ctx context.Context, code string) (Invitation, 
 	}
 	team, err := tx.TeamByID(row.TeamID)
 	if err != nil {
-		return Invitation{}, fmt.Errorf("accounts: look at an invitation: %w", err)
+		return Invitation{}, fmt.Errorf("accounts: preview an invitation: %w", err)
 	}
 	out := viewInvitation(row)
 	out.TeamName = team.Name
 	return out, nil
 }
 
-// Accept takes a signed-in account into the team of an invitation. Of several at
-// a time one wins. Errors: Gone invitation_over, Conflict already_member,
-// Forbidden other_email and email_not_proven.
+// Accept adds a signed-in account to the team of an invitation. Of several accounts at a
+// time one wins. Errors: Gone invitation_over, Conflict already_member, Forbidden
+// other_email and email_not_proven.
 func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (Team, error) {
 	if err := access.CheckSelf(p, access.InvitationAccept); err != nil {
 		return Team{}, err
@@ -241,9 +242,9 @@ func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (
 	return out, nil
 }
 
-// checkInvited refuses an account that has not proven the address of the invitation: an
-// address that is only typed in at sign-up may be another person's. proven is what a
-// provider vouches for right now, beside what those linked with the account have said.
+// checkInvited refuses an account whose ownership of the invitation's address no provider
+// has verified: an address that was entered at sign-up may be another person's. proven is
+// the address that a provider verifies with this sign-in, in addition to linked ones.
 func (s *Service) checkInvited(
 	tx *models.Tx,
 	account models.Account,
@@ -273,7 +274,7 @@ func (s *Service) checkInvited(
 	return s.unproven(invitation)
 }
 
-// unproven says how the address of an invitation is proven.
+// unproven returns the refusal, with how the address can be verified.
 func (s *Service) unproven(invitation models.Invitation) error {
 	if !s.ProvesEmail {
 		return fault.New(
@@ -284,13 +285,15 @@ func (s *Service) unproven(invitation models.Invitation) error {
 			invitation.Email,
 		)
 	}
-	return fault.New(fault.Forbidden, "email_not_proven", "This invitation is for %s, and a password does not prove "+
-		"that address. "+
-		"Sign in with a provider that confirms it, or link one under Account settings, Linked sign-ins, and open "+
-		"the link again.", invitation.Email)
+	return fault.New(
+		fault.Forbidden, "email_not_proven",
+		"This invitation is for %s, and a password does not prove that address. Sign in with a provider that "+
+			"confirms it, or link one under Account settings, Linked sign-ins, and open the link again.",
+		invitation.Email,
+	)
 }
 
-// join uses an invitation up and lets an account into its team.
+// join marks an invitation as used and adds an account to its team.
 func join(
 	tx *models.Tx,
 	p access.Principal,
@@ -301,7 +304,7 @@ func join(
 	if _, err := tx.HoldTeam(invitation.TeamID); err != nil {
 		return err
 	}
-	// Again, now that nobody's role can change any more.
+	// Checked again, now that the team is locked and roles cannot change.
 	if err := stillInvites(tx, invitation); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func TestInvitationsGoWithTheirMaker(t *testing.T) {
 				) {
 				t.Errorf("%s: the log says nothing of the invitation: %v", name, err)
 			}
-			if _, err := o.s.LookInvitation(t.Context(), others); err != nil {
+			if _, err := o.s.PreviewInvitation(t.Context(), others); err != nil {
 				t.Errorf("%s: Ana's invitation went too: %v", name, err)
 			}
 		}
@@ -73,7 +73,7 @@ func TestAnInvitationOfWhoMayNotInviteIsOver(t *testing.T) {
 			if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&row) }); err != nil {
 				t.Fatal(err)
 			}
-			_, err := o.s.LookInvitation(t.Context(), code)
+			_, err := o.s.PreviewInvitation(t.Context(), code)
 			wants(t, "look", err, "invitation_over")
 			_, err = o.s.Accept(t.Context(), outside, code)
 			wants(t, "accept", err, "invitation_over")

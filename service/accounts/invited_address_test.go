@@ -88,7 +88,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 				if tc.want != "" {
 					wants(t, tc.name, err, tc.want)
 				}
-				_, err = o.s.LookInvitation(t.Context(), code)
+				_, err = o.s.PreviewInvitation(t.Context(), code)
 				if isUsed := err != nil; isUsed != (tc.want == "") {
 					t.Errorf("the invitation is used: %v", isUsed)
 				}

@@ -47,7 +47,7 @@ func (s *Service) Members(
 	return models.MapList(rows, viewMember), nil
 }
 
-// memberRoles are those that a person can have in a team.
+// memberRoles are the roles of accounts in a team.
 var memberRoles = map[access.Role]bool{access.Owner: true, access.Member: true, access.Viewer: true}
 
 func checkRole(role access.Role) error {
@@ -57,9 +57,8 @@ func checkRole(role access.Role) error {
 	return fault.InvalidField("/role", "invalid_role", "Use owner, member or viewer.")
 }
 
-// ChangeRole makes a member of a team something else in it. With ifMatch not
-// empty it is refused as stale unless that is still the member's ETag. The last
-// owner stays one: Conflict last_owner.
+// ChangeRole changes a member's role. If ifMatch is neither empty nor the member's ETag,
+// the change is refused. Conflict last_owner for a team's last owner.
 func (s *Service) ChangeRole(
 	ctx context.Context, p access.Principal, team, account, ifMatch string, role access.Role,
 ) (Member, error) {
@@ -70,7 +69,7 @@ func (s *Service) ChangeRole(
 		return Member{}, err
 	}
 	var out Member
-	err := s.holding(ctx, p, team, access.MemberChange, func(tx *models.Tx, _ models.Team) error {
+	err := s.withLockedTeam(ctx, p, team, access.MemberChange, func(tx *models.Tx, _ models.Team) error {
 		row, err := memberOf(tx, team, account)
 		if err != nil {
 			return err
@@ -109,22 +108,23 @@ func (s *Service) ChangeRole(
 	return out, err
 }
 
-// RemoveMember takes somebody out of a team. Whoever names themselves leaves.
+// RemoveMember removes a member from a team. For the caller's own account it is Leave.
 func (s *Service) RemoveMember(ctx context.Context, p access.Principal, team, account string) error {
 	if account == p.Account && account != "" {
 		return s.Leave(ctx, p, team)
 	}
-	return s.depart(ctx, p, team, account, access.MemberChange)
+	return s.removeMember(ctx, p, team, account, access.MemberChange)
 }
 
-// Leave takes the account itself out of a team. The last owner cannot: Conflict
-// last_owner.
+// Leave removes the caller's account from a team. Conflict last_owner for the last owner.
 func (s *Service) Leave(ctx context.Context, p access.Principal, team string) error {
-	return s.depart(ctx, p, team, p.Account, access.MemberLeave)
+	return s.removeMember(ctx, p, team, p.Account, access.MemberLeave)
 }
 
-func (s *Service) depart(ctx context.Context, p access.Principal, team, account string, action access.Action) error {
-	return s.holding(ctx, p, team, action, func(tx *models.Tx, _ models.Team) error {
+func (s *Service) removeMember(
+	ctx context.Context, p access.Principal, team, account string, action access.Action,
+) error {
+	return s.withLockedTeam(ctx, p, team, action, func(tx *models.Tx, _ models.Team) error {
 		row, err := memberOf(tx, team, account)
 		if err != nil {
 			return err
@@ -150,8 +150,8 @@ func memberOf(tx *models.Tx, team, account string) (models.Membership, error) {
 	return row, err
 }
 
-// anotherOwner refuses to let a team's last owner go: nobody could bring anybody
-// in again. The team is held, so that two owners cannot go at once.
+// anotherOwner refuses to remove a team's last owner, after whom no member could be
+// invited. The caller has locked the team, so that two owners cannot leave at once.
 func anotherOwner(tx *models.Tx, row models.Membership) error {
 	if access.Role(row.Role) != access.Owner {
 		return nil
@@ -161,8 +161,9 @@ func anotherOwner(tx *models.Tx, row models.Membership) error {
 		return err
 	}
 	if owners < 2 {
-		return fault.New(fault.Conflict, "last_owner", "A team keeps at least one owner. Make somebody else an "+
-			"owner first.")
+		return fault.New(
+			fault.Conflict, "last_owner", "A team keeps at least one owner. Make another member an owner first.",
+		)
 	}
 	return nil
 }

@@ -8,14 +8,13 @@ import (
 	"postern/models"
 )
 
-// maxHeld is how long names of products and tenants are at most.
+// maxHeld is the longest name of a product or tenant, in bytes.
 const maxHeld = 40
 
-// merge moves all that a workspace has into a team. Products and tenants whose names
-// the team has already get the next free one: joining them to their namesakes would
-// let keys open what nobody gave them. It returns these as "from → to". The audit
-// log stays in the workspace's own chain, as moving entries would break it: the
-// team's members read it there.
+// merge moves everything of a workspace into a team. Products and tenants with a taken name
+// get the next free one, which it returns as "from → to": merging them with those of the
+// team would extend what their keys open. The audit log stays in the workspace's own hash
+// chain, where the team's members can read it.
 func merge(tx *models.Tx, from, into string, now time.Time) (Team, []string, error) {
 	team, err := tx.TeamByID(into)
 	if err != nil {
@@ -41,22 +40,24 @@ func moveProducts(tx *models.Tx, from, into string, now time.Time) (renamed []st
 		return nil, err
 	}
 	taken := map[string]bool{}
-	there, err := tx.ProductsOfTeam(into)
-	for _, product := range there {
+	others, err := tx.ProductsOfTeam(into)
+	if err != nil {
+		return nil, err
+	}
+	for _, product := range others {
 		taken[product.Name] = true
 	}
 	for _, product := range moving {
-		if err != nil {
-			return nil, err
-		}
 		was := product.Name
 		product.TeamID, product.Name, product.UpdatedAt = into, freeName(was, taken), now
 		if product.Name != was {
 			renamed = append(renamed, "product "+was+" → "+product.Name)
 		}
-		err = tx.MoveProduct(product)
+		if err := tx.MoveProduct(product); err != nil {
+			return nil, err
+		}
 	}
-	return renamed, err
+	return renamed, nil
 }
 
 func moveTenants(tx *models.Tx, from, into string, now time.Time) (renamed []string, err error) {
@@ -65,26 +66,28 @@ func moveTenants(tx *models.Tx, from, into string, now time.Time) (renamed []str
 		return nil, err
 	}
 	taken := map[string]bool{}
-	there, err := tx.TenantsOfTeam(into)
-	for _, tenant := range there {
+	others, err := tx.TenantsOfTeam(into)
+	if err != nil {
+		return nil, err
+	}
+	for _, tenant := range others {
 		taken[tenant.Name] = true
 	}
 	for _, tenant := range moving {
-		if err != nil {
-			return nil, err
-		}
 		was := tenant.Name
 		tenant.TeamID, tenant.Name, tenant.UpdatedAt = &into, freeName(was, taken), now
 		if tenant.Name != was {
 			renamed = append(renamed, "tenant "+was+" → "+tenant.Name)
 		}
-		err = tx.MoveTenant(tenant)
+		if err := tx.MoveTenant(tenant); err != nil {
+			return nil, err
+		}
 	}
-	return renamed, err
+	return renamed, nil
 }
 
-// freeName is the name, or with the first number behind it that makes it free, and
-// takes it.
+// freeName returns the name, with the first number appended that makes it free, and marks
+// it as taken.
 func freeName(name string, taken map[string]bool) string {
 	free := name
 	for n := 2; taken[free]; n++ {

@@ -24,9 +24,9 @@ func (s *Service) Operators(ctx context.Context) ([]string, error) {
 	return emails, nil
 }
 
-// SetOperator says of an account whether it is an operator. It asks nobody's
-// leave: it is for who can open the database, and no e-mail address that somebody
-// signs up with makes an operator.
+// SetOperator makes the account with an e-mail address an operator, or an ordinary account
+// again. It checks no permission: it is called from the command line, by a person with
+// access to the database.
 func (s *Service) SetOperator(ctx context.Context, email string, operator bool) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		account, err := tx.AccountByEmail(strings.ToLower(strings.TrimSpace(email)))

@@ -23,18 +23,18 @@ const (
 	sumBytes     = 32
 )
 
-// hashing bounds how many passwords are hashed at once, and with it the memory
-// an attacker can make us use: 64 MiB each.
+// hashing bounds how many passwords are hashed at once, and with it the memory that
+// attackers can make the process use: 64 MiB each.
 var hashing = make(chan struct{}, 2)
 
-// waiting counts those that hash or wait for it. A longer queue would make the
-// last in it wait for minutes.
+// waiting counts requests that hash a password or wait for it. With a queue longer than
+// maxWaiting the last request would wait for minutes.
 var waiting atomic.Int64
 
 const maxWaiting = 20
 
-// decoyHash is verified for unknown addresses, so that they take as long as
-// known ones. No password is known for it.
+// decoyHash is verified for unknown addresses, so that they take as long as known ones.
+// Its password is unknown.
 var decoyHash = encode(make([]byte, saltBytes), make([]byte, sumBytes))
 
 func hashPassword(ctx context.Context, password string) (string, error) {
@@ -65,8 +65,8 @@ func derive(ctx context.Context, password string, salt []byte) ([]byte, error) {
 	return argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, sumBytes), nil
 }
 
-// encode writes the PHC string format, so that the parameters can be raised
-// later and old hashes still be told apart.
+// encode returns the PHC string format, so that the parameters can be raised later and old
+// hashes still be recognized.
 func encode(salt, sum []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum))

@@ -183,7 +183,7 @@ func TestInvitationsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, code := range []string{revoked.Code, "expired", "never was", ""} {
-			_, err := o.s.LookInvitation(t.Context(), code)
+			_, err := o.s.PreviewInvitation(t.Context(), code)
 			wants(t, "look at "+code, err, "invitation_over")
 			_, err = o.s.SignUp(t.Context(), accounts.SignUp{
 				Email:    "x@example.com",

@@ -7,8 +7,8 @@ import (
 	"postern/service/access"
 )
 
-// PrincipalOf is an account in all the teams that it is in now. Its home is the
-// oldest in which it may make projects, else the oldest.
+// PrincipalOf returns the principal of an account with its current teams. HomeTeam is the
+// oldest team in which it may create projects, or else the oldest.
 func PrincipalOf(tx *models.Tx, account string) (access.Principal, error) {
 	memberships, err := tx.MembershipsOf(account)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"postern/service/access"
 )
 
-// From is where somebody signs in from: what their sessions are shown by, and
-// the request that the audit log names.
+// From describes the request of a sign-in, for the list of sessions and the audit log.
 type From struct {
 	RemoteAddr string // host:port
 	UserAgent  string
@@ -25,7 +24,7 @@ func (f From) as(account string) access.Principal {
 	return access.Principal{Account: account, RemoteAddr: f.RemoteAddr, RequestID: f.RequestID}
 }
 
-// maxUserAgent bounds what is kept of a browser's name, in bytes.
+// maxUserAgent bounds the stored User-Agent, in bytes.
 const maxUserAgent = 256
 
 func (f From) host() string {
@@ -35,7 +34,7 @@ func (f From) host() string {
 	return f.RemoteAddr
 }
 
-// userAgent is the header as text that can be kept and shown.
+// userAgent returns the User-Agent as text that can be stored and shown.
 func (f From) userAgent() string {
 	text := strings.Map(func(r rune) rune {
 		if Unprintable(r) || r == 0xFFFD {
@@ -49,11 +48,11 @@ func (f From) userAgent() string {
 	return text
 }
 
-// maxSessions is in how many places an account can be signed in at a time.
+// maxSessions is how many sessions an account can have at a time.
 const maxSessions = 100
 
-// newSession signs an account in, and out where it has been signed in longest if
-// there are too many places.
+// newSession begins a session and returns its secret. It ends the oldest one if there are
+// too many.
 func newSession(tx *models.Tx, account string, from From) (string, error) {
 	secret, now := newSecret(), models.Now()
 	until := now.Add(SessionTTL)
@@ -90,12 +89,10 @@ func endSession(tx *models.Tx, p access.Principal, row models.Token) error {
 	return recordSelf(tx, p, row.ID, row, nil)
 }
 
-// seenEvery is how exact a session's last use is kept: a write for each request
-// would be one too many.
+// seenEvery is the precision of a session's last use: it is not written on each request.
 const seenEvery = 5 * time.Minute
 
-// BySession is the principal a session stands for; the zero Principal when the
-// session is over.
+// BySession returns the principal of a session, the zero Principal if it has ended.
 func (s *Service) BySession(ctx context.Context, session string) (access.Principal, error) {
 	tx, now := s.DB.Read(ctx), models.Now()
 	token, err := tx.TokenByHash(kindSession, hash(session), now)
@@ -112,23 +109,23 @@ func (s *Service) BySession(ctx context.Context, session string) (access.Princip
 	p.Token = token.ID
 	if token.SeenAt == nil || now.Sub(*token.SeenAt) >= seenEvery {
 		if err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.TouchToken(token.ID, now) }); err != nil {
-			return access.Principal{}, fmt.Errorf("accounts: note that a session was used: %w", err)
+			return access.Principal{}, fmt.Errorf("accounts: record the use of a session: %w", err)
 		}
 	}
 	return p, nil
 }
 
-// Session is a place where an account is signed in.
+// Session is a browser in which an account is signed in.
 type Session struct {
 	ID         string
 	UserAgent  string
-	RemoteAddr string // host that it was begun from
+	RemoteAddr string // host of the client that began it
 	CreatedAt  time.Time
 	SeenAt     time.Time // to within five minutes
-	Current    bool      // the one that asks
+	Current    bool      // the caller's own
 }
 
-// Sessions lists where the account is signed in, newest first.
+// Sessions returns the account's sessions, newest first.
 func (s *Service) Sessions(ctx context.Context, p access.Principal) ([]Session, error) {
 	if err := access.CheckSelf(p, access.AccountRead); err != nil {
 		return nil, err
@@ -155,8 +152,7 @@ func (s *Service) Sessions(ctx context.Context, p access.Principal) ([]Session, 
 	return list, nil
 }
 
-// EndSession signs the account out in one place. Another account's session is
-// not found.
+// EndSession ends one of the account's sessions. NotFound for another account's.
 func (s *Service) EndSession(ctx context.Context, p access.Principal, id string) error {
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return err
@@ -179,8 +175,8 @@ func (s *Service) EndSession(ctx context.Context, p access.Principal, id string)
 	return nil
 }
 
-// EndOtherSessions signs the account out everywhere but where it asks from, and
-// tells how many places that were.
+// EndOtherSessions ends all of the account's sessions but the caller's, and returns how
+// many.
 func (s *Service) EndOtherSessions(ctx context.Context, p access.Principal) (int64, error) {
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return 0, err
@@ -198,10 +194,10 @@ func (s *Service) EndOtherSessions(ctx context.Context, p access.Principal) (int
 	return ended, nil
 }
 
-// signedIn is what signing out everywhere else changes.
+// signedIn is the audit entry's state for EndOtherSessions.
 type signedIn struct{ Places int64 }
 
-// recordSelf writes down what an account changed about itself.
+// recordSelf writes the audit entry for an account's change of itself.
 func recordSelf(tx *models.Tx, p access.Principal, object string, before, after any) error {
 	return access.Record(tx, p, access.Entry{
 		Action: access.AccountUpdate,
@@ -211,8 +207,8 @@ func recordSelf(tx *models.Tx, p access.Principal, object string, before, after 
 	})
 }
 
-// Rotate gives the session that asks a new secret, because it may do more from
-// now on than before: who knew the old one must not come along.
+// Rotate gives the caller's session a new secret when its privileges change, so that a
+// stolen earlier secret does not gain them.
 func (s *Service) Rotate(ctx context.Context, p access.Principal) (secret string, err error) {
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return "", err
@@ -231,7 +227,7 @@ func (s *Service) Rotate(ctx context.Context, p access.Principal) (secret string
 	return secret, nil
 }
 
-// SignOut ends a session; ending one that is over is not an error.
+// SignOut ends a session. It is no error if the session has ended already.
 func (s *Service) SignOut(ctx context.Context, session string, from From) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		token, err := tx.TokenByHash(kindSession, hash(session), models.Now())

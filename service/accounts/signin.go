@@ -11,12 +11,13 @@ import (
 	"postern/service/access"
 )
 
-// SignIn checks a password and begins a session. A wrong address and a wrong
-// password are told apart neither by the answer nor by its time.
+// SignIn checks a password, begins a session and returns its secret. Neither error nor
+// timing distinguishes an unknown address from a wrong password: Unauthenticated
+// wrong_password. TooMany too_many_attempts.
 func (s *Service) SignIn(ctx context.Context, email, password string, from From) (session string, err error) {
 	email = strings.ToLower(strings.TrimSpace(email))
 	if len(email) > maxEmail {
-		email = email[:maxEmail+1] // still nobody's, and cheap to count
+		email = email[:maxEmail+1] // still too long for an account, and cheap to count
 	}
 	account, err := s.DB.Read(ctx).AccountByEmail(email)
 	if err != nil && !errors.Is(err, models.ErrNotFound) {
@@ -32,7 +33,7 @@ func (s *Service) SignIn(ctx context.Context, email, password string, from From)
 		return "", tooMany("sign in")
 	}
 	encoded := account.PasswordHash
-	if encoded == "" || len(password) > maxPassword { // unknown, or signs in elsewhere only
+	if encoded == "" || len(password) > maxPassword { // unknown, or without a password
 		encoded = decoyHash
 	}
 	ok, err := verifyPassword(ctx, encoded, password)

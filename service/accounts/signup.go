@@ -24,10 +24,9 @@ type SignUp struct {
 	From     From
 }
 
-// Ticket lets somebody sign up where not everybody may: the code of an invitation
-// to a team, or of a workspace that waits to be claimed. Who may make a workspace
-// is for POSTERN_ANONYMOUS to say, and whoever may do that may keep it. The zero
-// Ticket is none.
+// Ticket permits a sign-up where it is restricted: the code of an invitation, or the claim
+// code of a workspace. POSTERN_ANONYMOUS states who may create a workspace, and that caller
+// may also claim it. The zero Ticket is none.
 type Ticket struct {
 	Invitation string
 	Claim      string
@@ -83,26 +82,32 @@ func checkPassword(pointer, password string) []fault.Field {
 		Detail: fmt.Sprintf("Use at least %d characters (and at most %d bytes).", MinPassword, maxPassword)}}
 }
 
-// MaySignUp tells whether somebody with this ticket may make an account. Its
-// error is a fault of kind Forbidden signup_closed, or says what is wrong with
-// the ticket.
+// MaySignUp returns nil if an account can be created with the ticket. Forbidden
+// signup_closed, or what is wrong with the ticket.
 func (s *Service) MaySignUp(ctx context.Context, ticket Ticket) error {
 	_, err := s.admit(s.DB.Read(ctx), ticket)
 	return err
 }
 
-// admission is what lets an account be made, and is used up by that. The zero
-// admission is that of an installation where everybody may sign up.
+// admission is what a ticket stands for, which creating an account uses up. It is zero
+// where sign-up is open.
 type admission struct {
 	invitation *models.Invitation
 	workspace  string // id of the team whose claim code it is
-	proven     string // address that a provider vouches for, "" for none
+	proven     string // address that a provider has verified, "" for none
 }
 
-var errCodeUsed = fault.New(fault.Forbidden, "signup_closed", "Somebody has signed up with this claim code already. "+
-	"Sign in with that account to claim the workspace.")
+var errCodeUsed = fault.New(
+	fault.Forbidden, "signup_closed",
+	"An account was created with this claim code already. Sign in with that account to claim the workspace.",
+)
 
-// admit finds what a ticket lets an account be made with.
+var errFirstAccount = fault.New(
+	fault.Forbidden, "signup_closed",
+	"The first account is made with the link that the server printed when it started.",
+)
+
+// admit returns the admission of a ticket, or why an account cannot be created.
 func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
 	none := admission{}
 	if s.Policy == config.SignUpClosed {
@@ -110,15 +115,8 @@ func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
 			"with the one you have.")
 	}
 	if n, err := tx.CountAccounts(); err != nil || n == 0 {
-		// The first account runs the installation; whoever started it has the link.
-		return none, cmp.Or[error](
-			err,
-			fault.New(
-				fault.Forbidden,
-				"signup_closed",
-				"The first account is made with the link that the server printed when it started.",
-			),
-		)
+		// The first account is an operator's: only the person who started the server has the link.
+		return none, cmp.Or[error](err, errFirstAccount)
 	}
 	if ticket.Invitation != "" {
 		invitation, err := openInvitation(tx, ticket.Invitation)
@@ -138,9 +136,10 @@ func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
 		"a team for a link.")
 }
 
-// SignUp makes an account with a password and signs it in. With an invitation it
-// joins that team, else it gets one of its own. Errors beside those of MaySignUp:
-// Conflict email_taken, Invalid for the form's fields, TooMany.
+// SignUp creates an account with a password, signs it in and returns the session's secret.
+// With an invitation the account joins that team, otherwise it gets a team of its own.
+// Errors beside those of MaySignUp: Conflict email_taken, Invalid for the form's fields,
+// TooMany.
 func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session string, err error) {
 	in, err = in.normalized()
 	if err != nil {
@@ -149,8 +148,7 @@ func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session
 	if !s.throttle.allow(attempt{kind: "signup", subject: in.Email, from: in.From}, models.Now()) {
 		return "", tooMany("sign up")
 	}
-	// Before the password is hashed, which costs so much that nobody who may not
-	// sign up may ask for it; both are looked at again below.
+	// Hashing is expensive, so both are checked before it, and again in the transaction.
 	read := s.DB.Read(ctx)
 	with, err := s.admit(read, ticket)
 	if err != nil {
@@ -188,8 +186,8 @@ func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session
 	return session, nil
 }
 
-// emailTaken tells whoever signs up that an address has an account. There is no
-// way around that where no mail can be sent; how often one may ask is throttled.
+// emailTaken discloses that an address has an account. Without sending mail this cannot be
+// avoided; attempts are throttled.
 func emailTaken() error {
 	return &fault.Error{
 		Kind:   fault.Conflict,
@@ -203,8 +201,8 @@ func emailTaken() error {
 	}
 }
 
-// newAccount fills in and writes an account and its place in a team: the one that
-// it was invited to, else one of its own.
+// newAccount inserts an account and its membership: in the team that it was invited to, or
+// in a new one of its own.
 func (s *Service) newAccount(
 	tx *models.Tx,
 	account models.Account,
@@ -235,7 +233,7 @@ func (s *Service) newAccount(
 		return account, join(tx, p, account, *with.invitation, now)
 	}
 	if with.workspace != "" {
-		// Of two who sign up at once with one code, one has to go.
+		// Of two sign-ups at once with one code, one is refused.
 		if won, err := tx.SignUpWithTeam(with.workspace, account.ID); err != nil || !won {
 			return account, cmp.Or[error](err, errCodeUsed)
 		}
@@ -249,8 +247,8 @@ func (s *Service) newAccount(
 	})
 }
 
-// ChangePassword sets the account's password and signs it out everywhere else.
-// The old one is asked for where there is one.
+// ChangePassword sets the account's password, and ends its other sessions. old must be the
+// present password, if there is one. revokeTokens deletes the account's access tokens too.
 func (s *Service) ChangePassword(
 	ctx context.Context,
 	p access.Principal,

@@ -234,7 +234,7 @@ func TestAClaimCodeSignsUpOne(t *testing.T) {
 			t.Errorf("%d accounts, %v", n, err)
 		}
 		wants(t, "to ask for the form", o.s.MaySignUp(t.Context(), ticket), "signup_closed")
-		if _, err := o.s.Look(t.Context(), o.ana, ticket.Claim); err != nil {
+		if _, err := o.s.PreviewClaim(t.Context(), o.ana, ticket.Claim); err != nil {
 			t.Errorf("the code claims no more: %v", err)
 		}
 	})

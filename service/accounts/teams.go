@@ -19,8 +19,8 @@ import (
 type Team struct {
 	ID        string
 	Name      string
-	Role      access.Role // of the principal who asked
-	ETag      string      // of what can be changed here
+	Role      access.Role // of the caller
+	ETag      string      // of the fields that can be changed
 	CreatedAt time.Time
 }
 
@@ -48,14 +48,14 @@ func viewTeam(row models.Team, p access.Principal) Team {
 	return Team{ID: row.ID, Name: row.Name, Role: p.Roles[row.ID], ETag: etag(row.Name), CreatedAt: row.CreatedAt}
 }
 
-// etag names a state of what can be changed, for lost-update detection (RFC 9110,
-// 8.8.3). It is made of the state itself: when that comes back, nothing was lost.
+// etag returns an entity tag of the fields that can be changed (RFC 9110, 8.8.3). It is a
+// hash of their values, so that a change and its reversal lose no update.
 func etag(state ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(state, "\x00")))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// Team finds one team.
+// Team returns one team.
 func (s *Service) Team(ctx context.Context, p access.Principal, id string) (Team, error) {
 	if err := access.Check(p, id, access.TeamRead); err != nil {
 		return Team{}, err
@@ -67,10 +67,10 @@ func (s *Service) Team(ctx context.Context, p access.Principal, id string) (Team
 	return viewTeam(row, p), nil
 }
 
-// maxTeams bounds how many teams one account may be in when it makes another.
+// maxTeams bounds how many teams an account may be in when it creates another.
 const maxTeams = 100
 
-// CreateTeam makes a team that the account owns.
+// CreateTeam creates a team that the account owns.
 func (s *Service) CreateTeam(ctx context.Context, p access.Principal, name string) (Team, error) {
 	if err := access.CheckSelf(p, access.TeamCreate); err != nil {
 		return Team{}, err
@@ -81,7 +81,7 @@ func (s *Service) CreateTeam(ctx context.Context, p access.Principal, name strin
 	}
 	if len(p.Roles) >= maxTeams {
 		return Team{}, fault.New(
-			fault.Conflict, "too_many_teams", "You are in %d teams; leave one to make another.", len(p.Roles),
+			fault.Conflict, "too_many_teams", "You are in %d teams. Leave one to create another.", len(p.Roles),
 		)
 	}
 	now := models.Now()
@@ -106,8 +106,8 @@ func (s *Service) CreateTeam(ctx context.Context, p access.Principal, name strin
 	return out, nil
 }
 
-// RenameTeam changes a team's name. With ifMatch not empty it is refused as stale
-// unless that is still the team's ETag.
+// RenameTeam changes a team's name. If ifMatch is neither empty nor the team's ETag, the
+// change is refused.
 func (s *Service) RenameTeam(ctx context.Context, p access.Principal, id, ifMatch, name string) (Team, error) {
 	if err := access.Check(p, id, access.TeamUpdate); err != nil {
 		return Team{}, err
@@ -117,7 +117,7 @@ func (s *Service) RenameTeam(ctx context.Context, p access.Principal, id, ifMatc
 		return Team{}, err
 	}
 	var out Team
-	err := s.holding(ctx, p, id, access.TeamUpdate, func(tx *models.Tx, row models.Team) error {
+	err := s.withLockedTeam(ctx, p, id, access.TeamUpdate, func(tx *models.Tx, row models.Team) error {
 		if err := access.Unchanged(ifMatch, etag(row.Name)); err != nil {
 			return err
 		}
@@ -138,10 +138,10 @@ func (s *Service) RenameTeam(ctx context.Context, p access.Principal, id, ifMatc
 	return out, err
 }
 
-// holding runs a change of a team while no other change of it or its people can
-// come between. The role is read again under the lock: it may have been taken
-// away since the request began.
-func (s *Service) holding(
+// withLockedTeam runs a change of a team and its members under the team's lock. It checks
+// the permission again under the lock, because the role may have changed since the request
+// began.
+func (s *Service) withLockedTeam(
 	ctx context.Context, p access.Principal, team string, action access.Action,
 	change func(*models.Tx, models.Team) error,
 ) error {

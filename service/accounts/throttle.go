@@ -8,11 +8,10 @@ import (
 	"postern/platform/fault"
 )
 
-// A window of attempts: maxPerSubject for one address or account from one
-// source, so that a caller who guesses locks out callers of that source alone, and for
-// one account from a device that has signed in to it, which counts for itself;
-// maxPerSource for one source, so that many cannot be tried from one; and maxInAll for
-// one address or account from everywhere, so that it cannot be guessed from many.
+// Bounds on attempts within a window. maxPerSubject is for one address or account from one
+// source, so that guessing locks out that source only, and for one account from a known
+// device. maxPerSource is for all accounts from one source, maxInAll for one account from
+// all sources.
 const (
 	throttleWindow = 15 * time.Minute
 	maxPerSubject  = 10
@@ -20,8 +19,8 @@ const (
 	maxInAll       = 100
 )
 
-// attempt is something that is worth repeating for whoever guesses: to sign in,
-// to sign up, to change a password.
+// attempt is an action that an attacker could repeat to guess a secret: to sign in, to sign
+// up, to change a password.
 type attempt struct {
 	kind    string
 	subject string // e-mail address or account
@@ -50,8 +49,8 @@ func (t *throttle) allow(a attempt, now time.Time) bool {
 	return t.counts().Take(now, Bound{here, maxPerSubject}, Bound{everywhere, maxInAll}, Bound{source, maxPerSource})
 }
 
-// allowDevice is allow for a known device. One that has used up its own attempts is
-// treated like any other browser.
+// allowDevice is allow for a known device. If it returns false, the caller falls back to
+// allow.
 func (t *throttle) allowDevice(device string, now time.Time) bool {
 	return device != "" && t.counts().Take(now, Bound{deviceKey(device), maxPerSubject})
 }
@@ -60,8 +59,9 @@ func (t *throttle) forgetDevice(device string) { t.counts().Clear(deviceKey(devi
 
 func deviceKey(device string) string { return kindDevice + "\x00" + device }
 
-// forget takes a success back out. Of what others count for too only this one: who
-// clears the count by signing in to an account of their own could go on guessing.
+// forget subtracts a successful attempt. It clears the count of subject and source, but of
+// the two shared counts it subtracts this attempt only: otherwise an attacker could reset
+// them by signing in to an account of their own.
 func (t *throttle) forget(a attempt) {
 	here, everywhere, source := a.keys()
 	t.counts().Clear(here)

@@ -8,9 +8,9 @@ import (
 	"postern/service/access"
 )
 
-// Seats lists the teams that the caller's own credential acts in, the home team
-// first. Every credential may ask this of itself.
-func (s *Service) Seats(ctx context.Context, p access.Principal) ([]Team, error) {
+// CallerTeams returns the teams of the caller's credential, the home team first. It needs
+// no other permission than being authenticated.
+func (s *Service) CallerTeams(ctx context.Context, p access.Principal) ([]Team, error) {
 	if p.Anonymous() {
 		return nil, access.CheckSelf(p, access.TokenRead)
 	}
