@@ -12,71 +12,72 @@ import (
 	"postern/platform/federation"
 )
 
+var identities = []struct {
+	name   string
+	policy federation.Policy
+	claims string
+	want   federation.Identity
+	err    error
+}{
+	{
+		name:   "verified",
+		claims: `{"sub":"1","email":"ana@example.com","email_verified":true}`,
+		want:   federation.Identity{Subject: "1", Email: "ana@example.com", EmailVerified: true},
+	},
+	{
+		name:   "verified, as a string",
+		claims: `{"sub":"1","email":"ana@example.com","email_verified":"true"}`,
+		want:   federation.Identity{Subject: "1", Email: "ana@example.com", EmailVerified: true},
+	},
+	{
+		name:   "missing email_verified",
+		policy: federation.Policy{RefuseUnverifiedEmail: true},
+		claims: `{"sub":"1","email":"ana@example.com"}`,
+		want:   federation.Identity{Subject: "1", Email: "ana@example.com"},
+	},
+	{
+		name:   "email_verified null",
+		policy: federation.Policy{RefuseUnverifiedEmail: true},
+		claims: `{"sub":"1","email":"ana@example.com","email_verified":null}`,
+		want:   federation.Identity{Subject: "1", Email: "ana@example.com"},
+	},
+	{
+		name:   "unverified, accepted",
+		claims: `{"sub":"1","email":"ana@example.com","email_verified":false}`,
+		want:   federation.Identity{Subject: "1", Email: "ana@example.com"},
+	},
+	{
+		name:   "unverified, refused",
+		policy: federation.Policy{RefuseUnverifiedEmail: true},
+		claims: `{"sub":"1","email":"ana@example.com","email_verified":false}`,
+		err:    federation.ErrEmailUnverified,
+	},
+	{
+		name:   "neither true nor false, refused",
+		policy: federation.Policy{RefuseUnverifiedEmail: true},
+		claims: `{"sub":"1","email":"ana@example.com","email_verified":1}`,
+		err:    federation.ErrEmailUnverified,
+	},
+	{
+		name:   "username as name",
+		policy: federation.Policy{UsernameAsName: true},
+		claims: `{"sub":"1","preferred_username":"ana"}`,
+		want:   federation.Identity{Subject: "1", Name: "ana"},
+	},
+	{
+		name:   "username unused",
+		claims: `{"sub":"1","preferred_username":"ana"}`,
+		want:   federation.Identity{Subject: "1"},
+	},
+	{
+		name:   "no subject",
+		claims: `{"email":"ana@example.com"}`,
+		err:    federation.AnswerError("its ID token has no usable subject"),
+	},
+}
+
 func TestIdentify_Policy(t *testing.T) {
-	tests := []struct {
-		name   string
-		policy federation.Policy
-		claims string
-		want   federation.Identity
-		err    error
-	}{
-		{
-			name:   "verified",
-			claims: `{"sub":"1","email":"ana@example.com","email_verified":true}`,
-			want:   federation.Identity{Subject: "1", Email: "ana@example.com", EmailVerified: true},
-		},
-		{
-			name:   "verified, as a string",
-			claims: `{"sub":"1","email":"ana@example.com","email_verified":"true"}`,
-			want:   federation.Identity{Subject: "1", Email: "ana@example.com", EmailVerified: true},
-		},
-		{
-			name:   "missing email_verified",
-			policy: federation.Policy{RefuseUnverifiedEmail: true},
-			claims: `{"sub":"1","email":"ana@example.com"}`,
-			want:   federation.Identity{Subject: "1", Email: "ana@example.com"},
-		},
-		{
-			name:   "email_verified null",
-			policy: federation.Policy{RefuseUnverifiedEmail: true},
-			claims: `{"sub":"1","email":"ana@example.com","email_verified":null}`,
-			want:   federation.Identity{Subject: "1", Email: "ana@example.com"},
-		},
-		{
-			name:   "unverified, accepted",
-			claims: `{"sub":"1","email":"ana@example.com","email_verified":false}`,
-			want:   federation.Identity{Subject: "1", Email: "ana@example.com"},
-		},
-		{
-			name:   "unverified, refused",
-			policy: federation.Policy{RefuseUnverifiedEmail: true},
-			claims: `{"sub":"1","email":"ana@example.com","email_verified":false}`,
-			err:    federation.ErrEmailUnverified,
-		},
-		{
-			name:   "neither true nor false, refused",
-			policy: federation.Policy{RefuseUnverifiedEmail: true},
-			claims: `{"sub":"1","email":"ana@example.com","email_verified":1}`,
-			err:    federation.ErrEmailUnverified,
-		},
-		{
-			name:   "username as name",
-			policy: federation.Policy{UsernameAsName: true},
-			claims: `{"sub":"1","preferred_username":"ana"}`,
-			want:   federation.Identity{Subject: "1", Name: "ana"},
-		},
-		{
-			name:   "username unused",
-			claims: `{"sub":"1","preferred_username":"ana"}`,
-			want:   federation.Identity{Subject: "1"},
-		},
-		{
-			name:   "no subject",
-			claims: `{"email":"ana@example.com"}`,
-			err:    federation.AnswerError("its ID token has no usable subject"),
-		},
-	}
-	for _, tt := range tests {
+	for _, tt := range identities {
 		t.Run(tt.name, func(t *testing.T) {
 			var claims federation.Claims
 			if err := json.Unmarshal([]byte(tt.claims), &claims); err != nil {

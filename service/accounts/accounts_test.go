@@ -108,7 +108,8 @@ func TestSignInTellsNothingAboutWhatIsWrong(t *testing.T) {
 		if wrongPassword == nil || wrongEmail == nil || wrongPassword.Error() != wrongEmail.Error() {
 			t.Errorf("%v\n%v", wrongPassword, wrongEmail)
 		}
-		if _, err := s.SignIn(t.Context(), " ANA@example.com ", password, accounts.From{RemoteAddr: "192.0.2.1:3"}); err != nil {
+		_, err := s.SignIn(t.Context(), " ANA@example.com ", password, accounts.From{RemoteAddr: "192.0.2.1:3"})
+		if err != nil {
 			t.Errorf("the right password: %v", err)
 		}
 	})
@@ -126,7 +127,8 @@ func TestGuessingIsThrottled(t *testing.T) {
 			wants(t, "a guess", guess("192.0.2.1:1"), "wrong_password")
 		}
 		wants(t, "the eleventh", guess("192.0.2.1:1"), "too_many_attempts")
-		if _, err := s.SignIn(t.Context(), "ana@example.com", password, accounts.From{RemoteAddr: "192.0.2.2:1"}); err != nil {
+		_, err := s.SignIn(t.Context(), "ana@example.com", password, accounts.From{RemoteAddr: "192.0.2.2:1"})
+		if err != nil {
 			t.Errorf("whose address it is, from elsewhere: %v", err)
 		}
 	})

@@ -16,8 +16,10 @@ func TestInvitationsGoWithTheirMaker(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		for name, end := range map[string]func(bob access.Principal) error{
-			"removed": func(bob access.Principal) error { return o.s.RemoveMember(t.Context(), o.ana, o.team, bob.Account) },
-			"left":    func(bob access.Principal) error { return o.s.Leave(t.Context(), bob, o.team) },
+			"removed": func(bob access.Principal) error {
+				return o.s.RemoveMember(t.Context(), o.ana, o.team, bob.Account)
+			},
+			"left": func(bob access.Principal) error { return o.s.Leave(t.Context(), bob, o.team) },
 			"demoted": func(bob access.Principal) error {
 				_, err := o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, "", access.Member)
 				return err

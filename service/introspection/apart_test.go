@@ -30,7 +30,8 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 		other.ClientID = new("another-app")
 		_, err := h.login.CreateProvider(t.Context(), h.owner, h.client, other)
 		refused("another app at GitHub", err)
-		if _, err := h.login.CreateProvider(t.Context(), h.owner, h.client, offer(providers.GitHub, login.ProviderAccessToken)); err != nil {
+		_, err = h.login.CreateProvider(t.Context(), h.owner, h.client, offer(providers.GitHub, login.ProviderAccessToken))
+		if err != nil {
 			t.Errorf("the same app once more: %v", err)
 		}
 		other.Tokens = nil
@@ -53,7 +54,8 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 			"token_upstream = 'provider_access_token' WHERE id = $1", made.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", projects.Settings{DisplayName: new("Read anew")}); err != nil {
+		_, err = h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", projects.Settings{DisplayName: new("Read anew")})
+		if err != nil {
 			t.Fatal(err)
 		}
 		h.call(t, "shop", "gho_x").wants(t, "of two apps", 401, "invalid_token")
@@ -73,7 +75,8 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.login.CreateProvider(t.Context(), h.owner, client.ID, offer(providers.GitHub, login.ProviderAccessToken)); err != nil {
+		_, err = h.login.CreateProvider(t.Context(), h.owner, client.ID, offer(providers.GitHub, login.ProviderAccessToken))
+		if err != nil {
 			t.Fatalf("in a tenant that nothing serves: %v", err)
 		}
 		_, err = h.projects.Attach(t.Context(), h.owner, "shop", shared.ID)
@@ -95,18 +98,22 @@ func TestOpaqueTokensOfTwoKindsAreRefused(t *testing.T) {
 		}
 		methods := []string{"jwt", "opaque"}
 		change := projects.AccessChange{Methods: &methods, Opaque: &projects.IntrospectionInput{Endpoint: e.URL}}
-		if _, err := h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change); err == nil ||
+		_, err = h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change)
+		if err == nil ||
 			!strings.Contains(err.Error(), "token_type_ambiguous") {
 			t.Errorf("an endpoint beside the provider: %v", err)
 		}
 		ids := &login.TokenTypes{Client: login.ProviderToken, Upstream: login.ProviderIDToken}
-		if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", login.ProviderInput{Tokens: ids}); err != nil {
+		_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", login.ProviderInput{Tokens: ids})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change); err != nil {
+		_, err = h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change)
+		if err != nil {
 			t.Errorf("beside ID tokens: %v", err)
 		}
-		if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", login.ProviderInput{Tokens: in.Tokens}); err == nil ||
+		_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", login.ProviderInput{Tokens: in.Tokens})
+		if err == nil ||
 			!strings.Contains(err.Error(), "token_type_ambiguous") {
 			t.Errorf("the provider beside an endpoint: %v", err)
 		}
@@ -114,7 +121,8 @@ func TestOpaqueTokensOfTwoKindsAreRefused(t *testing.T) {
 			"'provider_access_token'"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", projects.Settings{DisplayName: new("Read anew")}); err != nil {
+		_, err = h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", projects.Settings{DisplayName: new("Read anew")})
+		if err != nil {
 			t.Fatal(err)
 		}
 		h.call(t, "shop", "opaque").wants(t, "where it came to that", 401, "invalid_token")

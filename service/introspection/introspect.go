@@ -48,17 +48,23 @@ func (a *Asker) introspect(ctx context.Context, versionID, token string, now tim
 	return nil
 }
 
+var errNoEndpoint = fmt.Errorf("the version has no introspection endpoint any more: %w", tokencheck.ErrRefused)
+
 func (a *Asker) endpoint(ctx context.Context, versionID string) (tokencheck.Endpoint, models.Introspection, error) {
 	tx := a.DB.Read(ctx)
 	version, err := tx.VersionByID(versionID)
 	row := version.Introspection
 	if errors.Is(err, models.ErrNotFound) || (err == nil && row.Endpoint == "") {
-		return tokencheck.Endpoint{}, row, fmt.Errorf("the version has no introspection endpoint any more: %w", tokencheck.ErrRefused)
+		return tokencheck.Endpoint{}, row, errNoEndpoint
 	}
 	if err != nil {
 		return tokencheck.Endpoint{}, row, fmt.Errorf("introspection: read the version %s: %w", versionID, err)
 	}
-	at := tokencheck.Endpoint{URL: row.Endpoint, ClientID: row.ClientID, InForm: row.Method == string(snapshot.SecretPost)}
+	at := tokencheck.Endpoint{
+		URL:      row.Endpoint,
+		ClientID: row.ClientID,
+		InForm:   row.Method == string(snapshot.SecretPost),
+	}
 	if version.IntrospectionSecret != nil {
 		at.ClientSecret, err = a.Vault.Open(tx, projects.IntrospectionPlace(versionID), version.IntrospectionSecret)
 	}

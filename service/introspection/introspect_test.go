@@ -125,7 +125,8 @@ func TestOpaqueTokensAreAskedAboutOnEveryCall(t *testing.T) {
 				Issuer:   one.iss,
 				Audience: one.aud,
 			}}
-			if _, err := w.projects.UpdateAccess(t.Context(), owner, "shop", shop.Versions[0].ID, "", change); err != nil {
+			_, err := w.projects.UpdateAccess(t.Context(), owner, "shop", shop.Versions[0].ID, "", change)
+			if err != nil {
 				t.Fatal(err)
 			}
 			w.call(t, "shop", "canary-token").wants(t, "with iss "+one.iss+" and aud "+one.aud, one.status, "")

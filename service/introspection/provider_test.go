@@ -233,14 +233,16 @@ func TestProvidersOwnTokensAreShownToThemOnEveryCall(t *testing.T) {
 				}
 				fake.Serve = honest
 				other := "another-app"
-				if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[in.Type], "", login.ProviderInput{ClientID: &other}); err != nil {
+				_, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[in.Type], "", login.ProviderInput{ClientID: &other})
+				if err != nil {
 					t.Fatal(err)
 				}
 				if got := h.call(t, h.name, token); got.status == 200 {
 					t.Error("another app's token gets in")
 				}
 				id := fakeoidc.ClientID
-				if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[in.Type], "", login.ProviderInput{ClientID: &id}); err != nil {
+				_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers[in.Type], "", login.ProviderInput{ClientID: &id})
+				if err != nil {
 					t.Fatal(err)
 				}
 				h.call(t, h.name, token).wants(t, "as it was", 200, "")
@@ -249,7 +251,8 @@ func TestProvidersOwnTokensAreShownToThemOnEveryCall(t *testing.T) {
 				}
 				h.call(t, h.name, token).wants(t, "a deleted user", 401, "invalid_token")
 				off := false
-				if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[in.Type], "", login.ProviderInput{Enabled: &off}); err != nil {
+				_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers[in.Type], "", login.ProviderInput{Enabled: &off})
+				if err != nil {
 					t.Fatal(err)
 				}
 				asked := fake.Asked(one.path)

@@ -25,12 +25,15 @@ import (
 func NewBrowser() string { return newSecret() }
 
 var (
-	errOtherBrowser = fault.New(fault.Forbidden, "login_other_browser",
+	errOtherBrowser = fault.New(
+		fault.Forbidden, "login_other_browser",
 		"This sign-in was not begun in this browser, or took longer than ten minutes. Go back to the application "+
-			"and sign in again.")
+			"and sign in again.",
+	)
 	errAnswered = fault.New(
 		fault.Conflict, "login_answered",
-		"This sign-in has been answered already. Go back to the application; if you are not signed in there, sign in again.",
+		"This sign-in has been answered already. Go back to the application; "+
+			"if you are not signed in there, sign in again.",
 	)
 )
 

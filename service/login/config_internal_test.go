@@ -22,173 +22,191 @@ func wrongIn(err error) string {
 	return f.Fields[0].Pointer + " " + f.Code
 }
 
-func TestClientsThatAreRefused(t *testing.T) {
-	text := func(s string) *string { return &s }
-	list := func(s ...string) *[]string { return &s }
-	length := func(d time.Duration) *time.Duration { return &d }
-	tests := map[string]struct {
-		in   ClientInput
-		want string
-	}{
-		"a name with a space": {ClientInput{Name: text("my app")}, "/name invalid_name"},
-		"http": {
-			ClientInput{RedirectURIs: list("http://app.example/cb")},
-			"/redirect_uris/0 invalid_redirect_uri",
-		},
-		"http on loopback elsewhere": {
-			ClientInput{RedirectURIs: list("http://127.0.0.1.evil.example/cb")},
-			"/redirect_uris/0 invalid_redirect_uri",
-		},
-		"a scheme of its own": {
-			ClientInput{RedirectURIs: list("myapp://callback")},
-			"/redirect_uris/0 invalid_redirect_uri",
-		},
-		"a script": {
-			ClientInput{RedirectURIs: list("javascript:alert(1)")},
-			"/redirect_uris/0 invalid_redirect_uri",
-		},
-		"a fragment": {
-			ClientInput{RedirectURIs: list("https://app.example/cb#x")},
-			"/redirect_uris/0 invalid_redirect_uri",
-		},
-		"a name in the address": {
-			ClientInput{RedirectURIs: list("https://app.example@evil.example/cb")},
-			"/redirect_uris/0 invalid_redirect_uri",
-		},
-		"a path alone": {ClientInput{RedirectURIs: list("/cb")}, "/redirect_uris/0 invalid_redirect_uri"},
-		"a host of a policy": {
-			ClientInput{RedirectURIs: list("https://app.example;script-src/cb")},
-			"/redirect_uris/0 invalid_redirect_uri",
-		},
-		"a wildcard": {
-			ClientInput{RedirectURIs: list("https://*.app.example/cb")},
-			"/redirect_uris/0 invalid_redirect_uri",
-		},
-		"the second of two": {
-			ClientInput{RedirectURIs: list("https://app.example/cb", "x")},
-			"/redirect_uris/1 invalid_redirect_uri",
-		},
-		"a line end": {
-			ClientInput{LogoutURIs: list("https://app.example/\r\nSet-Cookie: x")},
-			"/logout_uris/0 invalid_redirect_uri",
-		},
-		"a lifetime of a second": {
-			ClientInput{Access: length(time.Second)},
-			"/access_token_seconds invalid_lifetime",
-		},
-		"a lifetime of a year": {
-			ClientInput{Refresh: length(365 * 24 * time.Hour)},
-			"/refresh_token_seconds invalid_lifetime",
-		},
-		"HS256": {ClientInput{Algorithm: text("HS256")}, "/algorithm unknown_algorithm"},
-		"none":  {ClientInput{Algorithm: text("none")}, "/algorithm unknown_algorithm"},
-		"a logo over http": {
-			ClientInput{LogoURL: text("http://app.example/logo.png")},
-			"/branding/logo_url invalid_url",
-		},
-		"a logo that is data": {
-			ClientInput{LogoURL: text("data:image/png;base64,AA")},
-			"/branding/logo_url invalid_url",
-		},
-		"a logo of a policy": {
-			ClientInput{LogoURL: text("https://app.example; script-src *")},
-			"/branding/logo_url invalid_url",
-		},
-		"a colour of a style sheet": {
-			ClientInput{Color: text("red;}body{display:none")},
-			"/branding/color invalid_color",
-		},
-		"a title that turns text": {ClientInput{Title: text("a\u202eb")}, "/branding/title invalid_text"},
-		"a welcome without end": {
-			ClientInput{Welcome: text(strings.Repeat("x", 301))},
-			"/branding/welcome invalid_text",
-		},
-	}
+func uris(list ...string) *[]string { return &list }
+
+var refusedClients = map[string]struct {
+	in   ClientInput
+	want string
+}{
+	"a name with a space": {ClientInput{Name: new("my app")}, "/name invalid_name"},
+	"http": {
+		ClientInput{RedirectURIs: uris("http://app.example/cb")},
+		"/redirect_uris/0 invalid_redirect_uri",
+	},
+	"http on loopback elsewhere": {
+		ClientInput{RedirectURIs: uris("http://127.0.0.1.evil.example/cb")},
+		"/redirect_uris/0 invalid_redirect_uri",
+	},
+	"a scheme of its own": {
+		ClientInput{RedirectURIs: uris("myapp://callback")},
+		"/redirect_uris/0 invalid_redirect_uri",
+	},
+	"a script": {
+		ClientInput{RedirectURIs: uris("javascript:alert(1)")},
+		"/redirect_uris/0 invalid_redirect_uri",
+	},
+	"a fragment": {
+		ClientInput{RedirectURIs: uris("https://app.example/cb#x")},
+		"/redirect_uris/0 invalid_redirect_uri",
+	},
+	"a name in the address": {
+		ClientInput{RedirectURIs: uris("https://app.example@evil.example/cb")},
+		"/redirect_uris/0 invalid_redirect_uri",
+	},
+	"a path alone": {ClientInput{RedirectURIs: uris("/cb")}, "/redirect_uris/0 invalid_redirect_uri"},
+	"a host of a policy": {
+		ClientInput{RedirectURIs: uris("https://app.example;script-src/cb")},
+		"/redirect_uris/0 invalid_redirect_uri",
+	},
+	"a wildcard": {
+		ClientInput{RedirectURIs: uris("https://*.app.example/cb")},
+		"/redirect_uris/0 invalid_redirect_uri",
+	},
+	"the second of two": {
+		ClientInput{RedirectURIs: uris("https://app.example/cb", "x")},
+		"/redirect_uris/1 invalid_redirect_uri",
+	},
+	"a line end": {
+		ClientInput{LogoutURIs: uris("https://app.example/\r\nSet-Cookie: x")},
+		"/logout_uris/0 invalid_redirect_uri",
+	},
+	"a lifetime of a second": {
+		ClientInput{Access: new(time.Second)},
+		"/access_token_seconds invalid_lifetime",
+	},
+	"a lifetime of a year": {
+		ClientInput{Refresh: new(365 * 24 * time.Hour)},
+		"/refresh_token_seconds invalid_lifetime",
+	},
+	"HS256": {ClientInput{Algorithm: new("HS256")}, "/algorithm unknown_algorithm"},
+	"none":  {ClientInput{Algorithm: new("none")}, "/algorithm unknown_algorithm"},
+	"a logo over http": {
+		ClientInput{LogoURL: new("http://app.example/logo.png")},
+		"/branding/logo_url invalid_url",
+	},
+	"a logo that is data": {
+		ClientInput{LogoURL: new("data:image/png;base64,AA")},
+		"/branding/logo_url invalid_url",
+	},
+	"a logo of a policy": {
+		ClientInput{LogoURL: new("https://app.example; script-src *")},
+		"/branding/logo_url invalid_url",
+	},
+	"a colour of a style sheet": {
+		ClientInput{Color: new("red;}body{display:none")},
+		"/branding/color invalid_color",
+	},
+	"a title that turns text": {ClientInput{Title: new("a\u202eb")}, "/branding/title invalid_text"},
+	"a welcome without end": {
+		ClientInput{Welcome: new(strings.Repeat("x", 301))},
+		"/branding/welcome invalid_text",
+	},
+}
+
+func TestUpdateClient_Refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRoom(t, db, RS256)
-		for name, tt := range tests {
-			if _, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", tt.in); err == nil ||
-				wrongIn(err) != tt.want {
-				t.Errorf("%s: %v, want %s", name, err, tt.want)
-			}
+		for name, tt := range refusedClients {
+			t.Run(name, func(t *testing.T) {
+				if _, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", tt.in); wrongIn(err) != tt.want {
+					t.Errorf("got %v, want %s", err, tt.want)
+				}
+			})
 		}
-		fitting := ClientInput{
-			RedirectURIs: list(
+	})
+}
+
+func TestUpdateClient_Accepted(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		r := newRoom(t, db, RS256)
+		got, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", ClientInput{
+			RedirectURIs: uris(
 				"https://app.example/cb?x=1",
 				"http://127.0.0.1:3000/cb",
 				"http://[::1]:3000/cb",
 				"http://localhost/cb",
 			),
-			LogoURL: text("https://cdn.example/logo.png"),
-			Color:   text("#0A7D55"),
+			LogoURL: new("https://cdn.example/logo.png"),
+			Color:   new("#0A7D55"),
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", fitting); err != nil ||
-			got.Branding.Color != "#0a7d55" ||
-			len(got.RedirectURIs) != 4 {
-			t.Errorf("what fits: %+v, %v", got, err)
+		if got.Branding.Color != "#0a7d55" {
+			t.Errorf("the color is %s", got.Branding.Color)
+		}
+		if n := len(got.RedirectURIs); n != 4 {
+			t.Errorf("%d redirect URIs are stored, want 4", n)
 		}
 	})
 }
 
-func TestProvidersThatAreRefused(t *testing.T) {
-	id, secret, scopes := "app", secrets.Secret("secret"), []string{"email"}
-	tests := map[string]struct {
-		in   ProviderInput
-		want string
-	}{
-		"an unknown kind":           {ProviderInput{Type: "myspace", ClientID: &id}, "/type unknown_provider"},
-		"GitHub without a secret":   {ProviderInput{Type: "github", ClientID: &id}, "/client_secret required"},
-		"Facebook without a secret": {ProviderInput{Type: "facebook", ClientID: &id}, "/client_secret required"},
-		"Google without an id":      {ProviderInput{Type: "google"}, "/client_id required"},
-		"no issuer":                 {ProviderInput{Type: "oidc", ClientID: &id}, "/issuer required"},
-		"no domain":                 {ProviderInput{Type: "auth0", ClientID: &id}, "/issuer required"},
-		"an issuer of Google's own": {ProviderInput{
-			Type:     "google",
-			ClientID: &id,
-			Issuer:   "https://evil.example",
-		}, "/issuer issuer_not_taken"},
-		"an issuer inside": {ProviderInput{
-			Type:     "oidc",
-			ClientID: &id,
-			Issuer:   "https://169.254.169.254",
-		}, "/issuer target_forbidden"},
-		"an issuer with a query": {ProviderInput{
-			Type:     "oidc",
-			ClientID: &id,
-			Issuer:   "http://127.0.0.1:9/?x",
-		}, "/issuer invalid_url"},
-		"an issuer that is a file": {ProviderInput{
-			Type:     "oidc",
-			ClientID: &id,
-			Issuer:   "file:///etc/passwd",
-		}, "/issuer invalid_url"},
-		"no openid": {ProviderInput{
-			Type:     "google",
-			ClientID: &id,
-			Scopes:   &scopes,
-		}, "/scopes scope_missing"},
-		"Google, managed": {ProviderInput{
-			Type:    "google",
-			Managed: true,
-		}, "/managed managed_login_unavailable"},
-		"GitHub, managed, without one": {ProviderInput{
-			Type:    "github",
-			Managed: true,
-		}, "/managed managed_login_unavailable"},
-		"tokens that cannot be": {ProviderInput{
-			Type:     "google",
-			ClientID: &id,
-			Tokens:   &TokenTypes{ProviderToken, ServiceToken},
-		}, "/token_type/upstream token_type_impossible"},
-	}
+var refusedProviders = map[string]struct {
+	in   ProviderInput
+	want string
+}{
+	"an unknown kind":           {ProviderInput{Type: "myspace", ClientID: new("app")}, "/type unknown_provider"},
+	"GitHub without a secret":   {ProviderInput{Type: "github", ClientID: new("app")}, "/client_secret required"},
+	"Facebook without a secret": {ProviderInput{Type: "facebook", ClientID: new("app")}, "/client_secret required"},
+	"Google without an id":      {ProviderInput{Type: "google"}, "/client_id required"},
+	"no issuer":                 {ProviderInput{Type: "oidc", ClientID: new("app")}, "/issuer required"},
+	"no domain":                 {ProviderInput{Type: "auth0", ClientID: new("app")}, "/issuer required"},
+	"an issuer of Google's own": {ProviderInput{
+		Type:     "google",
+		ClientID: new("app"),
+		Issuer:   "https://evil.example",
+	}, "/issuer issuer_not_taken"},
+	"an issuer inside": {ProviderInput{
+		Type:     "oidc",
+		ClientID: new("app"),
+		Issuer:   "https://169.254.169.254",
+	}, "/issuer target_forbidden"},
+	"an issuer with a query": {ProviderInput{
+		Type:     "oidc",
+		ClientID: new("app"),
+		Issuer:   "http://127.0.0.1:9/?x",
+	}, "/issuer invalid_url"},
+	"an issuer that is a file": {ProviderInput{
+		Type:     "oidc",
+		ClientID: new("app"),
+		Issuer:   "file:///etc/passwd",
+	}, "/issuer invalid_url"},
+	"no openid": {ProviderInput{
+		Type:     "google",
+		ClientID: new("app"),
+		Scopes:   &[]string{"email"},
+	}, "/scopes scope_missing"},
+	"Google, managed": {ProviderInput{
+		Type:    "google",
+		Managed: true,
+	}, "/managed managed_login_unavailable"},
+	"GitHub, managed, without one": {ProviderInput{
+		Type:    "github",
+		Managed: true,
+	}, "/managed managed_login_unavailable"},
+	"tokens that cannot be": {ProviderInput{
+		Type:     "google",
+		ClientID: new("app"),
+		Tokens:   &TokenTypes{ProviderToken, ServiceToken},
+	}, "/token_type/upstream token_type_impossible"},
+}
+
+func TestCreateProvider_Refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRoom(t, db, RS256)
-		for name, tt := range tests {
-			if _, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, tt.in); err == nil ||
-				wrongIn(err) != tt.want {
-				t.Errorf("%s: %v, want %s", name, err, tt.want)
-			}
+		for name, tt := range refusedProviders {
+			t.Run(name, func(t *testing.T) {
+				if _, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, tt.in); wrongIn(err) != tt.want {
+					t.Errorf("got %v, want %s", err, tt.want)
+				}
+			})
 		}
+	})
+}
+
+func TestCreateProvider_Managed(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		r := newRoom(t, db, RS256)
 		r.Shared = Shared{ClientID: "shared", ClientSecret: "shared-secret"}
 		managed, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, ProviderInput{
 			Type:    "github",
@@ -204,9 +222,16 @@ func TestProvidersThatAreRefused(t *testing.T) {
 		_, err = r.UpdateProvider(
 			t.Context(), r.owner, managed.ID, "", ProviderInput{Tokens: &TokenTypes{Client: ProviderToken}},
 		)
-		if err == nil || wrongIn(err) != "/token_type token_type_impossible" {
+		if wrongIn(err) != "/token_type token_type_impossible" {
 			t.Errorf("tokens of the shared app: %v", err)
 		}
+	})
+}
+
+func TestCreateProvider_SecretIsSealed(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		r := newRoom(t, db, RS256)
+		id, secret := "app", secrets.Secret("secret")
 		own, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, ProviderInput{
 			Type:         "github",
 			ClientID:     &id,
@@ -226,8 +251,8 @@ func TestProvidersThatAreRefused(t *testing.T) {
 	})
 }
 
-// Whoever holds a workspace key asks issuers on web ports only, whatever the way in.
-func TestAnUnclaimedWorkspaceAsksIssuersOnWebPorts(t *testing.T) {
+// A workspace key can configure issuers on web ports only, by creating and by updating.
+func TestCreateProvider_PortOfUnclaimedWorkspace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRoom(t, db, RS256)
 		key := access.Principal{Token: "wk_1", Roles: map[string]access.Role{}}
@@ -244,10 +269,9 @@ func TestAnUnclaimedWorkspaceAsksIssuersOnWebPorts(t *testing.T) {
 		if _, err := r.CreateProvider(t.Context(), key, r.client.ID, odd); wrongIn(err) != "/issuer port_needs_claim" {
 			t.Errorf("a new one: %v", err)
 		}
-		if _, err := r.UpdateProvider(t.Context(), key, made.ID, "", ProviderInput{Enabled: &on}); wrongIn(
-			err,
-		) != "/issuer port_needs_claim" {
-			t.Errorf("one that is there: %v", err)
+		_, err = r.UpdateProvider(t.Context(), key, made.ID, "", ProviderInput{Enabled: &on})
+		if wrongIn(err) != "/issuer port_needs_claim" {
+			t.Errorf("an existing one: %v", err)
 		}
 		if _, err := r.UpdateProvider(t.Context(), key, made.ID, "", ProviderInput{Enabled: &off}); err != nil {
 			t.Errorf("turning it off: %v", err)

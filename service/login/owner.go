@@ -14,7 +14,7 @@ import (
 	"postern/service/login/tokencheck"
 )
 
-// Owner is the end user to whom a provider issued the token that a call presents.
+// Owner is the end user of a provider's token that a call presents.
 type Owner struct {
 	User   string // usr_…
 	Groups []string
@@ -45,7 +45,9 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}
 	if !known {
-		return Owner{}, fmt.Errorf("login: the owner of a token of %s never signed in: %w", providerID, tokencheck.ErrRefused)
+		return Owner{}, fmt.Errorf(
+			"login: the owner of a token of %s never signed in: %w", providerID, tokencheck.ErrRefused,
+		)
 	}
 	groups, err := directory.GroupsOf(tx, user.ID)
 	return Owner{User: user.ID, Groups: groups}, err

@@ -108,7 +108,8 @@ func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, v
 	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); !verified && types.needsGateway() {
 		return out, fault.InvalidField(
 			"/token_type/upstream", "method_missing",
-			"The gateway replaces a token where it verifies it. Name jwt among requests_auth.methods, or leave upstream out.",
+			"The gateway replaces only tokens that it verifies. Name jwt among requests_auth.methods, "+
+				"or leave upstream out.",
 		)
 	}
 	return out, nil

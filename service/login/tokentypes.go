@@ -77,7 +77,7 @@ func (t TokenTypes) check(kind string, traits providers.Traits, managed bool) []
 		)
 	case managed && t.needsProviders():
 		return wrong("", impossible,
-			"Tokens of the shared app are valid for every project that uses it, so that each of them could act as your "+
+			"Tokens of the shared app are valid for every project that uses it, and each of them could act as your "+
 				"users. Use service, or an app of your own.")
 	}
 	return nil

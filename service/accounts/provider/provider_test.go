@@ -136,78 +136,80 @@ func (i *issuer) complete(t *testing.T, change func(url.Values)) (federation.Ide
 	return p.Complete(t.Context(), attempt, query)
 }
 
-func TestComplete_Forged(t *testing.T) {
-	none := func(map[string]any) func(map[string]any) string {
-		return func(claims map[string]any) string {
-			payload, _ := json.Marshal(claims)
-			encode := base64.RawURLEncoding.EncodeToString
-			return encode([]byte(`{"alg":"none"}`)) + "." + encode(payload) + "."
+func unsigned(claims map[string]any) string {
+	payload, _ := json.Marshal(claims)
+	encode := base64.RawURLEncoding.EncodeToString
+	return encode([]byte(`{"alg":"none"}`)) + "." + encode(payload) + "."
+}
+
+var forgeries = map[string]struct {
+	prepare func(*testing.T, *issuer)
+	change  func(url.Values)
+}{
+	"another nonce": {
+		prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"nonce": "other"} },
+	},
+	"no nonce": {
+		prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"nonce": nil} },
+	},
+	"another audience": {
+		prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"aud": "other"} },
+	},
+	"another issuer's token": {
+		prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"iss": "https://evil.example"} },
+	},
+	"many audiences, no azp": {
+		prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"aud": []string{clientID, "other"}} },
+	},
+	"another authorized party": {
+		prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"azp": "other"} },
+	},
+	"expired": {
+		prepare: func(_ *testing.T, i *issuer) {
+			i.claims = map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}
+		},
+	},
+	"no subject": {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"sub": ""} }},
+	"another access token": {
+		prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"at_hash": "AAAAAAAAAAAAAAAAAAAAAA"} },
+	},
+	"alg none": {prepare: func(_ *testing.T, i *issuer) { i.idToken = unsigned }},
+	"HS256 with the public key": {prepare: func(t *testing.T, i *issuer) {
+		der, err := x509.MarshalPKIXPublicKey(i.key.Public())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	tests := map[string]struct {
-		prepare func(*testing.T, *issuer)
-		change  func(url.Values)
-	}{
-		"another nonce": {
-			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"nonce": "other"} },
-		},
-		"no nonce": {
-			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"nonce": nil} },
-		},
-		"another audience": {
-			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"aud": "other"} },
-		},
-		"another issuer's token": {
-			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"iss": "https://evil.example"} },
-		},
-		"many audiences, no azp": {
-			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"aud": []string{clientID, "other"}} },
-		},
-		"another authorized party": {
-			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"azp": "other"} },
-		},
-		"expired": {
-			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"exp": time.Now().Add(-time.Hour).Unix()} },
-		},
-		"no subject": {prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"sub": ""} }},
-		"another access token": {
-			prepare: func(_ *testing.T, i *issuer) { i.claims = map[string]any{"at_hash": "AAAAAAAAAAAAAAAAAAAAAA"} },
-		},
-		"alg none": {prepare: func(_ *testing.T, i *issuer) { i.idToken = none(nil) }},
-		"HS256 with the public key": {prepare: func(t *testing.T, i *issuer) {
-			der, err := x509.MarshalPKIXPublicKey(i.key.Public())
-			if err != nil {
-				t.Fatal(err)
-			}
-			public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-			i.idToken = func(claims map[string]any) string { return signed(t, jose.HS256, public, "1", claims) }
-		}},
-		"HS256 with the client secret": {prepare: func(t *testing.T, i *issuer) {
-			i.idToken = func(claims map[string]any) string {
-				return signed(t, jose.HS256, []byte("s3cret-s3cret-s3cret-s3cret-s3cret"), "1", claims)
-			}
-		}},
-		"an unknown key": {prepare: func(t *testing.T, i *issuer) {
-			key, err := rsa.GenerateKey(rand.Reader, 2048)
-			if err != nil {
-				t.Fatal(err)
-			}
-			i.idToken = func(claims map[string]any) string { return signed(t, jose.RS256, key, "2", claims) }
-		}},
-		"no ID token": {
-			prepare: func(_ *testing.T, i *issuer) { i.idToken = func(map[string]any) string { return "" } },
-		},
-		"no iss":            {change: func(q url.Values) { q.Del("iss") }},
-		"another iss":       {change: func(q url.Values) { q.Set("iss", "https://evil.example") }},
-		"two of iss":        {change: func(q url.Values) { q.Add("iss", "https://evil.example") }},
-		"another state":     {change: func(q url.Values) { q.Set("state", "other") }},
-		"two codes":         {change: func(q url.Values) { q.Add("code", "d") }},
-		"no code":           {change: func(q url.Values) { q.Del("code") }},
-		"cancelled":         {change: func(q url.Values) { q.Set("error", "access_denied") }},
-		"something else":    {change: func(q url.Values) { q.Set("error", "server_error") }},
-		"a moved token URL": {prepare: func(_ *testing.T, i *issuer) { i.moves = i.URL + "/jwks" }},
-	}
-	for name, tt := range tests {
+		public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+		i.idToken = func(claims map[string]any) string { return signed(t, jose.HS256, public, "1", claims) }
+	}},
+	"HS256 with the client secret": {prepare: func(t *testing.T, i *issuer) {
+		i.idToken = func(claims map[string]any) string {
+			return signed(t, jose.HS256, []byte("s3cret-s3cret-s3cret-s3cret-s3cret"), "1", claims)
+		}
+	}},
+	"an unknown key": {prepare: func(t *testing.T, i *issuer) {
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i.idToken = func(claims map[string]any) string { return signed(t, jose.RS256, key, "2", claims) }
+	}},
+	"no ID token": {
+		prepare: func(_ *testing.T, i *issuer) { i.idToken = func(map[string]any) string { return "" } },
+	},
+	"no iss":            {change: func(q url.Values) { q.Del("iss") }},
+	"another iss":       {change: func(q url.Values) { q.Set("iss", "https://evil.example") }},
+	"two of iss":        {change: func(q url.Values) { q.Add("iss", "https://evil.example") }},
+	"another state":     {change: func(q url.Values) { q.Set("state", "other") }},
+	"two codes":         {change: func(q url.Values) { q.Add("code", "d") }},
+	"no code":           {change: func(q url.Values) { q.Del("code") }},
+	"cancelled":         {change: func(q url.Values) { q.Set("error", "access_denied") }},
+	"another error":     {change: func(q url.Values) { q.Set("error", "server_error") }},
+	"a moved token URL": {prepare: func(_ *testing.T, i *issuer) { i.moves = i.URL + "/jwks" }},
+}
+
+func TestComplete_Forged(t *testing.T) {
+	for name, tt := range forgeries {
 		t.Run(name, func(t *testing.T) {
 			i := newIssuer(t)
 			if tt.prepare != nil {

@@ -28,125 +28,134 @@ func typed(t *testing.T, fake *fakeoidc.Provider, typ string, claims map[string]
 	return text
 }
 
-// What issuers sign for our app, as access tokens and as others. Shapes: Auth0's of
-// auth0.com/docs/secure/tokens/access-tokens/access-token-profiles, Keycloak's typ of
-// its TokenUtil, node-oidc-provider's of its lib/models, ID tokens' of OpenID Connect
-// Core 1.0, 2, 3.1.3.6, 3.3.2.11 and 12.2.
-func TestAccessTokensAreToldFromIDTokens(t *testing.T) {
-	const app, api = fakeoidc.ClientID, "https://api.example.com"
-	type m = map[string]any
-	tests := map[string]struct {
-		typ    string
-		claims m
-		good   bool
-	}{
-		"Auth0": {"JWT", m{
-			"aud":   []string{api, "https://tenant.example/userinfo"},
-			"azp":   app,
-			"scope": "openid read",
-		}, true},
-		"Auth0, without scopes": {"JWT", m{"aud": api, "azp": app}, true},
-		"Auth0, as RFC 9068 has it": {"at+jwt", m{
-			"aud":       []string{api, "https://tenant.example/userinfo"},
-			"client_id": app,
-			"jti":       "x",
-		}, true},
-		"node-oidc-provider":              {"at+jwt", m{"aud": api, "client_id": app, "scope": "read"}, true},
-		"node-oidc-provider, for the app": {"at+jwt", m{"aud": app, "client_id": app}, true},
-		"the whole media type":            {"application/at+jwt", m{"aud": app, "client_id": app}, true},
-		"Keycloak": {"JWT", m{
-			"typ":   "Bearer",
-			"aud":   "account",
-			"azp":   app,
-			"scope": "openid",
-			"sid":   "x",
-		}, true},
-		"Keycloak, for the app, with a nonce": {"JWT", m{
-			"typ":   "Bearer",
-			"aud":   []string{app, "account"},
-			"azp":   app,
-			"nonce": "n",
-		}, true},
-		"for the app, with a scope":       {"JWT", m{"aud": app, "azp": app, "scope": "read"}, true},
-		"for the app, with scopes in scp": {"", m{"aud": app, "azp": app, "scp": []string{"read"}}, true},
+type claims = map[string]any
 
-		"Auth0's ID token": {"JWT", m{
-			"aud":   app,
-			"nonce": "n",
-			"sid":   "x",
-			"name":  "Ana",
-		}, false},
-		"Auth0's ID token, refreshed": {"JWT", m{"aud": app, "name": "Ana"}, false},
-		"Keycloak's ID token": {"JWT", m{
-			"typ":     "ID",
-			"aud":     app,
-			"azp":     app,
-			"nonce":   "n",
-			"at_hash": "h",
-		}, false},
-		"Keycloak's ID token, with a scope": {"JWT", m{
-			"typ":   "ID",
-			"aud":   []string{app, api},
-			"azp":   app,
-			"scope": "openid",
-		}, false},
-		"Keycloak's refresh token": {"JWT", m{
-			"typ":   "Refresh",
-			"aud":   "https://issuer.example",
-			"azp":   app,
-			"scope": "openid",
-		}, false},
-		"Keycloak's ID token, mislabelled": {"at+jwt", m{"typ": "ID", "aud": app, "azp": app}, false},
-		"node-oidc-provider's ID token":    {"", m{"aud": app, "nonce": "n", "at_hash": "h"}, false},
-		"an ID token, with azp":            {"JWT", m{"aud": app, "azp": app}, false},
-		"an ID token, with client_id":      {"JWT", m{"aud": app, "azp": app, "client_id": app}, false},
-		"an ID token for several":          {"JWT", m{"aud": []string{app, api}, "azp": app}, false},
-		"an ID token for a list of one":    {"JWT", m{"aud": []string{app}, "azp": app}, false},
-		"an ID token with a scope, by its nonce": {"JWT", m{
-			"aud":   app,
-			"azp":   app,
-			"scope": "openid",
-			"nonce": "n",
-		}, false},
-		"an ID token with a scope, by its at_hash": {"JWT", m{
-			"aud":     app,
-			"azp":     app,
-			"scope":   "openid",
-			"at_hash": "h",
-		}, false},
-		"an ID token with a scope, by its c_hash": {"JWT", m{
-			"aud":    app,
-			"azp":    app,
-			"scope":  "openid",
-			"c_hash": "h",
-		}, false},
-		"a logout token": {"logout+jwt", m{"aud": app, "events": m{}}, false},
-		"an access token of another app's for an API": {"at+jwt", m{
-			"aud":       []string{api, app},
-			"client_id": "another",
-		}, false},
-	}
+const apiURL = "https://api.example.com"
+
+// signedTokens are access tokens (good) and other tokens that issuers sign for an app.
+// Sources: auth0.com/docs/secure/tokens/access-tokens/access-token-profiles, Keycloak's
+// TokenUtil, node-oidc-provider's lib/models, and for ID tokens OpenID Connect Core 1.0,
+// 2, 3.1.3.6, 3.3.2.11 and 12.2.
+var signedTokens = map[string]struct {
+	typ    string
+	claims claims
+	good   bool
+}{
+	"Auth0": {"JWT", claims{
+		"aud":   []string{apiURL, "https://tenant.example/userinfo"},
+		"azp":   fakeoidc.ClientID,
+		"scope": "openid read",
+	}, true},
+	"Auth0, without scopes": {"JWT", claims{"aud": apiURL, "azp": fakeoidc.ClientID}, true},
+	"Auth0, as RFC 9068 has it": {"at+jwt", claims{
+		"aud":       []string{apiURL, "https://tenant.example/userinfo"},
+		"client_id": fakeoidc.ClientID,
+		"jti":       "x",
+	}, true},
+	"node-oidc-provider":              {"at+jwt", claims{"aud": apiURL, "client_id": fakeoidc.ClientID, "scope": "read"}, true},
+	"node-oidc-provider, for the app": {"at+jwt", claims{"aud": fakeoidc.ClientID, "client_id": fakeoidc.ClientID}, true},
+	"the whole media type":            {"application/at+jwt", claims{"aud": fakeoidc.ClientID, "client_id": fakeoidc.ClientID}, true},
+	"Keycloak": {"JWT", claims{
+		"typ":   "Bearer",
+		"aud":   "account",
+		"azp":   fakeoidc.ClientID,
+		"scope": "openid",
+		"sid":   "x",
+	}, true},
+	"Keycloak, for the app, with a nonce": {"JWT", claims{
+		"typ":   "Bearer",
+		"aud":   []string{fakeoidc.ClientID, "account"},
+		"azp":   fakeoidc.ClientID,
+		"nonce": "n",
+	}, true},
+	"for the app, with a scope":       {"JWT", claims{"aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID, "scope": "read"}, true},
+	"for the app, with scopes in scp": {"", claims{"aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID, "scp": []string{"read"}}, true},
+
+	"Auth0's ID token": {"JWT", claims{
+		"aud":   fakeoidc.ClientID,
+		"nonce": "n",
+		"sid":   "x",
+		"name":  "Ana",
+	}, false},
+	"Auth0's ID token, refreshed": {"JWT", claims{"aud": fakeoidc.ClientID, "name": "Ana"}, false},
+	"Keycloak's ID token": {"JWT", claims{
+		"typ":     "ID",
+		"aud":     fakeoidc.ClientID,
+		"azp":     fakeoidc.ClientID,
+		"nonce":   "n",
+		"at_hash": "h",
+	}, false},
+	"Keycloak's ID token, with a scope": {"JWT", claims{
+		"typ":   "ID",
+		"aud":   []string{fakeoidc.ClientID, apiURL},
+		"azp":   fakeoidc.ClientID,
+		"scope": "openid",
+	}, false},
+	"Keycloak's refresh token": {"JWT", claims{
+		"typ":   "Refresh",
+		"aud":   "https://issuer.example",
+		"azp":   fakeoidc.ClientID,
+		"scope": "openid",
+	}, false},
+	"Keycloak's ID token, mislabelled": {"at+jwt", claims{"typ": "ID", "aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID}, false},
+	"node-oidc-provider's ID token":    {"", claims{"aud": fakeoidc.ClientID, "nonce": "n", "at_hash": "h"}, false},
+	"an ID token, with azp":            {"JWT", claims{"aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID}, false},
+	"an ID token, with client_id":      {"JWT", claims{"aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID, "client_id": fakeoidc.ClientID}, false},
+	"an ID token for several":          {"JWT", claims{"aud": []string{fakeoidc.ClientID, apiURL}, "azp": fakeoidc.ClientID}, false},
+	"an ID token for a list of one":    {"JWT", claims{"aud": []string{fakeoidc.ClientID}, "azp": fakeoidc.ClientID}, false},
+	"an ID token with a scope, by its nonce": {"JWT", claims{
+		"aud":   fakeoidc.ClientID,
+		"azp":   fakeoidc.ClientID,
+		"scope": "openid",
+		"nonce": "n",
+	}, false},
+	"an ID token with a scope, by its at_hash": {"JWT", claims{
+		"aud":     fakeoidc.ClientID,
+		"azp":     fakeoidc.ClientID,
+		"scope":   "openid",
+		"at_hash": "h",
+	}, false},
+	"an ID token with a scope, by its c_hash": {"JWT", claims{
+		"aud":    fakeoidc.ClientID,
+		"azp":    fakeoidc.ClientID,
+		"scope":  "openid",
+		"c_hash": "h",
+	}, false},
+	"a logout token": {"logout+jwt", claims{"aud": fakeoidc.ClientID, "events": claims{}}, false},
+	"an access token of another app's for an API": {"at+jwt", claims{
+		"aud":       []string{apiURL, fakeoidc.ClientID},
+		"client_id": "another",
+	}, false},
+}
+
+func TestOwner_AccessTokenOrNot(t *testing.T) {
 	for _, kind := range []string{providers.OIDC, providers.Auth0} {
 		s := kinds[kind](t)
-		for name, one := range tests {
-			one.claims["iss"], one.claims["sub"], one.claims["exp"] = s.fake.Issuer, s.fake.Subject, time.Now().Add(
-				time.Hour,
-			).Unix()
-			got, err := s.set.Owner(t.Context(), s.config, typed(t, s.fake, one.typ, one.claims), false)
-			if one.good && (err != nil || got.Subject != s.fake.Subject) {
-				t.Errorf("%s: %s: %+v, %v", kind, name, got, err)
-			}
-			if !one.good && !errors.Is(err, tokencheck.ErrRefused) {
-				t.Errorf("%s: %s passes as an access token: %+v, %v", kind, name, got, err)
-			}
+		for name, one := range signedTokens {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				one.claims["iss"], one.claims["sub"] = s.fake.Issuer, s.fake.Subject
+				one.claims["exp"] = time.Now().Add(time.Hour).Unix()
+				got, err := s.set.Owner(t.Context(), s.config, typed(t, s.fake, one.typ, one.claims), false)
+				if one.good && (err != nil || got.Subject != s.fake.Subject) {
+					t.Errorf("got %+v, %v", got, err)
+				}
+				if !one.good && !errors.Is(err, tokencheck.ErrRefused) {
+					t.Errorf("it passes as an access token: %+v, %v", got, err)
+				}
+			})
 		}
-		// The very token that a login brings.
-		if _, tokens, err := s.login(t); err != nil {
-			t.Error(err)
-		} else if _, err := s.set.Owner(t.Context(), s.config, tokens.ID.Reveal(), false); !errors.Is(err, tokencheck.ErrRefused) {
-			t.Errorf("%s: the ID token of a login: %v", kind, err)
-		} else if _, err := s.set.Owner(t.Context(), s.config, tokens.ID.Reveal(), true); err != nil {
-			t.Errorf("%s: the ID token of a login as what it is: %v", kind, err)
-		}
+		t.Run(kind+"/the ID token of a login", func(t *testing.T) {
+			_, tokens, err := s.login(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.set.Owner(t.Context(), s.config, tokens.ID.Reveal(), false)
+			if !errors.Is(err, tokencheck.ErrRefused) {
+				t.Errorf("as an access token: %v", err)
+			}
+			if _, err := s.set.Owner(t.Context(), s.config, tokens.ID.Reveal(), true); err != nil {
+				t.Errorf("as an ID token: %v", err)
+			}
+		})
 	}
 }

@@ -88,7 +88,12 @@ func (f facebook) identify(ctx context.Context, s *Set, c Config, e exchange) (f
 		return federation.Identity{}, refusedAnswer(c, "its token belongs to another user")
 	}
 	// Ids are unique within an app only.
-	return federation.Identity{Issuer: f.site(s) + "/" + c.ClientID, Subject: me.ID, Email: me.Email, Name: me.Name}, nil
+	return federation.Identity{
+		Issuer:  f.site(s) + "/" + c.ClientID,
+		Subject: me.ID,
+		Email:   me.Email,
+		Name:    me.Name,
+	}, nil
 }
 
 // prefixes: tokens of apps for people begin so (developers.facebook.com/docs/
@@ -99,10 +104,8 @@ func (facebook) prefixes() []string { return []string{"EAA"} }
 // access-tokens/debugging). Its own way wants the token in the address; errors here
 // hold none.
 func (f facebook) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
-	ask, err := tokencheck.Get(
-		ctx, f.graph(s)+"/debug_token?"+url.Values{"input_token": {token}}.Encode(),
-		c.ClientID+"|"+c.ClientSecret.Reveal(),
-	)
+	inspection := f.graph(s) + "/debug_token?" + url.Values{"input_token": {token}}.Encode()
+	ask, err := tokencheck.Get(ctx, inspection, c.ClientID+"|"+c.ClientSecret.Reveal())
 	if err != nil {
 		return federation.Identity{}, err
 	}
@@ -128,9 +131,11 @@ func (f facebook) ownerOfAccess(ctx context.Context, s *Set, c Config, token str
 	switch found.Error.Code { // developers.facebook.com/docs/graph-api/guides/error-handling
 	case 0:
 	case 1, 2, 4, 17, 341, 613:
-		return federation.Identity{}, fmt.Errorf("its rate limit is exceeded or it is down, code %d: %w", found.Error.Code, tokencheck.ErrUnavailable)
+		return federation.Identity{}, fmt.Errorf(
+			"its rate limit is exceeded or it is down, code %d: %w", found.Error.Code, tokencheck.ErrUnavailable,
+		)
 	case 100:
-		return federation.Identity{}, fmt.Errorf("it does not inspect this token for the app: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it does not inspect this token: %w", tokencheck.ErrRefused)
 	default: // 190 is about the app's own token
 		return federation.Identity{}, answer.Unexpected()
 	}

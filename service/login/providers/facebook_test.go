@@ -64,10 +64,19 @@ func TestLiesOfFacebookAreRefused(t *testing.T) {
 		"me refuses": func(f *fakefacebook.Facebook) {
 			f.Graph = answering("/me", 400, map[string]any{"error": map[string]any{"code": 190}})
 		},
-		"the token endpoint is down":      func(f *fakefacebook.Facebook) { f.Graph = answering("/access_token", 503, nil) },
-		"no token":                        func(f *fakefacebook.Facebook) { f.Graph = answering("/access_token", 200, map[string]any{}) },
-		"an answer of 2 MiB":              func(f *fakefacebook.Facebook) { f.Me["about"] = strings.Repeat("x", 2<<20) },
-		"an id that is longer than it is": func(f *fakefacebook.Facebook) { f.Me["id"] = strings.Repeat("1", 300); f.Debug["user_id"] = f.Me["id"] },
+		"the token endpoint is down": func(f *fakefacebook.Facebook) {
+			f.Graph = answering("/access_token", 503, nil)
+		},
+		"no token": func(f *fakefacebook.Facebook) {
+			f.Graph = answering("/access_token", 200, map[string]any{})
+		},
+		"an answer of 2 MiB": func(f *fakefacebook.Facebook) {
+			f.Me["about"] = strings.Repeat("x", 2<<20)
+		},
+		"an id that is longer than it is": func(f *fakefacebook.Facebook) {
+			f.Me["id"] = strings.Repeat("1", 300)
+			f.Debug["user_id"] = f.Me["id"]
+		},
 		"an error that holds the token": func(f *fakefacebook.Facebook) {
 			f.Graph = answering("/access_token", 400, map[string]any{"error": f.Access})
 		},
@@ -117,7 +126,9 @@ func TestCodesOfFacebookCountOnce(t *testing.T) {
 	}
 	other := sent
 	other.Verifier += "x"
-	if _, _, err := s.set.Complete(t.Context(), s.config, other, providers.Response{Code: fake.Authorize(t, address).Query().Get("code")}); err == nil {
+	answer := providers.Response{Code: fake.Authorize(t, address).Query().Get("code")}
+	_, _, err = s.set.Complete(t.Context(), s.config, other, answer)
+	if err == nil {
 		t.Error("another verifier is taken")
 	}
 }

@@ -167,7 +167,8 @@ func (l *late) VerifySignature(context.Context, string) ([]byte, error) {
 
 func TestKeysThatCameMeanwhileAreFound(t *testing.T) {
 	w := observedKeys{KeySet: &late{}}
-	if payload, err := w.VerifySignature(t.Context(), "token"); err != nil || string(payload) != "payload" || w.unavailable {
+	payload, err := w.VerifySignature(t.Context(), "token")
+	if err != nil || string(payload) != "payload" || w.unavailable {
 		t.Errorf("%q, %v, away: %v", payload, err, w.unavailable)
 	}
 }

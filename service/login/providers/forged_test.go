@@ -17,15 +17,15 @@ import (
 	"postern/testkit/fakeoidc"
 )
 
-// lie is one way in which an answer is not what it should be.
-type lie struct {
+// forgery is one way in which an answer differs from an honest one.
+type forgery struct {
 	name string
 	tell func(s *stage)
 }
 
 // claiming changes the claims of an otherwise honest ID token.
-func claiming(name string, change func(claims map[string]any)) lie {
-	return lie{name, func(s *stage) {
+func claiming(name string, change func(claims map[string]any)) forgery {
+	return forgery{name, func(s *stage) {
 		honest := s.fake.Claims
 		s.fake.Claims = func(claims map[string]any) {
 			if honest != nil {
@@ -36,13 +36,13 @@ func claiming(name string, change func(claims map[string]any)) lie {
 	}}
 }
 
-func signing(name string, sign func(s *stage, claims map[string]any) string) lie {
-	return lie{name, func(s *stage) {
+func signing(name string, sign func(s *stage, claims map[string]any) string) forgery {
+	return forgery{name, func(s *stage) {
 		s.fake.Sign = func(claims map[string]any) string { return sign(s, claims) }
 	}}
 }
 
-var lies = []lie{
+var forgeries = []forgery{
 	claiming("another nonce", func(c map[string]any) { c["nonce"] = "of another login" }),
 	claiming("no nonce", func(c map[string]any) { delete(c, "nonce") }),
 	claiming("another issuer", func(c map[string]any) { c["iss"] = "https://evil.example" }),
@@ -86,7 +86,7 @@ var lies = []lie{
 	{"a document of 2 MiB", func(s *stage) {
 		s.fake.Discovery = func(document map[string]any) { document["padding"] = strings.Repeat("x", 2<<20) }
 	}},
-	{"a document elsewhere", func(s *stage) {
+	{"a redirected document", func(s *stage) {
 		s.fake.Serve = func(w http.ResponseWriter, r *http.Request) bool {
 			if strings.HasSuffix(r.URL.Path, "openid-configuration") {
 				http.Redirect(w, r, s.fake.URL+"/elsewhere", http.StatusFound)
@@ -95,7 +95,7 @@ var lies = []lie{
 			return false
 		}
 	}},
-	{"keys elsewhere", func(s *stage) {
+	{"redirected keys", func(s *stage) {
 		s.fake.Serve = func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == "/keys" {
 				http.Redirect(w, r, s.fake.URL+"/elsewhere", http.StatusFound)
@@ -110,10 +110,10 @@ var lies = []lie{
 	{"an authorization endpoint that is a script", func(s *stage) {
 		s.fake.Discovery = func(document map[string]any) { document["authorization_endpoint"] = "javascript:alert(1)" }
 	}},
-	{"keys inside", func(s *stage) {
+	{"keys at an internal address", func(s *stage) {
 		s.fake.Discovery = func(document map[string]any) { document["jwks_uri"] = "http://169.254.169.254/keys" }
 	}},
-	{"a token endpoint inside", func(s *stage) {
+	{"a token endpoint at an internal address", func(s *stage) {
 		s.fake.Discovery = func(document map[string]any) { document["token_endpoint"] = "http://169.254.169.254/token" }
 	}},
 }
@@ -126,8 +126,8 @@ func stolen(id string) jose.SigningKey {
 	return jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: id}}
 }
 
-// byKind are the lies that only one kind can tell.
-var byKind = map[string][]lie{
+// byKind are the forgeries for one kind only.
+var byKind = map[string][]forgery{
 	providers.Microsoft: {
 		claiming(
 			"a tenant that is not the issuer's",
@@ -139,16 +139,16 @@ var byKind = map[string][]lie{
 	providers.Google: {claiming("no subject", func(c map[string]any) { delete(c, "sub") })},
 	providers.OIDC: {
 		claiming("a subject of 256 characters", func(c map[string]any) { c["sub"] = strings.Repeat("x", 256) }),
-		claiming("userinfo about somebody else", func(c map[string]any) {
+		claiming("userinfo about another user", func(c map[string]any) {
 			delete(c, "email")
 			c["sub"] = "somebody-else"
 		}),
 	},
 }
 
-func TestLiesOfOpenIDProvidersAreRefused(t *testing.T) {
+func TestComplete_Forged(t *testing.T) {
 	for kind, start := range kinds {
-		for _, l := range append(lies, byKind[kind]...) {
+		for _, l := range append(forgeries, byKind[kind]...) {
 			t.Run(kind+"/"+l.name, func(t *testing.T) {
 				s := start(t)
 				l.tell(s)
@@ -157,7 +157,7 @@ func TestLiesOfOpenIDProvidersAreRefused(t *testing.T) {
 					t.Fatalf("taken for %+v", person)
 				}
 				if tokens.Access != "" || person.Subject != "" {
-					t.Error("something comes with the refusal")
+					t.Error("tokens or a subject come with the error")
 				}
 				refusedQuietly(t, s.fake, err)
 			})
@@ -165,7 +165,7 @@ func TestLiesOfOpenIDProvidersAreRefused(t *testing.T) {
 	}
 }
 
-// refusedQuietly holds an error to what whoever signs in may see, and a log.
+// refusedQuietly checks that an error refuses a sign-in without quoting secrets.
 func refusedQuietly(t *testing.T, fake *fakeoidc.Provider, err error) {
 	t.Helper()
 	if kind := fault.KindOf(err); kind != fault.Forbidden && kind != fault.Unavailable {

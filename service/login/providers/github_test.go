@@ -100,12 +100,18 @@ func TestLiesOfGitHubAreRefused(t *testing.T) {
 		"a negative id":        func(g *fakegithub.GitHub) { g.User["id"] = -1 },
 		"an id that is a text": func(g *fakegithub.GitHub) { g.User["id"] = "583231" },
 		"no id":                func(g *fakegithub.GitHub) { delete(g.User, "id") },
-		"a revoked token":      func(g *fakegithub.GitHub) { g.API = answering(user, 401, map[string]any{"message": "Bad credentials"}) },
-		"forbidden":            func(g *fakegithub.GitHub) { g.API = answering(user, 403, map[string]any{"message": "rate limit"}) },
+		"a revoked token": func(g *fakegithub.GitHub) {
+			g.API = answering(user, 401, map[string]any{"message": "Bad credentials"})
+		},
+		"forbidden": func(g *fakegithub.GitHub) {
+			g.API = answering(user, 403, map[string]any{"message": "rate limit"})
+		},
 		"an error with status 200": func(g *fakegithub.GitHub) {
 			g.API = answering(token, 200, map[string]any{"error": "incorrect_client_credentials"})
 		},
-		"no token with status 200":   func(g *fakegithub.GitHub) { g.API = answering(token, 200, map[string]any{"token_type": "bearer"}) },
+		"no token with status 200": func(g *fakegithub.GitHub) {
+			g.API = answering(token, 200, map[string]any{"token_type": "bearer"})
+		},
 		"the token endpoint is down": func(g *fakegithub.GitHub) { g.API = answering(token, 502, map[string]any{}) },
 		"the API is down":            func(g *fakegithub.GitHub) { g.API = answering(user, 500, map[string]any{}) },
 		"an answer of 2 MiB":         func(g *fakegithub.GitHub) { g.User["bio"] = strings.Repeat("x", 2<<20) },
@@ -168,7 +174,9 @@ func TestCodesOfGitHubCountOnce(t *testing.T) {
 		}
 		other := sent
 		other.Verifier += "x"
-		if _, _, err := s.set.Complete(t.Context(), s.config, other, providers.Response{Code: fake.Authorize(t, address).Query().Get("code")}); err == nil {
+		answer := providers.Response{Code: fake.Authorize(t, address).Query().Get("code")}
+		_, _, err = s.set.Complete(t.Context(), s.config, other, answer)
+		if err == nil {
 			t.Error("another verifier is taken")
 		}
 	}

@@ -66,11 +66,11 @@ func (m microsoft) names(s *Set, c Config) string {
 func (m microsoft) ownerOfAccess(ctx context.Context, s *Set, c Config, token string) (federation.Identity, error) {
 	claims, jwt := readToken(token)
 	if !jwt {
-		return federation.Identity{}, fmt.Errorf("a personal account's token cannot be read: %w", tokencheck.ErrUnverifiable)
+		return federation.Identity{}, fmt.Errorf("a personal account's token is opaque: %w", tokencheck.ErrUnverifiable)
 	}
 	app := cmp.Or(claims.AppID, claims.AuthorizedParty)
 	if app != c.ClientID || !claims.issuedTo(c.ClientID) || !claims.isCurrent() {
-		return federation.Identity{}, fmt.Errorf("it was issued to another app, has expired or is not valid yet: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it is another app's, or not valid now: %w", tokencheck.ErrRefused)
 	}
 	found, err := m.discoverForCall(ctx, s, c)
 	if err != nil {

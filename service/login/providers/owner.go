@@ -48,7 +48,7 @@ func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) 
 	}
 	person, ok = bounded(person)
 	if !ok {
-		return federation.Identity{}, fmt.Errorf("%s: its answer has no usable subject: %w", c.Type, tokencheck.ErrBadAnswer)
+		return federation.Identity{}, fmt.Errorf("%s: no usable subject: %w", c.Type, tokencheck.ErrBadAnswer)
 	}
 	return person, nil
 }
@@ -140,6 +140,7 @@ func (noIDTokens) issues(*Set, Config, string) bool { return false }
 
 func (noIDTokens) names(*Set, Config) string { return "" }
 
-func (noIDTokens) ownerOfID(context.Context, *Set, Config, string) (federation.Identity, error) { //nolint:unparam // of an interface
+//nolint:unparam // of an interface
+func (noIDTokens) ownerOfID(context.Context, *Set, Config, string) (federation.Identity, error) {
 	return federation.Identity{}, fmt.Errorf("it has no ID tokens: %w", tokencheck.ErrRefused)
 }

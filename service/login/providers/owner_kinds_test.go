@@ -160,7 +160,8 @@ var every = map[string]func(t *testing.T) *presented{
 	"microsoft, an API of its own": func(t *testing.T) *presented {
 		s := microsoft(t)
 		own := func(c map[string]any) {
-			c["iss"], c["aud"], c["azp"], c["scp"] = s.fake.URL+"/"+fakemicrosoft.TenantID+"/v2.0", fakeoidc.ClientID, fakeoidc.ClientID, "access_as_user"
+			c["iss"] = s.fake.URL + "/" + fakemicrosoft.TenantID + "/v2.0"
+			c["aud"], c["azp"], c["scp"] = fakeoidc.ClientID, fakeoidc.ClientID, "access_as_user"
 			delete(c, "appid")
 		}
 		return &presented{

@@ -13,7 +13,7 @@ import (
 	"postern/testkit/fakeoidc"
 )
 
-func TestWhoseATokenIs(t *testing.T) {
+func TestOwner(t *testing.T) {
 	for name, start := range every {
 		t.Run(name, func(t *testing.T) {
 			p := start(t)
@@ -23,7 +23,13 @@ func TestWhoseATokenIs(t *testing.T) {
 			if !p.set.Recognizes(p.config, p.token, p.identity) || !p.set.Recognizes(p.config, p.garbage, p.identity) {
 				t.Error("the provider's token is not recognized")
 			}
-			for what, token := range map[string]string{"garbage of its looks": p.garbage, "nothing": "", "a line break": "a\r\nb", "none": fakeoidc.Unsigned(map[string]any{"iss": p.fake.Issuer, "aud": fakeoidc.ClientID, "sub": "x"})} {
+			unsigned := map[string]any{"iss": p.fake.Issuer, "aud": fakeoidc.ClientID, "sub": "x"}
+			for what, token := range map[string]string{
+				"garbage of the same form": p.garbage,
+				"nothing":                  "",
+				"a line break":             "a\r\nb",
+				"unsigned":                 fakeoidc.Unsigned(unsigned),
+			} {
 				if _, err := p.owner(t, token); !errors.Is(err, tokencheck.ErrRefused) {
 					t.Errorf("%s: %v", what, err)
 				}
@@ -36,34 +42,36 @@ func TestWhoseATokenIs(t *testing.T) {
 	}
 }
 
-func TestProvidersThatCannotBeAsked(t *testing.T) {
-	elsewhere := fakeoidc.Start(t)
+func TestOwner_ProviderFails(t *testing.T) {
+	target := fakeoidc.Start(t)
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { fakeoidc.Answer(w, code, map[string]any{}) }
 	}
+	text := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }
+	}
+	abort := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	for name, start := range every {
 		for what, one := range map[string]struct {
 			answer http.HandlerFunc
 			want   error
 		}{
-			"fails":          {status(500), tokencheck.ErrUnavailable},
-			"is down":        {status(503), tokencheck.ErrUnavailable},
-			"has no time":    {status(429), tokencheck.ErrUnavailable},
-			"cuts the line":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, tokencheck.ErrUnavailable},
-			"answers HTML":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, tokencheck.ErrBadAnswer},
-			"answers a list": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("[1]")) }, tokencheck.ErrBadAnswer},
-			"answers without end": {func(w http.ResponseWriter, _ *http.Request) {
-				_, _ = w.Write([]byte(`{"a":"` + strings.Repeat("x", 1<<20) + `"}`))
+			"fails":                 {status(500), tokencheck.ErrUnavailable},
+			"is down":               {status(503), tokencheck.ErrUnavailable},
+			"limits the rate":       {status(429), tokencheck.ErrUnavailable},
+			"closes the connection": {abort, tokencheck.ErrUnavailable},
+			"answers HTML":          {text("<html>"), tokencheck.ErrBadAnswer},
+			"answers a list":        {text("[1]"), tokencheck.ErrBadAnswer},
+			"answers too much":      {text(`{"a":"` + strings.Repeat("x", 1<<20) + `"}`), tokencheck.ErrBadAnswer},
+			"redirects": {func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, target.URL+"/caught", http.StatusTemporaryRedirect)
 			}, tokencheck.ErrBadAnswer},
-			"sends us on": {func(w http.ResponseWriter, r *http.Request) {
-				http.Redirect(w, r, elsewhere.URL+"/caught", http.StatusTemporaryRedirect)
-			}, tokencheck.ErrBadAnswer},
-			"does not know our app": {status(418), tokencheck.ErrBadAnswer},
+			"does not know the app": {status(418), tokencheck.ErrBadAnswer},
 		} {
 			p := start(t)
 			p.answering(one.answer)
 			if p.path == "/keys" {
-				one.want = tokencheck.ErrUnavailable // keys that cannot be had, for whatever reason
+				one.want = tokencheck.ErrUnavailable // the keys cannot be fetched
 			}
 			if _, err := p.owner(t, p.token); !errors.Is(err, one.want) {
 				t.Errorf("%s: a provider that %s: %v, want %v", name, what, err, one.want)
@@ -78,27 +86,25 @@ func TestProvidersThatCannotBeAsked(t *testing.T) {
 		}
 		close(over)
 	}
-	if n := elsewhere.Asked("/caught"); n != 0 {
+	if n := target.Asked("/caught"); n != 0 {
 		t.Errorf("a redirect was followed %d times", n)
 	}
 }
 
-// Userinfo would tell whose a token is and not for which app, so it is not asked.
-func TestTokensThatNobodyCanVerify(t *testing.T) {
+// Userinfo has the user of a token but not the app, so it is not asked.
+func TestOwner_Unverifiable(t *testing.T) {
 	for _, kind := range []string{providers.OIDC, providers.Auth0} {
 		s := kinds[kind](t)
-		if _, err := s.set.Owner(t.Context(), s.config, s.fake.Access, false); !errors.Is(
-			err, tokencheck.ErrUnverifiable,
-		) {
+		_, err := s.set.Owner(t.Context(), s.config, s.fake.Access, false)
+		if !errors.Is(err, tokencheck.ErrUnverifiable) {
 			t.Errorf("%s without introspection: %v", kind, err)
 		}
 		s.fake.Introspects = true
 		s.fake.Verdict = unset("client_id")
 		other := kinds[kind](t)
 		other.fake.Introspects, other.fake.Verdict = true, unset("client_id")
-		if _, err := other.set.Owner(t.Context(), other.config, other.fake.Access, false); !errors.Is(
-			err, tokencheck.ErrUnverifiable,
-		) {
+		_, err = other.set.Owner(t.Context(), other.config, other.fake.Access, false)
+		if !errors.Is(err, tokencheck.ErrUnverifiable) {
 			t.Errorf("%s with an introspection that names no app: %v", kind, err)
 		}
 		if n := s.fake.Asked("/userinfo") + other.fake.Asked("/userinfo"); n != 0 {

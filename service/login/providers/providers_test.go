@@ -10,7 +10,7 @@ import (
 	"postern/testkit/fakemicrosoft"
 )
 
-func TestHonestOpenIDProviders(t *testing.T) {
+func TestComplete_HonestOpenID(t *testing.T) {
 	want := map[string]federation.Identity{
 		providers.OIDC:  {Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
 		providers.Auth0: {Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
@@ -48,8 +48,8 @@ func TestHonestOpenIDProviders(t *testing.T) {
 	}
 }
 
-// What is wrong on our side of the exchange, or was done before.
-func TestCodesOfOpenIDProvidersCountOnce(t *testing.T) {
+// Each exchange is refused for a parameter that differs from the authorization request.
+func TestComplete_WrongExchange(t *testing.T) {
 	for kind, start := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := start(t)
@@ -58,18 +58,26 @@ func TestCodesOfOpenIDProvidersCountOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			query, err := url.Parse(address)
-			if err != nil || query.Query().Get("code_challenge_method") != "S256" ||
-				query.Query().Get("state") != "state" ||
-				query.Query().Get("nonce") != sent.Nonce {
-				t.Fatalf("the authorization request is %s", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, want := range map[string]string{
+				"code_challenge_method": "S256",
+				"state":                 sent.State,
+				"nonce":                 sent.Nonce,
+			} {
+				if got := query.Query().Get(name); got != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
 			}
 			tries := map[string]func() error{
 				"the code a second time": func() error {
 					code := s.fake.Authorize(t, address).Query().Get("code")
-					if _, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code}); err != nil {
+					_, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code})
+					if err != nil {
 						t.Fatal(err)
 					}
-					_, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code})
+					_, _, err = s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code})
 					return err
 				},
 				"another verifier": func() error {
@@ -123,7 +131,7 @@ func TestCodesOfOpenIDProvidersCountOnce(t *testing.T) {
 	}
 }
 
-func TestEachKindIsToldToAskAgainInItsOwnWords(t *testing.T) {
+func TestAuthorizeURL_Prompt(t *testing.T) {
 	for kind, want := range map[string][3]string{ // for login, for the account, for both
 		providers.OIDC:      {"prompt=login", "prompt=select_account", "prompt=login+select_account"},
 		providers.Auth0:     {"prompt=login", "prompt=select_account", "prompt=login+select_account"},
@@ -136,9 +144,10 @@ func TestEachKindIsToldToAskAgainInItsOwnWords(t *testing.T) {
 		if start := kinds[kind]; start != nil {
 			s = start(t)
 		}
-		for i, again := range []providers.Prompt{{Login: true}, {SelectAccount: true}, {Login: true, SelectAccount: true}, {}} {
+		prompts := []providers.Prompt{{Login: true}, {SelectAccount: true}, {Login: true, SelectAccount: true}, {}}
+		for i, prompt := range prompts {
 			asked := sent
-			asked.Prompt = again
+			asked.Prompt = prompt
 			address, err := s.set.AuthorizeURL(t.Context(), s.config, asked)
 			if err != nil {
 				t.Fatal(err)
@@ -154,15 +163,14 @@ func TestEachKindIsToldToAskAgainInItsOwnWords(t *testing.T) {
 				}
 			}
 			if i < len(want) && got.Encode() != want[i] || i == len(want) && len(got) > 0 {
-				t.Errorf("%s, %+v: %s", kind, again, got.Encode())
+				t.Errorf("%s, %+v: %s", kind, prompt, got.Encode())
 			}
 		}
 	}
 }
 
-// A provider that is away, or answers nonsense, is not asked by every call, and asked
-// again soon.
-func TestADocumentThatCannotBeHadIsAskedForSeldom(t *testing.T) {
+// A provider that is down or answers nonsense is not asked on every call, but soon again.
+func TestDiscovery_FailureIsKeptForAMoment(t *testing.T) {
 	s := plain(t, providers.OIDC)
 	s.fake.Discovery = func(document map[string]any) { document["issuer"] = "https://elsewhere.example" }
 	for range 5 {

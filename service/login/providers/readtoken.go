@@ -120,7 +120,9 @@ func (t tokenClaims) isAccessToken(app string) bool {
 
 // verifyToken verifies a JSON Web Token of the issuer with its keys and returns the
 // claims: of an ID token if identity is set, otherwise of an access token.
-func (d discovery) verifyToken(ctx context.Context, s *Set, c Config, issuer, token string, identity bool) (tokenClaims, error) {
+func (d discovery) verifyToken(
+	ctx context.Context, s *Set, c Config, issuer, token string, identity bool,
+) (tokenClaims, error) {
 	out, jwt := readToken(token)
 	switch {
 	case !jwt || out.Issuer != issuer:

@@ -113,7 +113,8 @@ func TestProvidersThatCannotBeToldApart(t *testing.T) {
 	set := &providers.Set{}
 	for _, one := range tests {
 		for _, pair := range [][2]offer{{one.a, one.b}, {one.b, one.a}} {
-			if got := set.Confusable(pair[0].config(), pair[1].config(), pair[0].identity, pair[1].identity); got != one.want {
+			got := set.Confusable(pair[0].config(), pair[1].config(), pair[0].identity, pair[1].identity)
+			if got != one.want {
 				t.Errorf("%+v and %+v: %v, want %v", pair[0], pair[1], got, one.want)
 			}
 		}

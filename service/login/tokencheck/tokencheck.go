@@ -83,7 +83,8 @@ func (a Answer) Read(into any) error {
 // ReadAny decodes an answer with any status.
 func (a Answer) ReadAny(into any) error {
 	if json.Unmarshal(a.body, into) != nil {
-		return fmt.Errorf("its answer of status %d cannot be read: %w", a.Status, ErrBadAnswer) // the cause may quote it
+		// The decoder's error may quote the answer.
+		return fmt.Errorf("its answer of status %d cannot be read: %w", a.Status, ErrBadAnswer)
 	}
 	return nil
 }
