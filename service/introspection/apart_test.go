@@ -12,7 +12,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
+func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, in := newWorld(t, db), kinds["github"].in
 		fake := kinds["github"].start(t, w.login.Providers, &in)
@@ -22,7 +22,7 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 			t.Helper()
 			if err == nil ||
 				!strings.Contains(err.Error(), "token_type_ambiguous") &&
-					!strings.Contains(err.Error(), "nobody could tell") {
+					!strings.Contains(err.Error(), "cannot be told apart") {
 				t.Errorf("%s: %v", when, err)
 			}
 		}
@@ -30,7 +30,8 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 		other.ClientID = new("another-app")
 		_, err := h.login.CreateProvider(t.Context(), h.owner, h.client, other)
 		refused("another app at GitHub", err)
-		_, err = h.login.CreateProvider(t.Context(), h.owner, h.client, offer(providers.GitHub, login.ProviderAccessToken))
+		same := offer(providers.GitHub, login.ProviderAccessToken)
+		_, err = h.login.CreateProvider(t.Context(), h.owner, h.client, same)
 		if err != nil {
 			t.Errorf("the same app once more: %v", err)
 		}
@@ -54,13 +55,10 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 			"token_upstream = 'provider_access_token' WHERE id = $1", made.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", projects.Settings{DisplayName: new("Read anew")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h.reload(t)
 		h.call(t, "shop", "gho_x").wants(t, "of two apps", 401, "invalid_token")
 		if n := asked(); n != 1 {
-			t.Errorf("nobody can say whose it is, and it was asked %d times", n)
+			t.Errorf("the provider was asked %d times, want once", n)
 		}
 		if err := h.login.DeleteProvider(t.Context(), h.owner, made.ID); err != nil {
 			t.Fatal(err)
@@ -75,7 +73,7 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.login.CreateProvider(t.Context(), h.owner, client.ID, offer(providers.GitHub, login.ProviderAccessToken))
+		_, err = h.login.CreateProvider(t.Context(), h.owner, client.ID, same)
 		if err != nil {
 			t.Fatalf("in a tenant that nothing serves: %v", err)
 		}
@@ -84,9 +82,18 @@ func TestProvidersThatNobodyCanTellApartAreRefused(t *testing.T) {
 	})
 }
 
-// A version's own endpoint and a provider whose tokens look like anything exclude each
-// other, whichever comes first.
-func TestOpaqueTokensOfTwoKindsAreRefused(t *testing.T) {
+// reload changes the project, so that its gateway loads a new snapshot.
+func (h *house) reload(t *testing.T) {
+	t.Helper()
+	change := projects.Settings{DisplayName: new("Reloaded")}
+	if _, err := h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A version's introspection endpoint and a provider with opaque tokens of any form exclude
+// each other, whichever is configured first.
+func TestUpdateAccess_OpaqueTokensOfTwoIssuers(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		e, fake := newEndpoint(t), fakeoidc.Start(t)
 		in := offer(providers.OIDC, login.ProviderAccessToken)
@@ -99,32 +106,25 @@ func TestOpaqueTokensOfTwoKindsAreRefused(t *testing.T) {
 		methods := []string{"jwt", "opaque"}
 		change := projects.AccessChange{Methods: &methods, Opaque: &projects.IntrospectionInput{Endpoint: e.URL}}
 		_, err = h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change)
-		if err == nil ||
-			!strings.Contains(err.Error(), "token_type_ambiguous") {
+		if err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
 			t.Errorf("an endpoint beside the provider: %v", err)
 		}
 		ids := &login.TokenTypes{Client: login.ProviderToken, Upstream: login.ProviderIDToken}
-		_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", login.ProviderInput{Tokens: ids})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h.update(t, "oidc", login.ProviderInput{Tokens: ids})
 		_, err = h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change)
 		if err != nil {
 			t.Errorf("beside ID tokens: %v", err)
 		}
-		_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", login.ProviderInput{Tokens: in.Tokens})
-		if err == nil ||
-			!strings.Contains(err.Error(), "token_type_ambiguous") {
+		access := login.ProviderInput{Tokens: in.Tokens}
+		_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", access)
+		if err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
 			t.Errorf("the provider beside an endpoint: %v", err)
 		}
 		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET token_upstream = "+
 			"'provider_access_token'"); err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", projects.Settings{DisplayName: new("Read anew")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h.reload(t)
 		h.call(t, "shop", "opaque").wants(t, "where it came to that", 401, "invalid_token")
 		if n := e.asked.Load() + int64(fake.Asked("/introspect")); n != 0 {
 			t.Errorf("the token was shown %d times", n)
