@@ -150,7 +150,8 @@ func memberOf(tx *models.Tx, team, account string) (models.Membership, error) {
 	return row, err
 }
 
-// anotherOwner refuses to remove a team's last owner: no other role may invite. The caller has locked the team, so that two owners cannot leave at once.
+// anotherOwner refuses to remove a team's last owner: no other role may invite. The caller
+// has locked the team, so that two owners cannot leave at once.
 func anotherOwner(tx *models.Tx, row models.Membership) error {
 	if access.Role(row.Role) != access.Owner {
 		return nil

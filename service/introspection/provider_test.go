@@ -156,7 +156,8 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 		t.Fatal(err)
 	}
 	if arrived.Back == "" {
-		arrived.Back, err = h.login.GrantConsent(t.Context(), h.client, arrived.Attempt, arrived.Ticket.Reveal(), browser)
+		ticket := arrived.Ticket.Reveal()
+		arrived.Back, err = h.login.GrantConsent(t.Context(), h.client, arrived.Attempt, ticket, browser)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,6 +181,27 @@ func (h *house) update(t *testing.T, kind string, in login.ProviderInput) {
 	if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[kind], "", in); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// failingProvider calls with a good token while the provider's path fails.
+func (h *house) failingProvider(t *testing.T, fake *fakeoidc.Provider, path, token string) {
+	t.Helper()
+	honest := fake.Serve
+	defer func() { fake.Serve = honest }()
+	answers := func(status int, body string) {
+		fake.Serve = func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != path {
+				return honest != nil && honest(w, r)
+			}
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+			return true
+		}
+	}
+	answers(http.StatusServiceUnavailable, "")
+	h.call(t, h.name, token).wants(t, "a provider that is down", 503, "provider_unavailable")
+	answers(http.StatusOK, "<html>")
+	h.call(t, h.name, token).wants(t, "a provider that answers nonsense", 502, "provider_answer_invalid")
 }
 
 func TestAsk_ProvidersOwnTokens(t *testing.T) {
@@ -227,23 +249,9 @@ func TestAsk_ProvidersOwnTokens(t *testing.T) {
 				}
 				h.call(t, h.name, token).wants(t, "unfrozen", 200, "")
 
-				honest := fake.Serve
-				answers := func(answer http.HandlerFunc) {
-					fake.Serve = func(w http.ResponseWriter, r *http.Request) bool {
-						if r.URL.Path != one.path {
-							return honest != nil && honest(w, r)
-						}
-						answer(w, r)
-						return true
-					}
-				}
 				if one.path != "/keys" {
-					answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
-					h.call(t, h.name, token).wants(t, "a provider that is down", 503, "provider_unavailable")
-					answers(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) })
-					h.call(t, h.name, token).wants(t, "a provider that answers nonsense", 502, "provider_answer_invalid")
+					h.failingProvider(t, fake, one.path, token)
 				}
-				fake.Serve = honest
 				other := "another-app"
 				h.update(t, in.Type, login.ProviderInput{ClientID: &other})
 				if got := h.call(t, h.name, token); got.status == 200 {

@@ -30,7 +30,10 @@ func typed(t *testing.T, fake *fakeoidc.Provider, typ string, claims map[string]
 
 type claims = map[string]any
 
-const apiURL = "https://api.example.com"
+const (
+	app    = fakeoidc.ClientID
+	apiURL = "https://api.example.com"
+)
 
 // signedTokens are access tokens (good) and other tokens that issuers sign for an app.
 // Sources: auth0.com/docs/secure/tokens/access-tokens/access-token-profiles, Keycloak's
@@ -43,87 +46,87 @@ var signedTokens = map[string]struct {
 }{
 	"Auth0": {"JWT", claims{
 		"aud":   []string{apiURL, "https://tenant.example/userinfo"},
-		"azp":   fakeoidc.ClientID,
+		"azp":   app,
 		"scope": "openid read",
 	}, true},
-	"Auth0, without scopes": {"JWT", claims{"aud": apiURL, "azp": fakeoidc.ClientID}, true},
+	"Auth0, without scopes": {"JWT", claims{"aud": apiURL, "azp": app}, true},
 	"Auth0, as RFC 9068 has it": {"at+jwt", claims{
 		"aud":       []string{apiURL, "https://tenant.example/userinfo"},
-		"client_id": fakeoidc.ClientID,
+		"client_id": app,
 		"jti":       "x",
 	}, true},
-	"node-oidc-provider":              {"at+jwt", claims{"aud": apiURL, "client_id": fakeoidc.ClientID, "scope": "read"}, true},
-	"node-oidc-provider, for the app": {"at+jwt", claims{"aud": fakeoidc.ClientID, "client_id": fakeoidc.ClientID}, true},
-	"the whole media type":            {"application/at+jwt", claims{"aud": fakeoidc.ClientID, "client_id": fakeoidc.ClientID}, true},
+	"node-oidc-provider":              {"at+jwt", claims{"aud": apiURL, "client_id": app, "scope": "read"}, true},
+	"node-oidc-provider, for the app": {"at+jwt", claims{"aud": app, "client_id": app}, true},
+	"the whole media type":            {"application/at+jwt", claims{"aud": app, "client_id": app}, true},
 	"Keycloak": {"JWT", claims{
 		"typ":   "Bearer",
 		"aud":   "account",
-		"azp":   fakeoidc.ClientID,
+		"azp":   app,
 		"scope": "openid",
 		"sid":   "x",
 	}, true},
 	"Keycloak, for the app, with a nonce": {"JWT", claims{
 		"typ":   "Bearer",
-		"aud":   []string{fakeoidc.ClientID, "account"},
-		"azp":   fakeoidc.ClientID,
+		"aud":   []string{app, "account"},
+		"azp":   app,
 		"nonce": "n",
 	}, true},
-	"for the app, with a scope":       {"JWT", claims{"aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID, "scope": "read"}, true},
-	"for the app, with scopes in scp": {"", claims{"aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID, "scp": []string{"read"}}, true},
+	"for the app, with a scope":       {"JWT", claims{"aud": app, "azp": app, "scope": "read"}, true},
+	"for the app, with scopes in scp": {"", claims{"aud": app, "azp": app, "scp": []string{"read"}}, true},
 
 	"Auth0's ID token": {"JWT", claims{
-		"aud":   fakeoidc.ClientID,
+		"aud":   app,
 		"nonce": "n",
 		"sid":   "x",
 		"name":  "Ana",
 	}, false},
-	"Auth0's ID token, refreshed": {"JWT", claims{"aud": fakeoidc.ClientID, "name": "Ana"}, false},
+	"Auth0's ID token, refreshed": {"JWT", claims{"aud": app, "name": "Ana"}, false},
 	"Keycloak's ID token": {"JWT", claims{
 		"typ":     "ID",
-		"aud":     fakeoidc.ClientID,
-		"azp":     fakeoidc.ClientID,
+		"aud":     app,
+		"azp":     app,
 		"nonce":   "n",
 		"at_hash": "h",
 	}, false},
 	"Keycloak's ID token, with a scope": {"JWT", claims{
 		"typ":   "ID",
-		"aud":   []string{fakeoidc.ClientID, apiURL},
-		"azp":   fakeoidc.ClientID,
+		"aud":   []string{app, apiURL},
+		"azp":   app,
 		"scope": "openid",
 	}, false},
 	"Keycloak's refresh token": {"JWT", claims{
 		"typ":   "Refresh",
 		"aud":   "https://issuer.example",
-		"azp":   fakeoidc.ClientID,
+		"azp":   app,
 		"scope": "openid",
 	}, false},
-	"Keycloak's ID token, mislabelled": {"at+jwt", claims{"typ": "ID", "aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID}, false},
-	"node-oidc-provider's ID token":    {"", claims{"aud": fakeoidc.ClientID, "nonce": "n", "at_hash": "h"}, false},
-	"an ID token, with azp":            {"JWT", claims{"aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID}, false},
-	"an ID token, with client_id":      {"JWT", claims{"aud": fakeoidc.ClientID, "azp": fakeoidc.ClientID, "client_id": fakeoidc.ClientID}, false},
-	"an ID token for several":          {"JWT", claims{"aud": []string{fakeoidc.ClientID, apiURL}, "azp": fakeoidc.ClientID}, false},
-	"an ID token for a list of one":    {"JWT", claims{"aud": []string{fakeoidc.ClientID}, "azp": fakeoidc.ClientID}, false},
+	"Keycloak's ID token, mislabelled": {"at+jwt", claims{"typ": "ID", "aud": app, "azp": app}, false},
+	"node-oidc-provider's ID token":    {"", claims{"aud": app, "nonce": "n", "at_hash": "h"}, false},
+	"an ID token, with azp":            {"JWT", claims{"aud": app, "azp": app}, false},
+	"an ID token, with client_id":      {"JWT", claims{"aud": app, "azp": app, "client_id": app}, false},
+	"an ID token for several":          {"JWT", claims{"aud": []string{app, apiURL}, "azp": app}, false},
+	"an ID token for a list of one":    {"JWT", claims{"aud": []string{app}, "azp": app}, false},
 	"an ID token with a scope, by its nonce": {"JWT", claims{
-		"aud":   fakeoidc.ClientID,
-		"azp":   fakeoidc.ClientID,
+		"aud":   app,
+		"azp":   app,
 		"scope": "openid",
 		"nonce": "n",
 	}, false},
 	"an ID token with a scope, by its at_hash": {"JWT", claims{
-		"aud":     fakeoidc.ClientID,
-		"azp":     fakeoidc.ClientID,
+		"aud":     app,
+		"azp":     app,
 		"scope":   "openid",
 		"at_hash": "h",
 	}, false},
 	"an ID token with a scope, by its c_hash": {"JWT", claims{
-		"aud":    fakeoidc.ClientID,
-		"azp":    fakeoidc.ClientID,
+		"aud":    app,
+		"azp":    app,
 		"scope":  "openid",
 		"c_hash": "h",
 	}, false},
-	"a logout token": {"logout+jwt", claims{"aud": fakeoidc.ClientID, "events": claims{}}, false},
+	"a logout token": {"logout+jwt", claims{"aud": app, "events": claims{}}, false},
 	"an access token of another app's for an API": {"at+jwt", claims{
-		"aud":       []string{apiURL, fakeoidc.ClientID},
+		"aud":       []string{apiURL, app},
 		"client_id": "another",
 	}, false},
 }

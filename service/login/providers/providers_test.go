@@ -50,6 +50,58 @@ func TestComplete_HonestOpenID(t *testing.T) {
 
 // Each exchange is refused for a parameter that differs from the authorization request.
 func TestComplete_WrongExchange(t *testing.T) {
+	tests := map[string]func(c *providers.Config, r *providers.Request, answer *providers.Response){
+		"another verifier": func(_ *providers.Config, r *providers.Request, _ *providers.Response) { r.Verifier += "x" },
+		"another callback": func(c *providers.Config, _ *providers.Request, _ *providers.Response) {
+			c.RedirectURI += "/other"
+		},
+		"another client secret": func(c *providers.Config, _ *providers.Request, _ *providers.Response) {
+			c.ClientSecret = "wrong"
+		},
+		"another issuer": func(_ *providers.Config, _ *providers.Request, answer *providers.Response) {
+			answer.Issuer = "https://evil.example"
+		},
+	}
+	for kind, start := range kinds {
+		for name, change := range tests {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				s := start(t)
+				config, request := s.config, sent
+				answer := providers.Response{Code: s.code(t)}
+				change(&config, &request, &answer)
+				_, _, err := s.set.Complete(t.Context(), config, request, answer)
+				if err == nil {
+					t.Fatal("it is accepted")
+				}
+				refusedQuietly(t, s.fake, err)
+			})
+		}
+		t.Run(kind+"/the code a second time", func(t *testing.T) {
+			s := start(t)
+			answer := providers.Response{Code: s.code(t)}
+			if _, _, err := s.set.Complete(t.Context(), s.config, sent, answer); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err := s.set.Complete(t.Context(), s.config, sent, answer)
+			if err == nil {
+				t.Fatal("it is accepted")
+			}
+			refusedQuietly(t, s.fake, err)
+		})
+	}
+}
+
+// code signs in at the provider and returns the code that it sends.
+func (s *stage) code(t *testing.T) string {
+	t.Helper()
+	address, err := s.set.AuthorizeURL(t.Context(), s.config, sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.fake.Authorize(t, address).Query().Get("code")
+}
+
+func TestAuthorizeURL_Request(t *testing.T) {
 	for kind, start := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := start(t)
@@ -57,7 +109,7 @@ func TestComplete_WrongExchange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			query, err := url.Parse(address)
+			u, err := url.Parse(address)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,65 +118,8 @@ func TestComplete_WrongExchange(t *testing.T) {
 				"state":                 sent.State,
 				"nonce":                 sent.Nonce,
 			} {
-				if got := query.Query().Get(name); got != want {
+				if got := u.Query().Get(name); got != want {
 					t.Errorf("%s is %q, want %q", name, got, want)
-				}
-			}
-			tries := map[string]func() error{
-				"the code a second time": func() error {
-					code := s.fake.Authorize(t, address).Query().Get("code")
-					_, _, err := s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code})
-					if err != nil {
-						t.Fatal(err)
-					}
-					_, _, err = s.set.Complete(t.Context(), s.config, sent, providers.Response{Code: code})
-					return err
-				},
-				"another verifier": func() error {
-					other := sent
-					other.Verifier += "x"
-					_, _, err := s.set.Complete(
-						t.Context(), s.config, other,
-						providers.Response{Code: s.fake.Authorize(t, address).Query().Get("code")},
-					)
-					return err
-				},
-				"another callback": func() error {
-					other := s.config
-					other.RedirectURI += "/other"
-					_, _, err := s.set.Complete(
-						t.Context(), other, sent,
-						providers.Response{Code: s.fake.Authorize(t, address).Query().Get("code")},
-					)
-					return err
-				},
-				"another client secret": func() error {
-					other := s.config
-					other.ClientSecret = "wrong"
-					_, _, err := s.set.Complete(
-						t.Context(), other, sent,
-						providers.Response{Code: s.fake.Authorize(t, address).Query().Get("code")},
-					)
-					return err
-				},
-				"an answer in another issuer's name": func() error {
-					_, _, err := s.set.Complete(
-						t.Context(),
-						s.config,
-						sent,
-						providers.Response{
-							Code:   s.fake.Authorize(t, address).Query().Get("code"),
-							Issuer: "https://evil.example",
-						},
-					)
-					return err
-				},
-			}
-			for name, try := range tries {
-				if err := try(); err == nil {
-					t.Errorf("%s is taken", name)
-				} else {
-					refusedQuietly(t, s.fake, err)
 				}
 			}
 		})
