@@ -87,7 +87,7 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 	defer draft.Discard()
 	report := s.startReporting(ctx, row)
 	var result bundle.Result
-	err = s.DB.Consistent(report.ctx, func(tx *models.Tx) error {
+	err = s.DB.Consistent(report.ctx, func(tx *models.Tx) (err error) {
 		result, err = s.write(report.ctx, tx, row, draft, sign, report.note)
 		return err
 	})
@@ -107,15 +107,20 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 	return err
 }
 
-// removeCancelled removes the file of an export that was cancelled, or deleted
-// with its project, while its last bytes were written. One that another worker took over keeps its file.
+// removeCancelled removes the file of an export that was cancelled, or deleted with its
+// project, while its last bytes were written. An export that another worker has taken
+// over keeps its file.
 func (s *Service) removeCancelled(ctx context.Context, id string) error {
 	row, err := s.DB.Read(ctx).ExportByID(id)
-	gone := errors.Is(err, models.ErrNotFound) // with its project
-	if err != nil && !gone || err == nil && row.State != Cancelled {
+	switch {
+	case errors.Is(err, models.ErrNotFound): // deleted with its project
+		return s.Store.Remove(id)
+	case err != nil:
 		return err
+	case row.State == Cancelled:
+		return s.Store.Remove(id)
 	}
-	return s.Store.Remove(id)
+	return nil
 }
 
 func (s *Service) write(ctx context.Context, tx *models.Tx, row models.Export, draft Draft,

@@ -51,12 +51,15 @@ func (s *Service) Attachable(ctx context.Context, p access.Principal, ref string
 		known[row.ID] = true
 	}
 	all, err := tx.TenantsOfTeam(project.TeamID)
+	if err != nil {
+		return nil, fmt.Errorf("projects: tenants to attach to %s: %w", ref, err)
+	}
 	for _, row := range all {
 		if !known[row.ID] {
 			names = append(names, row.Name)
 		}
 	}
-	return names, err
+	return names, nil
 }
 
 // Attach makes a project serve a tenant of its team; attached already, nothing

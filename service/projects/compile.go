@@ -11,8 +11,8 @@ import (
 	"postern/service/keys"
 )
 
-// Compile reads a project's rows into what gateways serve and exports carry. publicURL
-// is the control plane's, below which the app clients are issuers.
+// Compile reads a project's rows into the snapshot that gateways serve and exports
+// contain. publicURL is the control plane's, below which app clients are issuers.
 func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, error) {
 	row, err := tx.ProjectByID(projectID)
 	if err != nil {
@@ -25,10 +25,21 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 		FallbackOwner: row.FallbackOwner,
 		CreatedAt:     row.CreatedAt.UTC(),
 		TakenDown:     row.FrozenAt != nil,
-		Limits: snapshot.ProjectLimits{Key: keys.Limits(row.Limits.Key), Owner: keys.Limits(row.Limits.Owner),
-			IP: keys.Limits(row.Limits.IP), Project: keys.Limits(row.Limits.Project)},
+		Limits: snapshot.ProjectLimits{
+			Key:     keys.Limits(row.Limits.Key),
+			Owner:   keys.Limits(row.Limits.Owner),
+			IP:      keys.Limits(row.Limits.IP),
+			Project: keys.Limits(row.Limits.Project),
+		},
 	}
-	for _, read := range []func(*models.Tx, models.Project, *snapshot.Project) error{readTeam, readProduct, readRevision, readVersions, readKeyTypes, readTenants} {
+	for _, read := range []func(*models.Tx, models.Project, *snapshot.Project) error{
+		readTeam,
+		readProduct,
+		readRevision,
+		readVersions,
+		readKeyTypes,
+		readTenants,
+	} {
 		if err := read(tx, row, out); err != nil {
 			return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
 		}
@@ -39,10 +50,9 @@ func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, err
 	return out, nil
 }
 
-// CompileWhole is Compile for an export, which needs more: the tenants that the
-// project no longer serves while keys are still of them, and a revision that counts
-// every change of what the export holds, also of keys that other projects of the
-// product made. Asking all keys for that takes as long as reading them.
+// CompileWhole is Compile for an export, with two additions: tenants that the project no
+// longer serves but that still have keys, and a revision that includes changes of keys
+// created in other projects of the product. Both need a scan of all keys.
 func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, error) {
 	out, err := Compile(tx, projectID, publicURL)
 	if err != nil {
@@ -61,20 +71,21 @@ func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project
 	return out, nil
 }
 
-// reviseWhole takes the revision of the product's newest key change where that came
-// after the project's own. A key's revision belongs to the project that made the key.
+// reviseWhole sets the revision to that of the product's newest key change, if it is
+// later than the project's own. A key's revision belongs to the project that created it.
 func reviseWhole(tx *models.Tx, row models.Project, out *snapshot.Project) error {
 	if row.ProductID == nil {
 		return nil
 	}
 	newest, err := tx.RevisionOfProductKeys(*row.ProductID, out.Revision)
-	if err == nil && newest.ID > out.Revision {
-		out.Revision = newest.ID
-		if at := newest.CreatedAt.UTC(); at.After(out.RevisedAt) {
-			out.RevisedAt = at
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	if newest.ID > out.Revision {
+		out.Revision = newest.ID
+		out.RevisedAt = later(out.RevisedAt, newest.CreatedAt.UTC())
+	}
+	return nil
 }
 
 func readDetached(tx *models.Tx, row models.Project, out *snapshot.Project) error {
@@ -88,17 +99,17 @@ func readDetached(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 	}
 	for _, t := range tenants {
 		served := slices.ContainsFunc(out.Tenants, func(have snapshot.Tenant) bool { return have.ID == t.ID })
-		if !served && slices.Contains(used, t.ID) {
-			out.Tenants = append(out.Tenants, snapshot.Tenant{
-				ID:            t.ID,
-				Name:          t.Name,
-				FallbackOwner: t.FallbackOwner,
-				Detached:      true,
-			})
-			if at := t.UpdatedAt.UTC(); at.After(out.RevisedAt) { // its changes revise only projects that serve it
-				out.RevisedAt = at
-			}
+		if served || !slices.Contains(used, t.ID) {
+			continue
 		}
+		out.Tenants = append(out.Tenants, snapshot.Tenant{
+			ID:            t.ID,
+			Name:          t.Name,
+			FallbackOwner: t.FallbackOwner,
+			Detached:      true,
+		})
+		// A tenant's changes write revisions only for projects that serve it.
+		out.RevisedAt = later(out.RevisedAt, t.UpdatedAt.UTC())
 	}
 	slices.SortFunc(out.Tenants, func(a, b snapshot.Tenant) int { return strings.Compare(a.Name, b.Name) })
 	return nil
@@ -117,14 +128,20 @@ func readProduct(tx *models.Tx, row models.Project, out *snapshot.Project) error
 		return nil
 	}
 	product, err := tx.ProductByID(*row.ProductID)
+	if err != nil {
+		return err
+	}
 	out.ProductID, out.Product = product.ID, product.Name
-	return err
+	return nil
 }
 
 func readRevision(tx *models.Tx, row models.Project, out *snapshot.Project) error {
 	revision, err := tx.RevisionOf(row.ID)
+	if err != nil {
+		return err
+	}
 	out.Revision, out.RevisedAt = revision.ID, revision.CreatedAt.UTC()
-	return err
+	return nil
 }
 
 func readVersions(tx *models.Tx, row models.Project, out *snapshot.Project) error {
@@ -133,48 +150,64 @@ func readVersions(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 		return err
 	}
 	versions, err := tx.VersionsOf(row.ID)
-	for _, v := range versions {
-		version := snapshot.Version{
-			ID:   v.ID,
-			Name: v.Name,
-			Access: snapshot.Access{
-				Mode:    snapshot.Mode(v.AuthMode),
-				Keyless: snapshot.Keyless(v.Keyless),
-				Issuers: issuersOf(v.TokenIssuers),
-				Opaque:  introspectionOf(v),
-				IP:      snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
-			},
-		}
-		for _, method := range v.AuthMethods {
-			version.Access.Methods = append(version.Access.Methods, snapshot.Method(method))
-		}
-		for _, e := range environments {
-			if e.VersionID == v.ID {
-				version.Environments = append(version.Environments, snapshot.Environment{
-					ID:     e.ID,
-					Name:   e.Name,
-					Target: e.Target,
-				})
-			}
-		}
-		out.Versions = append(out.Versions, version)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, v := range versions {
+		out.Versions = append(out.Versions, compileVersion(v, environments))
+	}
+	return nil
+}
+
+// compileVersion takes the version's own out of the project's environments.
+func compileVersion(v models.Version, environments []models.Environment) snapshot.Version {
+	out := snapshot.Version{
+		ID:   v.ID,
+		Name: v.Name,
+		Access: snapshot.Access{
+			Mode:    snapshot.Mode(v.AuthMode),
+			Keyless: snapshot.Keyless(v.Keyless),
+			Issuers: issuersOf(v.TokenIssuers),
+			Opaque:  introspectionOf(v),
+			IP:      snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
+		},
+	}
+	for _, method := range v.AuthMethods {
+		out.Access.Methods = append(out.Access.Methods, snapshot.Method(method))
+	}
+	for _, e := range environments {
+		if e.VersionID == v.ID {
+			out.Environments = append(out.Environments, snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target})
+		}
+	}
+	return out
 }
 
 func readKeyTypes(tx *models.Tx, row models.Project, out *snapshot.Project) error {
 	types, err := tx.KeyTypesOf(row.ID)
-	for _, t := range types {
-		out.KeyTypes = append(out.KeyTypes, snapshot.KeyType{ID: t.ID, Name: t.Name, Scopes: t.Scopes,
-			ExpiresIn: time.Duration(t.ExpiresIn) * time.Second, Limits: keys.Limits(t.Limits), BuiltIn: t.BuiltIn})
+	if err != nil {
+		return err
 	}
-	return err
+	for _, t := range types {
+		out.KeyTypes = append(out.KeyTypes, snapshot.KeyType{
+			ID:        t.ID,
+			Name:      t.Name,
+			Scopes:    t.Scopes,
+			ExpiresIn: time.Duration(t.ExpiresIn) * time.Second,
+			Limits:    keys.Limits(t.Limits),
+			BuiltIn:   t.BuiltIn,
+		})
+	}
+	return nil
 }
 
 func readTenants(tx *models.Tx, row models.Project, out *snapshot.Project) error {
 	tenants, err := tx.TenantsOf(row.ID)
+	if err != nil {
+		return err
+	}
 	for _, t := range tenants {
 		out.Tenants = append(out.Tenants, snapshot.Tenant{ID: t.ID, Name: t.Name, FallbackOwner: t.FallbackOwner})
 	}
-	return err
+	return nil
 }

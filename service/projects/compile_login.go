@@ -7,15 +7,15 @@ import (
 	"postern/models"
 )
 
-// readLogin reads the app clients of the tenants that a project serves, and who of
-// their people must not get in any more.
+// readLogin reads the app clients of the tenants that a project serves, and the users
+// whose tokens it must refuse.
 func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
 	now := models.Now()
 	clients, err := tx.AppClientsServed(out.ID)
 	if err != nil {
 		return err
 	}
-	if len(clients) > 0 { // of what hangs on them there is nothing else
+	if len(clients) > 0 {
 		keys, providers, err := readOfClients(tx, out.ID, now)
 		if err != nil {
 			return err
@@ -32,13 +32,16 @@ func readLogin(tx *models.Tx, publicURL string, out *snapshot.Project) error {
 		}
 	}
 	barred, err := tx.BarredUsers(out.ID, now, now.Add(-snapshot.BarredFor))
+	if err != nil {
+		return err
+	}
 	for _, row := range barred {
 		out.Barred = append(out.Barred, snapshot.BarredUser(row))
 	}
-	return err
+	return nil
 }
 
-// readOfClients reads keys and providers by the app client that they are of.
+// readOfClients reads the signing keys and the providers of each app client, by its id.
 func readOfClients(
 	tx *models.Tx, projectID string, now time.Time,
 ) (map[string][]snapshot.SigningKey, map[string][]snapshot.Provider, error) {
@@ -55,6 +58,9 @@ func readOfClients(
 		keys[row.ClientID] = append(keys[row.ClientID], key)
 	}
 	rows, err := tx.ProvidersServed(projectID)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, row := range rows {
 		providers[row.ClientID] = append(providers[row.ClientID], snapshot.Provider{
 			ID:            row.ID,
@@ -66,5 +72,5 @@ func readOfClients(
 			TokenUpstream: snapshot.TokenType(row.TokenUpstream),
 		})
 	}
-	return keys, providers, err
+	return keys, providers, nil
 }

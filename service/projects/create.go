@@ -131,8 +131,11 @@ func (s *Service) create(ctx context.Context, p access.Principal, plan plan) (ou
 			}
 		}
 		created, err := s.insert(ctx, tx, p, team, plan)
+		if err != nil {
+			return err
+		}
 		out.Project, out.Keys = created.Project, created.Keys
-		return err
+		return nil
 	})
 	return out, err
 }

@@ -62,10 +62,13 @@ func (s *Service) checkEndpoint(
 	bounded, stop := context.WithTimeout(ctx, resolveWithin)
 	defer stop()
 	_, field, err := s.checkTarget(bounded, p, at+"/endpoint", in.Endpoint)
+	if err != nil {
+		return nil, err
+	}
 	if field != nil {
 		wrong = append(wrong, *field)
 	}
-	return wrong, err
+	return wrong, nil
 }
 
 func (in *IntrospectionInput) check(at string) []fault.Field {

@@ -216,10 +216,13 @@ func viewProduct(tx *models.Tx, row models.Product) (Product, error) {
 		out.DisplayName = row.Name
 	}
 	projects, err := tx.ProjectsOfProduct(row.ID)
+	if err != nil {
+		return out, err
+	}
 	for _, project := range projects {
 		out.Projects = append(out.Projects, project.Name)
 	}
-	return out, err
+	return out, nil
 }
 
 func checkNames(name, displayName string) []fault.Field {

@@ -173,9 +173,11 @@ func view(tx *models.Tx, row models.Project) (Project, error) {
 	for _, e := range environments {
 		changed = later(changed, e.UpdatedAt)
 	}
-	err = viewSurroundings(tx, row, &out)
+	if err := viewSurroundings(tx, row, &out); err != nil {
+		return out, err
+	}
 	out.ETag = access.ETag(changed) + "-" + digest(out.KeyTypes, out.Tenants)
-	return out, err
+	return out, nil
 }
 
 // viewSurroundings adds what has rows of its own beside the project's.
@@ -188,15 +190,21 @@ func viewSurroundings(tx *models.Tx, row models.Project, out *Project) error {
 		out.KeyTypes = append(out.KeyTypes, viewKeyType(t))
 	}
 	tenants, err := tx.TenantsOf(row.ID)
+	if err != nil {
+		return err
+	}
 	for _, t := range tenants {
 		out.Tenants = append(out.Tenants, t.Name)
 	}
-	if err != nil || row.ProductID == nil {
-		return err
+	if row.ProductID == nil {
+		return nil
 	}
 	product, err := tx.ProductByID(*row.ProductID)
+	if err != nil {
+		return err
+	}
 	out.Product = product.Name
-	return err
+	return nil
 }
 
 // digest names a state of what has no time of its last change.

@@ -82,8 +82,11 @@ func (in Settings) apply(tx *models.Tx, project *models.Project) ([]fault.Field,
 		return append(wrong, fault.Field{Pointer: "/product", Code: "unknown_product",
 			Detail: fmt.Sprintf("The project's team has no product %q. Create it first.", *in.Product)}), nil
 	}
+	if err != nil {
+		return nil, err
+	}
 	project.ProductID = &product.ID
-	return wrong, err
+	return wrong, nil
 }
 
 func (in LimitsChange) apply(to *models.ProjectLimits) (wrong []fault.Field) {

@@ -296,11 +296,14 @@ func viewTenant(tx *models.Tx, row models.Tenant) (Tenant, error) {
 		return out, err
 	}
 	projects, err := tx.ProjectsByID(ids)
+	if err != nil {
+		return out, err
+	}
 	for _, project := range projects {
 		out.Projects = append(out.Projects, project.Name)
 		if row.ProjectID != nil {
 			out.Project, out.Team = project.ID, project.TeamID
 		}
 	}
-	return out, err
+	return out, nil
 }

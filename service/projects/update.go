@@ -104,8 +104,11 @@ func (s *Service) UpdateAccess(
 			}
 		}
 		environments, err := tx.EnvironmentsOf(project.ID)
+		if err != nil {
+			return err
+		}
 		out = viewVersion(project.Name, version, environments)
-		return err
+		return nil
 	})
 	return out, err
 }

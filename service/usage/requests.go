@@ -182,11 +182,14 @@ func placesOf(tx *models.Tx, project string) (places, error) {
 		names[v.ID] = v.Name
 	}
 	environments, err := tx.EnvironmentsOf(project)
+	if err != nil {
+		return nil, err
+	}
 	out := places{}
 	for _, e := range environments {
 		out[e.ID] = Place{e.ID, e.Name, names[e.VersionID]}
 	}
-	return out, err
+	return out, nil
 }
 
 func (p places) of(id string) Place {
