@@ -37,125 +37,140 @@ func follow(t *testing.T, w *world) {
 	t.Cleanup(func() { stop(); running.Wait() })
 }
 
-// Half-open connections look exactly like a slow database: nothing comes, and
-// nothing says that nothing will.
+// A half-open connection looks like a slow database: no answer and no error arrive.
 func TestFeedOnPostgres(t *testing.T) {
-	t.Run("a revocation elsewhere is seen although all connections have gone silent", func(t *testing.T) {
-		database := state.Postgres(t)
-		relay := testkit.NewRelay(t, database)
-		here, elsewhere := newWorld(t, open(t, database)), newWorld(t, open(t, relay.Through(t, database)))
-		follow(t, elsewhere)
-		created, owner := here.create(t, authenticated)
-		hash := policy.HashKey(created.Keys["prod"].Plaintext)
-		eventually(t, "the new key", func() bool { return elsewhere.key(hash).ID != "" })
+	for _, tt := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"another replica's revocation arrives after all connections went silent", revokedElsewhere},
+		{"keys are revoked again after all connections went silent", revokedAfterSilence},
+		{"a wait for a database that hangs ends with an error", revokedAfterHang},
+		{"a database restored to an earlier point is read again", restoredEarlier},
+		{"a database that is being restored is not served", halfRestored},
+	} {
+		t.Run(tt.name, tt.test)
+	}
+}
 
-		relay.Silence()
-		if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID); err != nil {
+func revokedElsewhere(t *testing.T) {
+	database := state.Postgres(t)
+	relay := testkit.NewRelay(t, database)
+	here, other := newWorld(t, open(t, database)), newWorld(t, open(t, relay.Through(t, database)))
+	follow(t, other)
+	created, owner := here.create(t, authenticated)
+	hash := policy.HashKey(created.Keys["prod"].Plaintext)
+	eventually(t, "the new key", func() bool { return other.key(hash).ID != "" })
+
+	relay.Silence()
+	if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the revocation", func() bool { return other.key(hash).State == snapshot.KeyRevoked })
+}
+
+func revokedAfterSilence(t *testing.T) {
+	database := state.Postgres(t)
+	relay := testkit.NewRelay(t, database)
+	w := newWorld(t, open(t, relay.Through(t, database)))
+	follow(t, w)
+	created, owner := w.create(t, authenticated)
+	hash := policy.HashKey(created.Keys["prod"].Plaintext)
+
+	relay.Silence()
+	eventually(t, "a revocation that succeeds", func() bool {
+		_, err := w.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID)
+		if err != nil && !models.Unavailable(err) {
+			t.Fatalf("got %v, want an error that asks to try again", err)
+		}
+		return err == nil
+	})
+	if got := w.key(hash).State; got != snapshot.KeyRevoked {
+		t.Errorf("the key is %s, want %s", got, snapshot.KeyRevoked)
+	}
+}
+
+func revokedAfterHang(t *testing.T) {
+	database := state.Postgres(t)
+	relay := testkit.NewRelay(t, database)
+	w := newWorld(t, open(t, relay.Through(t, database)))
+	created, owner := w.create(t, authenticated)
+
+	relay.Hang()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := w.keys.Revoke(context.Background(), owner, created.Keys["prod"].ID)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if !models.Unavailable(err) {
+			t.Errorf("got %v, want an error that asks to try again", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the call is still waiting")
+	}
+	relay.Resume()
+	eventually(t, "a revocation that succeeds", func() bool {
+		_, err := w.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID)
+		return err == nil
+	})
+}
+
+func restoredEarlier(t *testing.T) {
+	database := state.Postgres(t)
+	w := newWorld(t, open(t, database))
+	kept, owner := w.create(t, authenticated)
+	saved := testkit.SavePostgres(t, database)
+	var lost projects.Created
+	eventually(t, "a project that is lost later", func() bool {
+		var err error
+		lost, err = w.Create(t.Context(), access.Principal{}, authenticated)
+		return err == nil && w.holds(t, lost.Keys["prod"].Plaintext)
+	})
+
+	saved.Restore(t)
+	// The restored database assigns the ids of lost revisions again.
+	eventually(t, "a revocation that succeeds", func() bool {
+		_, err := w.keys.Revoke(t.Context(), owner, kept.Keys["prod"].ID)
+		return err == nil
+	})
+	eventually(t, "the revocation", func() bool {
+		w.feed.Changed(t.Context())
+		return w.key(policy.HashKey(kept.Keys["prod"].Plaintext)).State == snapshot.KeyRevoked
+	})
+	if w.holds(t, lost.Keys["prod"].Plaintext) {
+		t.Error("a key that the restored database does not have is still served")
+	}
+}
+
+func halfRestored(t *testing.T) {
+	db := open(t, state.Postgres(t))
+	w := newWorld(t, db)
+	kept, _ := w.create(t, authenticated)
+	plaintext := kept.Keys["prod"].Plaintext
+	change := func(statements string) {
+		if _, err := db.SQL().ExecContext(t.Context(), statements); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the revocation", func() bool { return elsewhere.key(hash).State == snapshot.KeyRevoked })
-	})
-	t.Run("keys are written again after all connections have gone silent", func(t *testing.T) {
-		database := state.Postgres(t)
-		relay := testkit.NewRelay(t, database)
-		w := newWorld(t, open(t, relay.Through(t, database)))
-		follow(t, w)
-		created, owner := w.create(t, authenticated)
-		hash := policy.HashKey(created.Keys["prod"].Plaintext)
-
-		relay.Silence()
-		eventually(t, "a revocation that succeeds", func() bool {
-			_, err := w.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID)
-			if err != nil && !models.Unavailable(err) {
-				t.Fatalf("got %v, want an error that says to try again", err)
-			}
-			return err == nil
-		})
-		if got := w.key(hash).State; got != snapshot.KeyRevoked {
-			t.Errorf("the key is %s where it was revoked", got)
-		}
-	})
-	t.Run("an error ends a wait for a database that hangs", func(t *testing.T) {
-		database := state.Postgres(t)
-		relay := testkit.NewRelay(t, database)
-		w := newWorld(t, open(t, relay.Through(t, database)))
-		created, owner := w.create(t, authenticated)
-
-		relay.Hang()
-		ended := make(chan error, 1)
-		go func() {
-			_, err := w.keys.Revoke(context.Background(), owner, created.Keys["prod"].ID)
-			ended <- err
-		}()
-		select {
-		case err := <-ended:
-			if !models.Unavailable(err) {
-				t.Errorf("got %v, want an error that says to try again", err)
-			}
-		case <-time.After(time.Minute):
-			t.Fatal("the call is still waiting")
-		}
-		relay.Resume()
-		eventually(t, "a revocation that succeeds", func() bool {
-			_, err := w.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID)
-			return err == nil
-		})
-	})
-	t.Run("a database restored to an earlier point is read again", func(t *testing.T) {
-		database := state.Postgres(t)
-		w := newWorld(t, open(t, database))
-		kept, owner := w.create(t, authenticated)
-		saved := testkit.SavePostgres(t, database)
-		var lost projects.Created
-		eventually(t, "a project that is lost later", func() bool {
-			var err error
-			lost, err = w.Create(t.Context(), access.Principal{}, authenticated)
-			return err == nil && w.holds(t, lost.Keys["prod"].Plaintext)
-		})
-
-		saved.Restore(t)
-		// The restored database gives out the ids of lost revisions again.
-		eventually(t, "a revocation that succeeds", func() bool {
-			_, err := w.keys.Revoke(t.Context(), owner, kept.Keys["prod"].ID)
-			return err == nil
-		})
-		eventually(t, "the revocation", func() bool {
-			w.feed.Changed(t.Context())
-			return w.key(policy.HashKey(kept.Keys["prod"].Plaintext)).State == snapshot.KeyRevoked
-		})
-		if w.holds(t, lost.Keys["prod"].Plaintext) {
-			t.Error("a key that the restored database does not have still opens")
-		}
-	})
-	t.Run("a database that is still being restored is not served", func(t *testing.T) {
-		database := state.Postgres(t)
-		db := open(t, database)
-		w := newWorld(t, db)
-		kept, _ := w.create(t, authenticated)
-		plaintext := kept.Keys["prod"].Plaintext
-		change := func(statements string) {
-			if _, err := db.SQL().ExecContext(t.Context(), statements); err != nil {
-				t.Fatal(err)
-			}
-		}
-		// Rows come table by table, and what ties them together comes last.
-		change(`ALTER TABLE group_members DROP CONSTRAINT group_members_group_id_fkey; DELETE FROM revisions;
-			CREATE TABLE later AS TABLE api_keys; DELETE FROM api_keys`)
-		if err := w.feed.Sync(t.Context()); err == nil {
-			t.Error("the feed has nothing to say about half a database")
-		}
-		if !w.holds(t, plaintext) {
-			t.Error("a key is gone that only has not been restored yet")
-		}
-		change(`INSERT INTO api_keys SELECT * FROM later; DROP TABLE later;
-			ALTER TABLE group_members ADD FOREIGN KEY (group_id) REFERENCES user_groups (id)`)
-		if err := w.feed.Sync(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if !w.holds(t, plaintext) {
-			t.Error("the restored key does not open")
-		}
-	})
+	}
+	// A restore fills table after table, and adds the foreign keys last.
+	change(`ALTER TABLE group_members DROP CONSTRAINT group_members_group_id_fkey; DELETE FROM revisions;
+		CREATE TABLE later AS TABLE api_keys; DELETE FROM api_keys`)
+	if err := w.feed.Sync(t.Context()); err == nil {
+		t.Error("Sync returned no error for a database without its foreign keys")
+	}
+	if !w.holds(t, plaintext) {
+		t.Error("a key that is not restored yet is no longer served")
+	}
+	change(`INSERT INTO api_keys SELECT * FROM later; DROP TABLE later;
+		ALTER TABLE group_members ADD FOREIGN KEY (group_id) REFERENCES user_groups (id)`)
+	if err := w.feed.Sync(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if !w.holds(t, plaintext) {
+		t.Error("the restored key is not served")
+	}
 }
 
 func (w *world) holds(t *testing.T, plaintext string) bool {
